@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings that all targets share, and max_folder: one target per source folder.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(MAX_CCACHE ccache)
+if(MAX_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MAX_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${MAX_CCACHE})
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+add_library(max_settings INTERFACE)
+target_include_directories(max_settings INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(max_settings INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -fvisibility=hidden
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-fvisibility-inlines-hidden>
+                       $<$<BOOL:${MAX_WARNINGS_AS_ERRORS}>:-Werror>)
+target_link_libraries(max_settings INTERFACE Threads::Threads)
+if(MAX_SANITIZE)
+  target_compile_options(max_settings INTERFACE -fsanitize=${MAX_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(max_settings INTERFACE -fsanitize=${MAX_SANITIZE})
+  if(MAX_SANITIZE MATCHES "undefined")
+    target_compile_options(max_settings INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# max_folder(name dependency...): a static library of all sources below the current folder.
+function(max_folder name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  if(NOT sources)
+    add_library(max_${name} INTERFACE)
+    target_link_libraries(max_${name} INTERFACE max_settings)
+    return()
+  endif()
+  add_library(max_${name} STATIC ${sources})
+  target_link_libraries(max_${name} PUBLIC max_settings)
+  foreach(dependency ${ARGN})
+    target_link_libraries(max_${name} PUBLIC max_${dependency})
+  endforeach()
+endfunction()
+
+# For programs that may use the public headers only.
+add_library(max_cli_settings INTERFACE)
+target_compile_options(max_cli_settings INTERFACE -Wall -Wextra -Wshadow
+                       $<$<BOOL:${MAX_WARNINGS_AS_ERRORS}>:-Werror>)
+if(MAX_SANITIZE)
+  target_compile_options(max_cli_settings INTERFACE -fsanitize=${MAX_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(max_cli_settings INTERFACE -fsanitize=${MAX_SANITIZE})
+endif()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file status.h
+ * Status codes and the thread's last error message.
+ *
+ * Every function that can fail returns a MaxStatus. A failing call also stores
+ * a message for its thread, whose first line names the offending values:
+ *
+ *     if (maxDeviceCreate("cpu", -1, NULL, &device) != MAX_STATUS_OK)
+ *       fprintf(stderr, "%s\n", maxGetLastErrorMessage());
+ *
+ * The codes and their numbers are those of gRPC.
+ */
+#ifndef MAX_STATUS_H
+#define MAX_STATUS_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define MAX_API __attribute__((visibility("default")))
+#define MAX_NODISCARD __attribute__((warn_unused_result))
+#else
+#define MAX_API
+#define MAX_NODISCARD
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Result of a call: MAX_STATUS_OK (zero) or the reason of its failure. */
+typedef int32_t MaxStatus;
+
+/** The call did what was asked. */
+#define MAX_STATUS_OK ((MaxStatus)0)
+/** The caller cancelled the work. */
+#define MAX_STATUS_CANCELLED ((MaxStatus)1)
+/** An error that fits no other code. */
+#define MAX_STATUS_UNKNOWN ((MaxStatus)2)
+/** An argument is wrong, whatever the state of the system. */
+#define MAX_STATUS_INVALID_ARGUMENT ((MaxStatus)3)
+/** A deadline passed before the work was done. */
+#define MAX_STATUS_DEADLINE_EXCEEDED ((MaxStatus)4)
+/** A named thing (file, device, input) does not exist. */
+#define MAX_STATUS_NOT_FOUND ((MaxStatus)5)
+/** A thing that was to be created exists already. */
+#define MAX_STATUS_ALREADY_EXISTS ((MaxStatus)6)
+/** The operating system or the caller's settings forbid it. */
+#define MAX_STATUS_PERMISSION_DENIED ((MaxStatus)7)
+/** Memory or another resource has run out; smaller requests may work. */
+#define MAX_STATUS_RESOURCE_EXHAUSTED ((MaxStatus)8)
+/** The object is not in the state that the call needs. */
+#define MAX_STATUS_FAILED_PRECONDITION ((MaxStatus)9)
+/** The work was given up because of a conflict; it may be tried again. */
+#define MAX_STATUS_ABORTED ((MaxStatus)10)
+/** An index or range lies outside its object. */
+#define MAX_STATUS_OUT_OF_RANGE ((MaxStatus)11)
+/** This build, version or device does not support it. */
+#define MAX_STATUS_UNIMPLEMENTED ((MaxStatus)12)
+/** An error of the library itself; please report it. */
+#define MAX_STATUS_INTERNAL ((MaxStatus)13)
+/** A driver, compiler or device is not there. */
+#define MAX_STATUS_UNAVAILABLE ((MaxStatus)14)
+/** A file is damaged or truncated. */
+#define MAX_STATUS_DATA_LOSS ((MaxStatus)15)
+
+/**
+ * Returns the name of a status code, for example "INVALID_ARGUMENT".
+ *
+ * Thread-safe. The string is static. An unknown number gives "UNKNOWN".
+ *
+ * @since 0.1
+ */
+MAX_API const char* maxStatusGetName(MaxStatus status);
+
+/**
+ * Returns the message of this thread's last failed call, UTF-8.
+ *
+ * The first line is a summary that names the offending values; a compiler's log
+ * may follow. Empty before the first failure, never NULL. Borrowed until this
+ * thread's next failing call; successful calls and Release leave it alone.
+ *
+ * @since 0.1
+ */
+MAX_API const char* maxGetLastErrorMessage(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

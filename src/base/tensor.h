@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host tensors: constants of a graph, weights, results of folding.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/ref.h"
+#include "base/shape.h"
+
+namespace max {
+
+// Keeps memory alive: heap blocks, mapped files and borrowed buffers derive from it.
+class Storage : public RefCounted {
+ public:
+  void* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ protected:
+  Storage() = default;
+  Storage(void* data, size_t size) : data_(data), size_(size) {}
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// 64-byte aligned heap block; throws std::bad_alloc. `zeroed` memory comes from calloc-like paths.
+Ref<Storage> allocateStorage(size_t bytes, bool zeroed = false);
+
+// An immutable dense row-major tensor in host memory.
+class Tensor : public RefCounted {
+ public:
+  // Takes `bytesFor(dtype, shape.count())` bytes at `data`, kept alive by `storage`.
+  Tensor(DType dtype, const Shape& shape, const void* data, Ref<Storage> storage);
+  static Ref<Tensor> allocate(DType dtype, const Shape& shape, bool zeroed = false);
+  static Ref<Tensor> copyOf(DType dtype, const Shape& shape, const void* data);
+  template <class T>
+  static Ref<Tensor> of(DType dtype, const Shape& shape, std::initializer_list<T> values) {
+    return copyOf(dtype, shape, values.begin());
+  }
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t count() const { return count_; }
+  size_t bytes() const { return bytes_; }
+  const void* data() const { return data_; }
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(data_);
+  }
+  template <class T>
+  std::span<const T> values() const {
+    return {as<T>(), static_cast<size_t>(count_)};
+  }
+  // For whoever has just allocated it and fills it in.
+  void* mutableData() { return const_cast<void*>(data_); }
+  const Ref<Storage>& storage() const { return storage_; }
+  // The same elements under another shape of equal count.
+  Ref<Tensor> reshaped(const Shape& shape) const;
+
+ private:
+  DType dtype_;
+  Shape shape_;
+  int64_t count_;
+  size_t bytes_;
+  const void* data_;
+  Ref<Storage> storage_;
+};
+
+// Elements of an int32 or int64 tensor as int64.
+std::vector<int64_t> integerValues(const Tensor& tensor);
+
+}  // namespace max

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boundary: C++ throws inside, guard translates, nothing escapes.
+#pragma once
+
+#include <new>
+
+#include "base/error.h"
+
+namespace max::capi {
+
+// Stores the message of this thread's failed call; never allocates for RESOURCE_EXHAUSTED without text.
+MaxStatus reportError(MaxStatus status, const char* message) noexcept;
+MaxStatus reportOutOfMemory() noexcept;
+
+template <class Function>
+MaxStatus guard(Function&& function) noexcept {
+  try {
+    function();
+    return MAX_STATUS_OK;
+  } catch (const Error& error) {
+    return reportError(error.status(), error.message().c_str());
+  } catch (const std::bad_alloc&) {
+    return reportOutOfMemory();
+  } catch (const std::exception& error) {
+    return reportError(MAX_STATUS_INTERNAL, error.what());
+  } catch (...) {
+    return reportError(MAX_STATUS_INTERNAL, "Unknown exception");
+  }
+}
+
+inline void requireArgument(const void* pointer, const char* name) {
+  if (!pointer) invalidArgument("Argument '", name, "' is NULL");
+}
+
+}  // namespace max::capi

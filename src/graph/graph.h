@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph: values and the nodes that make them. Built by the importer or by
+// code, rewritten by the compiler's passes, then frozen and read by the executor.
+//
+// Operators have the meaning of the newest opset this library knows; the ONNX
+// importer rewrites older forms. Operators of our own (fused, channels last) are
+// in the domain "max".
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/ref.h"
+#include "base/tensor.h"
+#include "graph/attributes.h"
+#include "graph/dim.h"
+
+namespace max {
+
+struct Node;
+struct OpSchema;
+class Graph;
+
+inline constexpr std::string_view kMaxDomain = "max";  // our own operators; ONNX's own domain is ""
+
+// What is known of a tensor without running anything.
+struct TensorType {
+  DType dtype = DType::Invalid;  // Invalid = not known yet
+  bool ranked = false;
+  SymbolicShape dims;  // meaningful if ranked
+
+  static TensorType of(DType dtype, SymbolicShape dims) { return {dtype, true, std::move(dims)}; }
+  static TensorType unranked(DType dtype) { return {dtype, false, {}}; }
+  int rank() const { return static_cast<int>(dims.size()); }
+};
+void appendTo(std::string& text, const TensorType& type);  // "float32[batch, 3]"
+
+// State that a node's kernels share between plans, made once at load: packed
+// weights, the program of a fused elementwise chain. Made by ops, kept by nodes.
+class Prepared : public RefCounted {
+ public:
+  virtual size_t bytes() const { return 0; }  // memory held, for reports
+};
+
+struct Use {
+  Node* node;
+  int index;  // which input
+};
+
+struct Value {
+  Graph* graph = nullptr;
+  std::string name;
+  TensorType type;
+  Node* producer = nullptr;  // NULL for inputs, constants, weights
+  int producerIndex = 0;
+  std::vector<Use> uses;  // by nodes, those of subgraphs too; graph outputs are not uses
+  Ref<Tensor> constant;   // contents, if known
+  // Contents of a small integer tensor as dimensions ("[batch, -1, 768]"), if known symbolically.
+  std::optional<std::vector<Dim>> elements;
+  bool isInput = false;
+  bool isWeight = false;  // replaceable by name from a registry
+
+  bool isOutput() const;  // of its graph
+};
+
+struct Node {
+  Graph* graph = nullptr;
+  const OpSchema* schema = nullptr;
+  std::string name;             // may be empty
+  std::vector<Value*> inputs;   // NULL = omitted optional input
+  std::vector<Value*> outputs;  // NULL = output that nobody asked for
+  Attributes attributes;
+  Ref<Prepared> prepared;
+  std::vector<std::string> sources;  // names of the model's nodes that this one came from
+
+  std::string_view op() const;
+  std::string_view domain() const;
+  bool is(std::string_view op) const;     // an operator of ONNX's own domain
+  bool isOwn(std::string_view op) const;  // an operator of the domain "max"
+  Value* input(size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
+  Value* output(size_t i = 0) const { return i < outputs.size() ? outputs[i] : nullptr; }
+  // "node 'conv1' (Conv)", for messages.
+  std::string description() const;
+};
+
+class Graph : public RefCounted {
+ public:
+  explicit Graph(std::string name = "");   // a model's main graph
+  Graph(Graph& parent, std::string name);  // a subgraph: may use values of its parents
+  ~Graph() override;
+
+  const std::string& name() const { return name_; }
+  Graph* parent() const { return parent_; }
+  DimTable& dimTable() { return *dims_; }
+
+  Value* addInput(std::string_view name, TensorType type);
+  Value* addConstant(Ref<Tensor> tensor, std::string_view name = "");
+  // A constant that a registry may replace by name; `tensor` may be NULL until it is bound.
+  Value* addWeight(std::string_view name, DType dtype, const Shape& shape, Ref<Tensor> tensor = nullptr);
+  // Checks arity, dtypes and shapes, infers the outputs' types. `outputNames` gives the number of
+  // outputs (an empty name = give it one). Throws INVALID_ARGUMENT that names node, operator, tensor, shapes.
+  Node* addNode(const OpSchema& schema, std::vector<Value*> inputs, Attributes attributes,
+                std::span<const std::string> outputNames, std::string name = "");
+  Node* addNode(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes = {},
+                size_t outputCount = 1, std::string name = "");
+  void addOutput(Value* value, std::string_view name = "");
+
+  const std::vector<Value*>& inputs() const { return inputs_; }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+  const std::vector<std::string>& outputNames() const { return outputNames_; }
+  void setOutput(size_t index, Value* value) { outputs_[index] = value; }
+  // Nodes in an order in which each comes after those it needs, once sort() was called after the last change.
+  const std::vector<Node*>& nodes() const { return order_; }
+  Value* findValue(std::string_view name) const;  // of this graph, NULL if none
+
+  // Rewriting.
+  void replaceInput(Node& node, size_t index, Value* value);
+  void replaceAllUses(Value* from, Value* to);              // graph outputs too
+  void erase(Node* node);                                   // its outputs must be unused
+  Value* addValue(std::string_view name, TensorType type);  // for hand-made nodes
+  // Erases nodes whose outputs nobody uses, and unused constants. Returns how many nodes went.
+  size_t eraseDead();
+  // Stable topological order; throws INVALID_ARGUMENT naming a node on a cycle.
+  void sort();
+  // Infers types again, in order, after a rewrite (symbolic dimensions become at least as precise).
+  void inferTypes();
+  // Outer values that this subgraph (and its own subgraphs) use; empty for a main graph.
+  std::vector<Value*> capturedValues() const;
+
+ private:
+  void attach(Node& node);
+  std::string name_;
+  Graph* parent_ = nullptr;
+  std::shared_ptr<DimTable> dims_;
+  std::deque<Value> values_;
+  std::deque<std::unique_ptr<Node>> nodes_;
+  std::vector<Node*> order_;
+  std::vector<Value*> inputs_;
+  std::vector<Value*> outputs_;
+  std::vector<std::string> outputNames_;
+  struct Names;
+  std::unique_ptr<Names> names_;
+};
+
+}  // namespace max

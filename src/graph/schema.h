@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator definitions: one row each. A row is all that the graph knows of an
+// operator: arity, dtypes, shape rule, a few traits that passes rely on.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace max {
+
+// What a shape rule sees of one input.
+struct InputType {
+  bool present = false;
+  TensorType type;
+  const Tensor* constant = nullptr;            // contents, if known
+  const std::vector<Dim>* elements = nullptr;  // contents of a small integer tensor, if known symbolically
+};
+
+// Handed to a shape rule. The same rule serves graph building (symbolic dimensions) and plans
+// (all dimensions known): at a plan, an input whose contents it needs may be constant.
+class InferContext {
+ public:
+  InferContext(const Node& node, DimTable* dims, std::span<const InputType> inputs, size_t outputCount);
+
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  size_t inputCount() const { return inputs_.size(); }
+  size_t outputCount() const { return outputs_.size(); }
+  bool has(size_t i) const { return i < inputs_.size() && inputs_[i].present; }
+  const InputType& input(size_t i) const;
+  DType dtype(size_t i) const { return input(i).type.dtype; }
+  bool ranked(size_t i) const { return has(i) && input(i).type.ranked; }
+  int rank(size_t i) const { return input(i).type.rank(); }
+  const SymbolicShape& dims(size_t i) const { return input(i).type.dims; }
+
+  // Contents of a small integer tensor as dimensions, from its constant or its symbolic elements.
+  std::optional<std::vector<Dim>> elements(size_t i) const;
+  // Contents as numbers, if all are known.
+  std::optional<std::vector<int64_t>> integers(size_t i) const;
+  // Brings an axis into [0, rank); throws naming the node if it is out of range.
+  int axis(int64_t value, int rank) const;
+  // The broadcast of two shapes; throws naming the node, both shapes and the dimensions that disagree.
+  SymbolicShape broadcast(const SymbolicShape& a, const SymbolicShape& b) const;
+  Dim unknownDim() const;  // a fresh symbol; at a plan: marks the output as known only after running
+
+  void setOutput(size_t i, TensorType type);
+  void setOutputLike(size_t i, size_t input);
+  void setElements(size_t i, std::vector<Dim> elements);
+
+  struct Output {
+    TensorType type;
+    std::optional<std::vector<Dim>> elements;
+  };
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+  // INVALID_ARGUMENT: "node 'x' (Op): ..." .
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    failWith(concat(parts...));
+  }
+
+ private:
+  [[noreturn]] void failWith(const std::string& text) const;
+  const Node& node_;
+  DimTable* dims_;
+  std::span<const InputType> inputs_;
+  std::vector<Output> outputs_;
+};
+
+enum OpTraits : uint32_t {
+  kTraitNone = 0,
+  kTraitElementwise = 1u << 0,  // output element i depends on (broadcast) input elements i only
+  kTraitCommutative = 1u << 1,
+  kTraitView = 1u << 2,           // output 0 has the elements of input 0, in order: Reshape, Squeeze, Identity
+  kTraitShapeOnly = 1u << 3,      // needs the shape of input 0 only: Shape, Size
+  kTraitDataDependent = 1u << 4,  // output shapes are known only after running: NonZero, Unique
+  kTraitRandom = 1u << 5,         // never folded, never merged
+  kTraitControlFlow = 1u << 6,    // has subgraphs; run by the executor: If, Loop, Scan
+  kTraitVariadic = 1u << 7,       // the last input repeats
+};
+
+using InferFunction = void (*)(InferContext& context);
+
+struct OpSchema {
+  std::string_view domain;  // "" = ONNX's own
+  std::string_view name;
+  int minInputs;
+  int maxInputs;  // ignored with kTraitVariadic
+  int minOutputs;
+  int maxOutputs;
+  // dtypes, as "inputs -> outputs; constraints", for example "T,T->T; T=number" or "T,I->T; T=any; I=index".
+  // Classes: any, number (no bool), float, integer, signed, bool, index (int32, int64), int64, float32, uint8...
+  // A trailing "..." repeats the last input or output. "*" on the output side: the shape rule sets the dtype.
+  std::string_view types;
+  InferFunction infer;
+  uint32_t traits;
+  uint32_t shapeInputs;  // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
+
+  bool has(OpTraits trait) const { return (traits & trait) != 0; }
+};
+
+// The static table plus rows of loaded extensions. NULL if there is none.
+const OpSchema* findSchema(std::string_view domain, std::string_view op);
+std::span<const OpSchema* const> allSchemas();
+
+// Runs dtype checks and the shape rule of a node on given input types.
+// Used by Graph::addNode and inferTypes, and by the executor for each plan.
+std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, std::span<const InputType> inputs);
+
+}  // namespace max

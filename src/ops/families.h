@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel file exports one table of rows; this list names them all. Earlier families come
+// first when several offer an implementation of the same operator.
+#pragma once
+
+#include <span>
+
+#include "ops/kernel.h"
+
+// X(function): a function std::span<const OpKernels> function()
+#define MAX_FOR_EACH_KERNEL_FAMILY(X)
+
+namespace max {
+
+#define MAX_DECLARE_FAMILY(function) std::span<const OpKernels> function();
+MAX_FOR_EACH_KERNEL_FAMILY(MAX_DECLARE_FAMILY)
+#undef MAX_DECLARE_FAMILY
+
+}  // namespace max

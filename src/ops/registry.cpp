@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <utility>
+
+#include "graph/schema.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+struct Entry {
+  OpKernels merged;
+  std::vector<Implementation> implementations;
+};
+
+using Key = std::pair<std::string_view, std::string_view>;
+
+// Several families may serve one operator (a fast one, the reference): their lists are joined in family order.
+std::map<Key, Entry> buildTable() {
+  std::map<Key, Entry> table;
+  const auto add = [&table](std::span<const OpKernels> rows) {
+    for (const OpKernels& row : rows) {
+      auto [entry, isNew] = table.try_emplace({row.domain, row.op});
+      if (isNew) entry->second.merged = row;
+      OpKernels& merged = entry->second.merged;
+      if (!merged.prepare) merged.prepare = row.prepare;
+      if (!merged.dynamic) merged.dynamic = row.dynamic;
+      auto& list = entry->second.implementations;
+      list.insert(list.end(), row.implementations.begin(), row.implementations.end());
+    }
+  };
+#define MAX_ADD_FAMILY(function) add(function());
+  MAX_FOR_EACH_KERNEL_FAMILY(MAX_ADD_FAMILY)
+#undef MAX_ADD_FAMILY
+  (void)add;
+  for (auto& [key, entry] : table) entry.merged.implementations = entry.implementations;
+  return table;
+}
+
+bool accepts(const Implementation& implementation, const KernelRequest& request) {
+  return !implementation.accepts || implementation.accepts(request);
+}
+
+[[noreturn]] void failWithoutKernel(const KernelRequest& request) {
+  std::string types;
+  for (const Operand& input : request.inputs)
+    types += concat(types.empty() ? "" : ", ", input.present() ? nameOf(input.dtype) : "none");
+  fail(MAX_STATUS_UNIMPLEMENTED, request.node.description(), ": no CPU kernel for inputs (", types, ")");
+}
+
+}  // namespace
+
+const OpKernels* findKernels(std::string_view domain, std::string_view op) {
+  static const std::map<Key, Entry> table = buildTable();
+  const auto entry = table.find({domain, op});
+  return entry == table.end() ? nullptr : &entry->second.merged;
+}
+
+std::unique_ptr<Kernel> createKernel(const KernelRequest& request) { return createKernel(request, {}); }
+
+std::unique_ptr<Kernel> createKernel(const KernelRequest& request, std::string_view implementation) {
+  const OpKernels* kernels = findKernels(request.node.domain(), request.node.op());
+  if (kernels)
+    for (const Implementation& candidate : kernels->implementations)
+      if ((implementation.empty() || candidate.name == implementation) && accepts(candidate, request))
+        return candidate.create(request);
+  failWithoutKernel(request);
+}
+
+}  // namespace max
