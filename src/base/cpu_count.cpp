@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many threads a loop uses unless a session says otherwise.
+#include <sched.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+
+namespace max {
+
+namespace {
+
+struct CloseFile {
+  void operator()(FILE* file) const { fclose(file); }
+};
+
+// The first lines of a small file of /proc or /sys; empty if it cannot be read.
+std::string readSmallFile(const std::string& path) {
+  const std::unique_ptr<FILE, CloseFile> file(fopen(path.c_str(), "re"));
+  if (!file) return {};
+  char text[4096];
+  return {text, fread(text, 1, sizeof text, file.get())};
+}
+
+std::vector<int> allowedCpus() {
+  std::vector<int> cpus;
+  for (size_t count = 1024; count <= 65536; count *= 4) {
+    cpu_set_t* set = CPU_ALLOC(count);
+    if (!set) break;
+    const size_t bytes = CPU_ALLOC_SIZE(count);
+    const bool known = sched_getaffinity(0, bytes, set) == 0;
+    for (size_t cpu = 0; known && cpu < count; ++cpu)
+      if (CPU_ISSET_S(cpu, bytes, set)) cpus.push_back(static_cast<int>(cpu));
+    CPU_FREE(set);
+    if (known) break;
+  }
+  return cpus;
+}
+
+// Hardware threads of one core count once.
+int physicalCores(const std::vector<int>& cpus) {
+  std::set<std::string> cores;
+  for (int cpu : cpus) {
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    const std::string siblings = readSmallFile(folder + "thread_siblings_list");
+    cores.insert(siblings.empty() ? std::to_string(cpu) : siblings);
+  }
+  return static_cast<int>(cores.size());
+}
+
+int processors(double quota, double period) {
+  if (!(quota > 0) || !(period > 0) || quota / period > 65536) return INT32_MAX;
+  return std::max(1, static_cast<int>((quota + period - 1) / period));
+}
+
+// cgroup v2: "max 100000" or "150000 100000"; the tightest limit on the way to the root holds.
+int quotaVersion2(std::string group) {
+  int limit = INT32_MAX;
+  while (true) {
+    double quota = 0, period = 0;
+    if (sscanf(readSmallFile("/sys/fs/cgroup" + group + "/cpu.max").c_str(), "%lf %lf", &quota, &period) == 2)
+      limit = std::min(limit, processors(quota, period));
+    const size_t slash = group.rfind('/');
+    if (slash == std::string::npos) return limit;
+    group.resize(slash);
+  }
+}
+
+int quotaVersion1(const std::string& group) {
+  int limit = INT32_MAX;
+  for (const char* root : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
+    for (const std::string& folder : {root + group, std::string(root)}) {
+      const double quota = atof(readSmallFile(folder + "/cpu.cfs_quota_us").c_str());
+      const double period = atof(readSmallFile(folder + "/cpu.cfs_period_us").c_str());
+      limit = std::min(limit, processors(quota, period));
+    }
+  return limit;
+}
+
+// Lines "0::/group" (version 2) and "4:cpu,cpuacct:/group" (version 1).
+int quotaLimit() {
+  int limit = INT32_MAX;
+  const std::string groups = readSmallFile("/proc/self/cgroup");
+  for (size_t at = 0; at < groups.size();) {
+    const size_t end = std::min(groups.find('\n', at), groups.size());
+    const std::string line = groups.substr(at, end - at);
+    at = end + 1;
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string group = line.substr(second + 1);
+    if (group == "/") group.clear();
+    if (controllers == ",,") limit = std::min(limit, quotaVersion2(group));
+    if (controllers.find(",cpu,") != std::string::npos) limit = std::min(limit, quotaVersion1(group));
+  }
+  return limit;
+}
+
+int requestedLanes() {
+  const char* text = secure_getenv("MAX_NUM_THREADS");
+  return text ? std::clamp(atoi(text), 0, 1024) : 0;
+}
+
+}  // namespace
+
+int defaultLanes() {
+  static const int requested = requestedLanes();
+  if (requested > 0) return requested;
+  return std::max(1, std::min(physicalCores(allowedCpus()), quotaLimit()));
+}
+
+}  // namespace max

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/thread_pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <new>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace max {
+
+namespace {
+
+constexpr int kMaxLanes = 128;
+constexpr int kSlots = 64;  // loops that may run at the same time with help; more run in their caller alone
+constexpr auto kSpinTime = std::chrono::microseconds(50);
+constexpr size_t kStackBytes = 1 << 20;
+
+inline void pauseCpu() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+void futexWait(std::atomic<uint32_t>& word, uint32_t expected) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+void futexWake(std::atomic<uint32_t>& word, int count) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+// Spins until done() or until the spin time is over. Returns done().
+template <class Done>
+bool spinUntil(Done done) {
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (done()) return true;
+      pauseCpu();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return done();
+}
+
+// The contiguous part of a loop that one lane owns, in chunks. Without initial values, so that
+// a pool costs no memory for lanes that nobody uses.
+struct alignas(64) Part {
+  int64_t next;
+  int64_t end;
+
+  std::atomic_ref<int64_t> cursor() { return std::atomic_ref<int64_t>(next); }
+};
+
+// What the lanes of one loop share; lives on the stack of the caller.
+struct Loop {
+  LoopBody body;
+  int64_t count;
+  int64_t grain;
+  int lanes;
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+
+  void keepError() noexcept {
+    if (!failed.exchange(true)) error = std::current_exception();
+  }
+};
+
+// A place where a loop is offered to workers. `state` holds how many lanes are still open
+// (high half) and how many workers are in the loop (low half), under a generation that makes
+// joining safe: a worker that read an old state fails to join.
+struct alignas(64) Slot {
+  static constexpr uint64_t kOpenUnit = 1u << 16;
+  static constexpr uint64_t kActiveMask = 0xffff;
+  static constexpr uint64_t kOpenMask = 0xffff0000;
+  static constexpr uint64_t kGenerationUnit = uint64_t{1} << 32;
+
+  std::atomic<uint64_t> state{0};
+  std::atomic<uint32_t> callerWaits{0};
+  std::atomic<bool> taken{false};
+  Loop* loop = nullptr;
+  Part parts[kMaxLanes];
+
+  static uint64_t openLanes(uint64_t state) { return (state & kOpenMask) / kOpenUnit; }
+  bool idle() const { return (state.load(std::memory_order_seq_cst) & kActiveMask) == 0; }
+};
+
+thread_local bool insideLoop = false;
+
+void runChunks(Loop& loop, Part& part, int lane) {
+  while (!loop.failed.load(std::memory_order_relaxed)) {
+    if (part.cursor().load(std::memory_order_relaxed) >= part.end) return;
+    const int64_t chunk = part.cursor().fetch_add(1, std::memory_order_relaxed);
+    if (chunk >= part.end) return;
+    const int64_t begin = chunk * loop.grain;
+    loop.body(begin, std::min(loop.count, begin + loop.grain), lane);
+  }
+}
+
+// Own part first, then what is left of the others'.
+void runLane(Slot& slot, int lane) noexcept {
+  Loop& loop = *slot.loop;
+  insideLoop = true;
+  try {
+    for (int i = 0; i < loop.lanes; ++i) runChunks(loop, slot.parts[(lane + i) % loop.lanes], lane);
+  } catch (...) {
+    loop.keepError();
+  }
+  insideLoop = false;
+}
+
+class Pool {
+ public:
+  // False if the loop was not run because all slots are taken.
+  bool run(Loop& loop) {
+    ensureWorkers(loop.lanes - 1);
+    const int index = takeSlot();
+    if (index < 0) return false;
+    Slot& slot = slots_[index];
+    open(slot, loop);
+    offer(index, loop.lanes - 1);
+    runLane(slot, 0);
+    close(index);
+    waitForWorkers(slot);
+    slot.taken.store(false, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  static void* workerMain(void* pool) {
+    static_cast<Pool*>(pool)->work();
+    return nullptr;
+  }
+
+  int takeSlot() {
+    for (int i = 0; i < kSlots; ++i)
+      if (!slots_[i].taken.load(std::memory_order_relaxed) &&
+          !slots_[i].taken.exchange(true, std::memory_order_acquire))
+        return i;
+    return -1;
+  }
+
+  void open(Slot& slot, Loop& loop) {
+    const int64_t chunks = (loop.count - 1) / loop.grain + 1;
+    const int64_t each = chunks / loop.lanes, rest = chunks % loop.lanes;
+    int64_t begin = 0;
+    for (int i = 0; i < loop.lanes; ++i) {
+      slot.parts[i].cursor().store(begin, std::memory_order_relaxed);
+      begin += each + (i < rest ? 1 : 0);
+      slot.parts[i].end = begin;
+    }
+    slot.loop = &loop;
+    const uint64_t generation = slot.state.load(std::memory_order_relaxed) & ~(Slot::kOpenMask | Slot::kActiveMask);
+    const uint64_t lanes = static_cast<uint64_t>(loop.lanes - 1) * Slot::kOpenUnit;
+    slot.state.store((generation + Slot::kGenerationUnit) | lanes, std::memory_order_release);
+  }
+
+  void offer(int index, int workers) {
+    offered_.fetch_or(uint64_t{1} << index, std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
+    epoch_.fetch_add(1, std::memory_order_seq_cst);
+    futexWake(epoch_, workers);
+  }
+
+  void close(int index) {
+    slots_[index].state.fetch_and(~Slot::kOpenMask, std::memory_order_acq_rel);
+    offered_.fetch_and(~(uint64_t{1} << index), std::memory_order_relaxed);
+  }
+
+  void waitForWorkers(Slot& slot) {
+    if (slot.idle() || spinUntil([&] { return slot.idle(); })) return;
+    while (true) {
+      slot.callerWaits.store(1, std::memory_order_seq_cst);
+      if (slot.idle()) break;
+      futexWait(slot.callerWaits, 1);
+    }
+    slot.callerWaits.store(0, std::memory_order_relaxed);
+  }
+
+  // The lane that this worker got in the slot's loop, 0 if all are taken.
+  int join(int index) {
+    Slot& slot = slots_[index];
+    uint64_t state = slot.state.load(std::memory_order_acquire);
+    while (Slot::openLanes(state) > 0) {
+      const uint64_t joined = state - Slot::kOpenUnit + 1;
+      if (!slot.state.compare_exchange_weak(state, joined, std::memory_order_acq_rel)) continue;
+      if (Slot::openLanes(joined) == 0) offered_.fetch_and(~(uint64_t{1} << index), std::memory_order_relaxed);
+      return slot.loop->lanes - static_cast<int>(Slot::openLanes(state));
+    }
+    return 0;
+  }
+
+  void leave(Slot& slot) {
+    const uint64_t before = slot.state.fetch_sub(1, std::memory_order_seq_cst);
+    if ((before & Slot::kActiveMask) != 1) return;
+    // The caller may be gone already: the slot is never freed, a wake too many does no harm.
+    uint32_t waits = 1;
+    if (slot.callerWaits.compare_exchange_strong(waits, 2)) futexWake(slot.callerWaits, 1);
+  }
+
+  void help() {
+    for (uint64_t offered = offered_.load(std::memory_order_acquire); offered != 0; offered &= offered - 1) {
+      const int index = __builtin_ctzll(offered);
+      const int lane = join(index);
+      if (lane == 0) continue;
+      runLane(slots_[index], lane);
+      leave(slots_[index]);
+    }
+  }
+
+  [[noreturn]] void work() {
+    while (true) {
+      if (spinUntil([&] { return offered_.load(std::memory_order_relaxed) != 0; }))
+        help();
+      else
+        sleep();
+    }
+  }
+
+  void sleep() {
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    const uint32_t epoch = epoch_.load(std::memory_order_seq_cst);
+    if (offered_.load(std::memory_order_seq_cst) == 0) futexWait(epoch_, epoch);
+    sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+  }
+
+  void ensureWorkers(int wanted) {
+    if (workers_.load(std::memory_order_relaxed) >= wanted) return;
+    if (starting_.exchange(true, std::memory_order_acquire)) return;  // another caller starts them
+    int workers = workers_.load(std::memory_order_relaxed);
+    while (workers < wanted && startWorker()) ++workers;
+    workers_.store(workers, std::memory_order_relaxed);
+    starting_.store(false, std::memory_order_release);
+  }
+
+  // Workers take no signals: handlers of the host program run in its own threads.
+  bool startWorker() {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    const bool started = pthread_create(&thread, &attributes, &Pool::workerMain, this) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (started) pthread_setname_np(thread, "max-worker");
+    pthread_attr_destroy(&attributes);
+    return started;
+  }
+
+  std::atomic<uint64_t> offered_{0};  // bit i: slot i has open lanes
+  alignas(64) std::atomic<uint32_t> epoch_{0};
+  std::atomic<uint32_t> sleepers_{0};
+  alignas(64) std::atomic<int> workers_{0};
+  std::atomic<bool> starting_{false};
+  Slot slots_[kSlots];
+};
+
+// Never destroyed: workers may run until the process ends.
+alignas(Pool) std::byte poolMemory[sizeof(Pool)];
+
+void restartAfterFork() { new (poolMemory) Pool; }
+
+Pool& pool() {
+  static Pool* const instance = [] {
+    pthread_atfork(nullptr, nullptr, &restartAfterFork);
+    return new (poolMemory) Pool;
+  }();
+  return *instance;
+}
+
+}  // namespace
+
+void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body) {
+  if (count <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  if (lanes > 1 && count > grain && !insideLoop) {
+    const int64_t chunks = (count - 1) / grain + 1;
+    const int used = static_cast<int>(std::min<int64_t>({lanes, chunks, kMaxLanes}));
+    Loop loop{body, count, grain, used, {}, {}};
+    if (pool().run(loop)) {
+      if (loop.failed.load(std::memory_order_relaxed)) std::rethrow_exception(loop.error);
+      return;
+    }
+  }
+  body(0, count, 0);
+}
+
+}  // namespace max

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+
+namespace max {
+namespace {
+
+void expectEachOnce(int lanes, int64_t count, int64_t grain) {
+  std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
+  std::atomic<int> wrongLanes{0};
+  parallelFor(lanes, count, grain, [&](int64_t begin, int64_t end, int lane) {
+    if (lane < 0 || lane >= std::max(lanes, 1)) ++wrongLanes;
+    for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+  });
+  EXPECT_EQ(wrongLanes, 0);
+  for (const auto& times : seen) ASSERT_EQ(times, 1);
+}
+
+TEST(ThreadPool, RunsEachElementOnce) {
+  for (int lanes : {0, 1, 2, 3, 8})
+    for (int64_t count : {0, 1, 2, 7, 100, 1001})
+      for (int64_t grain : {0, 1, 3, 64}) expectEachOnce(lanes, count, grain);
+}
+
+TEST(ThreadPool, LanesThatRunTogetherDiffer) {
+  std::atomic<int> busy[4] = {};
+  std::atomic<int> clashes{0};
+  for (int round = 0; round < 200; ++round)
+    parallelFor(4, 64, 1, [&](int64_t, int64_t, int lane) {
+      if (busy[lane].fetch_add(1) != 0) ++clashes;
+      busy[lane].fetch_sub(1);
+    });
+  EXPECT_EQ(clashes, 0);
+}
+
+TEST(ThreadPool, NestedLoopsRunInTheirCaller) {
+  std::atomic<int64_t> total{0};
+  parallelFor(4, 16, 1, [&](int64_t, int64_t, int) {
+    const auto self = std::this_thread::get_id();
+    parallelFor(4, 100, 1, [&](int64_t begin, int64_t end, int) {
+      EXPECT_EQ(std::this_thread::get_id(), self);
+      total += end - begin;
+    });
+  });
+  EXPECT_EQ(total, 1600);
+}
+
+TEST(ThreadPool, CarriesExceptions) {
+  for (int lanes : {1, 4})
+    for (int64_t where : {0, 50, 99}) {
+      const auto loop = [&] {
+        parallelFor(lanes, 100, 1, [&](int64_t begin, int64_t end, int) {
+          if (begin <= where && where < end) fail(MAX_STATUS_OUT_OF_RANGE, "at ", where);
+        });
+      };
+      EXPECT_THROW(loop(), Error);
+      expectEachOnce(lanes, 100, 1);
+    }
+}
+
+TEST(ThreadPool, ServesManyCallersAtOnce) {
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 80; ++i)
+    callers.emplace_back([] {
+      for (int round = 0; round < 20; ++round) expectEachOnce(4, 200, 7);
+    });
+  for (std::thread& caller : callers) caller.join();
+}
+
+TEST(ThreadPool, WorkersTakePart) {
+  std::atomic<int> others{0};
+  const auto self = std::this_thread::get_id();
+  for (int round = 0; round < 100 && others == 0; ++round)
+    parallelFor(2, 2, 1, [&](int64_t, int64_t, int) {
+      if (std::this_thread::get_id() != self) ++others;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
+  EXPECT_GT(others, 0);
+}
+
+double processCpuSeconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](timeval time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(ThreadPool, IdleWorkersCostNothing) {
+  expectEachOnce(4, 1000, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const double before = processCpuSeconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LT(processCpuSeconds() - before, 0.005);
+}
+
+TEST(ThreadPool, WorksInForkedChildren) {
+  expectEachOnce(3, 1000, 1);
+  for (int i = 0; i < 50; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::atomic<int64_t> total{0};
+      parallelFor(3, 1000, 1, [&](int64_t begin, int64_t end, int) { total += end - begin; });
+      _exit(total == 1000 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+  }
+}
+
+TEST(ThreadPool, DefaultLanesFollowTheAffinityMask) {
+  EXPECT_GE(defaultLanes(), 1);
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(defaultLanes(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+}  // namespace
+}  // namespace max
