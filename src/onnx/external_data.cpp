@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/external_data.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace max::onnx {
+
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+class MappedData final : public Storage {
+ public:
+  MappedData(void* data, size_t size) : Storage(data, size) {}
+  ~MappedData() override {
+    if (data_) munmap(data_, size_);
+  }
+};
+
+struct Location {
+  std::string_view path;
+  std::string_view tensor;
+
+  [[noreturn]] void refuse(const char* why) const {
+    fail(MAX_STATUS_PERMISSION_DENIED, "tensor '", tensor, "': external data at '", path, "' is refused: ", why);
+  }
+  [[noreturn]] void failWithErrno(int error) const {
+    if (error == ELOOP) refuse("it goes through a symbolic link");
+    const MaxStatus status = error == ENOENT || error == ENOTDIR ? MAX_STATUS_NOT_FOUND
+                             : error == EACCES                   ? MAX_STATUS_PERMISSION_DENIED
+                                                                 : MAX_STATUS_UNAVAILABLE;
+    fail(status, "tensor '", tensor, "': cannot open external data '", path, "': ", std::strerror(error));
+  }
+};
+
+Descriptor openAt(const Location& location, const Descriptor& folder, const std::string& name, int flags) {
+  Descriptor file(openat(folder.number(), name.c_str(), flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.number() < 0) {
+    // O_NOFOLLOW with O_DIRECTORY reports a link as "not a directory".
+    struct stat status {};
+    const int error = errno;
+    const bool isLink =
+        fstatat(folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+    location.failWithErrno(isLink ? ELOOP : error);
+  }
+  return file;
+}
+
+Descriptor walk(const Location& location, const std::string& folder) {
+  Descriptor current(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (current.number() < 0) location.failWithErrno(errno);
+  std::string_view rest = location.path;
+  while (true) {
+    const size_t slash = rest.find('/');
+    const std::string name(rest.substr(0, slash));
+    if (name.empty()) location.refuse("its path is not plain");
+    if (name == "." || name == "..") location.refuse("it leaves the model's folder");
+    if (slash == std::string_view::npos) return openAt(location, current, name, O_NONBLOCK);
+    current = openAt(location, current, name, O_DIRECTORY);
+    rest.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace
+
+Ref<Storage> openExternalData(const std::string& folder, std::string_view path, std::string_view tensor) {
+  const Location location{path, tensor};
+  if (folder.empty()) location.refuse("a model loaded from memory has no folder");
+  if (path.empty() || path.find('\0') != std::string_view::npos) location.refuse("its path is not plain");
+  if (path.front() == '/') location.refuse("its path is absolute");
+  const Descriptor file = walk(location, folder);
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0) location.failWithErrno(errno);
+  if (!S_ISREG(status.st_mode)) location.refuse("it is not a regular file");
+  if (status.st_nlink > 1) location.refuse("it has hard links");
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size == 0) return makeRef<MappedData>(nullptr, 0);
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (data == MAP_FAILED) location.failWithErrno(errno);
+  return makeRef<MappedData>(data, size);
+}
+
+}  // namespace max::onnx

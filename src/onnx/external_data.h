@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights in files beside the model.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/tensor.h"
+
+namespace max::onnx {
+
+// Maps `location`, a relative path inside `folder`. Absolute paths, "..", symbolic and hard links and
+// anything but regular files are PERMISSION_DENIED; the path is walked from the folder's descriptor,
+// so that it cannot be exchanged between check and use.
+Ref<Storage> openExternalData(const std::string& folder, std::string_view location, std::string_view tensor);
+
+}  // namespace max::onnx

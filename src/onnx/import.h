@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX file -> graph. Differences between opset versions end here: the graph has the
+// newest opset's meaning.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/tensor.h"
+#include "graph/graph.h"
+
+namespace max {
+
+// Oldest and newest version of ONNX's own operator set that is read.
+inline constexpr int64_t kMinOpset = 7;
+inline constexpr int64_t kMaxOpset = 28;
+
+struct UnsupportedNode {
+  std::string name;
+  std::string domain;  // "ai.onnx" for ONNX's own
+  std::string op;
+  int64_t version;  // of the operator set that the model asks for; 0 = not imported
+};
+
+struct ModelInfo {
+  int64_t irVersion = 0;
+  std::string producer;
+  std::vector<std::pair<std::string, int64_t>> opsets;  // ONNX's own domain as "ai.onnx"
+  std::map<std::string, int64_t> operators;             // "Conv", "com.microsoft.Gelu" -> nodes, subgraphs included
+  int64_t parameters = 0;                               // elements of all initialisers
+  std::vector<UnsupportedNode> unsupported;
+};
+
+struct ImportOptions {
+  std::string source = "model";  // what messages call it: the path, or "model in memory"
+  std::string folder;            // external data may come from here; empty = refused
+  // Further test of support, beyond having a schema (are there kernels?). NULL = none.
+  bool (*isSupported)(std::string_view domain, std::string_view op) = nullptr;
+};
+
+struct ImportedModel {
+  Ref<Graph> graph;
+  ModelInfo info;
+  // The outputs' types as the model declares them, for metadata where inference knows less.
+  std::vector<TensorType> declaredOutputs;
+};
+
+// `file` holds the model; initialisers are views of it where their alignment allows, so it is kept alive.
+// Errors name the source and the node or tensor: DATA_LOSS (malformed), INVALID_ARGUMENT (contradictory),
+// UNIMPLEMENTED (all unsupported operators at once).
+ImportedModel importOnnx(const Ref<Storage>& file, const ImportOptions& options);
+
+// What importOnnx would find, without building anything: never fails on unsupported operators.
+ModelInfo inspectOnnx(const Ref<Storage>& file, const ImportOptions& options);
+
+// ONNX's own domain is written "ai.onnx" in messages and reports.
+std::string displayName(std::string_view domain, std::string_view op);  // "Conv", "com.microsoft.Gelu"
+
+}  // namespace max

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/opset.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace max::onnx {
+
+void PendingNode::fail(MaxStatus status, const std::string& text) const {
+  max::fail(status, "node '", name, "' (", op, "): ", text);
+}
+
+namespace {
+
+Value* constantInts(PendingNode& node, const std::vector<int64_t>& values) {
+  return node.graph.addConstant(
+      Tensor::copyOf(DType::Int64, Shape{static_cast<int64_t>(values.size())}, values.data()));
+}
+
+Value* constantFloats(PendingNode& node, const std::vector<float>& values) {
+  return node.graph.addConstant(
+      Tensor::copyOf(DType::Float32, Shape{static_cast<int64_t>(values.size())}, values.data()));
+}
+
+Value* emit(PendingNode& node, std::string_view op, std::vector<Value*> inputs, Attributes attributes = {}) {
+  return node.graph.addNode("", op, std::move(inputs), std::move(attributes), 1, node.name)->output();
+}
+
+void setInput(PendingNode& node, size_t index, Value* value) {
+  if (node.inputs.size() <= index) node.inputs.resize(index + 1, nullptr);
+  node.inputs[index] = value;
+}
+
+// Moves an attribute of integers to an input.
+void attributeToInput(PendingNode& node, std::string_view attribute, size_t index) {
+  if (!node.attributes.has(attribute)) return;
+  setInput(node, index, constantInts(node, node.attributes.getInts(attribute)));
+  node.attributes.erase(attribute);
+}
+
+void axesToInput(PendingNode& node) { attributeToInput(node, "axes", 1); }
+
+void splitToInput(PendingNode& node) { attributeToInput(node, "split", 1); }
+
+// Before opset 18 a Split without sizes is into as many equal parts as there are outputs.
+void equalSplit(PendingNode& node) {
+  const bool hasSizes = node.inputs.size() > 1 && node.inputs[1];
+  if (!hasSizes && !node.attributes.has("num_outputs"))
+    node.attributes.set("num_outputs", static_cast<int64_t>(node.outputs.size()));
+}
+
+void sliceToInputs(PendingNode& node) {
+  attributeToInput(node, "starts", 1);
+  attributeToInput(node, "ends", 2);
+  attributeToInput(node, "axes", 3);
+}
+
+// A bound is a scalar of the input's own type; the attribute is float32.
+Value* boundOf(PendingNode& node, float value) {
+  Value* scalar = node.graph.addConstant(Tensor::copyOf(DType::Float32, Shape{}, &value));
+  const DType dtype = node.inputs[0]->type.dtype;
+  if (dtype == DType::Float32) return scalar;
+  Attributes to;
+  to.set("to", onnxFromDType(dtype));
+  return emit(node, "Cast", {scalar}, std::move(to));
+}
+
+void clipToInputs(PendingNode& node) {
+  if (node.inputs.empty() || !node.inputs[0]) return;
+  const char* names[] = {"min", "max"};
+  for (size_t i = 0; i < 2; ++i) {
+    if (!node.attributes.has(names[i])) continue;
+    setInput(node, i + 1, boundOf(node, node.attributes.getFloat(names[i], 0)));
+    node.attributes.erase(names[i]);
+  }
+}
+
+void padToInputs(PendingNode& node) {
+  if (node.inputs.empty() || !node.inputs[0]) return;
+  attributeToInput(node, "pads", 1);
+  setInput(node, 2, boundOf(node, node.attributes.getFloat("value", 0)));
+  node.attributes.erase("value");
+}
+
+void topKToInput(PendingNode& node) {
+  if (!node.attributes.has("k")) return;
+  setInput(node, 1, constantInts(node, {node.attributes.getInt("k", 0)}));
+  node.attributes.erase("k");
+}
+
+void dropoutForInference(PendingNode& node) {
+  node.attributes.erase("ratio");
+  node.attributes.erase("is_test");
+}
+
+void batchNormalizationForInference(PendingNode& node) {
+  if (node.attributes.getInt("spatial", 1) != 1)
+    node.fail(MAX_STATUS_UNIMPLEMENTED, "statistics per element (spatial = 0) are not supported");
+  node.attributes.erase("spatial");
+  node.outputs.resize(std::min<size_t>(node.outputs.size(), 1));
+}
+
+// Resize of opset 10 and Upsample: coordinates are scaled without an offset and rounded down.
+void asymmetricResize(PendingNode& node) {
+  node.attributes.set("coordinate_transformation_mode", std::string("asymmetric"));
+  node.attributes.set("nearest_mode", std::string("floor"));
+  if (node.inputs.size() == 2) node.inputs.insert(node.inputs.begin() + 1, nullptr);
+}
+
+void upsampleToResize(PendingNode& node) {
+  if (node.attributes.has("scales")) {
+    setInput(node, 1, constantFloats(node, node.attributes.getFloats("scales")));
+    node.attributes.erase("scales");
+  }
+  node.op = "Resize";
+  asymmetricResize(node);
+}
+
+void renameScatter(PendingNode& node) { node.op = "ScatterElements"; }
+
+// Before opset 13 Softmax and its kin work on the matrix that flattening at the axis gives.
+void flattenAtAxis(PendingNode& node) {
+  Value* input = node.inputs.empty() ? nullptr : node.inputs[0];
+  if (!input) return;
+  const int64_t axis = node.attributes.getInt("axis", 1);
+  if (input->type.ranked && (axis == -1 || axis == input->type.rank() - 1)) {
+    node.attributes.set("axis", static_cast<int64_t>(-1));
+    return;
+  }
+  Attributes flatten;
+  flatten.set("axis", axis);
+  Value* matrix = emit(node, "Flatten", {input}, std::move(flatten));
+  Attributes last;
+  last.set("axis", static_cast<int64_t>(-1));
+  Value* result = emit(node, node.op, {matrix}, std::move(last));
+  node.op = "Reshape";
+  node.attributes = {};
+  node.inputs = {result, emit(node, "Shape", {input})};
+}
+
+// Before opset 21 scale and bias have one element for each group, since then one for each channel.
+void groupParametersToChannels(PendingNode& node) {
+  const Value* input = node.inputs.empty() ? nullptr : node.inputs[0];
+  const int64_t groups = node.attributes.getInt("num_groups", 0);
+  if (!input || !input->type.ranked || input->type.rank() < 2 || !input->type.dims[1].isKnown() || groups <= 0)
+    node.fail(MAX_STATUS_UNIMPLEMENTED, "before opset 21 the number of channels must be known");
+  const int64_t channels = input->type.dims[1].value();
+  for (size_t i = 1; i < 3 && i < node.inputs.size(); ++i) {
+    Value* column = emit(node, "Reshape", {node.inputs[i], constantInts(node, {groups, 1})});
+    Value* wide = emit(node, "Expand", {column, constantInts(node, {groups, channels / groups})});
+    node.inputs[i] = emit(node, "Reshape", {wide, constantInts(node, {channels})});
+  }
+}
+
+void scanOfOpset8(PendingNode& node) {
+  node.fail(MAX_STATUS_UNIMPLEMENTED, "Scan before opset 9 has another form, which is not supported");
+}
+
+constexpr int64_t kNewest = INT64_MAX;  // the operator itself is gone: every version
+
+struct Rule {
+  std::string_view op;
+  int64_t before;  // applies to versions below this one
+  void (*rewrite)(PendingNode&);
+};
+
+// Rules of one operator run in the order of the table.
+constexpr Rule kRules[] = {
+    {"BatchNormalization", 14, batchNormalizationForInference},
+    {"Clip", 11, clipToInputs},
+    {"Dropout", 12, dropoutForInference},
+    {"GroupNormalization", 21, groupParametersToChannels},
+    {"Hardmax", 13, flattenAtAxis},
+    {"LogSoftmax", 13, flattenAtAxis},
+    {"Pad", 11, padToInputs},
+    {"ReduceL1", 18, axesToInput},
+    {"ReduceL2", 18, axesToInput},
+    {"ReduceLogSum", 18, axesToInput},
+    {"ReduceLogSumExp", 18, axesToInput},
+    {"ReduceMax", 18, axesToInput},
+    {"ReduceMean", 18, axesToInput},
+    {"ReduceMin", 18, axesToInput},
+    {"ReduceProd", 18, axesToInput},
+    {"ReduceSum", 13, axesToInput},
+    {"ReduceSumSquare", 18, axesToInput},
+    {"Resize", 11, asymmetricResize},
+    {"Scan", 9, scanOfOpset8},
+    {"Scatter", kNewest, renameScatter},
+    {"Slice", 10, sliceToInputs},
+    {"Softmax", 13, flattenAtAxis},
+    {"Split", 13, splitToInput},
+    {"Split", 18, equalSplit},
+    {"Squeeze", 13, axesToInput},
+    {"TopK", 10, topKToInput},
+    {"Unsqueeze", 13, axesToInput},
+    {"Upsample", kNewest, upsampleToResize},
+};
+
+}  // namespace
+
+void normalise(PendingNode& node) {
+  if (!node.domain.empty()) return;
+  const std::string op = node.op;
+  for (const Rule& rule : kRules)
+    if (rule.op == op && node.version < rule.before) rule.rewrite(node);
+}
+
+std::string_view newestName(std::string_view domain, std::string_view op) {
+  if (!domain.empty()) return op;
+  if (op == "Upsample") return "Resize";
+  return op == "Scatter" ? "ScatterElements" : op;
+}
+
+}  // namespace max::onnx

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's protobuf messages as views into the file: names point into it, nested messages
+// are kept as unparsed bytes until they are needed. Field numbers are those of onnx.proto (IR version 14).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/ref.h"
+#include "base/tensor.h"
+#include "graph/dim.h"
+#include "graph/graph.h"
+
+namespace max::onnx {
+
+using Bytes = std::string_view;  // an unparsed message
+
+struct AttributeProto {
+  std::string_view name;
+  std::string_view referenceName;  // of a function's parameter
+  int64_t type = 0;
+  float f = 0;
+  int64_t i = 0;
+  std::string_view s;
+  Bytes t;
+  Bytes g;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+  std::vector<std::string_view> strings;
+  std::vector<Bytes> graphs;
+};
+
+struct NodeProto {
+  std::vector<std::string_view> inputs;
+  std::vector<std::string_view> outputs;
+  std::string_view name;
+  std::string_view op;
+  std::string_view domain;
+  std::vector<AttributeProto> attributes;
+};
+
+struct DimensionProto {
+  bool known = false;
+  int64_t value = 0;
+  std::string_view symbol;
+};
+
+struct ValueInfoProto {
+  std::string_view name;
+  std::string_view kind;  // "tensor", "sequence", "map", "optional", "sparse tensor", "none"
+  int64_t elementType = 0;
+  bool ranked = false;
+  std::vector<DimensionProto> dims;
+};
+
+struct GraphProto {
+  std::string_view name;
+  std::vector<Bytes> nodes;
+  std::vector<Bytes> initializers;
+  std::vector<Bytes> inputs;
+  std::vector<Bytes> outputs;
+  bool hasSparseInitializers = false;
+};
+
+struct ModelProto {
+  int64_t irVersion = 0;
+  std::string_view producer;
+  std::vector<std::pair<std::string_view, int64_t>> opsets;  // domain ("" = ONNX's own), version
+  std::vector<std::pair<std::string_view, std::string_view>> metadata;
+  bool hasGraph = false;
+  Bytes graph;
+  size_t functionCount = 0;
+};
+
+struct TensorProto {
+  std::string_view name;
+  std::vector<int64_t> dims;
+  int64_t dataType = 0;
+  bool isExternal = false;
+  std::vector<std::pair<std::string_view, std::string_view>> external;
+  bool hasRaw = false;
+  Bytes raw;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;  // int32_data, int64_data and uint64_data
+  std::vector<double> doubles;
+  bool hasStrings = false;
+};
+
+// Each throws DATA_LOSS if the bytes are not a well-formed message.
+ModelProto parseModel(Bytes bytes);
+GraphProto parseGraph(Bytes bytes);
+NodeProto parseNode(Bytes bytes);
+AttributeProto parseAttribute(Bytes bytes);
+ValueInfoProto parseValueInfo(Bytes bytes);
+TensorProto parseTensor(Bytes bytes);
+
+}  // namespace max::onnx
