@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementary functions on float vectors, about 4e-7 relative error. NaN stays NaN.
+// Included after dispatch.h, once per target.
+
+#include "ops/cpu/dispatch.h"
+
+#if defined(MAX_OPS_CPU_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MAX_OPS_CPU_MATH_INL_H
+#undef MAX_OPS_CPU_MATH_INL_H
+#else
+#define MAX_OPS_CPU_MATH_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V clampKeepingNan(D d, V x, float low, float high) {
+  // x86's min and max return the second operand if one is NaN.
+  const V clamped = hn::Max(hn::Set(d, low), hn::Min(hn::Set(d, high), x));
+#if HWY_TARGET == HWY_SCALAR
+  return hn::IfThenElse(hn::IsNaN(x), x, clamped);
+#else
+  return clamped;
+#endif
+}
+
+// c[0] + c[1] x + ... + c[count - 1] x^(count - 1)
+template <class D, class V = hn::Vec<D>, int count>
+HWY_INLINE V polynomial(D d, V x, const float (&c)[count]) {
+  V sum = hn::Set(d, c[count - 1]);
+#pragma GCC unroll 8
+  for (int i = count - 2; i >= 0; --i) sum = hn::MulAdd(sum, x, hn::Set(d, c[i]));
+  return sum;
+}
+
+// 2^n for n in [-126, 127].
+template <class D, class VI>
+HWY_INLINE hn::Vec<D> powerOfTwo(D d, VI n) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+}
+
+// e^x; 0 and infinity where float ends, denormal results included.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp(D d, V x) {
+  static constexpr float kTail[] = {4.999998859e-01f, 1.666651840e-01f, 4.166953422e-02f, 8.368923427e-03f,
+                                    1.375138214e-03f};
+  const hn::RebindToSigned<D> di;
+  x = clampKeepingNan(d, x, -104.5f, 89.f);
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.442695041f)));
+  // log(2) in two parts, so that the product with n is exact.
+  const V r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
+  const V e = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kTail), hn::Add(r, hn::Set(d, 1.f)));
+  const auto whole = hn::ConvertTo(di, n);
+  const auto half = hn::ShiftRight<1>(whole);
+  return hn::Mul(hn::Mul(e, powerOfTwo(d, half)), powerOfTwo(d, hn::Sub(whole, half)));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.f);
+  return hn::Div(one, hn::Add(one, exp(d, hn::Neg(x))));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V tanh(D d, V x) {
+  static constexpr float kP[] = {9.999999793e-01f, 1.338037158e-01f, 3.494811027e-03f, 2.059627352e-05f,
+                                 1.333684774e-08f};
+  static constexpr float kQ[] = {1.f, 4.671368700e-01f, 2.587402667e-02f, 3.284363187e-04f, 7.769282814e-07f};
+  x = clampKeepingNan(d, x, -9.01f, 9.01f);
+  const V square = hn::Mul(x, x);
+  const V y = hn::Div(hn::Mul(x, polynomial(d, square, kP)), polynomial(d, square, kQ));
+  return clampKeepingNan(d, y, -1.f, 1.f);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V erf(D d, V x) {
+  static constexpr float kP[] = {1.128379146e+00f, 1.904057356e-01f, 5.274863886e-02f,
+                                 3.765589718e-03f, 2.848827966e-04f, 2.050101186e-06f};
+  static constexpr float kQ[] = {
+      1.f, 5.020754306e-01f, 1.141088209e-01f, 1.496916058e-02f, 1.162530245e-03f, 3.809186458e-05f};
+  x = clampKeepingNan(d, x, -3.92f, 3.92f);
+  const V square = hn::Mul(x, x);
+  const V y = hn::Div(hn::Mul(x, polynomial(d, square, kP)), polynomial(d, square, kQ));
+  return clampKeepingNan(d, y, -1.f, 1.f);
+}
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
