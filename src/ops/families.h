@@ -7,8 +7,15 @@
 
 #include "ops/kernel.h"
 
-// X(function): a function std::span<const OpKernels> function()
-#define MAX_FOR_EACH_KERNEL_FAMILY(X)
+// X(function): a function std::span<const OpKernels> function(). Fast families first, reference ones last.
+#define MAX_FOR_EACH_KERNEL_FAMILY(X) \
+  X(referenceElementwiseKernels) \
+  X(referenceMatMulKernels) \
+  X(referenceConvKernels) \
+  X(referencePoolKernels) \
+  X(referenceReduceKernels) \
+  X(referenceNormKernels) \
+  X(referenceRecurrentKernels)
 
 namespace max {
 

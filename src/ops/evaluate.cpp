@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "graph/schema.h"
+#include "ops/kernel.h"
+
+namespace max {
+
+namespace {
+
+std::vector<InputType> inputTypes(std::span<const Tensor* const> inputs) {
+  std::vector<InputType> types(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    types[i].present = true;
+    types[i].type = TensorType::of(inputs[i]->dtype(), symbolic(inputs[i]->shape()));
+    types[i].constant = inputs[i];
+  }
+  return types;
+}
+
+std::vector<Operand> inputOperands(std::span<const Tensor* const> inputs) {
+  std::vector<Operand> operands(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]) operands[i] = {inputs[i]->dtype(), inputs[i]->shape(), inputs[i]};
+  return operands;
+}
+
+bool isWanted(const Node& node, size_t output) { return output >= node.outputs.size() || node.outputs[output]; }
+
+// False if a shape is known only after running.
+bool outputOperands(const Node& node, const std::vector<InferContext::Output>& inferred,
+                    std::vector<Operand>& operands) {
+  operands.resize(inferred.size());
+  for (size_t i = 0; i < inferred.size(); ++i) {
+    if (!isWanted(node, i)) continue;
+    if (!inferred[i].type.ranked) return false;
+    const std::optional<Shape> shape = concrete(inferred[i].type.dims);
+    if (!shape) return false;
+    operands[i] = {inferred[i].type.dtype, *shape, nullptr};
+  }
+  return true;
+}
+
+std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* const> inputs,
+                                   std::span<const Operand> outputs) {
+  const std::vector<Operand> operands = inputOperands(inputs);
+  const KernelRequest request{node, operands, outputs, 1};
+  const std::unique_ptr<Kernel> kernel = createKernel(request);
+  std::vector<Ref<Tensor>> results(outputs.size());
+  std::vector<const void*> sources;
+  std::vector<void*> targets;
+  for (const Tensor* input : inputs) sources.push_back(input ? input->data() : nullptr);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].present()) results[i] = Tensor::allocate(outputs[i].dtype, outputs[i].shape);
+    targets.push_back(results[i] ? results[i]->mutableData() : nullptr);
+  }
+  const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
+  kernel->run({sources.data(), targets.data(), static_cast<std::byte*>(scratch->data()), 1});
+  return results;
+}
+
+}  // namespace
+
+std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs) {
+  const std::vector<InferContext::Output> inferred = inferNode(node, nullptr, inputTypes(inputs));
+  std::vector<Operand> outputs;
+  if (outputOperands(node, inferred, outputs)) return runKernel(node, inputs, outputs);
+  const OpKernels* kernels = findKernels(node.domain(), node.op());
+  require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, node.description(),
+          ": the shapes of its outputs are not known from its inputs");
+  return kernels->dynamic(node, inputs);
+}
+
+}  // namespace max

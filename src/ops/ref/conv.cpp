@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv, ConvTranspose and max.Conv: any rank, groups, dilations.
+#include "ops/ref/window.h"
+
+namespace max::reference {
+
+namespace {
+
+Shape kernelOf(const Shape& weights) { return Shape(weights.dims().subspan(2)); }
+
+// The pixels a window sees at one output position: input offset and tap number.
+struct Tap {
+  int64_t input;
+  int64_t weight;
+};
+
+std::vector<Tap> tapsAt(const Window& window, const ImageShape& image, const Shape& output) {
+  std::vector<Tap> taps;
+  Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap;
+  int64_t number = 0;
+  if (window.kernel.product(0, window.kernel.rank()) == 0) return taps;
+  do {
+    if (window.locate(output, tap, image.spatial, position)) taps.push_back({image.offset(position), number});
+    ++number;
+  } while (advance(tap, window.kernel));
+  return taps;
+}
+
+template <class D>
+struct Convolution {
+  ImageShape x, y;
+  Window window;
+  int64_t group, channelsPerGroup, outputsPerGroup, taps;
+  std::vector<D> input, weights, output;
+
+  Convolution(const Call& call, Layout layout)
+      : x(call.in().shape, layout),
+        y(call.out().shape, layout),
+        window(call, kernelOf(call.in(1).shape), x.spatial, y.spatial),
+        group(call.integer("group", 1)),
+        channelsPerGroup(x.channels / group),
+        outputsPerGroup(y.channels / group),
+        taps(window.kernel.product(0, window.kernel.rank())),
+        input(load<D>(call.in())),
+        weights(load<D>(call.in(1))),
+        output(static_cast<size_t>(call.out().count())) {}
+
+  D sum(int64_t n, int64_t m, const std::vector<Tap>& seen) const {
+    const D* image = input.data() + n * x.batchStride + m / outputsPerGroup * channelsPerGroup * x.channelStride;
+    const D* filter = weights.data() + m * channelsPerGroup * taps;
+    D result = 0;
+    for (int64_t c = 0; c < channelsPerGroup; ++c)
+      for (const Tap& tap : seen) result += image[tap.input + c * x.channelStride] * filter[c * taps + tap.weight];
+    return result;
+  }
+
+  void run() {
+    if (output.empty()) return;
+    Shape position = Shape::filled(y.spatial.rank(), 0);
+    do {
+      const std::vector<Tap> seen = tapsAt(window, x, position);
+      const int64_t at = y.offset(position);
+      for (int64_t n = 0; n < y.batch; ++n)
+        for (int64_t m = 0; m < y.channels; ++m)
+          output[static_cast<size_t>(n * y.batchStride + m * y.channelStride + at)] = sum(n, m, seen);
+    } while (advance(position, y.spatial));
+  }
+};
+
+void conv(const Call& call) {
+  Convolution<double> convolution(call, Layout::ChannelsFirst);
+  convolution.run();
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const int64_t inner = convolution.y.channelStride;
+  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i)
+    convolution.output[i] += bias[i / static_cast<size_t>(inner) % bias.size()];
+  store(call.out(), convolution.output);
+}
+
+void fusedConv(const Call& call) {
+  Convolution<double> convolution(call, Layout::ChannelsLast);
+  convolution.run();
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  const Activation activation = fusedActivation(call.node);
+  for (size_t i = 0; i < convolution.output.size(); ++i) {
+    double& value = convolution.output[i];
+    if (!bias.empty()) value += bias[i % bias.size()];
+    if (!residual.empty()) value += residual[i];
+    value = activation(value);
+  }
+  store(call.out(), convolution.output);
+}
+
+// Integer convolution: zero points are subtracted first; padding adds nothing.
+void subtractZeroPoint(const Call& call, size_t index, std::vector<int64_t>& values, int64_t inner) {
+  if (!call.has(index)) return;
+  const std::vector<int64_t> zero = load<int64_t>(call.in(index));
+  for (size_t i = 0; i < values.size(); ++i) values[i] -= zero[i / static_cast<size_t>(inner) % zero.size()];
+}
+
+void convInteger(const Call& call) {
+  Convolution<int64_t> convolution(call, Layout::ChannelsFirst);
+  const int64_t perOutput = convolution.channelsPerGroup * convolution.taps;
+  subtractZeroPoint(call, 2, convolution.input, static_cast<int64_t>(convolution.input.size()) + 1);
+  subtractZeroPoint(call, 3, convolution.weights, std::max<int64_t>(perOutput, 1));
+  convolution.run();
+  store(call.out(), convolution.output);
+}
+
+// ONNX: what output_shape or auto_pad leave over is split; SAME_UPPER puts the odd one at the end.
+Shape transposedPads(const Call& call, const Window& window, const Shape& input, const Shape& output) {
+  const std::string autoPad = call.node.attributes.getString("auto_pad", "NOTSET");
+  const bool given = call.node.attributes.getInts("output_shape").empty() && autoPad == "NOTSET";
+  if (given || autoPad == "VALID") return window.padsBegin;
+  const Shape extra = spatialAttribute(call, "output_padding", input.rank(), 0);
+  Shape pads;
+  for (int i = 0; i < input.rank(); ++i) {
+    const int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t total = window.strides[i] * (input[i] - 1) + extra[i] + extent - output[i];
+    const int64_t half = std::max<int64_t>(total, 0) / 2;
+    pads.push(autoPad == "SAME_UPPER" ? half : std::max<int64_t>(total, 0) - half);
+  }
+  return pads;
+}
+
+// weights: [C, M / group, k..]. Every input pixel adds its filter to the output.
+struct Transposed {
+  ImageShape x, y;
+  Window window;
+  int64_t group, outputsPerGroup, taps;
+  std::vector<double> input, weights, output;
+
+  explicit Transposed(const Call& call)
+      : x(call.in().shape, Layout::ChannelsFirst),
+        y(call.out().shape, Layout::ChannelsFirst),
+        window(call, kernelOf(call.in(1).shape), x.spatial, y.spatial),
+        group(call.integer("group", 1)),
+        outputsPerGroup(call.in(1).shape[1]),
+        taps(window.kernel.product(0, window.kernel.rank())),
+        input(load<double>(call.in())),
+        weights(load<double>(call.in(1))),
+        output(static_cast<size_t>(call.out().count())) {
+    window.padsBegin = transposedPads(call, window, x.spatial, y.spatial);
+  }
+
+  void add(int64_t source, int64_t target, int64_t tap) {
+    for (int64_t n = 0; n < x.batch; ++n)
+      for (int64_t c = 0; c < x.channels; ++c) {
+        const double value = input[static_cast<size_t>(n * x.batchStride + c * x.channelStride + source)];
+        const int64_t first = c / (x.channels / group) * outputsPerGroup;
+        for (int64_t m = 0; m < outputsPerGroup; ++m)
+          output[static_cast<size_t>(n * y.batchStride + (first + m) * y.channelStride + target)] +=
+              value * weights[static_cast<size_t>((c * outputsPerGroup + m) * taps + tap)];
+      }
+  }
+
+  // The output position that input position and tap meet at; false outside of the output.
+  bool meet(const Shape& position, const Shape& tap, Shape& target) const {
+    for (int i = 0; i < position.rank(); ++i) {
+      target[i] = position[i] * window.strides[i] + tap[i] * window.dilations[i] - window.padsBegin[i];
+      if (target[i] < 0 || target[i] >= y.spatial[i]) return false;
+    }
+    return true;
+  }
+
+  void run() {
+    if (output.empty() || input.empty() || taps == 0) return;
+    Shape position = Shape::filled(x.spatial.rank(), 0), tap = position, target = position;
+    do {
+      int64_t number = 0;
+      do {
+        if (meet(position, tap, target)) add(x.offset(position), y.offset(target), number);
+        ++number;
+      } while (advance(tap, window.kernel));
+    } while (advance(position, x.spatial));
+  }
+};
+
+void convTranspose(const Call& call) {
+  Transposed convolution(call);
+  convolution.run();
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i)
+    convolution.output[i] += bias[i / static_cast<size_t>(convolution.y.channelStride) % bias.size()];
+  store(call.out(), convolution.output);
+}
+
+const OpKernels kRows[] = {
+    {"", "Conv", kReference<conv>},
+    {"", "ConvInteger", kReference<convInteger>},
+    {"", "ConvTranspose", kReference<convTranspose>},
+    {kMaxDomain, "Conv", kReference<fusedConv>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referenceConvKernels() { return reference::kRows; }
+
+}  // namespace max

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMul, Gemm, MatMulInteger, max.MatMul, max.Attention.
+#include <algorithm>
+
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+// One operand of numpy's matmul: a batch of matrices, as strides.
+struct Matrix {
+  Shape batch;  // without the last two dimensions
+  int64_t rows, columns, rowStride, columnStride;
+
+  Matrix(const Shape& shape, bool transposed, bool isLeft) {
+    Shape full = shape;
+    if (full.rank() == 1) full.insert(isLeft ? 0 : 1, 1);
+    rows = full[full.rank() - 2];
+    columns = full.back();
+    rowStride = columns;
+    columnStride = 1;
+    batch = Shape(full.dims().first(static_cast<size_t>(full.rank() - 2)));
+    if (transposed) {
+      std::swap(rows, columns);
+      std::swap(rowStride, columnStride);
+    }
+  }
+  int64_t size() const { return rows * columns; }
+};
+
+Shape broadcastOf(const Shape& a, const Shape& b) {
+  Shape result = Shape::filled(std::max(a.rank(), b.rank()), 1);
+  for (const Shape* shape : {&a, &b})
+    for (int i = 0; i < shape->rank(); ++i) {
+      int64_t& dim = result[result.rank() - shape->rank() + i];
+      if ((*shape)[i] != 1) dim = (*shape)[i];
+    }
+  return result;
+}
+
+template <class D>
+void multiplyOne(const Matrix& a, const Matrix& b, const D* left, const D* right, D* out) {
+  for (int64_t m = 0; m < a.rows; ++m)
+    for (int64_t k = 0; k < a.columns; ++k) {
+      const D value = left[m * a.rowStride + k * a.columnStride];
+      for (int64_t n = 0; n < b.columns; ++n)
+        out[m * b.columns + n] += value * right[k * b.rowStride + n * b.columnStride];
+    }
+}
+
+template <class D>
+std::vector<D> multiply(const Matrix& a, const Matrix& b, const std::vector<D>& left, const std::vector<D>& right,
+                        size_t outputs) {
+  std::vector<D> result(outputs);
+  if (result.empty()) return result;
+  const Shape batch = broadcastOf(a.batch, b.batch);
+  forEachOffset<2>(batch, {broadcastStrides(a.batch, batch), broadcastStrides(b.batch, batch)},
+                   [&](int64_t k, const auto& at) {
+                     multiplyOne(a, b, left.data() + at[0] * a.size(), right.data() + at[1] * b.size(),
+                                 result.data() + k * a.rows * b.columns);
+                   });
+  return result;
+}
+
+void matMul(const Call& call) {
+  const Matrix a(call.in(0).shape, false, true), b(call.in(1).shape, false, false);
+  const size_t count = static_cast<size_t>(call.out().count());
+  const auto inDomain = [&]<class D>(D) {
+    store(call.out(), multiply(a, b, load<D>(call.in(0)), load<D>(call.in(1)), count));
+  };
+  if (isFloat(call.in().dtype))
+    inDomain(double{});
+  else
+    inDomain(uint64_t{});  // wraps; narrower results are its low bits
+}
+
+void fusedMatMul(const Call& call) {
+  const Matrix a(call.in(0).shape, call.integer("transA", 0), true),
+      b(call.in(1).shape, call.integer("transB", 0), false);
+  std::vector<double> result =
+      multiply(a, b, load<double>(call.in(0)), load<double>(call.in(1)), static_cast<size_t>(call.out().count()));
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  const Activation activation = fusedActivation(call.node);
+  const double alpha = call.number("alpha", 1);
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] *= alpha;
+    if (!bias.empty()) result[i] += bias[i % bias.size()];
+    if (!residual.empty()) result[i] += residual[i];
+    result[i] = activation(result[i]);
+  }
+  store(call.out(), result);
+}
+
+template <class D>
+void gemmIn(const Call& call) {
+  const Matrix a(call.in(0).shape, call.integer("transA", 0), true),
+      b(call.in(1).shape, call.integer("transB", 0), false);
+  using Number = std::conditional_t<std::is_integral_v<D>, int64_t, D>;
+  const D alpha = static_cast<D>(static_cast<Number>(call.number("alpha", 1)));
+  const D beta = static_cast<D>(static_cast<Number>(call.number("beta", 1)));
+  std::vector<D> result =
+      multiply(a, b, load<D>(call.in(0)), load<D>(call.in(1)), static_cast<size_t>(call.out().count()));
+  const std::vector<D> c = call.has(2) ? load<D>(call.in(2)) : std::vector<D>();
+  const Shape strides = broadcastStrides(call.has(2) ? call.in(2).shape : Shape(), call.out().shape);
+  forEachOffset<1>(call.out().shape, {strides}, [&](int64_t k, const auto& at) {
+    D& value = result[static_cast<size_t>(k)];
+    value *= alpha;
+    if (!c.empty()) value += beta * c[static_cast<size_t>(at[0])];
+  });
+  store(call.out(), result);
+}
+
+void gemm(const Call& call) { isFloat(call.in().dtype) ? gemmIn<double>(call) : gemmIn<uint64_t>(call); }
+
+// Zero points: a scalar, or one per row of A (the last but one axis) or column of B.
+std::vector<int64_t> withoutZeroPoint(const Call& call, size_t index, bool perRow) {
+  std::vector<int64_t> values = load<int64_t>(call.in(index));
+  if (!call.has(index + 2)) return values;
+  const std::vector<int64_t> zero = load<int64_t>(call.in(index + 2));
+  if (zero.empty()) return values;
+  const size_t columns = static_cast<size_t>(std::max<int64_t>(call.in(index).shape.back(), 1));
+  for (size_t i = 0; i < values.size(); ++i) values[i] -= zero[(perRow ? i / columns : i % columns) % zero.size()];
+  return values;
+}
+
+void matMulInteger(const Call& call) {
+  const Matrix a(call.in(0).shape, false, true), b(call.in(1).shape, false, false);
+  const std::vector<int64_t> left = withoutZeroPoint(call, 0, true), right = withoutZeroPoint(call, 1, false);
+  store(call.out(), multiply(a, b, left, right, static_cast<size_t>(call.out().count())));
+}
+
+// A tensor of [batch, heads, positions, size] in one of the layouts BHSD, BSHD, BHDS.
+struct HeadTensor {
+  Shape dims;  // B, H, S, D
+  Shape strides;
+  int64_t at(int64_t b, int64_t h, int64_t s, int64_t d) const {
+    return b * strides[0] + h * strides[1] + s * strides[2] + d * strides[3];
+  }
+};
+
+HeadTensor headTensor(const Call& call, const Shape& shape, std::string_view attribute) {
+  const std::string layout = call.node.attributes.getString(attribute, "BHSD");
+  const Shape dense = contiguousStrides(shape);
+  HeadTensor result;
+  for (const char axis : {'B', 'H', 'S', 'D'}) {
+    const size_t position = layout.find(axis);
+    if (layout.size() != 4 || position == std::string::npos)
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "unknown layout '", layout, "'");
+    result.dims.push(shape[static_cast<int>(position)]);
+    result.strides.push(dense[static_cast<int>(position)]);
+  }
+  return result;
+}
+
+void softmax(std::vector<double>& scores) {
+  const double largest = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (double& score : scores) sum += score = std::exp(score - largest);
+  for (double& score : scores) score /= sum;
+}
+
+void attention(const Call& call) {
+  const HeadTensor q = headTensor(call, call.in(0).shape, "layout_q"),
+                   k = headTensor(call, call.in(1).shape, "layout_k"),
+                   v = headTensor(call, call.in(2).shape, "layout_v"),
+                   out = headTensor(call, call.out().shape, "layout_out");
+  const std::vector<double> queries = load<double>(call.in(0)), keys = load<double>(call.in(1)),
+                            values = load<double>(call.in(2));
+  const std::vector<double> mask = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  const int64_t keyCount = k.dims[2];
+  const Shape maskStrides =
+      broadcastStrides(call.has(3) ? call.in(3).shape : Shape(), {q.dims[0], q.dims[1], q.dims[2], keyCount});
+  const double scale = call.number("scale", 1);
+  std::vector<double> result(static_cast<size_t>(call.out().count())), scores(static_cast<size_t>(keyCount));
+  const Shape rows{q.dims[0], q.dims[1], q.dims[2]};
+  forEachOffset<1>(rows, {Shape(maskStrides.dims().first(3))}, [&](int64_t row, const auto& maskAt) {
+    const int64_t s = row % rows[2], h = row / rows[2] % rows[1], b = row / rows[2] / rows[1];
+    for (int64_t t = 0; t < keyCount; ++t) {
+      double& score = scores[static_cast<size_t>(t)] = 0;
+      for (int64_t d = 0; d < q.dims[3]; ++d)
+        score += queries[static_cast<size_t>(q.at(b, h, s, d))] * keys[static_cast<size_t>(k.at(b, h, t, d))];
+      score *= scale;
+      if (!mask.empty()) score += mask[static_cast<size_t>(maskAt[0] + t * maskStrides[3])];
+    }
+    softmax(scores);
+    for (int64_t t = 0; t < keyCount; ++t)
+      for (int64_t d = 0; d < v.dims[3]; ++d)
+        result[static_cast<size_t>(out.at(b, h, s, d))] +=
+            scores[static_cast<size_t>(t)] * values[static_cast<size_t>(v.at(b, h, t, d))];
+  });
+  store(call.out(), result);
+}
+
+const OpKernels kRows[] = {
+    {"", "MatMul", kReference<matMul>},
+    {"", "Gemm", kReference<gemm>},
+    {"", "MatMulInteger", kReference<matMulInteger>},
+    {kMaxDomain, "MatMul", kReference<fusedMatMul>},
+    {kMaxDomain, "Attention", kReference<attention>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referenceMatMulKernels() { return reference::kRows; }
+
+}  // namespace max

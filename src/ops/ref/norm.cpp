@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisations.
+#include <algorithm>
+
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+struct Moments {
+  double mean, inverseDeviation;
+};
+
+// Mean and 1 / sqrt(variance + epsilon) of count values, `stride` apart.
+Moments momentsOf(const double* values, size_t count, size_t stride, double epsilon) {
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < count; ++i) sum += values[i * stride];
+  const double mean = sum / static_cast<double>(count);
+  for (size_t i = 0; i < count; ++i) squares += (values[i * stride] - mean) * (values[i * stride] - mean);
+  return {mean, 1 / std::sqrt(squares / static_cast<double>(count) + epsilon)};
+}
+
+// Values of an optional input that scales or shifts, read cyclically; a single `fallback` if omitted.
+std::vector<double> factors(const Call& call, size_t index, double fallback) {
+  std::vector<double> values = call.has(index) ? load<double>(call.in(index)) : std::vector<double>{fallback};
+  if (values.empty()) values.push_back(fallback);
+  return values;
+}
+
+void batchNormalization(const Call& call) {
+  if (call.integer("training_mode", 0)) call.fail(MAX_STATUS_UNIMPLEMENTED, "training_mode is not supported");
+  const std::vector<double> scale = load<double>(call.in(1)), bias = load<double>(call.in(2)),
+                            mean = load<double>(call.in(3)), variance = load<double>(call.in(4));
+  const double epsilon = call.number("epsilon", 1e-5f);
+  const Shape& shape = call.in().shape;
+  const size_t inner = static_cast<size_t>(shape.product(std::min(2, shape.rank()), shape.rank()));
+  std::vector<double> x = load<double>(call.in());
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t c = i / inner % scale.size();
+    x[i] = (x[i] - mean[c]) / std::sqrt(variance[c] + epsilon) * scale[c] + bias[c];
+  }
+  store(call.out(), x);
+}
+
+// Normalises x over the axes from `axis` on; fills the moments of each row.
+void layerNormalize(const Call& call, std::vector<double>& x, int axis, size_t scaleInput, std::vector<double>& means,
+                    std::vector<double>& deviations) {
+  const Shape& shape = call.in().shape;
+  const size_t size = static_cast<size_t>(shape.product(axis, shape.rank()));
+  const std::vector<double> scale = factors(call, scaleInput, 1), bias = factors(call, scaleInput + 1, 0);
+  for (size_t row = 0; size > 0 && row < x.size() / size; ++row) {
+    double* values = x.data() + row * size;
+    const Moments moments = momentsOf(values, size, 1, call.number("epsilon", 1e-5f));
+    means.push_back(moments.mean);
+    deviations.push_back(moments.inverseDeviation);
+    for (size_t i = 0; i < size; ++i)
+      values[i] =
+          (values[i] - moments.mean) * moments.inverseDeviation * scale[i % scale.size()] + bias[i % bias.size()];
+  }
+}
+
+void layerNormalization(const Call& call) {
+  std::vector<double> x = load<double>(call.in()), means, deviations;
+  layerNormalize(call, x, call.axis("axis", -1, call.in().shape.rank()), 1, means, deviations);
+  if (call.hasOutput(0)) store(call.out(0), x);
+  if (call.hasOutput(1)) store(call.out(1), means);
+  if (call.hasOutput(2)) store(call.out(2), deviations);
+}
+
+void addLayerNormalization(const Call& call) {
+  std::vector<double> x = load<double>(call.in(0)), means, deviations;
+  const std::vector<double> residual = load<double>(call.in(1));
+  for (size_t i = 0; i < x.size(); ++i) x[i] += residual[i];
+  if (call.hasOutput(1)) store(call.out(1), x);
+  layerNormalize(call, x, call.axis("axis", -1, call.in().shape.rank()), 2, means, deviations);
+  if (call.hasOutput(0)) store(call.out(0), x);
+}
+
+void rmsNormalization(const Call& call) {
+  const Shape& shape = call.in().shape;
+  const size_t size = static_cast<size_t>(shape.product(call.axis("axis", -1, shape.rank()), shape.rank()));
+  const std::vector<double> scale = factors(call, 1, 1);
+  std::vector<double> x = load<double>(call.in());
+  for (size_t row = 0; size > 0 && row < x.size() / size; ++row) {
+    double* values = x.data() + row * size;
+    double squares = 0;
+    for (size_t i = 0; i < size; ++i) squares += values[i] * values[i];
+    const double factor = 1 / std::sqrt(squares / static_cast<double>(size) + call.number("epsilon", 1e-5f));
+    for (size_t i = 0; i < size; ++i) values[i] *= factor * scale[i % scale.size()];
+  }
+  store(call.out(), x);
+}
+
+// Normalises each of `groups` equal parts of every image; scale and bias are per channel.
+void normalizeGroups(const Call& call, int64_t groups) {
+  const Shape& shape = call.in().shape;
+  const size_t parts = static_cast<size_t>(shape[0] * groups);
+  const size_t channels = static_cast<size_t>(shape[1]);
+  std::vector<double> x = load<double>(call.in());
+  const std::vector<double> scale = load<double>(call.in(1)), bias = load<double>(call.in(2));
+  const size_t size = parts ? x.size() / parts : 0;
+  const size_t inner = static_cast<size_t>(shape.product(2, shape.rank()));
+  for (size_t part = 0; size > 0 && part < parts; ++part) {
+    const Moments moments = momentsOf(x.data() + part * size, size, 1, call.number("epsilon", 1e-5f));
+    for (size_t i = part * size; i < (part + 1) * size; ++i) {
+      const size_t c = i / inner % channels;
+      // Older models give one factor per group instead of one per channel.
+      const size_t s = c * scale.size() / channels;
+      x[i] = (x[i] - moments.mean) * moments.inverseDeviation * scale[s] + bias[s];
+    }
+  }
+  store(call.out(), x);
+}
+
+void instanceNormalization(const Call& call) { normalizeGroups(call, call.in().shape[1]); }
+void groupNormalization(const Call& call) { normalizeGroups(call, call.integer("num_groups", 1)); }
+
+void localResponseNormalization(const Call& call) {
+  const Shape& shape = call.in().shape;
+  const int64_t size = call.integer("size", 1), channels = shape[1], inner = shape.product(2, shape.rank());
+  const double alpha = call.number("alpha", 0.0001f), beta = call.number("beta", 0.75f), bias = call.number("bias", 1);
+  const std::vector<double> x = load<double>(call.in());
+  std::vector<double> y(x.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    const int64_t c = i / inner % channels;
+    double squares = 0;
+    for (int64_t k = std::max<int64_t>(0, c - (size - 1) / 2); k <= std::min(channels - 1, c + size / 2); ++k) {
+      const double value = x[static_cast<size_t>(i + (k - c) * inner)];
+      squares += value * value;
+    }
+    y[static_cast<size_t>(i)] =
+        x[static_cast<size_t>(i)] / std::pow(bias + alpha / static_cast<double>(size) * squares, beta);
+  }
+  store(call.out(), y);
+}
+
+void lpNormalization(const Call& call) {
+  const Shape& shape = call.in().shape;
+  const int axis = call.axis("axis", -1, shape.rank());
+  const int64_t size = shape[axis], inner = shape.product(axis + 1, shape.rank()), p = call.integer("p", 2);
+  std::vector<double> x = load<double>(call.in());
+  for (int64_t line = 0; line < shape.product(0, axis) * inner; ++line) {
+    double* values = x.data() + line / inner * size * inner + line % inner;
+    double sum = 0;
+    for (int64_t i = 0; i < size; ++i)
+      sum += p == 1 ? std::abs(values[i * inner]) : values[i * inner] * values[i * inner];
+    const double norm = p == 1 ? sum : std::sqrt(sum);
+    for (int64_t i = 0; i < size; ++i) values[i * inner] = norm == 0 ? 0 : values[i * inner] / norm;
+  }
+  store(call.out(), x);
+}
+
+void meanVarianceNormalization(const Call& call) {
+  const Shape& shape = call.in().shape;
+  std::vector<int64_t> axes = call.node.attributes.getInts("axes");
+  if (axes.empty()) axes = {0, 2, 3};
+  Shape kept = contiguousStrides(shape);
+  for (int64_t axis : axes) {
+    if (axis < -shape.rank() || axis >= shape.rank())
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " is out of range for shape ", shape);
+    kept[static_cast<int>(axis < 0 ? axis + shape.rank() : axis)] = 0;
+  }
+  std::vector<double> x = load<double>(call.in()), sum(x.size()), count(x.size()), squares(x.size());
+  const auto at = [](const auto& offsets) { return static_cast<size_t>(offsets[0]); };
+  forEachOffset<1>(shape, {kept},
+                   [&](int64_t k, const auto& o) { sum[at(o)] += x[static_cast<size_t>(k)], ++count[at(o)]; });
+  forEachOffset<1>(shape, {kept}, [&](int64_t k, const auto& o) {
+    double& value = x[static_cast<size_t>(k)];
+    value -= sum[at(o)] / count[at(o)];
+    squares[at(o)] += value * value;
+  });
+  forEachOffset<1>(shape, {kept}, [&](int64_t k, const auto& o) {
+    x[static_cast<size_t>(k)] /= std::sqrt(squares[at(o)] / count[at(o)]) + 1e-9;
+  });
+  store(call.out(), x);
+}
+
+const OpKernels kRows[] = {
+    {"", "BatchNormalization", kReference<batchNormalization>},
+    {"", "LayerNormalization", kReference<layerNormalization>},
+    {"", "RMSNormalization", kReference<rmsNormalization>},
+    {"", "InstanceNormalization", kReference<instanceNormalization>},
+    {"", "GroupNormalization", kReference<groupNormalization>},
+    {"", "LRN", kReference<localResponseNormalization>},
+    {"", "LpNormalization", kReference<lpNormalization>},
+    {"", "MeanVarianceNormalization", kReference<meanVarianceNormalization>},
+    {kMaxDomain, "AddLayerNormalization", kReference<addLayerNormalization>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referenceNormKernels() { return reference::kRows; }
+
+}  // namespace max

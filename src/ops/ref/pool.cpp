@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// MaxPool, AveragePool, LpPool, the global pools, and the channels-last pools of the domain "max".
+#include "ops/ref/window.h"
+
+namespace max::reference {
+
+namespace {
+
+struct Pool {
+  ImageShape x, y;
+  Window window;
+
+  Pool(const Call& call, Layout layout)
+      : x(call.in().shape, layout),
+        y(call.out().shape, layout),
+        window(call, spatialAttribute(call, "kernel_shape", x.spatial.rank(), 1), x.spatial, y.spatial) {}
+
+  // Calls body(seen input offsets, output offset) for every window.
+  template <class Body>
+  void forEachWindow(Body body) const {
+    if (y.batch * y.channels * y.spatial.product(0, y.spatial.rank()) == 0) return;
+    std::vector<int64_t> seen;
+    Shape output = Shape::filled(y.spatial.rank(), 0);
+    do {
+      for (int64_t n = 0; n < y.batch; ++n)
+        for (int64_t c = 0; c < y.channels; ++c) {
+          collect(output, n * x.batchStride + c * x.channelStride, seen);
+          body(seen, n * y.batchStride + c * y.channelStride + y.offset(output), output);
+        }
+    } while (advance(output, y.spatial));
+  }
+
+  void collect(const Shape& output, int64_t base, std::vector<int64_t>& seen) const {
+    seen.clear();
+    Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap;
+    do
+      if (window.locate(output, tap, x.spatial, position)) seen.push_back(base + x.offset(position));
+    while (advance(tap, window.kernel));
+  }
+
+  // Pixels of the window inside of the padded input: with ceil_mode it may stick out of that, too.
+  int64_t paddedCount(const Shape& output) const {
+    int64_t count = 1;
+    for (int i = 0; i < window.kernel.rank(); ++i) {
+      int64_t inside = 0;
+      for (int64_t tap = 0; tap < window.kernel[i]; ++tap) {
+        const int64_t at = output[i] * window.strides[i] + tap * window.dilations[i] - window.padsBegin[i];
+        inside += at >= -window.padsBegin[i] && at < x.spatial[i] + window.padsEnd[i];
+      }
+      count *= inside;
+    }
+    return count;
+  }
+};
+
+// The flat index of ONNX: row-major, or with the spatial axes in column-major order.
+int64_t indexOf(const Pool& pool, int64_t offset, bool columnMajor) {
+  if (!columnMajor) return offset;
+  const int64_t area = pool.x.channelStride, inside = offset % area;
+  int64_t index = 0;
+  int64_t stride = 1;
+  for (int i = 0; i < pool.x.spatial.rank(); ++i) {
+    index += inside / pool.x.spatialStrides[i] % pool.x.spatial[i] * stride;
+    stride *= pool.x.spatial[i];
+  }
+  return offset - inside + index;
+}
+
+template <Layout kLayout>
+void maxPool(const Call& call) {
+  const Pool pool(call, kLayout);
+  const bool columnMajor = call.integer("storage_order", 0) != 0;
+  std::vector<int64_t> indices(call.hasOutput(1) ? static_cast<size_t>(call.out().count()) : 0);
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    const std::vector<D> x = load<D>(call.in());
+    std::vector<D> y(static_cast<size_t>(call.out().count()));
+    pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape&) {
+      D best = std::is_floating_point_v<D> ? static_cast<D>(-INFINITY) : std::numeric_limits<D>::lowest();
+      int64_t at = seen.empty() ? 0 : seen[0];
+      for (const int64_t offset : seen)
+        if (const D value = x[static_cast<size_t>(offset)]; value > best || value != value) best = value, at = offset;
+      y[static_cast<size_t>(out)] = best;
+      if (!indices.empty()) indices[static_cast<size_t>(out)] = indexOf(pool, at, columnMajor);
+    });
+    store(call.out(), y);
+  });
+  if (!indices.empty()) store(call.out(1), indices);
+}
+
+template <Layout kLayout>
+void averagePool(const Call& call) {
+  const Pool pool(call, kLayout);
+  const bool includePad = call.integer("count_include_pad", 0) != 0;
+  const std::vector<double> x = load<double>(call.in());
+  std::vector<double> y(static_cast<size_t>(call.out().count()));
+  pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape& position) {
+    double sum = 0;
+    for (const int64_t offset : seen) sum += x[static_cast<size_t>(offset)];
+    const int64_t count = includePad ? pool.paddedCount(position) : static_cast<int64_t>(seen.size());
+    y[static_cast<size_t>(out)] = count ? sum / static_cast<double>(count) : 0;
+  });
+  store(call.out(), y);
+}
+
+double norm(const std::vector<double>& values, double p) {
+  double sum = 0;
+  for (const double value : values) sum += std::pow(std::abs(value), p);
+  return std::pow(sum, 1 / p);
+}
+
+void lpPool(const Call& call) {
+  const Pool pool(call, Layout::ChannelsFirst);
+  const double p = static_cast<double>(call.integer("p", 2));
+  const std::vector<double> x = load<double>(call.in());
+  std::vector<double> y(static_cast<size_t>(call.out().count())), values;
+  pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape&) {
+    values.clear();
+    for (const int64_t offset : seen) values.push_back(x[static_cast<size_t>(offset)]);
+    y[static_cast<size_t>(out)] = norm(values, p);
+  });
+  store(call.out(), y);
+}
+
+// One value per image and channel: f sees all of its pixels.
+template <class F>
+void globalPool(const Call& call, F f) {
+  const std::vector<double> x = load<double>(call.in());
+  std::vector<double> y(static_cast<size_t>(call.out().count())), pixels;
+  const size_t area = y.empty() ? 0 : x.size() / y.size();
+  for (size_t i = 0; i < y.size(); ++i) {
+    pixels.assign(x.begin() + static_cast<int64_t>(i * area), x.begin() + static_cast<int64_t>((i + 1) * area));
+    y[i] = f(pixels);
+  }
+  store(call.out(), y);
+}
+
+void globalAveragePool(const Call& call) {
+  globalPool(call, [](const std::vector<double>& pixels) {
+    double sum = 0;
+    for (const double value : pixels) sum += value;
+    return sum / static_cast<double>(pixels.size());
+  });
+}
+
+void globalMaxPool(const Call& call) {
+  globalPool(call, [](const std::vector<double>& pixels) {
+    double best = -INFINITY;
+    for (const double value : pixels) best = value > best || std::isnan(value) ? value : best;
+    return best;
+  });
+}
+
+void globalLpPool(const Call& call) {
+  const double p = static_cast<double>(call.integer("p", 2));
+  globalPool(call, [p](const std::vector<double>& pixels) { return norm(pixels, p); });
+}
+
+const OpKernels kRows[] = {
+    {"", "MaxPool", kReference<maxPool<Layout::ChannelsFirst>>},
+    {"", "AveragePool", kReference<averagePool<Layout::ChannelsFirst>>},
+    {"", "LpPool", kReference<lpPool>},
+    {"", "GlobalAveragePool", kReference<globalAveragePool>},
+    {"", "GlobalMaxPool", kReference<globalMaxPool>},
+    {"", "GlobalLpPool", kReference<globalLpPool>},
+    {kMaxDomain, "MaxPool", kReference<maxPool<Layout::ChannelsLast>>},
+    {kMaxDomain, "AveragePool", kReference<averagePool<Layout::ChannelsLast>>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referencePoolKernels() { return reference::kRows; }
+
+}  // namespace max

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions, ArgMax and ArgMin, the softmax family, CumSum, TopK.
+#include <algorithm>
+#include <numeric>
+
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+// Which axes are reduced: the optional second input, else all unless noop_with_empty_axes.
+std::array<bool, kMaxRank> reducedAxes(const Call& call) {
+  const int rank = call.in().shape.rank();
+  std::vector<int64_t> axes = call.has(1) ? loadIntegers(call.in(1)) : call.node.attributes.getInts("axes");
+  std::array<bool, kMaxRank> reduced{};
+  if (axes.empty() && !call.integer("noop_with_empty_axes", 0)) reduced.fill(true);
+  for (int64_t axis : axes) {
+    if (axis < -rank || axis >= rank)
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " is out of range for shape ", call.in().shape);
+    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  return reduced;
+}
+
+// Strides of the output as the input's axes see it: zero along reduced ones.
+Shape outputStrides(const Shape& shape, const std::array<bool, kMaxRank>& reduced) {
+  Shape strides = Shape::filled(shape.rank(), 0);
+  int64_t stride = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    if (reduced[static_cast<size_t>(i)]) continue;
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+// out = finish(fold(step, start, elements), how many).
+template <class D, class Step, class Finish>
+void reduce(const Call& call, D start, Step step, Finish finish) {
+  const Shape& shape = call.in().shape;
+  const std::vector<D> x = load<D>(call.in());
+  std::vector<D> y(static_cast<size_t>(call.out().count()), start);
+  forEachOffset<1>(shape, {outputStrides(shape, reducedAxes(call))}, [&](int64_t k, const auto& at) {
+    D& value = y[static_cast<size_t>(at[0])];
+    value = static_cast<D>(step(value, x[static_cast<size_t>(k)]));
+  });
+  const double perOutput = y.empty() ? 0 : static_cast<double>(x.size()) / static_cast<double>(y.size());
+  for (D& value : y) value = static_cast<D>(finish(value, perOutput));
+  store(call.out(), y);
+}
+
+template <auto Start, auto Step, auto Finish>
+void reduction(const Call& call) {
+  visitDomain(call.in().dtype, [&]<class D>(D) { reduce<D>(call, static_cast<D>(Start(D{})), Step, Finish); });
+}
+
+constexpr auto kZero = [](auto x) { return x; };
+constexpr auto kOne = [](auto x) { return x + 1; };
+constexpr auto kAsIs = [](auto value, double) { return value; };
+constexpr auto kSum = [](auto a, auto b) { return a + b; };
+
+// What max starts with (or min, negative): the end of the dtype's range.
+template <class D>
+D extremeStart(DType dtype, bool isMax) {
+  if constexpr (std::is_floating_point_v<D>) return static_cast<D>(isMax ? -INFINITY : INFINITY);
+  const int bits = dtype == DType::Bool ? 1 : static_cast<int>(bitsOf(dtype));
+  const uint64_t all = ~uint64_t{0} >> (64 - bits);
+  if (!isSigned(dtype)) return isMax ? D{0} : static_cast<D>(all);
+  return isMax ? static_cast<D>(~(all >> 1)) : static_cast<D>(all >> 1);
+}
+
+template <bool kMax>
+void reduceExtreme(const Call& call) {
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    const auto step = [](D a, D b) { return a != a || (kMax ? b <= a : b >= a) ? a : b; };
+    reduce<D>(call, extremeStart<D>(call.in().dtype, kMax), step, kAsIs);
+  });
+}
+
+void reduceMean(const Call& call) {
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    reduce<D>(call, D{0}, kSum, [](D sum, double count) {
+      return std::is_integral_v<D> && count == 0 ? D{0} : static_cast<D>(sum / static_cast<D>(count));
+    });
+  });
+}
+
+void reduceLogSumExp(const Call& call) {
+  const Shape& shape = call.in().shape;
+  const Shape strides = outputStrides(shape, reducedAxes(call));
+  const std::vector<double> x = load<double>(call.in());
+  std::vector<double> largest(static_cast<size_t>(call.out().count()), -INFINITY), sum(largest.size(), 0.0);
+  forEachOffset<1>(shape, {strides}, [&](int64_t k, const auto& at) {
+    double& value = largest[static_cast<size_t>(at[0])];
+    value = std::max(value, x[static_cast<size_t>(k)]);
+  });
+  for (double& value : largest)
+    if (std::isinf(value)) value = 0;
+  forEachOffset<1>(shape, {strides}, [&](int64_t k, const auto& at) {
+    const size_t i = static_cast<size_t>(at[0]);
+    sum[i] += std::exp(x[static_cast<size_t>(k)] - largest[i]);
+  });
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] = std::log(sum[i]) + largest[i];
+  store(call.out(), sum);
+}
+
+// A tensor as [outer, size, inner] around one axis.
+struct Line {
+  int64_t outer, size, inner;
+  Line(const Shape& shape, int axis)
+      : outer(shape.product(0, axis)), size(shape[axis]), inner(shape.product(axis + 1, shape.rank())) {}
+  // Calls body(offset of the first element, number of the line); elements are `inner` apart.
+  template <class Body>
+  void forEach(Body body) const {
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i) body(o * size * inner + i, o * inner + i);
+  }
+};
+
+template <bool kMax>
+void argExtreme(const Call& call) {
+  if (call.in().shape.rank() == 0) return store(call.out(), std::vector<int64_t>{0});
+  const Line line(call.in().shape, call.axis("axis", 0, call.in().shape.rank()));
+  const bool last = call.integer("select_last_index", 0) != 0;
+  if (line.size == 0) call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis of size 0 in shape ", call.in().shape);
+  std::vector<int64_t> y(static_cast<size_t>(call.out().count()));
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    const std::vector<D> x = load<D>(call.in());
+    line.forEach([&](int64_t first, int64_t number) {
+      int64_t best = 0;
+      for (int64_t i = 1; i < line.size; ++i) {
+        const D a = x[static_cast<size_t>(first + i * line.inner)],
+                b = x[static_cast<size_t>(first + best * line.inner)];
+        if ((kMax ? a > b : a < b) || (last && a == b)) best = i;
+      }
+      y[static_cast<size_t>(number)] = best;
+    });
+  });
+  store(call.out(), y);
+}
+
+// Applies f to every line along the axis, in place.
+template <class F>
+void alongAxis(const Call& call, F f) {
+  const int rank = call.in().shape.rank();
+  const Line line = rank == 0 ? Line({1}, 0) : Line(call.in().shape, call.axis("axis", -1, rank));
+  std::vector<double> x = load<double>(call.in()), values(static_cast<size_t>(line.size));
+  if (line.size > 0)
+    line.forEach([&](int64_t first, int64_t) {
+      for (int64_t i = 0; i < line.size; ++i)
+        values[static_cast<size_t>(i)] = x[static_cast<size_t>(first + i * line.inner)];
+      f(values);
+      for (int64_t i = 0; i < line.size; ++i)
+        x[static_cast<size_t>(first + i * line.inner)] = values[static_cast<size_t>(i)];
+    });
+  store(call.out(), x);
+}
+
+void logSoftmaxLine(std::vector<double>& values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  double sum = 0;
+  for (const double value : values) sum += std::exp(value - largest);
+  for (double& value : values) value -= largest + std::log(sum);
+}
+
+void softmax(const Call& call) {
+  alongAxis(call, [](std::vector<double>& values) {
+    const double largest = *std::max_element(values.begin(), values.end());
+    double sum = 0;
+    for (double& value : values) sum += value = std::exp(value - largest);
+    for (double& value : values) value /= sum;
+  });
+}
+
+void logSoftmax(const Call& call) { alongAxis(call, logSoftmaxLine); }
+
+void hardmax(const Call& call) {
+  alongAxis(call, [](std::vector<double>& values) {
+    const size_t best = static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+    for (size_t i = 0; i < values.size(); ++i) values[i] = i == best;
+  });
+}
+
+template <class D>
+void cumulateIn(const Call& call, const Line& line, auto step, D start) {
+  const bool exclusive = call.integer("exclusive", 0) != 0, reverse = call.integer("reverse", 0) != 0;
+  std::vector<D> x = load<D>(call.in());
+  line.forEach([&](int64_t first, int64_t) {
+    D sum = start;
+    for (int64_t i = 0; i < line.size; ++i) {
+      D& value = x[static_cast<size_t>(first + (reverse ? line.size - 1 - i : i) * line.inner)];
+      const D next = static_cast<D>(step(sum, value));
+      value = exclusive ? sum : next;
+      sum = next;
+    }
+  });
+  store(call.out(), x);
+}
+
+template <auto Step, int kStart>
+void cumulate(const Call& call) {
+  const int rank = call.in().shape.rank();
+  int64_t axis = loadIntegers(call.in(1)).at(0);
+  if (axis < -rank || axis >= rank)
+    call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " is out of range for shape ", call.in().shape);
+  const Line line(call.in().shape, static_cast<int>(axis < 0 ? axis + rank : axis));
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    using Work = std::conditional_t<std::is_integral_v<D>, uint64_t, D>;
+    cumulateIn<Work>(call, line, Step, static_cast<Work>(kStart));
+  });
+}
+
+void topK(const Call& call) {
+  const Line line(call.in().shape, call.axis("axis", -1, call.in().shape.rank()));
+  const bool largest = call.integer("largest", 1) != 0;
+  const Line kept(call.out(call.hasOutput(0) ? 0 : 1).shape, call.axis("axis", -1, call.in().shape.rank()));
+  if (kept.size > line.size)
+    call.fail(MAX_STATUS_INVALID_ARGUMENT, "k = ", kept.size, " is more than the ", line.size, " elements of the axis");
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    const std::vector<D> x = load<D>(call.in());
+    std::vector<D> values(static_cast<size_t>(kept.outer * kept.size * kept.inner));
+    std::vector<int64_t> indices(values.size()), order(static_cast<size_t>(line.size));
+    line.forEach([&](int64_t first, int64_t number) {
+      std::iota(order.begin(), order.end(), 0);
+      const auto at = [&](int64_t i) { return x[static_cast<size_t>(first + i * line.inner)]; };
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t a, int64_t b) { return largest ? at(a) > at(b) : at(a) < at(b); });
+      const int64_t target = number / line.inner * kept.size * line.inner + number % line.inner;
+      for (int64_t i = 0; i < kept.size; ++i) {
+        values[static_cast<size_t>(target + i * line.inner)] = at(order[static_cast<size_t>(i)]);
+        indices[static_cast<size_t>(target + i * line.inner)] = order[static_cast<size_t>(i)];
+      }
+    });
+    if (call.hasOutput(0)) store(call.out(0), values);
+    if (call.hasOutput(1)) store(call.out(1), indices);
+  });
+}
+
+#define MAX_REDUCE(name, start, step, finish)                                                 \
+  {                                                                                           \
+    "", name,                                                                                 \
+        kReference<reduction<start, [](auto a, auto b) { return (step); },                    \
+                             [](auto sum, double count) { return ((void)count, (finish)); }>> \
+  }
+
+const OpKernels kRows[] = {
+    MAX_REDUCE("ReduceSum", kZero, a + b, sum),
+    MAX_REDUCE("ReduceProd", kOne, a* b, sum),
+    MAX_REDUCE("ReduceSumSquare", kZero, a + b * b, sum),
+    MAX_REDUCE("ReduceL1", kZero, a + (b < 0 ? 0 - b : b), sum),
+    MAX_REDUCE("ReduceL2", kZero, a + b * b, std::sqrt(static_cast<double>(sum))),
+    MAX_REDUCE("ReduceLogSum", kZero, a + b, std::log(static_cast<double>(sum))),
+    {"", "ReduceMax", kReference<reduceExtreme<true>>},
+    {"", "ReduceMin", kReference<reduceExtreme<false>>},
+    {"", "ReduceMean", kReference<reduceMean>},
+    {"", "ReduceLogSumExp", kReference<reduceLogSumExp>},
+    {"", "ArgMax", kReference<argExtreme<true>>},
+    {"", "ArgMin", kReference<argExtreme<false>>},
+    {"", "Softmax", kReference<softmax>},
+    {"", "LogSoftmax", kReference<logSoftmax>},
+    {"", "Hardmax", kReference<hardmax>},
+    {"", "CumSum", kReference<cumulate<[](auto a, auto b) { return a + b; }, 0>>},
+    {"", "CumProd", kReference<cumulate<[](auto a, auto b) { return a * b; }, 1>>},
+    {"", "TopK", kReference<topK>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referenceReduceKernels() { return reference::kRows; }
+
+}  // namespace max

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain reference kernels: the oracle of the fast ones and the fallback for every
+// dtype. Floating-point types compute in double, integers in 64 bits (wrapping),
+// so that an operator is written once for all dtypes.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/half.h"
+#include "ops/kernel.h"
+
+namespace max::reference {
+
+struct Argument {
+  DType dtype = DType::Invalid;  // Invalid = omitted
+  Shape shape;
+  void* data = nullptr;  // of inputs: not written
+
+  bool present() const { return dtype != DType::Invalid; }
+  int64_t count() const { return shape.product(0, shape.rank()); }
+};
+
+// One run of a node on concrete arguments.
+struct Call {
+  const Node& node;
+  std::vector<Argument> inputs;
+  std::vector<Argument> outputs;
+
+  bool has(size_t i) const { return i < inputs.size() && inputs[i].present(); }
+  bool hasOutput(size_t i) const { return i < outputs.size() && outputs[i].present(); }
+  const Argument& in(size_t i = 0) const { return inputs[i]; }
+  const Argument& out(size_t i = 0) const { return outputs[i]; }
+  double number(std::string_view name, float fallback) const { return node.attributes.getFloat(name, fallback); }
+  int64_t integer(std::string_view name, int64_t fallback) const { return node.attributes.getInt(name, fallback); }
+  // An axis attribute in [0, rank).
+  int axis(std::string_view name, int64_t fallback, int rank) const;
+
+  template <class... Parts>
+  [[noreturn]] void fail(MaxStatus status, const Parts&... parts) const {
+    max::fail(status, node.description(), ": ", parts...);
+  }
+};
+
+using Function = void (*)(const Call& call);
+
+std::unique_ptr<Kernel> createReferenceKernel(const KernelRequest& request, Function function);
+// True if all operands have a dtype that load and store know: bool, integers and floats of 8 bits and more, without
+// float8.
+bool hasBasicDTypes(const KernelRequest& request);
+bool isBasic(DType dtype);
+
+template <Function F>
+std::unique_ptr<Kernel> createReference(const KernelRequest& request) {
+  return createReferenceKernel(request, F);
+}
+template <Function F, bool (*Accepts)(const KernelRequest&) = hasBasicDTypes>
+inline constexpr Implementation kReference[] = {{"reference", Accepts, &createReference<F>}};
+
+// The arithmetic of a dtype: double, int64_t or (for uint64) uint64_t.
+template <class F>
+void visitDomain(DType dtype, F function) {
+  if (isFloat(dtype))
+    function(double{});
+  else if (dtype == DType::UInt64)
+    function(uint64_t{});
+  else
+    function(int64_t{});
+}
+
+// All elements of an argument in its domain (or another one).
+template <class D>
+std::vector<D> load(const Argument& argument);
+// Rounds to the argument's dtype: to nearest even for floats, truncated and saturated from double to
+// integers (NaN = 0), wrapped from integers to integers, "not zero" for bool.
+template <class D>
+void store(const Argument& argument, const std::vector<D>& values);
+
+std::vector<int64_t> loadIntegers(const Argument& argument);
+double loadScalar(const Argument& argument, double fallback);
+
+// Strides in elements with which a tensor of shape `shape` is read when broadcast to `target`.
+Shape broadcastStrides(const Shape& shape, const Shape& target);
+
+// Calls body(k, offsets) for each element k of `shape`, row-major; offsets[i] is where it lies under strides[i].
+template <size_t N, class Body>
+void forEachOffset(const Shape& shape, const std::array<Shape, N>& strides, Body body) {
+  const int64_t count = shape.product(0, shape.rank());
+  Shape index = Shape::filled(shape.rank(), 0);
+  std::array<int64_t, N> offsets{};
+  for (int64_t k = 0; k < count; ++k) {
+    body(k, offsets);
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      for (size_t i = 0; i < N; ++i) offsets[i] += strides[i][axis];
+      if (++index[axis] < shape[axis]) break;
+      for (size_t i = 0; i < N; ++i) offsets[i] -= strides[i][axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+// Advances a row-major index; false when it has wrapped to all zeros.
+inline bool advance(Shape& index, const Shape& shape) {
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (++index[axis] < shape[axis]) return true;
+    index[axis] = 0;
+  }
+  return false;
+}
+
+// The activation of a fused operator or of a recurrent layer, by ONNX name ("" = none).
+struct Activation {
+  std::string name;
+  double alpha = 0;
+  double beta = 0;
+  double operator()(double x) const;
+};
+Activation fusedActivation(const Node& node);
+
+}  // namespace max::reference

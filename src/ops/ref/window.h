@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sliding windows of convolutions and pools, over tensors with channels first or last.
+#pragma once
+
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+enum class Layout { ChannelsFirst, ChannelsLast };
+
+// The axes of an image tensor: [N, C, spatial..] or [N, spatial.., C].
+struct ImageShape {
+  int64_t batch;
+  int64_t channels;
+  Shape spatial;
+  int64_t batchStride;
+  int64_t channelStride;
+  Shape spatialStrides;
+
+  ImageShape(const Shape& shape, Layout layout);
+  // Offset of a position, batch 0 and channel 0.
+  int64_t offset(const Shape& position) const;
+};
+
+struct Window {
+  Shape kernel, strides, dilations, padsBegin;
+  Shape padsEnd;
+
+  // Reads strides, pads, dilations and auto_pad; `kernel` has the spatial size of the window.
+  Window(const Call& call, const Shape& kernel, const Shape& input, const Shape& output);
+  // The input position under `tap` for an output position; false outside of the input.
+  bool locate(const Shape& output, const Shape& tap, const Shape& input, Shape& position) const;
+};
+
+Shape spatialAttribute(const Call& call, std::string_view name, int rank, int64_t fallback);
+
+}  // namespace max::reference
