@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file stream.h
+ * Streams: queues whose work runs in order.
+ *
+ * Each device has a default stream; more can be made. Work on one stream runs
+ * in order, streams do not wait for each other unless told to. On the host, the
+ * default stream runs work at once, in the calling thread; a created stream is
+ * a queue with a worker thread, which starts with the first work.
+ *
+ * When work on a stream has failed, every further call on the stream returns
+ * that failure until maxStreamSynchronize has returned it once.
+ *
+ *     MaxStream* stream = NULL;
+ *     if (maxStreamCreate(device, NULL, &stream) == MAX_STATUS_OK &&
+ *         maxBufferFill(buffer, &value, sizeof value, stream) == MAX_STATUS_OK &&
+ *         maxStreamSynchronize(stream) == MAX_STATUS_OK) puts("filled");
+ *     maxStreamRelease(stream);
+ */
+#ifndef MAX_STREAM_H
+#define MAX_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "max/device.h"
+#include "max/event.h"
+#include "max/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Options of maxStreamCreate. */
+typedef struct MaxStreamOptions {
+  /** Size of this structure; set by MAX_STREAM_OPTIONS_INIT. */
+  size_t structSize;
+  /** A hint for accelerators: work on streams of higher priority goes first. */
+  int32_t priority;
+  /** Zero. */
+  int32_t reserved;
+} MaxStreamOptions;
+
+/** Initial value of a MaxStreamOptions. */
+#define MAX_STREAM_OPTIONS_INIT \
+  { sizeof(MaxStreamOptions), 0, 0 }
+
+/**
+ * A function that runs in stream order.
+ *
+ * Called exactly once, from any thread. It may call functions of this library, but must not wait for its own
+ * stream, and must not throw. `status` is MAX_STATUS_OK, or the failure of earlier work on the stream.
+ *
+ * @since 0.1
+ */
+typedef void (*MaxHostFunction)(void* userData, MaxStatus status);
+
+/**
+ * Makes a stream on a device.
+ *
+ * Thread-safe.
+ *
+ * @param[in] options  NULL = defaults.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamCreate(const MaxDevice* device, const MaxStreamOptions* options,
+                                                MaxStream** outStream);
+
+/**
+ * Makes a stream from one of the driver (cudaStream_t, hipStream_t), which stays the caller's.
+ *
+ * Thread-safe. Borrowed until the last release of the new stream.
+ *
+ * @retval MAX_STATUS_UNIMPLEMENTED  The device has no driver streams.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamWrap(const MaxDevice* device, void* native, MaxStream** outStream);
+
+/**
+ * Adds a reference; NULL is allowed.
+ *
+ * Thread-safe. On a default stream it acts on the device.
+ *
+ * @since 0.1
+ */
+MAX_API void maxStreamRetain(const MaxStream* stream);
+
+/**
+ * Drops a reference; NULL is allowed. Work on the stream is still done; nothing waits.
+ *
+ * Thread-safe. On a default stream it acts on the device.
+ *
+ * @since 0.1
+ */
+MAX_API void maxStreamRelease(const MaxStream* stream);
+
+/**
+ * Gets the device of the stream.
+ *
+ * Thread-safe. Borrowed from the stream.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamGetDevice(const MaxStream* stream, MaxDevice** outDevice);
+
+/**
+ * Tells whether this is the default stream of its device.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamIsDefault(const MaxStream* stream, int32_t* outIsDefault);
+
+/**
+ * Gets the driver's stream (cudaStream_t, hipStream_t).
+ *
+ * Thread-safe. Borrowed from the stream.
+ *
+ * @retval MAX_STATUS_UNIMPLEMENTED  The device has no driver streams.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamGetNative(const MaxStream* stream, void** outNative);
+
+/**
+ * Waits until all work on the stream is done.
+ *
+ * Thread-safe. Returns the failure of the first work that failed since the last call, once.
+ *
+ * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of this stream, or the stream was cut off by
+ *         a fork.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamSynchronize(MaxStream* stream);
+
+/**
+ * Makes later work on the stream wait for all work that is now on another stream.
+ *
+ * Asynchronous: both may belong to different devices. Thread-safe. On the host's default stream the call itself waits.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamWaitForStream(MaxStream* stream, MaxStream* other);
+
+/**
+ * Makes later work on the stream wait for all work that is now on a device's default stream.
+ *
+ * Asynchronous. Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamWaitForDevice(MaxStream* stream, const MaxDevice* device);
+
+/**
+ * Makes later work on the stream wait for the newest mark of an event.
+ *
+ * Asynchronous: the event is retained until then. Thread-safe. On the host's default stream the call itself waits.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamWaitForEvent(MaxStream* stream, const MaxEvent* event);
+
+/**
+ * Records an event on the stream: it is done when all work now on the stream is done.
+ *
+ * Asynchronous: the event is retained until then. Thread-safe.
+ *
+ * @retval MAX_STATUS_INVALID_ARGUMENT  Event and stream belong to different devices.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamRecordEvent(MaxStream* stream, MaxEvent* event);
+
+/**
+ * Calls a function when all work now on the stream is done.
+ *
+ * Asynchronous: `userData` is borrowed until the function has been called. Thread-safe. On the host's default stream
+ * the function runs before this call returns. It is called exactly once if this call succeeds, else not at all.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxStreamEnqueueHostFunction(MaxStream* stream, MaxHostFunction function,
+                                                             void* userData);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers: a shape over a block of device memory.
+#pragma once
+
+#include <cstddef>
+
+#include "base/dtype.h"
+#include "base/ref.h"
+#include "base/shape.h"
+#include "base/tensor.h"
+#include "device/device.h"
+#include "max/buffer.h"
+
+struct MaxBuffer : max::Handle {
+ public:
+  // What a buffer is, apart from its stream and memory.
+  struct Layout {
+    max::DType dtype = max::DType::Invalid;
+    max::Shape shape;
+    max::Shape strides;  // in elements
+    bool readOnly = false;
+    bool pinned = false;
+
+    static Layout dense(max::DType dtype, const max::Shape& shape);
+  };
+
+  // `data` lies in `memory` and is aligned to the element size.
+  MaxBuffer(max::Ref<MaxStream> stream, const Layout& layout, max::Ref<max::Storage> memory, void* data);
+
+  // New memory in the order of `stream`.
+  static max::Ref<MaxBuffer> allocate(MaxStream& stream, max::DType dtype, const max::Shape& shape,
+                                      const max::AllocationOptions& options = {});
+  // A host tensor as a read-only buffer, and a contiguous host buffer as a tensor; both share the memory.
+  static max::Ref<MaxBuffer> fromTensor(MaxStream& stream, const max::Tensor& tensor);
+  max::Ref<max::Tensor> toTensor() const;
+
+  MaxStream& stream() const { return *stream_; }
+  MaxDevice& device() const { return stream_->device(); }
+  bool isHost() const { return device().isHost(); }
+  // The host can read and write at data().
+  bool isHostAccessible() const { return isHost() || layout_.pinned; }
+  max::DType dtype() const { return layout_.dtype; }
+  const max::Shape& shape() const { return layout_.shape; }
+  const max::Shape& strides() const { return layout_.strides; }
+  int rank() const { return layout_.shape.rank(); }
+  int64_t count() const { return count_; }
+  size_t bytes() const { return bytes_; }
+  bool isReadOnly() const { return layout_.readOnly; }
+  bool isPinned() const { return layout_.pinned; }
+  bool isContiguous() const { return contiguous_; }
+  void* data() const { return data_; }
+  const max::Ref<max::Storage>& memory() const { return memory_; }
+  const Layout& layout() const { return layout_; }
+
+  // A view that shares the memory and starts `byteOffset` bytes after this one.
+  max::Ref<MaxBuffer> view(const Layout& layout, ptrdiff_t byteOffset) const;
+  max::Ref<MaxBuffer> reinterpret(max::DType dtype, const max::Shape& shape) const;
+  // A dense copy in the order of `stream`, which may belong to another device.
+  max::Ref<MaxBuffer> clone(MaxStream& stream) const;
+
+  void* mapToHost(MaxHostAccess access);
+  void unmapFromHost();
+
+ protected:
+  // For pools that hand the same handle out again with another dense shape: no allocation.
+  void recycle(max::DType dtype, const max::Shape& shape, max::Ref<max::Storage> memory, void* data);
+  // Drops memory while the handle waits in a pool.
+  void dropMemory() noexcept;
+
+ private:
+  void updateDerived();
+
+  max::Ref<MaxStream> stream_;
+  Layout layout_;
+  max::Ref<max::Storage> memory_;
+  void* data_;
+  int64_t count_ = 0;
+  size_t bytes_ = 0;
+  bool contiguous_ = false;
+  bool mapped_ = false;
+};
+
+namespace max {
+
+// "[(2, 3), f32]", as messages of the reference system write a buffer's type.
+void appendTo(std::string& text, const MaxBuffer::Layout& layout);
+
+// numpy's basic indexing. Parallel arrays of `count` steps as in maxBufferSlice.
+Ref<MaxBuffer> sliceBuffer(const MaxBuffer& buffer, const MaxSliceKind* kinds, const int64_t* starts,
+                           const int64_t* stops, const int64_t* steps, int32_t count);
+
+// Copies all elements of `source` into `target`, of equal dtype and shape, in the order of `stream`.
+void copyElements(MaxBuffer& target, const MaxBuffer& source, MaxStream& stream);
+
+}  // namespace max

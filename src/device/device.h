@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device interface. A backend (cpu, later gpu) derives MaxDevice, MaxStream and MaxEvent;
+// nothing above this folder knows which one it talks to.
+#pragma once
+
+#include <string>
+
+#include "base/ref.h"
+#include "device/event.h"
+#include "device/memory.h"
+#include "device/stream.h"
+#include "max/device.h"
+
+struct MaxDevice : max::Handle {
+ public:
+  const char* api() const { return api_; }
+  const char* label() const { return label_; }
+  int32_t id() const { return id_; }
+  bool isHost() const { return isHost_; }
+  // "cpu:0", as messages name the device.
+  std::string displayName() const;
+
+  virtual const char* name() const = 0;
+  virtual const char* architectureName() const = 0;
+  virtual bool isCompatible() const = 0;
+  virtual bool canAccess(const MaxDevice& peer) const = 0;
+  virtual void enablePeerAccess(const MaxDevice& peer) = 0;
+  virtual int64_t attribute(MaxDeviceAttribute attribute) const = 0;
+  virtual int64_t driverVersion() const = 0;
+  virtual max::MemoryInfo memoryInfo() const = 0;
+  // All fields but structSize.
+  virtual MaxDeviceStats stats() const = 0;
+
+  // Memory in the order of `stream`; the last reference frees it in stream order.
+  virtual max::Ref<max::Storage> allocate(size_t bytes, const max::AllocationOptions& options, MaxStream& stream) = 0;
+  virtual void* allocateHost(size_t bytes) = 0;
+  virtual void freeHost(void* pointer) = 0;
+  virtual void trim() = 0;
+
+  virtual MaxStream& defaultStream() = 0;
+  virtual max::Ref<MaxStream> createStream(int32_t priority) = 0;
+  virtual max::Ref<MaxStream> wrapStream(void* native) = 0;
+  virtual max::Ref<MaxEvent> createEvent(bool timing) = 0;
+  virtual void synchronize() = 0;
+
+ protected:
+  // The strings are static.
+  MaxDevice(const char* api, const char* label, int32_t id, bool isHost)
+      : api_(api), label_(label), id_(id), isHost_(isHost) {}
+
+ private:
+  const char* api_;
+  const char* label_;
+  int32_t id_;
+  bool isHost_;
+};
+
+namespace max {
+
+// The device of an API ("cpu", "cuda", "hip", "gpu") and id (-1 = first). `options` count for the first reference.
+Ref<MaxDevice> openDevice(const char* api, int32_t id, const MaxDeviceOptions& options = MAX_DEVICE_OPTIONS_INIT);
+// The host.
+Ref<MaxDevice> hostDevice();
+int32_t deviceCount(const char* api);
+
+}  // namespace max

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices say about memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/tensor.h"
+#include "max/buffer.h"
+#include "max/device.h"
+
+namespace max {
+
+struct AllocationOptions {
+  size_t alignment = 0;  // 0 = the device's own
+  bool pinned = false;
+  bool zeroed = false;
+};
+
+struct MemoryInfo {
+  uint64_t free = 0;
+  uint64_t total = 0;
+};
+
+// An address together with what keeps it alive; without an owner the caller does.
+struct MemoryRange {
+  void* data = nullptr;
+  Ref<Storage> owner;
+};
+
+// The same elements at two addresses with different strides, which are in bytes.
+struct StridedCopy {
+  MemoryRange target;
+  MemoryRange source;
+  size_t elementSize = 0;
+  Shape shape;
+  Shape targetStrides;
+  Shape sourceStrides;
+};
+
+// `count` times a pattern of 1, 2, 4 or 8 bytes.
+struct FillPattern {
+  unsigned char bytes[8] = {};
+  size_t size = 1;
+};
+
+}  // namespace max
