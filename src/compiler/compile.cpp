@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compile.h"
+
+#include <algorithm>
+
+#include "compiler/passes.h"
+#include "graph/subgraphs.h"
+
+namespace max {
+
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"inline", "If with a constant condition becomes the nodes of its branch", inlineBranches, false},
+    {"fold", "Nodes whose inputs are all constants become constants", foldConstants, false},
+    {"infer", "Types again, now that more constants are known", inferTypes, false},
+    {"simplify", "Operators without effect vanish, views and permutations join", simplify, false},
+    {"merge", "Equal nodes become one", mergeDuplicates, false},
+};
+
+// A graph and its subgraphs, outer ones first. (Their depth is bounded where they are made.)
+void collectGraphs(Graph& graph, std::vector<Graph*>& graphs) {
+  graphs.push_back(&graph);
+  for (Node* node : graph.nodes()) forEachSubgraph(*node, [&](Graph& subgraph) { collectGraphs(subgraph, graphs); });
+}
+
+bool isWanted(const Pass& pass, const CompileOptions& options) {
+  return pass.required || (options.optimise && !options.isDisabled(pass.name));
+}
+
+void runPass(const Pass& pass, Graph& graph, const CompileOptions& options) {
+  std::vector<Graph*> graphs;
+  collectGraphs(graph, graphs);
+  // Inner graphs first: a pass may take whole subgraphs out of an outer one.
+  for (auto each = graphs.rbegin(); each != graphs.rend(); ++each) {
+    Rewriter rewriter(**each, options);
+    pass.run(rewriter);
+    if (rewriter.changed()) rewriter.finish();
+  }
+}
+
+}  // namespace
+
+bool CompileOptions::isDisabled(std::string_view pass) const {
+  return std::find(disabledPasses.begin(), disabledPasses.end(), pass) != disabledPasses.end();
+}
+
+std::span<const Pass> passes() { return kPasses; }
+
+void compile(Graph& graph, const CompileOptions& options) {
+  graph.sort();
+  for (const Pass& pass : kPasses) {
+    if (!isWanted(pass, options)) continue;
+    if (options.onPass) options.onPass(options.userData, pass.name);
+    runPass(pass, graph, options);
+  }
+}
+
+}  // namespace max

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler: rewrites a graph in place, so that the executor can plan and run it fast.
+//
+// A compilation is a list of passes in a fixed order (passes()). Each pass keeps the
+// meaning of the graph for every input shape it allows; subgraphs are rewritten too.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace max {
+
+struct CompileOptions {
+  bool optimise = true;  // false: only the passes that running needs
+  int lanes = 1;         // threads that packing may use
+  std::vector<std::string> disabledPasses;
+  // Asked between passes; throwing from it ends the compilation.
+  void (*onPass)(void* userData, std::string_view pass) = nullptr;
+  void* userData = nullptr;
+
+  bool isDisabled(std::string_view pass) const;
+};
+
+class Rewriter;
+
+struct Pass {
+  std::string_view name;
+  std::string_view summary;
+  void (*run)(Rewriter& rewriter);  // on one graph, not on its subgraphs
+  bool required;                    // runs without optimisation too, and cannot be disabled
+};
+
+// In the order in which they run; a name may come more than once.
+std::span<const Pass> passes();
+
+void compile(Graph& graph, const CompileOptions& options);
+
+// One node per line with types and attributes, for tests, logs and people.
+std::string dump(const Graph& graph);
+
+}  // namespace max

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading graphs: what rules ask before they rewrite.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "compiler/rewrite.h"
+
+namespace max {
+
+bool isLive(const Node& node) {
+  return node.graph && std::any_of(node.outputs.begin(), node.outputs.end(), [](const Value* value) {
+           return value && (!value->uses.empty() || value->isOutput());
+         });
+}
+
+Node* producer(const Value* value, std::string_view op) {
+  if (!value || !value->producer || value->producer->graph != value->graph) return nullptr;
+  return value->producer->is(op) ? value->producer : nullptr;
+}
+
+Node* ownProducer(const Value* value, std::string_view op) {
+  if (!value || !value->producer || value->producer->graph != value->graph) return nullptr;
+  return value->producer->isOwn(op) ? value->producer : nullptr;
+}
+
+bool hasSingleUse(const Value* value) { return value && value->uses.size() == 1 && !value->isOutput(); }
+
+Node* singleUser(const Value* value) {
+  if (!hasSingleUse(value)) return nullptr;
+  Node* user = value->uses[0].node;
+  return user->graph == value->graph ? user : nullptr;
+}
+
+bool isRanked(const Value* value) { return value && value->type.ranked; }
+
+int rankOf(const Value* value) { return value->type.rank(); }
+
+bool sameDims(const Value* a, const Value* b) { return isRanked(a) && isRanked(b) && a->type.dims == b->type.dims; }
+
+bool sameType(const Value* a, const Value* b) { return sameDims(a, b) && a->type.dtype == b->type.dtype; }
+
+namespace {
+
+float floatFromHalf(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int mantissa = bits & 1023;
+  float magnitude = exponent == 0    ? std::ldexp(static_cast<float>(mantissa), -24)
+                    : exponent == 31 ? (mantissa ? NAN : INFINITY)
+                                     : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+uint16_t halfFromFloat(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
+  const float magnitude = std::fabs(value);
+  if (std::isnan(value)) return sign | 0x7e00;
+  if (magnitude >= 65520.0f) return sign | 0x7c00;
+  if (magnitude < 6.103515625e-05f) return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(magnitude, 24)));
+  int exponent = 0;
+  const float fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
+  const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(fraction, 11)));
+  return static_cast<uint16_t>(sign | (((exponent + 13) << 10) + mantissa));
+}
+
+uint16_t bfloatFromFloat(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return 0x7fc0;
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+template <class T>
+Ref<Tensor> scalarTensor(DType dtype, T value) {
+  return Tensor::copyOf(dtype, Shape(), &value);
+}
+
+}  // namespace
+
+double elementOf(const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+    case DType::Float32:
+      return tensor.as<float>()[i];
+    case DType::Float64:
+      return tensor.as<double>()[i];
+    case DType::Float16:
+      return floatFromHalf(tensor.as<uint16_t>()[i]);
+    case DType::BFloat16:
+      return std::bit_cast<float>(static_cast<uint32_t>(tensor.as<uint16_t>()[i]) << 16);
+    case DType::Int32:
+      return tensor.as<int32_t>()[i];
+    case DType::Int64:
+      return static_cast<double>(tensor.as<int64_t>()[i]);
+    case DType::Bool:
+    case DType::UInt8:
+      return tensor.as<uint8_t>()[i];
+    default:
+      return NAN;
+  }
+}
+
+Value* Rewriter::scalar(DType dtype, double value) {
+  switch (dtype) {
+    case DType::Float32:
+      return constant(scalarTensor(dtype, static_cast<float>(value)));
+    case DType::Float64:
+      return constant(scalarTensor(dtype, value));
+    case DType::Float16:
+      return constant(scalarTensor(dtype, halfFromFloat(static_cast<float>(value))));
+    case DType::BFloat16:
+      return constant(scalarTensor(dtype, bfloatFromFloat(static_cast<float>(value))));
+    case DType::Int32:
+      return constant(scalarTensor(dtype, static_cast<int32_t>(value)));
+    case DType::Int64:
+      return constant(scalarTensor(dtype, static_cast<int64_t>(value)));
+    default:
+      fail(MAX_STATUS_INTERNAL, "No scalar constant of type ", dtype);
+  }
+}
+
+std::optional<double> scalarOf(const Value* value) {
+  if (!value || !value->constant || value->constant->count() != 1) return std::nullopt;
+  const double number = elementOf(*value->constant, 0);
+  // An unknown dtype reads as NaN; a real NaN matches no pattern either.
+  if (std::isnan(number)) return std::nullopt;
+  return number;
+}
+
+bool isScalar(const Value* value, double number) {
+  const auto scalar = scalarOf(value);
+  // Constants of patterns, such as 0.044715, come in different roundings.
+  return scalar && std::fabs(*scalar - number) <= 1e-6 + 1e-3 * std::fabs(number) &&
+         ((number != 0 && number != 1) || *scalar == number);
+}
+
+std::optional<std::vector<int64_t>> integersOf(const Value* value) {
+  if (!value || !value->constant) return std::nullopt;
+  const DType dtype = value->constant->dtype();
+  if (dtype != DType::Int64 && dtype != DType::Int32) return std::nullopt;
+  return integerValues(*value->constant);
+}
+
+int64_t normaliseAxis(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
+
+bool hasTrait(const Node& node, OpTraits trait) { return node.schema && node.schema->has(trait); }
+
+Value* otherOperand(const Node& node, const Value* value) {
+  return node.input(0) == value ? node.input(1) : node.input(0);
+}
+
+ScalarOperand scalarOperand(const Node* node) {
+  if (!node || node->inputs.size() != 2) return {};
+  for (size_t side : {size_t{1}, size_t{0}})
+    if (const auto scalar = scalarOf(node->inputs[side]))
+      if (rankOf(node->inputs[side]) <= rankOf(node->output())) return {node->inputs[1 - side], *scalar, side == 0};
+  return {};
+}
+
+std::vector<int64_t> permOf(const Node& transpose) {
+  std::vector<int64_t> perm = transpose.attributes.getInts("perm");
+  if (!perm.empty() || !isRanked(transpose.input(0))) return perm;
+  for (int64_t axis = rankOf(transpose.input(0)) - 1; axis >= 0; --axis) perm.push_back(axis);
+  return perm;
+}
+
+std::vector<int64_t> inverse(const std::vector<int64_t>& perm) {
+  std::vector<int64_t> result(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) result[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  return result;
+}
+
+bool isReduce(const Node& node) { return node.domain().empty() && node.op().starts_with("Reduce"); }
+
+std::optional<std::vector<int64_t>> reducedAxes(const Node& reduce) {
+  if (!isRanked(reduce.input(0))) return std::nullopt;
+  const int rank = rankOf(reduce.input(0));
+  std::vector<int64_t> axes;
+  if (reduce.input(1)) {
+    const auto given = integersOf(reduce.input(1));
+    if (!given) return std::nullopt;
+    for (int64_t axis : *given) axes.push_back(normaliseAxis(axis, rank));
+  }
+  if (axes.empty() && !reduce.attributes.getInt("noop_with_empty_axes", 0))
+    for (int64_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+std::optional<std::vector<int64_t>> reshapeTarget(const SymbolicShape& from, const SymbolicShape& to) {
+  std::vector<int64_t> target;
+  bool inferred = false;
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[i].isKnown()) {
+      if (to[i].value() <= 0) return std::nullopt;  // 0 would mean "as in the input"
+      target.push_back(to[i].value());
+    } else if (i < from.size() && to[i] == from[i]) {
+      target.push_back(0);
+    } else {
+      if (inferred) return std::nullopt;
+      inferred = true;
+      target.push_back(-1);
+    }
+  }
+  return target;
+}
+
+}  // namespace max

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes, one file each. Their order and what they do: compile.cpp.
+#pragma once
+
+#include "compiler/rewrite.h"
+
+namespace max {
+
+void foldConstants(Rewriter& rewriter);
+void inlineBranches(Rewriter& rewriter);
+void inferTypes(Rewriter& rewriter);
+void simplify(Rewriter& rewriter);
+void mergeDuplicates(Rewriter& rewriter);
+
+}  // namespace max

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic with a result that needs less work: neutral elements, powers, casts,
+// scales that follow each other.
+#include <cmath>
+#include <limits>
+
+#include "compiler/passes/rules.h"
+
+namespace max {
+
+namespace {
+
+// The scalar that leaves the other operand as it is; `leftToo`: on either side.
+struct Neutral {
+  std::string_view op;
+  double scalar;
+  bool leftToo;
+};
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Neutral kNeutral[] = {
+    {"Add", 0, true},  {"Sub", 0, false},         {"Mul", 1, true},         {"Div", 1, false},
+    {"Pow", 1, false}, {"Max", -kInfinity, true}, {"Min", kInfinity, true},
+};
+
+bool dropNeutral(Rewriter& rewriter, Node& node) {
+  const ScalarOperand operand = scalarOperand(&node);
+  if (!operand || !sameType(operand.value, node.output())) return false;
+  for (const Neutral& row : kNeutral)
+    if (row.op == node.op() && row.scalar == operand.scalar && (row.leftToo || !operand.left))
+      return rewriter.replace(&node, operand.value);
+  return false;
+}
+
+bool simplifyPow(Rewriter& rewriter, Node& node) {
+  const ScalarOperand operand = scalarOperand(&node);
+  if (!operand || operand.left || !sameType(operand.value, node.output())) return false;
+  Value* x = operand.value;
+  if (operand.scalar == 2) return rewriter.replace(&node, rewriter.add("", "Mul", {x, x}, {}, {&node})->output());
+  if (!isFloat(x->type.dtype)) return false;
+  if (operand.scalar == 0.5) return rewriter.replace(&node, rewriter.add("", "Sqrt", {x}, {}, {&node})->output());
+  if (operand.scalar != -0.5) return false;
+  Value* root = rewriter.add("", "Sqrt", {x}, {}, {&node})->output();
+  return rewriter.replace(&node, rewriter.add("", "Reciprocal", {root}, {}, {&node})->output());
+}
+
+// Whether every value of `narrow` is a value of `wide`.
+bool holds(DType wide, DType narrow) {
+  if (wide == narrow || narrow == DType::Bool) return true;
+  if (isInteger(wide) && isInteger(narrow))
+    return isSigned(wide) == isSigned(narrow) ? bitsOf(wide) >= bitsOf(narrow)
+                                              : isSigned(wide) && bitsOf(wide) > bitsOf(narrow);
+  if (wide == DType::Float64) return narrow == DType::Float32 || narrow == DType::Float16 || narrow == DType::BFloat16;
+  return wide == DType::Float32 && (narrow == DType::Float16 || narrow == DType::BFloat16);
+}
+
+bool dropCast(Rewriter& rewriter, Node& node) {
+  return node.input(0)->type.dtype == node.output()->type.dtype && rewriter.replace(&node, node.input(0));
+}
+
+bool joinCasts(Rewriter& rewriter, Node& node) {
+  Node* first = producer(node.input(0), "Cast");
+  if (!first) return false;
+  const DType source = first->input(0)->type.dtype;
+  if (source == DType::Invalid || !holds(first->output()->type.dtype, source)) return false;
+  return rewriter.replace(&node, rewriter.add("", "Cast", {first->input(0)}, node.attributes, {&node})->output());
+}
+
+// x / c -> x * (1 / c), (x * a) * b -> x * (a * b): for floating point, within rounding.
+std::optional<double> factorOf(const Node& node, const ScalarOperand& operand) {
+  if (!operand || !std::isfinite(operand.scalar)) return std::nullopt;
+  if (node.is("Mul")) return operand.scalar;
+  if (node.is("Div") && !operand.left && std::isnormal(1 / operand.scalar)) return 1 / operand.scalar;
+  return std::nullopt;
+}
+
+bool joinFactors(Rewriter& rewriter, Node& node) {
+  const DType dtype = node.output()->type.dtype;
+  if (dtype != DType::Float32 && dtype != DType::Float64) return false;
+  const ScalarOperand outer = scalarOperand(&node);
+  const auto factor = factorOf(node, outer);
+  if (!factor || !sameDims(outer.value, node.output())) return false;
+  Value* x = outer.value;
+  double product = *factor;
+  Node* first = x->producer && x->producer->graph == node.graph ? x->producer : nullptr;
+  const ScalarOperand inner = first && (first->is("Mul") || first->is("Div")) ? scalarOperand(first) : ScalarOperand();
+  const auto innerFactor = first ? factorOf(*first, inner) : std::nullopt;
+  if (innerFactor && std::isnormal(product * *innerFactor) && sameDims(inner.value, x)) {
+    x = inner.value;
+    product *= *innerFactor;
+  } else if (node.is("Mul")) {
+    return false;
+  }
+  if (dtype == DType::Float32 && !std::isnormal(static_cast<float>(product))) return false;
+  return rewriter.replace(&node, rewriter.add("", "Mul", {x, rewriter.scalar(dtype, product)}, {}, {&node})->output());
+}
+
+bool reluFromMax(Rewriter& rewriter, Node& node) {
+  const ScalarOperand operand = scalarOperand(&node);
+  if (!operand || operand.scalar != 0 || !sameType(operand.value, node.output())) return false;
+  if (!isFloat(node.output()->type.dtype)) return false;
+  return rewriter.replace(&node, rewriter.add("", "Relu", {operand.value}, {}, {&node})->output());
+}
+
+constexpr Rule kRules[] = {
+    {"", "Add", dropNeutral}, {"", "Sub", dropNeutral}, {"", "Mul", dropNeutral}, {"", "Div", dropNeutral},
+    {"", "Pow", dropNeutral}, {"", "Max", dropNeutral}, {"", "Min", dropNeutral}, {"", "Pow", simplifyPow},
+    {"", "Cast", dropCast},   {"", "Cast", joinCasts},  {"", "Mul", joinFactors}, {"", "Div", joinFactors},
+    {"", "Max", reluFromMax},
+};
+
+}  // namespace
+
+std::span<const Rule> arithmeticRules() { return kRules; }
+
+}  // namespace max

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants: nodes whose inputs are all known are evaluated now, and so are
+// values whose contents the shape rules know.
+#include <algorithm>
+
+#include "compiler/passes.h"
+#include "ops/kernel.h"
+
+namespace max {
+
+namespace {
+
+// What folding may produce at most, so that a small file cannot make large tensors.
+constexpr size_t kFreeBytes = size_t{4} << 20;
+constexpr size_t kBytesPerConstantByte = 2;
+
+size_t constantBytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (const Node* node : graph.nodes())
+    for (const Value* input : node->inputs)
+      if (input && input->constant) bytes += input->constant->bytes() / std::max<size_t>(input->uses.size(), 1);
+  return bytes;
+}
+
+// Bytes of all outputs; nullopt if they are not known or overflow.
+std::optional<size_t> producedBytes(const Node& node) {
+  size_t bytes = 0;
+  for (const Value* output : node.outputs) {
+    if (!output) continue;
+    if (!output->type.ranked || output->type.dtype == DType::Invalid) return std::nullopt;
+    const auto shape = concrete(output->type.dims);
+    if (!shape) return std::nullopt;
+    bytes = checkedAdd(bytes, bytesFor(output->type.dtype, shape->count()));
+  }
+  return bytes;
+}
+
+bool isFoldable(const Node& node) {
+  if (hasTrait(node, kTraitRandom) || hasTrait(node, kTraitControlFlow)) return false;
+  if (hasTrait(node, kTraitDataDependent)) return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [](const Value* input) { return !input || input->constant; });
+}
+
+std::vector<Ref<Tensor>> evaluateNode(const Node& node) {
+  std::vector<const Tensor*> inputs;
+  for (const Value* input : node.inputs) inputs.push_back(input ? input->constant.get() : nullptr);
+  return evaluate(node, inputs);
+}
+
+class Folder {
+ public:
+  explicit Folder(Rewriter& rewriter)
+      : rewriter_(rewriter), budget_(kFreeBytes + kBytesPerConstantByte * constantBytes(rewriter.graph())) {}
+
+  void run() {
+    const std::vector<Node*> nodes = rewriter_.graph().nodes();
+    for (Node* node : nodes) {
+      if (!isLive(*node) || hasTrait(*node, kTraitControlFlow)) continue;
+      foldElements(*node);
+      if (isLive(*node) && isFoldable(*node)) foldNode(*node);
+    }
+  }
+
+ private:
+  // Contents that the shape rules know ("Shape -> Gather" of a fixed dimension).
+  void foldElements(Node& node) {
+    for (Value* output : node.outputs) {
+      if (!output || !output->elements || (output->uses.empty() && !output->isOutput())) continue;
+      if (Ref<Tensor> tensor = knownElements(*output)) rewriter_.replace(output, rewriter_.constant(std::move(tensor)));
+    }
+  }
+
+  static Ref<Tensor> knownElements(const Value& value) {
+    const auto shape = value.type.ranked ? concrete(value.type.dims) : std::nullopt;
+    const auto& elements = *value.elements;
+    if (!shape || shape->count() != static_cast<int64_t>(elements.size())) return nullptr;
+    if (value.type.dtype != DType::Int64 && value.type.dtype != DType::Int32) return nullptr;
+    Ref<Tensor> tensor = Tensor::allocate(value.type.dtype, *shape);
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (!elements[i].isKnown()) return nullptr;
+      if (value.type.dtype == DType::Int64)
+        static_cast<int64_t*>(tensor->mutableData())[i] = elements[i].value();
+      else
+        static_cast<int32_t*>(tensor->mutableData())[i] = static_cast<int32_t>(elements[i].value());
+    }
+    return tensor;
+  }
+
+  void foldNode(Node& node) {
+    try {
+      const auto bytes = producedBytes(node);
+      if (!bytes || *bytes > budget_) return;
+      const std::vector<Ref<Tensor>> results = evaluateNode(node);
+      budget_ -= *bytes;
+      for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i)
+        if (node.outputs[i] && results[i]) rewriter_.replace(node.outputs[i], rewriter_.constant(results[i]));
+    } catch (const Error&) {
+      // What fails now (an index out of range, an operator without kernel) is reported when it runs, if it ever does.
+    }
+  }
+
+  Rewriter& rewriter_;
+  size_t budget_;
+};
+
+}  // namespace
+
+void foldConstants(Rewriter& rewriter) { Folder(rewriter).run(); }
+
+void inferTypes(Rewriter& rewriter) { rewriter.graph().inferTypes(); }
+
+}  // namespace max

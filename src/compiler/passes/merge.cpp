@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equal nodes (same operator, inputs, attributes) become one, small equal constants too.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <unordered_map>
+
+#include "compiler/passes.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kSmallConstantBytes = 256;
+
+size_t mix(size_t seed, size_t value) { return seed * 0x9e3779b97f4a7c15u + value; }
+
+size_t hashNode(const Node& node) {
+  size_t hash = std::hash<const void*>()(node.schema);
+  for (const Value* input : node.inputs) {
+    const size_t value = std::hash<const void*>()(input);
+    // Commutative operators hash alike in both orders.
+    hash = hasTrait(node, kTraitCommutative) ? hash + value : mix(hash, value);
+  }
+  return mix(hash, node.outputs.size());
+}
+
+bool sameInputs(const Node& a, const Node& b) {
+  if (a.inputs == b.inputs) return true;
+  return hasTrait(a, kTraitCommutative) && a.inputs.size() == 2 && b.inputs.size() == 2 && a.inputs[0] == b.inputs[1] &&
+         a.inputs[1] == b.inputs[0];
+}
+
+bool isMergeable(const Node& node) {
+  return isLive(node) && !hasTrait(node, kTraitRandom) && !hasTrait(node, kTraitControlFlow) && !node.prepared;
+}
+
+bool sameNode(const Node& a, const Node& b) {
+  return a.schema == b.schema && a.outputs.size() == b.outputs.size() && sameInputs(a, b) &&
+         a.attributes.entries() == b.attributes.entries();
+}
+
+bool replaceNode(Rewriter& rewriter, Node& node, Node& kept) {
+  bool replaced = false;
+  const std::vector<Value*> outputs = node.outputs;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i] && kept.outputs[i]) replaced |= rewriter.replace(outputs[i], kept.outputs[i]);
+  return replaced;
+}
+
+size_t hashTensor(const Tensor& tensor) {
+  const std::string_view bytes(static_cast<const char*>(tensor.data()), tensor.bytes());
+  return mix(std::hash<std::string_view>()(bytes), static_cast<size_t>(tensor.dtype()));
+}
+
+bool sameTensor(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+void mergeConstants(Rewriter& rewriter) {
+  std::unordered_multimap<size_t, Value*> seen;
+  for (Node* node : rewriter.graph().nodes())
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      Value* value = node->inputs[i];
+      if (!value || !value->constant || value->isWeight || value->graph != node->graph) continue;
+      if (value->constant->dtype() == DType::String || value->constant->bytes() > kSmallConstantBytes) continue;
+      const size_t hash = hashTensor(*value->constant);
+      const auto [begin, end] = seen.equal_range(hash);
+      const auto same = std::find_if(begin, end, [value](const auto& entry) {
+        return entry.second == value || sameTensor(*entry.second->constant, *value->constant);
+      });
+      if (same == end)
+        seen.emplace(hash, value);
+      else if (same->second != value)
+        rewriter.graph().replaceInput(*node, i, same->second);
+    }
+}
+
+}  // namespace
+
+void mergeDuplicates(Rewriter& rewriter) {
+  mergeConstants(rewriter);
+  std::unordered_multimap<size_t, Node*> seen;
+  const std::vector<Node*> nodes = rewriter.graph().nodes();
+  for (Node* node : nodes) {
+    if (!isMergeable(*node)) continue;
+    const size_t hash = hashNode(*node);
+    const auto [begin, end] = seen.equal_range(hash);
+    const auto same = std::find_if(begin, end, [node](const auto& entry) { return sameNode(*entry.second, *node); });
+    if (same == end)
+      seen.emplace(hash, node);
+    else
+      replaceNode(rewriter, *node, *same->second);
+  }
+}
+
+}  // namespace max
