@@ -27,7 +27,8 @@ namespace max {
 
 inline constexpr size_t kMaxElementwiseInputs = 24;
 inline constexpr size_t kMaxElementwiseOutputs = 4;
-inline constexpr size_t kMaxElementwiseInstructions = 64;
+inline constexpr size_t kMaxElementwiseConstants = 64;
+inline constexpr size_t kMaxElementwiseInstructions = 128;
 
 // Places that instructions read and write are numbered: inputs, then constants, registers, outputs.
 struct ElementwiseInstruction {

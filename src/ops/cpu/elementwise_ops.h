@@ -46,7 +46,7 @@ inline constexpr int64_t kSplatBytes = 64;
 TileFunction findTileFunction(ElementOp op, DType from, DType to);
 
 // The files behind it.
-TileFunction findFloatTileFunction(ElementOp op, DType to);                 // float32, vectorised by target
+TileFunction findFloatTileFunction(ElementOp op);                        // float32, vectorised by target
 TileFunction findPlainTileFunction(ElementOp op, DType from, DType to);     // all other types
 TileFunction findCastTileFunction(DType from, DType to);
 bool isCastable(DType dtype);  // bool, 8 to 64 bit integers, float16, bfloat16, float32, float64

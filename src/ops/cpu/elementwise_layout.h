@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an elementwise kernel walks its output: blocks of consecutive elements, and
+// what each input looks like inside a block.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/shape.h"
+
+namespace max {
+
+// Dimensions shared by all operands, merged where every operand allows it. Inputs have stride 0 where they broadcast.
+struct BroadcastDims {
+  Shape dims;                  // of the output; at least one
+  std::vector<Shape> strides;  // of each input, in elements
+};
+BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inputs);
+
+// What an input is within one block.
+enum class Access : uint8_t {
+  Direct,    // dense
+  Repeated,  // one value
+  Gathered,  // anything else: copied to a tile
+  Pattern,   // as Gathered, but the same for all blocks: copied once
+};
+
+struct BlockLayout {
+  Shape dims;          // as in BroadcastDims
+  int split = 0;       // a block spans `chunk` indices of this dimension and all of the later ones
+  int64_t chunk = 1;
+  int64_t inner = 1;   // elements of the dimensions after `split`
+  int64_t chunks = 1;  // blocks along `split`
+  int64_t blocks = 0;
+  std::vector<Access> access;
+  std::vector<Shape> strides;
+
+  int64_t blockElements() const { return chunk * inner; }
+};
+// `limit`: elements of a block at most, more only where nothing is copied and no registers are needed.
+BlockLayout planBlocks(BroadcastDims operands, int64_t limit, bool hasRegisters);
+
+// Copies the elements of a block that starts at `from` to `to`: `count` indices of dimension `split`.
+void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,
+                 size_t elementSize);
+
+}  // namespace max

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of the first few lanes of a vector, which touch no memory past them.
+// Included after dispatch.h, once per target.
+
+#include "ops/cpu/dispatch.h"
+
+#if defined(MAX_OPS_CPU_VECTOR_IO_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MAX_OPS_CPU_VECTOR_IO_INL_H
+#undef MAX_OPS_CPU_VECTOR_IO_INL_H
+#else
+#define MAX_OPS_CPU_VECTOR_IO_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// True where the chip has masked loads and stores of 32-bit lanes that do not fault.
+#define MAX_MASKED_MEMORY (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
+
+// Lanes past `count` are 0. 32-bit types.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> loadPartial(D d, const T* from, size_t count) {
+#if MAX_MASKED_MEMORY
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN T lanes[hn::MaxLanes(d)] = {};
+  for (size_t i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+#endif
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void storePartial(hn::Vec<D> vector, D d, T* to, size_t count) {
+#if MAX_MASKED_MEMORY
+  hn::BlendedStore(vector, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN T lanes[hn::MaxLanes(d)];
+  hn::Store(vector, d, lanes);
+  for (size_t i = 0; i < count; ++i) to[i] = lanes[i];
+#endif
+}
+
+// As above for narrower types.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> loadPartialBytes(D d, const T* from, size_t count) {
+  HWY_ALIGN T lanes[hn::MaxLanes(d)] = {};
+  for (size_t i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void storePartialBytes(hn::Vec<D> vector, D d, T* to, size_t count) {
+  HWY_ALIGN T lanes[hn::MaxLanes(d)];
+  hn::Store(vector, d, lanes);
+  for (size_t i = 0; i < count; ++i) to[i] = lanes[i];
+}
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
