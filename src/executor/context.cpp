@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "executor/run.h"
+
+namespace max {
+
+size_t threadNumber() noexcept {
+  static std::atomic<size_t> next{0};
+  static thread_local const size_t number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes) : plan(std::move(source)), parent(before) {
+  if (plan->arenaBytes > 0) arena = allocateStorage(plan->arenaBytes);
+  table.resize(plan->table.size());
+  for (size_t i = 0; i < table.size(); ++i) {
+    const Location& location = plan->table[i];
+    table[i] = resolve(location);
+    if (location.kind == Location::Input || location.kind == Location::Output || location.kind == Location::Dynamic)
+      patches.push_back({static_cast<uint32_t>(i), location.kind, static_cast<uint32_t>(location.index)});
+  }
+  std::byte* block = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
+  steps.reserve(plan->steps.size());
+  for (const Step& step : plan->steps) {
+    std::byte* scratch = block ? block + step.scratch : nullptr;
+    steps.push_back({step.kernel.get(), {&table[step.inputs], &table[step.outputs], scratch, lanes}});
+  }
+}
+
+void* RunContext::resolve(const Location& location) const {
+  if (location.kind == Location::Constant) return const_cast<void*>(location.constant);
+  if (location.kind != Location::Arena) return nullptr;
+  const RunContext* owner = this;
+  while (owner->plan->depth > location.depth) owner = owner->parent;
+  return static_cast<std::byte*>(owner->arena->data()) + location.index;
+}
+
+}  // namespace max

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "executor/arena.h"
+#include "executor/draft.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kCopyGrain = 256 << 10;
+
+// For outputs that no kernel can write itself: inputs and constants handed through, second names.
+class CopyKernel : public Kernel {
+ public:
+  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
+  void run(const KernelContext& context) const override {
+    if (bytes_ <= static_cast<size_t>(kCopyGrain)) {
+      std::memcpy(context.outputs[0], context.inputs[0], bytes_);
+      return;
+    }
+    context.parallelFor(static_cast<int64_t>(bytes_), kCopyGrain, [&](int64_t begin, int64_t end, int) {
+      std::memcpy(context.out<std::byte>() + begin, context.in<std::byte>(0) + begin, static_cast<size_t>(end - begin));
+    });
+  }
+
+ private:
+  size_t bytes_;
+};
+
+size_t bytesOf(const ValueState& state) { return bytesFor(state.dtype, state.shape.count()); }
+
+class Layout {
+ public:
+  explicit Layout(Draft& draft) : draft_(draft), plan_(*draft.plan), values_(draft.values) {}
+
+  void run() {
+    findLiveValues();
+    claimOutputs();
+    if (plan_.boundary.kind == Boundary::End) copyOutputs();
+    lifetimes_.resize(values_.size());
+    findLifetimes();
+    passClaimsBack();
+    ArenaPlanner arena;
+    for (size_t s = 0; s < draft_.steps.size(); ++s) place(arena, static_cast<int>(s));
+    plan_.arenaBytes = arena.size();
+    fillTable();
+    keepState();
+  }
+
+ private:
+  static constexpr int kForever = INT32_MAX;
+  struct Lifetime {
+    int madeBy = -1;  // step of this plan
+    int lastUse = -1;
+    int merged = kNoValue;  // the root whose memory this one took over
+  };
+
+  int rootOf(int value) const {
+    int root = values_[value].root;
+    while (!lifetimes_.empty() && lifetimes_[root].merged != kNoValue) root = lifetimes_[root].merged;
+    return root;
+  }
+  bool hasMemory(int value) const { return value != kNoValue && values_[value].known && !values_[value].constant; }
+
+  // What the nodes after a boundary may still read.
+  void findLiveValues() {
+    if (plan_.boundary.kind == Boundary::End) return;
+    live_.assign(values_.size(), false);
+    for (const Frame& frame : draft_.frames) markLive(*frame.block, frame.next);
+  }
+
+  void markLive(const Block& block, size_t from) {
+    for (size_t i = from; i < block.nodes.size(); ++i) {
+      const NodeInfo& info = block.nodes[i];
+      for (int value : info.inputs) markLive(value);
+      for (int value : info.captured) markLive(value);
+      if (info.thenBranch) markLive(*info.thenBranch, 0);
+      if (info.elseBranch) markLive(*info.elseBranch, 0);
+    }
+    for (int value : block.outputs) markLive(value);
+  }
+
+  void markLive(int value) {
+    if (value == kNoValue || !values_[value].known) return;
+    live_[value] = true;
+    live_[values_[value].root] = true;
+  }
+
+  // An output whose memory comes from a kernel of this plan is written by it directly.
+  void claimOutputs() {
+    std::vector<bool> made(values_.size());
+    for (const DraftStep& step : draft_.steps)
+      for (int output : step.outputs)
+        if (output != kNoValue) made[output] = true;
+    const std::vector<int>& outputs = draft_.program.main().outputs;
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      if (draft_.claimedOutputs[k] || !hasMemory(outputs[k])) continue;
+      ValueState& root = values_[values_[outputs[k]].root];
+      if (!made[values_[outputs[k]].root] || root.location.kind != Location::None) continue;
+      root.location = {Location::Output, 0, k, nullptr};
+      claim(k, values_[outputs[k]]);
+    }
+  }
+
+  void claim(size_t k, const ValueState& state) {
+    draft_.claimedOutputs[k] = true;
+    plan_.outputs.push_back({k, state.dtype, state.shape});
+  }
+
+  void copyOutputs() {
+    const std::vector<int>& outputs = draft_.program.main().outputs;
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      if (draft_.claimedOutputs[k]) continue;
+      ValueState copy;
+      const ValueState& source = draft_.state(outputs[k]);
+      copy.known = true;
+      copy.dtype = source.dtype;
+      copy.shape = source.shape;
+      copy.root = static_cast<int>(values_.size());
+      copy.location = {Location::Output, 0, k, nullptr};
+      claim(k, source);
+      if (const size_t bytes = bytesOf(copy))
+        draft_.steps.push_back({std::make_unique<CopyKernel>(bytes), nullptr, {outputs[k]}, {copy.root}});
+      values_.push_back(std::move(copy));
+    }
+  }
+
+  void findLifetimes() {
+    for (size_t s = 0; s < draft_.steps.size(); ++s) {
+      for (int output : draft_.steps[s].outputs)
+        if (output != kNoValue) lifetimes_[output].madeBy = lifetimes_[output].lastUse = static_cast<int>(s);
+      for (int input : draft_.steps[s].inputs)
+        if (hasMemory(input)) lifetimes_[values_[input].root].lastUse = static_cast<int>(s);
+    }
+    for (size_t i = 0; i < live_.size(); ++i)
+      if (live_[i]) lifetimes_[i].lastUse = kForever;
+    for (int value : plan_.boundary.values)
+      if (hasMemory(value)) lifetimes_[values_[value].root].lastUse = kForever;
+  }
+
+  // The root that the step's output may take over, kNoValue if none.
+  int reusableInput(int s) const {
+    const DraftStep& step = draft_.steps[s];
+    const int index = step.kernel->inPlaceInput();
+    if (index < 0 || static_cast<size_t>(index) >= step.inputs.size()) return kNoValue;
+    const int input = step.inputs[index], output = step.outputs.empty() ? kNoValue : step.outputs[0];
+    if (!hasMemory(input) || output == kNoValue) return kNoValue;
+    const int root = rootOf(input);
+    const Lifetime& lifetime = lifetimes_[root];
+    if (lifetime.madeBy < 0 || lifetime.lastUse != s || bytesOf(values_[root]) != bytesOf(values_[output]))
+      return kNoValue;
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (static_cast<int>(i) != index && hasMemory(step.inputs[i]) && rootOf(step.inputs[i]) == root) return kNoValue;
+    return root;
+  }
+
+  // A kernel that writes an output in place of its input: the input is made in the output's memory too.
+  void passClaimsBack() {
+    for (int s = static_cast<int>(draft_.steps.size()) - 1; s >= 0; --s) {
+      const int root = reusableInput(s);
+      if (root == kNoValue || values_[root].location.kind != Location::None) continue;
+      const Location& location = values_[draft_.steps[s].outputs[0]].location;
+      if (location.kind == Location::Output) values_[root].location = location;
+    }
+  }
+
+  void place(ArenaPlanner& arena, int s) {
+    DraftStep& step = draft_.steps[s];
+    const int reused = reusableInput(s);
+    if (reused != kNoValue && values_[reused].location.kind == Location::Arena &&
+        values_[step.outputs[0]].location.kind == Location::None) {
+      lifetimes_[reused].lastUse = lifetimes_[step.outputs[0]].lastUse;
+      lifetimes_[step.outputs[0]].merged = reused;
+    }
+    for (int output : step.outputs)
+      if (output != kNoValue && lifetimes_[output].merged == kNoValue &&
+          values_[output].location.kind == Location::None)
+        values_[output].location = {Location::Arena, plan_.depth, arena.allocate(bytesOf(values_[output])), nullptr};
+    const size_t scratch = step.kernel->scratchBytes();
+    scratchOffsets_.push_back(scratch ? arena.allocate(scratch) : 0);
+    if (scratch) arena.release(scratchOffsets_.back(), scratch);
+    for (int value : step.inputs) releaseAfter(arena, s, value);
+    for (int value : step.outputs) releaseAfter(arena, s, value);
+  }
+
+  void releaseAfter(ArenaPlanner& arena, int s, int value) {
+    if (!hasMemory(value)) return;
+    const int root = rootOf(value);
+    const Location& location = values_[root].location;
+    if (lifetimes_[root].madeBy < 0 || lifetimes_[root].lastUse != s || location.kind != Location::Arena) return;
+    lifetimes_[root].lastUse = -1;  // once
+    arena.release(location.index, bytesOf(values_[root]));
+  }
+
+  Location locate(int value) const {
+    if (value == kNoValue || !values_[value].known) return {};
+    if (const Tensor* constant = values_[value].constant.get()) return {Location::Constant, 0, 0, constant->data()};
+    return values_[rootOf(value)].location;
+  }
+
+  uint32_t addToTable(const std::vector<int>& values) {
+    const uint32_t first = static_cast<uint32_t>(plan_.table.size());
+    for (int value : values) {
+      plan_.table.push_back(locate(value));
+      if (value != kNoValue && values_[value].constant) plan_.constants.push_back(values_[value].constant);
+    }
+    return first;
+  }
+
+  void fillTable() {
+    for (size_t s = 0; s < draft_.steps.size(); ++s) {
+      DraftStep& step = draft_.steps[s];
+      const uint32_t inputs = addToTable(step.inputs), outputs = addToTable(step.outputs);
+      plan_.steps.push_back({std::move(step.kernel), step.node, inputs, outputs, scratchOffsets_[s]});
+    }
+    plan_.boundary.table = addToTable(plan_.boundary.values);
+    for (int value : plan_.boundary.values)
+      plan_.boundary.states.push_back(value == kNoValue ? ValueState{} : values_[value]);
+  }
+
+  void keepState() {
+    if (plan_.boundary.kind == Boundary::End) return;
+    for (size_t i = 0; i < live_.size(); ++i) {
+      if (!live_[i]) continue;
+      ValueState state = values_[i];
+      // Memory of this plan stays as it is from here on, so each name may stand for itself.
+      state.location = state.constant ? Location{} : values_[rootOf(static_cast<int>(i))].location;
+      state.root = static_cast<int>(i);
+      plan_.state.values.emplace_back(static_cast<int>(i), std::move(state));
+    }
+    plan_.state.frames = draft_.frames;
+    plan_.state.claimedOutputs = draft_.claimedOutputs;
+    plan_.state.dynamicCount = draft_.dynamicCount;
+  }
+
+  Draft& draft_;
+  Plan& plan_;
+  std::vector<ValueState>& values_;
+  std::vector<Lifetime> lifetimes_;
+  std::vector<bool> live_;  // values and roots that a continuation may read
+  std::vector<size_t> scratchOffsets_;
+};
+
+}  // namespace
+
+void layOut(Draft& draft) { Layout(draft).run(); }
+
+}  // namespace max

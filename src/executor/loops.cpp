@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop and Scan: the body is a program of its own, run once per iteration.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "executor/run.h"
+
+namespace max {
+
+namespace {
+
+// Keeps what an iteration makes. Memory of the iteration before the last is used again.
+class IterationOutputs final : public OutputProvider {
+ public:
+  explicit IterationOutputs(size_t count) : made_(count), spare_(count) {}
+
+  void* provide(size_t index, DType dtype, const Shape& shape) override {
+    Ref<Tensor>& spare = spare_[index];
+    const bool fits = spare && spare->referenceCount() == 1 && spare->dtype() == dtype && spare->shape() == shape;
+    made_[index] = fits ? std::move(spare) : Tensor::allocate(dtype, shape);
+    return made_[index]->mutableData();
+  }
+  void nextIteration() {
+    for (size_t i = 0; i < made_.size(); ++i) spare_[i] = std::exchange(previous_.at(i), made_[i]);
+  }
+  const Ref<Tensor>& operator[](size_t index) const { return made_.at(index); }
+  void begin() { previous_.resize(made_.size()); }
+
+ private:
+  std::vector<Ref<Tensor>> made_, previous_, spare_;
+};
+
+TensorArg argOf(const Tensor& tensor) { return {tensor.dtype(), tensor.shape().dims(), tensor.data()}; }
+
+Ref<Tensor> copyOf(const TensorArg& arg) { return Tensor::copyOf(arg.dtype, Shape(arg.dims), arg.data); }
+
+int64_t elementCount(const TensorArg& arg) { return Shape(arg.dims).count(); }
+
+// The only element of an int64 or bool input.
+template <class T>
+T scalarOf(const NodeInfo& info, const TensorArg& arg, const char* name) {
+  if (elementCount(arg) != 1) invalidArgument(info.node->description(), ": ", name, " must have one element");
+  return *static_cast<const T*>(arg.data);
+}
+
+void requireSameShape(const NodeInfo& info, const Tensor& tensor, const Shape& shape) {
+  if (tensor.shape() != shape)
+    invalidArgument(info.node->description(), ": an output of the body changes its shape from ", shape, " to ",
+                    tensor.shape(), " between iterations");
+}
+
+// Slices of equal shape, one per iteration, stacked along a new first axis; their number is not known before.
+class GrowingStack {
+ public:
+  void add(const NodeInfo& info, const Tensor& slice) {
+    if (count_ == 0) {
+      shape_ = slice.shape();
+      dtype_ = slice.dtype();
+    }
+    requireSameShape(info, slice, shape_);
+    const auto* begin = slice.as<std::byte>();
+    bytes_.insert(bytes_.end(), begin, begin + slice.bytes());
+    ++count_;
+  }
+  Ref<Tensor> finish(const Value& declared) {
+    if (count_ == 0) {
+      dtype_ = declared.type.dtype;
+      for (const Dim& dim : declared.type.dims) shape_.push(dim.isKnown() ? dim.value() : 0);
+    }
+    shape_.insert(0, count_);
+    return Tensor::copyOf(dtype_, shape_, bytes_.data());
+  }
+
+ private:
+  DType dtype_ = DType::Invalid;
+  Shape shape_;
+  int64_t count_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+// Copies between slice `index` along `axis` of a tensor and a dense tensor of the remaining shape.
+struct SliceCopy {
+  SliceCopy(DType dtype, const Shape& whole, int axis)
+      : outer(whole.product(0, axis)),
+        count(whole[axis]),
+        inner(bytesFor(dtype, whole.product(axis + 1, whole.rank()))) {}
+  void extract(const void* whole, int64_t index, void* slice) const {
+    for (int64_t o = 0; o < outer; ++o) std::memcpy(at(slice, o), at(whole, o * count + index), inner);
+  }
+  void insert(void* whole, int64_t index, const void* slice) const {
+    for (int64_t o = 0; o < outer; ++o) std::memcpy(at(whole, o * count + index), at(slice, o), inner);
+  }
+  std::byte* at(void* data, int64_t row) const {
+    return static_cast<std::byte*>(data) + row * static_cast<int64_t>(inner);
+  }
+  const std::byte* at(const void* data, int64_t row) const {
+    return static_cast<const std::byte*>(data) + row * static_cast<int64_t>(inner);
+  }
+  int64_t outer, count;
+  size_t inner;
+};
+
+int normalisedAxis(const NodeInfo& info, int64_t axis, int rank) {
+  const int64_t positive = axis < 0 ? axis + rank : axis;
+  if (positive < 0 || positive >= rank)
+    invalidArgument(info.node->description(), ": axis ", axis, " is outside rank ", rank);
+  return static_cast<int>(positive);
+}
+
+class ScanRun {
+ public:
+  ScanRun(const NodeInfo& info, std::span<const TensorArg> inputs) : info_(info), inputs_(inputs) {
+    const Graph& body = info.body->program().graph();
+    const int64_t scans = info.node->attributes.getInt("num_scan_inputs", 0);
+    const size_t all = info.inputs.size();
+    if (scans < 1 || static_cast<size_t>(scans) > all || body.inputs().size() != all || inputs.size() < all)
+      invalidArgument(info.node->description(), ": num_scan_inputs (", scans, ") does not fit ", all, " inputs");
+    scanCount_ = static_cast<size_t>(scans);
+    stateCount_ = all - scanCount_;
+    outputCount_ = body.outputs().size();
+    if (outputCount_ < stateCount_)
+      invalidArgument(info.node->description(), ": the body has fewer outputs than states");
+  }
+
+  std::vector<Ref<Tensor>> run() {
+    takeScanInputs();
+    std::vector<TensorArg> arguments(inputs_.begin(), inputs_.end());
+    stacks_.resize(outputCount_ - stateCount_);
+    IterationOutputs outputs(outputCount_);
+    outputs.begin();
+    for (int64_t t = 0; t < length_; ++t) {
+      for (size_t i = 0; i < scanCount_; ++i) arguments[stateCount_ + i] = sliceOf(i, t);
+      info_.body->run(arguments, outputs);
+      for (size_t i = 0; i < stateCount_; ++i) arguments[i] = argOf(*outputs[i]);
+      for (size_t i = 0; i < stacks_.size(); ++i) stack(i, t, *outputs[stateCount_ + i]);
+      outputs.nextIteration();
+    }
+    return results(arguments);
+  }
+
+ private:
+  int64_t option(const char* name, size_t i) const {
+    const std::vector<int64_t> values = info_.node->attributes.getInts(name);
+    return i < values.size() ? values[i] : 0;
+  }
+
+  void takeScanInputs() {
+    for (size_t i = 0; i < scanCount_; ++i) {
+      const TensorArg& input = inputs_[stateCount_ + i];
+      const Shape whole(input.dims);
+      const int axis = normalisedAxis(info_, option("scan_input_axes", i), whole.rank());
+      Shape slice = whole;
+      slice.erase(axis);
+      if (i > 0 && whole[axis] != length_)
+        invalidArgument(info_.node->description(), ": scan inputs have ", length_, " and ", whole[axis], " slices");
+      length_ = whole[axis];
+      copies_.emplace_back(input.dtype, whole, axis);
+      slices_.push_back(Tensor::allocate(input.dtype, slice));
+    }
+  }
+
+  TensorArg sliceOf(size_t i, int64_t t) {
+    const int64_t index = option("scan_input_directions", i) ? length_ - 1 - t : t;
+    copies_[i].extract(inputs_[stateCount_ + i].data, index, slices_[i]->mutableData());
+    return argOf(*slices_[i]);
+  }
+
+  int outputAxis(size_t i, int rank) const { return normalisedAxis(info_, option("scan_output_axes", i), rank); }
+
+  void stack(size_t i, int64_t t, const Tensor& slice) {
+    Shape whole = slice.shape();
+    const int axis = outputAxis(i, whole.rank() + 1);
+    whole.insert(axis, length_);
+    if (!stacks_[i]) stacks_[i] = Tensor::allocate(slice.dtype(), whole);
+    requireSameShape(info_, *stacks_[i], whole);
+    const int64_t index = option("scan_output_directions", i) ? length_ - 1 - t : t;
+    SliceCopy(slice.dtype(), whole, axis).insert(stacks_[i]->mutableData(), index, slice.data());
+  }
+
+  std::vector<Ref<Tensor>> results(std::span<const TensorArg> states) {
+    std::vector<Ref<Tensor>> results;
+    for (size_t i = 0; i < stateCount_; ++i) results.push_back(copyOf(states[i]));
+    for (size_t i = 0; i < stacks_.size(); ++i) {
+      if (!stacks_[i]) stacks_[i] = GrowingStack().finish(*info_.body->program().graph().outputs()[stateCount_ + i]);
+      results.push_back(std::move(stacks_[i]));
+    }
+    return results;
+  }
+
+  const NodeInfo& info_;
+  std::span<const TensorArg> inputs_;
+  size_t scanCount_ = 0, stateCount_ = 0, outputCount_ = 0;
+  int64_t length_ = 0;
+  std::vector<SliceCopy> copies_;
+  std::vector<Ref<Tensor>> slices_;
+  std::vector<Ref<Tensor>> stacks_;
+};
+
+std::vector<Ref<Tensor>> runFunction(const NodeInfo& info, std::span<const TensorArg> inputs) {
+  const OpKernels* kernels = findKernels(info.node->domain(), info.node->op());
+  std::vector<Ref<Tensor>> tensors;
+  std::vector<const Tensor*> arguments;
+  for (const TensorArg& input : inputs) {
+    if (input.dtype == DType::Invalid)
+      tensors.emplace_back();
+    else
+      tensors.push_back(makeRef<Tensor>(input.dtype, Shape(input.dims), input.data, nullptr));
+    arguments.push_back(tensors.back().get());
+  }
+  return kernels->dynamic(*info.node, arguments);
+}
+
+}  // namespace
+
+std::vector<Ref<Tensor>> runLoop(const NodeInfo& info, std::span<const TensorArg> inputs) {
+  const Graph& body = info.body->program().graph();
+  const size_t nodeInputs = info.inputs.size();
+  const size_t carried = nodeInputs < 2 ? 0 : nodeInputs - 2;
+  if (body.inputs().size() != carried + 2 || body.outputs().size() < carried + 1)
+    invalidArgument(info.node->description(), ": the body has ", body.inputs().size(), " inputs and ",
+                    body.outputs().size(), " outputs, which does not fit ", carried, " carried values");
+  const auto given = [&](size_t i) { return i < nodeInputs && inputs[i].dtype != DType::Invalid; };
+  const int64_t limit = given(0) ? scalarOf<int64_t>(info, inputs[0], "the trip count") : INT64_MAX;
+  uint8_t condition = given(1) ? scalarOf<uint8_t>(info, inputs[1], "the condition") : 1;
+
+  int64_t iteration = 0;
+  const int64_t one[1] = {1};
+  const auto scalarDims = [&](size_t i) {
+    const TensorType& type = body.inputs()[i]->type;
+    return std::span<const int64_t>(one, type.ranked && type.rank() == 1 ? 1 : 0);
+  };
+  std::vector<TensorArg> arguments{{DType::Int64, scalarDims(0), &iteration}, {DType::Bool, scalarDims(1), &condition}};
+  if (nodeInputs > 2)
+    arguments.insert(arguments.end(), inputs.begin() + 2, inputs.end());
+  else
+    arguments.insert(arguments.end(), inputs.begin() + static_cast<std::ptrdiff_t>(nodeInputs), inputs.end());
+
+  const size_t outputCount = body.outputs().size();
+  std::vector<GrowingStack> stacks(outputCount - 1 - carried);
+  IterationOutputs outputs(outputCount);
+  outputs.begin();
+  for (; iteration < limit && condition; ++iteration) {
+    info.body->run(arguments, outputs);
+    condition = scalarOf<uint8_t>(info, argOf(*outputs[0]), "the body's condition");
+    for (size_t i = 0; i < carried; ++i) arguments[i + 2] = argOf(*outputs[i + 1]);
+    for (size_t i = 0; i < stacks.size(); ++i) stacks[i].add(info, *outputs[1 + carried + i]);
+    outputs.nextIteration();
+  }
+
+  std::vector<Ref<Tensor>> results;
+  for (size_t i = 0; i < carried; ++i) results.push_back(copyOf(arguments[i + 2]));
+  for (size_t i = 0; i < stacks.size(); ++i) results.push_back(stacks[i].finish(*body.outputs()[1 + carried + i]));
+  return results;
+}
+
+std::vector<Ref<Tensor>> runScan(const NodeInfo& info, std::span<const TensorArg> inputs) {
+  return ScanRun(info, inputs).run();
+}
+
+std::vector<Ref<Tensor>> runDynamicNode(const NodeInfo& info, std::span<const TensorArg> inputs) {
+  std::vector<Ref<Tensor>> results = !info.body              ? runFunction(info, inputs)
+                                     : info.node->is("Loop") ? runLoop(info, inputs)
+                                                             : runScan(info, inputs);
+  results.resize(info.outputs.size());
+  return results;
+}
+
+}  // namespace max

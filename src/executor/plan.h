@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs for one set of input shapes: steps, where their operands lie, and what comes after.
+//
+// A plan reaches as far as shapes are known. Where the next node needs the contents of a value
+// (a target shape computed at run time, the condition of an If) or makes outputs of unknown shape
+// (NonZero, Loop), it ends; what follows is a continuation, a plan of its own, found by those
+// contents or shapes. Most models are one plan without continuation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ref.h"
+#include "base/shape.h"
+#include "base/tensor.h"
+#include "executor/program.h"
+#include "ops/kernel.h"
+
+namespace max {
+
+// Where an operand lies while a plan runs.
+struct Location {
+  enum Kind : uint8_t { None, Constant, Input, Output, Arena, Dynamic };
+  Kind kind = None;
+  int depth = 0;                   // Arena: of the plan whose block it is, 0 = the first
+  size_t index = 0;                // Arena: offset; Input, Output, Dynamic: number
+  const void* constant = nullptr;  // Constant
+
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+struct Step {
+  std::unique_ptr<Kernel> kernel;
+  const Node* node;    // NULL for copies that the executor added
+  uint32_t inputs;     // first entry in the table
+  uint32_t outputs;    // first entry in the table
+  size_t scratch = 0;  // offset in the arena
+};
+
+struct PlannedOutput {
+  size_t index;
+  DType dtype;
+  Shape shape;
+};
+
+// What is known of a value at some point of planning.
+struct ValueState {
+  bool known = false;
+  DType dtype = DType::Invalid;
+  Shape shape;
+  Ref<const Tensor> constant;  // contents, if known
+  int root = kNoValue;         // the value whose memory it shares, itself if none
+  Location location;           // of a root, once placed
+};
+
+// Where planning stands: which nodes come next, and what is known of the values that they need.
+struct Frame {
+  const Block* block;
+  size_t next = 0;
+  const NodeInfo* owner = nullptr;  // the If whose branch it is
+};
+
+struct PlanState {
+  std::vector<Frame> frames;
+  std::vector<std::pair<int, ValueState>> values;
+  std::vector<bool> claimedOutputs;  // written by their kernels already
+  size_t dynamicCount = 0;
+};
+
+struct Boundary {
+  enum Kind : uint8_t { End, Contents, Node };
+  Kind kind = End;
+  const NodeInfo* node = nullptr;  // the one that needs contents, or the one to run
+  std::vector<int> values;         // Contents: those needed; Node: its inputs and captured values
+  std::vector<ValueState> states;  // of `values`
+  uint32_t table = 0;              // first entry of `values` in the table
+};
+
+class Plan : public RefCounted {
+ public:
+  int depth = 0;                  // how many plans come before
+  std::vector<int64_t> inputKey;  // first plans: dtypes and dimensions of the inputs
+  std::string continuationKey;    // others
+  std::vector<Step> steps;
+  std::vector<Location> table;  // operands of the steps, in order
+  size_t arenaBytes = 0;
+  std::vector<PlannedOutput> outputs;        // written by this plan
+  std::vector<Ref<const Tensor>> constants;  // kept alive
+  Boundary boundary;
+  PlanState state;  // for continuations
+
+  // Guarded by the program's lock, most recent first.
+  std::vector<Ref<Plan>> continuations;
+};
+
+}  // namespace max

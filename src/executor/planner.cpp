@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/draft.h"
+#include "executor/run.h"
+#include "graph/schema.h"
+
+namespace max {
+
+Draft::Draft(const Program& source) : program(source), values(source.values().size()) {
+  claimedOutputs.resize(program.main().outputs.size());
+  plan = makeRef<Plan>();
+}
+
+ValueState& Draft::state(int value) {
+  ValueState& state = values[value];
+  if (state.known) return state;
+  const Value& source = *program.values()[value];
+  require(static_cast<bool>(source.constant), MAX_STATUS_INTERNAL, "Value '", source.name,
+          "' is used before it is made");
+  state.known = true;
+  state.dtype = source.constant->dtype();
+  state.shape = source.constant->shape();
+  state.constant = source.constant;
+  state.root = value;
+  return state;
+}
+
+namespace {
+
+// Nodes whose inputs are known are computed while planning if what they make is small.
+constexpr size_t kMaxEvaluatedBytes = 64 << 10;
+
+class Planner {
+ public:
+  explicit Planner(Draft& draft) : draft_(draft) {}
+
+  void begin(std::span<const TensorArg> inputs) {
+    const std::vector<int>& ids = draft_.program.inputs();
+    require(inputs.size() == ids.size(), MAX_STATUS_INTERNAL, "Number of inputs differs from the program's");
+    for (size_t i = 0; i < ids.size(); ++i)
+      define(ids[i], inputs[i].dtype, Shape(inputs[i].dims)).location = {Location::Input, 0, i, nullptr};
+    draft_.frames.push_back({&draft_.program.main()});
+  }
+
+  void resume(const Plan& before, std::span<const Ref<Tensor>> results) {
+    draft_.frames = before.state.frames;
+    draft_.claimedOutputs = before.state.claimedOutputs;
+    draft_.dynamicCount = before.state.dynamicCount;
+    draft_.plan->depth = before.depth + 1;
+    for (const auto& [id, state] : before.state.values) draft_.values[id] = state;
+    if (before.boundary.kind == Boundary::Contents)
+      for (size_t i = 0; i < results.size(); ++i) {
+        ValueState& state = define(before.boundary.values[i], results[i]->dtype(), results[i]->shape());
+        state.constant = results[i];
+      }
+    else
+      defineResults(*before.boundary.node, results);
+  }
+
+  Ref<Plan> finish() {
+    walk();
+    layOut(draft_);
+    return draft_.plan;
+  }
+
+ private:
+  ValueState& define(int id, DType dtype, const Shape& shape) {
+    ValueState& state = draft_.values[id];
+    state = {};
+    state.known = true;
+    state.dtype = dtype;
+    state.shape = shape;
+    state.root = id;
+    return state;
+  }
+
+  void defineResults(const NodeInfo& info, std::span<const Ref<Tensor>> results) {
+    for (size_t i = 0; i < info.outputs.size(); ++i) {
+      const size_t number = draft_.dynamicCount++;
+      if (info.outputs[i] == kNoValue) continue;
+      const Tensor* tensor = results[i].get();
+      require(tensor != nullptr, MAX_STATUS_INTERNAL, info.node->description(), " did not make output ", i);
+      define(info.outputs[i], tensor->dtype(), tensor->shape()).location = {Location::Dynamic, 0, number, nullptr};
+    }
+  }
+
+  void walk() {
+    while (!draft_.frames.empty()) {
+      Frame& frame = draft_.frames.back();
+      if (frame.next == frame.block->nodes.size())
+        leaveBlock();
+      else if (!visit(frame.block->nodes[frame.next], frame))
+        return;
+    }
+  }
+
+  // The If's outputs are those of the branch that was taken.
+  void leaveBlock() {
+    const Frame frame = draft_.frames.back();
+    draft_.frames.pop_back();
+    if (!frame.owner) return;
+    for (size_t i = 0; i < frame.owner->outputs.size() && i < frame.block->outputs.size(); ++i)
+      if (const int output = frame.owner->outputs[i]; output != kNoValue)
+        draft_.values[output] = draft_.state(frame.block->outputs[i]);
+  }
+
+  // False if the plan ends here.
+  bool visit(const NodeInfo& info, Frame& frame) {
+    if (info.thenBranch) return enterBranch(info, frame);
+    if (info.body) return stopAndRun(info, frame);
+    takeInputs(info);
+    std::vector<InferContext::Output> inferred = inferNode(*info.node, nullptr, inputTypes_);
+    if (!takeOutputs(info, inferred)) return stop(info, frame);
+    if (!alias(info) && !evaluateNow(info, inferred)) addStep(info);
+    ++frame.next;
+    return true;
+  }
+
+  bool enterBranch(const NodeInfo& info, Frame& frame) {
+    const ValueState& condition = draft_.state(info.inputs.at(0));
+    require(condition.dtype == DType::Bool && condition.shape.count() == 1, MAX_STATUS_INVALID_ARGUMENT,
+            info.node->description(), ": the condition must be one bool, not ", condition.dtype, condition.shape);
+    if (!condition.constant) return stopForContents(info, {info.inputs[0]});
+    const bool taken = *condition.constant->as<uint8_t>() != 0;
+    ++frame.next;
+    draft_.frames.push_back({taken ? info.thenBranch.get() : info.elseBranch.get(), 0, &info});
+    return true;
+  }
+
+  void takeInputs(const NodeInfo& info) {
+    inputTypes_.assign(info.inputs.size(), {});
+    inputs_.assign(info.inputs.size(), {});
+    for (size_t i = 0; i < info.inputs.size(); ++i) {
+      if (info.inputs[i] == kNoValue) continue;
+      const ValueState& state = draft_.state(info.inputs[i]);
+      inputTypes_[i] = {true, TensorType::of(state.dtype, symbolic(state.shape)), state.constant.get(), nullptr};
+      inputs_[i] = {state.dtype, state.shape, state.constant.get()};
+    }
+  }
+
+  // False if a shape depends on what is not known yet.
+  bool takeOutputs(const NodeInfo& info, const std::vector<InferContext::Output>& inferred) {
+    outputs_.assign(info.outputs.size(), {});
+    for (size_t i = 0; i < info.outputs.size() && i < inferred.size(); ++i) {
+      if (info.outputs[i] == kNoValue) continue;
+      if (!inferred[i].type.ranked) return false;
+      const std::optional<Shape> shape = concrete(inferred[i].type.dims);
+      if (!shape) return false;
+      (void)bytesFor(inferred[i].type.dtype, shape->count());
+      outputs_[i] = {inferred[i].type.dtype, *shape, nullptr};
+    }
+    return true;
+  }
+
+  bool alias(const NodeInfo& info) {
+    const Node& node = *info.node;
+    if (!node.schema->has(kTraitView) || node.schema->has(kTraitRandom) || info.outputs.at(0) == kNoValue) return false;
+    for (size_t i = 1; i < info.outputs.size(); ++i)
+      if (info.outputs[i] != kNoValue) return false;
+    const ValueState source = draft_.state(info.inputs.at(0));
+    if (source.dtype != outputs_[0].dtype || source.shape.count() != outputs_[0].shape.count()) return false;
+    ValueState& state = define(info.outputs[0], source.dtype, outputs_[0].shape);
+    state.root = source.root;
+    if (source.constant) state.constant = reshaped(*source.constant, state.shape);
+    return true;
+  }
+
+  static Ref<const Tensor> reshaped(const Tensor& tensor, const Shape& shape) {
+    if (tensor.shape() == shape) return Ref<const Tensor>(&tensor);
+    return tensor.reshaped(shape);
+  }
+
+  bool evaluateNow(const NodeInfo& info, const std::vector<InferContext::Output>& inferred) {
+    if (info.node->schema->has(kTraitRandom)) return false;
+    if (takeElements(info, inferred)) return true;
+    size_t bytes = 0;
+    for (const Operand& output : outputs_)
+      if (output.present()) bytes += bytesFor(output.dtype, output.shape.count());
+    if (bytes > kMaxEvaluatedBytes) return false;
+    std::vector<const Tensor*> tensors;
+    for (const Operand& input : inputs_) {
+      if (input.present() && !input.constant) return false;
+      tensors.push_back(input.constant);
+    }
+    const std::vector<Ref<Tensor>> results = evaluate(*info.node, tensors);
+    for (size_t i = 0; i < info.outputs.size(); ++i)
+      if (info.outputs[i] != kNoValue)
+        define(info.outputs[i], results.at(i)->dtype(), results[i]->shape()).constant = results[i];
+    return true;
+  }
+
+  // Contents that inference knows: those of Shape, Size and what is computed from them.
+  bool takeElements(const NodeInfo& info, const std::vector<InferContext::Output>& inferred) {
+    for (size_t i = 0; i < info.outputs.size(); ++i) {
+      if (info.outputs[i] == kNoValue) continue;
+      const auto& elements = inferred[i].elements;
+      if (outputs_[i].dtype != DType::Int64 || !elements) return false;
+      if (static_cast<int64_t>(elements->size()) != outputs_[i].shape.count()) return false;
+      for (const Dim& dim : *elements)
+        if (!dim.isKnown()) return false;
+    }
+    for (size_t i = 0; i < info.outputs.size(); ++i) {
+      if (info.outputs[i] == kNoValue) continue;
+      Ref<Tensor> tensor = Tensor::allocate(DType::Int64, outputs_[i].shape);
+      int64_t* values = static_cast<int64_t*>(tensor->mutableData());
+      for (const Dim& dim : *inferred[i].elements) *values++ = dim.value();
+      define(info.outputs[i], DType::Int64, outputs_[i].shape).constant = std::move(tensor);
+    }
+    return true;
+  }
+
+  void addStep(const NodeInfo& info) {
+    bool isEmpty = true;
+    for (size_t i = 0; i < info.outputs.size(); ++i) {
+      if (info.outputs[i] == kNoValue) continue;
+      define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape);
+      isEmpty = isEmpty && outputs_[i].shape.count() == 0;
+    }
+    if (isEmpty) return;  // nothing to compute
+    const KernelRequest request{*info.node, inputs_, outputs_, draft_.program.lanes()};
+    draft_.steps.push_back({createKernel(request), info.node, info.inputs, info.outputs});
+  }
+
+  // Output shapes are unknown: contents are missing, or only running tells.
+  bool stop(const NodeInfo& info, Frame& frame) {
+    if (!info.node->schema->has(kTraitDataDependent)) {
+      std::vector<int> missing;
+      for (size_t i = 0; i < inputs_.size() && i < 32; ++i)
+        if ((info.node->schema->shapeInputs >> i & 1) && inputs_[i].present() && !inputs_[i].constant)
+          missing.push_back(info.inputs[i]);
+      if (!missing.empty()) return stopForContents(info, std::move(missing));
+    }
+    const OpKernels* kernels = findKernels(info.node->domain(), info.node->op());
+    require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, info.node->description(),
+            ": output shapes that depend on values are not supported");
+    return stopAndRun(info, frame);
+  }
+
+  bool stopForContents(const NodeInfo& info, std::vector<int> values) {
+    Boundary& boundary = draft_.plan->boundary;
+    boundary.kind = Boundary::Contents;
+    boundary.node = &info;
+    boundary.values = std::move(values);
+    return false;
+  }
+
+  bool stopAndRun(const NodeInfo& info, Frame& frame) {
+    Boundary& boundary = draft_.plan->boundary;
+    boundary.kind = Boundary::Node;
+    boundary.node = &info;
+    boundary.values = info.inputs;
+    boundary.values.insert(boundary.values.end(), info.captured.begin(), info.captured.end());
+    for (int value : boundary.values)
+      if (value != kNoValue) draft_.state(value);
+    ++frame.next;
+    return false;
+  }
+
+  Draft& draft_;
+  std::vector<InputType> inputTypes_;
+  std::vector<Operand> inputs_, outputs_;
+};
+
+}  // namespace
+
+Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs) {
+  Draft draft(program);
+  Planner planner(draft);
+  planner.begin(inputs);
+  return planner.finish();
+}
+
+Ref<Plan> continuePlan(const Program& program, const Plan& before, std::span<const Ref<Tensor>> results) {
+  Draft draft(program);
+  Planner planner(draft);
+  planner.resume(before, results);
+  return planner.finish();
+}
+
+}  // namespace max

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes plans.
+#pragma once
+
+#include <span>
+
+#include "executor/plan.h"
+
+namespace max {
+
+// A tensor handed in: its data may be NULL if it has no elements.
+struct TensorArg {
+  DType dtype = DType::Invalid;
+  std::span<const int64_t> dims;
+  const void* data = nullptr;
+};
+
+// The plan for these input types. Errors name the node.
+Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs);
+
+// What follows `before` once the values of its boundary have these contents (Contents), or its node
+// made these outputs (Node; NULL where nobody asked).
+Ref<Plan> continuePlan(const Program& program, const Plan& before, std::span<const Ref<Tensor>> results);
+
+}  // namespace max

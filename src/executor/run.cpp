@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/fork_lock.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kMaxPlans = 64;
+constexpr size_t kMaxContinuations = 32;      // of one plan
+constexpr size_t kMaxBoundContinuations = 8;  // of one context
+constexpr size_t kMaxIdleContexts = 16;
+constexpr size_t kMaxIdleBytes = size_t{64} << 20;
+
+bool matches(const std::vector<int64_t>& key, std::span<const TensorArg> inputs) {
+  const int64_t* at = key.data();
+  for (const TensorArg& input : inputs) {
+    if (*at++ != static_cast<int64_t>(input.dtype) || *at++ != static_cast<int64_t>(input.dims.size())) return false;
+    for (int64_t dim : input.dims)
+      if (*at++ != dim) return false;
+  }
+  return true;
+}
+
+std::vector<int64_t> keyOf(std::span<const TensorArg> inputs) {
+  std::vector<int64_t> key;
+  for (const TensorArg& input : inputs) {
+    key.push_back(static_cast<int64_t>(input.dtype));
+    key.push_back(static_cast<int64_t>(input.dims.size()));
+    key.insert(key.end(), input.dims.begin(), input.dims.end());
+  }
+  key.push_back(0);  // never empty
+  return key;
+}
+
+template <class T>
+void moveToFront(std::vector<T>& list, size_t index) {
+  std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(index),
+              list.begin() + static_cast<std::ptrdiff_t>(index) + 1);
+}
+
+template <class T>
+T& addInFront(std::vector<T>& list, T item, size_t limit) {
+  if (list.size() >= limit) list.pop_back();
+  list.insert(list.begin(), std::move(item));
+  return list.front();
+}
+
+size_t bytesOf(const RunContext& context) {
+  size_t bytes = context.plan->arenaBytes;
+  for (const auto& continuation : context.continuations) bytes += bytesOf(*continuation);
+  return bytes;
+}
+
+// Names the model's nodes that a failing step came from.
+[[noreturn]] void failInNode(const Error& error, const Node* node) {
+  if (!node) throw error;
+  std::string text = error.message();
+  if (text.rfind("node '", 0) != 0) text = concat(node->description(), ": ", text);
+  std::string sources;
+  for (const std::string& source : node->sources)
+    if (source != node->name) sources += concat(sources.empty() ? "'" : ", '", source, "'");
+  if (!sources.empty()) text += concat(" (made from ", sources, ")");
+  throw Error(error.status(), std::move(text));
+}
+
+void runSteps(const RunContext& context) {
+  size_t i = 0;
+  try {
+    for (const size_t count = context.steps.size(); i < count; ++i)
+      context.steps[i].kernel->run(context.steps[i].context);
+  } catch (const Error& error) {
+    failInNode(error, context.plan->steps[i].node);
+  }
+}
+
+void patchTable(const RunContext& first, RunContext& context, std::span<const TensorArg> inputs) {
+  for (const Patch& patch : context.patches) {
+    void*& entry = context.table[patch.entry];
+    if (patch.kind == Location::Input)
+      entry = const_cast<void*>(inputs[patch.index].data);
+    else if (patch.kind == Location::Output)
+      entry = first.outputs[patch.index];
+    else
+      entry = const_cast<void*>(first.dynamics[patch.index]->data());
+  }
+}
+
+void appendBytes(std::string& key, const void* data, size_t bytes) {
+  key.append(static_cast<const char*>(data), bytes);
+}
+
+size_t bytesOf(const ValueState& state) { return bytesFor(state.dtype, state.shape.count()); }
+
+void appendContents(std::string& key, const RunContext& context) {
+  const Boundary& boundary = context.plan->boundary;
+  for (size_t i = 0; i < boundary.values.size(); ++i)
+    if (const size_t bytes = bytesOf(boundary.states[i])) appendBytes(key, context.table[boundary.table + i], bytes);
+}
+
+void appendShapes(std::string& key, std::span<const Ref<Tensor>> tensors) {
+  for (const Ref<Tensor>& tensor : tensors) {
+    const int32_t head[2] = {tensor ? static_cast<int32_t>(tensor->dtype()) : 0, tensor ? tensor->shape().rank() : 0};
+    appendBytes(key, head, sizeof head);
+    if (tensor) appendBytes(key, tensor->shape().data(), static_cast<size_t>(head[1]) * sizeof(int64_t));
+  }
+}
+
+std::vector<Ref<Tensor>> runBoundaryNode(const RunContext& context) {
+  const Boundary& boundary = context.plan->boundary;
+  std::vector<TensorArg> inputs(boundary.values.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueState& state = boundary.states[i];
+    if (state.known) inputs[i] = {state.dtype, state.shape.dims(), context.table[boundary.table + i]};
+  }
+  try {
+    return runDynamicNode(*boundary.node, inputs);
+  } catch (const Error& error) {
+    failInNode(error, boundary.node->node);
+  }
+}
+
+std::vector<Ref<Tensor>> contentsOf(const RunContext& context) {
+  const Boundary& boundary = context.plan->boundary;
+  std::vector<Ref<Tensor>> contents;
+  for (size_t i = 0; i < boundary.values.size(); ++i)
+    contents.push_back(
+        Tensor::copyOf(boundary.states[i].dtype, boundary.states[i].shape, context.table[boundary.table + i]));
+  return contents;
+}
+
+}  // namespace
+
+PlannedProgram::PlannedProgram(Ref<const Graph> graph, int lanes, int depth)
+    : program_(std::move(graph), lanes, depth) {}
+
+PlannedProgram::~PlannedProgram() = default;
+
+size_t PlannedProgram::planCount() const {
+  const std::lock_guard lock(forkSafeMutex(this));
+  return plans_.size();
+}
+
+size_t PlannedProgram::contextBytes() const {
+  const std::lock_guard lock(forkSafeMutex(this));
+  size_t bytes = 0;
+  for (const auto& context : idle_) bytes += bytesOf(*context);
+  return bytes;
+}
+
+void PlannedProgram::run(std::span<const TensorArg> inputs, OutputProvider& outputs) const {
+  std::unique_ptr<RunContext> context = acquire(inputs);
+  try {
+    execute(*context, inputs, outputs);
+  } catch (...) {
+    giveBack(std::move(context));
+    throw;
+  }
+  giveBack(std::move(context));
+}
+
+std::unique_ptr<RunContext> PlannedProgram::acquire(std::span<const TensorArg> inputs) const {
+  std::unique_ptr<RunContext> context = stash_.take();
+  if (context && matches(context->plan->inputKey, inputs)) return context;
+  return acquireSlowly(std::move(context), inputs);
+}
+
+std::unique_ptr<RunContext> PlannedProgram::acquireSlowly(std::unique_ptr<RunContext> other,
+                                                          std::span<const TensorArg> inputs) const {
+  Ref<Plan> plan;
+  {
+    const std::lock_guard lock(forkSafeMutex(this));
+    if (other) keepIdle(std::move(other));
+    if (std::unique_ptr<RunContext> idle = takeIdle(inputs)) return idle;
+    plan = findPlan(inputs);
+  }
+  auto context = std::make_unique<RunContext>(std::move(plan), nullptr, program_.lanes());
+  context->outputs.resize(program_.main().outputs.size());
+  return context;
+}
+
+std::unique_ptr<RunContext> PlannedProgram::takeIdle(std::span<const TensorArg> inputs) const {
+  for (size_t i = 0; i < idle_.size(); ++i) {
+    if (!matches(idle_[i]->plan->inputKey, inputs)) continue;
+    std::unique_ptr<RunContext> context = std::move(idle_[i]);
+    idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
+    return context;
+  }
+  return nullptr;
+}
+
+void PlannedProgram::keepIdle(std::unique_ptr<RunContext> context) const {
+  addInFront(idle_, std::move(context), kMaxIdleContexts);
+  size_t bytes = 0, kept = 0;
+  while (kept < idle_.size() && (kept == 0 || bytes + bytesOf(*idle_[kept]) <= kMaxIdleBytes))
+    bytes += bytesOf(*idle_[kept++]);
+  idle_.resize(kept);
+}
+
+Ref<Plan> PlannedProgram::findPlan(std::span<const TensorArg> inputs) const {
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    if (!matches(plans_[i]->inputKey, inputs)) continue;
+    moveToFront(plans_, i);
+    return plans_.front();
+  }
+  Ref<Plan> plan = makePlan(program_, inputs);
+  plan->inputKey = keyOf(inputs);
+  return addInFront(plans_, std::move(plan), kMaxPlans);
+}
+
+void PlannedProgram::giveBack(std::unique_ptr<RunContext> context) const noexcept {
+  context->dynamics.clear();
+  stash_.put(std::move(context));  // without room it is freed
+}
+
+void PlannedProgram::execute(RunContext& first, std::span<const TensorArg> inputs, OutputProvider& outputs) const {
+  for (RunContext* current = &first;; current = &next(first, *current)) {
+    for (const PlannedOutput& output : current->plan->outputs)
+      first.outputs[output.index] = outputs.provide(output.index, output.dtype, output.shape);
+    patchTable(first, *current, inputs);
+    runSteps(*current);
+    if (current->plan->boundary.kind == Boundary::End) return;
+  }
+}
+
+RunContext& PlannedProgram::next(RunContext& first, RunContext& current) const {
+  first.key.clear();
+  if (current.plan->boundary.kind == Boundary::Contents) {
+    appendContents(first.key, current);
+  } else {
+    const std::vector<Ref<Tensor>> results = runBoundaryNode(current);
+    appendShapes(first.key, results);
+    first.dynamics.insert(first.dynamics.end(), results.begin(), results.end());
+  }
+  auto& bound = current.continuations;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (bound[i]->plan->continuationKey != first.key) continue;
+    if (i > 0) moveToFront(bound, i);
+    return *bound.front();
+  }
+  Ref<Plan> plan = findContinuation(first, current);
+  auto context = std::make_unique<RunContext>(std::move(plan), &current, program_.lanes());
+  return *addInFront(bound, std::move(context), kMaxBoundContinuations);
+}
+
+Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& current) const {
+  const std::lock_guard lock(forkSafeMutex(this));
+  std::vector<Ref<Plan>>& list = current.plan->continuations;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i]->continuationKey != first.key) continue;
+    moveToFront(list, i);
+    return list.front();
+  }
+  std::vector<Ref<Tensor>> results;
+  if (current.plan->boundary.kind == Boundary::Contents) {
+    results = contentsOf(current);
+  } else {
+    const size_t count = current.plan->boundary.node->outputs.size();
+    results.assign(first.dynamics.end() - static_cast<std::ptrdiff_t>(count), first.dynamics.end());
+  }
+  Ref<Plan> plan = continuePlan(program_, *current.plan, results);
+  plan->continuationKey = first.key;
+  return addInFront(list, std::move(plan), kMaxContinuations);
+}
+
+}  // namespace max
