@@ -17,6 +17,13 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  // For weak tables: false if the last reference is gone already.
+  bool tryRetain() const noexcept {
+    int64_t count = count_.load(std::memory_order_relaxed);
+    while (count > 0)
+      if (count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) return true;
+    return false;
+  }
   void release() const noexcept {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<RefCounted*>(this)->dispose();
   }

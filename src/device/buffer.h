@@ -11,18 +11,27 @@
 #include "device/device.h"
 #include "max/buffer.h"
 
+namespace max {
+
+// What a buffer is, apart from its stream and memory.
+struct BufferLayout {
+  DType dtype = DType::Invalid;
+  Shape shape;
+  Shape strides;  // in elements
+  bool readOnly = false;
+  bool pinned = false;
+
+  static BufferLayout dense(DType dtype, const Shape& shape);
+};
+
+// "[(2, 3), f32]", as messages of the reference system write a buffer's type.
+void appendTo(std::string& text, const BufferLayout& layout);
+
+}  // namespace max
+
 struct MaxBuffer : max::Handle {
  public:
-  // What a buffer is, apart from its stream and memory.
-  struct Layout {
-    max::DType dtype = max::DType::Invalid;
-    max::Shape shape;
-    max::Shape strides;  // in elements
-    bool readOnly = false;
-    bool pinned = false;
-
-    static Layout dense(max::DType dtype, const max::Shape& shape);
-  };
+  using Layout = max::BufferLayout;
 
   // `data` lies in `memory` and is aligned to the element size.
   MaxBuffer(max::Ref<MaxStream> stream, const Layout& layout, max::Ref<max::Storage> memory, void* data);
@@ -78,12 +87,14 @@ struct MaxBuffer : max::Handle {
   size_t bytes_ = 0;
   bool contiguous_ = false;
   bool mapped_ = false;
+  bool writesBack_ = false;
+  max::Ref<max::Storage> staging_;  // what the host sees while it cannot reach the memory itself
 };
 
 namespace max {
 
-// "[(2, 3), f32]", as messages of the reference system write a buffer's type.
-void appendTo(std::string& text, const MaxBuffer::Layout& layout);
+// Whether an element of the type may lie at the address.
+bool isAlignedFor(DType dtype, const void* data);
 
 // numpy's basic indexing. Parallel arrays of `count` steps as in maxBufferSlice.
 Ref<MaxBuffer> sliceBuffer(const MaxBuffer& buffer, const MaxSliceKind* kinds, const int64_t* starts,

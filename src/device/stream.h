@@ -19,9 +19,9 @@ namespace max {
 class StreamTask {
  public:
   virtual ~StreamTask() = default;
-  // `failure` is the failure of earlier work on the stream, or NULL. Tasks that `runsAfterFailure`
-  // are called all the same. What run throws becomes the stream's failure.
-  virtual void run(const Error* failure) = 0;
+  // `earlier` is MAX_STATUS_OK or the failure of earlier work on the stream, after which only tasks
+  // that say so are run. What run throws becomes the stream's failure.
+  virtual void run(MaxStatus earlier) = 0;
   virtual bool runsAfterFailure() const { return false; }
 
   std::unique_ptr<StreamTask> next;  // used by the stream that holds the task
@@ -31,7 +31,7 @@ template <class Function>
 class FunctionTask final : public StreamTask {
  public:
   explicit FunctionTask(Function function) : function_(std::move(function)) {}
-  void run(const Error*) override { function_(); }
+  void run(MaxStatus) override { function_(); }
 
  private:
   Function function_;
@@ -53,8 +53,10 @@ struct MaxStream : max::RefCounted {
 
   // Throws the failure of earlier work, or that a fork has cut the stream off.
   virtual void check() = 0;
+  // Waits for all work, then checks; the failure stays.
+  virtual void waitUntilIdle() = 0;
   virtual void* native() = 0;
-  // Waits for all work, then throws the failure of earlier work once.
+  // As waitUntilIdle, but the failure is gone once thrown.
   virtual void synchronize() = 0;
 
   virtual void copy(max::MemoryRange target, max::MemoryRange source, size_t bytes, MaxCopyKind kind) = 0;

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/cpu_memory.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/checked.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kDefaultAlignment = 64;
+constexpr size_t kPage = 4096;
+// Zeroed blocks of this size come from the kernel, which zeroes pages when they are first touched.
+constexpr size_t kMapFrom = size_t{1} << 20;
+
+[[noreturn]] void failAllocation(size_t bytes, const MemoryAccount& account) {
+  fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory on cpu:0: asked for ", bytes, " bytes, ", account.used(),
+       " are in use");
+}
+
+size_t roundUp(size_t bytes, size_t unit) { return checkedAdd(bytes, unit - 1) / unit * unit; }
+
+class CpuBlock : public Storage {
+ public:
+  CpuBlock(size_t bytes, const Ref<MemoryAccount>& account) : account_(account) {
+    account_->take(bytes);
+    size_ = bytes;
+  }
+  ~CpuBlock() override { account_->giveBack(size_); }
+
+ protected:
+  const MemoryAccount& account() const { return *account_; }
+
+ private:
+  Ref<MemoryAccount> account_;
+};
+
+class HeapBlock final : public CpuBlock {
+ public:
+  HeapBlock(size_t bytes, size_t alignment, bool zeroed, const Ref<MemoryAccount>& account) : CpuBlock(bytes, account) {
+    if (bytes == 0) return;
+    const size_t rounded = roundUp(bytes, alignment);
+    data_ = std::aligned_alloc(alignment, rounded);
+    if (!data_) failAllocation(bytes, *account);
+    if (zeroed) std::memset(data_, 0, rounded);
+  }
+  ~HeapBlock() override { std::free(data_); }
+};
+
+class PageBlock final : public CpuBlock {
+ public:
+  PageBlock(size_t bytes, bool pinned, const Ref<MemoryAccount>& account)
+      : CpuBlock(bytes, account), mapped_(roundUp(std::max<size_t>(bytes, 1), kPage)) {
+    void* block = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) failAllocation(bytes, *account);
+    if (pinned && mlock(block, mapped_) != 0) {
+      munmap(block, mapped_);
+      failLock(bytes);
+    }
+    data_ = block;
+  }
+  ~PageBlock() override { munmap(data_, mapped_); }
+
+ private:
+  [[noreturn]] static void failLock(size_t bytes) {
+    rlimit limit{};
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot page-lock ", bytes, " bytes of host memory: the process may lock ",
+         static_cast<uint64_t>(limit.rlim_cur), " bytes in all (RLIMIT_MEMLOCK)");
+  }
+
+  size_t mapped_;
+};
+
+struct Dimension {
+  int64_t size;
+  int64_t target;
+  int64_t source;
+};
+
+template <size_t Size>
+void copyRow(char* target, const char* source, const Dimension& row) {
+  for (int64_t i = 0; i < row.size; ++i) std::memcpy(target + i * row.target, source + i * row.source, Size);
+}
+
+void copyRowOf(size_t elementSize, char* target, const char* source, const Dimension& row) {
+  const auto step = static_cast<int64_t>(elementSize);
+  if (row.target == step && row.source == step) {
+    std::memcpy(target, source, static_cast<size_t>(row.size) * elementSize);
+    return;
+  }
+  switch (elementSize) {
+    case 1:
+      return copyRow<1>(target, source, row);
+    case 2:
+      return copyRow<2>(target, source, row);
+    case 4:
+      return copyRow<4>(target, source, row);
+    case 8:
+      return copyRow<8>(target, source, row);
+    default:
+      return copyRow<16>(target, source, row);
+  }
+}
+
+// Dimensions without those of size 1, with neighbours merged where both sides allow it.
+std::vector<Dimension> mergedDimensions(const StridedCopy& copy) {
+  std::vector<Dimension> merged;
+  for (int i = 0; i < copy.shape.rank(); ++i) {
+    const Dimension inner{copy.shape[i], copy.targetStrides[i], copy.sourceStrides[i]};
+    if (inner.size == 1) continue;
+    if (!merged.empty() && merged.back().target == inner.size * inner.target &&
+        merged.back().source == inner.size * inner.source)
+      merged.back() = {merged.back().size * inner.size, inner.target, inner.source};
+    else
+      merged.push_back(inner);
+  }
+  if (merged.empty()) merged.push_back({1, 0, 0});
+  return merged;
+}
+
+}  // namespace
+
+void MemoryAccount::take(uint64_t bytes) {
+  const uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
+  const uint64_t now = before + bytes;
+  if (now < before || (limit_ != 0 && now > limit_)) {
+    giveBack(bytes);
+    fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory on cpu:0: asked for ", bytes, " bytes, ", before,
+         " are in use, the limit is ", limit_);
+  }
+  uint64_t peak = peak_.load(std::memory_order_relaxed);
+  while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+Ref<Storage> allocateCpuMemory(size_t bytes, const AllocationOptions& options, const Ref<MemoryAccount>& account) {
+  const size_t alignment = options.alignment == 0 ? kDefaultAlignment : options.alignment;
+  require(std::has_single_bit(alignment), MAX_STATUS_INVALID_ARGUMENT, "Alignment is not a power of two: ", alignment);
+  const bool pages = options.pinned || (options.zeroed && bytes >= kMapFrom && alignment <= kPage);
+  require(!pages || alignment <= kPage, MAX_STATUS_UNIMPLEMENTED, "Page-locked memory is aligned to ", kPage,
+          " bytes, not to ", alignment);
+  if (pages) return makeRef<PageBlock>(bytes, options.pinned, account);
+  return makeRef<HeapBlock>(bytes, std::max(alignment, kDefaultAlignment), options.zeroed, account);
+}
+
+void copyStridedOnHost(const StridedCopy& copy) {
+  if (copy.shape.count() == 0) return;
+  const std::vector<Dimension> dims = mergedDimensions(copy);
+  const size_t outer = dims.size() - 1;
+  std::vector<int64_t> index(outer, 0);
+  auto* target = static_cast<char*>(copy.target.data);
+  const auto* source = static_cast<const char*>(copy.source.data);
+  while (true) {
+    copyRowOf(copy.elementSize, target, source, dims[outer]);
+    size_t d = outer;
+    while (d > 0) {
+      const Dimension& dim = dims[--d];
+      target += dim.target;
+      source += dim.source;
+      if (++index[d] < dim.size) break;
+      target -= dim.size * dim.target;
+      source -= dim.size * dim.source;
+      index[d] = 0;
+      if (d == 0) return;
+    }
+    if (outer == 0) return;
+  }
+}
+
+void fillOnHost(void* target, const FillPattern& pattern, size_t count) {
+  if (count == 0) return;
+  const size_t total = count * pattern.size;
+  const bool uniform = std::all_of(pattern.bytes, pattern.bytes + pattern.size,
+                                   [&](unsigned char byte) { return byte == pattern.bytes[0]; });
+  if (uniform) {
+    std::memset(target, pattern.bytes[0], total);
+    return;
+  }
+  // Copies what is filled already, in blocks that stay in the cache.
+  constexpr size_t kBlock = 4096;
+  auto* bytes = static_cast<char*>(target);
+  std::memcpy(bytes, pattern.bytes, pattern.size);
+  size_t done = pattern.size;
+  while (done < total) {
+    const size_t step = std::min({done, kBlock, total - done});
+    std::memcpy(bytes + done, bytes, step);
+    done += step;
+  }
+}
+
+}  // namespace max

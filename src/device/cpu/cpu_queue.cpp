@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of a created stream and its worker thread.
+#include <pthread.h>
+
+#include <csignal>
+#include <new>
+#include <utility>
+
+#include "base/fork.h"
+#include "device/cpu/cpu_device.h"
+#include "device/cpu/cpu_stream.h"
+
+namespace max {
+
+namespace {
+
+thread_local const CpuQueue* currentQueue = nullptr;
+
+// The host program's signal handlers must not run on threads it does not know.
+class SignalBlock {
+ public:
+  SignalBlock() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+void startDetached(void* (*function)(void*), void* argument) {
+  const SignalBlock block;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, function, argument);
+  pthread_attr_destroy(&attributes);
+  require(error == 0, MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot start the worker thread of a stream (error ", error, ")");
+}
+
+}  // namespace
+
+CpuQueue::CpuQueue(Ref<CpuDevice> device) : device_(std::move(device)), generation_(forkGeneration()) {}
+CpuQueue::~CpuQueue() {
+  // A chain of destructors would recurse once per task.
+  while (head_) head_ = std::move(head_->next);
+}
+
+bool CpuQueue::isCutOff() const noexcept { return generation_ != forkGeneration(); }
+
+void CpuQueue::check() {
+  require(!isCutOff(), MAX_STATUS_FAILED_PRECONDITION, "Stream belongs to the parent process: forked");
+  const std::lock_guard lock(mutex_);
+  if (failure_) throw Error(*failure_);
+}
+
+void CpuQueue::push(std::unique_ptr<StreamTask> task) {
+  check();
+  const std::lock_guard lock(mutex_);
+  if (!started_) startWorker();
+  StreamTask* added = task.get();
+  (tail_ ? tail_->next : head_) = std::move(task);
+  tail_ = added;
+  ++pushed_;
+  wake_.notify_one();
+}
+
+void CpuQueue::startWorker() {
+  device_->addQueue(*this);
+  retain();
+  try {
+    startDetached(runWorker, this);
+  } catch (...) {
+    device_->removeQueue(*this);
+    release();
+    throw;
+  }
+  started_ = true;
+}
+
+void CpuQueue::waitUntilIdle() {
+  require(!isCutOff(), MAX_STATUS_FAILED_PRECONDITION, "Stream belongs to the parent process: forked");
+  require(currentQueue != this, MAX_STATUS_FAILED_PRECONDITION,
+          "A host function cannot wait for the stream that it runs on");
+  std::unique_lock lock(mutex_);
+  const uint64_t target = pushed_;
+  done_.wait(lock, [&] { return completed_ >= target; });
+}
+
+void CpuQueue::throwFailureOnce() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) return;
+  Error error = std::move(*failure_);
+  failure_.reset();
+  throw error;
+}
+
+void CpuQueue::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  wake_.notify_one();
+}
+
+void* CpuQueue::runWorker(void* argument) {
+  pthread_setname_np(pthread_self(), "max-stream");
+  auto* queue = static_cast<CpuQueue*>(argument);
+  currentQueue = queue;
+  queue->work();
+  queue->device_->removeQueue(*queue);
+  queue->release();
+  return nullptr;
+}
+
+std::unique_ptr<StreamTask> CpuQueue::pop() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [&] { return head_ || closed_; });
+  std::unique_ptr<StreamTask> task = std::move(head_);
+  if (!task) return nullptr;
+  head_ = std::move(task->next);
+  if (!head_) tail_ = nullptr;
+  return task;
+}
+
+void CpuQueue::work() {
+  while (std::unique_ptr<StreamTask> task = pop()) {
+    runTask(*task);
+    task.reset();
+    const std::lock_guard lock(mutex_);
+    ++completed_;
+    done_.notify_all();
+  }
+}
+
+void CpuQueue::runTask(StreamTask& task) {
+  MaxStatus earlier = MAX_STATUS_OK;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) earlier = failure_->status();
+  }
+  if (earlier != MAX_STATUS_OK && !task.runsAfterFailure()) return;
+  std::optional<Error> error;
+  try {
+    task.run(earlier);
+  } catch (Error& thrown) {
+    error.emplace(std::move(thrown));
+  } catch (const std::bad_alloc&) {
+    error.emplace(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory");  // fits without an allocation
+  } catch (...) {
+    error.emplace(MAX_STATUS_INTERNAL, "Unknown error");
+  }
+  const std::lock_guard lock(mutex_);
+  if (error && !failure_) failure_ = std::move(error);
+}
+
+}  // namespace max

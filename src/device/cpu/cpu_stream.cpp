@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/cpu_stream.h"
+
+#include <cstring>
+
+#include "device/cpu/cpu_device.h"
+#include "device/cpu/cpu_event.h"
+#include "device/cpu/cpu_memory.h"
+
+namespace max {
+
+namespace {
+
+// Completes a mark when all earlier work is done, whether it failed or not.
+class MarkTask final : public StreamTask {
+ public:
+  MarkTask(Ref<CpuMarks> marks, uint64_t mark) : marks_(std::move(marks)), mark_(mark) {}
+  void run(MaxStatus) override { marks_->complete(mark_); }
+  bool runsAfterFailure() const override { return true; }
+
+ private:
+  Ref<CpuMarks> marks_;
+  uint64_t mark_;
+};
+
+// Also after a failure: later marks must not be done before what they wait for.
+class WaitTask final : public StreamTask {
+ public:
+  WaitTask(Ref<CpuMarks> marks, uint64_t mark) : marks_(std::move(marks)), mark_(mark) {}
+  void run(MaxStatus) override { marks_->waitFor(mark_); }
+  bool runsAfterFailure() const override { return true; }
+
+ private:
+  Ref<CpuMarks> marks_;
+  uint64_t mark_;
+};
+
+[[noreturn]] void failNative() {
+  fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no driver streams: a stream of the host has no native handle");
+}
+
+CpuMarks& marksOf(MaxEvent& event) {
+  require(event.device().isHost(), MAX_STATUS_UNIMPLEMENTED, "A stream of the host cannot wait for an event of ",
+          event.device().displayName());
+  return *static_cast<CpuEvent&>(event).marks();
+}
+
+void copyBytes(void* target, const void* source, size_t bytes) {
+  if (bytes > 0) std::memcpy(target, source, bytes);
+}
+
+}  // namespace
+
+void* CpuInlineStream::native() { failNative(); }
+
+void CpuInlineStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind) {
+  copyBytes(target.data, source.data, bytes);
+}
+
+void CpuInlineStream::copyStrided(const StridedCopy& copy) { copyStridedOnHost(copy); }
+
+void CpuInlineStream::fill(MemoryRange target, const FillPattern& pattern, size_t count) {
+  fillOnHost(target.data, pattern, count);
+}
+
+void CpuInlineStream::enqueue(std::unique_ptr<StreamTask> task) { task->run(MAX_STATUS_OK); }
+
+void CpuInlineStream::record(MaxEvent& event) {
+  CpuMarks& marks = marksOf(event);
+  marks.complete(marks.add());
+}
+
+void CpuInlineStream::wait(MaxEvent& event) { event.synchronize(); }
+
+CpuQueueStream::CpuQueueStream(CpuDevice& device)
+    : MaxStream(device, false, false), queue_(makeRef<CpuQueue>(Ref<CpuDevice>(&device))) {}
+
+// In a child process the worker is missing and its locks may be held for ever, so the queue is left as it is.
+CpuQueueStream::~CpuQueueStream() {
+  if (queue_->isCutOff())
+    static_cast<void>(queue_.detach());
+  else
+    queue_->close();
+}
+
+void CpuQueueStream::waitUntilIdle() {
+  queue_->waitUntilIdle();
+  queue_->check();
+}
+
+void CpuQueueStream::synchronize() {
+  queue_->waitUntilIdle();
+  queue_->throwFailureOnce();
+}
+
+void* CpuQueueStream::native() { failNative(); }
+
+void CpuQueueStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind) {
+  submit([target, source, bytes] { copyBytes(target.data, source.data, bytes); });
+}
+
+void CpuQueueStream::copyStrided(const StridedCopy& copy) {
+  submit([copy] { copyStridedOnHost(copy); });
+}
+
+void CpuQueueStream::fill(MemoryRange target, const FillPattern& pattern, size_t count) {
+  submit([target, pattern, count] { fillOnHost(target.data, pattern, count); });
+}
+
+void CpuQueueStream::enqueue(std::unique_ptr<StreamTask> task) { queue_->push(std::move(task)); }
+
+void CpuQueueStream::record(MaxEvent& event) {
+  check();
+  CpuMarks& marks = marksOf(event);
+  const uint64_t mark = marks.add();
+  try {
+    enqueue(std::make_unique<MarkTask>(Ref<CpuMarks>(&marks), mark));
+  } catch (...) {
+    marks.complete(mark);
+    throw;
+  }
+}
+
+void CpuQueueStream::wait(MaxEvent& event) {
+  CpuMarks& marks = marksOf(event);
+  enqueue(std::make_unique<WaitTask>(Ref<CpuMarks>(&marks), marks.newest()));
+}
+
+}  // namespace max

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams of the host: the default one works in the calling thread, created ones have a queue and a worker.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "device/event.h"
+#include "device/stream.h"
+
+namespace max {
+
+class CpuDevice;
+
+class CpuInlineStream final : public MaxStream {
+ public:
+  explicit CpuInlineStream(MaxDevice& device) : MaxStream(device, true, true) {}
+
+  void check() override {}
+  void waitUntilIdle() override {}
+  void synchronize() override {}
+  void* native() override;
+  void copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) override;
+  void copyStrided(const StridedCopy& copy) override;
+  void fill(MemoryRange target, const FillPattern& pattern, size_t count) override;
+  void enqueue(std::unique_ptr<StreamTask> task) override;
+  void record(MaxEvent& event) override;
+  void wait(MaxEvent& event) override;
+};
+
+// What a created stream and its worker share. The worker outlives the stream until the queue is empty.
+class CpuQueue final : public RefCounted {
+ public:
+  explicit CpuQueue(Ref<CpuDevice> device);
+  ~CpuQueue() override;
+
+  void check();
+  // Throws the failure of earlier work instead of taking the task.
+  void push(std::unique_ptr<StreamTask> task);
+  void waitUntilIdle();
+  // Throws the failure of earlier work, if any, and forgets it.
+  void throwFailureOnce();
+  // No more tasks will come; the worker ends when the queue is empty.
+  void close() noexcept;
+  // Whether a fork has left the worker behind in another process.
+  bool isCutOff() const noexcept;
+
+ private:
+  void startWorker();
+  static void* runWorker(void* queue);
+  void work();
+  void runTask(StreamTask& task);
+  std::unique_ptr<StreamTask> pop();
+
+  Ref<CpuDevice> device_;
+  const uint32_t generation_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::unique_ptr<StreamTask> head_;
+  StreamTask* tail_ = nullptr;
+  uint64_t pushed_ = 0;
+  uint64_t completed_ = 0;
+  std::optional<Error> failure_;
+  bool started_ = false;
+  bool closed_ = false;
+};
+
+class CpuQueueStream final : public MaxStream {
+ public:
+  explicit CpuQueueStream(CpuDevice& device);
+  ~CpuQueueStream() override;
+
+  void check() override { queue_->check(); }
+  void waitUntilIdle() override;
+  void synchronize() override;
+  void* native() override;
+  void copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) override;
+  void copyStrided(const StridedCopy& copy) override;
+  void fill(MemoryRange target, const FillPattern& pattern, size_t count) override;
+  void enqueue(std::unique_ptr<StreamTask> task) override;
+  void record(MaxEvent& event) override;
+  void wait(MaxEvent& event) override;
+
+ private:
+  Ref<CpuQueue> queue_;
+};
+
+}  // namespace max

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device.h"
+
+#include <string_view>
+
+#include "device/cpu/cpu_device.h"
+#include "device/virtual_devices.h"
+
+std::string MaxDevice::displayName() const { return max::concat(label_, ':', id_); }
+
+namespace max {
+
+namespace {
+
+bool isAcceleratorApi(std::string_view api) { return api == "gpu" || api == "cuda" || api == "hip"; }
+
+[[noreturn]] void failAccelerator(std::string_view api, int32_t id) {
+  const VirtualDevices devices = virtualDevices();
+  if (devices.matches(api) && id < devices.count)
+    fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id < 0 ? 0 : id, " is virtual (", devices.api, ", ",
+         devices.architecture.empty() ? "no architecture set" : devices.architecture,
+         "): it can be compiled for, but cannot run anything");
+  fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id < 0 ? 0 : id,
+       " is not available: this version of the library runs on the host only");
+}
+
+void requireApi(std::string_view api) {
+  require(api == "cpu" || isAcceleratorApi(api), MAX_STATUS_NOT_FOUND, "No device API is named '", api,
+          "'; there are 'cpu', 'cuda', 'hip' and 'gpu' (any accelerator)");
+}
+
+}  // namespace
+
+Ref<MaxDevice> openDevice(const char* api, int32_t id, const MaxDeviceOptions& options) {
+  requireApi(api);
+  require(id >= -1, MAX_STATUS_INVALID_ARGUMENT, "Device id is ", id, "; it is -1 (the first) or not negative");
+  if (isAcceleratorApi(api)) failAccelerator(api, id);
+  require(id <= 0, MAX_STATUS_NOT_FOUND, "There is no device cpu:", id, "; the host is cpu:0");
+  return openCpuDevice(options);
+}
+
+Ref<MaxDevice> hostDevice() { return openDevice("cpu", 0); }
+
+int32_t deviceCount(const char* api) {
+  requireApi(api);
+  if (!isAcceleratorApi(api)) return 1;
+  const VirtualDevices devices = virtualDevices();
+  return devices.matches(api) ? devices.count : 0;
+}
+
+}  // namespace max

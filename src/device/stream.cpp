@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/stream.h"
+
+#include "device/device.h"
+
+MaxStream::MaxStream(MaxDevice& device, bool isDefault, bool runsInline)
+    : device_(device), counted_(this), runsInline_(runsInline) {
+  if (isDefault) {
+    counted_ = &device;
+  } else {
+    device.retain();
+    max::addLiveObjects(1);
+  }
+}
+
+MaxStream::~MaxStream() {
+  if (isDefault()) return;
+  max::addLiveObjects(-1);
+  device_.release();
+}
+
+void MaxStream::waitFor(MaxStream& other) {
+  check();
+  other.check();
+  // Work on an inline stream was done before the call that asked for it returned.
+  if (&other == this || other.runsInline()) return;
+  const max::Ref<MaxEvent> event = other.device().createEvent(false);
+  other.record(*event);
+  wait(*event);
+}
