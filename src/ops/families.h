@@ -9,6 +9,13 @@
 
 // X(function): a function std::span<const OpKernels> function(). Fast families first, reference ones last.
 #define MAX_FOR_EACH_KERNEL_FAMILY(X) \
+  X(elementwiseKernels) \
+  X(matMulKernels) \
+  X(movementCopyKernels) \
+  X(gatherKernels) \
+  X(scatterKernels) \
+  X(generateKernels) \
+  X(padKernels) \
   X(referenceElementwiseKernels) \
   X(referenceMatMulKernels) \
   X(referenceConvKernels) \

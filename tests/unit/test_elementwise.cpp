@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "kernel_harness.h"
+#include "ops/cpu/elementwise.h"
+#include "ops/cpu/elementwise_table.h"
+
+namespace max {
+namespace {
+
+using namespace test;
+
+constexpr DType kFloats[] = {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16};
+constexpr DType kIntegers[] = {DType::Int8,  DType::Int16,  DType::Int32,  DType::Int64,
+                               DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
+constexpr DType kAll[] = {DType::Bool,   DType::Int8,    DType::Int16,    DType::Int32,   DType::Int64,
+                          DType::UInt8,  DType::UInt16,  DType::UInt32,   DType::UInt64,  DType::Float16,
+                          DType::BFloat16, DType::Float32, DType::Float64};
+
+// What an operator is tested on.
+struct Case {
+  const char* op;
+  size_t inputs;
+  enum Types { Floats, Numbers, Integers, Unsigned, Logical } types;
+  bool comparison = false;
+  double low = -4, high = 4;
+  Attributes attributes = {};
+};
+
+std::vector<DType> typesOf(Case::Types types) {
+  std::vector<DType> result;
+  if (types == Case::Logical) return {DType::Bool};
+  if (types == Case::Floats || types == Case::Numbers) result.insert(result.end(), std::begin(kFloats), std::end(kFloats));
+  if (types == Case::Integers || types == Case::Numbers)
+    result.insert(result.end(), std::begin(kIntegers), std::end(kIntegers));
+  if (types == Case::Unsigned) return {DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
+  return result;
+}
+
+std::vector<Case> cases() {
+  return {
+      {"Abs", 1, Case::Numbers}, {"Acos", 1, Case::Floats, false, -1, 1}, {"Acosh", 1, Case::Floats, false, 1, 4},
+      {"Add", 2, Case::Numbers}, {"And", 2, Case::Logical}, {"Asin", 1, Case::Floats, false, -1, 1},
+      {"Asinh", 1, Case::Floats}, {"Atan", 1, Case::Floats}, {"Atanh", 1, Case::Floats, false, -0.9, 0.9},
+      {"BitShift", 2, Case::Unsigned, false, 0, 8, with({{"direction", std::string("LEFT")}})},
+      {"BitShift", 2, Case::Unsigned, false, 0, 8, with({{"direction", std::string("RIGHT")}})},
+      {"BitwiseAnd", 2, Case::Integers, false, -100, 100}, {"BitwiseNot", 1, Case::Integers, false, -100, 100},
+      {"BitwiseOr", 2, Case::Integers, false, -100, 100}, {"BitwiseXor", 2, Case::Integers, false, -100, 100},
+      {"Ceil", 1, Case::Floats}, {"Celu", 1, Case::Floats, false, -4, 4, with({{"alpha", 1.5f}})},
+      {"Clip", 3, Case::Numbers}, {"Cos", 1, Case::Floats, false, -40, 40}, {"Cosh", 1, Case::Floats},
+      {"Div", 2, Case::Floats, false, 0.5, 4}, {"Div", 2, Case::Integers, false, 1, 100},
+      {"Elu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.7f}})}, {"Equal", 2, Case::Numbers, true},
+      {"Erf", 1, Case::Floats}, {"Exp", 1, Case::Floats}, {"Floor", 1, Case::Floats},
+      {"Gelu", 1, Case::Floats}, {"Gelu", 1, Case::Floats, false, -4, 4, with({{"approximate", std::string("tanh")}})},
+      {"Greater", 2, Case::Numbers, true}, {"GreaterOrEqual", 2, Case::Numbers, true},
+      {"HardSigmoid", 1, Case::Floats}, {"HardSwish", 1, Case::Floats, false, -6, 6},
+      {"LeakyRelu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.3f}})}, {"Less", 2, Case::Numbers, true},
+      {"LessOrEqual", 2, Case::Numbers, true}, {"Log", 1, Case::Floats, false, 0.01, 50}, {"Max", 3, Case::Numbers},
+      {"Mean", 3, Case::Floats}, {"Min", 2, Case::Numbers}, {"Mish", 1, Case::Floats, false, -10, 30},
+      {"Mod", 2, Case::Integers, false, 1, 100}, {"Mod", 2, Case::Floats, false, 0.5, 4, with({{"fmod", int64_t{1}}})},
+      {"Mul", 2, Case::Numbers}, {"Neg", 1, Case::Numbers}, {"Not", 1, Case::Logical}, {"Or", 2, Case::Logical},
+      {"PRelu", 2, Case::Floats}, {"Pow", 2, Case::Floats, false, 0.5, 3}, {"Reciprocal", 1, Case::Floats, false, 0.5, 4},
+      {"Relu", 1, Case::Numbers}, {"Round", 1, Case::Floats}, {"Selu", 1, Case::Floats},
+      {"Shrink", 1, Case::Floats, false, -2, 2, with({{"lambd", 0.5f}, {"bias", 0.25f}})},
+      {"Sigmoid", 1, Case::Floats, false, -20, 20}, {"Sign", 1, Case::Numbers}, {"Sin", 1, Case::Floats, false, -40, 40},
+      {"Sinh", 1, Case::Floats}, {"Softplus", 1, Case::Floats, false, -30, 30}, {"Softsign", 1, Case::Floats},
+      {"Sqrt", 1, Case::Floats, false, 0, 50}, {"Sub", 2, Case::Numbers}, {"Sum", 3, Case::Floats},
+      {"Swish", 1, Case::Floats, false, -4, 4, with({{"alpha", 1.7f}})}, {"Tan", 1, Case::Floats, false, -1.4, 1.4},
+      {"Tanh", 1, Case::Floats, false, -10, 10},
+      {"ThresholdedRelu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.6f}})}, {"Xor", 2, Case::Logical},
+  };
+}
+
+void checkCase(const Case& test, DType dtype, Random& random, int lanes) {
+  LooseNode node(test.op, test.attributes);
+  Shape output;
+  std::vector<Ref<Tensor>> inputs;
+  const bool isClip = test.op == std::string_view("Clip");  // its limits are scalars
+  for (const Shape& shape : randomBroadcast(random, test.inputs, output))
+    inputs.push_back(randomTensor(random, dtype, isClip && !inputs.empty() ? Shape{} : shape, test.low, test.high));
+  const std::vector<OutputType> type = {{test.comparison ? DType::Bool : dtype, output}};
+  const bool inPlace = random() % 2, constants = random() % 2;
+  const Run expected = runKernel(node.node(), inputs, type, "reference");
+  const Run actual = runKernel(node.node(), inputs, type, "elementwise", lanes, constants, inPlace);
+  expectClose(*actual.outputs[0], *expected.outputs[0], toleranceOf(dtype),
+              concat(test.op, " ", dtype, " ", output, inPlace ? " in place" : ""));
+}
+
+TEST(Elementwise, OperatorsAgreeWithReference) {
+  forEachTarget([] {
+    Random random(7);
+    for (const Case& test : cases())
+      for (DType dtype : typesOf(test.types))
+        for (int round = 0; round < 12; ++round) checkCase(test, dtype, random, 1 + round % 3);
+  });
+}
+
+TEST(Elementwise, LargeTensorsOnManyLanes) {
+  Random random(3);
+  LooseNode add("Add"), mul("Mul");
+  for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{{{300007}, {300007}},
+                                                                 {{300007}, {}},
+                                                                 {{700, 513}, {513}},
+                                                                 {{700, 513}, {700, 1}},
+                                                                 {{9000, 33}, {33}},
+                                                                 {{9000, 33}, {9000, 1}},
+                                                                 {{3, 64, 900}, {64, 1}},
+                                                                 {{3, 5, 7, 1100}, {5, 1, 1100}},
+                                                                 {{40, 3, 41, 17}, {3, 1, 17}}}) {
+    const std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Float32, a), randomTensor(random, DType::Float32, b)};
+    for (Node* node : {&add.node(), &mul.node()}) {
+      const auto expected = runKernel(*node, inputs, {{DType::Float32, a}}, "reference");
+      for (int lanes : {1, 2, 4}) {
+        const auto actual = runKernel(*node, inputs, {{DType::Float32, a}}, "elementwise", lanes, false, lanes == 2);
+        expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(a, " and ", b));
+      }
+    }
+  }
+}
+
+TEST(Elementwise, CastsAgreeWithReference) {
+  Random random(5);
+  for (DType from : kAll)
+    for (DType to : kAll) {
+      LooseNode node("Cast", with({{"to", onnxFromDType(to)}}));
+      const auto input = randomTensor(random, from, {37}, -3.9, 100);
+      const auto expected = runKernel(node.node(), {input}, {{to, {37}}}, "reference");
+      const auto actual = runKernel(node.node(), {input}, {{to, {37}}}, "elementwise");
+      // Negative numbers to unsigned types: the reference wraps or saturates, both are allowed.
+      if (!isFloat(to) && !isSigned(to) && to != DType::Bool && (isFloat(from) || isSigned(from))) continue;
+      expectClose(*actual.outputs[0], *expected.outputs[0], 1e-12, concat(from, " to ", to));
+    }
+}
+
+TEST(Elementwise, CastSaturatesAndTakesNanAsZero) {
+  LooseNode node("Cast", with({{"to", onnxFromDType(DType::Int8)}}));
+  const auto input = Tensor::of<float>(DType::Float32, {6}, {1e20f, -1e20f, NAN, 126.9f, -128.9f, HUGE_VALF});
+  const auto run = runKernel(node.node(), {input}, {{DType::Int8, {6}}}, "elementwise");
+  const std::vector<int> expected = {127, -128, 0, 126, -128, 127};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(run.outputs[0]->as<int8_t>()[i], expected[static_cast<size_t>(i)]);
+}
+
+TEST(Elementwise, WhereSelectsForAllTypes) {
+  forEachTarget([] {
+    Random random(11);
+    for (DType dtype : kAll)
+      for (int round = 0; round < 6; ++round) {
+        LooseNode node("Where");
+        Shape output;
+        const auto shapes = randomBroadcast(random, 3, output);
+        const std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Bool, shapes[0]),
+                                                 randomTensor(random, dtype, shapes[1]),
+                                                 randomTensor(random, dtype, shapes[2])};
+        const auto expected = runKernel(node.node(), inputs, {{dtype, output}}, "reference");
+        const auto actual = runKernel(node.node(), inputs, {{dtype, output}}, "elementwise");
+        expectClose(*actual.outputs[0], *expected.outputs[0], 0, concat(dtype, output));
+      }
+  });
+}
+
+template <class T>
+std::vector<T> binary(const char* op, DType dtype, std::initializer_list<T> a, std::initializer_list<T> b,
+                      Attributes attributes = {}) {
+  LooseNode node(op, std::move(attributes));
+  const Shape shape{static_cast<int64_t>(a.size())};
+  const Run run = runKernel(node.node(), {Tensor::of<T>(dtype, shape, a), Tensor::of<T>(dtype, shape, b)},
+                             {{dtype, shape}}, "elementwise");
+  const Tensor& output = *run.outputs[0];
+  const std::span<const T> values = output.values<T>();
+  return {values.begin(), values.end()};
+}
+
+TEST(Elementwise, IntegerDivisionIsDefinedEverywhere) {
+  constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+  EXPECT_EQ(binary<int32_t>("Div", DType::Int32, {7, -7, 5, kMin, 0}, {2, 2, 0, -1, 0}),
+            (std::vector<int32_t>{3, -3, 0, kMin, 0}));
+  EXPECT_EQ(binary<int32_t>("Mod", DType::Int32, {7, -7, 7, -7, 5, kMin}, {3, 3, -3, -3, 0, -1}),
+            (std::vector<int32_t>{1, 2, -2, -1, 0, 0}));
+  EXPECT_EQ(binary<int32_t>("Mod", DType::Int32, {-7, 7}, {3, -3}, with({{"fmod", int64_t{1}}})),
+            (std::vector<int32_t>{-1, 1}));
+  EXPECT_EQ(binary<int32_t>("Mul", DType::Int32, {kMin, 1 << 30}, {-1, 4}), (std::vector<int32_t>{kMin, 0}));
+  EXPECT_EQ(binary<int16_t>("Mul", DType::Int16, {-32768, 300}, {-32768, 300}), (std::vector<int16_t>{0, 24464}));
+  EXPECT_EQ(binary<int64_t>("Pow", DType::Int64, {2, -3, 2, -1}, {10, 3, -1, -3}),
+            (std::vector<int64_t>{1024, -27, 0, -1}));
+  EXPECT_EQ(binary<uint32_t>("BitShift", DType::UInt32, {1, 1}, {31, 32}, with({{"direction", std::string("LEFT")}})),
+            (std::vector<uint32_t>{1u << 31, 0}));
+}
+
+float unary(const char* op, float x) {
+  LooseNode node(op);
+  const auto run = runKernel(node.node(), {Tensor::of<float>(DType::Float32, {1}, {x})}, {{DType::Float32, {1}}},
+                             "elementwise");
+  return run.outputs[0]->as<float>()[0];
+}
+
+TEST(Elementwise, EdgesOfFloats) {
+  static constexpr float kInf = std::numeric_limits<float>::infinity();
+  forEachTarget([] {
+    for (const char* op : {"Relu", "Sigmoid", "Tanh", "Exp", "Log", "Erf", "Gelu", "Softplus", "Mish", "HardSwish",
+                           "HardSigmoid", "Elu", "Sign", "Sin", "Floor", "Abs", "Softsign", "LeakyRelu"})
+      EXPECT_TRUE(std::isnan(unary(op, NAN))) << op;
+    EXPECT_EQ(unary("Exp", kInf), kInf);
+    EXPECT_EQ(unary("Exp", -kInf), 0);
+    EXPECT_EQ(unary("Log", 0), -kInf);
+    EXPECT_EQ(unary("Log", kInf), kInf);
+    EXPECT_TRUE(std::isnan(unary("Log", -1)));
+    EXPECT_EQ(unary("Sigmoid", -kInf), 0);
+    EXPECT_EQ(unary("Sigmoid", kInf), 1);
+    EXPECT_NEAR(unary("Tanh", kInf), 1, 1e-6);
+    EXPECT_NEAR(unary("Erf", -kInf), -1, 1e-6);
+    EXPECT_EQ(unary("Relu", -0.f), 0);
+    EXPECT_TRUE(std::signbit(unary("Neg", 0.f)));
+    EXPECT_EQ(unary("Round", 2.5f), 2);
+    EXPECT_EQ(unary("Round", -1.5f), -2);
+    EXPECT_NEAR(unary("Sin", 1e5f), std::sin(1e5f), 1e-6);
+    EXPECT_NEAR(unary("Log", 1e-40f), std::log(1e-40f), 1e-4);
+    EXPECT_TRUE(std::isnan(binary<float>("Max", DType::Float32, {NAN}, {1})[0]));
+    EXPECT_TRUE(std::isnan(binary<float>("Min", DType::Float32, {1}, {NAN})[0]));
+  });
+}
+
+TEST(Elementwise, InfinityTests) {
+  forEachTarget([] {
+    const auto input = Tensor::of<float>(DType::Float32, {5}, {HUGE_VALF, -HUGE_VALF, NAN, 0, 1});
+    LooseNode both("IsInf"), negative("IsInf", with({{"detect_positive", int64_t{0}}})), nan("IsNaN");
+    const auto test = [&](LooseNode& node) {
+      const auto run = runKernel(node.node(), {input}, {{DType::Bool, {5}}}, "elementwise");
+      const auto values = run.outputs[0]->values<uint8_t>();
+      return std::vector<int>(values.begin(), values.end());
+    };
+    EXPECT_EQ(test(both), (std::vector<int>{1, 1, 0, 0, 0}));
+    EXPECT_EQ(test(negative), (std::vector<int>{0, 1, 0, 0, 0}));
+    EXPECT_EQ(test(nan), (std::vector<int>{0, 0, 1, 0, 0}));
+  });
+}
+
+TEST(Elementwise, EmptyTensors) {
+  LooseNode add("Add");
+  const auto none = Tensor::allocate(DType::Float32, {0, 3});
+  const auto run = runKernel(add.node(), {none, Tensor::of<float>(DType::Float32, {3}, {1, 2, 3})},
+                             {{DType::Float32, {0, 3}}}, "elementwise", 2);
+  EXPECT_EQ(run.outputs[0]->count(), 0);
+}
+
+TEST(Elementwise, BatchNormalizationAgreesWithReference) {
+  forEachTarget([] {
+    Random random(2);
+    for (const Shape& shape : {Shape{2, 5, 17, 19}, Shape{3, 7}, Shape{1, 4, 300}}) {
+      const Shape channels{shape[1]};
+      const std::vector<Ref<Tensor>> inputs = {
+          randomTensor(random, DType::Float32, shape), randomTensor(random, DType::Float32, channels),
+          randomTensor(random, DType::Float32, channels), randomTensor(random, DType::Float32, channels),
+          randomTensor(random, DType::Float32, channels, 0.1, 3)};
+      LooseNode node("BatchNormalization");
+      const auto expected = runKernel(node.node(), inputs, {{DType::Float32, shape}}, "reference");
+      const auto actual = runKernel(node.node(), inputs, {{DType::Float32, shape}}, "elementwise", 2);
+      expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, concat(shape));
+    }
+  });
+}
+
+// Random chains, fused and one by one.
+TEST(Elementwise, ProgramsAgreeWithSingleOperators) {
+  const char* const kUnary[] = {"Sigmoid", "Tanh", "Relu", "Abs", "Neg", "Softplus", "HardSwish", "Gelu"};
+  const char* const kBinary[] = {"Add", "Sub", "Mul", "Max", "Min"};
+  forEachTarget([&] {
+    Random random(17);
+    for (int round = 0; round < 60; ++round) {
+      Shape output;
+      const auto shapes = randomBroadcast(random, 4, output);
+      const DType dtype = round % 4 == 3 ? DType::Float64 : DType::Float32;
+      std::vector<Ref<Tensor>> inputs, values;
+      ElementwiseBuilder builder;
+      std::vector<ElementwiseBuilder::Id> ids;
+      for (const Shape& shape : shapes) {
+        inputs.push_back(randomTensor(random, dtype, shape));
+        values.push_back(inputs.back());
+        ids.push_back(builder.input(dtype));
+      }
+      const auto broadcastOf = [](const Shape& a, const Shape& b) {
+        Shape result = a.rank() >= b.rank() ? a : b;
+        const Shape& other = a.rank() >= b.rank() ? b : a;
+        for (int i = 0; i < other.rank(); ++i) {
+          int64_t& dim = result[result.rank() - other.rank() + i];
+          if (dim == 1) dim = other[i];
+        }
+        return result;
+      };
+      const auto apply = [&](const char* op, std::initializer_list<size_t> sources) {
+        LooseNode node(op);
+        std::vector<Ref<Tensor>> in;
+        std::vector<ElementwiseBuilder::Id> operands;
+        Shape shape;
+        for (size_t source : sources) {
+          in.push_back(values[source]);
+          operands.push_back(ids[source]);
+          shape = broadcastOf(shape, values[source]->shape());
+        }
+        values.push_back(runKernel(node.node(), in, {{dtype, shape}}, "elementwise").outputs[0]);
+        ids.push_back(builder.append(node.node(), operands));
+      };
+      for (int step = 0; step < 10; ++step) {
+        if (random() % 2)
+          apply(kUnary[random() % std::size(kUnary)], {random() % values.size()});
+        else
+          apply(kBinary[random() % std::size(kBinary)], {random() % values.size(), random() % values.size()});
+      }
+      apply("Add", {values.size() - 1, 0});  // of the full shape
+      builder.output(ids.back());
+      LooseNode fused(kMaxDomain, "Elementwise");
+      fused.node().prepared = builder.finish();
+      const auto actual = runKernel(fused.node(), inputs, {{dtype, output}}, {}, 1 + round % 2, false, round % 3 == 0);
+      expectClose(*actual.outputs[0], *values.back(), 1e-5, concat("round ", round, " ", output));
+    }
+  });
+}
+
+TEST(Elementwise, ProgramsWithConditionsCastsAndTwoOutputs) {
+  forEachTarget([] {
+    Random random(23);
+    LooseNode less("Less"), where("Where"), toInt("Cast", with({{"to", onnxFromDType(DType::Int64)}})), mul("Mul");
+    ElementwiseBuilder builder;
+    const auto x = builder.input(DType::Float32), y = builder.input(DType::Float16);
+    LooseNode toFloat("Cast", with({{"to", onnxFromDType(DType::Float32)}}));
+    const auto wide = builder.append(toFloat.node(), {y});
+    const auto isLess = builder.append(less.node(), {x, wide});
+    const auto chosen = builder.append(where.node(), {isLess, x, builder.append(mul.node(), {wide, wide})});
+    builder.output(chosen);
+    builder.output(builder.append(toInt.node(), {chosen}));
+    LooseNode fused(kMaxDomain, "Elementwise");
+    fused.node().prepared = builder.finish();
+    const auto a = randomTensor(random, DType::Float32, {9, 211}), b = randomTensor(random, DType::Float16, {211});
+    const auto run = runKernel(fused.node(), {a, b}, {{DType::Float32, {9, 211}}, {DType::Int64, {9, 211}}});
+    for (int64_t i = 0; i < a->count(); ++i) {
+      const float left = a->as<float>()[i], right = static_cast<float>(numberAt(*b, i % 211));
+      const float expected = left < right ? left : right * right;
+      ASSERT_EQ(run.outputs[0]->as<float>()[i], expected);
+      ASSERT_EQ(run.outputs[1]->as<int64_t>()[i], static_cast<int64_t>(expected));
+    }
+  });
+}
+
+TEST(Elementwise, TableIsSorted) {
+  const auto rows = elementwiseRows();
+  for (size_t i = 1; i < rows.size(); ++i) EXPECT_LT(rows[i - 1].name, rows[i].name);
+}
+
+}  // namespace
+}  // namespace max
