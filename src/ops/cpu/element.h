@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements and slices that indices point at, shared by the gathers and the scatters.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "ops/cpu/movement.h"
+
+namespace max {
+
+// Calls function(std::integral_constant) for the usual sizes, so that copies of them are one instruction,
+// else function(int64_t).
+template <class F>
+void visitElementBytes(int64_t bytes, F function) {
+  switch (bytes) {
+    case 1:
+      return function(std::integral_constant<int64_t, 1>{});
+    case 2:
+      return function(std::integral_constant<int64_t, 2>{});
+    case 4:
+      return function(std::integral_constant<int64_t, 4>{});
+    case 8:
+      return function(std::integral_constant<int64_t, 8>{});
+    case 16:
+      return function(std::integral_constant<int64_t, 16>{});
+    default:
+      return function(bytes);
+  }
+}
+
+template <class Size>
+void copyElement(Size bytes, std::byte* target, const std::byte* source) {
+  std::memcpy(target, source, static_cast<size_t>(bytes));
+}
+
+// GatherElements and ScatterElements: data, and indices of the same rank that replace one coordinate.
+class ElementWalk {
+ public:
+  // `indexInput` is the input of indices; input 0 is the data.
+  ElementWalk(const KernelRequest& request, size_t indexInput);
+
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+
+  // Calls body(k, offset) for the indices k of a row (along the last axis); offset is of data, in elements.
+  template <class Body>
+  void forRow(const Node& node, int64_t row, const void* indices, Body body) const {
+    int64_t base = 0;
+    for (int64_t axis = indexShape_.rank() - 2, rest = row; axis >= 0; --axis) {
+      const int i = static_cast<int>(axis);
+      if (i != axis_) base += rest % indexShape_[i] * strides_[i];
+      rest /= indexShape_[i];
+    }
+    const int64_t step = axis_ == indexShape_.rank() - 1 ? 0 : 1, stride = strides_[axis_];
+    for (int64_t k = row * columns_, i = 0; i < columns_; ++k, ++i)
+      body(k, base + i * step + checkedIndex(node, indexAt(indices, is64_, k), size_, axis_) * stride);
+  }
+
+ private:
+  Shape indexShape_, strides_;
+  int axis_;
+  int64_t size_, rows_, columns_;
+  bool is64_;
+};
+
+// GatherND and ScatterND: indices [batch.., count.., k] name slices of data.
+class SliceWalk {
+ public:
+  SliceWalk(const KernelRequest& request, int batchDims);
+
+  int64_t count() const { return count_; }  // of index tuples
+  int64_t sliceElements() const { return sliceElements_; }
+  // Of data, in elements.
+  int64_t offset(const Node& node, int64_t tuple, const void* indices) const {
+    int64_t result = tuple / perBatch_ * batchStride_;
+    for (int i = 0; i < tupleSize_; ++i)
+      result +=
+          checkedIndex(node, indexAt(indices, is64_, tuple * tupleSize_ + i), data_[batchDims_ + i], batchDims_ + i) *
+          strides_[batchDims_ + i];
+    return result;
+  }
+
+ private:
+  Shape data_, strides_;
+  int batchDims_, tupleSize_;
+  int64_t count_, perBatch_, batchStride_, sliceElements_;
+  bool is64_;
+};
+
+}  // namespace max

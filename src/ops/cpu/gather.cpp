@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gather, GatherElements, GatherND. Every index is checked before it is used.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/cpu/element.h"
+#include "ops/cpu/movement.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kGrainBytes = 64 * 1024;
+
+bool hasIndices(const KernelRequest& request) {
+  return hasByteElements(request) && request.has(1) &&
+         (request.inputs[1].dtype == DType::Int64 || request.inputs[1].dtype == DType::Int32);
+}
+
+// data [outer, size, inner], indices [count] -> [outer, count, inner]
+class GatherKernel final : public Kernel {
+ public:
+  explicit GatherKernel(const KernelRequest& request) : node_(request.node) {
+    const Shape& data = request.inputs[0].shape;
+    axis_ = MovementCall(request, nullptr).axis(node_.attributes.getInt("axis", 0), data.rank());
+    outer_ = data.product(0, axis_);
+    size_ = data[axis_];
+    bytes_ = data.product(axis_ + 1, data.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
+    count_ = request.inputs[1].shape.count();
+    is64_ = request.inputs[1].dtype == DType::Int64;
+  }
+
+  void run(const KernelContext& context) const override {
+    const std::byte* data = context.in<std::byte>(0);
+    const void* indices = context.inputs[1];
+    std::byte* out = context.out<std::byte>();
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_, 1));
+    context.parallelFor(outer_ * count_, grain, [&](int64_t begin, int64_t end, int) {
+      visitElementBytes(bytes_, [&](auto size) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t index = checkedIndex(node_, indexAt(indices, is64_, i % count_), size_, axis_);
+          copyElement(size, out + i * bytes_, data + (i / count_ * size_ + index) * bytes_);
+        }
+      });
+    });
+  }
+
+ private:
+  const Node& node_;
+  int axis_;
+  int64_t outer_, size_, bytes_, count_;
+  bool is64_;
+};
+
+// indices has the output's shape; it may be smaller than data along the other axes.
+class GatherElementsKernel final : public Kernel {
+ public:
+  explicit GatherElementsKernel(const KernelRequest& request)
+      : node_(request.node), walk_(request, 1), bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {}
+
+  void run(const KernelContext& context) const override {
+    const std::byte* data = context.in<std::byte>(0);
+    std::byte* out = context.out<std::byte>();
+    const int64_t rows = walk_.rows(), columns = walk_.columns();
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_ * columns, 1));
+    context.parallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
+      visitElementBytes(bytes_, [&](auto size) {
+        for (int64_t row = begin; row < end; ++row)
+          walk_.forRow(node_, row, context.inputs[1],
+                       [&](int64_t k, int64_t offset) { copyElement(size, out + k * bytes_, data + offset * bytes_); });
+      });
+    });
+  }
+
+ private:
+  const Node& node_;
+  ElementWalk walk_;
+  int64_t bytes_;
+};
+
+class GatherNDKernel final : public Kernel {
+ public:
+  explicit GatherNDKernel(const KernelRequest& request)
+      : node_(request.node),
+        slices_(request, static_cast<int>(request.node.attributes.getInt("batch_dims", 0))),
+        bytes_(slices_.sliceElements() * static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
+        elementBytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {}
+
+  void run(const KernelContext& context) const override {
+    const std::byte* data = context.in<std::byte>(0);
+    std::byte* out = context.out<std::byte>();
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_, 1));
+    context.parallelFor(slices_.count(), grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i)
+        std::memcpy(out + i * bytes_, data + slices_.offset(node_, i, context.inputs[1]) * elementBytes_,
+                    static_cast<size_t>(bytes_));
+    });
+  }
+
+ private:
+  const Node& node_;
+  SliceWalk slices_;
+  int64_t bytes_, elementBytes_;
+};
+
+template <class K>
+inline constexpr Implementation kGather[] = {
+    {"gather", hasIndices,
+     [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<K>(request); }}};
+
+const OpKernels kRows[] = {
+    {"", "Gather", kGather<GatherKernel>},
+    {"", "GatherElements", kGather<GatherElementsKernel>},
+    {"", "GatherND", kGather<GatherNDKernel>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> gatherKernels() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that make tensors from shapes and a few numbers: Shape, Size, ConstantOfShape,
+// Range, EyeLike, OneHot, Trilu.
+#include <algorithm>
+#include <cstring>
+
+#include "base/half.h"
+#include "ops/cpu/element.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+template <class K>
+std::unique_ptr<Kernel> make(const KernelRequest& request) {
+  return std::make_unique<K>(request);
+}
+
+// Fills `count` elements of `bytes` with copies of one.
+void fillElements(std::byte* target, const std::byte* value, int64_t bytes, int64_t count) {
+  visitElementBytes(bytes, [&](auto size) {
+    for (int64_t i = 0; i < count; ++i) copyElement(size, target + i * bytes, value);
+  });
+}
+
+class ShapeKernel final : public Kernel {
+ public:
+  explicit ShapeKernel(const KernelRequest& request) : shape_(request.inputs[0].shape) {
+    const int64_t rank = shape_.rank();
+    const auto bound = [&](std::string_view name, int64_t fallback) {
+      const int64_t value = request.node.attributes.getInt(name, fallback);
+      return static_cast<int>(std::clamp<int64_t>(value < 0 ? value + rank : value, 0, rank));
+    };
+    begin_ = bound("start", 0);
+    end_ = std::max(begin_, bound("end", rank));
+  }
+  void run(const KernelContext& context) const override {
+    std::copy(shape_.begin() + begin_, shape_.begin() + end_, context.out<int64_t>());
+  }
+
+ private:
+  Shape shape_;
+  int begin_, end_;
+};
+
+class SizeKernel final : public Kernel {
+ public:
+  explicit SizeKernel(const KernelRequest& request) : count_(request.inputs[0].shape.count()) {}
+  void run(const KernelContext& context) const override { *context.out<int64_t>() = count_; }
+
+ private:
+  int64_t count_;
+};
+
+class ConstantOfShapeKernel final : public Kernel {
+ public:
+  explicit ConstantOfShapeKernel(const KernelRequest& request)
+      : value_(request.node.attributes.getTensor("value")),
+        bytes_(static_cast<int64_t>(sizeOf(request.outputs[0].dtype))),
+        count_(request.outputs[0].shape.count()) {
+    if (value_ && (value_->count() != 1 || value_->dtype() != request.outputs[0].dtype))
+      invalidArgument(request.node.description(), ": attribute value must be one ", request.outputs[0].dtype, ", not ",
+                      value_->count(), " of ", value_->dtype());
+  }
+  void run(const KernelContext& context) const override {
+    constexpr std::byte zero[16] = {};
+    const std::byte* value = value_ ? value_->as<std::byte>() : zero;
+    context.parallelFor(count_, 1 << 15, [&](int64_t begin, int64_t end, int) {
+      fillElements(context.out<std::byte>() + begin * bytes_, value, bytes_, end - begin);
+    });
+  }
+
+ private:
+  Ref<Tensor> value_;
+  int64_t bytes_, count_;
+};
+
+template <class T>
+class RangeKernel final : public Kernel {
+ public:
+  explicit RangeKernel(const KernelRequest& request) : count_(request.outputs[0].shape.count()) {}
+  void run(const KernelContext& context) const override {
+    const T start = *context.in<T>(0), delta = *context.in<T>(2);
+    T* out = context.out<T>();
+    for (int64_t i = 0; i < count_; ++i) out[i] = at(start, delta, i);
+  }
+
+ private:
+  static T at(T start, T delta, int64_t i) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(delta) * static_cast<uint64_t>(i));
+    else
+      return static_cast<T>(start + delta * static_cast<T>(i));
+  }
+  int64_t count_;
+};
+
+template <class T, DType kDType>
+constexpr Implementation rangeOf() {
+  return {"range", [](const KernelRequest& request) { return request.inputs[0].dtype == kDType; },
+          make<RangeKernel<T>>};
+}
+
+constexpr Implementation kRange[] = {
+    rangeOf<float, DType::Float32>(), rangeOf<double, DType::Float64>(), rangeOf<int64_t, DType::Int64>(),
+    rangeOf<int32_t, DType::Int32>(), rangeOf<int16_t, DType::Int16>(),
+};
+
+// The number one in a dtype's bytes; false if the dtype has none here.
+bool oneOf(DType dtype, std::byte* bytes) {
+  const float one = 1;
+  const double wideOne = 1;
+  const uint64_t integer = 1;  // little endian: its first bytes are a narrower one
+  switch (dtype) {
+    case DType::Float32:
+      std::memcpy(bytes, &one, 4);
+      return true;
+    case DType::Float64:
+      std::memcpy(bytes, &wideOne, 8);
+      return true;
+    case DType::Float16:
+      std::memcpy(bytes, std::array{halfFromFloat(1)}.data(), 2);
+      return true;
+    case DType::BFloat16:
+      std::memcpy(bytes, std::array{bfloat16FromFloat(1)}.data(), 2);
+      return true;
+    default:
+      break;
+  }
+  if (dtype != DType::Bool && (!isInteger(dtype) || isPacked(dtype))) return false;
+  std::memcpy(bytes, &integer, 8);
+  return true;
+}
+
+class EyeLikeKernel final : public Kernel {
+ public:
+  explicit EyeLikeKernel(const KernelRequest& request)
+      : rows_(request.outputs[0].shape[0]),
+        columns_(request.outputs[0].shape[1]),
+        diagonal_(request.node.attributes.getInt("k", 0)),
+        bytes_(static_cast<int64_t>(sizeOf(request.outputs[0].dtype))) {
+    oneOf(request.outputs[0].dtype, one_);
+  }
+  static bool accepts(const KernelRequest& request) {
+    std::byte ignored[8];
+    return request.outputs[0].shape.rank() == 2 && oneOf(request.outputs[0].dtype, ignored);
+  }
+  void run(const KernelContext& context) const override {
+    std::byte* out = context.out<std::byte>();
+    if (rows_ * columns_ == 0) return;
+    std::memset(out, 0, static_cast<size_t>(rows_ * columns_ * bytes_));
+    const int64_t first = diagonal_ <= -rows_ ? rows_ : std::max<int64_t>(0, -diagonal_);
+    if (diagonal_ >= columns_) return;
+    for (int64_t row = first; row < rows_ && row + diagonal_ < columns_; ++row)
+      std::memcpy(out + (row * columns_ + row + diagonal_) * bytes_, one_, static_cast<size_t>(bytes_));
+  }
+
+ private:
+  int64_t rows_, columns_, diagonal_, bytes_;
+  std::byte one_[8];
+};
+
+// indices [outer, inner] (any number type), depth, values = [off, on] -> [outer, depth, inner]
+class OneHotKernel final : public Kernel {
+ public:
+  explicit OneHotKernel(const KernelRequest& request)
+      : indexType_(request.inputs[0].dtype), bytes_(static_cast<int64_t>(sizeOf(request.outputs[0].dtype))) {
+    const Shape& out = request.outputs[0].shape;
+    const int axis = MovementCall(request, nullptr).axis(request.node.attributes.getInt("axis", -1), out.rank());
+    outer_ = out.product(0, axis);
+    depth_ = out[axis];
+    inner_ = out.product(axis + 1, out.rank());
+  }
+  static bool accepts(const KernelRequest& request) {
+    const DType dtype = request.inputs[0].dtype;
+    return (dtype == DType::Int64 || dtype == DType::Int32 || dtype == DType::Float32) && request.has(2) &&
+           bitsOf(request.inputs[2].dtype) >= 8;
+  }
+  void run(const KernelContext& context) const override {
+    const std::byte* values = context.in<std::byte>(2);
+    std::byte* out = context.out<std::byte>();
+    fillElements(out, values, bytes_, outer_ * depth_ * inner_);
+    for (int64_t k = 0; k < outer_ * inner_; ++k) {
+      int64_t index = indexOf(context.inputs[0], k);
+      if (index < 0) index += depth_;
+      if (index < 0 || index >= depth_) continue;  // ONNX: such a row is all "off"
+      std::memcpy(out + ((k / inner_ * depth_ + index) * inner_ + k % inner_) * bytes_, values + bytes_,
+                  static_cast<size_t>(bytes_));
+    }
+  }
+
+ private:
+  int64_t indexOf(const void* indices, int64_t k) const {
+    if (indexType_ != DType::Float32) return indexAt(indices, indexType_ == DType::Int64, k);
+    const float value = static_cast<const float*>(indices)[k];
+    return std::abs(value) < 0x1p62f ? static_cast<int64_t>(value) : depth_;  // too large, infinite or NaN: "off"
+  }
+  DType indexType_;
+  int64_t bytes_, outer_, depth_, inner_;
+};
+
+// Keeps the upper or lower triangle of every matrix; k is the second input.
+class TriluKernel final : public Kernel {
+ public:
+  explicit TriluKernel(const KernelRequest& request)
+      : upper_(request.node.attributes.getInt("upper", 1) != 0), hasDiagonal_(request.has(1)) {
+    const Shape& shape = request.inputs[0].shape;
+    if (shape.rank() < 2) invalidArgument(request.node.description(), ": needs at least 2 axes, not ", shape);
+    bytes_ = static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
+    columns_ = shape.back();
+    rows_ = shape[shape.rank() - 2];
+    matrices_ = shape.product(0, shape.rank() - 2);
+  }
+  void run(const KernelContext& context) const override {
+    const int64_t diagonal = hasDiagonal_ ? *context.in<int64_t>(1) : 0;
+    context.parallelFor(matrices_ * rows_, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, columns_ * bytes_)),
+                        [&](int64_t begin, int64_t end, int) {
+                          for (int64_t row = begin; row < end; ++row) copyRow(context, row, diagonal);
+                        });
+  }
+
+ private:
+  void copyRow(const KernelContext& context, int64_t row, int64_t diagonal) const {
+    // The first column right of the diagonal's left side; diagonals far outside clamp to the row's ends.
+    const int64_t shift = std::clamp<int64_t>(diagonal, -rows_ - columns_, rows_ + columns_) + (upper_ ? 0 : 1);
+    const int64_t cut = std::clamp<int64_t>(row % rows_ + shift, 0, columns_);
+    const int64_t from = upper_ ? cut : 0, to = upper_ ? columns_ : cut;
+    std::byte* out = context.out<std::byte>() + row * columns_ * bytes_;
+    const std::byte* in = context.in<std::byte>(0) + row * columns_ * bytes_;
+    std::memset(out, 0, static_cast<size_t>(from * bytes_));
+    std::memcpy(out + from * bytes_, in + from * bytes_, static_cast<size_t>((to - from) * bytes_));
+    std::memset(out + to * bytes_, 0, static_cast<size_t>((columns_ - to) * bytes_));
+  }
+  bool upper_, hasDiagonal_;
+  int64_t bytes_, columns_, rows_, matrices_;
+};
+
+template <class K, bool (*Accepts)(const KernelRequest&) = nullptr>
+inline constexpr Implementation kGenerate[] = {{"generate", Accepts, make<K>}};
+
+const OpKernels kRows[] = {
+    {"", "Shape", kGenerate<ShapeKernel>},
+    {"", "Size", kGenerate<SizeKernel>},
+    {"", "ConstantOfShape", kGenerate<ConstantOfShapeKernel>},
+    {"", "Range", kRange},
+    {"", "EyeLike", kGenerate<EyeLikeKernel, EyeLikeKernel::accepts>},
+    {"", "OneHot", kGenerate<OneHotKernel, OneHotKernel::accepts>},
+    {"", "Trilu", kGenerate<TriluKernel, hasByteElements>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> generateKernels() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are a few strided copies each: Transpose, Concat, Split, Slice, Expand,
+// Tile, DepthToSpace, SpaceToDepth, and those that only rename their elements' shape.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/cpu/movement.h"
+#include "ops/cpu/strided_copy.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+// Part of an input goes to part of an output; offsets and strides in elements.
+struct Piece {
+  size_t input = 0;
+  size_t output = 0;
+  int64_t sourceOffset = 0;
+  int64_t targetOffset = 0;
+  Shape shape;
+  Shape sourceStrides;
+  Shape targetStrides;
+};
+
+using PiecesFunction = std::vector<Piece> (*)(const MovementCall& call);
+
+int64_t elementBytes(const KernelRequest& request, size_t input) {
+  return static_cast<int64_t>(sizeOf(request.inputs[input].dtype));
+}
+
+// Copies planned once; if the inputs that place them are not constant, at every run.
+class CopyKernel final : public Kernel {
+ public:
+  CopyKernel(const KernelRequest& request, PiecesFunction pieces, size_t firstPlacing)
+      : saved_(request), pieces_(pieces) {
+    planned_ = allConstant(request, firstPlacing);
+    if (planned_) plan(pieces(MovementCall(request, nullptr)), copies_);
+  }
+
+  void run(const KernelContext& context) const override {
+    if (planned_) return runAll(copies_, context);
+    std::vector<Copy> copies;
+    const KernelRequest request = saved_.request();
+    plan(pieces_(MovementCall(request, context.inputs)), copies);
+    runAll(copies, context);
+  }
+
+ private:
+  struct Copy {
+    size_t input, output;
+    int64_t sourceBytes, targetBytes;
+    StridedCopy copy;
+  };
+
+  void plan(const std::vector<Piece>& pieces, std::vector<Copy>& copies) const {
+    copies.reserve(pieces.size());
+    for (const Piece& piece : pieces) {
+      const KernelRequest request = saved_.request();
+      const int64_t size = elementBytes(request, piece.input);
+      copies.push_back({piece.input, piece.output, piece.sourceOffset * size, piece.targetOffset * size,
+                        StridedCopy(static_cast<size_t>(size), piece.shape, piece.sourceStrides, piece.targetStrides)});
+    }
+  }
+
+  static void runAll(const std::vector<Copy>& copies, const KernelContext& context) {
+    for (const Copy& copy : copies)
+      copy.copy.run(context.in<std::byte>(copy.input) + copy.sourceBytes,
+                    context.out<std::byte>(copy.output) + copy.targetBytes, context.lanes);
+  }
+
+  SavedRequest saved_;
+  PiecesFunction pieces_;
+  bool planned_;
+  std::vector<Copy> copies_;
+};
+
+// The oracle: one element after another.
+class PlainCopyKernel final : public Kernel {
+ public:
+  PlainCopyKernel(const KernelRequest& request, PiecesFunction pieces) : saved_(request), pieces_(pieces) {}
+
+  void run(const KernelContext& context) const override {
+    const KernelRequest request = saved_.request();
+    for (const Piece& piece : pieces_(MovementCall(request, context.inputs))) {
+      const int64_t size = elementBytes(request, piece.input);
+      const int64_t count = piece.shape.count();
+      for (int64_t k = 0; k < count; ++k) {
+        int64_t source = piece.sourceOffset, target = piece.targetOffset, rest = k;
+        for (int axis = piece.shape.rank() - 1; axis >= 0; --axis) {
+          source += rest % piece.shape[axis] * piece.sourceStrides[axis];
+          target += rest % piece.shape[axis] * piece.targetStrides[axis];
+          rest /= piece.shape[axis];
+        }
+        std::memcpy(context.out<std::byte>(piece.output) + target * size,
+                    context.in<std::byte>(piece.input) + source * size, static_cast<size_t>(size));
+      }
+    }
+  }
+
+ private:
+  SavedRequest saved_;
+  PiecesFunction pieces_;
+};
+
+constexpr size_t kNonePlaces = SIZE_MAX;  // where data goes depends on shapes alone
+
+template <PiecesFunction F, size_t kFirstPlacing = 1>
+inline constexpr Implementation kCopy[] = {
+    {"strided_copy", hasByteElements,
+     [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+       return std::make_unique<CopyKernel>(request, F, kFirstPlacing);
+     }},
+    {"reference", hasByteElements,
+     [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+       return std::make_unique<PlainCopyKernel>(request, F);
+     }},
+};
+
+// A dense source whose axes go to the target in the order `permutation`.
+Piece permuted(const Shape& source, std::span<const int> permutation) {
+  const Shape dense = contiguousStrides(source);
+  Piece piece;
+  for (const int axis : permutation) {
+    piece.shape.push(source[axis]);
+    piece.sourceStrides.push(dense[axis]);
+  }
+  piece.targetStrides = contiguousStrides(piece.shape);
+  return piece;
+}
+
+std::vector<Piece> transpose(const MovementCall& call) {
+  const int rank = call.in().rank();
+  std::vector<int> permutation;
+  for (const int64_t axis : call.attributes().getInts("perm")) permutation.push_back(call.axis(axis, rank));
+  if (permutation.empty())
+    for (int axis = rank - 1; axis >= 0; --axis) permutation.push_back(axis);
+  std::vector<bool> seen(static_cast<size_t>(rank));
+  for (const int axis : permutation) seen[static_cast<size_t>(axis)] = true;
+  if (static_cast<int>(permutation.size()) != rank || std::count(seen.begin(), seen.end(), true) != rank)
+    call.fail(MAX_STATUS_INVALID_ARGUMENT, "perm is no permutation of the ", rank, " axes");
+  return {permuted(call.in(), permutation)};
+}
+
+// A box of one tensor, at `start` along `axis`, is the whole of another one.
+Piece part(const Shape& whole, const Shape& box, int axis, int64_t start, bool isSource) {
+  Piece piece;
+  const Shape wholeStrides = contiguousStrides(whole), boxStrides = contiguousStrides(box);
+  piece.shape = box;
+  piece.sourceStrides = isSource ? wholeStrides : boxStrides;
+  piece.targetStrides = isSource ? boxStrides : wholeStrides;
+  (isSource ? piece.sourceOffset : piece.targetOffset) = start * wholeStrides[axis];
+  return piece;
+}
+
+std::vector<Piece> concat(const MovementCall& call) {
+  const int axis = call.axis(call.attributes().getInt("axis", 0), call.out().rank());
+  std::vector<Piece> pieces;
+  int64_t start = 0;
+  for (size_t i = 0; i < call.inputCount(); ++i) {
+    Piece piece = part(call.out(), call.in(i), axis, start, false);
+    piece.input = i;
+    start += call.in(i)[axis];
+    if (piece.shape.count() > 0) pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+// The outputs' shapes already say how the input is split.
+std::vector<Piece> split(const MovementCall& call) {
+  const int axis = call.axis(call.attributes().getInt("axis", 0), call.in().rank());
+  std::vector<Piece> pieces;
+  const std::vector<int64_t> sizes = call.integers(1);
+  const int64_t count = static_cast<int64_t>(call.outputCount());
+  const int64_t even = (call.in()[axis] + count - 1) / count;
+  int64_t start = 0;
+  for (size_t i = 0; i < call.outputCount(); ++i) {
+    if (call.request().outputs[i].present()) {
+      Piece piece = part(call.in(), call.out(i), axis, start, true);
+      piece.output = i;
+      if (piece.shape.count() > 0) pieces.push_back(piece);
+    }
+    start += i < sizes.size() ? sizes[i] : even;
+  }
+  return pieces;
+}
+
+// Inputs: data, starts, ends, axes, steps. How many elements are taken is the output's shape.
+std::vector<Piece> slice(const MovementCall& call) {
+  const Shape& shape = call.in();
+  Piece piece;
+  piece.shape = call.out();
+  piece.sourceStrides = contiguousStrides(shape);
+  piece.targetStrides = contiguousStrides(call.out());
+  const Shape dense = piece.sourceStrides;
+  const std::vector<int64_t> starts = call.integers(1), axes = call.integers(3), steps = call.integers(4);
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const int axis = call.axis(i < axes.size() ? axes[i] : static_cast<int64_t>(i), shape.rank());
+    const int64_t step = i < steps.size() ? steps[i] : 1, size = shape[axis];
+    const int64_t start = starts[i] < 0 ? starts[i] + size : starts[i];
+    piece.sourceOffset += std::clamp<int64_t>(start, 0, step < 0 ? size - 1 : size) * dense[axis];
+    // A step may be huge when one element is taken; then it is not used.
+    piece.sourceStrides[axis] = call.out()[axis] > 1 ? dense[axis] * step : 0;
+  }
+  if (piece.shape.count() == 0) return {};
+  return {piece};
+}
+
+std::vector<Piece> expand(const MovementCall& call) {
+  const Shape &in = call.in(), &out = call.out();
+  const Shape dense = contiguousStrides(in);
+  Piece piece;
+  piece.shape = out;
+  piece.sourceStrides = Shape::filled(out.rank(), 0);
+  for (int i = 0; i < in.rank(); ++i)
+    if (in[i] != 1) piece.sourceStrides[out.rank() - in.rank() + i] = dense[i];
+  piece.targetStrides = contiguousStrides(out);
+  return {piece};
+}
+
+// Each axis becomes [repeat, size]; axes that are not repeated stay one, so that at most 16 remain in practice.
+std::vector<Piece> tile(const MovementCall& call) {
+  const Shape &in = call.in(), &out = call.out();
+  const Shape sourceDense = contiguousStrides(in), targetDense = contiguousStrides(out);
+  Piece piece;
+  if (out.count() == 0) return {};
+  for (int i = 0; i < in.rank(); ++i) {
+    if (out[i] != in[i]) {
+      piece.shape.push(out[i] / in[i]);
+      piece.sourceStrides.push(0);
+      piece.targetStrides.push(targetDense[i] * in[i]);
+    }
+    if (in[i] == 1) continue;
+    piece.shape.push(in[i]);
+    piece.sourceStrides.push(sourceDense[i]);
+    piece.targetStrides.push(targetDense[i]);
+  }
+  return {piece};
+}
+
+std::vector<Piece> depthToSpace(const MovementCall& call) {
+  const Shape& in = call.in();
+  const int64_t block = call.attributes().getInt("blocksize", 1);
+  const bool columnFirst = call.attributes().getString("mode", "DCR") == "CRD";
+  const int64_t depth = in[1] / (block * block);
+  if (columnFirst) return {permuted({in[0], depth, block, block, in[2], in[3]}, std::array{0, 1, 4, 2, 5, 3})};
+  return {permuted({in[0], block, block, depth, in[2], in[3]}, std::array{0, 3, 4, 1, 5, 2})};
+}
+
+std::vector<Piece> spaceToDepth(const MovementCall& call) {
+  const Shape& in = call.in();
+  const int64_t block = call.attributes().getInt("blocksize", 1);
+  return {permuted({in[0], in[1], in[2] / block, block, in[3] / block, block}, std::array{0, 3, 5, 1, 2, 4})};
+}
+
+std::vector<Piece> sameElements(const MovementCall& call) {
+  Piece piece;
+  piece.shape = Shape{call.in().count()};
+  piece.sourceStrides = piece.targetStrides = Shape{1};
+  return {piece};
+}
+
+const OpKernels kRows[] = {
+    {"", "Transpose", kCopy<transpose>},
+    {"", "Concat", kCopy<concat, kNonePlaces>},
+    {"", "Split", kCopy<split>},
+    {"", "Slice", kCopy<slice>},
+    {"", "Expand", kCopy<expand, kNonePlaces>},
+    {"", "Tile", kCopy<tile, kNonePlaces>},
+    {"", "DepthToSpace", kCopy<depthToSpace>},
+    {"", "SpaceToDepth", kCopy<spaceToDepth>},
+    {"", "Identity", kCopy<sameElements>},
+    {"", "Reshape", kCopy<sameElements, kNonePlaces>},
+    {"", "Flatten", kCopy<sameElements>},
+    {"", "Squeeze", kCopy<sameElements, kNonePlaces>},
+    {"", "Unsqueeze", kCopy<sameElements, kNonePlaces>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> movementCopyKernels() { return kRows; }
+
+}  // namespace max

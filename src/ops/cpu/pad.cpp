@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pad: constant, edge, reflect, wrap; negative pads crop.
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "ops/cpu/indexed_copy.h"
+#include "ops/cpu/movement.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+enum class Mode { Constant, Edge, Reflect, Wrap };
+
+Mode modeOf(const MovementCall& call) {
+  const std::string mode = call.attributes().getString("mode", "constant");
+  if (mode == "constant") return Mode::Constant;
+  if (mode == "edge") return Mode::Edge;
+  if (mode == "reflect") return Mode::Reflect;
+  if (mode == "wrap") return Mode::Wrap;
+  call.fail(MAX_STATUS_INVALID_ARGUMENT, "unknown mode '", mode, "'");
+}
+
+// Where index i of the endlessly padded axis comes from.
+int64_t sourceIndex(Mode mode, int64_t i, int64_t size) {
+  if (i >= 0 && i < size) return i;
+  if (mode == Mode::Constant || size == 0) return IndexedCopy::kFill;
+  if (mode == Mode::Edge) return i < 0 ? 0 : size - 1;
+  const int64_t period = mode == Mode::Wrap ? size : 2 * (size - 1);
+  if (period == 0) return 0;
+  const int64_t phase = (i % period + period) % period;
+  return phase < size ? phase : period - phase;
+}
+
+IndexTables padTables(const MovementCall& call) {
+  const Shape &in = call.in(), &out = call.out();
+  const Mode mode = modeOf(call);
+  const std::vector<int64_t> pads = call.integers(1), axes = call.integers(3);
+  const size_t count = call.has(3) ? axes.size() : static_cast<size_t>(in.rank());
+  if (pads.size() != 2 * count) call.fail(MAX_STATUS_INVALID_ARGUMENT, pads.size(), " pads for ", count, " axes");
+  Shape before = Shape::filled(in.rank(), 0), after = before;
+  for (size_t i = 0; i < count; ++i) {
+    const int axis = call.axis(call.has(3) ? axes[i] : static_cast<int64_t>(i), in.rank());
+    before[axis] = pads[i];
+    after[axis] = pads[count + i];
+  }
+  IndexTables tables(static_cast<size_t>(in.rank()));
+  for (int axis = 0; axis < in.rank(); ++axis) {
+    if (in[axis] + before[axis] + after[axis] != out[axis])
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "pads ", before[axis], " and ", after[axis], " do not turn ", in, " into ",
+                out);
+    if (in[axis] == 0 && out[axis] > 0 && mode != Mode::Constant)
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " of ", in, " has nothing to pad with");
+    for (int64_t i = 0; i < out[axis]; ++i)
+      tables[static_cast<size_t>(axis)].push_back(sourceIndex(mode, i - before[axis], in[axis]));
+  }
+  return tables;
+}
+
+class PadKernel final : public Kernel {
+ public:
+  explicit PadKernel(const KernelRequest& request)
+      : saved_(request), bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))), hasValue_(request.has(2)) {
+    for (const size_t i : {size_t{1}, size_t{3}})
+      if (request.has(i) && !request.inputs[i].constant) return;
+    copy_.emplace(bytes_, request.inputs[0].shape, padTables(MovementCall(request, nullptr)));
+  }
+
+  void run(const KernelContext& context) const override {
+    if (copy_) return run(*copy_, context);
+    const KernelRequest request = saved_.request();
+    run(IndexedCopy(bytes_, request.inputs[0].shape, padTables(MovementCall(request, context.inputs))), context);
+  }
+
+ private:
+  void run(const IndexedCopy& copy, const KernelContext& context) const {
+    static constexpr std::byte kZero[16] = {};
+    copy.run(context.in<std::byte>(0), context.out<std::byte>(), hasValue_ ? context.in<std::byte>(2) : kZero,
+             context.lanes);
+  }
+  SavedRequest saved_;
+  int64_t bytes_;
+  bool hasValue_;
+  std::optional<IndexedCopy> copy_;
+};
+
+// The oracle: every output element finds its own source.
+class PlainPadKernel final : public Kernel {
+ public:
+  explicit PlainPadKernel(const KernelRequest& request) : saved_(request) {}
+
+  void run(const KernelContext& context) const override {
+    const KernelRequest request = saved_.request();
+    const MovementCall call(request, context.inputs);
+    const IndexTables tables = padTables(call);
+    const size_t bytes = sizeOf(request.inputs[0].dtype);
+    const Shape dense = contiguousStrides(call.in());
+    const std::byte zero[16] = {};
+    const std::byte* fill = call.has(2) ? context.in<std::byte>(2) : zero;
+    for (int64_t k = 0; k < call.out().count(); ++k) {
+      int64_t offset = 0, rest = k;
+      for (int axis = call.out().rank() - 1; axis >= 0; --axis) {
+        const int64_t index = tables[static_cast<size_t>(axis)][static_cast<size_t>(rest % call.out()[axis])];
+        rest /= call.out()[axis];
+        offset = index == IndexedCopy::kFill || offset < 0 ? -1 : offset + index * dense[axis];
+      }
+      std::memcpy(context.out<std::byte>() + static_cast<size_t>(k) * bytes,
+                  offset < 0 ? fill : context.in<std::byte>(0) + static_cast<size_t>(offset) * bytes, bytes);
+    }
+  }
+
+ private:
+  SavedRequest saved_;
+};
+
+constexpr Implementation kPad[] = {
+    {"indexed_copy", hasByteElements,
+     [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<PadKernel>(request); }},
+    {"reference", hasByteElements,
+     [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<PlainPadKernel>(request); }},
+};
+
+const OpKernels kRows[] = {{"", "Pad", kPad}};
+
+}  // namespace
+
+std::span<const OpKernels> padKernels() { return kRows; }
+
+}  // namespace max

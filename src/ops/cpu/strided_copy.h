@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A copy between two strided views of one shape: what Transpose, Slice, Concat,
+// Split, Expand, Tile, DepthToSpace and others are made of.
+#pragma once
+
+#include <cstddef>
+
+#include "base/shape.h"
+
+namespace max {
+
+class StridedCopy {
+ public:
+  // Strides in elements of `elementSize` bytes. Source strides may be zero or negative;
+  // target strides are such that no two elements meet.
+  StridedCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides);
+
+  // The first element of the views lies at `source` and `target`.
+  void run(const std::byte* source, std::byte* target, int lanes) const;
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  enum class Form { Empty, Block, Runs, Transposed, Elements };
+
+  void addAxes(const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides);
+  void mergeAxes();
+  void widenElements();
+  void chooseForm();
+  void runRange(const std::byte* source, std::byte* target, int64_t begin, int64_t end) const;
+  void copyInner(const std::byte* source, std::byte* target) const;
+  int64_t innerBytes() const;
+
+  Form form_ = Form::Empty;
+  int64_t elementSize_;  // bytes that lie together in both views
+  int64_t bytes_ = 0;
+  // Axes from outer to inner, strides in bytes; the form's own inner axes are apart.
+  int rank_ = 0;
+  int64_t dims_[kMaxRank];
+  int64_t source_[kMaxRank];
+  int64_t target_[kMaxRank];
+  int64_t outerCount_ = 1;
+  // Elements: one axis. Transposed: rows lie together in the target, columns in the source.
+  int64_t rows_ = 1, columns_ = 1;
+  int64_t rowSource_ = 0, rowTarget_ = 0, columnSource_ = 0, columnTarget_ = 0;
+};
+
+}  // namespace max
