@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weights_harness.h"
+
+namespace max {
+namespace {
+
+int64_t randomSize(RandomTensors& random) {
+  const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 16, 17, 31, 33, 48, 49, 64, 65, 97, 130};
+  return sizes[random.integer(0, 15)];
+}
+
+// How one kernel run is described when it fails.
+std::string describe(CpuTarget target, const Shape& a, const Shape& b, int lanes, unsigned constants) {
+  return concat(nameOf(target), " ", a, " x ", b, " lanes ", lanes, constants ? " constant" : "");
+}
+
+void compare(NodeUnderTest& node, const Tensors& inputs, const Shape& out, CpuTarget target, int lanes,
+             unsigned constants) {
+  const Tensors expected = node.run(inputs, {out}, "reference");
+  const Tensors actual = node.run(inputs, {out}, "gemm_f32", lanes, constants);
+  expectNear(*actual[0], *expected[0], 2e-5f,
+             describe(target, inputs[0]->shape(), inputs[1]->shape(), lanes, constants));
+}
+
+TEST(MatMul, MatchesReferenceOnRandomShapes) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(1);
+    NodeUnderTest node("", "MatMul");
+    for (int i = 0; i < 120; ++i) {
+      const int64_t m = randomSize(random), k = random.integer(0, 400), n = randomSize(random);
+      const Tensors inputs = {random.floats({m, k}), random.floats({k, n})};
+      compare(node, inputs, {m, n}, target, 1 + i % 4, i % 3 ? 2u : 0u);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  });
+}
+
+TEST(MatMul, BroadcastsBatches) {
+  struct Case {
+    Shape a, b, out;
+  };
+  const Case cases[] = {
+      {{3, 5, 7}, {7, 9}, {3, 5, 9}},
+      {{5, 7}, {3, 7, 9}, {3, 5, 9}},
+      {{2, 1, 40, 70}, {3, 70, 50}, {2, 3, 40, 50}},
+      {{2, 3, 40, 70}, {2, 3, 70, 50}, {2, 3, 40, 50}},
+      {{1, 3, 2, 7}, {4, 1, 7, 20}, {4, 3, 2, 20}},
+      {{7}, {7, 9}, {9}},
+      {{5, 7}, {7}, {5}},
+      {{7}, {7}, {}},
+      {{2, 5, 7}, {7}, {2, 5}},
+      {{7}, {2, 7, 3}, {2, 3}},
+      {{0, 7}, {7, 3}, {0, 3}},
+      {{2, 0, 7}, {2, 7, 3}, {2, 0, 3}},
+      {{3, 0}, {0, 20}, {3, 20}},
+      {{3, 4}, {4, 0}, {3, 0}},
+      {{0, 3, 4}, {0, 4, 5}, {0, 3, 5}},
+  };
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(2);
+    NodeUnderTest node("", "MatMul");
+    for (const Case& c : cases)
+      for (unsigned constants : {0u, 2u}) {
+        compare(node, {random.floats(c.a), random.floats(c.b)}, c.out, target, 2, constants);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+  });
+}
+
+TEST(Gemm, MatchesReferenceWithAllFormsOfC) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(3);
+    for (int i = 0; i < 100; ++i) {
+      const int64_t m = randomSize(random), k = random.integer(1, 100), n = randomSize(random);
+      const bool transA = random.chance(0.3), transB = random.chance(0.5);
+      NodeUnderTest node("", "Gemm");
+      node->attributes.set("transA", int64_t{transA});
+      node->attributes.set("transB", int64_t{transB});
+      node->attributes.set("alpha", random.chance(0.5) ? 1.f : 0.5f);
+      node->attributes.set("beta", random.chance(0.5) ? 1.f : 2.f);
+      const Shape forms[] = {{n}, {1, n}, {m, n}, {m, 1}, {1}, {}};
+      Tensors inputs = {random.floats(transA ? Shape{k, m} : Shape{m, k}),
+                        random.floats(transB ? Shape{n, k} : Shape{k, n})};
+      if (i % 7) inputs.push_back(random.floats(forms[i % 7 - 1]));
+      compare(node, inputs, {m, n}, target, 1 + i % 3, i % 2 ? 2u : 0u);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  });
+}
+
+TEST(FusedMatMul, MatchesReferenceWithEpilogues) {
+  const char* activations[] = {"",          "Relu", "LeakyRelu", "Clip",     "Sigmoid", "HardSigmoid",
+                               "HardSwish", "Silu", "Gelu",      "GeluTanh", "Tanh"};
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(4);
+    for (int i = 0; i < 110; ++i) {
+      const int64_t m = i % 5 ? randomSize(random) : 1, k = random.integer(1, 300), n = randomSize(random);
+      const bool transA = random.chance(0.2), transB = random.chance(0.4);
+      NodeUnderTest node("max", "MatMul");
+      node->attributes.set("transA", int64_t{transA});
+      node->attributes.set("transB", int64_t{transB});
+      node->attributes.set("alpha", random.chance(0.5) ? 1.f : 0.125f);
+      node->attributes.set("activation", std::string(activations[i % 11]));
+      node->attributes.set("activation_alpha", 0.1f);
+      node->attributes.set("activation_beta", 0.4f);
+      const int64_t batch = random.integer(1, 3);
+      const Tensors inputs = {random.floats(transA ? Shape{batch, k, m} : Shape{batch, m, k}),
+                              random.floats(transB ? Shape{n, k} : Shape{k, n}),
+                              random.chance(0.5) ? random.floats({n}) : nullptr,
+                              random.chance(0.5) ? random.floats({batch, m, n}) : nullptr};
+      compare(node, inputs, {batch, m, n}, target, 1 + i % 4, i % 2 ? 2u : 0u);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  });
+}
+
+// Weights packed for one target must not be used with another.
+TEST(MatMul, PackedWeightsOfAnotherTargetAreNotUsed) {
+  RandomTensors random(5);
+  NodeUnderTest node("", "MatMul");
+  const Tensors inputs = {random.floats({9, 20}), random.floats({20, 70})};
+  const std::vector<const Tensor*> known = {nullptr, inputs[1].get()};
+  const Tensors expected = node.run(inputs, {{9, 70}}, "reference");
+  const CpuTarget before = cpuTarget();
+  setCpuTargetForTest(CpuTarget::Baseline);
+  const Ref<Prepared> packed = findKernels("", "MatMul")->prepare(*node, known);
+  setCpuTargetForTest(before);
+  node->prepared = packed;
+  const std::vector<Operand> in = {{DType::Float32, {9, 20}, nullptr}, {DType::Float32, {20, 70}, inputs[1].get()}};
+  const std::vector<Operand> out = {{DType::Float32, {9, 70}, nullptr}};
+  const std::unique_ptr<Kernel> kernel = createKernel({*node, in, out, 1}, "gemm_f32");
+  Ref<Tensor> result = Tensor::allocate(DType::Float32, {9, 70});
+  const void* sources[] = {inputs[0]->data(), inputs[1]->data()};
+  void* targets[] = {result->mutableData()};
+  const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
+  kernel->run({sources, targets, static_cast<std::byte*>(scratch->data()), 1});
+  expectNear(*result, *expected[0], 1e-5f, "after the target changed");
+}
+
+}  // namespace
+}  // namespace max

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a float32 node with weights on host tensors, with an implementation, a CPU target and a number of lanes of
+// choice.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/schema.h"
+#include "ops/cpu/target.h"
+#include "ops/kernel.h"
+
+namespace max {
+
+using Tensors = std::vector<Ref<Tensor>>;
+
+class NodeUnderTest {
+ public:
+  NodeUnderTest(std::string_view domain, std::string_view op) {
+    schema_.domain = domain;
+    schema_.name = op;
+    node_.schema = &schema_;
+    node_.name = "test";
+  }
+  Node& operator*() { return node_; }
+  Node* operator->() { return &node_; }
+
+  // `constants`: bit i = input i is constant, and the weights are prepared as at load.
+  Tensors run(const Tensors& inputs, const std::vector<Shape>& outputs, std::string_view implementation = "",
+              int lanes = 1, unsigned constants = 0) {
+    std::vector<Operand> in(inputs.size()), out;
+    std::vector<const Tensor*> known(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i]) continue;
+      known[i] = constants >> i & 1 ? inputs[i].get() : nullptr;
+      in[i] = {inputs[i]->dtype(), inputs[i]->shape(), known[i]};
+    }
+    for (const Shape& shape : outputs) out.push_back({DType::Float32, shape, nullptr});
+    node_.prepared = nullptr;
+    const OpKernels* kernels = findKernels(node_.domain(), node_.op());
+    if (constants && kernels && kernels->prepare) node_.prepared = kernels->prepare(node_, known);
+    const std::unique_ptr<Kernel> kernel = createKernel({node_, in, out, lanes}, implementation);
+    return runKernel(*kernel, inputs, outputs, lanes);
+  }
+
+ private:
+  static Tensors runKernel(const Kernel& kernel, const Tensors& inputs, const std::vector<Shape>& outputs, int lanes) {
+    std::vector<const void*> sources;
+    std::vector<void*> targets;
+    Tensors results;
+    for (const Ref<Tensor>& input : inputs) sources.push_back(input ? input->data() : nullptr);
+    for (const Shape& shape : outputs) {
+      results.push_back(Tensor::allocate(DType::Float32, shape));
+      std::memset(results.back()->mutableData(), 0xff, results.back()->bytes());  // NaN: unwritten elements show
+      targets.push_back(results.back()->mutableData());
+    }
+    const Ref<Storage> scratch = allocateStorage(kernel.scratchBytes());
+    kernel.run({sources.data(), targets.data(), static_cast<std::byte*>(scratch->data()), lanes});
+    return results;
+  }
+
+  OpSchema schema_{};
+  Node node_;
+};
+
+class RandomTensors {
+ public:
+  explicit RandomTensors(uint32_t seed) : engine_(seed) {}
+  int64_t integer(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
+  bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(engine_) < p; }
+  Ref<Tensor> floats(const Shape& shape, float scale = 1) {
+    Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
+    std::uniform_real_distribution<float> values(-scale, scale);
+    auto* data = static_cast<float*>(tensor->mutableData());
+    for (int64_t i = 0; i < tensor->count(); ++i) data[i] = values(engine_);
+    return tensor;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+inline void expectNear(const Tensor& actual, const Tensor& expected, float tolerance, const std::string& what) {
+  ASSERT_EQ(actual.count(), expected.count()) << what;
+  for (int64_t i = 0; i < actual.count(); ++i) {
+    const float a = actual.as<float>()[i], e = expected.as<float>()[i];
+    ASSERT_TRUE(std::fabs(a - e) <= tolerance * (1 + std::fabs(e)))
+        << what << ": element " << i << " is " << a << ", expected " << e;
+  }
+}
+
+// Runs the body on every CPU target that this machine has.
+template <class Body>
+void forEachCpuTarget(Body body) {
+  const CpuTarget before = cpuTarget();
+  for (const CpuTarget target : {CpuTarget::Baseline, CpuTarget::Sse4, CpuTarget::Avx2, CpuTarget::Avx512}) {
+    if (target > detectedCpuTarget()) break;
+    setCpuTargetForTest(target);
+    body(target);
+  }
+  setCpuTargetForTest(before);
+}
+
+}  // namespace max
