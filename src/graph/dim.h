@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/shape.h"
@@ -32,12 +33,15 @@ class Dim {
   bool is(int64_t value) const { return isKnown() && value_ == value; }
   // The name if the dimension is a plain named symbol, else empty.
   std::string_view symbolName() const;
+  bool isAnonymous() const;             // a fresh unknown: nothing is known of it
+  bool isAtLeast(int64_t bound) const;  // provably, symbols being at least 0
 
   friend bool operator==(const Dim& a, const Dim& b) { return a.expression_ == b.expression_ && a.value_ == b.value_; }
 
  private:
   friend class DimTable;
-  explicit Dim(const DimExpression* expression) : value_(0), expression_(expression) {}
+  struct Symbolic {};
+  Dim(Symbolic, const DimExpression* expression) : value_(0), expression_(expression) {}
   int64_t value_ = 0;
   const DimExpression* expression_ = nullptr;
 };
@@ -74,15 +78,27 @@ class DimTable {
 
   Dim symbol(std::string_view name);  // the same name is the same dimension
   Dim unknown();                      // a fresh anonymous dimension
+  static Dim anonymous();             // the one of plans: needs no table, equal to itself
   // The value of a dimension when symbols are bound to values; nullopt if one is not bound.
   static std::optional<int64_t> evaluate(Dim dim, const std::function<std::optional<int64_t>(Dim)>& valueOfSymbol);
 
   struct Impl;
   Impl& impl() { return *impl_; }
-  static Dim make(const DimExpression* expression) { return Dim(expression); }
+  static Dim make(const DimExpression* expression) { return Dim(Dim::Symbolic(), expression); }
 
  private:
   std::unique_ptr<Impl> impl_;
+};
+
+// Copies dimensions into another table: equal ones stay equal.
+class DimCopier {
+ public:
+  explicit DimCopier(DimTable& target) : target_(target) {}
+  Dim copy(Dim dim);
+
+ private:
+  DimTable& target_;
+  std::unordered_map<const void*, Dim> anonymous_;
 };
 
 }  // namespace max

@@ -28,6 +28,7 @@ struct OpSchema;
 class Graph;
 
 inline constexpr std::string_view kMaxDomain = "max";  // our own operators; ONNX's own domain is ""
+inline constexpr int kMaxGraphDepth = 32;              // of subgraphs in subgraphs
 
 // What is known of a tensor without running anything.
 struct TensorType {
@@ -121,22 +122,40 @@ class Graph : public RefCounted {
 
   // Rewriting.
   void replaceInput(Node& node, size_t index, Value* value);
-  void replaceAllUses(Value* from, Value* to);              // graph outputs too
-  void erase(Node* node);                                   // its outputs must be unused
+  // Outputs of `from`'s graph too, unless `to` belongs to another graph (a subgraph's outputs are its own values).
+  void replaceAllUses(Value* from, Value* to);
+  // Its outputs must be unused. The node stays readable as an empty shell (graph == NULL) while the graph lives.
+  void erase(Node* node);
   Value* addValue(std::string_view name, TensorType type);  // for hand-made nodes
-  // Erases nodes whose outputs nobody uses, and unused constants. Returns how many nodes went.
+  // Erases nodes whose outputs nobody uses, and unused constants, in subgraphs too; optional outputs that nobody
+  // uses become NULL. Returns how many nodes went.
   size_t eraseDead();
-  // Stable topological order; throws INVALID_ARGUMENT naming a node on a cycle.
+  // Stable topological order, in subgraphs too; throws INVALID_ARGUMENT naming a node on a cycle.
   void sort();
   // Infers types again, in order, after a rewrite (symbolic dimensions become at least as precise).
   void inferTypes();
   // Outer values that this subgraph (and its own subgraphs) use; empty for a main graph.
   std::vector<Value*> capturedValues() const;
+  // A deep copy of a main graph with a table of dimensions of its own; tensors are shared.
+  Ref<Graph> clone() const;
+  // Copies the nodes of a subgraph of a node of this graph into this graph, `arguments` in place of its inputs.
+  // Returns what took the place of its outputs. Call sort() when done.
+  std::vector<Value*> inlineSubgraph(const Graph& body, std::span<Value* const> arguments);
 
  private:
+  friend class GraphCopier;
+  Value* newValue(std::string_view name, TensorType type, Node* producer = nullptr, int index = 0);
+  std::string uniqueName(std::string_view base);
+  bool contains(const Graph* graph) const;  // this graph, or a subgraph below it
+  void requireVisible(const Value* value, const char* what) const;
+  void checkSubgraphs(const Node& node) const;
   void attach(Node& node);
+  void detach(Node& node);
+  void collectCaptured(const Graph& inner, std::vector<Value*>& captured) const;
+  std::vector<Node*> dependencies(const Node& node) const;
   std::string name_;
   Graph* parent_ = nullptr;
+  int depth_ = 0;
   std::shared_ptr<DimTable> dims_;
   std::deque<Value> values_;
   std::deque<std::unique_ptr<Node>> nodes_;

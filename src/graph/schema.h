@@ -42,14 +42,25 @@ class InferContext {
   std::optional<std::vector<Dim>> elements(size_t i) const;
   // Contents as numbers, if all are known.
   std::optional<std::vector<int64_t>> integers(size_t i) const;
+  // Contents of input i if it is a list of `rank` axes (an absent input gives an empty list); nullopt if not known.
+  // Brings them into [0, rank); throws if one is out of range or given twice.
+  std::optional<std::vector<int>> axes(size_t i, int rank) const;
+  std::vector<int> axesOf(std::span<const int64_t> values, int rank) const;
   // Brings an axis into [0, rank); throws naming the node if it is out of range.
   int axis(int64_t value, int rank) const;
   // The broadcast of two shapes; throws naming the node, both shapes and the dimensions that disagree.
   SymbolicShape broadcast(const SymbolicShape& a, const SymbolicShape& b) const;
+  Dim broadcast(Dim a, Dim b) const;
   Dim unknownDim() const;  // a fresh symbol; at a plan: marks the output as known only after running
 
-  void setOutput(size_t i, TensorType type);
+  // Outputs that the operator has but the node does not ask for are ignored. Before the rule runs, outputs
+  // have the dtype of the schema's row and no rank.
+  void setOutput(size_t i, TensorType type);  // dtype Invalid = leave it
+  void setShape(size_t i, SymbolicShape dims) { setOutput(i, TensorType::of(DType::Invalid, std::move(dims))); }
+  void setRank(size_t i, int rank);  // all dimensions unknown
   void setOutputLike(size_t i, size_t input);
+  void setDType(size_t i, DType dtype);
+  // Contents of a small integer output; longer lists than kMaxElements are dropped.
   void setElements(size_t i, std::vector<Dim> elements);
 
   struct Output {
@@ -57,8 +68,9 @@ class InferContext {
     std::optional<std::vector<Dim>> elements;
   };
   const std::vector<Output>& outputs() const { return outputs_; }
+  std::vector<Output> takeOutputs() { return std::move(outputs_); }
 
-  // INVALID_ARGUMENT: "node 'x' (Op): ..." .
+  // INVALID_ARGUMENT: "node 'x' (Op): ...; inputs: 'a' float32[2, 3], ...".
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
     failWith(concat(parts...));
@@ -84,7 +96,12 @@ enum OpTraits : uint32_t {
   kTraitVariadic = 1u << 7,       // the last input repeats
 };
 
+// Contents of integer tensors are followed symbolically up to this many elements.
+inline constexpr size_t kMaxElements = 256;
+
 using InferFunction = void (*)(InferContext& context);
+
+struct TypeSignature;  // the parsed form of OpSchema::types
 
 struct OpSchema {
   std::string_view domain;  // "" = ONNX's own
@@ -94,22 +111,36 @@ struct OpSchema {
   int minOutputs;
   int maxOutputs;
   // dtypes, as "inputs -> outputs; constraints", for example "T,T->T; T=number" or "T,I->T; T=any; I=index".
-  // Classes: any, number (no bool), float, integer, signed, bool, index (int32, int64), int64, float32, uint8...
-  // A trailing "..." repeats the last input or output. "*" on the output side: the shape rule sets the dtype.
+  // Classes: any, number (no bool), float, integer, signed, bool, index (int32, int64), int64, float32, uint8...,
+  // joined by '|'. A trailing "..." repeats the last input or output, whose dtypes agree if it is a letter of the
+  // constraints and are independent if it is a class. "*" on the output side: the shape rule sets the dtype.
   std::string_view types;
   InferFunction infer;
   uint32_t traits;
-  uint32_t shapeInputs;  // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
+  uint32_t shapeInputs;                      // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
+  const TypeSignature* signature = nullptr;  // set when the row is registered
 
   bool has(OpTraits trait) const { return (traits & trait) != 0; }
+  bool hasOutputList() const;  // the last output repeats: Split, If
 };
 
 // The static table plus rows of loaded extensions. NULL if there is none.
 const OpSchema* findSchema(std::string_view domain, std::string_view op);
-std::span<const OpSchema* const> allSchemas();
+std::vector<const OpSchema*> allSchemas();
 
 // Runs dtype checks and the shape rule of a node on given input types.
 // Used by Graph::addNode and inferTypes, and by the executor for each plan.
+// `outputCount` of the first form is the number of the node's outputs.
 std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, std::span<const InputType> inputs);
+std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, std::span<const InputType> inputs,
+                                            size_t outputCount);
+
+// Throws INVALID_ARGUMENT if the node has too few or too many inputs or outputs, or lacks a required one.
+void checkArity(const Node& node, size_t outputCount);
+// What is known of the node's inputs while the graph is built and compiled.
+std::vector<InputType> inputTypes(const Node& node);
+
+// Adds a row for an extension's operator; texts and row must stay. ALREADY_EXISTS if there is one. Thread-safe.
+void registerSchema(const OpSchema& schema);
 
 }  // namespace max

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/schema.h"
+#include "graph/subgraphs.h"
+
+namespace max {
+
+struct Graph::Names {
+  std::unordered_map<std::string, Value*> values;
+  std::unordered_map<std::string, size_t> counters;  // of generated names
+};
+
+void appendTo(std::string& text, const TensorType& type) {
+  text += type.dtype == DType::Invalid ? "?" : nameOf(type.dtype);
+  if (type.ranked)
+    appendTo(text, type.dims);
+  else
+    text += "[...]";
+}
+
+bool Value::isOutput() const {
+  const std::vector<Value*>& outputs = graph->outputs();
+  return std::find(outputs.begin(), outputs.end(), this) != outputs.end();
+}
+
+std::string_view Node::op() const { return schema->name; }
+std::string_view Node::domain() const { return schema->domain; }
+bool Node::is(std::string_view op) const { return schema->domain.empty() && schema->name == op; }
+bool Node::isOwn(std::string_view op) const { return schema->domain == kMaxDomain && schema->name == op; }
+
+std::string Node::description() const {
+  std::string_view label = name;
+  for (const Value* output : outputs)
+    if (label.empty() && output) label = output->name;
+  return concat("node '", label, "' (", domain(), domain().empty() ? "" : ".", op(), ")");
+}
+
+Graph::Graph(std::string name)
+    : name_(std::move(name)), dims_(std::make_shared<DimTable>()), names_(std::make_unique<Names>()) {}
+
+Graph::Graph(Graph& parent, std::string name)
+    : name_(std::move(name)),
+      parent_(&parent),
+      depth_(parent.depth_ + 1),
+      dims_(parent.dims_),
+      names_(std::make_unique<Names>()) {
+  require(depth_ <= kMaxGraphDepth, MAX_STATUS_UNIMPLEMENTED, "Graph '", name_, "': more than ", kMaxGraphDepth,
+          " levels of subgraphs");
+}
+
+Graph::~Graph() {
+  // Outer values must not keep uses by nodes that go. Subgraphs go first, while this graph's values are there.
+  for (const auto& node : nodes_) detach(*node);
+  nodes_.clear();
+}
+
+std::string Graph::uniqueName(std::string_view base) {
+  std::string name(base);
+  if (!name.empty() && !names_->values.contains(name)) return name;
+  if (name.empty()) name = "value";
+  size_t& counter = names_->counters[name];
+  std::string candidate;
+  do candidate = concat(name, "_", ++counter);
+  while (names_->values.contains(candidate));
+  return candidate;
+}
+
+Value* Graph::newValue(std::string_view name, TensorType type, Node* producer, int index) {
+  require(name.empty() || !names_->values.contains(std::string(name)), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_,
+          "': the name '", name, "' is used twice");
+  Value& value = values_.emplace_back();
+  value.graph = this;
+  value.name = name.empty() ? uniqueName(producer ? producer->op() : "") : std::string(name);
+  value.type = std::move(type);
+  value.producer = producer;
+  value.producerIndex = index;
+  names_->values.emplace(value.name, &value);
+  return &value;
+}
+
+Value* Graph::addInput(std::string_view name, TensorType type) {
+  Value* value = newValue(name, std::move(type));
+  value->isInput = true;
+  inputs_.push_back(value);
+  return value;
+}
+
+Value* Graph::addConstant(Ref<Tensor> tensor, std::string_view name) {
+  require(bool(tensor), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_, "': constant '", name, "' has no contents");
+  Value* value = newValue(name.empty() ? uniqueName("constant") : std::string(name),
+                          TensorType::of(tensor->dtype(), symbolic(tensor->shape())));
+  value->constant = std::move(tensor);
+  return value;
+}
+
+Value* Graph::addWeight(std::string_view name, DType dtype, const Shape& shape, Ref<Tensor> tensor) {
+  require(!name.empty(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_, "': a weight needs a name");
+  require(!tensor || (tensor->dtype() == dtype && tensor->shape() == shape), MAX_STATUS_INVALID_ARGUMENT, "Weight '",
+          name, "': its contents are not ", TensorType::of(dtype, symbolic(shape)));
+  Value* value = newValue(name, TensorType::of(dtype, symbolic(shape)));
+  value->constant = std::move(tensor);
+  value->isWeight = true;
+  return value;
+}
+
+Value* Graph::addValue(std::string_view name, TensorType type) { return newValue(uniqueName(name), std::move(type)); }
+
+bool Graph::contains(const Graph* graph) const {
+  while (graph && graph != this) graph = graph->parent_;
+  return graph == this;
+}
+
+void Graph::requireVisible(const Value* value, const char* what) const {
+  require(value->graph && value->graph->contains(this), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_, "': ", what,
+          " '", value->name, "' belongs to another graph");
+}
+
+void Graph::checkSubgraphs(const Node& node) const {
+  forEachSubgraph(node, [&](const Graph& subgraph) {
+    require(subgraph.parent() == this, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": the graph '",
+            subgraph.name(), "' in its attributes is not a subgraph of graph '", name_, "'");
+  });
+}
+
+Node* Graph::addNode(const OpSchema& schema, std::vector<Value*> inputs, Attributes attributes,
+                     std::span<const std::string> outputNames, std::string name) {
+  auto node = std::make_unique<Node>();
+  node->schema = &schema;
+  node->name = std::move(name);
+  node->inputs = std::move(inputs);
+  node->attributes = std::move(attributes);
+  for (const Value* input : node->inputs)
+    if (input) requireVisible(input, "value");
+  checkSubgraphs(*node);
+  checkArity(*node, outputNames.size());
+  std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), outputNames.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Value* value = newValue(outputNames[i], std::move(outputs[i].type), node.get(), static_cast<int>(i));
+    value->elements = std::move(outputs[i].elements);
+    node->outputs.push_back(value);
+  }
+  attach(*node);
+  nodes_.push_back(std::move(node));
+  return nodes_.back().get();
+}
+
+Node* Graph::addNode(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes,
+                     size_t outputCount, std::string name) {
+  const OpSchema* schema = findSchema(domain, op);
+  require(schema != nullptr, MAX_STATUS_UNIMPLEMENTED, "node '", name, "': unknown operator '", domain,
+          domain.empty() ? "" : ".", op, "'");
+  const std::vector<std::string> names(outputCount);
+  return addNode(*schema, std::move(inputs), std::move(attributes), names, std::move(name));
+}
+
+void Graph::addOutput(Value* value, std::string_view name) {
+  requireVisible(value, "output");
+  if (name.empty()) name = value->name;
+  require(std::find(outputNames_.begin(), outputNames_.end(), name) == outputNames_.end(), MAX_STATUS_INVALID_ARGUMENT,
+          "Graph '", name_, "': two outputs are called '", name, "'");
+  // A subgraph's outputs are its own values, so that an outer value's uses are complete.
+  if (value->graph != this) value = addNode("", "Identity", {value})->output();
+  outputs_.push_back(value);
+  outputNames_.emplace_back(name);
+}
+
+Value* Graph::findValue(std::string_view name) const {
+  const auto entry = names_->values.find(std::string(name));
+  return entry == names_->values.end() ? nullptr : entry->second;
+}
+
+void Graph::attach(Node& node) {
+  node.graph = this;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i]) node.inputs[i]->uses.push_back({&node, static_cast<int>(i)});
+  order_.push_back(&node);
+}
+
+namespace {
+
+void removeUse(Value& value, const Node* node, size_t index) {
+  const auto use = std::find_if(value.uses.begin(), value.uses.end(), [&](const Use& candidate) {
+    return candidate.node == node && candidate.index == static_cast<int>(index);
+  });
+  if (use != value.uses.end()) value.uses.erase(use);
+}
+
+bool isUnused(const Node& node) {
+  return std::all_of(node.outputs.begin(), node.outputs.end(),
+                     [](const Value* output) { return !output || (output->uses.empty() && !output->isOutput()); });
+}
+
+}  // namespace
+
+// Leaves an empty shell, so that a pass that still points at the node sees that it is gone.
+void Graph::detach(Node& node) {
+  if (!node.graph) return;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i]) removeUse(*node.inputs[i], &node, i);
+  node.inputs.clear();
+  node.attributes = Attributes();
+  node.prepared.reset();
+  node.graph = nullptr;
+}
+
+void Graph::replaceInput(Node& node, size_t index, Value* value) {
+  if (value) node.graph->requireVisible(value, "value");
+  if (index >= node.inputs.size()) node.inputs.resize(index + 1, nullptr);
+  Value*& input = node.inputs[index];
+  if (input == value) return;
+  if (input) removeUse(*input, &node, index);
+  input = value;
+  if (value) value->uses.push_back({&node, static_cast<int>(index)});
+}
+
+void Graph::replaceAllUses(Value* from, Value* to) {
+  if (from == to) return;
+  for (const Use& use : from->uses) {
+    use.node->inputs[static_cast<size_t>(use.index)] = to;
+    to->uses.push_back(use);
+  }
+  from->uses.clear();
+  if (from->graph != to->graph) return;
+  for (Value*& output : from->graph->outputs_)
+    if (output == from) output = to;
+}
+
+void Graph::erase(Node* node) {
+  require(node->graph == this && isUnused(*node), MAX_STATUS_INTERNAL, node->description(), " is erased while in use");
+  for (Value* output : node->outputs)
+    if (output) names_->values.erase(output->name);
+  detach(*node);
+  std::erase(order_, node);
+}
+
+namespace {
+
+// Outputs that the operator may leave out and nobody reads. Lists of outputs (Split, If) stay complete.
+void dropUnusedOutputs(Node& node) {
+  if (node.schema->has(kTraitControlFlow) || node.schema->hasOutputList()) return;
+  for (size_t i = static_cast<size_t>(node.schema->minOutputs); i < node.outputs.size(); ++i) {
+    Value* output = node.outputs[i];
+    if (output && output->uses.empty() && !output->isOutput()) node.outputs[i] = nullptr;
+  }
+}
+
+}  // namespace
+
+size_t Graph::eraseDead() {
+  size_t erased = 0;
+  for (Node* node : order_) forEachSubgraph(*node, [&](Graph& subgraph) { erased += subgraph.eraseDead(); });
+  std::vector<Node*> work(order_.begin(), order_.end());
+  while (!work.empty()) {
+    Node* node = work.back();
+    work.pop_back();
+    if (node->graph != this || !isUnused(*node)) continue;
+    const std::vector<Value*> inputs = node->inputs;
+    for (Value* output : node->outputs)
+      if (output) names_->values.erase(output->name);
+    const std::vector<Value*> captured = capturedBy(*node);
+    detach(*node);
+    ++erased;
+    for (const std::vector<Value*>* list : {&inputs, &captured})
+      for (Value* value : *list)
+        if (value && value->graph == this && value->producer) work.push_back(value->producer);
+  }
+  std::erase_if(order_, [](const Node* node) { return node->graph == nullptr; });
+  for (Node* node : order_) dropUnusedOutputs(*node);
+  for (Value& value : values_)
+    if (value.constant && value.uses.empty() && !value.producer && value.graph && !value.isOutput()) {
+      names_->values.erase(value.name);
+      value.constant.reset();
+      value.graph = nullptr;
+    }
+  return erased;
+}
+
+void Graph::collectCaptured(const Graph& inner, std::vector<Value*>& captured) const {
+  const auto add = [&](Value* value) {
+    if (value && !contains(value->graph)) captured.push_back(value);
+  };
+  for (const Node* node : inner.order_) {
+    for (Value* input : node->inputs) add(input);
+    forEachSubgraph(*node, [&](const Graph& subgraph) { collectCaptured(subgraph, captured); });
+  }
+  for (Value* output : inner.outputs_) add(output);
+}
+
+std::vector<Value*> Graph::capturedValues() const {
+  std::vector<Value*> captured;
+  if (!parent_) return captured;
+  collectCaptured(*this, captured);
+  std::vector<Value*> unique;
+  std::unordered_map<const Value*, bool> seen;
+  for (Value* value : captured)
+    if (seen.emplace(value, true).second) unique.push_back(value);
+  return unique;
+}
+
+std::vector<Node*> Graph::dependencies(const Node& node) const {
+  std::vector<Node*> nodes;
+  for (const Value* input : node.inputs)
+    if (input && input->producer && input->graph == this) nodes.push_back(input->producer);
+  for (const Value* value : capturedBy(node))
+    if (value->producer && value->graph == this) nodes.push_back(value->producer);
+  return nodes;
+}
+
+namespace {
+
+struct Visit {
+  Node* node;
+  std::vector<Node*> dependencies;
+  size_t next = 0;
+};
+
+}  // namespace
+
+// Depth first along the inputs, from the nodes in their present order; an explicit stack, since graphs are outside
+// data.
+void Graph::sort() {
+  enum State : char { Open = 1, Done };
+  std::unordered_map<const Node*, char> states;
+  std::vector<Node*> sorted;
+  std::vector<Visit> stack;
+  const auto open = [&](Node* node) {
+    char& state = states[node];
+    if (state == Done) return;
+    if (state == Open) invalidArgument("Graph '", name_, "': ", node->description(), " is part of a cycle");
+    state = Open;
+    stack.push_back({node, dependencies(*node)});
+  };
+  for (Node* root : order_) {
+    open(root);
+    while (!stack.empty()) {
+      Visit& visit = stack.back();
+      if (visit.next < visit.dependencies.size()) {
+        open(visit.dependencies[visit.next++]);
+        continue;
+      }
+      states[visit.node] = Done;
+      sorted.push_back(visit.node);
+      stack.pop_back();
+    }
+  }
+  order_ = std::move(sorted);
+  for (Node* node : order_) forEachSubgraph(*node, [](Graph& subgraph) { subgraph.sort(); });
+}
+
+namespace {
+
+// What a second inference may replace: anything but knowledge by ignorance.
+void refine(TensorType& known, TensorType found) {
+  if (found.dtype == DType::Invalid) found.dtype = known.dtype;
+  if (!found.ranked && known.ranked) found = TensorType::of(found.dtype, known.dims);
+  if (known.ranked && known.rank() == found.rank())
+    for (size_t i = 0; i < known.dims.size(); ++i) {
+      const bool lessPrecise = known.dims[i].isKnown() ? !found.dims[i].isKnown() : found.dims[i].isAnonymous();
+      if (lessPrecise) found.dims[i] = known.dims[i];
+    }
+  known = std::move(found);
+}
+
+}  // namespace
+
+void Graph::inferTypes() {
+  for (Node* node : order_) {
+    forEachSubgraph(*node, [](Graph& subgraph) { subgraph.inferTypes(); });
+    std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), node->outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      Value* output = node->outputs[i];
+      if (!output) continue;
+      refine(output->type, std::move(outputs[i].type));
+      if (outputs[i].elements) output->elements = std::move(outputs[i].elements);
+    }
+  }
+}
+
+}  // namespace max

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/schema.h"
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+#include "graph/schemas/tables.h"
+#include "graph/signature.h"
+
+namespace max {
+
+namespace {
+
+struct Row {
+  OpSchema schema;
+  TypeSignature signature;
+};
+
+struct Registry {
+  std::shared_mutex mutex;
+  std::deque<Row> rows;  // addresses are stable
+  std::map<std::pair<std::string_view, std::string_view>, const OpSchema*> byName;
+  std::vector<const OpSchema*> all;
+
+  Registry() {
+#define MAX_ADD_SCHEMAS(function) \
+  for (const OpSchema& schema : function()) add(schema);
+    MAX_FOR_EACH_SCHEMA_TABLE(MAX_ADD_SCHEMAS)
+#undef MAX_ADD_SCHEMAS
+  }
+
+  void add(const OpSchema& schema) {
+    const auto [entry, isNew] = byName.try_emplace({schema.domain, schema.name}, nullptr);
+    require(isNew, MAX_STATUS_ALREADY_EXISTS, "Operator '", schema.domain, schema.domain.empty() ? "" : ".",
+            schema.name, "' is defined already");
+    Row& row = rows.emplace_back(Row{schema, parseSignature(schema.types)});
+    row.schema.signature = &row.signature;
+    entry->second = &row.schema;
+    all.push_back(&row.schema);
+  }
+};
+
+Registry& registry() {
+  static Registry instance;
+  return instance;
+}
+
+// The dtypes that the variables of a row stand for in one node.
+struct Binding {
+  static constexpr int kMaxVariables = 16;
+  DType dtypes[kMaxVariables] = {};
+  size_t inputs[kMaxVariables] = {};
+};
+
+void bindInput(const InferContext& context, size_t i, const TypeSlot& slot, Binding& binding) {
+  const DType dtype = context.dtype(i);
+  if (dtype == DType::Invalid) return;
+  if (!(slot.allowed & setOf(dtype)))
+    context.fail("input ", i, " cannot be ", dtype, "; allowed are ", namesOf(slot.allowed));
+  if (slot.variable < 0) return;
+  DType& bound = binding.dtypes[slot.variable];
+  size_t& first = binding.inputs[slot.variable];
+  if (bound == DType::Invalid) {
+    bound = dtype;
+    first = i;
+  } else if (bound != dtype) {
+    context.fail("input ", i, " is ", dtype, " but input ", first, " is ", bound, "; their types must agree");
+  }
+}
+
+DType outputDType(const TypeSlot& slot, const Binding& binding) {
+  if (slot.variable >= 0) return binding.dtypes[slot.variable];
+  const bool single = slot.allowed && !(slot.allowed & (slot.allowed - 1));
+  return single ? dtypeOfSet(slot.allowed) : DType::Invalid;
+}
+
+void applySignature(InferContext& context, const TypeSignature& signature) {
+  Binding binding;
+  for (size_t i = 0; i < context.inputCount(); ++i)
+    if (context.has(i))
+      if (const TypeSlot* slot = signature.input(i)) bindInput(context, i, *slot, binding);
+  for (size_t i = 0; i < context.outputCount(); ++i)
+    if (const TypeSlot* slot = signature.output(i)) context.setDType(i, outputDType(*slot, binding));
+}
+
+void checkOutputs(const InferContext& context) {
+  for (size_t i = 0; i < context.outputs().size(); ++i) {
+    const TensorType& type = context.outputs()[i].type;
+    if (type.rank() > kMaxRank)
+      context.fail("output ", i, " would have ", type.rank(), " dimensions; at most ", kMaxRank);
+    for (const Dim& dim : type.dims)
+      if (dim.isKnown() && dim.value() < 0) context.fail("output ", i, " would have the shape ", type.dims);
+  }
+}
+
+}  // namespace
+
+bool OpSchema::hasOutputList() const { return signature && signature->outputsRepeat; }
+
+const OpSchema* findSchema(std::string_view domain, std::string_view op) {
+  Registry& all = registry();
+  const std::shared_lock lock(all.mutex);
+  const auto entry = all.byName.find({domain, op});
+  return entry == all.byName.end() ? nullptr : entry->second;
+}
+
+std::vector<const OpSchema*> allSchemas() {
+  Registry& all = registry();
+  const std::shared_lock lock(all.mutex);
+  return all.all;
+}
+
+void registerSchema(const OpSchema& schema) {
+  Registry& all = registry();
+  const std::unique_lock lock(all.mutex);
+  all.add(schema);
+}
+
+void checkArity(const Node& node, size_t outputCount) {
+  const OpSchema& schema = *node.schema;
+  const auto check = [&](const char* what, size_t count, int least, int most, bool list) {
+    const bool fits = count >= static_cast<size_t>(least) && (list || count <= static_cast<size_t>(most));
+    if (!fits)
+      invalidArgument(node.description(), ": has ", count, " ", what, ", needs ", least,
+                      list            ? " or more"
+                      : least == most ? ""
+                                      : concat(" to ", most));
+  };
+  check("inputs", node.inputs.size(), schema.minInputs, schema.maxInputs, schema.has(kTraitVariadic));
+  check("outputs", outputCount, schema.minOutputs, schema.maxOutputs, schema.hasOutputList());
+  for (int i = 0; i < schema.minInputs; ++i)
+    if (!node.input(static_cast<size_t>(i))) invalidArgument(node.description(), ": input ", i, " is required");
+}
+
+std::vector<InputType> inputTypes(const Node& node) {
+  std::vector<InputType> types(node.inputs.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Value* value = node.inputs[i];
+    if (value) types[i] = {true, value->type, value->constant.get(), value->elements ? &*value->elements : nullptr};
+  }
+  return types;
+}
+
+std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, std::span<const InputType> inputs) {
+  return inferNode(node, dims, inputs, node.outputs.size());
+}
+
+std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, std::span<const InputType> inputs,
+                                            size_t outputCount) {
+  InferContext context(node, dims, inputs, outputCount);
+  try {
+    if (node.schema->signature) applySignature(context, *node.schema->signature);
+    node.schema->infer(context);
+    checkOutputs(context);
+  } catch (const Error& error) {
+    // Errors of attributes and size arithmetic do not know their node.
+    if (error.message().starts_with("node '")) throw;
+    fail(error.status(), node.description(), ": ", error.message());
+  }
+  return context.takeOutputs();
+}
+
+}  // namespace max

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators with subgraphs.
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+Ref<Graph> subgraph(const InferContext& context, std::string_view name, size_t inputs, size_t outputs) {
+  Ref<Graph> graph = context.attributes().getGraph(name);
+  if (!graph) context.fail("attribute '", name, "' is missing");
+  if (graph->inputs().size() != inputs)
+    context.fail("graph '", graph->name(), "' (", name, ") has ", graph->inputs().size(), " inputs, needs ", inputs);
+  if (graph->outputs().size() != outputs)
+    context.fail("graph '", graph->name(), "' (", name, ") has ", graph->outputs().size(), " outputs, needs ", outputs);
+  return graph;
+}
+
+// What holds for both types.
+TensorType either(const InferContext& context, const TensorType& a, const TensorType& b, size_t output) {
+  if (a.dtype != DType::Invalid && b.dtype != DType::Invalid && a.dtype != b.dtype)
+    context.fail("output ", output, " is ", a.dtype, " in one subgraph or state and ", b.dtype, " in another");
+  const DType dtype = a.dtype != DType::Invalid ? a.dtype : b.dtype;
+  if (!a.ranked || !b.ranked || a.rank() != b.rank()) return TensorType::unranked(dtype);
+  SymbolicShape shape = a.dims;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] != b.dims[i]) shape[i] = context.unknownDim();
+  return TensorType::of(dtype, std::move(shape));
+}
+
+void inferIf(InferContext& context) {
+  const Ref<Graph> thenBranch = subgraph(context, "then_branch", 0, context.outputCount());
+  const Ref<Graph> elseBranch = subgraph(context, "else_branch", 0, context.outputCount());
+  for (size_t i = 0; i < context.outputCount(); ++i)
+    context.setOutput(i, either(context, thenBranch->outputs()[i]->type, elseBranch->outputs()[i]->type, i));
+}
+
+// A shape that an iteration may change: known where what goes in and what comes out agree.
+void setStates(InferContext& context, const Graph& body, size_t count, size_t firstInput, size_t firstOutput) {
+  for (size_t i = 0; i < count; ++i)
+    context.setOutput(i, either(context, context.input(firstInput + i).type, body.outputs()[firstOutput + i]->type, i));
+}
+
+void setStacked(InferContext& context, size_t output, const TensorType& type, Dim steps, int64_t axis) {
+  if (!type.ranked) return context.setOutput(output, TensorType::unranked(type.dtype));
+  SymbolicShape shape = type.dims;
+  shape.insert(shape.begin() + context.axis(axis, type.rank() + 1), steps);
+  context.setOutput(output, TensorType::of(type.dtype, std::move(shape)));
+}
+
+// Inputs: trip count, condition, states. Body: (iteration, condition, states) -> (condition, states, stacked).
+void inferLoop(InferContext& context) {
+  if (context.inputCount() < 2) context.fail("has ", context.inputCount(), " inputs, needs at least 2");
+  const size_t states = context.inputCount() - 2;
+  if (context.outputCount() < states) context.fail("has ", context.outputCount(), " outputs for ", states, " states");
+  const Ref<Graph> body = subgraph(context, "body", states + 2, context.outputCount() + 1);
+  setStates(context, *body, states, 2, 1);
+  for (size_t i = states; i < context.outputCount(); ++i)
+    setStacked(context, i, body->outputs()[i + 1]->type, context.unknownDim(), 0);
+}
+
+int64_t entryOf(const InferContext& context, std::string_view name, size_t i, size_t count) {
+  const auto list = context.attributes().getInts(name);
+  if (!list.empty() && list.size() != count)
+    context.fail("attribute '", name, "' has ", list.size(), " numbers, needs ", count);
+  return list.empty() ? 0 : list[i];
+}
+
+// The steps are the length of what is scanned.
+Dim scanSteps(const InferContext& context, size_t states, size_t scanned) {
+  Dim steps = context.unknownDim();
+  for (size_t i = 0; i < scanned; ++i) {
+    if (!context.ranked(states + i)) continue;
+    const int axis = context.axis(entryOf(context, "scan_input_axes", i, scanned), context.rank(states + i));
+    steps =
+        rules::merge(context, steps, context.dims(states + i)[static_cast<size_t>(axis)], "lengths of scanned inputs");
+  }
+  return steps;
+}
+
+void inferScan(InferContext& context) {
+  const int64_t number = context.attributes().getInt("num_scan_inputs", 0);
+  if (number < 1 || number > static_cast<int64_t>(context.inputCount()))
+    context.fail("attribute 'num_scan_inputs' is ", number, " for ", context.inputCount(), " inputs");
+  const auto scanned = static_cast<size_t>(number);
+  const size_t states = context.inputCount() - scanned;
+  if (context.outputCount() < states) context.fail("has ", context.outputCount(), " outputs for ", states, " states");
+  const Ref<Graph> body = subgraph(context, "body", context.inputCount(), context.outputCount());
+  setStates(context, *body, states, 0, 0);
+  const Dim steps = scanSteps(context, states, scanned);
+  const size_t stacked = context.outputCount() - states;
+  for (size_t i = 0; i < stacked; ++i)
+    setStacked(context, states + i, body->outputs()[states + i]->type, steps,
+               entryOf(context, "scan_output_axes", i, stacked));
+}
+
+const OpSchema kSchemas[] = {
+    {"", "If", 1, 1, 1, 0, "bool->*...", inferIf, kTraitControlFlow, 0},
+    {"", "Loop", 0, 0, 1, 0, "int64,bool,any...->*...", inferLoop, kTraitControlFlow | kTraitVariadic, 0},
+    {"", "Scan", 1, 0, 1, 0, "any...->*...", inferScan, kTraitControlFlow | kTraitVariadic, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> controlSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and pools, ONNX layout: [batch, channels, spatial...].
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+using rules::Window;
+
+int64_t groupsOf(const InferContext& context) {
+  const int64_t group = context.attributes().getInt("group", 1);
+  if (group < 1) context.fail("attribute 'group' is ", group);
+  return group;
+}
+
+// The kernel's spatial sizes: the attribute, else the weights'. Empty if not known.
+std::vector<int64_t> kernelSizes(const InferContext& context, size_t weights) {
+  std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
+  if (!context.ranked(weights)) return sizes;
+  const SymbolicShape& dims = context.dims(weights);
+  if (!sizes.empty() && sizes.size() + 2 != dims.size())
+    context.fail("attribute 'kernel_shape' has ", sizes.size(), " numbers for weights ", dims);
+  for (size_t i = 2; i < dims.size(); ++i) {
+    if (sizes.size() + 2 <= i) {
+      if (!dims[i].isKnown()) return {};
+      sizes.push_back(dims[i].value());
+    }
+    rules::requireEqual(context, dims[i], sizes[i - 2], "attribute 'kernel_shape' and the weights");
+  }
+  return sizes;
+}
+
+void checkBias(const InferContext& context, size_t bias, Dim channels) {
+  rules::requireRank(context, bias, 1);
+  if (context.ranked(bias)) rules::requireEqual(context, context.dims(bias)[0], channels, "bias and output channels");
+}
+
+// Checks ranks and channels; returns false if the shapes are not known well enough.
+bool checkConvolution(const InferContext& context, size_t weights) {
+  rules::requireRankAtLeast(context, 0, 3);
+  rules::requireRankAtLeast(context, weights, 3);
+  if (!context.ranked(0)) return false;
+  if (context.ranked(weights)) rules::requireRank(context, weights, context.rank(0));
+  return context.ranked(weights);
+}
+
+template <size_t weights, size_t bias>
+void inferConv(InferContext& context) {
+  if (!checkConvolution(context, weights)) return;
+  const SymbolicShape &x = context.dims(0), &w = context.dims(weights);
+  const int64_t group = groupsOf(context);
+  rules::requireEqual(context, x[1], w[1] * Dim(group), "input channels and weights times groups");
+  if (w[0].isKnown() && w[0].value() % group)
+    context.fail(w[0], " output channels do not split into ", group, " groups");
+  checkBias(context, bias, w[0]);
+  SymbolicShape shape = {x[0], w[0]};
+  const std::vector<int64_t> sizes = kernelSizes(context, weights);
+  if (sizes.empty()) return context.setRank(0, context.rank(0));
+  const std::vector<Window> windows = rules::windows(context, sizes);
+  for (size_t i = 0; i < windows.size(); ++i) shape.push_back(rules::convolved(context, x[i + 2], windows[i]));
+  context.setShape(0, std::move(shape));
+}
+
+Dim transposedSize(const InferContext& context, Dim in, const Window& window, int64_t extra) {
+  const std::string pad = context.attributes().getString("auto_pad", "NOTSET");
+  if (pad.starts_with("SAME")) return in * Dim(window.stride);
+  const Dim extent = Dim(window.dilation) * Dim(window.size - 1) + Dim(1);
+  return Dim(window.stride) * (in - Dim(1)) + Dim(extra) + extent - Dim(window.padBegin) - Dim(window.padEnd);
+}
+
+void inferConvTranspose(InferContext& context) {
+  if (!checkConvolution(context, 1)) return;
+  const SymbolicShape &x = context.dims(0), &w = context.dims(1);
+  const int64_t group = groupsOf(context);
+  rules::requireEqual(context, x[1], w[0], "input channels and weights");
+  if (w[0].isKnown() && w[0].value() % group)
+    context.fail(w[0], " input channels do not split into ", group, " groups");
+  SymbolicShape shape = {x[0], w[1] * Dim(group)};
+  checkBias(context, 2, shape[1]);
+  const std::vector<int64_t> sizes = kernelSizes(context, 1);
+  if (sizes.empty()) return context.setRank(0, context.rank(0));
+  const std::vector<Window> windows = rules::windows(context, sizes);
+  const auto given = context.attributes().getInts("output_shape");
+  auto extra = context.attributes().getInts("output_padding");
+  extra.resize(extra.empty() ? sizes.size() : extra.size());
+  if (extra.size() != sizes.size()) context.fail("attribute 'output_padding' has ", extra.size(), " numbers");
+  if (!given.empty() && given.size() != sizes.size())
+    context.fail("attribute 'output_shape' has ", given.size(), " numbers, needs ", sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i)
+    shape.push_back(given.empty() ? transposedSize(context, x[i + 2], windows[i], extra[i]) : Dim(given[i]));
+  context.setShape(0, std::move(shape));
+}
+
+void inferPool(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 3);
+  if (!context.ranked(0)) return;
+  const SymbolicShape& x = context.dims(0);
+  const std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
+  if (sizes.size() + 2 != x.size())
+    context.fail("attribute 'kernel_shape' has ", sizes.size(), " numbers, needs ", x.size() - 2);
+  const std::vector<Window> windows = rules::windows(context, sizes);
+  const bool ceil = context.attributes().getInt("ceil_mode", 0) != 0;
+  SymbolicShape shape = {x[0], x[1]};
+  for (size_t i = 0; i < windows.size(); ++i) shape.push_back(rules::pooled(context, x[i + 2], windows[i], ceil));
+  context.setShape(1, shape);
+  context.setShape(0, std::move(shape));
+}
+
+void inferGlobalPool(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 2);
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  for (size_t i = 2; i < shape.size(); ++i) shape[i] = 1;
+  context.setShape(0, std::move(shape));
+}
+
+const OpSchema kSchemas[] = {
+    {"", "Conv", 2, 3, 1, 1, "T,T,T->T; T=float", inferConv<1, 2>, 0, 0},
+    {"", "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferConv<1, SIZE_MAX>, 0, 0},
+    {"", "QLinearConv", 8, 9, 1, 1,
+     "A,float32,A,B,float32,B,float32,Y,int32->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8", inferConv<3, 8>, 0, 0},
+    {"", "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferConvTranspose, 0, 0},
+    {"", "MaxPool", 1, 1, 1, 2, "T->T,int64; T=float|int8|uint8", inferPool, 0, 0},
+    {"", "AveragePool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0},
+    {"", "LpPool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0},
+    {"", "GlobalMaxPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0},
+    {"", "GlobalAveragePool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0},
+    {"", "GlobalLpPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> convolutionSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that make tensors from little: constants, ranges, random numbers.
+#include <algorithm>
+#include <cmath>
+
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+void setConstant(InferContext& context, DType dtype, SymbolicShape shape) {
+  context.setOutput(0, TensorType::of(dtype, std::move(shape)));
+}
+
+void inferConstant(InferContext& context) {
+  const Attributes& attributes = context.attributes();
+  const auto length = [](const auto& list) { return static_cast<int64_t>(list.size()); };
+  if (const Ref<Tensor> tensor = attributes.getTensor("value"))
+    setConstant(context, tensor->dtype(), symbolic(tensor->shape()));
+  else if (attributes.has("value_int"))
+    setConstant(context, DType::Int64, {});
+  else if (attributes.has("value_float"))
+    setConstant(context, DType::Float32, {});
+  else if (attributes.has("value_ints"))
+    setConstant(context, DType::Int64, {length(attributes.getInts("value_ints"))});
+  else if (attributes.has("value_floats"))
+    setConstant(context, DType::Float32, {length(attributes.getFloats("value_floats"))});
+  else
+    context.fail("has none of the attributes value, value_int, value_ints, value_float, value_floats");
+}
+
+void inferConstantOfShape(InferContext& context) {
+  const Ref<Tensor> value = context.attributes().getTensor("value");
+  if (value && value->count() != 1) context.fail("attribute 'value' has ", value->count(), " elements, needs 1");
+  context.setDType(0, value ? value->dtype() : DType::Float32);
+  const auto shape = context.elements(0);
+  if (!shape) {
+    const auto rank = rules::lengthOf(context, 0);
+    if (rank && *rank <= kMaxRank) context.setRank(0, static_cast<int>(*rank));
+    return;
+  }
+  context.setShape(0, *shape);
+  const bool isInteger = value && (value->dtype() == DType::Int64 || value->dtype() == DType::Int32);
+  const bool isList = shape->size() <= 1 && (shape->empty() || (*shape)[0].isKnown());
+  if (!isInteger || !isList) return;
+  const int64_t count = shape->empty() ? 1 : (*shape)[0].value();
+  if (count >= 0 && count <= static_cast<int64_t>(kMaxElements))
+    context.setElements(0, std::vector<Dim>(static_cast<size_t>(count), Dim(integerValues(*value)[0])));
+}
+
+void inferIntegerRange(InferContext& context, Dim start, Dim limit, Dim delta) {
+  if (!delta.isKnown()) return;
+  if (delta.is(0)) context.fail("delta is 0");
+  if (delta.is(INT64_MIN)) return;
+  const Dim distance = delta.value() > 0 ? limit - start : start - limit;
+  const Dim step = delta.value() > 0 ? delta : Dim(-delta.value());
+  const Dim count = ceilDivide(maximum(distance, 0), step);
+  context.setShape(0, {count});
+  if (!count.isKnown() || count.value() > static_cast<int64_t>(kMaxElements)) return;
+  std::vector<Dim> elements;
+  for (int64_t i = 0; i < count.value(); ++i) elements.push_back(start + Dim(i) * delta);
+  context.setElements(0, std::move(elements));
+}
+
+void inferRange(InferContext& context) {
+  context.setRank(0, 1);
+  const auto start = context.elements(0), limit = context.elements(1), delta = context.elements(2);
+  const auto isOne = [](const auto& list) { return list && list->size() == 1; };
+  if (isOne(start) && isOne(limit) && isOne(delta))
+    return inferIntegerRange(context, (*start)[0], (*limit)[0], (*delta)[0]);
+  const auto from = rules::scalarOf(context, 0), to = rules::scalarOf(context, 1), by = rules::scalarOf(context, 2);
+  if (!from || !to || !by) return;
+  const double count = std::max(std::ceil((*to - *from) / *by), 0.0);
+  if (!(count < 9e15)) context.fail("Range from ", *from, " to ", *to, " by ", *by, " has no end");
+  context.setShape(0, {static_cast<int64_t>(count)});
+}
+
+void inferLike(InferContext& context) {
+  rules::sameAsFirst(context);
+  context.setDType(0, rules::dtypeAttribute(context, "dtype", context.dtype(0)));
+}
+
+void inferEyeLike(InferContext& context) {
+  rules::requireRank(context, 0, 2);
+  inferLike(context);
+}
+
+void inferRandom(InferContext& context) {
+  context.setDType(0, rules::dtypeAttribute(context, "dtype", DType::Float32));
+  const auto shape = context.attributes().getInts("shape");
+  context.setShape(0, {shape.begin(), shape.end()});
+}
+
+const OpSchema kSchemas[] = {
+    {"", "Constant", 0, 0, 1, 1, "->*", inferConstant, 0, 0},
+    {"", "ConstantOfShape", 1, 1, 1, 1, "int64->*", inferConstantOfShape, 0, 1u << 0},
+    {"", "Range", 3, 3, 1, 1, "T,T,T->T; T=number", inferRange, 0, 0b111},
+    {"", "EyeLike", 1, 1, 1, 1, "any->*", inferEyeLike, kTraitShapeOnly, 0},
+    {"", "RandomNormal", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0},
+    {"", "RandomNormalLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0},
+    {"", "RandomUniform", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0},
+    {"", "RandomUniformLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0},
+    {"", "Bernoulli", 1, 1, 1, 1, "float->*", inferLike, kTraitRandom, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> generatorSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that read or write where other tensors say.
+#include <algorithm>
+
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+int axisAttribute(const InferContext& context, int64_t fallback) {
+  return context.axis(context.attributes().getInt("axis", fallback), context.rank(0));
+}
+
+void gatherElementsOfList(InferContext& context) {
+  const auto elements = context.elements(0);
+  const auto indices = context.integers(1);
+  if (!elements || !indices) return;
+  const auto size = static_cast<int64_t>(elements->size());
+  std::vector<Dim> result;
+  for (int64_t index : *indices)
+    result.push_back((*elements)[static_cast<size_t>(context.axis(index, static_cast<int>(size)))]);
+  context.setElements(0, std::move(result));
+}
+
+void inferGather(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 1);
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  const int axis = axisAttribute(context, 0);
+  SymbolicShape shape = context.dims(0);
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, context.dims(1).begin(), context.dims(1).end());
+  context.setShape(0, std::move(shape));
+  if (context.rank(0) == 1) gatherElementsOfList(context);
+}
+
+void inferGatherElements(InferContext& context) {
+  context.setOutputLike(0, 1);
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  rules::requireRank(context, 1, context.rank(0));
+  axisAttribute(context, 0);
+}
+
+void inferGatherND(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 1);
+  rules::requireRankAtLeast(context, 1, 1);
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  const SymbolicShape &data = context.dims(0), &indices = context.dims(1);
+  const int64_t batch = context.attributes().getInt("batch_dims", 0);
+  if (batch < 0 || batch >= std::min(context.rank(0), context.rank(1)))
+    context.fail("attribute 'batch_dims' is ", batch);
+  if (!indices.back().isKnown()) return;
+  const int64_t depth = indices.back().value();
+  if (depth < 0 || depth > context.rank(0) - batch)
+    context.fail("indices have ", depth, " coordinates for ", context.rank(0) - batch, " dimensions");
+  SymbolicShape shape(indices.begin(), indices.end() - 1);
+  for (int64_t i = 0; i < batch; ++i) {
+    const auto at = static_cast<size_t>(i);
+    shape[at] = rules::merge(context, shape[at], data[at], "batch dimensions");
+  }
+  shape.insert(shape.end(), data.begin() + batch + depth, data.end());
+  context.setShape(0, std::move(shape));
+}
+
+void inferScatterElements(InferContext& context) {
+  rules::sameAsFirst(context);
+  if (!context.ranked(0)) return;
+  axisAttribute(context, 0);
+  for (size_t i : {size_t{1}, size_t{2}}) rules::requireRank(context, i, context.rank(0));
+  if (!context.ranked(1) || !context.ranked(2)) return;
+  for (size_t i = 0; i < context.dims(1).size(); ++i)
+    rules::requireEqual(context, context.dims(1)[i], context.dims(2)[i], "indices and updates");
+}
+
+void inferScatterND(InferContext& context) {
+  rules::sameAsFirst(context);
+  rules::requireRankAtLeast(context, 1, 1);
+  if (!context.ranked(0) || !context.ranked(1) || !context.dims(1).back().isKnown()) return;
+  const int64_t depth = context.dims(1).back().value();
+  if (depth < 0 || depth > context.rank(0))
+    context.fail("indices have ", depth, " coordinates for ", context.rank(0), " dimensions");
+  rules::requireRank(context, 2, context.rank(1) - 1 + context.rank(0) - static_cast<int>(depth));
+}
+
+void inferOneHot(InferContext& context) {
+  if (!context.ranked(0)) return;
+  const int axis = context.axis(context.attributes().getInt("axis", -1), context.rank(0) + 1);
+  SymbolicShape shape = context.dims(0);
+  const auto elements = context.elements(1);
+  const auto number = rules::scalarOf(context, 1);
+  Dim depth = elements && elements->size() == 1 ? (*elements)[0] : context.unknownDim();
+  if (number) {
+    if (!(*number >= 0 && *number < 9e15)) context.fail("depth is ", *number);
+    depth = static_cast<int64_t>(*number);
+  }
+  shape.insert(shape.begin() + axis, depth);
+  context.setShape(0, std::move(shape));
+}
+
+void inferNonZero(InferContext& context) {
+  const Dim rank = context.ranked(0) ? Dim(std::max(context.rank(0), 1)) : context.unknownDim();
+  context.setShape(0, {rank, context.unknownDim()});
+}
+
+void inferUnique(InferContext& context) {
+  const Dim count = context.unknownDim();
+  for (size_t i : {size_t{1}, size_t{3}}) context.setShape(i, {count});
+  if (!context.attributes().has("axis")) {
+    context.setShape(0, {count});
+    context.setShape(2, {context.ranked(0) ? product(context.dims(0)) : context.unknownDim()});
+    return;
+  }
+  context.setRank(2, 1);
+  if (!context.ranked(0)) return;
+  const auto axis = static_cast<size_t>(axisAttribute(context, 0));
+  SymbolicShape shape = context.dims(0);
+  context.setShape(2, {shape[axis]});
+  shape[axis] = count;
+  context.setShape(0, std::move(shape));
+}
+
+void inferCompress(InferContext& context) {
+  rules::requireRank(context, 1, 1);
+  if (!context.attributes().has("axis")) return context.setRank(0, 1);
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  shape[static_cast<size_t>(axisAttribute(context, 0))] = context.unknownDim();
+  context.setShape(0, std::move(shape));
+}
+
+void inferNonMaxSuppression(InferContext& context) {
+  rules::requireRank(context, 0, 3);
+  rules::requireRank(context, 1, 3);
+  context.setShape(0, {context.unknownDim(), 3});
+}
+
+const OpSchema kSchemas[] = {
+    {"", "Gather", 2, 2, 1, 1, "T,index->T; T=any", inferGather, 0, 0},
+    {"", "GatherElements", 2, 2, 1, 1, "T,index->T; T=any", inferGatherElements, 0, 0},
+    {"", "GatherND", 2, 2, 1, 1, "T,int64->T; T=any", inferGatherND, 0, 0},
+    {"", "ScatterElements", 3, 3, 1, 1, "T,index,T->T; T=any", inferScatterElements, 0, 0},
+    {"", "ScatterND", 3, 3, 1, 1, "T,int64,T->T; T=any", inferScatterND, 0, 0},
+    {"", "OneHot", 3, 3, 1, 1, "number,number,T->T; T=any", inferOneHot, 0, 1u << 1},
+    {"", "NonZero", 1, 1, 1, 1, "any->int64", inferNonZero, kTraitDataDependent, 0},
+    {"", "Unique", 1, 1, 1, 4, "T->T,int64,int64,int64; T=any", inferUnique, kTraitDataDependent, 0},
+    {"", "Compress", 2, 2, 1, 1, "T,bool->T; T=any", inferCompress, kTraitDataDependent, 0},
+    {"", "NonMaxSuppression", 2, 5, 1, 1, "float32,float32,int64,float32,float32->int64", inferNonMaxSuppression,
+     kTraitDataDependent, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> indexingSchemas() { return kSchemas; }
+
+}  // namespace max

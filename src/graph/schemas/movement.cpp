@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that move elements to other places.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kToTheEnd = std::numeric_limits<int32_t>::max();  // what exporters write for "to the end"
+
+void inferTranspose(InferContext& context) {
+  if (!context.ranked(0)) return;
+  const SymbolicShape& dims = context.dims(0);
+  std::vector<int64_t> order = context.attributes().getInts("perm");
+  if (!context.attributes().has("perm"))
+    for (size_t i = dims.size(); i-- > 0;) order.push_back(static_cast<int64_t>(i));
+  if (order.size() != dims.size())
+    context.fail("attribute 'perm' has ", order.size(), " numbers for ", dims.size(), " dimensions");
+  SymbolicShape shape;
+  for (int axis : context.axesOf(order, context.rank(0))) shape.push_back(dims[static_cast<size_t>(axis)]);
+  context.setShape(0, std::move(shape));
+}
+
+void joinElements(InferContext& context) {
+  std::vector<Dim> joined;
+  for (size_t i = 0; i < context.inputCount(); ++i) {
+    const auto elements = context.elements(i);
+    if (!elements || joined.size() > kMaxElements) return;
+    joined.insert(joined.end(), elements->begin(), elements->end());
+  }
+  context.setElements(0, std::move(joined));
+}
+
+void inferConcat(InferContext& context) {
+  if (!context.attributes().has("axis")) context.fail("attribute 'axis' is missing");
+  const auto first = [&]() -> size_t {
+    for (size_t i = 0; i < context.inputCount(); ++i)
+      if (context.ranked(i)) return i;
+    return context.inputCount();
+  }();
+  if (first == context.inputCount()) return;
+  const int rank = context.rank(first);
+  const auto axis = static_cast<size_t>(context.axis(context.attributes().getInt("axis", 0), rank));
+  SymbolicShape shape = context.dims(first);
+  shape[axis] = 0;
+  for (size_t i = 0; i < context.inputCount(); ++i) {
+    if (!context.ranked(i)) {
+      shape[axis] = context.unknownDim();
+      continue;
+    }
+    rules::requireRank(context, i, rank);
+    for (size_t k = 0; k < shape.size(); ++k)
+      shape[k] = k == axis ? shape[k] + context.dims(i)[k]
+                           : rules::merge(context, shape[k], context.dims(i)[k], "dimensions beside the axis");
+  }
+  context.setShape(0, std::move(shape));
+  if (rank == 1) joinElements(context);
+}
+
+// The sizes of the parts: given, or as equal as can be (the last one smaller).
+std::vector<Dim> partSizes(const InferContext& context, Dim whole) {
+  const size_t count = context.outputCount();
+  if (context.has(1)) {
+    const auto sizes = context.elements(1);
+    if (!sizes) return {};
+    if (sizes->size() != count) context.fail("split has ", sizes->size(), " sizes for ", count, " outputs");
+    Dim sum = 0;
+    for (const Dim& size : *sizes) sum = sum + size;
+    rules::requireEqual(context, sum, whole, "the sum of the parts and the axis");
+    return *sizes;
+  }
+  const auto parts = context.attributes().getInt("num_outputs", static_cast<int64_t>(count));
+  if (parts != static_cast<int64_t>(count))
+    context.fail("attribute 'num_outputs' is ", parts, " for ", count, " outputs");
+  const Dim size = ceilDivide(whole, parts);
+  std::vector<Dim> sizes(count, size);
+  const Dim last = whole - size * Dim(parts - 1);
+  if (last.isKnown() && last.value() < 0) context.fail("axis of ", whole, " does not split into ", parts, " parts");
+  sizes.back() = whole.isKnown() || parts == 1 ? last : maximum(last, 0);
+  return sizes;
+}
+
+void splitElements(InferContext& context, const std::vector<Dim>& sizes) {
+  const auto elements = context.elements(0);
+  if (!elements) return;
+  size_t at = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (!sizes[i].isKnown()) return;
+    const auto count = static_cast<size_t>(sizes[i].value());
+    if (count > elements->size() - at) return;
+    context.setElements(
+        i, {elements->begin() + static_cast<ptrdiff_t>(at), elements->begin() + static_cast<ptrdiff_t>(at + count)});
+    at += count;
+  }
+}
+
+void inferSplit(InferContext& context) {
+  if (!context.ranked(0)) return;
+  const auto axis = static_cast<size_t>(context.axis(context.attributes().getInt("axis", 0), context.rank(0)));
+  const std::vector<Dim> sizes = partSizes(context, context.dims(0)[axis]);
+  for (size_t i = 0; i < context.outputCount(); ++i) {
+    SymbolicShape shape = context.dims(0);
+    shape[axis] = sizes.empty() ? context.unknownDim() : sizes[i];
+    context.setShape(i, std::move(shape));
+  }
+  if (context.rank(0) == 1) splitElements(context, sizes);
+}
+
+// One axis of a Slice. The end is exclusive.
+struct Range {
+  Dim start, end;
+  int64_t step;
+};
+
+// Where a slice's bound lies, counted from the front, without the clamping to the axis.
+std::optional<Dim> fromFront(Dim at, Dim size) {
+  if (!at.isKnown()) return at.isAtLeast(0) ? std::optional(at) : std::nullopt;
+  return at.value() >= 0 ? at : at + size;
+}
+
+// Backwards, a start before the front is the first element and the end -1 lies before it.
+std::optional<int64_t> slicedKnown(const Range& range, int64_t size) {
+  if (!range.start.isKnown() || !range.end.isKnown()) return std::nullopt;
+  if (size == 0) return 0;
+  const bool forwards = range.step > 0;
+  const int64_t first = forwards ? 0 : -1, last = forwards ? size : size - 1;
+  const auto place = [&](int64_t at) { return std::clamp(at < 0 ? at + size : at, first, last); };
+  const int64_t start = std::max<int64_t>(place(range.start.value()), 0);
+  const int64_t distance = place(range.end.value()) - start;
+  if (distance == 0 || (distance > 0) != forwards) return 0;
+  const int64_t step = forwards ? range.step : range.step == INT64_MIN ? INT64_MAX : -range.step;
+  return 1 + (std::abs(distance) - 1) / step;
+}
+
+std::optional<Dim> sliced(const Range& range, Dim size) {
+  if (size.isKnown()) {
+    const auto known = slicedKnown(range, size.value());
+    return known ? std::optional(Dim(*known)) : std::nullopt;
+  }
+  if (range.step < 0) {
+    const bool whole = range.step > INT64_MIN && range.end.isKnown() && range.end.value() <= -kToTheEnd &&
+                       range.start.isKnown() && (range.start.is(-1) || range.start.value() >= kToTheEnd);
+    return whole ? std::optional(ceilDivide(size, -range.step)) : std::nullopt;
+  }
+  const bool toTheEnd = (range.end.isKnown() && range.end.value() >= kToTheEnd) || range.end == size;
+  const auto start = fromFront(range.start, size), end = fromFront(range.end, size);
+  if (!start || (!toTheEnd && !end)) return std::nullopt;
+  if (toTheEnd && range.start.isKnown() && range.start.value() < 0)
+    return ceilDivide(minimum(Dim(0) - range.start, size), range.step);
+  const Dim length = (toTheEnd ? size : minimum(*end, size)) - maximum(*start, 0);
+  return ceilDivide(maximum(length, 0), range.step);
+}
+
+// The selected elements of a list.
+void sliceElements(InferContext& context, const Range& range) {
+  const auto elements = context.elements(0);
+  if (!elements || !range.start.isKnown() || !range.end.isKnown()) return;
+  const auto size = static_cast<int64_t>(elements->size());
+  const auto count = slicedKnown(range, size);
+  std::vector<Dim> result;
+  int64_t at = range.start.value() < 0 ? range.start.value() + size : range.start.value();
+  at = std::clamp<int64_t>(at, 0, std::max<int64_t>(range.step > 0 ? size : size - 1, 0));
+  for (int64_t i = 0; i < *count; ++i) result.push_back((*elements)[static_cast<size_t>(at + i * range.step)]);
+  context.setElements(0, std::move(result));
+}
+
+std::optional<std::vector<int>> slicedAxes(const InferContext& context, size_t count) {
+  if (context.has(3)) return context.axes(3, context.rank(0));
+  std::vector<int> axes(count);
+  for (size_t i = 0; i < count; ++i) axes[i] = static_cast<int>(i);
+  if (count > static_cast<size_t>(context.rank(0))) context.fail(count, " starts for ", context.rank(0), " dimensions");
+  return axes;
+}
+
+void inferSlice(InferContext& context) {
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  const auto length = rules::lengthOf(context, 1);
+  if (length && *length > kMaxRank) context.fail(*length, " starts for ", context.rank(0), " dimensions");
+  const auto axes = length ? slicedAxes(context, static_cast<size_t>(*length)) : std::nullopt;
+  if (!axes) return context.setRank(0, context.rank(0));
+  const auto starts = context.elements(1), ends = context.elements(2), steps = context.elements(4);
+  for (size_t i = 1; i <= 4; ++i)
+    if (const auto count = rules::lengthOf(context, i); context.has(i) && count && *count != *length)
+      context.fail("input ", i, " has ", *count, " numbers, the starts are ", *length);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    Dim& dim = shape[static_cast<size_t>((*axes)[i])];
+    const bool stepKnown = !context.has(4) || (steps && (*steps)[i].isKnown());
+    std::optional<Dim> result;
+    if (starts && ends && stepKnown) {
+      const Range range = {(*starts)[i], (*ends)[i], context.has(4) ? (*steps)[i].value() : 1};
+      if (range.step == 0) context.fail("the step of axis ", (*axes)[i], " is 0");
+      result = sliced(range, dim);
+      if (context.rank(0) == 1) sliceElements(context, range);
+    }
+    dim = result ? *result : context.unknownDim();
+  }
+  context.setShape(0, std::move(shape));
+}
+
+void inferTile(InferContext& context) {
+  if (!context.ranked(0)) return;
+  const auto repeats = context.elements(1);
+  if (!repeats) return context.setRank(0, context.rank(0));
+  SymbolicShape shape = context.dims(0);
+  if (repeats->size() != shape.size()) context.fail("repeats are ", repeats->size(), " numbers for ", shape);
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = shape[i] * (*repeats)[i];
+  context.setShape(0, std::move(shape));
+}
+
+void inferPad(InferContext& context) {
+  if (!context.ranked(0)) return;
+  const auto pads = context.elements(1);
+  std::optional<std::vector<int>> axes = context.axes(3, context.rank(0));
+  if (!pads || !axes) return context.setRank(0, context.rank(0));
+  if (!context.has(3))
+    for (int i = 0; i < context.rank(0); ++i) axes->push_back(i);
+  if (pads->size() != 2 * axes->size()) context.fail("pads are ", pads->size(), " numbers for ", axes->size(), " axes");
+  SymbolicShape shape = context.dims(0);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    Dim& dim = shape[static_cast<size_t>((*axes)[i])];
+    dim = dim + (*pads)[i] + (*pads)[axes->size() + i];
+  }
+  context.setShape(0, std::move(shape));
+}
+
+// An axis after scaling: floor(size * scale), symbolic where the scale or its inverse is whole.
+Dim scaled(const InferContext& context, Dim size, double scale) {
+  if (!(scale > 0) || !std::isfinite(scale)) context.fail("scale ", scale, " is not a positive number");
+  const double inverse = 1 / scale;
+  constexpr double kLargest = 1e6;
+  if (size.isKnown()) {
+    const double result = std::floor(static_cast<double>(size.value()) * scale);
+    if (result > 9e15) context.fail("scale ", scale, " of a dimension of ", size, " is too large");
+    return static_cast<int64_t>(result);
+  }
+  if (scale == std::floor(scale) && scale < kLargest) return size * Dim(static_cast<int64_t>(scale));
+  if (inverse == std::floor(inverse) && inverse < kLargest) return floorDivide(size, static_cast<int64_t>(inverse));
+  return context.unknownDim();
+}
+
+std::optional<std::vector<double>> floatsOf(const InferContext& context, size_t input) {
+  const Tensor* tensor = context.input(input).constant;
+  if (!tensor || tensor->dtype() != DType::Float32) return std::nullopt;
+  const auto values = tensor->values<float>();
+  return std::vector<double>(values.begin(), values.end());
+}
+
+bool isGiven(const InferContext& context, size_t input) {
+  return context.has(input) && !(context.ranked(input) && context.rank(input) == 1 && context.dims(input)[0].is(0));
+}
+
+// Shrinks the sizes to one scale for all axes, as the attribute asks.
+void keepAspect(const InferContext& context, const std::vector<int>& axes, std::vector<Dim>& sizes) {
+  const std::string policy = context.attributes().getString("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch") return;
+  double scale = policy == "not_larger" ? std::numeric_limits<double>::max() : 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Dim size = context.dims(0)[static_cast<size_t>(axes[i])];
+    if (!size.isKnown() || !sizes[i].isKnown() || size.is(0)) {
+      for (Dim& entry : sizes) entry = context.unknownDim();
+      return;
+    }
+    const double ratio = static_cast<double>(sizes[i].value()) / static_cast<double>(size.value());
+    scale = policy == "not_larger" ? std::min(scale, ratio) : std::max(scale, ratio);
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Dim size = context.dims(0)[static_cast<size_t>(axes[i])];
+    sizes[i] = static_cast<int64_t>(std::floor(scale * static_cast<double>(size.value()) + 0.5));
+  }
+}
+
+std::vector<int> resizedAxes(const InferContext& context) {
+  if (context.attributes().has("axes")) return context.axesOf(context.attributes().getInts("axes"), context.rank(0));
+  std::vector<int> axes;
+  for (int i = 0; i < context.rank(0); ++i) axes.push_back(i);
+  return axes;
+}
+
+std::optional<std::vector<Dim>> resizedSizes(const InferContext& context, const std::vector<int>& axes) {
+  if (isGiven(context, 3)) {
+    std::optional<std::vector<Dim>> sizes = context.elements(3);
+    if (sizes && sizes->size() != axes.size())
+      context.fail("sizes are ", sizes->size(), " numbers for ", axes.size(), " axes");
+    if (sizes) keepAspect(context, axes, *sizes);
+    return sizes;
+  }
+  if (!isGiven(context, 2)) context.fail("needs scales or sizes");
+  const auto scales = floatsOf(context, 2);
+  if (!scales) return std::nullopt;
+  if (scales->size() != axes.size()) context.fail("scales are ", scales->size(), " numbers for ", axes.size(), " axes");
+  const bool crops =
+      context.attributes().getString("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+  const auto roi = floatsOf(context, 1);
+  if (crops && (!roi || roi->size() != 2 * axes.size())) return std::nullopt;
+  std::vector<Dim> sizes;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const double part = crops ? (*roi)[axes.size() + i] - (*roi)[i] : 1;
+    sizes.push_back(scaled(context, context.dims(0)[static_cast<size_t>(axes[i])], part * (*scales)[i]));
+  }
+  return sizes;
+}
+
+void inferResize(InferContext& context) {
+  if (!context.ranked(0)) return;
+  const std::vector<int> axes = resizedAxes(context);
+  const auto sizes = resizedSizes(context, axes);
+  SymbolicShape shape = context.dims(0);
+  for (size_t i = 0; i < axes.size(); ++i)
+    shape[static_cast<size_t>(axes[i])] = sizes ? (*sizes)[i] : context.unknownDim();
+  context.setShape(0, std::move(shape));
+}
+
+int64_t blockSize(const InferContext& context) {
+  const int64_t block = context.attributes().getInt("blocksize", 0);
+  constexpr int64_t kLargest = 1 << 20;
+  if (block < 1 || block > kLargest) context.fail("attribute 'blocksize' is ", block);
+  return block;
+}
+
+void inferDepthToSpace(InferContext& context) {
+  rules::requireRank(context, 0, 4);
+  if (!context.ranked(0)) return;
+  const int64_t block = blockSize(context);
+  const SymbolicShape& dims = context.dims(0);
+  if (dims[1].isKnown() && dims[1].value() % (block * block))
+    context.fail(dims[1], " channels do not divide by ", block, " * ", block);
+  context.setShape(0, {dims[0], floorDivide(dims[1], block * block), dims[2] * Dim(block), dims[3] * Dim(block)});
+}
+
+void inferSpaceToDepth(InferContext& context) {
+  rules::requireRank(context, 0, 4);
+  if (!context.ranked(0)) return;
+  const int64_t block = blockSize(context);
+  const SymbolicShape& dims = context.dims(0);
+  for (size_t i : {size_t{2}, size_t{3}})
+    if (dims[i].isKnown() && dims[i].value() % block)
+      context.fail("dimension ", dims[i], " does not divide by ", block);
+  context.setShape(0,
+                   {dims[0], dims[1] * Dim(block * block), floorDivide(dims[2], block), floorDivide(dims[3], block)});
+}
+
+void inferTrilu(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 2);
+  rules::sameAsFirst(context);
+}
+
+const OpSchema kSchemas[] = {
+    {"", "Transpose", 1, 1, 1, 1, "T->T; T=any", inferTranspose, 0, 0},
+    {"", "Concat", 1, 0, 1, 1, "T...->T; T=any", inferConcat, kTraitVariadic, 0},
+    {"", "Split", 1, 2, 1, 0, "T,int64->T...; T=any", inferSplit, 0, 1u << 1},
+    {"", "Slice", 3, 5, 1, 1, "T,I,I,I,I->T; T=any; I=index", inferSlice, 0, 0b11110},
+    {"", "Tile", 2, 2, 1, 1, "T,int64->T; T=any", inferTile, 0, 1u << 1},
+    {"", "Pad", 2, 4, 1, 1, "T,int64,T,index->T; T=any", inferPad, 0, 0b1010},
+    {"", "Resize", 1, 4, 1, 1, "T,float,float32,int64->T; T=number", inferResize, 0, 0b1110},
+    {"", "DepthToSpace", 1, 1, 1, 1, "T->T; T=any", inferDepthToSpace, 0, 0},
+    {"", "SpaceToDepth", 1, 1, 1, 1, "T->T; T=any", inferSpaceToDepth, 0, 0},
+    {"", "Trilu", 1, 2, 1, 1, "T,int64->T; T=any", inferTrilu, 0, 0},
+    {"", "ReverseSequence", 2, 2, 1, 1, "T,int64->T; T=any", rules::sameAsFirst, 0, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> movementSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisations and softmax: the shape stays.
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+// Inputs from..to are lists with one number per channel (axis 1 of input 0).
+void checkPerChannel(const InferContext& context, size_t from, size_t to) {
+  for (size_t i = from; i <= to; ++i) {
+    if (!context.has(i)) continue;
+    rules::requireRank(context, i, 1);
+    if (context.ranked(i) && context.rank(0) > 1)
+      rules::requireEqual(context, context.dims(i)[0], context.dims(0)[1], "channels");
+  }
+}
+
+template <size_t lists>
+void inferPerChannel(InferContext& context) {
+  rules::sameAsFirst(context);
+  if (context.ranked(0)) checkPerChannel(context, 1, lists);
+}
+
+void inferBatchNormalization(InferContext& context) {
+  inferPerChannel<4>(context);
+  context.setOutputLike(1, 3);
+  context.setOutputLike(2, 4);
+}
+
+void inferAlongAxis(InferContext& context, int64_t fallback) {
+  rules::sameAsFirst(context);
+  if (!context.ranked(0) || context.rank(0) == 0) return;
+  context.axis(context.attributes().getInt("axis", fallback), context.rank(0));
+}
+
+void inferSoftmax(InferContext& context) { inferAlongAxis(context, -1); }
+
+// Scale and bias broadcast to the input; mean and deviation keep the axes before `axis`.
+void inferLayerNormalization(InferContext& context) {
+  inferAlongAxis(context, -1);
+  if (!context.ranked(0) || context.rank(0) == 0) return;
+  const int axis = context.axis(context.attributes().getInt("axis", -1), context.rank(0));
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    if (!context.ranked(i)) continue;
+    if (context.rank(i) > context.rank(0)) context.fail("input ", i, " has more dimensions than input 0");
+    const SymbolicShape joined = context.broadcast(context.dims(0), context.dims(i));
+    for (size_t k = 0; k < joined.size(); ++k)
+      rules::requireEqual(context, joined[k], context.dims(0)[k], "input 0 and its scale or bias");
+  }
+  SymbolicShape statistics = context.dims(0);
+  for (size_t k = static_cast<size_t>(axis); k < statistics.size(); ++k) statistics[k] = 1;
+  context.setShape(1, statistics);
+  context.setShape(2, std::move(statistics));
+}
+
+void inferGroupNormalization(InferContext& context) {
+  inferPerChannel<2>(context);
+  const int64_t groups = context.attributes().getInt("num_groups", 0);
+  if (groups < 1) context.fail("attribute 'num_groups' is ", groups);
+  rules::requireRankAtLeast(context, 0, 2);
+  if (context.ranked(0) && context.dims(0)[1].isKnown() && context.dims(0)[1].value() % groups)
+    context.fail(context.dims(0)[1], " channels do not split into ", groups, " groups");
+}
+
+void inferMeanVarianceNormalization(InferContext& context) {
+  rules::sameAsFirst(context);
+  if (context.ranked(0)) context.axesOf(context.attributes().getInts("axes"), context.rank(0));
+}
+
+const OpSchema kSchemas[] = {
+    {"", "BatchNormalization", 5, 5, 1, 3, "T,S,S,U,U->T,U,U; T=float; S=float; U=float", inferBatchNormalization, 0,
+     0},
+    {"", "InstanceNormalization", 3, 3, 1, 1, "T,T,T->T; T=float", inferPerChannel<2>, 0, 0},
+    {"", "GroupNormalization", 3, 3, 1, 1, "T,T,T->T; T=float", inferGroupNormalization, 0, 0},
+    {"", "LayerNormalization", 2, 3, 1, 3, "T,T,T->T,float32,float32; T=float", inferLayerNormalization, 0, 0},
+    {"", "RMSNormalization", 2, 2, 1, 1, "T,V->V; T=float; V=float", inferLayerNormalization, 0, 0},
+    {"", "LpNormalization", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
+    {"", "LRN", 1, 1, 1, 1, "T->T; T=float", rules::sameAsFirst, 0, 0},
+    {"", "MeanVarianceNormalization", 1, 1, 1, 1, "T->T; T=float", inferMeanVarianceNormalization, 0, 0},
+    {"", "Softmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
+    {"", "LogSoftmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
+    {"", "Hardmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> normalizationSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own operators, domain "max": fused, channels last. The compiler makes them.
+#include <algorithm>
+
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+using rules::Window;
+
+void checkResidual(const InferContext& context, size_t input, const SymbolicShape& shape) {
+  if (!context.ranked(input)) return;
+  rules::requireRank(context, input, static_cast<int>(shape.size()));
+  for (size_t i = 0; i < shape.size(); ++i)
+    rules::requireEqual(context, context.dims(input)[i], shape[i], "residual and output");
+}
+
+// X [N, spatial.., C], W [M, C/group, k..], bias [M], residual; output [N, out.., M].
+void inferConv(InferContext& context) {
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  const SymbolicShape &x = context.dims(0), &w = context.dims(1);
+  rules::requireRankAtLeast(context, 0, 3);
+  rules::requireRank(context, 1, context.rank(0));
+  rules::requireEqual(context, x.back(), w[1] * Dim(context.attributes().getInt("group", 1)), "channels");
+  std::vector<int64_t> sizes;
+  for (size_t i = 2; i < w.size(); ++i) sizes.push_back(w[i].isKnown() ? w[i].value() : 1);
+  const std::vector<Window> windows = rules::windows(context, sizes);
+  SymbolicShape shape = {x[0]};
+  for (size_t i = 0; i < windows.size(); ++i)
+    shape.push_back(w[i + 2].isKnown() ? rules::convolved(context, x[i + 1], windows[i]) : context.unknownDim());
+  shape.push_back(w[0]);
+  checkResidual(context, 3, shape);
+  context.setShape(0, std::move(shape));
+}
+
+void swapLastTwo(SymbolicShape& shape) {
+  if (shape.size() >= 2) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+}
+
+void inferMatMul(InferContext& context) {
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  SymbolicShape a = context.dims(0), b = context.dims(1);
+  if (context.attributes().getInt("transA", 0)) swapLastTwo(a);
+  if (context.attributes().getInt("transB", 0)) swapLastTwo(b);
+  SymbolicShape shape = rules::matrixProduct(context, std::move(a), std::move(b));
+  if (context.ranked(2) && !shape.empty() && context.rank(2) > 0)
+    rules::requireEqual(context, context.dims(2).back(), shape.back(), "bias and columns");
+  checkResidual(context, 3, shape);
+  context.setShape(0, std::move(shape));
+}
+
+void inferPool(InferContext& context) {
+  if (!context.ranked(0)) return;
+  const SymbolicShape& x = context.dims(0);
+  const std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
+  if (sizes.size() + 2 != x.size()) context.fail("attribute 'kernel_shape' has ", sizes.size(), " numbers for ", x);
+  const std::vector<Window> windows = rules::windows(context, sizes);
+  const bool ceil = context.attributes().getInt("ceil_mode", 0) != 0;
+  SymbolicShape shape = {x[0]};
+  for (size_t i = 0; i < windows.size(); ++i) shape.push_back(rules::pooled(context, x[i + 1], windows[i], ceil));
+  shape.push_back(x.back());
+  context.setShape(0, std::move(shape));
+}
+
+// Where axis `letter` of "BHSD" lies in a layout.
+size_t placeOf(const InferContext& context, std::string_view attribute, char letter) {
+  const std::string layout = context.attributes().getString(attribute, "BHSD");
+  if (layout != "BHSD" && layout != "BSHD" && layout != "BHDS")
+    context.fail("attribute '", attribute, "' is '", layout, "'");
+  return layout.find(letter);
+}
+
+void inferAttention(InferContext& context) {
+  for (size_t i = 0; i < 3; ++i) {
+    rules::requireRank(context, i, 4);
+    if (!context.ranked(i)) return;
+  }
+  const auto dim = [&](size_t input, std::string_view layout, char letter) {
+    return context.dims(input)[placeOf(context, layout, letter)];
+  };
+  rules::requireEqual(context, dim(0, "layout_q", 'D'), dim(1, "layout_k", 'D'), "head sizes of queries and keys");
+  rules::requireEqual(context, dim(1, "layout_k", 'S'), dim(2, "layout_v", 'S'), "keys and values");
+  SymbolicShape shape(4);
+  shape[placeOf(context, "layout_out", 'B')] = dim(0, "layout_q", 'B');
+  shape[placeOf(context, "layout_out", 'H')] = dim(0, "layout_q", 'H');
+  shape[placeOf(context, "layout_out", 'S')] = dim(0, "layout_q", 'S');
+  shape[placeOf(context, "layout_out", 'D')] = dim(2, "layout_v", 'D');
+  context.setShape(0, std::move(shape));
+}
+
+void inferAddLayerNormalization(InferContext& context) {
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  const SymbolicShape shape = context.broadcast(context.dims(0), context.dims(1));
+  context.setShape(0, shape);
+  context.setShape(1, shape);
+}
+
+// The compiler states the dtype of a fused chain's result (ONNX's number); without it: that of input 0.
+void inferElementwise(InferContext& context) {
+  rules::broadcastAll(context);
+  context.setDType(0, rules::dtypeAttribute(context, "dtype", context.dtype(0)));
+}
+
+constexpr std::string_view kPool = "T->T; T=float|int8|uint8";
+
+const OpSchema kSchemas[] = {
+    {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferConv, 0, 0},
+    {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferMatMul, 0, 0},
+    {kMaxDomain, "MaxPool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
+    {kMaxDomain, "AveragePool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
+    {kMaxDomain, "Attention", 3, 4, 1, 1, "T,T,T,M->T; T=float; M=float|bool", inferAttention, 0, 0},
+    {kMaxDomain, "AddLayerNormalization", 3, 4, 1, 2, "T,T,T,T->T,T; T=float", inferAddLayerNormalization, 0, 0},
+    {kMaxDomain, "Elementwise", 1, 0, 1, 1, "any...->*", inferElementwise, kTraitElementwise | kTraitVariadic, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> ownSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers.
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+int64_t directions(const InferContext& context) {
+  const std::string direction = context.attributes().getString("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    context.fail("attribute 'direction' is '", direction, "'");
+  return direction == "bidirectional" ? 2 : 1;
+}
+
+// W is [directions, gates * hidden, input], R is [directions, gates * hidden, hidden].
+Dim hiddenSize(const InferContext& context, int64_t gates) {
+  Dim hidden = context.unknownDim();
+  if (context.attributes().has("hidden_size")) hidden = context.attributes().getInt("hidden_size", 0);
+  if (hidden.isKnown() && hidden.value() < 1) context.fail("attribute 'hidden_size' is ", hidden);
+  if (context.ranked(2)) hidden = rules::merge(context, hidden, context.dims(2)[2], "the hidden sizes");
+  for (size_t i : {size_t{1}, size_t{2}})
+    if (context.ranked(i) && hidden.isKnown())
+      rules::requireEqual(context, context.dims(i)[1], Dim(gates) * hidden, "rows of the weights and gates");
+  return hidden;
+}
+
+template <int64_t gates>
+void inferRecurrent(InferContext& context) {
+  for (size_t i : {size_t{0}, size_t{1}, size_t{2}}) rules::requireRank(context, i, 3);
+  const int64_t count = directions(context);
+  for (size_t i : {size_t{1}, size_t{2}})
+    if (context.ranked(i)) rules::requireEqual(context, context.dims(i)[0], count, "directions and weights");
+  if (context.ranked(0) && context.ranked(1))
+    rules::requireEqual(context, context.dims(0)[2], context.dims(1)[2], "the input sizes");
+  const Dim hidden = hiddenSize(context, gates);
+  const bool batchFirst = context.attributes().getInt("layout", 0) != 0;
+  const bool known = context.ranked(0);
+  const Dim steps = known ? context.dims(0)[batchFirst ? 1 : 0] : context.unknownDim();
+  const Dim batch = known ? context.dims(0)[batchFirst ? 0 : 1] : context.unknownDim();
+  const SymbolicShape all =
+      batchFirst ? SymbolicShape{batch, steps, count, hidden} : SymbolicShape{steps, count, batch, hidden};
+  const SymbolicShape last = batchFirst ? SymbolicShape{batch, count, hidden} : SymbolicShape{count, batch, hidden};
+  context.setShape(0, all);
+  context.setShape(1, last);
+  context.setShape(2, last);
+}
+
+const OpSchema kSchemas[] = {
+    {"", "LSTM", 3, 8, 0, 3, "T,T,T,T,int32,T,T,T->T,T,T; T=float", inferRecurrent<4>, 0, 0},
+    {"", "GRU", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<3>, 0, 0},
+    {"", "RNN", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<1>, 0, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> recurrentSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/schemas/rules.h"
+
+namespace max::rules {
+
+void sameAsFirst(InferContext& context) { context.setOutputLike(0, 0); }
+
+void broadcastAll(InferContext& context) {
+  SymbolicShape shape;
+  for (size_t i = 0; i < context.inputCount(); ++i) {
+    if (!context.has(i)) continue;
+    if (!context.ranked(i)) return;
+    shape = i == 0 ? context.dims(0) : context.broadcast(shape, context.dims(i));
+  }
+  context.setShape(0, std::move(shape));
+}
+
+void requireEqual(const InferContext& context, Dim a, Dim b, const char* what) {
+  if (a.isKnown() && b.isKnown() && a != b) context.fail(what, " disagree: ", a, " and ", b);
+}
+
+Dim merge(const InferContext& context, Dim a, Dim b, const char* what) {
+  requireEqual(context, a, b, what);
+  if (a.isKnown()) return a;
+  return b.isKnown() || a.isAnonymous() ? b : a;
+}
+
+void requireRank(const InferContext& context, size_t input, int rank) {
+  if (context.ranked(input) && context.rank(input) != rank)
+    context.fail("input ", input, " must have ", rank, " dimensions, not ", context.rank(input));
+}
+
+void requireRankAtLeast(const InferContext& context, size_t input, int rank) {
+  if (context.ranked(input) && context.rank(input) < rank)
+    context.fail("input ", input, " must have at least ", rank, " dimensions, not ", context.rank(input));
+}
+
+std::optional<int64_t> lengthOf(const InferContext& context, size_t input) {
+  if (!context.ranked(input)) return std::nullopt;
+  if (context.rank(input) == 0) return 1;
+  requireRank(context, input, 1);
+  const Dim length = context.dims(input)[0];
+  return length.isKnown() ? std::optional(length.value()) : std::nullopt;
+}
+
+std::optional<double> scalarOf(const InferContext& context, size_t input) {
+  const Tensor* tensor = context.input(input).constant;
+  if (!tensor || tensor->count() != 1) return std::nullopt;
+  switch (tensor->dtype()) {
+    case DType::Float32:
+      return *tensor->as<float>();
+    case DType::Float64:
+      return *tensor->as<double>();
+    case DType::Int64:
+      return static_cast<double>(*tensor->as<int64_t>());
+    case DType::Int32:
+      return *tensor->as<int32_t>();
+    case DType::Int16:
+      return *tensor->as<int16_t>();
+    case DType::Int8:
+      return *tensor->as<int8_t>();
+    case DType::UInt8:
+      return *tensor->as<uint8_t>();
+    case DType::UInt16:
+      return *tensor->as<uint16_t>();
+    case DType::UInt32:
+      return *tensor->as<uint32_t>();
+    case DType::UInt64:
+      return static_cast<double>(*tensor->as<uint64_t>());
+    default:
+      return std::nullopt;
+  }
+}
+
+DType dtypeAttribute(const InferContext& context, std::string_view name, DType fallback) {
+  if (!context.attributes().has(name)) return fallback;
+  const int64_t number = context.attributes().getInt(name, 0);
+  const std::optional<DType> dtype = dtypeFromOnnx(number);
+  if (!dtype) context.fail("attribute '", name, "' is ", number, ", which is no data type");
+  return *dtype;
+}
+
+// A one-dimensional operand gets a dimension of 1 that the result loses again.
+SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b) {
+  if (a.empty() || b.empty()) context.fail("a matrix product needs at least one dimension on both sides");
+  const bool rowVector = a.size() == 1, columnVector = b.size() == 1;
+  if (rowVector) a.insert(a.begin(), 1);
+  if (columnVector) b.emplace_back(1);
+  requireEqual(context, a.back(), b[b.size() - 2], "the inner dimensions");
+  const Dim rows = a[a.size() - 2], columns = b.back();
+  a.resize(a.size() - 2);
+  b.resize(b.size() - 2);
+  SymbolicShape result = context.broadcast(a, b);
+  if (!rowVector) result.push_back(rows);
+  if (!columnVector) result.push_back(columns);
+  return result;
+}
+
+namespace {
+
+// An attribute of `count` numbers, each at least `least`; the default fills a missing one.
+std::vector<int64_t> numbers(const InferContext& context, std::string_view name, size_t count, int64_t fallback,
+                             int64_t least) {
+  std::vector<int64_t> values = context.attributes().getInts(name);
+  if (values.empty()) values.assign(count, fallback);
+  if (values.size() != count) context.fail("attribute '", name, "' has ", values.size(), " numbers, needs ", count);
+  for (int64_t value : values)
+    if (value < least) context.fail("attribute '", name, "' holds ", value, "; at least ", least, " is needed");
+  return values;
+}
+
+// Columns that the window covers, dilation included.
+int64_t extent(const Window& window) {
+  return checkedAdd(checkedMultiply(window.dilation, checkedAdd(window.size, -1)), 1);
+}
+
+bool isSame(const InferContext& context) {
+  const std::string mode = context.attributes().getString("auto_pad", "NOTSET");
+  if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER")
+    context.fail("attribute 'auto_pad' is '", mode, "'");
+  return mode.starts_with("SAME");
+}
+
+}  // namespace
+
+std::vector<Window> windows(const InferContext& context, std::span<const int64_t> sizes) {
+  const size_t count = sizes.size();
+  const auto strides = numbers(context, "strides", count, 1, 1);
+  const auto dilations = numbers(context, "dilations", count, 1, 1);
+  const auto pads = numbers(context, "pads", 2 * count, 0, 0);
+  std::vector<Window> result;
+  for (size_t i = 0; i < count; ++i) {
+    if (sizes[i] < 1) context.fail("the kernel has size ", sizes[i], " at spatial axis ", i);
+    result.push_back({sizes[i], strides[i], dilations[i], pads[i], pads[count + i]});
+  }
+  return result;
+}
+
+Dim convolved(const InferContext& context, Dim in, const Window& window) { return pooled(context, in, window, false); }
+
+Dim pooled(const InferContext& context, Dim in, const Window& window, bool ceil) {
+  if (isSame(context)) return ceilDivide(in, window.stride);
+  const Dim room = in + Dim(window.padBegin) + Dim(window.padEnd) - Dim(extent(window));
+  if (room.isKnown() && room.value() < 0)
+    context.fail("the kernel (", extent(window), " with dilation) is larger than the padded input (", in, " + ",
+                 window.padBegin, " + ", window.padEnd, ")");
+  if (!ceil) return floorDivide(room, window.stride) + Dim(1);
+  // The last window must begin inside the input or the padding before it.
+  const Dim last = floorDivide(in + Dim(window.padBegin - 1), window.stride);
+  return minimum(ceilDivide(room, window.stride), last) + Dim(1);
+}
+
+}  // namespace max::rules

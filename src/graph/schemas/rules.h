@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules and parts of rules that several tables share.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/schema.h"
+
+namespace max::rules {
+
+// Output 0 has the shape of input 0.
+void sameAsFirst(InferContext& context);
+// All inputs broadcast to output 0.
+void broadcastAll(InferContext& context);
+
+// The one dimension that both must be: the known one of two; known ones that differ fail.
+Dim merge(const InferContext& context, Dim a, Dim b, const char* what);
+// Fails if both dimensions are known and differ.
+void requireEqual(const InferContext& context, Dim a, Dim b, const char* what);
+void requireRank(const InferContext& context, size_t input, int rank);
+void requireRankAtLeast(const InferContext& context, size_t input, int rank);
+// The number of elements of a one-dimensional input, if known.
+std::optional<int64_t> lengthOf(const InferContext& context, size_t input);
+// Contents of a numeric scalar or one-element constant of any dtype.
+std::optional<double> scalarOf(const InferContext& context, size_t input);
+// Attribute of the type ONNX numbers dtypes with; fails on unknown numbers.
+DType dtypeAttribute(const InferContext& context, std::string_view name, DType fallback);
+
+// numpy's matrix product.
+SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b);
+
+// One window along one axis: convolutions and pools.
+struct Window {
+  int64_t size, stride, dilation, padBegin, padEnd;
+};
+// Reads strides, pads, dilations of `sizes.size()` axes; absent ones have their defaults. Fails on bad values.
+std::vector<Window> windows(const InferContext& context, std::span<const int64_t> sizes);
+Dim convolved(const InferContext& context, Dim in, const Window& window);
+Dim pooled(const InferContext& context, Dim in, const Window& window, bool ceil);
+
+}  // namespace max::rules

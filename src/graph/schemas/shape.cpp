@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that read or change a shape and leave the elements in order.
+#include <algorithm>
+
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+void keepElements(InferContext& context) {
+  auto elements = context.elements(0);
+  if (elements) context.setElements(0, std::move(*elements));
+}
+
+void inferIdentity(InferContext& context) {
+  rules::sameAsFirst(context);
+  keepElements(context);
+}
+
+void inferShape(InferContext& context) {
+  if (!context.ranked(0)) return context.setRank(0, 1);
+  const int64_t rank = context.rank(0);
+  const auto clamp = [rank](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  const int64_t start = clamp(context.attributes().getInt("start", 0));
+  const int64_t end = std::max(start, clamp(context.attributes().getInt("end", rank)));
+  const SymbolicShape& dims = context.dims(0);
+  context.setShape(0, {end - start});
+  context.setElements(0, {dims.begin() + start, dims.begin() + end});
+}
+
+void inferSize(InferContext& context) {
+  context.setShape(0, {});
+  if (context.ranked(0)) context.setElements(0, {product(context.dims(0))});
+}
+
+// The dimension that -1 stands for. Equal dimensions cancel first, so that symbols divide.
+Dim inferredDim(const InferContext& context, const SymbolicShape& shape, size_t at) {
+  SymbolicShape whole = context.dims(0);
+  SymbolicShape parts;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i == at) continue;
+    const auto same = std::find(whole.begin(), whole.end(), shape[i]);
+    if (same != whole.end())
+      whole.erase(same);
+    else
+      parts.push_back(shape[i]);
+  }
+  const Dim total = product(whole), divisor = product(parts);
+  if (!divisor.isKnown() || !total.isKnown()) return divisor.is(0) ? context.unknownDim() : floorDivide(total, divisor);
+  const bool fits = divisor.value() == 0 ? total.value() == 0 : total.value() % divisor.value() == 0;
+  if (!fits)
+    context.fail("shape ", context.dims(0), " cannot become ", shape, ": ", total, " elements do not divide by ",
+                 divisor);
+  return divisor.value() == 0 ? Dim(0) : Dim(total.value() / divisor.value());
+}
+
+Dim copiedDim(const InferContext& context, size_t i) {
+  if (!context.ranked(0)) return context.unknownDim();
+  if (i >= context.dims(0).size())
+    context.fail("the new shape copies dimension ", i, " of an input with ", context.rank(0), " dimensions");
+  return context.dims(0)[i];
+}
+
+// 0 copies a dimension, -1 takes what is left.
+SymbolicShape reshaped(const InferContext& context, SymbolicShape shape) {
+  const bool allowZero = context.attributes().getInt("allowzero", 0) != 0;
+  size_t inferred = shape.size();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i].is(0) && !allowZero) {
+      shape[i] = copiedDim(context, i);
+    } else if (shape[i].is(-1)) {
+      if (inferred < shape.size()) context.fail("the new shape ", shape, " has two dimensions of -1");
+      inferred = i;
+    } else if (shape[i].isKnown() && shape[i].value() < 0) {
+      context.fail("the new shape ", shape, " has a negative dimension");
+    }
+  }
+  if (inferred < shape.size())
+    shape[inferred] = context.ranked(0) ? inferredDim(context, shape, inferred) : context.unknownDim();
+  return shape;
+}
+
+void inferReshape(InferContext& context) {
+  rules::requireRank(context, 1, 1);
+  const auto target = context.elements(1);
+  if (!target) {
+    const auto rank = rules::lengthOf(context, 1);
+    if (rank && *rank <= kMaxRank) context.setRank(0, static_cast<int>(*rank));
+    return;
+  }
+  if (target->size() > static_cast<size_t>(kMaxRank))
+    context.fail("the new shape has ", target->size(), " dimensions; at most ", kMaxRank, " are possible");
+  SymbolicShape shape = reshaped(context, *target);
+  if (context.ranked(0)) rules::requireEqual(context, product(context.dims(0)), product(shape), "numbers of elements");
+  context.setShape(0, std::move(shape));
+  keepElements(context);
+}
+
+bool holds(const std::vector<int>& axes, size_t axis) {
+  return std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
+}
+
+void inferSqueeze(InferContext& context) {
+  keepElements(context);
+  if (!context.ranked(0)) return;
+  const SymbolicShape& dims = context.dims(0);
+  const auto axes = context.axes(1, context.rank(0));
+  if (!axes) {
+    const auto count = rules::lengthOf(context, 1);
+    if (count && *count <= context.rank(0)) context.setRank(0, context.rank(0) - static_cast<int>(*count));
+    return;
+  }
+  SymbolicShape shape;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (axes->empty() && !dims[i].isKnown()) return;  // perhaps 1, perhaps not
+    const bool removed = axes->empty() ? dims[i].is(1) : holds(*axes, i);
+    if (removed && dims[i].isKnown() && !dims[i].is(1)) context.fail("axis ", i, " is ", dims[i], ", not 1");
+    if (!removed) shape.push_back(dims[i]);
+  }
+  context.setShape(0, std::move(shape));
+}
+
+void inferUnsqueeze(InferContext& context) {
+  keepElements(context);
+  const auto count = rules::lengthOf(context, 1);
+  if (!context.ranked(0) || !count) return;
+  if (*count > kMaxRank) context.fail("axes are ", *count, " numbers; at most ", kMaxRank, " dimensions are possible");
+  const int rank = context.rank(0) + static_cast<int>(*count);
+  const auto axes = context.axes(1, rank);
+  if (!axes) return context.setRank(0, rank);
+  SymbolicShape shape;
+  size_t next = 0;
+  for (size_t i = 0; i < static_cast<size_t>(rank); ++i)
+    shape.push_back(holds(*axes, i) ? Dim(1) : context.dims(0)[next++]);
+  context.setShape(0, std::move(shape));
+}
+
+void inferFlatten(InferContext& context) {
+  if (!context.ranked(0)) return context.setRank(0, 2);
+  const int64_t rank = context.rank(0), axis = context.attributes().getInt("axis", 1);
+  if (axis < -rank || axis > rank) context.fail("axis ", axis, " is out of range for rank ", rank);
+  const auto split = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  const SymbolicShape& dims = context.dims(0);
+  context.setShape(0, {product(dims, 0, split), product(dims, split, dims.size())});
+  keepElements(context);
+}
+
+void inferExpand(InferContext& context) {
+  rules::requireRank(context, 1, 1);
+  if (!context.ranked(0)) return;
+  const auto target = context.elements(1);
+  if (!target) {
+    const auto rank = rules::lengthOf(context, 1);
+    if (rank && *rank <= kMaxRank) context.setRank(0, std::max(context.rank(0), static_cast<int>(*rank)));
+    return;
+  }
+  for (const Dim& dim : *target)
+    if (dim.isKnown() && dim.value() < 0) context.fail("the new shape ", *target, " has a negative dimension");
+  context.setShape(0, context.broadcast(context.dims(0), *target));
+  const auto elements = context.elements(0);
+  const SymbolicShape& shape = context.outputs()[0].type.dims;
+  const bool repeats = elements && elements->size() == 1 && shape.size() == 1 && shape[0].isKnown();
+  if (repeats && shape[0].value() <= static_cast<int64_t>(kMaxElements))
+    context.setElements(0, std::vector<Dim>(static_cast<size_t>(shape[0].value()), (*elements)[0]));
+}
+
+const OpSchema kSchemas[] = {
+    {"", "Identity", 1, 1, 1, 1, "T->T; T=any", inferIdentity, kTraitView | kTraitElementwise, 0},
+    {"", "Shape", 1, 1, 1, 1, "any->int64", inferShape, kTraitShapeOnly, 0},
+    {"", "Size", 1, 1, 1, 1, "any->int64", inferSize, kTraitShapeOnly, 0},
+    {"", "Reshape", 2, 2, 1, 1, "T,int64->T; T=any", inferReshape, kTraitView, 1u << 1},
+    {"", "Squeeze", 1, 2, 1, 1, "T,int64->T; T=any", inferSqueeze, kTraitView, 1u << 1},
+    {"", "Unsqueeze", 2, 2, 1, 1, "T,int64->T; T=any", inferUnsqueeze, kTraitView, 1u << 1},
+    {"", "Flatten", 1, 1, 1, 1, "T->T; T=any", inferFlatten, kTraitView, 0},
+    {"", "Expand", 2, 2, 1, 1, "T,int64->T; T=any", inferExpand, 0, 1u << 1},
+};
+
+}  // namespace
+
+std::span<const OpSchema> shapeSchemas() { return kSchemas; }
+
+}  // namespace max
