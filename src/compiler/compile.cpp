@@ -16,6 +16,18 @@ constexpr Pass kPasses[] = {
     {"infer", "Types again, now that more constants are known", inferTypes, false},
     {"simplify", "Operators without effect vanish, views and permutations join", simplify, false},
     {"merge", "Equal nodes become one", mergeDuplicates, false},
+    {"simplify", "Again, on what merging brought together", simplify, false},
+    {"norm", "Normalisations that exporters write out become one operator", recogniseNorms, false},
+    {"activation", "Activations and softmax that exporters write out become one operator", recogniseActivations, false},
+    {"conv", "Scales, shifts and zero borders move into convolutions", foldIntoConv, false},
+    {"matmul", "Matrix products take transposed operands, scale and bias", lowerMatMul, false},
+    {"attention", "softmax(Q K') V becomes one operator", recogniseAttention, false},
+    {"channels_last", "Convolutions and pools get Transposes around them", lowerToChannelsLast, false},
+    {"transpose", "Transposes move down and cancel", moveTransposes, false},
+    {"fold", "Constants that the passes before made", foldConstants, false},
+    {"simplify", "Again, on what lost its Transposes", simplify, false},
+    {"merge", "Equal nodes become one", mergeDuplicates, false},
+    {"epilogue", "Bias, residual and activation join products and convolutions", fuseEpilogues, false},
 };
 
 // A graph and its subgraphs, outer ones first. (Their depth is bounded where they are made.)

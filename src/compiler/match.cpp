@@ -38,6 +38,8 @@ int rankOf(const Value* value) { return value->type.rank(); }
 
 bool sameDims(const Value* a, const Value* b) { return isRanked(a) && isRanked(b) && a->type.dims == b->type.dims; }
 
+bool sameRank(const Value* a, const Value* b) { return isRanked(a) && isRanked(b) && rankOf(a) == rankOf(b); }
+
 bool sameType(const Value* a, const Value* b) { return sameDims(a, b) && a->type.dtype == b->type.dtype; }
 
 namespace {

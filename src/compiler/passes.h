@@ -11,5 +11,13 @@ void inlineBranches(Rewriter& rewriter);
 void inferTypes(Rewriter& rewriter);
 void simplify(Rewriter& rewriter);
 void mergeDuplicates(Rewriter& rewriter);
+void recogniseActivations(Rewriter& rewriter);
+void recogniseNorms(Rewriter& rewriter);
+void foldIntoConv(Rewriter& rewriter);
+void lowerMatMul(Rewriter& rewriter);
+void recogniseAttention(Rewriter& rewriter);
+void lowerToChannelsLast(Rewriter& rewriter);
+void moveTransposes(Rewriter& rewriter);
+void fuseEpilogues(Rewriter& rewriter);
 
 }  // namespace max

@@ -79,6 +79,7 @@ bool hasSingleUse(const Value* value);
 // The only user of a value, in the same graph; NULL if there are others.
 Node* singleUser(const Value* value);
 bool sameDims(const Value* a, const Value* b);
+bool sameRank(const Value* a, const Value* b);
 bool sameType(const Value* a, const Value* b);
 bool isRanked(const Value* value);
 int rankOf(const Value* value);  // of a ranked value

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax(Q K' * scale + mask) V becomes max.Attention, with the transposes
+// around it absorbed into the layouts of its operands.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "compiler/passes.h"
+
+namespace max {
+
+namespace {
+
+// The order of the axes batch, heads, sequence, depth in memory.
+constexpr std::string_view kLayouts[] = {"BHSD", "BSHD", "BHDS"};
+
+bool isLayout(std::string_view layout) {
+  return std::find(std::begin(kLayouts), std::end(kLayouts), layout) != std::end(kLayouts);
+}
+
+struct Placed {
+  Value* value = nullptr;
+  std::string layout;
+};
+
+// The operand as it lies before a Transpose, if that is a layout that the kernel reads.
+Placed place(Value* value, std::string layout) {
+  const Node* transpose = producer(value, "Transpose");
+  if (transpose) {
+    const std::vector<int64_t> perm = permOf(*transpose);
+    std::string before(4, ' ');
+    for (size_t i = 0; i < perm.size() && i < before.size(); ++i) before[static_cast<size_t>(perm[i])] = layout[i];
+    if (isLayout(before)) return {transpose->input(0), before};
+  }
+  return isLayout(layout) ? Placed{value, std::move(layout)} : Placed{};
+}
+
+std::string operandLayout(const Node& matmul, std::string_view flag, bool depthFirst) {
+  const bool transposed = matmul.attributes.getInt(flag, 0) != 0;
+  return transposed != depthFirst ? "BHDS" : "BHSD";
+}
+
+bool isPlainProduct(const Node* matmul) {
+  return matmul && !matmul->input(2) && !matmul->input(3) && matmul->attributes.getString("activation", "").empty();
+}
+
+struct Attention {
+  Node* scores = nullptr;  // Q K'
+  Value* mask = nullptr;
+  Node* softmax = nullptr;
+  Node* output = nullptr;  // P V
+  std::vector<const Node*> origins;
+};
+
+bool isRank4(const Value* value) { return isRanked(value) && rankOf(value) == 4; }
+
+std::optional<Attention> matchScores(Attention found, Value* scores) {
+  found.scores = ownProducer(scores, "MatMul");
+  if (found.scores && hasSingleUse(scores) && isPlainProduct(found.scores)) return found;
+  Node* add = producer(scores, "Add");
+  if (!add || !hasSingleUse(scores)) return std::nullopt;
+  for (size_t side : {0, 1}) {
+    found.scores = ownProducer(add->input(side), "MatMul");
+    if (!isPlainProduct(found.scores) || !hasSingleUse(add->input(side))) continue;
+    found.mask = add->input(1 - side);
+    if (!isRanked(found.mask) || rankOf(found.mask) > 4 || !sameDims(add->input(side), scores)) continue;
+    found.origins.push_back(add);
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Attention> matchAttention(Node& output) {
+  Attention found;
+  found.output = &output;
+  found.softmax = producer(output.input(0), "Softmax");
+  if (!found.softmax || !isPlainProduct(&output) || !hasSingleUse(output.input(0))) return std::nullopt;
+  if (output.attributes.getInt("transA", 0) || output.attributes.getFloat("alpha", 1) != 1) return std::nullopt;
+  if (!isRank4(output.output()) || output.output()->type.dtype != DType::Float32) return std::nullopt;
+  if (normaliseAxis(found.softmax->attributes.getInt("axis", -1), 4) != 3) return std::nullopt;
+  found.origins = {found.softmax};
+  return matchScores(std::move(found), found.softmax->input(0));
+}
+
+// Batch and heads of all operands agree (no broadcasting), and the depths too.
+bool shapesAgree(const Attention& found) {
+  const Value* q = found.scores->input(0);
+  const Value* k = found.scores->input(1);
+  const Value* v = found.output->input(1);
+  if (!isRank4(q) || !isRank4(k) || !isRank4(v)) return false;
+  for (size_t axis : {0, 1})
+    if (!(q->type.dims[axis] == k->type.dims[axis]) || !(q->type.dims[axis] == v->type.dims[axis])) return false;
+  const auto depth = [](const Value* value, bool last) { return value->type.dims[last ? 3 : 2]; };
+  const Dim depthOfK = depth(k, found.scores->attributes.getInt("transB", 0) != 0);
+  const Dim depthOfV = depth(v, found.output->attributes.getInt("transB", 0) == 0);
+  return depthOfK == depthOfV;
+}
+
+Value* maskOfRank4(Rewriter& rewriter, Value* mask, const Node* origin) {
+  if (!mask || rankOf(mask) == 4) return mask;
+  std::vector<int64_t> axes;
+  for (int axis = 0; axis < 4 - rankOf(mask); ++axis) axes.push_back(axis);
+  return rewriter.add("", "Unsqueeze", {mask, rewriter.constant(axes)}, {}, {origin})->output();
+}
+
+bool attentionFromSoftmax(Rewriter& rewriter, Node& node) {
+  const auto found = matchAttention(node);
+  if (!found || !shapesAgree(*found)) return false;
+  const Placed q = place(found->scores->input(0), operandLayout(*found->scores, "transA", false));
+  const Placed k = place(found->scores->input(1), operandLayout(*found->scores, "transB", true));
+  const Placed v = place(node.input(1), operandLayout(node, "transB", false));
+  if (!q.value || !k.value || !v.value) return false;
+  Value* result = node.output();
+  Node* transpose = singleUser(result);
+  const bool swapped =
+      transpose && transpose->is("Transpose") && permOf(*transpose) == std::vector<int64_t>{0, 2, 1, 3};
+  Attributes attributes;
+  attributes.set("layout_q", q.layout);
+  attributes.set("layout_k", k.layout);
+  attributes.set("layout_v", v.layout);
+  attributes.set("layout_out", std::string(swapped ? "BSHD" : "BHSD"));
+  attributes.set("scale", found->scores->attributes.getFloat("alpha", 1));
+  std::vector<Value*> inputs{q.value, k.value, v.value};
+  if (Value* mask = maskOfRank4(rewriter, found->mask, &node)) inputs.push_back(mask);
+  std::vector<const Node*> origins = found->origins;
+  origins.push_back(found->scores);
+  origins.push_back(&node);
+  Node* attention = rewriter.add(kMaxDomain, "Attention", std::move(inputs), std::move(attributes), origins);
+  return rewriter.replace(swapped ? transpose->output() : result, attention->output());
+}
+
+constexpr Rule kRules[] = {{kMaxDomain, "MatMul", attentionFromSoftmax}};
+
+}  // namespace
+
+void recogniseAttention(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+
+}  // namespace max

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scales, shifts and zero borders around convolutions move into their weights,
+// bias and pads; BatchNormalization is a scale and a shift.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/passes.h"
+
+namespace max {
+
+namespace {
+
+bool isFloat32(const Value* value) { return value && value->constant && value->constant->dtype() == DType::Float32; }
+
+Ref<Tensor> tensorOf(const std::vector<float>& values, const Shape& shape) {
+  return Tensor::copyOf(DType::Float32, shape, values.data());
+}
+
+// One number per channel of [N, C, ..]; nullopt if the constant varies otherwise.
+std::optional<std::vector<float>> perChannel(const Value* value, const Value* output) {
+  if (!isFloat32(value) || !isRanked(output) || rankOf(output) < 2) return std::nullopt;
+  const Dim channels = output->type.dims[1];
+  const Tensor& tensor = *value->constant;
+  if (!channels.isKnown() || tensor.shape().rank() > rankOf(output)) return std::nullopt;
+  const std::span<const float> values = tensor.values<float>();
+  if (values.size() == 1) return std::vector<float>(static_cast<size_t>(channels.value()), values[0]);
+  const int axis = 1 - (rankOf(output) - tensor.shape().rank());
+  if (axis < 0 || !channels.is(tensor.shape()[axis]) || tensor.count() != channels.value()) return std::nullopt;
+  return std::vector<float>(values.begin(), values.end());
+}
+
+// A convolution whose result only `node` reads and whose weights are known.
+Node* convBefore(const Node& node, const Value* value) {
+  Node* conv = producer(value, "Conv");
+  if (!conv || !hasSingleUse(value) || !isFloat32(conv->input(1))) return nullptr;
+  if (conv->input(2) && !isFloat32(conv->input(2))) return nullptr;
+  return sameType(value, node.output()) ? conv : nullptr;
+}
+
+std::vector<float> biasOf(const Node& conv, size_t channels) {
+  if (!conv.input(2)) return std::vector<float>(channels, 0.0f);
+  const std::span<const float> values = conv.input(2)->constant->values<float>();
+  return {values.begin(), values.end()};
+}
+
+Ref<Tensor> scaledWeights(const Tensor& weights, const std::vector<float>& scale) {
+  Ref<Tensor> result = Tensor::allocate(DType::Float32, weights.shape());
+  auto* target = static_cast<float*>(result->mutableData());
+  const float* source = weights.as<float>();
+  const int64_t inner = scale.empty() ? 0 : weights.count() / static_cast<int64_t>(scale.size());
+  for (const float factor : scale)
+    for (int64_t i = 0; i < inner; ++i) *target++ = *source++ * factor;
+  return result;
+}
+
+// conv * scale + shift
+bool foldAffine(Rewriter& rewriter, Node& node, Node& conv, const std::vector<float>& scale,
+                const std::vector<float>& shift) {
+  std::vector<float> bias = biasOf(conv, shift.size());
+  if (bias.size() != shift.size() || conv.input(1)->constant->shape()[0] != static_cast<int64_t>(shift.size()))
+    return false;
+  for (size_t i = 0; i < bias.size(); ++i) bias[i] = bias[i] * scale[i] + shift[i];
+  const bool unscaled = std::all_of(scale.begin(), scale.end(), [](float factor) { return factor == 1; });
+  Value* weights = unscaled ? conv.input(1) : rewriter.constant(scaledWeights(*conv.input(1)->constant, scale));
+  Value* biasValue = rewriter.constant(tensorOf(bias, {static_cast<int64_t>(bias.size())}));
+  Node* folded = rewriter.add("", "Conv", {conv.input(0), weights, biasValue}, conv.attributes, {&node, &conv});
+  return rewriter.replace(&node, folded->output());
+}
+
+struct Affine {
+  std::vector<float> scale;
+  std::vector<float> shift;
+};
+
+std::optional<Affine> affineOf(const Node& norm) {
+  for (size_t i = 1; i <= 4; ++i)
+    if (!isFloat32(norm.input(i))) return std::nullopt;
+  const auto values = [&](size_t i) { return norm.input(i)->constant->values<float>(); };
+  const std::span<const float> scale = values(1), bias = values(2), mean = values(3), variance = values(4);
+  if (scale.size() != bias.size() || scale.size() != mean.size() || scale.size() != variance.size())
+    return std::nullopt;
+  const float epsilon = norm.attributes.getFloat("epsilon", 1e-5f);
+  Affine result;
+  for (size_t i = 0; i < scale.size(); ++i) {
+    const double factor = scale[i] / std::sqrt(static_cast<double>(variance[i]) + epsilon);
+    result.scale.push_back(static_cast<float>(factor));
+    result.shift.push_back(static_cast<float>(bias[i] - mean[i] * factor));
+  }
+  return result;
+}
+
+bool foldBatchNorm(Rewriter& rewriter, Node& node) {
+  if (node.attributes.getInt("training_mode", 0) || !isRanked(node.input(0)) || rankOf(node.input(0)) < 2) return false;
+  const auto affine = affineOf(node);
+  if (!affine || node.input(0)->type.dtype != DType::Float32) return false;
+  if (Node* conv = convBefore(node, node.input(0)))
+    if (foldAffine(rewriter, node, *conv, affine->scale, affine->shift)) return true;
+  // [C, 1, ..] broadcasts along the channels.
+  Shape shape = Shape::filled(rankOf(node.input(0)) - 1, 1);
+  shape[0] = static_cast<int64_t>(affine->scale.size());
+  Value* scale = rewriter.constant(tensorOf(affine->scale, shape));
+  Value* shift = rewriter.constant(tensorOf(affine->shift, shape));
+  Value* scaled = rewriter.add("", "Mul", {node.input(0), scale}, {}, {&node})->output();
+  return rewriter.replace(node.output(), rewriter.add("", "Add", {scaled, shift}, {}, {&node})->output());
+}
+
+bool foldScale(Rewriter& rewriter, Node& node) {
+  for (size_t side : {0, 1}) {
+    Node* conv = convBefore(node, node.input(side));
+    auto scale = conv ? perChannel(node.input(1 - side), node.output()) : std::nullopt;
+    if (!scale) continue;
+    return foldAffine(rewriter, node, *conv, *scale, std::vector<float>(scale->size(), 0.0f));
+  }
+  return false;
+}
+
+bool foldShift(Rewriter& rewriter, Node& node) {
+  for (size_t side : {0, 1}) {
+    Node* conv = convBefore(node, node.input(side));
+    auto shift = conv ? perChannel(node.input(1 - side), node.output()) : std::nullopt;
+    if (!shift) continue;
+    return foldAffine(rewriter, node, *conv, std::vector<float>(shift->size(), 1.0f), *shift);
+  }
+  return false;
+}
+
+// Zero borders of the spatial dimensions, that a Pad adds: begins, then ends; empty if it does anything else.
+std::vector<int64_t> spatialPads(const Node& pad) {
+  const auto pads = integersOf(pad.input(1));
+  const size_t rank = isRanked(pad.input(0)) ? pad.input(0)->type.dims.size() : 0;
+  if (!pads || pad.input(3) || rank < 3 || pads->size() != 2 * rank) return {};
+  if (pad.attributes.getString("mode", "constant") != "constant") return {};
+  if (pad.input(2) && !isScalar(pad.input(2), 0)) return {};
+  if (std::any_of(pads->begin(), pads->end(), [](int64_t size) { return size < 0; })) return {};
+  for (size_t i : {size_t{0}, size_t{1}, rank, rank + 1})
+    if ((*pads)[i] != 0) return {};
+  std::vector<int64_t> result(pads->begin() + 2, pads->begin() + static_cast<ptrdiff_t>(rank));
+  result.insert(result.end(), pads->begin() + static_cast<ptrdiff_t>(rank) + 2, pads->end());
+  return result;
+}
+
+bool absorbPad(Rewriter& rewriter, Node& node) {
+  Node* pad = producer(node.input(0), "Pad");
+  const std::vector<int64_t> added = pad ? spatialPads(*pad) : std::vector<int64_t>();
+  const std::string mode = node.attributes.getString("auto_pad", "NOTSET");
+  if (added.empty() || (mode != "NOTSET" && mode != "VALID" && !mode.empty())) return false;
+  std::vector<int64_t> pads = mode == "VALID" ? std::vector<int64_t>() : node.attributes.getInts("pads");
+  pads.resize(added.size());
+  for (size_t i = 0; i < pads.size(); ++i) pads[i] += added[i];
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = pad->input(0);
+  Attributes attributes = node.attributes;
+  attributes.erase("auto_pad");
+  attributes.set("pads", pads);
+  Node* conv = rewriter.add("", "Conv", std::move(inputs), std::move(attributes), {pad, &node});
+  return sameType(conv->output(), node.output()) && rewriter.replace(&node, conv->output());
+}
+
+constexpr Rule kRules[] = {
+    {"", "BatchNormalization", foldBatchNorm},
+    {"", "Mul", foldScale},
+    {"", "Add", foldShift},
+    {"", "Conv", absorbPad},
+};
+
+}  // namespace
+
+void foldIntoConv(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+
+}  // namespace max

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows a product or a convolution (bias, the residual sum, the activation)
+// happens while its result is still in registers.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/passes.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kBias = 2;  // of max.Conv and max.MatMul
+constexpr size_t kResidual = 3;
+
+Node* productBefore(const Value* value) {
+  Node* node = value && value->producer && value->producer->graph == value->graph ? value->producer : nullptr;
+  return node && (node->isOwn("Conv") || node->isOwn("MatMul")) ? node : nullptr;
+}
+
+bool hasActivation(const Node& product) { return !product.attributes.getString("activation", "").empty(); }
+
+bool replaceProduct(Rewriter& rewriter, Node& product, Node& follower, std::vector<Value*> inputs,
+                    Attributes attributes) {
+  Node* fused = rewriter.add(kMaxDomain, product.op(), std::move(inputs), std::move(attributes), {&follower, &product});
+  return rewriter.replace(follower.output(), fused->output());
+}
+
+// A constant that varies along the last dimension only.
+Value* asBias(Rewriter& rewriter, Value* value, const Value* output) {
+  if (!value->constant || value->constant->dtype() != output->type.dtype) return nullptr;
+  const Shape& shape = value->constant->shape();
+  if (shape.rank() == 0 || shape.rank() > rankOf(output) || !output->type.dims.back().is(shape.back())) return nullptr;
+  if (value->constant->count() != shape.back()) return nullptr;
+  return shape.rank() == 1 ? value : rewriter.constant(value->constant->reshaped({shape.back()}));
+}
+
+bool fuseBias(Rewriter& rewriter, Node& node) {
+  for (size_t side : {0, 1}) {
+    Node* product = productBefore(node.input(side));
+    if (!product || product->input(kBias) || product->input(kResidual) || hasActivation(*product)) continue;
+    if (!hasSingleUse(node.input(side)) || !sameType(node.input(side), node.output())) continue;
+    Value* bias = asBias(rewriter, node.input(1 - side), node.output());
+    if (!bias) continue;
+    std::vector<Value*> inputs = product->inputs;
+    inputs.resize(kBias);
+    inputs.push_back(bias);
+    return replaceProduct(rewriter, *product, node, std::move(inputs), product->attributes);
+  }
+  return false;
+}
+
+bool fuseResidual(Rewriter& rewriter, Node& node) {
+  for (size_t side : {1, 0}) {
+    Node* product = productBefore(node.input(side));
+    Value* residual = node.input(1 - side);
+    if (!product || product->input(kResidual) || hasActivation(*product)) continue;
+    if (!hasSingleUse(node.input(side)) || residual->constant) continue;
+    if (!sameType(node.input(side), node.output()) || !sameType(residual, node.output())) continue;
+    std::vector<Value*> inputs = product->inputs;
+    inputs.resize(kResidual, nullptr);
+    inputs.push_back(residual);
+    return replaceProduct(rewriter, *product, node, std::move(inputs), product->attributes);
+  }
+  return false;
+}
+
+struct Activation {
+  std::string_view name;
+  float alpha = 0;
+  float beta = 0;
+};
+
+std::optional<Activation> clipOf(const Node& node) {
+  const float low = -INFINITY, high = INFINITY;
+  const auto bound = [](const Value* value, float fallback) -> std::optional<float> {
+    if (!value) return fallback;
+    const auto scalar = scalarOf(value);
+    return scalar ? std::optional<float>(static_cast<float>(*scalar)) : std::nullopt;
+  };
+  const auto minimum = bound(node.input(1), low);
+  const auto maximum = bound(node.input(2), high);
+  if (!minimum || !maximum) return std::nullopt;
+  return Activation{"Clip", *minimum, *maximum};
+}
+
+std::optional<Activation> activationOf(const Node& node) {
+  if (!node.domain().empty()) return std::nullopt;
+  if (node.is("Relu") || node.is("Sigmoid") || node.is("Tanh") || node.is("HardSwish")) return Activation{node.op()};
+  if (node.is("LeakyRelu")) return Activation{"LeakyRelu", node.attributes.getFloat("alpha", 0.01f)};
+  if (node.is("HardSigmoid"))
+    return Activation{"HardSigmoid", node.attributes.getFloat("alpha", 0.2f), node.attributes.getFloat("beta", 0.5f)};
+  if (node.is("Gelu"))
+    return Activation{node.attributes.getString("approximate", "none") == "tanh" ? "GeluTanh" : "Gelu"};
+  if (node.is("Swish") && node.attributes.getFloat("alpha", 1) == 1) return Activation{"Silu"};
+  if (node.is("Clip")) return clipOf(node);
+  return std::nullopt;
+}
+
+bool fuseActivation(Rewriter& rewriter, Node& node) {
+  Node* product = productBefore(node.input(0));
+  if (!product || hasActivation(*product) || !hasSingleUse(node.input(0))) return false;
+  const auto activation = activationOf(node);
+  if (!activation) return false;
+  Attributes attributes = product->attributes;
+  attributes.set("activation", std::string(activation->name));
+  attributes.set("activation_alpha", activation->alpha);
+  attributes.set("activation_beta", activation->beta);
+  return replaceProduct(rewriter, *product, node, product->inputs, std::move(attributes));
+}
+
+// LayerNormalization(X + R) over the last dimension; the sum is an output if others read it.
+bool fuseAddNorm(Rewriter& rewriter, Node& node) {
+  Node* add = producer(node.input(0), "Add");
+  if (!add || !sameType(add->input(0), add->input(1)) || !sameType(add->input(0), add->output())) return false;
+  if (add->input(0)->constant || add->input(1)->constant || add->output()->type.dtype != DType::Float32) return false;
+  if (normaliseAxis(node.attributes.getInt("axis", -1), rankOf(add->output())) != rankOf(add->output()) - 1)
+    return false;
+  if (node.output(1) || node.output(2)) return false;
+  Attributes attributes;
+  attributes.set("axis", int64_t{-1});
+  attributes.set("epsilon", node.attributes.getFloat("epsilon", 1e-5f));
+  std::vector<Value*> inputs{add->input(0), add->input(1)};
+  inputs.insert(inputs.end(), node.inputs.begin() + 1, node.inputs.end());
+  const bool sumUsed = !hasSingleUse(add->output());
+  Node* fused = rewriter.add(kMaxDomain, "AddLayerNormalization", std::move(inputs), std::move(attributes),
+                             {add, &node}, sumUsed ? 2 : 1);
+  if (!rewriter.replace(node.output(), fused->output(0))) return false;
+  return !sumUsed || rewriter.replace(add->output(), fused->output(1));
+}
+
+constexpr Rule kRules[] = {
+    {"", "Add", fuseBias},
+    {"", "Add", fuseResidual},
+    {"", "Relu", fuseActivation},
+    {"", "Sigmoid", fuseActivation},
+    {"", "Tanh", fuseActivation},
+    {"", "HardSwish", fuseActivation},
+    {"", "LeakyRelu", fuseActivation},
+    {"", "HardSigmoid", fuseActivation},
+    {"", "Gelu", fuseActivation},
+    {"", "Swish", fuseActivation},
+    {"", "Clip", fuseActivation},
+    {"", "LayerNormalization", fuseAddNorm},
+};
+
+}  // namespace
+
+void fuseEpilogues(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+
+}  // namespace max

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisations that exporters write out: LayerNormalization and RMSNormalization
+// from means, squares and roots, in the forms of PyTorch, TensorFlow and JAX.
+#include <algorithm>
+
+#include "compiler/passes.h"
+
+namespace max {
+
+namespace {
+
+struct Statistics {
+  Value* x = nullptr;         // what is normalised
+  Value* centred = nullptr;   // x - mean(x); x itself for the root mean square
+  Value* mean = nullptr;      // NULL for the root mean square
+  std::vector<int64_t> axes;  // the last ones of x
+  double epsilon = 0;
+  std::vector<const Node*> origins;
+};
+
+Node* meanOf(const Value* value) {
+  Node* mean = producer(value, "ReduceMean");
+  return mean && mean->attributes.getInt("keepdims", 1) == 1 ? mean : nullptr;
+}
+
+// v if `value` is v * v.
+Value* squareRootOf(const Value* value) {
+  Node* mul = producer(value, "Mul");
+  return mul && mul->input(0) == mul->input(1) ? mul->input(0) : nullptr;
+}
+
+bool areLastAxes(const std::vector<int64_t>& axes, int rank) {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i] != rank - static_cast<int64_t>(axes.size()) + static_cast<int64_t>(i)) return false;
+  return !axes.empty();
+}
+
+// mean((x - mean(x))^2) or mean(x^2)
+bool matchMeanOfSquares(Value* variance, Statistics& found) {
+  Node* mean = meanOf(variance);
+  Value* centred = mean ? squareRootOf(mean->input(0)) : nullptr;
+  const auto axes = mean ? reducedAxes(*mean) : std::nullopt;
+  if (!centred || !axes) return false;
+  found.x = found.centred = centred;
+  found.axes = *axes;
+  Node* sub = producer(centred, "Sub");
+  Node* inner = sub ? meanOf(sub->input(1)) : nullptr;
+  if (inner && inner->input(0) == sub->input(0) && reducedAxes(*inner) == axes) {
+    found.x = sub->input(0);
+    found.mean = inner->output();
+    found.origins = {inner, sub};
+  }
+  found.origins.push_back(mean);
+  return true;
+}
+
+// mean(x^2) - mean(x)^2, perhaps kept from falling below 0
+bool matchDifferenceOfSquares(Value* variance, Statistics& found) {
+  if (Node* relu = producer(variance, "Relu")) variance = relu->input(0);
+  Node* sub = producer(variance, "Sub");
+  Node* meanOfSquares = sub ? meanOf(sub->input(0)) : nullptr;
+  Value* x = meanOfSquares ? squareRootOf(meanOfSquares->input(0)) : nullptr;
+  Value* mean = sub ? squareRootOf(sub->input(1)) : nullptr;
+  Node* meanNode = mean ? meanOf(mean) : nullptr;
+  if (!x || !meanNode || meanNode->input(0) != x) return false;
+  const auto axes = reducedAxes(*meanOfSquares);
+  if (!axes || reducedAxes(*meanNode) != axes) return false;
+  found.x = x;
+  found.mean = mean;
+  found.axes = *axes;
+  found.origins = {meanNode, meanOfSquares, sub};
+  return true;
+}
+
+std::optional<Statistics> matchStatistics(const Node& root) {
+  const ScalarOperand epsilon = scalarOperand(producer(root.input(0), "Add"));
+  if (!epsilon || epsilon.scalar < 0) return std::nullopt;
+  Statistics found;
+  found.epsilon = epsilon.scalar;
+  if (!matchMeanOfSquares(epsilon.value, found) && !matchDifferenceOfSquares(epsilon.value, found)) return std::nullopt;
+  if (!isRanked(found.x) || !areLastAxes(found.axes, rankOf(found.x))) return std::nullopt;
+  return found;
+}
+
+// Whether `value` is what is divided by the root.
+bool isNumerator(const Value* value, const Statistics& found) {
+  if (value == found.centred) return true;
+  const Node* sub = producer(value, "Sub");
+  return found.mean && sub && sub->input(0) == found.x && sub->input(1) == found.mean;
+}
+
+std::optional<Shape> normalisedShape(const Statistics& found) {
+  const SymbolicShape& dims = found.x->type.dims;
+  return concrete(SymbolicShape(dims.end() - static_cast<ptrdiff_t>(found.axes.size()), dims.end()));
+}
+
+// The constant as a scale or bias of this shape; NULL if it varies over other dimensions.
+Ref<Tensor> affineTensor(const Value* value, const Shape& shape, DType dtype) {
+  if (!value || !value->constant || value->constant->dtype() != dtype) return nullptr;
+  const Shape& given = value->constant->shape();
+  if (value->constant->count() != shape.count() || given.rank() < shape.rank()) return nullptr;
+  for (int i = 1; i <= shape.rank(); ++i)
+    if (given[given.rank() - i] != shape[shape.rank() - i]) return nullptr;
+  return given == shape ? value->constant : value->constant->reshaped(shape);
+}
+
+// A normalised value on its way through scale and bias.
+struct Normalised {
+  Value* value = nullptr;
+  Ref<Tensor> scale;
+  Ref<Tensor> bias;
+  std::vector<const Node*> origins;
+};
+
+void takeScale(Normalised& result, const Shape& shape, DType dtype) {
+  Node* user = singleUser(result.value);
+  if (result.scale || !user || !user->is("Mul")) return;
+  result.scale = affineTensor(otherOperand(*user, result.value), shape, dtype);
+  if (!result.scale) return;
+  result.value = user->output();
+  result.origins.push_back(user);
+}
+
+void takeBias(Normalised& result, const Shape& shape, DType dtype) {
+  Node* user = singleUser(result.value);
+  if (!user || !user->is("Add")) return;
+  result.bias = affineTensor(otherOperand(*user, result.value), shape, dtype);
+  if (!result.bias) return;
+  result.value = user->output();
+  result.origins.push_back(user);
+}
+
+// Ones, for a normalisation without scale.
+Ref<Tensor> ones(Rewriter& rewriter, const Shape& shape, DType dtype) {
+  const Value* one = rewriter.scalar(dtype, 1);
+  Ref<Tensor> tensor = Tensor::allocate(dtype, shape);
+  const auto* source = static_cast<const std::byte*>(one->constant->data());
+  auto* target = static_cast<std::byte*>(tensor->mutableData());
+  for (size_t i = 0; i < tensor->bytes(); ++i) target[i] = source[i % one->constant->bytes()];
+  return tensor;
+}
+
+bool emit(Rewriter& rewriter, const Statistics& found, Normalised result) {
+  const auto shape = normalisedShape(found);
+  const DType dtype = found.x->type.dtype;
+  if (!shape || !sameType(result.value, found.x)) return false;
+  takeScale(result, *shape, dtype);
+  if (found.mean) takeBias(result, *shape, dtype);
+  if (!sameType(result.value, found.x)) return false;
+  if (!result.scale) result.scale = ones(rewriter, *shape, dtype);
+  Attributes attributes;
+  attributes.set("axis", -static_cast<int64_t>(found.axes.size()));
+  attributes.set("epsilon", static_cast<float>(found.epsilon));
+  std::vector<Value*> inputs{found.x, rewriter.constant(result.scale)};
+  if (result.bias) inputs.push_back(rewriter.constant(result.bias));
+  std::vector<const Node*> origins = found.origins;
+  origins.insert(origins.end(), result.origins.begin(), result.origins.end());
+  const std::string_view op = found.mean ? "LayerNormalization" : "RMSNormalization";
+  Node* norm = rewriter.add("", op, std::move(inputs), std::move(attributes), origins);
+  return rewriter.replace(result.value, norm->output());
+}
+
+// numerator * reciprocal, or numerator * (reciprocal * scale)
+bool matchProduct(Rewriter& rewriter, const Statistics& found, Value* reciprocal, const Ref<Tensor>& scale) {
+  const std::vector<Use> uses = reciprocal->uses;
+  for (const Use& use : uses) {
+    if (use.node->graph != reciprocal->graph || !use.node->is("Mul")) continue;
+    Value* other = otherOperand(*use.node, reciprocal);
+    if (isNumerator(other, found) && emit(rewriter, found, {use.node->output(), scale, nullptr, {use.node}}))
+      return true;
+    const auto shape = normalisedShape(found);
+    if (scale || !shape) continue;
+    const Ref<Tensor> inner = affineTensor(other, *shape, found.x->type.dtype);
+    if (inner && matchProduct(rewriter, found, use.node->output(), inner)) return true;
+  }
+  return false;
+}
+
+bool normFromRoot(Rewriter& rewriter, Node& root) {
+  const auto found = matchStatistics(root);
+  if (!found || !isFloat(found->x->type.dtype)) return false;
+  const std::vector<Use> uses = root.output()->uses;
+  for (const Use& use : uses) {
+    Node* user = use.node;
+    if (user->graph != root.graph) continue;
+    if (user->is("Div") && use.index == 1 && isNumerator(user->input(0), *found) &&
+        emit(rewriter, *found, {user->output(), nullptr, nullptr, {user}}))
+      return true;
+    if (user->is("Reciprocal") && matchProduct(rewriter, *found, user->output(), nullptr)) return true;
+    if (user->is("Div") && use.index == 1 && isScalar(user->input(0), 1) &&
+        matchProduct(rewriter, *found, user->output(), nullptr))
+      return true;
+  }
+  return false;
+}
+
+constexpr Rule kRules[] = {{"", "Sqrt", normFromRoot}};
+
+}  // namespace
+
+void recogniseNorms(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+
+}  // namespace max

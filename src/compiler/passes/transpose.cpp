@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposes move down the graph, below operators that work on permuted axes as
+// well, until they meet their inverse or an operator that needs the order.
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/passes.h"
+#include "compiler/passes/rules.h"
+
+namespace max {
+
+namespace {
+
+using Perm = std::vector<int64_t>;
+
+constexpr size_t kLargestMovedConstant = size_t{1} << 20;
+
+// What lies below the Transpose that makes a value.
+struct Below {
+  Value* value = nullptr;
+  Perm perm;
+  explicit operator bool() const { return value != nullptr; }
+};
+
+Below below(const Value* value) {
+  Node* transpose = producer(value, "Transpose");
+  if (!transpose || !isRanked(transpose->input(0))) return {};
+  return {transpose->input(0), permOf(*transpose)};
+}
+
+Ref<Tensor> transposed(const Tensor& tensor, const Perm& perm) {
+  const int rank = tensor.shape().rank();
+  Shape shape;
+  for (int64_t axis : perm) shape.push(tensor.shape()[static_cast<int>(axis)]);
+  Ref<Tensor> result = Tensor::allocate(tensor.dtype(), shape);
+  const Shape strides = contiguousStrides(tensor.shape());
+  const size_t size = sizeOf(tensor.dtype());
+  const auto* source = static_cast<const std::byte*>(tensor.data());
+  auto* target = static_cast<std::byte*>(result->mutableData());
+  Shape index = Shape::filled(rank, 0);
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    int64_t offset = 0;
+    for (int d = 0; d < rank; ++d) offset += index[d] * strides[static_cast<int>(perm[static_cast<size_t>(d)])];
+    std::memcpy(target + static_cast<size_t>(i) * size, source + static_cast<size_t>(offset) * size, size);
+    for (int d = rank - 1; d >= 0 && ++index[d] == shape[d]; --d) index[d] = 0;
+  }
+  return result;
+}
+
+// The constant whose Transpose by `perm` is `value`, its rank filled up with ones; NULL if it is too large to move.
+Ref<Tensor> constantBelow(const Value* value, const Perm& perm) {
+  const Tensor& tensor = *value->constant;
+  const int rank = static_cast<int>(perm.size());
+  if (tensor.count() == 1 && tensor.shape().rank() <= rank) return value->constant;
+  if (tensor.shape().rank() > rank || tensor.bytes() > kLargestMovedConstant || sizeOf(tensor.dtype()) == 0 ||
+      isPacked(tensor.dtype()))
+    return nullptr;
+  Shape full = Shape::filled(rank, 1);
+  for (int i = 1; i <= tensor.shape().rank(); ++i) full[rank - i] = tensor.shape()[tensor.shape().rank() - i];
+  return transposed(*tensor.reshaped(full), inverse(perm));
+}
+
+bool allOnes(const Value* value) {
+  return isRanked(value) &&
+         std::all_of(value->type.dims.begin(), value->type.dims.end(), [](const Dim& dim) { return dim.is(1); });
+}
+
+// The value whose Transpose by `perm` is `value`, if that costs nothing: dimensions of size 1 only change places.
+Value* viewBelow(Rewriter& rewriter, Value* value, const Perm& perm, const Node* origin) {
+  if (!isRanked(value) || value->type.dims.size() != perm.size()) return nullptr;
+  const SymbolicShape& dims = value->type.dims;
+  SymbolicShape moved;
+  int64_t last = -1;
+  for (int64_t axis : inverse(perm)) {
+    moved.push_back(dims[static_cast<size_t>(axis)]);
+    if (dims[static_cast<size_t>(axis)].is(1)) continue;
+    if (axis < last) return nullptr;
+    last = axis;
+  }
+  return rewriter.reshape(value, moved, origin);
+}
+
+// The operand of an elementwise operator below Transposes by `perm`; NULL if it has none.
+Value* operandBelow(Rewriter& rewriter, Value* operand, const Perm& perm, const Node& node) {
+  if (const Below found = below(operand)) return found.perm == perm ? found.value : nullptr;
+  if (operand->constant) {
+    const Ref<Tensor> tensor = constantBelow(operand, perm);
+    if (!tensor) return nullptr;
+    return tensor == operand->constant ? operand : rewriter.constant(tensor);
+  }
+  if (allOnes(operand) && operand->type.dims.size() <= perm.size()) return operand;
+  return viewBelow(rewriter, operand, perm, &node);
+}
+
+// The permutation by which operands of full rank are transposed.
+Perm commonPerm(const Node& node) {
+  for (const Value* input : node.inputs)
+    if (const Below found = below(input); found && isRanked(node.output()) && sameRank(input, node.output()))
+      return found.perm;
+  return {};
+}
+
+bool replaceAbove(Rewriter& rewriter, Node& node, Value* value, const Perm& perm) {
+  Value* result = rewriter.transpose(value, perm, &node);
+  return rewriter.replace(node.output(), result);
+}
+
+bool sinkElementwise(Rewriter& rewriter, Node& node) {
+  if (!hasTrait(node, kTraitElementwise) || node.outputs.size() != 1) return false;
+  const Perm perm = commonPerm(node);
+  if (perm.empty()) return false;
+  std::vector<Value*> inputs;
+  for (Value* input : node.inputs) {
+    Value* operand = input ? operandBelow(rewriter, input, perm, node) : nullptr;
+    if (input && !operand) return false;
+    inputs.push_back(operand);
+  }
+  Node* moved = rewriter.add(node.domain(), node.op(), std::move(inputs), node.attributes, {&node});
+  return replaceAbove(rewriter, node, moved->output(), perm);
+}
+
+bool sinkConcat(Rewriter& rewriter, Node& node) {
+  const Perm perm = commonPerm(node);
+  if (perm.empty()) return false;
+  std::vector<Value*> inputs;
+  for (Value* input : node.inputs) {
+    const Below found = below(input);
+    if (!found && !input->constant) return false;
+    Value* operand = operandBelow(rewriter, input, perm, node);
+    if (!operand || operand->type.dims.size() != perm.size()) return false;
+    inputs.push_back(operand);
+  }
+  const int64_t axis = normaliseAxis(node.attributes.getInt("axis", 0), static_cast<int>(perm.size()));
+  Attributes attributes = node.attributes;
+  attributes.set("axis", perm[static_cast<size_t>(axis)]);
+  Node* moved = rewriter.add("", "Concat", std::move(inputs), std::move(attributes), {&node});
+  return replaceAbove(rewriter, node, moved->output(), perm);
+}
+
+// Operators with an attribute `axis` over input 0: Split, Softmax, LogSoftmax, CumSum.
+bool sinkAxisAttribute(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  if (!found) return false;
+  const int64_t fallback = node.is("Split") ? 0 : -1;
+  const int64_t axis = normaliseAxis(node.attributes.getInt("axis", fallback), static_cast<int>(found.perm.size()));
+  Attributes attributes = node.attributes;
+  attributes.set("axis", found.perm[static_cast<size_t>(axis)]);
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = found.value;
+  Node* moved = rewriter.add("", node.op(), std::move(inputs), std::move(attributes), {&node}, node.outputs.size());
+  const std::vector<Value*> outputs = node.outputs;
+  bool replaced = false;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i]) replaced |= rewriter.replace(outputs[i], rewriter.transpose(moved->outputs[i], found.perm, &node));
+  return replaced;
+}
+
+std::vector<int64_t> mapAxes(const std::vector<int64_t>& axes, const Perm& perm) {
+  std::vector<int64_t> mapped;
+  for (int64_t axis : axes) {
+    const int64_t positive = normaliseAxis(axis, static_cast<int>(perm.size()));
+    if (positive < 0 || positive >= static_cast<int64_t>(perm.size())) return {};
+    mapped.push_back(perm[static_cast<size_t>(positive)]);
+  }
+  return mapped;
+}
+
+// The permutation that is left when some of the axes it makes go away.
+Perm withoutAxes(const Perm& perm, std::vector<int64_t> axes) {
+  Perm result;
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end()) continue;
+    int64_t source = perm[i];
+    for (int64_t axis : axes) source -= perm[static_cast<size_t>(axis)] < perm[i] ? 1 : 0;
+    result.push_back(source);
+  }
+  return result;
+}
+
+bool sinkReduce(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  const auto axes = found ? reducedAxes(node) : std::nullopt;
+  if (!axes || axes->empty() || node.attributes.getInt("keepdims", 1) != 1) return false;
+  std::vector<int64_t> mapped = mapAxes(*axes, found.perm);
+  std::sort(mapped.begin(), mapped.end());
+  Node* moved = rewriter.add("", node.op(), {found.value, rewriter.constant(mapped)}, node.attributes, {&node});
+  return replaceAbove(rewriter, node, moved->output(), found.perm);
+}
+
+bool sinkSqueeze(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  auto axes = found ? integersOf(node.input(1)) : std::nullopt;
+  if (!axes || axes->empty()) return false;
+  for (int64_t& axis : *axes) axis = normaliseAxis(axis, static_cast<int>(found.perm.size()));
+  const std::vector<int64_t> mapped = mapAxes(*axes, found.perm);
+  if (mapped.empty()) return false;
+  Node* moved = rewriter.add("", "Squeeze", {found.value, rewriter.constant(mapped)}, {}, {&node});
+  return replaceAbove(rewriter, node, moved->output(), withoutAxes(found.perm, *axes));
+}
+
+// Gather of one position drops an axis, as Squeeze does.
+bool sinkGather(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  if (!found || !isRanked(node.input(1)) || rankOf(node.input(1)) != 0) return false;
+  const int64_t axis = normaliseAxis(node.attributes.getInt("axis", 0), static_cast<int>(found.perm.size()));
+  Attributes attributes;
+  attributes.set("axis", found.perm[static_cast<size_t>(axis)]);
+  Node* moved = rewriter.add("", "Gather", {found.value, node.input(1)}, std::move(attributes), {&node});
+  return replaceAbove(rewriter, node, moved->output(), withoutAxes(found.perm, {axis}));
+}
+
+// Slice and Pad: axes are an input (the fourth), all of them if it is missing.
+bool sinkWithAxes(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  if (!found) return false;
+  std::vector<int64_t> axes;
+  if (node.input(3)) {
+    const auto given = integersOf(node.input(3));
+    if (!given) return false;
+    axes = *given;
+  } else {
+    const auto starts = node.input(1) && isRanked(node.input(1)) ? concrete(node.input(1)->type.dims) : std::nullopt;
+    if (!starts || starts->rank() != 1) return false;
+    const int64_t count = node.is("Pad") ? (*starts)[0] / 2 : (*starts)[0];
+    for (int64_t axis = 0; axis < count; ++axis) axes.push_back(axis);
+  }
+  const std::vector<int64_t> mapped = mapAxes(axes, found.perm);
+  if (mapped.empty()) return false;
+  std::vector<Value*> inputs = node.inputs;
+  if (inputs.size() < 4) inputs.resize(4, nullptr);
+  inputs[0] = found.value;
+  inputs[3] = rewriter.constant(mapped);
+  Node* moved = rewriter.add("", node.op(), std::move(inputs), node.attributes, {&node});
+  return replaceAbove(rewriter, node, moved->output(), found.perm);
+}
+
+bool sinkResize(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  const bool hasRoi = node.input(1) && !(node.input(1)->constant && node.input(1)->constant->count() == 0);
+  if (!found || hasRoi) return false;
+  std::vector<int64_t> axes = node.attributes.getInts("axes");
+  if (axes.empty())
+    for (size_t axis = 0; axis < found.perm.size(); ++axis) axes.push_back(static_cast<int64_t>(axis));
+  const std::vector<int64_t> mapped = mapAxes(axes, found.perm);
+  if (mapped.empty()) return false;
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = found.value;
+  Attributes attributes = node.attributes;
+  attributes.set("axes", mapped);
+  Node* moved = rewriter.add("", "Resize", std::move(inputs), std::move(attributes), {&node});
+  return replaceAbove(rewriter, node, moved->output(), found.perm);
+}
+
+constexpr Rule kSinkRules[] = {
+    {"", "", sinkElementwise},
+    {"", "Concat", sinkConcat},
+    {"", "Split", sinkAxisAttribute},
+    {"", "Softmax", sinkAxisAttribute},
+    {"", "LogSoftmax", sinkAxisAttribute},
+    {"", "ReduceSum", sinkReduce},
+    {"", "ReduceMean", sinkReduce},
+    {"", "ReduceMax", sinkReduce},
+    {"", "ReduceMin", sinkReduce},
+    {"", "ReduceL2", sinkReduce},
+    {"", "ReduceSumSquare", sinkReduce},
+    {"", "Squeeze", sinkSqueeze},
+    {"", "Gather", sinkGather},
+    {"", "Slice", sinkWithAxes},
+    {"", "Pad", sinkWithAxes},
+    {"", "Resize", sinkResize},
+};
+
+}  // namespace
+
+void moveTransposes(Rewriter& rewriter) {
+  static const std::vector<Rule> rules = [] {
+    std::vector<Rule> all(movementRules().begin(), movementRules().end());
+    all.insert(all.end(), std::begin(kSinkRules), std::end(kSinkRules));
+    return all;
+  }();
+  // A Transpose moves down by at least one operator per round, usually by many.
+  applyRules(rewriter, rules, 64);
+}
+
+}  // namespace max

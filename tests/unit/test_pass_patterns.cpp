@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpreter.h"
+
+namespace max::test {
+namespace {
+
+Value* mean(Builder& b, Value* x, int64_t axis) { return b.op("ReduceMean", {x, b.ints({axis})}); }
+
+TEST(LayerNorm, PyTorchForm) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("batch"), b.symbol("sequence"), 16});
+    Value* centred = b.op("Sub", {x, mean(b, x, -1)});
+    Value* variance = mean(b, b.op("Pow", {centred, b.scalar(2)}), -1);
+    Value* root = b.op("Sqrt", {b.op("Add", {variance, b.scalar(1e-5f)})});
+    Value* y = b.op("Mul", {b.op("Div", {centred, root}), b.random({16})});
+    b.output(b.op("Add", {y, b.random({16})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 16}}), "LayerNormalization");
+}
+
+TEST(LayerNorm, JaxForm) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("batch"), 16});
+    const Attributes drop = attrs({{"keepdims", int64_t{0}}});
+    Value* average = b.op("Mul", {b.op("ReduceSum", {x, b.ints({1})}, drop), b.scalar(1.0f / 16)});
+    Value* squares = b.op("Mul", {b.op("ReduceSum", {b.op("Mul", {x, x}), b.ints({1})}, drop), b.scalar(1.0f / 16)});
+    Value* variance = b.op("Max", {b.scalar(0), b.op("Sub", {squares, b.op("Mul", {average, average})})});
+    Value* shape = b.ints({-1, 1});
+    Value* root = b.op("Sqrt", {b.op("Add", {b.op("Reshape", {variance, shape}), b.scalar(1e-6f)})});
+    Value* factor = b.op("Mul", {b.op("Reciprocal", {root}), b.random({1, 16})});
+    Value* centred = b.op("Sub", {x, b.op("Reshape", {average, shape})});
+    b.output(b.op("Add", {b.op("Mul", {centred, factor}), b.random({1, 16})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 16}}, withoutFusion(), 1e-3), "LayerNormalization");
+}
+
+TEST(LayerNorm, OtherAxisStays) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({2, 6, 5});
+    Value* centred = b.op("Sub", {x, mean(b, x, 1)});
+    Value* root = b.op("Sqrt", {b.op("Add", {mean(b, b.op("Mul", {centred, centred}), 1), b.scalar(1e-5f)})});
+    b.output(b.op("Div", {centred, root}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 6, 5}}), "Add Div Mul ReduceMean*2 Sqrt Sub");
+}
+
+TEST(RmsNorm, WithScale) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 8});
+    Value* root = b.op("Sqrt", {b.op("Add", {mean(b, b.op("Mul", {x, x}), -1), b.scalar(1e-5f)})});
+    Value* y = b.op("Mul", {x, b.op("Reciprocal", {root})});
+    b.output(b.op("Mul", {y, b.random({8})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 8}}), "RMSNormalization");
+}
+
+TEST(Gelu, ErfForms) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 8});
+    Value* inner = b.op("Add", {b.op("Erf", {b.op("Div", {x, b.scalar(1.41421356f)})}), b.scalar(1)});
+    b.output(b.op("Mul", {b.op("Mul", {x, inner}), b.scalar(0.5f)}));
+    b.output(b.op("Mul", {b.op("Mul", {x, b.scalar(0.5f)}), inner}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 8}}), "Gelu*2");
+}
+
+TEST(Gelu, TanhForms) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 8});
+    Value* cube = b.op("Mul", {x, b.op("Mul", {x, b.op("Mul", {b.scalar(0.044715f), x})})});
+    Value* t = b.op("Tanh", {b.op("Mul", {b.scalar(0.7978846f), b.op("Add", {x, cube})})});
+    b.output(b.op("Mul", {x, b.op("Mul", {b.scalar(0.5f), b.op("Add", {b.scalar(1), t})})}));
+    Value* pow = b.op("Mul", {b.op("Pow", {x, b.scalar(3)}), b.scalar(0.044715f)});
+    Value* u = b.op("Tanh", {b.op("Mul", {b.op("Add", {x, pow}), b.scalar(0.79788456f)})});
+    b.output(b.op("Mul", {b.op("Mul", {b.scalar(0.5f), x}), b.op("Add", {u, b.scalar(1)})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 8}}), "Gelu*2");
+}
+
+TEST(Gelu, OtherConstantsStay) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({8});
+    Value* inner = b.op("Add", {b.op("Erf", {b.op("Mul", {x, b.scalar(0.5f)})}), b.scalar(1)});
+    b.output(b.op("Mul", {b.op("Mul", {x, inner}), b.scalar(0.5f)}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{8}}).find("Gelu"), std::string::npos);
+}
+
+TEST(Activation, Swishes) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({9});
+    b.output(b.op("Mul", {b.op("Sigmoid", {x}), x}));
+    b.output(b.op("Mul", {x, b.op("HardSigmoid", {x}, attrs({{"alpha", 1.0f / 6}, {"beta", 0.5f}}))}));
+    Value* clip = b.op("Clip", {b.op("Add", {x, b.scalar(3)}), b.scalar(0), b.scalar(6)});
+    b.output(b.op("Div", {b.op("Mul", {x, clip}), b.scalar(6)}));
+    b.output(b.op("Mul", {x, b.op("Div", {clip, b.scalar(6)})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{9}}, withoutFusion(), 1e-4, -5, 5), "HardSwish*3 Swish");
+}
+
+TEST(Activation, WrittenOutSoftmax) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 8});
+    Value* shifted = b.op("Sub", {x, b.op("ReduceMax", {x, b.ints({1})})});
+    Value* e = b.op("Exp", {shifted});
+    b.output(b.op("Div", {e, b.op("ReduceSum", {e, b.ints({-1})})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 8}}), "Softmax");
+}
+
+TEST(MatMulPass, TransposesScaleBiasResidualActivation) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 5, 4});
+    Value* y = b.input({b.symbol("n"), 3, 4});
+    Value* t = b.op("Transpose", {y}, attrs({{"perm", list({0, 2, 1})}}));
+    Value* scores = b.op("Div", {b.op("MatMul", {x, t}), b.scalar(2)});
+    Value* sum = b.op("Add", {b.op("Add", {b.random({3}), scores}), b.input({b.symbol("n"), 5, 3})});
+    b.output(b.op("LeakyRelu", {sum}, attrs({{"alpha", 0.1f}})));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 5, 4}, {2, 3, 4}, {2, 5, 3}}), "max.MatMul");
+}
+
+TEST(MatMulPass, GemmWithItsAttributes) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({4, b.symbol("n")});
+    b.output(b.op("Gemm", {x, b.random({3, 4}), b.random({3})},
+                  attrs({{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", 0.5f}, {"beta", 2.0f}})));
+    b.output(b.op("Relu", {b.op("Gemm", {x, b.random({4, 3})}, attrs({{"transA", int64_t{1}}}))}));
+    b.output(b.op("Gemm", {x, b.random({4, 3}), b.input({b.symbol("n"), 3})}, attrs({{"transA", int64_t{1}}})));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{4, 5}, {5, 3}}), "max.MatMul*3");
+}
+
+TEST(MatMulPass, RowReshapesVanish) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 5, 4});
+    Value* rows = b.op("Reshape", {x, b.ints({-1, 4})});
+    Value* product = b.op("Gemm", {rows, b.random({4, 3}), b.random({3})});
+    Value* shape = b.op("Concat", {b.op("Slice", {b.op("Shape", {x}), b.ints({0}), b.ints({2})}), b.ints({3})},
+                        attrs({{"axis", int64_t{0}}}));
+    b.output(b.op("Relu", {b.op("Reshape", {product, shape})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 5, 4}}), "max.MatMul");
+}
+
+TEST(MatMulPass, ProductWithSeveralReadersKeepsItsResult) {
+  const auto build = [](Builder& b) {
+    Value* product = b.op("MatMul", {b.input({3, 4}), b.random({4, 5})});
+    b.output(b.op("Relu", {product}));
+    b.output(b.op("Add", {product, b.random({5})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 4}}), "Add Relu max.MatMul");
+}
+
+TEST(ConvPass, BatchNormAndActivationFold) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 3, 8, 8});
+    Value* y = b.op("Conv", {x, b.random({4, 3, 3, 3})}, attrs({{"pads", list({1, 1, 1, 1})}}));
+    y = b.op("BatchNormalization", {y, b.random({4}), b.random({4}), b.random({4}), b.random({4}, 0.5f, 2)});
+    b.output(b.op("Clip", {y, b.scalar(0), b.scalar(6)}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 8, 8}}), "Transpose*2 max.Conv");
+}
+
+TEST(ConvPass, BatchNormElsewhereIsScaleAndShift) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 4, 5, 6});
+    b.output(b.op("BatchNormalization", {x, b.random({4}), b.random({4}), b.random({4}), b.random({4}, 0.5f, 2)}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 4, 5, 6}}), "Add Mul");
+}
+
+TEST(ConvPass, PadJoins) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({1, 2, 6, 7});
+    Value* padded = b.op("Pad", {x, b.ints({0, 0, 1, 0, 0, 0, 2, 1})});
+    b.output(b.op("Conv", {padded, b.random({4, 2, 3, 3})}, attrs({{"pads", list({1, 1, 1, 1})}})));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{1, 2, 6, 7}}), "Transpose*2 max.Conv");
+}
+
+TEST(ConvPass, SqueezedBiasJoins) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 3, 9, 1});
+    Value* y = b.op("Squeeze", {b.op("Conv", {x, b.random({4, 3, 5, 1})}), b.ints({3})});
+    b.output(b.op("GlobalMaxPool", {b.op("Relu", {b.op("Add", {y, b.random({1, 4, 1})})})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 9, 1}}), "ReduceMax Reshape Squeeze Transpose max.Conv");
+}
+
+// Q, K and V as PyTorch exports them: projected, split into heads, permuted.
+Value* heads(Builder& b, Value* x, std::vector<int64_t> perm) {
+  Value* y = b.op("Add", {b.op("MatMul", {x, b.random({16, 16})}), b.random({16})});
+  return b.op("Transpose", {b.op("Reshape", {y, b.ints({0, 0, 4, 4})})}, attrs({{"perm", list(std::move(perm))}}));
+}
+
+TEST(AttentionPass, BertForm) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("batch"), b.symbol("sequence"), 16});
+    Value* mask = b.input({b.symbol("batch"), 1, 1, b.symbol("sequence")});
+    Value* q = heads(b, x, {0, 2, 1, 3});
+    Value* k = heads(b, x, {0, 2, 3, 1});
+    Value* v = heads(b, x, {0, 2, 1, 3});
+    Value* scores = b.op("Div", {b.op("MatMul", {q, k}), b.scalar(2)});
+    Value* p = b.op("Softmax", {b.op("Add", {scores, mask})}, attrs({{"axis", int64_t{-1}}}));
+    Value* y = b.op("Transpose", {b.op("MatMul", {p, v})}, attrs({{"perm", list({0, 2, 1, 3})}}));
+    b.output(b.op("Reshape", {y, b.ints({0, 0, 16})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 5, 16}, {2, 1, 1, 5}}), "Reshape*4 max.Attention max.MatMul*3");
+}
+
+TEST(AttentionPass, ScaledOperandsAndPlainLayouts) {
+  const auto build = [](Builder& b) {
+    Value* q = b.input({2, 3, 5, 4});
+    Value* k = b.input({2, 3, 7, 4});
+    Value* v = b.input({2, 3, 7, 4});
+    Value* t = b.op("Transpose", {k}, attrs({{"perm", list({0, 1, 3, 2})}}));
+    Value* scores = b.op("MatMul", {b.op("Mul", {q, b.scalar(0.7f)}), b.op("Mul", {t, b.scalar(0.7f)})});
+    b.output(b.op("MatMul", {b.op("Softmax", {scores}), v}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 5, 4}, {2, 3, 7, 4}, {2, 3, 7, 4}}), "max.Attention");
+}
+
+TEST(Epilogue, SumBeforeLayerNorm) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 8});
+    Value* y = b.input({b.symbol("n"), 8});
+    Value* sum = b.op("Add", {x, y});
+    b.output(b.op("LayerNormalization", {sum, b.random({8}), b.random({8})}));
+    b.output(b.op("Tanh", {sum}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 8}, {3, 8}}), "Tanh max.AddLayerNormalization");
+}
+
+}  // namespace
+}  // namespace max::test
