@@ -32,4 +32,11 @@ inline void requireArgument(const void* pointer, const char* name) {
   if (!pointer) invalidArgument("Argument '", name, "' is NULL");
 }
 
+// Out-pointers of handles are NULL whenever a call fails, so they are cleared first.
+template <class Handle>
+void clearOutput(Handle** pointer, const char* name) {
+  requireArgument(pointer, name);
+  *pointer = nullptr;
+}
+
 }  // namespace max::capi

@@ -46,10 +46,22 @@ Shape byteStrides(const MaxBuffer& buffer) {
 
 bool isAlignedFor(DType dtype, const void* data) { return reinterpret_cast<uintptr_t>(data) % alignmentOf(dtype) == 0; }
 
+void requireReach(const BufferLayout& layout) {
+  if (layout.shape.count() == 0) return;
+  int64_t reach = 0;
+  for (int i = 0; i < layout.shape.rank(); ++i) {
+    const int64_t stride = checkedMultiply(layout.strides[i], layout.strides[i] < 0 ? -1 : 1);
+    reach = checkedAdd(reach, checkedMultiply(stride, layout.shape[i] - 1));
+  }
+  static_cast<void>(
+      checkedMultiply(checkedAdd(reach, 1), static_cast<int64_t>(std::max<size_t>(bitsOf(layout.dtype), 8))));
+}
+
 BufferLayout BufferLayout::dense(DType dtype, const Shape& shape) {
   BufferLayout layout;
   layout.dtype = dtype;
   layout.shape = shape;
+  static_cast<void>(shape.count());  // throws if a dimension is negative or the product overflows
   layout.strides = contiguousStrides(shape);
   return layout;
 }

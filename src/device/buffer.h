@@ -93,6 +93,9 @@ struct MaxBuffer : max::Handle {
 
 namespace max {
 
+// Throws if offsets of elements overflow: for shapes and strides from outside.
+void requireReach(const BufferLayout& layout);
+
 // Whether an element of the type may lie at the address.
 bool isAlignedFor(DType dtype, const void* data);
 

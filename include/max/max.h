@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file max.h
+ * Everything that libmax promises: devices, buffers, streams, graphs, sessions, models.
+ *
+ * A program creates a device, moves memory with buffers and streams, and runs
+ * models with sessions. experimental.h is apart.
+ *
+ *     #include <max/max.h>
+ *     int main(void) { return maxGetAbiVersion() == MAX_ABI_VERSION ? 0 : 1; }
+ */
+#ifndef MAX_MAX_H
+#define MAX_MAX_H
+
+#include "max/buffer.h"
+#include "max/device.h"
+#include "max/dtype.h"
+#include "max/event.h"
+#include "max/status.h"
+#include "max/stream.h"
+#include "max/version.h"
+
+#endif

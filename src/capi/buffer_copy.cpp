@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills, in stream order.
+#include <cstring>
+
+#include "base/checked.h"
+#include "capi/buffer_arguments.h"
+#include "capi/guard.h"
+#include "capi/options.h"
+#include "device/buffer.h"
+
+using max::Ref;
+using max::capi::clearOutput;
+using max::capi::guard;
+using max::capi::requireArgument;
+
+namespace {
+
+MaxStream* copyStream(const MaxBufferCopyOptions* options) {
+  return max::capi::readOptions(options, "MaxBufferCopyOptions").stream;
+}
+
+// The stream of a copy to `device` (NULL = the stream's, else the buffer's).
+MaxStream& targetStream(const MaxBuffer& buffer, MaxDevice* device, MaxStream* stream) {
+  MaxDevice& target = device ? *device : stream ? stream->device() : buffer.device();
+  if (!stream && &target == &buffer.device()) return buffer.stream();
+  return max::capi::streamFor(target, stream);
+}
+
+void requireNoOverlap(const void* dst, const void* src, size_t bytes) {
+  const auto a = reinterpret_cast<uintptr_t>(dst);
+  const auto b = reinterpret_cast<uintptr_t>(src);
+  max::require((a < b ? b - a : a - b) >= bytes, MAX_STATUS_INVALID_ARGUMENT, "Ranges of a copy of ", bytes,
+               " bytes overlap");
+}
+
+bool isHostPointer(MaxCopyKind kind, bool target) {
+  return kind == MAX_COPY_KIND_HOST_TO_HOST ||
+         kind == (target ? MAX_COPY_KIND_DEVICE_TO_HOST : MAX_COPY_KIND_HOST_TO_DEVICE);
+}
+
+MaxCopyKind kindOf(const MaxBuffer& dst, const MaxBuffer& src) {
+  if (src.isHost()) return dst.isHost() ? MAX_COPY_KIND_HOST_TO_HOST : MAX_COPY_KIND_HOST_TO_DEVICE;
+  return dst.isHost() ? MAX_COPY_KIND_DEVICE_TO_HOST : MAX_COPY_KIND_DEVICE_TO_DEVICE;
+}
+
+void copyBytes(MaxBuffer& dst, size_t dstOffset, const MaxBuffer& src, size_t srcOffset, size_t bytes,
+               MaxStream& stream) {
+  max::capi::requireWritable(dst);
+  max::capi::requireContiguous(dst, "dst");
+  max::capi::requireContiguous(src, "src");
+  max::checkRange("Range of 'dst'", dstOffset, bytes, dst.bytes());
+  max::checkRange("Range of 'src'", srcOffset, bytes, src.bytes());
+  stream.check();
+  if (bytes == 0) return;
+  const max::MemoryRange to{static_cast<char*>(dst.data()) + dstOffset, dst.memory()};
+  const max::MemoryRange from{static_cast<char*>(src.data()) + srcOffset, src.memory()};
+  if (&dst.device() == &src.device()) requireNoOverlap(to.data, from.data, bytes);
+  stream.copy(to, from, bytes, kindOf(dst, src));
+}
+
+// Element by element: the pattern is read again and again with strides of zero.
+void fillStrided(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& stream) {
+  max::require(pattern.size == max::sizeOf(buffer.dtype()), MAX_STATUS_INVALID_ARGUMENT, "Buffer of type ",
+               buffer.layout(), " is not contiguous; its pattern must have the size of an element, not ", pattern.size);
+  const max::Shape one = max::Shape::filled(1, 1);
+  const Ref<MaxBuffer> value = MaxBuffer::allocate(stream, buffer.dtype(), one);
+  stream.fill({value->data(), value->memory()}, pattern, 1);
+  max::BufferLayout repeated = buffer.layout();
+  repeated.strides = max::Shape::filled(buffer.rank(), 0);
+  max::copyElements(buffer, *value->view(repeated, 0), stream);
+}
+
+void fillBuffer(MaxBuffer& buffer, const void* value, size_t size, MaxStream& stream) {
+  max::capi::requireWritable(buffer);
+  max::require(size == 1 || size == 2 || size == 4 || size == 8, MAX_STATUS_INVALID_ARGUMENT, "Size of a pattern is ",
+               size, "; it may be 1, 2, 4 or 8");
+  max::require(buffer.bytes() % size == 0, MAX_STATUS_INVALID_ARGUMENT, "A pattern of ", size,
+               " bytes does not divide the ", buffer.bytes(), " bytes of the buffer of type ", buffer.layout());
+  max::FillPattern pattern;
+  pattern.size = size;
+  std::memcpy(pattern.bytes, value, size);
+  if (!buffer.isContiguous()) return fillStrided(buffer, pattern, stream);
+  stream.fill({buffer.data(), buffer.memory()}, pattern, buffer.bytes() / size);
+}
+
+}  // namespace
+
+MaxStatus maxBufferContiguous(const MaxBuffer* buffer, const MaxBufferCopyOptions* options, MaxBuffer** outBuffer) {
+  return guard([&] {
+    clearOutput(outBuffer, "outBuffer");
+    requireArgument(buffer, "buffer");
+    *outBuffer = buffer->clone(targetStream(*buffer, &buffer->device(), copyStream(options))).detach();
+  });
+}
+
+MaxStatus maxBufferClone(const MaxBuffer* buffer, MaxDevice* device, const MaxBufferCopyOptions* options,
+                         MaxBuffer** outBuffer) {
+  return guard([&] {
+    clearOutput(outBuffer, "outBuffer");
+    requireArgument(buffer, "buffer");
+    *outBuffer = buffer->clone(targetStream(*buffer, device, copyStream(options))).detach();
+  });
+}
+
+MaxStatus maxBufferTo(MaxBuffer* buffer, MaxDevice* device, const MaxBufferCopyOptions* options,
+                      MaxBuffer** outBuffer) {
+  return guard([&] {
+    clearOutput(outBuffer, "outBuffer");
+    requireArgument(buffer, "buffer");
+    MaxStream* stream = copyStream(options);
+    if (!stream) requireArgument(device, "device");
+    MaxStream& target = targetStream(*buffer, device, stream);
+    const bool isThere = &target.device() == &buffer->device();
+    *outBuffer = (isThere ? Ref<MaxBuffer>(buffer) : buffer->clone(target)).detach();
+  });
+}
+
+MaxStatus maxBufferCopy(MaxBuffer* dst, size_t dstOffset, const MaxBuffer* src, size_t srcOffset, size_t byteCount,
+                        MaxStream* stream) {
+  return guard([&] {
+    requireArgument(dst, "dst");
+    requireArgument(src, "src");
+    copyBytes(*dst, dstOffset, *src, srcOffset, byteCount, stream ? *stream : dst->stream());
+  });
+}
+
+MaxStatus maxMemoryCopy(void* dst, const void* src, size_t byteCount, MaxCopyKind kind, MaxStream* stream) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    max::require(kind >= MAX_COPY_KIND_HOST_TO_HOST && kind <= MAX_COPY_KIND_DEVICE_TO_DEVICE,
+                 MAX_STATUS_INVALID_ARGUMENT, "There is no copy kind ", kind);
+    stream->check();
+    if (byteCount == 0) return;
+    requireArgument(dst, "dst");
+    requireArgument(src, "src");
+    if (stream->device().isHost() || isHostPointer(kind, true) == isHostPointer(kind, false))
+      requireNoOverlap(dst, src, byteCount);
+    stream->copy({dst, nullptr}, {const_cast<void*>(src), nullptr}, byteCount, kind);
+  });
+}
+
+MaxStatus maxBufferFill(MaxBuffer* buffer, const void* value, size_t valueSize, MaxStream* stream) {
+  return guard([&] {
+    requireArgument(buffer, "buffer");
+    requireArgument(value, "value");
+    fillBuffer(*buffer, value, valueSize, stream ? *stream : buffer->stream());
+  });
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "max/stream.h"
+
+#include "capi/guard.h"
+#include "capi/options.h"
+#include "device/device.h"
+
+using max::capi::clearOutput;
+using max::capi::guard;
+using max::capi::requireArgument;
+
+namespace {
+
+// Called exactly once, whatever happened before, so that its owner can free userData.
+class HostFunctionTask final : public max::StreamTask {
+ public:
+  HostFunctionTask(MaxHostFunction function, void* userData) : function_(function), userData_(userData) {}
+  void run(MaxStatus earlier) override { function_(userData_, earlier); }
+  bool runsAfterFailure() const override { return true; }
+
+ private:
+  MaxHostFunction function_;
+  void* userData_;
+};
+
+void requireSameDevice(const MaxStream& stream, const MaxEvent& event) {
+  max::require(&stream.device() == &event.device(), MAX_STATUS_INVALID_ARGUMENT, "Event belongs to ",
+               event.device().displayName(), ", the stream to ", stream.device().displayName());
+}
+
+}  // namespace
+
+MaxStatus maxStreamCreate(const MaxDevice* device, const MaxStreamOptions* options, MaxStream** outStream) {
+  return guard([&] {
+    clearOutput(outStream, "outStream");
+    requireArgument(device, "device");
+    const MaxStreamOptions chosen = max::capi::readOptions(options, "MaxStreamOptions");
+    max::capi::requireReserved(chosen.reserved, "MaxStreamOptions");
+    *outStream = const_cast<MaxDevice*>(device)->createStream(chosen.priority).detach();
+  });
+}
+
+MaxStatus maxStreamWrap(const MaxDevice* device, void* native, MaxStream** outStream) {
+  return guard([&] {
+    clearOutput(outStream, "outStream");
+    requireArgument(device, "device");
+    *outStream = const_cast<MaxDevice*>(device)->wrapStream(native).detach();
+  });
+}
+
+void maxStreamRetain(const MaxStream* stream) {
+  if (stream) stream->retain();
+}
+
+void maxStreamRelease(const MaxStream* stream) {
+  if (stream) stream->release();
+}
+
+MaxStatus maxStreamGetDevice(const MaxStream* stream, MaxDevice** outDevice) {
+  return guard([&] {
+    clearOutput(outDevice, "outDevice");
+    requireArgument(stream, "stream");
+    *outDevice = &stream->device();
+  });
+}
+
+MaxStatus maxStreamIsDefault(const MaxStream* stream, int32_t* outIsDefault) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    requireArgument(outIsDefault, "outIsDefault");
+    *outIsDefault = stream->isDefault();
+  });
+}
+
+MaxStatus maxStreamGetNative(const MaxStream* stream, void** outNative) {
+  return guard([&] {
+    clearOutput(outNative, "outNative");
+    requireArgument(stream, "stream");
+    *outNative = const_cast<MaxStream*>(stream)->native();
+  });
+}
+
+MaxStatus maxStreamSynchronize(MaxStream* stream) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    stream->synchronize();
+  });
+}
+
+MaxStatus maxStreamWaitForStream(MaxStream* stream, MaxStream* other) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    requireArgument(other, "other");
+    stream->waitFor(*other);
+  });
+}
+
+MaxStatus maxStreamWaitForDevice(MaxStream* stream, const MaxDevice* device) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    requireArgument(device, "device");
+    stream->waitFor(const_cast<MaxDevice*>(device)->defaultStream());
+  });
+}
+
+MaxStatus maxStreamWaitForEvent(MaxStream* stream, const MaxEvent* event) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    requireArgument(event, "event");
+    stream->wait(const_cast<MaxEvent&>(*event));
+  });
+}
+
+MaxStatus maxStreamRecordEvent(MaxStream* stream, MaxEvent* event) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    requireArgument(event, "event");
+    requireSameDevice(*stream, *event);
+    stream->record(*event);
+  });
+}
+
+MaxStatus maxStreamEnqueueHostFunction(MaxStream* stream, MaxHostFunction function, void* userData) {
+  return guard([&] {
+    requireArgument(stream, "stream");
+    requireArgument(reinterpret_cast<const void*>(function), "function");
+    stream->enqueue(std::make_unique<HostFunctionTask>(function, userData));
+  });
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file: magic, u32 major, u32 minor, u64 size of the metadata, then the metadata (u32 key size, key, u8 dtype,
+// u8 rank, u32 dims[rank], u64 offset of the data in the file), then the data. Little endian, one tensor.
+#include "device/checkpoint.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "base/checked.h"
+
+namespace max {
+
+namespace {
+
+constexpr unsigned char kMagic[8] = {0x93, 0xF0, 0x9F, 0x94, 0xA5, 0x2B, 0x2B, 0x93};
+constexpr uint32_t kMajor = 0;
+constexpr uint32_t kMinor = 1;
+constexpr uint64_t kHeaderSize = sizeof kMagic + 2 * sizeof(uint32_t) + sizeof(uint64_t);
+constexpr uint64_t kMetadataLimit = uint64_t{1} << 20;
+constexpr uint64_t kDataAlignment = 64;
+
+Ref<MaxBuffer> makeBuffer(const BufferLayout& layout, Ref<Storage> memory, void* data) {
+  const Ref<MaxDevice> host = hostDevice();
+  return makeRef<MaxBuffer>(Ref<MaxStream>(&host->defaultStream()), layout, std::move(memory), data);
+}
+
+class MetadataReader {
+ public:
+  MetadataReader(const std::string& path, const std::string& bytes) : path_(path), bytes_(bytes) {}
+
+  template <class T>
+  T read() {
+    T value;
+    std::memcpy(&value, take(sizeof value), sizeof value);
+    return value;
+  }
+  void skip(size_t count) { take(count); }
+
+ private:
+  const char* take(size_t count) {
+    require(count <= bytes_.size() - at_, MAX_STATUS_DATA_LOSS, "Checkpoint '", path_, "' is damaged: its ",
+            bytes_.size(), " bytes of metadata end at a field of ", count, " bytes");
+    at_ += count;
+    return bytes_.data() + at_ - count;
+  }
+
+  const std::string& path_;
+  const std::string& bytes_;
+  size_t at_ = 0;
+};
+
+struct Entry {
+  DType dtype;
+  Shape shape;
+  uint64_t offset;
+};
+
+std::string readMetadata(const File& file) {
+  char header[kHeaderSize];
+  require(file.size() >= sizeof kMagic, MAX_STATUS_INVALID_ARGUMENT, "File '", file.path(),
+          "' is not a .max checkpoint: it has ", file.size(), " bytes");
+  file.read(header, sizeof kMagic, 0);
+  require(std::memcmp(header, kMagic, sizeof kMagic) == 0, MAX_STATUS_INVALID_ARGUMENT, "File '", file.path(),
+          "' is not a .max checkpoint: it starts with other bytes");
+  file.read(header, kHeaderSize, 0);
+  uint64_t size;
+  std::memcpy(&size, header + kHeaderSize - sizeof size, sizeof size);
+  require(size <= kMetadataLimit, MAX_STATUS_DATA_LOSS, "Checkpoint '", file.path(), "' is damaged: it announces ",
+          size, " bytes of metadata");
+  std::string metadata(static_cast<size_t>(size), '\0');
+  file.read(metadata.data(), metadata.size(), kHeaderSize);
+  return metadata;
+}
+
+Entry readEntry(const File& file) {
+  const std::string metadata = readMetadata(file);
+  MetadataReader reader(file.path(), metadata);
+  reader.skip(reader.read<uint32_t>());
+  Entry entry{static_cast<DType>(reader.read<uint8_t>()), {}, 0};
+  require(isValid(entry.dtype) && entry.dtype != DType::String, MAX_STATUS_DATA_LOSS, "Checkpoint '", file.path(),
+          "' has the unknown dtype ", static_cast<int32_t>(entry.dtype));
+  const int rank = reader.read<uint8_t>();
+  for (int i = 0; i < rank; ++i) entry.shape.push(reader.read<uint32_t>());
+  entry.offset = reader.read<uint64_t>();
+  const uint64_t bytes = bytesFor(entry.dtype, entry.shape.count());
+  require(entry.offset <= file.size() && bytes <= file.size() - entry.offset, MAX_STATUS_DATA_LOSS, "Checkpoint '",
+          file.path(), "' is truncated: ", bytes, " bytes at ", entry.offset, " end past its ", file.size(), " bytes");
+  return entry;
+}
+
+Ref<MaxBuffer> copyFromFile(const File& file, const BufferLayout& layout, uint64_t offset) {
+  Ref<Storage> memory = allocateStorage(bytesFor(layout.dtype, layout.shape.count()));
+  file.read(memory->data(), memory->size(), offset);
+  void* data = memory->data();
+  return makeBuffer(layout, std::move(memory), data);
+}
+
+template <class T>
+void append(std::string& text, T value) {
+  text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+std::string headerOf(const MaxBuffer& buffer, std::string_view key) {
+  std::string metadata;
+  append(metadata, static_cast<uint32_t>(key.size()));
+  metadata += key;
+  append(metadata, static_cast<uint8_t>(buffer.dtype()));
+  append(metadata, static_cast<uint8_t>(buffer.rank()));
+  for (const int64_t dim : buffer.shape()) {
+    require(dim <= std::numeric_limits<uint32_t>::max(), MAX_STATUS_UNIMPLEMENTED,
+            "A .max checkpoint cannot hold a dimension of ", dim);
+    append(metadata, static_cast<uint32_t>(dim));
+  }
+  const uint64_t size = metadata.size() + sizeof(uint64_t);
+  const uint64_t offset = (kHeaderSize + size + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+  append(metadata, offset);
+  std::string header(reinterpret_cast<const char*>(kMagic), sizeof kMagic);
+  append(header, kMajor);
+  append(header, kMinor);
+  append(header, size);
+  header += metadata;
+  header.resize(static_cast<size_t>(offset), '\0');
+  return header;
+}
+
+// Beside the target, so that renaming it is atomic.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& target)
+      : target_(target), path_(concat(target, ".", getpid(), ".tmp")), file_(File::openForWrite(path_, true)) {}
+  ~TemporaryFile() {
+    if (!kept_) unlink(path_.c_str());
+  }
+  const File& file() const { return file_; }
+  void keep() {
+    if (std::rename(path_.c_str(), target_.c_str()) != 0) failErrno(errno, "Cannot write", target_);
+    kept_ = true;
+  }
+
+ private:
+  std::string target_;
+  std::string path_;
+  File file_;
+  bool kept_ = false;
+};
+
+}  // namespace
+
+Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shape, MapMode mode, uint64_t offset) {
+  require(isValid(dtype) && dtype != DType::String, MAX_STATUS_INVALID_ARGUMENT, "A file cannot be mapped as ", dtype);
+  BufferLayout layout = BufferLayout::dense(dtype, shape);
+  layout.readOnly = mode == MapMode::Read;
+  const size_t bytes = bytesFor(dtype, shape.count());
+  Ref<MappedFile> file = MappedFile::open(path, mode, offset, bytes);
+  if (isAlignedFor(dtype, file->data())) {
+    void* data = file->data();
+    return makeBuffer(layout, std::move(file), data);
+  }
+  require(mode == MapMode::Read || mode == MapMode::CopyOnWrite, MAX_STATUS_INVALID_ARGUMENT, "Offset ", offset,
+          " of '", path, "' is not a multiple of the size of ", dtype, "; it can be read, but not mapped for writing");
+  return copyFromFile(File::openForRead(path), layout, offset);
+}
+
+Ref<MaxBuffer> loadCheckpoint(const std::string& path) {
+  const File file = File::openForRead(path);
+  const Entry entry = readEntry(file);
+  const BufferLayout layout = BufferLayout::dense(entry.dtype, entry.shape);
+  if (file.size() > kMapThreshold) return mapBuffer(path, entry.dtype, entry.shape, MapMode::CopyOnWrite, entry.offset);
+  return copyFromFile(file, layout, entry.offset);
+}
+
+void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::string_view key) {
+  require(key.size() < kMetadataLimit / 2, MAX_STATUS_INVALID_ARGUMENT, "Key has ", key.size(), " characters");
+  const Ref<MaxDevice> host = hostDevice();
+  const bool direct = buffer.isHostAccessible() && buffer.isContiguous();
+  buffer.stream().waitUntilIdle();
+  const Ref<MaxBuffer> dense =
+      direct ? Ref<MaxBuffer>(const_cast<MaxBuffer*>(&buffer)) : buffer.clone(host->defaultStream());
+  TemporaryFile temporary(path);
+  const std::string header = headerOf(*dense, key);
+  temporary.file().write(header.data(), header.size());
+  temporary.file().write(dense->data(), dense->bytes());
+  temporary.keep();
+}
+
+}  // namespace max

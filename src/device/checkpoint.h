@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// ".max" checkpoints and mapped files as host buffers.
+#pragma once
+
+#include <string>
+
+#include "base/file.h"
+#include "device/buffer.h"
+
+namespace max {
+
+Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shape, MapMode mode, uint64_t offset);
+Ref<MaxBuffer> loadCheckpoint(const std::string& path);
+void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::string_view key);
+
+}  // namespace max

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/dlpack.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/checked.h"
+#include "device/dlpack_abi.h"
+
+namespace max {
+
+namespace {
+
+struct TypeRow {
+  DType dtype;
+  uint8_t code;
+};
+
+constexpr TypeRow kTypes[] = {
+    {DType::Bool, dlpack::kBool},
+    {DType::Float4E2M1FN, dlpack::kFloat4E2M1FN},
+    {DType::Float8E8M0FNU, dlpack::kFloat8E8M0FNU},
+    {DType::Float8E4M3FN, dlpack::kFloat8E4M3FN},
+    {DType::Float8E4M3FNUZ, dlpack::kFloat8E4M3FNUZ},
+    {DType::Float8E5M2, dlpack::kFloat8E5M2},
+    {DType::Float8E5M2FNUZ, dlpack::kFloat8E5M2FNUZ},
+    {DType::Float16, dlpack::kFloat},
+    {DType::BFloat16, dlpack::kBfloat},
+    {DType::Float32, dlpack::kFloat},
+    {DType::Float64, dlpack::kFloat},
+    {DType::Complex64, dlpack::kComplex},
+    {DType::Complex128, dlpack::kComplex},
+    {DType::UInt2, dlpack::kUInt},
+    {DType::Int2, dlpack::kInt},
+    {DType::UInt4, dlpack::kUInt},
+    {DType::Int4, dlpack::kInt},
+    {DType::UInt8, dlpack::kUInt},
+    {DType::Int8, dlpack::kInt},
+    {DType::UInt16, dlpack::kUInt},
+    {DType::Int16, dlpack::kInt},
+    {DType::UInt32, dlpack::kUInt},
+    {DType::Int32, dlpack::kInt},
+    {DType::UInt64, dlpack::kUInt},
+    {DType::Int64, dlpack::kInt},
+};
+
+DType dtypeOf(const DLDataType& type) {
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [&](const TypeRow& r) { return r.code == type.code && bitsOf(r.dtype) == type.bits; });
+  require(row != std::end(kTypes) && type.lanes == 1, MAX_STATUS_UNIMPLEMENTED, "DLPack type with code ", type.code,
+          ", ", type.bits, " bits and ", type.lanes, " lanes is not supported");
+  return row->dtype;
+}
+
+DLDataType typeOf(DType dtype) {
+  const auto* row =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.dtype == dtype; });
+  require(row != std::end(kTypes), MAX_STATUS_UNIMPLEMENTED, "DLPack has no type for ", dtype);
+  return {row->code, static_cast<uint8_t>(bitsOf(dtype)), 1};
+}
+
+Ref<MaxDevice> deviceOf(const DLDevice& device) {
+  switch (device.device_type) {
+    case dlpack::kDeviceCpu:
+    case dlpack::kDeviceCudaHost:
+    case dlpack::kDeviceRocmHost:
+      return hostDevice();
+    case dlpack::kDeviceCuda:
+    case dlpack::kDeviceCudaManaged:
+      return openDevice("cuda", device.device_id);
+    case dlpack::kDeviceRocm:
+      return openDevice("hip", device.device_id);
+    default:
+      fail(MAX_STATUS_UNIMPLEMENTED, "DLPack device type ", device.device_type, " is not supported");
+  }
+}
+
+DLDevice deviceOf(const MaxBuffer& buffer) {
+  if (buffer.isHost()) return {dlpack::kDeviceCpu, 0};
+  const bool cuda = std::string_view(buffer.device().api()) == "cuda";
+  if (buffer.isPinned()) return {cuda ? dlpack::kDeviceCudaHost : dlpack::kDeviceRocmHost, buffer.device().id()};
+  return {cuda ? dlpack::kDeviceCuda : dlpack::kDeviceRocm, buffer.device().id()};
+}
+
+// Calls the tensor's deleter when the memory is no longer used.
+template <class Managed>
+class DlpackStorage final : public Storage {
+ public:
+  explicit DlpackStorage(void* data, size_t size) : Storage(data, size) {}
+  ~DlpackStorage() override {
+    if (tensor_ && tensor_->deleter) tensor_->deleter(tensor_);
+  }
+  // Until then the tensor is the caller's.
+  void own(Managed& tensor) { tensor_ = &tensor; }
+
+ private:
+  Managed* tensor_ = nullptr;
+};
+
+void requireSound(const DLTensor& tensor) {
+  require(tensor.ndim >= 0 && tensor.ndim <= kMaxRank, MAX_STATUS_INVALID_ARGUMENT, "DLPack tensor has ", tensor.ndim,
+          " dimensions; 0 to ", kMaxRank, " are supported");
+  require(tensor.ndim == 0 || tensor.shape, MAX_STATUS_INVALID_ARGUMENT, "DLPack tensor has no shape");
+}
+
+BufferLayout layoutOf(const DLTensor& tensor) {
+  requireSound(tensor);
+  const auto rank = static_cast<size_t>(tensor.ndim);
+  const Shape shape(std::span<const int64_t>(tensor.shape, rank));
+  BufferLayout layout = BufferLayout::dense(dtypeOf(tensor.dtype), shape);
+  if (tensor.strides) layout.strides = Shape(std::span<const int64_t>(tensor.strides, rank));
+  requireReach(layout);
+  return layout;
+}
+
+template <class Managed>
+Ref<MaxBuffer> importTensor(Managed& managed, MaxStream* stream, bool copy, bool readOnly) {
+  const DLTensor& tensor = managed.dl_tensor;
+  BufferLayout layout = layoutOf(tensor);
+  layout.readOnly = readOnly;
+  Ref<MaxDevice> device = deviceOf(tensor.device);
+  require(!stream || &stream->device() == device.get(), MAX_STATUS_INVALID_ARGUMENT, "DLPack tensor is on ",
+          device->displayName(), ", the stream on another device");
+  MaxStream& bound = stream ? *stream : device->defaultStream();
+  void* data = tensor.data ? static_cast<char*>(tensor.data) + tensor.byte_offset : nullptr;
+  require(data || layout.shape.count() == 0, MAX_STATUS_INVALID_ARGUMENT, "DLPack tensor has no data");
+  auto storage = makeRef<DlpackStorage<Managed>>(data, bytesFor(layout.dtype, layout.shape.count()));
+  Ref<MaxBuffer> buffer = makeRef<MaxBuffer>(Ref<MaxStream>(&bound), layout, storage, data);
+  require(buffer->isContiguous() || !isPacked(layout.dtype), MAX_STATUS_UNIMPLEMENTED, "DLPack tensor of type ", layout,
+          " is not contiguous");
+  if (copy || !isAlignedFor(layout.dtype, data)) {
+    buffer = buffer->clone(bound);
+    bound.waitUntilIdle();
+  }
+  storage->own(managed);
+  return buffer;
+}
+
+// What an exported tensor keeps: the buffer and the arrays that DLPack points at.
+template <class Managed>
+struct Export {
+  Managed managed{};
+  Ref<MaxBuffer> buffer;
+  int64_t shape[kMaxRank];
+  int64_t strides[kMaxRank];
+};
+
+template <class Managed>
+Managed* exportTensor(const MaxBuffer& buffer) {
+  auto exported = std::make_unique<Export<Managed>>();
+  std::copy(buffer.shape().begin(), buffer.shape().end(), exported->shape);
+  std::copy(buffer.strides().begin(), buffer.strides().end(), exported->strides);
+  DLTensor& tensor = exported->managed.dl_tensor;
+  tensor.data = buffer.data();
+  tensor.device = deviceOf(buffer);
+  tensor.ndim = buffer.rank();
+  tensor.dtype = typeOf(buffer.dtype());
+  tensor.shape = exported->shape;
+  tensor.strides = exported->strides;
+  buffer.stream().waitUntilIdle();
+  exported->buffer = Ref<MaxBuffer>(const_cast<MaxBuffer*>(&buffer));
+  exported->managed.manager_ctx = exported.get();
+  exported->managed.deleter = [](Managed* self) { delete static_cast<Export<Managed>*>(self->manager_ctx); };
+  return &exported.release()->managed;
+}
+
+}  // namespace
+
+Ref<MaxBuffer> bufferFromDlpack(DLManagedTensorVersioned& tensor, MaxStream* stream, bool copy) {
+  require(tensor.version.major == dlpack::kMajorVersion, MAX_STATUS_UNIMPLEMENTED, "DLPack version ",
+          tensor.version.major, ".", tensor.version.minor, " is not supported; 1.x is");
+  require((tensor.flags & dlpack::kFlagSubbytePadded) == 0, MAX_STATUS_UNIMPLEMENTED,
+          "DLPack tensors with padded elements below 8 bits are not supported");
+  return importTensor(tensor, stream, copy, (tensor.flags & dlpack::kFlagReadOnly) != 0);
+}
+
+Ref<MaxBuffer> bufferFromDlpack(DLManagedTensor& tensor, MaxStream* stream, bool copy) {
+  return importTensor(tensor, stream, copy, false);
+}
+
+DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer) {
+  auto* tensor = exportTensor<DLManagedTensorVersioned>(buffer);
+  tensor->version = {dlpack::kMajorVersion, dlpack::kMinorVersion};
+  tensor->flags = buffer.isReadOnly() ? dlpack::kFlagReadOnly : 0;
+  return tensor;
+}
+
+DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer) {
+  require(!buffer.isReadOnly(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(),
+          " is read-only, which a DLPack tensor without a version cannot express");
+  return exportTensor<DLManagedTensor>(buffer);
+}
+
+}  // namespace max
