@@ -42,6 +42,11 @@ bool outputOperands(const Node& node, const std::vector<InferContext::Output>& i
   return true;
 }
 
+// A view shares its input's memory, if the input owns any.
+bool isView(const Node& node, std::span<const Tensor* const> inputs, std::span<const Operand> outputs) {
+  return node.schema->has(kTraitView) && outputs.size() == 1 && !inputs.empty() && inputs[0] && inputs[0]->storage();
+}
+
 std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* const> inputs,
                                    std::span<const Operand> outputs) {
   const std::vector<Operand> operands = inputOperands(inputs);
@@ -65,7 +70,10 @@ std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* con
 std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs) {
   const std::vector<InferContext::Output> inferred = inferNode(node, nullptr, inputTypes(inputs));
   std::vector<Operand> outputs;
-  if (outputOperands(node, inferred, outputs)) return runKernel(node, inputs, outputs);
+  if (outputOperands(node, inferred, outputs)) {
+    if (isView(node, inputs, outputs)) return {inputs[0]->reshaped(outputs[0].shape)};
+    return runKernel(node, inputs, outputs);
+  }
   const OpKernels* kernels = findKernels(node.domain(), node.op());
   require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, node.description(),
           ": the shapes of its outputs are not known from its inputs");

@@ -10,19 +10,26 @@
 // X(function): a function std::span<const OpKernels> function(). Fast families first, reference ones last.
 #define MAX_FOR_EACH_KERNEL_FAMILY(X) \
   X(elementwiseKernels) \
+  X(softmaxKernels) \
+  X(normKernels) \
   X(matMulKernels) \
+  X(convKernels) \
   X(movementCopyKernels) \
   X(gatherKernels) \
   X(scatterKernels) \
   X(generateKernels) \
   X(padKernels) \
+  X(resizeKernels) \
+  X(sequenceKernels) \
+  X(dynamicKernels) \
   X(referenceElementwiseKernels) \
   X(referenceMatMulKernels) \
   X(referenceConvKernels) \
   X(referencePoolKernels) \
   X(referenceReduceKernels) \
   X(referenceNormKernels) \
-  X(referenceRecurrentKernels)
+  X(referenceRecurrentKernels) \
+  X(referenceQuantizeKernels)
 
 namespace max {
 

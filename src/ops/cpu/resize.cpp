@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize: nearest by index tables, linear and cubic one axis after another. Any axes may
+// change, so images may have their channels first or last.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "base/half.h"
+#include "ops/cpu/indexed_copy.h"
+#include "ops/cpu/resize_axis.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+bool isNearest(const Node& node) { return node.attributes.getString("mode", "nearest") == "nearest"; }
+
+void requireSource(const MovementCall& call) {
+  if (call.in().count() == 0 && call.out().count() > 0)
+    call.fail(MAX_STATUS_INVALID_ARGUMENT, "cannot resize ", call.in(), ", which has no elements");
+}
+
+template <class T>
+T valueFrom(float value) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(std::clamp<float>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  return static_cast<T>(value);
+}
+
+// One element with the value `number` in a dtype.
+void encode(DType dtype, float number, std::byte* bytes) {
+  const auto put = [&](auto value) { std::memcpy(bytes, &value, sizeof(value)); };
+  switch (dtype) {
+    case DType::Float64:
+      return put(static_cast<double>(number));
+    case DType::Float16:
+      return put(halfFromFloat(number));
+    case DType::BFloat16:
+      return put(bfloat16FromFloat(number));
+    case DType::UInt8:
+      return put(valueFrom<uint8_t>(number));
+    case DType::Int8:
+      return put(valueFrom<int8_t>(number));
+    case DType::Int32:
+      return put(static_cast<int32_t>(number));
+    case DType::Int64:
+      return put(static_cast<int64_t>(number));
+    default:
+      return put(number);
+  }
+}
+
+class NearestKernel final : public Kernel {
+ public:
+  explicit NearestKernel(const KernelRequest& request)
+      : saved_(request), bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {
+    encode(request.inputs[0].dtype, request.node.attributes.getFloat("extrapolation_value", 0), fill_);
+    if (allConstant(request, 1)) copy_.emplace(plan(MovementCall(request, nullptr)));
+  }
+  static bool accepts(const KernelRequest& request) { return isNearest(request.node) && hasByteElements(request); }
+
+  void run(const KernelContext& context) const override {
+    const KernelRequest request = saved_.request();
+    if (copy_)
+      copy_->run(context.in<std::byte>(0), context.out<std::byte>(), fill_, context.lanes);
+    else
+      plan(MovementCall(request, context.inputs))
+          .run(context.in<std::byte>(0), context.out<std::byte>(), fill_, context.lanes);
+  }
+
+ private:
+  IndexedCopy plan(const MovementCall& call) const {
+    requireSource(call);
+    IndexTables tables(static_cast<size_t>(call.in().rank()));
+    for (int axis = 0; axis < call.in().rank(); ++axis)
+      for (int64_t i = 0; i < call.out()[axis]; ++i) tables[static_cast<size_t>(axis)].push_back(i);
+    for (const ResizedAxis& axis : resizedAxes(call))
+      tables[static_cast<size_t>(axis.axis)] = nearestIndices(call, axis);
+    return IndexedCopy(bytes_, call.in(), tables);
+  }
+
+  SavedRequest saved_;
+  int64_t bytes_;
+  std::byte fill_[8] = {};
+  std::optional<IndexedCopy> copy_;
+};
+
+// x [outer, inputSize, inner] -> y [outer, outputSize, inner]
+template <class T>
+struct Pass {
+  int64_t outer, inputSize, outputSize, inner;
+  int64_t taps;
+  std::vector<int64_t> index;
+  std::vector<T> weight;
+  std::vector<bool> isOutside;
+  T outside;
+
+  void run(const T* x, T* y, const KernelContext& context) const {
+    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, inner * taps));
+    context.parallelFor(outer * outputSize, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) makeRow(x, y, row / outputSize, row % outputSize);
+    });
+  }
+
+  void makeRow(const T* x, T* y, int64_t o, int64_t i) const {
+    T* out = y + (o * outputSize + i) * inner;
+    if (isOutside[static_cast<size_t>(i)]) {
+      std::fill_n(out, inner, outside);
+      return;
+    }
+    const int64_t* at = index.data() + i * taps;
+    const T* by = weight.data() + i * taps;
+    const T* base = x + o * inputSize * inner;
+    if (taps == 2) {
+      const T *a = base + at[0] * inner, *b = base + at[1] * inner;
+      const T wa = by[0], wb = by[1];
+      for (int64_t k = 0; k < inner; ++k) out[k] = wa * a[k] + wb * b[k];
+      return;
+    }
+    for (int64_t k = 0; k < inner; ++k) out[k] = 0;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const T* row = base + at[tap] * inner;
+      const T w = by[tap];
+      for (int64_t k = 0; k < inner; ++k) out[k] += w * row[k];
+    }
+  }
+};
+
+template <class T>
+using Passes = std::vector<Pass<T>>;
+
+// The axis that shrinks most goes first, so that the others have less to do.
+template <class T>
+Passes<T> passesOf(const MovementCall& call) {
+  requireSource(call);
+  std::vector<ResizedAxis> axes = resizedAxes(call);
+  std::stable_sort(axes.begin(), axes.end(), [](const ResizedAxis& a, const ResizedAxis& b) {
+    return a.outputSize * b.inputSize < b.outputSize * a.inputSize;
+  });
+  Shape shape = call.in();
+  Passes<T> passes;
+  for (const ResizedAxis& axis : axes) {
+    const AxisWeights weights = axisWeights(call, axis);
+    Pass<T> pass{shape.product(0, axis.axis),
+                 axis.inputSize,
+                 axis.outputSize,
+                 shape.product(axis.axis + 1, shape.rank()),
+                 weights.taps,
+                 weights.index,
+                 std::vector<T>(weights.weight.begin(), weights.weight.end()),
+                 weights.isOutside,
+                 static_cast<T>(call.attributes().getFloat("extrapolation_value", 0))};
+    passes.push_back(std::move(pass));
+    shape[axis.axis] = axis.outputSize;
+  }
+  return passes;
+}
+
+// T = the arithmetic: float or double. Other dtypes are converted at both ends.
+template <class T>
+class InterpolateKernel final : public Kernel {
+ public:
+  explicit InterpolateKernel(const KernelRequest& request)
+      : saved_(request), dtype_(request.inputs[0].dtype), count_(request.outputs[0].shape.count()) {
+    if (!allConstant(request, 1)) return;
+    passes_.emplace(passesOf<T>(MovementCall(request, nullptr)));
+  }
+
+  void run(const KernelContext& context) const override {
+    if (passes_) return runPasses(*passes_, context);
+    const KernelRequest request = saved_.request();
+    runPasses(passesOf<T>(MovementCall(request, context.inputs)), context);
+  }
+
+  // Two blocks that passes alternate between, and one for converted input or output.
+  size_t scratchBytes() const override { return 3 * blockElements() * sizeof(T); }
+
+ private:
+  // No intermediate result is larger than all axes at their larger size.
+  size_t blockElements() const {
+    Shape largest = saved_.inputs[0].shape;
+    for (int i = 0; i < largest.rank(); ++i) largest[i] = std::max(largest[i], saved_.outputs[0].shape[i]);
+    return static_cast<size_t>(largest.count());
+  }
+
+  void runPasses(const Passes<T>& passes, const KernelContext& context) const {
+    if (count_ == 0) return;
+    T* blocks = reinterpret_cast<T*>(context.scratch);
+    const size_t size = blockElements();
+    const bool direct = dtype_ == (std::is_same_v<T, float> ? DType::Float32 : DType::Float64);
+    const T* x = direct ? context.in<T>(0) : decode(context.inputs[0], blocks + 2 * size);
+    for (size_t i = 0; i < passes.size(); ++i) {
+      T* y = direct && i + 1 == passes.size() ? context.out<T>() : blocks + (i % 2) * size;
+      passes[i].run(x, y, context);
+      x = y;
+    }
+    if (!direct)
+      encodeAll(x, context.outputs[0]);
+    else if (passes.empty())
+      std::memcpy(context.outputs[0], x, static_cast<size_t>(count_) * sizeof(T));
+  }
+
+  const T* decode(const void* data, T* values) const {
+    const int64_t count = saved_.inputs[0].shape.count();
+    for (int64_t i = 0; i < count; ++i) values[i] = decodeOne(data, i);
+    return values;
+  }
+  T decodeOne(const void* data, int64_t i) const {
+    switch (dtype_) {
+      case DType::Float16:
+        return static_cast<T>(floatFromHalf(static_cast<const uint16_t*>(data)[i]));
+      case DType::BFloat16:
+        return static_cast<T>(floatFromBFloat16(static_cast<const uint16_t*>(data)[i]));
+      case DType::UInt8:
+        return static_cast<T>(static_cast<const uint8_t*>(data)[i]);
+      case DType::Int8:
+        return static_cast<T>(static_cast<const int8_t*>(data)[i]);
+      case DType::Int32:
+        return static_cast<T>(static_cast<const int32_t*>(data)[i]);
+      default:
+        return static_cast<T>(static_cast<const int64_t*>(data)[i]);
+    }
+  }
+  void encodeAll(const T* values, void* data) const {
+    const size_t bytes = sizeOf(dtype_);
+    for (int64_t i = 0; i < count_; ++i)
+      encode(dtype_, static_cast<float>(values[i]), static_cast<std::byte*>(data) + static_cast<size_t>(i) * bytes);
+  }
+
+  SavedRequest saved_;
+  DType dtype_;
+  int64_t count_;
+  std::optional<Passes<T>> passes_;
+};
+
+template <class T>
+bool interpolates(const KernelRequest& request) {
+  const DType dtype = request.inputs[0].dtype;
+  if (isNearest(request.node)) return false;
+  if (std::is_same_v<T, double>) return dtype == DType::Float64;
+  constexpr DType kKnown[] = {DType::Float32, DType::Float16, DType::BFloat16, DType::UInt8,
+                              DType::Int8,    DType::Int32,   DType::Int64};
+  return std::find(std::begin(kKnown), std::end(kKnown), dtype) != std::end(kKnown);
+}
+
+template <class K>
+std::unique_ptr<Kernel> make(const KernelRequest& request) {
+  return std::make_unique<K>(request);
+}
+
+constexpr Implementation kResize[] = {
+    {"nearest", NearestKernel::accepts, make<NearestKernel>},
+    {"interpolate_f32", interpolates<float>, make<InterpolateKernel<float>>},
+    {"interpolate_f64", interpolates<double>, make<InterpolateKernel<double>>},
+};
+
+const OpKernels kRows[] = {{"", "Resize", kResize}};
+
+}  // namespace
+
+std::span<const OpKernels> resizeKernels() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize along one axis: where an output index lies in the input, and which input pixels it is made of.
+#pragma once
+
+#include <vector>
+
+#include "ops/cpu/movement.h"
+
+namespace max {
+
+// One axis that changes.
+struct ResizedAxis {
+  int axis;
+  int64_t inputSize, outputSize;
+  double scale;
+  double roiStart = 0, roiEnd = 1;
+};
+
+// Every output index is the weighted sum of `taps` input indices.
+struct AxisWeights {
+  int64_t taps = 0;
+  std::vector<int64_t> index;   // outputSize * taps
+  std::vector<double> weight;   // outputSize * taps
+  std::vector<bool> isOutside;  // takes extrapolation_value instead
+};
+
+// Axes whose size or scale is not 1, from scales or sizes, axes and roi.
+std::vector<ResizedAxis> resizedAxes(const MovementCall& call);
+AxisWeights axisWeights(const MovementCall& call, const ResizedAxis& axis);
+// The nearest input index for every output index; -1 = extrapolation_value.
+std::vector<int64_t> nearestIndices(const MovementCall& call, const ResizedAxis& axis);
+
+}  // namespace max

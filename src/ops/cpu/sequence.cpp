@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReverseSequence, and Dropout at inference.
+#include <cstring>
+
+#include "ops/cpu/movement.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+template <class K>
+std::unique_ptr<Kernel> make(const KernelRequest& request) {
+  return std::make_unique<K>(request);
+}
+
+// The first sequence_lens[b] steps of every batch item are reversed, the rest stays.
+class ReverseSequenceKernel final : public Kernel {
+ public:
+  explicit ReverseSequenceKernel(const KernelRequest& request)
+      : node_(request.node), isBatchFirst_(request.node.attributes.getInt("batch_axis", 1) == 0) {
+    const Shape& shape = request.inputs[0].shape;
+    if (shape.rank() < 2 || request.inputs[1].shape.count() != shape[isBatchFirst_ ? 0 : 1])
+      invalidArgument(node_.description(), ": sequence_lens ", request.inputs[1].shape, " do not fit data ", shape);
+    batch_ = shape[isBatchFirst_ ? 0 : 1];
+    steps_ = shape[isBatchFirst_ ? 1 : 0];
+    bytes_ = shape.product(2, shape.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
+  }
+
+  void run(const KernelContext& context) const override {
+    const int64_t* lengths = context.in<int64_t>(1);
+    for (int64_t item = 0; item < batch_; ++item) {
+      const int64_t length = lengths[item];
+      require(length >= 0 && length <= steps_, MAX_STATUS_OUT_OF_RANGE, node_.description(), ": sequence length ",
+              length, " is not in [0, ", steps_, "]");
+      for (int64_t step = 0; step < steps_; ++step)
+        std::memcpy(context.out<std::byte>() + offset(item, step),
+                    context.in<std::byte>(0) + offset(item, step < length ? length - 1 - step : step),
+                    static_cast<size_t>(bytes_));
+    }
+  }
+
+ private:
+  int64_t offset(int64_t item, int64_t step) const {
+    return (isBatchFirst_ ? item * steps_ + step : step * batch_ + item) * bytes_;
+  }
+  const Node& node_;
+  bool isBatchFirst_;
+  int64_t batch_, steps_, bytes_;
+};
+
+// At inference nothing is dropped; the mask is all true.
+class DropoutKernel final : public Kernel {
+ public:
+  explicit DropoutKernel(const KernelRequest& request)
+      : node_(request.node),
+        count_(request.inputs[0].shape.count()),
+        bytes_(count_ * static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
+        hasTraining_(request.has(2)),
+        hasMask_(request.outputs.size() > 1 && request.outputs[1].present()) {}
+
+  void run(const KernelContext& context) const override {
+    require(!hasTraining_ || !*context.in<bool>(2), MAX_STATUS_UNIMPLEMENTED, node_.description(),
+            ": training_mode is not supported");
+    if (bytes_ > 0 && context.outputs[0] != context.inputs[0])
+      std::memcpy(context.outputs[0], context.inputs[0], static_cast<size_t>(bytes_));
+    if (hasMask_) std::memset(context.outputs[1], 1, static_cast<size_t>(count_));
+  }
+  int inPlaceInput() const override { return 0; }
+
+ private:
+  const Node& node_;
+  int64_t count_, bytes_;
+  bool hasTraining_, hasMask_;
+};
+
+constexpr Implementation kReverseSequence[] = {{"copy", hasByteElements, make<ReverseSequenceKernel>}};
+constexpr Implementation kDropout[] = {{"copy", hasByteElements, make<DropoutKernel>}};
+
+const OpKernels kRows[] = {
+    {"", "ReverseSequence", kReverseSequence},
+    {"", "Dropout", kDropout},
+};
+
+}  // namespace
+
+std::span<const OpKernels> sequenceKernels() { return kRows; }
+
+}  // namespace max

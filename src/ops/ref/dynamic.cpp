@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators whose output shapes are known only after running: NonZero, Unique, Compress, NonMaxSuppression.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+using Results = std::vector<Ref<Tensor>>;
+using Inputs = std::span<const Tensor* const>;
+
+Argument argumentOf(const Tensor& tensor) { return {tensor.dtype(), tensor.shape(), const_cast<void*>(tensor.data())}; }
+
+const Tensor* optional(Inputs inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
+
+Ref<Tensor> indexTensor(const Shape& shape, const std::vector<int64_t>& values) {
+  return Tensor::copyOf(DType::Int64, shape, values.data());
+}
+
+int axisOf(const Node& node, int rank) {
+  const int64_t axis = node.attributes.getInt("axis", 0);
+  require(axis >= -rank && axis < rank, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": axis ", axis,
+          " is out of range for rank ", rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+Results nonZero(const Node&, Inputs inputs) {
+  const std::vector<double> values = load<double>(argumentOf(*inputs[0]));
+  const Shape shape = inputs[0]->shape().rank() == 0 ? Shape{1} : inputs[0]->shape();
+  std::vector<int64_t> positions;
+  for (size_t k = 0; k < values.size(); ++k)
+    if (values[k] != 0) positions.push_back(static_cast<int64_t>(k));
+  const int64_t count = static_cast<int64_t>(positions.size());
+  const Shape dense = contiguousStrides(shape);
+  std::vector<int64_t> coordinates;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    for (const int64_t k : positions) coordinates.push_back(k / dense[axis] % shape[axis]);
+  return {indexTensor({shape.rank(), count}, coordinates)};
+}
+
+// A tensor cut into the slices along one axis; without an axis, into its elements.
+struct Slices {
+  int64_t outer = 1, count, innerBytes;
+  const std::byte* data;
+
+  Slices(const Tensor& tensor, int axis)
+      : count(axis < 0 ? tensor.count() : tensor.shape()[axis]), data(tensor.as<std::byte>()) {
+    const int64_t size = static_cast<int64_t>(sizeOf(tensor.dtype()));
+    innerBytes = axis < 0 ? size : tensor.shape().product(axis + 1, tensor.shape().rank()) * size;
+    if (axis >= 0) outer = tensor.shape().product(0, axis);
+  }
+  const std::byte* at(int64_t o, int64_t i) const { return data + (o * count + i) * innerBytes; }
+};
+
+// The slices in `chosen`, in that order.
+Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& chosen) {
+  const Slices slices(tensor, axis);
+  Shape shape = tensor.shape();
+  if (axis < 0)
+    shape = Shape{static_cast<int64_t>(chosen.size())};
+  else
+    shape[axis] = static_cast<int64_t>(chosen.size());
+  Ref<Tensor> result = Tensor::allocate(tensor.dtype(), shape);
+  std::byte* out = static_cast<std::byte*>(result->mutableData());
+  for (int64_t o = 0; o < slices.outer; ++o)
+    for (const int64_t i : chosen) {
+      std::memcpy(out, slices.at(o, i), static_cast<size_t>(slices.innerBytes));
+      out += slices.innerBytes;
+    }
+  return result;
+}
+
+Results compress(const Node& node, Inputs inputs) {
+  const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
+  const int64_t count = Slices(*inputs[0], axis).count;
+  std::vector<int64_t> chosen;
+  for (int64_t i = 0; i < std::min(count, inputs[1]->count()); ++i)
+    if (inputs[1]->as<bool>()[i]) chosen.push_back(i);
+  require(inputs[1]->count() <= count, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": ", inputs[1]->count(),
+          " conditions for ", count, " slices");
+  return {take(*inputs[0], axis, chosen)};
+}
+
+// Slices as rows of comparable numbers.
+template <class D>
+std::vector<std::vector<D>> rowsOf(const Tensor& tensor, int axis) {
+  const std::vector<D> values = load<D>(argumentOf(tensor));
+  const Slices slices(tensor, axis);
+  const int64_t inner = slices.innerBytes / static_cast<int64_t>(sizeOf(tensor.dtype()));
+  std::vector<std::vector<D>> rows(static_cast<size_t>(slices.count));
+  for (int64_t o = 0; o < slices.outer; ++o)
+    for (int64_t i = 0; i < slices.count; ++i) {
+      const auto begin = values.begin() + (o * slices.count + i) * inner;
+      rows[static_cast<size_t>(i)].insert(rows[static_cast<size_t>(i)].end(), begin, begin + inner);
+    }
+  return rows;
+}
+
+struct Groups {
+  std::vector<int64_t> first, inverse, counts;  // first occurrence of each value
+};
+
+template <class D>
+Groups groupsOf(const std::vector<std::vector<D>>& rows, bool sorted) {
+  std::vector<int64_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto row = [&](int64_t i) -> const std::vector<D>& { return rows[static_cast<size_t>(i)]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return row(a) < row(b); });
+  std::vector<std::vector<int64_t>> groups;
+  for (const int64_t i : order) {
+    if (groups.empty() || row(groups.back()[0]) != row(i)) groups.emplace_back();
+    groups.back().push_back(i);
+  }
+  if (!sorted) std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a[0] < b[0]; });
+  Groups result;
+  result.inverse.resize(rows.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    result.first.push_back(groups[g][0]);
+    result.counts.push_back(static_cast<int64_t>(groups[g].size()));
+    for (const int64_t i : groups[g]) result.inverse[static_cast<size_t>(i)] = static_cast<int64_t>(g);
+  }
+  return result;
+}
+
+Results unique(const Node& node, Inputs inputs) {
+  const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
+  Groups groups;
+  visitDomain(inputs[0]->dtype(), [&]<class D>(D) {
+    groups = groupsOf(rowsOf<D>(*inputs[0], axis), node.attributes.getInt("sorted", 1) != 0);
+  });
+  const Shape list{static_cast<int64_t>(groups.first.size())};
+  return {take(*inputs[0], axis, groups.first), indexTensor(list, groups.first),
+          indexTensor({static_cast<int64_t>(groups.inverse.size())}, groups.inverse), indexTensor(list, groups.counts)};
+}
+
+struct Box {
+  float y1, x1, y2, x2;
+  float area() const { return (y2 - y1) * (x2 - x1); }
+};
+
+Box boxAt(const float* p, bool centered) {
+  if (centered) return {p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2};
+  return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
+}
+
+float overlap(const Box& a, const Box& b) {
+  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
+  if (height <= 0 || width <= 0) return 0;
+  return height * width / (a.area() + b.area() - height * width);
+}
+
+Results nonMaxSuppression(const Node& node, Inputs inputs) {
+  const Shape &boxes = inputs[0]->shape(), &scores = inputs[1]->shape();
+  require(boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2],
+          MAX_STATUS_INVALID_ARGUMENT, node.description(), ": boxes ", boxes, " and scores ", scores, " do not fit");
+  const auto scalar = [&](size_t i, double fallback) {
+    const Tensor* tensor = optional(inputs, i);
+    return tensor ? loadScalar(argumentOf(*tensor), fallback) : fallback;
+  };
+  const double most = scalar(2, 0), maxOverlap = scalar(3, 0), minScore = scalar(4, -INFINITY);
+  const bool centered = node.attributes.getInt("center_point_box", 0) != 0;
+  std::vector<int64_t> selected;
+  for (int64_t line = 0; line < scores[0] * scores[1]; ++line) {
+    const float* score = inputs[1]->as<float>() + line * scores[2];
+    const float* box = inputs[0]->as<float>() + line / scores[1] * boxes[1] * 4;
+    std::vector<int64_t> order;
+    for (int64_t i = 0; i < scores[2]; ++i)
+      if (score[i] > minScore) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+    std::vector<Box> kept;
+    for (const int64_t i : order) {
+      if (static_cast<double>(kept.size()) >= most) break;
+      const Box candidate = boxAt(box + i * 4, centered);
+      const auto covers = [&](const Box& other) { return overlap(candidate, other) > maxOverlap; };
+      if (std::any_of(kept.begin(), kept.end(), covers)) continue;
+      kept.push_back(candidate);
+      selected.insert(selected.end(), {line / scores[1], line % scores[1], i});
+    }
+  }
+  return {indexTensor({static_cast<int64_t>(selected.size() / 3), 3}, selected)};
+}
+
+const OpKernels kRows[] = {
+    {"", "NonZero", {}, nullptr, nonZero},
+    {"", "Unique", {}, nullptr, unique},
+    {"", "Compress", {}, nullptr, compress},
+    {"", "NonMaxSuppression", {}, nullptr, nonMaxSuppression},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> dynamicKernels() { return reference::kRows; }
+
+}  // namespace max

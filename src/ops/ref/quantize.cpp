@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
+#include <algorithm>
+
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+struct Limits {
+  double low, high;
+};
+
+Limits limitsOf(DType dtype) {
+  const double size = std::ldexp(1.0, static_cast<int>(bitsOf(dtype)));
+  return isSigned(dtype) ? Limits{-size / 2, size / 2 - 1} : Limits{0, size - 1};
+}
+
+double quantized(double scaled, double zeroPoint, const Limits& limits) {
+  return std::clamp(std::nearbyint(scaled) + zeroPoint, limits.low, limits.high);
+}
+
+// Which scale belongs to element k: one for all, one per index of the axis, or one per block of them.
+struct ScaleIndex {
+  int64_t inner, size, blocks, block;
+
+  explicit ScaleIndex(const Call& call) {
+    const Shape &data = call.in().shape, &scales = call.in(1).shape;
+    inner = size = blocks = block = 1;
+    if (scales.count() == 1 && scales.rank() < 2) return;
+    const int axis = call.axis("axis", 1, data.rank());
+    inner = data.product(axis + 1, data.rank());
+    size = data[axis];
+    blocks = scales.rank() == data.rank() ? scales[axis] : scales.count();
+    block = std::max<int64_t>(1, blocks == size ? 1 : call.integer("block_size", 0));
+    if (scales.rank() == 1 ? scales[0] != size : blocks * block < size)
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "scales ", scales, " do not fit axis ", axis, " of ", data);
+    perOuter_ = scales.rank() == data.rank() && scales.rank() > 1;
+  }
+  size_t operator()(int64_t k) const {
+    const int64_t at = k / inner % size / block;
+    return static_cast<size_t>(perOuter_ ? (k / (inner * size) * blocks + at) * inner + k % inner : at);
+  }
+
+ private:
+  bool perOuter_ = false;
+};
+
+std::vector<double> zeroPoints(const Call& call, size_t count) {
+  return call.has(2) ? load<double>(call.in(2)) : std::vector<double>(count);
+}
+
+void quantizeLinear(const Call& call) {
+  std::vector<double> x = load<double>(call.in());
+  const std::vector<double> scales = load<double>(call.in(1)), zeros = zeroPoints(call, scales.size());
+  const ScaleIndex index(call);
+  const Limits limits = limitsOf(call.out().dtype);
+  const bool narrow = call.in().dtype != DType::Float64;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const size_t i = index(static_cast<int64_t>(k));
+    // Ties must fall as they do in float division.
+    const double scaled = narrow ? static_cast<float>(x[k]) / static_cast<float>(scales[i]) : x[k] / scales[i];
+    x[k] = quantized(scaled, zeros[i], limits);
+  }
+  store(call.out(), x);
+}
+
+void dequantizeLinear(const Call& call) {
+  std::vector<double> x = load<double>(call.in());
+  const std::vector<double> scales = load<double>(call.in(1)), zeros = zeroPoints(call, scales.size());
+  const ScaleIndex index(call);
+  for (size_t k = 0; k < x.size(); ++k) {
+    const size_t i = index(static_cast<int64_t>(k));
+    x[k] = (x[k] - zeros[i]) * scales[i];
+  }
+  store(call.out(), x);
+}
+
+void dynamicQuantizeLinear(const Call& call) {
+  std::vector<double> x = load<double>(call.in());
+  float low = 0, high = 0;
+  for (const double value : x) {
+    low = std::min(low, static_cast<float>(value));
+    high = std::max(high, static_cast<float>(value));
+  }
+  const float range = (high - low) / 255;
+  const float scale = range == 0 ? 1 : range;
+  const double zero = std::clamp<double>(std::nearbyint((0 - low) / scale), 0, 255);
+  for (double& value : x) value = quantized(static_cast<float>(value) / scale, zero, {0, 255});
+  if (call.hasOutput(0)) store(call.out(0), x);
+  if (call.hasOutput(1)) store(call.out(1), std::vector<double>{scale});
+  if (call.hasOutput(2)) store(call.out(2), std::vector<double>{zero});
+}
+
+const OpKernels kRows[] = {
+    {"", "QuantizeLinear", kReference<quantizeLinear>},
+    {"", "DequantizeLinear", kReference<dequantizeLinear>},
+    {"", "DynamicQuantizeLinear", kReference<dynamicQuantizeLinear>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referenceQuantizeKernels() { return reference::kRows; }
+
+}  // namespace max

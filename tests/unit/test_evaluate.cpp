@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: one node on host tensors, through whatever kernel serves it.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "ops/kernel.h"
+
+namespace max {
+namespace {
+
+Ref<Tensor> floats(const Shape& shape, std::initializer_list<float> values) {
+  return Tensor::of<float>(DType::Float32, shape, values);
+}
+Ref<Tensor> integers(const Shape& shape, std::initializer_list<int64_t> values) {
+  return Tensor::of<int64_t>(DType::Int64, shape, values);
+}
+
+// Builds a node on constants and evaluates it.
+std::vector<Ref<Tensor>> run(std::string_view op, const std::vector<Ref<Tensor>>& inputs, Attributes attributes = {},
+                             size_t outputs = 1, std::string_view domain = "") {
+  const Ref<Graph> graph = makeRef<Graph>();
+  std::vector<Value*> values;
+  std::vector<const Tensor*> tensors;
+  for (const Ref<Tensor>& input : inputs) {
+    values.push_back(input ? graph->addConstant(input) : nullptr);
+    tensors.push_back(input.get());
+  }
+  const Node* node = graph->addNode(domain, op, values, std::move(attributes), outputs, "n");
+  return evaluate(*node, tensors);
+}
+
+void expectFloats(const Ref<Tensor>& tensor, const Shape& shape, std::initializer_list<float> expected) {
+  ASSERT_TRUE(tensor);
+  EXPECT_EQ(tensor->shape(), shape) << concat(tensor->shape());
+  ASSERT_EQ(tensor->count(), static_cast<int64_t>(expected.size()));
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_FLOAT_EQ(tensor->as<float>()[i], expected.begin()[i]) << i;
+}
+
+TEST(Evaluate, AddBroadcasts) {
+  expectFloats(run("Add", {floats({2, 1}, {1, 2}), floats({3}, {10, 20, 30})})[0], {2, 3}, {11, 21, 31, 12, 22, 32});
+}
+
+TEST(Evaluate, MatMul) {
+  expectFloats(run("MatMul", {floats({2, 2}, {1, 2, 3, 4}), floats({2}, {1, -1})})[0], {2}, {-1, -1});
+}
+
+TEST(Evaluate, ReshapeIsAView) {
+  const Ref<Tensor> data = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Ref<Tensor> result = run("Reshape", {data, integers({2}, {3, -1})})[0];
+  expectFloats(result, {3, 2}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(result->data(), data->data());
+}
+
+TEST(Evaluate, SliceBackwards) {
+  expectFloats(run("Slice", {floats({4}, {1, 2, 3, 4}), integers({1}, {-1}), integers({1}, {INT64_MIN}),
+                             integers({1}, {0}), integers({1}, {-2})})[0],
+               {2}, {4, 2});
+}
+
+TEST(Evaluate, TransposeAndConcat) {
+  const Ref<Tensor> turned = run("Transpose", {floats({2, 3}, {1, 2, 3, 4, 5, 6})})[0];
+  expectFloats(turned, {3, 2}, {1, 4, 2, 5, 3, 6});
+  Attributes axis;
+  axis.set("axis", int64_t{-1});
+  expectFloats(run("Concat", {turned, floats({3, 1}, {7, 8, 9})}, axis)[0], {3, 3}, {1, 4, 7, 2, 5, 8, 3, 6, 9});
+}
+
+TEST(Evaluate, SplitSkipsUnwantedOutputs) {
+  Attributes attributes;
+  attributes.set("num_outputs", int64_t{2});
+  const auto parts = run("Split", {floats({3}, {1, 2, 3})}, attributes, 2);
+  expectFloats(parts[0], {2}, {1, 2});
+  expectFloats(parts[1], {1}, {3});
+}
+
+TEST(Evaluate, ConvMatchesItsChannelsLastForm) {
+  const Ref<Tensor> image = floats({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const Ref<Tensor> filter = floats({1, 1, 2, 2}, {1, 0, 0, -1});
+  Attributes attributes;
+  for (const char* name : {"strides", "dilations"}) attributes.set(name, std::vector<int64_t>{1, 1});
+  attributes.set("pads", std::vector<int64_t>{0, 0, 0, 0});
+  expectFloats(run("Conv", {image, filter}, attributes)[0], {1, 1, 2, 2}, {-4, -4, -4, -4});
+  attributes.set("group", int64_t{1});
+  attributes.set("activation", std::string("Relu"));
+  expectFloats(run("Conv", {image->reshaped({1, 3, 3, 1}), filter}, attributes, 1, kMaxDomain)[0], {1, 2, 2, 1},
+               {0, 0, 0, 0});
+}
+
+TEST(Evaluate, GatherRefusesAnIndexOutOfRange) {
+  const Ref<Tensor> data = floats({3}, {1, 2, 3});
+  expectFloats(run("Gather", {data, integers({2}, {-1, 0})})[0], {2}, {3, 1});
+  try {
+    run("Gather", {data, integers({1}, {3})});
+    FAIL() << "index 3 of 3 was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MAX_STATUS_OUT_OF_RANGE);
+    EXPECT_EQ(error.message(), "node 'n' (Gather): index 3 is out of range [-3, 2] of axis 0");
+  }
+}
+
+TEST(Evaluate, ShapesKnownOnlyFromContentsUseTheDynamicFunction) {
+  const auto result = run("NonZero", {floats({2, 2}, {0, 1, 2, 0})})[0];
+  ASSERT_EQ(result->shape(), (Shape{2, 2}));
+  EXPECT_EQ(std::vector<int64_t>(result->as<int64_t>(), result->as<int64_t>() + 4), (std::vector<int64_t>{0, 1, 1, 0}));
+}
+
+TEST(Evaluate, HalfPrecisionGoesThroughTheReferenceKernels) {
+  const Ref<Tensor> half = Tensor::of<uint16_t>(DType::Float16, {2}, {0x3c00, 0xc000});  // 1, -2
+  const Ref<Tensor> result = run("Softmax", {half})[0];
+  EXPECT_EQ(result->dtype(), DType::Float16);
+  EXPECT_EQ(result->as<uint16_t>()[0], 0x3b9f);  // 0.9526
+}
+
+}  // namespace
+}  // namespace max
