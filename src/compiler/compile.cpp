@@ -28,6 +28,10 @@ constexpr Pass kPasses[] = {
     {"simplify", "Again, on what lost its Transposes", simplify, false},
     {"merge", "Equal nodes become one", mergeDuplicates, false},
     {"epilogue", "Bias, residual and activation join products and convolutions", fuseEpilogues, false},
+    {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, false},
+    {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, true},
+    {"fold", "Constants that got another type", foldConstants, false},
+    {"prepare", "Weights are packed", prepareWeights, true},
 };
 
 // A graph and its subgraphs, outer ones first. (Their depth is bounded where they are made.)

@@ -35,12 +35,24 @@ Value* asBias(Rewriter& rewriter, Value* value, const Value* output) {
   return shape.rank() == 1 ? value : rewriter.constant(value->constant->reshaped({shape.back()}));
 }
 
+Value* sumOfBiases(Rewriter& rewriter, Value* first, Value* second) {
+  if (!first) return second;
+  if (!first->constant || first->constant->dtype() != DType::Float32 ||
+      !(first->constant->shape() == second->constant->shape()))
+    return nullptr;
+  Ref<Tensor> sum = Tensor::allocate(DType::Float32, first->constant->shape());
+  for (int64_t i = 0; i < sum->count(); ++i)
+    static_cast<float*>(sum->mutableData())[i] = first->constant->as<float>()[i] + second->constant->as<float>()[i];
+  return rewriter.constant(std::move(sum));
+}
+
 bool fuseBias(Rewriter& rewriter, Node& node) {
   for (size_t side : {0, 1}) {
     Node* product = productBefore(node.input(side));
-    if (!product || product->input(kBias) || product->input(kResidual) || hasActivation(*product)) continue;
+    if (!product || product->input(kResidual) || hasActivation(*product)) continue;
     if (!hasSingleUse(node.input(side)) || !sameType(node.input(side), node.output())) continue;
     Value* bias = asBias(rewriter, node.input(1 - side), node.output());
+    if (bias) bias = sumOfBiases(rewriter, product->input(kBias), bias);
     if (!bias) continue;
     std::vector<Value*> inputs = product->inputs;
     inputs.resize(kBias);

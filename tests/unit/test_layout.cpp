@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpreter.h"
+
+namespace max::test {
+namespace {
+
+Value* conv(Builder& b, Value* x, int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, int64_t group = 1) {
+  const int64_t pad = kernel / 2;
+  return b.op("Conv", {x, b.random({out, in / group, kernel, kernel}), b.random({out})},
+              attrs({{"pads", list({pad, pad, pad, pad})}, {"strides", list({stride, stride})}, {"group", group}}));
+}
+
+TEST(Layout, ResidualBlockRunsChannelsLast) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 3, 8, 8});
+    Value* stem = b.op("Relu", {conv(b, x, 3, 4, 3)});
+    Value* pooled = b.op("MaxPool", {stem}, attrs({{"kernel_shape", list({3, 3})}, {"strides", list({2, 2})}}));
+    Value* left = conv(b, b.op("Relu", {conv(b, pooled, 4, 4, 3)}), 4, 8, 1);
+    Value* sum = b.op("Relu", {b.op("Add", {left, conv(b, pooled, 4, 8, 1)})});
+    Value* flat = b.op("Flatten", {b.op("GlobalAveragePool", {sum})});
+    b.output(b.op("Gemm", {flat, b.random({8, 5}), b.random({5})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 8, 8}}), "ReduceMean Reshape Transpose max.Conv*4 max.MatMul max.MaxPool");
+}
+
+TEST(Layout, SqueezeAndExcite) {
+  const auto build = [](Builder& b) {
+    Value* x = conv(b, b.input({b.symbol("n"), 3, 6, 6}), 3, 8, 3, 1);
+    Value* depthwise = b.op("HardSwish", {conv(b, x, 8, 8, 5, 2, 8)});
+    Value* squeezed = b.op("Relu", {conv(b, b.op("GlobalAveragePool", {depthwise}), 8, 4, 1)});
+    Value* gate = b.op("HardSigmoid", {conv(b, squeezed, 4, 8, 1)});
+    b.output(b.op("ReduceMean", {conv(b, b.op("Mul", {depthwise, gate}), 8, 4, 1), b.ints({2, 3})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Mul ReduceMean*2 Reshape Transpose max.Conv*5");
+}
+
+TEST(Layout, ConcatSplitPadResizeSliceFollow) {
+  const auto build = [](Builder& b) {
+    Value* x = conv(b, b.input({b.symbol("n"), 4, 6, 6}), 4, 8, 3);
+    Node* split = b.node("Split", {x}, attrs({{"axis", int64_t{1}}, {"num_outputs", int64_t{2}}}), 2);
+    Value* left = b.op("Pad", {split->output(0), b.ints({0, 0, 0, 1, 0, 0, 0, -2})});
+    Value* right = b.op("Slice", {split->output(1), b.ints({0, 0}), b.ints({INT64_MAX, -1}), b.ints({2, 3})});
+    Value* joined = b.op("Concat", {left, right}, attrs({{"axis", int64_t{1}}}));
+    b.output(conv(b, b.op("Softmax", {joined}, attrs({{"axis", int64_t{1}}})), 8, 4, 1));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 4, 6, 6}}), "Concat Pad Slice Softmax Split Transpose*2 max.Conv*2");
+}
+
+TEST(Layout, ResizeFollows) {
+  Builder b;
+  Value* x = conv(b, b.input({2, 3, 6, 6}), 3, 4, 3);
+  Value* y = b.op("Resize", {x, nullptr, nullptr, b.ints({2, 4, 12, 9})}, attrs({{"mode", std::string("nearest")}}));
+  b.output(conv(b, y, 4, 2, 1));
+  compile(*b.graph, withoutFusion());
+  EXPECT_EQ(operatorsOf(*b.graph), "Resize Transpose*2 max.Conv*2");
+}
+
+TEST(Layout, OneAndThreeDimensions) {
+  const auto build1 = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 4, 9});
+    Value* y = b.op("Relu", {b.op("Conv", {x, b.random({8, 4, 3})}, attrs({{"strides", list({2})}}))});
+    b.output(b.op("AveragePool", {y}, attrs({{"kernel_shape", list({2})}})));
+  };
+  EXPECT_EQ(compileAndCompare(build1, {{2, 4, 9}}), "Transpose*2 max.AveragePool max.Conv");
+  const auto build3 = [](Builder& b) {
+    Value* x = b.input({1, 2, 4, 5, 6});
+    b.output(b.op("Conv", {b.op("Conv", {x, b.random({4, 2, 2, 2, 2})}), b.random({3, 4, 1, 1, 1})}));
+  };
+  EXPECT_EQ(compileAndCompare(build3, {{1, 2, 4, 5, 6}}), "Transpose*2 max.Conv*2");
+}
+
+TEST(Layout, AutomaticPads) {
+  for (const char* mode : {"SAME_UPPER", "SAME_LOWER", "VALID"}) {
+    const auto build = [mode](Builder& b) {
+      Value* x = b.input({1, 2, 6, 7});
+      b.output(b.op("Conv", {x, b.random({4, 2, 2, 2})},
+                    attrs({{"auto_pad", std::string(mode)}, {"strides", list({2, 2})}})));
+    };
+    EXPECT_EQ(compileAndCompare(build, {{1, 2, 6, 7}}), "Transpose*2 max.Conv") << mode;
+  }
+}
+
+TEST(Layout, SingleChannelNeedsNoTranspose) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 1, 6, 6});
+    b.output(b.op("ReduceMax", {conv(b, x, 1, 4, 3), b.ints({1})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 1, 6, 6}}), "ReduceMax Reshape*2 max.Conv");
+}
+
+TEST(Layout, BroadcastOperandsMove) {
+  const auto build = [](Builder& b) {
+    Value* x = conv(b, b.input({b.symbol("n"), 3, 5, 5}), 3, 4, 3);
+    Value* gate = b.op("Reshape", {b.input({b.symbol("n"), 4}), b.ints({0, 4, 1, 1})});
+    Value* y = b.op("Mul", {b.op("Sub", {x, b.random({4, 1, 1})}), gate});
+    y = b.op("Where", {b.op("Greater", {y, b.scalar(0)}), y, b.random({1, 4, 5, 5})});
+    b.output(conv(b, y, 4, 2, 1));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 5, 5}, {2, 4}}), "Greater Mul Reshape Sub Transpose*2 Where max.Conv*2");
+}
+
+TEST(Layout, WeightsThatAreNotConstantStay) {
+  const auto build = [](Builder& b) { b.output(b.op("Conv", {b.input({1, 2, 5, 5}), b.input({3, 2, 3, 3})})); };
+  EXPECT_EQ(compileAndCompare(build, {{1, 2, 5, 5}, {3, 2, 3, 3}}), "Conv");
+}
+
+TEST(Layout, TensorFlowTransposesCancel) {
+  const auto build = [](Builder& b) {
+    Value* x = b.op("Transpose", {b.input({b.symbol("n"), 6, 6, 3})}, attrs({{"perm", list({0, 3, 1, 2})}}));
+    Value* y = b.op("Transpose", {conv(b, x, 3, 4, 3)}, attrs({{"perm", list({0, 2, 3, 1})}}));
+    b.output(b.op("Add", {y, b.random({1, 1, 1, 4})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 6, 6, 3}}), "max.Conv");
+}
+
+}  // namespace
+}  // namespace max::test
