@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.Conv of float32: a matrix product over output pixels, whose rows of A are
+// the input pixels that each kernel tap sees.
+#include "ops/cpu/conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/cpu/matmul.h"
+
+namespace max {
+
+namespace {
+
+// With fewer channels than this, the taps of one kernel row are one longer tap.
+constexpr int64_t kChannelsWorthATap = 16;
+
+int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// The last dimensions of `values` (default `fallback`) as three spatial dimensions.
+Spatial spatialAttribute(const std::vector<int64_t>& values, size_t first, int rank, int64_t fallback) {
+  Spatial result{fallback, fallback, fallback};
+  for (int i = 0; i < rank; ++i)
+    if (first + static_cast<size_t>(i) < values.size())
+      result[static_cast<size_t>(3 - rank + i)] = values[first + static_cast<size_t>(i)];
+  return result;
+}
+
+Spatial spatialDims(const Shape& shape, int first, int rank) {
+  Spatial result{1, 1, 1};
+  for (int i = 0; i < rank; ++i) result[static_cast<size_t>(3 - rank + i)] = shape[first + i];
+  return result;
+}
+
+// The same convolution over an input that holds its padding; taps of one kernel row become one.
+ConvShape withMergedTaps(const ConvShape& shape) {
+  ConvShape merged = shape;
+  for (size_t i = 0; i < 3; ++i) {
+    merged.in[i] += merged.before[i] + merged.after[i];
+    merged.before[i] = merged.after[i] = 0;
+  }
+  return merged;
+}
+
+bool canMergeTaps(const ConvShape& shape) {
+  return shape.groups == 1 && shape.dilation[2] == 1 && shape.kernel[2] > 1 &&
+         (!shape.isPadded() || shape.channels < kChannelsWorthATap);
+}
+
+// Row pointers see one tap per kernel row, each kernel[2] * channels long.
+ConvShape asRowTaps(ConvShape shape) {
+  shape.kernel[2] = 1;
+  return shape;
+}
+
+PackSource filterSource(const Tensor& weights, int64_t groups, int64_t group) {
+  const Shape& shape = weights.shape();
+  const int64_t filters = shape[0] / groups, depth = shape[1], taps = shape.product(2, shape.rank());
+  return {weights.as<float>() + group * filters * depth * taps, 1, depth * taps, taps, depth, filters};
+}
+
+Ref<PackedWeights> packFilters(const Tensor& weights, int64_t groups, int lanes) {
+  const GemmTable& table = gemmTable();
+  const Shape& shape = weights.shape();
+  auto packed = makeRef<PackedWeights>(table, groups, shape.product(1, shape.rank()), shape[0] / groups);
+  for (int64_t g = 0; g < groups; ++g) packMatrix(table, filterSource(weights, groups, g), packed->matrix(g), lanes);
+  return packed;
+}
+
+class ConvKernel : public Kernel {
+ public:
+  ConvKernel(const KernelRequest& request, const ConvShape& shape);
+  void run(const KernelContext& context) const override;
+  size_t scratchBytes() const override { return static_cast<size_t>(gemmAt_) + gemm_.scratchBytes(); }
+
+ private:
+  std::vector<GemmOffsets> groupOffsets() const;
+  const float* paddedInput(const KernelContext& context) const;
+  void padRow(const float* x, int64_t row, float* padded) const;
+
+  ConvShape shape_;
+  bool merges_;       // taps of a kernel row are one
+  ConvShape inside_;  // the shape whose rows the product sees
+  ConvRows rows_;
+  Ref<PackedWeights> packed_;
+  Gemm gemm_;
+  bool hasBias_, hasResidual_;
+  std::vector<float> zeros_;
+  int64_t gemmAt_;  // in the scratch memory, after the padded input
+};
+
+Ref<PackedWeights> weightsOf(const KernelRequest& request, const ConvShape& shape) {
+  auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
+  if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
+  return packFilters(*request.inputs[1].constant, shape.groups, request.lanes);
+}
+
+Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node)}; }
+
+ConvKernel::ConvKernel(const KernelRequest& request, const ConvShape& shape)
+    : shape_(shape),
+      merges_(canMergeTaps(shape)),
+      inside_(merges_ ? withMergedTaps(shape) : shape),
+      rows_(merges_ ? asRowTaps(inside_) : inside_),
+      packed_(weightsOf(request, shape)),
+      gemm_(shape.images * shape.pixels(), shape.groupFilters(),
+            merges_ ? shape.taps() / shape.kernel[2] : shape.taps(),
+            merges_ ? shape.channels * shape.kernel[2] : shape.groupChannels(), epilogueOf(request.node), request.lanes,
+            groupOffsets()),
+      hasBias_(request.has(2)),
+      hasResidual_(request.has(3)),
+      zeros_(shape.isPadded() && !merges_ ? static_cast<size_t>(shape.channels) : 0) {
+  const bool copies = merges_ && shape_.isPadded();
+  const int64_t pixels = checkedMultiply(checkedMultiply(inside_.in[0], inside_.in[1]), inside_.in[2]);
+  const int64_t floats = checkedMultiply(checkedMultiply(shape.images, pixels), shape.channels);
+  gemmAt_ = copies ? alignUp(checkedMultiply<int64_t>(4, floats)) : 0;
+}
+
+std::vector<GemmOffsets> ConvKernel::groupOffsets() const {
+  std::vector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
+  for (size_t g = 0; g < result.size(); ++g) {
+    const int64_t group = static_cast<int64_t>(g);
+    result[g].a = group * shape_.groupChannels();
+    result[g].b = group * packed_->stride();
+    result[g].c = result[g].bias = result[g].residual = group * shape_.groupFilters();
+  }
+  return result;
+}
+
+void ConvKernel::run(const KernelContext& context) const {
+  const ConvRows::Source source{&rows_, paddedInput(context), zeros_.data()};
+  GemmOperands operands;
+  operands.a = source.x;
+  operands.lda = shape_.channels;
+  if (!shape_.isPointwise()) {
+    operands.rowFunction = ConvRows::fill;
+    operands.rowSource = &source;
+  }
+  operands.b = packed_->data();
+  operands.c = context.out<float>();
+  operands.ldc = operands.ldr = shape_.filters;
+  operands.bias = hasBias_ ? context.in<float>(2) : nullptr;
+  operands.residual = hasResidual_ ? context.in<float>(3) : nullptr;
+  gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
+}
+
+const float* ConvKernel::paddedInput(const KernelContext& context) const {
+  const float* x = context.in<float>(0);
+  if (gemmAt_ == 0) return x;
+  float* padded = reinterpret_cast<float*>(context.scratch);
+  const int64_t rows = shape_.images * inside_.in[0] * inside_.in[1];
+  const int64_t grain = std::max<int64_t>(1, (32 << 10) / std::max<int64_t>(1, inside_.in[2] * shape_.channels));
+  context.parallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) padRow(x, row, padded);
+  });
+  return padded;
+}
+
+void ConvKernel::padRow(const float* x, int64_t row, float* padded) const {
+  const int64_t c = shape_.channels, h = row % inside_.in[1] - shape_.before[1];
+  const int64_t d = row / inside_.in[1] % inside_.in[0] - shape_.before[0], image = row / inside_.in[1] / inside_.in[0];
+  const auto bytes = [](int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); };
+  float* to = padded + row * inside_.in[2] * c;
+  if (h < 0 || h >= shape_.in[1] || d < 0 || d >= shape_.in[0]) {
+    std::memset(to, 0, bytes(inside_.in[2] * c));
+    return;
+  }
+  const int64_t width = shape_.in[2] * c;
+  std::memset(to, 0, bytes(shape_.before[2] * c));
+  std::memcpy(to + shape_.before[2] * c, x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width, bytes(width));
+  std::memset(to + shape_.before[2] * c + width, 0, bytes(shape_.after[2] * c));
+}
+
+bool acceptsConv(const KernelRequest& request) {
+  for (size_t i = 0; i < request.inputs.size(); ++i)
+    if (request.has(i) && request.inputs[i].dtype != DType::Float32) return false;
+  const int rank = request.inputs[0].shape.rank() - 2;
+  return rank >= 1 && rank <= 3 && (request.inputs[1].constant || request.node.prepared);
+}
+
+std::unique_ptr<Kernel> createConv(const KernelRequest& request) {
+  const ConvShape shape(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
+  if (isDepthwise(request.inputs[1].shape, shape.groups)) return createDepthwise(request, shape);
+  return std::make_unique<ConvKernel>(request, shape);
+}
+
+Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
+  const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
+  if (!weights || weights->dtype() != DType::Float32 || weights->shape().rank() < 3) return nullptr;
+  const int64_t groups = node.attributes.getInt("group", 1);
+  if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
+  return packFilters(*weights, groups, defaultLanes());
+}
+
+constexpr Implementation kConv[] = {{"conv_f32", acceptsConv, createConv}};
+const OpKernels kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters}};
+
+}  // namespace
+
+ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w, const Shape& output) {
+  const int rank = x.rank() - 2;
+  images = x[0];
+  channels = x.back();
+  filters = w[0];
+  groups = node.attributes.getInt("group", 1);
+  in = spatialDims(x, 1, rank);
+  out = spatialDims(output, 1, rank);
+  kernel = spatialDims(w, 2, rank);
+  stride = spatialAttribute(node.attributes.getInts("strides"), 0, rank, 1);
+  dilation = spatialAttribute(node.attributes.getInts("dilations"), 0, rank, 1);
+  const std::vector<int64_t> pads = node.attributes.getInts("pads");
+  before = spatialAttribute(pads, 0, rank, 0);
+  after = spatialAttribute(pads, static_cast<size_t>(rank), rank, 0);
+}
+
+bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatial{}; }
+
+ConvRows::ConvRows(const ConvShape& shape) : shape_(shape) {
+  steps_ = {shape.in[1] * shape.in[2] * shape.channels, shape.in[2] * shape.channels, shape.channels};
+  for (int64_t d = 0; d < shape.kernel[0]; ++d)
+    for (int64_t h = 0; h < shape.kernel[1]; ++h)
+      for (int64_t w = 0; w < shape.kernel[2]; ++w)
+        offsets_.push_back(d * shape.dilation[0] * steps_[0] + h * shape.dilation[1] * steps_[1] +
+                           w * shape.dilation[2] * steps_[2]);
+}
+
+void ConvRows::fill(const void* source, int64_t first, int64_t count, int tileRows, const float** table) {
+  const auto& from = *static_cast<const Source*>(source);
+  const Spatial& out = from.rows->shape_.out;
+  Spatial at{first / out[2] / out[1] % out[0], first / out[2] % out[1], first % out[2]};
+  int64_t image = first / out[2] / out[1] / out[0];
+  for (int64_t i = 0; i < count; ++i) {
+    from.rows->fillPixel(from, image, at, tileRows, table + i);
+    if (++at[2] < out[2]) continue;
+    at[2] = 0;
+    if (++at[1] < out[1]) continue;
+    at[1] = 0;
+    if (++at[0] < out[0]) continue;
+    at[0] = 0;
+    ++image;
+  }
+}
+
+void ConvRows::fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows,
+                         const float** table) const {
+  Spatial start;
+  bool isInside = true;
+  int64_t offset = image * shape_.in[0] * steps_[0];
+  for (size_t i = 0; i < 3; ++i) {
+    start[i] = at[i] * shape_.stride[i] - shape_.before[i];
+    isInside &= start[i] >= 0 && start[i] + (shape_.kernel[i] - 1) * shape_.dilation[i] < shape_.in[i];
+    offset += start[i] * steps_[i];
+  }
+  if (isInside) {
+    const float* base = source.x + offset;
+    for (size_t tap = 0; tap < offsets_.size(); ++tap, table += tileRows) *table = base + offsets_[tap];
+    return;
+  }
+  const auto contains = [&](size_t i, int64_t tap) {
+    const int64_t position = start[i] + tap * shape_.dilation[i];
+    return position >= 0 && position < shape_.in[i];
+  };
+  size_t tap = 0;
+  for (int64_t d = 0; d < shape_.kernel[0]; ++d)
+    for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
+      const bool rowExists = contains(0, d) && contains(1, h);
+      for (int64_t w = 0; w < shape_.kernel[2]; ++w, ++tap, table += tileRows)
+        *table = rowExists && contains(2, w) ? source.x + (offset + offsets_[tap]) : source.zeros;
+    }
+}
+
+std::span<const OpKernels> convKernels() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weights_harness.h"
+
+namespace max {
+namespace {
+
+struct ConvCase {
+  int rank = 2;
+  int64_t images = 1, channels = 1, filters = 1, groups = 1;
+  std::vector<int64_t> in, kernel, strides, dilations, pads;
+
+  Shape output() const {
+    Shape shape{images};
+    for (int i = 0; i < rank; ++i) {
+      const size_t s = static_cast<size_t>(i), e = s + static_cast<size_t>(rank);
+      shape.push((in[s] + pads[s] + pads[e] - dilations[s] * (kernel[s] - 1) - 1) / strides[s] + 1);
+    }
+    shape.push(filters);
+    return shape;
+  }
+  Shape input() const {
+    Shape shape{images};
+    for (int64_t dim : in) shape.push(dim);
+    shape.push(channels);
+    return shape;
+  }
+  Shape weights() const {
+    Shape shape{filters, channels / groups};
+    for (int64_t dim : kernel) shape.push(dim);
+    return shape;
+  }
+  std::string describe() const {
+    std::string text = concat("in ", input(), " W ", weights(), " group ", groups, " strides/dilations/pads");
+    for (const auto* list : {&strides, &dilations, &pads}) {
+      text += " /";
+      for (int64_t value : *list) text += concat(" ", value);
+    }
+    return text;
+  }
+};
+
+ConvCase randomCase(RandomTensors& random, int kind) {
+  ConvCase c;
+  c.rank = static_cast<int>(random.integer(1, 3));
+  c.images = random.integer(1, 2);
+  for (int i = 0; i < c.rank; ++i) {
+    const int64_t kernel = kind == 0 ? 1 : random.integer(1, 5);
+    c.kernel.push_back(kernel);
+    c.strides.push_back(random.integer(1, 3));
+    c.dilations.push_back(random.chance(0.7) ? 1 : 2);
+    c.in.push_back((kernel - 1) * c.dilations.back() + random.integer(1, c.rank == 3 ? 5 : 12));
+  }
+  const bool padded = kind != 0 && random.chance(0.6);
+  for (int i = 0; i < 2 * c.rank; ++i) c.pads.push_back(padded ? random.integer(0, 3) : 0);
+  if (kind == 2) {
+    c.groups = c.channels = c.filters = random.integer(2, 70);
+  } else {
+    c.groups = kind == 3 ? random.integer(2, 4) : 1;
+    c.channels = c.groups * random.integer(1, 20);
+    c.filters = c.groups * random.integer(1, 70);
+  }
+  return c;
+}
+
+void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i) {
+  const char* activations[] = {"", "Relu", "Clip", "HardSwish", "Silu", "LeakyRelu"};
+  NodeUnderTest node("max", "Conv");
+  node->attributes.set("group", c.groups);
+  node->attributes.set("strides", c.strides);
+  node->attributes.set("dilations", c.dilations);
+  node->attributes.set("pads", c.pads);
+  node->attributes.set("activation", std::string(activations[random.integer(0, 5)]));
+  node->attributes.set("activation_alpha", -0.5f);
+  node->attributes.set("activation_beta", 0.5f);
+  const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()),
+                          random.chance(0.7) ? random.floats({c.filters}) : nullptr,
+                          random.chance(0.3) ? random.floats(c.output()) : nullptr};
+  const Tensors expected = node.run(inputs, {c.output()}, "reference");
+  const Tensors actual = node.run(inputs, {c.output()}, "conv_f32", 1 + i % 3, 2);
+  expectNear(*actual[0], *expected[0], 3e-5f, concat(nameOf(target), " case ", i, " ", c.describe()));
+}
+
+void compareRandomCases(int kind, int count) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(static_cast<uint32_t>(10 + kind));
+    for (int i = 0; i < count && !testing::Test::HasFatalFailure(); ++i) {
+      ConvCase c = randomCase(random, kind);
+      compare(c, random, target, i);
+    }
+  });
+}
+
+TEST(Conv, PointwiseMatchesReference) { compareRandomCases(0, 40); }
+TEST(Conv, DenseMatchesReference) { compareRandomCases(1, 80); }
+TEST(Conv, DepthwiseMatchesReference) { compareRandomCases(2, 80); }
+TEST(Conv, GroupedMatchesReference) { compareRandomCases(3, 40); }
+
+TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(20);
+    int i = 0;
+    for (int64_t kernel : {1, 3, 5, 7})
+      for (int64_t stride : {1, 2, 3})
+        for (int64_t size : {1, 2, 3, 7, 14, 17}) {
+          if (testing::Test::HasFatalFailure()) return;
+          const int64_t pad = kernel / 2;
+          ConvCase c{2, 1, 24, 24, 24, {size, size}, {kernel, kernel}, {stride, stride}, {1, 1}, {pad, pad, pad, pad}};
+          compare(c, random, target, i++);
+        }
+  });
+}
+
+TEST(Conv, NoImagesIsNoWork) {
+  RandomTensors random(21);
+  ConvCase c{2, 0, 3, 8, 1, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}};
+  compare(c, random, cpuTarget(), 0);
+  ConvCase depthwise{2, 0, 8, 8, 8, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}};
+  compare(depthwise, random, cpuTarget(), 0);
+}
+
+TEST(Conv, PaddingWiderThanTheImage) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(22);
+    ConvCase dense{2, 1, 20, 5, 1, {2, 1}, {3, 3}, {1, 2}, {1, 1}, {4, 5, 4, 6}};
+    compare(dense, random, target, 0);
+    ConvCase depthwise{2, 1, 20, 20, 20, {2, 1}, {3, 3}, {1, 2}, {1, 1}, {4, 5, 4, 6}};
+    compare(depthwise, random, target, 1);
+  });
+}
+
+}  // namespace
+}  // namespace max
