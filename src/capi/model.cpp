@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "max/model.h"
+
+#include "capi/guard.h"
+#include "capi/index.h"
+#include "capi/model_loader.h"
+#include "capi/options.h"
+
+using max::capi::clearOutput;
+using max::capi::elementAt;
+using max::capi::guard;
+using max::capi::requireArgument;
+
+namespace {
+
+MaxModelLoadOptions checkedOptions(const MaxModelLoadOptions* options) {
+  const MaxModelLoadOptions chosen = max::capi::readOptions(options, "MaxModelLoadOptions");
+  max::capi::requireReserved(chosen.reserved, "MaxModelLoadOptions");
+  max::require(chosen.precision >= MAX_PRECISION_HIGHEST && chosen.precision <= MAX_PRECISION_MEDIUM,
+               MAX_STATUS_INVALID_ARGUMENT, "There is no precision with the number ", chosen.precision);
+  max::require(chosen.weightCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "weightCount is ", chosen.weightCount);
+  if (chosen.weightCount == 0) return chosen;
+  requireArgument(chosen.weightNames, "options.weightNames");
+  requireArgument(chosen.weights, "options.weights");
+  for (int32_t i = 0; i < chosen.weightCount; ++i) {
+    max::require(chosen.weightNames[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Name of weight ", i, " is NULL");
+    max::require(chosen.weights[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Weight ", i, " ('", chosen.weightNames[i],
+                 "') is NULL");
+  }
+  return chosen;
+}
+
+max::capi::LoadRequest loadRequest(const MaxSession* session, const MaxModelLoadOptions* options) {
+  requireArgument(session, "session");
+  return {*const_cast<MaxSession*>(session), checkedOptions(options)};
+}
+
+const max::ModelTensor& inputAt(const MaxModel* model, int32_t index) {
+  requireArgument(model, "model");
+  return elementAt(model->inputs(), index, "Input");
+}
+
+const max::ModelTensor& outputAt(const MaxModel* model, int32_t index) {
+  requireArgument(model, "model");
+  return elementAt(model->outputs(), index, "Output");
+}
+
+const char* dimensionName(const max::ModelTensor& tensor, int32_t dimension) {
+  const std::string& name = elementAt(tensor.dimNames, dimension, "Dimension");
+  return name.empty() ? nullptr : name.c_str();
+}
+
+int32_t findTensor(const std::vector<max::ModelTensor>& tensors, const char* name, const char* what) {
+  std::string known;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].name == name) return static_cast<int32_t>(i);
+    known += max::concat(i ? ", '" : "'", tensors[i].name, "'");
+  }
+  max::fail(MAX_STATUS_NOT_FOUND, "The model has no ", what, " '", name, "'; there are: ", known);
+}
+
+}  // namespace
+
+MaxStatus maxModelLoad(const MaxSession* session, const char* path, const MaxModelLoadOptions* options,
+                       MaxModel** outModel) {
+  return guard([&] {
+    clearOutput(outModel, "outModel");
+    requireArgument(path, "path");
+    *outModel = max::capi::loadModel(loadRequest(session, options), path).detach();
+  });
+}
+
+MaxStatus maxModelLoadFromMemory(const MaxSession* session, const void* data, size_t size,
+                                 const MaxModelLoadOptions* options, MaxModel** outModel) {
+  return guard([&] {
+    clearOutput(outModel, "outModel");
+    if (size > 0) requireArgument(data, "data");
+    *outModel = max::capi::loadModel(loadRequest(session, options), data, size).detach();
+  });
+}
+
+void maxModelRetain(const MaxModel* model) {
+  if (model) model->retain();
+}
+
+void maxModelRelease(const MaxModel* model) {
+  if (model) model->release();
+}
+
+MaxStatus maxModelGetSession(const MaxModel* model, MaxSession** outSession) {
+  return guard([&] {
+    clearOutput(outSession, "outSession");
+    requireArgument(model, "model");
+    *outSession = &model->session();
+  });
+}
+
+MaxStatus maxModelGetPrecision(const MaxModel* model, MaxPrecision* outPrecision) {
+  return guard([&] {
+    requireArgument(model, "model");
+    requireArgument(outPrecision, "outPrecision");
+    *outPrecision = model->precision();
+  });
+}
+
+MaxStatus maxModelGetInputCount(const MaxModel* model, int32_t* outCount) {
+  return guard([&] {
+    requireArgument(outCount, "outCount");
+    requireArgument(model, "model");
+    *outCount = static_cast<int32_t>(model->inputs().size());
+  });
+}
+
+MaxStatus maxModelGetInputName(const MaxModel* model, int32_t index, const char** outName) {
+  return guard([&] {
+    clearOutput(outName, "outName");
+    *outName = inputAt(model, index).name.c_str();
+  });
+}
+
+MaxStatus maxModelGetInputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind) {
+  return guard([&] {
+    requireArgument(outKind, "outKind");
+    inputAt(model, index);
+    *outKind = MAX_VALUE_KIND_TENSOR;
+  });
+}
+
+MaxStatus maxModelGetInputDType(const MaxModel* model, int32_t index, MaxDType* outDType) {
+  return guard([&] {
+    requireArgument(outDType, "outDType");
+    *outDType = static_cast<MaxDType>(inputAt(model, index).dtype);
+  });
+}
+
+MaxStatus maxModelGetInputRank(const MaxModel* model, int32_t index, int32_t* outRank) {
+  return guard([&] {
+    requireArgument(outRank, "outRank");
+    *outRank = inputAt(model, index).rank();
+  });
+}
+
+MaxStatus maxModelGetInputShape(const MaxModel* model, int32_t index, const int64_t** outShape) {
+  return guard([&] {
+    clearOutput(outShape, "outShape");
+    *outShape = inputAt(model, index).dims.data();
+  });
+}
+
+MaxStatus maxModelGetInputDimensionName(const MaxModel* model, int32_t index, int32_t dimension, const char** outName) {
+  return guard([&] {
+    clearOutput(outName, "outName");
+    *outName = dimensionName(inputAt(model, index), dimension);
+  });
+}
+
+MaxStatus maxModelGetInputDevice(const MaxModel* model, int32_t index, MaxDevice** outDevice) {
+  return guard([&] {
+    clearOutput(outDevice, "outDevice");
+    inputAt(model, index);
+    *outDevice = &model->device();
+  });
+}
+
+MaxStatus maxModelFindInput(const MaxModel* model, const char* name, int32_t* outIndex) {
+  return guard([&] {
+    requireArgument(outIndex, "outIndex");
+    requireArgument(model, "model");
+    requireArgument(name, "name");
+    *outIndex = findTensor(model->inputs(), name, "input");
+  });
+}
+
+MaxStatus maxModelGetOutputCount(const MaxModel* model, int32_t* outCount) {
+  return guard([&] {
+    requireArgument(outCount, "outCount");
+    requireArgument(model, "model");
+    *outCount = static_cast<int32_t>(model->outputs().size());
+  });
+}
+
+MaxStatus maxModelGetOutputName(const MaxModel* model, int32_t index, const char** outName) {
+  return guard([&] {
+    clearOutput(outName, "outName");
+    *outName = outputAt(model, index).name.c_str();
+  });
+}
+
+MaxStatus maxModelGetOutputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind) {
+  return guard([&] {
+    requireArgument(outKind, "outKind");
+    outputAt(model, index);
+    *outKind = MAX_VALUE_KIND_TENSOR;
+  });
+}
+
+MaxStatus maxModelGetOutputDType(const MaxModel* model, int32_t index, MaxDType* outDType) {
+  return guard([&] {
+    requireArgument(outDType, "outDType");
+    *outDType = static_cast<MaxDType>(outputAt(model, index).dtype);
+  });
+}
+
+MaxStatus maxModelGetOutputRank(const MaxModel* model, int32_t index, int32_t* outRank) {
+  return guard([&] {
+    requireArgument(outRank, "outRank");
+    *outRank = outputAt(model, index).rank();
+  });
+}
+
+MaxStatus maxModelGetOutputShape(const MaxModel* model, int32_t index, const int64_t** outShape) {
+  return guard([&] {
+    clearOutput(outShape, "outShape");
+    *outShape = outputAt(model, index).dims.data();
+  });
+}
+
+MaxStatus maxModelGetOutputDimensionName(const MaxModel* model, int32_t index, int32_t dimension,
+                                         const char** outName) {
+  return guard([&] {
+    clearOutput(outName, "outName");
+    *outName = dimensionName(outputAt(model, index), dimension);
+  });
+}
+
+MaxStatus maxModelGetOutputDevice(const MaxModel* model, int32_t index, MaxDevice** outDevice) {
+  return guard([&] {
+    clearOutput(outDevice, "outDevice");
+    outputAt(model, index);
+    *outDevice = &model->device();
+  });
+}
+
+MaxStatus maxModelFindOutput(const MaxModel* model, const char* name, int32_t* outIndex) {
+  return guard([&] {
+    requireArgument(outIndex, "outIndex");
+    requireArgument(model, "model");
+    requireArgument(name, "name");
+    *outIndex = findTensor(model->outputs(), name, "output");
+  });
+}
+
+MaxStatus maxModelExecute(const MaxModel* model, MaxBuffer* const* inputs, int32_t inputCount,
+                          const MaxModelExecuteOptions* options, MaxBuffer** outOutputs, int32_t outputCount) {
+  return guard([&] {
+    max::require(outputCount >= 0 && inputCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "A count is negative");
+    if (outputCount > 0) requireArgument(outOutputs, "outOutputs");
+    for (int32_t i = 0; i < outputCount; ++i) outOutputs[i] = nullptr;
+    requireArgument(model, "model");
+    if (inputCount > 0) requireArgument(inputs, "inputs");
+    const MaxModelExecuteOptions chosen = max::capi::readOptions(options, "MaxModelExecuteOptions");
+    model->execute({inputs, static_cast<size_t>(inputCount)}, chosen.stream, chosen.outputs,
+                   {outOutputs, static_cast<size_t>(outputCount)});
+  });
+}

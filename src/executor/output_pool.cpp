@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/output_pool.h"
+
+#include <utility>
+
+#include "base/checked.h"
+
+namespace max {
+
+namespace {
+
+// A kept block may be this much larger than what is asked for.
+constexpr size_t kMaxWaste = 4096;
+
+bool fits(size_t size, size_t wanted) { return size >= wanted && size / 2 <= wanted + kMaxWaste; }
+
+}  // namespace
+
+PooledBuffer::PooledBuffer(MaxStream& stream, const Layout& layout, Ref<Storage> block)
+    : MaxBuffer(Ref<MaxStream>(&stream), layout, block, block->data()) {}
+
+PooledBuffer::~PooledBuffer() {
+  if (idle_) addLiveObjects(1);  // was counted out when it became idle
+}
+
+void PooledBuffer::dispose() noexcept {
+  const Ref<OutputPool> pool = std::move(pool_);
+  pool->giveBack(std::unique_ptr<PooledBuffer>(this));
+}
+
+Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& shape) {
+  const size_t bytes = bytesFor(dtype, shape.count());
+  std::unique_ptr<PooledBuffer> buffer = stash_.take();
+  if (buffer && fits(buffer->memory()->size(), bytes)) {
+    buffer->recycle(dtype, shape, buffer->memory(), buffer->data());
+    buffer->idle_ = false;
+    buffer->revive();
+    addLiveObjects(1);
+  } else {
+    buffer = std::make_unique<PooledBuffer>(stream, MaxBuffer::Layout::dense(dtype, shape),
+                                            stream.device().allocate(bytes, {}, stream));
+  }
+  buffer->pool_ = Ref<OutputPool>(this);
+  return Ref<MaxBuffer>::adopt(buffer.release());
+}
+
+void OutputPool::giveBack(std::unique_ptr<PooledBuffer> buffer) noexcept {
+  // A view of the buffer may keep its memory; then the memory cannot be used again.
+  if (closed_.load(std::memory_order_relaxed) || buffer->memory()->referenceCount() != 1) return;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  buffer->idle_ = true;
+  addLiveObjects(-1);
+  stash_.put(std::move(buffer));
+}
+
+void OutputPool::close() noexcept {
+  closed_.store(true, std::memory_order_relaxed);
+  while (stash_.take()) {
+  }
+}
+
+}  // namespace max
