@@ -21,9 +21,10 @@ constexpr size_t kPage = 4096;
 // Zeroed blocks of this size come from the kernel, which zeroes pages when they are first touched.
 constexpr size_t kMapFrom = size_t{1} << 20;
 
-[[noreturn]] void failAllocation(size_t bytes, const MemoryAccount& account) {
+[[noreturn]] void failAllocation(uint64_t bytes, const MemoryAccount& account) {
+  const std::string limit = account.limit() == 0 ? std::string() : concat(", the limit is ", account.limit());
   fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory on cpu:0: asked for ", bytes, " bytes, ", account.used(),
-       " are in use");
+       " are in use", limit);
 }
 
 size_t roundUp(size_t bytes, size_t unit) { return checkedAdd(bytes, unit - 1) / unit * unit; }
@@ -134,8 +135,7 @@ void MemoryAccount::take(uint64_t bytes) {
   const uint64_t now = before + bytes;
   if (now < before || (limit_ != 0 && now > limit_)) {
     giveBack(bytes);
-    fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory on cpu:0: asked for ", bytes, " bytes, ", before,
-         " are in use, the limit is ", limit_);
+    failAllocation(bytes, *this);
   }
   uint64_t peak = peak_.load(std::memory_order_relaxed);
   while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tests of the C API share: checks of a status with its message, and of leaks. */
+#ifndef MAX_TESTS_CAPI_CHECK_H
+#define MAX_TESTS_CAPI_CHECK_H
+
+/* cmocka.h needs the headers before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "max/experimental.h"
+#include "max/max.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The call succeeds. */
+#define CHECK(call) check_ok((call), #call, __FILE__, __LINE__)
+/* The call fails with this status, and its message contains the text. */
+#define CHECK_FAILS(call, status, text) check_fails((call), (status), (text), #call, __FILE__, __LINE__)
+
+static inline void check_ok(MaxStatus status, const char* call, const char* file, int line) {
+  if (status == MAX_STATUS_OK) return;
+  print_error("%s: %s: %s\n", call, maxStatusGetName(status), maxGetLastErrorMessage());
+  _fail(file, line);
+}
+
+static inline void check_fails(MaxStatus status, MaxStatus expected, const char* text, const char* call,
+                               const char* file, int line) {
+  if (status == expected && strstr(maxGetLastErrorMessage(), text)) return;
+  print_error("%s: expected %s with '%s', got %s: %s\n", call, maxStatusGetName(expected), text,
+              maxStatusGetName(status), maxGetLastErrorMessage());
+  _fail(file, line);
+}
+
+static inline int64_t live_objects(void) {
+  int64_t count = -1;
+  CHECK(maxExperimentalGetLiveObjectCount(&count));
+  return count;
+}
+
+/* Teardown of every test: nothing is left alive. */
+static inline int check_no_leaks(void** state) {
+  (void)state;
+  const int64_t count = live_objects();
+  if (count != 0) print_error("%lld objects are still alive\n", (long long)count);
+  return count == 0 ? 0 : -1;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, NULL, check_no_leaks)
+
+static inline MaxDevice* open_cpu(void) {
+  MaxDevice* device = NULL;
+  CHECK(maxDeviceCreate("cpu", -1, NULL, &device));
+  assert_non_null(device);
+  return device;
+}
+
+static inline MaxBuffer* new_buffer(MaxDevice* device, MaxDType dtype, int32_t rank, const int64_t* shape) {
+  MaxBuffer* buffer = NULL;
+  CHECK(maxBufferCreate(device, dtype, rank, shape, NULL, &buffer));
+  assert_non_null(buffer);
+  return buffer;
+}
+
+static inline void* data_of(MaxBuffer* buffer) {
+  void* data = NULL;
+  CHECK(maxBufferGetMutableData(buffer, &data));
+  return data;
+}
+
+/* A buffer of int32 that holds 0, 1, 2, ... */
+static inline MaxBuffer* new_counting(MaxDevice* device, int32_t rank, const int64_t* shape) {
+  MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_INT32, rank, shape);
+  int64_t count = 0;
+  CHECK(maxBufferGetElementCount(buffer, &count));
+  int32_t* values = data_of(buffer);
+  for (int64_t i = 0; i < count; ++i) values[i] = (int32_t)i;
+  return buffer;
+}
+
+#endif
