@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file graph.h
+ * Graphs built in code: any ONNX operator by name, checked step by step.
+ *
+ * A graph has inputs, constants, weights, nodes and outputs. Each node's inputs,
+ * attributes and shapes are checked when it is added. maxModelCompile makes a
+ * model of a graph; the graph can be changed and compiled again afterwards.
+ *
+ *     MaxGraphValue* inputs[2] = {NULL, NULL};
+ *     MaxGraphValue* sum = NULL;
+ *     if (maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 1, shape, NULL, NULL, &inputs[0]) == MAX_STATUS_OK &&
+ *         maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 1, shape, NULL, NULL, &inputs[1]) == MAX_STATUS_OK &&
+ *         maxGraphAddNode(graph, NULL, "Add", NULL, inputs, 2, NULL, &sum, 1) == MAX_STATUS_OK &&
+ *         maxGraphAddOutput(graph, sum, "sum") == MAX_STATUS_OK) puts("built");
+ */
+#ifndef MAX_GRAPH_H
+#define MAX_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "max/buffer.h"
+#include "max/device.h"
+#include "max/dtype.h"
+#include "max/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A graph under construction. */
+typedef struct MaxGraph MaxGraph;
+/** A tensor of a graph; borrowed, lives as long as its graph. */
+typedef struct MaxGraphValue MaxGraphValue;
+/** The attributes of a node, by name. */
+typedef struct MaxAttributes MaxAttributes;
+
+/** A dimension that each call may choose. */
+#define MAX_DIMENSION_DYNAMIC ((int64_t)-1)
+/** The number of dimensions is not known before a call. */
+#define MAX_RANK_DYNAMIC ((int32_t)-1)
+
+/**
+ * Creates an empty graph.
+ *
+ * Thread-safe.
+ *
+ * @param[in] name  For messages; NULL = "graph".
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphCreate(const char* name, MaxGraph** outGraph);
+
+/**
+ * Creates an empty subgraph: a branch or body for the operators If, Loop and Scan.
+ *
+ * Its nodes may use values of `parent`. It becomes part of a node through maxAttributesSetGraph and cannot change
+ * after that. The subgraph holds its parent.
+ *
+ * @param[in] name  For messages; NULL = "subgraph".
+ * @retval MAX_STATUS_UNIMPLEMENTED  More than 32 levels of subgraphs.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphCreateSubgraph(MaxGraph* parent, const char* name, MaxGraph** outGraph);
+
+/**
+ * Adds a reference; NULL is allowed.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API void maxGraphRetain(const MaxGraph* graph);
+
+/**
+ * Drops a reference; NULL is allowed. The values go with the graph.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API void maxGraphRelease(const MaxGraph* graph);
+
+/**
+ * Gets the name of a graph.
+ *
+ * Borrowed from the graph.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphGetName(const MaxGraph* graph, const char** outName);
+
+/**
+ * Adds an input.
+ *
+ * @param[in] name  Unique in the graph.
+ * @param[in] rank  0 = a scalar; MAX_RANK_DYNAMIC = not known, possible in subgraphs only.
+ * @param[in] shape  Numbers of elements; MAX_DIMENSION_DYNAMIC = chosen by each call. NULL if `rank` is at most 0.
+ * @param[in] dimensionNames  Names of dynamic dimensions, NULL entries = none; equal names stand for equal
+ *                            dimensions in the whole graph. NULL = no names.
+ * @param[in] device  Where the input is; NULL = the first device of the session.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The name is taken, or a dimension is below -1 or named though it is a number.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, int32_t rank,
+                                                 const int64_t* shape, const char* const* dimensionNames,
+                                                 MaxDevice* device, MaxGraphValue** outValue);
+
+/**
+ * Adds a constant. The contents are copied, after a wait for work on the buffer's stream.
+ *
+ * @param[in] name  Unique in the graph; NULL = the library chooses one.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddConstant(MaxGraph* graph, const char* name, const MaxBuffer* contents,
+                                                    MaxGraphValue** outValue);
+
+/**
+ * Adds a weight: a constant whose contents are given by name when the graph is compiled.
+ *
+ * @param[in] name  Unique in the graph.
+ * @param[in] shape  All dimensions are known. NULL if `rank` is 0.
+ * @param[in] device  Where the weight is used; NULL = the first device of the session.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeight(MaxGraph* graph, const char* name, MaxDType dtype, int32_t rank,
+                                                  const int64_t* shape, MaxDevice* device, MaxGraphValue** outValue);
+
+/**
+ * Adds a node: an operator on values, with the meaning of the newest ONNX operator set.
+ *
+ * Numbers and types of inputs, attributes and shapes are checked, and the types of the outputs are inferred; the
+ * message of a failure names node, operator, tensors and shapes, and the graph is as it was.
+ *
+ * @param[in] domain  NULL or "" = ONNX's own operators.
+ * @param[in] name  For messages and profiles; NULL = none.
+ * @param[in] inputs  Values of this graph or of its parents. A NULL entry leaves an optional input out.
+ * @param[in] attributes  Copied. NULL = none.
+ * @param[out] outValues  Filled with `outputCount` values; all NULL on failure.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The node is not valid.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The graph is part of a node already.
+ * @retval MAX_STATUS_UNIMPLEMENTED  There is no such operator.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddNode(MaxGraph* graph, const char* domain, const char* op, const char* name,
+                                                MaxGraphValue* const* inputs, int32_t inputCount,
+                                                const MaxAttributes* attributes, MaxGraphValue** outValues,
+                                                int32_t outputCount);
+
+/**
+ * Makes a value the next output of the graph.
+ *
+ * @param[in] name  Unique among the outputs; NULL = the value's name.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddOutput(MaxGraph* graph, MaxGraphValue* value, const char* name);
+
+/**
+ * Gets the number of inputs.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphGetInputCount(const MaxGraph* graph, int32_t* outCount);
+
+/**
+ * Gets an input.
+ *
+ * Borrowed from the graph.
+ *
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphGetInput(const MaxGraph* graph, int32_t index, MaxGraphValue** outValue);
+
+/**
+ * Gets the number of outputs.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphGetOutputCount(const MaxGraph* graph, int32_t* outCount);
+
+/**
+ * Gets the value that is an output.
+ *
+ * Borrowed from the graph.
+ *
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphGetOutput(const MaxGraph* graph, int32_t index, MaxGraphValue** outValue);
+
+/**
+ * Gets the name of an output.
+ *
+ * Borrowed from the graph.
+ *
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphGetOutputName(const MaxGraph* graph, int32_t index, const char** outName);
+
+/**
+ * Gets the number of nodes, subgraphs not included.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphGetNodeCount(const MaxGraph* graph, int32_t* outCount);
+
+/**
+ * Finds a value of this graph by its name.
+ *
+ * Borrowed from the graph.
+ *
+ * @retval MAX_STATUS_NOT_FOUND  No value has this name.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphFindValue(const MaxGraph* graph, const char* name, MaxGraphValue** outValue);
+
+/**
+ * Gets the graph that a value belongs to.
+ *
+ * Borrowed: the caller's references to the graph are untouched.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetGraph(const MaxGraphValue* value, MaxGraph** outGraph);
+
+/**
+ * Gets the name of a value.
+ *
+ * Borrowed from the graph.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetName(const MaxGraphValue* value, const char** outName);
+
+/**
+ * Gets the element type of a value.
+ *
+ * @param[out] outDType  MAX_DTYPE_INVALID if it is not known yet.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetDType(const MaxGraphValue* value, MaxDType* outDType);
+
+/**
+ * Gets the number of dimensions of a value.
+ *
+ * @param[out] outRank  MAX_RANK_DYNAMIC if it is not known yet.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetRank(const MaxGraphValue* value, int32_t* outRank);
+
+/**
+ * Gets the dimensions of a value, as many as its rank; MAX_DIMENSION_DYNAMIC where a call chooses.
+ *
+ * Borrowed from the graph.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetShape(const MaxGraphValue* value, const int64_t** outShape);
+
+/**
+ * Gets what is known of a dynamic dimension: its name, or an expression such as "2*batch + 1".
+ *
+ * Borrowed from the graph.
+ *
+ * @param[out] outName  NULL if the dimension is a number or nothing is known of it.
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such dimension.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetDimensionName(const MaxGraphValue* value, int32_t dimension,
+                                                              const char** outName);
+
+/**
+ * Gets the device that a value is on: the one given for it, or the one of what it is computed from.
+ *
+ * Borrowed from the graph.
+ *
+ * @param[out] outDevice  NULL = the first device of the session.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetDevice(const MaxGraphValue* value, MaxDevice** outDevice);
+
+/**
+ * Creates an empty set of attributes. Setting a name again replaces its value.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesCreate(MaxAttributes** outAttributes);
+
+/**
+ * Adds a reference; NULL is allowed.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API void maxAttributesRetain(const MaxAttributes* attributes);
+
+/**
+ * Drops a reference; NULL is allowed.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API void maxAttributesRelease(const MaxAttributes* attributes);
+
+/**
+ * Sets an attribute to a number.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetInt(MaxAttributes* attributes, const char* name, int64_t value);
+
+/**
+ * Sets an attribute to a list of numbers.
+ *
+ * @param[in] values  NULL only if `count` is 0.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetInts(MaxAttributes* attributes, const char* name, const int64_t* values,
+                                                     int32_t count);
+
+/**
+ * Sets an attribute to an element type, for example "to" of Cast, in ONNX's numbers.
+ *
+ * @retval MAX_STATUS_INVALID_ARGUMENT  ONNX has no such type.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetDType(MaxAttributes* attributes, const char* name, MaxDType value);
+
+/**
+ * Sets an attribute to a real number.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetFloat(MaxAttributes* attributes, const char* name, float value);
+
+/**
+ * Sets an attribute to a list of real numbers.
+ *
+ * @param[in] values  NULL only if `count` is 0.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetFloats(MaxAttributes* attributes, const char* name, const float* values,
+                                                       int32_t count);
+
+/**
+ * Sets an attribute to a string.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetString(MaxAttributes* attributes, const char* name, const char* value);
+
+/**
+ * Sets an attribute to a list of strings.
+ *
+ * @param[in] values  NULL only if `count` is 0.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetStrings(MaxAttributes* attributes, const char* name,
+                                                        const char* const* values, int32_t count);
+
+/**
+ * Sets an attribute to a tensor. The contents are copied, after a wait for work on the buffer's stream.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetTensor(MaxAttributes* attributes, const char* name,
+                                                       const MaxBuffer* value);
+
+/**
+ * Sets an attribute to a subgraph. The attributes hold it; it is fixed once a node uses them.
+ *
+ * @param[in] value  Made by maxGraphCreateSubgraph for the graph that gets the node.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The graph is no subgraph.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxAttributesSetGraph(MaxAttributes* attributes, const char* name, MaxGraph* value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

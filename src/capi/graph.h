@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handles of graph.h. What runs a graph takes a copy: graph().clone().
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ref.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "max/graph.h"
+
+// A value and what the boundary adds to it. Owned by its MaxGraph.
+struct MaxGraphValue {
+  MaxGraphValue(MaxGraph& ownerGraph, max::Value& graphValue, max::Ref<MaxDevice> valueDevice);
+
+  MaxGraph& graph;
+  max::Value& value;
+  max::Ref<MaxDevice> device;               // NULL = the session's first
+  std::vector<int64_t> shape;               // -1 = dynamic
+  std::vector<std::string> dimensionNames;  // empty = none
+};
+
+struct MaxGraph : max::Handle {
+ public:
+  explicit MaxGraph(const char* name);
+  MaxGraph(max::Ref<MaxGraph> parent, const char* name);
+
+  max::Graph& graph() const { return *graph_; }
+  const max::Ref<max::Graph>& graphRef() const { return graph_; }
+  bool isSubgraph() const { return bool(parent_); }
+
+  MaxGraphValue* adopt(max::Value* value, max::Ref<MaxDevice> device);
+  MaxGraphValue* find(const max::Value* value) const;  // NULL if there is none
+  // A subgraph that belongs to a node stays as it was checked.
+  void freeze() { frozen_ = true; }
+  void requireMutable() const;
+
+ private:
+  max::Ref<MaxGraph> parent_;  // before graph_, so that it goes after it
+  max::Ref<max::Graph> graph_;
+  std::deque<MaxGraphValue> values_;
+  std::unordered_map<const max::Value*, MaxGraphValue*> byValue_;
+  bool frozen_ = false;
+};
+
+struct MaxAttributes : max::Handle {
+ public:
+  void set(const char* name, max::Attribute value);
+  void setGraph(const char* name, max::Ref<MaxGraph> graph);
+  const max::Attributes& attributes() const { return attributes_; }
+  void freezeGraphs() const;
+
+ private:
+  std::unordered_map<std::string, max::Ref<MaxGraph>> graphs_;  // holds the parents of the subgraphs
+  max::Attributes attributes_;
+};
+
+namespace max::capi {
+
+// A dense copy in host memory that nobody else writes.
+Ref<Tensor> copiedTensor(const MaxBuffer& buffer);
+
+}  // namespace max::capi

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs built in code. The patterns are those that bindings use: Python (cffi) keeps a MaxGraphValue together with
+   its graph, Rust ties it to the graph by a lifetime, Go holds the graph in the value's struct; all of them build
+   attributes in a short-lived handle per node. */
+#include "check.h"
+
+static MaxDevice* cpu;
+static MaxGraph* graph;
+
+static int set_up(void** state) {
+  (void)state;
+  cpu = open_cpu();
+  CHECK(maxGraphCreate("test", &graph));
+  return 0;
+}
+
+static int tear_down(void** state) {
+  maxGraphRelease(graph);
+  maxDeviceRelease(cpu);
+  return check_no_leaks(state);
+}
+
+static MaxGraphValue* add_floats(MaxGraph* target, const char* name, int32_t rank, const int64_t* shape,
+                                 const char* const* names) {
+  MaxGraphValue* value = NULL;
+  CHECK(maxGraphAddInput(target, name, MAX_DTYPE_FLOAT32, rank, shape, names, NULL, &value));
+  return value;
+}
+
+static MaxBuffer* int64_buffer(int32_t rank, const int64_t* shape, const int64_t* values) {
+  MaxBuffer* buffer = NULL;
+  void* data = NULL;
+  size_t bytes = 0;
+  CHECK(maxBufferCreate(cpu, MAX_DTYPE_INT64, rank, shape, NULL, &buffer));
+  CHECK(maxBufferGetMutableData(buffer, &data));
+  CHECK(maxBufferGetByteCount(buffer, &bytes));
+  memcpy(data, values, bytes);
+  return buffer;
+}
+
+static MaxGraphValue* add_int64s(MaxGraph* target, int32_t rank, const int64_t* shape, const int64_t* values) {
+  MaxBuffer* buffer = int64_buffer(rank, shape, values);
+  MaxGraphValue* value = NULL;
+  CHECK(maxGraphAddConstant(target, NULL, buffer, &value));
+  maxBufferRelease(buffer);
+  return value;
+}
+
+static void assert_shape(const MaxGraphValue* value, int32_t rank, const int64_t* expected) {
+  int32_t actualRank = -2;
+  const int64_t* shape = NULL;
+  CHECK(maxGraphValueGetRank(value, &actualRank));
+  assert_int_equal(actualRank, rank);
+  CHECK(maxGraphValueGetShape(value, &shape));
+  assert_non_null(shape);
+  for (int32_t i = 0; i < rank; ++i) assert_int_equal(shape[i], expected[i]);
+}
+
+static void assert_dimension_name(const MaxGraphValue* value, int32_t dimension, const char* expected) {
+  const char* name = NULL;
+  CHECK(maxGraphValueGetDimensionName(value, dimension, &name));
+  if (expected)
+    assert_string_equal(name, expected);
+  else
+    assert_null(name);
+}
+
+static void test_builds_a_graph_with_symbols(void** state) {
+  (void)state;
+  const int64_t shape[] = {-1, -1, 768}, weightShape[] = {768, 64};
+  const char* names[] = {"batch", "seq", NULL};
+  MaxGraphValue* inputs[2] = {add_floats(graph, "x", 3, shape, names), NULL};
+  MaxGraphValue *product = NULL, *found = NULL;
+  CHECK(maxGraphAddWeight(graph, "w", MAX_DTYPE_FLOAT32, 2, weightShape, NULL, &inputs[1]));
+  CHECK(maxGraphAddNode(graph, NULL, "MatMul", "project", inputs, 2, NULL, &product, 1));
+  assert_shape(product, 3, (const int64_t[]){-1, -1, 64});
+  assert_dimension_name(product, 0, "batch");
+  assert_dimension_name(product, 1, "seq");
+  assert_dimension_name(product, 2, NULL);
+  MaxDType dtype = MAX_DTYPE_INVALID;
+  CHECK(maxGraphValueGetDType(product, &dtype));
+  assert_int_equal(dtype, MAX_DTYPE_FLOAT32);
+
+  CHECK(maxGraphAddOutput(graph, product, "y"));
+  int32_t count = 0;
+  const char* name = NULL;
+  CHECK(maxGraphGetInputCount(graph, &count));
+  assert_int_equal(count, 1);
+  CHECK(maxGraphGetNodeCount(graph, &count));
+  assert_int_equal(count, 1);
+  CHECK(maxGraphGetOutputCount(graph, &count));
+  assert_int_equal(count, 1);
+  CHECK(maxGraphGetOutputName(graph, 0, &name));
+  assert_string_equal(name, "y");
+  CHECK(maxGraphGetOutput(graph, 0, &found));
+  assert_ptr_equal(found, product);
+  CHECK(maxGraphGetInput(graph, 0, &found));
+  assert_ptr_equal(found, inputs[0]);
+  CHECK(maxGraphFindValue(graph, "w", &found));
+  assert_ptr_equal(found, inputs[1]);
+  CHECK(maxGraphValueGetName(found, &name));
+  assert_string_equal(name, "w");
+  CHECK(maxGraphGetName(graph, &name));
+  assert_string_equal(name, "test");
+  MaxGraph* owner = NULL;
+  CHECK(maxGraphValueGetGraph(product, &owner));
+  assert_ptr_equal(owner, graph);
+}
+
+/* Shape arithmetic is followed: Concat([seq * 2, 5]) gives a Reshape its dimensions. */
+static void test_follows_shape_arithmetic(void** state) {
+  (void)state;
+  const int64_t shape[] = {-1, 10}, one[] = {1};
+  const char* names[] = {"seq", NULL};
+  MaxGraphValue* x = add_floats(graph, "x", 2, shape, names);
+  MaxGraphValue *dims = NULL, *first = NULL, *twice = NULL, *target = NULL, *y = NULL;
+  MaxAttributes* attributes = NULL;
+  CHECK(maxGraphAddNode(graph, NULL, "Shape", NULL, &x, 1, NULL, &dims, 1));
+  MaxGraphValue* gathered[] = {dims, add_int64s(graph, 1, one, (const int64_t[]){0})};
+  CHECK(maxGraphAddNode(graph, NULL, "Gather", NULL, gathered, 2, NULL, &first, 1));
+  MaxGraphValue* product[] = {first, add_int64s(graph, 0, NULL, (const int64_t[]){2})};
+  CHECK(maxGraphAddNode(graph, NULL, "Mul", NULL, product, 2, NULL, &twice, 1));
+  MaxGraphValue* parts[] = {twice, add_int64s(graph, 1, one, (const int64_t[]){5})};
+  CHECK(maxAttributesCreate(&attributes));
+  CHECK(maxAttributesSetInt(attributes, "axis", 0));
+  CHECK(maxGraphAddNode(graph, "", "Concat", NULL, parts, 2, attributes, &target, 1));
+  maxAttributesRelease(attributes);
+  MaxGraphValue* reshaped[] = {x, target};
+  CHECK(maxGraphAddNode(graph, NULL, "Reshape", NULL, reshaped, 2, NULL, &y, 1));
+  assert_shape(y, 2, (const int64_t[]){-1, 5});
+  assert_dimension_name(y, 0, "2*seq");
+}
+
+static void test_all_kinds_of_attributes(void** state) {
+  (void)state;
+  const int64_t scalar[] = {1}, value[] = {7};
+  MaxAttributes* attributes = NULL;
+  MaxGraphValue *out = NULL, *parts[2] = {NULL, NULL};
+  MaxBuffer* tensor = int64_buffer(1, scalar, value);
+  CHECK(maxAttributesCreate(&attributes));
+  CHECK(maxAttributesSetInt(attributes, "axis", 1));
+  CHECK(maxAttributesSetInts(attributes, "perm", (const int64_t[]){1, 0}, 2));
+  CHECK(maxAttributesSetInts(attributes, "none", NULL, 0));
+  CHECK(maxAttributesSetDType(attributes, "to", MAX_DTYPE_FLOAT16));
+  CHECK(maxAttributesSetFloat(attributes, "alpha", 0.5f));
+  CHECK(maxAttributesSetFloats(attributes, "value_floats", (const float[]){1, 2, 3}, 3));
+  CHECK(maxAttributesSetString(attributes, "direction", "forward"));
+  CHECK(maxAttributesSetStrings(attributes, "activations", (const char* const[]){"Relu", "Tanh"}, 2));
+  CHECK(maxAttributesSetTensor(attributes, "value", tensor));
+  maxBufferRelease(tensor);
+
+  CHECK(maxGraphAddNode(graph, NULL, "Constant", NULL, NULL, 0, attributes, &out, 1));
+  assert_shape(out, 1, (const int64_t[]){1});
+  MaxGraphValue* x = add_floats(graph, "x", 2, (const int64_t[]){4, 6}, NULL);
+  CHECK(maxGraphAddNode(graph, NULL, "Transpose", NULL, &x, 1, attributes, &out, 1));
+  assert_shape(out, 2, (const int64_t[]){6, 4});
+  CHECK(maxGraphAddNode(graph, NULL, "Cast", NULL, &x, 1, attributes, &out, 1));
+  MaxDType dtype = MAX_DTYPE_INVALID;
+  CHECK(maxGraphValueGetDType(out, &dtype));
+  assert_int_equal(dtype, MAX_DTYPE_FLOAT16);
+  CHECK(maxGraphAddNode(graph, NULL, "Split", NULL, &x, 1, attributes, parts, 2));
+  assert_shape(parts[1], 2, (const int64_t[]){4, 3});
+  /* A node keeps what it was given. */
+  CHECK(maxAttributesSetInt(attributes, "axis", 7));
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Softmax", "s", &x, 1, attributes, &out, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "node 's' (Softmax): axis 7 is out of range for rank 2; inputs: 'x' float32[4, 6]");
+  maxAttributesRelease(attributes);
+}
+
+static void test_omitted_inputs(void** state) {
+  (void)state;
+  MaxGraphValue* inputs[3] = {add_floats(graph, "x", 1, (const int64_t[]){4}, NULL), NULL,
+                              add_floats(graph, "most", 0, NULL, NULL)};
+  MaxGraphValue* y = NULL;
+  CHECK(maxGraphAddNode(graph, NULL, "Clip", NULL, inputs, 3, NULL, &y, 1));
+  MaxGraphValue* none[2] = {inputs[0], NULL};
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Add", "sum", none, 2, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "node 'sum' (Add): input 1 is required");
+  assert_null(y);
+}
+
+/* If with branches that use an outer value; handles are released before the graph is done. */
+static void test_subgraphs(void** state) {
+  (void)state;
+  MaxGraphValue *condition = NULL, *inner = NULL, *y = NULL;
+  MaxGraphValue* x = add_floats(graph, "x", 1, (const int64_t[]){4}, NULL);
+  CHECK(maxGraphAddInput(graph, "c", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &condition));
+  MaxGraph *thenGraph = NULL, *elseGraph = NULL;
+  CHECK(maxGraphCreateSubgraph(graph, "then", &thenGraph));
+  CHECK(maxGraphAddNode(thenGraph, NULL, "Relu", NULL, &x, 1, NULL, &inner, 1));
+  CHECK(maxGraphAddOutput(thenGraph, inner, NULL));
+  CHECK(maxGraphCreateSubgraph(graph, "else", &elseGraph));
+  CHECK(maxGraphAddOutput(elseGraph, x, "same"));
+
+  MaxAttributes* attributes = NULL;
+  CHECK(maxAttributesCreate(&attributes));
+  CHECK_FAILS(maxAttributesSetGraph(attributes, "then_branch", graph), MAX_STATUS_INVALID_ARGUMENT, "no subgraph");
+  CHECK(maxAttributesSetGraph(attributes, "then_branch", thenGraph));
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "If", "if", &condition, 1, attributes, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "attribute 'else_branch' is missing");
+  CHECK(maxAttributesSetGraph(attributes, "else_branch", elseGraph));
+  CHECK(maxGraphAddNode(graph, NULL, "If", "if", &condition, 1, attributes, &y, 1));
+  assert_shape(y, 1, (const int64_t[]){4});
+  CHECK_FAILS(maxGraphAddOutput(thenGraph, inner, "again"), MAX_STATUS_FAILED_PRECONDITION, "'then'");
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Relu", NULL, &inner, 1, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "belongs to another graph");
+  maxGraphRelease(thenGraph);
+  maxGraphRelease(elseGraph);
+  maxAttributesRelease(attributes);
+}
+
+/* Attributes and subgraphs hold what they came from, so every order of release is legal. */
+static void test_attributes_outlive_their_graph(void** state) {
+  (void)state;
+  MaxGraph *parent = NULL, *child = NULL;
+  MaxAttributes* attributes = NULL;
+  MaxGraphValue* y = NULL;
+  CHECK(maxGraphCreate(NULL, &parent));
+  MaxGraphValue* x = add_floats(parent, "x", 1, (const int64_t[]){4}, NULL);
+  CHECK(maxGraphCreateSubgraph(parent, NULL, &child));
+  CHECK(maxGraphAddNode(child, NULL, "Relu", NULL, &x, 1, NULL, &y, 1));
+  CHECK(maxAttributesCreate(&attributes));
+  CHECK(maxAttributesSetGraph(attributes, "body", child));
+  maxGraphRelease(parent);
+  maxGraphRelease(child);
+  assert_shape(y, 1, (const int64_t[]){4});
+  maxAttributesRelease(attributes);
+}
+
+static void test_devices(void** state) {
+  (void)state;
+  MaxGraphValue* inputs[2] = {NULL, NULL};
+  MaxGraphValue* y = NULL;
+  MaxDevice* device = NULL;
+  const int64_t shape[] = {4};
+  CHECK(maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 1, shape, NULL, cpu, &inputs[0]));
+  CHECK(maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 1, shape, NULL, NULL, &inputs[1]));
+  CHECK(maxGraphAddNode(graph, NULL, "Add", NULL, inputs, 2, NULL, &y, 1));
+  CHECK(maxGraphValueGetDevice(y, &device));
+  assert_ptr_equal(device, cpu);
+  CHECK(maxGraphValueGetDevice(inputs[1], &device));
+  assert_null(device);
+}
+
+static void test_wrong_inputs(void** state) {
+  (void)state;
+  const int64_t shape[] = {2, -5}, two[] = {2, 3}, huge[] = {INT64_MAX, 8};
+  const char* names[] = {"rows", NULL};
+  MaxGraphValue* value = (MaxGraphValue*)graph;
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, shape, NULL, NULL, &value),
+              MAX_STATUS_INVALID_ARGUMENT, "dimension 1 is -5");
+  assert_null(value);
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, names, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+              "'rows'");
+  CHECK_FAILS(maxGraphAddInput(graph, "x", 3, 2, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+              "Data type 3 does not exist");
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 17, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+              "Rank 17");
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, MAX_RANK_DYNAMIC, NULL, NULL, NULL, &value),
+              MAX_STATUS_INVALID_ARGUMENT, "Rank -1");
+  CHECK_FAILS(maxGraphAddInput(graph, "", MAX_DTYPE_FLOAT32, 2, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+              "'name' is empty");
+  CHECK_FAILS(maxGraphAddWeight(graph, "w", MAX_DTYPE_FLOAT32, 2, huge, NULL, &value), MAX_STATUS_OUT_OF_RANGE,
+              "overflow");
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, NULL, NULL, &value));
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+              "'x' is used twice");
+  CHECK_FAILS(maxGraphFindValue(graph, "z", &value), MAX_STATUS_NOT_FOUND, "has no value 'z'");
+  CHECK_FAILS(maxGraphGetInput(graph, 1, &value), MAX_STATUS_OUT_OF_RANGE, "Input 1 does not exist");
+  CHECK_FAILS(maxGraphGetOutput(graph, -1, &value), MAX_STATUS_OUT_OF_RANGE, "Output -1 does not exist");
+}
+
+static void test_wrong_nodes(void** state) {
+  (void)state;
+  MaxGraphValue* inputs[2] = {add_floats(graph, "a", 2, (const int64_t[]){2, 3}, NULL),
+                              add_floats(graph, "b", 2, (const int64_t[]){4, 5}, NULL)};
+  MaxGraphValue *y = inputs[0], *ten[10];
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Add", "sum", inputs, 2, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "node 'sum' (Add): shapes [2, 3] and [4, 5] do not broadcast: 2 and 4 disagree at axis 0; inputs: "
+              "'a' float32[2, 3], 'b' float32[4, 5]");
+  assert_null(y);
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "MatMul", "p", inputs, 2, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "the inner dimensions disagree: 3 and 4");
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Not", "n", inputs, 1, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "input 0 cannot be float32; allowed are bool");
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Relu", "r", inputs, 2, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "has 2 inputs, needs 1");
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Relu", "r", inputs, 1, NULL, ten, 10), MAX_STATUS_INVALID_ARGUMENT,
+              "has 10 outputs, needs 1");
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Rely", "r", inputs, 1, NULL, &y, 1), MAX_STATUS_UNIMPLEMENTED,
+              "unknown operator 'Rely'");
+  CHECK_FAILS(maxGraphAddNode(graph, "max", "Elementwise", NULL, inputs, 1, NULL, &y, 1), MAX_STATUS_UNIMPLEMENTED,
+              "max.Elementwise");
+  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Relu", NULL, inputs, -1, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "'inputs' is -1");
+  int32_t count = -1;
+  CHECK(maxGraphGetNodeCount(graph, &count));
+  assert_int_equal(count, 0);
+}
+
+static void test_null_arguments(void** state) {
+  (void)state;
+  MaxAttributes* attributes = NULL;
+  MaxGraphValue* value = NULL;
+  int32_t count = 0;
+  const char* name = NULL;
+  const int64_t* shape = NULL;
+  MaxDType dtype = MAX_DTYPE_INVALID;
+  MaxDevice* device = NULL;
+  MaxGraph* other = NULL;
+  maxGraphRetain(NULL);
+  maxGraphRelease(NULL);
+  maxAttributesRetain(NULL);
+  maxAttributesRelease(NULL);
+  CHECK(maxAttributesCreate(&attributes));
+  const MaxStatus results[] = {
+      maxGraphCreate(NULL, NULL),
+      maxGraphCreateSubgraph(NULL, NULL, &other),
+      maxGraphGetName(NULL, &name),
+      maxGraphGetName(graph, NULL),
+      maxGraphAddInput(NULL, "x", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &value),
+      maxGraphAddInput(graph, NULL, MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &value),
+      maxGraphAddInput(graph, "x", MAX_DTYPE_BOOL, 1, NULL, NULL, NULL, &value),
+      maxGraphAddInput(graph, "x", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, NULL),
+      maxGraphAddConstant(graph, NULL, NULL, &value),
+      maxGraphAddWeight(graph, NULL, MAX_DTYPE_BOOL, 0, NULL, NULL, &value),
+      maxGraphAddNode(NULL, NULL, "Add", NULL, NULL, 0, NULL, &value, 1),
+      maxGraphAddNode(graph, NULL, NULL, NULL, NULL, 0, NULL, &value, 1),
+      maxGraphAddNode(graph, NULL, "Add", NULL, NULL, 2, NULL, &value, 1),
+      maxGraphAddNode(graph, NULL, "Add", NULL, NULL, 0, NULL, NULL, 1),
+      maxGraphAddOutput(graph, NULL, NULL),
+      maxGraphAddOutput(NULL, NULL, NULL),
+      maxGraphGetInputCount(NULL, &count),
+      maxGraphGetOutputCount(graph, NULL),
+      maxGraphGetNodeCount(NULL, &count),
+      maxGraphGetInput(NULL, 0, &value),
+      maxGraphGetOutput(NULL, 0, &value),
+      maxGraphGetOutputName(NULL, 0, &name),
+      maxGraphFindValue(graph, NULL, &value),
+      maxGraphValueGetGraph(NULL, &other),
+      maxGraphValueGetName(NULL, &name),
+      maxGraphValueGetDType(NULL, &dtype),
+      maxGraphValueGetRank(NULL, &count),
+      maxGraphValueGetShape(NULL, &shape),
+      maxGraphValueGetDimensionName(NULL, 0, &name),
+      maxGraphValueGetDevice(NULL, &device),
+      maxAttributesCreate(NULL),
+      maxAttributesSetInt(NULL, "x", 1),
+      maxAttributesSetInt(attributes, NULL, 1),
+      maxAttributesSetInt(attributes, "", 1),
+      maxAttributesSetInts(attributes, "x", NULL, 1),
+      maxAttributesSetInts(attributes, "x", NULL, -1),
+      maxAttributesSetDType(attributes, "x", 12345),
+      maxAttributesSetFloats(attributes, "x", NULL, 1),
+      maxAttributesSetString(attributes, "x", NULL),
+      maxAttributesSetStrings(attributes, "x", (const char* const[]){NULL}, 1),
+      maxAttributesSetTensor(attributes, "x", NULL),
+      maxAttributesSetGraph(attributes, "x", NULL),
+  };
+  for (size_t i = 0; i < sizeof results / sizeof *results; ++i)
+    if (results[i] != MAX_STATUS_INVALID_ARGUMENT) fail_msg("call %zu gave %s", i, maxStatusGetName(results[i]));
+  maxAttributesRelease(attributes);
+}
+
+#define GRAPH_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      GRAPH_TEST(test_builds_a_graph_with_symbols),
+      GRAPH_TEST(test_follows_shape_arithmetic),
+      GRAPH_TEST(test_all_kinds_of_attributes),
+      GRAPH_TEST(test_omitted_inputs),
+      GRAPH_TEST(test_subgraphs),
+      GRAPH_TEST(test_attributes_outlive_their_graph),
+      GRAPH_TEST(test_devices),
+      GRAPH_TEST(test_wrong_inputs),
+      GRAPH_TEST(test_wrong_nodes),
+      GRAPH_TEST(test_null_arguments),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
