@@ -22,6 +22,7 @@
 #include "max/buffer.h"
 #include "max/device.h"
 #include "max/dtype.h"
+#include "max/graph.h"
 #include "max/session.h"
 #include "max/status.h"
 #include "max/stream.h"
@@ -34,13 +35,6 @@ extern "C" {
 typedef struct MaxModel MaxModel;
 /** What a model file holds; see maxModelInfoLoad. */
 typedef struct MaxModelInfo MaxModelInfo;
-/** A graph built in code; see graph.h. */
-typedef struct MaxGraph MaxGraph;
-
-/** A dimension that each call may choose. */
-#define MAX_DIMENSION_DYNAMIC ((int64_t)-1)
-/** The number of dimensions is not known before a call. */
-#define MAX_RANK_DYNAMIC ((int32_t)-1)
 
 /** What a model takes or gives. */
 typedef int32_t MaxValueKind;

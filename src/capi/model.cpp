@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "max/model.h"
 
+#include "capi/graph.h"
 #include "capi/guard.h"
 #include "capi/index.h"
 #include "capi/model_loader.h"
@@ -76,6 +77,17 @@ MaxStatus maxModelLoadFromMemory(const MaxSession* session, const void* data, si
     clearOutput(outModel, "outModel");
     if (size > 0) requireArgument(data, "data");
     *outModel = max::capi::loadModel(loadRequest(session, options), data, size).detach();
+  });
+}
+
+MaxStatus maxModelCompile(const MaxSession* session, const MaxGraph* graph, const MaxModelLoadOptions* options,
+                          MaxModel** outModel) {
+  return guard([&] {
+    clearOutput(outModel, "outModel");
+    requireArgument(graph, "graph");
+    max::require(!graph->isSubgraph(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph->graph().name(),
+                 "' is a subgraph; models are made of main graphs");
+    *outModel = max::capi::compileModel(loadRequest(session, options), graph->graph()).detach();
   });
 }
 

@@ -92,6 +92,17 @@ void replaceWeights(Graph& graph, const MaxModelLoadOptions& options) {
   if (options.weightCount > 0) graph.inferTypes();
 }
 
+void requireContents(const Graph& graph) {
+  std::string missing;
+  for (const Node* node : graph.nodes()) {
+    for (const Value* input : node->inputs)
+      if (input && input->isWeight && !input->constant)
+        missing += concat(missing.empty() ? "'" : ", '", input->name, "'");
+    forEachSubgraph(*node, [](const Graph& subgraph) { requireContents(subgraph); });
+  }
+  require(missing.empty(), MAX_STATUS_FAILED_PRECONDITION, "Weights without contents: ", missing);
+}
+
 ModelTensor outputTensor(const Graph& graph, size_t index, const std::vector<TensorType>& declared) {
   TensorType type = graph.outputs()[index]->type;
   if (index < declared.size()) {
@@ -105,6 +116,7 @@ Ref<MaxModel> finish(const LoadRequest& request, const Ref<Graph>& graph, Ref<Ma
                      const std::vector<TensorType>& declaredOutputs) {
   require(!graph->outputs().empty(), MAX_STATUS_FAILED_PRECONDITION, "Graph '", graph->name(), "' has no outputs");
   replaceWeights(*graph, request.options);
+  requireContents(*graph);
   MaxModel::Parts parts;
   parts.info = std::move(info);
   for (const Value* input : graph->inputs()) parts.inputs.emplace_back(input->name, input->type);
