@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "model.h"
+#include "output.h"
+
+namespace max::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// Inputs are bound once; outputs are released at once, so that the library can use their memory again.
+class Runner {
+ public:
+  Runner(const OpenModel& open, const std::vector<Buffer>& inputs)
+      : model_(open.model), inputs_(inputs.begin(), inputs.end()), outputs_(open.outputs.size()) {}
+
+  double run() {
+    const auto start = Clock::now();
+    check(maxModelExecute(model_, inputs_.data(), static_cast<int32_t>(inputs_.size()), nullptr, outputs_.data(),
+                          static_cast<int32_t>(outputs_.size())));
+    const double time = millisecondsSince(start);
+    for (MaxBuffer* output : outputs_) maxBufferRelease(output);
+    return time;
+  }
+
+ private:
+  const MaxModel* model_;
+  std::vector<MaxBuffer*> inputs_;
+  std::vector<MaxBuffer*> outputs_;
+};
+
+// VmHWM, this process's own peak.
+double peakMegabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0) return std::strtod(line.c_str() + std::strlen("VmHWM:"), nullptr) / 1e3;
+  return 0;
+}
+
+std::vector<double> measure(Runner& runner, const BenchOptions& options) {
+  for (int i = 0; i < options.warmup; ++i) runner.run();
+  Progress progress("measuring");
+  std::vector<double> times;
+  times.reserve(1 << 16);
+  const auto start = Clock::now();
+  const double limit = options.seconds * 1e3;
+  double shown = 0;
+  for (double elapsed = 0; elapsed < limit || times.empty(); elapsed = millisecondsSince(start)) {
+    times.push_back(runner.run());
+    if (elapsed - shown > 100) progress.update((shown = elapsed) / limit);
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  return sorted[std::min(sorted.size() - 1, static_cast<size_t>(share * static_cast<double>(sorted.size())))];
+}
+
+void printText(const Json& result) {
+  const auto number = [&](const char* key) { return result[key].get<double>(); };
+  std::printf("%s  on %s, %d threads, precision %s\n", result["model"].get<std::string>().c_str(),
+              result["device"].get<std::string>().c_str(), result["threads"].get<int>(),
+              result["precision"].get<std::string>().c_str());
+  std::printf("load %.3f ms  first call %.3f ms  peak memory %.1f MB\n", number("load_ms"), number("first_ms"),
+              number("peak_rss_mb"));
+  std::printf("%zu calls  min %.4f  p50 %.4f  p90 %.4f  p99 %.4f ms\n", result["iterations"].get<size_t>(),
+              number("min_ms"), number("p50_ms"), number("p90_ms"), number("p99_ms"));
+}
+
+}  // namespace
+
+void benchModel(const BenchOptions& options) {
+  const OpenModel open = openModel(options);
+  const std::vector<Buffer> inputs = makeInputs(open, options);
+  Runner runner(open, inputs);
+  const double firstMs = runner.run();
+  const std::vector<double> times = measure(runner, options);
+  const Json result = {
+      {"model", options.model},         {"device", options.device},        {"threads", open.threads},
+      {"precision", open.precision},    {"load_ms", open.loadMs},          {"first_ms", firstMs},
+      {"iterations", times.size()},     {"min_ms", times.front()},         {"p50_ms", quantile(times, 0.5)},
+      {"p90_ms", quantile(times, 0.9)}, {"p99_ms", quantile(times, 0.99)}, {"peak_rss_mb", peakMegabytes()}};
+  options.json ? printJson(result) : printText(result);
+}
+
+}  // namespace max::cli

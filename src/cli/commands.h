@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands, each with its options as the command line gave them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace max::cli {
+
+struct ModelOptions {
+  std::string model;
+  std::vector<std::string> inputs;  // NAME=FILE.npy
+  std::vector<std::string> shapes;  // NAME=1,3,640,640
+  std::vector<std::string> maxima;  // NAME=K
+  std::string device = "cpu";
+  int threads = 0;  // 0 = the library's choice
+  std::string precision = "highest";
+  std::string weights;
+  bool json = false;
+};
+
+struct RunOptions : ModelOptions {
+  std::string outputDir;
+};
+
+struct BenchOptions : ModelOptions {
+  double seconds = 3;
+  int warmup = 5;
+};
+
+void listDevices(bool json);
+void showInfo(const std::string& model, bool json);
+void runModel(const RunOptions& options);
+void benchModel(const BenchOptions& options);
+void runDemo();
+
+}  // namespace max::cli

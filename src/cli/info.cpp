@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "info.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "model.h"
+#include "output.h"
+
+namespace max::cli {
+namespace {
+
+using Info = Owned<MaxModelInfo, maxModelInfoRelease>;
+
+const char* kindName(MaxValueKind kind) {
+  constexpr const char* kNames[] = {"tensor", "sequence", "optional", "map"};
+  return kind >= 0 && kind < 4 ? kNames[kind] : "unknown";
+}
+
+// Reads one field of a list's entry.
+template <class T>
+T get(const MaxModelInfo* info, int32_t index, MaxStatus (*getter)(const MaxModelInfo*, int32_t, T*)) {
+  T value{};
+  check(getter(info, index, &value));
+  return value;
+}
+
+template <class T>
+T get(const MaxModelInfo* info, MaxStatus (*getter)(const MaxModelInfo*, T*)) {
+  T value{};
+  check(getter(info, &value));
+  return value;
+}
+
+// Numbers, symbol names, null for a dynamic dimension without a name; null for an unknown rank.
+Json shapeJson(const Port& port) {
+  if (!port.ranked) return nullptr;
+  Json shape = Json::array();
+  for (size_t i = 0; i < port.shape.size(); ++i) {
+    if (port.shape[i] >= 0)
+      shape.push_back(port.shape[i]);
+    else
+      shape.push_back(port.symbols[i].empty() ? Json() : Json(port.symbols[i]));
+  }
+  return shape;
+}
+
+Json portsJson(const std::vector<Port>& ports) {
+  Json list = Json::array();
+  for (const Port& port : ports)
+    list.push_back({{"name", port.name},
+                    {"kind", kindName(port.kind)},
+                    {"dtype", maxDTypeGetName(port.dtype)},
+                    {"shape", shapeJson(port)}});
+  return list;
+}
+
+Json opsetsJson(const MaxModelInfo* info) {
+  Json opsets = Json::object();
+  for (int32_t i = 0; i < get(info, maxModelInfoGetOpsetCount); ++i)
+    opsets[get(info, i, maxModelInfoGetOpsetDomain)] = get(info, i, maxModelInfoGetOpsetVersion);
+  return opsets;
+}
+
+Json operatorsJson(const MaxModelInfo* info) {
+  Json operators = Json::object();
+  for (int32_t i = 0; i < get(info, maxModelInfoGetOperatorCount); ++i)
+    operators[get(info, i, maxModelInfoGetOperatorName)] = get(info, i, maxModelInfoGetOperatorNodeCount);
+  return operators;
+}
+
+Json unsupportedJson(const MaxModelInfo* info) {
+  Json list = Json::array();
+  for (int32_t i = 0; i < get(info, maxModelInfoGetUnsupportedCount); ++i)
+    list.push_back({{"name", get(info, i, maxModelInfoGetUnsupportedNode)},
+                    {"operator", get(info, i, maxModelInfoGetUnsupportedOperator)},
+                    {"version", get(info, i, maxModelInfoGetUnsupportedVersion)}});
+  return list;
+}
+
+Json describe(const std::string& path) {
+  Info info;
+  check(maxModelInfoLoad(path.c_str(), info.out()));
+  const Json unsupported = unsupportedJson(info);
+  // A model with unsupported operators cannot be opened, so its inputs and outputs are not known.
+  Json inputs, outputs;
+  if (unsupported.empty()) {
+    ModelOptions options;
+    options.model = path;
+    const OpenModel open = openModel(options);
+    inputs = portsJson(open.inputs);
+    outputs = portsJson(open.outputs);
+  }
+  return {{"model", path},
+          {"ir_version", get(info, maxModelInfoGetIrVersion)},
+          {"opsets", opsetsJson(info)},
+          {"inputs", inputs},
+          {"outputs", outputs},
+          {"operators", operatorsJson(info)},
+          {"parameters", get(info, maxModelInfoGetParameterCount)},
+          {"unsupported", unsupported}};
+}
+
+std::string shapeCell(const Json& shape) {
+  if (shape.is_null()) return "[...]";
+  std::string text = "[";
+  for (const Json& dim : shape)
+    text += (text.size() > 1 ? ", " : "") + (dim.is_null()     ? std::string("?")
+                                             : dim.is_string() ? dim.get<std::string>()
+                                                               : dim.dump());
+  return text + "]";
+}
+
+void addPorts(Table& table, const char* heading, const Json& ports) {
+  for (const Json& port : ports) {
+    table.push_back({heading, port["name"], port["kind"], port["dtype"], shapeCell(port["shape"])});
+    heading = "";
+  }
+}
+
+std::string countsText(const Json& operators) {
+  std::vector<std::pair<int64_t, std::string>> counts;
+  for (const auto& [name, count] : operators.items()) counts.emplace_back(-count.get<int64_t>(), name);
+  std::sort(counts.begin(), counts.end());
+  std::string text;
+  for (const auto& [count, name] : counts) text += (text.empty() ? "" : ", ") + name + " " + std::to_string(-count);
+  return text;
+}
+
+void printText(const Json& info) {
+  std::string opsets;
+  for (const auto& [domain, version] : info["opsets"].items())
+    opsets += (opsets.empty() ? "" : ", ") + domain + " " + version.dump();
+  std::printf("%s\nIR version %s, operator sets %s, %s parameters\n", info["model"].get<std::string>().c_str(),
+              info["ir_version"].dump().c_str(), opsets.c_str(), info["parameters"].dump().c_str());
+  Table table;
+  addPorts(table, "inputs", info["inputs"]);
+  addPorts(table, "outputs", info["outputs"]);
+  printTable(table);
+  std::printf("operators  %s\n", countsText(info["operators"]).c_str());
+  for (const Json& node : info["unsupported"])
+    std::printf("unsupported  %s %s (node \"%s\")\n", node["operator"].get<std::string>().c_str(),
+                node["version"].dump().c_str(), node["name"].get<std::string>().c_str());
+}
+
+}  // namespace
+
+std::string operatorsText(const MaxModel* model) {
+  MaxModelInfo* info = nullptr;
+  check(maxModelGetInfo(model, &info));
+  return countsText(operatorsJson(info));
+}
+
+void showInfo(const std::string& model, bool json) {
+  const Json info = describe(model);
+  json ? printJson(info) : printText(info);
+}
+
+}  // namespace max::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: options to structures, failures to one line and an exit status.
+#include <max/max.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+
+#include "commands.h"
+#include "failure.h"
+
+namespace max::cli {
+namespace {
+
+constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2;
+
+void addJson(CLI::App* command, bool& json) { command->add_flag("--json", json, "One JSON value on standard output"); }
+
+void addModelOptions(CLI::App* command, ModelOptions& options) {
+  command->add_option("MODEL", options.model, "An .onnx file, or a folder that holds model.onnx")->required();
+  command->add_option("--input", options.inputs, "NAME=FILE.npy: an input's values (repeatable)")->take_all();
+  command->add_option("--shape", options.shapes, "NAME=1,3,640,640: the shape of a random input (repeatable)")
+      ->take_all();
+  command->add_option("--max", options.maxima, "NAME=K: random integers of 0 to K instead of 0 or 1 (repeatable)")
+      ->take_all();
+  command->add_option("--device", options.device, "cpu, gpu:0, cuda:0 or hip:0")->capture_default_str();
+  command->add_option("--threads", options.threads, "Threads to use; 0 = one per physical core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--precision", options.precision, "highest, high or medium")
+      ->check(CLI::IsMember({"highest", "high", "medium"}))
+      ->capture_default_str();
+  command->add_option("--weights", options.weights, "FILE.safetensors: weights by name instead of the model's own");
+  addJson(command, options.json);
+}
+
+struct Options {
+  bool devicesJson = false, infoJson = false;
+  std::string infoModel;
+  RunOptions run;
+  BenchOptions bench;
+  std::function<void()> action;
+};
+
+void addCommands(CLI::App& app, Options& options) {
+  CLI::App* devices = app.add_subcommand("devices", "Lists the devices");
+  addJson(devices, options.devicesJson);
+  devices->callback([&] { options.action = [&] { listDevices(options.devicesJson); }; });
+
+  CLI::App* info = app.add_subcommand("info", "Shows a model's inputs, outputs and operators");
+  info->add_option("MODEL", options.infoModel, "An .onnx file, or a folder that holds model.onnx")->required();
+  addJson(info, options.infoJson);
+  info->callback([&] { options.action = [&] { showInfo(options.infoModel, options.infoJson); }; });
+
+  CLI::App* run = app.add_subcommand("run", "Runs a model once and shows its outputs");
+  addModelOptions(run, options.run);
+  run->add_option("--output-dir", options.run.outputDir, "Writes each output to DIR/NAME.npy");
+  run->callback([&] { options.action = [&] { runModel(options.run); }; });
+
+  CLI::App* bench = app.add_subcommand("bench", "Measures loading and latency");
+  addModelOptions(bench, options.bench);
+  bench->add_option("--seconds", options.bench.seconds, "How long to measure")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  bench->add_option("--warmup", options.bench.warmup, "Calls before measuring")
+      ->check(CLI::Range(0, 1000000000))
+      ->capture_default_str();
+  bench->callback([&] { options.action = [&] { benchModel(options.bench); }; });
+
+  CLI::App* demo = app.add_subcommand("demo", "Classifies held-out handwritten digits with the bundled model");
+  demo->callback([&] { options.action = [] { runDemo(); }; });
+}
+
+// Exactly one line, whatever the message holds.
+int fail(int code, std::string message) {
+  for (char& c : message)
+    if (c == '\n' || c == '\r') c = ' ';
+  std::fprintf(stderr, "max: error: %s\n", message.c_str());
+  return code;
+}
+
+int runCommand(int argc, char** argv) {
+  CLI::App app("Runs models and shows devices; libmax " + std::string(maxGetVersion()), "max");
+  app.set_version_flag("--version", std::string("max ") + maxGetVersion());
+  app.require_subcommand(0, 1);
+  Options options;
+  addCommands(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return fail(kWrongUsage, std::string("INVALID_ARGUMENT: ") + error.what());
+  }
+  if (!options.action) throw UsageError("COMMAND is missing; max --help lists them");
+  options.action();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw Failure("UNAVAILABLE", "Standard output cannot be written");
+  return kDone;
+}
+
+}  // namespace
+}  // namespace max::cli
+
+int main(int argc, char** argv) {
+  try {
+    return max::cli::runCommand(argc, argv);
+  } catch (const max::cli::UsageError& error) {
+    return max::cli::fail(max::cli::kWrongUsage, error.what());
+  } catch (const max::cli::Failure& error) {
+    return max::cli::fail(max::cli::kFailed, error.what());
+  } catch (const std::bad_alloc&) {
+    return max::cli::fail(max::cli::kFailed, "RESOURCE_EXHAUSTED: Out of memory");
+  } catch (const std::exception& error) {
+    return max::cli::fail(max::cli::kFailed, std::string("INTERNAL: ") + error.what());
+  }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model.h"
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+
+#include "safetensors.h"
+
+namespace max::cli {
+namespace {
+
+// The C API describes inputs and outputs by two families of functions.
+struct PortApi {
+  MaxStatus (*count)(const MaxModel*, int32_t*);
+  MaxStatus (*name)(const MaxModel*, int32_t, const char**);
+  MaxStatus (*kind)(const MaxModel*, int32_t, MaxValueKind*);
+  MaxStatus (*dtype)(const MaxModel*, int32_t, MaxDType*);
+  MaxStatus (*rank)(const MaxModel*, int32_t, int32_t*);
+  MaxStatus (*shape)(const MaxModel*, int32_t, const int64_t**);
+  MaxStatus (*dimensionName)(const MaxModel*, int32_t, int32_t, const char**);
+};
+
+constexpr PortApi kInputApi = {maxModelGetInputCount,        maxModelGetInputName, maxModelGetInputKind,
+                               maxModelGetInputDType,        maxModelGetInputRank, maxModelGetInputShape,
+                               maxModelGetInputDimensionName};
+constexpr PortApi kOutputApi = {maxModelGetOutputCount,        maxModelGetOutputName, maxModelGetOutputKind,
+                                maxModelGetOutputDType,        maxModelGetOutputRank, maxModelGetOutputShape,
+                                maxModelGetOutputDimensionName};
+
+void readShape(const MaxModel* model, const PortApi& api, int32_t index, Port& port) {
+  int32_t rank = 0;
+  check(api.rank(model, index, &rank));
+  port.ranked = rank != MAX_RANK_DYNAMIC;
+  if (!port.ranked) return;
+  const int64_t* shape = nullptr;
+  check(api.shape(model, index, &shape));
+  for (int32_t i = 0; i < rank; ++i) {
+    const char* symbol = nullptr;
+    check(api.dimensionName(model, index, i, &symbol));
+    port.shape.push_back(shape[i]);
+    port.symbols.emplace_back(symbol ? symbol : "");
+  }
+}
+
+std::vector<Port> readPorts(const MaxModel* model, const PortApi& api) {
+  int32_t count = 0;
+  check(api.count(model, &count));
+  std::vector<Port> ports(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) {
+    Port& port = ports[static_cast<size_t>(i)];
+    const char* name = nullptr;
+    check(api.name(model, i, &name));
+    port.name = name;
+    check(api.kind(model, i, &port.kind));
+    check(api.dtype(model, i, &port.dtype));
+    readShape(model, api, i, port);
+  }
+  return ports;
+}
+
+struct PrecisionRow {
+  const char* name;
+  MaxPrecision value;
+};
+
+constexpr PrecisionRow kPrecisions[] = {
+    {"highest", MAX_PRECISION_HIGHEST}, {"high", MAX_PRECISION_HIGH}, {"medium", MAX_PRECISION_MEDIUM}};
+
+MaxPrecision precisionFromName(const std::string& name) {
+  for (const PrecisionRow& row : kPrecisions)
+    if (name == row.name) return row.value;
+  throw UsageError("--precision: \"" + name + "\" is not highest, high or medium");
+}
+
+std::string precisionOf(const Model& model) {
+  MaxPrecision precision = MAX_PRECISION_HIGHEST;
+  check(maxModelGetPrecision(model, &precision));
+  for (const PrecisionRow& row : kPrecisions)
+    if (precision == row.value) return row.name;
+  return "unknown";
+}
+
+// Weights of a file, as buffers that the load options point to.
+struct Weights {
+  std::vector<std::pair<std::string, Array>> arrays;
+  std::vector<Buffer> buffers;
+  std::vector<const char*> names;
+  std::vector<MaxBuffer*> handles;
+
+  Weights(const std::string& path, const Device& device) {
+    if (path.empty()) return;
+    arrays = readSafetensors(path);
+    for (const auto& [name, array] : arrays) {
+      buffers.push_back(toBuffer(device, array));
+      names.push_back(name.c_str());
+      handles.push_back(buffers.back());
+    }
+  }
+};
+
+using LoadFunction = std::function<void(const MaxSession*, const MaxModelLoadOptions*, MaxModel**)>;
+
+OpenModel openWith(const ModelOptions& options, const LoadFunction& load) {
+  OpenModel open;
+  MaxModelLoadOptions loadOptions = MAX_MODEL_LOAD_OPTIONS_INIT;
+  loadOptions.precision = precisionFromName(options.precision);
+  open.device = openDevice(options.device);
+  const Weights weights(options.weights, open.device);
+  loadOptions.weightNames = weights.names.data();
+  loadOptions.weights = weights.handles.data();
+  loadOptions.weightCount = static_cast<int32_t>(weights.names.size());
+
+  const auto start = std::chrono::steady_clock::now();
+  MaxSessionOptions sessionOptions = MAX_SESSION_OPTIONS_INIT;
+  MaxDevice* device = open.device;
+  sessionOptions.devices = &device;
+  sessionOptions.deviceCount = 1;
+  sessionOptions.numThreads = options.threads;
+  check(maxSessionCreate(&sessionOptions, open.session.out()));
+  load(open.session, &loadOptions, open.model.out());
+  open.loadMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+
+  check(maxSessionGetNumThreads(open.session, &open.threads));
+  open.precision = precisionOf(open.model);
+  open.inputs = readPorts(open.model, kInputApi);
+  open.outputs = readPorts(open.model, kOutputApi);
+  return open;
+}
+
+}  // namespace
+
+OpenModel openModel(const ModelOptions& options) {
+  return openWith(options, [&](const MaxSession* session, const MaxModelLoadOptions* load, MaxModel** out) {
+    check(maxModelLoad(session, options.model.c_str(), load, out));
+  });
+}
+
+OpenModel openModelFromMemory(const void* data, size_t size) {
+  return openWith({}, [&](const MaxSession* session, const MaxModelLoadOptions* load, MaxModel** out) {
+    check(maxModelLoadFromMemory(session, data, size, load, out));
+  });
+}
+
+std::vector<Buffer> execute(const OpenModel& open, const std::vector<Buffer>& inputs) {
+  const std::vector<MaxBuffer*> handles(inputs.begin(), inputs.end());
+  std::vector<MaxBuffer*> results(open.outputs.size());
+  check(maxModelExecute(open.model, handles.data(), static_cast<int32_t>(handles.size()), nullptr, results.data(),
+                        static_cast<int32_t>(results.size())));
+  std::vector<Buffer> outputs;
+  for (MaxBuffer* result : results) outputs.emplace_back(result);
+  return outputs;
+}
+
+Buffer toBuffer(const Device& device, const Array& array) {
+  Device host = openDevice("cpu");
+  Buffer source, target;
+  MaxBufferWrapOptions wrap = MAX_BUFFER_WRAP_OPTIONS_INIT;
+  wrap.readOnly = 1;
+  const auto rank = static_cast<int32_t>(array.shape.size());
+  // The wrapped bytes are only read, and copied before this function returns.
+  void* bytes = const_cast<std::byte*>(array.bytes.data());
+  check(maxBufferWrap(host, bytes, array.dtype, rank, array.shape.data(), &wrap, source.out()));
+  check(maxBufferClone(source, device, nullptr, target.out()));
+  return target;
+}
+
+Array toArray(const Buffer& buffer) {
+  Device host = openDevice("cpu");
+  Buffer local;
+  check(maxBufferTo(buffer, host, nullptr, local.out()));
+  Array array;
+  int32_t rank = 0;
+  const int64_t* shape = nullptr;
+  const void* data = nullptr;
+  check(maxBufferGetDType(local, &array.dtype));
+  check(maxBufferGetRank(local, &rank));
+  check(maxBufferGetShape(local, &shape));
+  check(maxBufferGetData(local, &data));
+  array.shape.assign(shape, shape + rank);
+  array.bytes.resize(byteCount(array.dtype, array.shape));
+  if (!array.bytes.empty()) std::memcpy(array.bytes.data(), data, array.bytes.size());
+  return array;
+}
+
+}  // namespace max::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model as the commands use it: opened with the options of the command line, inputs made, outputs read.
+#pragma once
+
+#include "array.h"
+#include "commands.h"
+#include "handle.h"
+
+namespace max::cli {
+
+using Buffer = Owned<MaxBuffer, maxBufferRelease>;
+using Session = Owned<MaxSession, maxSessionRelease>;
+using Model = Owned<MaxModel, maxModelRelease>;
+
+// An input or output as the model declares it.
+struct Port {
+  std::string name;
+  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
+  MaxDType dtype = MAX_DTYPE_INVALID;
+  bool ranked = false;
+  std::vector<int64_t> shape;        // MAX_DIMENSION_DYNAMIC where a call chooses
+  std::vector<std::string> symbols;  // a dynamic dimension's name, or ""
+};
+
+struct OpenModel {
+  Device device;
+  Session session;
+  Model model;
+  std::vector<Port> inputs, outputs;
+  double loadMs = 0;      // session and model
+  int32_t threads = 0;    // what the session uses
+  std::string precision;  // what products have, where the chip lacks the one asked for
+};
+
+OpenModel openModel(const ModelOptions& options);
+// With the default options.
+OpenModel openModelFromMemory(const void* data, size_t size);
+
+// One buffer per input: from --input, or random of the shape that --shape or the model gives.
+std::vector<Buffer> makeInputs(const OpenModel& open, const ModelOptions& options);
+std::vector<Buffer> execute(const OpenModel& open, const std::vector<Buffer>& inputs);
+
+Buffer toBuffer(const Device& device, const Array& array);
+Array toArray(const Buffer& buffer);
+
+}  // namespace max::cli

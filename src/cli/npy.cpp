@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npy.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "failure.h"
+
+namespace max::cli {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr size_t kMagicSize = 6;
+constexpr size_t kMaxRank = 64;
+
+struct DescriptorRow {
+  const char* text;
+  MaxDType dtype;
+};
+
+constexpr DescriptorRow kDescriptors[] = {
+    {"|b1", MAX_DTYPE_BOOL},      {"|i1", MAX_DTYPE_INT8},       {"|u1", MAX_DTYPE_UINT8},   {"<i2", MAX_DTYPE_INT16},
+    {"<u2", MAX_DTYPE_UINT16},    {"<i4", MAX_DTYPE_INT32},      {"<u4", MAX_DTYPE_UINT32},  {"<i8", MAX_DTYPE_INT64},
+    {"<u8", MAX_DTYPE_UINT64},    {"<f2", MAX_DTYPE_FLOAT16},    {"<f4", MAX_DTYPE_FLOAT32}, {"<f8", MAX_DTYPE_FLOAT64},
+    {"<c8", MAX_DTYPE_COMPLEX64}, {"<c16", MAX_DTYPE_COMPLEX128}};
+
+[[noreturn]] void badFile(const std::string& path, const std::string& problem) {
+  throw Failure("DATA_LOSS", "File \"" + path + "\" is no readable .npy file: " + problem);
+}
+
+// The text after a key of the header's dictionary, blanks skipped.
+std::string valueOf(const std::string& path, const std::string& header, const char* key) {
+  const size_t at = header.find(std::string("'") + key + "'");
+  const size_t colon = at == std::string::npos ? at : header.find(':', at);
+  const size_t value = colon == std::string::npos ? colon : header.find_first_not_of(" ", colon + 1);
+  if (value == std::string::npos) badFile(path, std::string("its header lacks '") + key + "'");
+  return header.substr(value);
+}
+
+std::string descriptorOf(const std::string& path, const std::string& header) {
+  const std::string value = valueOf(path, header, "descr");
+  const size_t end = value.size() > 1 && value[0] == '\'' ? value.find('\'', 1) : std::string::npos;
+  if (end == std::string::npos) badFile(path, "structured types are not supported");
+  return value.substr(1, end - 1);
+}
+
+std::vector<int64_t> shapeOf(const std::string& path, const std::string& header) {
+  const std::string value = valueOf(path, header, "shape");
+  std::vector<int64_t> shape;
+  const char* at = value.c_str();
+  if (*at++ != '(') badFile(path, "its shape is no tuple");
+  while (*at == ' ' || *at == ',') ++at;
+  while (*at != ')') {
+    char* end = nullptr;
+    errno = 0;
+    const int64_t dim = std::strtoll(at, &end, 10);
+    if (end == at || errno || dim < 0 || shape.size() == kMaxRank) badFile(path, "its shape is malformed");
+    shape.push_back(dim);
+    for (at = end; *at == ' ' || *at == ',' || *at == 'L'; ++at) {
+    }
+  }
+  return shape;
+}
+
+MaxDType dtypeOf(const std::string& path, std::string descriptor, MaxDType expected) {
+  if (!descriptor.empty() && descriptor[0] == '=') descriptor[0] = '<';
+  for (const DescriptorRow& row : kDescriptors)
+    if (descriptor == row.text || (descriptor.size() > 1 && descriptor.substr(1) == row.text + 1 && row.text[0] == '|'))
+      return row.dtype;
+  const size_t bits = maxDTypeGetBits(expected);
+  if (descriptor == "|V2" && expected == MAX_DTYPE_BFLOAT16) return expected;
+  if (descriptor == "|V1" && bits && bits <= 8) return expected;
+  throw Failure("INVALID_ARGUMENT", "File \"" + path + "\" has elements of type \"" + descriptor +
+                                        "\", which cannot be read as " + maxDTypeGetName(expected));
+}
+
+// The header's text; leaves the stream at the first element.
+std::string readHeader(const std::string& path, std::ifstream& file) {
+  char start[kMagicSize + 2];
+  if (!file.read(start, sizeof start) || std::memcmp(start, kMagic, kMagicSize) != 0)
+    badFile(path, "wrong first bytes");
+  unsigned char size[4] = {};
+  const int width = start[kMagicSize] == 1 ? 2 : 4;
+  if (!file.read(reinterpret_cast<char*>(size), width)) badFile(path, "it ends in its header");
+  const uint32_t length =
+      size[0] | size[1] << 8 | static_cast<uint32_t>(size[2]) << 16 | static_cast<uint32_t>(size[3]) << 24;
+  if (length > 1u << 20) badFile(path, "its header is too large");
+  std::string header(length, '\0');
+  if (!file.read(header.data(), length)) badFile(path, "it ends in its header");
+  return header;
+}
+
+// Bytes per element in the file: everything below 8 bits has a byte of its own.
+size_t fileElementSize(MaxDType dtype) { return (maxDTypeGetBits(dtype) + 7) / 8; }
+
+std::vector<std::byte> toRowMajor(const std::vector<std::byte>& columns, const std::vector<int64_t>& shape,
+                                  size_t size) {
+  std::vector<std::byte> rows(columns.size());
+  std::vector<int64_t> index(shape.size(), 0);
+  const size_t count = columns.size() / size;
+  for (size_t to = 0; to < count; ++to) {
+    size_t from = 0, stride = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      from += static_cast<size_t>(index[axis]) * stride;
+      stride *= static_cast<size_t>(shape[axis]);
+    }
+    std::memcpy(rows.data() + to * size, columns.data() + from * size, size);
+    for (size_t axis = shape.size(); axis-- > 0 && ++index[axis] == shape[axis];) index[axis] = 0;
+  }
+  return rows;
+}
+
+// One element per byte to the packed form, lowest bits first.
+std::vector<std::byte> pack(const std::vector<std::byte>& bytes, unsigned bits) {
+  const size_t perByte = 8 / bits;
+  std::vector<std::byte> packed((bytes.size() + perByte - 1) / perByte);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    packed[i / perByte] |= (bytes[i] & std::byte((1u << bits) - 1)) << (i % perByte * bits);
+  return packed;
+}
+
+std::vector<std::byte> unpack(const Array& array, unsigned bits) {
+  const bool isSigned = array.dtype == MAX_DTYPE_INT2 || array.dtype == MAX_DTYPE_INT4;
+  const size_t perByte = 8 / bits;
+  std::vector<std::byte> bytes(static_cast<size_t>(elementCount(array.shape)));
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const auto byte = std::to_integer<unsigned>(array.bytes[i / perByte]);
+    unsigned value = (byte >> (i % perByte * bits)) & ((1u << bits) - 1);
+    if (isSigned && value >> (bits - 1)) value |= ~0u << bits;
+    bytes[i] = static_cast<std::byte>(value);
+  }
+  return bytes;
+}
+
+const char* descriptorOf(MaxDType dtype) {
+  for (const DescriptorRow& row : kDescriptors)
+    if (row.dtype == dtype) return row.text;
+  return fileElementSize(dtype) == 2 ? "|V2" : "|V1";
+}
+
+}  // namespace
+
+Array readNpy(const std::string& path, MaxDType expected) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Failure("NOT_FOUND", "File \"" + path + "\" cannot be opened: " + std::strerror(errno));
+  const std::string header = readHeader(path, file);
+  Array array;
+  array.shape = shapeOf(path, header);
+  array.dtype = dtypeOf(path, descriptorOf(path, header), expected);
+
+  const size_t start = static_cast<size_t>(file.tellg()), size = fileElementSize(array.dtype);
+  file.seekg(0, std::ios::end);
+  const size_t available = static_cast<size_t>(file.tellg()) - start;
+  const auto count = static_cast<size_t>(elementCount(array.shape));
+  if (count > available / size)
+    badFile(path,
+            "shape " + shapeText(array.shape) + " needs more than the " + std::to_string(available) + " bytes there");
+  array.bytes.resize(count * size);
+  file.seekg(static_cast<std::streamoff>(start));
+  if (!file.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(array.bytes.size())))
+    badFile(path, "reading failed");
+
+  if (valueOf(path, header, "fortran_order").rfind("True", 0) == 0)
+    array.bytes = toRowMajor(array.bytes, array.shape, size);
+  const auto bits = static_cast<unsigned>(maxDTypeGetBits(array.dtype));
+  if (bits < 8) array.bytes = pack(array.bytes, bits);
+  return array;
+}
+
+std::string npyHeader(const Array& array) {
+  std::string shape = "(";
+  for (int64_t dim : array.shape) shape += std::to_string(dim) + (array.shape.size() == 1 ? "," : ", ");
+  if (array.shape.size() > 1) shape.resize(shape.size() - 2);
+  std::string text =
+      std::string("{'descr': '") + descriptorOf(array.dtype) + "', 'fortran_order': False, 'shape': " + shape + "), }";
+  // The elements start at a multiple of 64 bytes; the header ends with a line feed.
+  text.append((64 - (kMagicSize + 4 + text.size() + 1) % 64) % 64, ' ');
+  return text + "\n";
+}
+
+void writeNpy(const std::string& path, const Array& array) {
+  const std::string header = npyHeader(array);
+  const auto bits = static_cast<unsigned>(maxDTypeGetBits(array.dtype));
+  const std::vector<std::byte> bytes = bits < 8 ? unpack(array, bits) : array.bytes;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  const char version[2] = {1, 0};
+  const char size[2] = {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  file.write(kMagic, kMagicSize).write(version, 2).write(size, 2);
+  file << header;
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw Failure("UNAVAILABLE", "File \"" + path + "\" cannot be written: " + std::strerror(errno));
+}
+
+}  // namespace max::cli

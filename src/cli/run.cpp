@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "model.h"
+#include "npy.h"
+#include "output.h"
+
+namespace max::cli {
+namespace {
+
+constexpr int64_t kShownValues = 8;
+
+// Every character outside [A-Za-z0-9._-] becomes "_".
+std::string fileName(const std::string& output) {
+  std::string name = output;
+  for (char& c : name) {
+    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (!plain && c != '.' && c != '_' && c != '-') c = '_';
+  }
+  return name + ".npy";
+}
+
+std::string statisticsText(const Array& array) {
+  const int64_t count = elementCount(array.shape);
+  if (count == 0) return "empty";
+  double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0, squares = 0;
+  int64_t strange = 0;  // NaN and infinities are counted apart
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = elementAt(array, i);
+    if (!std::isfinite(value)) {
+      ++strange;
+      continue;
+    }
+    low = std::min(low, value);
+    high = std::max(high, value);
+    sum += value;
+    squares += value * value;
+  }
+  const auto finite = static_cast<double>(count - strange);
+  if (finite == 0) return "no finite value";
+  const double mean = sum / finite;
+  char text[160];
+  std::snprintf(text, sizeof text, "min %.6g  max %.6g  mean %.6g  std %.6g", low, high, mean,
+                std::sqrt(std::max(0.0, squares / finite - mean * mean)));
+  return text + (strange ? "  not finite " + std::to_string(strange) : "");
+}
+
+std::string firstValues(const Array& array) {
+  const int64_t count = elementCount(array.shape);
+  std::string text = "[";
+  for (int64_t i = 0; i < std::min(count, kShownValues); ++i) text += (i ? ", " : "") + elementText(array, i);
+  return text + (count > kShownValues ? ", ...]" : "]");
+}
+
+void printOutput(const std::string& name, const Array& array) {
+  std::printf("%s  %s %s\n  %s\n  %s\n", name.c_str(), maxDTypeGetName(array.dtype), shapeText(array.shape).c_str(),
+              statisticsText(array).c_str(), firstValues(array).c_str());
+}
+
+void makeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw Failure("UNAVAILABLE", "Folder \"" + path + "\" cannot be made: " + error.message());
+}
+
+}  // namespace
+
+void runModel(const RunOptions& options) {
+  const OpenModel open = openModel(options);
+  const std::vector<Buffer> inputs = makeInputs(open, options);
+  const std::vector<Buffer> outputs = execute(open, inputs);
+  if (!options.outputDir.empty()) makeFolder(options.outputDir);
+
+  Json list = Json::array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Array array = toArray(outputs[i]);
+    const std::string& name = open.outputs[i].name;
+    Json file;
+    if (!options.outputDir.empty()) {
+      file = (std::filesystem::path(options.outputDir) / fileName(name)).string();
+      writeNpy(file, array);
+    }
+    if (!options.json) printOutput(name, array);
+    list.push_back({{"name", name}, {"dtype", maxDTypeGetName(array.dtype)}, {"shape", array.shape}, {"file", file}});
+  }
+  if (options.json) printJson({{"outputs", list}});
+}
+
+}  // namespace max::cli

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The max command's contract: standard output, one line of error, exit status, JSON fields, .npy files."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper
+except ImportError:
+    onnx = None
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND = os.environ.get("MAX_COMMAND", str(ROOT / "build/bin/max"))
+
+
+def run(*arguments):
+    return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def save_model(path, nodes, inputs, outputs, opset=17):
+    """A model of nodes; inputs and outputs are (name, type, shape)."""
+    infos = [[helper.make_tensor_value_info(*value) for value in values] for values in (inputs, outputs)]
+    graph = helper.make_graph([helper.make_node(*node[:3], **node[3]) if len(node) > 3 else helper.make_node(*node)
+                               for node in nodes], "test", *infos)
+    domains = {helper.make_opsetid("", opset).domain: opset}
+    for node in graph.node:
+        domains.setdefault(node.domain, 1)
+    opsets = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def succeed(self, *arguments):
+        done = run(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return done.stdout
+
+    def fail_with(self, code, status, *arguments, mentions=()):
+        """Ends with `code` and exactly one line on standard error, nothing on standard output."""
+        done = run(*arguments)
+        self.assertEqual(done.returncode, code, (arguments, done.stderr))
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith(f"max: error: {status}: "), done.stderr)
+        for word in mentions:
+            self.assertIn(word, done.stderr)
+
+
+class Usage(CommandTest):
+    def test_help_and_version(self):
+        self.assertIn("devices", self.succeed("--help"))
+        self.assertIn("--threads", self.succeed("bench", "--help"))
+        self.assertTrue(self.succeed("--version").startswith("max "))
+
+    def test_wrong_usage_names_the_argument(self):
+        self.fail_with(2, "INVALID_ARGUMENT", mentions=["COMMAND"])
+        self.fail_with(2, "INVALID_ARGUMENT", "frobnicate", mentions=["frobnicate"])
+        self.fail_with(2, "INVALID_ARGUMENT", "run", mentions=["MODEL"])
+        self.fail_with(2, "INVALID_ARGUMENT", "devices", "--jason", mentions=["--jason"])
+        self.fail_with(2, "INVALID_ARGUMENT", "bench", "m.onnx", "--threads", "many", mentions=["--threads", "many"])
+        self.fail_with(2, "INVALID_ARGUMENT", "bench", "m.onnx", "--threads", "-1", mentions=["--threads"])
+        self.fail_with(2, "INVALID_ARGUMENT", "run", "m.onnx", "--precision", "low", mentions=["--precision", "low"])
+        self.fail_with(2, "INVALID_ARGUMENT", "run", "m.onnx", "--device", "cpu:x", mentions=["--device", "cpu:x"])
+
+
+class Devices(CommandTest):
+    def test_json(self):
+        devices = json.loads(self.succeed("devices", "--json"))
+        self.assertEqual(devices[0]["api"], "cpu")
+        self.assertEqual(list(devices[0]), ["api", "label", "id", "name", "architecture", "free_memory", "total_memory",
+                                            "driver_version"])
+        self.assertGreater(devices[0]["free_memory"], 0)
+        self.assertGreaterEqual(devices[0]["total_memory"], devices[0]["free_memory"])
+
+    def test_table(self):
+        heading, first = self.succeed("devices").splitlines()[:2]
+        self.assertEqual(heading.split()[:4], ["API", "LABEL", "ID", "NAME"])
+        self.assertEqual(first.split()[0], "cpu")
+
+
+@unittest.skipUnless(onnx, "numpy and onnx are not installed")
+class Info(CommandTest):
+    def test_json(self):
+        path = save_model(self.folder / "a.onnx",
+                          [("Relu", ["x"], ["t"]), ("Relu", ["t"], ["u"]), ("Neg", ["u"], ["y"])],
+                          [("x", TensorProto.FLOAT, ["batch", 4])], [("y", TensorProto.FLOAT, ["batch", 4])])
+        info = json.loads(self.succeed("info", path, "--json"))
+        self.assertEqual(list(info), ["model", "ir_version", "opsets", "inputs", "outputs", "operators", "parameters",
+                                      "unsupported"])
+        self.assertEqual(info["ir_version"], 8)
+        self.assertEqual(info["operators"], {"Neg": 1, "Relu": 2})
+        self.assertEqual(info["inputs"], [{"name": "x", "kind": "tensor", "dtype": "float32", "shape": ["batch", 4]}])
+        self.assertEqual(info["outputs"][0]["name"], "y")
+        self.assertEqual((info["parameters"], info["unsupported"]), (0, []))
+        self.assertIn("Relu", self.succeed("info", path))
+
+    def test_unsupported_operators_are_listed_at_once(self):
+        path = save_model(self.folder / "a.onnx", [("Frob", ["x"], ["t"], {"name": "first"}), ("Relu", ["t"], ["u"]),
+                                                   ("Knob", ["u"], ["y"], {"domain": "com.example", "name": "second"})],
+                          [("x", TensorProto.FLOAT, [1])], [("y", TensorProto.FLOAT, [1])])
+        text = json.dumps(json.loads(self.succeed("info", path, "--json"))["unsupported"])
+        for word in ("Frob", "first", "Knob", "second", "com.example"):
+            self.assertIn(word, text)
+        self.fail_with(1, "UNIMPLEMENTED", "run", path, mentions=["Frob", "first", "Knob", "second", "com.example"])
+
+    def test_bad_files(self):
+        self.fail_with(1, "NOT_FOUND", "info", self.folder / "none.onnx", mentions=["none.onnx"])
+        self.fail_with(1, "NOT_FOUND", "info", self.folder, mentions=["model.onnx"])
+        (self.folder / "empty.onnx").write_bytes(b"")
+        (self.folder / "foreign.onnx").write_bytes(b"\xff\xd8\xff\xe0 not a model at all" * 10)
+        for name in ("empty.onnx", "foreign.onnx"):
+            done = run("info", self.folder / name)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+            self.assertIn(name, done.stderr)
+
+
+@unittest.skipUnless(onnx, "numpy and onnx are not installed")
+class Run(CommandTest):
+    def identity(self, element_type, shape, name="a.onnx"):
+        return save_model(self.folder / name, [("Identity", ["x"], ["y"])], [("x", element_type, shape)],
+                          [("y", element_type, shape)])
+
+    def round_trip(self, array, element_type, shape=None):
+        """The output file of an Identity on one input file."""
+        np.save(self.folder / "x.npy", array)
+        path = self.identity(element_type, shape or list(array.shape))
+        out = json.loads(self.succeed("run", path, "--input", f"x={self.folder}/x.npy", "--output-dir", self.folder,
+                                      "--json"))
+        self.assertEqual(list(out["outputs"][0]), ["name", "dtype", "shape", "file"])
+        self.assertEqual(out["outputs"][0]["shape"], list(array.shape))
+        return np.load(out["outputs"][0]["file"])
+
+    def test_dtypes_travel_through_files(self):
+        for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
+                     "float32", "float64"):
+            array = np.arange(6).reshape(2, 3).astype(name)
+            result = self.round_trip(array, helper.np_dtype_to_tensor_dtype(array.dtype))
+            self.assertEqual(result.dtype, array.dtype)
+            np.testing.assert_array_equal(result, array)
+
+    def test_bfloat16_is_raw_bytes(self):
+        bits = np.array([0x3F80, 0x4000, 0xC040], np.uint16)
+        result = self.round_trip(bits.view("V2"), TensorProto.BFLOAT16)
+        self.assertEqual(result.dtype, np.dtype("V2"))
+        np.testing.assert_array_equal(result.view(np.uint16), bits)
+
+    def test_shapes(self):
+        for shape in ((), (0,), (2, 0, 3), (1,), (2, 3, 4, 5)):
+            array = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+            np.testing.assert_array_equal(self.round_trip(array, TensorProto.FLOAT), array)
+
+    def test_fortran_order_is_converted(self):
+        array = np.asfortranarray(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+        np.testing.assert_array_equal(self.round_trip(array, TensorProto.FLOAT), array)
+
+    def test_random_inputs_are_seeded(self):
+        path = self.identity(TensorProto.FLOAT, ["n", 3])
+        first, second = (self.succeed("run", path, "--shape", "x=4,3", "--output-dir", self.folder) for _ in range(2))
+        self.assertEqual(first, second)
+        values = np.load(self.folder / "y.npy")
+        self.assertEqual(values.shape, (4, 3))
+        self.assertGreater(values.std(), 0)
+        self.succeed("run", path, "--output-dir", self.folder)
+        self.assertEqual(np.load(self.folder / "y.npy").shape, (1, 3))
+
+    def test_random_integers(self):
+        path = self.identity(TensorProto.INT64, [1000])
+        self.succeed("run", path, "--output-dir", self.folder)
+        self.assertEqual(set(np.load(self.folder / "y.npy")), {0, 1})
+        self.succeed("run", path, "--max", "x=9", "--output-dir", self.folder)
+        self.assertEqual(set(np.load(self.folder / "y.npy")), set(range(10)))
+
+    def test_output_names_become_file_names(self):
+        path = save_model(self.folder / "a.onnx", [("Identity", ["x"], ["a/b:c é"])], [("x", TensorProto.FLOAT, [1])],
+                          [("a/b:c é", TensorProto.FLOAT, [1])])
+        out = json.loads(self.succeed("run", path, "--output-dir", self.folder / "new", "--json"))
+        self.assertEqual(out["outputs"][0]["name"], "a/b:c é")
+        self.assertEqual(pathlib.Path(out["outputs"][0]["file"]).name.rstrip("_npy."), "a_b_c")
+        self.assertTrue(pathlib.Path(out["outputs"][0]["file"]).exists())
+
+    def test_text(self):
+        text = self.succeed("run", self.identity(TensorProto.FLOAT, [3]))
+        for word in ("y", "float32", "[3]"):
+            self.assertIn(word, text)
+
+    def test_bad_inputs(self):
+        path = self.identity(TensorProto.FLOAT, [2])
+        np.save(self.folder / "x.npy", np.zeros(3, np.float32))
+        np.save(self.folder / "i.npy", np.zeros(2, np.int32))
+        np.save(self.folder / "big.npy", np.zeros(2, ">f4"))
+        (self.folder / "bad.npy").write_bytes(b"no array")
+        run_x = ("run", path, "--input")
+        self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/x.npy", mentions=["(3)", "(2)"])
+        self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/i.npy", mentions=["i32", "f32"])
+        self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/big.npy", mentions=["big.npy", ">f4"])
+        self.fail_with(1, "DATA_LOSS", *run_x, f"x={self.folder}/bad.npy", mentions=["bad.npy"])
+        self.fail_with(1, "NOT_FOUND", *run_x, f"x={self.folder}/none.npy", mentions=["none.npy"])
+        self.fail_with(2, "INVALID_ARGUMENT", *run_x, f"z={self.folder}/x.npy", mentions=["--input", "z", "x"])
+        self.fail_with(2, "INVALID_ARGUMENT", *run_x, "x", mentions=["--input"])
+        self.fail_with(2, "INVALID_ARGUMENT", "run", path, "--shape", "x=1,two", mentions=["--shape", "two"])
+        self.fail_with(1, "UNAVAILABLE", "run", path, "--device", "gpu:0")
+
+    def test_files_cut_short(self):
+        path = self.identity(TensorProto.FLOAT, [100])
+        np.save(self.folder / "x.npy", np.zeros(100, np.float32))
+        whole = (self.folder / "x.npy").read_bytes()
+        for size in (0, 5, 9, 40, 127, 128, 300):
+            (self.folder / "x.npy").write_bytes(whole[:size])
+            self.fail_with(1, "DATA_LOSS", "run", path, "--input", f"x={self.folder}/x.npy", mentions=["x.npy"])
+
+
+@unittest.skipUnless(onnx, "numpy and onnx are not installed")
+class Weights(CommandTest):
+    def test_safetensors_replace_a_model_s_own(self):
+        weight = helper.make_tensor("w", TensorProto.FLOAT, [2], [1.0, 2.0])
+        graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "test",
+                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])], [weight])
+        path = self.folder / "a.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        np.save(self.folder / "x.npy", np.zeros(2, np.float32))
+        data = np.array([5, 7], np.float32).tobytes()
+        header = json.dumps({"__metadata__": {"a": "b"},
+                             "w": {"dtype": "F32", "shape": [2], "data_offsets": [0, len(data)]}}).encode()
+        (self.folder / "w.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + data)
+        self.succeed("run", path, "--input", f"x={self.folder}/x.npy", "--weights", self.folder / "w.safetensors",
+                     "--output-dir", self.folder)
+        np.testing.assert_array_equal(np.load(self.folder / "y.npy"), [5, 7])
+        (self.folder / "w.safetensors").write_bytes(b"\xff" * 20)
+        self.fail_with(1, "DATA_LOSS", "run", path, "--weights", self.folder / "w.safetensors",
+                       mentions=["w.safetensors"])
+
+
+class Bench(CommandTest):
+    MODEL = ROOT / "examples/digits/digits.onnx"
+
+    def test_json(self):
+        result = json.loads(self.succeed("bench", self.MODEL, "--seconds", "0.1", "--threads", "1", "--json"))
+        self.assertEqual(list(result), ["model", "device", "threads", "precision", "load_ms", "first_ms", "iterations",
+                                        "min_ms", "p50_ms", "p90_ms", "p99_ms", "peak_rss_mb"])
+        self.assertEqual((result["threads"], result["device"], result["precision"]), (1, "cpu", "highest"))
+        self.assertGreater(result["iterations"], 1)
+        self.assertLessEqual(result["min_ms"], result["p50_ms"])
+        self.assertLessEqual(result["p50_ms"], result["p99_ms"])
+        self.assertGreater(result["peak_rss_mb"], 1)
+
+    def test_text(self):
+        self.assertIn("p50", self.succeed("bench", self.MODEL, "--seconds", "0.1"))
+
+
+class Demo(CommandTest):
+    def test_accuracy(self):
+        text = self.succeed("demo")
+        accuracy = float(text.split("accuracy")[1].split("%")[0].split()[-1])
+        self.assertGreater(accuracy, 98)
+        for word in ("images per second", "Conv"):
+            self.assertIn(word, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

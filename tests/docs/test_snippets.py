@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every C program in README.md and docs/ is compiled and run; links and `./dev` commands must exist."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIBRARY = pathlib.Path(os.environ.get("MAX_LIBRARY", ROOT / "build/lib/libmax.so"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+
+
+def blocks(language):
+    for page in PAGES:
+        for number, match in enumerate(BLOCK.finditer(page.read_text()), 1):
+            if match.group(1) == language:
+                yield f"{page.relative_to(ROOT)} block {number}", match.group(2)
+
+
+class Snippets(unittest.TestCase):
+    def test_c_programs_run(self):
+        """They run in a folder that holds the digits model."""
+        for name, source in blocks("c"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                shutil.copy(ROOT / "examples/digits/digits.onnx", folder)
+                program = pathlib.Path(folder) / "program.c"
+                program.write_text(source)
+                subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", program, "-o",
+                                program.with_suffix(""), f"-I{ROOT}/include", f"-L{LIBRARY.parent}", "-lmax",
+                                f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
+                done = subprocess.run([program.with_suffix("")], cwd=folder, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_readme_has_a_program_of_a_screen(self):
+        programs = [source for name, source in blocks("c") if name.startswith("README")]
+        self.assertEqual(len(programs), 1)
+        self.assertLessEqual(programs[0].count("\n"), 32)
+
+    def test_links_lead_somewhere(self):
+        for page in PAGES:
+            for target in LINK.findall(page.read_text()):
+                if "://" not in target:
+                    self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+
+    def test_commands_exist(self):
+        usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
+        for page in PAGES:
+            for command in re.findall(r"\./dev (\w+)", page.read_text()):
+                self.assertRegex(usage, rf"(?m)^  {command} ", page.name)
+
+    def test_environment_variables_are_listed(self):
+        read = set()
+        for path in (ROOT / "src").rglob("*.cpp"):
+            read |= set(re.findall(r'getenv\("(\w+)"\)', path.read_text()))
+        listed = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/environment.md").read_text(), re.M))
+        self.assertEqual(listed, read)
+
+
+if __name__ == "__main__":
+    unittest.main()
