@@ -12,8 +12,12 @@
   X(elementwiseKernels) \
   X(softmaxKernels) \
   X(normKernels) \
+  X(reduceKernels) \
+  X(argKernels) \
+  X(poolKernels) \
   X(matMulKernels) \
   X(convKernels) \
+  X(attentionKernels) \
   X(movementCopyKernels) \
   X(gatherKernels) \
   X(scatterKernels) \

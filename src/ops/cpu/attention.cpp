@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.Attention of float32: softmax(scale * Q K' + mask) V with a running maximum
+// and sum, so that scores exist for a few queries and one block of keys at a time.
+#include "ops/cpu/attention.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "ops/cpu/gemm.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kKeyBlock = 384;
+
+int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// A tensor of [batch, heads, positions, size] in some order of axes: sizes and strides in floats.
+struct HeadTensor {
+  int64_t batch, heads, positions, size;
+  int64_t batchStride, headStride, positionStride, sizeStride;
+
+  HeadTensor(const Node& node, const Shape& shape, std::string_view attribute) {
+    const std::string layout = node.attributes.getString(attribute, "BHSD");
+    const Shape strides = contiguousStrides(shape);
+    int64_t* sizes[] = {&batch, &heads, &positions, &size};
+    int64_t* steps[] = {&batchStride, &headStride, &positionStride, &sizeStride};
+    for (size_t i = 0; i < 4; ++i) {
+      const size_t axis = layout.find("BHSD"[i]);
+      require(layout.size() == 4 && axis != std::string::npos, MAX_STATUS_INVALID_ARGUMENT, node.description(),
+              ": unknown layout '", layout, "'");
+      *sizes[i] = shape[static_cast<int>(axis)];
+      *steps[i] = strides[static_cast<int>(axis)];
+    }
+  }
+  int64_t offset(int64_t b, int64_t h) const { return b * batchStride + h * headStride; }
+};
+
+class AttentionKernel : public Kernel {
+ public:
+  explicit AttentionKernel(const KernelRequest& request);
+  void run(const KernelContext& context) const override;
+  size_t scratchBytes() const override;
+
+ private:
+  // What one lane works with.
+  struct Lane {
+    float* scores;   // [tileRows][scoreStride]
+    float* sums;     // [tileRows][valueStride]: weighted sums of values
+    float* queries;  // [tileRows][size], where queries do not lie so already
+  };
+  Lane laneAt(const KernelContext& context, int lane) const;
+  void packHead(const KernelContext& context, int64_t head) const;
+  void attend(const KernelContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const;
+  void scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t begin,
+                  int64_t end) const;
+  void sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count, int64_t key,
+                int64_t keys) const;
+  const float* queryRows(const KernelContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count,
+                         int64_t& stride) const;
+  SoftmaxRow startRow(const KernelContext& context, int64_t head, int64_t query) const;
+  void store(const KernelContext& context, const float* values, float sum, int64_t head, int64_t query) const;
+  float* packedKeys(const KernelContext& context, int64_t kvHead) const;
+  float* packedValues(const KernelContext& context, int64_t kvHead) const;
+  int64_t kvHeadOf(int64_t head) const;
+
+  const GemmTable* gemm_;
+  const AttentionTable* table_;
+  HeadTensor q_, k_, v_, out_;
+  Panels keyPanels_, valuePanels_;
+  Epilogue scaling_, plain_;
+  bool hasMask_;
+  std::array<int64_t, 4> maskStrides_{};
+  int64_t panelsPerBlock_, scoreStride_, valueStride_;
+  int64_t keyFloats_, valueFloats_, laneBytes_;
+  int lanes_;
+};
+
+AttentionKernel::AttentionKernel(const KernelRequest& request)
+    : gemm_(&gemmTable()),
+      table_(&attentionTable()),
+      q_(request.node, request.inputs[0].shape, "layout_q"),
+      k_(request.node, request.inputs[1].shape, "layout_k"),
+      v_(request.node, request.inputs[2].shape, "layout_v"),
+      out_(request.node, request.outputs[0].shape, "layout_out"),
+      keyPanels_(gemm_->lanes, gemm_->panelVectors, k_.positions),
+      valuePanels_(gemm_->lanes, gemm_->panelVectors, v_.size),
+      hasMask_(request.has(3)),
+      lanes_(std::max(request.lanes, 1)) {
+  scaling_.alpha = request.node.attributes.getFloat("scale", 1);
+  const int64_t panelWidth = gemm_->panelVectors * gemm_->lanes;
+  panelsPerBlock_ = std::max<int64_t>(1, kKeyBlock / panelWidth);
+  scoreStride_ = panelsPerBlock_ * panelWidth;
+  valueStride_ = std::max<int64_t>(valuePanels_.paddedColumns(), gemm_->lanes);
+  keyFloats_ = alignUp(packedCount(*gemm_, k_.size, k_.positions));
+  valueFloats_ = alignUp(packedCount(*gemm_, v_.positions, v_.size));
+  laneBytes_ = alignUp(4 * gemm_->tileRows * (scoreStride_ + valueStride_ + q_.size));
+  if (!hasMask_) return;
+  const Shape& mask = request.inputs[3].shape;
+  const Shape strides = contiguousStrides(mask);
+  for (int i = 0; i < mask.rank(); ++i)
+    if (mask[i] != 1) maskStrides_[static_cast<size_t>(4 - mask.rank() + i)] = strides[i];
+}
+
+size_t AttentionKernel::scratchBytes() const {
+  const int64_t heads = checkedMultiply(k_.batch, k_.heads);
+  const int64_t packed = checkedMultiply(heads, checkedMultiply<int64_t>(4, checkedAdd(keyFloats_, valueFloats_)));
+  return static_cast<size_t>(checkedAdd(packed, lanes_ * laneBytes_));
+}
+
+int64_t AttentionKernel::kvHeadOf(int64_t head) const {
+  const int64_t b = head / q_.heads, h = head % q_.heads;
+  return (k_.batch == 1 ? 0 : b) * k_.heads + h * k_.heads / q_.heads;
+}
+
+float* AttentionKernel::packedKeys(const KernelContext& context, int64_t kvHead) const {
+  return reinterpret_cast<float*>(context.scratch) + kvHead * (keyFloats_ + valueFloats_);
+}
+
+float* AttentionKernel::packedValues(const KernelContext& context, int64_t kvHead) const {
+  return packedKeys(context, kvHead) + keyFloats_;
+}
+
+AttentionKernel::Lane AttentionKernel::laneAt(const KernelContext& context, int lane) const {
+  auto* base = reinterpret_cast<std::byte*>(packedKeys(context, k_.batch * k_.heads)) + lane * laneBytes_;
+  auto* scores = reinterpret_cast<float*>(base);
+  float* sums = scores + gemm_->tileRows * scoreStride_;
+  return {scores, sums, sums + gemm_->tileRows * valueStride_};
+}
+
+void AttentionKernel::run(const KernelContext& context) const {
+  const int64_t kvHeads = k_.batch * k_.heads, heads = q_.batch * q_.heads;
+  const int64_t tiles = (q_.positions + gemm_->tileRows - 1) / gemm_->tileRows;
+  const double work =
+      static_cast<double>(heads * q_.positions) * static_cast<double>(k_.positions * (k_.size + v_.size));
+  const int lanes = work < 200e3 ? 1 : std::min(context.lanes, lanes_);
+  parallelFor(lanes, kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t head = begin; head < end; ++head) packHead(context, head);
+  });
+  const int64_t tasks = heads * tiles;
+  const int64_t grain = lanes == 1 ? tasks : std::max<int64_t>(1, std::min(tiles, tasks / (lanes * 8)));
+  parallelFor(lanes, tasks, grain, [&](int64_t begin, int64_t end, int index) {
+    const Lane lane = laneAt(context, index);
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t tile = task % tiles, first = tile * q_.positions / tiles;
+      attend(context, lane, task / tiles, first, (tile + 1) * q_.positions / tiles - first);
+    }
+  });
+}
+
+void AttentionKernel::packHead(const KernelContext& context, int64_t head) const {
+  const int64_t b = head / k_.heads, h = head % k_.heads;
+  const PackSource keys{
+      context.in<float>(1) + k_.offset(b, h), k_.sizeStride, k_.positionStride, 1, k_.size, k_.positions};
+  const PackSource values{
+      context.in<float>(2) + v_.offset(b, h), v_.positionStride, v_.sizeStride, 1, v_.positions, v_.size};
+  gemm_->pack(keys, 0, keys.depth, packedKeys(context, head));
+  gemm_->pack(values, 0, values.depth, packedValues(context, head));
+}
+
+// The queries' rows, in place if their elements lie together, else copied.
+const float* AttentionKernel::queryRows(const KernelContext& context, const Lane& lane, int64_t head, int64_t first,
+                                        int64_t count, int64_t& stride) const {
+  const float* from = context.in<float>(0) + q_.offset(head / q_.heads, head % q_.heads) + first * q_.positionStride;
+  stride = q_.sizeStride == 1 ? q_.positionStride : q_.size;
+  if (q_.sizeStride == 1) return from;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t d = 0; d < q_.size; ++d)
+      lane.queries[i * q_.size + d] = from[i * q_.positionStride + d * q_.sizeStride];
+  return lane.queries;
+}
+
+SoftmaxRow AttentionKernel::startRow(const KernelContext& context, int64_t head, int64_t query) const {
+  SoftmaxRow row{nullptr, 0, nullptr, 0, -std::numeric_limits<float>::infinity(), 0};
+  if (!hasMask_) return row;
+  row.mask = context.in<float>(3) + head / q_.heads * maskStrides_[0] + head % q_.heads * maskStrides_[1] +
+             query * maskStrides_[2];
+  row.maskStep = maskStrides_[3];
+  return row;
+}
+
+void AttentionKernel::attend(const KernelContext& context, const Lane& lane, int64_t head, int64_t first,
+                             int64_t count) const {
+  const float* queries[kMaxTileRows];
+  const float* weights[kMaxTileRows];
+  SoftmaxRow rows[kMaxTileRows];
+  int64_t stride = 0;
+  const float* from = queryRows(context, lane, head, first, count, stride);
+  for (int64_t i = 0; i < count; ++i) {
+    queries[i] = from + i * stride;
+    weights[i] = lane.scores + i * scoreStride_;
+    rows[i] = startRow(context, head, first + i);
+    rows[i].scores = lane.scores + i * scoreStride_;
+  }
+  const int64_t kvHead = kvHeadOf(head);
+  for (int64_t panel = 0; panel < keyPanels_.count; panel += panelsPerBlock_) {
+    const int64_t last = std::min(panel + panelsPerBlock_, keyPanels_.count), key = keyPanels_.begin(panel);
+    const int64_t keys = std::min(keyPanels_.begin(last), k_.positions) - key;
+    scoreBlock(packedKeys(context, kvHead), lane, queries, count, panel, last);
+    for (int64_t i = 0; i < count; ++i) {
+      rows[i].count = keys;
+      const float factor = table_->update(rows[i]);
+      if (rows[i].maskStep) rows[i].mask += keys;
+      if (key > 0) table_->scale(lane.sums + i * valueStride_, factor, valueStride_);
+    }
+    sumBlock(packedValues(context, kvHead), lane, weights, count, key, keys);
+  }
+  for (int64_t i = 0; i < count; ++i) store(context, lane.sums + i * valueStride_, rows[i].sum, head, first + i);
+}
+
+// Scores of some queries and the keys of panels [begin, end).
+void AttentionKernel::scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
+                                 int64_t begin, int64_t end) const {
+  GemmTile tile{queries, 0,     1,    k_.size,   nullptr, 0,       nullptr, scoreStride_,
+                0,       false, true, &scaling_, nullptr, nullptr, 0};
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t column = keyPanels_.begin(panel), width = keyPanels_.width(panel);
+    tile.b = keys + column * k_.size;
+    tile.bStride = width;
+    tile.c = lane.scores + column - keyPanels_.begin(begin);
+    tile.columns = std::min(width, k_.positions - column);
+    gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);
+  }
+}
+
+// Adds the weighted values of keys [key, key + keys) to the sums.
+void AttentionKernel::sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count,
+                               int64_t key, int64_t keys) const {
+  GemmTile tile{weights, 0,       1,     keys,    nullptr, 0,       nullptr, valueStride_,
+                0,       key > 0, false, &plain_, nullptr, nullptr, 0};
+  for (int64_t panel = 0; panel < valuePanels_.count; ++panel) {
+    const int64_t column = valuePanels_.begin(panel), width = valuePanels_.width(panel);
+    tile.b = values + column * v_.positions + key * width;
+    tile.bStride = width;
+    tile.c = lane.sums + column;
+    tile.columns = width;
+    gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);
+  }
+}
+
+void AttentionKernel::store(const KernelContext& context, const float* values, float sum, int64_t head,
+                            int64_t query) const {
+  float* out = context.out<float>() + out_.offset(head / q_.heads, head % q_.heads) + query * out_.positionStride;
+  const float factor = 1 / sum;
+  for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = keyPanels_.count ? values[d] * factor : 0.f;
+}
+
+bool acceptsAttention(const KernelRequest& request) {
+  for (size_t i = 0; i < request.inputs.size(); ++i)
+    if (request.has(i) && request.inputs[i].dtype != DType::Float32) return false;
+  return request.inputs[0].shape.rank() == 4 && request.inputs[1].shape.rank() == 4 &&
+         request.inputs[2].shape.rank() == 4;
+}
+
+std::unique_ptr<Kernel> createAttention(const KernelRequest& request) {
+  return std::make_unique<AttentionKernel>(request);
+}
+
+constexpr Implementation kAttention[] = {{"attention_f32", acceptsAttention, createAttention}};
+const OpKernels kRows[] = {{kMaxDomain, "Attention", kAttention}};
+
+}  // namespace
+
+std::span<const OpKernels> attentionKernels() { return kRows; }
+
+}  // namespace max

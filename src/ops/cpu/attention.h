@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What attention needs per CPU target, beyond the matrix product.
+#pragma once
+
+#include <cstdint>
+
+namespace max {
+
+// One query's softmax over the keys, of which it sees one block after the other.
+struct SoftmaxRow {
+  float* scores;  // of this block; become weights
+  int64_t count;
+  const float* mask;  // added first; NULL = none
+  int64_t maskStep;   // 1, or 0 if all keys share one value
+  float largest;      // so far
+  float sum;          // so far, relative to `largest`
+};
+
+struct AttentionTable {
+  // Turns a block's scores into weights. Returns the factor that brings earlier sums to the new maximum.
+  float (*update)(SoftmaxRow& row);
+  void (*scale)(float* values, float factor, int64_t count);
+};
+const AttentionTable& attentionTable();  // of cpuTarget()
+
+}  // namespace max

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "ops/cpu/attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/attention_kernels.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/math-inl.h"
+#include "ops/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace {
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = hn::MaxLanes(D());
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+HWY_INLINE float largestOf(V v) {
+  const D d;
+  return hn::GetLane(hn::MaxOfLanes(d, v));
+}
+
+// Adds the mask to the scores and returns the largest.
+float addMask(const SoftmaxRow& row) {
+  const D d;
+  V largest = hn::Set(d, kLowest);
+  const V same = hn::Set(d, row.mask && row.maskStep == 0 ? row.mask[0] : 0.f);
+  int64_t i = 0;
+  for (; i + kLanes <= row.count; i += kLanes) {
+    const V score = hn::Add(hn::LoadU(d, row.scores + i), row.maskStep ? hn::LoadU(d, row.mask + i) : same);
+    hn::StoreU(score, d, row.scores + i);
+    largest = hn::Max(largest, score);
+  }
+  float result = largestOf(largest);
+  for (; i < row.count; ++i) {
+    row.scores[i] += row.mask ? row.mask[i * row.maskStep] : 0.f;
+    result = row.scores[i] > result ? row.scores[i] : result;
+  }
+  return result;
+}
+
+float update(SoftmaxRow& row) {
+  const D d;
+  const float found = addMask(row);
+  const float largest = found > row.largest ? found : row.largest;
+  // A row that is masked throughout has no maximum; its weights are 0 and so is its sum.
+  const float base = largest == kLowest ? 0.f : largest;
+  const V shift = hn::Set(d, base);
+  V sum = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + kLanes <= row.count; i += kLanes) {
+    const V weight = exp(d, hn::Sub(hn::LoadU(d, row.scores + i), shift));
+    hn::StoreU(weight, d, row.scores + i);
+    sum = hn::Add(sum, weight);
+  }
+  if (i < row.count) {
+    const int64_t rest = row.count - i;
+    const V weight = exp(d, hn::Sub(loadFirst(d, row.scores + i, rest), shift));
+    storeFirst(d, weight, row.scores + i, rest);
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)), weight));
+  }
+  const float factor = hn::GetLane(exp(d, hn::Set(d, row.largest - base)));
+  row.sum = row.sum * factor + sumOf(d, sum);
+  row.largest = largest;
+  return factor;
+}
+
+void scale(float* values, float factor, int64_t count) {
+  const D d;
+  const V by = hn::Set(d, factor);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(d, values + i), by), d, values + i);
+  for (; i < count; ++i) values[i] *= factor;
+}
+
+}  // namespace
+
+extern const AttentionTable kAttentionTable;
+constexpr AttentionTable kAttentionTable = {update, scale};
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+
+const AttentionTable& attentionTable() { return MAX_CHOOSE_TARGET(kAttentionTable); }
+
+}  // namespace max
+#endif
