@@ -47,21 +47,21 @@ struct OutputType {
   Shape shape;
 };
 
-struct Run {
+struct KernelRun {
   std::vector<Ref<Tensor>> outputs;
   int inPlaceInput = -1;
 };
 
 // `lanes` threads; `implementation` empty = the best. `constants`: inputs known when the kernel is created.
 // `inPlace`: output 0 takes over the memory that the kernel offers.
-inline Run runKernel(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs,
-                     std::string_view implementation = {}, int lanes = 1, bool constants = false,
-                     bool inPlace = false) {
+inline KernelRun runKernel(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs,
+                           std::string_view implementation = {}, int lanes = 1, bool constants = false,
+                           bool inPlace = false) {
   std::vector<Operand> in, out;
   std::vector<const void*> inData;
   std::vector<void*> outData;
   std::vector<Ref<Tensor>> kept = inputs;
-  Run run;
+  KernelRun run;
   for (const Ref<Tensor>& input : inputs) {
     if (input)
       in.push_back({input->dtype(), input->shape(), constants ? input.get() : nullptr});
@@ -82,8 +82,8 @@ inline Run runKernel(Node& node, const std::vector<Ref<Tensor>>& inputs, const s
   for (const Ref<Tensor>& input : kept) inData.push_back(input ? input->data() : nullptr);
   for (const Ref<Tensor>& output : run.outputs) outData.push_back(output->mutableData());
   if (inPlace && run.inPlaceInput >= 0)
-    run.outputs[0] = Ref<Tensor>(new Tensor(outputs[0].dtype, outputs[0].shape, run.outputs[0]->data(),
-                                            run.outputs[0]->storage()));
+    run.outputs[0] =
+        Ref<Tensor>(new Tensor(outputs[0].dtype, outputs[0].shape, run.outputs[0]->data(), run.outputs[0]->storage()));
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes() + 64);
   kernel->run({inData.data(), outData.data(), static_cast<std::byte*>(scratch->data()), lanes});
   return run;
@@ -97,9 +97,9 @@ inline double uniform(Random& random, double low, double high) {
 
 inline void storeNumber(void* data, int64_t i, DType dtype, double value) {
   switch (dtype) {
-#define MAX_STORE(name, type)                                \
-  case DType::name:                                          \
-    static_cast<type*>(data)[i] = static_cast<type>(value);  \
+#define MAX_STORE(name, type)                               \
+  case DType::name:                                         \
+    static_cast<type*>(data)[i] = static_cast<type>(value); \
     break;
     MAX_STORE(Float32, float)
     MAX_STORE(Float64, double)
@@ -167,8 +167,10 @@ inline std::vector<Shape> randomBroadcast(Random& random, size_t count, Shape& o
   const int rank = static_cast<int>(random() % static_cast<unsigned>(maxRank + 1));
   for (int i = 0; i < rank; ++i) {
     const unsigned kind = random() % 8;
-    output.push(kind == 0 ? 1 : kind == 1 && output.count() < 40 ? static_cast<int64_t>(random() % 300) + 1
-                                          : static_cast<int64_t>(random() % static_cast<unsigned>(maxDim)) + 1);
+    output.push(kind == 0 ? 1
+                : kind == 1 && output.count() < 40
+                    ? static_cast<int64_t>(random() % 300) + 1
+                    : static_cast<int64_t>(random() % static_cast<unsigned>(maxDim)) + 1);
   }
   std::vector<Shape> shapes;
   for (size_t k = 0; k < count; ++k) {
@@ -191,7 +193,8 @@ inline void expectClose(const Tensor& actual, const Tensor& expected, double tol
   for (int64_t i = 0; i < actual.count(); ++i) {
     const double a = numberAt(actual, i), e = numberAt(expected, i);
     if (std::isnan(e) ? std::isnan(a) : a == e) continue;
-    ASSERT_LE(std::abs(a - e), tolerance * (1 + std::abs(e))) << what << ": element " << i << " is " << a << ", not " << e;
+    ASSERT_LE(std::abs(a - e), tolerance * (1 + std::abs(e)))
+        << what << ": element " << i << " is " << a << ", not " << e;
   }
 }
 

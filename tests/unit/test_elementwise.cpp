@@ -13,8 +13,8 @@ using namespace test;
 constexpr DType kFloats[] = {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16};
 constexpr DType kIntegers[] = {DType::Int8,  DType::Int16,  DType::Int32,  DType::Int64,
                                DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
-constexpr DType kAll[] = {DType::Bool,   DType::Int8,    DType::Int16,    DType::Int32,   DType::Int64,
-                          DType::UInt8,  DType::UInt16,  DType::UInt32,   DType::UInt64,  DType::Float16,
+constexpr DType kAll[] = {DType::Bool,     DType::Int8,    DType::Int16,  DType::Int32,  DType::Int64,
+                          DType::UInt8,    DType::UInt16,  DType::UInt32, DType::UInt64, DType::Float16,
                           DType::BFloat16, DType::Float32, DType::Float64};
 
 // What an operator is tested on.
@@ -30,7 +30,8 @@ struct Case {
 std::vector<DType> typesOf(Case::Types types) {
   std::vector<DType> result;
   if (types == Case::Logical) return {DType::Bool};
-  if (types == Case::Floats || types == Case::Numbers) result.insert(result.end(), std::begin(kFloats), std::end(kFloats));
+  if (types == Case::Floats || types == Case::Numbers)
+    result.insert(result.end(), std::begin(kFloats), std::end(kFloats));
   if (types == Case::Integers || types == Case::Numbers)
     result.insert(result.end(), std::begin(kIntegers), std::end(kIntegers));
   if (types == Case::Unsigned) return {DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
@@ -39,35 +40,74 @@ std::vector<DType> typesOf(Case::Types types) {
 
 std::vector<Case> cases() {
   return {
-      {"Abs", 1, Case::Numbers}, {"Acos", 1, Case::Floats, false, -1, 1}, {"Acosh", 1, Case::Floats, false, 1, 4},
-      {"Add", 2, Case::Numbers}, {"And", 2, Case::Logical}, {"Asin", 1, Case::Floats, false, -1, 1},
-      {"Asinh", 1, Case::Floats}, {"Atan", 1, Case::Floats}, {"Atanh", 1, Case::Floats, false, -0.9, 0.9},
+      {"Abs", 1, Case::Numbers},
+      {"Acos", 1, Case::Floats, false, -1, 1},
+      {"Acosh", 1, Case::Floats, false, 1, 4},
+      {"Add", 2, Case::Numbers},
+      {"And", 2, Case::Logical},
+      {"Asin", 1, Case::Floats, false, -1, 1},
+      {"Asinh", 1, Case::Floats},
+      {"Atan", 1, Case::Floats},
+      {"Atanh", 1, Case::Floats, false, -0.9, 0.9},
       {"BitShift", 2, Case::Unsigned, false, 0, 8, with({{"direction", std::string("LEFT")}})},
       {"BitShift", 2, Case::Unsigned, false, 0, 8, with({{"direction", std::string("RIGHT")}})},
-      {"BitwiseAnd", 2, Case::Integers, false, -100, 100}, {"BitwiseNot", 1, Case::Integers, false, -100, 100},
-      {"BitwiseOr", 2, Case::Integers, false, -100, 100}, {"BitwiseXor", 2, Case::Integers, false, -100, 100},
-      {"Ceil", 1, Case::Floats}, {"Celu", 1, Case::Floats, false, -4, 4, with({{"alpha", 1.5f}})},
-      {"Clip", 3, Case::Numbers}, {"Cos", 1, Case::Floats, false, -40, 40}, {"Cosh", 1, Case::Floats},
-      {"Div", 2, Case::Floats, false, 0.5, 4}, {"Div", 2, Case::Integers, false, 1, 100},
-      {"Elu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.7f}})}, {"Equal", 2, Case::Numbers, true},
-      {"Erf", 1, Case::Floats}, {"Exp", 1, Case::Floats}, {"Floor", 1, Case::Floats},
-      {"Gelu", 1, Case::Floats}, {"Gelu", 1, Case::Floats, false, -4, 4, with({{"approximate", std::string("tanh")}})},
-      {"Greater", 2, Case::Numbers, true}, {"GreaterOrEqual", 2, Case::Numbers, true},
-      {"HardSigmoid", 1, Case::Floats}, {"HardSwish", 1, Case::Floats, false, -6, 6},
-      {"LeakyRelu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.3f}})}, {"Less", 2, Case::Numbers, true},
-      {"LessOrEqual", 2, Case::Numbers, true}, {"Log", 1, Case::Floats, false, 0.01, 50}, {"Max", 3, Case::Numbers},
-      {"Mean", 3, Case::Floats}, {"Min", 2, Case::Numbers}, {"Mish", 1, Case::Floats, false, -10, 30},
-      {"Mod", 2, Case::Integers, false, 1, 100}, {"Mod", 2, Case::Floats, false, 0.5, 4, with({{"fmod", int64_t{1}}})},
-      {"Mul", 2, Case::Numbers}, {"Neg", 1, Case::Numbers}, {"Not", 1, Case::Logical}, {"Or", 2, Case::Logical},
-      {"PRelu", 2, Case::Floats}, {"Pow", 2, Case::Floats, false, 0.5, 3}, {"Reciprocal", 1, Case::Floats, false, 0.5, 4},
-      {"Relu", 1, Case::Numbers}, {"Round", 1, Case::Floats}, {"Selu", 1, Case::Floats},
+      {"BitwiseAnd", 2, Case::Integers, false, -100, 100},
+      {"BitwiseNot", 1, Case::Integers, false, -100, 100},
+      {"BitwiseOr", 2, Case::Integers, false, -100, 100},
+      {"BitwiseXor", 2, Case::Integers, false, -100, 100},
+      {"Ceil", 1, Case::Floats},
+      {"Celu", 1, Case::Floats, false, -4, 4, with({{"alpha", 1.5f}})},
+      {"Clip", 3, Case::Numbers},
+      {"Cos", 1, Case::Floats, false, -40, 40},
+      {"Cosh", 1, Case::Floats},
+      {"Div", 2, Case::Floats, false, 0.5, 4},
+      {"Div", 2, Case::Integers, false, 1, 100},
+      {"Elu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.7f}})},
+      {"Equal", 2, Case::Numbers, true},
+      {"Erf", 1, Case::Floats},
+      {"Exp", 1, Case::Floats},
+      {"Floor", 1, Case::Floats},
+      {"Gelu", 1, Case::Floats},
+      {"Gelu", 1, Case::Floats, false, -4, 4, with({{"approximate", std::string("tanh")}})},
+      {"Greater", 2, Case::Numbers, true},
+      {"GreaterOrEqual", 2, Case::Numbers, true},
+      {"HardSigmoid", 1, Case::Floats},
+      {"HardSwish", 1, Case::Floats, false, -6, 6},
+      {"LeakyRelu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.3f}})},
+      {"Less", 2, Case::Numbers, true},
+      {"LessOrEqual", 2, Case::Numbers, true},
+      {"Log", 1, Case::Floats, false, 0.01, 50},
+      {"Max", 3, Case::Numbers},
+      {"Mean", 3, Case::Floats},
+      {"Min", 2, Case::Numbers},
+      {"Mish", 1, Case::Floats, false, -10, 30},
+      {"Mod", 2, Case::Integers, false, 1, 100},
+      {"Mod", 2, Case::Floats, false, 0.5, 4, with({{"fmod", int64_t{1}}})},
+      {"Mul", 2, Case::Numbers},
+      {"Neg", 1, Case::Numbers},
+      {"Not", 1, Case::Logical},
+      {"Or", 2, Case::Logical},
+      {"PRelu", 2, Case::Floats},
+      {"Pow", 2, Case::Floats, false, 0.5, 3},
+      {"Reciprocal", 1, Case::Floats, false, 0.5, 4},
+      {"Relu", 1, Case::Numbers},
+      {"Round", 1, Case::Floats},
+      {"Selu", 1, Case::Floats},
       {"Shrink", 1, Case::Floats, false, -2, 2, with({{"lambd", 0.5f}, {"bias", 0.25f}})},
-      {"Sigmoid", 1, Case::Floats, false, -20, 20}, {"Sign", 1, Case::Numbers}, {"Sin", 1, Case::Floats, false, -40, 40},
-      {"Sinh", 1, Case::Floats}, {"Softplus", 1, Case::Floats, false, -30, 30}, {"Softsign", 1, Case::Floats},
-      {"Sqrt", 1, Case::Floats, false, 0, 50}, {"Sub", 2, Case::Numbers}, {"Sum", 3, Case::Floats},
-      {"Swish", 1, Case::Floats, false, -4, 4, with({{"alpha", 1.7f}})}, {"Tan", 1, Case::Floats, false, -1.4, 1.4},
+      {"Sigmoid", 1, Case::Floats, false, -20, 20},
+      {"Sign", 1, Case::Numbers},
+      {"Sin", 1, Case::Floats, false, -40, 40},
+      {"Sinh", 1, Case::Floats},
+      {"Softplus", 1, Case::Floats, false, -30, 30},
+      {"Softsign", 1, Case::Floats},
+      {"Sqrt", 1, Case::Floats, false, 0, 50},
+      {"Sub", 2, Case::Numbers},
+      {"Sum", 3, Case::Floats},
+      {"Swish", 1, Case::Floats, false, -4, 4, with({{"alpha", 1.7f}})},
+      {"Tan", 1, Case::Floats, false, -1.4, 1.4},
       {"Tanh", 1, Case::Floats, false, -10, 10},
-      {"ThresholdedRelu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.6f}})}, {"Xor", 2, Case::Logical},
+      {"ThresholdedRelu", 1, Case::Floats, false, -4, 4, with({{"alpha", 0.6f}})},
+      {"Xor", 2, Case::Logical},
   };
 }
 
@@ -80,8 +120,8 @@ void checkCase(const Case& test, DType dtype, Random& random, int lanes) {
     inputs.push_back(randomTensor(random, dtype, isClip && !inputs.empty() ? Shape{} : shape, test.low, test.high));
   const std::vector<OutputType> type = {{test.comparison ? DType::Bool : dtype, output}};
   const bool inPlace = random() % 2, constants = random() % 2;
-  const Run expected = runKernel(node.node(), inputs, type, "reference");
-  const Run actual = runKernel(node.node(), inputs, type, "elementwise", lanes, constants, inPlace);
+  const KernelRun expected = runKernel(node.node(), inputs, type, "reference");
+  const KernelRun actual = runKernel(node.node(), inputs, type, "elementwise", lanes, constants, inPlace);
   expectClose(*actual.outputs[0], *expected.outputs[0], toleranceOf(dtype),
               concat(test.op, " ", dtype, " ", output, inPlace ? " in place" : ""));
 }
@@ -107,7 +147,8 @@ TEST(Elementwise, LargeTensorsOnManyLanes) {
                                                                  {{3, 64, 900}, {64, 1}},
                                                                  {{3, 5, 7, 1100}, {5, 1, 1100}},
                                                                  {{40, 3, 41, 17}, {3, 1, 17}}}) {
-    const std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Float32, a), randomTensor(random, DType::Float32, b)};
+    const std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Float32, a),
+                                             randomTensor(random, DType::Float32, b)};
     for (Node* node : {&add.node(), &mul.node()}) {
       const auto expected = runKernel(*node, inputs, {{DType::Float32, a}}, "reference");
       for (int lanes : {1, 2, 4}) {
@@ -163,8 +204,8 @@ std::vector<T> binary(const char* op, DType dtype, std::initializer_list<T> a, s
                       Attributes attributes = {}) {
   LooseNode node(op, std::move(attributes));
   const Shape shape{static_cast<int64_t>(a.size())};
-  const Run run = runKernel(node.node(), {Tensor::of<T>(dtype, shape, a), Tensor::of<T>(dtype, shape, b)},
-                             {{dtype, shape}}, "elementwise");
+  const KernelRun run = runKernel(node.node(), {Tensor::of<T>(dtype, shape, a), Tensor::of<T>(dtype, shape, b)},
+                                  {{dtype, shape}}, "elementwise");
   const Tensor& output = *run.outputs[0];
   const std::span<const T> values = output.values<T>();
   return {values.begin(), values.end()};
@@ -188,8 +229,8 @@ TEST(Elementwise, IntegerDivisionIsDefinedEverywhere) {
 
 float unary(const char* op, float x) {
   LooseNode node(op);
-  const auto run = runKernel(node.node(), {Tensor::of<float>(DType::Float32, {1}, {x})}, {{DType::Float32, {1}}},
-                             "elementwise");
+  const auto run =
+      runKernel(node.node(), {Tensor::of<float>(DType::Float32, {1}, {x})}, {{DType::Float32, {1}}}, "elementwise");
   return run.outputs[0]->as<float>()[0];
 }
 

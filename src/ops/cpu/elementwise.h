@@ -94,10 +94,10 @@ class ElementwiseBuilder {
   enum class Kind : uint8_t { Input, Constant, Result };
   struct Value {
     Kind kind;
-    DType dtype;        // as the graph sees it
-    DType stored;       // as it lies in its place: float32 for computed half-precision values
-    int index;          // of the input, constant or instruction
-    int widened = -1;   // the value that holds it as float32, if made
+    DType dtype;       // as the graph sees it
+    DType stored;      // as it lies in its place: float32 for computed half-precision values
+    int index;         // of the input, constant or instruction
+    int widened = -1;  // the value that holds it as float32, if made
   };
   Id add(Kind kind, DType dtype, DType stored, size_t index);
   Id materialise(Id value, DType stored);  // the value lying as `stored`

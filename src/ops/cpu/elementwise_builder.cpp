@@ -73,8 +73,13 @@ Id ElementwiseBuilder::materialise(Id value, DType stored) {
     constants_.push_back(block);
     result = add(Kind::Constant, source.dtype, stored, constants_.size() - 1);
   } else {
-    instructions_.push_back({ElementOp::Cast, source.stored, stored, static_cast<int16_t>(values_.size()),
-                             {static_cast<int16_t>(value), -1, -1}, 0, 0});
+    instructions_.push_back({ElementOp::Cast,
+                             source.stored,
+                             stored,
+                             static_cast<int16_t>(values_.size()),
+                             {static_cast<int16_t>(value), -1, -1},
+                             0,
+                             0});
     result = add(Kind::Result, source.dtype, stored, instructions_.size() - 1);
   }
   if (stored == DType::Float32) at(value).widened = static_cast<int>(result);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise instructions on float32, vectorised for each CPU target.
-#include <cmath>
-
 #include "ops/cpu/elementwise_f32.h"
+
+#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/elementwise_f32.cpp"
@@ -66,18 +66,16 @@ HWY_INLINE void store(const TileOperands& tile, int64_t i, size_t left, M result
 }
 
 // One instruction as a structure with `apply`; alpha and beta are immediates.
-#define MAX_UNARY(name, ...)                                                                     \
-  struct name {                                                                                  \
-    static HWY_INLINE auto apply(F d, V x, [[maybe_unused]] V alpha, [[maybe_unused]] V beta) {  \
-      return __VA_ARGS__;                                                                        \
-    }                                                                                            \
+#define MAX_UNARY(name, ...)                                                                                          \
+  struct name {                                                                                                       \
+    static HWY_INLINE auto apply(F d, V x, [[maybe_unused]] V alpha, [[maybe_unused]] V beta) { return __VA_ARGS__; } \
   };
-#define MAX_BINARY(name, ...)                                                        \
-  struct name {                                                                      \
+#define MAX_BINARY(name, ...)                                                            \
+  struct name {                                                                          \
     static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y) { return __VA_ARGS__; } \
   };
-#define MAX_TERNARY(name, ...)                                                             \
-  struct name {                                                                            \
+#define MAX_TERNARY(name, ...)                                                                \
+  struct name {                                                                               \
     static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y, V z) { return __VA_ARGS__; } \
   };
 
@@ -116,8 +114,7 @@ MAX_UNARY(Selu, hn::Mul(beta, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, e
 MAX_UNARY(Celu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Div(x, alpha)))))
 MAX_UNARY(ThresholdedRelu, ((void)d, hn::IfThenElse(hn::Gt(x, alpha), x, hn::Zero(d))))
 MAX_UNARY(HardSigmoid, clamp(d, hn::MulAdd(x, alpha, beta), hn::Zero(d), one(d)))
-MAX_UNARY(HardSwish,
-          hn::Mul(x, clamp(d, hn::MulAdd(x, hn::Set(d, 1.f / 6), hn::Set(d, 0.5f)), hn::Zero(d), one(d))))
+MAX_UNARY(HardSwish, hn::Mul(x, clamp(d, hn::MulAdd(x, hn::Set(d, 1.f / 6), hn::Set(d, 0.5f)), hn::Zero(d), one(d))))
 MAX_UNARY(Sigmoid, sigmoid(d, x))
 MAX_UNARY(Swish, hn::Mul(x, sigmoid(d, hn::Mul(x, alpha))))
 MAX_UNARY(Mish, mish(d, x))
@@ -159,9 +156,8 @@ template <class Op>
 void unary(const TileOperands& tile) {
   const F d;
   const V alpha = hn::Set(d, tile.alpha), beta = hn::Set(d, tile.beta);
-  forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
-    store(tile, i, left, Op::apply(d, load(tile, 0, i, left), alpha, beta));
-  });
+  forEachVector(tile, [&](int64_t i, size_t left)
+                          HWY_ATTR { store(tile, i, left, Op::apply(d, load(tile, 0, i, left), alpha, beta)); });
 }
 
 template <class Op>
@@ -174,15 +170,13 @@ void binary(const TileOperands& tile) {
 template <class Op>
 void ternary(const TileOperands& tile) {
   forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
-    store(tile, i, left,
-          Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+    store(tile, i, left, Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
   });
 }
 
 void where(const TileOperands& tile) {
   forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
-    store(tile, i, left,
-          hn::IfThenElse(loadCondition(tile, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+    store(tile, i, left, hn::IfThenElse(loadCondition(tile, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
   });
 }
 
@@ -206,11 +200,12 @@ TileFunction find(ElementOp op) {
 #define MAX_CASE(name, function) \
   case ElementOp::name:          \
     return function<name>;
-#define MAX_UNARY_CASES(X)                                                                                        \
-  X(Copy) X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu)       \
-  X(Elu) X(Selu) X(Celu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh)       \
-  X(Erf) X(Gelu) X(GeluTanh) X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Scale)   \
-  X(IsNan) X(IsInf)
+#define MAX_UNARY_CASES(X)                                                                                         \
+  X(Copy)                                                                                                          \
+  X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) \
+      X(Celu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) X(Erf) X(Gelu)    \
+          X(GeluTanh) X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Scale) X(IsNan)  \
+              X(IsInf)
 #define MAX_BINARY_CASES(X) \
   X(Add) X(Sub) X(Mul) X(Div) X(Min) X(Max) X(PRelu) X(Equal) X(Less) X(LessOrEqual) X(Greater) X(GreaterOrEqual)
 #define MAX_UNARY_CASE(name) MAX_CASE(name, unary)

@@ -88,8 +88,7 @@ bool acceptsBatchNormalization(const KernelRequest& request) {
 
 constexpr Implementation kOperator[] = {{"elementwise", acceptsOperator, createOperator}};
 constexpr Implementation kFused[] = {{"elementwise", acceptsFused, createFused}};
-constexpr Implementation kBatchNormalization[] = {
-    {"elementwise", acceptsBatchNormalization, createBatchNormalization}};
+constexpr Implementation kBatchNormalization[] = {{"elementwise", acceptsBatchNormalization, createBatchNormalization}};
 
 std::vector<OpKernels> makeRows() {
   std::vector<OpKernels> rows;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kMaxPlaces =
     kMaxElementwiseInputs + kMaxElementwiseConstants + kMaxElementwiseInstructions + kMaxElementwiseOutputs;
-constexpr int64_t kBlockElements = 1024;   // 4 KB of float32: a handful of registers stay in the first-level cache
-constexpr int64_t kChunkCost = 40000;      // elements of a cheap instruction that are worth handing to a thread
+constexpr int64_t kBlockElements = 1024;  // 4 KB of float32: a handful of registers stay in the first-level cache
+constexpr int64_t kChunkCost = 40000;     // elements of a cheap instruction that are worth handing to a thread
 
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -202,9 +202,8 @@ void ElementwiseKernel::run(const KernelContext& context) const {
     if (layout_.blocks > 0) runBlocks(context, 0, layout_.blocks, 0);
     return;
   }
-  context.parallelFor(layout_.blocks, grain_, [&](int64_t begin, int64_t end, int lane) {
-    runBlocks(context, begin, end, lane);
-  });
+  context.parallelFor(layout_.blocks, grain_,
+                      [&](int64_t begin, int64_t end, int lane) { runBlocks(context, begin, end, lane); });
 }
 
 void ElementwiseKernel::runBlocks(const KernelContext& context, int64_t begin, int64_t end, int lane) const {
@@ -219,8 +218,7 @@ void ElementwiseKernel::runBlocks(const KernelContext& context, int64_t begin, i
     const int64_t row = block / layout_.chunks;
     const int64_t first = (row * extent + cursor.chunk * layout_.chunk) * layout_.inner;
     for (size_t k = 0; k < program_->outputs.size(); ++k)
-      places[firstOutput + k] =
-          context.out<std::byte>(k) + first * static_cast<int64_t>(sizeOf(program_->outputs[k]));
+      places[firstOutput + k] = context.out<std::byte>(k) + first * static_cast<int64_t>(sizeOf(program_->outputs[k]));
     runSteps(places, cursor.extent() * layout_.inner);
     if (block + 1 < end) cursor.next();
   }

@@ -23,8 +23,7 @@ Shape broadcastStrides(const Shape& output, const Shape& input) {
 }
 
 bool canMerge(const std::vector<Shape>& strides, int outer, int inner, int64_t innerDim) {
-  return std::all_of(strides.begin(), strides.end(),
-                     [=](const Shape& s) { return s[outer] == s[inner] * innerDim; });
+  return std::all_of(strides.begin(), strides.end(), [=](const Shape& s) { return s[outer] == s[inner] * innerDim; });
 }
 
 Access accessOf(const BlockLayout& layout, const Shape& strides) {
@@ -95,8 +94,7 @@ BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inpu
     if (output[i] == 1) continue;
     const int last = result.dims.rank() - 1;
     std::vector<Shape> pair;
-    for (size_t k = 0; k < full.size(); ++k)
-      pair.push_back({last >= 0 ? result.strides[k][last] : 0, full[k][i]});
+    for (size_t k = 0; k < full.size(); ++k) pair.push_back({last >= 0 ? result.strides[k][last] : 0, full[k][i]});
     if (last >= 0 && canMerge(pair, 0, 1, output[i])) {
       result.dims[last] *= output[i];
       for (size_t k = 0; k < full.size(); ++k) result.strides[k][last] = full[k][i];

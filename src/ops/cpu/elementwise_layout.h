@@ -28,8 +28,8 @@ enum class Access : uint8_t {
 };
 
 struct BlockLayout {
-  Shape dims;          // as in BroadcastDims
-  int split = 0;       // a block spans `chunk` indices of this dimension and all of the later ones
+  Shape dims;     // as in BroadcastDims
+  int split = 0;  // a block spans `chunk` indices of this dimension and all of the later ones
   int64_t chunk = 1;
   int64_t inner = 1;   // elements of the dimensions after `split`
   int64_t chunks = 1;  // blocks along `split`

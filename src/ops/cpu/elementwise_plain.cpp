@@ -174,33 +174,27 @@ void loop3(const TileOperands& t, const F& f) {
   for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i * sa], b[i * sb], c[i * sc]);
 }
 
-#define MAX_UNARY(name, ...)                                                        \
-  case ElementOp::name:                                                             \
-    return [](const TileOperands& t) {                                              \
+#define MAX_UNARY(name, ...)                                                                   \
+  case ElementOp::name:                                                                        \
+    return [](const TileOperands& t) {                                                         \
       [[maybe_unused]] const T alpha = static_cast<T>(t.alpha), beta = static_cast<T>(t.beta); \
-      loop<T, T>(t, [=](T x) -> T { return static_cast<T>(__VA_ARGS__); });          \
+      loop<T, T>(t, [=](T x) -> T { return static_cast<T>(__VA_ARGS__); });                    \
     };
-#define MAX_TEST(name, ...)                                          \
-  case ElementOp::name:                                              \
-    return [](const TileOperands& t) {                               \
-      [[maybe_unused]] const float alpha = t.alpha, beta = t.beta;   \
+#define MAX_TEST(name, ...)                                             \
+  case ElementOp::name:                                                 \
+    return [](const TileOperands& t) {                                  \
+      [[maybe_unused]] const float alpha = t.alpha, beta = t.beta;      \
       loop<T, uint8_t>(t, [=](T x) -> uint8_t { return __VA_ARGS__; }); \
     };
-#define MAX_BINARY(name, ...)                                                     \
-  case ElementOp::name:                                                           \
-    return [](const TileOperands& t) {                                            \
-      loop2<T, T>(t, [](T x, T y) -> T { return static_cast<T>(__VA_ARGS__); });  \
-    };
-#define MAX_COMPARE(name, ...)                                                \
-  case ElementOp::name:                                                       \
-    return [](const TileOperands& t) {                                        \
-      loop2<T, uint8_t>(t, [](T x, T y) -> uint8_t { return __VA_ARGS__; });  \
-    };
-#define MAX_TERNARY(name, ...)                                                           \
-  case ElementOp::name:                                                                  \
-    return [](const TileOperands& t) {                                                   \
-      loop3<T>(t, [](T x, T y, T z) -> T { return static_cast<T>(__VA_ARGS__); });       \
-    };
+#define MAX_BINARY(name, ...) \
+  case ElementOp::name:       \
+    return [](const TileOperands& t) { loop2<T, T>(t, [](T x, T y) -> T { return static_cast<T>(__VA_ARGS__); }); };
+#define MAX_COMPARE(name, ...) \
+  case ElementOp::name:        \
+    return [](const TileOperands& t) { loop2<T, uint8_t>(t, [](T x, T y) -> uint8_t { return __VA_ARGS__; }); };
+#define MAX_TERNARY(name, ...) \
+  case ElementOp::name:        \
+    return [](const TileOperands& t) { loop3<T>(t, [](T x, T y, T z) -> T { return static_cast<T>(__VA_ARGS__); }); };
 
 template <class T>
 TileFunction findComparison(ElementOp op) {
@@ -248,7 +242,7 @@ TileFunction findBitwise(ElementOp op) {
     MAX_BINARY(BitwiseOr, x | y)
     MAX_BINARY(BitwiseXor, x ^ y)
     MAX_BINARY(ShiftLeft, y < 0 || y >= kBits ? T{0} : wrapping(x, y, [](auto a, auto b) { return a << b; }))
-    MAX_BINARY(ShiftRight, y < 0 || y >= kBits ? 0 : x >> y)
+    MAX_BINARY(ShiftRight, y < 0 || y >= kBits ? (x < 0 ? static_cast<T>(-1) : T{0}) : x >> y)
     default:
       return findArithmetic<T>(op);
   }
@@ -285,15 +279,15 @@ TileFunction findDouble(ElementOp op) {
     MAX_UNARY(Abs, std::abs(x))
     MAX_UNARY(Neg, -x)
     MAX_UNARY(LeakyRelu, x < 0 ? alpha * x : x)
-    MAX_UNARY(Elu, x > 0 ? x : alpha* std::expm1(x))
-    MAX_UNARY(Selu, beta*(x > 0 ? x : alpha * std::expm1(x)))
-    MAX_UNARY(Celu, x > 0 ? x : alpha* std::expm1(x / alpha))
+    MAX_UNARY(Elu, x > 0 ? x : alpha * std::expm1(x))
+    MAX_UNARY(Selu, beta * (x > 0 ? x : alpha * std::expm1(x)))
+    MAX_UNARY(Celu, x > 0 ? x : alpha * std::expm1(x / alpha))
     MAX_UNARY(ThresholdedRelu, x > alpha ? x : 0)
     MAX_UNARY(HardSigmoid, clip(x * alpha + beta, 0., 1.))
-    MAX_UNARY(HardSwish, x* clip(x / 6 + 0.5, 0., 1.))
+    MAX_UNARY(HardSwish, x * clip(x / 6 + 0.5, 0., 1.))
     MAX_UNARY(Sigmoid, sigmoid(x))
-    MAX_UNARY(Swish, x* sigmoid(alpha* x))
-    MAX_UNARY(Mish, x* std::tanh(softplus(x)))
+    MAX_UNARY(Swish, x * sigmoid(alpha * x))
+    MAX_UNARY(Mish, x * std::tanh(softplus(x)))
     MAX_UNARY(Tanh, std::tanh(x))
     MAX_UNARY(Erf, std::erf(x))
     MAX_UNARY(Gelu, 0.5 * x * (1 + std::erf(x * M_SQRT1_2)))
@@ -306,8 +300,8 @@ TileFunction findDouble(ElementOp op) {
     MAX_UNARY(Round, roundEven(x))
     MAX_UNARY(Sin, std::sin(x))
     MAX_UNARY(Cos, std::cos(x))
-    MAX_UNARY(Scale, x* alpha + beta)
-    MAX_TERNARY(MulAdd, x* y + z)
+    MAX_UNARY(Scale, x * alpha + beta)
+    MAX_TERNARY(MulAdd, x * y + z)
     MAX_TEST(IsNan, x != x)
     MAX_TEST(IsInf, (x == HUGE_VAL && beta > 0) || (x == -HUGE_VAL && alpha > 0))
     default:

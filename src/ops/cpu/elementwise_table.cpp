@@ -63,8 +63,8 @@ Id clip(const Row&, Builder& builder, const Node&, Operands operands) {
 
 Id cast(const Row&, Builder& builder, const Node& node, Operands operands) {
   const auto to = dtypeFromOnnx(node.attributes.getInt("to", 0));
-  require(to.has_value(), MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute to = ",
-          node.attributes.getInt("to", 0), " is not a type");
+  require(to.has_value(), MAX_STATUS_INVALID_ARGUMENT, node.description(),
+          ": attribute to = ", node.attributes.getInt("to", 0), " is not a type");
   return builder.cast(operands[0], *to);
 }
 
@@ -77,8 +77,9 @@ Id power(const Row& row, Builder& builder, const Node&, Operands operands) {
   const DType dtype = builder.dtype(operands[0]), exponent = builder.dtype(operands[1]);
   if (isFloat(dtype) || !isFloat(exponent))
     return builder.emit(row.op, dtype, dtype, {operands[0], builder.cast(operands[1], dtype)});
-  const Id result = builder.emit(row.op, DType::Float64, DType::Float64,
-                                 {builder.cast(operands[0], DType::Float64), builder.cast(operands[1], DType::Float64)});
+  const Id result =
+      builder.emit(row.op, DType::Float64, DType::Float64,
+                   {builder.cast(operands[0], DType::Float64), builder.cast(operands[1], DType::Float64)});
   return builder.cast(result, dtype);
 }
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer, RMS, group, instance and Lp normalisation of float32.
+#include "ops/cpu/norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+
+int axisOf(const KernelRequest& request, int64_t fallback) {
+  const int rank = request.inputs[0].shape.rank();
+  const int64_t axis = request.node.attributes.getInt("axis", fallback);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+bool isFloat32(const KernelRequest& request) {
+  for (const Operand& operand : request.inputs)
+    if (operand.present() && operand.dtype != DType::Float32) return false;
+  for (const Operand& operand : request.outputs)
+    if (operand.present() && operand.dtype != DType::Float32) return false;
+  return true;
+}
+
+// All of them: rows of consecutive elements, normalised one by one.
+class RowKernel : public Kernel {
+ public:
+  RowKernel(const KernelRequest& request, int64_t rows)
+      : table_(normTable()),
+        rows_(rows),
+        size_(rows ? request.inputs[0].shape.count() / rows : 0),
+        epsilon_(request.node.attributes.getFloat("epsilon", 1e-5f)) {}
+
+  int inPlaceInput() const override { return 0; }
+  void run(const KernelContext& context) const override {
+    if (size_ == 0) return;
+    context.parallelFor(rows_, std::max<int64_t>(1, kElementsPerPart / size_), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) normalise(context, row);
+    });
+  }
+
+ protected:
+  virtual void normalise(const KernelContext& context, int64_t row) const = 0;
+  const NormTable& table_;
+  int64_t rows_, size_;
+  float epsilon_;
+};
+
+// Rows from `axis` on; scale and bias per element of a row.
+int64_t rowsBefore(const KernelRequest& request) { return request.inputs[0].shape.product(0, axisOf(request, -1)); }
+
+bool perElement(const KernelRequest& request, size_t first) {
+  const Shape& shape = request.inputs[0].shape;
+  const int axis = axisOf(request, -1);
+  if (!isFloat32(request) || axis < 0 || axis > shape.rank()) return false;
+  const int64_t size = shape.product(axis, shape.rank());
+  for (size_t i = first; i < request.inputs.size(); ++i)
+    if (request.has(i) && request.inputs[i].shape.count() != size) return false;
+  return request.has(first);
+}
+
+class LayerNormalizationKernel final : public RowKernel {
+ public:
+  explicit LayerNormalizationKernel(const KernelRequest& request)
+      : RowKernel(request, rowsBefore(request)), hasBias_(request.has(2)), outputs_(request.outputs.size()) {
+    for (size_t i = 1; i < 3; ++i) wanted_[i] = i < outputs_ && request.outputs[i].present();
+  }
+
+ private:
+  void normalise(const KernelContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    const Moments moments = table_.moments(x, size_, epsilon_);
+    table_.apply(x, context.out<float>() + row * size_, size_, moments.mean, moments.inverseDeviation,
+                 context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
+    if (wanted_[1]) context.out<float>(1)[row] = moments.mean;
+    if (wanted_[2]) context.out<float>(2)[row] = moments.inverseDeviation;
+  }
+  bool hasBias_;
+  size_t outputs_;
+  bool wanted_[3] = {};
+};
+
+// X + R first; the sum is the second output, if wanted.
+class AddLayerNormalizationKernel final : public RowKernel {
+ public:
+  explicit AddLayerNormalizationKernel(const KernelRequest& request)
+      : RowKernel(request, rowsBefore(request)),
+        hasBias_(request.has(3)),
+        wantsSum_(request.outputs.size() > 1 && request.outputs[1].present()) {}
+
+ private:
+  void normalise(const KernelContext& context, int64_t row) const override {
+    const int64_t first = row * size_;
+    float* y = context.out<float>() + first;
+    float* sum = wantsSum_ ? context.out<float>(1) + first : y;
+    table_.add(context.in<float>(0) + first, context.in<float>(1) + first, sum, size_);
+    const Moments moments = table_.moments(sum, size_, epsilon_);
+    table_.apply(sum, y, size_, moments.mean, moments.inverseDeviation, context.in<float>(2),
+                 hasBias_ ? context.in<float>(3) : nullptr);
+  }
+  bool hasBias_, wantsSum_;
+};
+
+class RmsNormalizationKernel final : public RowKernel {
+ public:
+  explicit RmsNormalizationKernel(const KernelRequest& request) : RowKernel(request, rowsBefore(request)) {}
+
+ private:
+  void normalise(const KernelContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    table_.apply(x, context.out<float>() + row * size_, size_, 0, table_.inverseRootMeanSquare(x, size_, epsilon_),
+                 context.in<float>(1), nullptr);
+  }
+};
+
+// A row is a group of channels of one image; scale and bias are per channel.
+class GroupNormalizationKernel final : public RowKernel {
+ public:
+  GroupNormalizationKernel(const KernelRequest& request, int64_t groups)
+      : RowKernel(request, request.inputs[0].shape[0] * groups),
+        groups_(groups),
+        channels_(request.inputs[0].shape[1] / groups),
+        inner_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())) {}
+
+ private:
+  void normalise(const KernelContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    float* y = context.out<float>() + row * size_;
+    const int64_t first = row % groups_ * channels_;
+    const float *scale = context.in<float>(1) + first, *bias = context.in<float>(2) + first;
+    const Moments moments = table_.moments(x, size_, epsilon_);
+    for (int64_t c = 0; c < channels_; ++c, x += inner_, y += inner_)
+      table_.scaleAndShift(x, y, inner_, moments.mean, moments.inverseDeviation * scale[c], bias[c]);
+  }
+  int64_t groups_, channels_, inner_;
+};
+
+// Along the last axis.
+class LpNormalizationKernel final : public RowKernel {
+ public:
+  explicit LpNormalizationKernel(const KernelRequest& request)
+      : RowKernel(request, rowsBefore(request)), p_(request.node.attributes.getInt("p", 2)) {}
+
+ private:
+  void normalise(const KernelContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    const float norm = p_ == 1 ? table_.sumOfMagnitudes(x, size_) : std::sqrt(table_.sumOfSquares(x, size_));
+    table_.scaleAndShift(x, context.out<float>() + row * size_, size_, 0, norm == 0 ? 0 : 1 / norm, 0);
+  }
+  int64_t p_;
+};
+
+template <size_t kFirst>
+bool acceptsPerElement(const KernelRequest& request) {
+  return perElement(request, kFirst);
+}
+bool acceptsAdd(const KernelRequest& request) {
+  return perElement(request, 2) && request.inputs[1].shape == request.inputs[0].shape;
+}
+
+int64_t groupsOf(const KernelRequest& request) { return request.node.attributes.getInt("num_groups", 1); }
+bool perChannel(const KernelRequest& request, int64_t groups) {
+  const Shape& shape = request.inputs[0].shape;
+  return isFloat32(request) && shape.rank() >= 2 && groups > 0 && shape[1] % groups == 0 && shape[1] > 0 &&
+         request.inputs[1].shape.count() == shape[1] && request.inputs[2].shape.count() == shape[1];
+}
+bool acceptsGroups(const KernelRequest& request) { return perChannel(request, groupsOf(request)); }
+bool acceptsInstances(const KernelRequest& request) {
+  return request.inputs[0].shape.rank() >= 2 && perChannel(request, request.inputs[0].shape[1]);
+}
+std::unique_ptr<Kernel> createGroups(const KernelRequest& request) {
+  return std::make_unique<GroupNormalizationKernel>(request, groupsOf(request));
+}
+std::unique_ptr<Kernel> createInstances(const KernelRequest& request) {
+  return std::make_unique<GroupNormalizationKernel>(request, request.inputs[0].shape[1]);
+}
+
+bool acceptsLastAxis(const KernelRequest& request) {
+  return isFloat32(request) && axisOf(request, -1) == request.inputs[0].shape.rank() - 1 &&
+         request.inputs[0].shape.rank() > 0;
+}
+
+template <class K>
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<K>(request);
+}
+
+constexpr Implementation kLayer[] = {{"norm", acceptsPerElement<1>, create<LayerNormalizationKernel>}};
+constexpr Implementation kAddLayer[] = {{"norm", acceptsAdd, create<AddLayerNormalizationKernel>}};
+constexpr Implementation kRms[] = {{"norm", acceptsPerElement<1>, create<RmsNormalizationKernel>}};
+constexpr Implementation kGroup[] = {{"norm", acceptsGroups, createGroups}};
+constexpr Implementation kInstance[] = {{"norm", acceptsInstances, createInstances}};
+constexpr Implementation kLp[] = {{"norm", acceptsLastAxis, create<LpNormalizationKernel>}};
+constexpr OpKernels kRows[] = {
+    {"", "LayerNormalization", kLayer},       {kMaxDomain, "AddLayerNormalization", kAddLayer},
+    {"", "RMSNormalization", kRms},           {"", "GroupNormalization", kGroup},
+    {"", "InstanceNormalization", kInstance}, {"", "LpNormalization", kLp},
+};
+
+}  // namespace
+
+std::span<const OpKernels> normKernels() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation of rows of float32, for each CPU target (norm_kernels.cpp).
+#pragma once
+
+#include <cstdint>
+
+namespace max {
+
+struct Moments {
+  float mean;
+  float inverseDeviation;  // 1 / sqrt(variance + epsilon)
+};
+
+struct NormTable {
+  Moments (*moments)(const float* x, int64_t size, float epsilon);
+  // 1 / sqrt(mean of squares + epsilon)
+  float (*inverseRootMeanSquare)(const float* x, int64_t size, float epsilon);
+  float (*sumOfSquares)(const float* x, int64_t size);
+  float (*sumOfMagnitudes)(const float* x, int64_t size);
+  // sum = x + r. sum may be one of them.
+  void (*add)(const float* x, const float* r, float* sum, int64_t size);
+  // y = (x - mean) * factor * scale[i] + bias[i]; bias may be NULL, y may be x.
+  void (*apply)(const float* x, float* y, int64_t size, float mean, float factor, const float* scale,
+                const float* bias);
+  // y = (x - mean) * factor + shift; y may be x.
+  void (*scaleAndShift)(const float* x, float* y, int64_t size, float mean, float factor, float shift);
+};
+
+const NormTable& normTable();  // of the CPU target of now
+
+}  // namespace max

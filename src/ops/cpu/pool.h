@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling of channels-last float32, for each CPU target (pool_kernels.cpp).
+#pragma once
+
+#include <cstdint>
+
+namespace max {
+
+// The pixels of one window that lie inside the input: counts and strides (in elements) along three spatial axes.
+struct PoolWindow {
+  int64_t count[3];
+  int64_t stride[3];
+};
+
+struct PoolTable {
+  // One output pixel: y[c] = the greatest x[tap, c].
+  void (*greatest)(const float* x, const PoolWindow& window, int64_t channels, float* y);
+  // y[c] = factor * the sum of x[tap, c].
+  void (*sum)(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y);
+};
+
+const PoolTable& poolTable();  // of the CPU target of now
+
+}  // namespace max

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "ops/cpu/reduce_layout.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kColumns = 1024;           // accumulators that are worked on side by side
+constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+constexpr int64_t kMaxParts = 64;            // of a reduction to one element
+
+enum class Finish : uint8_t { None, Mean, Root, Logarithm, ShiftedLogarithm };
+
+struct Reduction {
+  std::string_view name;
+  Fold fold;
+  Finish finish;
+};
+
+constexpr Reduction kReductions[] = {
+    {"ReduceSum", Fold::Sum, Finish::None},
+    {"ReduceMean", Fold::Sum, Finish::Mean},
+    {"ReduceMax", Fold::Max, Finish::None},
+    {"ReduceMin", Fold::Min, Finish::None},
+    {"ReduceProd", Fold::Product, Finish::None},
+    {"ReduceL1", Fold::SumOfMagnitudes, Finish::None},
+    {"ReduceL2", Fold::SumOfSquares, Finish::Root},
+    {"ReduceSumSquare", Fold::SumOfSquares, Finish::None},
+    {"ReduceLogSum", Fold::Sum, Finish::Logarithm},
+    {"ReduceLogSumExp", Fold::SumOfExponentials, Finish::ShiftedLogarithm},
+    {"GlobalAveragePool", Fold::Sum, Finish::Mean},
+    {"GlobalMaxPool", Fold::Max, Finish::None},
+};
+
+const Reduction& reductionOf(const KernelRequest& request) {
+  return *std::find_if(std::begin(kReductions), std::end(kReductions),
+                       [&](const Reduction& row) { return row.name == request.node.op(); });
+}
+
+// False if the axes are not known or there are none.
+bool findAxes(const KernelRequest& request, std::array<bool, kMaxRank>& reduced) {
+  const int rank = request.inputs[0].shape.rank();
+  reduced.fill(false);
+  if (request.node.op().starts_with("Global")) {
+    for (int i = 2; i < rank; ++i) reduced[static_cast<size_t>(i)] = true;
+    return rank > 2;
+  }
+  if (request.has(1) && !request.inputs[1].constant) return false;
+  const std::vector<int64_t> axes =
+      request.has(1) ? integerValues(*request.inputs[1].constant) : request.node.attributes.getInts("axes");
+  if (axes.empty()) {
+    reduced.fill(true);
+    return request.node.attributes.getInt("noop_with_empty_axes", 0) == 0;
+  }
+  for (int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) return false;
+    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  return true;
+}
+
+// What the accumulators of a type become.
+template <class T, class A>
+void finishTyped(Finish finish, int64_t folded, const void* accumulators, int64_t count, void* output) {
+  const A* from = static_cast<const A*>(accumulators);
+  T* to = static_cast<T*>(output);
+  for (int64_t i = 0; i < count; ++i) {
+    A value = from[i];
+    if (finish == Finish::Mean) value = static_cast<A>(value / static_cast<A>(folded));
+    if (finish == Finish::Root) value = static_cast<A>(std::sqrt(static_cast<double>(value)));
+    if (finish == Finish::Logarithm) value = static_cast<A>(std::log(static_cast<double>(value)));
+    to[i] = static_cast<T>(value);
+  }
+}
+
+using FinishFunction = void (*)(Finish, int64_t, const void*, int64_t, void*);
+
+FinishFunction finishOf(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::UInt8:
+      return finishTyped<uint8_t, int64_t>;
+    case DType::Int8:
+      return finishTyped<int8_t, int64_t>;
+    case DType::Int32:
+      return finishTyped<int32_t, int64_t>;
+    case DType::Int64:
+      return finishTyped<int64_t, int64_t>;
+    case DType::Float64:
+      return finishTyped<double, double>;
+    default:
+      return finishTyped<float, float>;
+  }
+}
+
+class ReduceKernel final : public Kernel {
+ public:
+  ReduceKernel(const KernelRequest& request, const Reduction& reduction, const std::array<bool, kMaxRank>& reduced)
+      : layout_(planReduction(request.inputs[0].shape, reduced)),
+        finish_(reduction.finish),
+        function_(finishOf(request.inputs[0].dtype)),
+        elementSize_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
+        accumulatorSize_(request.inputs[0].dtype == DType::Float32 ? 4 : 8),
+        outputs_(request.outputs[0].shape.count()),
+        folded_(outputs_ ? request.inputs[0].shape.count() / outputs_ : 0),
+        lanes_(std::max(request.lanes, 1)) {
+    const bool isFloat32 = request.inputs[0].dtype == DType::Float32;
+    fold_ = isFloat32 ? reduceTable().folds[static_cast<size_t>(reduction.fold)]
+                      : *findPlainFold(reduction.fold, request.inputs[0].dtype);
+    if (isFloat32) maximum_ = reduceTable().folds[static_cast<size_t>(Fold::Max)];
+  }
+
+  size_t scratchBytes() const override {
+    return static_cast<size_t>(std::max<int64_t>(lanes_ * 2 * kColumns, kMaxParts) * accumulatorSize_);
+  }
+
+  void run(const KernelContext& context) const override {
+    if (outputs_ == 0) return;
+    if (layout_.rows && outputs_ == 1 && layout_.folded.dims.empty() && finish_ != Finish::ShiftedLogarithm &&
+        context.lanes > 1 && layout_.inner >= 4 * kElementsPerPart)
+      return runParts(context);
+    const int64_t width = layout_.rows ? 1 : std::min(layout_.inner, kColumns);
+    const int64_t perLine = layout_.rows ? 1 : (layout_.inner + kColumns - 1) / kColumns;
+    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (folded_ * width));
+    context.parallelFor(layout_.kept.count() * perLine, grain, [&](int64_t begin, int64_t end, int lane) {
+      std::byte* scratch = context.scratch + lane * 2 * kColumns * accumulatorSize_;
+      for (int64_t i = begin; i < end; ++i) fold(context, i / perLine, i % perLine * kColumns, scratch);
+    });
+  }
+
+ private:
+  // Outputs [line * inner + first, + width), or output `line` of a reduction of rows.
+  void fold(const KernelContext& context, int64_t line, int64_t first, std::byte* scratch) const {
+    const std::byte* x = context.in<std::byte>(0) + (layout_.kept.offset(line) + first) * elementSize_;
+    const int64_t width = layout_.rows ? 1 : std::min(layout_.inner - first, kColumns);
+    std::byte* output = context.out<std::byte>() + (layout_.rows ? line : line * layout_.inner + first) * elementSize_;
+    std::byte* shift = scratch + kColumns * accumulatorSize_;
+    if (finish_ == Finish::ShiftedLogarithm) {
+      foldAll(maximum_, x, width, shift, nullptr);
+      // Shifting by an infinity would make NaN.
+      float* shifts = reinterpret_cast<float*>(shift);
+      for (int64_t i = 0; i < width; ++i) shifts[i] = std::isinf(shifts[i]) ? 0 : shifts[i];
+    }
+    foldAll(fold_, x, width, scratch, shift);
+    if (finish_ != Finish::ShiftedLogarithm) return function_(finish_, folded_, scratch, width, output);
+    const float *sums = reinterpret_cast<float*>(scratch), *shifts = reinterpret_cast<float*>(shift);
+    for (int64_t i = 0; i < width; ++i) reinterpret_cast<float*>(output)[i] = std::log(sums[i]) + shifts[i];
+  }
+
+  void foldAll(const FoldFunctions& functions, const std::byte* x, int64_t width, std::byte* accumulators,
+               const std::byte* shift) const {
+    functions.start(accumulators, width);
+    const StridedDims& folded = layout_.folded;
+    // Columns go down the innermost folded dimension at once.
+    const bool down = !layout_.rows && !folded.dims.empty();
+    const int64_t rows = down ? folded.dims.back() : 1, stride = down ? folded.strides.back() : 0;
+    for (int64_t k = 0, count = folded.count(); k < count; k += rows) {
+      const std::byte* from = x + folded.offset(k) * elementSize_;
+      if (layout_.rows)
+        functions.row(from, layout_.inner, accumulators, shift);
+      else
+        functions.columns(from, rows, stride, width, accumulators, shift);
+    }
+  }
+
+  // One long row, in parts.
+  void runParts(const KernelContext& context) const {
+    const int64_t parts = std::min(kMaxParts, layout_.inner / kElementsPerPart);
+    const int64_t size = (layout_.inner + parts - 1) / parts;
+    std::byte* accumulators = context.scratch;
+    fold_.start(accumulators, parts);
+    context.parallelFor(parts, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i)
+        fold_.row(context.in<std::byte>(0) + i * size * elementSize_,
+                  std::clamp<int64_t>(layout_.inner - i * size, 0, size), accumulators + i * accumulatorSize_, nullptr);
+    });
+    for (int64_t i = 1; i < parts; ++i) fold_.join(accumulators, accumulators + i * accumulatorSize_, 1);
+    function_(finish_, folded_, accumulators, 1, context.out<std::byte>());
+  }
+
+  ReduceLayout layout_;
+  Finish finish_;
+  FinishFunction function_;
+  FoldFunctions fold_{}, maximum_{};
+  int64_t elementSize_, accumulatorSize_, outputs_, folded_;
+  int lanes_;
+};
+
+bool accepts(const KernelRequest& request) {
+  const DType dtype = request.inputs[0].dtype;
+  const Reduction& reduction = reductionOf(request);
+  std::array<bool, kMaxRank> reduced;
+  if (dtype != DType::Float32 && !findPlainFold(reduction.fold, dtype)) return false;
+  if (dtype == DType::Bool && reduction.fold != Fold::Max && reduction.fold != Fold::Min) return false;
+  return request.inputs[0].shape.count() > 0 && findAxes(request, reduced);
+}
+
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  std::array<bool, kMaxRank> reduced;
+  findAxes(request, reduced);
+  return std::make_unique<ReduceKernel>(request, reductionOf(request), reduced);
+}
+
+constexpr Implementation kReduce[] = {{"reduce", accepts, create}};
+
+std::vector<OpKernels> makeRows() {
+  std::vector<OpKernels> rows;
+  for (const Reduction& reduction : kReductions) rows.push_back({"", reduction.name, kReduce});
+  return rows;
+}
+
+}  // namespace
+
+std::span<const OpKernels> reduceKernels() {
+  static const std::vector<OpKernels> rows = makeRows();
+  return rows;
+}
+
+}  // namespace max

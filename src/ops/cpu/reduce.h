@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds of rows and of columns, for each CPU target (reduce_kernels.cpp) and for other types (reduce_plain.cpp).
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace max {
+
+// What is folded. Sums of |x|, x^2, e^(x - shift) are folds of their own.
+enum class Fold : uint8_t { Sum, Product, Max, Min, SumOfMagnitudes, SumOfSquares, SumOfExponentials };
+inline constexpr int kFoldCount = 7;
+
+// Folding functions of one element type; the accumulators may be wider than the elements.
+struct FoldFunctions {
+  // Joins `count` elements side by side to *accumulator.
+  void (*row)(const void* x, int64_t count, void* accumulator, const void* shift);
+  // Joins `rows` rows, `stride` elements apart, to `width` accumulators. shift: one per accumulator.
+  void (*columns)(const void* x, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void* shift);
+  // Joins two accumulators: *to with *from.
+  void (*join)(void* to, const void* from, int64_t count);
+  // Starts accumulators.
+  void (*start)(void* accumulators, int64_t count);
+};
+
+struct ReduceTable {
+  FoldFunctions folds[kFoldCount];
+  // Index of the first greatest (or least) element.
+  int64_t (*argRow)(const float* x, int64_t size, bool least, bool lastIndex);
+  // The same for `width` columns of elements `stride` apart.
+  void (*argColumns)(const float* x, int64_t size, int64_t stride, int64_t width, bool least, bool lastIndex,
+                     int64_t* indices);
+};
+
+const ReduceTable& reduceTable();  // of the CPU target of now
+
+// Accumulators are int64 for integers and bool, double for float64. NULL if the type is not served.
+const FoldFunctions* findPlainFold(Fold fold, DType dtype);
+
+}  // namespace max

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/softmax.h"
+
+#include <algorithm>
+
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kColumns = 512;           // lines that are worked on side by side
+constexpr int64_t kElementsPerPart = 4096;  // worth handing to a thread
+
+int axisOf(const KernelRequest& request) {
+  const int rank = request.inputs[0].shape.rank();
+  const int64_t axis = request.node.attributes.getInt("axis", -1);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+class SoftmaxKernel final : public Kernel {
+ public:
+  SoftmaxKernel(const Shape& shape, int axis, bool logarithm, int lanes)
+      : table_(softmaxTable()),
+        outer_(shape.product(0, axis)),
+        size_(shape.rank() ? shape[axis] : 1),
+        inner_(shape.product(std::min(axis + 1, shape.rank()), shape.rank())),
+        logarithm_(logarithm),
+        lanes_(std::max(lanes, 1)) {}
+
+  int inPlaceInput() const override { return 0; }
+  size_t scratchBytes() const override {
+    return inner_ == 1 ? 0 : static_cast<size_t>(lanes_) * 2 * kColumns * sizeof(float);
+  }
+  void run(const KernelContext& context) const override {
+    if (outer_ * size_ * inner_ == 0) return;
+    if (inner_ == 1)
+      runRows(context);
+    else
+      runColumns(context);
+  }
+
+ private:
+  void runRows(const KernelContext& context) const {
+    const float* x = context.in<float>(0);
+    float* y = context.out<float>();
+    const auto body = [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) table_.row(x + i * size_, y + i * size_, size_, logarithm_);
+    };
+    context.parallelFor(outer_, std::max<int64_t>(1, kElementsPerPart / size_), body);
+  }
+
+  void runColumns(const KernelContext& context) const {
+    const float* x = context.in<float>(0);
+    float* y = context.out<float>();
+    const int64_t parts = (inner_ + kColumns - 1) / kColumns;
+    const auto body = [&](int64_t begin, int64_t end, int lane) {
+      float* scratch = reinterpret_cast<float*>(context.scratch) + lane * 2 * kColumns;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % parts * kColumns, offset = i / parts * size_ * inner_ + first;
+        table_.columns(x + offset, y + offset, size_, inner_, std::min(kColumns, inner_ - first), scratch, logarithm_);
+      }
+    };
+    context.parallelFor(outer_ * parts, std::max<int64_t>(1, kElementsPerPart / (size_ * std::min(inner_, kColumns))),
+                        body);
+  }
+
+  const SoftmaxTable& table_;
+  int64_t outer_, size_, inner_;
+  bool logarithm_;
+  int lanes_;
+};
+
+bool accepts(const KernelRequest& request) { return request.inputs[0].dtype == DType::Float32; }
+
+template <bool kLogarithm>
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  return std::make_unique<SoftmaxKernel>(request.inputs[0].shape, std::max(axisOf(request), 0), kLogarithm,
+                                         request.lanes);
+}
+
+constexpr Implementation kSoftmax[] = {{"softmax", accepts, create<false>}};
+constexpr Implementation kLogSoftmax[] = {{"softmax", accepts, create<true>}};
+constexpr OpKernels kRows[] = {{"", "Softmax", kSoftmax}, {"", "LogSoftmax", kLogSoftmax}};
+
+}  // namespace
+
+std::span<const OpKernels> softmaxKernels() { return kRows; }
+
+}  // namespace max

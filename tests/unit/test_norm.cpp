@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_harness.h"
+
+namespace max {
+namespace {
+
+using namespace test;
+
+void check(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs, int lanes = 1,
+           bool inPlace = false) {
+  const KernelRun expected = runKernel(node, inputs, outputs, "reference");
+  const KernelRun actual = runKernel(node, inputs, outputs, "norm", lanes, false, inPlace);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    expectClose(*actual.outputs[i], *expected.outputs[i], 2e-5, concat(node.op(), " ", inputs[0]->shape()));
+}
+
+const Shape kShapes[] = {{1, 1}, {3, 7}, {5, 64}, {2, 3, 768}, {4, 17, 33}, {200, 19}, {1, 20000}};
+
+Ref<Tensor> random32(Random& random, const Shape& shape, double low = -3, double high = 5) {
+  return randomTensor(random, DType::Float32, shape, low, high);
+}
+
+TEST(Norm, LayerNormalization) {
+  forEachTarget([] {
+    Random random(1);
+    for (const Shape& shape : kShapes) {
+      LooseNode node("LayerNormalization", with({{"epsilon", 1e-3f}}));
+      const Shape row{shape.back()};
+      const auto x = random32(random, shape), scale = random32(random, row), bias = random32(random, row);
+      Shape statistics = shape;
+      statistics[shape.rank() - 1] = 1;
+      check(node.node(), {x, scale, bias}, {{DType::Float32, shape}}, 3, true);
+      check(node.node(), {x, scale},
+            {{DType::Float32, shape}, {DType::Float32, statistics}, {DType::Float32, statistics}});
+    }
+    LooseNode node("LayerNormalization", with({{"axis", int64_t{1}}}));
+    const auto x = random32(random, {3, 4, 5}), scale = random32(random, {4, 5});
+    check(node.node(), {x, scale}, {{DType::Float32, {3, 4, 5}}});
+  });
+}
+
+TEST(Norm, AddLayerNormalization) {
+  forEachTarget([] {
+    Random random(2);
+    for (const Shape& shape : kShapes) {
+      LooseNode node(kMaxDomain, "AddLayerNormalization", with({{"axis", int64_t{-1}}, {"epsilon", 1e-4f}}));
+      const Shape row{shape.back()};
+      const auto x = random32(random, shape), r = random32(random, shape);
+      const auto scale = random32(random, row), bias = random32(random, row);
+      check(node.node(), {x, r, scale, bias}, {{DType::Float32, shape}}, 2, true);
+      check(node.node(), {x, r, scale}, {{DType::Float32, shape}, {DType::Float32, shape}}, 1, true);
+    }
+  });
+}
+
+TEST(Norm, RmsAndLpNormalization) {
+  forEachTarget([] {
+    Random random(3);
+    for (const Shape& shape : kShapes) {
+      LooseNode rms("RMSNormalization"), l1("LpNormalization", with({{"p", int64_t{1}}})), l2("LpNormalization");
+      const auto x = random32(random, shape), scale = random32(random, {shape.back()});
+      check(rms.node(), {x, scale}, {{DType::Float32, shape}}, 2);
+      check(l1.node(), {x}, {{DType::Float32, shape}}, 1, true);
+      check(l2.node(), {x}, {{DType::Float32, shape}}, 2);
+    }
+  });
+}
+
+TEST(Norm, GroupAndInstanceNormalization) {
+  forEachTarget([] {
+    Random random(4);
+    for (const Shape& shape : {Shape{2, 6, 5, 7}, Shape{1, 12, 100}, Shape{3, 6, 1}}) {
+      const auto x = random32(random, shape), scale = random32(random, {shape[1]}), bias = random32(random, {shape[1]});
+      LooseNode group("GroupNormalization", with({{"num_groups", int64_t{3}}})), instance("InstanceNormalization");
+      check(group.node(), {x, scale, bias}, {{DType::Float32, shape}}, 2, true);
+      check(instance.node(), {x, scale, bias}, {{DType::Float32, shape}});
+    }
+  });
+}
+
+TEST(Norm, ZeroRowsOfLpNormalizationStayZero) {
+  LooseNode node("LpNormalization");
+  const KernelRun run =
+      runKernel(node.node(), {Tensor::allocate(DType::Float32, {2, 3}, true)}, {{DType::Float32, {2, 3}}});
+  for (float value : run.outputs[0]->values<float>()) EXPECT_EQ(value, 0);
+}
+
+}  // namespace
+}  // namespace max

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_harness.h"
+
+namespace max {
+namespace {
+
+using namespace test;
+
+// Output size of a pool along one axis.
+int64_t outputOf(int64_t input, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads, bool ceiling) {
+  const int64_t room = input + pads - dilation * (kernel - 1) - 1;
+  return (ceiling ? (room + stride - 1) / stride : room / stride) + 1;
+}
+
+TEST(Pool, AgreesWithReference) {
+  forEachTarget([] {
+    Random random(1);
+    const auto pick = [&](int64_t low, int64_t high) {
+      return low + static_cast<int64_t>(random() % static_cast<unsigned>(high - low + 1));
+    };
+    for (int round = 0; round < 150; ++round) {
+      const int rank = static_cast<int>(pick(1, 3));
+      Shape x{pick(1, 2)}, y{x[0]};
+      std::vector<int64_t> kernel, strides, dilations, pads(static_cast<size_t>(2 * rank));
+      const bool ceiling = round % 3 == 0;
+      for (int i = 0; i < rank; ++i) {
+        kernel.push_back(pick(1, 3));
+        strides.push_back(pick(1, 3));
+        dilations.push_back(pick(1, 2));
+        const int64_t reach = dilations.back() * (kernel.back() - 1);
+        pads[static_cast<size_t>(i)] = std::min<int64_t>(pick(0, 1), reach);
+        pads[static_cast<size_t>(i + rank)] = std::min<int64_t>(pick(0, 1), reach);
+        x.push(pick(6, 9));
+        y.push(outputOf(x.back(), kernel.back(), strides.back(), dilations.back(),
+                        pads[static_cast<size_t>(i)] + pads[static_cast<size_t>(i + rank)], ceiling));
+      }
+      const int64_t channels = round % 2 ? pick(1, 8) : pick(1, 150);
+      x.push(channels);
+      y.push(channels);
+      const auto input = randomTensor(random, DType::Float32, x);
+      for (const char* op : {"MaxPool", "AveragePool"}) {
+        LooseNode node(kMaxDomain, op,
+                       with({{"kernel_shape", kernel},
+                             {"strides", strides},
+                             {"dilations", dilations},
+                             {"pads", pads},
+                             {"ceil_mode", int64_t{ceiling}},
+                             {"count_include_pad", int64_t{round % 2}}}));
+        const auto expected = runKernel(node.node(), {input}, {{DType::Float32, y}}, "reference");
+        const auto actual = runKernel(node.node(), {input}, {{DType::Float32, y}}, "pool", 1 + round % 3);
+        expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(op, " ", x, " to ", y));
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace max

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_harness.h"
+
+namespace max {
+namespace {
+
+using namespace test;
+
+void check(const char* op, const Ref<Tensor>& input, int64_t axis, int lanes, bool inPlace) {
+  LooseNode node(op, with({{"axis", axis}}));
+  const std::vector<OutputType> type = {{DType::Float32, input->shape()}};
+  const KernelRun expected = runKernel(node.node(), {input}, type, "reference");
+  const KernelRun actual = runKernel(node.node(), {input}, type, "softmax", lanes, false, inPlace);
+  expectClose(*actual.outputs[0], *expected.outputs[0], 2e-6, concat(op, " axis ", axis, " of ", input->shape()));
+}
+
+TEST(Softmax, AgreesWithReferenceAlongEveryAxis) {
+  forEachTarget([] {
+    Random random(1);
+    for (const char* op : {"Softmax", "LogSoftmax"})
+      for (const Shape& shape : {Shape{1}, Shape{7}, Shape{3, 16}, Shape{5, 17}, Shape{2, 1001}, Shape{4, 9, 33},
+                                 Shape{2, 3, 5, 70}, Shape{600, 3}, Shape{3, 4, 1100}, Shape{0, 4}})
+        for (int axis = -1; axis < shape.rank(); ++axis)
+          check(op, randomTensor(random, DType::Float32, shape, -20, 20), axis, 1 + axis % 2 * axis, axis % 2 == 0);
+  });
+}
+
+TEST(Softmax, LargeAndMaskedValues) {
+  forEachTarget([] {
+    for (int64_t size : {4, 40}) {
+      auto input = Tensor::allocate(DType::Float32, {size});
+      float* x = static_cast<float*>(input->mutableData());
+      for (int64_t i = 0; i < size; ++i) x[i] = i % 2 ? 1000.f : -HUGE_VALF;
+      LooseNode node("Softmax");
+      const KernelRun run = runKernel(node.node(), {input}, {{DType::Float32, {size}}}, "softmax");
+      for (int64_t i = 0; i < size; ++i)
+        EXPECT_FLOAT_EQ(run.outputs[0]->as<float>()[i], i % 2 ? 2.f / static_cast<float>(size) : 0);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace max
