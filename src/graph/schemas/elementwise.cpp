@@ -236,7 +236,7 @@ const OpSchema kSchemas[] = {
 
     binary("Add", kNumbers, kSymmetric, followed<add>),
     binary("And", kLogic, kSymmetric, followed<logicalAnd>),
-    binary("BitShift", "T,T->T; T=unsigned", kBinary),
+    binary("BitShift", "T,T->T; T=integer", kBinary),
     binary("BitwiseAnd", kBits, kSymmetric),
     binary("BitwiseOr", kBits, kSymmetric),
     binary("BitwiseXor", kBits, kSymmetric),

@@ -250,7 +250,9 @@ std::vector<Piece> depthToSpace(const MovementCall& call) {
 std::vector<Piece> spaceToDepth(const MovementCall& call) {
   const Shape& in = call.in();
   const int64_t block = call.attributes().getInt("blocksize", 1);
-  return {permuted({in[0], in[1], in[2] / block, block, in[3] / block, block}, std::array{0, 3, 5, 1, 2, 4})};
+  const bool columnFirst = call.attributes().getString("mode", "DCR") == "CRD";
+  const auto order = columnFirst ? std::array{0, 1, 3, 5, 2, 4} : std::array{0, 3, 5, 1, 2, 4};
+  return {permuted({in[0], in[1], in[2] / block, block, in[3] / block, block}, order)};
 }
 
 std::vector<Piece> sameElements(const MovementCall& call) {

@@ -117,10 +117,20 @@ void pow(const Call& call) {
   store(call.out(), zip<int64_t>(call, call.in(0), call.in(1), wholePower));
 }
 
+// Shifts by the width or more, or by less than 0, shift everything out; right ones keep the sign.
+template <class D>
+D shifted(D a, D b, bool left) {
+  const bool all = b < 0 || b > 63;
+  if (left) return all ? D{0} : static_cast<D>(static_cast<uint64_t>(a) << b);
+  return static_cast<D>(all ? (a < 0 ? static_cast<D>(-1) : D{0}) : a >> b);
+}
+
 void bitShift(const Call& call) {
   const bool left = call.node.attributes.getString("direction", "LEFT") == "LEFT";
-  const auto shift = [left](uint64_t a, uint64_t b) { return b > 63 ? 0 : left ? a << b : a >> b; };
-  store(call.out(), zip<uint64_t>(call, call.in(0), call.in(1), shift));
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    if constexpr (std::is_integral_v<D>)
+      store(call.out(), zip<D>(call, call.in(0), call.in(1), [left](D a, D b) { return shifted(a, b, left); }));
+  });
 }
 
 void leakyRelu(const Call& call) {
