@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls with shapes that were seen before allocate nothing: this program counts what malloc is asked for. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "check.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CAN_COUNT 0
+#else
+#define CAN_COUNT 1
+#endif
+
+static atomic_long allocations;
+
+#if CAN_COUNT
+/* glibc's own functions under the names that malloc's replacements may use. */
+extern void* __libc_malloc(size_t size);
+extern void* __libc_calloc(size_t count, size_t size);
+extern void* __libc_realloc(void* pointer, size_t size);
+extern void* __libc_memalign(size_t alignment, size_t size);
+
+void* malloc(size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_malloc(size);
+}
+
+void* calloc(size_t count, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_calloc(count, size);
+}
+
+void* realloc(void* pointer, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_realloc(pointer, size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void** out, size_t alignment, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  *out = __libc_memalign(alignment, size);
+  return *out ? 0 : ENOMEM;
+}
+#endif
+
+static void expect_no_allocations(const char* path, int32_t input_count, MaxBuffer* const* inputs) {
+  MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
+  options.numThreads = 2;
+  MaxSession* session = NULL;
+  MaxModel* model = NULL;
+  CHECK(maxSessionCreate(&options, &session));
+  CHECK(maxModelLoad(session, path, NULL, &model));
+  long before = 0;
+  for (int i = 0; i < 110; ++i) {
+    if (i == 10) before = atomic_load(&allocations);
+    MaxBuffer* output = NULL;
+    CHECK(maxModelExecute(model, inputs, input_count, NULL, &output, 1));
+    maxBufferRelease(output);
+  }
+  const long made = atomic_load(&allocations) - before;
+  maxModelRelease(model);
+  maxSessionRelease(session);
+  if (CAN_COUNT && made != 0) fail_msg("%ld allocations in 100 calls of %s", made, path);
+}
+
+static void counting_works(void** state) {
+  (void)state;
+  const long before = atomic_load(&allocations);
+  void* volatile block = malloc(100);
+  free(block);
+  if (CAN_COUNT) assert_true(atomic_load(&allocations) > before);
+}
+
+static void identity_allocates_nothing(void** state) {
+  (void)state;
+  const int64_t shape = 10;
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* input = new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, &shape);
+  memset(data_of(input), 0, 40);
+  expect_no_allocations(MAX_TEST_DATA "/models/identity.onnx", 1, &input);
+  maxBufferRelease(input);
+  maxDeviceRelease(cpu);
+}
+
+static void a_network_allocates_nothing(void** state) {
+  (void)state;
+  const int64_t shape[] = {16, 1, 8, 8};
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* input = new_buffer(cpu, MAX_DTYPE_FLOAT32, 4, shape);
+  memset(data_of(input), 0, sizeof(float) * 16 * 64);
+  expect_no_allocations(MAX_TEST_DATA "/../../examples/digits/digits.onnx", 1, &input);
+  maxBufferRelease(input);
+  maxDeviceRelease(cpu);
+}
+
+static void a_branch_allocates_nothing(void** state) {
+  (void)state;
+  const int64_t shape = 10;
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* inputs[] = {new_buffer(cpu, MAX_DTYPE_BOOL, 0, NULL), new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, &shape)};
+  memset(data_of(inputs[0]), 1, 1);
+  memset(data_of(inputs[1]), 0, 40);
+  expect_no_allocations(MAX_TEST_DATA "/models/branch.onnx", 2, inputs);
+  maxBufferRelease(inputs[0]);
+  maxBufferRelease(inputs[1]);
+  maxDeviceRelease(cpu);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(counting_works),
+      TEST(identity_allocates_nothing),
+      TEST(a_network_allocates_nothing),
+      TEST(a_branch_allocates_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
