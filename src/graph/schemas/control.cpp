@@ -36,10 +36,14 @@ void inferIf(InferContext& context) {
     context.setOutput(i, either(context, thenBranch->outputs()[i]->type, elseBranch->outputs()[i]->type, i));
 }
 
-// A shape that an iteration may change: known where what goes in and what comes out agree.
-void setStates(InferContext& context, const Graph& body, size_t count, size_t firstInput, size_t firstOutput) {
-  for (size_t i = 0; i < count; ++i)
-    context.setOutput(i, either(context, context.input(firstInput + i).type, body.outputs()[firstOutput + i]->type, i));
+// A type that is known in two ways.
+TensorType same(const InferContext& context, TensorType a, const TensorType& b, size_t output) {
+  if (!a.ranked || !b.ranked) return a.ranked ? a : b;
+  TensorType type = either(context, a, b, output);
+  if (a.rank() != b.rank()) context.fail("state ", output, " is ", a, " before and ", b, " after an iteration");
+  for (size_t i = 0; i < type.dims.size(); ++i)
+    type.dims[i] = rules::merge(context, a.dims[i], b.dims[i], "a state before and after an iteration");
+  return type;
 }
 
 void setStacked(InferContext& context, size_t output, const TensorType& type, Dim steps, int64_t axis) {
@@ -55,7 +59,9 @@ void inferLoop(InferContext& context) {
   const size_t states = context.inputCount() - 2;
   if (context.outputCount() < states) context.fail("has ", context.outputCount(), " outputs for ", states, " states");
   const Ref<Graph> body = subgraph(context, "body", states + 2, context.outputCount() + 1);
-  setStates(context, *body, states, 2, 1);
+  // An iteration may change a shape: it is known where what goes in and what comes out agree.
+  for (size_t i = 0; i < states; ++i)
+    context.setOutput(i, either(context, context.input(i + 2).type, body->outputs()[i + 1]->type, i));
   for (size_t i = states; i < context.outputCount(); ++i)
     setStacked(context, i, body->outputs()[i + 1]->type, context.unknownDim(), 0);
 }
@@ -87,7 +93,8 @@ void inferScan(InferContext& context) {
   const size_t states = context.inputCount() - scanned;
   if (context.outputCount() < states) context.fail("has ", context.outputCount(), " outputs for ", states, " states");
   const Ref<Graph> body = subgraph(context, "body", context.inputCount(), context.outputCount());
-  setStates(context, *body, states, 0, 0);
+  for (size_t i = 0; i < states; ++i)
+    context.setOutput(i, same(context, context.input(i).type, body->outputs()[i]->type, i));
   const Dim steps = scanSteps(context, states, scanned);
   const size_t stacked = context.outputCount() - states;
   for (size_t i = 0; i < stacked; ++i)

@@ -14,21 +14,31 @@ void setConstant(InferContext& context, DType dtype, SymbolicShape shape) {
   context.setOutput(0, TensorType::of(dtype, std::move(shape)));
 }
 
+void setNumbers(InferContext& context, const std::vector<int64_t>& numbers) {
+  context.setElements(0, {numbers.begin(), numbers.end()});
+}
+
 void inferConstant(InferContext& context) {
   const Attributes& attributes = context.attributes();
   const auto length = [](const auto& list) { return static_cast<int64_t>(list.size()); };
-  if (const Ref<Tensor> tensor = attributes.getTensor("value"))
+  if (const Ref<Tensor> tensor = attributes.getTensor("value")) {
     setConstant(context, tensor->dtype(), symbolic(tensor->shape()));
-  else if (attributes.has("value_int"))
+    const bool isIndex = tensor->dtype() == DType::Int64 || tensor->dtype() == DType::Int32;
+    if (isIndex && tensor->count() <= static_cast<int64_t>(kMaxElements)) setNumbers(context, integerValues(*tensor));
+  } else if (attributes.has("value_int")) {
     setConstant(context, DType::Int64, {});
-  else if (attributes.has("value_float"))
+    setNumbers(context, {attributes.getInt("value_int", 0)});
+  } else if (attributes.has("value_ints")) {
+    const std::vector<int64_t> numbers = attributes.getInts("value_ints");
+    setConstant(context, DType::Int64, {length(numbers)});
+    setNumbers(context, numbers);
+  } else if (attributes.has("value_float")) {
     setConstant(context, DType::Float32, {});
-  else if (attributes.has("value_ints"))
-    setConstant(context, DType::Int64, {length(attributes.getInts("value_ints"))});
-  else if (attributes.has("value_floats"))
+  } else if (attributes.has("value_floats")) {
     setConstant(context, DType::Float32, {length(attributes.getFloats("value_floats"))});
-  else
+  } else {
     context.fail("has none of the attributes value, value_int, value_ints, value_float, value_floats");
+  }
 }
 
 void inferConstantOfShape(InferContext& context) {

@@ -62,7 +62,7 @@ void inferConcat(InferContext& context) {
   if (rank == 1) joinElements(context);
 }
 
-// The sizes of the parts: given, or as equal as can be (the last one smaller).
+// The sizes of the parts: given, or equal ones as long as the axis lasts.
 std::vector<Dim> partSizes(const InferContext& context, Dim whole) {
   const size_t count = context.outputCount();
   if (context.has(1)) {
@@ -78,10 +78,8 @@ std::vector<Dim> partSizes(const InferContext& context, Dim whole) {
   if (parts != static_cast<int64_t>(count))
     context.fail("attribute 'num_outputs' is ", parts, " for ", count, " outputs");
   const Dim size = ceilDivide(whole, parts);
-  std::vector<Dim> sizes(count, size);
-  const Dim last = whole - size * Dim(parts - 1);
-  if (last.isKnown() && last.value() < 0) context.fail("axis of ", whole, " does not split into ", parts, " parts");
-  sizes.back() = whole.isKnown() || parts == 1 ? last : maximum(last, 0);
+  std::vector<Dim> sizes;
+  for (int64_t i = 0; i < parts; ++i) sizes.push_back(maximum(minimum(size, whole - Dim(i) * size), 0));
   return sizes;
 }
 
@@ -138,10 +136,8 @@ std::optional<int64_t> slicedKnown(const Range& range, int64_t size) {
 }
 
 std::optional<Dim> sliced(const Range& range, Dim size) {
-  if (size.isKnown()) {
-    const auto known = slicedKnown(range, size.value());
-    return known ? std::optional(Dim(*known)) : std::nullopt;
-  }
+  if (size.isKnown())
+    if (const auto known = slicedKnown(range, size.value())) return Dim(*known);
   if (range.step < 0) {
     const bool whole = range.step > INT64_MIN && range.end.isKnown() && range.end.value() <= -kToTheEnd &&
                        range.start.isKnown() && (range.start.is(-1) || range.start.value() >= kToTheEnd);
