@@ -98,10 +98,25 @@ void CpuQueue::throwFailureOnce() {
   throw error;
 }
 
+// An idle queue lets go of its device at once, so that the last release of a stream can free it.
 void CpuQueue::close() noexcept {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  wake_.notify_one();
+  Ref<CpuDevice> device;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    if (completed_ == pushed_) device = std::move(device_);
+    wake_.notify_one();
+  }
+  if (device) device->removeQueue(*this);
+}
+
+void CpuQueue::leave() noexcept {
+  Ref<CpuDevice> device;
+  {
+    const std::lock_guard lock(mutex_);
+    device = std::move(device_);
+  }
+  if (device) device->removeQueue(*this);
 }
 
 void* CpuQueue::runWorker(void* argument) {
@@ -109,7 +124,7 @@ void* CpuQueue::runWorker(void* argument) {
   auto* queue = static_cast<CpuQueue*>(argument);
   currentQueue = queue;
   queue->work();
-  queue->device_->removeQueue(*queue);
+  queue->leave();
   queue->release();
   return nullptr;
 }

@@ -52,6 +52,7 @@ class CpuQueue final : public RefCounted {
   static void* runWorker(void* queue);
   void work();
   void runTask(StreamTask& task);
+  void leave() noexcept;
   std::unique_ptr<StreamTask> pop();
 
   Ref<CpuDevice> device_;

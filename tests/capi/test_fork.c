@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a child process may do with handles of its parent. */
+#define _POSIX_C_SOURCE 200809L
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+struct handles {
+  MaxDevice* device;
+  MaxStream* stream;
+  MaxEvent* event;
+  MaxBuffer* buffer;
+};
+
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+/* In the child: the number of the first check that fails, 0 = all hold. */
+static int use_in_child(struct handles* h) {
+  alarm(20); /* a deadlock ends the child */
+  int check = 0;
+#define CHILD(condition)            \
+  do {                              \
+    ++check;                        \
+    if (!(condition)) return check; \
+  } while (0)
+#define IS_FORKED(call) CHILD((call) == MAX_STATUS_FAILED_PRECONDITION && strstr(maxGetLastErrorMessage(), "forked"))
+  MaxStream* main_stream = NULL;
+  CHILD(maxDeviceGetDefaultStream(h->device, &main_stream) == MAX_STATUS_OK);
+  const int32_t value = 5;
+  CHILD(maxBufferFill(h->buffer, &value, 4, main_stream) == MAX_STATUS_OK);
+  IS_FORKED(maxStreamSynchronize(h->stream));
+  IS_FORKED(maxBufferFill(h->buffer, &value, 4, h->stream));
+  IS_FORKED(maxStreamEnqueueHostFunction(h->stream, wait_at_gate, NULL));
+  IS_FORKED(maxStreamRecordEvent(h->stream, h->event));
+  IS_FORKED(maxEventSynchronize(h->event));
+  IS_FORKED(maxStreamWaitForStream(main_stream, h->stream));
+  CHILD(maxDeviceSynchronize(h->device) == MAX_STATUS_OK);
+  MaxStream* fresh = NULL;
+  CHILD(maxStreamCreate(h->device, NULL, &fresh) == MAX_STATUS_OK);
+  CHILD(maxBufferFill(h->buffer, &value, 4, fresh) == MAX_STATUS_OK);
+  CHILD(maxStreamSynchronize(fresh) == MAX_STATUS_OK);
+  maxStreamRelease(fresh);
+  maxEventRelease(h->event);
+  maxBufferRelease(h->buffer);
+  maxStreamRelease(h->stream);
+  maxDeviceRelease(h->device);
+  MaxDevice* again = NULL;
+  CHILD(maxDeviceCreate("cpu", 0, NULL, &again) == MAX_STATUS_OK);
+  maxDeviceRelease(again);
+  return 0;
+}
+
+static void check_child(pid_t child, int round) {
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    fail_msg("child %d: exit %d, signal %d", round, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+             WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+static void test_fork_with_busy_streams(void** state) {
+  (void)state;
+  for (int round = 0; round < 50; ++round) {
+    struct handles h = {open_cpu(), NULL, NULL, NULL};
+    CHECK(maxStreamCreate(h.device, NULL, &h.stream));
+    CHECK(maxEventCreate(h.device, NULL, &h.event));
+    h.buffer = new_counting(h.device, 1, (const int64_t[]){100});
+    sem_t gate;
+    sem_init(&gate, 0, 0);
+    for (int i = 0; i < round; ++i) CHECK(maxBufferFill(h.buffer, "1234", 4, h.stream));
+    CHECK(maxStreamEnqueueHostFunction(h.stream, wait_at_gate, &gate));
+    CHECK(maxStreamRecordEvent(h.stream, h.event));
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(use_in_child(&h));
+    check_child(child, round);
+    sem_post(&gate);
+    CHECK(maxStreamSynchronize(h.stream)); /* the parent goes on */
+    sem_destroy(&gate);
+    maxEventRelease(h.event);
+    maxBufferRelease(h.buffer);
+    maxStreamRelease(h.stream);
+    maxDeviceRelease(h.device);
+  }
+}
+
+static void test_exit_with_live_handles(void** state) {
+  (void)state;
+  for (int round = 0; round < 50; ++round) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      alarm(20);
+      struct handles h = {open_cpu(), NULL, NULL, NULL};
+      CHECK(maxStreamCreate(h.device, NULL, &h.stream));
+      h.buffer = new_counting(h.device, 1, (const int64_t[]){100000});
+      for (int i = 0; i < 100; ++i) CHECK(maxBufferFill(h.buffer, "1234", 4, h.stream));
+      exit(0); /* while the worker runs */
+    }
+    check_child(child, round);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_fork_with_busy_streams),
+      TEST(test_exit_with_live_handles),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
