@@ -17,7 +17,9 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
+/** Marks a function that the library exports. */
 #define MAX_API __attribute__((visibility("default")))
+/** Marks a function whose result must not be ignored. */
 #define MAX_NODISCARD __attribute__((warn_unused_result))
 #else
 #define MAX_API
