@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMaxPlaces =
     kMaxElementwiseInputs + kMaxElementwiseConstants + kMaxElementwiseInstructions + kMaxElementwiseOutputs;
 constexpr int64_t kBlockElements = 1024;  // 4 KB of float32: a handful of registers stay in the first-level cache
+constexpr int64_t kMinFlatBlock = 2048, kMaxFlatBlock = 16384;
 constexpr int64_t kChunkCost = 40000;     // elements of a cheap instruction that are worth handing to a thread
 
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -61,6 +62,7 @@ class ElementwiseKernel final : public Kernel {
   void addSteps(const std::vector<bool>& repeatedInput);
   void layOutScratch();
   void chooseInPlace(const Shape& output, std::span<const Shape> shapes);
+  void runSingleBlock(const KernelContext& context) const;
   void runBlocks(const KernelContext& context, int64_t begin, int64_t end, int lane) const;
   void place(const KernelContext& context, std::byte* scratch, const std::byte** places) const;
   void bindInputs(const KernelContext& context, Cursor& cursor, std::byte* scratch, const std::byte** places) const;
@@ -70,6 +72,8 @@ class ElementwiseKernel final : public Kernel {
   BlockLayout layout_;  // of the inputs that are used
   std::vector<Input> inputs_;
   std::vector<Step> steps_;
+  size_t firstOutput_;
+  std::vector<int64_t> outputSizes_;  // bytes of an element
   size_t registerBytes_ = 0;
   size_t laneBytes_ = 0;
   int lanes_;
@@ -132,18 +136,22 @@ ElementwiseKernel::ElementwiseKernel(Ref<ElementwiseProgram> program, const Shap
     inputs_.push_back({static_cast<int>(i), sizeOf(program_->inputs[i]), Access::Direct, 0});
     usedShapes.push_back(shapes[i]);
   }
+  const int64_t cost = costOf(*program_);
   const bool wide = program_->registerCount > 6 || program_->registerElementSize > 4;
+  const int64_t flatBlock = std::clamp(kChunkCost / cost, kMinFlatBlock, kMaxFlatBlock);
   layout_ = planBlocks(collapseBroadcast(output, usedShapes), wide ? kBlockElements / 2 : kBlockElements,
-                       program_->registerCount > 0);
+                       program_->registerCount > 0 ? 0 : flatBlock);
   std::vector<bool> repeated(program_->inputs.size());
   for (size_t k = 0; k < inputs_.size(); ++k) {
     inputs_[k].access = layout_.access[k];
     repeated[static_cast<size_t>(inputs_[k].index)] = layout_.access[k] == Access::Repeated;
   }
+  firstOutput_ = static_cast<size_t>(program_->firstOutput());
+  for (DType dtype : program_->outputs) outputSizes_.push_back(static_cast<int64_t>(sizeOf(dtype)));
   addSteps(repeated);
   layOutScratch();
   chooseInPlace(output, shapes);
-  grain_ = std::max<int64_t>(1, kChunkCost / (costOf(*program_) * std::max<int64_t>(1, layout_.blockElements())));
+  grain_ = std::max<int64_t>(1, kChunkCost / (cost * std::max<int64_t>(1, layout_.blockElements())));
 }
 
 void ElementwiseKernel::addSteps(const std::vector<bool>& repeatedInput) {
@@ -197,7 +205,24 @@ void ElementwiseKernel::chooseInPlace(const Shape& output, std::span<const Shape
   }
 }
 
+// Small tensors are common: no cursor, no lanes.
+void ElementwiseKernel::runSingleBlock(const KernelContext& context) const {
+  const std::byte* places[kMaxPlaces];
+  place(context, context.scratch, places);
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    const Input& input = inputs_[k];
+    const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index));
+    if (input.access == Access::Direct) places[input.index] = data;
+    if (input.access == Access::Gathered)
+      gatherBlock(layout_, k, layout_.chunk, data, context.scratch + input.scratch, input.elementSize);
+    if (input.access == Access::Repeated) splatElement(context.scratch + input.scratch, data, input.elementSize);
+  }
+  for (size_t k = 0; k < outputSizes_.size(); ++k) places[firstOutput_ + k] = context.out<std::byte>(k);
+  runSteps(places, layout_.blockElements());
+}
+
 void ElementwiseKernel::run(const KernelContext& context) const {
+  if (layout_.blocks == 1) return runSingleBlock(context);
   if (layout_.blocks <= grain_ || context.lanes <= 1) {
     if (layout_.blocks > 0) runBlocks(context, 0, layout_.blocks, 0);
     return;
@@ -211,14 +236,13 @@ void ElementwiseKernel::runBlocks(const KernelContext& context, int64_t begin, i
   std::byte* scratch = context.scratch + static_cast<size_t>(lane) * laneBytes_;
   place(context, scratch, places);
   Cursor cursor(layout_, begin);
-  const auto firstOutput = static_cast<size_t>(program_->firstOutput());
   const int64_t extent = layout_.dims[layout_.split];
   for (int64_t block = begin; block < end; ++block) {
     bindInputs(context, cursor, scratch, places);
     const int64_t row = block / layout_.chunks;
     const int64_t first = (row * extent + cursor.chunk * layout_.chunk) * layout_.inner;
-    for (size_t k = 0; k < program_->outputs.size(); ++k)
-      places[firstOutput + k] = context.out<std::byte>(k) + first * static_cast<int64_t>(sizeOf(program_->outputs[k]));
+    for (size_t k = 0; k < outputSizes_.size(); ++k)
+      places[firstOutput_ + k] = context.out<std::byte>(k) + first * outputSizes_[k];
     runSteps(places, cursor.extent() * layout_.inner);
     if (block + 1 < end) cursor.next();
   }

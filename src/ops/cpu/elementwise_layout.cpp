@@ -10,7 +10,6 @@ namespace {
 
 // Rows at least this long are worth a block of their own; shorter ones are joined.
 constexpr int64_t kLongRow = 256;
-constexpr int64_t kFlatBlock = 16384;
 
 Shape broadcastStrides(const Shape& output, const Shape& input) {
   Shape strides = Shape::filled(output.rank(), 0);
@@ -110,7 +109,7 @@ BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inpu
   return result;
 }
 
-BlockLayout planBlocks(BroadcastDims operands, int64_t limit, bool hasRegisters) {
+BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit) {
   BlockLayout layout;
   layout.dims = operands.dims;
   layout.strides = std::move(operands.strides);
@@ -119,8 +118,7 @@ BlockLayout planBlocks(BroadcastDims operands, int64_t limit, bool hasRegisters)
   for (int i = layout.split + 1; i < rank; ++i) layout.inner *= layout.dims[i];
   const int64_t extent = layout.dims[layout.split];
   layout.chunk = std::min(extent, std::max<int64_t>(1, limit / layout.inner));
-  // One flat dimension without registers: only the division among threads bounds a block.
-  if (!hasRegisters && rank == 1) layout.chunk = std::min(extent, kFlatBlock);
+  if (rank == 1 && flatLimit > 0) layout.chunk = std::min(extent, flatLimit);
   layout.chunks = layout.chunk == 0 ? 0 : (extent + layout.chunk - 1) / layout.chunk;
   layout.blocks = layout.chunks;
   for (int i = 0; i < layout.split; ++i) layout.blocks *= layout.dims[i];

@@ -39,8 +39,9 @@ struct BlockLayout {
 
   int64_t blockElements() const { return chunk * inner; }
 };
-// `limit`: elements of a block at most, more only where nothing is copied and no registers are needed.
-BlockLayout planBlocks(BroadcastDims operands, int64_t limit, bool hasRegisters);
+// `limit`: elements of a block at most. `flatLimit`: the same if all is one flat dimension, since nothing is copied
+// then; 0 = `limit` holds there too.
+BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit);
 
 // Copies the elements of a block that starts at `from` to `to`: `count` indices of dimension `split`.
 void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,

@@ -418,9 +418,23 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to) {
   return vectorised ? vectorised : findPlainTileFunction(op, from, to);
 }
 
+namespace {
+
+template <class T>
+void splat(void* block, const void* value) {
+  T element;
+  std::memcpy(&element, value, sizeof element);
+  for (size_t i = 0; i < static_cast<size_t>(kSplatBytes) / sizeof element; ++i)
+    std::memcpy(static_cast<char*>(block) + i * sizeof element, &element, sizeof element);
+}
+
+}  // namespace
+
 void splatElement(void* block, const void* value, size_t elementSize) {
-  for (size_t i = 0; i < static_cast<size_t>(kSplatBytes); i += elementSize)
-    std::memcpy(static_cast<char*>(block) + i, value, elementSize);
+  if (elementSize == 4) return splat<uint32_t>(block, value);
+  if (elementSize == 8) return splat<uint64_t>(block, value);
+  if (elementSize == 2) return splat<uint16_t>(block, value);
+  splat<uint8_t>(block, value);
 }
 
 }  // namespace max
