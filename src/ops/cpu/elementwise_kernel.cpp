@@ -13,7 +13,7 @@ constexpr size_t kMaxPlaces =
     kMaxElementwiseInputs + kMaxElementwiseConstants + kMaxElementwiseInstructions + kMaxElementwiseOutputs;
 constexpr int64_t kBlockElements = 1024;  // 4 KB of float32: a handful of registers stay in the first-level cache
 constexpr int64_t kMinFlatBlock = 2048, kMaxFlatBlock = 16384;
-constexpr int64_t kChunkCost = 40000;     // elements of a cheap instruction that are worth handing to a thread
+constexpr int64_t kChunkCost = 40000;  // elements of a cheap instruction that are worth handing to a thread
 
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 

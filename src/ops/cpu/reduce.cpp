@@ -111,6 +111,8 @@ class ReduceKernel final : public Kernel {
         outputs_(request.outputs[0].shape.count()),
         folded_(outputs_ ? request.inputs[0].shape.count() / outputs_ : 0),
         lanes_(std::max(request.lanes, 1)) {
+    // Enough for a thread, but not less than a few cache lines of columns.
+    chunk_ = std::clamp<int64_t>(kElementsPerPart / std::max<int64_t>(folded_, 1), layout_.rows ? 1 : 64, kColumns);
     const bool isFloat32 = request.inputs[0].dtype == DType::Float32;
     fold_ = isFloat32 ? reduceTable().folds[static_cast<size_t>(reduction.fold)]
                       : *findPlainFold(reduction.fold, request.inputs[0].dtype);
@@ -123,24 +125,26 @@ class ReduceKernel final : public Kernel {
 
   void run(const KernelContext& context) const override {
     if (outputs_ == 0) return;
-    if (layout_.rows && outputs_ == 1 && layout_.folded.dims.empty() && finish_ != Finish::ShiftedLogarithm &&
-        context.lanes > 1 && layout_.inner >= 4 * kElementsPerPart)
-      return runParts(context);
-    const int64_t width = layout_.rows ? 1 : std::min(layout_.inner, kColumns);
-    const int64_t perLine = layout_.rows ? 1 : (layout_.inner + kColumns - 1) / kColumns;
-    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (folded_ * width));
-    context.parallelFor(layout_.kept.count() * perLine, grain, [&](int64_t begin, int64_t end, int lane) {
+    if (isOneRow() && context.lanes > 1 && layout_.size >= 4 * kElementsPerPart) return runParts(context);
+    const int64_t parts = (layout_.width + chunk_ - 1) / chunk_;
+    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (folded_ * chunk_));
+    context.parallelFor(layout_.kept.count() * parts, grain, [&](int64_t begin, int64_t end, int lane) {
       std::byte* scratch = context.scratch + lane * 2 * kColumns * accumulatorSize_;
-      for (int64_t i = begin; i < end; ++i) fold(context, i / perLine, i % perLine * kColumns, scratch);
+      for (int64_t i = begin; i < end; ++i) fold(context, i / parts, i % parts * chunk_, scratch);
     });
   }
 
  private:
-  // Outputs [line * inner + first, + width), or output `line` of a reduction of rows.
+  bool isOneRow() const {
+    return layout_.rows && outputs_ == 1 && layout_.folded.dims.empty() && finish_ != Finish::ShiftedLogarithm;
+  }
+
+  // Outputs [line * width + first, ...), `chunk_` of them or what is left.
   void fold(const KernelContext& context, int64_t line, int64_t first, std::byte* scratch) const {
-    const std::byte* x = context.in<std::byte>(0) + (layout_.kept.offset(line) + first) * elementSize_;
-    const int64_t width = layout_.rows ? 1 : std::min(layout_.inner - first, kColumns);
-    std::byte* output = context.out<std::byte>() + (layout_.rows ? line : line * layout_.inner + first) * elementSize_;
+    const std::byte* x =
+        context.in<std::byte>(0) + (layout_.kept.offset(line) + first * layout_.widthStride) * elementSize_;
+    const int64_t width = std::min(layout_.width - first, chunk_);
+    std::byte* output = context.out<std::byte>() + (line * layout_.width + first) * elementSize_;
     std::byte* shift = scratch + kColumns * accumulatorSize_;
     if (finish_ == Finish::ShiftedLogarithm) {
       foldAll(maximum_, x, width, shift, nullptr);
@@ -164,7 +168,7 @@ class ReduceKernel final : public Kernel {
     for (int64_t k = 0, count = folded.count(); k < count; k += rows) {
       const std::byte* from = x + folded.offset(k) * elementSize_;
       if (layout_.rows)
-        functions.row(from, layout_.inner, accumulators, shift);
+        functions.rows(from, width, layout_.widthStride, layout_.size, accumulators, shift);
       else
         functions.columns(from, rows, stride, width, accumulators, shift);
     }
@@ -172,14 +176,14 @@ class ReduceKernel final : public Kernel {
 
   // One long row, in parts.
   void runParts(const KernelContext& context) const {
-    const int64_t parts = std::min(kMaxParts, layout_.inner / kElementsPerPart);
-    const int64_t size = (layout_.inner + parts - 1) / parts;
+    const int64_t parts = std::min(kMaxParts, layout_.size / kElementsPerPart);
+    const int64_t size = (layout_.size + parts - 1) / parts;
     std::byte* accumulators = context.scratch;
     fold_.start(accumulators, parts);
     context.parallelFor(parts, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i)
-        fold_.row(context.in<std::byte>(0) + i * size * elementSize_,
-                  std::clamp<int64_t>(layout_.inner - i * size, 0, size), accumulators + i * accumulatorSize_, nullptr);
+        fold_.rows(context.in<std::byte>(0) + i * size * elementSize_, 1, 0,
+                   std::clamp<int64_t>(layout_.size - i * size, 0, size), accumulators + i * accumulatorSize_, nullptr);
     });
     for (int64_t i = 1; i < parts; ++i) fold_.join(accumulators, accumulators + i * accumulatorSize_, 1);
     function_(finish_, folded_, accumulators, 1, context.out<std::byte>());
@@ -190,6 +194,7 @@ class ReduceKernel final : public Kernel {
   FinishFunction function_;
   FoldFunctions fold_{}, maximum_{};
   int64_t elementSize_, accumulatorSize_, outputs_, folded_;
+  int64_t chunk_ = 1;  // outputs that are folded at once
   int lanes_;
 };
 

@@ -14,8 +14,8 @@ inline constexpr int kFoldCount = 7;
 
 // Folding functions of one element type; the accumulators may be wider than the elements.
 struct FoldFunctions {
-  // Joins `count` elements side by side to *accumulator.
-  void (*row)(const void* x, int64_t count, void* accumulator, const void* shift);
+  // Joins the `count` elements of each of `rows` rows, `stride` elements apart, to an accumulator per row.
+  void (*rows)(const void* x, int64_t rows, int64_t stride, int64_t count, void* accumulators, const void* shift);
   // Joins `rows` rows, `stride` elements apart, to `width` accumulators. shift: one per accumulator.
   void (*columns)(const void* x, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void* shift);
   // Joins two accumulators: *to with *from.

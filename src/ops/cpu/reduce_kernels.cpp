@@ -72,16 +72,40 @@ HWY_INLINE float joinScalars(float a, float b) {
 }
 
 template <class Op>
-void row(const void* data, int64_t count, void* accumulator, const void* shiftData) {
-  const float* x = static_cast<const float*>(data);
-  float* result = static_cast<float*>(accumulator);
-  const V shift = hn::Set(F(), Op::kShifted ? *static_cast<const float*>(shiftData) : 0.f);
+HWY_INLINE V shiftOf(const float* shift, int64_t row) {
+  return hn::Set(F(), Op::kShifted ? shift[row] : 0.f);
+}
+
+// Rows of at most one vector.
+template <class Op>
+void shortRows(const float* x, int64_t rows, int64_t stride, size_t count, float* accumulators, const float* shift) {
+  const F d;
+  const V start = hn::Set(d, Op::kStart);
+  const auto inside = hn::FirstN(d, count);
+  for (int64_t r = 0; r < rows; ++r, x += stride) {
+    const V mapped = Op::map(loadPartial(d, x, count), shiftOf<Op>(shift, r));
+    accumulators[r] = joinScalars<Op>(accumulators[r], Op::lanes(hn::IfThenElse(inside, mapped, start)));
+  }
+}
+
+template <class Op>
+void longRow(const float* x, int64_t count, float* accumulator, V shift) {
   for (int64_t i = 0; i < count; i += kPart) {
     const V folded = foldRow(
         x + i, count - i < kPart ? count - i : kPart, Op::kStart, [shift](V v) HWY_ATTR { return Op::map(v, shift); },
         [](V a, V b) HWY_ATTR { return Op::join(a, b); });
-    *result = joinScalars<Op>(*result, Op::lanes(folded));
+    *accumulator = joinScalars<Op>(*accumulator, Op::lanes(folded));
   }
+}
+
+template <class Op>
+void rows(const void* data, int64_t rowCount, int64_t stride, int64_t count, void* accumulatorData,
+          const void* shiftData) {
+  const float *x = static_cast<const float*>(data), *shift = static_cast<const float*>(shiftData);
+  float* accumulators = static_cast<float*>(accumulatorData);
+  if (count <= static_cast<int64_t>(hn::Lanes(F())))
+    return shortRows<Op>(x, rowCount, stride, static_cast<size_t>(count), accumulators, shift);
+  for (int64_t r = 0; r < rowCount; ++r) longRow<Op>(x + r * stride, count, accumulators + r, shiftOf<Op>(shift, r));
 }
 
 template <class Op>
@@ -147,7 +171,7 @@ void start(void* accumulators, int64_t count) {
 
 template <class Op>
 constexpr FoldFunctions functionsOf() {
-  return {row<Op>, columns<Op>, join<Op>, start<Op>};
+  return {rows<Op>, columns<Op>, join<Op>, start<Op>};
 }
 
 HWY_INLINE V orderOf(V x, bool least) { return least ? hn::Neg(x) : x; }

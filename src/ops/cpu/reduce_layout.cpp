@@ -35,11 +35,17 @@ ReduceLayout planReduction(const Shape& shape, const std::array<bool, kMaxRank>&
   }
   ReduceLayout layout;
   layout.rows = !groups.empty() && groups[0].reduced;
-  if (!groups.empty()) layout.inner = groups[0].size;
-  for (size_t i = groups.size(); i-- > 1;) {
+  if (layout.rows) layout.size = groups[0].size;
+  for (size_t i = groups.size(); i-- > (layout.rows ? 1 : 0);) {
     StridedDims& target = groups[i].reduced ? layout.folded : layout.kept;
     target.dims.push_back(groups[i].size);
     target.strides.push_back(groups[i].stride);
+  }
+  if (!layout.kept.dims.empty()) {
+    layout.width = layout.kept.dims.back();
+    layout.widthStride = layout.kept.strides.back();
+    layout.kept.dims.pop_back();
+    layout.kept.strides.pop_back();
   }
   return layout;
 }

@@ -19,12 +19,13 @@ struct StridedDims {
 };
 
 struct ReduceLayout {
-  bool rows = false;   // the innermost dimension is folded (rows); else it is kept (columns)
-  int64_t inner = 1;   // elements of a row that are folded, or columns side by side
-  StridedDims folded;  // reduced dimensions outside of `inner`
-  StridedDims kept;    // kept dimensions outside of `inner`, in the output's order
-
-  int64_t foldedPerOutput() const { return folded.count() * (rows ? inner : 1); }
+  // The innermost dimension is folded: outputs are rows of `size` elements. Else they are columns.
+  bool rows = false;
+  int64_t size = 1;         // elements of a row
+  int64_t width = 1;        // outputs side by side: the innermost kept dimension
+  int64_t widthStride = 1;  // between their elements
+  StridedDims folded;       // reduced dimensions, those of `rows` without the innermost
+  StridedDims kept;         // kept dimensions outside of `width`, in the output's order
 };
 
 // Dimensions of size 1 vanish; neighbours of one kind are merged.

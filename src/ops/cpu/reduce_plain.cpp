@@ -50,12 +50,15 @@ A joinElements(A a, A b) {
 
 template <class T, class A, Fold kFold>
 struct Plain {
-  static void row(const void* data, int64_t count, void* accumulator, const void*) {
-    const T* x = static_cast<const T*>(data);
-    A result = *static_cast<A*>(accumulator);
-    for (int64_t i = 0; i < count; ++i)
-      result = joinElements<A, kFold>(result, mapElement<A, kFold>(static_cast<A>(x[i])));
-    *static_cast<A*>(accumulator) = result;
+  static void rows(const void* data, int64_t count, int64_t stride, int64_t size, void* accumulators, const void*) {
+    A* a = static_cast<A*>(accumulators);
+    for (int64_t r = 0; r < count; ++r) {
+      const T* x = static_cast<const T*>(data) + r * stride;
+      A result = a[r];
+      for (int64_t i = 0; i < size; ++i)
+        result = joinElements<A, kFold>(result, mapElement<A, kFold>(static_cast<A>(x[i])));
+      a[r] = result;
+    }
   }
   static void columns(const void* data, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void*) {
     A* a = static_cast<A*>(accumulators);
@@ -74,7 +77,7 @@ struct Plain {
   static void start(void* accumulators, int64_t count) {
     std::fill_n(static_cast<A*>(accumulators), count, startOf<A, kFold>());
   }
-  static constexpr FoldFunctions kFunctions = {row, columns, join, start};
+  static constexpr FoldFunctions kFunctions = {rows, columns, join, start};
 };
 
 template <class T, class A>
