@@ -173,6 +173,40 @@ TEST(Elementwise, CastsAgreeWithReference) {
     }
 }
 
+// Every half and bfloat16, and floats around the values where rounding decides.
+TEST(Elementwise, HalfPrecisionRoundsToNearestEven) {
+  forEachTarget([] {
+    for (DType dtype : {DType::Float16, DType::BFloat16}) {
+      LooseNode widen("Cast", with({{"to", onnxFromDType(DType::Float32)}}));
+      LooseNode narrow("Cast", with({{"to", onnxFromDType(dtype)}}));
+      auto bits = Tensor::allocate(dtype, {65536});
+      for (int i = 0; i < 65536; ++i) static_cast<uint16_t*>(bits->mutableData())[i] = static_cast<uint16_t>(i);
+      const auto wide = runKernel(widen.node(), {bits}, {{DType::Float32, {65536}}}, "elementwise").outputs[0];
+      for (int i = 0; i < 65536; ++i) {
+        const float expected = dtype == DType::Float16 ? floatFromHalf(static_cast<uint16_t>(i))
+                                                       : floatFromBFloat16(static_cast<uint16_t>(i));
+        const float value = wide->as<float>()[i];
+        ASSERT_TRUE(value == expected || (std::isnan(value) && std::isnan(expected))) << i;
+      }
+      auto between = Tensor::allocate(DType::Float32, {65537});
+      float* x = static_cast<float*>(between->mutableData());
+      for (int i = 0; i < 65537; ++i) {
+        const float low = wide->as<float>()[i % 65536], high = wide->as<float>()[(i + 1) % 65536];
+        x[i] = i % 3 == 0 ? low : i % 3 == 1 ? (low + high) / 2 : std::nextafter((low + high) / 2, high);
+      }
+      const auto rounded = runKernel(narrow.node(), {between}, {{dtype, {65537}}}, "elementwise").outputs[0];
+      for (int i = 0; i < 65537; ++i) {
+        const uint16_t actual = rounded->as<uint16_t>()[i];
+        if (std::isnan(x[i])) {
+          ASSERT_TRUE(std::isnan(numberAt(*rounded, i)));
+        } else {
+          ASSERT_EQ(actual, dtype == DType::Float16 ? halfFromFloat(x[i]) : bfloat16FromFloat(x[i])) << x[i];
+        }
+      }
+    }
+  });
+}
+
 TEST(Elementwise, CastSaturatesAndTakesNanAsZero) {
   LooseNode node("Cast", with({{"to", onnxFromDType(DType::Int8)}}));
   const auto input = Tensor::of<float>(DType::Float32, {6}, {1e20f, -1e20f, NAN, 126.9f, -128.9f, HUGE_VALF});

@@ -4,12 +4,13 @@
 // Numbers to integers: truncated towards zero; what does not fit becomes the
 // nearest limit, NaN becomes 0. Integers to narrower integers wrap. Anything but
 // zero is true.
+#include "ops/cpu/cast.h"
+
 #include <concepts>
 #include <cstring>
 #include <limits>
 
 #include "base/half.h"
-#include "ops/cpu/elementwise_ops.h"
 
 namespace max {
 
@@ -71,10 +72,11 @@ void convert(const TileOperands& tile) {
   }
 }
 
-#define MAX_FOR_EACH_CASTABLE(X)                                                                              \
-  X(Bool, Truth)                                                                                              \
-  X(Int8, int8_t) X(Int16, int16_t) X(Int32, int32_t) X(Int64, int64_t) X(UInt8, uint8_t) X(UInt16, uint16_t) \
-      X(UInt32, uint32_t) X(UInt64, uint64_t) X(Float16, Half) X(BFloat16, Brain) X(Float32, float) X(Float64, double)
+#define MAX_FOR_EACH_CASTABLE(X)                                                                                  \
+  X(Bool, Truth)                                                                                                  \
+  X(Int8, int8_t)                                                                                                 \
+  X(Int16, int16_t) X(Int32, int32_t) X(Int64, int64_t) X(UInt8, uint8_t) X(UInt16, uint16_t) X(UInt32, uint32_t) \
+      X(UInt64, uint64_t) X(Float16, Half) X(BFloat16, Brain) X(Float32, float) X(Float64, double)
 
 template <class From>
 TileFunction findTo(DType to) {
@@ -89,9 +91,18 @@ TileFunction findTo(DType to) {
   }
 }
 
+TileFunction findVectorised(DType from, DType to) {
+  const CastTable& table = castTable();
+  if (to == DType::Float32)
+    return from == DType::Float16 ? table.floatFromHalf : from == DType::BFloat16 ? table.floatFromBFloat16 : nullptr;
+  if (from != DType::Float32) return nullptr;
+  return to == DType::Float16 ? table.halfFromFloat : to == DType::BFloat16 ? table.bfloat16FromFloat : nullptr;
+}
+
 }  // namespace
 
 TileFunction findCastTileFunction(DType from, DType to) {
+  if (const TileFunction vectorised = findVectorised(from, to)) return vectorised;
   switch (from) {
 #define MAX_CASE(name, type) \
   case DType::name:          \
