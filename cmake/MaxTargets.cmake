@@ -33,6 +33,9 @@ if(MAX_SANITIZE)
   if(MAX_SANITIZE MATCHES "undefined")
     target_compile_options(max_settings INTERFACE -fno-sanitize-recover=undefined)
   endif()
+  if(MAX_FUZZ)
+    target_compile_options(max_settings INTERFACE -fsanitize=fuzzer-no-link)
+  endif()
 endif()
 
 # max_folder(name dependency...): a static library of all sources below the current folder.
