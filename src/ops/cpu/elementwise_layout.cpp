@@ -117,7 +117,7 @@ BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit)
   layout.split = chooseSplit(layout.dims, limit);
   for (int i = layout.split + 1; i < rank; ++i) layout.inner *= layout.dims[i];
   const int64_t extent = layout.dims[layout.split];
-  layout.chunk = std::min(extent, std::max<int64_t>(1, limit / layout.inner));
+  layout.chunk = std::min(extent, std::max<int64_t>(1, limit / std::max<int64_t>(1, layout.inner)));
   if (rank == 1 && flatLimit > 0) layout.chunk = std::min(extent, flatLimit);
   layout.chunks = layout.chunk == 0 ? 0 : (extent + layout.chunk - 1) / layout.chunk;
   layout.blocks = layout.chunks;
