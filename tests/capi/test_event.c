@@ -73,6 +73,7 @@ static void test_done_with_the_work_before_it(void** state) {
   sem_post(&gate);
   CHECK(maxEventSynchronize(event));
   assert_int_equal(is_ready(event), 1);
+  CHECK(maxStreamSynchronize(stream));
   maxStreamRelease(stream);
   maxEventRelease(event);
   sem_destroy(&gate);
@@ -96,6 +97,7 @@ static void test_event_can_be_released_while_it_is_queued(void** state) {
   assert_int_equal(is_ready(after), 0);
   sem_post(&gate);
   CHECK(maxEventSynchronize(after));
+  CHECK(maxDeviceSynchronize(device));
   maxEventRelease(after);
   maxStreamRelease(first);
   maxStreamRelease(second);
@@ -116,6 +118,7 @@ static void test_default_stream(void** state) {
   CHECK(maxStreamRecordEvent(stream, event));
   CHECK(maxStreamWaitForEvent(main_stream, event)); /* waits in the call */
   assert_int_equal(is_ready(event), 1);
+  CHECK(maxStreamSynchronize(stream));
   maxEventRelease(event);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
@@ -137,6 +140,7 @@ static void test_elapsed_time(void** state) {
   int64_t back = 0;
   CHECK(maxEventGetElapsedTime(end, start, &back));
   assert_int_equal(back, -elapsed);
+  CHECK(maxStreamSynchronize(stream));
   maxEventRelease(start);
   maxEventRelease(end);
   maxStreamRelease(stream);
@@ -165,7 +169,7 @@ static void test_elapsed_time_refuses(void** state) {
   CHECK(maxStreamRecordEvent(stream, end));
   CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "not done");
   sem_post(&gate);
-  CHECK(maxEventSynchronize(end));
+  CHECK(maxStreamSynchronize(stream));
   CHECK_FAILS(maxEventGetElapsedTime(NULL, end, &elapsed), MAX_STATUS_INVALID_ARGUMENT, "'start'");
   CHECK_FAILS(maxEventGetElapsedTime(start, NULL, &elapsed), MAX_STATUS_INVALID_ARGUMENT, "'end'");
   CHECK_FAILS(maxEventGetElapsedTime(start, end, NULL), MAX_STATUS_INVALID_ARGUMENT, "'outNanoseconds'");

@@ -18,8 +18,9 @@ namespace {
 
 constexpr size_t kDefaultAlignment = 64;
 constexpr size_t kPage = 4096;
-// Zeroed blocks of this size come from the kernel, which zeroes pages when they are first touched.
-constexpr size_t kMapFrom = size_t{1} << 20;
+// Blocks of these sizes come from the kernel directly; it zeroes pages when they are first touched.
+constexpr size_t kMapZeroedFrom = size_t{1} << 20;
+constexpr size_t kMapFrom = size_t{64} << 20;
 
 [[noreturn]] void failAllocation(uint64_t bytes, const MemoryAccount& account) {
   const std::string limit = account.limit() == 0 ? std::string() : concat(", the limit is ", account.limit());
@@ -145,7 +146,8 @@ void MemoryAccount::take(uint64_t bytes) {
 Ref<Storage> allocateCpuMemory(size_t bytes, const AllocationOptions& options, const Ref<MemoryAccount>& account) {
   const size_t alignment = options.alignment == 0 ? kDefaultAlignment : options.alignment;
   require(std::has_single_bit(alignment), MAX_STATUS_INVALID_ARGUMENT, "Alignment is not a power of two: ", alignment);
-  const bool pages = options.pinned || (options.zeroed && bytes >= kMapFrom && alignment <= kPage);
+  const bool isLarge = bytes >= (options.zeroed ? kMapZeroedFrom : kMapFrom);
+  const bool pages = options.pinned || (isLarge && alignment <= kPage);
   require(!pages || alignment <= kPage, MAX_STATUS_UNIMPLEMENTED, "Page-locked memory is aligned to ", kPage,
           " bytes, not to ", alignment);
   if (pages) return makeRef<PageBlock>(bytes, options.pinned, account);
