@@ -14,7 +14,7 @@ namespace {
 // Keeps what an iteration makes. Memory of the iteration before the last is used again.
 class IterationOutputs final : public OutputProvider {
  public:
-  explicit IterationOutputs(size_t count) : made_(count), spare_(count) {}
+  explicit IterationOutputs(size_t count) : made_(count), previous_(count), spare_(count) {}
 
   void* provide(size_t index, DType dtype, const Shape& shape) override {
     Ref<Tensor>& spare = spare_[index];
@@ -23,10 +23,9 @@ class IterationOutputs final : public OutputProvider {
     return made_[index]->mutableData();
   }
   void nextIteration() {
-    for (size_t i = 0; i < made_.size(); ++i) spare_[i] = std::exchange(previous_.at(i), made_[i]);
+    for (size_t i = 0; i < made_.size(); ++i) spare_[i] = std::exchange(previous_[i], made_[i]);
   }
   const Ref<Tensor>& operator[](size_t index) const { return made_.at(index); }
-  void begin() { previous_.resize(made_.size()); }
 
  private:
   std::vector<Ref<Tensor>> made_, previous_, spare_;
@@ -129,7 +128,6 @@ class ScanRun {
     std::vector<TensorArg> arguments(inputs_.begin(), inputs_.end());
     stacks_.resize(outputCount_ - stateCount_);
     IterationOutputs outputs(outputCount_);
-    outputs.begin();
     for (int64_t t = 0; t < length_; ++t) {
       for (size_t i = 0; i < scanCount_; ++i) arguments[stateCount_ + i] = sliceOf(i, t);
       info_.body->run(arguments, outputs);
@@ -198,6 +196,68 @@ class ScanRun {
   std::vector<Ref<Tensor>> stacks_;
 };
 
+class LoopRun {
+ public:
+  LoopRun(const NodeInfo& info, std::span<const TensorArg> inputs)
+      : info_(info), inputs_(inputs), body_(info.body->program().graph()) {
+    const size_t nodeInputs = info.inputs.size();
+    carried_ = nodeInputs < 2 ? 0 : nodeInputs - 2;
+    if (body_.inputs().size() != carried_ + 2 || body_.outputs().size() < carried_ + 1)
+      invalidArgument(info.node->description(), ": the body has ", body_.inputs().size(), " inputs and ",
+                      body_.outputs().size(), " outputs, which does not fit ", carried_, " carried values");
+    if (isGiven(0)) limit_ = scalarOf<int64_t>(info, inputs[0], "the trip count");
+    if (isGiven(1)) condition_ = scalarOf<uint8_t>(info, inputs[1], "the condition");
+  }
+
+  std::vector<Ref<Tensor>> run() {
+    bindArguments();
+    stacks_.resize(body_.outputs().size() - 1 - carried_);
+    IterationOutputs outputs(body_.outputs().size());
+    for (; iteration_ < limit_ && condition_; ++iteration_) {
+      info_.body->run(arguments_, outputs);
+      condition_ = scalarOf<uint8_t>(info_, argOf(*outputs[0]), "the body's condition");
+      for (size_t i = 0; i < carried_; ++i) arguments_[i + 2] = argOf(*outputs[i + 1]);
+      for (size_t i = 0; i < stacks_.size(); ++i) stacks_[i].add(info_, *outputs[1 + carried_ + i]);
+      outputs.nextIteration();
+    }
+    return results();
+  }
+
+ private:
+  bool isGiven(size_t i) const { return i < info_.inputs.size() && inputs_[i].dtype != DType::Invalid; }
+
+  // Of the body: iteration number, condition, carried values, captured values.
+  void bindArguments() {
+    arguments_ = {{DType::Int64, scalarDims(0), &iteration_}, {DType::Bool, scalarDims(1), &condition_}};
+    const size_t skipped = info_.inputs.size() - carried_;
+    arguments_.insert(arguments_.end(), inputs_.begin() + static_cast<std::ptrdiff_t>(skipped), inputs_.end());
+  }
+
+  // Some exporters declare scalars as tensors of one element.
+  std::span<const int64_t> scalarDims(size_t i) const {
+    static constexpr int64_t kOne[1] = {1};
+    const TensorType& type = body_.inputs()[i]->type;
+    return {kOne, type.ranked && type.rank() == 1 ? size_t{1} : size_t{0}};
+  }
+
+  std::vector<Ref<Tensor>> results() {
+    std::vector<Ref<Tensor>> results;
+    for (size_t i = 0; i < carried_; ++i) results.push_back(copyOf(arguments_[i + 2]));
+    for (size_t i = 0; i < stacks_.size(); ++i)
+      results.push_back(stacks_[i].finish(*body_.outputs()[1 + carried_ + i]));
+    return results;
+  }
+
+  const NodeInfo& info_;
+  std::span<const TensorArg> inputs_;
+  const Graph& body_;
+  size_t carried_ = 0;
+  int64_t limit_ = INT64_MAX, iteration_ = 0;
+  uint8_t condition_ = 1;
+  std::vector<TensorArg> arguments_;
+  std::vector<GrowingStack> stacks_;
+};
+
 std::vector<Ref<Tensor>> runFunction(const NodeInfo& info, std::span<const TensorArg> inputs) {
   const OpKernels* kernels = findKernels(info.node->domain(), info.node->op());
   std::vector<Ref<Tensor>> tensors;
@@ -215,44 +275,7 @@ std::vector<Ref<Tensor>> runFunction(const NodeInfo& info, std::span<const Tenso
 }  // namespace
 
 std::vector<Ref<Tensor>> runLoop(const NodeInfo& info, std::span<const TensorArg> inputs) {
-  const Graph& body = info.body->program().graph();
-  const size_t nodeInputs = info.inputs.size();
-  const size_t carried = nodeInputs < 2 ? 0 : nodeInputs - 2;
-  if (body.inputs().size() != carried + 2 || body.outputs().size() < carried + 1)
-    invalidArgument(info.node->description(), ": the body has ", body.inputs().size(), " inputs and ",
-                    body.outputs().size(), " outputs, which does not fit ", carried, " carried values");
-  const auto given = [&](size_t i) { return i < nodeInputs && inputs[i].dtype != DType::Invalid; };
-  const int64_t limit = given(0) ? scalarOf<int64_t>(info, inputs[0], "the trip count") : INT64_MAX;
-  uint8_t condition = given(1) ? scalarOf<uint8_t>(info, inputs[1], "the condition") : 1;
-
-  int64_t iteration = 0;
-  const int64_t one[1] = {1};
-  const auto scalarDims = [&](size_t i) {
-    const TensorType& type = body.inputs()[i]->type;
-    return std::span<const int64_t>(one, type.ranked && type.rank() == 1 ? 1 : 0);
-  };
-  std::vector<TensorArg> arguments{{DType::Int64, scalarDims(0), &iteration}, {DType::Bool, scalarDims(1), &condition}};
-  if (nodeInputs > 2)
-    arguments.insert(arguments.end(), inputs.begin() + 2, inputs.end());
-  else
-    arguments.insert(arguments.end(), inputs.begin() + static_cast<std::ptrdiff_t>(nodeInputs), inputs.end());
-
-  const size_t outputCount = body.outputs().size();
-  std::vector<GrowingStack> stacks(outputCount - 1 - carried);
-  IterationOutputs outputs(outputCount);
-  outputs.begin();
-  for (; iteration < limit && condition; ++iteration) {
-    info.body->run(arguments, outputs);
-    condition = scalarOf<uint8_t>(info, argOf(*outputs[0]), "the body's condition");
-    for (size_t i = 0; i < carried; ++i) arguments[i + 2] = argOf(*outputs[i + 1]);
-    for (size_t i = 0; i < stacks.size(); ++i) stacks[i].add(info, *outputs[1 + carried + i]);
-    outputs.nextIteration();
-  }
-
-  std::vector<Ref<Tensor>> results;
-  for (size_t i = 0; i < carried; ++i) results.push_back(copyOf(arguments[i + 2]));
-  for (size_t i = 0; i < stacks.size(); ++i) results.push_back(stacks[i].finish(*body.outputs()[1 + carried + i]));
-  return results;
+  return LoopRun(info, inputs).run();
 }
 
 std::vector<Ref<Tensor>> runScan(const NodeInfo& info, std::span<const TensorArg> inputs) {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plans look like: steps, places, memory.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "executor/run.h"
+#include "executor_helpers.h"
+#include "interpreter.h"
+
+namespace max {
+namespace {
+
+Ref<Plan> planOf(const Program& program, const std::vector<Ref<Tensor>>& inputs) {
+  std::vector<TensorArg> arguments;
+  for (const Ref<Tensor>& input : inputs) arguments.push_back({input->dtype(), input->shape().dims(), input->data()});
+  return makePlan(program, arguments);
+}
+
+Ref<Tensor> zeros(const Shape& shape) { return Tensor::allocate(DType::Float32, shape, true); }
+
+TEST(Plan, ShapeArithmeticAndViewsAreNoSteps) {
+  Ref<Graph> graph = makeRef<Graph>();
+  Dim n = graph->dimTable().symbol("n");
+  Value* x = graph->addInput("x", TensorType::of(DType::Float32, {n, Dim(4)}));
+  Value* y = graph->addNode("", "Softmax", {x})->output();
+  Value* shape = graph->addNode("", "Shape", {y})->output();
+  Value* zero = graph->addConstant(Tensor::of<int64_t>(DType::Int64, {1}, {0}));
+  Value* rows = graph->addNode("", "Gather", {shape, zero})->output();
+  Value* two = graph->addConstant(Tensor::of<int64_t>(DType::Int64, {2}, {2, 2}));
+  Attributes axis;
+  axis.set("axis", int64_t{0});
+  Value* target = graph->addNode("", "Concat", {rows, two}, axis)->output();
+  Value* viewed = graph->addNode("", "Reshape", {y, target})->output();
+  graph->addOutput(graph->addNode("", "Softmax", {viewed})->output());
+  graph->sort();
+  const Program program(graph, 1, 0);
+  const Ref<Plan> plan = planOf(program, {zeros({5, 4})});
+  EXPECT_EQ(plan->steps.size(), 2u);
+  EXPECT_EQ(plan->outputs.at(0).shape, Shape({5, 2, 2}));
+  EXPECT_EQ(plan->boundary.kind, Boundary::End);
+}
+
+TEST(Plan, ChainsNeedNoMoreMemoryThanTheyHold) {
+  Ref<Graph> graph = makeRef<Graph>();
+  Value* value = graph->addInput("x", TensorType::of(DType::Float32, {Dim(64), Dim(16)}));
+  for (int i = 0; i < 20; ++i) {
+    Attributes permutation;
+    permutation.set("perm", std::vector<int64_t>{1, 0});
+    value = graph->addNode("", "Transpose", {value}, permutation)->output();
+  }
+  graph->addOutput(value);
+  graph->sort();
+  const Program program(graph, 1, 0);
+  const Ref<Plan> plan = planOf(program, {zeros({64, 16})});
+  EXPECT_EQ(plan->steps.size(), 20u);
+  EXPECT_LE(plan->arenaBytes, 2u * 64 * 16 * sizeof(float));
+}
+
+TEST(Plan, ElementwiseStepsWorkInPlaceUpToTheOutput) {
+  Ref<Graph> graph = makeRef<Graph>();
+  Value* x = graph->addInput("x", TensorType::of(DType::Float32, {Dim(1000)}));
+  Value* value = x;
+  for (int i = 0; i < 10; ++i) value = graph->addNode("", "Neg", {value})->output();
+  graph->addOutput(value);
+  graph->sort();
+  const Program program(graph, 1, 0);
+  const Ref<Plan> plan = planOf(program, {zeros({1000})});
+  EXPECT_EQ(plan->steps.size(), 10u);
+  EXPECT_EQ(plan->arenaBytes, 0u);
+}
+
+TEST(Plan, ConstantsBecomeOutputsByCopies) {
+  Ref<Graph> graph = makeRef<Graph>();
+  graph->addOutput(graph->addConstant(zeros({3})));
+  graph->sort();
+  const Program program(graph, 1, 0);
+  const Ref<Plan> plan = planOf(program, {});
+  EXPECT_EQ(plan->steps.size(), 1u);
+}
+
+// Random graphs of operators that differ in how they use memory, against node-by-node evaluation.
+class RandomGraph {
+ public:
+  explicit RandomGraph(unsigned seed) : random_(seed) {
+    graph_ = makeRef<Graph>();
+    n_ = graph_->dimTable().symbol("n");
+    for (const char* name : {"a", "b"}) values_.push_back(graph_->addInput(name, type()));
+    for (int i = 0; i < 25; ++i) values_.push_back(next());
+    for (int i = 0; i < 4; ++i) graph_->addOutput(pick(), "out" + std::to_string(i));
+    graph_->addOutput(values_.back(), "last");
+    graph_->eraseDead();
+    graph_->sort();
+  }
+  const Ref<Graph>& graph() const { return graph_; }
+
+ private:
+  TensorType type() { return TensorType::of(DType::Float32, {n_, n_}); }
+  Value* pick() { return values_[random_() % values_.size()]; }
+  Value* next() {
+    switch (random_() % 6) {
+      case 0:
+        return graph_->addNode("", "Add", {pick(), pick()})->output();
+      case 1:
+        return graph_->addNode("", "Neg", {pick()})->output();
+      case 2: {
+        Attributes permutation;
+        permutation.set("perm", std::vector<int64_t>{1, 0});
+        return graph_->addNode("", "Transpose", {pick()}, permutation)->output();
+      }
+      case 3:
+        return graph_->addNode("", "Identity", {pick()})->output();
+      case 4:
+        return graph_->addNode("", "Softmax", {pick()})->output();
+      default: {
+        Value* source = pick();
+        Value* shape = graph_->addNode("", "Shape", {pick()})->output();
+        return graph_->addNode("", "Reshape", {source, shape})->output();
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  Ref<Graph> graph_;
+  Dim n_;
+  std::vector<Value*> values_;
+};
+
+TEST(Plan, RandomGraphsAndShapesGiveWhatTheirNodesGive) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const RandomGraph source(seed);
+    const PlannedProgram program(source.graph(), 2);
+    for (int round = 0; round < 4; ++round) {
+      const int64_t n = static_cast<int64_t>(random() % 9);
+      std::vector<Ref<Tensor>> inputs;
+      for (int i = 0; i < 2; ++i) {
+        inputs.push_back(Tensor::allocate(DType::Float32, {n, n}));
+        for (int64_t k = 0; k < n * n; ++k) static_cast<float*>(inputs.back()->mutableData())[k] = uniform(random);
+      }
+      const test::Outputs got = test::run(program, inputs);
+      const std::vector<Ref<Tensor>> expected = test::interpret(*source.graph(), inputs);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_EQ(got[i].shape(), expected[i]->shape()) << "seed " << seed;
+        for (int64_t k = 0; k < n * n; ++k)
+          ASSERT_NEAR(got[i].as<float>()[k], expected[i]->as<float>()[k], 1e-5) << "seed " << seed << " output " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace max
