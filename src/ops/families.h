@@ -18,6 +18,7 @@
   X(matMulKernels) \
   X(convKernels) \
   X(attentionKernels) \
+  X(recurrentKernels) \
   X(movementCopyKernels) \
   X(gatherKernels) \
   X(scatterKernels) \
@@ -33,7 +34,8 @@
   X(referenceReduceKernels) \
   X(referenceNormKernels) \
   X(referenceRecurrentKernels) \
-  X(referenceQuantizeKernels)
+  X(referenceQuantizeKernels) \
+  X(referenceResizeKernels)
 
 namespace max {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace max {
 
@@ -81,7 +82,7 @@ void packMatrix(const GemmTable& table, const PackSource& source, float* packed,
 }
 
 Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-           std::span<const GemmOffsets> batch)
+           std::vector<GemmOffsets> batch)
     : table_(&gemmTable()),
       rows_(rows),
       columns_(columns),
@@ -89,9 +90,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
       depth_(depth),
       epilogue_(epilogue),
       lanes_(std::max(lanes, 1)),
-      batch_(batch.begin(), batch.end()),
+      batch_(std::move(batch)),
       panels_(table_->lanes, table_->panelVectors, columns) {
-  if (batch.data() == nullptr) batch_.resize(1);
   tiles_ = ceilDiv(rows_, table_->tileRows);
   tileRows_ = tiles_ ? rows_ / tiles_ : 0;
   tallTiles_ = tiles_ ? rows_ % tiles_ : 0;

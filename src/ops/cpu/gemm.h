@@ -9,7 +9,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "graph/graph.h"
 #include "ops/cpu/elementwise_ops.h"
@@ -123,7 +123,7 @@ struct GemmOperands {
 class Gemm {
  public:
   Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-       std::span<const GemmOffsets> batch = {});
+       std::vector<GemmOffsets> batch = std::vector<GemmOffsets>(1));
 
   // Bytes for the row pointers of all lanes.
   size_t scratchBytes() const { return static_cast<size_t>(lanes_) * tableBytes_; }
