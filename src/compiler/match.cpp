@@ -206,4 +206,20 @@ std::optional<std::vector<int64_t>> reshapeTarget(const SymbolicShape& from, con
   return target;
 }
 
+std::vector<int64_t> unitViewAxes(const SymbolicShape& base, const SymbolicShape& view) {
+  std::vector<int64_t> axes;
+  size_t at = 0;
+  for (const Dim& dim : view) {
+    if (dim.is(1)) {
+      axes.push_back(-1);
+      continue;
+    }
+    while (at < base.size() && base[at].is(1)) ++at;
+    if (at == base.size() || !(base[at] == dim)) return {};
+    axes.push_back(static_cast<int64_t>(at++));
+  }
+  while (at < base.size() && base[at].is(1)) ++at;
+  return at == base.size() ? axes : std::vector<int64_t>();
+}
+
 }  // namespace max

@@ -13,6 +13,8 @@ void simplify(Rewriter& rewriter);
 void mergeDuplicates(Rewriter& rewriter);
 void recogniseActivations(Rewriter& rewriter);
 void recogniseNorms(Rewriter& rewriter);
+void joinSquares(Rewriter& rewriter);
+void gatherOneHot(Rewriter& rewriter);
 void foldIntoConv(Rewriter& rewriter);
 void lowerMatMul(Rewriter& rewriter);
 void recogniseAttention(Rewriter& rewriter);

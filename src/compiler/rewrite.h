@@ -112,5 +112,8 @@ bool isReduce(const Node& node);
 // The constant target of a Reshape from one shape to another that is right for every value of their
 // symbols: numbers, 0 = as in the input, at most one -1.
 std::optional<std::vector<int64_t>> reshapeTarget(const SymbolicShape& from, const SymbolicShape& to);
+// For each axis of `view` the axis of `base` that it is, where they differ by dimensions of size 1 only (-1 for those);
+// empty if they differ otherwise.
+std::vector<int64_t> unitViewAxes(const SymbolicShape& base, const SymbolicShape& view);
 
 }  // namespace max

@@ -41,7 +41,30 @@ TEST(LayerNorm, OtherAxisStays) {
     Value* root = b.op("Sqrt", {b.op("Add", {mean(b, b.op("Mul", {centred, centred}), 1), b.scalar(1e-5f)})});
     b.output(b.op("Div", {centred, root}));
   };
-  EXPECT_EQ(compileAndCompare(build, {{2, 6, 5}}), "Add Div Mul ReduceMean*2 Sqrt Sub");
+  EXPECT_EQ(compileAndCompare(build, {{2, 6, 5}}), "Add Div Mul ReduceMean ReduceSumSquare Sqrt Sub");
+}
+
+TEST(LayerNorm, BelowDroppedDimensions) {
+  const auto build = [](Builder& b) {
+    Value* x = b.op("Squeeze", {b.op("ReduceMax", {b.input({b.symbol("n"), 7, 16}), b.ints({1})}), b.ints({1})});
+    Value* centred = b.op("Sub", {x, mean(b, x, 1)});
+    Value* root = b.op("Sqrt", {b.op("Add", {mean(b, b.op("Mul", {centred, centred}), 1), b.scalar(1e-5f)})});
+    Value* y = b.op("Mul", {b.op("Div", {centred, root}), b.random({1, 16})});
+    b.output(b.op("Relu", {b.op("MatMul", {b.op("Add", {y, b.random({1, 16})}), b.random({16, 4})})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 7, 16}}), "LayerNormalization ReduceMax Reshape max.MatMul");
+}
+
+TEST(Gather, OneHotProductAndItsActivation) {
+  const auto build = [](Builder& b) {
+    Value* x = b.op("Cast", {b.op("Mul", {b.input({b.symbol("n"), 40, 1}), b.scalar(8)})}, attrs({{"to", int64_t{6}}}));
+    std::vector<int32_t> numbers(12);
+    for (int32_t i = 0; i < 12; ++i) numbers[static_cast<size_t>(i)] = i;
+    Value* range = b.graph->addConstant(Tensor::copyOf(DType::Int32, {1, 1, 12}, numbers.data()));
+    Value* oneHot = b.op("Cast", {b.op("Equal", {x, range})}, attrs({{"to", int64_t{1}}}));
+    b.output(b.op("Sigmoid", {b.op("Add", {b.op("MatMul", {oneHot, b.random({12, 5})}), b.random({1, 1, 5})})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 40, 1}}), "Cast Clip Gather Mul Squeeze");
 }
 
 TEST(RmsNorm, WithScale) {
@@ -185,7 +208,7 @@ TEST(ConvPass, SqueezedBiasJoins) {
     Value* y = b.op("Squeeze", {b.op("Conv", {x, b.random({4, 3, 5, 1})}), b.ints({3})});
     b.output(b.op("GlobalMaxPool", {b.op("Relu", {b.op("Add", {y, b.random({1, 4, 1})})})}));
   };
-  EXPECT_EQ(compileAndCompare(build, {{2, 3, 9, 1}}), "ReduceMax Reshape Squeeze Transpose max.Conv");
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 9, 1}}), "ReduceMax Reshape Transpose max.Conv");
 }
 
 // Q, K and V as PyTorch exports them: projected, split into heads, permuted.

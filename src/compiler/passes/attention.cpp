@@ -54,6 +54,16 @@ struct Attention {
 
 bool isRank4(const Value* value) { return isRanked(value) && rankOf(value) == 4; }
 
+// Whether adding the mask leaves the shape of the scores as it is. The keys' axis cannot grow: V has as many rows.
+bool broadcastsTo(const Value* mask, const Value* scores) {
+  if (!isRanked(mask) || !isRank4(scores) || rankOf(mask) > 4) return false;
+  for (int i = 2; i <= rankOf(mask); ++i) {
+    const Dim dim = mask->type.dims[static_cast<size_t>(rankOf(mask) - i)];
+    if (!dim.is(1) && !(dim == scores->type.dims[static_cast<size_t>(4 - i)])) return false;
+  }
+  return true;
+}
+
 std::optional<Attention> matchScores(Attention found, Value* scores) {
   found.scores = ownProducer(scores, "MatMul");
   if (found.scores && hasSingleUse(scores) && isPlainProduct(found.scores)) return found;
@@ -63,7 +73,7 @@ std::optional<Attention> matchScores(Attention found, Value* scores) {
     found.scores = ownProducer(add->input(side), "MatMul");
     if (!isPlainProduct(found.scores) || !hasSingleUse(add->input(side))) continue;
     found.mask = add->input(1 - side);
-    if (!isRanked(found.mask) || rankOf(found.mask) > 4 || !sameDims(add->input(side), scores)) continue;
+    if (!broadcastsTo(found.mask, add->input(side)) || found.mask->type.dtype != DType::Float32) continue;
     found.origins.push_back(add);
     return found;
   }

@@ -155,8 +155,10 @@ bool absorbBias(Rewriter& rewriter, Node& node) {
 // Rows of the left operand that a view put together stay apart: the view moves below the product.
 bool sinkRowReshape(Rewriter& rewriter, Node& node) {
   if (node.input(3) || node.attributes.getInt("transA", 0)) return false;
-  Node* rows = producer(node.input(0), "Reshape");
-  if (!rows || !isRanked(rows->input(0)) || !isRanked(node.input(1)) || !isRanked(node.output())) return false;
+  Node* rows = localProducer(node.input(0));
+  if (!rows || !hasTrait(*rows, kTraitView) || rows->is("Identity") || !isRanked(rows->input(0)) ||
+      !isRanked(node.input(1)) || !isRanked(node.output()))
+    return false;
   const SymbolicShape& from = rows->input(0)->type.dims;
   if (rankOf(node.input(1)) != 2 || from.size() < 2 || !(from.back() == node.input(0)->type.dims.back())) return false;
   std::vector<Value*> inputs = node.inputs;

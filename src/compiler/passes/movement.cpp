@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move elements: those without effect vanish, permutations join.
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
 
 #include "compiler/passes/rules.h"
 
@@ -46,19 +46,52 @@ bool transposeAsReshape(Rewriter& rewriter, Node& node) {
   return view && rewriter.replace(&node, view);
 }
 
-bool dropSlice(Rewriter& rewriter, Node& node) {
-  if (!sameDims(node.input(0), node.output())) return false;
-  // Equal dimensions and steps of 1 mean everything; a step of -1 would reverse.
-  if (node.input(4)) {
-    const auto steps = integersOf(node.input(4));
-    if (!steps || std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step != 1; })) return false;
+constexpr int64_t kToTheEnd = INT32_MAX;  // exporters write such ends for "all"
+
+// An end that no tensor with these dimensions reaches (TensorFlow's exporter writes 1000000000 for "all").
+bool isOutOfReach(int64_t end, const Value* value, size_t axis) {
+  if (end >= kToTheEnd) return true;
+  constexpr double kAddressSpace = 0x1p47;
+  double bytes = static_cast<double>(end) * static_cast<double>(sizeOf(value->type.dtype));
+  for (size_t i = 0; i < value->type.dims.size(); ++i)
+    if (i != axis && value->type.dims[i].isKnown()) bytes *= static_cast<double>(value->type.dims[i].value());
+  return bytes >= kAddressSpace;
+}
+
+bool takesAll(int64_t end, const Value* value, int64_t axis) {
+  if (axis < 0 || axis >= rankOf(value)) return false;
+  const Dim dim = value->type.dims[static_cast<size_t>(axis)];
+  return dim.isKnown() ? end >= dim.value() : isOutOfReach(end, value, static_cast<size_t>(axis));
+}
+
+bool allEqual(const std::vector<int64_t>& values, int64_t number) {
+  return std::all_of(values.begin(), values.end(), [number](int64_t value) { return value == number; });
+}
+
+// From the first element in steps of 1, as far as the axis goes.
+bool isWholeSlice(const Node& node) {
+  const auto starts = integersOf(node.input(1)), ends = integersOf(node.input(2));
+  const auto axes = node.input(3) ? integersOf(node.input(3)) : std::optional(std::vector<int64_t>());
+  if (!starts || !ends || !axes || !allEqual(*starts, 0) || ends->size() != starts->size()) return false;
+  if (node.input(3) && axes->size() != starts->size()) return false;
+  for (size_t i = 0; i < ends->size(); ++i) {
+    const int64_t axis = node.input(3) ? (*axes)[i] : static_cast<int64_t>(i);
+    if (!takesAll((*ends)[i], node.input(0), normaliseAxis(axis, rankOf(node.input(0))))) return false;
   }
-  return rewriter.replace(&node, node.input(0));
+  return true;
+}
+
+bool dropSlice(Rewriter& rewriter, Node& node) {
+  if (!isRanked(node.input(0))) return false;
+  const auto steps = node.input(4) ? integersOf(node.input(4)) : std::optional(std::vector<int64_t>());
+  // Equal dimensions and steps of 1 mean everything; a step of -1 would reverse.
+  if (!steps || !allEqual(*steps, 1)) return false;
+  return (sameDims(node.input(0), node.output()) || isWholeSlice(node)) && rewriter.replace(&node, node.input(0));
 }
 
 bool dropPad(Rewriter& rewriter, Node& node) {
   const auto pads = integersOf(node.input(1));
-  if (!pads || std::any_of(pads->begin(), pads->end(), [](int64_t pad) { return pad != 0; })) return false;
+  if (!pads || !allEqual(*pads, 0)) return false;
   return rewriter.replace(&node, node.input(0));
 }
 
@@ -78,7 +111,7 @@ bool dropConcat(Rewriter& rewriter, Node& node) {
 
 bool dropTile(Rewriter& rewriter, Node& node) {
   const auto repeats = integersOf(node.input(1));
-  if (!repeats || std::any_of(repeats->begin(), repeats->end(), [](int64_t count) { return count != 1; })) return false;
+  if (!repeats || !allEqual(*repeats, 1)) return false;
   return rewriter.replace(&node, node.input(0));
 }
 

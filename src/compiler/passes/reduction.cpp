@@ -4,11 +4,22 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/passes.h"
 #include "compiler/passes/rules.h"
 
 namespace max {
 
 namespace {
+
+// How many elements each result is made of, if that is known and not 0.
+std::optional<int64_t> reducedCount(const Node& reduce) {
+  const auto axes = reducedAxes(reduce);
+  if (!axes || axes->empty()) return std::nullopt;
+  Dim count = 1;
+  for (int64_t axis : *axes) count = count * reduce.input(0)->type.dims[static_cast<size_t>(axis)];
+  if (!count.isKnown() || count.value() == 0) return std::nullopt;
+  return count.value();
+}
 
 bool keepDimensions(Rewriter& rewriter, Node& node) {
   if (!isReduce(node) || node.attributes.getInt("keepdims", 1) == 1) return false;
@@ -22,18 +33,77 @@ bool keepDimensions(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Squeeze", {kept->output(), axesValue}, {}, {&node})->output());
 }
 
+// Over dimensions of size 1 there is nothing to reduce.
+bool dropReduce(Rewriter& rewriter, Node& node) {
+  const auto axes = reducedAxes(node);
+  if (!axes || !sameType(node.input(0), node.output())) return false;
+  for (int64_t axis : *axes)
+    if (!node.input(0)->type.dims[static_cast<size_t>(axis)].is(1)) return false;
+  return rewriter.replace(&node, node.input(0));
+}
+
+// x if `value` is x * x that nobody else reads.
+Value* squared(const Value* value) {
+  const Node* mul = producer(value, "Mul");
+  return mul && mul->input(0) == mul->input(1) && hasSingleUse(value) ? mul->input(0) : nullptr;
+}
+
+// The same of a view of a square: the view of x.
+Value* squaredBelowView(Rewriter& rewriter, const Value* value) {
+  if (Value* x = squared(value)) return x;
+  const Node* view = value->producer && value->producer->graph == value->graph ? value->producer : nullptr;
+  if (!view || !hasTrait(*view, kTraitView) || !hasSingleUse(value)) return nullptr;
+  Value* x = squared(view->input(0));
+  if (!x) return nullptr;
+  std::vector<Value*> inputs = view->inputs;
+  inputs[0] = x;
+  return rewriter.add("", view->op(), std::move(inputs), view->attributes, {view})->output();
+}
+
+// The mean of x * x reads x once.
+bool meanOfSquares(Rewriter& rewriter, Node& node) {
+  const DType dtype = node.output()->type.dtype;
+  const auto count = reducedCount(node);
+  if (!count || (dtype != DType::Float32 && dtype != DType::Float64)) return false;
+  Value* x = squaredBelowView(rewriter, node.input(0));
+  if (!x) return false;
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = x;
+  Value* sum = rewriter.add("", "ReduceSumSquare", inputs, node.attributes, {&node})->output();
+  Value* factor = rewriter.scalar(dtype, 1 / static_cast<double>(*count));
+  return rewriter.replace(&node, rewriter.add("", "Mul", {sum, factor}, {}, {&node})->output());
+}
+
+// reduce(view(x)) -> view(reduce(x)), where the view only adds or drops dimensions of size 1.
+bool sinkUnitView(Rewriter& rewriter, Node& node) {
+  Node* view = node.input(0)->producer;
+  if (!view || view->graph != node.graph || !hasTrait(*view, kTraitView) || view->is("Identity")) return false;
+  const auto axes = reducedAxes(node);
+  if (!axes || axes->empty() || node.attributes.getInt("keepdims", 1) != 1 || !isRanked(view->input(0))) return false;
+  const std::vector<int64_t> mapping = unitViewAxes(view->input(0)->type.dims, view->output()->type.dims);
+  if (mapping.empty()) return false;
+  std::vector<int64_t> mapped;
+  for (int64_t axis : *axes) {
+    const int64_t source = mapping[static_cast<size_t>(axis)];
+    if (source < 0) return false;
+    mapped.push_back(source);
+  }
+  Node* reduced = rewriter.add("", node.op(), {view->input(0), rewriter.constant(mapped)}, node.attributes, {&node});
+  std::vector<Value*> inputs = view->inputs;
+  inputs[0] = reduced->output();
+  Value* result = rewriter.add("", view->op(), std::move(inputs), view->attributes, {view})->output();
+  return sameType(result, node.output()) && rewriter.replace(&node, result);
+}
+
 // ReduceSum(x) * (1 / count) -> ReduceMean(x)
 bool meanFromSum(Rewriter& rewriter, Node& node) {
   const ScalarOperand operand = scalarOperand(&node);
   Node* sum = operand && !(operand.left && node.is("Div")) ? producer(operand.value, "ReduceSum") : nullptr;
   if (!sum || !isFloat(node.output()->type.dtype) || !sameType(operand.value, node.output())) return false;
-  const auto axes = reducedAxes(*sum);
-  if (!axes || axes->empty()) return false;
-  Dim count = 1;
-  for (int64_t axis : *axes) count = count * sum->input(0)->type.dims[static_cast<size_t>(axis)];
-  if (!count.isKnown() || count.value() == 0) return false;
+  const auto count = reducedCount(*sum);
+  if (!count) return false;
   const double scale = node.is("Div") ? 1 / operand.scalar : operand.scalar;
-  if (std::fabs(scale * static_cast<double>(count.value()) - 1) > 1e-6) return false;
+  if (std::fabs(scale * static_cast<double>(*count) - 1) > 1e-6) return false;
   return rewriter.replace(&node, rewriter.add("", "ReduceMean", sum->inputs, sum->attributes, {sum, &node})->output());
 }
 
@@ -57,13 +127,27 @@ constexpr Rule kRules[] = {
     {"", "ReduceL2", keepDimensions},
     {"", "ReduceLogSum", keepDimensions},
     {"", "ReduceLogSumExp", keepDimensions},
+    {"", "ReduceSum", dropReduce},
+    {"", "ReduceMean", dropReduce},
+    {"", "ReduceMax", dropReduce},
+    {"", "ReduceMin", dropReduce},
+    {"", "ReduceProd", dropReduce},
+    {"", "ReduceSum", sinkUnitView},
+    {"", "ReduceMean", sinkUnitView},
+    {"", "ReduceMax", sinkUnitView},
+    {"", "ReduceMin", sinkUnitView},
+    {"", "ReduceSumSquare", sinkUnitView},
     {"", "Mul", meanFromSum},
     {"", "Div", meanFromSum},
     {"", "GlobalAveragePool", reduceFromGlobalPool},
     {"", "GlobalMaxPool", reduceFromGlobalPool},
 };
 
+constexpr Rule kLateRules[] = {{"", "ReduceMean", meanOfSquares}};
+
 }  // namespace
+
+void joinSquares(Rewriter& rewriter) { applyRules(rewriter, kLateRules); }
 
 std::span<const Rule> reductionRules() { return kRules; }
 

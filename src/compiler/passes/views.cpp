@@ -70,13 +70,15 @@ bool skipExpand(Rewriter& rewriter, Node& node) {
 class Sinking {
  public:
   Sinking(Rewriter& rewriter, const Node& view)
-      : rewriter_(rewriter), base_(view.input(0)->type.dims), view_(view.output()->type.dims) {}
+      : rewriter_(rewriter),
+        base_(view.input(0)->type.dims),
+        view_(view.output()->type.dims),
+        unitAxes_(unitViewAxes(base_, view_)) {}
 
   bool accepts(const Value* operand) const {
     if (!operand) return true;
     const Node* other = viewProducer(operand);
-    if (other && isRanked(other->input(0)) && other->input(0)->type.dims == base_ && operand->type.dims == view_)
-      return true;
+    if (other && isRanked(other->input(0)) && isSameView(other->input(0)->type.dims, operand->type.dims)) return true;
     return operand->constant && constantShape(*operand->constant).has_value();
   }
 
@@ -89,6 +91,24 @@ class Sinking {
   }
 
  private:
+  // Whether another operand is viewed in the same way; it may have 1 where it broadcasts, if the view only adds or
+  // drops dimensions of size 1.
+  bool isSameView(const SymbolicShape& base, const SymbolicShape& view) const {
+    if (base == base_ && view == view_) return true;
+    if (unitAxes_.empty() || base.size() != base_.size() || view.size() != view_.size()) return false;
+    size_t units = 0;
+    for (size_t i = 0; i < view.size(); ++i) {
+      if (unitAxes_[i] < 0 ? !view[i].is(1) : !(base[static_cast<size_t>(unitAxes_[i])] == view[i])) return false;
+      units += unitAxes_[i] < 0 ? 0 : 1;
+    }
+    // Dimensions that the view drops are 1 in both.
+    size_t ones = 0;
+    for (size_t axis = 0; axis < base.size(); ++axis)
+      if (std::find(unitAxes_.begin(), unitAxes_.end(), static_cast<int64_t>(axis)) == unitAxes_.end())
+        ones += base[axis].is(1) ? 1 : 0;
+    return units + ones == base.size();
+  }
+
   // The shape with which a constant that broadcasts to the view broadcasts to the base in the same way.
   std::optional<Shape> constantShape(const Tensor& tensor) const {
     if (tensor.count() == 1) return tensor.shape().rank() <= static_cast<int>(base_.size()) ? tensor.shape() : Shape();
@@ -126,6 +146,7 @@ class Sinking {
   Rewriter& rewriter_;
   SymbolicShape base_;
   SymbolicShape view_;
+  std::vector<int64_t> unitAxes_;  // of the base, for each of the view; empty if they differ otherwise
 };
 
 const Node* sinkingView(const Node& node) {
