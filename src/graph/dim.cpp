@@ -65,6 +65,7 @@ struct DimExpression {
   int64_t lower;
   size_t size;
   const Atom* atom;  // set if the expression is just this atom
+  size_t number;     // in the order of their making
 };
 
 struct DimTable::Impl {
@@ -76,7 +77,7 @@ struct DimTable::Impl {
 
 namespace {
 
-const DimExpression kAnonymous{nullptr, {}, 0, 1, nullptr};
+const DimExpression kAnonymous{nullptr, {}, 0, 1, nullptr, 0};
 
 DimTable* tableOf(Dim a, Dim b) {
   if (!a.isKnown() && a.expression()->table) return a.expression()->table;
@@ -150,7 +151,7 @@ Dim intern(DimTable* table, Polynomial terms) {
   if (size > kMaxSize) return table->unknown();
   const bool isAtom = terms.size() == 1 && terms[0].coefficient == 1 && terms[0].atoms.size() == 1;
   const Atom* atom = isAtom ? &impl.atoms[terms[0].atoms[0]] : nullptr;
-  DimExpression expression{table, terms, lowerBoundOf(impl.atoms, terms), size, atom};
+  DimExpression expression{table, terms, lowerBoundOf(impl.atoms, terms), size, atom, impl.expressions.size()};
   const auto entry = impl.expressions.emplace(std::move(terms), std::move(expression)).first;
   return DimTable::make(&entry->second);
 }
@@ -222,6 +223,10 @@ std::optional<Polynomial> divideExactly(Polynomial a, const Polynomial& b) {
   return quotient;
 }
 
+// Far from overflow.
+constexpr int64_t kModest = int64_t{1} << 31;
+bool isModest(Dim divisor) { return divisor.isKnown() && divisor.value() > 0 && divisor.value() < kModest; }
+
 int64_t floorDivideValues(int64_t a, int64_t b) {
   require(b != 0 && !(b == -1 && a == kUnbounded), MAX_STATUS_OUT_OF_RANGE, "Cannot divide dimension ", a, " by ", b);
   const int64_t quotient = a / b;
@@ -242,8 +247,8 @@ Dim extremum(AtomKind kind, Dim a, Dim b) {
   if (isAnonymous(a) || isAnonymous(b)) return unknownIn(tableOf(a, b));
   if (lowerBound(a - b) >= 0) return kind == AtomKind::Maximum ? a : b;
   if (lowerBound(b - a) >= 0) return kind == AtomKind::Maximum ? b : a;
-  const bool swap = std::make_pair(b.expression(), b.value()) < std::make_pair(a.expression(), a.value());
-  return swap ? makeOperator(kind, b, a) : makeOperator(kind, a, b);
+  const auto place = [](Dim dim) { return dim.isKnown() ? SIZE_MAX : dim.expression()->number; };
+  return place(b) < place(a) ? makeOperator(kind, b, a) : makeOperator(kind, a, b);
 }
 
 }  // namespace
@@ -303,7 +308,7 @@ Dim operator*(Dim a, Dim b) {
   return fits ? intern(tableOf(a, b), std::move(result)) : unknownIn(tableOf(a, b));
 }
 
-// The terms that the divisor divides leave the floor: floor((4x + y) / 4) = x + floor(y / 4).
+// What the divisor divides leaves the floor: floor((5x - 1) / 4) = x - 1 + floor((x + 3) / 4).
 Dim floorDivide(Dim a, Dim b) {
   if (a.isKnown() && b.isKnown()) return floorDivideValues(a.value(), b.value());
   if (b.is(0)) fail(MAX_STATUS_OUT_OF_RANGE, "Cannot divide a dimension by 0");
@@ -314,9 +319,16 @@ Dim floorDivide(Dim a, Dim b) {
   if (auto quotient = divideExactly(polynomialOf(a), divisor)) return intern(table, std::move(*quotient));
   Polynomial whole, rest;
   for (const Term& term : polynomialOf(a)) {
-    std::optional<Term> quotient;
-    if (divisor.size() == 1) quotient = divideTerms(term, divisor[0]);
-    (quotient ? whole : rest).push_back(quotient ? *quotient : term);
+    const std::optional<Term> quotient = divisor.size() == 1 ? divideTerms(term, divisor[0]) : std::nullopt;
+    if (quotient) {
+      whole.push_back(*quotient);
+    } else if (isModest(b) && term.coefficient > -kModest) {
+      const int64_t part = floorDivideValues(term.coefficient, b.value());
+      if (part != 0) whole.push_back({part, term.atoms});
+      rest.push_back({term.coefficient - part * b.value(), term.atoms});
+    } else {
+      rest.push_back(term);
+    }
   }
   const Dim remainder = intern(table, std::move(rest));
   const Dim quotient = remainder.isKnown() && b.isKnown() ? floorDivide(remainder, b)

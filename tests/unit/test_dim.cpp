@@ -40,6 +40,8 @@ TEST_F(DimTest, DivisionCancels) {
   EXPECT_EQ(floorDivide(batch * (seq + Dim(1)), seq + Dim(1)), batch);
   EXPECT_EQ(floorDivide(seq * Dim(4) + Dim(5), Dim(4)), seq + Dim(1));
   EXPECT_EQ(text(floorDivide(seq + Dim(1), Dim(2))), "floordiv(seq + 1, 2)");
+  EXPECT_EQ(floorDivide(seq - Dim(1), Dim(2)) + Dim(1), floorDivide(seq + Dim(1), Dim(2)));
+  EXPECT_EQ(floorDivide(seq * Dim(5) - Dim(1), Dim(4)), seq - Dim(1) + floorDivide(seq + Dim(3), Dim(4)));
   EXPECT_EQ(floorDivide(seq + Dim(3), Dim(2)), floorDivide(seq + Dim(3), Dim(2)));
 }
 
