@@ -161,6 +161,15 @@ void softmax(std::vector<double>& scores) {
   for (double& score : scores) score /= sum;
 }
 
+// What is added to the scores; a mask of bool keeps what is true.
+std::vector<double> maskOf(const Call& call) {
+  if (!call.has(3)) return {};
+  std::vector<double> mask = load<double>(call.in(3));
+  if (call.in(3).dtype == DType::Bool)
+    for (double& value : mask) value = value != 0 ? 0 : -INFINITY;
+  return mask;
+}
+
 void attention(const Call& call) {
   const HeadTensor q = headTensor(call, call.in(0).shape, "layout_q"),
                    k = headTensor(call, call.in(1).shape, "layout_k"),
@@ -168,7 +177,7 @@ void attention(const Call& call) {
                    out = headTensor(call, call.out().shape, "layout_out");
   const std::vector<double> queries = load<double>(call.in(0)), keys = load<double>(call.in(1)),
                             values = load<double>(call.in(2));
-  const std::vector<double> mask = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  const std::vector<double> mask = maskOf(call);
   const int64_t keyCount = k.dims[2];
   const Shape maskStrides =
       broadcastStrides(call.has(3) ? call.in(3).shape : Shape(), {q.dims[0], q.dims[1], q.dims[2], keyCount});

@@ -21,10 +21,15 @@ Moments momentsOf(const double* values, size_t count, size_t stride, double epsi
   return {mean, 1 / std::sqrt(squares / static_cast<double>(count) + epsilon)};
 }
 
-// Values of an optional input that scales or shifts, read cyclically; a single `fallback` if omitted.
+// Values of an optional input that scales or shifts, one per element of input 0; `fallback` if omitted.
 std::vector<double> factors(const Call& call, size_t index, double fallback) {
-  std::vector<double> values = call.has(index) ? load<double>(call.in(index)) : std::vector<double>{fallback};
-  if (values.empty()) values.push_back(fallback);
+  const Shape& shape = call.in().shape;
+  std::vector<double> values(static_cast<size_t>(call.in().count()), fallback);
+  if (!call.has(index)) return values;
+  const std::vector<double> given = load<double>(call.in(index));
+  forEachOffset<1>(shape, {broadcastStrides(call.in(index).shape, shape)}, [&](int64_t k, const auto& at) {
+    values[static_cast<size_t>(k)] = given[static_cast<size_t>(at[0])];
+  });
   return values;
 }
 
@@ -55,8 +60,7 @@ void layerNormalize(const Call& call, std::vector<double>& x, int axis, size_t s
     means.push_back(moments.mean);
     deviations.push_back(moments.inverseDeviation);
     for (size_t i = 0; i < size; ++i)
-      values[i] =
-          (values[i] - moments.mean) * moments.inverseDeviation * scale[i % scale.size()] + bias[i % bias.size()];
+      values[i] = (values[i] - moments.mean) * moments.inverseDeviation * scale[row * size + i] + bias[row * size + i];
   }
 }
 
@@ -87,7 +91,7 @@ void rmsNormalization(const Call& call) {
     double squares = 0;
     for (size_t i = 0; i < size; ++i) squares += values[i] * values[i];
     const double factor = 1 / std::sqrt(squares / static_cast<double>(size) + call.number("epsilon", 1e-5f));
-    for (size_t i = 0; i < size; ++i) values[i] *= factor * scale[i % scale.size()];
+    for (size_t i = 0; i < size; ++i) values[i] *= factor * scale[row * size + i];
   }
   store(call.out(), x);
 }

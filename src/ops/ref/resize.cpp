@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize in one step over all axes: every output element is the weighted sum of a box of pixels.
+#include "ops/cpu/resize_axis.h"
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+// The taps of all axes; axes that stay have one tap of weight 1.
+struct Taps {
+  Shape counts;
+  std::vector<AxisWeights> axes;
+
+  explicit Taps(const MovementCall& call) {
+    const bool nearest = call.attributes().getString("mode", "nearest") == "nearest";
+    for (int axis = 0; axis < call.in().rank(); ++axis) axes.push_back(unchanged(call.in()[axis]));
+    for (const ResizedAxis& axis : resizedAxes(call))
+      axes[static_cast<size_t>(axis.axis)] = nearest ? nearestWeights(call, axis) : axisWeights(call, axis);
+    for (const AxisWeights& axis : axes) counts.push(axis.taps);
+  }
+
+ private:
+  static AxisWeights unchanged(int64_t size) {
+    AxisWeights result{
+        1, {}, std::vector<double>(static_cast<size_t>(size), 1.0), std::vector<bool>(static_cast<size_t>(size))};
+    for (int64_t i = 0; i < size; ++i) result.index.push_back(i);
+    return result;
+  }
+  static AxisWeights nearestWeights(const MovementCall& call, const ResizedAxis& axis) {
+    AxisWeights result{1, nearestIndices(call, axis), {}, {}};
+    for (int64_t& index : result.index) {
+      result.isOutside.push_back(index < 0);
+      result.weight.push_back(1);
+      if (index < 0) index = 0;
+    }
+    return result;
+  }
+};
+
+double valueAt(const Taps& taps, const std::vector<double>& x, const Shape& strides, const Shape& position,
+               double outside) {
+  for (int axis = 0; axis < position.rank(); ++axis)
+    if (taps.axes[static_cast<size_t>(axis)].isOutside[static_cast<size_t>(position[axis])]) return outside;
+  double sum = 0;
+  Shape tap = Shape::filled(position.rank(), 0);
+  do {
+    double weight = 1;
+    int64_t offset = 0;
+    for (int axis = 0; axis < position.rank(); ++axis) {
+      const AxisWeights& weights = taps.axes[static_cast<size_t>(axis)];
+      const size_t at = static_cast<size_t>(position[axis] * weights.taps + tap[axis]);
+      weight *= weights.weight[at];
+      offset += weights.index[at] * strides[axis];
+    }
+    sum += weight * x[static_cast<size_t>(offset)];
+  } while (advance(tap, taps.counts));
+  return sum;
+}
+
+void resize(const Call& call) {
+  std::vector<Operand> inputs, outputs;
+  std::vector<const void*> data;
+  for (const Argument& input : call.inputs) {
+    inputs.push_back({input.dtype, input.shape, nullptr});
+    data.push_back(input.data);
+  }
+  for (const Argument& output : call.outputs) outputs.push_back({output.dtype, output.shape, nullptr});
+  const KernelRequest request{call.node, inputs, outputs, 1};
+  std::vector<double> y(static_cast<size_t>(call.out().count()));
+  if (!y.empty()) {
+    if (call.in().count() == 0) call.fail(MAX_STATUS_INVALID_ARGUMENT, "cannot resize ", call.in().shape);
+    const Taps taps(MovementCall(request, data.data()));
+    const std::vector<double> x = load<double>(call.in());
+    const Shape strides = contiguousStrides(call.in().shape);
+    Shape position = Shape::filled(call.out().shape.rank(), 0);
+    size_t k = 0;
+    do y[k++] = valueAt(taps, x, strides, position, call.number("extrapolation_value", 0));
+    while (advance(position, call.out().shape));
+  }
+  store(call.out(), y);
+}
+
+const OpKernels kRows[] = {{"", "Resize", kReference<resize>}};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referenceResizeKernels() { return reference::kRows; }
+
+}  // namespace max
