@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, ConvTranspose and max.Conv: any rank, groups, dilations.
+// Conv, ConvTranspose, ConvInteger, QLinearConv and max.Conv: any rank, groups, dilations.
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -33,16 +33,16 @@ struct Convolution {
   int64_t group, channelsPerGroup, outputsPerGroup, taps;
   std::vector<D> input, weights, output;
 
-  Convolution(const Call& call, Layout layout)
+  Convolution(const Call& call, Layout layout, size_t weightInput = 1)
       : x(call.in().shape, layout),
         y(call.out().shape, layout),
-        window(call, kernelOf(call.in(1).shape), x.spatial, y.spatial),
+        window(call, kernelOf(call.in(weightInput).shape), x.spatial, y.spatial),
         group(call.integer("group", 1)),
         channelsPerGroup(x.channels / group),
         outputsPerGroup(y.channels / group),
         taps(window.kernel.product(0, window.kernel.rank())),
         input(load<D>(call.in())),
-        weights(load<D>(call.in(1))),
+        weights(load<D>(call.in(weightInput))),
         output(static_cast<size_t>(call.out().count())) {}
 
   D sum(int64_t n, int64_t m, const std::vector<Tap>& seen) const {
@@ -96,16 +96,36 @@ void fusedConv(const Call& call) {
 void subtractZeroPoint(const Call& call, size_t index, std::vector<int64_t>& values, int64_t inner) {
   if (!call.has(index)) return;
   const std::vector<int64_t> zero = load<int64_t>(call.in(index));
+  if (zero.empty()) return;
   for (size_t i = 0; i < values.size(); ++i) values[i] -= zero[i / static_cast<size_t>(inner) % zero.size()];
 }
 
-void convInteger(const Call& call) {
-  Convolution<int64_t> convolution(call, Layout::ChannelsFirst);
+Convolution<int64_t> integerConvolution(const Call& call, size_t weightInput, size_t inputZero, size_t weightZero) {
+  Convolution<int64_t> convolution(call, Layout::ChannelsFirst, weightInput);
   const int64_t perOutput = convolution.channelsPerGroup * convolution.taps;
-  subtractZeroPoint(call, 2, convolution.input, static_cast<int64_t>(convolution.input.size()) + 1);
-  subtractZeroPoint(call, 3, convolution.weights, std::max<int64_t>(perOutput, 1));
+  subtractZeroPoint(call, inputZero, convolution.input, static_cast<int64_t>(convolution.input.size()) + 1);
+  subtractZeroPoint(call, weightZero, convolution.weights, std::max<int64_t>(perOutput, 1));
   convolution.run();
-  store(call.out(), convolution.output);
+  return convolution;
+}
+
+void convInteger(const Call& call) { store(call.out(), integerConvolution(call, 1, 2, 3).output); }
+
+// Inputs: x, its scale and zero point, w, its scale and zero point, y's scale and zero point, bias.
+void quantizedConv(const Call& call) {
+  const Convolution<int64_t> convolution = integerConvolution(call, 3, 2, 5);
+  const std::vector<double> weightScale = loadScales(call, 4);
+  const double scale = loadScalar(call.in(1), 1) / loadScalar(call.in(6), 1), zero = loadScalar(call.in(7), 0);
+  const std::vector<int64_t> bias = call.has(8) ? load<int64_t>(call.in(8)) : std::vector<int64_t>();
+  const size_t inner = static_cast<size_t>(convolution.y.channelStride);
+  const size_t channels = static_cast<size_t>(convolution.y.channels);
+  std::vector<double> y(convolution.output.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t channel = i / inner % channels;
+    const int64_t sum = convolution.output[i] + (bias.empty() ? 0 : bias[channel]);
+    y[i] = std::nearbyint(static_cast<double>(sum) * scale * weightScale[channel % weightScale.size()]) + zero;
+  }
+  store(call.out(), y);
 }
 
 // ONNX: what output_shape or auto_pad leave over is split; SAME_UPPER puts the odd one at the end.
@@ -189,6 +209,7 @@ void convTranspose(const Call& call) {
 const OpKernels kRows[] = {
     {"", "Conv", kReference<conv>},
     {"", "ConvInteger", kReference<convInteger>},
+    {"", "QLinearConv", kReference<quantizedConv>},
     {"", "ConvTranspose", kReference<convTranspose>},
     {kMaxDomain, "Conv", kReference<fusedConv>},
 };

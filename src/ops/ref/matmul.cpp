@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul, Gemm, MatMulInteger, max.MatMul, max.Attention.
+// MatMul, Gemm, MatMulInteger, QLinearMatMul, max.MatMul, max.Attention.
 #include <algorithm>
 
 #include "ops/ref/reference.h"
@@ -115,10 +115,10 @@ void gemmIn(const Call& call) {
 void gemm(const Call& call) { isFloat(call.in().dtype) ? gemmIn<double>(call) : gemmIn<uint64_t>(call); }
 
 // Zero points: a scalar, or one per row of A (the last but one axis) or column of B.
-std::vector<int64_t> withoutZeroPoint(const Call& call, size_t index, bool perRow) {
+std::vector<int64_t> withoutZeroPoint(const Call& call, size_t index, size_t zeroInput, bool perRow) {
   std::vector<int64_t> values = load<int64_t>(call.in(index));
-  if (!call.has(index + 2)) return values;
-  const std::vector<int64_t> zero = load<int64_t>(call.in(index + 2));
+  if (!call.has(zeroInput)) return values;
+  const std::vector<int64_t> zero = load<int64_t>(call.in(zeroInput));
   if (zero.empty()) return values;
   const size_t columns = static_cast<size_t>(std::max<int64_t>(call.in(index).shape.back(), 1));
   for (size_t i = 0; i < values.size(); ++i) values[i] -= zero[(perRow ? i / columns : i % columns) % zero.size()];
@@ -127,8 +127,24 @@ std::vector<int64_t> withoutZeroPoint(const Call& call, size_t index, bool perRo
 
 void matMulInteger(const Call& call) {
   const Matrix a(call.in(0).shape, false, true), b(call.in(1).shape, false, false);
-  const std::vector<int64_t> left = withoutZeroPoint(call, 0, true), right = withoutZeroPoint(call, 1, false);
+  const std::vector<int64_t> left = withoutZeroPoint(call, 0, 2, true), right = withoutZeroPoint(call, 1, 3, false);
   store(call.out(), multiply(a, b, left, right, static_cast<size_t>(call.out().count())));
+}
+
+// Inputs: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
+void quantizedMatMul(const Call& call) {
+  const Matrix a(call.in(0).shape, false, true), b(call.in(3).shape, false, false);
+  const std::vector<int64_t> left = withoutZeroPoint(call, 0, 2, true), right = withoutZeroPoint(call, 3, 5, false);
+  const std::vector<int64_t> sums = multiply(a, b, left, right, static_cast<size_t>(call.out().count()));
+  const std::vector<double> rowScales = loadScales(call, 1), columnScales = loadScales(call, 4);
+  const double scale = loadScalar(call.in(6), 1), zero = loadScalar(call.in(7), 0);
+  std::vector<double> y(sums.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t columns = static_cast<size_t>(b.columns);
+    const double factor = rowScales[i / columns % rowScales.size()] * columnScales[i % columns % columnScales.size()];
+    y[i] = std::nearbyint(static_cast<double>(sums[i]) * factor / scale) + zero;
+  }
+  store(call.out(), y);
 }
 
 // A tensor of [batch, heads, positions, size] in one of the layouts BHSD, BSHD, BHDS.
@@ -206,6 +222,7 @@ const OpKernels kRows[] = {
     {"", "MatMul", kReference<matMul>},
     {"", "Gemm", kReference<gemm>},
     {"", "MatMulInteger", kReference<matMulInteger>},
+    {"", "QLinearMatMul", kReference<quantizedMatMul>},
     {kMaxDomain, "MatMul", kReference<fusedMatMul>},
     {kMaxDomain, "Attention", kReference<attention>},
 };

@@ -48,7 +48,10 @@ struct ScaleIndex {
 };
 
 std::vector<double> zeroPoints(const Call& call, size_t count) {
-  return call.has(2) ? load<double>(call.in(2)) : std::vector<double>(count);
+  if (!call.has(2)) return std::vector<double>(count);
+  if (call.in(2).count() != static_cast<int64_t>(count))
+    call.fail(MAX_STATUS_INVALID_ARGUMENT, "zero points ", call.in(2).shape, " for scales ", call.in(1).shape);
+  return load<double>(call.in(2));
 }
 
 void quantizeLinear(const Call& call) {

@@ -152,6 +152,12 @@ double loadScalar(const Argument& argument, double fallback) {
   return load<double>(argument)[0];
 }
 
+std::vector<double> loadScales(const Call& call, size_t input) {
+  std::vector<double> scales = load<double>(call.in(input));
+  if (scales.empty()) call.fail(MAX_STATUS_INVALID_ARGUMENT, "the scale in input ", input, " is empty");
+  return scales;
+}
+
 Shape broadcastStrides(const Shape& shape, const Shape& target) {
   const Shape dense = contiguousStrides(shape);
   Shape strides = Shape::filled(target.rank(), 0);

@@ -84,6 +84,8 @@ void store(const Argument& argument, const std::vector<D>& values);
 
 std::vector<int64_t> loadIntegers(const Argument& argument);
 double loadScalar(const Argument& argument, double fallback);
+// Scales of quantized tensors; INVALID_ARGUMENT if there is none.
+std::vector<double> loadScales(const Call& call, size_t input);
 
 // Strides in elements with which a tensor of shape `shape` is read when broadcast to `target`.
 Shape broadcastStrides(const Shape& shape, const Shape& target);
