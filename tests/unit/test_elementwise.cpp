@@ -294,6 +294,22 @@ TEST(Elementwise, EdgesOfFloats) {
   });
 }
 
+TEST(Elementwise, PowersWithOneExponent) {
+  forEachTarget([] {
+    Random random(9);
+    LooseNode node("Pow");
+    const auto x = randomTensor(random, DType::Float32, {3, 37}, 0.1, 3);
+    for (const float exponent : {0.f, 1.f, 2.f, 3.f, -1.f, 0.5f, 2.5f})
+      for (const bool constant : {false, true}) {
+        const auto y = Tensor::of<float>(DType::Float32, {}, {exponent});
+        const std::vector<OutputType> type = {{DType::Float32, x->shape()}};
+        const auto expected = runKernel(node.node(), {x, y}, type, "reference");
+        const auto actual = runKernel(node.node(), {x, y}, type, "elementwise", 1, constant);
+        expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(exponent));
+      }
+  });
+}
+
 TEST(Elementwise, InfinityTests) {
   forEachTarget([] {
     const auto input = Tensor::of<float>(DType::Float32, {5}, {HUGE_VALF, -HUGE_VALF, NAN, 0, 1});

@@ -199,25 +199,40 @@ class Registers {
   int count_ = 0;
 };
 
+// Registers are counted from firstRegister on; outputs from kOutputs until the number of registers is known.
+constexpr int kOutputs = 1 << 14;
+
+void resolveOutputs(ElementwiseProgram& program, const std::vector<int>& place) {
+  const auto resolve = [&](int16_t& value) {
+    if (value < 0) return;
+    const int where = place[static_cast<size_t>(value)];
+    value = static_cast<int16_t>(where >= kOutputs ? program.firstOutput() + where - kOutputs : where);
+  };
+  for (ElementwiseInstruction& step : program.instructions) {
+    for (int16_t& source : step.src) resolve(source);
+    resolve(step.dst);
+  }
+}
+
 }  // namespace
 
 void ElementwiseBuilder::assignPlaces(ElementwiseProgram& program) {
+  std::vector<int> place(values_.size(), -1);
   std::vector<bool> live(values_.size());
-  for (Id id : outputs_) live[static_cast<size_t>(id)] = true;
+  for (size_t v = 0; v < values_.size(); ++v) {
+    if (values_[v].kind == Kind::Input) place[v] = values_[v].index;
+    if (values_[v].kind == Kind::Constant) place[v] = program.firstConstant() + values_[v].index;
+  }
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    live[static_cast<size_t>(outputs_[k])] = true;
+    place[static_cast<size_t>(outputs_[k])] = kOutputs + static_cast<int>(k);
+  }
   eraseDeadInstructions(program.instructions, live);
   std::vector<size_t> lastRead(values_.size(), 0);
   for (size_t i = 0; i < program.instructions.size(); ++i)
     for (int16_t source : program.instructions[i].src)
       if (source >= 0) lastRead[static_cast<size_t>(source)] = i;
 
-  // Registers are counted from 0 and outputs from kOutputs until the number of registers is known.
-  constexpr int kOutputs = 1 << 14;
-  std::vector<int> place(values_.size(), -1);
-  for (size_t v = 0; v < values_.size(); ++v) {
-    if (values_[v].kind == Kind::Input) place[v] = values_[v].index;
-    if (values_[v].kind == Kind::Constant) place[v] = program.firstConstant() + values_[v].index;
-  }
-  for (size_t k = 0; k < outputs_.size(); ++k) place[static_cast<size_t>(outputs_[k])] = kOutputs + static_cast<int>(k);
   Registers registers;
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     ElementwiseInstruction& step = program.instructions[i];
@@ -235,15 +250,7 @@ void ElementwiseBuilder::assignPlaces(ElementwiseProgram& program) {
     }
   }
   program.registerCount = registers.count();
-  const auto resolve = [&](int16_t& value) {
-    if (value < 0) return;
-    const int where = place[static_cast<size_t>(value)];
-    value = static_cast<int16_t>(where >= kOutputs ? program.firstOutput() + where - kOutputs : where);
-  };
-  for (ElementwiseInstruction& step : program.instructions) {
-    for (int16_t& source : step.src) resolve(source);
-    resolve(step.dst);
-  }
+  resolveOutputs(program, place);
 }
 
 }  // namespace max

@@ -102,6 +102,7 @@ MAX_UNARY(Neg, ((void)d, hn::Neg(x)))
 MAX_UNARY(Abs, ((void)d, hn::Abs(x)))
 MAX_UNARY(Sign, sign(d, x))
 MAX_UNARY(Square, ((void)d, hn::Mul(x, x)))
+MAX_UNARY(Cube, ((void)d, hn::Mul(hn::Mul(x, x), x)))
 MAX_UNARY(Sqrt, ((void)d, hn::Sqrt(x)))
 MAX_UNARY(Rsqrt, hn::Div(one(d), hn::Sqrt(x)))
 MAX_UNARY(Reciprocal, hn::Div(one(d), x))
@@ -187,6 +188,7 @@ void power(const TileOperands& tile) {
   if (tile.step[1] == 0 && tile.step[0] == 1) {
     if (exponent == 1.f) return with(unary<Copy>);
     if (exponent == 2.f) return with(unary<Square>);
+    if (exponent == 3.f) return with(unary<Cube>);
     if (exponent == -1.f) return with(unary<Reciprocal>);
   }
   const float* x = static_cast<const float*>(tile.src[0]);
@@ -203,7 +205,8 @@ TileFunction find(ElementOp op) {
 #define MAX_UNARY_CASES(X)                                                                                          \
   X(Copy)                                                                                                           \
   X(Neg)                                                                                                            \
-  X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu) \
+  X(Abs)                                                                                                            \
+  X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)        \
       X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) X(Erf) X(Gelu) X(GeluTanh) \
           X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Scale) X(IsNan) X(IsInf)
 #define MAX_BINARY_CASES(X) \

@@ -170,6 +170,12 @@ void loop3(const TileOperands& t, const F& f) {
           *c = static_cast<const A*>(t.src[2]);
   A* r = static_cast<A*>(t.dst);
   const int64_t sa = t.step[0], sb = t.step[1], sc = t.step[2];
+  if (sa == 1 && sb == 0 && sc == 0) {
+    const A second = b[0], third = c[0];
+#pragma GCC ivdep
+    for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i], second, third);
+    return;
+  }
 #pragma GCC ivdep
   for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i * sa], b[i * sb], c[i * sc]);
 }
