@@ -83,7 +83,7 @@ inline KernelRun runKernel(Node& node, const std::vector<Ref<Tensor>>& inputs, c
   for (const Ref<Tensor>& output : run.outputs) outData.push_back(output->mutableData());
   if (inPlace && run.inPlaceInput >= 0)
     run.outputs[0] =
-        Ref<Tensor>(new Tensor(outputs[0].dtype, outputs[0].shape, run.outputs[0]->data(), run.outputs[0]->storage()));
+        makeRef<Tensor>(outputs[0].dtype, outputs[0].shape, run.outputs[0]->data(), run.outputs[0]->storage());
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes() + 64);
   kernel->run({inData.data(), outData.data(), static_cast<std::byte*>(scratch->data()), lanes});
   return run;
