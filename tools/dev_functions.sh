@@ -7,6 +7,10 @@ TEST_PACKAGES=(ccache libcmocka-dev libgtest-dev pkg-config python3 python3-venv
 LINT_PACKAGES=(clang-format clang-tidy doxygen python3)
 PYTHON=build/venv/bin/python
 REPORTS=build/reports
+export CCACHE_SLOPPINESS=pch_defines,time_macros  # so that ccache takes precompiled headers
+
+# A fresh build is what this script mostly makes.
+CMAKE_OPTIONS=(-DMAX_PRECOMPILED_HEADERS=ON)
 
 # Runs a command; shows its output only if it fails.
 quiet() {
@@ -59,7 +63,18 @@ fetch_real_models() {
 }
 
 configure() {
-  quiet cmake --preset "$1" "${@:2}"
+  quiet cmake --preset "$1" "${CMAKE_OPTIONS[@]}" "${@:2}"
+}
+
+# The instruction set whose kernels this machine would choose; empty = compile all.
+best_kernel_target() {
+  local flags
+  flags=" $(grep -m 1 '^flags' /proc/cpuinfo || true) "
+  if [[ "$flags" == *" avx512f "* && "$flags" == *" avx512bw "* && "$flags" == *" avx512vl "* ]]; then
+    echo avx512
+  elif [[ "$flags" == *" avx2 "* && "$flags" == *" fma "* ]]; then
+    echo avx2
+  fi
 }
 
 # check NAME COMMAND...: one line in the report, the output in a log that is shown on failure.
@@ -97,7 +112,8 @@ run_all_tests() {
   else
     skip python-packages "no package index is reachable"
   fi
-  configure release -DMAX_BUILD_TESTS=ON
+  configure release -DMAX_BUILD_TESTS=ON -DMAX_KERNEL_TARGET=
+  [[ ! -x "$PYTHON" ]] || check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
   build_and_run release
   run_checks
   for preset in asan tsan; do
