@@ -99,6 +99,36 @@ TEST(Layout, BroadcastOperandsMove) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 5, 5}, {2, 4}}), "Greater Mul Reshape Sub Transpose*2 Where max.Conv*2");
 }
 
+TEST(Layout, FlattenBeforeProductPermutesItsWeights) {
+  for (const bool transposed : {false, true}) {
+    const auto build = [transposed](Builder& b) {
+      Value* x = b.op("Flatten", {conv(b, b.input({b.symbol("n"), 3, 4, 5}), 3, 2, 3)});
+      Value* w = transposed ? b.random({7, 40}) : b.random({40, 7});
+      b.output(b.op("Gemm", {x, w, b.random({7})}, attrs({{"transB", int64_t(transposed)}})));
+    };
+    EXPECT_EQ(compileAndCompare(build, {{2, 3, 4, 5}}), "Reshape Transpose max.Conv max.MatMul");
+  }
+}
+
+TEST(Layout, PatchesOfAVisionTransformer) {
+  const auto build = [](Builder& b) {
+    Value* x = conv(b, b.input({b.symbol("n"), 3, 6, 6}), 3, 8, 3, 2);
+    Value* y = b.op("Transpose", {b.op("Reshape", {x, b.ints({0, 8, -1})})}, attrs({{"perm", list({0, 2, 1})}}));
+    b.output(b.op("Relu", {y}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Reshape Transpose max.Conv");
+}
+
+TEST(Layout, ChannelShuffle) {
+  const auto build = [](Builder& b) {
+    Value* x = conv(b, b.input({b.symbol("n"), 3, 6, 6}), 3, 8, 3);
+    Value* y = b.op("Reshape", {x, b.ints({0, 2, 4, 6, 6})});
+    y = b.op("Transpose", {y}, attrs({{"perm", list({0, 2, 1, 3, 4})}}));
+    b.output(conv(b, b.op("Reshape", {y, b.ints({0, 8, 6, 6})}), 8, 4, 1));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Reshape*2 Transpose*4 max.Conv*2");
+}
+
 TEST(Layout, WeightsThatAreNotConstantStay) {
   const auto build = [](Builder& b) { b.output(b.op("Conv", {b.input({1, 2, 5, 5}), b.input({3, 2, 3, 3})})); };
   EXPECT_EQ(compileAndCompare(build, {{1, 2, 5, 5}, {3, 2, 3, 3}}), "Conv");

@@ -202,6 +202,14 @@ TEST(ConvPass, PadJoins) {
   EXPECT_EQ(compileAndCompare(build, {{1, 2, 6, 7}}), "Transpose*2 max.Conv");
 }
 
+TEST(ConvPass, InputScaleJoins) {
+  const auto build = [](Builder& b) {
+    Value* x = b.op("Div", {b.input({b.symbol("n"), 3, 6, 6}), b.scalar(255)});
+    b.output(b.op("Conv", {x, b.random({4, 3, 3, 3}), b.random({4})}, attrs({{"pads", list({1, 1, 1, 1})}})));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Transpose*2 max.Conv");
+}
+
 TEST(ConvPass, SqueezedBiasJoins) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 3, 9, 1});

@@ -156,11 +156,27 @@ bool absorbPad(Rewriter& rewriter, Node& node) {
   return sameType(conv->output(), node.output()) && rewriter.replace(&node, conv->output());
 }
 
+// conv(x * c) -> (c * conv)(x), for one number c
+bool absorbInputScale(Rewriter& rewriter, Node& node) {
+  Node* mul = producer(node.input(0), "Mul");
+  const ScalarOperand operand = scalarOperand(mul);
+  if (!operand || !isFloat32(node.input(1)) || !std::isfinite(operand.scalar)) return false;
+  if (!sameType(operand.value, mul->output()) || node.input(1)->constant->count() == 0) return false;
+  std::vector<float> scale(static_cast<size_t>(node.input(1)->constant->shape()[0]),
+                           static_cast<float>(operand.scalar));
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = operand.value;
+  inputs[1] = rewriter.constant(scaledWeights(*node.input(1)->constant, scale));
+  Node* conv = rewriter.add("", "Conv", std::move(inputs), node.attributes, {mul, &node});
+  return rewriter.replace(&node, conv->output());
+}
+
 constexpr Rule kRules[] = {
     {"", "BatchNormalization", foldBatchNorm},
     {"", "Mul", foldScale},
     {"", "Add", foldShift},
     {"", "Conv", absorbPad},
+    {"", "Conv", absorbInputScale},
 };
 
 }  // namespace

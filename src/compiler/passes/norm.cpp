@@ -29,10 +29,15 @@ Value* squareRootOf(const Value* value) {
   return mul && mul->input(0) == mul->input(1) ? mul->input(0) : nullptr;
 }
 
-bool areLastAxes(const std::vector<int64_t>& axes, int rank) {
+// Dimensions of size 1 at the end belong to any axes. False if the axes are not the last ones of `dims` even so.
+bool extendToLastAxes(std::vector<int64_t>& axes, const SymbolicShape& dims) {
+  if (axes.empty()) return false;
+  const auto rank = static_cast<int64_t>(dims.size());
+  while (axes.back() + 1 < rank && dims[static_cast<size_t>(axes.back() + 1)].is(1)) axes.push_back(axes.back() + 1);
+  const int64_t first = rank - static_cast<int64_t>(axes.size());
   for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i] != rank - static_cast<int64_t>(axes.size()) + static_cast<int64_t>(i)) return false;
-  return !axes.empty();
+    if (axes[i] != first + static_cast<int64_t>(i)) return false;
+  return true;
 }
 
 // mean((x - mean(x))^2) or mean(x^2)
@@ -78,7 +83,7 @@ std::optional<Statistics> matchStatistics(const Node& root) {
   Statistics found;
   found.epsilon = epsilon.scalar;
   if (!matchMeanOfSquares(epsilon.value, found) && !matchDifferenceOfSquares(epsilon.value, found)) return std::nullopt;
-  if (!isRanked(found.x) || !areLastAxes(found.axes, rankOf(found.x))) return std::nullopt;
+  if (!isRanked(found.x) || !extendToLastAxes(found.axes, found.x->type.dims)) return std::nullopt;
   return found;
 }
 

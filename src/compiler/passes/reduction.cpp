@@ -74,6 +74,12 @@ bool meanOfSquares(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Mul", {sum, factor}, {}, {&node})->output());
 }
 
+// The view of another value. A Reshape names the sizes that it makes, so it is made anew.
+Value* viewLike(Rewriter& rewriter, const Node& view, Value* value, const SymbolicShape& dims) {
+  if (!view.is("Squeeze") && !view.is("Unsqueeze")) return rewriter.reshape(value, dims, &view);
+  return rewriter.add("", view.op(), {value, view.input(1)}, view.attributes, {&view})->output();
+}
+
 // reduce(view(x)) -> view(reduce(x)), where the view only adds or drops dimensions of size 1.
 bool sinkUnitView(Rewriter& rewriter, Node& node) {
   Node* view = node.input(0)->producer;
@@ -89,10 +95,8 @@ bool sinkUnitView(Rewriter& rewriter, Node& node) {
     mapped.push_back(source);
   }
   Node* reduced = rewriter.add("", node.op(), {view->input(0), rewriter.constant(mapped)}, node.attributes, {&node});
-  std::vector<Value*> inputs = view->inputs;
-  inputs[0] = reduced->output();
-  Value* result = rewriter.add("", view->op(), std::move(inputs), view->attributes, {view})->output();
-  return sameType(result, node.output()) && rewriter.replace(&node, result);
+  Value* result = viewLike(rewriter, *view, reduced->output(), node.output()->type.dims);
+  return result && sameType(result, node.output()) && rewriter.replace(&node, result);
 }
 
 // ReduceSum(x) * (1 / count) -> ReduceMean(x)

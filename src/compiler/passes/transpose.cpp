@@ -251,6 +251,115 @@ bool sinkResize(Rewriter& rewriter, Node& node) {
   return replaceAbove(rewriter, node, moved->output(), found.perm);
 }
 
+// Consecutive axes that a Reshape joins or splits: [first, last) of both shapes.
+struct AxisGroup {
+  size_t fromFirst, fromLast, toFirst, toLast;
+};
+
+bool isProduct(const SymbolicShape& dims, size_t first, size_t last, const Dim& whole) {
+  return product(dims, first, last) == whole;
+}
+
+// How many dimensions from `first` make up `whole`; 0 if no number of them does.
+size_t countFactors(const SymbolicShape& dims, size_t first, const Dim& whole) {
+  for (size_t last = first + 1; last <= dims.size(); ++last)
+    if (isProduct(dims, first, last, whole)) return last - first;
+  return 0;
+}
+
+// Cuts two shapes of the same elements into groups, one dimension of one against some of the other; empty if they
+// regroup in another way.
+std::vector<AxisGroup> axisGroups(const SymbolicShape& from, const SymbolicShape& to) {
+  std::vector<AxisGroup> groups;
+  size_t i = 0, j = 0;
+  while (i < from.size() && j < to.size()) {
+    const size_t joined = countFactors(from, i, to[j]);
+    const size_t split = joined ? 1 : countFactors(to, j, from[i]);
+    if (split == 0) return {};
+    const size_t count = std::max<size_t>(joined, 1);
+    groups.push_back({i, i + count, j, j + split});
+    i += count;
+    j += split;
+  }
+  return i == from.size() && j == to.size() ? groups : std::vector<AxisGroup>();
+}
+
+// Below the Transpose too the axes of the group lie side by side, in order.
+bool staysTogether(const AxisGroup& group, const Perm& perm) {
+  for (size_t axis = group.fromFirst + 1; axis < group.fromLast; ++axis)
+    if (perm[axis] != perm[axis - 1] + 1) return false;
+  return true;
+}
+
+// Reshape(Transpose(x)) -> Transpose(Reshape(x)), where the Reshape joins axes that lie side by side in x too.
+bool sinkReshape(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  if (!found || !isRanked(node.output())) return false;
+  const SymbolicShape& to = node.output()->type.dims;
+  const std::vector<AxisGroup> groups = axisGroups(node.input(0)->type.dims, to);
+  if (groups.empty() || to.size() > static_cast<size_t>(kMaxRank)) return false;
+  for (const AxisGroup& group : groups)
+    if (!staysTogether(group, found.perm)) return false;
+  std::vector<size_t> order(groups.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return found.perm[groups[a].fromFirst] < found.perm[groups[b].fromFirst]; });
+  SymbolicShape dims;
+  Perm perm(to.size());
+  for (size_t index : order)
+    for (size_t axis = groups[index].toFirst; axis < groups[index].toLast; ++axis) {
+      perm[axis] = static_cast<int64_t>(dims.size());
+      dims.push_back(to[axis]);
+    }
+  Value* view = rewriter.reshape(found.value, dims, &node);
+  return view && replaceAbove(rewriter, node, view, perm);
+}
+
+constexpr size_t kLargestMovedWeights = size_t{64} << 20;
+
+// The weights of a product whose left operand loses the permutation of the axes that its last dimension joins.
+// `perm` is that of those axes, `dims` their sizes as the weights' rows have them.
+Ref<Tensor> permuteRows(const Tensor& weights, const Perm& perm, const Shape& dims, bool transB) {
+  Shape shape = transB ? Shape{weights.shape()[0]} : dims;
+  if (transB)
+    for (int64_t dim : dims) shape.push(dim);
+  else
+    shape.push(weights.shape()[1]);
+  const int64_t offset = transB ? 1 : 0;
+  Perm full;
+  if (transB) full.push_back(0);
+  for (int64_t axis : inverse(perm)) full.push_back(axis + offset);
+  if (!transB) full.push_back(static_cast<int64_t>(perm.size()));
+  return transposed(*weights.reshaped(shape), full)->reshaped(weights.shape());
+}
+
+// Reshape(Transpose(x)) W -> Reshape(x) W', where the Reshape joins all axes that the Transpose moves ("Flatten").
+bool absorbIntoWeights(Rewriter& rewriter, Node& node) {
+  const Value* weights = node.input(1);
+  Node* view = node.input(0)->producer;
+  const Below found = view && view->is("Reshape") && view->graph == node.graph ? below(view->input(0)) : Below();
+  if (!found || !weights->constant || node.attributes.getInt("transA", 0) || !isRanked(view->output())) return false;
+  if (weights->constant->shape().rank() != 2 || weights->constant->bytes() > kLargestMovedWeights) return false;
+  const std::vector<AxisGroup> groups = axisGroups(view->input(0)->type.dims, view->output()->type.dims);
+  if (groups.empty() || groups.back().toLast != groups.back().toFirst + 1) return false;
+  const size_t first = groups.back().fromFirst;
+  Perm inner;
+  for (size_t axis = 0; axis < found.perm.size(); ++axis) {
+    if (axis < first && found.perm[axis] != static_cast<int64_t>(axis)) return false;
+    if (axis >= first) inner.push_back(found.perm[axis] - static_cast<int64_t>(first));
+  }
+  const SymbolicShape& dims = view->input(0)->type.dims;
+  const auto sizes = concrete(SymbolicShape(dims.begin() + static_cast<ptrdiff_t>(first), dims.end()));
+  Value* flat = sizes ? rewriter.reshape(found.value, view->output()->type.dims, view) : nullptr;
+  if (!flat) return false;
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = flat;
+  inputs[1] =
+      rewriter.constant(permuteRows(*weights->constant, inner, *sizes, node.attributes.getInt("transB", 0) != 0));
+  Node* product = rewriter.add(kMaxDomain, "MatMul", std::move(inputs), node.attributes, {&node});
+  return rewriter.replace(&node, product->output());
+}
+
 constexpr Rule kSinkRules[] = {
     {"", "", sinkElementwise},
     {"", "Concat", sinkConcat},
@@ -268,6 +377,8 @@ constexpr Rule kSinkRules[] = {
     {"", "Slice", sinkWithAxes},
     {"", "Pad", sinkWithAxes},
     {"", "Resize", sinkResize},
+    {"", "Reshape", sinkReshape},
+    {kMaxDomain, "MatMul", absorbIntoWeights},
 };
 
 }  // namespace

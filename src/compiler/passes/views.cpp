@@ -39,9 +39,11 @@ bool joinViews(Rewriter& rewriter, Node& node) {
   return joined && rewriter.replace(&node, joined);
 }
 
-// A Reshape whose target is computed becomes one with a constant target, where the symbols allow it.
+// A Flatten, or a Reshape whose target is computed, becomes a Reshape with a constant target, where the symbols allow
+// it.
 bool fixTarget(Rewriter& rewriter, Node& node) {
-  if (!node.input(1) || node.input(1)->constant || !isRanked(node.input(0)) || !isRanked(node.output())) return false;
+  if (!node.is("Flatten") && (!node.input(1) || node.input(1)->constant)) return false;
+  if (!isRanked(node.input(0)) || !isRanked(node.output())) return false;
   Value* fixed = rewriter.reshape(node.input(0), node.output()->type.dims, &node);
   return fixed && rewriter.replace(&node, fixed);
 }
@@ -176,19 +178,11 @@ bool sinkView(Rewriter& rewriter, Node& node) {
 }
 
 constexpr Rule kRules[] = {
-    {"", "Identity", dropIdentity},
-    {"", "Dropout", dropDropout},
-    {"", "Reshape", dropView},
-    {"", "Squeeze", dropView},
-    {"", "Unsqueeze", dropView},
-    {"", "Flatten", dropView},
-    {"", "Reshape", fixTarget},
-    {"", "Reshape", joinViews},
-    {"", "Squeeze", joinViews},
-    {"", "Unsqueeze", joinViews},
-    {"", "Flatten", joinViews},
-    {"", "Expand", skipExpand},
-    {"", "", sinkView},
+    {"", "Identity", dropIdentity}, {"", "Dropout", dropDropout}, {"", "Reshape", dropView},
+    {"", "Squeeze", dropView},      {"", "Unsqueeze", dropView},  {"", "Flatten", dropView},
+    {"", "Reshape", fixTarget},     {"", "Flatten", fixTarget},   {"", "Reshape", joinViews},
+    {"", "Squeeze", joinViews},     {"", "Unsqueeze", joinViews}, {"", "Flatten", joinViews},
+    {"", "Expand", skipExpand},     {"", "", sinkView},
 };
 
 }  // namespace
