@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conformance.h"
+
+enum { BUFFERS = 4, STREAMS = 3, SIZE = 256, STEPS = 200, PROGRAMS = 20 };
+
+struct program {
+  MaxDevice* device;
+  MaxStream* streams[STREAMS];
+  MaxBuffer* buffers[BUFFERS];
+  unsigned char expected[BUFFERS][SIZE];
+  uint32_t random;
+  int last_user[BUFFERS]; /* stream that used the buffer last */
+};
+
+static uint32_t next(struct program* p, uint32_t limit) {
+  p->random = p->random * 1664525u + 1013904223u;
+  return (p->random >> 8) % limit;
+}
+
+/* The program must be free of races: a stream waits for the one that used the buffer before it. */
+static void hand_over(struct program* p, uint32_t buffer, int stream) {
+  const int before = p->last_user[buffer];
+  p->last_user[buffer] = stream;
+  if (before == stream) return;
+  if (next(p, 2) == 0) {
+    CHECK(maxStreamWaitForStream(p->streams[stream], p->streams[before]));
+    return;
+  }
+  MaxEvent* event = NULL;
+  CHECK(maxEventCreate(p->device, NULL, &event));
+  CHECK(maxStreamRecordEvent(p->streams[before], event));
+  CHECK(maxStreamWaitForEvent(p->streams[stream], event));
+  maxEventRelease(event);
+}
+
+static void copy_step(struct program* p, int stream) {
+  const uint32_t target = next(p, BUFFERS);
+  const uint32_t source = (target + 1 + next(p, BUFFERS - 1)) % BUFFERS;
+  const uint32_t size = next(p, SIZE + 1);
+  const uint32_t to = next(p, SIZE + 1 - size);
+  const uint32_t from = next(p, SIZE + 1 - size);
+  hand_over(p, target, stream);
+  hand_over(p, source, stream);
+  CHECK(maxBufferCopy(p->buffers[target], to, p->buffers[source], from, size, p->streams[stream]));
+  memcpy(p->expected[target] + to, p->expected[source] + from, size);
+}
+
+static void fill_step(struct program* p, int stream) {
+  const uint32_t target = next(p, BUFFERS);
+  const size_t size = (size_t)1 << next(p, 4);
+  unsigned char pattern[8];
+  for (size_t i = 0; i < 8; ++i) pattern[i] = (unsigned char)next(p, 256);
+  hand_over(p, target, stream);
+  CHECK(maxBufferFill(p->buffers[target], pattern, size, p->streams[stream]));
+  for (size_t i = 0; i < SIZE; ++i) p->expected[target][i] = pattern[i % size];
+}
+
+static void clone_step(struct program* p, int stream) {
+  const uint32_t target = next(p, BUFFERS);
+  MaxBufferCopyOptions options = MAX_BUFFER_COPY_OPTIONS_INIT;
+  options.stream = p->streams[stream];
+  hand_over(p, target, stream);
+  MaxBuffer* copy = NULL;
+  CHECK(maxBufferClone(p->buffers[target], NULL, &options, &copy));
+  maxBufferRelease(p->buffers[target]); /* queued work keeps the memory */
+  p->buffers[target] = copy;
+}
+
+static void run_program(struct program* p) {
+  for (int i = 0; i < STREAMS; ++i) p->streams[i] = new_stream(p->device);
+  for (int i = 0; i < BUFFERS; ++i) {
+    for (int j = 0; j < SIZE; ++j) p->expected[i][j] = (unsigned char)(i * 50 + j);
+    p->buffers[i] = upload(p->device, MAX_DTYPE_UINT8, 1, (const int64_t[]){SIZE}, p->expected[i]);
+    p->last_user[i] = 0;
+  }
+  for (int step = 0; step < STEPS; ++step) {
+    const int stream = (int)next(p, STREAMS);
+    const uint32_t kind = next(p, 8);
+    if (kind < 4)
+      copy_step(p, stream);
+    else if (kind < 7)
+      fill_step(p, stream);
+    else
+      clone_step(p, stream);
+  }
+  CHECK(maxDeviceSynchronize(p->device));
+  for (int i = 0; i < BUFFERS; ++i) {
+    unsigned char got[SIZE];
+    download(p->buffers[i], got, SIZE);
+    assert_memory_equal(got, p->expected[i], SIZE);
+    maxBufferRelease(p->buffers[i]);
+  }
+  for (int i = 0; i < STREAMS; ++i) {
+    CHECK(maxStreamSynchronize(p->streams[i]));
+    maxStreamRelease(p->streams[i]);
+  }
+}
+
+void test_random_programs(void** state) {
+  (void)state;
+  struct program program = {.device = open_device()};
+  for (uint32_t seed = 1; seed <= PROGRAMS; ++seed) {
+    program.random = seed;
+    run_program(&program);
+  }
+  maxDeviceRelease(program.device);
+}
