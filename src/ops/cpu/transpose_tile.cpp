@@ -63,8 +63,8 @@ void transposeTile(const std::byte* source, int64_t sourceStep, std::byte* targe
                    int64_t columns) {
   constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
   const int64_t fullRows = rows / lanes * lanes, fullColumns = columns / lanes * lanes;
-  for (int64_t c = 0; c < fullColumns; c += lanes)
-    for (int64_t r = 0; r < fullRows; r += lanes)
+  for (int64_t r = 0; r < fullRows; r += lanes)
+    for (int64_t c = 0; c < fullColumns; c += lanes)
       transposeSquare<T>(source + r * sourceStep + c * size, sourceStep, target + c * targetStep + r * size,
                          targetStep);
   transposeScalar<T>(source + fullColumns * size, sourceStep, target + fullColumns * targetStep, targetStep, fullRows,
@@ -73,15 +73,35 @@ void transposeTile(const std::byte* source, int64_t sourceStep, std::byte* targe
                      columns);
 }
 
+// Rows whose distance is a multiple of this fall into few sets of the cache.
+constexpr int64_t kConflictingStep = 1024;
+
+// By way of a small block, so that every cache line of the source is read once and every line of the
+// target written once: their rows would evict each other.
+template <class T, int64_t kTile>
+void transposeBuffered(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep) {
+  constexpr int64_t rowBytes = kTile * static_cast<int64_t>(sizeof(T));
+  alignas(64) std::byte block[kTile * rowBytes];
+  transposeTile<T>(source, sourceStep, block, rowBytes, kTile, kTile);
+  for (int64_t c = 0; c < kTile; ++c) std::memcpy(target + c * targetStep, block + c * rowBytes, rowBytes);
+}
+
 // Tiles of whole cache lines on both sides.
 template <class T>
 void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
                int64_t columns) {
   constexpr int64_t tile = std::max<int64_t>(64 / sizeof(T), 16), size = sizeof(T);
+  const bool conflicts = sourceStep % kConflictingStep == 0 || targetStep % kConflictingStep == 0;
   for (int64_t c = 0; c < columns; c += tile)
-    for (int64_t r = 0; r < rows; r += tile)
-      transposeTile<T>(source + r * sourceStep + c * size, sourceStep, target + c * targetStep + r * size, targetStep,
-                       std::min(tile, rows - r), std::min(tile, columns - c));
+    for (int64_t r = 0; r < rows; r += tile) {
+      const std::byte* from = source + r * sourceStep + c * size;
+      std::byte* to = target + c * targetStep + r * size;
+      const int64_t height = std::min(tile, rows - r), width = std::min(tile, columns - c);
+      if (conflicts && height == tile && width == tile)
+        transposeBuffered<T, tile>(from, sourceStep, to, targetStep);
+      else
+        transposeTile<T>(from, sourceStep, to, targetStep, height, width);
+    }
 }
 
 }  // namespace

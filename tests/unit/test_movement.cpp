@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data movement: what the random comparison of test_random_ops.cpp does not reach, that is large
+// tensors on several lanes, positions known only when running, and indices out of range.
+#include <numeric>
+
+#include "base/error.h"
+#include "kernel_harness.h"
+#include "ops/cpu/strided_copy.h"
+
+namespace max::test {
+namespace {
+
+Ref<Tensor> counting(const Shape& shape) {
+  Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
+  auto* values = static_cast<float*>(tensor->mutableData());
+  std::iota(values, values + tensor->count(), 0.f);
+  return tensor;
+}
+
+Ref<Tensor> ints(const std::vector<int64_t>& values, Shape shape = {}) {
+  if (shape.empty()) shape = {static_cast<int64_t>(values.size())};
+  return Tensor::copyOf(DType::Int64, shape, values.data());
+}
+
+std::vector<float> floatsOf(const Tensor& tensor) { return {tensor.as<float>(), tensor.as<float>() + tensor.count()}; }
+
+// Runs a node and returns its first output.
+Ref<Tensor> runNode(std::string_view op, Attributes attributes, const std::vector<Ref<Tensor>>& inputs,
+                    const Shape& output, int lanes = 1, bool constants = false, bool inPlace = false) {
+  LooseNode node(op, std::move(attributes));
+  return runKernel(node.node(), inputs, {{inputs[0]->dtype(), output}}, {}, lanes, constants, inPlace).outputs[0];
+}
+
+template <class Body>
+std::string errorOf(MaxStatus status, Body body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), status);
+    return error.message();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST(StridedCopy, TransposesLargeMatricesOnSeveralLanes) {
+  // Powers of two go through a buffer; odd sizes have tails on both sides.
+  for (const Shape& shape : {Shape{512, 1024}, Shape{301, 777}, Shape{3, 40000}, Shape{40000, 3}})
+    for (const size_t size : {1, 2, 4, 8, 16}) {
+      const int64_t rows = shape[0], columns = shape[1];
+      std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size());
+      for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 31 + i / 256);
+      const StridedCopy copy(size, {columns, rows}, {1, columns}, {rows, 1});
+      copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 3);
+      for (int64_t r = 0; r < rows; r += 7)
+        for (int64_t c = 0; c < columns; c += 5)
+          ASSERT_EQ(std::memcmp(&target[static_cast<size_t>(c * rows + r) * size],
+                                &source[static_cast<size_t>(r * columns + c) * size], size),
+                    0)
+              << r << " " << c << " of " << size;
+    }
+}
+
+TEST(StridedCopy, CopiesLargeBlocksAndRuns) {
+  const Ref<Tensor> data = counting({64, 3, 1000});
+  const Attributes axis = with({{"axis", int64_t{1}}});
+  const Ref<Tensor> joined = runNode("Concat", axis, {data, data}, {64, 6, 1000}, 3);
+  for (const int64_t outer : {0, 33, 63})
+    for (const int64_t k : {0, 2999, 3000, 5999})
+      EXPECT_EQ(joined->as<float>()[outer * 6000 + k], static_cast<float>(outer * 3000 + k % 3000));
+  const Ref<Tensor> same = runNode("Identity", {}, {data}, data->shape(), 3);
+  EXPECT_EQ(std::memcmp(same->data(), data->data(), data->bytes()), 0);
+}
+
+TEST(Movement, PositionsMayBeKnownOnlyWhenRunning) {
+  const std::vector<Ref<Tensor>> slice{counting({5}), ints({4}), ints({0}), ints({0}), ints({-2})};
+  const std::vector<Ref<Tensor>> pad{counting({3}), ints({2, 1})};
+  for (const bool constants : {false, true}) {
+    EXPECT_EQ(floatsOf(*runNode("Slice", {}, slice, {2}, 1, constants)), (std::vector<float>{4, 2}));
+    const Attributes mode = with({{"mode", std::string("reflect")}});
+    EXPECT_EQ(floatsOf(*runNode("Pad", mode, pad, {6}, 1, constants)), (std::vector<float>{2, 1, 0, 1, 2, 1}));
+  }
+}
+
+TEST(Movement, PadChecksThatPadsFitTheOutput) {
+  const std::string message = errorOf(MAX_STATUS_INVALID_ARGUMENT, [] {
+    runNode("Pad", {}, {counting({3}), ints({1, 1})}, {4});
+  });
+  EXPECT_NE(message.find("pads 1 and 1 do not turn [3] into [4]"), std::string::npos) << message;
+}
+
+TEST(Gather, TakesRowsOfAnySize) {
+  for (const int64_t inner : {1, 2, 3, 4, 37}) {
+    const Ref<Tensor> data = counting({2, 4, inner});
+    const Ref<Tensor> out = runNode("Gather", with({{"axis", int64_t{1}}}), {data, ints({3, -4, 1})}, {2, 3, inner}, 2);
+    for (int64_t o = 0; o < 2; ++o)
+      for (int64_t i = 0; i < inner; ++i) {
+        EXPECT_EQ(out->as<float>()[(o * 3 + 0) * inner + i], static_cast<float>((o * 4 + 3) * inner + i));
+        EXPECT_EQ(out->as<float>()[(o * 3 + 1) * inner + i], static_cast<float>((o * 4 + 0) * inner + i));
+      }
+  }
+}
+
+TEST(Gather, ElementsAndTuples) {
+  const Ref<Tensor> data = counting({2, 3});
+  const Attributes axis1 = with({{"axis", int64_t{1}}});
+  EXPECT_EQ(floatsOf(*runNode("GatherElements", axis1, {data, ints({2, 0, -1, 1}, {2, 2})}, {2, 2})),
+            (std::vector<float>{2, 0, 5, 4}));
+  EXPECT_EQ(floatsOf(*runNode("GatherElements", {}, {data, ints({1, 0, 1}, {1, 3})}, {1, 3})),
+            (std::vector<float>{3, 1, 5}));
+  EXPECT_EQ(floatsOf(*runNode("GatherND", {}, {data, ints({1, 2, 0, -1}, {2, 2})}, {2})), (std::vector<float>{5, 2}));
+  EXPECT_EQ(floatsOf(*runNode("GatherND", with({{"batch_dims", int64_t{1}}}), {data, ints({2, 0}, {2, 1})}, {2})),
+            (std::vector<float>{2, 3}));
+}
+
+TEST(Gather, IndicesOutOfRangeAreErrorsThatNameThem) {
+  const Ref<Tensor> data = counting({2, 3});
+  for (const int64_t index : {int64_t{3}, int64_t{-4}, INT64_MAX, INT64_MIN}) {
+    const Attributes axis1 = with({{"axis", int64_t{1}}});
+    for (const char* op : {"Gather", "GatherElements"}) {
+      const std::string message = errorOf(MAX_STATUS_OUT_OF_RANGE, [&] {
+        runNode(op, axis1, {data, ints({0, index}, {2, 1})},
+                std::string_view(op) == "Gather" ? Shape{2, 2, 1} : Shape{2, 1});
+      });
+      EXPECT_NE(message.find(max::concat("index ", index, " is out of range [-3, 2] of axis 1")), std::string::npos)
+          << message;
+    }
+    errorOf(MAX_STATUS_OUT_OF_RANGE, [&] { runNode("GatherND", {}, {data, ints({0, index}, {1, 2})}, {1}); });
+    errorOf(MAX_STATUS_OUT_OF_RANGE, [&] {
+      runNode("ScatterND", {}, {data, ints({0, index}, {1, 2}), counting({1})}, {2, 3});
+    });
+    errorOf(MAX_STATUS_OUT_OF_RANGE, [&] {
+      runNode("ScatterElements", axis1, {data, ints({index}, {1, 1}), counting({1, 1})}, {2, 3});
+    });
+  }
+}
+
+TEST(Scatter, UpdatesInOrderAndInPlace) {
+  const Ref<Tensor> data = counting({4});
+  const Ref<Tensor> updates = Tensor::of<float>(DType::Float32, {3}, {10, 20, 30});
+  for (const bool inPlace : {false, true}) {
+    EXPECT_EQ(floatsOf(*runNode("ScatterElements", {}, {data, ints({1, 3, 1}), updates}, {4}, 1, false, inPlace)),
+              (std::vector<float>{0, 30, 2, 20}));
+    const Attributes add = with({{"reduction", std::string("add")}});
+    EXPECT_EQ(floatsOf(*runNode("ScatterND", add, {data, ints({1, 3, 1}, {3, 1}), updates}, {4}, 1, false, inPlace)),
+              (std::vector<float>{0, 41, 2, 23}));
+  }
+}
+
+TEST(Scatter, ReducesHalfPrecision) {
+  const auto half = [](std::vector<float> values) {
+    Ref<Tensor> tensor = Tensor::allocate(DType::Float16, {static_cast<int64_t>(values.size())});
+    for (size_t i = 0; i < values.size(); ++i)
+      static_cast<uint16_t*>(tensor->mutableData())[i] = halfFromFloat(values[i]);
+    return tensor;
+  };
+  const Attributes largest = with({{"reduction", std::string("max")}});
+  const auto result = runNode("ScatterElements", largest, {half({1, 5}), ints({0, 1}), half({2.5, 3})}, {2});
+  EXPECT_EQ(numberAt(*result, 0), 2.5);
+  EXPECT_EQ(numberAt(*result, 1), 5);
+}
+
+TEST(OneHot, IndicesOutsideOfTheDepthSetNothing) {
+  LooseNode node("OneHot");
+  const auto values = Tensor::of<float>(DType::Float32, {2}, {-1, 1});
+  const auto run = runKernel(node.node(), {ints({1, -1, 7, INT64_MIN}), ints({3}), values}, {{DType::Float32, {4, 3}}});
+  EXPECT_EQ(floatsOf(*run.outputs[0]), (std::vector<float>{-1, 1, -1, -1, -1, 1, -1, -1, -1, -1, -1, -1}));
+}
+
+TEST(ReverseSequence, RefusesLengthsBeyondTheData) {
+  const auto run = [](int64_t length) {
+    return runNode("ReverseSequence", {}, {counting({3, 1}), ints({length})}, {3, 1});
+  };
+  EXPECT_EQ(floatsOf(*run(2)), (std::vector<float>{1, 0, 2}));
+  errorOf(MAX_STATUS_OUT_OF_RANGE, [&] { run(4); });
+  errorOf(MAX_STATUS_OUT_OF_RANGE, [&] { run(-1); });
+}
+
+}  // namespace
+}  // namespace max::test

@@ -1,0 +1,859 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operator with more than one implementation, on random shapes, dtypes and attributes:
+// all of them against "reference", on every CPU target, with one to three lanes. A new operator is
+// one row of kRows; an operator without a row fails OperatorsHaveRows.
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "kernel_harness.h"
+
+namespace max::test {
+namespace {
+
+using DTypes = std::vector<DType>;
+
+const DTypes kFloats{DType::Float32, DType::Float32, DType::Float64, DType::Float16, DType::BFloat16};
+const DTypes kFloat32{DType::Float32};
+const DTypes kBool{DType::Bool};
+const DTypes kIntegers{DType::Int8,  DType::Int16,  DType::Int32,  DType::Int64,
+                       DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
+const DTypes kSigned{DType::Float32, DType::Float64, DType::Float16, DType::Int8, DType::Int32, DType::Int64};
+const DTypes kNumbers{DType::Float32, DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int8,
+                      DType::Int32,   DType::Int64,   DType::UInt8,   DType::UInt16,  DType::UInt64};
+// One of each size in bytes.
+const DTypes kSizes{DType::UInt8, DType::Float16, DType::Float32, DType::Int64, DType::Complex128};
+
+struct Sample {
+  std::vector<Ref<Tensor>> inputs;
+  Attributes attributes = {};
+  size_t outputs = 1;
+  uint32_t constants = 0;  // bit i: input i is constant when the kernel is made
+};
+
+class Source;
+
+struct Row {
+  const char* op;
+  Sample (*make)(Source& source, const Row& row);
+  const DTypes& dtypes;
+  double low = -4;
+  double high = 4;
+  std::string_view domain = "";
+  double tolerance = 0;  // added to that of the dtype
+};
+
+class Source {
+ public:
+  explicit Source(Random& random) : random_(random) {}
+
+  Random& random() { return random_; }
+  int64_t integer(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool chance(int percent) { return integer(1, 100) <= percent; }
+  template <class T>
+  T pick(const std::vector<T>& list) {
+    return list[static_cast<size_t>(integer(0, static_cast<int64_t>(list.size()) - 1))];
+  }
+  // Mostly small, sometimes with an axis of 0 or of hundreds.
+  int64_t dim(int64_t most = 7) { return chance(2) ? 0 : chance(4) ? integer(16, 260) : integer(1, most); }
+  Shape shape(int minRank, int maxRank, int64_t most = 7) {
+    Shape result;
+    const int64_t rank = integer(minRank, maxRank);
+    for (int i = 0; i < rank; ++i) result.push(result.count() > 400 ? integer(1, 3) : dim(most));
+    return result;
+  }
+  Shape full(int minRank, int maxRank, int64_t most = 7) {
+    Shape result = shape(minRank, maxRank, most);
+    for (int i = 0; i < result.rank(); ++i) result[i] = std::max<int64_t>(result[i], 1);
+    return result;
+  }
+  // A shape that broadcasts to `target`.
+  Shape part(const Shape& target) {
+    Shape result;
+    for (int i = static_cast<int>(integer(0, chance(50) ? 0 : target.rank())); i < target.rank(); ++i)
+      result.push(chance(30) ? 1 : target[i]);
+    return result;
+  }
+  Ref<Tensor> tensor(DType dtype, const Shape& size, double low = -4, double high = 4) {
+    if (dtype != DType::Complex128) return randomTensor(random_, dtype, size, low, high);
+    Ref<Tensor> result = Tensor::allocate(dtype, size);
+    for (int64_t i = 0; i < 2 * result->count(); ++i)
+      static_cast<double*>(result->mutableData())[i] = uniform(random_, low, high);
+    return result;
+  }
+  Ref<Tensor> ints(const std::vector<int64_t>& values) {
+    return Tensor::copyOf(DType::Int64, {static_cast<int64_t>(values.size())}, values.data());
+  }
+  Ref<Tensor> number(int64_t value) { return Tensor::copyOf(DType::Int64, {}, &value); }
+
+ private:
+  Random& random_;
+};
+
+Sample unary(Source& source, const Row& row) {
+  return {{source.tensor(source.pick(row.dtypes), source.shape(0, 4), row.low, row.high)}};
+}
+
+Sample withAlpha(Source& source, const Row& row) {
+  Sample sample = unary(source, row);
+  if (source.chance(70)) sample.attributes.set("alpha", static_cast<float>(uniform(source.random(), 0.1, 1.5)));
+  return sample;
+}
+
+Sample hardSigmoid(Source& source, const Row& row) {
+  Sample sample = withAlpha(source, row);
+  if (source.chance(50)) sample.attributes.set("beta", 0.3f);
+  return sample;
+}
+
+Sample gelu(Source& source, const Row& row) {
+  Sample sample = unary(source, row);
+  sample.attributes.set("approximate", std::string(source.chance(50) ? "tanh" : "none"));
+  return sample;
+}
+
+// NaN and infinities among the numbers.
+Sample specials(Source& source, const Row& row) {
+  Sample sample = unary(source, row);
+  Tensor& x = *sample.inputs[0];
+  for (int64_t i = 0; i < x.count(); ++i)
+    if (source.chance(30)) storeNumber(x.mutableData(), i, x.dtype(), source.pick<double>({NAN, INFINITY, -INFINITY}));
+  return sample;
+}
+
+Sample binary(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.shape(0, 4);
+  const Ref<Tensor> a = source.tensor(dtype, shape, row.low, row.high);
+  const Ref<Tensor> b = source.tensor(dtype, source.part(shape), row.low, row.high);
+  return source.chance(50) ? Sample{{a, b}} : Sample{{b, a}};
+}
+
+Sample prelu(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.shape(0, 4);
+  return {{source.tensor(dtype, shape), source.tensor(dtype, source.part(shape))}};
+}
+
+Sample mod(Source& source, const Row& row) {
+  Sample sample = binary(source, row);
+  if (isFloat(sample.inputs[0]->dtype()) || source.chance(50)) sample.attributes.set("fmod", int64_t{1});
+  return sample;
+}
+
+Sample pow(Source& source, const Row& row) {
+  Sample sample = binary(source, row);
+  Ref<Tensor>& exponent = sample.inputs[1];
+  if (source.chance(40)) exponent = source.tensor(DType::Int32, exponent->shape(), 0, 3.9);
+  return sample;
+}
+
+Sample bitShift(Source& source, const Row& row) {
+  Sample sample = binary(source, row);
+  sample.attributes.set("direction", std::string(source.chance(50) ? "LEFT" : "RIGHT"));
+  return sample;
+}
+
+Sample cast(Source& source, const Row& row) {
+  // Negative numbers have no meaning in unsigned types.
+  Sample sample{{source.tensor(source.pick(row.dtypes), source.shape(0, 4), 0, 100)}};
+  sample.attributes.set("to", onnxFromDType(source.pick(row.dtypes)));
+  return sample;
+}
+
+Sample castLike(Source& source, const Row& row) {
+  Sample sample{{source.tensor(source.pick(row.dtypes), source.shape(0, 4), 0, 100)}};
+  sample.inputs.push_back(source.tensor(source.pick(row.dtypes), {1}));
+  return sample;
+}
+
+Sample clip(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  Sample sample{{source.tensor(dtype, source.shape(0, 4), -20, 20)}};
+  sample.inputs.push_back(source.chance(70) ? source.tensor(dtype, {}, -10, 2) : nullptr);
+  sample.inputs.push_back(source.chance(70) ? source.tensor(dtype, {}, 3, 10) : nullptr);
+  return sample;
+}
+
+Sample where(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.shape(0, 4);
+  std::vector<Shape> shapes{shape, source.part(shape), source.part(shape)};
+  std::shuffle(shapes.begin(), shapes.end(), source.random());
+  return {{source.tensor(DType::Bool, shapes[0]), source.tensor(dtype, shapes[1]), source.tensor(dtype, shapes[2])}};
+}
+
+Sample variadic(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.shape(0, 4);
+  Sample sample{{source.tensor(dtype, shape)}};
+  for (int64_t i = source.integer(0, 3); i > 0; --i) sample.inputs.push_back(source.tensor(dtype, source.part(shape)));
+  std::shuffle(sample.inputs.begin(), sample.inputs.end(), source.random());
+  return sample;
+}
+
+// Matrices [.., m, k] and [.., k, n], sometimes vectors; the batch dimensions broadcast.
+Sample matMul(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const int64_t m = source.dim(20), k = source.dim(40), n = source.dim(40);
+  Shape batch = source.shape(0, 2, 3), a, b;
+  if (source.chance(50)) batch = {};
+  if (source.chance(50)) a = source.part(batch);
+  if (a.rank() == 0 || source.chance(50)) b = source.part(batch);
+  if (a.rank() > 0 || source.chance(85)) a.push(m);
+  a.push(k);
+  b.push(k);
+  if (b.rank() > 1 || source.chance(85)) b.push(n);
+  Sample sample{{source.tensor(dtype, a, -2, 2), source.tensor(dtype, b, -2, 2)}};
+  if (source.chance(50)) sample.constants = 0b10;
+  return sample;
+}
+
+Sample gemm(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const int64_t m = source.dim(20), k = source.dim(40), n = source.dim(40);
+  const bool transA = source.chance(40), transB = source.chance(40);
+  Sample sample{{source.tensor(dtype, transA ? Shape{k, m} : Shape{m, k}, -2, 2),
+                 source.tensor(dtype, transB ? Shape{n, k} : Shape{k, n}, -2, 2)}};
+  if (source.chance(70)) sample.inputs.push_back(source.tensor(dtype, source.part({m, n})));
+  sample.attributes.set("transA", int64_t{transA});
+  sample.attributes.set("transB", int64_t{transB});
+  if (source.chance(30) && isFloat(dtype)) sample.attributes.set("alpha", 0.5f);
+  if (source.chance(30) && isFloat(dtype)) sample.attributes.set("beta", 2.0f);
+  if (source.chance(50)) sample.constants = source.chance(50) ? 0b110 : 0b10;
+  return sample;
+}
+
+void setActivation(Source& source, Sample& sample) {
+  const std::string name = source.pick<std::string>({"", "", "", "Relu", "LeakyRelu", "Clip", "Sigmoid", "HardSigmoid",
+                                                     "HardSwish", "Silu", "Gelu", "GeluTanh", "Tanh"});
+  if (name.empty()) return;
+  sample.attributes.set("activation", name);
+  sample.attributes.set("activation_alpha", name == "Clip" ? -0.5f : 0.2f);
+  sample.attributes.set("activation_beta", name == "Clip" ? 1.5f : 0.5f);
+}
+
+Sample fusedMatMul(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const int64_t m = source.dim(20), k = source.dim(40), n = source.dim(40);
+  const bool transA = source.chance(30), transB = source.chance(30);
+  Shape batch = source.chance(50) ? Shape() : source.shape(0, 2, 3), a = batch, b = source.part(batch), out = batch;
+  if (source.chance(50)) b = {};
+  for (const int64_t dim : {transA ? k : m, transA ? m : k}) a.push(dim);
+  for (const int64_t dim : {transB ? n : k, transB ? k : n}) b.push(dim);
+  for (const int64_t dim : {m, n}) out.push(dim);
+  Sample sample{{source.tensor(dtype, a, -1, 1), source.tensor(dtype, b, -1, 1)}};
+  sample.inputs.push_back(source.chance(60) ? source.tensor(dtype, {n}) : nullptr);
+  sample.inputs.push_back(source.chance(40) ? source.tensor(dtype, out) : nullptr);
+  sample.attributes.set("transA", int64_t{transA});
+  sample.attributes.set("transB", int64_t{transB});
+  if (source.chance(40)) sample.attributes.set("alpha", 0.5f);
+  setActivation(source, sample);
+  if (source.chance(50)) sample.constants = source.chance(50) ? 0b110 : 0b10;
+  return sample;
+}
+
+using Ints = std::vector<int64_t>;
+
+// A window that fits into `sizes` at least once.
+struct RandomWindow {
+  Ints kernel, strides, dilations, pads;
+
+  RandomWindow(Source& source, const Ints& sizes, bool dilated) {
+    const size_t rank = sizes.size();
+    pads.resize(2 * rank);
+    for (size_t i = 0; i < rank; ++i) {
+      kernel.push_back(source.integer(1, std::min<int64_t>(sizes[i], source.chance(20) ? 5 : 3)));
+      strides.push_back(source.integer(1, 2));
+      const bool fits = (kernel[i] - 1) * 2 + 1 <= sizes[i];
+      dilations.push_back(dilated && fits && source.chance(30) ? 2 : 1);
+      for (const size_t side : {i, i + rank}) pads[side] = source.chance(40) ? source.integer(0, kernel[i] - 1) : 0;
+    }
+  }
+  int64_t outputSize(size_t i, int64_t size) const {
+    return (size + pads[i] + pads[i + kernel.size()] - (kernel[i] - 1) * dilations[i] - 1) / strides[i] + 1;
+  }
+  void set(Attributes& attributes) const {
+    attributes.set("strides", strides);
+    attributes.set("dilations", dilations);
+    attributes.set("pads", pads);
+  }
+};
+
+Shape channelsLast(int64_t batch, const Ints& spatial, int64_t channels) {
+  Shape shape{batch};
+  for (const int64_t size : spatial) shape.push(size);
+  shape.push(channels);
+  return shape;
+}
+
+Ints spatialSizes(Source& source) {
+  Ints sizes(static_cast<size_t>(source.chance(60) ? 2 : source.integer(1, 3)));
+  for (int64_t& size : sizes) size = source.integer(1, sizes.size() == 3 ? 5 : 11);
+  return sizes;
+}
+
+Sample fusedConv(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Ints sizes = spatialSizes(source);
+  const RandomWindow window(source, sizes, true);
+  const bool depthwise = source.chance(30);
+  const int64_t group = depthwise ? source.integer(1, 40) : source.chance(70) ? 1 : source.integer(2, 4);
+  const int64_t channels = group * (depthwise ? 1 : source.chance(20) ? source.integer(1, 4) : source.integer(1, 20));
+  const int64_t outputs = group * (depthwise ? 1 : source.integer(1, 20)), batch = source.integer(1, 2);
+  Shape weights{outputs, channels / group};
+  Ints outputSizes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    weights.push(window.kernel[i]);
+    outputSizes.push_back(window.outputSize(i, sizes[i]));
+  }
+  Sample sample{
+      {source.tensor(dtype, channelsLast(batch, sizes, channels), -1, 1), source.tensor(dtype, weights, -1, 1)}};
+  sample.inputs.push_back(source.chance(60) ? source.tensor(dtype, {outputs}) : nullptr);
+  sample.inputs.push_back(source.chance(30) ? source.tensor(dtype, channelsLast(batch, outputSizes, outputs))
+                                            : nullptr);
+  window.set(sample.attributes);
+  sample.attributes.set("group", group);
+  setActivation(source, sample);
+  sample.constants = 0b110;
+  return sample;
+}
+
+Sample fusedPool(Source& source, const Row& row) {
+  const Ints sizes = spatialSizes(source);
+  const RandomWindow window(source, sizes, true);
+  Sample sample{{source.tensor(source.pick(row.dtypes), channelsLast(source.integer(1, 2), sizes, source.dim(40)))}};
+  window.set(sample.attributes);
+  sample.attributes.set("kernel_shape", window.kernel);
+  sample.attributes.set("ceil_mode", source.integer(0, 1));
+  if (std::string_view(row.op) == "AveragePool") sample.attributes.set("count_include_pad", source.integer(0, 1));
+  return sample;
+}
+
+Sample globalPool(Source& source, const Row& row) {
+  return {{source.tensor(source.pick(row.dtypes), source.full(3, 5, 5))}};
+}
+
+// [B, H, S, D] in a random layout, which goes to the attribute.
+Ref<Tensor> heads(Source& source, Sample& sample, const char* attribute, DType dtype, const Shape& bhsd) {
+  const std::string layout = source.pick<std::string>({"BHSD", "BSHD", "BHDS"});
+  Shape shape;
+  for (const char axis : layout) shape.push(bhsd[static_cast<int>(std::string("BHSD").find(axis))]);
+  sample.attributes.set(attribute, layout);
+  return source.tensor(dtype, shape, -2, 2);
+}
+
+Sample attention(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const int64_t b = source.integer(1, 2), h = source.integer(1, 3), s = source.integer(1, 40),
+                t = source.integer(1, 70);
+  const int64_t d = source.integer(1, 40), dv = source.chance(50) ? d : source.integer(1, 40);
+  Sample sample;
+  sample.inputs = {heads(source, sample, "layout_q", dtype, {b, h, s, d}),
+                   heads(source, sample, "layout_k", dtype, {b, h, t, d}),
+                   heads(source, sample, "layout_v", dtype, {b, h, t, dv}),
+                   source.chance(50) ? source.tensor(dtype, source.part({b, h, s, t})) : nullptr};
+  sample.attributes.set("layout_out", source.pick<std::string>({"BHSD", "BSHD", "BHDS"}));
+  sample.attributes.set("scale", 0.3f);
+  return sample;
+}
+
+int64_t randomAxis(Source& source, int rank) { return source.integer(-rank, rank - 1); }
+
+// A random subset of the axes, some counted from the end.
+Ints randomAxes(Source& source, int rank) {
+  Ints axes;
+  for (int axis = 0; axis < rank; ++axis)
+    if (source.chance(40)) axes.push_back(source.chance(30) ? axis - rank : axis);
+  std::shuffle(axes.begin(), axes.end(), source.random());
+  return axes;
+}
+
+Sample reduce(Source& source, const Row& row) {
+  const Shape shape = source.full(0, 5);
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape, row.low, row.high)}};
+  if (source.chance(80)) sample.inputs.push_back(source.ints(randomAxes(source, shape.rank())));
+  sample.attributes.set("keepdims", source.integer(0, 1));
+  if (source.chance(30)) sample.attributes.set("noop_with_empty_axes", int64_t{1});
+  sample.constants = 0b10;
+  return sample;
+}
+
+Sample arg(Source& source, const Row& row) {
+  const Shape shape = source.full(1, 4);
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape)}};
+  sample.attributes.set("axis", randomAxis(source, shape.rank()));
+  sample.attributes.set("keepdims", source.integer(0, 1));
+  sample.attributes.set("select_last_index", source.integer(0, 1));
+  return sample;
+}
+
+Sample alongAxis(Source& source, const Row& row) {
+  const Shape shape = source.full(1, 4, 12);
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape)}};
+  sample.attributes.set("axis", randomAxis(source, shape.rank()));
+  return sample;
+}
+
+Sample lpNormalization(Source& source, const Row& row) {
+  Sample sample = alongAxis(source, row);
+  sample.attributes.set("p", source.integer(1, 2));
+  return sample;
+}
+
+Sample batchNormalization(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.full(2, 5), channels{shape[1]};
+  return {{source.tensor(dtype, shape), source.tensor(dtype, channels), source.tensor(dtype, channels),
+           source.tensor(dtype, channels), source.tensor(dtype, channels, 0.5, 2)}};
+}
+
+Sample instanceNormalization(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.full(3, 5), channels{shape[1]};
+  return {{source.tensor(dtype, shape), source.tensor(dtype, channels), source.tensor(dtype, channels)}};
+}
+
+Sample groupNormalization(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const int64_t groups = source.integer(1, 4);
+  Shape shape = source.full(3, 4);
+  shape[1] = groups * source.integer(1, 4);
+  const Shape channels{shape[1]};
+  Sample sample{{source.tensor(dtype, shape), source.tensor(dtype, channels), source.tensor(dtype, channels)}};
+  sample.attributes.set("num_groups", groups);
+  return sample;
+}
+
+Sample layerNormalization(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.full(1, 4, 12);
+  const int64_t axis = randomAxis(source, shape.rank());
+  const Shape tail(shape.dims().subspan(static_cast<size_t>(axis < 0 ? axis + shape.rank() : axis)));
+  Sample sample{{source.tensor(dtype, shape), source.tensor(dtype, tail)}};
+  if (std::string_view(row.op) == "LayerNormalization") {
+    if (source.chance(60)) sample.inputs.push_back(source.tensor(dtype, tail));
+    sample.outputs = static_cast<size_t>(source.integer(1, 3));
+  }
+  sample.attributes.set("axis", axis);
+  return sample;
+}
+
+Sample addLayerNormalization(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.full(2, 4, 12), tail{shape.back()};
+  Sample sample{{source.tensor(dtype, shape), source.tensor(dtype, shape), source.tensor(dtype, tail)}};
+  if (source.chance(60)) sample.inputs.push_back(source.tensor(dtype, tail));
+  sample.outputs = static_cast<size_t>(source.integer(1, 2));
+  return sample;
+}
+
+// gates: 4 = LSTM, 3 = GRU, 1 = RNN
+template <int64_t kGates>
+Sample recurrent(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const bool both = source.chance(30), batchFirst = source.chance(30);
+  const int64_t directions = both ? 2 : 1, steps = source.integer(1, 6), batch = source.integer(1, 3);
+  const int64_t inputs = source.integer(1, 20), hidden = source.integer(1, 40);
+  const Shape state = batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
+  Sample sample{{source.tensor(dtype, batchFirst ? Shape{batch, steps, inputs} : Shape{steps, batch, inputs}, -1, 1),
+                 source.tensor(dtype, {directions, kGates * hidden, inputs}, -0.5, 0.5),
+                 source.tensor(dtype, {directions, kGates * hidden, hidden}, -0.5, 0.5)}};
+  sample.inputs.push_back(source.chance(70) ? source.tensor(dtype, {directions, 2 * kGates * hidden}, -1, 1) : nullptr);
+  sample.inputs.push_back(nullptr);
+  if (source.chance(30)) sample.inputs[4] = source.tensor(DType::Int32, {batch}, 0, static_cast<double>(steps));
+  sample.inputs.push_back(source.chance(50) ? source.tensor(dtype, state, -1, 1) : nullptr);
+  if (kGates == 4) sample.inputs.push_back(source.chance(50) ? source.tensor(dtype, state, -1, 1) : nullptr);
+  if (kGates == 4 && source.chance(30)) sample.inputs.push_back(source.tensor(dtype, {directions, 3 * hidden}, -1, 1));
+  sample.attributes.set("hidden_size", hidden);
+  sample.attributes.set("layout", int64_t{batchFirst});
+  sample.attributes.set("direction", std::string(both ? "bidirectional" : source.chance(50) ? "forward" : "reverse"));
+  if (kGates == 3) sample.attributes.set("linear_before_reset", source.integer(0, 1));
+  if (source.chance(20)) sample.attributes.set("clip", 0.7f);
+  sample.outputs = kGates == 4 ? 3 : 2;
+  if (source.chance(60)) sample.constants = 0b1110;
+  return sample;
+}
+
+Sample reshape(Source& source, const Row& row) {
+  const Shape shape = source.full(0, 4);
+  return {{source.tensor(source.pick(row.dtypes), shape), source.ints({-1})}, {}, 1, 0b10};
+}
+
+Sample squeeze(Source& source, const Row& row) {
+  return {{source.tensor(source.pick(row.dtypes), {3, 1, 4, 1}), source.ints({1, -1})}, {}, 1, 0b10};
+}
+
+Sample unsqueeze(Source& source, const Row& row) {
+  return {{source.tensor(source.pick(row.dtypes), source.shape(1, 3)), source.ints({0, -1})}, {}, 1, 0b10};
+}
+
+Sample expand(Source& source, const Row& row) {
+  const Shape shape = source.full(0, 5);
+  return {{source.tensor(source.pick(row.dtypes), source.part(shape)), source.ints({shape.begin(), shape.end()})},
+          {},
+          1,
+          0b10};
+}
+
+Sample transpose(Source& source, const Row& row) {
+  const Shape shape = source.shape(0, 6, source.chance(30) ? 20 : 5);
+  Ints order;
+  for (int axis = 0; axis < shape.rank(); ++axis) order.push_back(axis);
+  std::shuffle(order.begin(), order.end(), source.random());
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape)}};
+  if (!order.empty()) sample.attributes.set("perm", order);
+  return sample;
+}
+
+Sample concat(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  Shape shape = source.shape(1, 4);
+  const int64_t axis = randomAxis(source, shape.rank());
+  Sample sample;
+  for (int64_t i = source.integer(1, 5); i > 0; --i) {
+    shape[static_cast<int>(axis < 0 ? axis + shape.rank() : axis)] = source.dim();
+    sample.inputs.push_back(source.tensor(dtype, shape));
+  }
+  sample.attributes.set("axis", axis);
+  return sample;
+}
+
+Sample split(Source& source, const Row& row) {
+  Shape shape = source.shape(1, 4);
+  const int64_t axis = randomAxis(source, shape.rank());
+  Ints sizes;
+  for (int64_t i = source.integer(1, 4); i > 0; --i) sizes.push_back(source.dim(5));
+  int64_t& whole = shape[static_cast<int>(axis < 0 ? axis + shape.rank() : axis)] = 0;
+  for (const int64_t size : sizes) whole += size;
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape), source.ints(sizes)}, {}, sizes.size(), 0b10};
+  sample.attributes.set("axis", axis);
+  return sample;
+}
+
+Sample slice(Source& source, const Row& row) {
+  const Shape shape = source.full(1, 4, 12);
+  Ints starts, ends, axes, steps;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (source.chance(30)) continue;
+    const int64_t reach = shape[axis] + 3;
+    starts.push_back(source.integer(-reach, reach));
+    ends.push_back(source.chance(10) ? INT64_MAX : source.integer(-reach, reach));
+    axes.push_back(source.chance(30) ? axis - shape.rank() : axis);
+    steps.push_back(source.pick<int64_t>({1, 1, 2, 3, -1, -2, INT64_MAX, INT64_MIN + 1}));
+  }
+  return {{source.tensor(source.pick(row.dtypes), shape), source.ints(starts), source.ints(ends), source.ints(axes),
+           source.ints(steps)},
+          {},
+          1,
+          0b11110};
+}
+
+Sample tile(Source& source, const Row& row) {
+  const Shape shape = source.shape(1, 4, 5);
+  Ints repeats;
+  for (int i = 0; i < shape.rank(); ++i) repeats.push_back(source.integer(source.chance(5) ? 0 : 1, 3));
+  return {{source.tensor(source.pick(row.dtypes), shape), source.ints(repeats)}, {}, 1, 0b10};
+}
+
+Sample pad(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Shape shape = source.full(1, 4, 9);
+  const std::string mode = source.pick<std::string>({"constant", "edge", "reflect", "wrap"});
+  Ints pads(static_cast<size_t>(2 * shape.rank()));
+  for (size_t i = 0; i < pads.size(); ++i) {
+    const int64_t size = shape[static_cast<int>(i) % shape.rank()];
+    const int64_t most = mode == "reflect" ? size - 1 : mode == "wrap" ? size : 4;
+    pads[i] =
+        source.chance(30) ? 0 : source.integer(mode == "constant" && size > 2 ? -1 : 0, std::min<int64_t>(most, 4));
+  }
+  Sample sample{{source.tensor(dtype, shape), source.ints(pads)}, {}, 1, 0b10};
+  if (source.chance(50)) sample.inputs.push_back(source.tensor(dtype, {}));
+  sample.attributes.set("mode", mode);
+  return sample;
+}
+
+Sample depthAndSpace(Source& source, const Row& row) {
+  const int64_t block = source.integer(1, 3);
+  const bool toSpace = std::string_view(row.op) == "DepthToSpace";
+  Shape shape{source.integer(1, 2), source.integer(1, 5), source.integer(1, 9), source.integer(1, 9)};
+  if (toSpace)
+    shape[1] *= block * block;
+  else
+    shape[2] *= block, shape[3] *= block;
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape)}};
+  sample.attributes.set("blocksize", block);
+  sample.attributes.set("mode", std::string(source.chance(50) ? "DCR" : "CRD"));
+  return sample;
+}
+
+Sample resize(Source& source, const Row& row) {
+  const Shape shape = source.full(2, 4, 8);
+  Ints sizes(shape.begin(), shape.end());
+  for (int64_t& size : sizes)
+    if (source.chance(60)) size = source.integer(1, 12);
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape), nullptr, nullptr, source.ints(sizes)}, {}, 1, 0b1000};
+  const std::string mode = source.pick<std::string>({"nearest", "linear", "cubic"});
+  sample.attributes.set("mode", mode);
+  sample.attributes.set("coordinate_transformation_mode",
+                        source.pick<std::string>({"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                                                  "align_corners", "asymmetric"}));
+  sample.attributes.set("nearest_mode",
+                        source.pick<std::string>({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  if (mode != "nearest") sample.attributes.set("antialias", source.integer(0, 1));
+  if (mode == "cubic") sample.attributes.set("exclude_outside", source.integer(0, 1));
+  return sample;
+}
+
+const Row kRows[] = {
+    {"Abs", unary, kNumbers},
+    {"Acos", unary, kFloats, -1, 1},
+    {"Acosh", unary, kFloats, 1.01, 8},
+    {"Asin", unary, kFloats, -1, 1},
+    {"Asinh", unary, kFloats},
+    {"Atan", unary, kFloats},
+    {"Atanh", unary, kFloats, -0.95, 0.95},
+    {"BitwiseNot", unary, kIntegers},
+    {"Ceil", unary, kFloats},
+    {"Celu", withAlpha, kFloats},
+    {"Cos", unary, kFloats},
+    {"Cosh", unary, kFloats},
+    {"Elu", withAlpha, kFloats},
+    {"Erf", unary, kFloats},
+    {"Exp", unary, kFloats},
+    {"Floor", unary, kFloats},
+    {"Gelu", gelu, kFloats},
+    {"HardSigmoid", hardSigmoid, kFloats},
+    {"HardSwish", unary, kFloats},
+    {"IsInf", specials, kFloats},
+    {"IsNaN", specials, kFloats},
+    {"LeakyRelu", withAlpha, kFloats},
+    {"Log", unary, kFloats, 0.01, 8},
+    {"Mish", unary, kFloats},
+    {"Neg", unary, kSigned},
+    {"Not", unary, kBool},
+    {"Reciprocal", unary, kFloats, 0.1, 4},
+    {"Relu", unary, kSigned},
+    {"Round", unary, kFloats},
+    {"Selu", withAlpha, kFloats},
+    {"Shrink", unary, kFloats},
+    {"Sigmoid", unary, kFloats},
+    {"Sign", unary, kNumbers},
+    {"Sin", unary, kFloats},
+    {"Sinh", unary, kFloats},
+    {"Softplus", unary, kFloats},
+    {"Softsign", unary, kFloats},
+    {"Sqrt", unary, kFloats, 0, 9},
+    {"Swish", withAlpha, kFloats},
+    {"Tan", unary, kFloats, -1.4, 1.4},
+    {"Tanh", unary, kFloats},
+    {"ThresholdedRelu", withAlpha, kFloats},
+    {"Cast", cast, kNumbers},
+    {"CastLike", castLike, kNumbers},
+    {"Clip", clip, kNumbers},
+    {"PRelu", prelu, kFloats},
+    {"Where", where, kNumbers},
+    {"Add", binary, kNumbers},
+    {"And", binary, kBool},
+    {"BitShift", bitShift, kIntegers, -3, 9},
+    {"BitwiseAnd", binary, kIntegers},
+    {"BitwiseOr", binary, kIntegers},
+    {"BitwiseXor", binary, kIntegers},
+    {"Div", binary, kNumbers},
+    {"Equal", binary, kNumbers, -2, 2},
+    {"Greater", binary, kNumbers, -2, 2},
+    {"GreaterOrEqual", binary, kNumbers, -2, 2},
+    {"Less", binary, kNumbers, -2, 2},
+    {"LessOrEqual", binary, kNumbers, -2, 2},
+    {"Mod", mod, kNumbers},
+    {"Mul", binary, kNumbers},
+    {"Or", binary, kBool},
+    {"Pow", pow, kFloats, 0.2, 3},
+    {"Sub", binary, kNumbers},
+    {"Xor", binary, kBool},
+    {"Max", variadic, kNumbers},
+    {"Mean", variadic, kFloats},
+    {"Min", variadic, kNumbers},
+    {"Sum", variadic, kFloats},
+    {"MatMul", matMul, kSigned, 0, 0, "", 1e-5},
+    {"Gemm", gemm, kSigned, 0, 0, "", 1e-5},
+    {"MatMul", fusedMatMul, kFloats, 0, 0, kMaxDomain, 1e-5},
+    {"Conv", fusedConv, kFloat32, 0, 0, kMaxDomain, 1e-4},
+    {"MaxPool", fusedPool, kFloats, 0, 0, kMaxDomain},
+    {"AveragePool", fusedPool, kFloats, 0, 0, kMaxDomain},
+    {"Attention", attention, kFloats, 0, 0, kMaxDomain, 1e-5},
+    {"AddLayerNormalization", addLayerNormalization, kFloats, 0, 0, kMaxDomain, 1e-3},
+    {"GlobalAveragePool", globalPool, kFloats},
+    {"GlobalMaxPool", globalPool, kFloats},
+    {"BatchNormalization", batchNormalization, kFloats, 0, 0, "", 1e-5},
+    {"InstanceNormalization", instanceNormalization, kFloats, 0, 0, "", 1e-3},
+    {"GroupNormalization", groupNormalization, kFloats, 0, 0, "", 1e-3},
+    {"LayerNormalization", layerNormalization, kFloats, 0, 0, "", 1e-3},
+    {"RMSNormalization", layerNormalization, kFloats, 0, 0, "", 1e-3},
+    {"LpNormalization", lpNormalization, kFloats, 0, 0, "", 1e-5},
+    {"Softmax", alongAxis, kFloats},
+    {"LogSoftmax", alongAxis, kFloats},
+    {"Hardmax", alongAxis, kFloats},
+    {"ReduceL1", reduce, kNumbers, -2, 2, "", 1e-5},
+    {"ReduceL2", reduce, kNumbers, -2, 2, "", 1e-5},
+    {"ReduceLogSum", reduce, kFloats, 0.5, 2, "", 1e-5},
+    {"ReduceLogSumExp", reduce, kFloats, -2, 2, "", 1e-5},
+    {"ReduceMax", reduce, kNumbers},
+    {"ReduceMean", reduce, kNumbers, -9, 9, "", 1e-5},
+    {"ReduceMin", reduce, kNumbers},
+    {"ReduceProd", reduce, kFloats, 0.8, 1.1, "", 1e-4},
+    {"ReduceSum", reduce, kNumbers, -2, 2, "", 1e-4},
+    {"ReduceSumSquare", reduce, kNumbers, -2, 2, "", 1e-5},
+    {"ArgMax", arg, kNumbers},
+    {"ArgMin", arg, kNumbers},
+    {"LSTM", recurrent<4>, kFloat32, 0, 0, "", 1e-5},
+    {"GRU", recurrent<3>, kFloat32, 0, 0, "", 1e-5},
+    {"RNN", recurrent<1>, kFloat32, 0, 0, "", 1e-5},
+    {"Identity", unary, kSizes},
+    {"Reshape", reshape, kSizes},
+    {"Squeeze", squeeze, kSizes},
+    {"Unsqueeze", unsqueeze, kSizes},
+    {"Flatten", alongAxis, kSizes},
+    {"Expand", expand, kSizes},
+    {"Transpose", transpose, kSizes},
+    {"Concat", concat, kSizes},
+    {"Split", split, kSizes},
+    {"Slice", slice, kSizes},
+    {"Tile", tile, kSizes},
+    {"Pad", pad, kSizes},
+    {"DepthToSpace", depthAndSpace, kSizes},
+    {"SpaceToDepth", depthAndSpace, kSizes},
+    {"Resize", resize, kFloats, 0, 0, "", 1e-5},
+};
+
+std::string nameOf(const Row& row) { return std::string(row.domain) + (row.domain.empty() ? "" : "_") + row.op; }
+
+void PrintTo(const Row& row, std::ostream* stream) { *stream << nameOf(row); }
+
+bool hasReference(const OpKernels& kernels) {
+  return std::any_of(kernels.implementations.begin(), kernels.implementations.end(),
+                     [](const Implementation& candidate) { return candidate.name == "reference"; });
+}
+
+// One sample as a node of a graph, so that its outputs' types are inferred.
+class Trial {
+ public:
+  Trial(const Row& row, Sample sample) : row_(row), sample_(std::move(sample)) {
+    std::vector<Value*> values;
+    for (const Ref<Tensor>& input : sample_.inputs) {
+      values.push_back(input ? graph_->addConstant(input) : nullptr);
+      text_ += input ? max::concat(" ", input->dtype(), input->shape()) : " none";
+    }
+    node_ = graph_->addNode(row.domain, row.op, values, sample_.attributes, sample_.outputs, "n");
+    std::vector<InputType> types(sample_.inputs.size());
+    for (size_t i = 0; i < types.size(); ++i)
+      if (const Tensor* input = sample_.inputs[i].get())
+        types[i] = {true, TensorType::of(input->dtype(), symbolic(input->shape())), input, nullptr};
+    for (const auto& output : inferNode(*node_, nullptr, types))
+      outputs_.push_back({output.type.dtype, *concrete(output.type.dims), nullptr});
+    for (size_t i = 0; i < sample_.inputs.size(); ++i) {
+      const Tensor* input = sample_.inputs[i].get();
+      inputs_.push_back(input ? Operand{input->dtype(), input->shape(), isConstant(i) ? input : nullptr} : Operand{});
+    }
+  }
+
+  const std::string& text() const { return text_; }
+  KernelRequest request(int lanes) const { return {*node_, inputs_, outputs_, lanes}; }
+
+  std::vector<Ref<Tensor>> run(const Implementation& implementation, int lanes) {
+    node_->prepared = nullptr;
+    const OpKernels* kernels = findKernels(row_.domain, row_.op);
+    if (kernels->prepare && sample_.constants && implementation.name != "reference") prepare(*kernels);
+    const std::unique_ptr<Kernel> kernel = implementation.create(request(lanes));
+    std::vector<Ref<Tensor>> results;
+    std::vector<const void*> sources;
+    std::vector<void*> targets;
+    for (const Ref<Tensor>& input : sample_.inputs) sources.push_back(input ? input->data() : nullptr);
+    for (const Operand& output : outputs_) {
+      results.push_back(Tensor::allocate(output.dtype, output.shape));
+      std::memset(results.back()->mutableData(), 0x5a, results.back()->bytes());
+      targets.push_back(results.back()->mutableData());
+    }
+    const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
+    kernel->run({sources.data(), targets.data(), static_cast<std::byte*>(scratch->data()), lanes});
+    return results;
+  }
+
+ private:
+  bool isConstant(size_t i) const { return (sample_.constants >> i & 1) != 0; }
+  void prepare(const OpKernels& kernels) {
+    std::vector<const Tensor*> constants;
+    for (size_t i = 0; i < sample_.inputs.size(); ++i)
+      constants.push_back(isConstant(i) ? sample_.inputs[i].get() : nullptr);
+    node_->prepared = kernels.prepare(*node_, constants);
+  }
+
+  const Row& row_;
+  Sample sample_;
+  Ref<Graph> graph_ = makeRef<Graph>("trial");
+  Node* node_ = nullptr;
+  std::vector<Operand> inputs_, outputs_;
+  std::string text_;
+};
+
+void compare(const Row& row, const Tensor& actual, const Tensor& expected) {
+  if (isFloat(expected.dtype())) {
+    expectClose(actual, expected, toleranceOf(expected.dtype()) + row.tolerance, "");
+    return;
+  }
+  ASSERT_EQ(actual.bytes(), expected.bytes());
+  if (std::memcmp(actual.data(), expected.data(), expected.bytes()) == 0) return;
+  for (int64_t i = 0; i < expected.count(); ++i) ASSERT_EQ(numberAt(actual, i), numberAt(expected, i)) << i;
+}
+
+class RandomOps : public testing::TestWithParam<Row> {};
+
+TEST_P(RandomOps, AgreesWithReference) {
+  const Row& row = GetParam();
+  const OpKernels* kernels = findKernels(row.domain, row.op);
+  ASSERT_TRUE(kernels && hasReference(*kernels));
+  Random random(1234);
+  Source source(random);
+  constexpr int kSamples = 60;
+  for (int i = 0; i < kSamples; ++i) {
+    Trial trial(row, row.make(source, row));
+    SCOPED_TRACE(max::concat("sample ", i, ":", trial.text()));
+    const auto accepts = [&](const Implementation& candidate) {
+      return !candidate.accepts || candidate.accepts(trial.request(1));
+    };
+    const auto& all = kernels->implementations;
+    const auto reference =
+        std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "reference"; });
+    ASSERT_TRUE(accepts(*reference));
+    const std::vector<Ref<Tensor>> expected = trial.run(*reference, 1);
+    forEachTarget([&] {
+      for (const Implementation& candidate : all) {
+        if (candidate.name == "reference" || !accepts(candidate)) continue;
+        const int lanes = static_cast<int>(source.integer(1, 3));
+        SCOPED_TRACE(max::concat(std::string(candidate.name), ", lanes ", lanes));
+        const std::vector<Ref<Tensor>> actual = trial.run(candidate, lanes);
+        for (size_t k = 0; k < expected.size(); ++k) compare(row, *actual[k], *expected[k]);
+      }
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RandomOps, testing::ValuesIn(kRows),
+                         [](const testing::TestParamInfo<Row>& row) { return nameOf(row.param); });
+
+TEST(RandomOpsTable, OperatorsHaveRows) {
+  for (const OpSchema* schema : allSchemas()) {
+    const OpKernels* kernels = findKernels(schema->domain, schema->name);
+    if (!kernels || kernels->implementations.size() < 2 || !hasReference(*kernels)) continue;
+    const bool found = std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {
+      return row.domain == schema->domain && row.op == schema->name;
+    });
+    EXPECT_TRUE(found) << "no row for " << schema->domain << " " << schema->name;
+  }
+}
+
+}  // namespace
+}  // namespace max::test
