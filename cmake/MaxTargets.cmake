@@ -9,6 +9,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1")
+set(CMAKE_C_FLAGS_SANITIZE "-O1")
 
 find_program(MAX_CCACHE ccache)
 if(MAX_CCACHE)
@@ -54,6 +56,19 @@ function(max_precompile target)
                             <vector>)
   if(target STREQUAL max_ops)
     target_precompile_headers(${target} PRIVATE <immintrin.h>)
+  endif()
+endfunction()
+
+# Likewise for the unit tests: one set of headers serves all.
+function(max_precompile_test target)
+  if(MAX_PRECOMPILED_HEADERS AND TARGET max_unit_headers)
+    target_precompile_headers(${target} REUSE_FROM max_unit_headers)
+  elseif(MAX_PRECOMPILED_HEADERS)
+    add_library(max_unit_headers OBJECT ${PROJECT_SOURCE_DIR}/tests/unit/precompiled.cpp)
+    target_link_libraries(max_unit_headers PRIVATE max_settings GTest::gtest_main)
+    target_precompile_headers(max_unit_headers PRIVATE <gtest/gtest.h> <algorithm> <cmath> <functional> <map> <memory>
+                              <string> <unordered_map> <vector>)
+    target_precompile_headers(${target} REUSE_FROM max_unit_headers)
   endif()
 endfunction()
 
