@@ -38,8 +38,12 @@ def counts_of_case(case):
     status = case.get("status")
     if status == "run":
         return inner or collections.Counter(passed=1)
-    if status in ("notrun", "disabled"):
-        return collections.Counter(skipped=1) if case.find("skipped") is not None else collections.Counter(failed=1)
+    if status == "notrun":  # skipped by itself, or a program that is not there
+        reason = case.find("skipped")
+        skipped = reason is not None and reason.get("message", "").startswith("SKIP_")
+        return collections.Counter(["skipped" if skipped else "failed"])
+    if status == "disabled":
+        return collections.Counter(skipped=1)
     inner["failed"] = max(inner["failed"], 1)
     return inner
 
