@@ -89,7 +89,8 @@ std::optional<Attention> matchAttention(Node& output) {
   if (!isRank4(output.output()) || output.output()->type.dtype != DType::Float32) return std::nullopt;
   if (normaliseAxis(found.softmax->attributes.getInt("axis", -1), 4) != 3) return std::nullopt;
   found.origins = {found.softmax};
-  return matchScores(std::move(found), found.softmax->input(0));
+  Value* scores = found.softmax->input(0);
+  return matchScores(std::move(found), scores);
 }
 
 // Batch and heads of all operands agree (no broadcasting), and the depths too.
