@@ -11,8 +11,10 @@ size_t threadNumber() noexcept {
   return number;
 }
 
-RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes) : plan(std::move(source)), parent(before) {
-  if (plan->arenaBytes > 0) arena = allocateStorage(plan->arenaBytes);
+RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, Ref<Storage> block)
+    : plan(std::move(source)), parent(before) {
+  const bool fits = block && block->size() >= plan->arenaBytes;
+  if (plan->arenaBytes > 0) arena = fits ? std::move(block) : allocateStorage(plan->arenaBytes);
   table.resize(plan->table.size());
   for (size_t i = 0; i < table.size(); ++i) {
     const Location& location = plan->table[i];
@@ -20,10 +22,10 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes) : plan(s
     if (location.kind == Location::Input || location.kind == Location::Output || location.kind == Location::Dynamic)
       patches.push_back({static_cast<uint32_t>(i), location.kind, static_cast<uint32_t>(location.index)});
   }
-  std::byte* block = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
+  std::byte* base = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
   steps.reserve(plan->steps.size());
   for (const Step& step : plan->steps) {
-    std::byte* scratch = block ? block + step.scratch : nullptr;
+    std::byte* scratch = base ? base + step.scratch : nullptr;
     steps.push_back({step.kernel.get(), {&table[step.inputs], &table[step.outputs], scratch, lanes}});
   }
 }

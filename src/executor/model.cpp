@@ -50,7 +50,7 @@ class SmallArray {
   std::vector<T> large_;
 };
 
-constexpr size_t kFewTensors = 16;
+constexpr size_t kFewTensors = 8;
 
 bool matches(const ModelTensor& expected, const MaxBuffer& buffer) {
   if (buffer.dtype() != expected.dtype) return false;

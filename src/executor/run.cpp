@@ -172,13 +172,15 @@ std::unique_ptr<RunContext> PlannedProgram::acquire(std::span<const TensorArg> i
 std::unique_ptr<RunContext> PlannedProgram::acquireSlowly(std::unique_ptr<RunContext> other,
                                                           std::span<const TensorArg> inputs) const {
   Ref<Plan> plan;
+  Ref<Storage> block;
   {
     const std::lock_guard lock(forkSafeMutex(this));
     if (other) keepIdle(std::move(other));
     if (std::unique_ptr<RunContext> idle = takeIdle(inputs)) return idle;
     plan = findPlan(inputs);
+    block = std::move(spareArena_);
   }
-  auto context = std::make_unique<RunContext>(std::move(plan), nullptr, program_.lanes());
+  auto context = std::make_unique<RunContext>(std::move(plan), nullptr, program_.lanes(), std::move(block));
   context->outputs.resize(program_.main().outputs.size());
   return context;
 }
@@ -194,11 +196,12 @@ std::unique_ptr<RunContext> PlannedProgram::takeIdle(std::span<const TensorArg> 
 }
 
 void PlannedProgram::keepIdle(std::unique_ptr<RunContext> context) const {
-  addInFront(idle_, std::move(context), kMaxIdleContexts);
+  idle_.insert(idle_.begin(), std::move(context));
   size_t bytes = 0, kept = 0;
-  while (kept < idle_.size() && (kept == 0 || bytes + bytesOf(*idle_[kept]) <= kMaxIdleBytes))
+  while (kept < std::min(idle_.size(), kMaxIdleContexts) &&
+         (kept == 0 || bytes + bytesOf(*idle_[kept]) <= kMaxIdleBytes))
     bytes += bytesOf(*idle_[kept++]);
-  idle_.resize(kept);
+  for (; idle_.size() > kept; idle_.pop_back()) spareArena_ = std::move(idle_.back()->arena);
 }
 
 Ref<Plan> PlannedProgram::findPlan(std::span<const TensorArg> inputs) const {

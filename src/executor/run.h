@@ -40,7 +40,8 @@ struct Patch {
 };
 
 struct RunContext {
-  RunContext(Ref<Plan> source, RunContext* before, int lanes);
+  // `block` is used for the arena if it is large enough.
+  RunContext(Ref<Plan> source, RunContext* before, int lanes, Ref<Storage> block = nullptr);
 
   Ref<Plan> plan;
   RunContext* parent;  // of the plan before, NULL for the first
@@ -91,6 +92,7 @@ class PlannedProgram {
   // Guarded by the fork-safe lock of this object, most recent first.
   mutable std::vector<Ref<Plan>> plans_;
   mutable std::vector<std::unique_ptr<RunContext>> idle_;
+  mutable Ref<Storage> spareArena_;  // of a context that had to go
 };
 
 // Runs a node whose output shapes are known only afterwards. `inputs`: the node's, then the captured values.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models: loading, metadata, execution, bad input. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <unistd.h>
 
@@ -69,6 +70,34 @@ static void loads_and_executes(void** state) {
     maxBufferRelease(output);
   }
   maxModelRelease(model);
+}
+
+static void loads_from_folders_and_memory(void** state) {
+  (void)state;
+  MaxSession* session = new_session(1);
+  MaxModel* model = NULL;
+  char folder[] = "/tmp/max-test-XXXXXX", link[64], bytes[4096];
+  assert_non_null(mkdtemp(folder));
+  snprintf(link, sizeof link, "%s/model.onnx", folder);
+  assert_int_equal(symlink(MODEL("negate"), link), 0);
+  CHECK(maxModelLoad(session, folder, NULL, &model));
+  maxModelRelease(model);
+  unlink(link);
+  rmdir(folder);
+
+  FILE* file = fopen(MODEL("negate"), "rb");
+  assert_non_null(file);
+  const size_t size = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  CHECK(maxModelLoadFromMemory(session, bytes, size, NULL, &model));
+  memset(bytes, 0, sizeof bytes); /* they were copied */
+  MaxBuffer *input = new_vector(5, 1), *output = NULL;
+  CHECK(maxModelExecute(model, &input, 1, NULL, &output, 1));
+  expect_floats(output, 5, (const float[]){-1, -2, -3, -4, -5});
+  maxBufferRelease(input);
+  maxBufferRelease(output);
+  maxModelRelease(model);
+  maxSessionRelease(session);
 }
 
 static void metadata_tells_names_types_and_shapes(void** state) {
@@ -537,6 +566,7 @@ static void null_arguments_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(loads_and_executes),
+      TEST(loads_from_folders_and_memory),
       TEST(metadata_tells_names_types_and_shapes),
       TEST(wrong_inputs_are_refused),
       TEST(dimensions_of_one_name_must_agree),
