@@ -120,7 +120,7 @@ BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit)
   layout.chunk = std::min(extent, std::max<int64_t>(1, limit / std::max<int64_t>(1, layout.inner)));
   if (rank == 1 && flatLimit > 0) layout.chunk = std::min(extent, flatLimit);
   layout.chunks = layout.chunk == 0 ? 0 : (extent + layout.chunk - 1) / layout.chunk;
-  layout.blocks = layout.chunks;
+  layout.blocks = layout.inner == 0 ? 0 : layout.chunks;
   for (int i = 0; i < layout.split; ++i) layout.blocks *= layout.dims[i];
   for (const Shape& strides : layout.strides) layout.access.push_back(accessOf(layout, strides));
   return layout;
