@@ -38,12 +38,7 @@ bool isHostPointer(MaxCopyKind kind, bool target) {
          kind == (target ? MAX_COPY_KIND_DEVICE_TO_HOST : MAX_COPY_KIND_HOST_TO_DEVICE);
 }
 
-MaxCopyKind kindOf(const MaxBuffer& dst, const MaxBuffer& src) {
-  if (src.isHost()) return dst.isHost() ? MAX_COPY_KIND_HOST_TO_HOST : MAX_COPY_KIND_HOST_TO_DEVICE;
-  return dst.isHost() ? MAX_COPY_KIND_DEVICE_TO_HOST : MAX_COPY_KIND_DEVICE_TO_DEVICE;
-}
-
-void copyBytes(MaxBuffer& dst, size_t dstOffset, const MaxBuffer& src, size_t srcOffset, size_t bytes,
+void copyRange(MaxBuffer& dst, size_t dstOffset, const MaxBuffer& src, size_t srcOffset, size_t bytes,
                MaxStream& stream) {
   max::capi::requireWritable(dst);
   max::capi::requireContiguous(dst, "dst");
@@ -52,10 +47,9 @@ void copyBytes(MaxBuffer& dst, size_t dstOffset, const MaxBuffer& src, size_t sr
   max::checkRange("Range of 'src'", srcOffset, bytes, src.bytes());
   stream.check();
   if (bytes == 0) return;
-  const max::MemoryRange to{static_cast<char*>(dst.data()) + dstOffset, dst.memory()};
-  const max::MemoryRange from{static_cast<char*>(src.data()) + srcOffset, src.memory()};
-  if (&dst.device() == &src.device()) requireNoOverlap(to.data, from.data, bytes);
-  stream.copy(to, from, bytes, kindOf(dst, src));
+  if (&dst.device() == &src.device())
+    requireNoOverlap(static_cast<char*>(dst.data()) + dstOffset, static_cast<char*>(src.data()) + srcOffset, bytes);
+  max::copyBytes(dst, dstOffset, src, srcOffset, bytes, stream);
 }
 
 // Element by element: the pattern is read again and again with strides of zero.
@@ -120,7 +114,7 @@ MaxStatus maxBufferCopy(MaxBuffer* dst, size_t dstOffset, const MaxBuffer* src, 
   return guard([&] {
     requireArgument(dst, "dst");
     requireArgument(src, "src");
-    copyBytes(*dst, dstOffset, *src, srcOffset, byteCount, stream ? *stream : dst->stream());
+    copyRange(*dst, dstOffset, *src, srcOffset, byteCount, stream ? *stream : dst->stream());
   });
 }
 

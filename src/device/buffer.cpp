@@ -36,6 +36,13 @@ MaxCopyKind kindOf(const MaxDevice& target, const MaxDevice& source) {
   return target.isHost() ? MAX_COPY_KIND_DEVICE_TO_HOST : MAX_COPY_KIND_DEVICE_TO_DEVICE;
 }
 
+// A stream of the host cannot reach an accelerator's memory; the buffer's own stream then carries the copy.
+MaxStream& carrierOf(const MaxBuffer& target, const MaxBuffer& source, MaxStream& stream) {
+  if (!stream.device().isHost()) return stream;
+  if (!source.isHost()) return source.stream();
+  return target.isHost() ? stream : target.stream();
+}
+
 Shape byteStrides(const MaxBuffer& buffer) {
   Shape strides = buffer.strides();
   for (int i = 0; i < strides.rank(); ++i) strides[i] *= static_cast<int64_t>(sizeOf(buffer.dtype()));
@@ -74,16 +81,27 @@ void appendTo(std::string& text, const BufferLayout& layout) {
   text += ']';
 }
 
+void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& source, size_t sourceOffset, size_t bytes,
+               MaxStream& stream) {
+  const MemoryRange to{static_cast<char*>(target.data()) + targetOffset, target.memory()};
+  const MemoryRange from{static_cast<char*>(source.data()) + sourceOffset, source.memory()};
+  MaxStream& carrier = carrierOf(target, source, stream);
+  carrier.waitFor(stream);
+  carrier.copy(to, from, bytes, kindOf(target.device(), source.device()));
+  stream.waitFor(carrier);
+}
+
 void copyElements(MaxBuffer& target, const MaxBuffer& source, MaxStream& stream) {
-  const MemoryRange to{target.data(), target.memory()};
-  const MemoryRange from{source.data(), source.memory()};
-  if (target.isContiguous() && source.isContiguous())
-    return stream.copy(to, from, source.bytes(), kindOf(target.device(), source.device()));
+  if (target.isContiguous() && source.isContiguous()) return copyBytes(target, 0, source, 0, source.bytes(), stream);
   require(!isPacked(source.dtype()), MAX_STATUS_UNIMPLEMENTED, "Elements of ", source.dtype(),
           " cannot be copied one by one");
   if (&target.device() == &source.device())
-    return stream.copyStrided(
-        {to, from, sizeOf(source.dtype()), source.shape(), byteStrides(target), byteStrides(source)});
+    return stream.copyStrided({{target.data(), target.memory()},
+                               {source.data(), source.memory()},
+                               sizeOf(source.dtype()),
+                               source.shape(),
+                               byteStrides(target),
+                               byteStrides(source)});
   require(target.isContiguous(), MAX_STATUS_UNIMPLEMENTED, "Copies between devices need a contiguous target");
   const Ref<MaxBuffer> dense = source.clone(source.stream());
   stream.waitFor(source.stream());

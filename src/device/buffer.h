@@ -103,6 +103,10 @@ bool isAlignedFor(DType dtype, const void* data);
 Ref<MaxBuffer> sliceBuffer(const MaxBuffer& buffer, const MaxSliceKind* kinds, const int64_t* starts,
                            const int64_t* stops, const int64_t* steps, int32_t count);
 
+// Copies bytes between contiguous buffers, of any devices, in the order of `stream`.
+void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& source, size_t sourceOffset, size_t bytes,
+               MaxStream& stream);
+
 // Copies all elements of `source` into `target`, of equal dtype and shape, in the order of `stream`.
 void copyElements(MaxBuffer& target, const MaxBuffer& source, MaxStream& stream);
 

@@ -35,15 +35,22 @@ class WaitTask final : public StreamTask {
   uint64_t mark_;
 };
 
+// An event of an accelerator: the worker waits for it.
+class ForeignWaitTask final : public StreamTask {
+ public:
+  explicit ForeignWaitTask(Ref<MaxEvent> event) : event_(std::move(event)) {}
+  void run(MaxStatus) override { event_->synchronize(); }
+  bool runsAfterFailure() const override { return true; }
+
+ private:
+  Ref<MaxEvent> event_;
+};
+
 [[noreturn]] void failNative() {
   fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no driver streams: a stream of the host has no native handle");
 }
 
-CpuMarks& marksOf(MaxEvent& event) {
-  require(event.device().isHost(), MAX_STATUS_UNIMPLEMENTED, "A stream of the host cannot wait for an event of ",
-          event.device().displayName());
-  return *static_cast<CpuEvent&>(event).marks();
-}
+CpuMarks& marksOf(MaxEvent& event) { return *static_cast<CpuEvent&>(event).marks(); }
 
 void copyBytes(void* target, const void* source, size_t bytes) {
   if (bytes > 0) std::memcpy(target, source, bytes);
@@ -122,6 +129,7 @@ void CpuQueueStream::record(MaxEvent& event) {
 }
 
 void CpuQueueStream::wait(MaxEvent& event) {
+  if (!event.device().isHost()) return enqueue(std::make_unique<ForeignWaitTask>(Ref<MaxEvent>(&event)));
   CpuMarks& marks = marksOf(event);
   enqueue(std::make_unique<WaitTask>(Ref<CpuMarks>(&marks), marks.newest()));
 }
