@@ -213,8 +213,8 @@ void AttentionKernel::attend(const KernelContext& context, const Lane& lane, int
 // Scores of some queries and the keys of panels [begin, end).
 void AttentionKernel::scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
                                  int64_t begin, int64_t end) const {
-  GemmTile tile{queries, 0,     1,    k_.size,   nullptr, 0,       nullptr, scoreStride_,
-                0,       false, true, &scaling_, nullptr, nullptr, 0};
+  GemmTile tile{queries, 0,         1,       k_.size, nullptr, 0,    nullptr, scoreStride_, 0, false,
+                true,    &scaling_, nullptr, nullptr, 0,       keys, 0};
   for (int64_t panel = begin; panel < end; ++panel) {
     const int64_t column = keyPanels_.begin(panel), width = keyPanels_.width(panel);
     tile.b = keys + column * k_.size;
@@ -228,8 +228,8 @@ void AttentionKernel::scoreBlock(const float* keys, const Lane& lane, const floa
 // Adds the weighted values of keys [key, key + keys) to the sums.
 void AttentionKernel::sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count,
                                int64_t key, int64_t keys) const {
-  GemmTile tile{weights, 0,       1,     keys,    nullptr, 0,       nullptr, valueStride_,
-                0,       key > 0, false, &plain_, nullptr, nullptr, 0};
+  GemmTile tile{weights, 0,       1,       keys,    nullptr, 0,      nullptr, valueStride_, 0, key > 0,
+                false,   &plain_, nullptr, nullptr, 0,       values, 0};
   for (int64_t panel = 0; panel < valuePanels_.count; ++panel) {
     const int64_t column = valuePanels_.begin(panel), width = valuePanels_.width(panel);
     tile.b = values + column * v_.positions + key * width;

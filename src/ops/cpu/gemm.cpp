@@ -187,17 +187,27 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.accumulate = tap > 0 || part > 0;
       tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
       tile.b = b + (tap * depth_ + tile.rowOffset) * tile.bStride;
+      prefetchNext(tile, tile1 - tile0);
       runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
     }
   }
 }
 
+// Packed parts follow each other: all tiles of this one together fetch the next.
+void Gemm::prefetchNext(GemmTile& tile, int64_t tiles) const {
+  const int64_t partFloats = tile.taps * tile.depth * tile.bStride;
+  tile.ahead = tile.b + partFloats;
+  tile.aheadStep = ceilDiv(tile.bStride, tiles);
+}
+
 void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                     int64_t tile1, const float* const* pointers) const {
   const int64_t vectors = ceilDiv(tile.columns, table_->lanes);
+  const float* ahead = tile.ahead;
   for (int64_t t = tile0; t < tile1; ++t, pointers += taps_ * table_->tileRows) {
     const int64_t first = tileBegin(t), count = tileBegin(t + 1) - first;
     tile.rows = pointers;
+    tile.ahead = ahead + (t - tile0) * tile.aheadStep * tile.taps * tile.depth;
     tile.c = operands.c + at.c + first * operands.ldc + column;
     if (operands.residual) tile.residual = operands.residual + at.residual + first * operands.ldr + column;
     table_->tiles[count - 1][vectors - 1](tile);

@@ -65,6 +65,8 @@ struct GemmTile {
   const float* bias;      // NULL = none
   const float* residual;  // NULL = none
   int64_t ldr;
+  const float* ahead;  // memory to bring into the second cache meanwhile,
+  int64_t aheadStep;   // so many floats for each k
 };
 using GemmTileFunction = void (*)(const GemmTile& tile);
 
@@ -139,6 +141,7 @@ class Gemm {
                     const float** pointers) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
                 int64_t tile1, const float** pointers) const;
+  void prefetchNext(GemmTile& tile, int64_t tiles) const;
   void runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                 int64_t tile1, const float* const* pointers) const;
   int64_t tileBegin(int64_t tile) const { return tile * tileRows_ + (tile < tallTiles_ ? tile : tallTiles_); }

@@ -31,7 +31,7 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 // 32 registers hold 8 x 3 accumulators, 16 registers 6 x 2.
 #if HWY_TARGET == HWY_AVX3
 constexpr int kTileRows = 8, kPanelVectors = 3;
-constexpr int64_t kKBlock = 192;
+constexpr int64_t kKBlock = 256;
 #else
 constexpr int kTileRows = 6, kPanelVectors = 2;
 constexpr int64_t kKBlock = 384;
@@ -46,10 +46,14 @@ struct Tile {
     MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
     const float* const* rows = t.rows;
     const float* b = t.b;
+    const float* ahead = t.ahead;
     for (int64_t tap = 0; tap < t.taps; ++tap, rows += kTileRows) {
       const float* a[kRows];
       MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
-      for (int64_t k = 0; k < t.depth; ++k, b += t.bStride) step(a, k, b);
+      for (int64_t k = 0; k < t.depth; ++k, b += t.bStride, ahead += t.aheadStep) {
+        __builtin_prefetch(ahead, 0, 2);
+        step(a, k, b);
+      }
     }
   }
 
