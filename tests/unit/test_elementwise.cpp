@@ -310,6 +310,36 @@ TEST(Elementwise, PowersWithOneExponent) {
   });
 }
 
+TEST(Elementwise, PowersAreThoseOfLibm) {
+  constexpr float kInf = HUGE_VALF;
+  const std::vector<float> edges = {0.f,   -0.f,   1.f,    -1.f,   0.5f, 2.f,   -2.f, 3.f,   1e-42f,
+                                    1e38f, -1e38f, 1e-38f, 0.999f, kInf, -kInf, NAN,  150.f, -150.f};
+  std::vector<float> x, y;
+  for (const float a : edges)
+    for (const float b : edges) x.push_back(a), y.push_back(b);
+  Random random(3);
+  for (int i = 0; i < 4000; ++i) {
+    x.push_back(static_cast<float>(std::exp(uniform(random, -20, 20))));
+    y.push_back(static_cast<float>(uniform(random, -6, 6)));
+  }
+  const Shape shape{static_cast<int64_t>(x.size())};
+  LooseNode node("Pow");
+  forEachTarget([&] {
+    const auto run = runKernel(
+        node.node(), {Tensor::copyOf(DType::Float32, shape, x.data()), Tensor::copyOf(DType::Float32, shape, y.data())},
+        {{DType::Float32, shape}}, "elementwise");
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float actual = run.outputs[0]->as<float>()[i], expected = std::pow(x[i], y[i]);
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(actual)) << x[i] << " to the " << y[i];
+      } else if (actual != expected) {
+        ASSERT_LE(std::abs(actual - expected), std::max(2e-7f * std::abs(expected), 2e-45f))
+            << x[i] << " to the " << y[i];
+      }
+    }
+  });
+}
+
 TEST(Elementwise, InfinityTests) {
   forEachTarget([] {
     const auto input = Tensor::of<float>(DType::Float32, {5}, {HUGE_VALF, -HUGE_VALF, NAN, 0, 1});

@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "ops/cpu/elementwise_f32.cpp"
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/elementwise_math-inl.h"
+#include "ops/cpu/power-inl.h"
 #include "ops/cpu/vector_io-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -140,6 +141,7 @@ MAX_BINARY(Mul, hn::Mul(x, y))
 MAX_BINARY(Div, hn::Div(x, y))
 MAX_BINARY(Min, minimum(d, x, y))
 MAX_BINARY(Max, maximum(d, x, y))
+MAX_BINARY(Pow, power(d, x, y))
 MAX_BINARY(PRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, y), x))
 MAX_BINARY(Equal, hn::Eq(x, y))
 MAX_BINARY(Less, hn::Lt(x, y))
@@ -181,20 +183,16 @@ void where(const TileOperands& tile) {
   });
 }
 
-// The exponents that models use cost a few multiplications; others go to libm.
-void power(const TileOperands& tile) {
+// The exponents that most models use cost a few multiplications.
+void powers(const TileOperands& tile) {
   const float exponent = *static_cast<const float*>(tile.src[1]);
-  const auto with = [&tile](TileFunction function) { function(tile); };
   if (tile.step[1] == 0 && tile.step[0] == 1) {
-    if (exponent == 1.f) return with(unary<Copy>);
-    if (exponent == 2.f) return with(unary<Square>);
-    if (exponent == 3.f) return with(unary<Cube>);
-    if (exponent == -1.f) return with(unary<Reciprocal>);
+    if (exponent == 1.f) return unary<Copy>(tile);
+    if (exponent == 2.f) return unary<Square>(tile);
+    if (exponent == 3.f) return unary<Cube>(tile);
+    if (exponent == -1.f) return unary<Reciprocal>(tile);
   }
-  const float* x = static_cast<const float*>(tile.src[0]);
-  const float* y = static_cast<const float*>(tile.src[1]);
-  float* result = static_cast<float*>(tile.dst);
-  for (int64_t i = 0; i < tile.count; ++i) result[i] = std::pow(x[i * tile.step[0]], y[i * tile.step[1]]);
+  binary<Pow>(tile);
 }
 
 TileFunction find(ElementOp op) {
@@ -206,7 +204,8 @@ TileFunction find(ElementOp op) {
   X(Copy)                                                                                                           \
   X(Neg)                                                                                                            \
   X(Abs)                                                                                                            \
-  X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)        \
+  X(Sign)                                                                                                           \
+  X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)                \
       X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) X(Erf) X(Gelu) X(GeluTanh) \
           X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Scale) X(IsNan) X(IsInf)
 #define MAX_BINARY_CASES(X) \
@@ -220,7 +219,7 @@ TileFunction find(ElementOp op) {
     case ElementOp::Where:
       return where;
     case ElementOp::Pow:
-      return power;
+      return powers;
     default:
       return nullptr;
   }
