@@ -66,7 +66,7 @@ def compare(case, threads, arguments):
 
 
 def digits_of(value):
-    return f"{value:.4f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
+    return f"{value:.5f}" if value < 0.01 else f"{value:.4f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
 def row(case, threads, result):
@@ -97,23 +97,43 @@ ONNX Runtime runs sequentially, with inputs and outputs bound, its threads told.
 """
 
 
+SPEED = re.compile(r"(?<=<!-- speed -->\n).*(?=<!-- /speed -->)", re.S)
+
+
+def write_readme(results):
+    """The short table on the front page: the ratios of every case, threads as columns."""
+    readme = ROOT / "README.md"
+    counts = sorted({threads for _, threads in results})
+    lines = ["| model | " + " | ".join(f"call, {n} thread{'s' * (n > 1)}" for n in counts) + " | load |",
+             "|---" * (len(counts) + 2) + "|"]
+    for name in dict.fromkeys(name for name, _ in results):
+        ratio = lambda threads, field: (results[name, threads]["onnxruntime"][field] /
+                                        results[name, threads]["max"][field])
+        cells = [f"{ratio(threads, 'p50_ms'):.2f}" for threads in counts] + [f"{ratio(counts[-1], 'load_ms'):.1f}"]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    readme.write_text(SPEED.sub("\n".join(lines) + "\n", readme.read_text()))
+
+
 def main():
     arguments = parse_arguments()
     heading = HEADING.format(machine=machine(), date=datetime.date.today(), rounds=arguments.rounds,
                              seconds=arguments.seconds)
     print(heading, end="")
-    lines, failures = [], 0
+    lines, results, failures = [], {}, 0
     for case in CASES:
         if not re.search(arguments.models, case.name):
             continue
         for threads in map(int, arguments.threads.split(",")):
             try:
-                lines.append(row(case, threads, compare(case, threads, arguments)))
+                results[case.name, threads] = compare(case, threads, arguments)
+                lines.append(row(case, threads, results[case.name, threads]))
             except RuntimeError as error:
                 lines.append(f"| {case.name} | {threads} | {error} |")
                 failures += 1
             print(lines[-1], flush=True)
     pathlib.Path(arguments.output).write_text(heading + "\n".join(lines) + "\n")
+    if not failures and not arguments.models:
+        write_readme(results)
     return 1 if failures else 0
 
 

@@ -74,7 +74,7 @@ void printText(const Json& result) {
               result["precision"].get<std::string>().c_str());
   std::printf("load %.3f ms  first call %.3f ms  peak memory %.1f MB\n", number("load_ms"), number("first_ms"),
               number("peak_rss_mb"));
-  std::printf("%zu calls  min %.4f  p50 %.4f  p90 %.4f  p99 %.4f ms\n", result["iterations"].get<size_t>(),
+  std::printf("%zu calls  min %.4g  p50 %.4g  p90 %.4g  p99 %.4g ms\n", result["iterations"].get<size_t>(),
               number("min_ms"), number("p50_ms"), number("p90_ms"), number("p99_ms"));
 }
 
