@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <limits>
 
 #include "kernel_harness.h"
@@ -356,11 +357,20 @@ TEST(Elementwise, InfinityTests) {
 }
 
 TEST(Elementwise, EmptyTensors) {
-  LooseNode add("Add");
-  const auto none = Tensor::allocate(DType::Float32, {0, 3});
-  const auto run = runKernel(add.node(), {none, Tensor::of<float>(DType::Float32, {3}, {1, 2, 3})},
-                             {{DType::Float32, {0, 3}}}, "elementwise", 2);
-  EXPECT_EQ(run.outputs[0]->count(), 0);
+  const std::vector<std::array<Shape, 3>> shapes = {{{{0}, {0}, {0}}},
+                                                    {{{0, 3}, {3}, {0, 3}}},
+                                                    {{{5, 0}, {5, 1}, {5, 0}}},
+                                                    {{{2, 0, 4}, {2, 1, 1}, {2, 0, 4}}},
+                                                    {{{300, 0, 300}, {300}, {300, 0, 300}}},
+                                                    {{{0, 1}, {7}, {0, 7}}}};
+  LooseNode add("Add"), pow("Pow");
+  for (const auto& [a, b, output] : shapes)
+    for (Node* node : {&add.node(), &pow.node()})
+      for (int lanes : {1, 2}) {
+        const auto run = runKernel(*node, {Tensor::allocate(DType::Float32, a), Tensor::allocate(DType::Float32, b)},
+                                   {{DType::Float32, output}}, "elementwise", lanes);
+        EXPECT_EQ(run.outputs[0]->count(), 0);
+      }
 }
 
 TEST(Elementwise, BatchNormalizationAgreesWithReference) {

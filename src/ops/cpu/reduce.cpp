@@ -12,6 +12,7 @@ namespace max {
 
 namespace {
 
+constexpr int64_t kVectors = 64;             // columns that fill a few vectors
 constexpr int64_t kColumns = 1024;           // accumulators that are worked on side by side
 constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
 constexpr int64_t kMaxParts = 64;            // of a reduction to one element
@@ -112,7 +113,9 @@ class ReduceKernel final : public Kernel {
         folded_(outputs_ ? request.inputs[0].shape.count() / outputs_ : 0),
         lanes_(std::max(request.lanes, 1)) {
     // Enough for a thread, but not less than a few cache lines of columns.
-    chunk_ = std::clamp<int64_t>(kElementsPerPart / std::max<int64_t>(folded_, 1), layout_.rows ? 1 : 64, kColumns);
+    chunk_ =
+        std::clamp<int64_t>(kElementsPerPart / std::max<int64_t>(folded_, 1), layout_.rows ? 1 : kVectors, kColumns);
+    if (!layout_.rows) chunk_ = chunk_ / kVectors * kVectors;
     const bool isFloat32 = request.inputs[0].dtype == DType::Float32;
     fold_ = isFloat32 ? reduceTable().folds[static_cast<size_t>(reduction.fold)]
                       : *findPlainFold(reduction.fold, request.inputs[0].dtype);
