@@ -158,11 +158,26 @@ ScalarOperand scalarOperand(const Node* node) {
   return {};
 }
 
+namespace {
+
+// Where ranks are not known nobody has checked the attribute yet.
+bool isPermutation(const std::vector<int64_t>& perm) {
+  if (perm.size() > static_cast<size_t>(kMaxRank)) return false;
+  uint32_t seen = 0;
+  for (int64_t axis : perm) {
+    if (axis < 0 || axis >= static_cast<int64_t>(perm.size())) return false;
+    seen |= 1u << axis;
+  }
+  return seen == (1u << perm.size()) - 1;
+}
+
+}  // namespace
+
 std::vector<int64_t> permOf(const Node& transpose) {
   std::vector<int64_t> perm = transpose.attributes.getInts("perm");
-  if (!perm.empty() || !isRanked(transpose.input(0))) return perm;
-  for (int64_t axis = rankOf(transpose.input(0)) - 1; axis >= 0; --axis) perm.push_back(axis);
-  return perm;
+  if (perm.empty() && isRanked(transpose.input(0)))
+    for (int64_t axis = rankOf(transpose.input(0)) - 1; axis >= 0; --axis) perm.push_back(axis);
+  return isPermutation(perm) ? perm : std::vector<int64_t>();
 }
 
 std::vector<int64_t> inverse(const std::vector<int64_t>& perm) {

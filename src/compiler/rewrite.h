@@ -103,7 +103,7 @@ struct ScalarOperand {
   explicit operator bool() const { return value != nullptr; }
 };
 ScalarOperand scalarOperand(const Node* node);
-// The permutation of a Transpose.
+// The permutation of a Transpose; empty if it is not known.
 std::vector<int64_t> permOf(const Node& transpose);
 std::vector<int64_t> inverse(const std::vector<int64_t>& perm);
 // A Reduce operator's axes, in [0, rank), rising; nullopt if they are not known.

@@ -55,6 +55,21 @@ TEST(LayerNorm, BelowDroppedDimensions) {
   EXPECT_EQ(compileAndCompare(build, {{3, 7, 16}}), "LayerNormalization ReduceMax Reshape max.MatMul");
 }
 
+TEST(LayerNorm, JaxFormBelowDroppedDimensions) {
+  const auto build = [](Builder& b) {
+    Value* x = b.op("Squeeze", {b.op("GlobalMaxPool", {b.input({b.symbol("n"), 16, 7})}), b.ints({2})});
+    const Attributes drop = attrs({{"keepdims", int64_t{0}}});
+    Value* average = b.op("Mul", {b.op("ReduceSum", {x, b.ints({1})}, drop), b.scalar(1.0f / 16)});
+    Value* squares = b.op("Mul", {b.op("ReduceSum", {b.op("Mul", {x, x}), b.ints({1})}, drop), b.scalar(1.0f / 16)});
+    Value* variance = b.op("Max", {b.scalar(0), b.op("Sub", {squares, b.op("Mul", {average, average})})});
+    Value* root = b.op("Sqrt", {b.op("Add", {b.op("Reshape", {variance, b.ints({-1, 1})}), b.scalar(1e-6f)})});
+    Value* factor = b.op("Mul", {b.op("Reciprocal", {root}), b.random({1, 16})});
+    Value* centred = b.op("Sub", {x, b.op("Reshape", {average, b.ints({-1, 1})})});
+    b.output(b.op("Add", {b.op("Mul", {centred, factor}), b.random({1, 16})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 16, 7}}, withoutFusion(), 1e-3), "LayerNormalization ReduceMax Squeeze");
+}
+
 TEST(Gather, OneHotProductAndItsActivation) {
   const auto build = [](Builder& b) {
     Value* x = b.op("Cast", {b.op("Mul", {b.input({b.symbol("n"), 40, 1}), b.scalar(8)})}, attrs({{"to", int64_t{6}}}));

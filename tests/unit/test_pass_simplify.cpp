@@ -164,6 +164,15 @@ TEST(Simplify, PowersAndScales) {
   EXPECT_EQ(compileAndCompare(build, {{5}}), "Abs Mul*2 Sqrt");
 }
 
+TEST(Simplify, BadPermutationOfUnknownRankIsLeftAlone) {
+  Builder b;
+  Value* x = b.graph->addInput("x", TensorType::unranked(DType::Float32));
+  Value* y = b.op("Transpose", {x}, attrs({{"perm", list({0, 7})}}));
+  b.output(b.op("Transpose", {y}, attrs({{"perm", list({3, 3})}})));
+  EXPECT_NO_THROW(compile(*b.graph, withoutFusion()));
+  EXPECT_EQ(operatorsOf(*b.graph), "Transpose*2");
+}
+
 TEST(Merge, EqualNodesAndConstantsBecomeOne) {
   const auto build = [](Builder& b) {
     Value* x = b.input({5});

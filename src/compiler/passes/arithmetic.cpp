@@ -94,6 +94,23 @@ bool joinFactors(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Mul", {x, rewriter.scalar(dtype, product)}, {}, {&node})->output());
 }
 
+// x * (r * c) -> (x * r) * c, where r broadcasts and c is constant: the form in which normalisations are recognised.
+bool reassociate(Rewriter& rewriter, Node& node) {
+  for (size_t side : {0, 1}) {
+    Value* x = node.input(1 - side);
+    Node* inner = producer(node.input(side), "Mul");
+    if (!inner || !hasSingleUse(inner->output()) || !sameType(x, node.output()) || x->constant) continue;
+    const size_t constant = inner->input(0)->constant ? 0 : 1;
+    Value* c = inner->input(constant);
+    Value* r = inner->input(1 - constant);
+    if (!c->constant || c->constant->count() == 1 || r->constant || !sameRank(r, x) || sameDims(r, x)) continue;
+    Value* product = rewriter.add("", "Mul", {x, r}, {}, {inner})->output();
+    Value* result = rewriter.add("", "Mul", {product, c}, {}, {&node})->output();
+    if (sameType(result, node.output())) return rewriter.replace(&node, result);
+  }
+  return false;
+}
+
 bool reluFromMax(Rewriter& rewriter, Node& node) {
   const ScalarOperand operand = scalarOperand(&node);
   if (!operand || operand.scalar != 0 || !sameType(operand.value, node.output())) return false;
@@ -105,7 +122,7 @@ constexpr Rule kRules[] = {
     {"", "Add", dropNeutral}, {"", "Sub", dropNeutral}, {"", "Mul", dropNeutral}, {"", "Div", dropNeutral},
     {"", "Pow", dropNeutral}, {"", "Max", dropNeutral}, {"", "Min", dropNeutral}, {"", "Pow", simplifyPow},
     {"", "Cast", dropCast},   {"", "Cast", joinCasts},  {"", "Mul", joinFactors}, {"", "Div", joinFactors},
-    {"", "Max", reluFromMax},
+    {"", "Max", reluFromMax}, {"", "Mul", reassociate},
 };
 
 }  // namespace

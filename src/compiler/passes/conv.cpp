@@ -33,6 +33,8 @@ std::optional<std::vector<float>> perChannel(const Value* value, const Value* ou
 Node* convBefore(const Node& node, const Value* value) {
   Node* conv = producer(value, "Conv");
   if (!conv || !hasSingleUse(value) || !isFloat32(conv->input(1))) return nullptr;
+  // Weights without elements could claim any number of channels.
+  if (conv->input(1)->constant->count() == 0) return nullptr;
   if (conv->input(2) && !isFloat32(conv->input(2))) return nullptr;
   return sameType(value, node.output()) ? conv : nullptr;
 }

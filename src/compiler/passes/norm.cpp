@@ -9,6 +9,8 @@ namespace max {
 
 namespace {
 
+constexpr int64_t kMostOnes = 1 << 20;
+
 struct Statistics {
   Value* x = nullptr;         // what is normalised
   Value* centred = nullptr;   // x - mean(x); x itself for the root mean square
@@ -152,6 +154,8 @@ bool emit(Rewriter& rewriter, const Statistics& found, Normalised result) {
   takeScale(result, *shape, dtype);
   if (found.mean) takeBias(result, *shape, dtype);
   if (!sameType(result.value, found.x)) return false;
+  // The shape of an input may claim anything: ones are made in moderation.
+  if (!result.scale && shape->count() > kMostOnes) return false;
   if (!result.scale) result.scale = ones(rewriter, *shape, dtype);
   Attributes attributes;
   attributes.set("axis", -static_cast<int64_t>(found.axes.size()));

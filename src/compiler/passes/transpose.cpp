@@ -25,7 +25,8 @@ struct Below {
 Below below(const Value* value) {
   Node* transpose = producer(value, "Transpose");
   if (!transpose || !isRanked(transpose->input(0))) return {};
-  return {transpose->input(0), permOf(*transpose)};
+  Perm perm = permOf(*transpose);
+  return perm.empty() ? Below() : Below{transpose->input(0), std::move(perm)};
 }
 
 Ref<Tensor> transposed(const Tensor& tensor, const Perm& perm) {
