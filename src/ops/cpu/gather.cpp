@@ -32,15 +32,21 @@ class GatherKernel final : public Kernel {
   }
 
   void run(const KernelContext& context) const override {
+    if (count_ == 0) return;
     const std::byte* data = context.in<std::byte>(0);
     const void* indices = context.inputs[1];
     std::byte* out = context.out<std::byte>();
     const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_, 1));
     context.parallelFor(outer_ * count_, grain, [&](int64_t begin, int64_t end, int) {
       visitElementBytes(bytes_, [&](auto size) {
+        int64_t k = begin % count_;
+        const std::byte* part = data + begin / count_ * size_ * bytes_;
         for (int64_t i = begin; i < end; ++i) {
-          const int64_t index = checkedIndex(node_, indexAt(indices, is64_, i % count_), size_, axis_);
-          copyElement(size, out + i * bytes_, data + (i / count_ * size_ + index) * bytes_);
+          const int64_t index = checkedIndex(node_, indexAt(indices, is64_, k), size_, axis_);
+          copyElement(size, out + i * size, part + index * size);
+          if (++k < count_) continue;
+          k = 0;
+          part += size_ * bytes_;
         }
       });
     });
