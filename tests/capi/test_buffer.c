@@ -446,9 +446,12 @@ static void test_null_arguments(void** state) {
   for (size_t i = 0; i < COUNT_OF(statuses); ++i) assert_int_equal(statuses[i], MAX_STATUS_INVALID_ARGUMENT);
   maxBufferRetain(NULL);
   maxBufferRelease(NULL);
+}
 
-  device = open_cpu();
-  buffer = new_buffer(device, MAX_DTYPE_INT32, 0, NULL);
+static void test_null_outputs(void** state) {
+  (void)state;
+  MaxDevice* device = open_cpu();
+  MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_INT32, 0, NULL);
   const MaxStatus without_output[] = {
       maxBufferGetDevice(buffer, NULL),
       maxBufferGetStream(buffer, NULL),
@@ -497,6 +500,7 @@ int main(void) {
       TEST(test_view),
       TEST(test_map_to_host),
       TEST(test_null_arguments),
+      TEST(test_null_outputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

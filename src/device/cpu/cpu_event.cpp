@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "base/fork.h"
+#include "base/futex.h"
 #include "device/device.h"
 
 namespace max {
@@ -18,28 +19,32 @@ int64_t now() noexcept {
 
 }  // namespace
 
-uint64_t CpuMarks::add() {
+uint32_t CpuMarks::add() {
   generation_.store(forkGeneration(), std::memory_order_relaxed);
+  wasAdded_.store(true, std::memory_order_relaxed);
   return added_.fetch_add(1, std::memory_order_acq_rel) + 1;
 }
 
-void CpuMarks::complete(uint64_t mark) noexcept {
-  uint64_t done = completed_.load(std::memory_order_acquire);
-  if (done >= mark) return;
+void CpuMarks::complete(uint32_t mark) noexcept {
+  uint32_t done = completed_.load(std::memory_order_acquire);
+  if (isReached(done, mark)) return;
   nanoseconds_.store(now(), std::memory_order_relaxed);
-  while (done < mark && !completed_.compare_exchange_weak(done, mark, std::memory_order_acq_rel)) {
+  while (!isReached(done, mark) && !completed_.compare_exchange_weak(done, mark, std::memory_order_seq_cst)) {
   }
-  completed_.notify_all();
+  if (waiters_.load(std::memory_order_seq_cst) != 0) futexWakeAll(completed_);
 }
 
-void CpuMarks::waitFor(uint64_t mark) const {
-  uint64_t done = completed_.load(std::memory_order_acquire);
-  while (done < mark) {
-    require(generation_.load(std::memory_order_relaxed) == forkGeneration(), MAX_STATUS_FAILED_PRECONDITION,
-            "Event is recorded on a stream of another process: forked");
-    completed_.wait(done, std::memory_order_acquire);
+void CpuMarks::waitFor(uint32_t mark) const {
+  if (isDone(mark)) return;
+  require(generation_.load(std::memory_order_relaxed) == forkGeneration(), MAX_STATUS_FAILED_PRECONDITION,
+          "Event is recorded on a stream of another process: forked");
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  uint32_t done = completed_.load(std::memory_order_seq_cst);
+  while (!isReached(done, mark)) {
+    futexWait(completed_, done);
     done = completed_.load(std::memory_order_acquire);
   }
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 CpuEvent::CpuEvent(Ref<MaxDevice> device, bool timing)
@@ -47,7 +52,7 @@ CpuEvent::CpuEvent(Ref<MaxDevice> device, bool timing)
 
 int64_t CpuEvent::requireTime(const char* which) const {
   require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was made without timing");
-  require(marks_->newest() > 0, MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was never recorded");
+  require(marks_->wasAdded(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was never recorded");
   require(isReady(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event is not done yet");
   return marks_->nanoseconds();
 }

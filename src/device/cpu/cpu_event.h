@@ -10,23 +10,28 @@
 
 namespace max {
 
-// The marks of one event; queued work holds it, so that the event's handle can go before.
+// The marks of one event; queued work holds it, so that the event's handle can go before. Numbers of marks wrap.
 class CpuMarks final : public RefCounted {
  public:
   // Number of a new mark; complete() says that it is done.
-  uint64_t add();
-  void complete(uint64_t mark) noexcept;
-  uint64_t newest() const { return added_.load(std::memory_order_acquire); }
-  bool isDone(uint64_t mark) const { return completed_.load(std::memory_order_acquire) >= mark; }
+  uint32_t add();
+  void complete(uint32_t mark) noexcept;
+  uint32_t newest() const { return added_.load(std::memory_order_acquire); }
+  bool isDone(uint32_t mark) const { return isReached(completed_.load(std::memory_order_acquire), mark); }
+  bool wasAdded() const { return wasAdded_.load(std::memory_order_relaxed); }
   // Throws if the mark was left behind by a fork.
-  void waitFor(uint64_t mark) const;
+  void waitFor(uint32_t mark) const;
   int64_t nanoseconds() const { return nanoseconds_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<uint64_t> added_{0};
-  std::atomic<uint64_t> completed_{0};
+  static bool isReached(uint32_t completed, uint32_t mark) { return static_cast<int32_t>(completed - mark) >= 0; }
+
+  std::atomic<uint32_t> added_{0};
+  std::atomic<uint32_t> completed_{0};
+  mutable std::atomic<uint32_t> waiters_{0};
   std::atomic<int64_t> nanoseconds_{0};
   std::atomic<uint32_t> generation_{0};
+  std::atomic<bool> wasAdded_{false};
 };
 
 class CpuEvent final : public MaxEvent {

@@ -14,25 +14,25 @@ namespace {
 // Completes a mark when all earlier work is done, whether it failed or not.
 class MarkTask final : public StreamTask {
  public:
-  MarkTask(Ref<CpuMarks> marks, uint64_t mark) : marks_(std::move(marks)), mark_(mark) {}
+  MarkTask(Ref<CpuMarks> marks, uint32_t mark) : marks_(std::move(marks)), mark_(mark) {}
   void run(MaxStatus) override { marks_->complete(mark_); }
   bool runsAfterFailure() const override { return true; }
 
  private:
   Ref<CpuMarks> marks_;
-  uint64_t mark_;
+  uint32_t mark_;
 };
 
 // Also after a failure: later marks must not be done before what they wait for.
 class WaitTask final : public StreamTask {
  public:
-  WaitTask(Ref<CpuMarks> marks, uint64_t mark) : marks_(std::move(marks)), mark_(mark) {}
+  WaitTask(Ref<CpuMarks> marks, uint32_t mark) : marks_(std::move(marks)), mark_(mark) {}
   void run(MaxStatus) override { marks_->waitFor(mark_); }
   bool runsAfterFailure() const override { return true; }
 
  private:
   Ref<CpuMarks> marks_;
-  uint64_t mark_;
+  uint32_t mark_;
 };
 
 // An event of an accelerator: the worker waits for it.
@@ -119,7 +119,7 @@ void CpuQueueStream::enqueue(std::unique_ptr<StreamTask> task) { queue_->push(st
 void CpuQueueStream::record(MaxEvent& event) {
   check();
   CpuMarks& marks = marksOf(event);
-  const uint64_t mark = marks.add();
+  const uint32_t mark = marks.add();
   try {
     enqueue(std::make_unique<MarkTask>(Ref<CpuMarks>(&marks), mark));
   } catch (...) {
