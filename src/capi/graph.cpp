@@ -104,10 +104,14 @@ MaxGraphValue::MaxGraphValue(MaxGraph& ownerGraph, max::Value& graphValue, Ref<M
       shape(shapeOf(graphValue.type)),
       dimensionNames(dimensionNamesOf(graphValue.type)) {}
 
-MaxGraph::MaxGraph(const char* name) : graph_(max::makeRef<max::Graph>(name ? name : "graph")) {}
+MaxGraph::MaxGraph(const char* name) : graph_(max::makeRef<max::Graph>(name ? name : "graph")) {
+  graph_->requireKnownAttributes();
+}
 
 MaxGraph::MaxGraph(Ref<MaxGraph> parent, const char* name)
-    : parent_(std::move(parent)), graph_(max::makeRef<max::Graph>(parent_->graph(), name ? name : "subgraph")) {}
+    : parent_(std::move(parent)), graph_(max::makeRef<max::Graph>(parent_->graph(), name ? name : "subgraph")) {
+  graph_->requireKnownAttributes();
+}
 
 MaxGraphValue* MaxGraph::adopt(max::Value* value, Ref<MaxDevice> device) {
   MaxGraphValue& handle = values_.emplace_back(*this, *value, std::move(device));

@@ -137,6 +137,7 @@ Node* Graph::addNode(const OpSchema& schema, std::vector<Value*> inputs, Attribu
     if (input) requireVisible(input, "value");
   checkSubgraphs(*node);
   checkArity(*node, outputNames.size());
+  if (knownAttributesOnly_) checkAttributes(*node);
   std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), outputNames.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     Value* value = newValue(outputNames[i], std::move(outputs[i].type), node.get(), static_cast<int>(i));

@@ -99,6 +99,9 @@ class Graph : public RefCounted {
   const std::string& name() const { return name_; }
   Graph* parent() const { return parent_; }
   DimTable& dimTable() { return *dims_; }
+  // Nodes may have only the attributes that their operators know, as in graphs that people write. (Files of older or
+  // newer versions may hold others.)
+  void requireKnownAttributes() { knownAttributesOnly_ = true; }
 
   Value* addInput(std::string_view name, TensorType type);
   Value* addConstant(Ref<Tensor> tensor, std::string_view name = "");
@@ -156,6 +159,7 @@ class Graph : public RefCounted {
   std::string name_;
   Graph* parent_ = nullptr;
   int depth_ = 0;
+  bool knownAttributesOnly_ = false;
   std::shared_ptr<DimTable> dims_;
   std::deque<Value> values_;
   std::deque<std::unique_ptr<Node>> nodes_;

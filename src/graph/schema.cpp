@@ -135,6 +135,49 @@ void checkArity(const Node& node, size_t outputCount) {
     if (!node.input(static_cast<size_t>(i))) invalidArgument(node.description(), ": input ", i, " is required");
 }
 
+namespace {
+
+// The letters of Attribute's alternatives, in order, as in OpSchema::attributes; lists of graphs have none.
+constexpr std::string_view kAttributeLetters = "ifsIFStg-";
+constexpr std::string_view kAttributeTypes[] = {"int",     "float",  "string", "ints",  "floats",
+                                                "strings", "tensor", "graph",  "graphs"};
+
+// The letter of an attribute in "axis=i perm=I"; 0 if it is not there.
+char letterOf(std::string_view known, std::string_view name) {
+  for (size_t at = known.find(name); at != known.npos; at = known.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || known[at - 1] == ' ') && end + 1 < known.size() && known[end] == '=') return known[end + 1];
+  }
+  return 0;
+}
+
+std::string namesOfAttributes(std::string_view known) {
+  std::string names;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i] == '=')
+      ++i;
+    else if (known[i] == ' ')
+      names += ", ";
+    else
+      names += known[i];
+  }
+  return names.empty() ? "there are none" : "known are " + names;
+}
+
+}  // namespace
+
+void checkAttributes(const Node& node) {
+  const std::string_view known = node.schema->attributes;
+  if (known == "*") return;
+  for (const auto& [name, attribute] : node.attributes.entries()) {
+    const char letter = letterOf(known, name);
+    if (!letter) invalidArgument(node.description(), ": unknown attribute '", name, "'; ", namesOfAttributes(known));
+    if (letter != kAttributeLetters[attribute.index()])
+      invalidArgument(node.description(), ": attribute '", name, "' has type ", kAttributeTypes[attribute.index()],
+                      ", not ", kAttributeTypes[kAttributeLetters.find(letter)]);
+  }
+}
+
 std::vector<InputType> inputTypes(const Node& node) {
   std::vector<InputType> types(node.inputs.size());
   for (size_t i = 0; i < types.size(); ++i) {

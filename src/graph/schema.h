@@ -117,7 +117,10 @@ struct OpSchema {
   std::string_view types;
   InferFunction infer;
   uint32_t traits;
-  uint32_t shapeInputs;                      // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
+  uint32_t shapeInputs;  // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
+  // Names and types of the attributes, for graphs that check them: "axis=i perm=I", with i, f, s, t, g for int, float,
+  // string, tensor, graph, and I, F, S for lists. "*" = any.
+  std::string_view attributes = "*";
   const TypeSignature* signature = nullptr;  // set when the row is registered
 
   bool has(OpTraits trait) const { return (traits & trait) != 0; }
@@ -137,6 +140,8 @@ std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, st
 
 // Throws INVALID_ARGUMENT if the node has too few or too many inputs or outputs, or lacks a required one.
 void checkArity(const Node& node, size_t outputCount);
+// Throws INVALID_ARGUMENT if the operator has no such attribute, or one of another type.
+void checkAttributes(const Node& node);
 // What is known of the node's inputs while the graph is built and compiled.
 std::vector<InputType> inputTypes(const Node& node);
 

@@ -131,40 +131,92 @@ static void test_follows_shape_arithmetic(void** state) {
   assert_dimension_name(y, 0, "2*seq");
 }
 
+static MaxAttributes* new_attributes(void) {
+  MaxAttributes* attributes = NULL;
+  CHECK(maxAttributesCreate(&attributes));
+  return attributes;
+}
+
+/* Adds a node with attributes, which go with the call. */
+static MaxStatus add_with(const char* op, MaxGraphValue** inputs, int32_t count, MaxAttributes* attributes,
+                          MaxGraphValue** outputs, int32_t output_count) {
+  const MaxStatus status = maxGraphAddNode(graph, NULL, op, "n", inputs, count, attributes, outputs, output_count);
+  maxAttributesRelease(attributes);
+  return status;
+}
+
 static void test_all_kinds_of_attributes(void** state) {
   (void)state;
-  const int64_t scalar[] = {1}, value[] = {7};
-  MaxAttributes* attributes = NULL;
-  MaxGraphValue *out = NULL, *parts[2] = {NULL, NULL};
-  MaxBuffer* tensor = int64_buffer(1, scalar, value);
-  CHECK(maxAttributesCreate(&attributes));
-  CHECK(maxAttributesSetInt(attributes, "axis", 1));
-  CHECK(maxAttributesSetInts(attributes, "perm", (const int64_t[]){1, 0}, 2));
-  CHECK(maxAttributesSetInts(attributes, "none", NULL, 0));
-  CHECK(maxAttributesSetDType(attributes, "to", MAX_DTYPE_FLOAT16));
-  CHECK(maxAttributesSetFloat(attributes, "alpha", 0.5f));
-  CHECK(maxAttributesSetFloats(attributes, "value_floats", (const float[]){1, 2, 3}, 3));
-  CHECK(maxAttributesSetString(attributes, "direction", "forward"));
-  CHECK(maxAttributesSetStrings(attributes, "activations", (const char* const[]){"Relu", "Tanh"}, 2));
+  const int64_t one[] = {1}, seven[] = {7}, shape[] = {4, 6}, swapped[] = {6, 4}, half[] = {4, 3}, three[] = {3};
+  MaxGraphValue *x = add_floats(graph, "x", 2, shape, NULL), *out = NULL, *parts[2] = {NULL, NULL};
+  MaxAttributes* attributes = new_attributes();
+  MaxBuffer* tensor = int64_buffer(1, one, seven);
   CHECK(maxAttributesSetTensor(attributes, "value", tensor));
   maxBufferRelease(tensor);
+  CHECK(add_with("Constant", NULL, 0, attributes, &out, 1));
+  assert_shape(out, 1, one);
 
-  CHECK(maxGraphAddNode(graph, NULL, "Constant", NULL, NULL, 0, attributes, &out, 1));
-  assert_shape(out, 1, (const int64_t[]){1});
-  MaxGraphValue* x = add_floats(graph, "x", 2, (const int64_t[]){4, 6}, NULL);
-  CHECK(maxGraphAddNode(graph, NULL, "Transpose", NULL, &x, 1, attributes, &out, 1));
-  assert_shape(out, 2, (const int64_t[]){6, 4});
-  CHECK(maxGraphAddNode(graph, NULL, "Cast", NULL, &x, 1, attributes, &out, 1));
+  attributes = new_attributes();
+  CHECK(maxAttributesSetFloats(attributes, "value_floats", (const float[]){1, 2, 3}, 3));
+  CHECK(add_with("Constant", NULL, 0, attributes, &out, 1));
+  assert_shape(out, 1, three);
+
+  attributes = new_attributes();
+  CHECK(maxAttributesSetInts(attributes, "perm", (const int64_t[]){1, 0}, 2));
+  CHECK(add_with("Transpose", &x, 1, attributes, &out, 1));
+  assert_shape(out, 2, swapped);
+
+  attributes = new_attributes();
   MaxDType dtype = MAX_DTYPE_INVALID;
+  CHECK(maxAttributesSetDType(attributes, "to", MAX_DTYPE_FLOAT16));
+  CHECK(add_with("Cast", &x, 1, attributes, &out, 1));
   CHECK(maxGraphValueGetDType(out, &dtype));
   assert_int_equal(dtype, MAX_DTYPE_FLOAT16);
-  CHECK(maxGraphAddNode(graph, NULL, "Split", NULL, &x, 1, attributes, parts, 2));
-  assert_shape(parts[1], 2, (const int64_t[]){4, 3});
-  /* A node keeps what it was given. */
+
+  attributes = new_attributes();
   CHECK(maxAttributesSetInt(attributes, "axis", 7));
-  CHECK_FAILS(maxGraphAddNode(graph, NULL, "Softmax", "s", &x, 1, attributes, &out, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "node 's' (Softmax): axis 7 is out of range for rank 2; inputs: 'x' float32[4, 6]");
-  maxAttributesRelease(attributes);
+  CHECK(maxAttributesSetInt(attributes, "axis", 1)); /* replaces */
+  CHECK(add_with("Split", &x, 1, attributes, parts, 2));
+  assert_shape(parts[1], 2, half);
+
+  attributes = new_attributes();
+  CHECK(maxAttributesSetFloat(attributes, "alpha", 0.5f));
+  CHECK(add_with("LeakyRelu", &x, 1, attributes, &out, 1));
+
+  attributes = new_attributes();
+  CHECK(maxAttributesSetString(attributes, "approximate", "tanh"));
+  CHECK(add_with("Gelu", &x, 1, attributes, &out, 1));
+
+  const int64_t input[] = {5, 1, 8}, gates[] = {1, 16, 8}, steps[] = {5, 1, 1, 16};
+  MaxGraphValue* layer[] = {add_floats(graph, "sequence", 3, input, NULL), add_floats(graph, "w", 3, gates, NULL),
+                            add_floats(graph, "r", 3, (const int64_t[]){1, 16, 16}, NULL)};
+  attributes = new_attributes();
+  CHECK(maxAttributesSetStrings(attributes, "activations", (const char* const[]){"Relu"}, 1));
+  CHECK(maxAttributesSetFloats(attributes, "activation_alpha", NULL, 0));
+  CHECK(add_with("RNN", layer, 3, attributes, &out, 1));
+  assert_shape(out, 4, steps);
+}
+
+static void test_wrong_attributes(void** state) {
+  (void)state;
+  const int64_t shape[] = {4, 6};
+  MaxGraphValue *x = add_floats(graph, "x", 2, shape, NULL), *out = NULL;
+  MaxAttributes* attributes = new_attributes();
+  CHECK(maxAttributesSetInt(attributes, "axis", 7));
+  CHECK_FAILS(add_with("Softmax", &x, 1, attributes, &out, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "node 'n' (Softmax): axis 7 is out of range for rank 2; inputs: 'x' float32[4, 6]");
+  attributes = new_attributes();
+  CHECK(maxAttributesSetInt(attributes, "axes", 1));
+  CHECK_FAILS(add_with("Softmax", &x, 1, attributes, &out, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "node 'n' (Softmax): unknown attribute 'axes'; known are axis");
+  attributes = new_attributes();
+  CHECK(maxAttributesSetInt(attributes, "alpha", 1));
+  CHECK_FAILS(add_with("LeakyRelu", &x, 1, attributes, &out, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "node 'n' (LeakyRelu): attribute 'alpha' has type int, not float");
+  attributes = new_attributes();
+  CHECK(maxAttributesSetInt(attributes, "alpha", 1));
+  CHECK_FAILS(add_with("Relu", &x, 1, attributes, &out, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "unknown attribute 'alpha'; there are none");
 }
 
 static void test_omitted_inputs(void** state) {
@@ -369,6 +421,7 @@ int main(void) {
       GRAPH_TEST(test_builds_a_graph_with_symbols),
       GRAPH_TEST(test_follows_shape_arithmetic),
       GRAPH_TEST(test_all_kinds_of_attributes),
+      GRAPH_TEST(test_wrong_attributes),
       GRAPH_TEST(test_omitted_inputs),
       GRAPH_TEST(test_subgraphs),
       GRAPH_TEST(test_attributes_outlive_their_graph),

@@ -30,6 +30,7 @@ TensorType either(const InferContext& context, const TensorType& a, const Tensor
 }
 
 void inferIf(InferContext& context) {
+  rules::requireOneElement(context, 0);
   const Ref<Graph> thenBranch = subgraph(context, "then_branch", 0, context.outputCount());
   const Ref<Graph> elseBranch = subgraph(context, "else_branch", 0, context.outputCount());
   for (size_t i = 0; i < context.outputCount(); ++i)
@@ -56,6 +57,7 @@ void setStacked(InferContext& context, size_t output, const TensorType& type, Di
 // Inputs: trip count, condition, states. Body: (iteration, condition, states) -> (condition, states, stacked).
 void inferLoop(InferContext& context) {
   if (context.inputCount() < 2) context.fail("has ", context.inputCount(), " inputs, needs at least 2");
+  for (size_t i : {size_t{0}, size_t{1}}) rules::requireOneElement(context, i);
   const size_t states = context.inputCount() - 2;
   if (context.outputCount() < states) context.fail("has ", context.outputCount(), " outputs for ", states, " states");
   const Ref<Graph> body = subgraph(context, "body", states + 2, context.outputCount() + 1);
@@ -103,9 +105,10 @@ void inferScan(InferContext& context) {
 }
 
 const OpSchema kSchemas[] = {
-    {"", "If", 1, 1, 1, 0, "bool->*...", inferIf, kTraitControlFlow, 0},
-    {"", "Loop", 0, 0, 1, 0, "int64,bool,any...->*...", inferLoop, kTraitControlFlow | kTraitVariadic, 0},
-    {"", "Scan", 1, 0, 1, 0, "any...->*...", inferScan, kTraitControlFlow | kTraitVariadic, 0},
+    {"", "If", 1, 1, 1, 0, "bool->*...", inferIf, kTraitControlFlow, 0, "then_branch=g else_branch=g"},
+    {"", "Loop", 0, 0, 1, 0, "int64,bool,any...->*...", inferLoop, kTraitControlFlow | kTraitVariadic, 0, "body=g"},
+    {"", "Scan", 1, 0, 1, 0, "any...->*...", inferScan, kTraitControlFlow | kTraitVariadic, 0,
+     "body=g num_scan_inputs=i scan_input_axes=I scan_input_directions=I scan_output_axes=I scan_output_directions=I"},
 };
 
 }  // namespace

@@ -32,9 +32,10 @@ std::vector<int64_t> kernelSizes(const InferContext& context, size_t weights) {
   return sizes;
 }
 
-void checkBias(const InferContext& context, size_t bias, Dim channels) {
-  rules::requireRank(context, bias, 1);
-  if (context.ranked(bias)) rules::requireEqual(context, context.dims(bias)[0], channels, "bias and output channels");
+// What belongs to a quantized tensor: one element, or one per output channel.
+void checkQuantization(const InferContext& context, size_t input, Dim channels) {
+  if (!context.ranked(input) || context.rank(input) == 0) return;
+  if (!context.dims(input).front().is(1)) rules::requireShape(context, input, {channels});
 }
 
 // Checks ranks and channels; returns false if the shapes are not known well enough.
@@ -54,7 +55,10 @@ void inferConv(InferContext& context) {
   rules::requireEqual(context, x[1], w[1] * Dim(group), "input channels and weights times groups");
   if (w[0].isKnown() && w[0].value() % group)
     context.fail(w[0], " output channels do not split into ", group, " groups");
-  checkBias(context, bias, w[0]);
+  rules::requireShape(context, bias, {w[0]});
+  if (context.node().op() == "ConvInteger") checkQuantization(context, 3, w[0]);
+  if (weights == 3)
+    for (size_t i : {size_t{4}, size_t{5}}) checkQuantization(context, i, w[0]);
   SymbolicShape shape = {x[0], w[0]};
   const std::vector<int64_t> sizes = kernelSizes(context, weights);
   if (sizes.empty()) return context.setRank(0, context.rank(0));
@@ -78,7 +82,7 @@ void inferConvTranspose(InferContext& context) {
   if (w[0].isKnown() && w[0].value() % group)
     context.fail(w[0], " input channels do not split into ", group, " groups");
   SymbolicShape shape = {x[0], w[1] * Dim(group)};
-  checkBias(context, 2, shape[1]);
+  rules::requireShape(context, 2, {shape[1]});
   const std::vector<int64_t> sizes = kernelSizes(context, 1);
   if (sizes.empty()) return context.setRank(0, context.rank(0));
   const std::vector<Window> windows = rules::windows(context, sizes);
@@ -117,17 +121,24 @@ void inferGlobalPool(InferContext& context) {
 }
 
 const OpSchema kSchemas[] = {
-    {"", "Conv", 2, 3, 1, 1, "T,T,T->T; T=float", inferConv<1, 2>, 0, 0},
-    {"", "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferConv<1, SIZE_MAX>, 0, 0},
+    {"", "Conv", 2, 3, 1, 1, "T,T,T->T; T=float", inferConv<1, 2>, 0, 0,
+     "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"},
+    {"", "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferConv<1, SIZE_MAX>, 0, 0,
+     "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"},
     {"", "QLinearConv", 8, 9, 1, 1,
-     "A,float32,A,B,float32,B,float32,Y,int32->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8", inferConv<3, 8>, 0, 0},
-    {"", "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferConvTranspose, 0, 0},
-    {"", "MaxPool", 1, 1, 1, 2, "T->T,int64; T=float|int8|uint8", inferPool, 0, 0},
-    {"", "AveragePool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0},
-    {"", "LpPool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0},
-    {"", "GlobalMaxPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0},
-    {"", "GlobalAveragePool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0},
-    {"", "GlobalLpPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0},
+     "A,float32,A,B,float32,B,float32,Y,int32->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8", inferConv<3, 8>, 0, 0,
+     "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"},
+    {"", "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferConvTranspose, 0, 0,
+     "auto_pad=s dilations=I group=i kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},
+    {"", "MaxPool", 1, 1, 1, 2, "T->T,int64; T=float|int8|uint8", inferPool, 0, 0,
+     "auto_pad=s ceil_mode=i dilations=I kernel_shape=I pads=I storage_order=i strides=I"},
+    {"", "AveragePool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
+     "auto_pad=s ceil_mode=i count_include_pad=i dilations=I kernel_shape=I pads=I strides=I"},
+    {"", "LpPool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
+     "auto_pad=s ceil_mode=i dilations=I kernel_shape=I p=i pads=I strides=I"},
+    {"", "GlobalMaxPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
+    {"", "GlobalAveragePool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
+    {"", "GlobalLpPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, "p=i"},
 };
 
 }  // namespace

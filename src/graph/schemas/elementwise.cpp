@@ -145,22 +145,19 @@ void inferCastLike(InferContext& context) { inferCastTo(context, context.dtype(1
 
 void inferClip(InferContext& context) {
   rules::sameAsFirst(context);
-  for (size_t i : {size_t{1}, size_t{2}})
-    if (context.ranked(i) && context.rank(i) != 0 && !context.dims(i).front().is(1))
-      context.fail(i == 1 ? "the minimum" : "the maximum", " must be a scalar");
+  for (size_t i : {size_t{1}, size_t{2}}) rules::requireOneElement(context, i);
 }
 
 // The slope broadcasts to the input, not the other way round.
 void inferPRelu(InferContext& context) {
   rules::sameAsFirst(context);
-  if (!context.ranked(0) || !context.ranked(1)) return;
-  if (context.rank(1) > context.rank(0)) context.fail("the slope has more dimensions than the input");
-  context.broadcast(context.dims(0), context.dims(1));
+  if (context.ranked(0)) rules::requireBroadcastsTo(context, 1, context.dims(0));
 }
 
 void inferDropout(InferContext& context) {
   rules::sameAsFirst(context);
   context.setOutputLike(1, 0);
+  for (size_t i : {size_t{1}, size_t{2}}) rules::requireOneElement(context, i);
 }
 
 constexpr uint32_t kUnary = kTraitElementwise;
@@ -168,13 +165,14 @@ constexpr uint32_t kBinary = kTraitElementwise;
 constexpr uint32_t kSymmetric = kTraitElementwise | kTraitCommutative;
 constexpr uint32_t kList = kTraitElementwise | kTraitCommutative | kTraitVariadic;
 
-constexpr OpSchema unary(std::string_view name, std::string_view types, InferFunction infer = rules::sameAsFirst) {
-  return {"", name, 1, 1, 1, 1, types, infer, kUnary, 0};
+constexpr OpSchema unary(std::string_view name, std::string_view types, InferFunction infer = rules::sameAsFirst,
+                         std::string_view attributes = "") {
+  return {"", name, 1, 1, 1, 1, types, infer, kUnary, 0, attributes};
 }
 
 constexpr OpSchema binary(std::string_view name, std::string_view types, uint32_t traits,
-                          InferFunction infer = rules::broadcastAll) {
-  return {"", name, 2, 2, 1, 1, types, infer, traits, 0};
+                          InferFunction infer = rules::broadcastAll, std::string_view attributes = "") {
+  return {"", name, 2, 2, 1, 1, types, infer, traits, 0, attributes};
 }
 
 constexpr std::string_view kFloat = "T->T; T=float";
@@ -194,19 +192,19 @@ const OpSchema kSchemas[] = {
     unary("Atanh", kFloat),
     unary("BitwiseNot", "T->T; T=integer"),
     unary("Ceil", kFloat),
-    unary("Celu", kFloat),
+    unary("Celu", kFloat, rules::sameAsFirst, "alpha=f"),
     unary("Cos", kFloat),
     unary("Cosh", kFloat),
-    unary("Elu", kFloat),
+    unary("Elu", kFloat, rules::sameAsFirst, "alpha=f"),
     unary("Erf", kNumber),
     unary("Exp", kFloat),
     unary("Floor", kFloat),
-    unary("Gelu", kFloat),
-    unary("HardSigmoid", kFloat),
+    unary("Gelu", kFloat, rules::sameAsFirst, "approximate=s"),
+    unary("HardSigmoid", kFloat, rules::sameAsFirst, "alpha=f beta=f"),
     unary("HardSwish", kFloat),
-    unary("IsInf", "T->bool; T=float"),
+    unary("IsInf", "T->bool; T=float", rules::sameAsFirst, "detect_negative=i detect_positive=i"),
     unary("IsNaN", "T->bool; T=float"),
-    unary("LeakyRelu", kFloat),
+    unary("LeakyRelu", kFloat, rules::sameAsFirst, "alpha=f"),
     unary("Log", kFloat),
     unary("Mish", kFloat),
     unary("Neg", "T->T; T=signed", inferNeg),
@@ -214,8 +212,8 @@ const OpSchema kSchemas[] = {
     unary("Reciprocal", kFloat),
     unary("Relu", "T->T; T=signed"),
     unary("Round", kFloat),
-    unary("Selu", kFloat),
-    unary("Shrink", kNumber),
+    unary("Selu", kFloat, rules::sameAsFirst, "alpha=f gamma=f"),
+    unary("Shrink", kNumber, rules::sameAsFirst, "bias=f lambd=f"),
     unary("Sigmoid", kFloat),
     unary("Sign", kNumber),
     unary("Sin", kFloat),
@@ -223,20 +221,20 @@ const OpSchema kSchemas[] = {
     unary("Softplus", kFloat),
     unary("Softsign", kFloat),
     unary("Sqrt", kFloat),
-    unary("Swish", kFloat),
+    unary("Swish", kFloat, rules::sameAsFirst, "alpha=f"),
     unary("Tan", kFloat),
     unary("Tanh", kFloat),
-    unary("ThresholdedRelu", kFloat),
-    unary("Cast", "any->*", inferCast),
-    {"", "CastLike", 2, 2, 1, 1, "any,any->*", inferCastLike, kTraitElementwise, 0},
-    {"", "Clip", 1, 3, 1, 1, "T,T,T->T; T=number", inferClip, kTraitElementwise, 0},
-    {"", "Dropout", 1, 3, 1, 2, "T,float,bool->T,bool; T=float", inferDropout, kTraitElementwise, 0},
-    {"", "PRelu", 2, 2, 1, 1, "T,T->T; T=number", inferPRelu, kTraitElementwise, 0},
-    {"", "Where", 3, 3, 1, 1, "bool,T,T->T; T=any", inferWhere, kTraitElementwise, 0},
+    unary("ThresholdedRelu", kFloat, rules::sameAsFirst, "alpha=f"),
+    unary("Cast", "any->*", inferCast, "to=i saturate=i round_mode=s"),
+    {"", "CastLike", 2, 2, 1, 1, "any,any->*", inferCastLike, kTraitElementwise, 0, "saturate=i round_mode=s"},
+    {"", "Clip", 1, 3, 1, 1, "T,T,T->T; T=number", inferClip, kTraitElementwise, 0, ""},
+    {"", "Dropout", 1, 3, 1, 2, "T,float,bool->T,bool; T=float", inferDropout, kTraitElementwise, 0, "seed=i"},
+    {"", "PRelu", 2, 2, 1, 1, "T,T->T; T=number", inferPRelu, kTraitElementwise, 0, ""},
+    {"", "Where", 3, 3, 1, 1, "bool,T,T->T; T=any", inferWhere, kTraitElementwise, 0, ""},
 
     binary("Add", kNumbers, kSymmetric, followed<add>),
     binary("And", kLogic, kSymmetric, followed<logicalAnd>),
-    binary("BitShift", "T,T->T; T=integer", kBinary),
+    binary("BitShift", "T,T->T; T=integer", kBinary, rules::broadcastAll, "direction=s"),
     binary("BitwiseAnd", kBits, kSymmetric),
     binary("BitwiseOr", kBits, kSymmetric),
     binary("BitwiseXor", kBits, kSymmetric),
@@ -246,17 +244,17 @@ const OpSchema kSchemas[] = {
     binary("GreaterOrEqual", kCompare, kBinary, followed<greaterOrEqual>),
     binary("Less", kCompare, kBinary, followed<less>),
     binary("LessOrEqual", kCompare, kBinary, followed<lessOrEqual>),
-    binary("Mod", kNumbers, kBinary, followed<remainder>),
+    binary("Mod", kNumbers, kBinary, followed<remainder>, "fmod=i"),
     binary("Mul", kNumbers, kSymmetric, followed<multiply>),
     binary("Or", kLogic, kSymmetric, followed<logicalOr>),
     binary("Pow", "T,P->T; T=float|int32|int64; P=number", kBinary),
     binary("Sub", kNumbers, kBinary, followed<subtract>),
     binary("Xor", kLogic, kSymmetric),
 
-    {"", "Max", 1, 0, 1, 1, "T...->T; T=number", followed<greatest>, kList, 0},
-    {"", "Mean", 1, 0, 1, 1, "T...->T; T=float", rules::broadcastAll, kList, 0},
-    {"", "Min", 1, 0, 1, 1, "T...->T; T=number", followed<least>, kList, 0},
-    {"", "Sum", 1, 0, 1, 1, "T...->T; T=float", rules::broadcastAll, kList, 0},
+    {"", "Max", 1, 0, 1, 1, "T...->T; T=number", followed<greatest>, kList, 0, ""},
+    {"", "Mean", 1, 0, 1, 1, "T...->T; T=float", rules::broadcastAll, kList, 0, ""},
+    {"", "Min", 1, 0, 1, 1, "T...->T; T=number", followed<least>, kList, 0, ""},
+    {"", "Sum", 1, 0, 1, 1, "T...->T; T=float", rules::broadcastAll, kList, 0, ""},
 };
 
 }  // namespace

@@ -76,6 +76,7 @@ void inferIntegerRange(InferContext& context, Dim start, Dim limit, Dim delta) {
 
 void inferRange(InferContext& context) {
   context.setRank(0, 1);
+  for (size_t i = 0; i < 3; ++i) rules::requireOneElement(context, i);
   const auto start = context.elements(0), limit = context.elements(1), delta = context.elements(2);
   const auto isOne = [](const auto& list) { return list && list->size() == 1; };
   if (isOne(start) && isOne(limit) && isOne(delta))
@@ -104,15 +105,18 @@ void inferRandom(InferContext& context) {
 }
 
 const OpSchema kSchemas[] = {
-    {"", "Constant", 0, 0, 1, 1, "->*", inferConstant, 0, 0},
-    {"", "ConstantOfShape", 1, 1, 1, 1, "int64->*", inferConstantOfShape, 0, 1u << 0},
-    {"", "Range", 3, 3, 1, 1, "T,T,T->T; T=number", inferRange, 0, 0b111},
-    {"", "EyeLike", 1, 1, 1, 1, "any->*", inferEyeLike, kTraitShapeOnly, 0},
-    {"", "RandomNormal", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0},
-    {"", "RandomNormalLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0},
-    {"", "RandomUniform", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0},
-    {"", "RandomUniformLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0},
-    {"", "Bernoulli", 1, 1, 1, 1, "float->*", inferLike, kTraitRandom, 0},
+    {"", "Constant", 0, 0, 1, 1, "->*", inferConstant, 0, 0,
+     "value=t value_int=i value_ints=I value_float=f value_floats=F"},
+    {"", "ConstantOfShape", 1, 1, 1, 1, "int64->*", inferConstantOfShape, 0, 1u << 0, "value=t"},
+    {"", "Range", 3, 3, 1, 1, "T,T,T->T; T=number", inferRange, 0, 0b111, ""},
+    {"", "EyeLike", 1, 1, 1, 1, "any->*", inferEyeLike, kTraitShapeOnly, 0, "dtype=i k=i"},
+    {"", "RandomNormal", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0, "dtype=i mean=f scale=f seed=f shape=I"},
+    {"", "RandomNormalLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0,
+     "dtype=i mean=f scale=f seed=f"},
+    {"", "RandomUniform", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0, "dtype=i high=f low=f seed=f shape=I"},
+    {"", "RandomUniformLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0,
+     "dtype=i high=f low=f seed=f"},
+    {"", "Bernoulli", 1, 1, 1, 1, "float->*", inferLike, kTraitRandom, 0, "dtype=i seed=f"},
 };
 
 }  // namespace

@@ -35,11 +35,21 @@ void inferGather(InferContext& context) {
   if (context.rank(0) == 1) gatherElementsOfList(context);
 }
 
+// Indices name places along the axis; along the other axes they lie where they are.
+void checkIndices(const InferContext& context, int axis) {
+  rules::requireRank(context, 1, context.rank(0));
+  if (!context.ranked(1)) return;
+  for (int i = 0; i < context.rank(0); ++i) {
+    const Dim size = context.dims(0)[static_cast<size_t>(i)], count = context.dims(1)[static_cast<size_t>(i)];
+    if (i != axis && size.isKnown() && count.isKnown() && count.value() > size.value())
+      context.fail("indices ", context.dims(1), " are larger than the data ", context.dims(0), " beside axis ", axis);
+  }
+}
+
 void inferGatherElements(InferContext& context) {
   context.setOutputLike(0, 1);
   if (!context.ranked(0) || !context.ranked(1)) return;
-  rules::requireRank(context, 1, context.rank(0));
-  axisAttribute(context, 0);
+  checkIndices(context, axisAttribute(context, 0));
 }
 
 void inferGatherND(InferContext& context) {
@@ -66,11 +76,8 @@ void inferGatherND(InferContext& context) {
 void inferScatterElements(InferContext& context) {
   rules::sameAsFirst(context);
   if (!context.ranked(0)) return;
-  axisAttribute(context, 0);
-  for (size_t i : {size_t{1}, size_t{2}}) rules::requireRank(context, i, context.rank(0));
-  if (!context.ranked(1) || !context.ranked(2)) return;
-  for (size_t i = 0; i < context.dims(1).size(); ++i)
-    rules::requireEqual(context, context.dims(1)[i], context.dims(2)[i], "indices and updates");
+  checkIndices(context, axisAttribute(context, 0));
+  if (context.ranked(1)) rules::requireShape(context, 2, context.dims(1));
 }
 
 void inferScatterND(InferContext& context) {
@@ -80,10 +87,14 @@ void inferScatterND(InferContext& context) {
   const int64_t depth = context.dims(1).back().value();
   if (depth < 0 || depth > context.rank(0))
     context.fail("indices have ", depth, " coordinates for ", context.rank(0), " dimensions");
-  rules::requireRank(context, 2, context.rank(1) - 1 + context.rank(0) - static_cast<int>(depth));
+  SymbolicShape updates(context.dims(1).begin(), context.dims(1).end() - 1);
+  updates.insert(updates.end(), context.dims(0).begin() + depth, context.dims(0).end());
+  rules::requireShape(context, 2, updates);
 }
 
 void inferOneHot(InferContext& context) {
+  rules::requireOneElement(context, 1);
+  rules::requireShape(context, 2, {2});
   if (!context.ranked(0)) return;
   const int axis = context.axis(context.attributes().getInt("axis", -1), context.rank(0) + 1);
   SymbolicShape shape = context.dims(0);
@@ -130,23 +141,28 @@ void inferCompress(InferContext& context) {
 }
 
 void inferNonMaxSuppression(InferContext& context) {
-  rules::requireRank(context, 0, 3);
+  rules::requireShape(context, 0, {context.unknownDim(), context.unknownDim(), 4});
   rules::requireRank(context, 1, 3);
+  if (context.ranked(0) && context.ranked(1)) {
+    rules::requireEqual(context, context.dims(0)[0], context.dims(1)[0], "batches of boxes and scores");
+    rules::requireEqual(context, context.dims(0)[1], context.dims(1)[2], "numbers of boxes and scores");
+  }
+  for (size_t i : {size_t{2}, size_t{3}, size_t{4}}) rules::requireOneElement(context, i);
   context.setShape(0, {context.unknownDim(), 3});
 }
 
 const OpSchema kSchemas[] = {
-    {"", "Gather", 2, 2, 1, 1, "T,index->T; T=any", inferGather, 0, 0},
-    {"", "GatherElements", 2, 2, 1, 1, "T,index->T; T=any", inferGatherElements, 0, 0},
-    {"", "GatherND", 2, 2, 1, 1, "T,int64->T; T=any", inferGatherND, 0, 0},
-    {"", "ScatterElements", 3, 3, 1, 1, "T,index,T->T; T=any", inferScatterElements, 0, 0},
-    {"", "ScatterND", 3, 3, 1, 1, "T,int64,T->T; T=any", inferScatterND, 0, 0},
-    {"", "OneHot", 3, 3, 1, 1, "number,number,T->T; T=any", inferOneHot, 0, 1u << 1},
-    {"", "NonZero", 1, 1, 1, 1, "any->int64", inferNonZero, kTraitDataDependent, 0},
-    {"", "Unique", 1, 1, 1, 4, "T->T,int64,int64,int64; T=any", inferUnique, kTraitDataDependent, 0},
-    {"", "Compress", 2, 2, 1, 1, "T,bool->T; T=any", inferCompress, kTraitDataDependent, 0},
+    {"", "Gather", 2, 2, 1, 1, "T,index->T; T=any", inferGather, 0, 0, "axis=i"},
+    {"", "GatherElements", 2, 2, 1, 1, "T,index->T; T=any", inferGatherElements, 0, 0, "axis=i"},
+    {"", "GatherND", 2, 2, 1, 1, "T,int64->T; T=any", inferGatherND, 0, 0, "batch_dims=i"},
+    {"", "ScatterElements", 3, 3, 1, 1, "T,index,T->T; T=any", inferScatterElements, 0, 0, "axis=i reduction=s"},
+    {"", "ScatterND", 3, 3, 1, 1, "T,int64,T->T; T=any", inferScatterND, 0, 0, "reduction=s"},
+    {"", "OneHot", 3, 3, 1, 1, "number,number,T->T; T=any", inferOneHot, 0, 1u << 1, "axis=i"},
+    {"", "NonZero", 1, 1, 1, 1, "any->int64", inferNonZero, kTraitDataDependent, 0, ""},
+    {"", "Unique", 1, 1, 1, 4, "T->T,int64,int64,int64; T=any", inferUnique, kTraitDataDependent, 0, "axis=i sorted=i"},
+    {"", "Compress", 2, 2, 1, 1, "T,bool->T; T=any", inferCompress, kTraitDataDependent, 0, "axis=i"},
     {"", "NonMaxSuppression", 2, 5, 1, 1, "float32,float32,int64,float32,float32->int64", inferNonMaxSuppression,
-     kTraitDataDependent, 0},
+     kTraitDataDependent, 0, "center_point_box=i"},
 };
 
 }  // namespace

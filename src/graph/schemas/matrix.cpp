@@ -21,27 +21,32 @@ void inferGemm(InferContext& context) {
   const SymbolicShape &a = context.dims(0), &b = context.dims(1);
   rules::requireEqual(context, a[transA ? 0 : 1], b[transB ? 1 : 0], "the inner dimensions");
   const SymbolicShape shape = {a[transA ? 1 : 0], b[transB ? 0 : 1]};
-  if (context.ranked(2)) {
-    if (context.rank(2) > 2) context.fail("C has more than 2 dimensions");
-    const SymbolicShape joined = context.broadcast(shape, context.dims(2));
-    for (size_t i = 0; i < 2; ++i) rules::requireEqual(context, joined[i], shape[i], "the product and C");
-  }
+  rules::requireBroadcastsTo(context, 2, shape);
   context.setShape(0, shape);
+}
+
+// One zero point or scale for the whole operand, or one per row or column. Kernels take them modulo their number.
+void requireQuantization(const InferContext& context, size_t input) {
+  if (!context.ranked(input)) return;
+  for (const Dim& dim : context.dims(input))
+    if (dim.is(0)) context.fail("input ", input, " has no elements");
 }
 
 // Zero points and scales may come between the operands.
 template <size_t b>
 void inferQuantizedMatMul(InferContext& context) {
+  for (size_t i = 1; i < context.inputCount(); ++i)
+    if (i != b) requireQuantization(context, i);
   if (!context.ranked(0) || !context.ranked(b)) return;
   context.setShape(0, rules::matrixProduct(context, context.dims(0), context.dims(b)));
 }
 
 const OpSchema kSchemas[] = {
-    {"", "MatMul", 2, 2, 1, 1, "T,T->T; T=number", inferMatMul, 0, 0},
-    {"", "Gemm", 2, 3, 1, 1, "T,T,T->T; T=number", inferGemm, 0, 0},
-    {"", "MatMulInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferMatMul, 0, 0},
+    {"", "MatMul", 2, 2, 1, 1, "T,T->T; T=number", inferMatMul, 0, 0, ""},
+    {"", "Gemm", 2, 3, 1, 1, "T,T,T->T; T=number", inferGemm, 0, 0, "alpha=f beta=f transA=i transB=i"},
+    {"", "MatMulInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferQuantizedMatMul<1>, 0, 0, ""},
     {"", "QLinearMatMul", 8, 8, 1, 1, "A,S,A,B,S,B,S,Y->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8; S=float",
-     inferQuantizedMatMul<3>, 0, 0},
+     inferQuantizedMatMul<3>, 0, 0, ""},
 };
 
 }  // namespace

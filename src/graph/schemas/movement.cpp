@@ -210,6 +210,7 @@ void inferTile(InferContext& context) {
 }
 
 void inferPad(InferContext& context) {
+  rules::requireOneElement(context, 2);
   if (!context.ranked(0)) return;
   const auto pads = context.elements(1);
   std::optional<std::vector<int>> axes = context.axes(3, context.rank(0));
@@ -293,7 +294,9 @@ std::optional<std::vector<Dim>> resizedSizes(const InferContext& context, const 
   const bool crops =
       context.attributes().getString("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
   const auto roi = floatsOf(context, 1);
-  if (crops && (!roi || roi->size() != 2 * axes.size())) return std::nullopt;
+  if (crops && roi && roi->size() != 2 * axes.size())
+    context.fail("roi has ", roi->size(), " numbers for ", axes.size(), " axes");
+  if (crops && !roi) return std::nullopt;
   std::vector<Dim> sizes;
   for (size_t i = 0; i < axes.size(); ++i) {
     const double part = crops ? (*roi)[axes.size() + i] - (*roi)[i] : 1;
@@ -343,21 +346,34 @@ void inferSpaceToDepth(InferContext& context) {
 
 void inferTrilu(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 2);
+  rules::requireOneElement(context, 1);
   rules::sameAsFirst(context);
 }
 
+void inferReverseSequence(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 2);
+  rules::sameAsFirst(context);
+  if (!context.ranked(0)) return;
+  const int batch = context.axis(context.attributes().getInt("batch_axis", 1), context.rank(0));
+  const int time = context.axis(context.attributes().getInt("time_axis", 0), context.rank(0));
+  if (batch == time) context.fail("batch_axis and time_axis are both ", batch);
+  rules::requireShape(context, 1, {context.dims(0)[static_cast<size_t>(batch)]});
+}
+
 const OpSchema kSchemas[] = {
-    {"", "Transpose", 1, 1, 1, 1, "T->T; T=any", inferTranspose, 0, 0},
-    {"", "Concat", 1, 0, 1, 1, "T...->T; T=any", inferConcat, kTraitVariadic, 0},
-    {"", "Split", 1, 2, 1, 0, "T,int64->T...; T=any", inferSplit, 0, 1u << 1},
-    {"", "Slice", 3, 5, 1, 1, "T,I,I,I,I->T; T=any; I=index", inferSlice, 0, 0b11110},
-    {"", "Tile", 2, 2, 1, 1, "T,int64->T; T=any", inferTile, 0, 1u << 1},
-    {"", "Pad", 2, 4, 1, 1, "T,int64,T,index->T; T=any", inferPad, 0, 0b1010},
-    {"", "Resize", 1, 4, 1, 1, "T,float,float32,int64->T; T=number", inferResize, 0, 0b1110},
-    {"", "DepthToSpace", 1, 1, 1, 1, "T->T; T=any", inferDepthToSpace, 0, 0},
-    {"", "SpaceToDepth", 1, 1, 1, 1, "T->T; T=any", inferSpaceToDepth, 0, 0},
-    {"", "Trilu", 1, 2, 1, 1, "T,int64->T; T=any", inferTrilu, 0, 0},
-    {"", "ReverseSequence", 2, 2, 1, 1, "T,int64->T; T=any", rules::sameAsFirst, 0, 0},
+    {"", "Transpose", 1, 1, 1, 1, "T->T; T=any", inferTranspose, 0, 0, "perm=I"},
+    {"", "Concat", 1, 0, 1, 1, "T...->T; T=any", inferConcat, kTraitVariadic, 0, "axis=i"},
+    {"", "Split", 1, 2, 1, 0, "T,int64->T...; T=any", inferSplit, 0, 1u << 1, "axis=i num_outputs=i"},
+    {"", "Slice", 3, 5, 1, 1, "T,I,I,I,I->T; T=any; I=index", inferSlice, 0, 0b11110, ""},
+    {"", "Tile", 2, 2, 1, 1, "T,int64->T; T=any", inferTile, 0, 1u << 1, ""},
+    {"", "Pad", 2, 4, 1, 1, "T,int64,T,index->T; T=any", inferPad, 0, 0b1010, "mode=s"},
+    {"", "Resize", 1, 4, 1, 1, "T,float,float32,int64->T; T=number", inferResize, 0, 0b1110,
+     "antialias=i axes=I coordinate_transformation_mode=s cubic_coeff_a=f exclude_outside=i extrapolation_value=f "
+     "keep_aspect_ratio_policy=s mode=s nearest_mode=s"},
+    {"", "DepthToSpace", 1, 1, 1, 1, "T->T; T=any", inferDepthToSpace, 0, 0, "blocksize=i mode=s"},
+    {"", "SpaceToDepth", 1, 1, 1, 1, "T->T; T=any", inferSpaceToDepth, 0, 0, "blocksize=i mode=s"},
+    {"", "Trilu", 1, 2, 1, 1, "T,int64->T; T=any", inferTrilu, 0, 0, "upper=i"},
+    {"", "ReverseSequence", 2, 2, 1, 1, "T,int64->T; T=any", inferReverseSequence, 0, 0, "batch_axis=i time_axis=i"},
 };
 
 }  // namespace

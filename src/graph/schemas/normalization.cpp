@@ -9,12 +9,9 @@ namespace {
 
 // Inputs from..to are lists with one number per channel (axis 1 of input 0).
 void checkPerChannel(const InferContext& context, size_t from, size_t to) {
-  for (size_t i = from; i <= to; ++i) {
-    if (!context.has(i)) continue;
-    rules::requireRank(context, i, 1);
-    if (context.ranked(i) && context.rank(0) > 1)
-      rules::requireEqual(context, context.dims(i)[0], context.dims(0)[1], "channels");
-  }
+  rules::requireRankAtLeast(context, 0, 1);
+  for (size_t i = from; i <= to; ++i)
+    rules::requireShape(context, i, {context.rank(0) > 1 ? context.dims(0)[1] : Dim(1)});
 }
 
 template <size_t lists>
@@ -42,13 +39,7 @@ void inferLayerNormalization(InferContext& context) {
   inferAlongAxis(context, -1);
   if (!context.ranked(0) || context.rank(0) == 0) return;
   const int axis = context.axis(context.attributes().getInt("axis", -1), context.rank(0));
-  for (size_t i : {size_t{1}, size_t{2}}) {
-    if (!context.ranked(i)) continue;
-    if (context.rank(i) > context.rank(0)) context.fail("input ", i, " has more dimensions than input 0");
-    const SymbolicShape joined = context.broadcast(context.dims(0), context.dims(i));
-    for (size_t k = 0; k < joined.size(); ++k)
-      rules::requireEqual(context, joined[k], context.dims(0)[k], "input 0 and its scale or bias");
-  }
+  for (size_t i : {size_t{1}, size_t{2}}) rules::requireBroadcastsTo(context, i, context.dims(0));
   SymbolicShape statistics = context.dims(0);
   for (size_t k = static_cast<size_t>(axis); k < statistics.size(); ++k) statistics[k] = 1;
   context.setShape(1, statistics);
@@ -70,18 +61,21 @@ void inferMeanVarianceNormalization(InferContext& context) {
 }
 
 const OpSchema kSchemas[] = {
-    {"", "BatchNormalization", 5, 5, 1, 3, "T,S,S,U,U->T,U,U; T=float; S=float; U=float", inferBatchNormalization, 0,
-     0},
-    {"", "InstanceNormalization", 3, 3, 1, 1, "T,T,T->T; T=float", inferPerChannel<2>, 0, 0},
-    {"", "GroupNormalization", 3, 3, 1, 1, "T,T,T->T; T=float", inferGroupNormalization, 0, 0},
-    {"", "LayerNormalization", 2, 3, 1, 3, "T,T,T->T,float32,float32; T=float", inferLayerNormalization, 0, 0},
-    {"", "RMSNormalization", 2, 2, 1, 1, "T,V->V; T=float; V=float", inferLayerNormalization, 0, 0},
-    {"", "LpNormalization", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
-    {"", "LRN", 1, 1, 1, 1, "T->T; T=float", rules::sameAsFirst, 0, 0},
-    {"", "MeanVarianceNormalization", 1, 1, 1, 1, "T->T; T=float", inferMeanVarianceNormalization, 0, 0},
-    {"", "Softmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
-    {"", "LogSoftmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
-    {"", "Hardmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0},
+    {"", "BatchNormalization", 5, 5, 1, 3, "T,S,S,U,U->T,U,U; T=float; S=float; U=float", inferBatchNormalization, 0, 0,
+     "epsilon=f momentum=f training_mode=i"},
+    {"", "InstanceNormalization", 3, 3, 1, 1, "T,T,T->T; T=float", inferPerChannel<2>, 0, 0, "epsilon=f"},
+    {"", "GroupNormalization", 3, 3, 1, 1, "T,T,T->T; T=float", inferGroupNormalization, 0, 0,
+     "epsilon=f num_groups=i stash_type=i"},
+    {"", "LayerNormalization", 2, 3, 1, 3, "T,T,T->T,float32,float32; T=float", inferLayerNormalization, 0, 0,
+     "axis=i epsilon=f stash_type=i"},
+    {"", "RMSNormalization", 2, 2, 1, 1, "T,V->V; T=float; V=float", inferLayerNormalization, 0, 0,
+     "axis=i epsilon=f stash_type=i"},
+    {"", "LpNormalization", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0, "axis=i p=i"},
+    {"", "LRN", 1, 1, 1, 1, "T->T; T=float", rules::sameAsFirst, 0, 0, "alpha=f beta=f bias=f size=i"},
+    {"", "MeanVarianceNormalization", 1, 1, 1, 1, "T->T; T=float", inferMeanVarianceNormalization, 0, 0, "axes=I"},
+    {"", "Softmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0, "axis=i"},
+    {"", "LogSoftmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0, "axis=i"},
+    {"", "Hardmax", 1, 1, 1, 1, "T->T; T=float", inferSoftmax, 0, 0, "axis=i"},
 };
 
 }  // namespace

@@ -11,20 +11,16 @@ namespace {
 
 using rules::Window;
 
-void checkResidual(const InferContext& context, size_t input, const SymbolicShape& shape) {
-  if (!context.ranked(input)) return;
-  rules::requireRank(context, input, static_cast<int>(shape.size()));
-  for (size_t i = 0; i < shape.size(); ++i)
-    rules::requireEqual(context, context.dims(input)[i], shape[i], "residual and output");
-}
-
 // X [N, spatial.., C], W [M, C/group, k..], bias [M], residual; output [N, out.., M].
 void inferConv(InferContext& context) {
   if (!context.ranked(0) || !context.ranked(1)) return;
   const SymbolicShape &x = context.dims(0), &w = context.dims(1);
   rules::requireRankAtLeast(context, 0, 3);
   rules::requireRank(context, 1, context.rank(0));
-  rules::requireEqual(context, x.back(), w[1] * Dim(context.attributes().getInt("group", 1)), "channels");
+  const int64_t group = context.attributes().getInt("group", 1);
+  if (group < 1 || (w[0].isKnown() && w[0].value() % group)) context.fail(w[0], " channels in ", group, " groups");
+  rules::requireEqual(context, x.back(), w[1] * Dim(group), "channels");
+  rules::requireShape(context, 2, {w[0]});
   std::vector<int64_t> sizes;
   for (size_t i = 2; i < w.size(); ++i) sizes.push_back(w[i].isKnown() ? w[i].value() : 1);
   const std::vector<Window> windows = rules::windows(context, sizes);
@@ -32,7 +28,7 @@ void inferConv(InferContext& context) {
   for (size_t i = 0; i < windows.size(); ++i)
     shape.push_back(w[i + 2].isKnown() ? rules::convolved(context, x[i + 1], windows[i]) : context.unknownDim());
   shape.push_back(w[0]);
-  checkResidual(context, 3, shape);
+  rules::requireShape(context, 3, shape);
   context.setShape(0, std::move(shape));
 }
 
@@ -46,9 +42,8 @@ void inferMatMul(InferContext& context) {
   if (context.attributes().getInt("transA", 0)) swapLastTwo(a);
   if (context.attributes().getInt("transB", 0)) swapLastTwo(b);
   SymbolicShape shape = rules::matrixProduct(context, std::move(a), std::move(b));
-  if (context.ranked(2) && !shape.empty() && context.rank(2) > 0)
-    rules::requireEqual(context, context.dims(2).back(), shape.back(), "bias and columns");
-  checkResidual(context, 3, shape);
+  if (context.has(2)) rules::requireShape(context, 2, {shape.empty() ? Dim(1) : shape.back()});
+  rules::requireShape(context, 3, shape);
   context.setShape(0, std::move(shape));
 }
 
@@ -83,6 +78,12 @@ void inferAttention(InferContext& context) {
   };
   rules::requireEqual(context, dim(0, "layout_q", 'D'), dim(1, "layout_k", 'D'), "head sizes of queries and keys");
   rules::requireEqual(context, dim(1, "layout_k", 'S'), dim(2, "layout_v", 'S'), "keys and values");
+  for (char axis : {'B', 'H'}) {
+    rules::requireEqual(context, dim(0, "layout_q", axis), dim(1, "layout_k", axis), "queries and keys");
+    rules::requireEqual(context, dim(0, "layout_q", axis), dim(2, "layout_v", axis), "queries and values");
+  }
+  rules::requireBroadcastsTo(
+      context, 3, {dim(0, "layout_q", 'B'), dim(0, "layout_q", 'H'), dim(0, "layout_q", 'S'), dim(1, "layout_k", 'S')});
   SymbolicShape shape(4);
   shape[placeOf(context, "layout_out", 'B')] = dim(0, "layout_q", 'B');
   shape[placeOf(context, "layout_out", 'H')] = dim(0, "layout_q", 'H');
@@ -94,6 +95,8 @@ void inferAttention(InferContext& context) {
 void inferAddLayerNormalization(InferContext& context) {
   if (!context.ranked(0) || !context.ranked(1)) return;
   const SymbolicShape shape = context.broadcast(context.dims(0), context.dims(1));
+  rules::requireRankAtLeast(context, 0, 1);
+  for (size_t i : {size_t{2}, size_t{3}}) rules::requireShape(context, i, {shape.back()});
   context.setShape(0, shape);
   context.setShape(1, shape);
 }

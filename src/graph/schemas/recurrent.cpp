@@ -26,6 +26,12 @@ Dim hiddenSize(const InferContext& context, int64_t gates) {
   return hidden;
 }
 
+void requireShape(const InferContext& context, size_t input, const SymbolicShape& shape, const char* what) {
+  rules::requireRank(context, input, static_cast<int>(shape.size()));
+  if (!context.ranked(input)) return;
+  for (size_t i = 0; i < shape.size(); ++i) rules::requireEqual(context, context.dims(input)[i], shape[i], what);
+}
+
 template <int64_t gates>
 void inferRecurrent(InferContext& context) {
   for (size_t i : {size_t{0}, size_t{1}, size_t{2}}) rules::requireRank(context, i, 3);
@@ -42,15 +48,23 @@ void inferRecurrent(InferContext& context) {
   const SymbolicShape all =
       batchFirst ? SymbolicShape{batch, steps, count, hidden} : SymbolicShape{steps, count, batch, hidden};
   const SymbolicShape last = batchFirst ? SymbolicShape{batch, count, hidden} : SymbolicShape{count, batch, hidden};
+  requireShape(context, 3, {count, Dim(2 * gates) * hidden}, "the bias and the hidden size");
+  requireShape(context, 4, {batch}, "sequence_lens and the batch");
+  for (size_t i : {size_t{5}, size_t{6}}) requireShape(context, i, last, "the initial state and the layer");
+  requireShape(context, 7, {count, Dim(3) * hidden}, "the peepholes and the hidden size");
   context.setShape(0, all);
   context.setShape(1, last);
   context.setShape(2, last);
 }
 
 const OpSchema kSchemas[] = {
-    {"", "LSTM", 3, 8, 0, 3, "T,T,T,T,int32,T,T,T->T,T,T; T=float", inferRecurrent<4>, 0, 0},
-    {"", "GRU", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<3>, 0, 0},
-    {"", "RNN", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<1>, 0, 0},
+    {"", "LSTM", 3, 8, 0, 3, "T,T,T,T,int32,T,T,T->T,T,T; T=float", inferRecurrent<4>, 0, 0,
+     "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i input_forget=i layout=i"},
+    {"", "GRU", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<3>, 0, 0,
+     "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i layout=i "
+     "linear_before_reset=i"},
+    {"", "RNN", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<1>, 0, 0,
+     "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i layout=i"},
 };
 
 }  // namespace

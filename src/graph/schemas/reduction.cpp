@@ -42,7 +42,14 @@ void inferArg(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+void inferCumSum(InferContext& context) {
+  rules::sameAsFirst(context);
+  rules::requireRankAtLeast(context, 0, 1);
+  rules::requireOneElement(context, 1);
+}
+
 void inferTopK(InferContext& context) {
+  rules::requireOneElement(context, 1);
   if (!context.ranked(0)) return;
   const auto axis = static_cast<size_t>(context.axis(context.attributes().getInt("axis", -1), context.rank(0)));
   SymbolicShape shape = context.dims(0);
@@ -57,7 +64,7 @@ void inferTopK(InferContext& context) {
 }
 
 constexpr OpSchema reduction(std::string_view name, std::string_view types = "T,int64->T; T=number") {
-  return {"", name, 1, 2, 1, 1, types, inferReduce, 0, 1u << 1};
+  return {"", name, 1, 2, 1, 1, types, inferReduce, 0, 1u << 1, "keepdims=i noop_with_empty_axes=i"};
 }
 
 const OpSchema kSchemas[] = {
@@ -71,10 +78,10 @@ const OpSchema kSchemas[] = {
     reduction("ReduceProd"),
     reduction("ReduceSum"),
     reduction("ReduceSumSquare"),
-    {"", "ArgMax", 1, 1, 1, 1, "T->int64; T=number", inferArg, 0, 0},
-    {"", "ArgMin", 1, 1, 1, 1, "T->int64; T=number", inferArg, 0, 0},
-    {"", "TopK", 2, 2, 2, 2, "T,int64->T,int64; T=number", inferTopK, 0, 1u << 1},
-    {"", "CumSum", 2, 2, 1, 1, "T,index->T; T=number", rules::sameAsFirst, 0, 0},
+    {"", "ArgMax", 1, 1, 1, 1, "T->int64; T=number", inferArg, 0, 0, "axis=i keepdims=i select_last_index=i"},
+    {"", "ArgMin", 1, 1, 1, 1, "T->int64; T=number", inferArg, 0, 0, "axis=i keepdims=i select_last_index=i"},
+    {"", "TopK", 2, 2, 2, 2, "T,int64->T,int64; T=number", inferTopK, 0, 1u << 1, "axis=i largest=i sorted=i"},
+    {"", "CumSum", 2, 2, 1, 1, "T,index->T; T=number", inferCumSum, 0, 0, "exclusive=i reverse=i"},
 };
 
 }  // namespace

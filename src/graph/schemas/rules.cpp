@@ -35,6 +35,33 @@ void requireRankAtLeast(const InferContext& context, size_t input, int rank) {
     context.fail("input ", input, " must have at least ", rank, " dimensions, not ", context.rank(input));
 }
 
+void requireShape(const InferContext& context, size_t input, const SymbolicShape& shape) {
+  if (!context.ranked(input)) return;
+  const SymbolicShape& dims = context.dims(input);
+  bool fits = dims.size() == shape.size();
+  for (size_t i = 0; fits && i < dims.size(); ++i)
+    fits = !(dims[i].isKnown() && shape[i].isKnown()) || dims[i] == shape[i];
+  if (!fits) context.fail("input ", input, " has the shape ", dims, ", needs ", shape);
+}
+
+void requireOneElement(const InferContext& context, size_t input) {
+  if (!context.ranked(input)) return;
+  for (const Dim& dim : context.dims(input))
+    if (dim.isKnown() && !dim.is(1))
+      context.fail("input ", input, " has the shape ", context.dims(input), ", needs one element");
+}
+
+void requireBroadcastsTo(const InferContext& context, size_t input, const SymbolicShape& shape) {
+  if (!context.ranked(input)) return;
+  const SymbolicShape& dims = context.dims(input);
+  bool fits = dims.size() <= shape.size();
+  for (size_t i = 0; fits && i < dims.size(); ++i) {
+    const Dim own = dims[i], target = shape[shape.size() - dims.size() + i];
+    fits = own.is(1) || !(own.isKnown() && target.isKnown()) || own == target;
+  }
+  if (!fits) context.fail("input ", input, " of shape ", dims, " does not broadcast to ", shape);
+}
+
 std::optional<int64_t> lengthOf(const InferContext& context, size_t input) {
   if (!context.ranked(input)) return std::nullopt;
   if (context.rank(input) == 0) return 1;

@@ -20,6 +20,11 @@ Dim merge(const InferContext& context, Dim a, Dim b, const char* what);
 void requireEqual(const InferContext& context, Dim a, Dim b, const char* what);
 void requireRank(const InferContext& context, size_t input, int rank);
 void requireRankAtLeast(const InferContext& context, size_t input, int rank);
+// Kernels trust shapes, so what an operator demands of its inputs is checked here. Absent inputs pass.
+void requireShape(const InferContext& context, size_t input, const SymbolicShape& shape);
+void requireOneElement(const InferContext& context, size_t input);
+// numpy's broadcasting of the input gives just this shape.
+void requireBroadcastsTo(const InferContext& context, size_t input, const SymbolicShape& shape);
 // The number of elements of a one-dimensional input, if known.
 std::optional<int64_t> lengthOf(const InferContext& context, size_t input);
 // Contents of a numeric scalar or one-element constant of any dtype.

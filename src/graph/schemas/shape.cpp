@@ -167,14 +167,14 @@ void inferExpand(InferContext& context) {
 }
 
 const OpSchema kSchemas[] = {
-    {"", "Identity", 1, 1, 1, 1, "T->T; T=any", inferIdentity, kTraitView | kTraitElementwise, 0},
-    {"", "Shape", 1, 1, 1, 1, "any->int64", inferShape, kTraitShapeOnly, 0},
-    {"", "Size", 1, 1, 1, 1, "any->int64", inferSize, kTraitShapeOnly, 0},
-    {"", "Reshape", 2, 2, 1, 1, "T,int64->T; T=any", inferReshape, kTraitView, 1u << 1},
-    {"", "Squeeze", 1, 2, 1, 1, "T,int64->T; T=any", inferSqueeze, kTraitView, 1u << 1},
-    {"", "Unsqueeze", 2, 2, 1, 1, "T,int64->T; T=any", inferUnsqueeze, kTraitView, 1u << 1},
-    {"", "Flatten", 1, 1, 1, 1, "T->T; T=any", inferFlatten, kTraitView, 0},
-    {"", "Expand", 2, 2, 1, 1, "T,int64->T; T=any", inferExpand, 0, 1u << 1},
+    {"", "Identity", 1, 1, 1, 1, "T->T; T=any", inferIdentity, kTraitView | kTraitElementwise, 0, ""},
+    {"", "Shape", 1, 1, 1, 1, "any->int64", inferShape, kTraitShapeOnly, 0, "start=i end=i"},
+    {"", "Size", 1, 1, 1, 1, "any->int64", inferSize, kTraitShapeOnly, 0, ""},
+    {"", "Reshape", 2, 2, 1, 1, "T,int64->T; T=any", inferReshape, kTraitView, 1u << 1, "allowzero=i"},
+    {"", "Squeeze", 1, 2, 1, 1, "T,int64->T; T=any", inferSqueeze, kTraitView, 1u << 1, ""},
+    {"", "Unsqueeze", 2, 2, 1, 1, "T,int64->T; T=any", inferUnsqueeze, kTraitView, 1u << 1, ""},
+    {"", "Flatten", 1, 1, 1, 1, "T->T; T=any", inferFlatten, kTraitView, 0, "axis=i"},
+    {"", "Expand", 2, 2, 1, 1, "T,int64->T; T=any", inferExpand, 0, 1u << 1, ""},
 };
 
 }  // namespace
