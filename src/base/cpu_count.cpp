@@ -6,28 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/thread_pool.h"
 
 namespace max {
 
 namespace {
-
-struct CloseFile {
-  void operator()(FILE* file) const { fclose(file); }
-};
-
-// The first lines of a small file of /proc or /sys; empty if it cannot be read.
-std::string readSmallFile(const std::string& path) {
-  const std::unique_ptr<FILE, CloseFile> file(fopen(path.c_str(), "re"));
-  if (!file) return {};
-  char text[4096];
-  return {text, fread(text, 1, sizeof text, file.get())};
-}
 
 std::vector<int> allowedCpus() {
   std::vector<int> cpus;
@@ -49,7 +37,7 @@ int physicalCores(const std::vector<int>& cpus) {
   std::set<std::string> cores;
   for (int cpu : cpus) {
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
-    const std::string siblings = readSmallFile(folder + "thread_siblings_list");
+    const std::string siblings = readSmallTextFile((folder + "thread_siblings_list").c_str());
     cores.insert(siblings.empty() ? std::to_string(cpu) : siblings);
   }
   return static_cast<int>(cores.size());
@@ -65,7 +53,8 @@ int quotaVersion2(std::string group) {
   int limit = INT32_MAX;
   while (true) {
     double quota = 0, period = 0;
-    if (sscanf(readSmallFile("/sys/fs/cgroup" + group + "/cpu.max").c_str(), "%lf %lf", &quota, &period) == 2)
+    if (sscanf(readSmallTextFile(("/sys/fs/cgroup" + group + "/cpu.max").c_str()).c_str(), "%lf %lf", &quota,
+               &period) == 2)
       limit = std::min(limit, processors(quota, period));
     const size_t slash = group.rfind('/');
     if (slash == std::string::npos) return limit;
@@ -77,8 +66,8 @@ int quotaVersion1(const std::string& group) {
   int limit = INT32_MAX;
   for (const char* root : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
     for (const std::string& folder : {root + group, std::string(root)}) {
-      const double quota = atof(readSmallFile(folder + "/cpu.cfs_quota_us").c_str());
-      const double period = atof(readSmallFile(folder + "/cpu.cfs_period_us").c_str());
+      const double quota = atof(readSmallTextFile((folder + "/cpu.cfs_quota_us").c_str()).c_str());
+      const double period = atof(readSmallTextFile((folder + "/cpu.cfs_period_us").c_str()).c_str());
       limit = std::min(limit, processors(quota, period));
     }
   return limit;
@@ -87,7 +76,7 @@ int quotaVersion1(const std::string& group) {
 // Lines "0::/group" (version 2) and "4:cpu,cpuacct:/group" (version 1).
 int quotaLimit() {
   int limit = INT32_MAX;
-  const std::string groups = readSmallFile("/proc/self/cgroup");
+  const std::string groups = readSmallTextFile("/proc/self/cgroup");
   for (size_t at = 0; at < groups.size();) {
     const size_t end = std::min(groups.find('\n', at), groups.size());
     const std::string line = groups.substr(at, end - at);

@@ -3,7 +3,8 @@
 //
 // Workers start lazily, at the first loop that needs them, and are never joined.
 // The caller always takes part. Idle workers spin for tens of microseconds, then
-// sleep, so that a process between two calls costs nothing.
+// sleep, so that a process between two calls costs nothing. In the child after a
+// fork the workers are gone and start again lazily.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,7 @@ using LoopBody = FunctionRef<void(int64_t begin, int64_t end, int lane)>;
 void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body);
 
 // The smallest of: affinity mask, cgroup CPU quota (rounded up), physical cores within the mask. At least 1.
+// MAX_NUM_THREADS overrules it.
 int defaultLanes();
-
-// In the child after fork: workers are gone and start again lazily.
-// (Registered with pthread_atfork by the pool when its first worker starts.)
 
 }  // namespace max
