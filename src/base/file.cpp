@@ -180,13 +180,13 @@ Ref<Storage> loadFile(const std::string& path, bool alwaysCopy) {
   return MappedFile::open(path);
 }
 
-std::string readSmallTextFile(const char* path) {
+std::string readSmallTextFile(const char* path, size_t limit) {
   std::string text;
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return text;
   char chunk[4096];
   ssize_t count;
-  while ((count = ::read(descriptor, chunk, sizeof chunk)) > 0 && text.size() < (1u << 20))
+  while (text.size() < limit && (count = ::read(descriptor, chunk, sizeof chunk)) > 0)
     text.append(chunk, static_cast<size_t>(count));
   ::close(descriptor);
   return text;

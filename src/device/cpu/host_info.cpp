@@ -18,6 +18,9 @@ namespace {
 
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
+// The first processor's entry; all of them are long, and slow to make, on large machines.
+std::string firstProcessor() { return readSmallTextFile("/proc/cpuinfo", 4096); }
+
 // The text after `key` on its line, without blanks and the colon; empty if no line starts with the key.
 std::string valueOf(const std::string& text, std::string_view key) {
   size_t line = 0;
@@ -77,7 +80,7 @@ void limitToGroup(MemoryInfo& info, const GroupKind& kind, const std::string& fo
 }  // namespace
 
 std::string processorName() {
-  std::string name = valueOf(readSmallTextFile("/proc/cpuinfo"), "model name");
+  std::string name = valueOf(firstProcessor(), "model name");
   utsname system{};
   if (name.empty() && uname(&system) == 0) name = system.machine;
   return name.empty() ? "CPU" : name;
@@ -103,7 +106,7 @@ uint64_t processMemory() { return number(valueOf(readSmallTextFile("/proc/self/s
 int64_t processorClockRate() {
   const uint64_t kilohertz = numberIn("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", 0);
   if (kilohertz != 0) return static_cast<int64_t>(kilohertz);
-  return static_cast<int64_t>(number(valueOf(readSmallTextFile("/proc/cpuinfo"), "cpu MHz"), 0)) * 1000;
+  return static_cast<int64_t>(number(valueOf(firstProcessor(), "cpu MHz"), 0)) * 1000;
 }
 
 int64_t usableProcessors() {
