@@ -26,6 +26,8 @@
   X(padKernels) \
   X(resizeKernels) \
   X(sequenceKernels) \
+  X(topKKernels) \
+  X(quantizeKernels) \
   X(dynamicKernels) \
   X(referenceElementwiseKernels) \
   X(referenceMatMulKernels) \

@@ -390,6 +390,62 @@ Sample arg(Source& source, const Row& row) {
   return sample;
 }
 
+Sample topK(Source& source, const Row& row) {
+  // Few different values, so that there are ties.
+  const Shape shape = source.full(1, 4, 12);
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape, -9, 9)}};
+  if (!isFloat(sample.inputs[0]->dtype())) sample.inputs[0] = source.tensor(DType::Int32, shape, -5, 5);
+  const int64_t axis = randomAxis(source, shape.rank());
+  const int64_t size = shape[static_cast<int>(axis < 0 ? axis + shape.rank() : axis)];
+  sample.inputs.push_back(source.ints({source.integer(source.chance(5) ? 0 : 1, size)}));
+  sample.attributes.set("axis", axis);
+  sample.attributes.set("largest", source.integer(0, 1));
+  sample.outputs = 2;
+  sample.constants = 0b10;
+  return sample;
+}
+
+Sample cumSum(Source& source, const Row& row) {
+  const Shape shape = source.full(1, 4);
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape), source.number(randomAxis(source, shape.rank()))}};
+  sample.attributes.set("exclusive", source.integer(0, 1));
+  sample.attributes.set("reverse", source.integer(0, 1));
+  return sample;
+}
+
+// One scale for all, or one per index of an axis.
+void addScales(Source& source, Sample& sample, DType quantized) {
+  const Shape& shape = sample.inputs[0]->shape();
+  Shape scales;
+  if (source.chance(50)) {
+    const int64_t axis = randomAxis(source, shape.rank());
+    scales.push(shape[static_cast<int>(axis < 0 ? axis + shape.rank() : axis)]);
+    sample.attributes.set("axis", axis);
+  }
+  sample.inputs.push_back(source.tensor(DType::Float32, scales, 0.01, 0.1));
+  if (source.chance(70)) sample.inputs.push_back(source.tensor(quantized, scales, -20, 20));
+}
+
+Sample quantize(Source& source, const Row&) {
+  const DType quantized = source.pick<DType>({DType::Int8, DType::UInt8});
+  Sample sample{{source.tensor(DType::Float32, source.full(1, 4), -9, 9)}};
+  addScales(source, sample, quantized);
+  return sample;
+}
+
+Sample dequantize(Source& source, const Row&) {
+  const DType quantized = source.pick<DType>({DType::Int8, DType::UInt8, DType::Int32});
+  Sample sample{{source.tensor(quantized, source.full(1, 4), -120, 120)}};
+  addScales(source, sample, quantized);
+  return sample;
+}
+
+Sample dynamicQuantize(Source& source, const Row& row) {
+  Sample sample = unary(source, row);
+  sample.outputs = 3;
+  return sample;
+}
+
 Sample alongAxis(Source& source, const Row& row) {
   const Shape shape = source.full(1, 4, 12);
   Sample sample{{source.tensor(source.pick(row.dtypes), shape)}};
@@ -708,6 +764,11 @@ const Row kRows[] = {
     {"ReduceSumSquare", reduce, kNumbers, -2, 2, "", 1e-5},
     {"ArgMax", arg, kNumbers},
     {"ArgMin", arg, kNumbers},
+    {"TopK", topK, kSigned},
+    {"CumSum", cumSum, kSigned, -4, 4, "", 1e-5},
+    {"QuantizeLinear", quantize, kFloat32},
+    {"DequantizeLinear", dequantize, kFloat32},
+    {"DynamicQuantizeLinear", dynamicQuantize, kFloat32},
     {"LSTM", recurrent<4>, kFloat32, 0, 0, "", 1e-5},
     {"GRU", recurrent<3>, kFloat32, 0, 0, "", 1e-5},
     {"RNN", recurrent<1>, kFloat32, 0, 0, "", 1e-5},

@@ -211,6 +211,13 @@ void cumulate(const Call& call) {
   });
 }
 
+// NaN is greater than all numbers.
+template <class D>
+bool isGreater(D a, D b) {
+  const bool aIsNan = a != a, bIsNan = b != b;
+  return aIsNan || bIsNan ? aIsNan && !bIsNan : a > b;
+}
+
 void topK(const Call& call) {
   const Line line(call.in().shape, call.axis("axis", -1, call.in().shape.rank()));
   const bool largest = call.integer("largest", 1) != 0;
@@ -224,8 +231,9 @@ void topK(const Call& call) {
     line.forEach([&](int64_t first, int64_t number) {
       std::iota(order.begin(), order.end(), 0);
       const auto at = [&](int64_t i) { return x[static_cast<size_t>(first + i * line.inner)]; };
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t a, int64_t b) { return largest ? at(a) > at(b) : at(a) < at(b); });
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return largest ? isGreater(at(a), at(b)) : isGreater(at(b), at(a));
+      });
       const int64_t target = number / line.inner * kept.size * line.inner + number % line.inner;
       for (int64_t i = 0; i < kept.size; ++i) {
         values[static_cast<size_t>(target + i * line.inner)] = at(order[static_cast<size_t>(i)]);

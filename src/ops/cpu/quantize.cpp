@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
+// integers, with one scale for all or one per index of an axis.
+#include <algorithm>
+#include <limits>
+
+#include "ops/cpu/movement.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kGrain = 16384;
+
+// Rounds to nearest even, for |x| < 2^22: adding 1.5 * 2^23 drops the fraction.
+float rounded(float x) {
+  constexpr float kMagic = 12582912.f;
+  return (x + kMagic) - kMagic;
+}
+
+template <class Q>
+Q quantized(float x, float scale, float zero) {
+  constexpr float kLow = std::numeric_limits<Q>::min(), kHigh = std::numeric_limits<Q>::max();
+  const float scaled = x / scale;
+  // Beyond 1024 the result is saturated anyway; NaN becomes the lower end.
+  const float bounded = std::min(std::max(-1024.f, scaled), 1024.f);
+  return static_cast<Q>(static_cast<int32_t>(std::min(std::max(rounded(bounded) + zero, kLow), kHigh)));
+}
+
+// Runs of elements that share a scale: [outer, size, inner] with one scale per index of the middle axis.
+struct ScaleRuns {
+  int64_t count, size = 1, inner;
+
+  explicit ScaleRuns(const KernelRequest& request) {
+    const Shape& data = request.inputs[0].shape;
+    count = inner = data.count();
+    if (request.inputs[1].shape.count() == 1) return;
+    const int axis = MovementCall(request, nullptr).axis(request.node.attributes.getInt("axis", 1), data.rank());
+    size = data[axis];
+    inner = data.product(axis + 1, data.rank());
+  }
+
+  static bool fits(const KernelRequest& request) {
+    const Shape &data = request.inputs[0].shape, &scales = request.inputs[1].shape;
+    if (request.has(2) && !(request.inputs[2].shape == scales)) return false;
+    if (scales.count() == 1 && scales.rank() < 2) return true;
+    const int64_t axis = request.node.attributes.getInt("axis", 1), rank = data.rank();
+    if (scales.rank() != 1 || axis < -rank || axis >= rank) return false;
+    return scales[0] == data[static_cast<int>(axis < 0 ? axis + rank : axis)];
+  }
+
+  // Calls body(begin, end, scale index) for stretches of equal scale within all elements.
+  template <class Body>
+  void run(const KernelContext& context, Body body) const {
+    context.parallelFor(count, kGrain, [&](int64_t begin, int64_t end, int) {
+      while (begin < end) {
+        const int64_t run = begin / inner, stop = std::min(end, (run + 1) * inner);
+        body(begin, stop, run % size);
+        begin = stop;
+      }
+    });
+  }
+};
+
+template <class Q>
+class QuantizeKernel final : public Kernel {
+ public:
+  explicit QuantizeKernel(const KernelRequest& request) : runs_(request), hasZero_(request.has(2)) {}
+  static bool accepts(const KernelRequest& request) {
+    constexpr DType kQuantized = std::is_signed_v<Q> ? DType::Int8 : DType::UInt8;
+    return request.inputs[0].dtype == DType::Float32 && request.inputs[1].dtype == DType::Float32 &&
+           request.outputs[0].dtype == kQuantized && ScaleRuns::fits(request);
+  }
+  void run(const KernelContext& context) const override {
+    const float* x = context.in<float>(0);
+    Q* y = context.out<Q>();
+    runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
+      const float scale = context.in<float>(1)[index];
+      const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
+      for (int64_t i = begin; i < end; ++i) y[i] = quantized<Q>(x[i], scale, zero);
+    });
+  }
+
+ private:
+  ScaleRuns runs_;
+  bool hasZero_;
+};
+
+template <class Q>
+class DequantizeKernel final : public Kernel {
+ public:
+  explicit DequantizeKernel(const KernelRequest& request) : runs_(request), hasZero_(request.has(2)) {}
+  static bool accepts(const KernelRequest& request) {
+    constexpr DType kQuantized = std::is_same_v<Q, int32_t> ? DType::Int32
+                                 : std::is_signed_v<Q>      ? DType::Int8
+                                                            : DType::UInt8;
+    return request.inputs[0].dtype == kQuantized && request.inputs[1].dtype == DType::Float32 &&
+           request.outputs[0].dtype == DType::Float32 && ScaleRuns::fits(request);
+  }
+  void run(const KernelContext& context) const override {
+    const Q* x = context.in<Q>(0);
+    float* y = context.out<float>();
+    runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
+      const float scale = context.in<float>(1)[index];
+      const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
+      for (int64_t i = begin; i < end; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
+    });
+  }
+
+ private:
+  ScaleRuns runs_;
+  bool hasZero_;
+};
+
+class DynamicQuantizeKernel final : public Kernel {
+ public:
+  explicit DynamicQuantizeKernel(const KernelRequest& request) : count_(request.inputs[0].shape.count()) {}
+  static bool accepts(const KernelRequest& request) {
+    return request.outputs.size() == 3 && request.outputs[0].present() && request.outputs[1].present() &&
+           request.outputs[2].present();
+  }
+  void run(const KernelContext& context) const override {
+    const float* x = context.in<float>(0);
+    float low = 0, high = 0;
+    for (int64_t i = 0; i < count_; ++i) {
+      low = std::min(low, x[i]);
+      high = std::max(high, x[i]);
+    }
+    const float range = (high - low) / 255, scale = range == 0 ? 1 : range;
+    const uint8_t zero = quantized<uint8_t>(0 - low, scale, 0);
+    *context.out<float>(1) = scale;
+    *context.out<uint8_t>(2) = zero;
+    uint8_t* y = context.out<uint8_t>(0);
+    context.parallelFor(count_, kGrain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) y[i] = quantized<uint8_t>(x[i], scale, zero);
+    });
+  }
+
+ private:
+  int64_t count_;
+};
+
+template <class K>
+constexpr Implementation row() {
+  return {"f32", K::accepts,
+          [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<K>(request); }};
+}
+
+constexpr Implementation kQuantize[] = {row<QuantizeKernel<uint8_t>>(), row<QuantizeKernel<int8_t>>()};
+constexpr Implementation kDequantize[] = {row<DequantizeKernel<uint8_t>>(), row<DequantizeKernel<int8_t>>(),
+                                          row<DequantizeKernel<int32_t>>()};
+constexpr Implementation kDynamicQuantize[] = {row<DynamicQuantizeKernel>()};
+
+const OpKernels kRows[] = {
+    {"", "QuantizeLinear", kQuantize},
+    {"", "DequantizeLinear", kDequantize},
+    {"", "DynamicQuantizeLinear", kDynamicQuantize},
+};
+
+}  // namespace
+
+std::span<const OpKernels> quantizeKernels() { return kRows; }
+
+}  // namespace max

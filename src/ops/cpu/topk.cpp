@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// TopK by selection, and running sums and products.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ops/cpu/movement.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+// A tensor as [outer, size, inner] around one axis.
+struct Line {
+  int64_t outer, size, inner;
+  Line(const Shape& shape, int axis)
+      : outer(shape.product(0, axis)), size(shape[axis]), inner(shape.product(axis + 1, shape.rank())) {}
+};
+
+template <class T>
+bool isNan(T value) {
+  return value != value;
+}
+
+// NaN is larger than everything; of equal values the first comes first.
+template <class T>
+bool comesBefore(const T* values, int64_t stride, bool largest, int64_t a, int64_t b) {
+  const T x = values[a * stride], y = values[b * stride];
+  if (isNan(x) || isNan(y)) {
+    if (isNan(x) != isNan(y)) return isNan(x) == largest;
+    return a < b;
+  }
+  if (x != y) return largest ? x > y : x < y;
+  return a < b;
+}
+
+template <class T>
+class TopKKernel final : public Kernel {
+ public:
+  explicit TopKKernel(const KernelRequest& request)
+      : largest_(request.node.attributes.getInt("largest", 1) != 0),
+        hasValues_(request.outputs[0].present()),
+        hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()) {
+    const MovementCall call(request, nullptr);
+    const int axis = call.axis(request.node.attributes.getInt("axis", -1), call.in().rank());
+    const Line line(call.in(), axis);
+    outer_ = line.outer;
+    size_ = line.size;
+    inner_ = line.inner;
+    kept_ = call.out(hasValues_ ? 0 : 1)[axis];
+    if (kept_ > size_)
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "k = ", kept_, " is more than the ", size_, " elements of axis ", axis);
+    lanes_ = std::max(request.lanes, 1);
+  }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * laneElements() * sizeof(int64_t); }
+
+  void run(const KernelContext& context) const override {
+    const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(size_, 1));
+    context.parallelFor(outer_ * inner_, grain, [&](int64_t begin, int64_t end, int lane) {
+      int64_t* order = reinterpret_cast<int64_t*>(context.scratch) + static_cast<size_t>(lane) * laneElements();
+      for (int64_t i = begin; i < end; ++i) select(context, i / inner_, i % inner_, order);
+    });
+  }
+
+ private:
+  size_t laneElements() const { return (static_cast<size_t>(size_) + 7) / 8 * 8; }
+
+  void select(const KernelContext& context, int64_t o, int64_t i, int64_t* order) const {
+    const T* values = context.in<T>(0) + o * size_ * inner_ + i;
+    std::iota(order, order + size_, 0);
+    const auto before = [&](int64_t a, int64_t b) { return comesBefore(values, inner_, largest_, a, b); };
+    if (kept_ * 4 < size_)
+      std::partial_sort(order, order + kept_, order + size_, before);
+    else
+      std::sort(order, order + size_, before);
+    for (int64_t k = 0; k < kept_; ++k) {
+      const int64_t at = (o * kept_ + k) * inner_ + i;
+      if (hasValues_) context.out<T>(0)[at] = values[order[k] * inner_];
+      if (hasIndices_) context.out<int64_t>(1)[at] = order[k];
+    }
+  }
+
+  bool largest_, hasValues_, hasIndices_;
+  int lanes_;
+  int64_t outer_, size_, inner_, kept_;
+};
+
+// Unsigned arithmetic for integers, since sums wrap.
+template <class T>
+using Wrapped = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+
+template <class T>
+class CumSumKernel final : public Kernel {
+ public:
+  explicit CumSumKernel(const KernelRequest& request)
+      : saved_(request),
+        isExclusive_(request.node.attributes.getInt("exclusive", 0) != 0),
+        isReverse_(request.node.attributes.getInt("reverse", 0) != 0) {}
+
+  void run(const KernelContext& context) const override {
+    const KernelRequest request = saved_.request();
+    const MovementCall call(request, context.inputs);
+    const std::vector<int64_t> axes = call.integers(1);
+    if (axes.size() != 1) call.fail(MAX_STATUS_INVALID_ARGUMENT, axes.size(), " axes instead of one");
+    const Line line(call.in(), call.axis(axes[0], call.in().rank()));
+    for (int64_t o = 0; o < line.outer; ++o) {
+      const T* x = context.in<T>(0) + o * line.size * line.inner;
+      T* y = context.out<T>() + o * line.size * line.inner;
+      for (int64_t step = 0; step < line.size; ++step) addStep(line, x, y, step);
+    }
+  }
+
+ private:
+  // One row of `inner` sums from the row before it.
+  void addStep(const Line& line, const T* x, T* y, int64_t step) const {
+    using W = Wrapped<T>;
+    const int64_t row = (isReverse_ ? line.size - 1 - step : step) * line.inner;
+    const int64_t before = isReverse_ ? row + line.inner : row - line.inner;
+    const T* added = x + (isExclusive_ ? before : row);
+    for (int64_t i = 0; i < line.inner; ++i) {
+      if (step == 0)
+        y[row + i] = isExclusive_ ? T{0} : x[row + i];
+      else
+        y[row + i] = static_cast<T>(static_cast<W>(y[before + i]) + static_cast<W>(added[i]));
+    }
+  }
+
+  SavedRequest saved_;
+  bool isExclusive_, isReverse_;
+};
+
+template <template <class> class K, class T, DType kDType>
+constexpr Implementation rowOf(std::string_view name) {
+  return {name, [](const KernelRequest& request) { return request.inputs[0].dtype == kDType; },
+          [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<K<T>>(request); }};
+}
+
+template <template <class> class K>
+inline constexpr Implementation kTyped[] = {
+    rowOf<K, float, DType::Float32>("typed"),
+    rowOf<K, double, DType::Float64>("typed"),
+    rowOf<K, int64_t, DType::Int64>("typed"),
+    rowOf<K, int32_t, DType::Int32>("typed"),
+};
+
+const OpKernels kRows[] = {
+    {"", "TopK", kTyped<TopKKernel>},
+    {"", "CumSum", kTyped<CumSumKernel>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> topKKernels() { return kRows; }
+
+}  // namespace max
