@@ -17,7 +17,8 @@ namespace max {
 #define MAX_FOR_EACH_ELEMENT_OP(X)                                                                                     \
   X(Copy)                                                                                                              \
   X(Neg)                                                                                                               \
-  X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)    \
+  X(Abs)                                                                                                               \
+  X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)           \
       X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) X(Erf) X(Gelu) X(GeluTanh)    \
           X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan)     \
               X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Scale) X(Not) X(BitwiseNot) X(IsNan) X(IsInf) X(Add) X(Sub) \
@@ -48,8 +49,8 @@ inline constexpr int64_t kSplatBytes = 64;
 TileFunction findTileFunction(ElementOp op, DType from, DType to);
 
 // The files behind it.
-TileFunction findFloatTileFunction(ElementOp op);                        // float32, vectorised by target
-TileFunction findPlainTileFunction(ElementOp op, DType from, DType to);  // all other types
+TileFunction findFloatTileFunction(ElementOp op);               // float32, vectorised by target
+TileFunction findPlainTileFunction(ElementOp op, DType dtype);  // all other arithmetic
 TileFunction findCastTileFunction(DType from, DType to);
 bool isCastable(DType dtype);  // bool, 8 to 64 bit integers, float16, bfloat16, float32, float64
 

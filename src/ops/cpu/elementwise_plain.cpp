@@ -337,46 +337,9 @@ TileFunction findLogical(ElementOp op) {
 #undef MAX_COMPARE
 #undef MAX_TERNARY
 
-template <class T>
-void where(const TileOperands& t) {
-  const uint8_t* condition = static_cast<const uint8_t*>(t.src[0]);
-  const T *a = static_cast<const T*>(t.src[1]), *b = static_cast<const T*>(t.src[2]);
-  T* r = static_cast<T*>(t.dst);
-  const int64_t sc = t.step[0], sa = t.step[1], sb = t.step[2];
-#pragma GCC ivdep
-  for (int64_t i = 0; i < t.count; ++i) r[i] = condition[i * sc] ? a[i * sa] : b[i * sb];
-}
+}  // namespace
 
-template <class T>
-void copy(const TileOperands& t) {
-  if (t.step[0] == 1 && t.src[0] != t.dst)
-    std::memcpy(t.dst, t.src[0], static_cast<size_t>(t.count) * sizeof(T));
-  else
-    loop<T, T>(t, [](T x) { return x; });
-}
-
-// What only moves bytes depends on the element size alone.
-template <class T>
-TileFunction findMove(ElementOp op) {
-  return op == ElementOp::Where ? where<T> : op == ElementOp::Copy ? copy<T> : nullptr;
-}
-
-TileFunction findMove(ElementOp op, DType dtype) {
-  switch (sizeOf(dtype)) {
-    case 1:
-      return findMove<uint8_t>(op);
-    case 2:
-      return findMove<uint16_t>(op);
-    case 4:
-      return findMove<uint32_t>(op);
-    case 8:
-      return findMove<uint64_t>(op);
-    default:
-      return nullptr;
-  }
-}
-
-TileFunction findTyped(ElementOp op, DType dtype) {
+TileFunction findPlainTileFunction(ElementOp op, DType dtype) {
   switch (dtype) {
     case DType::Bool:
       return findLogical(op);
@@ -403,44 +366,6 @@ TileFunction findTyped(ElementOp op, DType dtype) {
     default:
       return nullptr;
   }
-}
-
-bool givesBool(ElementOp op) {
-  return (op >= ElementOp::Equal && op <= ElementOp::Xor) || op == ElementOp::IsNan || op == ElementOp::IsInf ||
-         op == ElementOp::Not;
-}
-
-}  // namespace
-
-TileFunction findPlainTileFunction(ElementOp op, DType from, DType) {
-  const TileFunction move = findMove(op, from);
-  return move ? move : findTyped(op, from);
-}
-
-TileFunction findTileFunction(ElementOp op, DType from, DType to) {
-  if (op == ElementOp::Cast) return findCastTileFunction(from, to);
-  if (givesBool(op) ? to != DType::Bool : to != from) return nullptr;
-  const TileFunction vectorised = from == DType::Float32 ? findFloatTileFunction(op) : nullptr;
-  return vectorised ? vectorised : findPlainTileFunction(op, from, to);
-}
-
-namespace {
-
-template <class T>
-void splat(void* block, const void* value) {
-  T element;
-  std::memcpy(&element, value, sizeof element);
-  for (size_t i = 0; i < static_cast<size_t>(kSplatBytes) / sizeof element; ++i)
-    std::memcpy(static_cast<char*>(block) + i * sizeof element, &element, sizeof element);
-}
-
-}  // namespace
-
-void splatElement(void* block, const void* value, size_t elementSize) {
-  if (elementSize == 4) return splat<uint32_t>(block, value);
-  if (elementSize == 8) return splat<uint64_t>(block, value);
-  if (elementSize == 2) return splat<uint16_t>(block, value);
-  splat<uint8_t>(block, value);
 }
 
 }  // namespace max
