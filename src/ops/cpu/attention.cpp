@@ -244,7 +244,13 @@ void AttentionKernel::store(const KernelContext& context, const float* values, f
                             int64_t query) const {
   float* out = context.out<float>() + out_.offset(head / q_.heads, head % q_.heads) + query * out_.positionStride;
   const float factor = 1 / sum;
-  for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = keyPanels_.count ? values[d] * factor : 0.f;
+  if (keyPanels_.count == 0) {
+    for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = 0;
+  } else if (out_.sizeStride == 1) {
+    for (int64_t d = 0; d < v_.size; ++d) out[d] = values[d] * factor;
+  } else {
+    for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = values[d] * factor;
+  }
 }
 
 bool acceptsAttention(const KernelRequest& request) {

@@ -65,7 +65,7 @@ float update(SoftmaxRow& row) {
     storeFirst(d, weight, row.scores + i, rest);
     sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)), weight));
   }
-  const float factor = hn::GetLane(exp(d, hn::Set(d, row.largest - base)));
+  const float factor = row.largest == kLowest ? 0.f : hn::GetLane(exp(d, hn::Set(d, row.largest - base)));
   row.sum = row.sum * factor + sumOf(d, sum);
   row.largest = largest;
   return factor;
