@@ -76,6 +76,8 @@ void compile(Graph& graph, const CompileOptions& options) {
     if (options.onPass) options.onPass(options.userData, pass.name);
     runPass(pass, graph, options);
   }
+  // Passes on subgraphs may leave outer nodes without readers.
+  if (graph.eraseDead() > 0) graph.sort();
 }
 
 }  // namespace max

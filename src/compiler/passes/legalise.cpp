@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on float16 or bfloat16 that no kernel takes get Casts to float32 around them.
+// Operators on float16 or bfloat16 that no kernel takes, or only a slow one, get Casts to float32 around them.
 #include <algorithm>
 #include <unordered_map>
 
@@ -19,25 +19,36 @@ bool usesHalf(const Node& node) {
 }
 
 // What a plan might ask for; sizes that are not known do not matter to the choice by dtype.
-Operand operandOf(const Value* value) {
+Operand operandOf(const Value* value, bool widen) {
   Operand operand;
   if (!value) return operand;
-  operand.dtype = value->type.dtype;
+  const bool cast = widen && isHalf(value->type.dtype);
+  operand.dtype = cast ? DType::Float32 : value->type.dtype;
   for (const Dim& dim : value->type.dims) operand.shape.push(dim.isKnown() ? dim.value() : 2);
-  operand.constant = value->constant.get();
+  operand.constant = cast ? nullptr : value->constant.get();
   return operand;
 }
 
-bool hasKernel(const Node& node) {
-  const OpKernels* kernels = findKernels(node.domain(), node.op());
-  if (!kernels) return true;  // views and control flow run without kernels; what is missing is reported at the plan
-  if (kernels->dynamic) return true;
+enum class Speed { None, Reference, Fast };
+
+// What kind of kernel would run the node, on its own types or with float32 for the half ones.
+Speed speedOf(const Node& node, const OpKernels& kernels, bool widen) {
   std::vector<Operand> inputs, outputs;
-  for (const Value* input : node.inputs) inputs.push_back(operandOf(input));
-  for (const Value* output : node.outputs) outputs.push_back(operandOf(output));
+  for (const Value* input : node.inputs) inputs.push_back(operandOf(input, widen));
+  for (const Value* output : node.outputs) outputs.push_back(operandOf(output, widen));
   const KernelRequest request{node, inputs, outputs, 1};
-  return std::any_of(kernels->implementations.begin(), kernels->implementations.end(),
-                     [&](const Implementation& candidate) { return !candidate.accepts || candidate.accepts(request); });
+  for (const Implementation& candidate : kernels.implementations)
+    if (!candidate.accepts || candidate.accepts(request))
+      return candidate.name == "reference" ? Speed::Reference : Speed::Fast;
+  return Speed::None;
+}
+
+bool needsCasts(const Node& node) {
+  const OpKernels* kernels = findKernels(node.domain(), node.op());
+  // Views and control flow run without kernels; what is missing is reported by the plan.
+  if (!kernels || kernels->dynamic || hasTrait(node, kTraitView)) return false;
+  const Speed own = speedOf(node, *kernels, false);
+  return own != Speed::Fast && speedOf(node, *kernels, true) > own;
 }
 
 class Legaliser {
@@ -88,7 +99,7 @@ void legaliseTypes(Rewriter& rewriter) {
   Legaliser legaliser(rewriter);
   const std::vector<Node*> nodes = rewriter.graph().nodes();
   for (Node* node : nodes)
-    if (isLive(*node) && usesHalf(*node) && !node->is("Cast") && !hasKernel(*node)) legaliser.legalise(*node);
+    if (isLive(*node) && usesHalf(*node) && !node->is("Cast") && needsCasts(*node)) legaliser.legalise(*node);
 }
 
 }  // namespace max

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpreter.h"
+
+namespace max::test {
+namespace {
+
+TEST(Compiler, PassesHaveNamesAndRequiredOnesAlwaysRun) {
+  bool prepares = false;
+  for (const Pass& pass : passes()) {
+    EXPECT_FALSE(pass.name.empty());
+    EXPECT_FALSE(pass.summary.empty());
+    prepares |= pass.name == "prepare" && pass.required;
+  }
+  EXPECT_TRUE(prepares);
+}
+
+TEST(Compiler, ProgressIsReportedAndMayEndTheCompilation) {
+  Builder b;
+  b.output(b.op("Relu", {b.input({3})}));
+  CompileOptions options;
+  int count = 0;
+  options.userData = &count;
+  options.onPass = [](void* data, std::string_view) { ++*static_cast<int*>(data); };
+  compile(*b.graph, options);
+  EXPECT_EQ(count, static_cast<int>(passes().size()));
+  options.onPass = [](void*, std::string_view) { fail(MAX_STATUS_CANCELLED, "cancelled"); };
+  EXPECT_THROW(compile(*b.graph, options), Error);
+}
+
+TEST(Compiler, HalfTypesRunOnFloat32KernelsAndAreNotRoundedBetweenThem) {
+  Builder b;
+  const Attributes toHalf = attrs({{"to", int64_t{10}}});
+  Value* x = b.op("Cast", {b.input({4, 6})}, toHalf);
+  Value* w = b.op("Cast", {b.random({6, 6})}, toHalf);
+  Value* y = b.op("MatMul", {b.op("MatMul", {x, w}), w});
+  b.output(b.op("Cast", {y}, attrs({{"to", int64_t{1}}})));
+  compile(*b.graph, withoutFusion());
+  for (const Node* node : b.graph->nodes()) {
+    if (node->isOwn("MatMul")) {
+      EXPECT_EQ(node->output()->type.dtype, DType::Float32) << dump(*b.graph);
+    }
+  }
+  EXPECT_EQ(countOperators(*b.graph)["max.MatMul"], 2);
+  std::mt19937 random(1);
+  EXPECT_EQ(interpret(*b.graph, {randomTensor({4, 6}, random)})[0]->dtype(), DType::Float32);
+}
+
+TEST(Compiler, OuterNodesThatOnlyADeadBranchReadVanish) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({3});
+    Value* unused = b.op("Exp", {x});
+    Ref<Graph> thenBranch = makeRef<Graph>(*b.graph, "then");
+    thenBranch->addOutput(thenBranch->addNode("", "Relu", {x})->output());
+    Ref<Graph> elseBranch = makeRef<Graph>(*b.graph, "else");
+    elseBranch->addOutput(elseBranch->addNode("", "Neg", {unused})->output());
+    const bool yes = true;
+    Value* condition = b.graph->addConstant(Tensor::copyOf(DType::Bool, Shape(), &yes));
+    b.output(b.op("If", {condition}, attrs({{"then_branch", thenBranch}, {"else_branch", elseBranch}})));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3}}), "Relu");
+}
+
+TEST(Compiler, SubgraphsAreOptimisedToo) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 3, 6, 6});
+    Ref<Graph> thenBranch = makeRef<Graph>(*b.graph, "then");
+    Value* weights = thenBranch->addConstant(Tensor::allocate(DType::Float32, {4, 3, 3, 3}, true));
+    Value* y = thenBranch->addNode("", "Conv", {x, weights})->output();
+    thenBranch->addOutput(thenBranch->addNode("", "Relu", {y})->output());
+    Ref<Graph> elseBranch = makeRef<Graph>(*b.graph, "else");
+    elseBranch->addOutput(elseBranch->addNode("", "Sqrt", {elseBranch->addNode("", "Abs", {x})->output()})->output());
+    Value* condition = b.op("Greater", {b.op("ReduceSum", {x}, attrs({{"keepdims", int64_t{0}}})), b.scalar(1e9f)});
+    b.output(b.op("If", {condition}, attrs({{"then_branch", thenBranch}, {"else_branch", elseBranch}})));
+  };
+  compileAndCompare(build, {{2, 3, 6, 6}}, {});
+  Builder b;
+  build(b);
+  compile(*b.graph, {});
+  const Node* branch = b.graph->nodes().back();
+  ASSERT_TRUE(branch->is("If"));
+  EXPECT_EQ(operatorsOf(*branch->attributes.getGraph("then_branch")), "Transpose*2 max.Conv");
+  EXPECT_EQ(operatorsOf(*branch->attributes.getGraph("else_branch")), "max.Elementwise");
+}
+
+}  // namespace
+}  // namespace max::test
