@@ -26,28 +26,30 @@ HWY_INLINE float largestOf(V v) {
   return hn::GetLane(hn::MaxOfLanes(d, v));
 }
 
-// Adds the mask to the scores and returns the largest.
-float addMask(const SoftmaxRow& row) {
+float largestScore(const float* scores, int64_t count) {
   const D d;
   V largest = hn::Set(d, kLowest);
-  const V same = hn::Set(d, row.mask && row.maskStep == 0 ? row.mask[0] : 0.f);
   int64_t i = 0;
-  for (; i + kLanes <= row.count; i += kLanes) {
-    const V score = hn::Add(hn::LoadU(d, row.scores + i), row.maskStep ? hn::LoadU(d, row.mask + i) : same);
-    hn::StoreU(score, d, row.scores + i);
-    largest = hn::Max(largest, score);
-  }
+  for (; i + kLanes <= count; i += kLanes) largest = hn::Max(largest, hn::LoadU(d, scores + i));
   float result = largestOf(largest);
-  for (; i < row.count; ++i) {
-    row.scores[i] += row.mask ? row.mask[i * row.maskStep] : 0.f;
-    result = row.scores[i] > result ? row.scores[i] : result;
-  }
+  for (; i < count; ++i) result = scores[i] > result ? scores[i] : result;
   return result;
+}
+
+void addMask(const SoftmaxRow& row) {
+  const D d;
+  const V same = hn::Set(d, row.maskStep ? 0.f : row.mask[0]);
+  int64_t i = 0;
+  for (; i + kLanes <= row.count; i += kLanes)
+    hn::StoreU(hn::Add(hn::LoadU(d, row.scores + i), row.maskStep ? hn::LoadU(d, row.mask + i) : same), d,
+               row.scores + i);
+  for (; i < row.count; ++i) row.scores[i] += row.mask[i * row.maskStep];
 }
 
 float update(SoftmaxRow& row) {
   const D d;
-  const float found = addMask(row);
+  if (row.mask) addMask(row);
+  const float found = largestScore(row.scores, row.count);
   const float largest = found > row.largest ? found : row.largest;
   // A row that is masked throughout has no maximum; its weights are 0 and so is its sum.
   const float base = largest == kLowest ? 0.f : largest;

@@ -43,13 +43,23 @@ HWY_INLINE hn::Vec<D> powerOfTwo(D d, VI n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
+// x * 2^n for whole n in [-126, 128].
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V scaleByPower(D d, V x, V n) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(V) == 64) return V{_mm512_scalef_ps(x.raw, n.raw)};
+#endif
+  const auto whole = hn::ConvertTo(hn::RebindToSigned<D>(), n);
+  const auto half = hn::ShiftRight<1>(whole);
+  return hn::Mul(hn::Mul(x, powerOfTwo(d, half)), powerOfTwo(d, hn::Sub(whole, half)));
+}
+
 // e^x; infinity where float ends. Results below the smallest normal number, which would cost a hundred times
 // more, are 0: masked scores of a softmax are such.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
   static constexpr float kTail[] = {4.999998859e-01f, 1.666651840e-01f, 4.166953422e-02f, 8.368923427e-03f,
                                     1.375138214e-03f};
-  const hn::RebindToSigned<D> di;
   constexpr float kLeast = -87.33654f;
   const auto vanishes = hn::Lt(x, hn::Set(d, kLeast));
   x = clampKeepingNan(d, x, kLeast, 89.f);
@@ -57,10 +67,7 @@ HWY_INLINE V exp(D d, V x) {
   // log(2) in two parts, so that the product with n is exact.
   const V r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
   const V e = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kTail), hn::Add(r, hn::Set(d, 1.f)));
-  const auto whole = hn::ConvertTo(di, n);
-  const auto half = hn::ShiftRight<1>(whole);
-  const V result = hn::Mul(hn::Mul(e, powerOfTwo(d, half)), powerOfTwo(d, hn::Sub(whole, half)));
-  return hn::IfThenZeroElse(vanishes, result);
+  return hn::IfThenZeroElse(vanishes, scaleByPower(d, e, n));
 }
 
 template <class D, class V = hn::Vec<D>>
