@@ -2,6 +2,8 @@
 // MatMul, Gemm and max.MatMul of float32.
 #include "ops/cpu/matmul.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 
 namespace max {
@@ -334,10 +336,23 @@ const OpKernels kRows[] = {
 
 }  // namespace
 
+// Large weights are written once and streamed often: huge pages save most of the page faults of loading.
+namespace {
+
+void adviseHugePages(void* data, size_t bytes) {
+  constexpr uintptr_t kHugePage = 2 << 20;
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes) / kHugePage * kHugePage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
 PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns)
     : stride_(packedCount(table, rows, columns)), lanes_(table.lanes) {
   const int64_t floats = checkedMultiply(matrices, stride_);
   storage_ = allocateStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
+  adviseHugePages(storage_->data(), storage_->size());
 }
 
 ProductShape::ProductShape(const Shape& a, const Shape& b, bool transposeA, bool transposeB)
