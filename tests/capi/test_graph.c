@@ -261,6 +261,54 @@ static void test_subgraphs(void** state) {
   maxAttributesRelease(attributes);
 }
 
+/* A Loop whose body reads an outer value and ends with its trip count: state = state + step, and all states stacked. */
+static void test_loops_run(void** state) {
+  (void)state;
+  const int64_t one[] = {1}, ten[] = {10};
+  MaxGraph* body = NULL;
+  MaxGraphValue *trips = NULL, *step = add_floats(graph, "step", 1, one, NULL);
+  CHECK(maxGraphAddInput(graph, "trips", MAX_DTYPE_INT64, 0, NULL, NULL, NULL, &trips));
+  MaxGraphValue* start = add_floats(graph, "start", 1, one, NULL);
+  CHECK(maxGraphCreateSubgraph(graph, "body", &body));
+  MaxGraphValue *iteration = NULL, *condition = NULL, *sum = NULL;
+  CHECK(maxGraphAddInput(body, "i", MAX_DTYPE_INT64, 0, NULL, NULL, NULL, &iteration));
+  CHECK(maxGraphAddInput(body, "c", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &condition));
+  MaxGraphValue* operands[] = {add_floats(body, "s", 1, one, NULL), step};
+  CHECK(maxGraphAddNode(body, NULL, "Add", NULL, operands, 2, NULL, &sum, 1));
+  CHECK(maxGraphAddOutput(body, condition, NULL));
+  CHECK(maxGraphAddOutput(body, sum, "next"));
+  CHECK(maxGraphAddOutput(body, sum, "seen"));
+  MaxAttributes* attributes = new_attributes();
+  CHECK(maxAttributesSetGraph(attributes, "body", body));
+  maxGraphRelease(body);
+  MaxGraphValue *inputs[] = {trips, NULL, start}, *outputs[2] = {NULL, NULL};
+  CHECK(add_with("Loop", inputs, 3, attributes, outputs, 2));
+  assert_shape(outputs[0], 1, one);
+  assert_shape(outputs[1], 2, (const int64_t[]){-1, 1});
+  CHECK(maxGraphAddOutput(graph, outputs[0], "last"));
+  CHECK(maxGraphAddOutput(graph, outputs[1], "all"));
+
+  MaxSession* session = NULL;
+  MaxModel* model = NULL;
+  CHECK(maxSessionCreate(NULL, &session));
+  CHECK(maxModelCompile(session, graph, NULL, &model));
+  MaxBuffer* arguments[3] = {new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, one), int64_buffer(0, NULL, ten),
+                             new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, one)};
+  MaxBuffer* results[2] = {NULL, NULL};
+  *(float*)data_of(arguments[0]) = 0.5f;
+  *(float*)data_of(arguments[2]) = 1;
+  CHECK(maxModelExecute(model, arguments, 3, NULL, results, 2));
+  assert_float_equal(*(float*)data_of(results[0]), 6.0f, 0);
+  const int64_t* shape = NULL;
+  CHECK(maxBufferGetShape(results[1], &shape));
+  assert_int_equal(shape[0], 10);
+  assert_float_equal(((float*)data_of(results[1]))[3], 3.0f, 0);
+  for (size_t i = 0; i < 3; ++i) maxBufferRelease(arguments[i]);
+  for (size_t i = 0; i < 2; ++i) maxBufferRelease(results[i]);
+  maxModelRelease(model);
+  maxSessionRelease(session);
+}
+
 /* Attributes and subgraphs hold what they came from, so every order of release is legal. */
 static void test_attributes_outlive_their_graph(void** state) {
   (void)state;
@@ -424,6 +472,7 @@ int main(void) {
       GRAPH_TEST(test_wrong_attributes),
       GRAPH_TEST(test_omitted_inputs),
       GRAPH_TEST(test_subgraphs),
+      GRAPH_TEST(test_loops_run),
       GRAPH_TEST(test_attributes_outlive_their_graph),
       GRAPH_TEST(test_devices),
       GRAPH_TEST(test_wrong_inputs),
