@@ -139,14 +139,15 @@ Node* Graph::addNode(const OpSchema& schema, std::vector<Value*> inputs, Attribu
   checkArity(*node, outputNames.size());
   if (knownAttributesOnly_) checkAttributes(*node);
   std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), outputNames.size());
+  // The graph owns the node before values point at it.
+  Node& added = *nodes_.emplace_back(std::move(node));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    Value* value = newValue(outputNames[i], std::move(outputs[i].type), node.get(), static_cast<int>(i));
+    Value* value = newValue(outputNames[i], std::move(outputs[i].type), &added, static_cast<int>(i));
     value->elements = std::move(outputs[i].elements);
-    node->outputs.push_back(value);
+    added.outputs.push_back(value);
   }
-  attach(*node);
-  nodes_.push_back(std::move(node));
-  return nodes_.back().get();
+  attach(added);
+  return &added;
 }
 
 Node* Graph::addNode(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes,
