@@ -77,6 +77,24 @@ TEST(Recurrent, MatchesReference) {
   });
 }
 
+// The products of a step are then cut into tasks for several threads.
+TEST(Recurrent, ManyItemsAtOnce) {
+  RandomTensors random(43);
+  for (const bool linear : {false, true}) {
+    NodeUnderTest node("", "GRU");
+    node->attributes.set("hidden_size", int64_t{40});
+    node->attributes.set("linear_before_reset", int64_t{linear});
+    const Tensors in = {random.floats({2, 300, 30}), random.floats({1, 120, 30}, 0.5f),
+                        random.floats({1, 120, 40}, 0.2f)};
+    const std::vector<Shape> out = {{2, 1, 300, 40}, {1, 300, 40}};
+    const Tensors expected = node.run(in, out, "reference");
+    for (int lanes : {1, 2, 4}) {
+      const Tensors actual = node.run(in, out, "recurrent_f32", lanes, 6);
+      expectNear(*actual[0], *expected[0], 5e-5f, concat("lanes ", lanes));
+    }
+  }
+}
+
 TEST(Recurrent, RefusesLengthsThatDoNotFit) {
   RandomTensors random(41);
   NodeUnderTest node("", "RNN");

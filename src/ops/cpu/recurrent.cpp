@@ -164,6 +164,8 @@ class RecurrentKernel : public Kernel {
   int64_t gates_, steps_, batch_, inputSize_, hidden_, directions_;
   Ref<RecurrentWeights> weights_;
   bool hasBias_;
+  Gemm inputGemm_, stateGemm_;
+  Gemm candidateGemm_, oneGemm_;  // of all items, and of one; GRU
 
  private:
   Run startRun(const KernelContext& context, int64_t direction) const;
@@ -183,8 +185,7 @@ class RecurrentKernel : public Kernel {
   bool batchFirst_, reverse_, hasLengths_, hasInitialH_, hasInitialC_, hasClip_;
   bool hasOutput_[3];
   float clip_;
-  Gemm inputGemm_, stateGemm_;
-  int64_t directionBytes_, gemmBytes_;
+  int64_t directionBytes_;
 };
 
 Ref<RecurrentWeights> weightsOf(const KernelRequest& request) {
@@ -203,6 +204,10 @@ RecurrentKernel::RecurrentKernel(const KernelRequest& request, int64_t gates,
       directions_(request.inputs[kW].shape[0]),
       weights_(weightsOf(request)),
       hasBias_(request.has(kBias)),
+      inputGemm_(steps_ * batch_, gates * hidden_, 1, inputSize_, Epilogue(), request.lanes),
+      stateGemm_(batch_, gates == 3 ? 2 * hidden_ : gates * hidden_, 1, hidden_, Epilogue(), request.lanes),
+      candidateGemm_(batch_, hidden_, 1, hidden_, Epilogue(), request.lanes),
+      oneGemm_(1, hidden_, 1, hidden_, Epilogue(), request.lanes),
       activationCount_(activations.size()),
       activations_(cellActivations(request.node, activations, directions_)),
       batchFirst_(request.node.attributes.getInt("layout", 0) != 0),
@@ -212,16 +217,15 @@ RecurrentKernel::RecurrentKernel(const KernelRequest& request, int64_t gates,
       hasInitialC_(request.has(kInitialC)),
       hasClip_(request.node.attributes.has("clip")),
       hasOutput_{},
-      clip_(request.node.attributes.getFloat("clip", 0)),
-      inputGemm_(steps_ * batch_, gates * hidden_, 1, inputSize_, Epilogue(), request.lanes),
-      stateGemm_(batch_, gates == 3 ? 2 * hidden_ : gates * hidden_, 1, hidden_, Epilogue(), request.lanes) {
+      clip_(request.node.attributes.getFloat("clip", 0)) {
   for (size_t i = 0; i < 3 && i < request.outputs.size(); ++i) hasOutput_[i] = request.outputs[i].present();
-  gemmBytes_ = static_cast<int64_t>(std::max(inputGemm_.scratchBytes(), stateGemm_.scratchBytes())) +
-               64 * kMaxTileRows * std::max(request.lanes, 1);
+  size_t gemmBytes = 0;
+  for (const Gemm* gemm : {&inputGemm_, &stateGemm_, &candidateGemm_, &oneGemm_})
+    gemmBytes = std::max(gemmBytes, gemm->scratchBytes());
   const int64_t all = gates_ * hidden_;
   int64_t floats = alignUp(checkedMultiply(checkedMultiply(steps_, batch_), all));
   floats = checkedAdd(floats, 2 * alignUp(all * std::max<int64_t>(batch_, 1)) + 3 * alignUp(batch_ * hidden_));
-  directionBytes_ = checkedAdd(checkedMultiply<int64_t>(4, floats), (gemmBytes_ + 63) / 64 * 64);
+  directionBytes_ = checkedAdd(checkedMultiply<int64_t>(4, floats), static_cast<int64_t>((gemmBytes + 63) / 64 * 64));
 }
 
 Run RecurrentKernel::startRun(const KernelContext& context, int64_t direction) const {
@@ -385,9 +389,7 @@ class GruKernel : public RecurrentKernel {
  public:
   explicit GruKernel(const KernelRequest& request)
       : RecurrentKernel(request, 3, kGruDefaults),
-        linear_(request.node.attributes.getInt("linear_before_reset", 0) != 0),
-        candidateGemm_(batch_, hidden_, 1, hidden_, Epilogue(), request.lanes),
-        oneGemm_(1, hidden_, 1, hidden_, Epilogue(), request.lanes) {}
+        linear_(request.node.attributes.getInt("linear_before_reset", 0) != 0) {}
 
  private:
   // The candidate's state bias is inside the reset when the product comes first.
@@ -425,7 +427,6 @@ class GruKernel : public RecurrentKernel {
   }
 
   bool linear_;
-  Gemm candidateGemm_, oneGemm_;
 };
 
 class RnnKernel : public RecurrentKernel {
