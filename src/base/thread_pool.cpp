@@ -22,7 +22,6 @@ namespace max {
 
 namespace {
 
-constexpr int kMaxLanes = 128;
 constexpr int kSlots = 64;  // loops that may run at the same time with help; more run in their caller alone
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr size_t kStackBytes = 1 << 20;

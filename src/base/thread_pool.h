@@ -13,6 +13,9 @@
 
 namespace max {
 
+// More threads than this never run one loop.
+inline constexpr int kMaxLanes = 128;
+
 // Runs [begin, end) on lane `lane`; lanes running at the same time differ and are < lanes.
 using LoopBody = FunctionRef<void(int64_t begin, int64_t end, int lane)>;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/session.h"
 
+#include <algorithm>
+
 #include "base/thread_pool.h"
 #include "capi/guard.h"
 #include "capi/index.h"
@@ -29,7 +31,7 @@ std::vector<max::Ref<MaxDevice>> devicesOf(const MaxSessionOptions& options) {
 int lanesOf(const MaxSessionOptions& options) {
   max::require(options.numThreads >= 0 && options.numThreads <= 65536, MAX_STATUS_INVALID_ARGUMENT, "numThreads is ",
                options.numThreads);
-  return options.numThreads > 0 ? options.numThreads : max::defaultLanes();
+  return std::min(options.numThreads > 0 ? options.numThreads : max::defaultLanes(), max::kMaxLanes);
 }
 
 }  // namespace

@@ -32,12 +32,18 @@ static void options_choose_devices_and_threads(void** state) {
   options.numThreads = 3;
   MaxSession* session = NULL;
   CHECK(maxSessionCreate(&options, &session));
-  maxDeviceRelease(cpu); /* the session holds it */
   int32_t count = 0, threads = 0;
   CHECK(maxSessionGetDeviceCount(session, &count));
   assert_int_equal(count, 2);
   CHECK(maxSessionGetNumThreads(session, &threads));
   assert_int_equal(threads, 3);
+  MaxSession* crowded = NULL;
+  options.numThreads = 60000;
+  CHECK(maxSessionCreate(&options, &crowded));
+  maxDeviceRelease(cpu); /* the sessions hold it */
+  CHECK(maxSessionGetNumThreads(crowded, &threads));
+  assert_in_range(threads, 1, 1024);
+  maxSessionRelease(crowded);
   MaxDevice* device = NULL;
   CHECK(maxSessionGetDevice(session, 1, &device));
   assert_ptr_equal(device, cpu);
