@@ -99,7 +99,12 @@ bool applyTo(Rewriter& rewriter, Node& node, const RuleIndex& index, std::string
   bool applied = false;
   for (const Rule* rule : rules->second) {
     if (!isLive(node)) return applied;
-    if (rule->domain == node.domain() || rule->op.empty()) applied |= rule->apply(rewriter, node);
+    if (rule->domain != node.domain() && !rule->op.empty()) continue;
+    try {
+      applied |= rule->apply(rewriter, node);
+    } catch (const Error&) {
+      // A node that cannot be made (sizes that overflow, for example) leaves the graph as it was, which may still run.
+    }
   }
   return applied;
 }

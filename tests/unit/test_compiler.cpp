@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "compiler/rewrite.h"
 #include "interpreter.h"
 
 namespace max::test {
@@ -25,6 +26,21 @@ TEST(Compiler, ProgressIsReportedAndMayEndTheCompilation) {
   EXPECT_EQ(count, static_cast<int>(passes().size()));
   options.onPass = [](void*, std::string_view) { fail(MAX_STATUS_CANCELLED, "cancelled"); };
   EXPECT_THROW(compile(*b.graph, options), Error);
+}
+
+TEST(Compiler, RuleThatFailsLeavesTheGraph) {
+  Builder b;
+  b.output(b.op("Relu", {b.input({3})}));
+  const CompileOptions options;
+  Rewriter rewriter(*b.graph, options);
+  const Rule rules[] = {{"", "Relu", [](Rewriter& r, Node& node) {
+                           Attributes attributes;
+                           attributes.set("perm", std::vector<int64_t>{0, 5});
+                           return r.replace(&node,
+                                            r.add("", "Transpose", {node.input(0)}, attributes, {&node})->output());
+                         }}};
+  EXPECT_NO_THROW(applyRules(rewriter, rules));
+  EXPECT_EQ(operatorsOf(*b.graph), "Relu");
 }
 
 TEST(Compiler, HalfTypesRunOnFloat32KernelsAndAreNotRoundedBetweenThem) {

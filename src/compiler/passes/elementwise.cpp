@@ -154,7 +154,11 @@ void fuseElementwise(Rewriter& rewriter) {
     taken.insert(ordered.begin(), ordered.end());
     std::sort(ordered.begin(), ordered.end(),
               [&](const Node* a, const Node* b) { return positions.at(a) < positions.at(b); });
-    fuse(rewriter, std::move(ordered));
+    try {
+      fuse(rewriter, std::move(ordered));
+    } catch (const Error&) {
+      // A program that cannot be built leaves its operators as they are.
+    }
   }
 }
 
