@@ -14,6 +14,12 @@ static void check(int condition) {
   if (!condition) abort();
 }
 
+static int64_t liveObjects(void) {
+  int64_t count = 0;
+  check(maxExperimentalGetLiveObjectCount(&count) == MAX_STATUS_OK);
+  return count;
+}
+
 int LLVMFuzzerInitialize(int* argc, char*** argv);
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -38,7 +44,7 @@ static void readMetadata(const MaxModel* model) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const int64_t before = maxExperimentalGetLiveObjectCount();
+  const int64_t before = liveObjects();
   MaxModel* model = NULL;
   const MaxStatus status = maxModelLoadFromMemory(session, data, size, NULL, &model);
   check((status == MAX_STATUS_OK) == (model != NULL));
@@ -48,6 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   else
     check(maxGetLastErrorMessage()[0] != '\0');
   maxModelRelease(model);
-  check(maxExperimentalGetLiveObjectCount() == before);
+  check(liveObjects() == before);
   return 0;
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads whatever it is given as a .max checkpoint, and saves and loads again what was one. */
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "max/experimental.h"
+#include "max/max.h"
+
+static void check(int condition) {
+  if (!condition) abort();
+}
+
+static int64_t liveObjects(void) {
+  int64_t count = 0;
+  check(maxExperimentalGetLiveObjectCount(&count) == MAX_STATUS_OK);
+  return count;
+}
+
+static void saveAndLoad(const MaxBuffer* buffer) {
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/max-fuzz-%d.max", (int)getpid());
+  MaxBuffer* again = NULL;
+  check(maxBufferSave(buffer, path, NULL) == MAX_STATUS_OK);
+  check(maxBufferLoad(path, &again) == MAX_STATUS_OK);
+  check(unlink(path) == 0);
+  const void* data[2] = {NULL, NULL};
+  size_t sizes[2] = {0, 1};
+  check(maxBufferGetData(buffer, &data[0]) == MAX_STATUS_OK && maxBufferGetData(again, &data[1]) == MAX_STATUS_OK);
+  check(maxBufferGetByteCount(buffer, &sizes[0]) == MAX_STATUS_OK);
+  check(maxBufferGetByteCount(again, &sizes[1]) == MAX_STATUS_OK);
+  check(sizes[0] == sizes[1] && (sizes[0] == 0 || memcmp(data[0], data[1], sizes[0]) == 0));
+  maxBufferRelease(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const int64_t before = liveObjects();
+  const int file = memfd_create("checkpoint", 0);
+  check(file >= 0 && write(file, data, size) == (ssize_t)size);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  MaxBuffer* buffer = NULL;
+  const MaxStatus status = maxBufferLoad(path, &buffer);
+  check((status == MAX_STATUS_OK) == (buffer != NULL));
+  check(status != MAX_STATUS_INTERNAL && status != MAX_STATUS_UNKNOWN);
+  if (buffer) saveAndLoad(buffer);
+  maxBufferRelease(buffer);
+  check(close(file) == 0);
+  check(liveObjects() == before);
+  return 0;
+}
