@@ -110,6 +110,33 @@ TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   });
 }
 
+Shape channelsFirst(const Shape& shape) {
+  Shape result{shape[0], shape.back()};
+  for (int i = 1; i + 1 < shape.rank(); ++i) result.push(shape[i]);
+  return result;
+}
+
+// ONNX's own Conv, which the compiler leaves where it does not know the rank.
+TEST(Conv, ChannelsFirstMatchesReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(23);
+    for (int i = 0; i < 40 && !testing::Test::HasFatalFailure(); ++i) {
+      const ConvCase c = randomCase(random, i % 4);
+      NodeUnderTest node("", "Conv");
+      node->attributes.set("group", c.groups);
+      node->attributes.set("strides", c.strides);
+      node->attributes.set("dilations", c.dilations);
+      node->attributes.set("pads", c.pads);
+      const Tensors inputs = {random.floats(channelsFirst(c.input())), random.floats(c.weights()),
+                              random.chance(0.7) ? random.floats({c.filters}) : nullptr};
+      const std::vector<Shape> outputs = {channelsFirst(c.output())};
+      const Tensors expected = node.run(inputs, outputs, "reference");
+      const Tensors actual = node.run(inputs, outputs, "conv_f32", 1 + i % 3, 2);
+      expectNear(*actual[0], *expected[0], 3e-5f, concat(nameOf(target), " case ", i, " ", c.describe()));
+    }
+  });
+}
+
 TEST(Conv, NoImagesIsNoWork) {
   RandomTensors random(21);
   ConvCase c{2, 0, 3, 8, 1, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}};

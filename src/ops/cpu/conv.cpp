@@ -184,6 +184,70 @@ std::unique_ptr<Kernel> createConv(const KernelRequest& request) {
   return std::make_unique<ConvKernel>(request, shape);
 }
 
+// [images][rows][columns] to [images][columns][rows].
+void transposeImages(const float* from, int64_t images, int64_t rows, int64_t columns, float* to) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t image = 0; image < images; ++image, from += rows * columns, to += rows * columns)
+    for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
+      for (int64_t j0 = 0; j0 < columns; j0 += kBlock)
+        for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
+          for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) to[j * rows + i] = from[i * columns + j];
+}
+
+Shape channelsLast(const Shape& shape) {
+  Shape result = shape;
+  for (int i = 1; i + 1 < shape.rank(); ++i) result[i] = shape[i + 1];
+  result[shape.rank() - 1] = shape[1];
+  return result;
+}
+
+// ONNX's Conv, where the compiler could not choose the layout (the rank became known with the plan):
+// channels go last for the product, and back.
+class ChannelsFirstKernel : public Kernel {
+ public:
+  explicit ChannelsFirstKernel(const KernelRequest& request)
+      : images_(request.inputs[0].shape[0]),
+        channels_(request.inputs[0].shape[1]),
+        filters_(request.outputs[0].shape[1]),
+        inPixels_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())),
+        outPixels_(request.outputs[0].shape.product(2, request.outputs[0].shape.rank())),
+        hasBias_(request.has(2)) {
+    std::vector<Operand> inputs(request.inputs.begin(), request.inputs.end());
+    std::vector<Operand> outputs(request.outputs.begin(), request.outputs.end());
+    inputs[0].shape = channelsLast(inputs[0].shape);
+    outputs[0].shape = channelsLast(outputs[0].shape);
+    inner_ = createConv({request.node, inputs, outputs, request.lanes});
+    outAt_ = alignUp(checkedMultiply<int64_t>(4, inputs[0].shape.count()));
+    innerAt_ = checkedAdd(outAt_, alignUp(checkedMultiply<int64_t>(4, outputs[0].shape.count())));
+  }
+
+  void run(const KernelContext& context) const override {
+    auto* x = reinterpret_cast<float*>(context.scratch);
+    auto* y = reinterpret_cast<float*>(context.scratch + outAt_);
+    transposeImages(context.in<float>(0), images_, channels_, inPixels_, x);
+    const void* inputs[] = {x, context.inputs[1], hasBias_ ? context.inputs[2] : nullptr};
+    void* outputs[] = {y};
+    inner_->run({inputs, outputs, context.scratch + innerAt_, context.lanes});
+    transposeImages(y, images_, outPixels_, filters_, context.out<float>());
+  }
+  size_t scratchBytes() const override { return static_cast<size_t>(innerAt_) + inner_->scratchBytes(); }
+
+ private:
+  int64_t images_, channels_, filters_, inPixels_, outPixels_;
+  bool hasBias_;
+  std::unique_ptr<Kernel> inner_;
+  int64_t outAt_, innerAt_;
+};
+
+bool acceptsChannelsFirst(const KernelRequest& request) {
+  const std::string padding = request.node.attributes.getString("auto_pad", "NOTSET");
+  return acceptsConv(request) && (padding.empty() || padding == "NOTSET") && request.inputs[1].shape.count() > 0;
+}
+
+std::unique_ptr<Kernel> createChannelsFirst(const KernelRequest& request) {
+  return std::make_unique<ChannelsFirstKernel>(request);
+}
+
 Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || weights->dtype() != DType::Float32 || weights->shape().rank() < 3) return nullptr;
@@ -193,7 +257,8 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
 }
 
 constexpr Implementation kConv[] = {{"conv_f32", acceptsConv, createConv}};
-const OpKernels kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters}};
+constexpr Implementation kChannelsFirst[] = {{"conv_f32", acceptsChannelsFirst, createChannelsFirst}};
+const OpKernels kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters}, {"", "Conv", kChannelsFirst, prepareFilters}};
 
 }  // namespace
 
