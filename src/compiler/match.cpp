@@ -14,17 +14,35 @@ bool isLive(const Node& node) {
          });
 }
 
+namespace {
+
+constexpr size_t kMostReaders = 256;  // values with more are not looked through, which bounds the search
+
+bool isReadBySubgraph(const Value& value) {
+  return std::any_of(value.uses.begin(), value.uses.end(),
+                     [&](const Use& use) { return use.node->graph != value.graph; });
+}
+
+}  // namespace
+
+Node* localProducer(const Value* value) {
+  if (!value || !value->producer || value->uses.size() > kMostReaders || isReadBySubgraph(*value)) return nullptr;
+  return value->producer;
+}
+
 Node* producer(const Value* value, std::string_view op) {
-  if (!value || !value->producer || value->producer->graph != value->graph) return nullptr;
-  return value->producer->is(op) ? value->producer : nullptr;
+  Node* node = localProducer(value);
+  return node && node->is(op) ? node : nullptr;
 }
 
 Node* ownProducer(const Value* value, std::string_view op) {
-  if (!value || !value->producer || value->producer->graph != value->graph) return nullptr;
-  return value->producer->isOwn(op) ? value->producer : nullptr;
+  Node* node = localProducer(value);
+  return node && node->isOwn(op) ? node : nullptr;
 }
 
-bool hasSingleUse(const Value* value) { return value && value->uses.size() == 1 && !value->isOutput(); }
+bool hasSingleUse(const Value* value) {
+  return value && value->uses.size() == 1 && !isReadBySubgraph(*value) && !value->isOutput();
+}
 
 Node* singleUser(const Value* value) {
   if (!hasSingleUse(value)) return nullptr;

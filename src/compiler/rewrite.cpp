@@ -89,6 +89,15 @@ void Rewriter::finish() {
   graph_.sort();
 }
 
+Value* asBias(Rewriter& rewriter, Value* value, const Value* output) {
+  if (!value->constant || value->constant->dtype() != output->type.dtype) return nullptr;
+  if (!isRanked(output) || rankOf(output) == 0) return nullptr;
+  const Shape& shape = value->constant->shape();
+  if (shape.rank() == 0 || shape.rank() > rankOf(output) || !output->type.dims.back().is(shape.back())) return nullptr;
+  if (value->constant->count() != shape.back()) return nullptr;
+  return shape.rank() == 1 ? value : rewriter.constant(value->constant->reshaped({shape.back()}));
+}
+
 namespace {
 
 using RuleIndex = std::unordered_map<std::string_view, std::vector<const Rule*>>;

@@ -3,7 +3,6 @@
 // replacement, and rules that run until nothing changes.
 #pragma once
 
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -65,13 +64,18 @@ struct Rule {
   bool (*apply)(Rewriter& rewriter, Node& node);
 };
 
+// A constant that varies along the last dimension of `output` only, as a vector of its size; NULL if it is none.
+Value* asBias(Rewriter& rewriter, Value* value, const Value* output);
+
 // Tries the rules on all nodes, in order, again and again until nothing changes (at most `rounds` times).
 void applyRules(Rewriter& rewriter, std::span<const Rule> rules, int rounds = 8);
 
 // Reading graphs.
 
 bool isLive(const Node& node);  // some output is used
-// The node of the same graph that makes a value, if it is this operator of ONNX's own domain; else NULL.
+// The node that makes a value which only its own graph reads; else NULL. (Work must not move into a branch or a loop.)
+Node* localProducer(const Value* value);
+// That node, if it is this operator of ONNX's own domain; else NULL.
 Node* producer(const Value* value, std::string_view op);
 Node* ownProducer(const Value* value, std::string_view op);
 // Exactly one use, and not an output of the graph.

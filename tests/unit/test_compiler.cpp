@@ -76,6 +76,20 @@ TEST(Compiler, OuterNodesThatOnlyADeadBranchReadVanish) {
   EXPECT_EQ(compileAndCompare(build, {{3}}), "Relu");
 }
 
+TEST(Compiler, WorkStaysOutsideOfBranches) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({3, 4});
+    Value* product = b.op("MatMul", {x, b.random({4, 4})});
+    Ref<Graph> thenBranch = makeRef<Graph>(*b.graph, "then");
+    thenBranch->addOutput(thenBranch->addNode("", "Relu", {product})->output());
+    Ref<Graph> elseBranch = makeRef<Graph>(*b.graph, "else");
+    elseBranch->addOutput(elseBranch->addNode("", "Identity", {x})->output());
+    Value* condition = b.op("Greater", {b.op("ReduceSum", {x}, attrs({{"keepdims", int64_t{0}}})), b.scalar(-1e9f)});
+    b.output(b.op("If", {condition}, attrs({{"then_branch", thenBranch}, {"else_branch", elseBranch}})));
+  };
+  EXPECT_NE(compileAndCompare(build, {{3, 4}}).find("max.MatMul"), std::string::npos);
+}
+
 TEST(Compiler, SubgraphsAreOptimisedToo) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 3, 6, 6});

@@ -81,7 +81,7 @@ bool joinFactors(Rewriter& rewriter, Node& node) {
   if (!factor || !sameDims(outer.value, node.output())) return false;
   Value* x = outer.value;
   double product = *factor;
-  Node* first = x->producer && x->producer->graph == node.graph ? x->producer : nullptr;
+  Node* first = localProducer(x);
   const ScalarOperand inner = first && (first->is("Mul") || first->is("Div")) ? scalarOperand(first) : ScalarOperand();
   const auto innerFactor = first ? factorOf(*first, inner) : std::nullopt;
   if (innerFactor && std::isnormal(product * *innerFactor) && sameDims(inner.value, x)) {

@@ -14,7 +14,7 @@ constexpr size_t kBias = 2;  // of max.Conv and max.MatMul
 constexpr size_t kResidual = 3;
 
 Node* productBefore(const Value* value) {
-  Node* node = value && value->producer && value->producer->graph == value->graph ? value->producer : nullptr;
+  Node* node = localProducer(value);
   return node && (node->isOwn("Conv") || node->isOwn("MatMul")) ? node : nullptr;
 }
 
@@ -24,15 +24,6 @@ bool replaceProduct(Rewriter& rewriter, Node& product, Node& follower, std::vect
                     Attributes attributes) {
   Node* fused = rewriter.add(kMaxDomain, product.op(), std::move(inputs), std::move(attributes), {&follower, &product});
   return rewriter.replace(follower.output(), fused->output());
-}
-
-// A constant that varies along the last dimension only.
-Value* asBias(Rewriter& rewriter, Value* value, const Value* output) {
-  if (!value->constant || value->constant->dtype() != output->type.dtype) return nullptr;
-  const Shape& shape = value->constant->shape();
-  if (shape.rank() == 0 || shape.rank() > rankOf(output) || !output->type.dims.back().is(shape.back())) return nullptr;
-  if (value->constant->count() != shape.back()) return nullptr;
-  return shape.rank() == 1 ? value : rewriter.constant(value->constant->reshaped({shape.back()}));
 }
 
 Value* sumOfBiases(Rewriter& rewriter, Value* first, Value* second) {

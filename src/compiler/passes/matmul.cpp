@@ -31,16 +31,6 @@ Value* scaledConstant(Rewriter& rewriter, Value* value, float factor) {
   return rewriter.constant(std::move(result));
 }
 
-// A constant that varies along the last dimension of `output` only, as a vector of its size; NULL if it is none.
-Value* asBias(Rewriter& rewriter, Value* value, const Value* output) {
-  if (!value->constant || !isRanked(output) || rankOf(output) == 0) return nullptr;
-  const Shape& shape = value->constant->shape();
-  const Dim columns = output->type.dims.back();
-  if (shape.rank() == 0 || shape.rank() > rankOf(output) || !columns.is(shape.back())) return nullptr;
-  if (value->constant->count() != shape.back()) return nullptr;
-  return shape.rank() == 1 ? value : rewriter.constant(value->constant->reshaped({shape.back()}));
-}
-
 bool fromGemm(Rewriter& rewriter, Node& node) {
   if (!isProductType(node.output())) return false;
   std::vector<Value*> inputs{node.input(0), node.input(1)};
@@ -104,10 +94,6 @@ std::optional<float> factorOf(const Node* node, const ScalarOperand& operand) {
   if (node->is("Div") && !operand.left && std::isnormal(1 / operand.scalar))
     return static_cast<float>(1 / operand.scalar);
   return std::nullopt;
-}
-
-Node* localProducer(const Value* value) {
-  return value && value->producer && value->producer->graph == value->graph ? value->producer : nullptr;
 }
 
 // (A * c) B -> alpha

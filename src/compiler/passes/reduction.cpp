@@ -51,7 +51,7 @@ Value* squared(const Value* value) {
 // The same of a view of a square: the view of x.
 Value* squaredBelowView(Rewriter& rewriter, const Value* value) {
   if (Value* x = squared(value)) return x;
-  const Node* view = value->producer && value->producer->graph == value->graph ? value->producer : nullptr;
+  const Node* view = localProducer(value);
   if (!view || !hasTrait(*view, kTraitView) || !hasSingleUse(value)) return nullptr;
   Value* x = squared(view->input(0));
   if (!x) return nullptr;
@@ -82,8 +82,8 @@ Value* viewLike(Rewriter& rewriter, const Node& view, Value* value, const Symbol
 
 // reduce(view(x)) -> view(reduce(x)), where the view only adds or drops dimensions of size 1.
 bool sinkUnitView(Rewriter& rewriter, Node& node) {
-  Node* view = node.input(0)->producer;
-  if (!view || view->graph != node.graph || !hasTrait(*view, kTraitView) || view->is("Identity")) return false;
+  Node* view = localProducer(node.input(0));
+  if (!view || !hasTrait(*view, kTraitView) || view->is("Identity")) return false;
   const auto axes = reducedAxes(node);
   if (!axes || axes->empty() || node.attributes.getInt("keepdims", 1) != 1 || !isRanked(view->input(0))) return false;
   const std::vector<int64_t> mapping = unitViewAxes(view->input(0)->type.dims, view->output()->type.dims);

@@ -14,8 +14,8 @@ bool isView(const Node* node) { return node && hasTrait(*node, kTraitView) && !n
 
 // The view that makes a value in its own graph, NULL if none does.
 Node* viewProducer(const Value* value) {
-  Node* node = value ? value->producer : nullptr;
-  return isView(node) && node->graph == value->graph ? node : nullptr;
+  Node* node = localProducer(value);
+  return isView(node) ? node : nullptr;
 }
 
 bool dropIdentity(Rewriter& rewriter, Node& node) { return rewriter.replace(&node, node.input(0)); }
