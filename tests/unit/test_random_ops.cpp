@@ -813,7 +813,7 @@ class Trial {
       if (const Tensor* input = sample_.inputs[i].get())
         types[i] = {true, TensorType::of(input->dtype(), symbolic(input->shape())), input, nullptr};
     for (const auto& output : inferNode(*node_, nullptr, types))
-      outputs_.push_back({output.type.dtype, *concrete(output.type.dims), nullptr});
+      outputs_.push_back({output.type.dtype, shapeOf(output.type), nullptr});
     for (size_t i = 0; i < sample_.inputs.size(); ++i) {
       const Tensor* input = sample_.inputs[i].get();
       inputs_.push_back(input ? Operand{input->dtype(), input->shape(), isConstant(i) ? input : nullptr} : Operand{});
@@ -843,6 +843,11 @@ class Trial {
   }
 
  private:
+  static Shape shapeOf(const TensorType& type) {
+    const auto shape = type.ranked ? concrete(type.dims) : std::nullopt;
+    require(shape.has_value(), MAX_STATUS_INVALID_ARGUMENT, "a shape is not known");
+    return *shape;
+  }
   bool isConstant(size_t i) const { return (sample_.constants >> i & 1) != 0; }
   void prepare(const OpKernels& kernels) {
     std::vector<const Tensor*> constants;
@@ -899,6 +904,64 @@ TEST_P(RandomOps, AgreesWithReference) {
       }
     });
     if (HasFatalFailure()) return;
+  }
+}
+
+// What a broken or hostile file may hold: odd attributes, wrong shapes, missing inputs, wild contents.
+void mutate(Source& source, Sample& sample) {
+  const Ints wild{0, -1, 1, 2, 7, -9, 1 << 20, INT32_MAX, INT64_MAX, INT64_MIN};
+  const auto entries = sample.attributes.entries();
+  if (!entries.empty() && source.chance(60)) {
+    const auto& [name, value] =
+        entries[static_cast<size_t>(source.integer(0, static_cast<int64_t>(entries.size()) - 1))];
+    Attribute changed = value;
+    if (auto* number = std::get_if<int64_t>(&changed)) *number = source.pick(wild);
+    if (auto* text = std::get_if<std::string>(&changed)) *text = source.pick<std::string>({"", "BHSD", "LEFT", "?"});
+    if (auto* list = std::get_if<Ints>(&changed)) {
+      if (list->empty() || source.chance(30))
+        list->resize(static_cast<size_t>(source.integer(0, 9)), 1);
+      else
+        (*list)[static_cast<size_t>(source.integer(0, static_cast<int64_t>(list->size()) - 1))] = source.pick(wild);
+    }
+    return sample.attributes.set(name, changed);
+  }
+  Ref<Tensor>& input =
+      sample.inputs[static_cast<size_t>(source.integer(0, static_cast<int64_t>(sample.inputs.size()) - 1))];
+  if (!input || source.chance(20)) {
+    input = input && source.chance(50) ? nullptr : source.ints({source.pick(wild)});
+  } else if (input->dtype() == DType::Int64 && input->count() > 0 && source.chance(70)) {
+    input = Tensor::copyOf(input->dtype(), input->shape(), input->data());
+    static_cast<int64_t*>(input->mutableData())[source.integer(0, input->count() - 1)] = source.pick(wild);
+  } else {
+    input = source.tensor(input->dtype(), source.shape(0, 5));
+  }
+}
+
+bool isSmall(const KernelRequest& request) {
+  constexpr int64_t kMostElements = 1 << 20;
+  return std::all_of(request.outputs.begin(), request.outputs.end(),
+                     [](const Operand& output) { return output.shape.count() <= kMostElements; });
+}
+
+// Whatever a node looks like, it runs or fails with an Error; memory errors show under a sanitizer.
+TEST_P(RandomOps, MutatedNodesFailCleanly) {
+  const Row& row = GetParam();
+  const OpKernels* kernels = findKernels(row.domain, row.op);
+  Random random(99);
+  Source source(random);
+  constexpr int kSamples = 200;
+  for (int i = 0; i < kSamples; ++i) {
+    Sample sample = row.make(source, row);
+    for (int64_t k = source.integer(1, 2); k > 0; --k) mutate(source, sample);
+    try {
+      Trial trial(row, sample);
+      SCOPED_TRACE(max::concat("sample ", i, ":", trial.text()));
+      for (const Implementation& candidate : kernels->implementations)
+        if (isSmall(trial.request(1)) && (!candidate.accepts || candidate.accepts(trial.request(1))))
+          trial.run(candidate, static_cast<int>(source.integer(1, 2)));
+    } catch (const Error& error) {
+      EXPECT_FALSE(error.message().empty());
+    }
   }
 }
 
