@@ -321,6 +321,18 @@ Sample fusedConv(Source& source, const Row& row) {
   return sample;
 }
 
+// The same with channels first, as ONNX has it: no residual, no activation.
+Sample conv(Source& source, const Row& row) {
+  Sample sample = fusedConv(source, row);
+  const Shape last = sample.inputs[0]->shape();
+  Shape first{last[0], last.back()};
+  for (int i = 1; i + 1 < last.rank(); ++i) first.push(last[i]);
+  sample.inputs[0] = sample.inputs[0]->reshaped(first);
+  sample.inputs.resize(3);
+  for (const char* name : {"activation", "activation_alpha", "activation_beta"}) sample.attributes.erase(name);
+  return sample;
+}
+
 Sample fusedPool(Source& source, const Row& row) {
   const Ints sizes = spatialSizes(source);
   const RandomWindow window(source, sizes, true);
@@ -736,6 +748,7 @@ const Row kRows[] = {
     {"MatMul", matMul, kSigned, 0, 0, "", 1e-5},
     {"Gemm", gemm, kSigned, 0, 0, "", 1e-5},
     {"MatMul", fusedMatMul, kFloats, 0, 0, kMaxDomain, 1e-5},
+    {"Conv", conv, kFloat32, 0, 0, "", 1e-4},
     {"Conv", fusedConv, kFloat32, 0, 0, kMaxDomain, 1e-4},
     {"MaxPool", fusedPool, kFloats, 0, 0, kMaxDomain},
     {"AveragePool", fusedPool, kFloats, 0, 0, kMaxDomain},
