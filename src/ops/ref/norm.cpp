@@ -21,10 +21,9 @@ Moments momentsOf(const double* values, size_t count, size_t stride, double epsi
   return {mean, 1 / std::sqrt(squares / static_cast<double>(count) + epsilon)};
 }
 
-// Values of an optional input that scales or shifts, one per element of input 0; `fallback` if omitted.
-std::vector<double> factors(const Call& call, size_t index, double fallback) {
-  const Shape& shape = call.in().shape;
-  std::vector<double> values(static_cast<size_t>(call.in().count()), fallback);
+// Values of an optional input broadcast to `shape`; `fallback` if omitted.
+std::vector<double> factors(const Call& call, size_t index, double fallback, const Shape& shape) {
+  std::vector<double> values(static_cast<size_t>(shape.count()), fallback);
   if (!call.has(index)) return values;
   const std::vector<double> given = load<double>(call.in(index));
   forEachOffset<1>(shape, {broadcastStrides(call.in(index).shape, shape)}, [&](int64_t k, const auto& at) {
@@ -49,11 +48,10 @@ void batchNormalization(const Call& call) {
 }
 
 // Normalises x over the axes from `axis` on; fills the moments of each row.
-void layerNormalize(const Call& call, std::vector<double>& x, int axis, size_t scaleInput, std::vector<double>& means,
-                    std::vector<double>& deviations) {
-  const Shape& shape = call.in().shape;
+void layerNormalize(const Call& call, std::vector<double>& x, const Shape& shape, int axis, size_t scaleInput,
+                    std::vector<double>& means, std::vector<double>& deviations) {
   const size_t size = static_cast<size_t>(shape.product(axis, shape.rank()));
-  const std::vector<double> scale = factors(call, scaleInput, 1), bias = factors(call, scaleInput + 1, 0);
+  const std::vector<double> scale = factors(call, scaleInput, 1, shape), bias = factors(call, scaleInput + 1, 0, shape);
   for (size_t row = 0; size > 0 && row < x.size() / size; ++row) {
     double* values = x.data() + row * size;
     const Moments moments = momentsOf(values, size, 1, call.number("epsilon", 1e-5f));
@@ -66,25 +64,26 @@ void layerNormalize(const Call& call, std::vector<double>& x, int axis, size_t s
 
 void layerNormalization(const Call& call) {
   std::vector<double> x = load<double>(call.in()), means, deviations;
-  layerNormalize(call, x, call.axis("axis", -1, call.in().shape.rank()), 1, means, deviations);
+  layerNormalize(call, x, call.in().shape, call.axis("axis", -1, call.in().shape.rank()), 1, means, deviations);
   if (call.hasOutput(0)) store(call.out(0), x);
   if (call.hasOutput(1)) store(call.out(1), means);
   if (call.hasOutput(2)) store(call.out(2), deviations);
 }
 
 void addLayerNormalization(const Call& call) {
-  std::vector<double> x = load<double>(call.in(0)), means, deviations;
-  const std::vector<double> residual = load<double>(call.in(1));
+  const Shape& shape = call.out(call.hasOutput(0) ? 0 : 1).shape;
+  std::vector<double> x = factors(call, 0, 0, shape), means, deviations;
+  const std::vector<double> residual = factors(call, 1, 0, shape);
   for (size_t i = 0; i < x.size(); ++i) x[i] += residual[i];
   if (call.hasOutput(1)) store(call.out(1), x);
-  layerNormalize(call, x, call.axis("axis", -1, call.in().shape.rank()), 2, means, deviations);
+  layerNormalize(call, x, shape, call.axis("axis", -1, shape.rank()), 2, means, deviations);
   if (call.hasOutput(0)) store(call.out(0), x);
 }
 
 void rmsNormalization(const Call& call) {
   const Shape& shape = call.in().shape;
   const size_t size = static_cast<size_t>(shape.product(call.axis("axis", -1, shape.rank()), shape.rank()));
-  const std::vector<double> scale = factors(call, 1, 1);
+  const std::vector<double> scale = factors(call, 1, 1, shape);
   std::vector<double> x = load<double>(call.in());
   for (size_t row = 0; size > 0 && row < x.size() / size; ++row) {
     double* values = x.data() + row * size;
