@@ -54,9 +54,6 @@ function(max_precompile target)
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <cmath> <cstdint> <cstring> <functional> <limits>
                             <map> <memory> <optional> <span> <string> <string_view> <unordered_map> <utility> <variant>
                             <vector>)
-  if(target STREQUAL max_ops)
-    target_precompile_headers(${target} PRIVATE <immintrin.h>)
-  endif()
 endfunction()
 
 # Likewise for the unit tests: one set of headers serves all.

@@ -11,6 +11,7 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros  # so that ccache takes precomp
 
 # A fresh build is what this script mostly makes.
 CMAKE_OPTIONS=(-DMAX_PRECOMPILED_HEADERS=ON)
+DEMO_OPTIONS=(-DMAX_BUILD_TESTS=OFF -DMAX_WARNINGS_AS_ERRORS=OFF)
 
 # Runs a command; shows its output only if it fails.
 quiet() {
@@ -114,7 +115,7 @@ run_all_tests() {
     skip python-packages "no package index is reachable"
   fi
   [[ ! -x "$PYTHON" ]] || check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
-  build_and_run release -DMAX_BUILD_TESTS=ON -DMAX_KERNEL_TARGET=
+  build_and_run release -DMAX_BUILD_TESTS=ON
   run_checks
   build_and_run asan
   build_and_run tsan
