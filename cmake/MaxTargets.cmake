@@ -63,6 +63,9 @@ function(max_precompile_test target)
   elseif(MAX_PRECOMPILED_HEADERS)
     add_library(max_unit_headers OBJECT ${PROJECT_SOURCE_DIR}/tests/unit/precompiled.cpp)
     target_link_libraries(max_unit_headers PRIVATE max_settings GTest::gtest_main)
+    # As for programs: GCC takes precompiled headers only with equal settings.
+    set_target_properties(max_unit_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(max_unit_headers PRIVATE -fPIE)
     target_precompile_headers(max_unit_headers PRIVATE <gtest/gtest.h> <algorithm> <cmath> <functional> <map> <memory>
                               <string> <unordered_map> <vector>)
     target_precompile_headers(${target} REUSE_FROM max_unit_headers)

@@ -81,7 +81,8 @@ Ref<Storage> readFile(const std::string& path);
 inline constexpr uint64_t kMapThreshold = 16u << 20;
 Ref<Storage> loadFile(const std::string& path, bool alwaysCopy = false);
 
-// The content, up to about `limit` bytes, of a text file such as those under /proc and /sys; empty if it cannot be read.
+// The content, up to about `limit` bytes, of a text file such as those under /proc and /sys; empty if it cannot be
+// read.
 std::string readSmallTextFile(const char* path, size_t limit = size_t{1} << 20);
 
 }  // namespace max

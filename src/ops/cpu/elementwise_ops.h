@@ -18,7 +18,8 @@ namespace max {
   X(Copy)                                                                                                              \
   X(Neg)                                                                                                               \
   X(Abs)                                                                                                               \
-  X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)           \
+  X(Sign)                                                                                                              \
+  X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)                   \
       X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) X(Erf) X(Gelu) X(GeluTanh)    \
           X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan)     \
               X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Scale) X(Not) X(BitwiseNot) X(IsNan) X(IsInf) X(Add) X(Sub) \
