@@ -72,12 +72,12 @@ void convert(const TileOperands& tile) {
   }
 }
 
-#define MAX_FOR_EACH_CASTABLE(X)                                                                                    \
-  X(Bool, Truth)                                                                                                    \
-  X(Int8, int8_t)                                                                                                   \
-  X(Int16, int16_t)                                                                                                 \
-  X(Int32, int32_t) X(Int64, int64_t) X(UInt8, uint8_t) X(UInt16, uint16_t) X(UInt32, uint32_t) X(UInt64, uint64_t) \
-      X(Float16, Half) X(BFloat16, Brain) X(Float32, float) X(Float64, double)
+// clang-format off
+#define MAX_FOR_EACH_CASTABLE(X) \
+  X(Bool, Truth) X(Int8, int8_t) X(Int16, int16_t) X(Int32, int32_t) X(Int64, int64_t) X(UInt8, uint8_t) \
+  X(UInt16, uint16_t) X(UInt32, uint32_t) X(UInt64, uint64_t) X(Float16, Half) X(BFloat16, Brain) \
+  X(Float32, float) X(Float64, double)
+// clang-format on
 
 template <class From>
 TileFunction findTo(DType to) {

@@ -200,15 +200,13 @@ TileFunction find(ElementOp op) {
 #define MAX_CASE(name, function) \
   case ElementOp::name:          \
     return function<name>;
-#define MAX_UNARY_CASES(X)                                                                                    \
-  X(Copy)                                                                                                     \
-  X(Neg)                                                                                                      \
-  X(Abs)                                                                                                      \
-  X(Sign)                                                                                                     \
-  X(Square)                                                                                                   \
-  X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu) X(ThresholdedRelu) \
-      X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) X(Erf) X(Gelu) X(GeluTanh) X(Softplus)  \
-          X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Scale) X(IsNan) X(IsInf)
+// clang-format off
+#define MAX_UNARY_CASES(X) \
+  X(Copy) X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) \
+  X(Elu) X(Selu) X(Celu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) \
+  X(Erf) X(Gelu) X(GeluTanh) X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) \
+  X(Scale) X(IsNan) X(IsInf)
+// clang-format on
 #define MAX_BINARY_CASES(X) \
   X(Add) X(Sub) X(Mul) X(Div) X(Min) X(Max) X(PRelu) X(Equal) X(Less) X(LessOrEqual) X(Greater) X(GreaterOrEqual)
 #define MAX_UNARY_CASE(name) MAX_CASE(name, unary)

@@ -14,18 +14,16 @@ namespace max {
 // Arithmetic, one type in and out. Integers: results wrap; x / 0 and x mod 0 are 0;
 // the smallest integer divided by -1 is itself. Shifts by the width or more, or by less than 0, shift everything out.
 // MulAdd: a * b + c. Scale: a * alpha + beta. Clip: a in [b, c], b wins if b > c.
-#define MAX_FOR_EACH_ELEMENT_OP(X)                                                                                     \
-  X(Copy)                                                                                                              \
-  X(Neg)                                                                                                               \
-  X(Abs)                                                                                                               \
-  X(Sign)                                                                                                              \
-  X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) X(Elu) X(Selu) X(Celu)                   \
-      X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) X(Erf) X(Gelu) X(GeluTanh)    \
-          X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan)     \
-              X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Scale) X(Not) X(BitwiseNot) X(IsNan) X(IsInf) X(Add) X(Sub) \
-                  X(Mul) X(Div) X(Pow) X(Min) X(Max) X(Mod) X(Fmod) X(PRelu) X(Equal) X(Less) X(LessOrEqual)           \
-                      X(Greater) X(GreaterOrEqual) X(And) X(Or) X(Xor) X(BitwiseAnd) X(BitwiseOr) X(BitwiseXor)        \
-                          X(ShiftLeft) X(ShiftRight) X(Where) X(Clip) X(MulAdd) X(Cast)
+// clang-format off
+#define MAX_FOR_EACH_ELEMENT_OP(X) \
+  X(Copy) X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) \
+  X(Elu) X(Selu) X(Celu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) \
+  X(Erf) X(Gelu) X(GeluTanh) X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) \
+  X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Scale) X(Not) X(BitwiseNot) \
+  X(IsNan) X(IsInf) X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Min) X(Max) X(Mod) X(Fmod) X(PRelu) X(Equal) \
+  X(Less) X(LessOrEqual) X(Greater) X(GreaterOrEqual) X(And) X(Or) X(Xor) X(BitwiseAnd) X(BitwiseOr) \
+  X(BitwiseXor) X(ShiftLeft) X(ShiftRight) X(Where) X(Clip) X(MulAdd) X(Cast)
+// clang-format on
 
 enum class ElementOp : uint8_t {
 #define MAX_ELEMENT_OP_NAME(name) name,
