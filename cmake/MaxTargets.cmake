@@ -24,6 +24,7 @@ find_package(Threads REQUIRED)
 add_library(max_settings INTERFACE)
 target_include_directories(max_settings INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(max_settings INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -fvisibility=hidden
+                       $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-pragmas>
                        $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-fvisibility-inlines-hidden>
                        $<$<BOOL:${MAX_WARNINGS_AS_ERRORS}>:-Werror>)
 target_link_libraries(max_settings INTERFACE Threads::Threads)

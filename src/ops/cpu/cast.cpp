@@ -39,7 +39,8 @@ uint8_t loadValue(Truth x) { return x.value != 0; }
 template <class T, class F>
 T saturate(F x) {
   constexpr F kLow = static_cast<F>(std::numeric_limits<T>::min());
-  constexpr F kEnd = static_cast<F>(std::numeric_limits<T>::max() / 2 + 1) * 2;  // the first value that does not fit
+  constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
+  constexpr F kEnd = static_cast<F>(kHalf) * 2;  // the first value that does not fit
   if (!(x > kLow)) return x != x ? T{0} : std::numeric_limits<T>::min();
   return x < kEnd ? static_cast<T>(x) : std::numeric_limits<T>::max();
 }

@@ -199,7 +199,7 @@ TileFunction find(ElementOp op) {
   switch (op) {
 #define MAX_CASE(name, function) \
   case ElementOp::name:          \
-    return function<name>;
+    return function<name>;  // NOLINT(bugprone-macro-parentheses): a template's name
 // clang-format off
 #define MAX_UNARY_CASES(X) \
   X(Copy) X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) \

@@ -13,7 +13,7 @@ namespace max {
 namespace {
 
 template <class T>
-using Wide = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+using Wide = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
 // Arithmetic that wraps instead of overflowing. (Types below int are computed as unsigned int, not int.)
 template <class T, class F>

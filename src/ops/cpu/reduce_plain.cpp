@@ -12,7 +12,7 @@ namespace {
 
 // Integers wrap at 64 bits.
 template <class A>
-using Wrapping = std::conditional_t<std::is_integral_v<A>, std::make_unsigned<A>, std::type_identity<A>>::type;
+using Wrapping = typename std::conditional_t<std::is_integral_v<A>, std::make_unsigned<A>, std::type_identity<A>>::type;
 
 template <class A>
 A plus(A a, A b) {

@@ -89,7 +89,7 @@ class TopKKernel final : public Kernel {
 
 // Unsigned arithmetic for integers, since sums wrap.
 template <class T>
-using Wrapped = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+using Wrapped = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
 template <class T>
 class CumSumKernel final : public Kernel {
