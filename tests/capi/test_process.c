@@ -119,7 +119,8 @@ static void exits_with_live_handles_are_clean(void** state) {
       dup2(null, STDOUT_FILENO);
       static struct Background background;
       background.model = new_model();
-      MaxBuffer* ones = new_ones(100);
+      static MaxBuffer* ones; /* held like the handles of a program that ends, not leaked */
+      ones = new_ones(100);
       pthread_t thread;
       const int right =
           run(background.model, ones, 100) && pthread_create(&thread, NULL, run_until_stopped, &background) == 0;

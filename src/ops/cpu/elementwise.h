@@ -18,8 +18,10 @@
 #include <array>
 #include <initializer_list>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "graph/graph.h"
 #include "ops/cpu/elementwise_ops.h"
 
@@ -76,7 +78,7 @@ class ElementwiseBuilder {
   std::vector<Id> appendProgram(const ElementwiseProgram& program, std::span<const Id> operands);
   void output(Id value);  // the next output of the fused node
 
-  DType dtype(Id value) const { return values_[static_cast<size_t>(value)].dtype; }
+  DType dtype(Id value) const { return at(value).dtype; }
   size_t inputCount() const { return inputCount_; }
   size_t instructionCount() const { return instructions_.size(); }
   // Assigns registers. The builder is empty afterwards.
@@ -101,7 +103,12 @@ class ElementwiseBuilder {
   };
   Id add(Kind kind, DType dtype, DType stored, size_t index);
   Id materialise(Id value, DType stored);  // the value lying as `stored`
-  Value& at(Id value) { return values_[static_cast<size_t>(value)]; }
+  // An operand that was omitted where the operator needs it is an error.
+  const Value& at(Id value) const {
+    require(value != Id::Omitted, MAX_STATUS_INVALID_ARGUMENT, "An elementwise operator lacks an input");
+    return values_[static_cast<size_t>(value)];
+  }
+  Value& at(Id value) { return const_cast<Value&>(std::as_const(*this).at(value)); }
   void assignPlaces(ElementwiseProgram& program);
 
   std::vector<Value> values_;
