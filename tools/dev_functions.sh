@@ -143,7 +143,7 @@ run_lint() {
 
 # clang-tidy with the checks of .clang-tidy over the library; it cannot read GCC's precompiled headers.
 run_tidy() {
-  cmake -S . -B build/tidy -G Ninja -DMAX_BUILD_TESTS=OFF
+  cmake -S . -B build/tidy -G Ninja -DMAX_BUILD_TESTS=OFF -DMAX_KERNEL_TARGET=avx2
   git ls-files -z 'src/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build/tidy \
     --extra-arg=-Wno-unknown-pragmas
 }
