@@ -47,7 +47,8 @@ Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& sha
 void OutputPool::giveBack(std::unique_ptr<PooledBuffer> buffer) noexcept {
   // A view of the buffer may keep its memory; then the memory cannot be used again.
   if (closed_.load(std::memory_order_relaxed) || buffer->memory()->referenceCount() != 1) return;
-  std::atomic_thread_fence(std::memory_order_acquire);
+  // The count was read without order: a turn on it comes after all that the last view's user did.
+  Ref<Storage>(buffer->memory()).reset();
   buffer->idle_ = true;
   addLiveObjects(-1);
   stash_.put(std::move(buffer));
