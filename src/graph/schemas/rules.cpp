@@ -125,6 +125,9 @@ SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, Symbol
 
 namespace {
 
+// Larger windows are nonsense, and kernels may compute with those below without overflow.
+constexpr int64_t kLargestWindow = INT32_MAX;
+
 // An attribute of `count` numbers, each at least `least`; the default fills a missing one.
 std::vector<int64_t> numbers(const InferContext& context, std::string_view name, size_t count, int64_t fallback,
                              int64_t least) {
@@ -132,7 +135,8 @@ std::vector<int64_t> numbers(const InferContext& context, std::string_view name,
   if (values.empty()) values.assign(count, fallback);
   if (values.size() != count) context.fail("attribute '", name, "' has ", values.size(), " numbers, needs ", count);
   for (int64_t value : values)
-    if (value < least) context.fail("attribute '", name, "' holds ", value, "; at least ", least, " is needed");
+    if (value < least || value > kLargestWindow)
+      context.fail("attribute '", name, "' holds ", value, "; ", least, " to ", kLargestWindow, " are possible");
   return values;
 }
 
