@@ -112,11 +112,102 @@ void inferPool(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+void inferMaxRoiPool(InferContext& context) {
+  constexpr int64_t kLargestOutput = 1 << 16;
+  const std::vector<int64_t> pooled = context.attributes().getInts("pooled_shape");
+  if (pooled.size() != 2) context.fail("attribute 'pooled_shape' has ", pooled.size(), " numbers, needs 2");
+  for (const int64_t size : pooled)
+    if (size < 1 || size > kLargestOutput) context.fail("attribute 'pooled_shape' holds ", size);
+  rules::requireRank(context, 0, 4);
+  rules::requireRank(context, 1, 2);
+  if (!context.ranked(0) || !context.ranked(1)) return context.setRank(0, 4);
+  rules::requireEqual(context, context.dims(1)[1], 5, "the numbers of a region");
+  context.setShape(0, {context.dims(1)[0], context.dims(0)[1], pooled[0], pooled[1]});
+}
+
 void inferGlobalPool(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 2);
   if (!context.ranked(0)) return;
   SymbolicShape shape = context.dims(0);
   for (size_t i = 2; i < shape.size(); ++i) shape[i] = 1;
+  context.setShape(0, std::move(shape));
+}
+
+// A convolution whose taps lie where the offsets say: [N, offset groups * taps * axes, out..], and as many masks.
+void inferDeformConv(InferContext& context) {
+  inferConv<1, 3>(context);
+  const int64_t offsetGroups = context.attributes().getInt("offset_group", 1);
+  if (offsetGroups < 1) context.fail("attribute 'offset_group' is ", offsetGroups);
+  for (size_t i : {size_t{2}, size_t{4}})
+    if (context.ranked(0)) rules::requireRank(context, i, context.rank(0));
+  const std::vector<int64_t> sizes = kernelSizes(context, 1);
+  if (!context.ranked(0) || !context.ranked(1) || sizes.empty()) return;
+  const SymbolicShape& x = context.dims(0);
+  if (x[1].isKnown() && x[1].value() % offsetGroups)
+    context.fail(x[1], " channels do not split into ", offsetGroups, " offset groups");
+  Dim taps = offsetGroups;
+  for (const int64_t size : sizes) taps = taps * Dim(size);
+  SymbolicShape shape = context.outputs()[0].type.dims;
+  shape[1] = taps;
+  rules::requireShape(context, 4, shape);
+  shape[1] = taps * Dim(static_cast<int64_t>(sizes.size()));
+  rules::requireShape(context, 2, shape);
+}
+
+// The inverse of a MaxPool: output_shape, if given, leaves room behind what the attributes say.
+void inferMaxUnpool(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 3);
+  rules::requireRank(context, 2, 1);
+  if (!context.ranked(0)) return;
+  const SymbolicShape& x = context.dims(0);
+  rules::requireShape(context, 1, x);
+  const std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
+  if (sizes.size() + 2 != x.size())
+    context.fail("attribute 'kernel_shape' has ", sizes.size(), " numbers, needs ", x.size() - 2);
+  const std::vector<Window> windows = rules::windows(context, sizes);
+  SymbolicShape shape = {x[0], x[1]};
+  for (size_t i = 0; i < windows.size(); ++i)
+    shape.push_back(Dim(windows[i].stride) * (x[i + 2] - Dim(1)) + Dim(windows[i].size - windows[i].padBegin) -
+                    Dim(windows[i].padEnd));
+  if (!context.has(2)) return context.setShape(0, std::move(shape));
+  const auto given = context.elements(2);
+  if (!given) return context.setRank(0, context.rank(0));
+  if (given->size() != shape.size()) context.fail("output_shape has ", given->size(), " numbers for ", x);
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i].isKnown() && (*given)[i].isKnown() && (*given)[i].value() < shape[i].value())
+      context.fail("output_shape ", *given, " is smaller than what is unpooled, ", shape);
+  context.setShape(0, *given);
+}
+
+// Columns [N, C * taps, positions] to images [N, C, image_shape..].
+void inferCol2Im(InferContext& context) {
+  rules::requireRank(context, 0, 3);
+  const auto image = context.elements(1);
+  const auto block = context.integers(2);
+  for (size_t i : {size_t{1}, size_t{2}}) rules::requireRank(context, i, 1);
+  if (!image) {
+    const auto rank = rules::lengthOf(context, 1);
+    return rank && *rank + 2 <= kMaxRank ? context.setRank(0, static_cast<int>(*rank) + 2) : void();
+  }
+  SymbolicShape shape = {context.ranked(0) ? context.dims(0)[0] : context.unknownDim(), context.unknownDim()};
+  if (block) {
+    if (block->size() != image->size() || block->empty())
+      context.fail("block_shape has ", block->size(), " numbers for images of ", image->size());
+    Dim taps = 1, positions = 1;
+    const std::vector<Window> windows = rules::windows(context, *block);
+    for (size_t i = 0; i < windows.size(); ++i) {
+      taps = taps * Dim(windows[i].size);
+      positions = positions * rules::convolved(context, (*image)[i], windows[i]);
+    }
+    if (context.ranked(0)) {
+      const SymbolicShape& x = context.dims(0);
+      rules::requireEqual(context, x[2], positions, "columns of the input and positions of the block");
+      if (x[1].isKnown() && x[1].value() % taps.value())
+        context.fail(x[1], " rows do not split into blocks of ", taps, " elements");
+      shape[1] = floorDivide(x[1], taps);
+    }
+  }
+  shape.insert(shape.end(), image->begin(), image->end());
   context.setShape(0, std::move(shape));
 }
 
@@ -130,12 +221,19 @@ const OpSchema kSchemas[] = {
      "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"},
     {"", "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferConvTranspose, 0, 0,
      "auto_pad=s dilations=I group=i kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},
+    {"", "DeformConv", 3, 5, 1, 1, "T,T,T,T,T->T; T=float", inferDeformConv, 0, 0,
+     "dilations=I group=i kernel_shape=I offset_group=i pads=I strides=I"},
+    {"", "MaxUnpool", 2, 3, 1, 1, "T,int64,int64->T; T=float", inferMaxUnpool, 0, 1u << 2,
+     "kernel_shape=I pads=I strides=I"},
+    {"", "Col2Im", 3, 3, 1, 1, "T,int64,int64->T; T=number|bool", inferCol2Im, 0, 1u << 1 | 1u << 2,
+     "dilations=I pads=I strides=I"},
     {"", "MaxPool", 1, 1, 1, 2, "T->T,int64; T=float|int8|uint8", inferPool, 0, 0,
      "auto_pad=s ceil_mode=i dilations=I kernel_shape=I pads=I storage_order=i strides=I"},
     {"", "AveragePool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
      "auto_pad=s ceil_mode=i count_include_pad=i dilations=I kernel_shape=I pads=I strides=I"},
     {"", "LpPool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
      "auto_pad=s ceil_mode=i dilations=I kernel_shape=I p=i pads=I strides=I"},
+    {"", "MaxRoiPool", 2, 2, 1, 1, "T,T->T; T=float", inferMaxRoiPool, 0, 0, "pooled_shape=I spatial_scale=f"},
     {"", "GlobalMaxPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
     {"", "GlobalAveragePool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
     {"", "GlobalLpPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, "p=i"},

@@ -92,6 +92,27 @@ void inferScatterND(InferContext& context) {
   rules::requireShape(context, 2, updates);
 }
 
+// A cache whose rows from write_indices on, along the axis, become those of the update.
+void inferTensorScatter(InferContext& context) {
+  const std::string mode = context.attributes().getString("mode", "linear");
+  if (mode != "linear" && mode != "circular") context.fail("attribute 'mode' is '", mode, "'");
+  rules::sameAsFirst(context);
+  rules::requireRankAtLeast(context, 0, 2);
+  if (!context.ranked(0)) return;
+  const int axis = axisAttribute(context, -2);
+  if (axis == 0) context.fail("axis 0 is the batch");
+  rules::requireShape(context, 2, {context.dims(0)[0]});
+  if (!context.ranked(1)) return;
+  rules::requireRank(context, 1, context.rank(0));
+  SymbolicShape shape = context.dims(0);
+  const auto at = static_cast<size_t>(axis);
+  const Dim rows = shape[at], update = context.dims(1)[at];
+  if (rows.isKnown() && update.isKnown() && update.value() > rows.value())
+    context.fail("an update of ", update, " rows does not fit into ", rows);
+  shape[at] = update;
+  rules::requireShape(context, 1, shape);
+}
+
 void inferOneHot(InferContext& context) {
   rules::requireOneElement(context, 1);
   rules::requireShape(context, 2, {2});
@@ -157,6 +178,7 @@ const OpSchema kSchemas[] = {
     {"", "GatherND", 2, 2, 1, 1, "T,int64->T; T=any", inferGatherND, 0, 0, "batch_dims=i"},
     {"", "ScatterElements", 3, 3, 1, 1, "T,index,T->T; T=any", inferScatterElements, 0, 0, "axis=i reduction=s"},
     {"", "ScatterND", 3, 3, 1, 1, "T,int64,T->T; T=any", inferScatterND, 0, 0, "reduction=s"},
+    {"", "TensorScatter", 2, 3, 1, 1, "T,T,int64->T; T=any", inferTensorScatter, 0, 0, "axis=i mode=s"},
     {"", "OneHot", 3, 3, 1, 1, "number,number,T->T; T=any", inferOneHot, 0, 1u << 1, "axis=i"},
     {"", "NonZero", 1, 1, 1, 1, "any->int64", inferNonZero, kTraitDataDependent, 0, ""},
     {"", "Unique", 1, 1, 1, 4, "T->T,int64,int64,int64; T=any", inferUnique, kTraitDataDependent, 0, "axis=i sorted=i"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, ConvTranspose, ConvInteger, QLinearConv and max.Conv: any rank, groups, dilations.
+// Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and max.Conv: any rank, groups, dilations.
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -206,7 +206,38 @@ void convTranspose(const Call& call) {
   store(call.out(), convolution.output);
 }
 
+// The sum of all columns in the images that they came from.
+void col2Im(const Call& call) {
+  const ImageShape y(call.out().shape, Layout::ChannelsFirst);
+  const std::vector<int64_t> block = loadIntegers(call.in(2));
+  const Window window(call, Shape(block), y.spatial, y.spatial);
+  Shape positions;
+  for (int i = 0; i < y.spatial.rank(); ++i)
+    positions.push(
+        (y.spatial[i] + window.padsBegin[i] + window.padsEnd[i] - (window.kernel[i] - 1) * window.dilations[i] - 1) /
+            window.strides[i] +
+        1);
+  const int64_t columns = call.in().shape[2], taps = window.kernel.product(0, window.kernel.rank());
+  if (columns != positions.count()) call.fail(MAX_STATUS_INVALID_ARGUMENT, columns, " columns for ", positions);
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    const std::vector<D> x = load<D>(call.in());
+    std::vector<D> image(static_cast<size_t>(call.out().count()));
+    Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap, target = tap;
+    for (int64_t number = 0; number < taps && !x.empty(); ++number, advance(tap, window.kernel)) {
+      for (int64_t column = 0; column < columns; ++column, advance(position, positions)) {
+        if (!window.locate(position, tap, y.spatial, target)) continue;
+        const int64_t offset = y.offset(target);
+        for (int64_t c = 0; c < y.batch * y.channels; ++c)
+          image[static_cast<size_t>(c * y.channelStride + offset)] +=
+              x[static_cast<size_t>((c * taps + number) * columns + column)];
+      }
+    }
+    store(call.out(), image);
+  });
+}
+
 const OpKernels kRows[] = {
+    {"", "Col2Im", kReference<col2Im>},
     {"", "Conv", kReference<conv>},
     {"", "ConvInteger", kReference<convInteger>},
     {"", "QLinearConv", kReference<quantizedConv>},

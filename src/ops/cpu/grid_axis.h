@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// One axis of an image that GridSample reads: the pixels around a coordinate, and what they weigh.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "graph/graph.h"
+
+namespace max {
+
+enum class GridMode { Nearest, Linear, Cubic };
+enum class GridPadding { Zeros, Border, Reflection };
+
+struct GridRule {
+  GridMode mode;
+  GridPadding padding;
+  bool alignsCorners;
+
+  explicit GridRule(const Node& node) : alignsCorners(node.attributes.getInt("align_corners", 0) != 0) {
+    const std::string name = node.attributes.getString("mode", "linear");
+    mode = name == "nearest" ? GridMode::Nearest : name.ends_with("cubic") ? GridMode::Cubic : GridMode::Linear;
+    const std::string outside = node.attributes.getString("padding_mode", "zeros");
+    padding = outside == "border"       ? GridPadding::Border
+              : outside == "reflection" ? GridPadding::Reflection
+                                        : GridPadding::Zeros;
+  }
+  int taps() const { return mode == GridMode::Nearest ? 1 : mode == GridMode::Linear ? 2 : kMostTaps; }
+  static constexpr int kMostTaps = 4;
+};
+
+// T = the arithmetic: float for float32 grids, since rounding decides which pixel is nearest.
+template <class T>
+class GridAxis {
+ public:
+  GridAxis(const GridRule& rule, int64_t size)
+      : rule_(rule),
+        count_(size),
+        size_(static_cast<T>(size)),
+        low_(rule.alignsCorners ? T{0} : T{-0.5}),
+        high_(rule.alignsCorners ? size_ - 1 : size_ - T{0.5}) {}
+
+  // Writes taps() pixels and weights for a coordinate of [-1, 1]; pixel -1 = outside, reads as zero. NaN lies outside.
+  void locate(T coordinate, int64_t* pixels, T* weights) const {
+    T x = rule_.alignsCorners ? (coordinate + 1) / 2 * (size_ - 1) : ((coordinate + 1) * size_ - 1) / 2;
+    if (rule_.mode == GridMode::Nearest) {
+      pixels[0] = pixel(static_cast<int64_t>(placed(std::nearbyint(x))));
+      weights[0] = 1;
+      return;
+    }
+    x = placed(x);
+    const T base = std::floor(x), part = x - base;
+    const auto at = static_cast<int64_t>(base);
+    if (rule_.mode == GridMode::Linear) {
+      pixels[0] = pixel(at);
+      pixels[1] = pixel(at + 1);
+      weights[0] = 1 - part;
+      weights[1] = part;
+      return;
+    }
+    for (int i = 0; i < GridRule::kMostTaps; ++i) {
+      pixels[i] = pixel(at + i - 1);
+      weights[i] = cubic(std::abs(part - static_cast<T>(i - 1)));
+    }
+  }
+
+ private:
+  // Brings a coordinate far outside of the image to a place where it means the same.
+  T placed(T x) const {
+    if (x >= low_ && x <= high_) return x;
+    constexpr T kMargin = 4;  // further than any tap reaches
+    if (rule_.padding == GridPadding::Zeros) return x > -kMargin && x < size_ + kMargin ? x : -kMargin;
+    if (rule_.padding == GridPadding::Border) return x > high_ ? size_ - 1 : T{0};
+    return reflected(x);
+  }
+
+  T reflected(T x) const {
+    const T range = high_ - low_, away = x < low_ ? low_ - x : x - high_;
+    const T rest = std::fmod(away, 2 * range);
+    if (!(range > 0) || !(rest >= 0)) return 0;
+    const T inside = rest <= range ? rest : 2 * range - rest;
+    return x < low_ ? low_ + inside : high_ - inside;
+  }
+
+  int64_t pixel(int64_t i) const {
+    if (i >= 0 && i < count_) return i;
+    if (rule_.padding == GridPadding::Zeros) return -1;
+    if (rule_.padding == GridPadding::Reflection) i = static_cast<int64_t>(reflected(static_cast<T>(i)));
+    return std::clamp<int64_t>(i, 0, count_ - 1);
+  }
+
+  static T cubic(T distance) {
+    constexpr T a = T{-0.75};
+    if (distance <= 1) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
+    return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a;
+  }
+
+  GridRule rule_;
+  int64_t count_;
+  T size_, low_, high_;
+};
+
+}  // namespace max

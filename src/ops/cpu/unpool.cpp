@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// MaxUnpool and TensorScatter: copies of elements to places that other tensors name.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/cpu/element.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kGrainBytes = 64 * 1024;
+
+// The shape that the window attributes give; the output may have room behind it.
+Shape unpooledShape(const KernelRequest& request) {
+  Shape shape = request.inputs[0].shape;
+  const Attributes& attributes = request.node.attributes;
+  const auto kernel = attributes.getInts("kernel_shape"), strides = attributes.getInts("strides"),
+             pads = attributes.getInts("pads");
+  for (int i = 2; i < shape.rank(); ++i) {
+    const auto k = static_cast<size_t>(i - 2);
+    const int64_t stride = strides.empty() ? 1 : strides[k];
+    const int64_t padding = pads.empty() ? 0 : pads[k] + pads[k + kernel.size()];
+    shape[i] = stride * (shape[i] - 1) + kernel[k] - padding;
+  }
+  return shape;
+}
+
+class MaxUnpoolKernel final : public Kernel {
+ public:
+  explicit MaxUnpoolKernel(const KernelRequest& request)
+      : node_(request.node),
+        unpooled_(unpooledShape(request)),
+        strides_(contiguousStrides(request.outputs[0].shape)),
+        inside_(contiguousStrides(unpooled_)),
+        count_(request.inputs[0].shape.count()),
+        places_(unpooled_.count()),
+        bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
+        outputBytes_(static_cast<size_t>(request.outputs[0].shape.count() * bytes_)),
+        isExact_(unpooled_ == request.outputs[0].shape) {
+    const Shape& output = request.outputs[0].shape;
+    for (int i = 0; i < output.rank(); ++i)
+      require(unpooled_[i] <= output[i], MAX_STATUS_INVALID_ARGUMENT, node_.description(), ": output_shape ", output,
+              " is smaller than what is unpooled, ", unpooled_);
+  }
+
+  void run(const KernelContext& context) const override {
+    const auto* x = context.in<std::byte>(0);
+    const auto* indices = context.in<int64_t>(1);
+    auto* y = context.out<std::byte>();
+    std::memset(y, 0, outputBytes_);
+    visitElementBytes(bytes_, [&](auto size) {
+      for (int64_t i = 0; i < count_; ++i) copyElement(size, y + target(indices[i]) * size, x + i * size);
+    });
+  }
+
+ private:
+  // Of the output, in elements.
+  int64_t target(int64_t index) const {
+    require(index >= 0 && index < places_, MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ", index,
+            " is not in [0, ", places_, ")");
+    if (isExact_) return index;
+    int64_t offset = 0;
+    for (int i = 0; i < unpooled_.rank(); ++i) offset += index / inside_[i] % unpooled_[i] * strides_[i];
+    return offset;
+  }
+
+  const Node& node_;
+  Shape unpooled_, strides_, inside_;
+  int64_t count_, places_, bytes_;
+  size_t outputBytes_;
+  bool isExact_;
+};
+
+// Caches [batch, before.., rows, inner]; an update replaces some rows of each.
+class TensorScatterKernel final : public Kernel {
+ public:
+  explicit TensorScatterKernel(const KernelRequest& request)
+      : node_(request.node),
+        isCircular_(request.node.attributes.getString("mode", "linear") == "circular"),
+        hasIndices_(request.has(2)) {
+    const Shape& cache = request.inputs[0].shape;
+    const int axis = MovementCall(request, nullptr).axis(node_.attributes.getInt("axis", -2), cache.rank());
+    rows_ = cache[axis];
+    updateRows_ = request.inputs[1].shape[axis];
+    blocks_ = cache.product(0, axis);
+    blocksPerItem_ = cache.product(1, axis);
+    rowBytes_ = cache.product(axis + 1, cache.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
+  }
+  int inPlaceInput() const override { return 0; }
+
+  void run(const KernelContext& context) const override {
+    const auto* cache = context.in<std::byte>(0);
+    const auto* update = context.in<std::byte>(1);
+    auto* out = context.out<std::byte>();
+    const int64_t blockBytes = rows_ * rowBytes_;
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(blockBytes, 1));
+    context.parallelFor(blocks_, grain, [&](int64_t begin, int64_t end, int) {
+      if (out != cache && blockBytes > 0)
+        std::memcpy(out + begin * blockBytes, cache + begin * blockBytes,
+                    static_cast<size_t>((end - begin) * blockBytes));
+      for (int64_t block = begin; block < end; ++block)
+        replace(out + block * blockBytes, update + block * updateRows_ * rowBytes_,
+                hasIndices_ ? context.in<int64_t>(2)[block / blocksPerItem_] : 0);
+    });
+  }
+
+ private:
+  void replace(std::byte* block, const std::byte* update, int64_t first) const {
+    if (updateRows_ == 0 || rowBytes_ == 0) return;
+    if (isCircular_)
+      first = (first % rows_ + rows_) % rows_;
+    else
+      require(first >= 0 && first <= rows_ - updateRows_, MAX_STATUS_OUT_OF_RANGE, node_.description(),
+              ": write index ", first, " leaves no room for ", updateRows_, " of ", rows_, " rows");
+    const int64_t before = std::min(updateRows_, rows_ - first);
+    std::memcpy(block + first * rowBytes_, update, static_cast<size_t>(before * rowBytes_));
+    if (before < updateRows_)
+      std::memcpy(block, update + before * rowBytes_, static_cast<size_t>((updateRows_ - before) * rowBytes_));
+  }
+
+  const Node& node_;
+  bool isCircular_, hasIndices_;
+  int64_t rows_, updateRows_, blocks_, blocksPerItem_, rowBytes_;
+};
+
+template <class K>
+inline constexpr Implementation kCopy[] = {
+    {"copy", hasByteElements,
+     [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<K>(request); }}};
+
+const OpKernels kRows[] = {
+    {"", "MaxUnpool", kCopy<MaxUnpoolKernel>},
+    {"", "TensorScatter", kCopy<TensorScatterKernel>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> unpoolKernels() { return kRows; }
+
+}  // namespace max
