@@ -33,6 +33,10 @@ typedef int32_t MaxDType;
 #define MAX_DTYPE_STRING ((MaxDType)2)
 /** 4-bit float, 2 exponent and 1 mantissa bits, finite only; two in a byte. */
 #define MAX_DTYPE_FLOAT4_E2M1FN ((MaxDType)64)
+/** 6-bit float, 2 exponent and 3 mantissa bits, finite only; four in three bytes, first in the low bits. */
+#define MAX_DTYPE_FLOAT6_E2M3FN ((MaxDType)65)
+/** 6-bit float, 3 exponent and 2 mantissa bits, finite only; four in three bytes, first in the low bits. */
+#define MAX_DTYPE_FLOAT6_E3M2FN ((MaxDType)66)
 /** 8-bit power of two without sign, the scale type of microscaling formats. */
 #define MAX_DTYPE_FLOAT8_E8M0FNU ((MaxDType)73)
 /** 8-bit float, 4 exponent and 3 mantissa bits, finite and NaN only. */

@@ -25,9 +25,17 @@ constexpr Row kRows[] = {
 #undef MAX_DTYPE_ROW
 };
 
+constexpr Row kObjectRows[] = {
+    {DType::Sequence, "sequence", "sequence", 64, 0},
+    {DType::Optional, "optional", "optional", 64, 0},
+    {DType::Map, "map", "map", 64, 0},
+};
+
 constexpr Row kInvalid = {DType::Invalid, "invalid", "invalid", 0, 0};
 
 const Row& rowOf(DType dtype) {
+  if (isObject(dtype) && dtype <= DType::Map)
+    return kObjectRows[static_cast<size_t>(dtype) - static_cast<size_t>(DType::Sequence)];
   const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.dtype == dtype; });
   return row == std::end(kRows) ? kInvalid : *row;
 }
@@ -40,7 +48,7 @@ std::optional<DType> findRow(Predicate predicate) {
 
 }  // namespace
 
-bool isValid(DType dtype) { return rowOf(dtype).dtype != DType::Invalid; }
+bool isValid(DType dtype) { return !isObject(dtype) && rowOf(dtype).dtype != DType::Invalid; }
 size_t bitsOf(DType dtype) { return rowOf(dtype).bits; }
 size_t sizeOf(DType dtype) { return (bitsOf(dtype) + 7) / 8; }
 const char* nameOf(DType dtype) { return rowOf(dtype).name; }
@@ -64,7 +72,7 @@ size_t bytesFor(DType dtype, int64_t count) {
   const size_t bits = bitsOf(dtype);
   const size_t elements = static_cast<size_t>(count);
   if (bits >= 8) return checkedMultiply(elements, bits / 8);
-  return bits == 0 ? 0 : checkedAdd(elements / (8 / bits), elements % (8 / bits) != 0 ? 1 : 0);
+  return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
 }  // namespace max

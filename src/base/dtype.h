@@ -14,8 +14,10 @@ namespace max {
 // name, spelling, bits, short name in messages, ONNX TensorProto.DataType number (0 = none)
 #define MAX_FOR_EACH_DTYPE(X)                                                \
   X(Bool, BOOL, "bool", 8, "bool", 9)                                        \
-  X(String, STRING, "string", 0, "str", 8)                                   \
+  X(String, STRING, "string", 64, "str", 8)                                  \
   X(Float4E2M1FN, FLOAT4_E2M1FN, "float4_e2m1fn", 4, "f4e2m1fn", 23)         \
+  X(Float6E2M3FN, FLOAT6_E2M3FN, "float6_e2m3fn", 6, "f6e2m3fn", 27)         \
+  X(Float6E3M2FN, FLOAT6_E3M2FN, "float6_e3m2fn", 6, "f6e3m2fn", 28)         \
   X(Float8E8M0FNU, FLOAT8_E8M0FNU, "float8_e8m0fnu", 8, "f8e8m0fnu", 24)     \
   X(Float8E4M3FN, FLOAT8_E4M3FN, "float8_e4m3fn", 8, "f8e4m3fn", 17)         \
   X(Float8E4M3FNUZ, FLOAT8_E4M3FNUZ, "float8_e4m3fnuz", 8, "f8e4m3fnuz", 18) \
@@ -45,20 +47,28 @@ enum class DType : int32_t {
 #define MAX_DTYPE_ROW(name, constant, spelling, bits, brief, onnx) name = MAX_DTYPE_##constant,
   MAX_FOR_EACH_DTYPE(MAX_DTYPE_ROW)
 #undef MAX_DTYPE_ROW
+  // Values that are no tensors, inside this library: scalars whose element is a pointer (base/object.h).
+  Sequence = 240,
+  Optional = 241,
+  Map = 242,
 };
 
-bool isValid(DType dtype);
-size_t bitsOf(DType dtype);            // 0 for strings
-size_t sizeOf(DType dtype);            // bytes; 1 for types below 8 bits; 0 for strings
+bool isValid(DType dtype);             // an element type of tensors
+size_t bitsOf(DType dtype);            // 64 for strings and for values that are no tensors: a pointer
+size_t sizeOf(DType dtype);            // bytes; 1 for types below 8 bits
 const char* nameOf(DType dtype);       // "float32"
 const char* briefNameOf(DType dtype);  // "f32", as messages of the reference system write it
 std::optional<DType> dtypeFromName(std::string_view name);
 std::optional<DType> dtypeFromOnnx(int64_t number);
 int64_t onnxFromDType(DType dtype);  // 0 = none
 
-bool isFloat(DType dtype);    // all floating-point types, the 8- and 4-bit ones too
+bool isFloat(DType dtype);    // all floating-point types, those of 4 to 8 bits too
 bool isInteger(DType dtype);  // signed and unsigned, without bool
 bool isSigned(DType dtype);
+// Sequences, optionals and maps.
+inline bool isObject(DType dtype) { return dtype >= DType::Sequence; }
+// In memory an element is a pointer to something that a storage or a pool owns: copying bytes copies no contents.
+inline bool holdsPointers(DType dtype) { return dtype == DType::String || isObject(dtype); }
 inline bool isPacked(DType dtype) { return bitsOf(dtype) < 8 && bitsOf(dtype) > 0; }
 
 // Bytes of `count` elements laid out without gaps (types below 8 bits are packed).

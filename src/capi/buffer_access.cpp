@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a buffer is, and its memory: properties, views, one element, the host's access.
 #include <cstring>
+#include <optional>
 
 #include "base/checked.h"
 #include "capi/buffer_arguments.h"
@@ -9,19 +10,11 @@
 
 using max::DType;
 using max::capi::clearOutput;
+using max::capi::getValue;
 using max::capi::guard;
 using max::capi::requireArgument;
 
 namespace {
-
-template <class Value, class Getter>
-MaxStatus getValue(const MaxBuffer* buffer, Value* out, const char* name, Getter getter) {
-  return guard([&] {
-    requireArgument(out, name);
-    requireArgument(buffer, "buffer");
-    *out = getter(*buffer);
-  });
-}
 
 template <class Value, class Getter>
 MaxStatus getPointer(const MaxBuffer* buffer, Value** out, const char* name, Getter getter) {
@@ -33,6 +26,7 @@ MaxStatus getPointer(const MaxBuffer* buffer, Value** out, const char* name, Get
 }
 
 void* hostData(const MaxBuffer& buffer) {
+  max::refuseStrings(buffer, "are no bytes");
   max::require(buffer.isHostAccessible(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(), " is on ",
                buffer.device().displayName(), "; the host reaches it through maxBufferMapToHost");
   return buffer.data();
@@ -48,6 +42,7 @@ Element locate(const MaxBuffer& buffer, const int64_t* indices, int32_t count, s
   max::require(count == buffer.rank(), MAX_STATUS_INVALID_ARGUMENT, "Number of indices (", count,
                ") does not match the rank of the buffer of type ", buffer.layout());
   if (count > 0) requireArgument(indices, "indices");
+  max::refuseStrings(buffer, "have no size in bytes");
   max::require(size == max::sizeOf(buffer.dtype()), MAX_STATUS_INVALID_ARGUMENT, "Size of an element of ",
                buffer.dtype(), " is ", max::sizeOf(buffer.dtype()), ", not ", size);
   int64_t position = 0;
@@ -71,23 +66,42 @@ MaxCopyKind writeKind(const MaxBuffer& buffer) {
 
 unsigned maskOf(DType dtype) { return (1u << max::bitsOf(dtype)) - 1; }
 
+// A packed element lies in one byte, or across two.
+struct PackedBytes {
+  unsigned char bytes[2] = {};
+  size_t count;
+
+  PackedBytes(const MaxBuffer& buffer, const Element& element)
+      : count((static_cast<size_t>(element.shift) + max::bitsOf(buffer.dtype()) + 7) / 8) {
+    buffer.stream().copy({bytes, nullptr}, {element.byte, buffer.memory()}, count, readKind(buffer));
+    buffer.stream().waitUntilIdle();
+  }
+  unsigned value() const { return bytes[0] | static_cast<unsigned>(bytes[1]) << 8; }
+  void set(unsigned value) {
+    bytes[0] = static_cast<unsigned char>(value);
+    bytes[1] = static_cast<unsigned char>(value >> 8);
+  }
+};
+
 void readElement(const MaxBuffer& buffer, const Element& element, void* out, size_t size) {
+  if (max::isPacked(buffer.dtype())) {
+    const unsigned value = PackedBytes(buffer, element).value() >> element.shift;
+    *static_cast<unsigned char*>(out) = static_cast<unsigned char>(value & maskOf(buffer.dtype()));
+    return;
+  }
   buffer.stream().copy({out, nullptr}, {element.byte, buffer.memory()}, size, readKind(buffer));
   buffer.stream().waitUntilIdle();
-  if (!max::isPacked(buffer.dtype())) return;
-  auto* byte = static_cast<unsigned char*>(out);
-  *byte = static_cast<unsigned char>((*byte >> element.shift) & maskOf(buffer.dtype()));
 }
 
 void writeElement(MaxBuffer& buffer, const Element& element, const void* value, size_t size) {
-  unsigned char packed = 0;
+  std::optional<PackedBytes> packed;
   if (max::isPacked(buffer.dtype())) {
-    buffer.stream().copy({&packed, nullptr}, {element.byte, buffer.memory()}, 1, readKind(buffer));
-    buffer.stream().waitUntilIdle();
+    packed.emplace(buffer, element);
     const unsigned mask = maskOf(buffer.dtype()) << element.shift;
     const unsigned bits = static_cast<unsigned>(*static_cast<const unsigned char*>(value)) << element.shift;
-    packed = static_cast<unsigned char>((packed & ~mask) | (bits & mask));
-    value = &packed;
+    packed->set((packed->value() & ~mask) | (bits & mask));
+    value = packed->bytes;
+    size = packed->count;
   }
   buffer.stream().copy({element.byte, buffer.memory()}, {const_cast<void*>(value), nullptr}, size, writeKind(buffer));
   buffer.stream().waitUntilIdle();
@@ -136,11 +150,11 @@ MaxStatus maxBufferGetStream(const MaxBuffer* buffer, MaxStream** outStream) {
 }
 
 MaxStatus maxBufferGetDType(const MaxBuffer* buffer, MaxDType* outDType) {
-  return getValue(buffer, outDType, "outDType", [](const MaxBuffer& b) { return static_cast<MaxDType>(b.dtype()); });
+  return getValue(buffer, "buffer", outDType, "outDType", [](const MaxBuffer& b) { return static_cast<MaxDType>(b.dtype()); });
 }
 
 MaxStatus maxBufferGetRank(const MaxBuffer* buffer, int32_t* outRank) {
-  return getValue(buffer, outRank, "outRank", [](const MaxBuffer& b) { return b.rank(); });
+  return getValue(buffer, "buffer", outRank, "outRank", [](const MaxBuffer& b) { return b.rank(); });
 }
 
 MaxStatus maxBufferGetShape(const MaxBuffer* buffer, const int64_t** outShape) {
@@ -152,31 +166,33 @@ MaxStatus maxBufferGetStrides(const MaxBuffer* buffer, const int64_t** outStride
 }
 
 MaxStatus maxBufferGetElementCount(const MaxBuffer* buffer, int64_t* outCount) {
-  return getValue(buffer, outCount, "outCount", [](const MaxBuffer& b) { return b.count(); });
+  return getValue(buffer, "buffer", outCount, "outCount", [](const MaxBuffer& b) { return b.count(); });
 }
 
 MaxStatus maxBufferGetByteCount(const MaxBuffer* buffer, size_t* outByteCount) {
-  return getValue(buffer, outByteCount, "outByteCount", [](const MaxBuffer& b) { return b.bytes(); });
+  return getValue(buffer, "buffer", outByteCount, "outByteCount", [](const MaxBuffer& b) { return b.bytes(); });
 }
 
 MaxStatus maxBufferGetElementSize(const MaxBuffer* buffer, size_t* outSize) {
-  return getValue(buffer, outSize, "outSize", [](const MaxBuffer& b) { return max::sizeOf(b.dtype()); });
+  return getValue(buffer, "buffer", outSize, "outSize", [](const MaxBuffer& b) {
+    return b.dtype() == DType::String ? size_t{0} : max::sizeOf(b.dtype());
+  });
 }
 
 MaxStatus maxBufferIsContiguous(const MaxBuffer* buffer, int32_t* outIsContiguous) {
-  return getValue(buffer, outIsContiguous, "outIsContiguous", [](const MaxBuffer& b) { return b.isContiguous(); });
+  return getValue(buffer, "buffer", outIsContiguous, "outIsContiguous", [](const MaxBuffer& b) { return b.isContiguous(); });
 }
 
 MaxStatus maxBufferIsHost(const MaxBuffer* buffer, int32_t* outIsHost) {
-  return getValue(buffer, outIsHost, "outIsHost", [](const MaxBuffer& b) { return b.isHost(); });
+  return getValue(buffer, "buffer", outIsHost, "outIsHost", [](const MaxBuffer& b) { return b.isHost(); });
 }
 
 MaxStatus maxBufferIsPinned(const MaxBuffer* buffer, int32_t* outIsPinned) {
-  return getValue(buffer, outIsPinned, "outIsPinned", [](const MaxBuffer& b) { return b.isPinned(); });
+  return getValue(buffer, "buffer", outIsPinned, "outIsPinned", [](const MaxBuffer& b) { return b.isPinned(); });
 }
 
 MaxStatus maxBufferIsReadOnly(const MaxBuffer* buffer, int32_t* outIsReadOnly) {
-  return getValue(buffer, outIsReadOnly, "outIsReadOnly", [](const MaxBuffer& b) { return b.isReadOnly(); });
+  return getValue(buffer, "buffer", outIsReadOnly, "outIsReadOnly", [](const MaxBuffer& b) { return b.isReadOnly(); });
 }
 
 MaxStatus maxBufferGetData(const MaxBuffer* buffer, const void** outData) {
@@ -191,7 +207,7 @@ MaxStatus maxBufferGetMutableData(MaxBuffer* buffer, void** outData) {
 }
 
 MaxStatus maxBufferGetAddress(const MaxBuffer* buffer, uint64_t* outAddress) {
-  return getValue(buffer, outAddress, "outAddress",
+  return getValue(buffer, "buffer", outAddress, "outAddress",
                   [](const MaxBuffer& b) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(b.data())); });
 }
 

@@ -53,10 +53,13 @@ double fromFloat8(MaxDType dtype, uint8_t bits) {
 
 // Types below 8 bits lie packed, the first element in the lowest bits.
 double fromPacked(const Array& array, int64_t index, unsigned bits) {
-  const unsigned perByte = 8 / bits;
-  const auto byte = std::to_integer<unsigned>(array.bytes[static_cast<size_t>(index) / perByte]);
-  const unsigned raw = (byte >> (static_cast<size_t>(index) % perByte * bits)) & ((1u << bits) - 1);
+  const size_t first = static_cast<size_t>(index) * bits, shift = first % 8;
+  unsigned bytes = std::to_integer<unsigned>(array.bytes[first / 8]);
+  if (shift + bits > 8) bytes |= std::to_integer<unsigned>(array.bytes[first / 8 + 1]) << 8;
+  const unsigned raw = (bytes >> shift) & ((1u << bits) - 1);
   if (array.dtype == MAX_DTYPE_FLOAT4_E2M1FN) return fromSmallFloat(raw, 2, 1, 1, false);
+  if (array.dtype == MAX_DTYPE_FLOAT6_E2M3FN) return fromSmallFloat(raw, 2, 3, 1, false);
+  if (array.dtype == MAX_DTYPE_FLOAT6_E3M2FN) return fromSmallFloat(raw, 3, 2, 3, false);
   const bool isSigned = array.dtype == MAX_DTYPE_INT2 || array.dtype == MAX_DTYPE_INT4;
   return isSigned && raw >> (bits - 1) ? static_cast<double>(raw) - (1u << bits) : raw;
 }

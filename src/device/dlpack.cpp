@@ -20,6 +20,8 @@ struct TypeRow {
 constexpr TypeRow kTypes[] = {
     {DType::Bool, dlpack::kBool},
     {DType::Float4E2M1FN, dlpack::kFloat4E2M1FN},
+    {DType::Float6E2M3FN, dlpack::kFloat6E2M3FN},
+    {DType::Float6E3M2FN, dlpack::kFloat6E3M2FN},
     {DType::Float8E8M0FNU, dlpack::kFloat8E8M0FNU},
     {DType::Float8E4M3FN, dlpack::kFloat8E4M3FN},
     {DType::Float8E4M3FNUZ, dlpack::kFloat8E4M3FNUZ},

@@ -73,6 +73,8 @@ inline constexpr uint8_t kFloat8E4M3FNUZ = 11;
 inline constexpr uint8_t kFloat8E5M2 = 12;
 inline constexpr uint8_t kFloat8E5M2FNUZ = 13;
 inline constexpr uint8_t kFloat8E8M0FNU = 14;
+inline constexpr uint8_t kFloat6E2M3FN = 15;
+inline constexpr uint8_t kFloat6E3M2FN = 16;
 inline constexpr uint8_t kFloat4E2M1FN = 17;
 
 }  // namespace max::dlpack

@@ -16,28 +16,55 @@
   X(argKernels)                       \
   X(poolKernels)                      \
   X(matMulKernels)                    \
+  X(matMulNBitsKernels)               \
   X(convKernels)                      \
+  X(convTransposeKernels)             \
+  X(deformConvKernels)                \
   X(attentionKernels)                 \
+  X(linearAttentionKernels)           \
   X(recurrentKernels)                 \
   X(movementCopyKernels)              \
   X(gatherKernels)                    \
   X(scatterKernels)                   \
   X(generateKernels)                  \
+  X(randomKernels)                    \
+  X(convertKernels)                   \
+  X(selectKernels)                    \
   X(padKernels)                       \
   X(resizeKernels)                    \
+  X(gridSampleKernels)                \
+  X(roiAlignKernels)                  \
+  X(unpoolKernels)                    \
+  X(imageDecoderKernels)              \
+  X(fourierKernels)                   \
   X(sequenceKernels)                  \
   X(topKKernels)                      \
   X(quantizeKernels)                  \
+  X(anyQuantizeKernels)               \
+  X(mlTreeKernels)                    \
+  X(mlLinearKernels)                  \
+  X(mlFeatureKernels)                 \
+  X(mlLabelKernels)                   \
+  X(mlMapKernels)                     \
+  X(sequenceValueKernels)             \
+  X(stringKernels)                    \
+  X(stringCastKernels)                \
+  X(regexKernels)                     \
+  X(tfIdfKernels)                     \
   X(dynamicKernels)                   \
   X(referenceElementwiseKernels)      \
   X(referenceMatMulKernels)           \
   X(referenceConvKernels)             \
+  X(referenceImageKernels)            \
+  X(referenceSignalKernels)           \
+  X(referenceLinearAttentionKernels)  \
   X(referencePoolKernels)             \
   X(referenceReduceKernels)           \
   X(referenceNormKernels)             \
   X(referenceRecurrentKernels)        \
   X(referenceQuantizeKernels)         \
-  X(referenceResizeKernels)
+  X(referenceResizeKernels)           \
+  X(referenceRegionKernels)
 
 namespace max {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "graph/schema.h"
+#include "ops/cpu/packed.h"
 #include "ops/families.h"
 
 namespace max {
@@ -38,7 +39,15 @@ std::map<Key, Entry> buildTable() {
   return table;
 }
 
+// Plain kernels read weights whose contents may have been given up for a packed form.
+bool lacksContents(const KernelRequest& request) {
+  for (const Operand& input : request.inputs)
+    if (input.constant && !input.constant->hasContents()) return true;
+  return false;
+}
+
 bool accepts(const Implementation& implementation, const KernelRequest& request) {
+  if (implementation.name == "reference" && lacksContents(request)) return false;
   return !implementation.accepts || implementation.accepts(request);
 }
 
@@ -63,8 +72,13 @@ std::unique_ptr<Kernel> createKernel(const KernelRequest& request, std::string_v
   const OpKernels* kernels = findKernels(request.node.domain(), request.node.op());
   if (kernels)
     for (const Implementation& candidate : kernels->implementations)
-      if ((implementation.empty() || candidate.name == implementation) && accepts(candidate, request))
-        return candidate.create(request);
+      if ((implementation.empty() || candidate.name == implementation) && accepts(candidate, request)) {
+        std::unique_ptr<Kernel> kernel = candidate.create(request);
+        kernel->implementation = candidate.name;
+        return kernel;
+      }
+  if (kernels && implementation.empty())
+    if (std::unique_ptr<Kernel> kernel = createUnpackedKernel(request)) return kernel;
   failWithoutKernel(request);
 }
 

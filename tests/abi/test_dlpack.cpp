@@ -68,6 +68,8 @@ TEST(Dlpack, Numbers) {
   EXPECT_EQ(ours::kFloat8E5M2, theirs::kDLFloat8_e5m2);
   EXPECT_EQ(ours::kFloat8E5M2FNUZ, theirs::kDLFloat8_e5m2fnuz);
   EXPECT_EQ(ours::kFloat8E8M0FNU, theirs::kDLFloat8_e8m0fnu);
+  EXPECT_EQ(ours::kFloat6E2M3FN, theirs::kDLFloat6_e2m3fn);
+  EXPECT_EQ(ours::kFloat6E3M2FN, theirs::kDLFloat6_e3m2fn);
   EXPECT_EQ(ours::kFloat4E2M1FN, theirs::kDLFloat4_e2m1fn);
 }
 

@@ -175,6 +175,8 @@ struct type_row {
 static const struct type_row types[] = {
     {MAX_DTYPE_BOOL, 6},
     {MAX_DTYPE_FLOAT4_E2M1FN, 17},
+    {MAX_DTYPE_FLOAT6_E2M3FN, 15},
+    {MAX_DTYPE_FLOAT6_E3M2FN, 16},
     {MAX_DTYPE_FLOAT8_E8M0FNU, 14},
     {MAX_DTYPE_FLOAT8_E4M3FN, 10},
     {MAX_DTYPE_FLOAT8_E4M3FNUZ, 11},

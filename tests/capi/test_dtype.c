@@ -13,6 +13,8 @@ static const struct row rows[] = {
     {MAX_DTYPE_BOOL, 1, "bool", 8},
     {MAX_DTYPE_STRING, 2, "string", 0},
     {MAX_DTYPE_FLOAT4_E2M1FN, 64, "float4_e2m1fn", 4},
+    {MAX_DTYPE_FLOAT6_E2M3FN, 65, "float6_e2m3fn", 6},
+    {MAX_DTYPE_FLOAT6_E3M2FN, 66, "float6_e3m2fn", 6},
     {MAX_DTYPE_FLOAT8_E8M0FNU, 73, "float8_e8m0fnu", 8},
     {MAX_DTYPE_FLOAT8_E4M3FN, 75, "float8_e4m3fn", 8},
     {MAX_DTYPE_FLOAT8_E4M3FNUZ, 76, "float8_e4m3fnuz", 8},

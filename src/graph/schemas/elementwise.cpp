@@ -148,6 +148,16 @@ void inferClip(InferContext& context) {
   for (size_t i : {size_t{1}, size_t{2}}) rules::requireOneElement(context, i);
 }
 
+void inferBitCast(InferContext& context) {
+  rules::sameAsFirst(context);
+  const DType from = context.dtype(0), to = rules::dtypeAttribute(context, "to", DType::Invalid);
+  if (to == DType::Invalid) context.fail("attribute 'to' is missing");
+  if (to == DType::String || from == DType::String) context.fail("strings cannot be reinterpreted");
+  if (from != DType::Invalid && bitsOf(from) != bitsOf(to))
+    context.fail("elements of ", from, " have ", bitsOf(from), " bits, those of ", to, " ", bitsOf(to));
+  context.setDType(0, to);
+}
+
 // The slope broadcasts to the input, not the other way round.
 void inferPRelu(InferContext& context) {
   rules::sameAsFirst(context);
@@ -202,8 +212,8 @@ const OpSchema kSchemas[] = {
     unary("Gelu", kFloat, rules::sameAsFirst, "approximate=s"),
     unary("HardSigmoid", kFloat, rules::sameAsFirst, "alpha=f beta=f"),
     unary("HardSwish", kFloat),
-    unary("IsInf", "T->bool; T=float", rules::sameAsFirst, "detect_negative=i detect_positive=i"),
-    unary("IsNaN", "T->bool; T=float"),
+    unary("IsInf", "T->bool; T=float|float8", rules::sameAsFirst, "detect_negative=i detect_positive=i"),
+    unary("IsNaN", "T->bool; T=float|float8"),
     unary("LeakyRelu", kFloat, rules::sameAsFirst, "alpha=f"),
     unary("Log", kFloat),
     unary("Mish", kFloat),
@@ -225,10 +235,12 @@ const OpSchema kSchemas[] = {
     unary("Tan", kFloat),
     unary("Tanh", kFloat),
     unary("ThresholdedRelu", kFloat, rules::sameAsFirst, "alpha=f"),
+    unary("BitCast", "any->*", inferBitCast, "to=i"),
     unary("Cast", "any->*", inferCast, "to=i saturate=i round_mode=s"),
     {"", "CastLike", 2, 2, 1, 1, "any,any->*", inferCastLike, kTraitElementwise, 0, "saturate=i round_mode=s"},
     {"", "Clip", 1, 3, 1, 1, "T,T,T->T; T=number", inferClip, kTraitElementwise, 0, ""},
-    {"", "Dropout", 1, 3, 1, 2, "T,float,bool->T,bool; T=float", inferDropout, kTraitElementwise, 0, "seed=i"},
+    {"", "Dropout", 1, 3, 1, 2, "T,float|float8,bool->T,bool; T=float|float8", inferDropout,
+     kTraitElementwise | kTraitRandom, 0, "seed=i"},
     {"", "PRelu", 2, 2, 1, 1, "T,T->T; T=number", inferPRelu, kTraitElementwise, 0, ""},
     {"", "Where", 3, 3, 1, 1, "bool,T,T->T; T=any", inferWhere, kTraitElementwise, 0, ""},
 

@@ -93,6 +93,31 @@ void inferLike(InferContext& context) {
   context.setDType(0, rules::dtypeAttribute(context, "dtype", context.dtype(0)));
 }
 
+// Random numbers are of a floating-point type.
+void requireFloat(const InferContext& context, DType dtype) {
+  const bool fits = dtype == DType::Invalid || (isFloat(dtype) && bitsOf(dtype) >= 16);
+  if (!fits)
+    context.fail("cannot make random numbers of type ", dtype, "; allowed are float16, bfloat16, float32, float64");
+}
+
+void inferRandomLike(InferContext& context) {
+  inferLike(context);
+  requireFloat(context, context.outputs()[0].type.dtype);
+}
+
+void inferMultinomial(InferContext& context) {
+  const DType dtype = rules::dtypeAttribute(context, "dtype", DType::Int32);
+  if (dtype != DType::Int32 && dtype != DType::Int64)
+    context.fail("attribute 'dtype' is ", dtype, ", not int32 or int64");
+  context.setDType(0, dtype);
+  rules::requireRank(context, 0, 2);
+  const int64_t samples = context.attributes().getInt("sample_size", 1);
+  if (samples < 0) context.fail("attribute 'sample_size' is ", samples);
+  if (!context.ranked(0)) return context.setRank(0, 2);
+  if (context.dims(0)[1].is(0)) context.fail("there are no classes to draw from");
+  context.setShape(0, {context.dims(0)[0], Dim(samples)});
+}
+
 void inferEyeLike(InferContext& context) {
   rules::requireRank(context, 0, 2);
   inferLike(context);
@@ -100,6 +125,7 @@ void inferEyeLike(InferContext& context) {
 
 void inferRandom(InferContext& context) {
   context.setDType(0, rules::dtypeAttribute(context, "dtype", DType::Float32));
+  requireFloat(context, context.outputs()[0].type.dtype);
   const auto shape = context.attributes().getInts("shape");
   context.setShape(0, {shape.begin(), shape.end()});
 }
@@ -111,12 +137,13 @@ const OpSchema kSchemas[] = {
     {"", "Range", 3, 3, 1, 1, "T,T,T->T; T=number", inferRange, 0, 0b111, ""},
     {"", "EyeLike", 1, 1, 1, 1, "any->*", inferEyeLike, kTraitShapeOnly, 0, "dtype=i k=i"},
     {"", "RandomNormal", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0, "dtype=i mean=f scale=f seed=f shape=I"},
-    {"", "RandomNormalLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0,
+    {"", "RandomNormalLike", 1, 1, 1, 1, "any->*", inferRandomLike, kTraitRandom | kTraitShapeOnly, 0,
      "dtype=i mean=f scale=f seed=f"},
     {"", "RandomUniform", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0, "dtype=i high=f low=f seed=f shape=I"},
-    {"", "RandomUniformLike", 1, 1, 1, 1, "any->*", inferLike, kTraitRandom | kTraitShapeOnly, 0,
+    {"", "RandomUniformLike", 1, 1, 1, 1, "any->*", inferRandomLike, kTraitRandom | kTraitShapeOnly, 0,
      "dtype=i high=f low=f seed=f"},
     {"", "Bernoulli", 1, 1, 1, 1, "float->*", inferLike, kTraitRandom, 0, "dtype=i seed=f"},
+    {"", "Multinomial", 1, 1, 1, 1, "float->*", inferMultinomial, kTraitRandom, 0, "dtype=i sample_size=i seed=f"},
 };
 
 }  // namespace

@@ -41,11 +41,21 @@ void inferQuantizedMatMul(InferContext& context) {
   context.setShape(0, rules::matrixProduct(context, context.dims(0), context.dims(b)));
 }
 
+void inferDet(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 2);
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  rules::requireEqual(context, shape.back(), shape[shape.size() - 2], "rows and columns of the matrices");
+  shape.resize(shape.size() - 2);
+  context.setShape(0, std::move(shape));
+}
+
 const OpSchema kSchemas[] = {
     {"", "MatMul", 2, 2, 1, 1, "T,T->T; T=number", inferMatMul, 0, 0, ""},
     {"", "Gemm", 2, 3, 1, 1, "T,T,T->T; T=number", inferGemm, 0, 0, "alpha=f beta=f transA=i transB=i"},
+    {"", "Det", 1, 1, 1, 1, "T->T; T=float", inferDet, 0, 0, ""},
     {"", "MatMulInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferQuantizedMatMul<1>, 0, 0, ""},
-    {"", "QLinearMatMul", 8, 8, 1, 1, "A,S,A,B,S,B,S,Y->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8; S=float",
+    {"", "QLinearMatMul", 8, 8, 1, 1, "A,S,A,B,S,B,S,Y->Y; A=int8|uint8|float8; B=int8|uint8|float8; Y=int8|uint8|float8; S=float",
      inferQuantizedMatMul<3>, 0, 0, ""},
 };
 

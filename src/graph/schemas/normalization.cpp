@@ -22,6 +22,8 @@ void inferPerChannel(InferContext& context) {
 
 void inferBatchNormalization(InferContext& context) {
   inferPerChannel<4>(context);
+  if (context.outputCount() > 1 && context.attributes().getInt("training_mode", 0) == 0)
+    context.fail("has ", context.outputCount(), " outputs, but without training_mode there is 1");
   context.setOutputLike(1, 3);
   context.setOutputLike(2, 4);
 }

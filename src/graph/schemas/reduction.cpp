@@ -82,6 +82,7 @@ const OpSchema kSchemas[] = {
     {"", "ArgMin", 1, 1, 1, 1, "T->int64; T=number", inferArg, 0, 0, "axis=i keepdims=i select_last_index=i"},
     {"", "TopK", 2, 2, 2, 2, "T,int64->T,int64; T=number", inferTopK, 0, 1u << 1, "axis=i largest=i sorted=i"},
     {"", "CumSum", 2, 2, 1, 1, "T,index->T; T=number", inferCumSum, 0, 0, "exclusive=i reverse=i"},
+    {"", "CumProd", 2, 2, 1, 1, "T,index->T; T=number", inferCumSum, 0, 0, "exclusive=i reverse=i"},
 };
 
 }  // namespace

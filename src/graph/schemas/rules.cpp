@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/schemas/rules.h"
 
+#include "base/half.h"
+
 namespace max::rules {
 
 void sameAsFirst(InferContext& context) { context.setOutputLike(0, 0); }
@@ -78,6 +80,10 @@ std::optional<double> scalarOf(const InferContext& context, size_t input) {
       return *tensor->as<float>();
     case DType::Float64:
       return *tensor->as<double>();
+    case DType::Float16:
+      return floatFromHalf(*tensor->as<uint16_t>());
+    case DType::BFloat16:
+      return floatFromBFloat16(*tensor->as<uint16_t>());
     case DType::Int64:
       return static_cast<double>(*tensor->as<int64_t>());
     case DType::Int32:

@@ -6,6 +6,7 @@
 
 #include "base/half.h"
 #include "ops/cpu/element.h"
+#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {
@@ -173,9 +174,7 @@ class OneHotKernel final : public Kernel {
     inner_ = out.product(axis + 1, out.rank());
   }
   static bool accepts(const KernelRequest& request) {
-    const DType dtype = request.inputs[0].dtype;
-    return (dtype == DType::Int64 || dtype == DType::Int32 || dtype == DType::Float32) && request.has(2) &&
-           bitsOf(request.inputs[2].dtype) >= 8;
+    return isNumeric(request.inputs[0].dtype) && request.has(2) && bitsOf(request.inputs[2].dtype) >= 8;
   }
   void run(const KernelContext& context) const override {
     const std::byte* values = context.in<std::byte>(2);
@@ -192,9 +191,11 @@ class OneHotKernel final : public Kernel {
 
  private:
   int64_t indexOf(const void* indices, int64_t k) const {
-    if (indexType_ != DType::Float32) return indexAt(indices, indexType_ == DType::Int64, k);
-    const float value = static_cast<const float*>(indices)[k];
-    return std::abs(value) < 0x1p62f ? static_cast<int64_t>(value) : depth_;  // too large, infinite or NaN: "off"
+    if (indexType_ == DType::Int64 || indexType_ == DType::Int32)
+      return indexAt(indices, indexType_ == DType::Int64, k);
+    double value = 0;
+    loadNumbers(indexType_, indices, k, 1, &value);
+    return std::abs(value) < 0x1p62 ? static_cast<int64_t>(value) : depth_;  // too large, infinite or NaN: "off"
   }
   DType indexType_;
   int64_t bytes_, outer_, depth_, inner_;

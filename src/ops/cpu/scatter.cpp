@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScatterElements and ScatterND: a copy of the data, then updates one after another (indices may repeat).
 #include <algorithm>
+#include <complex>
 #include <cstring>
 
 #include "base/half.h"
@@ -50,12 +51,20 @@ void combine(std::byte* target, const std::byte* update, int64_t count) {
     T a, b;
     std::memcpy(&a, target + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
     std::memcpy(&b, update + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-    if constexpr (std::is_class_v<T>)
+    if constexpr (requires { T::load(0); })
       a.bits = T::store(F(T::load(a.bits), T::load(b.bits)));
     else
       a = F(a, b);
     std::memcpy(target + i * static_cast<int64_t>(sizeof(T)), &a, sizeof(T));
   }
+}
+
+// Complex numbers have no order.
+template <class T>
+Combine combineComplex(std::string_view reduction) {
+  if (reduction == "add") return combine<T, [](T a, T b) { return a + b; }>;
+  if (reduction == "mul") return combine<T, [](T a, T b) { return a * b; }>;
+  return nullptr;
 }
 
 template <class T>
@@ -95,6 +104,10 @@ Combine combineFor(DType dtype, std::string_view reduction) {
       return combineOf<uint32_t>(reduction);
     case DType::UInt64:
       return combineOf<uint64_t>(reduction);
+    case DType::Complex64:
+      return combineComplex<std::complex<float>>(reduction);
+    case DType::Complex128:
+      return combineComplex<std::complex<double>>(reduction);
     default:
       return nullptr;
   }

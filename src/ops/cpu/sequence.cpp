@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReverseSequence, and Dropout at inference.
+// ReverseSequence.
 #include <cstring>
 
 #include "ops/cpu/movement.h"
@@ -49,37 +49,10 @@ class ReverseSequenceKernel final : public Kernel {
   int64_t batch_, steps_, bytes_;
 };
 
-// At inference nothing is dropped; the mask is all true.
-class DropoutKernel final : public Kernel {
- public:
-  explicit DropoutKernel(const KernelRequest& request)
-      : node_(request.node),
-        count_(request.inputs[0].shape.count()),
-        bytes_(count_ * static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
-        hasTraining_(request.has(2)),
-        hasMask_(request.outputs.size() > 1 && request.outputs[1].present()) {}
-
-  void run(const KernelContext& context) const override {
-    require(!hasTraining_ || !*context.in<bool>(2), MAX_STATUS_UNIMPLEMENTED, node_.description(),
-            ": training_mode is not supported");
-    if (bytes_ > 0 && context.outputs[0] != context.inputs[0])
-      std::memcpy(context.outputs[0], context.inputs[0], static_cast<size_t>(bytes_));
-    if (hasMask_) std::memset(context.outputs[1], 1, static_cast<size_t>(count_));
-  }
-  int inPlaceInput() const override { return 0; }
-
- private:
-  const Node& node_;
-  int64_t count_, bytes_;
-  bool hasTraining_, hasMask_;
-};
-
 constexpr Implementation kReverseSequence[] = {{"copy", hasByteElements, make<ReverseSequenceKernel>}};
-constexpr Implementation kDropout[] = {{"copy", hasByteElements, make<DropoutKernel>}};
 
 const OpKernels kRows[] = {
     {"", "ReverseSequence", kReverseSequence},
-    {"", "Dropout", kDropout},
 };
 
 }  // namespace

@@ -13,7 +13,15 @@ namespace {
 using Results = std::vector<Ref<Tensor>>;
 using Inputs = std::span<const Tensor* const>;
 
-Argument argumentOf(const Tensor& tensor) { return {tensor.dtype(), tensor.shape(), const_cast<void*>(tensor.data())}; }
+// Complex numbers as pairs of real ones.
+Argument argumentOf(const Tensor& tensor) {
+  Argument argument{tensor.dtype(), tensor.shape(), const_cast<void*>(tensor.data())};
+  const bool isDouble = tensor.dtype() == DType::Complex128;
+  if (!isDouble && tensor.dtype() != DType::Complex64) return argument;
+  argument.dtype = isDouble ? DType::Float64 : DType::Float32;
+  argument.shape = {tensor.count(), 2};
+  return argument;
+}
 
 const Tensor* optional(Inputs inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
 
@@ -32,8 +40,9 @@ Results nonZero(const Node&, Inputs inputs) {
   const std::vector<double> values = load<double>(argumentOf(*inputs[0]));
   const Shape shape = inputs[0]->shape().rank() == 0 ? Shape{1} : inputs[0]->shape();
   std::vector<int64_t> positions;
-  for (size_t k = 0; k < values.size(); ++k)
-    if (values[k] != 0) positions.push_back(static_cast<int64_t>(k));
+  const size_t parts = static_cast<size_t>(inputs[0]->count()) == values.size() ? 1 : 2;
+  for (size_t k = 0; k < values.size(); k += parts)
+    if (values[k] != 0 || values[k + parts - 1] != 0) positions.push_back(static_cast<int64_t>(k / parts));
   const int64_t count = static_cast<int64_t>(positions.size());
   const Shape dense = contiguousStrides(shape);
   std::vector<int64_t> coordinates;
@@ -90,7 +99,8 @@ template <class D>
 std::vector<std::vector<D>> rowsOf(const Tensor& tensor, int axis) {
   const std::vector<D> values = load<D>(argumentOf(tensor));
   const Slices slices(tensor, axis);
-  const int64_t inner = slices.innerBytes / static_cast<int64_t>(sizeOf(tensor.dtype()));
+  const int64_t pieces = slices.outer * slices.count;
+  const int64_t inner = pieces ? static_cast<int64_t>(values.size()) / pieces : 0;
   std::vector<std::vector<D>> rows(static_cast<size_t>(slices.count));
   for (int64_t o = 0; o < slices.outer; ++o)
     for (int64_t i = 0; i < slices.count; ++i) {
@@ -129,7 +139,7 @@ Groups groupsOf(const std::vector<std::vector<D>>& rows, bool sorted) {
 Results unique(const Node& node, Inputs inputs) {
   const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
   Groups groups;
-  visitDomain(inputs[0]->dtype(), [&]<class D>(D) {
+  visitDomain(argumentOf(*inputs[0]).dtype, [&]<class D>(D) {
     groups = groupsOf(rowsOf<D>(*inputs[0], axis), node.attributes.getInt("sorted", 1) != 0);
   });
   const Shape list{static_cast<int64_t>(groups.first.size())};

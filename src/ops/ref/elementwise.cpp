@@ -49,23 +49,6 @@ void binary(const Call& call) {
   visitDomain(call.in().dtype, [&]<class D>(D) { store(call.out(), zip<D>(call, call.in(0), call.in(1), F)); });
 }
 
-// Integer arithmetic wraps: it happens in uint64_t.
-template <class D>
-using Wrapped = std::conditional_t<std::is_integral_v<D>, uint64_t, D>;
-
-template <class D>
-D add(D a, D b) {
-  return static_cast<D>(static_cast<Wrapped<D>>(a) + static_cast<Wrapped<D>>(b));
-}
-template <class D>
-D subtract(D a, D b) {
-  return static_cast<D>(static_cast<Wrapped<D>>(a) - static_cast<Wrapped<D>>(b));
-}
-template <class D>
-D multiply(D a, D b) {
-  return static_cast<D>(static_cast<Wrapped<D>>(a) * static_cast<Wrapped<D>>(b));
-}
-
 // Integers divided by zero give zero; the most negative one by -1 wraps.
 template <class D>
 D divide(D a, D b) {
@@ -195,7 +178,7 @@ void clip(const Call& call) {
 }
 
 void cast(const Call& call) {
-  visitDomain(call.in().dtype, [&]<class D>(D) { store(call.out(), load<D>(call.in())); });
+  visitDomain(call.in().dtype, [&]<class D>(D) { store(call.out(), load<D>(call.in()), smallFloatRules(call.node)); });
 }
 
 void where(const Call& call) {

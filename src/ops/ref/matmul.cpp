@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul, Gemm, MatMulInteger, QLinearMatMul, max.MatMul, max.Attention.
+// MatMul, Gemm, MatMulInteger, QLinearMatMul, Det, max.MatMul, max.Attention.
 #include <algorithm>
 
 #include "ops/ref/reference.h"
@@ -115,10 +115,11 @@ void gemmIn(const Call& call) {
 void gemm(const Call& call) { isFloat(call.in().dtype) ? gemmIn<double>(call) : gemmIn<uint64_t>(call); }
 
 // Zero points: a scalar, or one per row of A (the last but one axis) or column of B.
-std::vector<int64_t> withoutZeroPoint(const Call& call, size_t index, size_t zeroInput, bool perRow) {
-  std::vector<int64_t> values = load<int64_t>(call.in(index));
+template <class D>
+std::vector<D> withoutZeroPoint(const Call& call, size_t index, size_t zeroInput, bool perRow) {
+  std::vector<D> values = load<D>(call.in(index));
   if (!call.has(zeroInput)) return values;
-  const std::vector<int64_t> zero = load<int64_t>(call.in(zeroInput));
+  const std::vector<D> zero = load<D>(call.in(zeroInput));
   if (zero.empty()) return values;
   const size_t columns = static_cast<size_t>(std::max<int64_t>(call.in(index).shape.back(), 1));
   for (size_t i = 0; i < values.size(); ++i) values[i] -= zero[(perRow ? i / columns : i % columns) % zero.size()];
@@ -127,24 +128,32 @@ std::vector<int64_t> withoutZeroPoint(const Call& call, size_t index, size_t zer
 
 void matMulInteger(const Call& call) {
   const Matrix a(call.in(0).shape, false, true), b(call.in(1).shape, false, false);
-  const std::vector<int64_t> left = withoutZeroPoint(call, 0, 2, true), right = withoutZeroPoint(call, 1, 3, false);
+  const std::vector<int64_t> left = withoutZeroPoint<int64_t>(call, 0, 2, true),
+                             right = withoutZeroPoint<int64_t>(call, 1, 3, false);
   store(call.out(), multiply(a, b, left, right, static_cast<size_t>(call.out().count())));
 }
 
 // Inputs: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
-void quantizedMatMul(const Call& call) {
+template <class D>
+void quantizedMatMulIn(const Call& call) {
   const Matrix a(call.in(0).shape, false, true), b(call.in(3).shape, false, false);
-  const std::vector<int64_t> left = withoutZeroPoint(call, 0, 2, true), right = withoutZeroPoint(call, 3, 5, false);
-  const std::vector<int64_t> sums = multiply(a, b, left, right, static_cast<size_t>(call.out().count()));
+  const std::vector<D> left = withoutZeroPoint<D>(call, 0, 2, true), right = withoutZeroPoint<D>(call, 3, 5, false);
+  const std::vector<D> sums = multiply(a, b, left, right, static_cast<size_t>(call.out().count()));
   const std::vector<double> rowScales = loadScales(call, 1), columnScales = loadScales(call, 4);
   const double scale = loadScalar(call.in(6), 1), zero = loadScalar(call.in(7), 0);
   std::vector<double> y(sums.size());
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t columns = static_cast<size_t>(b.columns);
     const double factor = rowScales[i / columns % rowScales.size()] * columnScales[i % columns % columnScales.size()];
-    y[i] = std::nearbyint(static_cast<double>(sums[i]) * factor / scale) + zero;
+    const double scaled = static_cast<double>(sums[i]) * factor / scale;
+    y[i] = (isFloat(call.out().dtype) ? scaled : std::nearbyint(scaled)) + zero;
   }
   store(call.out(), y);
+}
+
+void quantizedMatMul(const Call& call) {
+  const bool hasFloats = isFloat(call.in(0).dtype) || isFloat(call.in(3).dtype);
+  hasFloats ? quantizedMatMulIn<double>(call) : quantizedMatMulIn<int64_t>(call);
 }
 
 // A tensor of [batch, heads, positions, size] in one of the layouts BHSD, BSHD, BHDS.
@@ -170,8 +179,10 @@ HeadTensor headTensor(const Call& call, const Shape& shape, std::string_view att
   return result;
 }
 
-void softmax(std::vector<double>& scores) {
+// With `zeroMasked`, what is masked throughout gives 0.
+void softmax(std::vector<double>& scores, bool zeroMasked) {
   const double largest = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
+  if (zeroMasked && largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
   double sum = 0;
   for (double& score : scores) sum += score = std::exp(score - largest);
   for (double& score : scores) score /= sum;
@@ -198,6 +209,8 @@ void attention(const Call& call) {
   const Shape maskStrides =
       broadcastStrides(call.has(3) ? call.in(3).shape : Shape(), {q.dims[0], q.dims[1], q.dims[2], keyCount});
   const double scale = call.number("scale", 1);
+  const bool zeroMasked = call.integer("zero_masked", 0) != 0;
+  const int64_t group = k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1;
   std::vector<double> result(static_cast<size_t>(call.out().count())), scores(static_cast<size_t>(keyCount));
   const Shape rows{q.dims[0], q.dims[1], q.dims[2]};
   forEachOffset<1>(rows, {Shape(maskStrides.dims().first(3))}, [&](int64_t row, const auto& maskAt) {
@@ -205,20 +218,50 @@ void attention(const Call& call) {
     for (int64_t t = 0; t < keyCount; ++t) {
       double& score = scores[static_cast<size_t>(t)] = 0;
       for (int64_t d = 0; d < q.dims[3]; ++d)
-        score += queries[static_cast<size_t>(q.at(b, h, s, d))] * keys[static_cast<size_t>(k.at(b, h, t, d))];
+        score += queries[static_cast<size_t>(q.at(b, h, s, d))] * keys[static_cast<size_t>(k.at(b, h / group, t, d))];
       score *= scale;
       if (!mask.empty()) score += mask[static_cast<size_t>(maskAt[0] + t * maskStrides[3])];
     }
-    softmax(scores);
+    softmax(scores, zeroMasked);
     for (int64_t t = 0; t < keyCount; ++t)
       for (int64_t d = 0; d < v.dims[3]; ++d)
         result[static_cast<size_t>(out.at(b, h, s, d))] +=
-            scores[static_cast<size_t>(t)] * values[static_cast<size_t>(v.at(b, h, t, d))];
+            scores[static_cast<size_t>(t)] * values[static_cast<size_t>(v.at(b, h / group, t, d))];
   });
   store(call.out(), result);
 }
 
+// By elimination, with the largest element of each column as the pivot.
+double determinant(double* matrix, int64_t n) {
+  double result = 1;
+  for (int64_t column = 0; column < n; ++column) {
+    int64_t pivot = column;
+    for (int64_t row = column + 1; row < n; ++row)
+      if (std::abs(matrix[row * n + column]) > std::abs(matrix[pivot * n + column])) pivot = row;
+    if (pivot != column) {
+      std::swap_ranges(matrix + pivot * n, matrix + (pivot + 1) * n, matrix + column * n);
+      result = -result;
+    }
+    const double value = matrix[column * n + column];
+    result *= value;
+    if (value == 0) return 0;
+    for (int64_t row = column + 1; row < n; ++row) {
+      const double factor = matrix[row * n + column] / value;
+      for (int64_t i = column + 1; i < n; ++i) matrix[row * n + i] -= factor * matrix[column * n + i];
+    }
+  }
+  return result;
+}
+
+void det(const Call& call) {
+  const int64_t n = call.in().shape.back();
+  std::vector<double> x = load<double>(call.in()), y(static_cast<size_t>(call.out().count()));
+  for (size_t i = 0; i < y.size(); ++i) y[i] = determinant(x.data() + static_cast<int64_t>(i) * n * n, n);
+  store(call.out(), y);
+}
+
 const OpKernels kRows[] = {
+    {"", "Det", kReference<det>},
     {"", "MatMul", kReference<matMul>},
     {"", "Gemm", kReference<gemm>},
     {"", "MatMulInteger", kReference<matMulInteger>},

@@ -32,14 +32,37 @@ std::vector<double> factors(const Call& call, size_t index, double fallback, con
   return values;
 }
 
+// Replaces mean and variance of every channel by those of x, and stores the running ones.
+void updateStatistics(const Call& call, const std::vector<double>& x, size_t inner, std::vector<double>& mean,
+                      std::vector<double>& variance) {
+  const std::vector<double> oldMean = mean, oldVariance = variance;
+  const size_t channels = mean.size();
+  const double count = channels ? static_cast<double>(x.size()) / static_cast<double>(channels) : 0;
+  std::fill(mean.begin(), mean.end(), 0);
+  std::fill(variance.begin(), variance.end(), 0);
+  for (size_t i = 0; i < x.size(); ++i) mean[i / inner % channels] += x[i] / count;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double distance = x[i] - mean[i / inner % channels];
+    variance[i / inner % channels] += distance * distance / count;
+  }
+  const double momentum = call.number("momentum", 0.9f);
+  const auto storeRunning = [&](size_t output, std::vector<double> running, const std::vector<double>& current) {
+    for (size_t c = 0; c < channels; ++c) running[c] = running[c] * momentum + current[c] * (1 - momentum);
+    if (call.hasOutput(output)) store(call.out(output), running);
+  };
+  storeRunning(1, oldMean, mean);
+  storeRunning(2, oldVariance, variance);
+}
+
 void batchNormalization(const Call& call) {
-  if (call.integer("training_mode", 0)) call.fail(MAX_STATUS_UNIMPLEMENTED, "training_mode is not supported");
-  const std::vector<double> scale = load<double>(call.in(1)), bias = load<double>(call.in(2)),
-                            mean = load<double>(call.in(3)), variance = load<double>(call.in(4));
+  const std::vector<double> scale = load<double>(call.in(1)), bias = load<double>(call.in(2));
+  std::vector<double> mean = load<double>(call.in(3)), variance = load<double>(call.in(4));
   const double epsilon = call.number("epsilon", 1e-5f);
   const Shape& shape = call.in().shape;
   const size_t inner = static_cast<size_t>(shape.product(std::min(2, shape.rank()), shape.rank()));
   std::vector<double> x = load<double>(call.in());
+  if (call.integer("training_mode", 0)) updateStatistics(call, x, inner, mean, variance);
+  if (!call.hasOutput(0)) return;
   for (size_t i = 0; i < x.size(); ++i) {
     const size_t c = i / inner % scale.size();
     x[i] = (x[i] - mean[c]) / std::sqrt(variance[c] + epsilon) * scale[c] + bias[c];

@@ -2,6 +2,7 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
 #include <algorithm>
 
+#include "base/half.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -17,8 +18,18 @@ Limits limitsOf(DType dtype) {
   return isSigned(dtype) ? Limits{-size / 2, size / 2 - 1} : Limits{0, size - 1};
 }
 
+// NaN becomes the lower end.
 double quantized(double scaled, double zeroPoint, const Limits& limits) {
-  return std::clamp(std::nearbyint(scaled) + zeroPoint, limits.low, limits.high);
+  const double value = std::nearbyint(scaled) + zeroPoint;
+  return value > limits.low ? std::min(value, limits.high) : limits.low;
+}
+
+// What the division is done in, besides double.
+double roundedTo(DType dtype, double value) {
+  const auto narrow = static_cast<float>(value);
+  if (dtype == DType::Float64) return value;
+  if (dtype == DType::Float16) return floatFromHalf(halfFromFloat(narrow));
+  return dtype == DType::BFloat16 ? floatFromBFloat16(bfloat16FromFloat(narrow)) : narrow;
 }
 
 // Which scale belongs to element k: one for all, one per index of the axis, or one per block of them.
@@ -59,14 +70,17 @@ void quantizeLinear(const Call& call) {
   const std::vector<double> scales = load<double>(call.in(1)), zeros = zeroPoints(call, scales.size());
   const ScaleIndex index(call);
   const Limits limits = limitsOf(call.out().dtype);
-  const bool narrow = call.in().dtype != DType::Float64;
+  const int64_t given = call.integer("precision", 0);
+  const DType precision = given ? dtypeFromOnnx(given).value_or(DType::Float32) : call.in(1).dtype;
+  SmallFloatRules rules;
+  rules.saturate = call.integer("saturate", 1) != 0;
   for (size_t k = 0; k < x.size(); ++k) {
     const size_t i = index(static_cast<int64_t>(k));
     // Ties must fall as they do in float division.
-    const double scaled = narrow ? static_cast<float>(x[k]) / static_cast<float>(scales[i]) : x[k] / scales[i];
-    x[k] = quantized(scaled, zeros[i], limits);
+    const double scaled = roundedTo(precision, roundedTo(precision, x[k]) / roundedTo(precision, scales[i]));
+    x[k] = isFloat(call.out().dtype) ? scaled + zeros[i] : quantized(scaled, zeros[i], limits);
   }
-  store(call.out(), x);
+  store(call.out(), x, rules);
 }
 
 void dequantizeLinear(const Call& call) {

@@ -58,7 +58,6 @@ void reduction(const Call& call) {
 constexpr auto kZero = [](auto x) { return x; };
 constexpr auto kOne = [](auto x) { return x + 1; };
 constexpr auto kAsIs = [](auto value, double) { return value; };
-constexpr auto kSum = [](auto a, auto b) { return a + b; };
 
 // What max starts with (or min, negative): the end of the dtype's range.
 template <class D>
@@ -80,9 +79,11 @@ void reduceExtreme(const Call& call) {
 
 void reduceMean(const Call& call) {
   visitDomain(call.in().dtype, [&]<class D>(D) {
-    reduce<D>(call, D{0}, kSum, [](D sum, double count) {
-      return std::is_integral_v<D> && count == 0 ? D{0} : static_cast<D>(sum / static_cast<D>(count));
-    });
+    reduce<D>(
+        call, D{0}, [](D a, D b) { return add(a, b); },
+        [](D sum, double count) {
+          return std::is_integral_v<D> && count == 0 ? D{0} : static_cast<D>(sum / static_cast<D>(count));
+        });
   });
 }
 
@@ -253,12 +254,12 @@ void topK(const Call& call) {
   }
 
 const OpKernels kRows[] = {
-    MAX_REDUCE("ReduceSum", kZero, a + b, sum),
-    MAX_REDUCE("ReduceProd", kOne, a* b, sum),
-    MAX_REDUCE("ReduceSumSquare", kZero, a + b * b, sum),
-    MAX_REDUCE("ReduceL1", kZero, a + (b < 0 ? 0 - b : b), sum),
-    MAX_REDUCE("ReduceL2", kZero, a + b * b, std::sqrt(static_cast<double>(sum))),
-    MAX_REDUCE("ReduceLogSum", kZero, a + b, std::log(static_cast<double>(sum))),
+    MAX_REDUCE("ReduceSum", kZero, add(a, b), sum),
+    MAX_REDUCE("ReduceProd", kOne, multiply(a, b), sum),
+    MAX_REDUCE("ReduceSumSquare", kZero, add(a, multiply(b, b)), sum),
+    MAX_REDUCE("ReduceL1", kZero, add(a, b < 0 ? subtract({}, b) : b), sum),
+    MAX_REDUCE("ReduceL2", kZero, add(a, multiply(b, b)), std::sqrt(static_cast<double>(sum))),
+    MAX_REDUCE("ReduceLogSum", kZero, add(a, b), std::log(static_cast<double>(sum))),
     {"", "ReduceMax", kReference<reduceExtreme<true>>},
     {"", "ReduceMin", kReference<reduceExtreme<false>>},
     {"", "ReduceMean", kReference<reduceMean>},

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/half.h"
+#include "ops/cpu/number_access.h"
 #include "ops/kernel.h"
 
 namespace max::reference {
@@ -51,10 +51,8 @@ struct Call {
 using Function = void (*)(const Call& call);
 
 std::unique_ptr<Kernel> createReferenceKernel(const KernelRequest& request, Function function);
-// True if all operands have a dtype that load and store know: bool, integers and floats of 8 bits and more, without
-// float8.
+// True if all operands have a dtype that load and store know: all but strings and complex numbers.
 bool hasBasicDTypes(const KernelRequest& request);
-bool isBasic(DType dtype);
 
 template <Function F>
 std::unique_ptr<Kernel> createReference(const KernelRequest& request) {
@@ -74,13 +72,29 @@ void visitDomain(DType dtype, F function) {
     function(int64_t{});
 }
 
+// Integer arithmetic wraps: it happens in uint64_t.
+template <class D>
+using Wrapped = std::conditional_t<std::is_integral_v<D>, uint64_t, D>;
+
+template <class D>
+D add(D a, D b) {
+  return static_cast<D>(static_cast<Wrapped<D>>(a) + static_cast<Wrapped<D>>(b));
+}
+template <class D>
+D subtract(D a, D b) {
+  return static_cast<D>(static_cast<Wrapped<D>>(a) - static_cast<Wrapped<D>>(b));
+}
+template <class D>
+D multiply(D a, D b) {
+  return static_cast<D>(static_cast<Wrapped<D>>(a) * static_cast<Wrapped<D>>(b));
+}
+
 // All elements of an argument in its domain (or another one).
 template <class D>
 std::vector<D> load(const Argument& argument);
-// Rounds to the argument's dtype: to nearest even for floats, truncated and saturated from double to
-// integers (NaN = 0), wrapped from integers to integers, "not zero" for bool.
+// Rounds to the argument's dtype, as storeNumbers does.
 template <class D>
-void store(const Argument& argument, const std::vector<D>& values);
+void store(const Argument& argument, const std::vector<D>& values, const SmallFloatRules& rules = {});
 
 std::vector<int64_t> loadIntegers(const Argument& argument);
 double loadScalar(const Argument& argument, double fallback);

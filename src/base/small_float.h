@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalar conversions of floating-point types of 8 bits and less.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace max {
+
+// How float8_e8m0fnu, which has powers of two only, takes the numbers between them.
+enum class ScaleRounding { Up, Down, Nearest };  // nearest: ties away from zero
+
+struct SmallFloatRules {
+  // Numbers beyond the largest become the largest; otherwise NaN, or infinity where the type has one.
+  bool saturate = true;
+  ScaleRounding scaleRounding = ScaleRounding::Up;
+};
+
+inline bool isSmallFloat(DType dtype) { return isFloat(dtype) && bitsOf(dtype) <= 8; }
+
+// The number that the low bits of `code` stand for. `dtype` is a floating-point type of at most 8 bits.
+float floatFromSmall(DType dtype, uint8_t code);
+// Rounds to nearest even. Types without NaN take it as zero; float8_e8m0fnu drops signs.
+uint8_t smallFromDouble(DType dtype, double value, SmallFloatRules rules = {});
+
+}  // namespace max

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cast and CastLike of types that elementwise programs do not compute with (float8, float6, float4, packed
+// integers), and BitCast.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/cpu/number_access.h"
+#include "ops/families.h"
+
+namespace max {
+
+SmallFloatRules smallFloatRules(const Node& node) {
+  const std::string mode = node.attributes.getString("round_mode", "up");
+  SmallFloatRules rules;
+  rules.saturate = node.attributes.getInt("saturate", 1) != 0;
+  require(mode == "up" || mode == "down" || mode == "nearest", MAX_STATUS_INVALID_ARGUMENT, node.description(),
+          ": attribute 'round_mode' is '", mode, "', not up, down or nearest");
+  rules.scaleRounding = mode == "up"     ? ScaleRounding::Up
+                        : mode == "down" ? ScaleRounding::Down
+                                         : ScaleRounding::Nearest;
+  return rules;
+}
+
+namespace {
+
+class ConvertKernel final : public Kernel {
+ public:
+  explicit ConvertKernel(const KernelRequest& request)
+      : from_(request.inputs[0].dtype),
+        to_(request.outputs[0].dtype),
+        count_(request.outputs[0].shape.count()),
+        rules_(smallFloatRules(request.node)) {}
+
+  static bool accepts(const KernelRequest& request) {
+    return isNumeric(request.inputs[0].dtype) && isNumeric(request.outputs[0].dtype);
+  }
+
+  void run(const KernelContext& context) const override {
+    const auto convert = [&]<class D>(D) {
+      // Tiles, not elements, are shared out: each begins at a whole byte.
+      context.parallelFor((count_ + kNumberTile - 1) / kNumberTile, 16, [&](int64_t begin, int64_t end, int) {
+        D tile[kNumberTile];
+        for (int64_t i = begin * kNumberTile; i < std::min(count_, end * kNumberTile); i += kNumberTile) {
+          const int64_t part = std::min(kNumberTile, count_ - i);
+          loadNumbers(from_, context.inputs[0], i, part, tile);
+          storeNumbers(to_, context.outputs[0], i, part, tile, rules_);
+        }
+      });
+    };
+    if (isFloat(from_))
+      convert(double{});
+    else if (from_ == DType::UInt64)
+      convert(uint64_t{});
+    else
+      convert(int64_t{});
+  }
+
+ private:
+  DType from_, to_;
+  int64_t count_;
+  SmallFloatRules rules_;
+};
+
+// The bytes stay, their meaning changes.
+class BitCastKernel final : public Kernel {
+ public:
+  explicit BitCastKernel(const KernelRequest& request)
+      : bytes_(bytesFor(request.inputs[0].dtype, request.inputs[0].shape.count())) {}
+  void run(const KernelContext& context) const override {
+    if (bytes_ > 0 && context.outputs[0] != context.inputs[0])
+      std::memcpy(context.outputs[0], context.inputs[0], bytes_);
+  }
+  int inPlaceInput() const override { return 0; }
+
+ private:
+  size_t bytes_;
+};
+
+template <class K, bool (*Accepts)(const KernelRequest&) = nullptr>
+inline constexpr Implementation kConvert[] = {
+    {"convert", Accepts,
+     [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<K>(request); }}};
+
+const OpKernels kRows[] = {
+    {"", "Cast", kConvert<ConvertKernel, ConvertKernel::accepts>},
+    {"", "CastLike", kConvert<ConvertKernel, ConvertKernel::accepts>},
+    {"", "BitCast", kConvert<BitCastKernel>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> convertKernels() { return kRows; }
+
+}  // namespace max

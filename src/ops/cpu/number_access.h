@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads and writes elements of any numeric type, the packed ones too, as numbers of a few wide types: for kernels
+// that are written once for all dtypes.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/small_float.h"
+
+namespace max {
+
+struct Node;
+
+// Elements per tile of kernels that convert as they go. A multiple of 8, so that tiles of packed elements begin at
+// whole bytes.
+inline constexpr int64_t kNumberTile = 1024;
+
+// Bool, integers and floating-point numbers of all widths; not strings and complex numbers.
+bool isNumeric(DType dtype);
+
+// Elements begin..begin + count of a dense tensor. D: float, double, int64_t or uint64_t.
+template <class D>
+void loadNumbers(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers);
+
+// Rounds to nearest even. Numbers to integers: truncated; what does not fit becomes the nearest limit, NaN becomes 0;
+// below 8 bits the higher bits are dropped instead, as ONNX has it. Integers to narrower integers wrap. Anything but
+// zero is true. Threads that write packed elements must keep to whole bytes.
+template <class D>
+void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D* numbers,
+                  const SmallFloatRules& rules = {});
+
+// What the attributes saturate and round_mode of a node ask for.
+SmallFloatRules smallFloatRules(const Node& node);
+
+// Codes of packed elements, one in each byte, and back. Signed integers are extended to 8 bits.
+void unpackCodes(DType dtype, const void* packed, int64_t begin, int64_t count, uint8_t* codes);
+void packCodes(DType dtype, void* packed, int64_t begin, int64_t count, const uint8_t* codes);
+
+}  // namespace max

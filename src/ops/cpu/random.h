@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers that depend on a seed and a position alone: the same on every CPU, for any number of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "graph/attributes.h"
+
+namespace max {
+
+// A counter-based generator (Philox 4x32 of ten rounds): block i of a sequence is a function of the key and i.
+class RandomSequence {
+ public:
+  RandomSequence(uint64_t key, uint64_t sequence) : key_(key), sequence_(sequence) {}
+
+  std::array<uint32_t, 4> block(uint64_t index) const;
+  // Two numbers in [0, 1) with 53 random bits each.
+  std::array<double, 2> uniforms(uint64_t index) const;
+  // Two independent numbers of the standard normal distribution.
+  std::array<double, 2> normals(uint64_t index) const;
+
+ private:
+  uint64_t key_, sequence_;
+};
+
+// What a random operator draws from: with the attribute "seed" the same sequence at every run, without it another one
+// of the process's generator at each run, whose key comes from the operating system.
+class RandomSource {
+ public:
+  explicit RandomSource(const Attributes& attributes);
+  RandomSequence sequence() const;
+
+ private:
+  bool hasSeed_;
+  uint64_t seed_;
+};
+
+}  // namespace max

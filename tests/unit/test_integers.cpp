@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer results are defined for all operands, and the same in every implementation and on every CPU target.
+#include <limits>
+#include <vector>
+
+#include "kernel_harness.h"
+
+namespace max::test {
+namespace {
+
+const std::vector<DType> kIntegerTypes{DType::Int8,  DType::Int16,  DType::Int32,  DType::Int64,
+                                       DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
+
+using Wide = __int128;
+
+struct Range {
+  Wide low, high;
+};
+
+Range rangeOf(DType dtype) {
+  const Wide size = Wide{1} << bitsOf(dtype);
+  return isSigned(dtype) ? Range{-size / 2, size / 2 - 1} : Range{0, size - 1};
+}
+
+// The value modulo two to the width.
+Wide wrapped(DType dtype, Wide value) {
+  const Range range = rangeOf(dtype);
+  const Wide size = range.high - range.low + 1;
+  const Wide rest = (value - range.low) % size;
+  return range.low + (rest < 0 ? rest + size : rest);
+}
+
+Ref<Tensor> tensorOf(DType dtype, const std::vector<Wide>& values) {
+  auto tensor = Tensor::allocate(dtype, {static_cast<int64_t>(values.size())});
+  const size_t size = sizeOf(dtype);
+  for (size_t i = 0; i < values.size(); ++i)  // little endian: a narrow integer is the first bytes of a wide one
+    std::memcpy(static_cast<char*>(tensor->mutableData()) + i * size, &values[i], size);
+  return tensor;
+}
+
+Wide valueAt(const Tensor& tensor, int64_t i) {
+  const size_t size = sizeOf(tensor.dtype());
+  uint64_t bits = 0;
+  std::memcpy(&bits, tensor.as<char>() + static_cast<size_t>(i) * size, size);
+  return wrapped(tensor.dtype(), static_cast<Wide>(bits));
+}
+
+// Modulo two to the 128th, as products of 64-bit numbers need.
+Wide times(Wide a, Wide b) {
+  return static_cast<Wide>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
+}
+
+// The ends of the range and what lies around zero.
+std::vector<Wide> edgesOf(DType dtype) {
+  const Range range = rangeOf(dtype);
+  std::vector<Wide> values{range.low, range.low + 1, 0, 1, 2, 3, 7, range.high / 2, range.high - 1, range.high};
+  if (range.low < 0) values.insert(values.end(), {-1, -2, -3, -7});
+  return values;
+}
+
+struct Pairs {
+  std::vector<Wide> left, right;
+};
+
+Pairs allPairs(DType dtype) {
+  Pairs pairs;
+  for (Wide a : edgesOf(dtype))
+    for (Wide b : edgesOf(dtype)) {
+      pairs.left.push_back(a);
+      pairs.right.push_back(b);
+    }
+  return pairs;
+}
+
+using Operation = Wide (*)(DType dtype, Wide a, Wide b);
+
+// Runs all implementations on all targets.
+void expectEverywhere(const char* op, const Attributes& attributes, const std::vector<Ref<Tensor>>& inputs, DType dtype,
+                      const std::vector<Wide>& expected) {
+  LooseNode node(op, attributes);
+  const OutputType type{dtype, {static_cast<int64_t>(expected.size())}};
+  for (const Implementation& candidate : findKernels("", op)->implementations)
+    forEachTarget([&] {
+      KernelRun run;
+      try {
+        run = runKernel(node.node(), inputs, {type}, candidate.name);
+      } catch (const Error& error) {
+        ASSERT_EQ(error.status(), MAX_STATUS_UNIMPLEMENTED) << error.message();  // not for this type
+        return;
+      }
+      for (size_t i = 0; i < expected.size(); ++i)
+        EXPECT_TRUE(valueAt(*run.outputs[0], static_cast<int64_t>(i)) == expected[i])
+            << op << " " << nameOf(dtype) << " " << candidate.name << ": element " << i << " is "
+            << static_cast<int64_t>(valueAt(*run.outputs[0], static_cast<int64_t>(i))) << ", not "
+            << static_cast<int64_t>(expected[i]);
+    });
+}
+
+void expectBinary(const char* op, const Attributes& attributes, Operation operation) {
+  for (DType dtype : kIntegerTypes) {
+    const Pairs pairs = allPairs(dtype);
+    std::vector<Wide> expected;
+    for (size_t i = 0; i < pairs.left.size(); ++i)
+      expected.push_back(wrapped(dtype, operation(dtype, pairs.left[i], pairs.right[i])));
+    expectEverywhere(op, attributes, {tensorOf(dtype, pairs.left), tensorOf(dtype, pairs.right)}, dtype, expected);
+    // The divisor as one repeated value.
+    for (Wide b : edgesOf(dtype)) {
+      expected.clear();
+      for (Wide a : edgesOf(dtype)) expected.push_back(wrapped(dtype, operation(dtype, a, b)));
+      expectEverywhere(op, attributes, {tensorOf(dtype, edgesOf(dtype)), tensorOf(dtype, {b})}, dtype, expected);
+    }
+  }
+}
+
+void expectUnary(const char* op, Wide (*operation)(Wide)) {
+  for (DType dtype : kIntegerTypes) {
+    std::vector<Wide> expected;
+    for (Wide a : edgesOf(dtype)) expected.push_back(wrapped(dtype, operation(a)));
+    expectEverywhere(op, {}, {tensorOf(dtype, edgesOf(dtype))}, dtype, expected);
+  }
+}
+
+Wide flooredRemainder(Wide a, Wide b) {
+  if (b == 0) return 0;
+  const Wide rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+TEST(Integers, ArithmeticWraps) {
+  expectBinary("Add", {}, [](DType, Wide a, Wide b) { return a + b; });
+  expectBinary("Sub", {}, [](DType, Wide a, Wide b) { return a - b; });
+  expectBinary("Mul", {}, [](DType, Wide a, Wide b) { return times(a, b); });
+  expectUnary("Neg", [](Wide a) { return -a; });
+  expectUnary("Abs", [](Wide a) { return a < 0 ? -a : a; });
+}
+
+TEST(Integers, DivisionIsDefined) {
+  expectBinary("Div", {}, [](DType, Wide a, Wide b) { return b == 0 ? 0 : a / b; });
+  expectBinary("Mod", {}, [](DType, Wide a, Wide b) { return flooredRemainder(a, b); });
+  expectBinary("Mod", with({{"fmod", int64_t{1}}}), [](DType, Wide a, Wide b) { return b == 0 ? 0 : a % b; });
+}
+
+bool isOut(DType dtype, Wide shift) { return shift < 0 || shift >= static_cast<Wide>(bitsOf(dtype)); }
+
+TEST(Integers, ShiftsByMoreThanTheWidth) {
+  expectBinary("BitShift", with({{"direction", std::string("LEFT")}}),
+               [](DType dtype, Wide a, Wide b) { return isOut(dtype, b) ? 0 : times(a, Wide{1} << b); });
+  expectBinary("BitShift", with({{"direction", std::string("RIGHT")}}),
+               [](DType dtype, Wide a, Wide b) { return isOut(dtype, b) ? (a < 0 ? Wide{-1} : Wide{0}) : a >> b; });
+}
+
+TEST(Integers, ComparisonsAndExtremes) {
+  expectBinary("Max", {}, [](DType, Wide a, Wide b) { return a > b ? a : b; });
+  expectBinary("Min", {}, [](DType, Wide a, Wide b) { return a < b ? a : b; });
+  expectBinary("BitwiseAnd", {}, [](DType, Wide a, Wide b) { return a & b; });
+  expectBinary("BitwiseXor", {}, [](DType, Wide a, Wide b) { return a ^ b; });
+}
+
+TEST(Integers, NarrowingDropsBits) {
+  for (DType from : kIntegerTypes)
+    for (DType to : kIntegerTypes) {
+      std::vector<Wide> expected;
+      for (Wide a : edgesOf(from)) expected.push_back(wrapped(to, a));
+      expectEverywhere("Cast", with({{"to", onnxFromDType(to)}}), {tensorOf(from, edgesOf(from))}, to, expected);
+    }
+}
+
+TEST(Integers, FloatsThatDoNotFitBecomeTheNearestLimit) {
+  const double values[] = {NAN,   INFINITY, -INFINITY, 1e30, -1e30, 0.9,   -0.9,
+                           127.5, -128.5,   3e9,       -3e9, 1e19,  -1e19, 2e19};
+  for (DType from : {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16})
+    for (DType to : kIntegerTypes) {
+      const auto x = Tensor::allocate(from, {std::size(values)});
+      std::vector<Wide> expected;
+      for (int64_t i = 0; i < x->count(); ++i) {
+        storeNumber(x->mutableData(), i, from, values[i]);
+        const double stored = numberAt(*x, i);
+        const Range range = rangeOf(to);
+        if (std::isnan(stored))
+          expected.push_back(0);
+        else if (stored >= static_cast<double>(range.high))
+          expected.push_back(range.high);
+        else
+          expected.push_back(stored <= static_cast<double>(range.low) ? range.low : static_cast<Wide>(stored));
+      }
+      expectEverywhere("Cast", with({{"to", onnxFromDType(to)}}), {x}, to, expected);
+    }
+}
+
+TEST(Integers, SumsAndProductsOfManyWrap) {
+  for (DType dtype : kIntegerTypes) {
+    const std::vector<Wide> edges = edgesOf(dtype);
+    Wide sum = 0, product = 1, running = 0;
+    std::vector<Wide> sums;
+    for (Wide a : edges) {
+      sum = wrapped(dtype, sum + a);
+      product = wrapped(dtype, times(product, a));
+      running = wrapped(dtype, running + a);
+      sums.push_back(running);
+    }
+    const auto x = tensorOf(dtype, edges);
+    const auto axes = Tensor::of<int64_t>(DType::Int64, {1}, {0});
+    expectEverywhere("ReduceSum", {}, {x, axes}, dtype, {sum});
+    expectEverywhere("ReduceProd", {}, {x, axes}, dtype, {product});
+    expectEverywhere("CumSum", {}, {x, Tensor::of<int64_t>(DType::Int64, {}, {0})}, dtype, sums);
+  }
+}
+
+// Matrix products of integers: the low bits of the exact sum.
+TEST(Integers, MatrixProductsWrap) {
+  for (DType dtype : kIntegerTypes) {
+    const std::vector<Wide> edges = edgesOf(dtype);
+    Wide sum = 0;
+    for (Wide a : edges) sum = wrapped(dtype, sum + wrapped(dtype, times(a, a)));
+    const auto x = tensorOf(dtype, edges);
+    expectEverywhere("MatMul", {}, {x->reshaped({1, x->count()}), x->reshaped({x->count(), 1})}, dtype, {sum});
+  }
+}
+
+}  // namespace
+}  // namespace max::test
