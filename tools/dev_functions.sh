@@ -4,6 +4,7 @@
 
 BUILD_PACKAGES=(cmake ninja-build g++ libhwy-dev libprotozero-dev nlohmann-json3-dev libcli11-dev)
 TEST_PACKAGES=(ccache libcmocka-dev libgtest-dev pkg-config python3 python3-venv ca-certificates)
+FUZZ_PACKAGES=(clang libclang-rt-dev)
 LINT_PACKAGES=(clang-format clang-tidy doxygen python3)
 PYTHON=build/venv/bin/python
 REPORTS=build/reports
@@ -119,6 +120,7 @@ run_all_tests() {
   run_checks
   build_and_run asan
   build_and_run tsan
+  if need_packages "${FUZZ_PACKAGES[@]}"; then build_and_run fuzz; else skip fuzz "Clang cannot be installed"; fi
   python3 tools/summarize.py "$REPORTS"
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/printable.h"
 #include "capi/guard.h"
 
 namespace max::capi {
@@ -25,7 +26,7 @@ LastError& lastError() noexcept {
 MaxStatus reportError(MaxStatus status, const char* message) noexcept {
   LastError& error = lastError();
   try {
-    error.message = message;
+    error.message = max::printable(message);
     error.text = error.message.c_str();
   } catch (...) {
     error.text = "Out of memory while reporting an error";

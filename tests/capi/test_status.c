@@ -53,11 +53,24 @@ static void test_message_belongs_to_its_thread(void** state) {
   assert_non_null(strstr(maxGetLastErrorMessage(), "'here'"));
 }
 
+/* Names come from files. */
+static void test_message_is_one_line_of_utf8(void** state) {
+  (void)state;
+  MaxDType dtype;
+  CHECK_FAILS(maxDTypeFromName("a\nb\x01\xff\xc3\xa9\xe2\x82\xac\xed\xa0\x80", &dtype), MAX_STATUS_NOT_FOUND,
+              "'a\\nb\\x01\\xff\xc3\xa9\xe2\x82\xac\\xed\\xa0\\x80'");
+  static char name[100000];
+  memset(name, 'n', sizeof name - 1);
+  CHECK_FAILS(maxDTypeFromName(name, &dtype), MAX_STATUS_NOT_FOUND, "nnn ... nnn");
+  assert_true(strlen(maxGetLastErrorMessage()) < 20000);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_names),
       TEST(test_message_is_kept_until_the_next_failure),
       TEST(test_message_belongs_to_its_thread),
+      TEST(test_message_is_one_line_of_utf8),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

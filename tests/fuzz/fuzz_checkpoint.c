@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads whatever it is given as a .max checkpoint, and saves and loads again what was one. */
-#define _GNU_SOURCE
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "max/experimental.h"
-#include "max/max.h"
-
-static void check(int condition) {
-  if (!condition) abort();
-}
-
-static int64_t liveObjects(void) {
-  int64_t count = 0;
-  check(maxExperimentalGetLiveObjectCount(&count) == MAX_STATUS_OK);
-  return count;
-}
+#include "fuzz.h"
 
 static void saveAndLoad(const MaxBuffer* buffer) {
   char path[64];
@@ -38,19 +18,17 @@ static void saveAndLoad(const MaxBuffer* buffer) {
   maxBufferRelease(again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const int64_t before = liveObjects();
-  const int file = memfd_create("checkpoint", 0);
-  check(file >= 0 && write(file, data, size) == (ssize_t)size);
   char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  const int file = openMemoryFile(data, size, path);
   MaxBuffer* buffer = NULL;
   const MaxStatus status = maxBufferLoad(path, &buffer);
   check((status == MAX_STATUS_OK) == (buffer != NULL));
-  check(status != MAX_STATUS_INTERNAL && status != MAX_STATUS_UNKNOWN);
-  if (buffer) saveAndLoad(buffer);
+  if (buffer)
+    saveAndLoad(buffer);
+  else
+    checkFailure(status);
   maxBufferRelease(buffer);
   check(close(file) == 0);
   check(liveObjects() == before);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the fuzzers share: checks that end the process, files in memory, and a run of whatever loads. */
+#ifndef MAX_TESTS_FUZZ_H
+#define MAX_TESTS_FUZZ_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "max/experimental.h"
+#include "max/max.h"
+
+#define MOST_INPUTS 16
+#define MOST_ELEMENTS 4096 /* of one input */
+#define DYNAMIC_SIZE 2     /* of dimensions that a call chooses */
+
+int LLVMFuzzerInitialize(int* argc, char*** argv);
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+static inline void check(int condition) {
+  if (!condition) abort();
+}
+
+static inline int64_t liveObjects(void) {
+  int64_t count = 0;
+  check(maxExperimentalGetLiveObjectCount(&count) == MAX_STATUS_OK);
+  return count;
+}
+
+/* A failure is no fault of the library's own, and has a message of one line. */
+static inline void checkFailure(MaxStatus status) {
+  check(status != MAX_STATUS_INTERNAL && status != MAX_STATUS_UNKNOWN);
+  const char* message = maxGetLastErrorMessage();
+  check(message[0] != '\0' && !strchr(message, '\n'));
+}
+
+/* A file that lives in memory; `path` gets its name. */
+static inline int openMemoryFile(const uint8_t* data, size_t size, char path[64]) {
+  const int file = memfd_create("fuzz", 0);
+  check(file >= 0 && write(file, data, size) == (ssize_t)size);
+  snprintf(path, 64, "/proc/self/fd/%d", file);
+  return file;
+}
+
+static inline void fillElement(void* data, MaxDType dtype, int64_t i) {
+  switch (dtype) {
+    case MAX_DTYPE_FLOAT32:
+      ((float*)data)[i] = (float)(i % 7 - 3) * 0.5f;
+      break;
+    case MAX_DTYPE_FLOAT64:
+      ((double*)data)[i] = (double)(i % 7 - 3) * 0.5;
+      break;
+    case MAX_DTYPE_INT64:
+      ((int64_t*)data)[i] = i % 3;
+      break;
+    case MAX_DTYPE_INT32:
+      ((int32_t*)data)[i] = (int32_t)(i % 3);
+      break;
+    default:
+      break; /* zero */
+  }
+}
+
+/* NULL if the input is too large, or no plain tensor. */
+static inline MaxBuffer* makeInput(const MaxModel* model, int32_t index) {
+  MaxDType dtype = MAX_DTYPE_INVALID;
+  MaxDevice* device = NULL;
+  MaxBuffer* buffer = NULL;
+  int32_t rank = 0;
+  const int64_t* shape = NULL;
+  int64_t dims[64], count = 1;
+  check(maxModelGetInputDType(model, index, &dtype) == MAX_STATUS_OK);
+  check(maxModelGetInputRank(model, index, &rank) == MAX_STATUS_OK);
+  check(maxModelGetInputShape(model, index, &shape) == MAX_STATUS_OK);
+  check(maxModelGetInputDevice(model, index, &device) == MAX_STATUS_OK);
+  for (int32_t i = 0; i < rank; ++i) {
+    dims[i] = shape[i] < 0 ? DYNAMIC_SIZE : shape[i];
+    if (dims[i] > MOST_ELEMENTS || (count *= dims[i]) > MOST_ELEMENTS) return NULL;
+  }
+  MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+  options.zeroed = 1;
+  if (rank < 0 || maxBufferCreate(device, dtype, rank, dims, &options, &buffer) != MAX_STATUS_OK) return NULL;
+  void* data = NULL;
+  check(maxBufferGetMutableData(buffer, &data) == MAX_STATUS_OK);
+  for (int64_t i = 0; i < count; ++i) fillElement(data, dtype, i);
+  return buffer;
+}
+
+/* Loops may run for as long as they like, so models with loops only load. */
+static inline int mayRunForever(const MaxModel* model) {
+  MaxModelInfo* info = NULL;
+  int32_t count = 0;
+  check(maxModelGetInfo(model, &info) == MAX_STATUS_OK);
+  check(maxModelInfoGetOperatorCount(info, &count) == MAX_STATUS_OK);
+  for (int32_t i = 0; i < count; ++i) {
+    const char* name = NULL;
+    check(maxModelInfoGetOperatorName(info, i, &name) == MAX_STATUS_OK);
+    if (strcmp(name, "Loop") == 0 || strcmp(name, "Scan") == 0) return 1;
+  }
+  return 0;
+}
+
+static inline void execute(const MaxModel* model, MaxBuffer* const* inputs, int32_t inputCount) {
+  int32_t outputCount = 0;
+  check(maxModelGetOutputCount(model, &outputCount) == MAX_STATUS_OK);
+  MaxBuffer** outputs = (MaxBuffer**)calloc((size_t)outputCount + 1, sizeof *outputs);
+  check(outputs != NULL);
+  for (int turn = 0; turn < 2; ++turn) { /* with a plan that is made, and with one that is there */
+    const MaxStatus status = maxModelExecute(model, inputs, inputCount, NULL, outputs, outputCount);
+    if (status != MAX_STATUS_OK) checkFailure(status);
+    for (int32_t i = 0; i < outputCount; ++i) {
+      check((status == MAX_STATUS_OK) == (outputs[i] != NULL));
+      maxBufferRelease(outputs[i]);
+    }
+  }
+  free(outputs);
+}
+
+/* Runs a model on small inputs, if it has such. */
+static inline void runModel(const MaxModel* model) {
+  MaxBuffer* inputs[MOST_INPUTS] = {NULL};
+  int32_t count = 0, made = 0;
+  check(maxModelGetInputCount(model, &count) == MAX_STATUS_OK);
+  if (count > MOST_INPUTS || mayRunForever(model)) return;
+  while (made < count && (inputs[made] = makeInput(model, made)) != NULL) ++made;
+  if (made == count) execute(model, inputs, count);
+  for (int32_t i = 0; i < made; ++i) maxBufferRelease(inputs[i]);
+}
+
+/* The session of all models of a fuzzer. */
+static inline MaxSession* openSession(void) {
+  MaxSession* session = NULL;
+  MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
+  options.numThreads = 1;
+  check(maxSessionCreate(&options, &session) == MAX_STATUS_OK);
+  return session;
+}
+
+/* What every load must keep to; runs and releases the model. */
+static inline void finishModel(MaxStatus status, MaxModel* model) {
+  check((status == MAX_STATUS_OK) == (model != NULL));
+  if (model)
+    runModel(model);
+  else
+    checkFailure(status);
+  maxModelRelease(model);
+}
+
+#endif
