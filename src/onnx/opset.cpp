@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "onnx/import.h"
 
 namespace max::onnx {
 
@@ -95,13 +96,6 @@ void dropoutForInference(PendingNode& node) {
   node.attributes.erase("is_test");
 }
 
-void batchNormalizationForInference(PendingNode& node) {
-  if (node.attributes.getInt("spatial", 1) != 1)
-    node.fail(MAX_STATUS_UNIMPLEMENTED, "statistics per element (spatial = 0) are not supported");
-  node.attributes.erase("spatial");
-  node.outputs.resize(std::min<size_t>(node.outputs.size(), 1));
-}
-
 // Resize of opset 10 and Upsample: coordinates are scaled without an offset and rounded down.
 void asymmetricResize(PendingNode& node) {
   node.attributes.set("coordinate_transformation_mode", std::string("asymmetric"));
@@ -154,8 +148,35 @@ void groupParametersToChannels(PendingNode& node) {
   }
 }
 
-void scanOfOpset8(PendingNode& node) {
-  node.fail(MAX_STATUS_UNIMPLEMENTED, "Scan before opset 9 has another form, which is not supported");
+// Before opset 20 the axis of a DFT is an attribute.
+void dftAxisToInput(PendingNode& node) {
+  setInput(node, 2, constantInts(node, {node.attributes.getInt("axis", 1)}));
+  node.attributes.erase("axis");
+}
+
+// Before opset 16 RoiAlign does not shift coordinates by half a pixel.
+void roiAlignWithoutShift(PendingNode& node) {
+  node.attributes.set("coordinate_transformation_mode", std::string("output_half_pixel"));
+}
+
+// Before opset 14 a node trains if it has more than one output.
+void batchNormalizationByOutputs(PendingNode& node) {
+  if (node.attributes.getInt("spatial", 1) != 1)
+    node.fail(MAX_STATUS_UNIMPLEMENTED, "statistics per element (spatial = 0) are not supported");
+  node.attributes.erase("spatial");
+  node.attributes.erase("is_test");
+  while (!node.outputs.empty() && node.outputs.back().empty()) node.outputs.pop_back();
+  if (node.outputs.size() < 2) return;
+  if (node.outputs.size() > 3)
+    node.fail(MAX_STATUS_UNIMPLEMENTED, "statistics of the batch (outputs 3 and 4) are not supported");
+  node.attributes.set("training_mode", static_cast<int64_t>(1));
+}
+
+// Until opset 20 the mode that other versions call linear, cubic has another name.
+void gridSampleModes(PendingNode& node) {
+  const std::string mode = node.attributes.getString("mode", "bilinear");
+  if (mode == "bilinear") node.attributes.set("mode", std::string("linear"));
+  if (mode == "bicubic") node.attributes.set("mode", std::string("cubic"));
 }
 
 constexpr int64_t kNewest = INT64_MAX;  // the operator itself is gone: every version
@@ -168,9 +189,11 @@ struct Rule {
 
 // Rules of one operator run in the order of the table.
 constexpr Rule kRules[] = {
-    {"BatchNormalization", 14, batchNormalizationForInference},
+    {"BatchNormalization", 14, batchNormalizationByOutputs},
     {"Clip", 11, clipToInputs},
+    {"DFT", 20, dftAxisToInput},
     {"Dropout", 12, dropoutForInference},
+    {"GridSample", 20, gridSampleModes},
     {"GroupNormalization", 21, groupParametersToChannels},
     {"Hardmax", 13, flattenAtAxis},
     {"LogSoftmax", 13, flattenAtAxis},
@@ -186,6 +209,7 @@ constexpr Rule kRules[] = {
     {"ReduceSum", 13, axesToInput},
     {"ReduceSumSquare", 18, axesToInput},
     {"Resize", 11, asymmetricResize},
+    {"RoiAlign", 16, roiAlignWithoutShift},
     {"Scan", 9, scanOfOpset8},
     {"Scatter", kNewest, renameScatter},
     {"Slice", 10, sliceToInputs},
@@ -198,7 +222,46 @@ constexpr Rule kRules[] = {
     {"Upsample", kNewest, upsampleToResize},
 };
 
+// Operators whose meaning in opset kOldestOpset is as old as this.
+struct OldOperators {
+  int64_t since;
+  std::string_view names;  // each followed by a space
+};
+
+constexpr OldOperators kOldOperators[] = {
+    {1,
+     "ArgMax ArgMin Constant Conv ConvTranspose DepthToSpace Flatten Gather "
+     "GlobalAveragePool GlobalMaxPool Hardmax Identity If LRN LogSoftmax Loop "
+     "LpNormalization MatMul MaxPool Not RandomNormal RandomNormalLike RandomUniform RandomUniformLike "
+     "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
+     "ReduceSum ReduceSumSquare Shape Size Slice Softmax Softplus Softsign "
+     "SpaceToDepth Squeeze TopK Transpose Unsqueeze "},
+    {2,
+     "GlobalLpPool LpPool Pad Split "},
+    {4,
+     "Concat "},
+    {5,
+     "Reshape "},
+    {6,
+     "Abs Cast Ceil Clip Elu Exp Floor HardSigmoid "
+     "InstanceNormalization LeakyRelu Log Max Mean Min Neg Reciprocal "
+     "Relu Selu Sigmoid Sqrt Sum Tanh Tile "},
+};
+
+bool isListed(std::string_view names, std::string_view op) {
+  for (size_t at = names.find(op); at != names.npos; at = names.find(op, at + 1))
+    if ((at == 0 || names[at - 1] == ' ') && names[at + op.size()] == ' ') return true;
+  return false;
+}
+
 }  // namespace
+
+bool isReadable(std::string_view domain, std::string_view op, int64_t version) {
+  if (!domain.empty() || version >= kOldestOpset) return true;
+  for (const OldOperators& old : kOldOperators)
+    if (version >= old.since && isListed(old.names, op)) return true;
+  return false;
+}
 
 void normalise(PendingNode& node) {
   if (!node.domain.empty()) return;

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "kernel_harness.h"
 #include "random_samples.h"
+#include "random_signal_samples.h"
 
 namespace max::test {
 namespace {
@@ -137,6 +138,14 @@ const Row kRows[] = {
     {"DepthToSpace", depthAndSpace, kSizes},
     {"SpaceToDepth", depthAndSpace, kSizes},
     {"Resize", resize, kFloats, 0, 0, "", 1e-5},
+    {"GridSample", gridSample, kNumbers, 0, 0, "", 1e-4},
+    {"RoiAlign", roiAlign, kFloats, 0, 0, "", 1e-4},
+    {"DeformConv", deformConv, kFloat32, 0, 0, "", 1e-4},
+    {"ConvTranspose", convTranspose, kFloat32, 0, 0, "", 1e-4},
+    {"DFT", dft, kFloats, 0, 0, "", 1e-4},
+    {"STFT", stft, kFloats, 0, 0, "", 1e-4},
+    {"LinearAttention", linearAttention, kFloat32, 0, 0, "", 1e-4},
+    {"CausalConvWithState", causalConv, kFloat32, 0, 0, "", 1e-5},
 };
 
 bool hasReference(const OpKernels& kernels) {

@@ -11,6 +11,9 @@
   X(elementwiseSchemas)              \
   X(matrixSchemas)                   \
   X(convolutionSchemas)              \
+  X(imageSchemas)                    \
+  X(signalSchemas)                   \
+  X(linearAttentionSchemas)          \
   X(normalizationSchemas)            \
   X(reductionSchemas)                \
   X(shapeSchemas)                    \
@@ -20,6 +23,9 @@
   X(recurrentSchemas)                \
   X(quantizationSchemas)             \
   X(controlSchemas)                  \
+  X(mlSchemas)                       \
+  X(sequenceSchemas)                 \
+  X(stringSchemas)                   \
   X(ownSchemas)
 
 namespace max {
