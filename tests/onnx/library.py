@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libmax.so through ctypes: just enough to run models on numpy arrays."""
+"""libmax.so through ctypes: just enough to run models on numpy arrays, and on lists, None and dicts of them.
+
+Elements below 8 bits are arrays of ml_dtypes here and packed there; strings are arrays of str or bytes objects."""
 
 import ctypes
 import os
@@ -14,7 +16,7 @@ UNIMPLEMENTED = 12
 
 _library = ctypes.CDLL(LIBRARY)
 _library.maxGetLastErrorMessage.restype = ctypes.c_char_p
-for _name in ("maxBufferRelease", "maxModelRelease", "maxSessionRelease", "maxDeviceRelease"):
+for _name in ("maxBufferRelease", "maxModelRelease", "maxValueRelease", "maxSessionRelease", "maxDeviceRelease"):
     getattr(_library, _name).restype = None
 
 _numbers = re.findall(r"#define MAX_DTYPE_(\w+) \(\(MaxDType\)(\w+)\)", (ROOT / "include/max/dtype.h").read_text())
@@ -68,22 +70,112 @@ class Model:
         count = ctypes.c_int32()
         call("maxModelGetOutputCount", self.model, ctypes.byref(count))
         self.outputs = count.value
+        self.takes_values = self.has_values("Input") or self.has_values("Output")
 
     def wrap(self, array):
         shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
         buffer = Handle("maxBufferRelease")
-        call("maxBufferWrap", self.device, ctypes.c_void_p(array.ctypes.data), ctypes.c_int32(DTYPES[array.dtype.name]),
-             ctypes.c_int32(array.ndim), shape, None, ctypes.byref(buffer))
+        if array.dtype.kind in "OUS":
+            texts = [text if isinstance(text, bytes) else str(text).encode() for text in array.ravel().tolist()]
+            call("maxBufferCreateStrings", self.device, (ctypes.c_char_p * len(texts))(*texts),
+                 (ctypes.c_size_t * len(texts))(*map(len, texts)), ctypes.c_int32(array.ndim), shape,
+                 ctypes.byref(buffer))
+            return buffer
+        buffer.memory = packed(array)  # borrowed by the buffer
+        call("maxBufferWrap", self.device, ctypes.c_void_p(buffer.memory.ctypes.data),
+             ctypes.c_int32(DTYPES[array.dtype.name]), ctypes.c_int32(array.ndim), shape, None, ctypes.byref(buffer))
         return buffer
 
-    def run(self, arrays):
-        arrays = [np.asarray(array, order="C") for array in arrays]
+    def value(self, data):
+        """An array, a list, None or a dict as a value."""
+        value = Handle("maxValueRelease")
+        if data is None:
+            call("maxValueCreateOptional", None, ctypes.byref(value))
+        elif isinstance(data, dict):
+            keys = np.array(list(data), object if isinstance(next(iter(data), ""), str) else np.int64)
+            value.parts = [self.wrap(keys), self.wrap(np.array(list(data.values())))]
+            call("maxValueCreateMap", *value.parts, ctypes.byref(value))
+        elif isinstance(data, list):
+            value.parts = [self.value(part) for part in data]
+            parts = (ctypes.c_void_p * len(data))(*[part.value for part in value.parts])
+            call("maxValueCreateSequence", parts, ctypes.c_int32(len(data)), ctypes.byref(value))
+        else:
+            value.parts = self.wrap(np.asarray(data, order="C"))
+            call("maxValueCreateTensor", value.parts, ctypes.byref(value))
+        return value
+
+    def run(self, inputs):
+        if self.takes_values:
+            return self.run_values(inputs)
+        arrays = [np.asarray(array, order="C") for array in inputs]
         buffers = [self.wrap(array) for array in arrays]
-        inputs = (ctypes.c_void_p * max(len(buffers), 1))(*[buffer.value for buffer in buffers])
+        pointers = (ctypes.c_void_p * max(len(buffers), 1))(*[buffer.value for buffer in buffers])
         outputs = (ctypes.c_void_p * self.outputs)()
-        call("maxModelExecute", self.model, inputs, ctypes.c_int32(len(buffers)), None, outputs,
+        call("maxModelExecute", self.model, pointers, ctypes.c_int32(len(buffers)), None, outputs,
              ctypes.c_int32(self.outputs))
         return [array_of(Handle("maxBufferRelease", pointer)) for pointer in outputs]
+
+    def run_values(self, inputs):
+        values = [self.value(data) for data in inputs]
+        pointers = (ctypes.c_void_p * max(len(values), 1))(*[value.value for value in values])
+        outputs = (ctypes.c_void_p * self.outputs)()
+        call("maxModelExecuteValues", self.model, pointers, ctypes.c_int32(len(values)), None, outputs,
+             ctypes.c_int32(self.outputs))
+        return [data_of(Handle("maxValueRelease", pointer)) for pointer in outputs]
+
+    def has_values(self, side):
+        count, kind = ctypes.c_int32(), ctypes.c_int32()
+        call(f"maxModelGet{side}Count", self.model, ctypes.byref(count))
+        for i in range(count.value):
+            call(f"maxModelGet{side}Kind", self.model, ctypes.c_int32(i), ctypes.byref(kind))
+            if kind.value:
+                return True
+        return False
+
+
+def bits_of(dtype):
+    """Bits of an element that is packed; 0 for others."""
+    digits = re.match(r"(?:u?int|float)(\d+)", dtype.name)
+    return int(digits[1]) if digits and int(digits[1]) < 8 else 0
+
+
+def packed(array):
+    bits = bits_of(array.dtype)
+    if not bits:
+        return array
+    codes = array.ravel().view(np.uint8)
+    return np.packbits((codes[:, None] >> np.arange(bits) & 1).ravel(), bitorder="little")
+
+
+def unpacked(content, dtype, count):
+    bits = bits_of(dtype)
+    if not bits:
+        return np.frombuffer(content, dtype)
+    stream = np.unpackbits(np.frombuffer(content, np.uint8), bitorder="little")[:count * bits].reshape(count, bits)
+    codes = (stream.astype(np.int64) << np.arange(bits)).sum(1)
+    if dtype.name.startswith("int"):
+        codes = np.where(codes >> (bits - 1), codes - (1 << bits), codes)
+    return codes.astype(np.int8 if dtype.name.startswith("int") else np.uint8).view(dtype)
+
+
+def data_of(value):
+    """What an output is: an array, a list, None or a dict."""
+    kind, count = ctypes.c_int32(), ctypes.c_int32()
+    call("maxValueGetKind", value, ctypes.byref(kind))
+    if kind.value == 0:
+        return array_of(borrowed("maxValueGetBuffer", value))
+    if kind.value == 3:
+        keys, values = borrowed("maxValueGetMapKeys", value), borrowed("maxValueGetMapValues", value)
+        return dict(zip(array_of(keys).tolist(), array_of(values).tolist()))
+    call("maxValueGetCount", value, ctypes.byref(count))
+    parts = [data_of(borrowed("maxValueGetElement", value, ctypes.c_int32(i))) for i in range(count.value)]
+    return parts if kind.value == 1 else parts[0] if parts else None
+
+
+def borrowed(getter, value, *arguments):
+    pointer = ctypes.c_void_p()
+    call(getter, value, *arguments, ctypes.byref(pointer))
+    return pointer
 
 
 def array_of(buffer):
@@ -92,7 +184,18 @@ def array_of(buffer):
     call("maxBufferGetDType", buffer, ctypes.byref(dtype))
     call("maxBufferGetRank", buffer, ctypes.byref(rank))
     call("maxBufferGetShape", buffer, ctypes.byref(shape))
+    dims = [shape[i] for i in range(rank.value)]
+    if NAMES[dtype.value] == "string":
+        return strings_of(buffer, dims)
     call("maxBufferGetByteCount", buffer, ctypes.byref(size))
     call("maxBufferGetData", buffer, ctypes.byref(data))
     content = ctypes.string_at(data.value, size.value) if size.value else b""
-    return np.frombuffer(content, dtype_named(NAMES[dtype.value])).reshape([shape[i] for i in range(rank.value)])
+    return unpacked(content, dtype_named(NAMES[dtype.value]), int(np.prod(dims))).reshape(dims)
+
+
+def strings_of(buffer, dims):
+    texts, text, length = [], ctypes.c_void_p(), ctypes.c_size_t()
+    for i in range(int(np.prod(dims))):
+        call("maxBufferGetString", buffer, ctypes.c_int64(i), ctypes.byref(text), ctypes.byref(length))
+        texts.append(ctypes.string_at(text.value, length.value).decode())
+    return np.array(texts, object).reshape(dims)

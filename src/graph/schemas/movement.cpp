@@ -367,7 +367,7 @@ const OpSchema kSchemas[] = {
     {"", "Slice", 3, 5, 1, 1, "T,I,I,I,I->T; T=any; I=index", inferSlice, 0, 0b11110, ""},
     {"", "Tile", 2, 2, 1, 1, "T,int64->T; T=any", inferTile, 0, 1u << 1, ""},
     {"", "Pad", 2, 4, 1, 1, "T,int64,T,index->T; T=any", inferPad, 0, 0b1010, "mode=s"},
-    {"", "Resize", 1, 4, 1, 1, "T,float,float32,int64->T; T=number", inferResize, 0, 0b1110,
+    {"", "Resize", 1, 4, 1, 1, "T,float,float32,int64->T; T=number|bool", inferResize, 0, 0b1110,
      "antialias=i axes=I coordinate_transformation_mode=s cubic_coeff_a=f exclude_outside=i extrapolation_value=f "
      "keep_aspect_ratio_policy=s mode=s nearest_mode=s"},
     {"", "DepthToSpace", 1, 1, 1, 1, "T->T; T=any", inferDepthToSpace, 0, 0, "blocksize=i mode=s"},

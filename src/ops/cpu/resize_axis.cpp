@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/cpu/number_access.h"
+
 namespace max {
 
 namespace {
@@ -13,14 +15,7 @@ std::vector<double> numbers(const MovementCall& call, size_t input) {
   const Operand& operand = call.request().inputs[input];
   const void* data = call.contents(input);
   std::vector<double> values(static_cast<size_t>(operand.shape.count()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (operand.dtype == DType::Float32)
-      values[i] = static_cast<const float*>(data)[i];
-    else if (operand.dtype == DType::Float64)
-      values[i] = static_cast<const double*>(data)[i];
-    else
-      call.fail(MAX_STATUS_UNIMPLEMENTED, "input ", input, " of type ", operand.dtype);
-  }
+  loadNumbers(operand.dtype, data, 0, operand.shape.count(), values.data());
   return values;
 }
 
