@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The domain ai.onnx.ml: classifiers, regressors and the preparation of features, as scikit-learn pipelines have them.
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+constexpr std::string_view kDomain = "ai.onnx.ml";
+
+// Inputs of models are rows of features; a list is one row.
+Dim rowsOf(const InferContext& context, size_t input) {
+  if (!context.ranked(input)) return context.unknownDim();
+  const int rank = context.rank(input);
+  if (rank != 1 && rank != 2) context.fail("input ", input, " must have 1 or 2 dimensions, not ", rank);
+  return rank == 1 ? Dim(1) : context.dims(input)[0];
+}
+
+int64_t sizeOf(const InferContext& context, std::string_view attribute) {
+  const Attribute* found = context.attributes().find(attribute);
+  if (!found) return 0;
+  if (const auto* integers = std::get_if<std::vector<int64_t>>(found)) return static_cast<int64_t>(integers->size());
+  if (const auto* floats = std::get_if<std::vector<float>>(found)) return static_cast<int64_t>(floats->size());
+  if (const auto* strings = std::get_if<std::vector<std::string>>(found)) return static_cast<int64_t>(strings->size());
+  context.fail("attribute '", attribute, "' is no list of numbers or strings");
+}
+
+// Output 0 holds labels, integers or strings; returns how many there are.
+int64_t setLabels(InferContext& context, std::string_view integers, std::string_view strings) {
+  const int64_t named = sizeOf(context, strings), numbered = sizeOf(context, integers);
+  if (named && numbered) context.fail("has both attributes '", integers, "' and '", strings, "'");
+  context.setOutput(0, TensorType::of(named ? DType::String : DType::Int64, {rowsOf(context, 0)}));
+  return named + numbered;
+}
+
+void setScores(InferContext& context, size_t output, int64_t columns) {
+  context.setShape(output, {rowsOf(context, 0), Dim(columns)});
+}
+
+void inferTreeClassifier(InferContext& context) {
+  const int64_t labels = setLabels(context, "classlabels_int64s", "classlabels_strings");
+  if (labels == 0) context.fail("has no class labels");
+  setScores(context, 1, labels);
+}
+
+// An attribute that counts what the outputs' rows hold.
+int64_t countOf(const InferContext& context, std::string_view attribute, int64_t fallback) {
+  const int64_t count = context.attributes().getInt(attribute, fallback);
+  if (count < 1 || count > INT32_MAX) context.fail("attribute '", attribute, "' is ", count);
+  return count;
+}
+
+void inferTreeRegressor(InferContext& context) { setScores(context, 0, countOf(context, "n_targets", 1)); }
+
+// One score for two labels is written as two.
+void inferLinearClassifier(InferContext& context) {
+  const int64_t labels = setLabels(context, "classlabels_ints", "classlabels_strings");
+  const int64_t intercepts = sizeOf(context, "intercepts");
+  const int64_t classes = intercepts ? intercepts : std::max<int64_t>(labels, 1);
+  setScores(context, 1, classes == 1 && labels == 2 ? 2 : classes);
+}
+
+void inferLinearRegressor(InferContext& context) { setScores(context, 0, countOf(context, "targets", 1)); }
+
+// Without probabilities, support vectors give a score for each pair of classes.
+void inferSvmClassifier(InferContext& context) {
+  const int64_t classes = std::max<int64_t>(setLabels(context, "classlabels_ints", "classlabels_strings"), 1);
+  const bool pairs = sizeOf(context, "vectors_per_class") > 0 && sizeOf(context, "prob_a") == 0;
+  const int64_t scores = pairs ? checkedMultiply(classes, classes - 1) / 2 : classes;
+  setScores(context, 1, pairs && classes == 2 ? 2 : scores);
+}
+
+void inferSvmRegressor(InferContext& context) { setScores(context, 0, 1); }
+
+void inferNormalizer(InferContext& context) {
+  (void)rowsOf(context, 0);
+  rules::sameAsFirst(context);
+}
+
+// The indices choose from the last axis; a list is one row.
+void inferFeatureExtractor(InferContext& context) {
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  if (shape.empty()) context.fail("input 0 has no axis to choose from");
+  if (shape.size() == 1) shape = {1, shape[0]};
+  Dim count = context.ranked(1) ? Dim(1) : context.unknownDim();
+  if (context.ranked(1))
+    for (const Dim& dim : context.dims(1)) count = count * dim;
+  shape.back() = count;
+  context.setShape(0, std::move(shape));
+}
+
+void inferFeatureVectorizer(InferContext& context) {
+  const std::vector<int64_t> sizes = context.attributes().getInts("inputdimensions");
+  if (sizes.size() != context.inputCount())
+    context.fail("attribute 'inputdimensions' has ", sizes.size(), " numbers for ", context.inputCount(), " inputs");
+  int64_t columns = 0;
+  Dim rows = rowsOf(context, 0);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0) context.fail("attribute 'inputdimensions' holds ", sizes[i]);
+    columns = checkedAdd(columns, sizes[i]);
+    rows = rules::merge(context, rows, rowsOf(context, i), "the numbers of rows");
+  }
+  context.setShape(0, {rows, Dim(columns)});
+}
+
+void inferOneHotEncoder(InferContext& context) {
+  const int64_t strings = sizeOf(context, "cats_strings"), integers = sizeOf(context, "cats_int64s");
+  if ((strings == 0) == (integers == 0)) context.fail("needs one of 'cats_strings' and 'cats_int64s'");
+  if ((strings > 0) != (context.dtype(0) == DType::String) && context.dtype(0) != DType::Invalid)
+    context.fail("input 0 is ", context.dtype(0), ", the categories are ", strings ? "strings" : "integers");
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  shape.emplace_back(strings + integers);
+  context.setShape(0, std::move(shape));
+}
+
+// The type of a list of attributes: keys or values, as integers, floats, strings or a tensor. Invalid if there is none.
+DType typeOfList(const InferContext& context, const std::string& prefix) {
+  if (const Ref<Tensor> tensor = context.attributes().getTensor(prefix + "tensor")) return tensor->dtype();
+  if (sizeOf(context, prefix + "strings")) return DType::String;
+  if (sizeOf(context, prefix + "int64s")) return DType::Int64;
+  return sizeOf(context, prefix + "floats") ? DType::Float32 : DType::Invalid;
+}
+
+// Strings to numbers, or back.
+DType otherLabel(const InferContext& context) {
+  const DType given = context.dtype(0);
+  if (given == DType::Invalid) return given;
+  if (given != DType::String && given != DType::Int64) context.fail("input 0 is ", given, ", no string and no int64");
+  return given == DType::String ? DType::Int64 : DType::String;
+}
+
+// Version 1 has the attribute 'classes_strings', later ones keys and values.
+void inferLabelEncoder(InferContext& context) {
+  rules::sameAsFirst(context);
+  if (sizeOf(context, "classes_strings")) return context.setDType(0, otherLabel(context));
+  const DType keys = typeOfList(context, "keys_"), values = typeOfList(context, "values_");
+  if (keys == DType::Invalid || values == DType::Invalid)
+    context.fail("has no ", keys == DType::Invalid ? "keys" : "values");
+  if (context.dtype(0) != DType::Invalid && context.dtype(0) != keys)
+    context.fail("input 0 is ", context.dtype(0), ", the keys are ", keys);
+  context.setDType(0, values);
+}
+
+void inferCategoryMapper(InferContext& context) {
+  rules::sameAsFirst(context);
+  context.setDType(0, otherLabel(context));
+}
+
+void inferZipMap(InferContext& context) {
+  const int64_t strings = sizeOf(context, "classlabels_strings"), integers = sizeOf(context, "classlabels_int64s");
+  if ((strings == 0) == (integers == 0)) context.fail("needs one of 'classlabels_strings' and 'classlabels_int64s'");
+  (void)rowsOf(context, 0);
+  if (context.ranked(0))
+    rules::requireEqual(context, context.dims(0).back(), Dim(strings + integers), "the columns and the class labels");
+  TensorType type = TensorType::of(DType::Sequence, {});
+  type.inner = {DType::Map, strings ? DType::String : DType::Int64, DType::Float32, DType::Invalid};
+  context.setOutput(0, std::move(type));
+}
+
+void inferDictVectorizer(InferContext& context) {
+  const int64_t strings = sizeOf(context, "string_vocabulary"), integers = sizeOf(context, "int64_vocabulary");
+  if ((strings == 0) == (integers == 0)) context.fail("needs one of 'string_vocabulary' and 'int64_vocabulary'");
+  context.setOutput(0, TensorType::of(context.input(0).type.inner[1], {Dim(1), Dim(strings + integers)}));
+}
+
+DType castMapType(const InferContext& context) {
+  const std::string type = context.attributes().getString("cast_to", "TO_FLOAT");
+  if (type == "TO_FLOAT") return DType::Float32;
+  if (type == "TO_INT64") return DType::Int64;
+  if (type != "TO_STRING") context.fail("attribute 'cast_to' is '", type, "'");
+  return DType::String;
+}
+
+// A dense result has as many elements as the map, a sparse one has room for all keys.
+void inferCastMap(InferContext& context) {
+  const std::string form = context.attributes().getString("map_form", "DENSE");
+  if (form != "DENSE" && form != "SPARSE") context.fail("attribute 'map_form' is '", form, "'");
+  const Dim count = form == "DENSE" ? context.unknownDim() : Dim(countOf(context, "max_map", 1));
+  context.setOutput(0, TensorType::of(castMapType(context), {Dim(1), count}));
+}
+
+constexpr std::string_view kLabels = "string|int64|float32|int32|int16|float64->*";
+constexpr std::string_view kFeatures = "T->T; T=float32|float64|int64|int32";
+constexpr std::string_view kToFloat = "T->float32; T=float32|float64|int64|int32";
+constexpr std::string_view kToLabels = "T->*,float32; T=float32|float64|int64|int32";
+
+const OpSchema kSchemas[] = {
+    {kDomain, "ArrayFeatureExtractor", 2, 2, 1, 1, "T,int64->T; T=float32|float64|int64|int32|string",
+     inferFeatureExtractor, 0, 0, ""},
+    {kDomain, "Binarizer", 1, 1, 1, 1, kFeatures, rules::sameAsFirst, 0, 0, "threshold=f"},
+    {kDomain, "CastMap", 1, 1, 1, 1, "map->*", inferCastMap, kTraitDataDependent, 0, "cast_to=s map_form=s max_map=i"},
+    {kDomain, "CategoryMapper", 1, 1, 1, 1, "string|int64->*", inferCategoryMapper, 0, 0,
+     "cats_int64s=I cats_strings=S default_int64=i default_string=s"},
+    {kDomain, "DictVectorizer", 1, 1, 1, 1, "map->*", inferDictVectorizer, 0, 0,
+     "int64_vocabulary=I string_vocabulary=S"},
+    {kDomain, "FeatureVectorizer", 1, 1, 1, 1, "float32|float64|int64|int32...->float32", inferFeatureVectorizer,
+     kTraitVariadic, 0, "inputdimensions=I"},
+    {kDomain, "Imputer", 1, 1, 1, 1, kFeatures, rules::sameAsFirst, 0, 0,
+     "imputed_value_floats=F imputed_value_int64s=I replaced_value_float=f replaced_value_int64=i"},
+    {kDomain, "LabelEncoder", 1, 1, 1, 1, kLabels, inferLabelEncoder, 0, 0,
+     "classes_strings=S default_float=f default_int64=i default_string=s default_tensor=t keys_floats=F keys_int64s=I "
+     "keys_strings=S keys_tensor=t values_floats=F values_int64s=I values_strings=S values_tensor=t"},
+    {kDomain, "LinearClassifier", 1, 1, 1, 2, kToLabels, inferLinearClassifier, 0, 0,
+     "classlabels_ints=I classlabels_strings=S coefficients=F intercepts=F multi_class=i post_transform=s"},
+    {kDomain, "LinearRegressor", 1, 1, 1, 1, kToFloat, inferLinearRegressor, 0, 0,
+     "coefficients=F intercepts=F post_transform=s targets=i"},
+    {kDomain, "Normalizer", 1, 1, 1, 1, kToFloat, inferNormalizer, 0, 0, "norm=s"},
+    {kDomain, "OneHotEncoder", 1, 1, 1, 1, "string|float32|float64|int64|int32->float32", inferOneHotEncoder, 0, 0,
+     "cats_int64s=I cats_strings=S zeros=i"},
+    {kDomain, "SVMClassifier", 1, 1, 1, 2, kToLabels, inferSvmClassifier, 0, 0,
+     "classlabels_ints=I classlabels_strings=S coefficients=F kernel_params=F kernel_type=s post_transform=s prob_a=F "
+     "prob_b=F rho=F support_vectors=F vectors_per_class=I"},
+    {kDomain, "SVMRegressor", 1, 1, 1, 1, kToFloat, inferSvmRegressor, 0, 0,
+     "coefficients=F kernel_params=F kernel_type=s n_supports=i one_class=i post_transform=s rho=F support_vectors=F"},
+    {kDomain, "Scaler", 1, 1, 1, 1, kToFloat, rules::sameAsFirst, 0, 0, "offset=F scale=F"},
+    {kDomain, "TreeEnsemble", 1, 1, 1, 1, "T->T; T=float16|float32|float64", inferTreeRegressor, 0, 0,
+     "aggregate_function=i leaf_targetids=I leaf_weights=t membership_values=t n_targets=i nodes_falseleafs=I "
+     "nodes_falsenodeids=I nodes_featureids=I nodes_hitrates=t nodes_missing_value_tracks_true=I nodes_modes=t "
+     "nodes_splits=t nodes_trueleafs=I nodes_truenodeids=I post_transform=i tree_roots=I"},
+    {kDomain, "TreeEnsembleClassifier", 1, 1, 1, 2, kToLabels, inferTreeClassifier, 0, 0,
+     "base_values=F base_values_as_tensor=t class_ids=I class_nodeids=I class_treeids=I class_weights=F "
+     "class_weights_as_tensor=t classlabels_int64s=I classlabels_strings=S nodes_falsenodeids=I nodes_featureids=I "
+     "nodes_hitrates=F nodes_hitrates_as_tensor=t nodes_missing_value_tracks_true=I nodes_modes=S nodes_nodeids=I "
+     "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t post_transform=s"},
+    {kDomain, "TreeEnsembleRegressor", 1, 1, 1, 1, kToFloat, inferTreeRegressor, 0, 0,
+     "aggregate_function=s base_values=F base_values_as_tensor=t n_targets=i nodes_falsenodeids=I nodes_featureids=I "
+     "nodes_hitrates=F nodes_hitrates_as_tensor=t nodes_missing_value_tracks_true=I nodes_modes=S nodes_nodeids=I "
+     "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t post_transform=s target_ids=I "
+     "target_nodeids=I target_treeids=I target_weights=F target_weights_as_tensor=t"},
+    {kDomain, "ZipMap", 1, 1, 1, 1, "float32->sequence", inferZipMap, 0, 0,
+     "classlabels_int64s=I classlabels_strings=S"},
+};
+
+}  // namespace
+
+std::span<const OpSchema> mlSchemas() { return kSchemas; }
+
+}  // namespace max
