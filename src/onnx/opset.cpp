@@ -189,15 +189,26 @@ struct Rule {
 
 // Rules of one operator run in the order of the table.
 constexpr Rule kRules[] = {
+    {"Add", 7, broadcastFromAxis},
+    {"And", 7, broadcastFromAxis},
     {"BatchNormalization", 14, batchNormalizationByOutputs},
     {"Clip", 11, clipToInputs},
     {"DFT", 20, dftAxisToInput},
+    {"Div", 7, broadcastFromAxis},
     {"Dropout", 12, dropoutForInference},
+    {"Equal", 7, broadcastFromAxis},
+    {"Gemm", 7, forgetBroadcast},
+    {"Greater", 7, broadcastFromAxis},
     {"GridSample", 20, gridSampleModes},
     {"GroupNormalization", 21, groupParametersToChannels},
     {"Hardmax", 13, flattenAtAxis},
+    {"Less", 7, broadcastFromAxis},
     {"LogSoftmax", 13, flattenAtAxis},
+    {"Mul", 7, broadcastFromAxis},
+    {"Or", 7, broadcastFromAxis},
+    {"PRelu", 7, slopePerChannel},
     {"Pad", 11, padToInputs},
+    {"Pow", 7, broadcastFromAxis},
     {"ReduceL1", 18, axesToInput},
     {"ReduceL2", 18, axesToInput},
     {"ReduceLogSum", 18, axesToInput},
@@ -217,9 +228,11 @@ constexpr Rule kRules[] = {
     {"Split", 13, splitToInput},
     {"Split", 18, equalSplit},
     {"Squeeze", 13, axesToInput},
+    {"Sub", 7, broadcastFromAxis},
     {"TopK", 10, topKToInput},
     {"Unsqueeze", 13, axesToInput},
     {"Upsample", kNewest, upsampleToResize},
+    {"Xor", 7, broadcastFromAxis},
 };
 
 // Operators whose meaning in opset kOldestOpset is as old as this.
@@ -230,6 +243,7 @@ struct OldOperators {
 
 constexpr OldOperators kOldOperators[] = {
     {1,
+     "Add And AveragePool BatchNormalization Div Dropout Equal Gemm Greater Less Mul Or Pow PRelu Sub Xor "
      "ArgMax ArgMin Constant Conv ConvTranspose DepthToSpace Flatten Gather "
      "GlobalAveragePool GlobalMaxPool Hardmax Identity If LRN LogSoftmax Loop "
      "LpNormalization MatMul MaxPool Not RandomNormal RandomNormalLike RandomUniform RandomUniformLike "

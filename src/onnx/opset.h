@@ -28,6 +28,10 @@ struct PendingNode {
 void normalise(PendingNode& node);
 // A rule of its own size.
 void scanOfOpset8(PendingNode& node);
+// Rules of opset6.cpp.
+void broadcastFromAxis(PendingNode& node);
+void slopePerChannel(PendingNode& node);
+void forgetBroadcast(PendingNode& node);
 // Whether an operator of an old opset means what it means in kOldestOpset, from which on all are read.
 bool isReadable(std::string_view domain, std::string_view op, int64_t version);
 // The name under which an operator of this version is looked up ("Upsample" -> "Resize").
