@@ -13,6 +13,7 @@
 
 #include "base/half.h"
 #include "graph/schema.h"
+#include "ops/cpu/number_access.h"
 #include "ops/cpu/target.h"
 #include "ops/kernel.h"
 
@@ -122,7 +123,7 @@ inline void storeNumber(void* data, int64_t i, DType dtype, double value) {
       static_cast<uint16_t*>(data)[i] = bfloat16FromFloat(static_cast<float>(value));
       break;
     default:
-      FAIL() << nameOf(dtype);
+      storeNumbers(dtype, data, i, 1, &value);
   }
 }
 
@@ -147,8 +148,11 @@ inline double numberAt(const Tensor& tensor, int64_t i) {
       return floatFromHalf(tensor.as<uint16_t>()[i]);
     case DType::BFloat16:
       return floatFromBFloat16(tensor.as<uint16_t>()[i]);
-    default:
-      return NAN;
+    default: {
+      double value = NAN;
+      if (isNumeric(tensor.dtype())) loadNumbers(tensor.dtype(), tensor.data(), i, 1, &value);
+      return value;
+    }
   }
 }
 

@@ -20,6 +20,15 @@ inline const DTypes kSigned{DType::Float32, DType::Float64, DType::Float16, DTyp
 inline const DTypes kNumbers{DType::Float32,  DType::Float32, DType::Float64, DType::Float16,
                              DType::BFloat16, DType::Int8,    DType::Int32,   DType::Int64,
                              DType::UInt8,    DType::UInt16,  DType::UInt64};
+inline const DTypes kQuantized{DType::Int16,          DType::UInt16,         DType::Int4,         DType::UInt4,
+                               DType::Int2,           DType::UInt2,          DType::Float8E4M3FN, DType::Float8E5M2,
+                               DType::Float8E4M3FNUZ, DType::Float8E5M2FNUZ, DType::Float4E2M1FN, DType::Float6E2M3FN};
+inline const DTypes kConvertible{
+    DType::Float32,      DType::Float64,      DType::Float16,        DType::BFloat16,       DType::Bool,
+    DType::Int8,         DType::Int32,        DType::Int64,          DType::UInt8,          DType::UInt16,
+    DType::UInt64,       DType::Int4,         DType::UInt4,          DType::Int2,           DType::UInt2,
+    DType::Float8E4M3FN, DType::Float8E5M2,   DType::Float8E4M3FNUZ, DType::Float8E5M2FNUZ, DType::Float8E8M0FNU,
+    DType::Float4E2M1FN, DType::Float6E2M3FN, DType::Float6E3M2FN};
 // One of each size in bytes.
 inline const DTypes kSizes{DType::UInt8, DType::Float16, DType::Float32, DType::Int64, DType::Complex128};
 
@@ -163,6 +172,8 @@ inline Sample cast(Source& source, const Row& row) {
   // Negative numbers have no meaning in unsigned types.
   Sample sample{{source.tensor(source.pick(row.dtypes), source.shape(0, 4), 0, 100)}};
   sample.attributes.set("to", onnxFromDType(source.pick(row.dtypes)));
+  if (source.chance(30)) sample.attributes.set("saturate", int64_t{0});
+  if (source.chance(30)) sample.attributes.set("round_mode", source.pick<std::string>({"up", "down", "nearest"}));
   return sample;
 }
 
@@ -320,7 +331,7 @@ inline Sample fusedConv(Source& source, const Row& row) {
   window.set(sample.attributes);
   sample.attributes.set("group", group);
   setActivation(source, sample);
-  sample.constants = 0b110;
+  sample.constants = source.chance(75) ? 0b110 : 0;
   return sample;
 }
 
@@ -428,30 +439,47 @@ inline Sample cumSum(Source& source, const Row& row) {
   return sample;
 }
 
-// One scale for all, or one per index of an axis.
-inline void addScales(Source& source, Sample& sample, DType quantized) {
+// Shape of one scale for all, one per index of an axis, or one per block.
+inline Shape scaleShape(Source& source, Sample& sample) {
   const Shape& shape = sample.inputs[0]->shape();
-  Shape scales;
-  if (source.chance(50)) {
-    const int64_t axis = randomAxis(source, shape.rank());
-    scales.push(shape[static_cast<int>(axis < 0 ? axis + shape.rank() : axis)]);
-    sample.attributes.set("axis", axis);
-  }
-  sample.inputs.push_back(source.tensor(DType::Float32, scales, 0.01, 0.1));
-  if (source.chance(70)) sample.inputs.push_back(source.tensor(quantized, scales, -20, 20));
+  if (source.chance(40)) return {};
+  const int64_t axis = randomAxis(source, shape.rank());
+  const int at = static_cast<int>(axis < 0 ? axis + shape.rank() : axis);
+  sample.attributes.set("axis", axis);
+  if (source.chance(50)) return {shape[at]};
+  const int64_t block = source.integer(1, 5);
+  sample.attributes.set("block_size", block);
+  Shape scales = shape;
+  scales[at] = (shape[at] + block - 1) / block;
+  return scales;
 }
 
-inline Sample quantize(Source& source, const Row&) {
-  const DType quantized = source.pick<DType>({DType::Int8, DType::UInt8});
-  Sample sample{{source.tensor(DType::Float32, source.full(1, 4), -9, 9)}};
-  addScales(source, sample, quantized);
+inline const std::vector<DType> kScales{DType::Float32, DType::Float32, DType::Float16, DType::BFloat16};
+
+// True if a zero point was added, which says the quantized type.
+inline bool addScales(Source& source, Sample& sample, DType quantized) {
+  const Shape scales = scaleShape(source, sample);
+  sample.inputs.push_back(source.tensor(source.pick(kScales), scales, 0.01, 0.1));
+  if (isFloat(quantized) || source.chance(30)) return false;
+  sample.inputs.push_back(source.tensor(quantized, scales, -20, 20));
+  return true;
+}
+
+inline Sample quantize(Source& source, const Row& row) {
+  const DType quantized = source.chance(50) ? source.pick<DType>({DType::Int8, DType::UInt8}) : source.pick(row.dtypes);
+  Sample sample{{source.tensor(source.pick(kScales), source.full(1, 4), -9, 9)}};
+  if (!addScales(source, sample, quantized)) sample.attributes.set("output_dtype", onnxFromDType(quantized));
+  if (source.chance(20)) sample.attributes.set("precision", onnxFromDType(source.pick(kScales)));
+  if (source.chance(20)) sample.attributes.set("saturate", int64_t{0});
   return sample;
 }
 
-inline Sample dequantize(Source& source, const Row&) {
-  const DType quantized = source.pick<DType>({DType::Int8, DType::UInt8, DType::Int32});
+inline Sample dequantize(Source& source, const Row& row) {
+  const DType quantized =
+      source.chance(50) ? source.pick<DType>({DType::Int8, DType::UInt8, DType::Int32}) : source.pick(row.dtypes);
   Sample sample{{source.tensor(quantized, source.full(1, 4), -120, 120)}};
   addScales(source, sample, quantized);
+  if (source.chance(20)) sample.attributes.set("output_dtype", onnxFromDType(source.pick(kScales)));
   return sample;
 }
 

@@ -29,7 +29,7 @@ class ScaleMap {
     const int64_t given = request.node.attributes.getInt("block_size", 0);
     block_ = given > 0 ? given : 1;
     isBlocked_ = given > 0 && scales.rank() == data.rank();
-    const bool fits = isBlocked_ ? blocks_ == (size_ + block_ - 1) / block_ : scaleCount_ == size_;
+    const bool fits = isBlocked_ ? blocks_ == size_ / block_ + (size_ % block_ != 0) : scaleCount_ == size_;
     if (!fits || (request.has(2) && request.inputs[2].shape.count() != scaleCount_))
       invalidArgument(request.node.description(), ": scales ", scales, " do not fit axis ", axis, " of ", data);
   }

@@ -34,28 +34,28 @@ double roundedTo(DType dtype, double value) {
 
 // Which scale belongs to element k: one for all, one per index of the axis, or one per block of them.
 struct ScaleIndex {
-  int64_t inner, size, blocks, block;
+  int64_t inner = 1, size = 1, blocks = 1, block = 1;
+  bool isBlocked = false;
 
   explicit ScaleIndex(const Call& call) {
     const Shape &data = call.in().shape, &scales = call.in(1).shape;
-    inner = size = blocks = block = 1;
-    if (scales.count() == 1 && scales.rank() < 2) return;
+    if (scales.count() == 1) return;
     const int axis = call.axis("axis", 1, data.rank());
     inner = data.product(axis + 1, data.rank());
     size = data[axis];
-    blocks = scales.rank() == data.rank() ? scales[axis] : scales.count();
-    block = std::max<int64_t>(1, blocks == size ? 1 : call.integer("block_size", 0));
-    if (scales.rank() == 1 ? scales[0] != size : blocks * block < size)
+    const int64_t given = call.integer("block_size", 0);
+    isBlocked = given > 0 && scales.rank() == data.rank();
+    if (isBlocked) {
+      block = given;
+      blocks = scales[axis];
+    }
+    if (isBlocked ? blocks != size / block + (size % block != 0) : scales.count() != size)
       call.fail(MAX_STATUS_INVALID_ARGUMENT, "scales ", scales, " do not fit axis ", axis, " of ", data);
-    perOuter_ = scales.rank() == data.rank() && scales.rank() > 1;
   }
   size_t operator()(int64_t k) const {
     const int64_t at = k / inner % size / block;
-    return static_cast<size_t>(perOuter_ ? (k / (inner * size) * blocks + at) * inner + k % inner : at);
+    return static_cast<size_t>(isBlocked ? (k / (inner * size) * blocks + at) * inner + k % inner : at);
   }
-
- private:
-  bool perOuter_ = false;
 };
 
 std::vector<double> zeroPoints(const Call& call, size_t count) {
