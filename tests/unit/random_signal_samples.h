@@ -98,6 +98,29 @@ inline Sample convTranspose(Source& source, const Row& row) {
   return sample;
 }
 
+// Several axes, mostly those of an image's pixels.
+inline Sample meanVariance(Source& source, const Row& row) {
+  Sample sample{{source.tensor(source.pick(row.dtypes), source.full(4, 4), row.low, row.high)}};
+  if (source.chance(30)) sample.attributes.set("axes", randomAxes(source, 4));
+  if (source.chance(30)) sample.attributes.set("axes", Ints{2, -1});
+  return sample;
+}
+
+inline Sample columns(Source& source, const Row& row) {
+  const Ints sizes = spatialSizes(source);
+  const RandomWindow window(source, sizes, true);
+  int64_t taps = 1, positions = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    taps *= window.kernel[i];
+    positions *= window.outputSize(i, sizes[i]);
+  }
+  const Shape shape{source.integer(1, 2), taps * source.integer(1, 4), positions};
+  Sample sample{{source.tensor(source.pick(row.dtypes), shape), source.ints(sizes), source.ints(window.kernel)}};
+  window.set(sample.attributes);
+  sample.constants = 0b110;
+  return sample;
+}
+
 inline int64_t transformSize(Source& source) {
   return source.chance(30) ? source.pick<int64_t>({1, 2, 64, 37, 74, 128, 400, 101}) : source.integer(1, 40);
 }

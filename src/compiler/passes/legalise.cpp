@@ -25,7 +25,7 @@ Operand operandOf(const Value* value, bool widen) {
   const bool cast = widen && isHalf(value->type.dtype);
   operand.dtype = cast ? DType::Float32 : value->type.dtype;
   for (const Dim& dim : value->type.dims) operand.shape.push(dim.isKnown() ? dim.value() : 2);
-  operand.constant = cast ? nullptr : value->constant.get();
+  operand.constant = value->constant.get();  // a Cast of it is folded
   return operand;
 }
 

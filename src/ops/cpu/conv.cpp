@@ -53,17 +53,17 @@ ConvShape asRowTaps(ConvShape shape) {
   return shape;
 }
 
-PackSource filterSource(const Tensor& weights, int64_t groups, int64_t group) {
-  const Shape& shape = weights.shape();
+PackSource filterSource(const float* weights, const Shape& shape, int64_t groups, int64_t group) {
   const int64_t filters = shape[0] / groups, depth = shape[1], taps = shape.product(2, shape.rank());
-  return {weights.as<float>() + group * filters * depth * taps, 1, depth * taps, taps, depth, filters};
+  return {weights + group * filters * depth * taps, 1, depth * taps, taps, depth, filters};
 }
 
 Ref<PackedWeights> packFilters(const Tensor& weights, int64_t groups, int lanes) {
   const GemmTable& table = gemmTable();
   const Shape& shape = weights.shape();
   auto packed = makeRef<PackedWeights>(table, groups, shape.product(1, shape.rank()), shape[0] / groups);
-  for (int64_t g = 0; g < groups; ++g) packMatrix(table, filterSource(weights, groups, g), packed->matrix(g), lanes);
+  for (int64_t g = 0; g < groups; ++g)
+    packMatrix(table, filterSource(weights.as<float>(), shape, groups, g), packed->matrix(g), lanes);
   return packed;
 }
 
@@ -75,6 +75,7 @@ class ConvKernel : public Kernel {
 
  private:
   std::vector<GemmOffsets> groupOffsets() const;
+  const float* packedWeights(const KernelContext& context) const;
   const float* paddedInput(const KernelContext& context) const;
   void padRow(const float* x, int64_t row, float* padded) const;
 
@@ -82,17 +83,26 @@ class ConvKernel : public Kernel {
   bool merges_;       // taps of a kernel row are one
   ConvShape inside_;  // the shape whose rows the product sees
   ConvRows rows_;
-  Ref<PackedWeights> packed_;
+  Shape weightShape_;
+  Ref<PackedWeights> packed_;  // NULL = each run packs its own
+  int64_t groupStride_;        // floats from one group's packed weights to the next
   Gemm gemm_;
   bool hasBias_, hasResidual_;
   std::vector<float> zeros_;
-  int64_t gemmAt_;  // in the scratch memory, after the padded input
+  int64_t packedAt_;  // in the scratch memory, after the padded input
+  int64_t gemmAt_;    // after both
 };
 
 Ref<PackedWeights> weightsOf(const KernelRequest& request, const ConvShape& shape) {
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
   if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
+  if (!request.inputs[1].constant) return nullptr;
   return packFilters(*request.inputs[1].constant, shape.groups, request.lanes);
+}
+
+// A multiple of 64 bytes.
+int64_t packedGroupFloats(const Shape& weights, int64_t groups) {
+  return alignUp(4 * packedCount(gemmTable(), weights.product(1, weights.rank()), weights[0] / groups)) / 4;
 }
 
 Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node)}; }
@@ -102,7 +112,9 @@ ConvKernel::ConvKernel(const KernelRequest& request, const ConvShape& shape)
       merges_(canMergeTaps(shape)),
       inside_(merges_ ? withMergedTaps(shape) : shape),
       rows_(merges_ ? asRowTaps(inside_) : inside_),
+      weightShape_(request.inputs[1].shape),
       packed_(weightsOf(request, shape)),
+      groupStride_(packed_ ? packed_->stride() : packedGroupFloats(weightShape_, shape.groups)),
       gemm_(shape.images * shape.pixels(), shape.groupFilters(),
             merges_ ? shape.taps() / shape.kernel[2] : shape.taps(),
             merges_ ? shape.channels * shape.kernel[2] : shape.groupChannels(), epilogueOf(request.node), request.lanes,
@@ -113,7 +125,9 @@ ConvKernel::ConvKernel(const KernelRequest& request, const ConvShape& shape)
   const bool copies = merges_ && shape_.isPadded();
   const int64_t pixels = checkedMultiply(checkedMultiply(inside_.in[0], inside_.in[1]), inside_.in[2]);
   const int64_t floats = checkedMultiply(checkedMultiply(shape.images, pixels), shape.channels);
-  gemmAt_ = copies ? alignUp(checkedMultiply<int64_t>(4, floats)) : 0;
+  packedAt_ = copies ? alignUp(checkedMultiply<int64_t>(4, floats)) : 0;
+  const int64_t packedFloats = packed_ ? 0 : checkedMultiply(groupStride_, shape.groups);
+  gemmAt_ = checkedAdd(packedAt_, checkedMultiply<int64_t>(4, packedFloats));
 }
 
 std::vector<GemmOffsets> ConvKernel::groupOffsets() const {
@@ -121,7 +135,7 @@ std::vector<GemmOffsets> ConvKernel::groupOffsets() const {
   for (size_t g = 0; g < result.size(); ++g) {
     const int64_t group = static_cast<int64_t>(g);
     result[g].a = group * shape_.groupChannels();
-    result[g].b = group * packed_->stride();
+    result[g].b = group * groupStride_;
     result[g].c = result[g].bias = result[g].residual = group * shape_.groupFilters();
   }
   return result;
@@ -136,7 +150,7 @@ void ConvKernel::run(const KernelContext& context) const {
     operands.rowFunction = ConvRows::fill;
     operands.rowSource = &source;
   }
-  operands.b = packed_->data();
+  operands.b = packed_ ? packed_->data() : packedWeights(context);
   operands.c = context.out<float>();
   operands.ldc = operands.ldr = shape_.filters;
   operands.bias = hasBias_ ? context.in<float>(2) : nullptr;
@@ -144,9 +158,17 @@ void ConvKernel::run(const KernelContext& context) const {
   gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
 }
 
+const float* ConvKernel::packedWeights(const KernelContext& context) const {
+  auto* packed = reinterpret_cast<float*>(context.scratch + packedAt_);
+  for (int64_t g = 0; g < shape_.groups; ++g)
+    packMatrix(gemm_.table(), filterSource(context.in<float>(1), weightShape_, shape_.groups, g),
+               packed + g * groupStride_, context.lanes);
+  return packed;
+}
+
 const float* ConvKernel::paddedInput(const KernelContext& context) const {
   const float* x = context.in<float>(0);
-  if (gemmAt_ == 0) return x;
+  if (packedAt_ == 0) return x;
   float* padded = reinterpret_cast<float*>(context.scratch);
   const int64_t rows = shape_.images * inside_.in[0] * inside_.in[1];
   const int64_t grain = std::max<int64_t>(1, (32 << 10) / std::max<int64_t>(1, inside_.in[2] * shape_.channels));
@@ -175,7 +197,9 @@ bool acceptsConv(const KernelRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i)
     if (request.has(i) && request.inputs[i].dtype != DType::Float32) return false;
   const int rank = request.inputs[0].shape.rank() - 2;
-  return rank >= 1 && rank <= 3 && (request.inputs[1].constant || request.node.prepared);
+  if (rank < 1 || rank > 3) return false;
+  if (request.inputs[1].constant || request.node.prepared) return true;
+  return !isDepthwise(request.inputs[1].shape, request.node.attributes.getInt("group", 1));
 }
 
 std::unique_ptr<Kernel> createConv(const KernelRequest& request) {
@@ -239,9 +263,13 @@ class ChannelsFirstKernel : public Kernel {
   int64_t outAt_, innerAt_;
 };
 
+bool hasPlainPadding(const Node& node) {
+  const std::string padding = node.attributes.getString("auto_pad", "NOTSET");
+  return padding.empty() || padding == "NOTSET";
+}
+
 bool acceptsChannelsFirst(const KernelRequest& request) {
-  const std::string padding = request.node.attributes.getString("auto_pad", "NOTSET");
-  return acceptsConv(request) && (padding.empty() || padding == "NOTSET") && request.inputs[1].shape.count() > 0;
+  return acceptsConv(request) && hasPlainPadding(request.node) && request.inputs[1].shape.count() > 0;
 }
 
 std::unique_ptr<Kernel> createChannelsFirst(const KernelRequest& request) {
@@ -250,7 +278,8 @@ std::unique_ptr<Kernel> createChannelsFirst(const KernelRequest& request) {
 
 Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
-  if (!weights || weights->dtype() != DType::Float32 || weights->shape().rank() < 3) return nullptr;
+  if (!weights || weights->dtype() != DType::Float32) return nullptr;
+  if (weights->shape().rank() < 3 || weights->shape().rank() > 5 || !hasPlainPadding(node)) return nullptr;
   const int64_t groups = node.attributes.getInt("group", 1);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
   return packFilters(*weights, groups, defaultLanes());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer, RMS, group, instance and Lp normalisation of float32.
+// Layer, RMS, group, instance, mean-variance and Lp normalisation of float32.
 #include "ops/cpu/norm.h"
 
 #include <algorithm>
@@ -140,6 +140,77 @@ class GroupNormalizationKernel final : public RowKernel {
   int64_t groups_, channels_, inner_;
 };
 
+// A tensor [outer, kept, inner] of which the outer and inner axes are normalised together.
+struct KeptAxes {
+  int64_t outer = 1, kept = 1, inner = 1;
+  bool isOneBlock = true;
+
+  explicit KeptAxes(const KernelRequest& request) {
+    const Shape& shape = request.inputs[0].shape;
+    std::vector<int64_t> axes = request.node.attributes.getInts("axes");
+    if (axes.empty()) axes = {0, 2, 3};
+    std::vector<bool> isReduced(static_cast<size_t>(shape.rank()));
+    for (const int64_t axis : axes) {
+      const int64_t at = axis < 0 ? axis + shape.rank() : axis;
+      isOneBlock = isOneBlock && at >= 0 && at < shape.rank();
+      if (isOneBlock) isReduced[static_cast<size_t>(at)] = true;
+    }
+    int part = 0;  // 0 = outer, 1 = kept, 2 = inner
+    for (int i = 0; i < shape.rank(); ++i) {
+      if ((part == 1) == isReduced[static_cast<size_t>(i)]) ++part;
+      isOneBlock = isOneBlock && part <= 2;
+      (part == 0 ? outer : part == 1 ? kept : inner) *= shape[i];
+    }
+  }
+};
+
+class MeanVarianceKernel final : public Kernel {
+ public:
+  explicit MeanVarianceKernel(const KernelRequest& request) : table_(normTable()), axes_(request) {}
+
+  int inPlaceInput() const override { return 0; }
+  void run(const KernelContext& context) const override {
+    const int64_t size = axes_.outer * axes_.inner;
+    if (size == 0) return;
+    context.parallelFor(axes_.kept, std::max<int64_t>(1, kElementsPerPart / size),
+                        [&](int64_t begin, int64_t end, int) {
+                          for (int64_t i = begin; i < end; ++i)
+                            normalise(context.in<float>(0), context.out<float>(), i);
+                        });
+  }
+
+ private:
+  void normalise(const float* x, float* y, int64_t kept) const {
+    const int64_t inner = axes_.inner, step = axes_.kept * inner, first = kept * inner,
+                  last = first + axes_.outer * step;
+    const auto count = static_cast<double>(axes_.outer);
+    if (axes_.outer == 1) {
+      const Moments moments = table_.moments(x + first, inner, 0);
+      const double deviation = 1 / static_cast<double>(moments.inverseDeviation);
+      return table_.scaleAndShift(x + first, y + first, inner, moments.mean, factorOf(deviation), 0);
+    }
+    double mean = 0, squares = 0;
+    for (int64_t at = first; at < last; at += step)
+      mean += static_cast<double>(table_.moments(x + at, inner, 0).mean) / count;
+    for (int64_t at = first; at < last; at += step) {
+      table_.scaleAndShift(x + at, y + at, inner, static_cast<float>(mean), 1, 0);
+      squares += static_cast<double>(table_.sumOfSquares(y + at, inner));
+    }
+    const float factor = factorOf(std::sqrt(squares / (count * static_cast<double>(inner))));
+    for (int64_t at = first; at < last; at += step) table_.scaleAndShift(y + at, y + at, inner, 0, factor, 0);
+  }
+
+  static float factorOf(double deviation) {
+    constexpr double kSmallest = 1e-9;  // of the operator's definition
+    return static_cast<float>(1 / (deviation + kSmallest));
+  }
+
+  const NormTable& table_;
+  KeptAxes axes_;
+};
+
+bool acceptsKeptAxes(const KernelRequest& request) { return isFloat32(request) && KeptAxes(request).isOneBlock; }
+
 // Along the last axis.
 class LpNormalizationKernel final : public RowKernel {
  public:
@@ -195,11 +266,16 @@ constexpr Implementation kAddLayer[] = {{"norm", acceptsAdd, create<AddLayerNorm
 constexpr Implementation kRms[] = {{"norm", acceptsPerElement<1>, create<RmsNormalizationKernel>}};
 constexpr Implementation kGroup[] = {{"norm", acceptsGroups, createGroups}};
 constexpr Implementation kInstance[] = {{"norm", acceptsInstances, createInstances}};
+constexpr Implementation kMeanVariance[] = {{"norm", acceptsKeptAxes, create<MeanVarianceKernel>}};
 constexpr Implementation kLp[] = {{"norm", acceptsLastAxis, create<LpNormalizationKernel>}};
 constexpr OpKernels kRows[] = {
-    {"", "LayerNormalization", kLayer},       {kMaxDomain, "AddLayerNormalization", kAddLayer},
-    {"", "RMSNormalization", kRms},           {"", "GroupNormalization", kGroup},
-    {"", "InstanceNormalization", kInstance}, {"", "LpNormalization", kLp},
+    {"", "LayerNormalization", kLayer},
+    {kMaxDomain, "AddLayerNormalization", kAddLayer},
+    {"", "RMSNormalization", kRms},
+    {"", "GroupNormalization", kGroup},
+    {"", "InstanceNormalization", kInstance},
+    {"", "LpNormalization", kLp},
+    {"", "MeanVarianceNormalization", kMeanVariance},
 };
 
 }  // namespace

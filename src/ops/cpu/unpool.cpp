@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxUnpool and TensorScatter: copies of elements to places that other tensors name.
+// MaxUnpool, TensorScatter and Col2Im: elements go to places that other tensors name.
 #include <algorithm>
 #include <cstring>
 
@@ -58,8 +58,8 @@ class MaxUnpoolKernel final : public Kernel {
  private:
   // Of the output, in elements.
   int64_t target(int64_t index) const {
-    require(index >= 0 && index < places_, MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ", index,
-            " is not in [0, ", places_, ")");
+    if (index < 0 || index >= places_) [[unlikely]]
+      fail(MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ", index, " is not in [0, ", places_, ")");
     if (isExact_) return index;
     int64_t offset = 0;
     for (int i = 0; i < unpooled_.rank(); ++i) offset += index / inside_[i] % unpooled_[i] * strides_[i];
@@ -111,9 +111,9 @@ class TensorScatterKernel final : public Kernel {
     if (updateRows_ == 0 || rowBytes_ == 0) return;
     if (isCircular_)
       first = (first % rows_ + rows_) % rows_;
-    else
-      require(first >= 0 && first <= rows_ - updateRows_, MAX_STATUS_OUT_OF_RANGE, node_.description(),
-              ": write index ", first, " leaves no room for ", updateRows_, " of ", rows_, " rows");
+    else if (first < 0 || first > rows_ - updateRows_) [[unlikely]]
+      fail(MAX_STATUS_OUT_OF_RANGE, node_.description(), ": write index ", first, " leaves no room for ", updateRows_,
+           " of ", rows_, " rows");
     const int64_t before = std::min(updateRows_, rows_ - first);
     std::memcpy(block + first * rowBytes_, update, static_cast<size_t>(before * rowBytes_));
     if (before < updateRows_)
@@ -125,6 +125,93 @@ class TensorScatterKernel final : public Kernel {
   int64_t rows_, updateRows_, blocks_, blocksPerItem_, rowBytes_;
 };
 
+// Sums columns [planes * taps, positions] where their taps lie in images of up to three axes.
+template <class T>
+class Col2ImKernel final : public Kernel {
+ public:
+  explicit Col2ImKernel(const KernelRequest& request)
+      : planes_(request.outputs[0].shape.product(0, 2)), columns_(request.inputs[0].shape[2]) {
+    const Attributes& attributes = request.node.attributes;
+    const auto strides = attributes.getInts("strides"), dilations = attributes.getInts("dilations"),
+               pads = attributes.getInts("pads");
+    const std::vector<int64_t> block = MovementCall(request, nullptr).integers(2);
+    for (size_t i = 0, at = 3 - block.size(); i < block.size(); ++i, ++at) {
+      Axis& axis = axes_[at];
+      axis.size = request.outputs[0].shape[static_cast<int>(i) + 2];
+      axis.taps = block[i];
+      axis.stride = strides.empty() ? 1 : strides[i];
+      axis.dilation = dilations.empty() ? 1 : dilations[i];
+      axis.before = pads.empty() ? 0 : pads[i];
+      const int64_t after = pads.empty() ? 0 : pads[i + block.size()];
+      axis.positions = (axis.size + axis.before + after - (axis.taps - 1) * axis.dilation - 1) / axis.stride + 1;
+    }
+    const int64_t positions = axes_[0].positions * axes_[1].positions * axes_[2].positions;
+    require(positions == columns_, MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": ", columns_,
+            " columns for ", positions, " positions");
+  }
+
+  void run(const KernelContext& context) const override {
+    const int64_t size = axes_[0].size * axes_[1].size * axes_[2].size;
+    const int64_t taps = axes_[0].taps * axes_[1].taps * axes_[2].taps;
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(taps * columns_, 1));
+    context.parallelFor(planes_, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t plane = begin; plane < end; ++plane) {
+        T* image = context.out<T>() + plane * size;
+        std::fill_n(image, size, T{0});
+        for (int64_t tap = 0; tap < taps; ++tap) addTap(context.in<T>(0) + (plane * taps + tap) * columns_, tap, image);
+      }
+    });
+  }
+
+ private:
+  struct Axis {
+    int64_t size = 1, taps = 1, stride = 1, dilation = 1, before = 0, positions = 1;
+    // Where position 0 lies for a tap, and the positions that lie on the image.
+    int64_t shift(int64_t tap) const { return tap * dilation - before; }
+    int64_t begin(int64_t tap) const { return shift(tap) < 0 ? (stride - 1 - shift(tap)) / stride : 0; }
+    int64_t end(int64_t tap) const {
+      const int64_t room = size - 1 - shift(tap);
+      return room < 0 ? 0 : std::min(positions, room / stride + 1);
+    }
+  };
+
+  void addTap(const T* columns, int64_t tap, T* image) const {
+    const Axis &depth = axes_[0], &row = axes_[1], &place = axes_[2];
+    const int64_t w = tap % place.taps, h = tap / place.taps % row.taps, d = tap / place.taps / row.taps;
+    for (int64_t i = depth.begin(d); i < depth.end(d); ++i)
+      for (int64_t j = row.begin(h); j < row.end(h); ++j) {
+        const T* from = columns + (i * row.positions + j) * place.positions;
+        T* to = image + ((i * depth.stride + depth.shift(d)) * row.size + j * row.stride + row.shift(h)) * place.size;
+        addLine(from, to, w);
+      }
+  }
+
+  void addLine(const T* from, T* to, int64_t tap) const {
+    const Axis& axis = axes_[2];
+    const int64_t begin = axis.begin(tap), end = axis.end(tap), shift = axis.shift(tap);
+    if (axis.stride == 1)
+      for (int64_t i = begin; i < end; ++i) to[i + shift] += from[i];
+    else
+      for (int64_t i = begin; i < end; ++i) to[i * axis.stride + shift] += from[i];
+  }
+
+  int64_t planes_, columns_;
+  Axis axes_[3];
+};
+
+template <DType kDType>
+bool acceptsColumns(const KernelRequest& request) {
+  return request.inputs[0].dtype == kDType && request.outputs[0].shape.rank() <= 5 && request.inputs[2].constant;
+}
+
+template <class T>
+std::unique_ptr<Kernel> createCol2Im(const KernelRequest& request) {
+  return std::make_unique<Col2ImKernel<T>>(request);
+}
+
+constexpr Implementation kCol2Im[] = {{"columns_f32", acceptsColumns<DType::Float32>, createCol2Im<float>},
+                                      {"columns_f64", acceptsColumns<DType::Float64>, createCol2Im<double>}};
+
 template <class K>
 inline constexpr Implementation kCopy[] = {
     {"copy", hasByteElements,
@@ -133,6 +220,7 @@ inline constexpr Implementation kCopy[] = {
 const OpKernels kRows[] = {
     {"", "MaxUnpool", kCopy<MaxUnpoolKernel>},
     {"", "TensorScatter", kCopy<TensorScatterKernel>},
+    {"", "Col2Im", kCol2Im},
 };
 
 }  // namespace
