@@ -4,6 +4,7 @@
 #include "capi/guard.h"
 #include "device/buffer.h"
 #include "device/stream.h"
+#include "graph/composite.h"
 
 using max::Ref;
 using max::capi::clearOutput;
@@ -93,6 +94,12 @@ Ref<Tensor> copiedTensor(const MaxBuffer& buffer) {
   buffer.stream().waitUntilIdle();
   const Ref<MaxDevice> host = hostDevice();
   return buffer.clone(host->defaultStream())->toTensor();
+}
+
+Ref<Tensor> hostTensor(const MaxBuffer& buffer) {
+  if (!buffer.isHostAccessible() || !buffer.isContiguous()) return copiedTensor(buffer);
+  buffer.stream().waitUntilIdle();
+  return buffer.toTensor();
 }
 
 }  // namespace max::capi
@@ -238,11 +245,13 @@ MaxStatus maxGraphAddNode(MaxGraph* graph, const char* domain, const char* op, c
     std::vector<max::Value*> values;
     for (int32_t i = 0; i < inputCount; ++i) values.push_back(inputs[i] ? &inputs[i]->value : nullptr);
     const max::Attributes copies = attributes ? attributes->attributes() : max::Attributes();
-    max::Node* node = graph->graph().addNode(domain ? domain : "", op, std::move(values), copies,
-                                             static_cast<size_t>(outputCount), name ? name : "");
+    const std::vector<std::string> names(static_cast<size_t>(outputCount));
+    const max::Values made =
+        max::addOperator(graph->graph(), domain ? domain : "", op, std::move(values), copies, names, name ? name : "");
     if (attributes) attributes->freezeGraphs();
-    for (max::Value* output : node->outputs) graph->adopt(output, device);
-    for (size_t i = 0; i < node->outputs.size(); ++i) outValues[i] = graph->find(node->outputs[i]);
+    for (max::Value* output : made)
+      if (output && !graph->find(output)) graph->adopt(output, device);
+    for (size_t i = 0; i < made.size(); ++i) outValues[i] = made[i] ? graph->find(made[i]) : nullptr;
   });
 }
 

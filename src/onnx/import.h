@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -16,8 +17,8 @@
 
 namespace max {
 
-// Oldest and newest version of ONNX's own operator set that is read.
-inline constexpr int64_t kMinOpset = 7;
+// Versions of ONNX's own operator set that are read in full; of older ones, operators that did not change since.
+inline constexpr int64_t kOldestOpset = 7;
 inline constexpr int64_t kMaxOpset = 28;
 
 struct UnsupportedNode {
@@ -36,11 +37,31 @@ struct ModelInfo {
   std::vector<UnsupportedNode> unsupported;
 };
 
+// Tensors that take the place of a model's weights, by name.
+struct WeightTable {
+  struct Entry {
+    Ref<Tensor> tensor;
+    mutable bool used = false;  // the model has such a weight
+  };
+  std::map<std::string, Entry, std::less<>> entries;
+};
+// Weight 'w': Buffer of type [(2, 3), f32] does not match expected type float32[3, 3]
+[[noreturn]] void failWeightType(std::string_view name, const Tensor& given, const TensorType& expected);
+
+// In compiled models: an attribute with the names of the model's nodes that a node came from.
+inline constexpr std::string_view kSourcesAttribute = "max.sources";
+
 struct ImportOptions {
   std::string source = "model";  // what messages call it: the path, or "model in memory"
   std::string folder;            // external data may come from here; empty = refused
   // Further test of support, beyond having a schema (are there kernels?). NULL = none.
   bool (*isSupported)(std::string_view domain, std::string_view op) = nullptr;
+  const WeightTable* weights = nullptr;  // NULL = the model's own; data of weights that are in it is not looked for
+  bool copyFile = false;                 // `file` goes away after the import
+  bool copyExternal = false;             // external data may change after it
+  // Of compiled models, whose graph uses our own operators: the storage with the tensors, from this place on.
+  Ref<Storage> compiledData;
+  size_t compiledDataOffset = 0;
 };
 
 struct ImportedModel {
@@ -48,9 +69,10 @@ struct ImportedModel {
   ModelInfo info;
   // The outputs' types as the model declares them, for metadata where inference knows less.
   std::vector<TensorType> declaredOutputs;
+  std::vector<std::pair<std::string, Ref<Storage>>> externalFiles;  // by location
 };
 
-// `file` holds the model; initialisers are views of it where their alignment allows, so it is kept alive.
+// `file` holds the model; initialisers are views of it, large ones of any alignment, so it is kept alive.
 // Errors name the source and the node or tensor: DATA_LOSS (malformed), INVALID_ARGUMENT (contradictory),
 // UNIMPLEMENTED (all unsupported operators at once).
 ImportedModel importOnnx(const Ref<Storage>& file, const ImportOptions& options);

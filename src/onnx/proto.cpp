@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/proto.h"
 
+#include <protozero/exception.hpp>
+// A field of another wire type than its message says is damage like any other, not an assertion.
+#define protozero_assert(condition) ((condition) ? void() : throw protozero::unknown_pbf_wire_type_exception{})
 #include <protozero/pbf_reader.hpp>
+#include <tuple>
 
 namespace max::onnx {
 
@@ -73,7 +77,7 @@ std::pair<std::string_view, int64_t> parseOpset(Bytes bytes) {
     if (reader.tag() == 2) return opset.second = reader.get_int64(), true;
     return false;
   });
-  if (opset.first == "ai.onnx") opset.first = "";
+  opset.first = plainDomain(opset.first);
   return opset;
 }
 
@@ -104,6 +108,65 @@ void parseTensorType(Bytes bytes, ValueInfoProto& info) {
     });
     return true;
   });
+}
+
+DType dtypeOf(int64_t number) { return dtypeFromOnnx(number).value_or(DType::Invalid); }
+
+DType tensorElement(Bytes bytes) {
+  DType dtype = DType::Invalid;
+  forEachField(bytes, [&](Reader& reader) {
+    if (reader.tag() != 1) return false;
+    dtype = dtypeOf(reader.get_int64());
+    return true;
+  });
+  return dtype;
+}
+
+// The field of a message that is a type itself.
+Bytes typeWithin(Bytes bytes, uint32_t field) {
+  Bytes type;
+  forEachField(bytes, [&](Reader& reader) {
+    if (reader.tag() != field) return false;
+    type = viewOf(reader.get_view());
+    return true;
+  });
+  return type;
+}
+
+// One level of a type; returns the type within it.
+Bytes appendType(Bytes bytes, std::vector<DType>& types) {
+  Bytes within;
+  forEachField(bytes, [&](Reader& reader) {
+    switch (reader.tag()) {
+      case 1:
+        types.push_back(tensorElement(viewOf(reader.get_view())));
+        return true;
+      case 4:
+      case 9:
+        types.push_back(reader.tag() == 4 ? DType::Sequence : DType::Optional);
+        within = typeWithin(viewOf(reader.get_view()), 1);
+        return true;
+      case 5: {
+        const Bytes map = viewOf(reader.get_view());
+        types.insert(types.end(), {DType::Map, tensorElement(map)});  // its key's type is field 1 as well
+        within = typeWithin(map, 2);
+        return true;
+      }
+      default:
+        return false;
+    }
+  });
+  return within;
+}
+
+std::vector<DType> typesWithin(Bytes bytes) {
+  constexpr size_t kMost = std::tuple_size_v<InnerTypes> + 1;
+  std::vector<DType> types;
+  while (!bytes.empty()) {
+    bytes = appendType(bytes, types);
+    require(types.size() <= kMost, MAX_STATUS_UNIMPLEMENTED, "A type is nested too deep");
+  }
+  return types;
 }
 
 void parseType(Bytes bytes, ValueInfoProto& info) {
@@ -149,8 +212,8 @@ bool modelField(Reader& reader, ModelProto& model) {
       model.metadata.push_back(parseStringEntry(viewOf(reader.get_view())));
       return true;
     case 25:
-      ++model.functionCount;
-      return false;
+      model.functions.push_back(viewOf(reader.get_view()));
+      return true;
     default:
       return false;
   }
@@ -174,8 +237,8 @@ bool graphField(Reader& reader, GraphProto& graph) {
       graph.outputs.push_back(viewOf(reader.get_view()));
       return true;
     case 15:
-      graph.hasSparseInitializers = true;
-      return false;
+      graph.sparseInitializers.push_back(viewOf(reader.get_view()));
+      return true;
     default:
       return false;
   }
@@ -200,6 +263,9 @@ bool nodeField(Reader& reader, NodeProto& node) {
       return true;
     case 7:
       node.domain = viewOf(reader.get_view());
+      return true;
+    case 8:
+      node.overload = viewOf(reader.get_view());
       return true;
     default:
       return false;
@@ -238,11 +304,17 @@ bool attributeField(Reader& reader, AttributeProto& attribute) {
     case 11:
       attribute.graphs.push_back(viewOf(reader.get_view()));
       return true;
+    case 14:
+      attribute.typeProto = viewOf(reader.get_view());
+      return true;
     case 20:
       attribute.type = reader.get_int64();
       return true;
     case 21:
       attribute.referenceName = viewOf(reader.get_view());
+      return true;
+    case 22:
+      attribute.sparse = viewOf(reader.get_view());
       return true;
     default:
       return false;
@@ -266,8 +338,8 @@ bool tensorField(Reader& reader, TensorProto& tensor) {
       readInts(reader, tensor.ints);
       return true;
     case 6:
-      tensor.hasStrings = true;
-      return false;
+      tensor.strings.push_back(viewOf(reader.get_view()));
+      return true;
     case 8:
       tensor.name = viewOf(reader.get_view());
       return true;
@@ -289,20 +361,84 @@ bool tensorField(Reader& reader, TensorProto& tensor) {
   }
 }
 
+bool functionField(Reader& reader, FunctionProto& function) {
+  switch (reader.tag()) {
+    case 1:
+      function.name = viewOf(reader.get_view());
+      return true;
+    case 4:
+      function.inputs.push_back(viewOf(reader.get_view()));
+      return true;
+    case 5:
+      function.outputs.push_back(viewOf(reader.get_view()));
+      return true;
+    case 7:
+      function.nodes.push_back(viewOf(reader.get_view()));
+      return true;
+    case 9:
+      function.opsets.push_back(parseOpset(viewOf(reader.get_view())));
+      return true;
+    case 10:
+      function.domain = plainDomain(viewOf(reader.get_view()));
+      return true;
+    case 11:
+      function.defaults.push_back(parseAttribute(viewOf(reader.get_view())));
+      return true;
+    case 13:
+      function.overload = viewOf(reader.get_view());
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool sparseField(Reader& reader, SparseTensorProto& tensor) {
+  switch (reader.tag()) {
+    case 1:
+      tensor.values = viewOf(reader.get_view());
+      return true;
+    case 2:
+      tensor.indices = viewOf(reader.get_view());
+      return true;
+    case 3:
+      readInts(reader, tensor.dims);
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+std::string_view plainDomain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 ModelProto parseModel(Bytes bytes) { return parse<ModelProto>("ONNX model", bytes, modelField); }
 GraphProto parseGraph(Bytes bytes) { return parse<GraphProto>("graph", bytes, graphField); }
 NodeProto parseNode(Bytes bytes) { return parse<NodeProto>("node", bytes, nodeField); }
 AttributeProto parseAttribute(Bytes bytes) { return parse<AttributeProto>("attribute", bytes, attributeField); }
 TensorProto parseTensor(Bytes bytes) { return parse<TensorProto>("tensor", bytes, tensorField); }
+FunctionProto parseFunction(Bytes bytes) { return parse<FunctionProto>("function", bytes, functionField); }
+SparseTensorProto parseSparseTensor(Bytes bytes) {
+  return parse<SparseTensorProto>("sparse tensor", bytes, sparseField);
+}
 
 ValueInfoProto parseValueInfo(Bytes bytes) {
   return parse<ValueInfoProto>("value description", bytes, [](Reader& reader, ValueInfoProto& info) {
     if (reader.tag() == 1) return info.name = viewOf(reader.get_view()), true;
-    if (reader.tag() == 2) return parseType(viewOf(reader.get_view()), info), true;
-    return false;
+    if (reader.tag() != 2) return false;
+    const Bytes type = viewOf(reader.get_view());
+    parseType(type, info);
+    if (!info.kind.empty() && info.kind != "tensor") info.types = typesWithin(type);
+    return true;
   });
+}
+
+std::vector<DType> parseTypes(Bytes bytes) {
+  try {
+    return typesWithin(bytes);
+  } catch (const protozero::exception&) {
+    fail(MAX_STATUS_DATA_LOSS, "Malformed or truncated type");
+  }
 }
 
 }  // namespace max::onnx

@@ -27,10 +27,12 @@ struct AttributeProto {
   std::string_view s;
   Bytes t;
   Bytes g;
+  Bytes typeProto;
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<std::string_view> strings;
   std::vector<Bytes> graphs;
+  Bytes sparse;
 };
 
 struct NodeProto {
@@ -39,6 +41,7 @@ struct NodeProto {
   std::string_view name;
   std::string_view op;
   std::string_view domain;
+  std::string_view overload;
   std::vector<AttributeProto> attributes;
 };
 
@@ -54,6 +57,7 @@ struct ValueInfoProto {
   int64_t elementType = 0;
   bool ranked = false;
   std::vector<DimensionProto> dims;
+  std::vector<DType> types;  // of a sequence, optional or map, see parseTypes
 };
 
 struct GraphProto {
@@ -62,17 +66,31 @@ struct GraphProto {
   std::vector<Bytes> initializers;
   std::vector<Bytes> inputs;
   std::vector<Bytes> outputs;
-  bool hasSparseInitializers = false;
+  std::vector<Bytes> sparseInitializers;
 };
+
+using Opsets = std::vector<std::pair<std::string_view, int64_t>>;  // domain ("" = ONNX's own), version
 
 struct ModelProto {
   int64_t irVersion = 0;
   std::string_view producer;
-  std::vector<std::pair<std::string_view, int64_t>> opsets;  // domain ("" = ONNX's own), version
+  Opsets opsets;
   std::vector<std::pair<std::string_view, std::string_view>> metadata;
   bool hasGraph = false;
   Bytes graph;
-  size_t functionCount = 0;
+  std::vector<Bytes> functions;
+};
+
+// An operator that the model defines out of others.
+struct FunctionProto {
+  std::string_view name;
+  std::string_view domain;
+  std::string_view overload;
+  std::vector<std::string_view> inputs;
+  std::vector<std::string_view> outputs;
+  std::vector<AttributeProto> defaults;  // attributes that callers may leave out
+  std::vector<Bytes> nodes;
+  Opsets opsets;
 };
 
 struct TensorProto {
@@ -86,7 +104,13 @@ struct TensorProto {
   std::vector<float> floats;
   std::vector<int64_t> ints;  // int32_data, int64_data and uint64_data
   std::vector<double> doubles;
-  bool hasStrings = false;
+  std::vector<std::string_view> strings;
+};
+
+struct SparseTensorProto {
+  Bytes values;
+  Bytes indices;
+  std::vector<int64_t> dims;
 };
 
 // Each throws DATA_LOSS if the bytes are not a well-formed message.
@@ -95,6 +119,12 @@ GraphProto parseGraph(Bytes bytes);
 NodeProto parseNode(Bytes bytes);
 AttributeProto parseAttribute(Bytes bytes);
 ValueInfoProto parseValueInfo(Bytes bytes);
+// ONNX's own domain has two names; this gives "".
+std::string_view plainDomain(std::string_view domain);
 TensorProto parseTensor(Bytes bytes);
+// A TypeProto's types, outermost first: sequences and optionals before what they hold, a map before its key and value.
+std::vector<DType> parseTypes(Bytes bytes);
+SparseTensorProto parseSparseTensor(Bytes bytes);
+FunctionProto parseFunction(Bytes bytes);
 
 }  // namespace max::onnx

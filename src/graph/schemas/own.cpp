@@ -47,6 +47,32 @@ void inferMatMul(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+// As many elements, if all sizes are known.
+void requireCount(const InferContext& context, size_t input, int64_t count) {
+  const std::optional<Shape> shape = context.ranked(input) ? concrete(context.dims(input)) : std::nullopt;
+  if (shape && shape->count() != count) context.fail("input ", input, " has ", shape->count(), " elements, needs ", count);
+}
+
+// A [.., K]; packed weights [N, blocks, bytes], a scale and perhaps a zero point for each block.
+void inferMatMulNBits(InferContext& context) {
+  const auto number = [&](const char* name) { return context.attributes().getInt(name, 0); };
+  const int64_t k = number("K"), n = number("N"), bits = number("bits"), size = number("block_size");
+  if (bits != 2 && bits != 4 && bits != 8) context.fail("weights of ", bits, " bits");
+  if (size < 16 || size > (1 << 20) || (size & (size - 1))) context.fail("blocks of ", size, " weights");
+  if (k < 1 || n < 1) context.fail("weights of ", n, " rows and ", k, " columns");
+  const int64_t blocks = k / size + (k % size != 0), all = checkedMultiply(n, blocks);
+  requireCount(context, 1, checkedMultiply(all, size * bits / 8));
+  requireCount(context, 2, all);
+  const bool packed = context.dtype(3) == DType::UInt8;
+  if (context.has(3)) requireCount(context, 3, packed ? checkedMultiply(n, (blocks * bits + 7) / 8) : all);
+  if (!context.ranked(0)) return;
+  rules::requireRankAtLeast(context, 0, 1);
+  SymbolicShape shape = context.dims(0);
+  rules::requireEqual(context, shape.back(), Dim(k), "the inner dimensions");
+  shape.back() = Dim(n);
+  context.setShape(0, std::move(shape));
+}
+
 void inferPool(InferContext& context) {
   if (!context.ranked(0)) return;
   const SymbolicShape& x = context.dims(0);
@@ -68,6 +94,13 @@ size_t placeOf(const InferContext& context, std::string_view attribute, char let
   return layout.find(letter);
 }
 
+// Several heads of queries may share one of keys and values.
+void requireGroups(const InferContext& context, Dim queries, Dim keys) {
+  if (!queries.isKnown() || !keys.isKnown() || queries == keys) return;
+  if (keys.value() < 1 || queries.value() % keys.value())
+    context.fail(queries, " heads of queries do not split among ", keys, " of keys");
+}
+
 void inferAttention(InferContext& context) {
   for (size_t i = 0; i < 3; ++i) {
     rules::requireRank(context, i, 4);
@@ -78,10 +111,10 @@ void inferAttention(InferContext& context) {
   };
   rules::requireEqual(context, dim(0, "layout_q", 'D'), dim(1, "layout_k", 'D'), "head sizes of queries and keys");
   rules::requireEqual(context, dim(1, "layout_k", 'S'), dim(2, "layout_v", 'S'), "keys and values");
-  for (char axis : {'B', 'H'}) {
-    rules::requireEqual(context, dim(0, "layout_q", axis), dim(1, "layout_k", axis), "queries and keys");
-    rules::requireEqual(context, dim(0, "layout_q", axis), dim(2, "layout_v", axis), "queries and values");
-  }
+  rules::requireEqual(context, dim(0, "layout_q", 'B'), dim(1, "layout_k", 'B'), "queries and keys");
+  rules::requireEqual(context, dim(1, "layout_k", 'B'), dim(2, "layout_v", 'B'), "keys and values");
+  rules::requireEqual(context, dim(1, "layout_k", 'H'), dim(2, "layout_v", 'H'), "keys and values");
+  requireGroups(context, dim(0, "layout_q", 'H'), dim(1, "layout_k", 'H'));
   rules::requireBroadcastsTo(
       context, 3, {dim(0, "layout_q", 'B'), dim(0, "layout_q", 'H'), dim(0, "layout_q", 'S'), dim(1, "layout_k", 'S')});
   SymbolicShape shape(4);
@@ -112,6 +145,7 @@ constexpr std::string_view kPool = "T->T; T=float|int8|uint8";
 const OpSchema kSchemas[] = {
     {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferConv, 0, 0},
     {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferMatMul, 0, 0},
+    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0, 0},
     {kMaxDomain, "MaxPool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
     {kMaxDomain, "AveragePool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
     {kMaxDomain, "Attention", 3, 4, 1, 1, "T,T,T,M->T; T=float; M=float|bool", inferAttention, 0, 0},

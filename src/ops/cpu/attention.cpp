@@ -72,6 +72,7 @@ class AttentionKernel : public Kernel {
   Panels keyPanels_, valuePanels_;
   Epilogue scaling_, plain_;
   bool hasMask_;
+  bool zeroMasked_;  // queries that see nothing give 0, not NaN
   std::array<int64_t, 4> maskStrides_{};
   int64_t panelsPerBlock_, scoreStride_, valueStride_;
   int64_t keyFloats_, valueFloats_, laneBytes_;
@@ -88,6 +89,7 @@ AttentionKernel::AttentionKernel(const KernelRequest& request)
       keyPanels_(gemm_->lanes, gemm_->panelVectors, k_.positions),
       valuePanels_(gemm_->lanes, gemm_->panelVectors, v_.size),
       hasMask_(request.has(3)),
+      zeroMasked_(request.node.attributes.getInt("zero_masked", 0) != 0),
       lanes_(std::max(request.lanes, 1)) {
   scaling_.alpha = request.node.attributes.getFloat("scale", 1);
   const int64_t panelWidth = gemm_->panelVectors * gemm_->lanes;
@@ -243,7 +245,7 @@ void AttentionKernel::sumBlock(const float* values, const Lane& lane, const floa
 void AttentionKernel::store(const KernelContext& context, const float* values, float sum, int64_t head,
                             int64_t query) const {
   float* out = context.out<float>() + out_.offset(head / q_.heads, head % q_.heads) + query * out_.positionStride;
-  const float factor = 1 / sum;
+  const float factor = sum == 0 && zeroMasked_ ? 0 : 1 / sum;
   if (keyPanels_.count == 0) {
     for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = 0;
   } else if (out_.sizeStride == 1) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the attention operators of ONNX and of com.microsoft share.
+#pragma once
+
+#include <string>
+
+#include "graph/composite.h"
+
+namespace max::attention {
+
+// A tensor with the axes batch, heads, sequence, depth in the order that `layout` names.
+struct Heads {
+  Value* value = nullptr;
+  std::string layout = "BHSD";
+
+  int axis(char letter) const { return static_cast<int>(layout.find(letter)); }
+};
+
+// [B, S, heads * D] as [B, S, heads, D]; a tensor of rank 4 is [B, H, S, D] already.
+Heads splitHeads(Expansion& e, Value* value, int64_t heads);
+// In the order [B, H, S, D].
+Value* headsFirst(Expansion& e, const Heads& heads);
+// [B, S, H, D] or [B, H, S, D] as [B, S, H * D].
+Value* joinHeads(Expansion& e, const Heads& heads);
+Extent sizeOf(Expansion& e, const Heads& heads, char letter);
+// [B, heads, S, D] with each head `times` times.
+Value* repeatHeads(Expansion& e, Value* value, int64_t times);
+
+// softmax(softcap(scale Q K') + bias) V. Rows whose bias is -infinity throughout give 0.
+struct Request {
+  Heads q, k, v;
+  Value* bias = nullptr;  // of the type of Q; broadcasts to [B, H, Sq, Skv]
+  double scale = 1;
+  double softcap = 0;
+  DType softmaxType = DType::Invalid;  // if another than that of Q
+  std::string layout = "BHSD";         // of the result
+  bool wantsScores = false;
+};
+
+struct Result {
+  Value* output = nullptr;
+  // If wanted: Q K', after the cap, with bias, after softmax.
+  Value* scores[4] = {};
+};
+
+Result attend(Expansion& e, const Request& request);
+
+// Bounds on which keys a query sees. All unknown at first: everybody sees all.
+struct Visibility {
+  Value* allowed = nullptr;  // bool, broadcasts to [B, H, Sq, Skv]
+
+  void restrict(Expansion& e, Value* condition) { allowed = allowed ? e.op("And", {allowed, condition}) : condition; }
+};
+
+// 0 or `bias` where keys are allowed, else -infinity (or `masked`); NULL if nothing is restricted.
+Value* biasOf(Expansion& e, Value* allowed, Value* bias, DType dtype, double masked);
+
+// Rotates pairs of the last axis of x [B, S, H, D] by the angles of cos and sin [B or 1, S, D / 2].
+struct Rotation {
+  Value* cos = nullptr;
+  Value* sin = nullptr;
+  bool interleaved = false;
+  int64_t size = 0;  // rotated elements of D, the first ones; 0 = all
+};
+Value* rotate(Expansion& e, Value* x, const Rotation& rotation);
+
+}  // namespace max::attention

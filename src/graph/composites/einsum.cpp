@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Einsum: operands are multiplied two at a time, as matrix products where something
+// is summed over and elementwise where nothing is.
+#include <algorithm>
+
+#include "graph/composites/tables.h"
+
+namespace max {
+
+namespace {
+
+using Labels = std::vector<int>;  // of a tensor's axes: letters, and negative numbers for the axes of an ellipsis
+
+bool contains(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+int64_t placeOf(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) - labels.begin();
+}
+
+struct Term {
+  Value* value;
+  Labels labels;
+};
+
+struct Equation {
+  std::vector<std::string> terms;
+  std::string output;
+  bool isExplicit = false;
+};
+
+Equation parse(Expansion& e) {
+  std::string text;
+  for (char c : e.text("equation", ""))
+    if (c != ' ') text += c;
+  Equation equation;
+  const size_t arrow = text.find("->");
+  equation.isExplicit = arrow != text.npos;
+  if (equation.isExplicit) equation.output = text.substr(arrow + 2);
+  std::string left = text.substr(0, arrow);
+  for (size_t comma = left.find(','); comma != left.npos; comma = left.find(',')) {
+    equation.terms.push_back(left.substr(0, comma));
+    left.erase(0, comma + 1);
+  }
+  equation.terms.push_back(left);
+  if (equation.terms.size() != e.inputCount())
+    e.invalid("the equation '", text, "' is of ", equation.terms.size(), " operands, not ", e.inputCount());
+  return equation;
+}
+
+constexpr int ellipsisLabel(int64_t fromTheEnd) { return -1 - static_cast<int>(fromTheEnd); }
+
+// The labels of a term; `ellipsis` axes stand for its dots. Axes of ellipses are counted from the end, as numpy does.
+Labels labelsOf(Expansion& e, std::string_view term, int64_t ellipsis) {
+  Labels labels;
+  bool dots = false;
+  for (size_t i = 0; i < term.size(); ++i) {
+    const char c = term[i];
+    if (c == '.' && !dots && term.substr(i, 3) == "...") {
+      for (int64_t k = ellipsis; k > 0; --k) labels.push_back(ellipsisLabel(k - 1));
+      dots = true;
+      i += 2;
+    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+      labels.push_back(c);
+    } else {
+      e.invalid("'", e.text("equation", ""), "' is no equation");
+    }
+  }
+  return labels;
+}
+
+// Keeps the elements whose coordinates along axes `first` and `second` agree.
+Value* diagonal(Expansion& e, Value* value, int64_t first, int64_t second) {
+  const int rank = e.rank(value);
+  const auto along = [&](int64_t axis) {
+    std::vector<int64_t> others;
+    for (int k = 0; k < rank; ++k)
+      if (k != axis) others.push_back(k);
+    return e.unsqueeze(e.range(e.dim(value, static_cast<int>(axis))), others);
+  };
+  Value* same = e.op("Equal", {along(first), along(second)});
+  return e.reduce("ReduceSum", e.where(same, value, e.like(value, 0)), {second});
+}
+
+Term termOf(Expansion& e, size_t i, const std::string& text) {
+  Value* value = e.input(i);
+  const auto letters = static_cast<int64_t>(labelsOf(e, text, 0).size());
+  const int64_t rank = e.rank(value);
+  const bool dots = text.find('.') != text.npos;
+  if (letters > rank || (!dots && letters != rank))
+    e.invalid("operand ", i, " of ", rank, " dimensions does not match '", text, "'");
+  Term term{value, labelsOf(e, text, rank - letters)};
+  for (size_t k = 0; k < term.labels.size(); ++k)
+    for (size_t other = term.labels.size() - 1; other > k; --other)
+      if (term.labels[k] == term.labels[other]) {
+        term.value = diagonal(e, term.value, static_cast<int64_t>(k), static_cast<int64_t>(other));
+        term.labels.erase(term.labels.begin() + static_cast<int64_t>(other));
+      }
+  return term;
+}
+
+Labels outputLabels(Expansion& e, const Equation& equation, const std::vector<Term>& terms) {
+  int64_t ellipsis = 0;
+  for (const Term& term : terms)
+    for (int label : term.labels) ellipsis = std::max<int64_t>(ellipsis, -label);
+  if (equation.isExplicit) return labelsOf(e, equation.output, ellipsis);
+  Labels labels = labelsOf(e, "...", ellipsis);
+  std::string letters;
+  for (const std::string& term : equation.terms) letters += term;
+  std::sort(letters.begin(), letters.end());
+  for (size_t i = 0; i < letters.size(); ++i)
+    if (letters[i] != '.' && std::count(letters.begin(), letters.end(), letters[i]) == 1) labels.push_back(letters[i]);
+  return labels;
+}
+
+void checkOutput(Expansion& e, const Labels& output, const std::vector<Term>& terms) {
+  for (size_t i = 0; i < output.size(); ++i) {
+    const bool known =
+        std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return contains(t.labels, output[i]); });
+    if (!known || placeOf(output, output[i]) != static_cast<int64_t>(i))
+      e.invalid("the output of the equation '", e.text("equation", ""), "' has an axis twice, or one of no operand");
+  }
+}
+
+void sumOver(Expansion& e, Term& term, const Labels& labels) {
+  std::vector<int64_t> axes;
+  for (int label : labels) axes.push_back(placeOf(term.labels, label));
+  term.value = e.reduce("ReduceSum", term.value, axes);
+  std::erase_if(term.labels, [&](int label) { return contains(labels, label); });
+}
+
+void arrange(Expansion& e, Term& term, const Labels& order) {
+  std::vector<int64_t> perm;
+  for (int label : order) perm.push_back(placeOf(term.labels, label));
+  term.value = e.transpose(term.value, perm);
+  term.labels = order;
+}
+
+const Dim& dimOf(const Term& term, int label) {
+  return term.value->type.dims[static_cast<size_t>(placeOf(term.labels, label))];
+}
+
+// An axis of size 1 broadcasts to the other operand's.
+void dropUnitAxes(Expansion& e, Term& term, const Term& other) {
+  Labels units;
+  for (int label : term.labels)
+    if (contains(other.labels, label) && dimOf(term, label).is(1) && !dimOf(other, label).is(1)) units.push_back(label);
+  std::vector<int64_t> axes;
+  for (int label : units) axes.push_back(placeOf(term.labels, label));
+  term.value = e.squeeze(term.value, axes);
+  std::erase_if(term.labels, [&](int label) { return contains(units, label); });
+}
+
+struct Roles {
+  Labels batch, left, right, summed;
+};
+
+Roles rolesOf(const Term& a, const Term& b, const Labels& needed) {
+  Roles roles;
+  for (int label : a.labels) {
+    const bool shared = contains(b.labels, label);
+    (shared ? contains(needed, label) ? roles.batch : roles.summed : roles.left).push_back(label);
+  }
+  for (int label : b.labels)
+    if (!contains(a.labels, label)) roles.right.push_back(label);
+  return roles;
+}
+
+Labels joined(std::initializer_list<const Labels*> lists) {
+  Labels all;
+  for (const Labels* list : lists) all.insert(all.end(), list->begin(), list->end());
+  return all;
+}
+
+// Sizes of the term's axes [first, first + count) as one.
+Extent product(Expansion& e, Value* value, size_t first, size_t count) {
+  Extent size = 1;
+  for (size_t i = 0; i < count; ++i)
+    size = i ? e.times(size, e.dim(value, static_cast<int>(first + i))) : e.dim(value, static_cast<int>(first));
+  return size;
+}
+
+std::vector<Extent> sizesOf(Expansion& e, Value* value, size_t first, size_t count) {
+  std::vector<Extent> sizes;
+  for (size_t i = first; i < first + count; ++i) sizes.push_back(e.dim(value, static_cast<int>(i)));
+  return sizes;
+}
+
+// [batch.., first group.., second group..] as [batch.., rows, columns].
+Value* asMatrices(Expansion& e, const Term& term, size_t batch, size_t rows, size_t columns) {
+  if (rows == 1 && columns == 1) return term.value;
+  std::vector<Extent> shape = sizesOf(e, term.value, 0, batch);
+  shape.push_back(product(e, term.value, batch, rows));
+  shape.push_back(product(e, term.value, batch + rows, columns));
+  return e.reshape(term.value, shape);
+}
+
+Value* matrixProduct(Expansion& e, Term& a, Term& b, const Roles& roles) {
+  arrange(e, a, joined({&roles.batch, &roles.left, &roles.summed}));
+  arrange(e, b, joined({&roles.batch, &roles.summed, &roles.right}));
+  const size_t batch = roles.batch.size(), left = roles.left.size(), right = roles.right.size(),
+               summed = roles.summed.size();
+  Value* result = e.matmul(asMatrices(e, a, batch, left, summed), asMatrices(e, b, batch, summed, right));
+  if (left == 1 && right == 1) return result;
+  std::vector<Extent> shape = sizesOf(e, a.value, 0, batch + left);
+  for (const Extent& size : sizesOf(e, b.value, batch + summed, right)) shape.push_back(size);
+  return e.reshape(result, shape);
+}
+
+Value* elementwiseProduct(Expansion& e, Term& a, Term& b, const Roles& roles) {
+  arrange(e, a, joined({&roles.batch, &roles.left}));
+  arrange(e, b, joined({&roles.batch, &roles.right}));
+  std::vector<int64_t> trailing, inner;
+  for (size_t i = 0; i < roles.right.size(); ++i) trailing.push_back(static_cast<int64_t>(a.labels.size() + i));
+  for (size_t i = 0; i < roles.left.size(); ++i) inner.push_back(static_cast<int64_t>(roles.batch.size() + i));
+  return e.mul(e.unsqueeze(a.value, trailing), e.unsqueeze(b.value, inner));
+}
+
+Labels without(const Labels& labels, const Labels& needed, const Labels& other) {
+  Labels unneeded;
+  for (int label : labels)
+    if (!contains(needed, label) && !contains(other, label)) unneeded.push_back(label);
+  return unneeded;
+}
+
+// The product of two terms; only axes of `needed` remain.
+Term multiply(Expansion& e, Term a, Term b, const Labels& needed) {
+  dropUnitAxes(e, a, b);
+  dropUnitAxes(e, b, a);
+  sumOver(e, a, without(a.labels, needed, b.labels));
+  sumOver(e, b, without(b.labels, needed, a.labels));
+  const Roles roles = rolesOf(a, b, needed);
+  Value* result = roles.summed.empty() ? elementwiseProduct(e, a, b, roles) : matrixProduct(e, a, b, roles);
+  return {result, joined({&roles.batch, &roles.left, &roles.right})};
+}
+
+void expandEinsum(Expansion& e) {
+  const Equation equation = parse(e);
+  std::vector<Term> terms;
+  for (size_t i = 0; i < equation.terms.size(); ++i) terms.push_back(termOf(e, i, equation.terms[i]));
+  const Labels output = outputLabels(e, equation, terms);
+  checkOutput(e, output, terms);
+  Term result = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) {
+    Labels needed = output;
+    for (size_t k = i + 1; k < terms.size(); ++k) needed = joined({&needed, &terms[k].labels});
+    result = multiply(e, result, terms[i], needed);
+  }
+  sumOver(e, result, without(result.labels, output, {}));
+  arrange(e, result, output);
+  e.setOutput(0, result.value);
+}
+
+const Composite kRows[] = {
+    {{"", "Einsum", 1, 0, 1, 1, "T...->T; T=number", nullptr, kTraitVariadic, 0, "equation=s"}, expandEinsum},
+};
+
+}  // namespace
+
+std::span<const Composite> einsumComposites() { return kRows; }
+
+}  // namespace max

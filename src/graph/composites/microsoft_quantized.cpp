@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised operators of com.microsoft: between DequantizeLinear and QuantizeLinear,
+// or on products of integers.
+#include "graph/composites/microsoft.h"
+#include "graph/composites/tables.h"
+
+namespace max {
+
+namespace microsoft {
+
+Value* dequantized(Expansion& e, Value* value, Value* scale, Value* zero) {
+  Values inputs{value, scale};
+  if (zero) inputs.push_back(zero);
+  return e.op("DequantizeLinear", std::move(inputs));
+}
+
+Value* quantized(Expansion& e, Value* value, Value* scale, Value* zero, DType dtype) {
+  return e.op("QuantizeLinear", {value, scale, zero ? zero : e.scalar(dtype, 0)});
+}
+
+Value* scaledProduct(Expansion& e, const Values& operands, Value* scale, DType dtype) {
+  return e.mul(e.cast(e.op("MatMulInteger", operands), dtype), scale);
+}
+
+}  // namespace microsoft
+
+namespace {
+
+using microsoft::dequantized;
+using microsoft::kDomain;
+using microsoft::quantized;
+using microsoft::scaledProduct;
+
+// Three inputs from `at` on: a value, its scale, its zero point.
+Value* realInput(Expansion& e, size_t at) { return dequantized(e, e.input(at), e.input(at + 1), e.input(at + 2)); }
+
+void finish(Expansion& e, Value* value, size_t scaleAt) {
+  e.setOutput(0, quantized(e, value, e.input(scaleAt), e.input(scaleAt + 1), e.dtype(0)));
+}
+
+template <const char* op>
+void expandBinary(Expansion& e) {
+  finish(e, e.op(op, {realInput(e, 0), realInput(e, 3)}), 6);
+}
+
+template <const char* op>
+void expandUnary(Expansion& e) {
+  finish(e, e.op(op, {realInput(e, 0)}, e.attributes()), 3);
+}
+
+constexpr char kAdd[] = "Add", kMul[] = "Mul", kSigmoid[] = "Sigmoid", kLeakyRelu[] = "LeakyRelu";
+
+std::vector<int64_t> channelsFirst(int rank) {
+  std::vector<int64_t> perm{0, rank - 1};
+  for (int i = 1; i + 1 < rank; ++i) perm.push_back(i);
+  return perm;
+}
+
+std::vector<int64_t> channelsLast(int rank) {
+  std::vector<int64_t> perm{0};
+  for (int i = 2; i < rank; ++i) perm.push_back(i);
+  perm.push_back(1);
+  return perm;
+}
+
+void expandPool(Expansion& e, std::string_view op) {
+  Value* x = realInput(e, 0);
+  const bool last = e.flag("channels_last");
+  const int rank = e.rank(x);
+  if (rank < 3) e.invalid("input 0 has ", rank, " dimensions, not 3 or more");
+  Value* y =
+      e.op(op, {last ? e.transpose(x, channelsFirst(rank)) : x}, microsoft::attributesWithout(e, {"channels_last"}));
+  finish(e, last ? e.transpose(y, channelsLast(rank)) : y, 3);
+}
+
+void expandAveragePool(Expansion& e) { expandPool(e, "AveragePool"); }
+void expandGlobalAveragePool(Expansion& e) { expandPool(e, "GlobalAveragePool"); }
+
+void expandNhwcMaxPool(Expansion& e) {
+  const int rank = e.rank(e.input(0));
+  if (rank < 3) e.invalid("input 0 has ", rank, " dimensions, not 3 or more");
+  Value* y = e.op("MaxPool", {e.transpose(e.input(0), channelsFirst(rank))}, e.attributes());
+  e.setOutput(0, e.transpose(y, channelsLast(rank)));
+}
+
+// Inputs: the result's scale and zero point, then value, scale and zero point of each part.
+void expandConcat(Expansion& e) {
+  if (e.inputCount() % 3 != 2) e.invalid("has ", e.inputCount(), " inputs; parts have three each");
+  Values parts;
+  for (size_t i = 2; i < e.inputCount(); i += 3) parts.push_back(realInput(e, i));
+  Value* joined = e.concat(std::move(parts), e.integer("axis", 0));
+  e.setOutput(0, quantized(e, joined, e.input(0), e.input(1), e.dtype(1)));
+}
+
+// Before opset 13 softmax is over all axes from `axis` on.
+Value* flatSoftmax(Expansion& e, Value* x, int axis) {
+  Value* matrix = e.op("Flatten", {x}, attributesOf({{"axis", int64_t{axis}}}));
+  return e.reshape(e.softmax(matrix, -1), {Extent(e.op("Shape", {x}))});
+}
+
+void expandSoftmax(Expansion& e) {
+  Value* x = realInput(e, 0);
+  const int axis = e.axis(e.integer("axis", -1), e.rank(x));
+  const bool flat = e.integer("opset", 13) < 13 && axis + 1 < e.rank(x);
+  finish(e, flat ? flatSoftmax(e, x, axis) : e.softmax(x, axis), 3);
+}
+
+void expandReduceMean(Expansion& e) {
+  Value* x = realInput(e, 0);
+  Values inputs{x};
+  if (e.attributes().has("axes")) inputs.push_back(e.ints(e.attributes().getInts("axes")));
+  finish(e, e.op("ReduceMean", std::move(inputs), attributesOf({{"keepdims", e.integer("keepdims", 1)}})), 3);
+}
+
+void expandWhere(Expansion& e) {
+  Value* chosen = e.where(e.input(0), realInput(e, 1), realInput(e, 4));
+  e.setOutput(0, quantized(e, chosen, e.input(7), e.input(8), e.dtype(1)));
+}
+
+void expandGemm(Expansion& e) {
+  const auto matrix = [&](size_t i, const char* flag) {
+    return e.flag(flag) ? e.transpose(e.input(i), {1, 0}) : e.input(i);
+  };
+  Value* product = e.op("MatMulInteger", {matrix(0, "transA"), matrix(3, "transB"), e.input(2), e.input(5)});
+  if (e.has(6)) product = e.add(product, e.input(6));
+  Value* scale = e.mul(e.input(1), e.input(4));
+  if (e.number("alpha", 1) != 1) scale = e.mul(scale, e.like(scale, e.number("alpha", 1)));
+  Value* real = e.mul(e.cast(product, DType::Float32), scale);
+  e.setOutput(0, e.has(7) ? quantized(e, real, e.input(7), e.input(8), e.dtype(0)) : real);
+}
+
+void expandMatMulIntegerToFloat(Expansion& e) {
+  Value* real =
+      scaledProduct(e, {e.input(0), e.input(1), e.input(4), e.input(5)}, e.mul(e.input(2), e.input(3)), e.dtype(2));
+  e.setOutput(0, e.has(6) ? e.add(real, e.input(6)) : real);
+}
+
+void expandDynamicQuantizeMatMul(Expansion& e) {
+  const Values a = e.nodes("", "DynamicQuantizeLinear", {e.input(0)}, {}, 3);
+  Value* real = scaledProduct(e, {a[0], e.input(1), a[2], e.input(3)}, e.mul(a[1], e.input(2)), DType::Float32);
+  e.setOutput(0, e.has(4) ? e.add(real, e.input(4)) : real);
+}
+
+// Float32 inside, whatever the type of A.
+void expandMatMulNBits(Expansion& e) {
+  if (e.has(4)) e.unsupported("input 'g_idx' is not supported");
+  if (e.flag("weight_prepacked")) e.unsupported("attribute 'weight_prepacked' is not supported");
+  const DType dtype = e.dtype(0);
+  Values inputs{e.cast(e.input(0), DType::Float32), e.input(1), e.cast(e.input(2), DType::Float32)};
+  if (e.has(3)) inputs.push_back(e.dtype(3) == DType::UInt8 ? e.input(3) : e.cast(e.input(3), DType::Float32));
+  Value* result = e.own("MatMulNBits", std::move(inputs),
+                        attributesOf({{"K", e.integer("K", 0)},
+                                      {"N", e.integer("N", 0)},
+                                      {"bits", e.integer("bits", 4)},
+                                      {"block_size", e.integer("block_size", 0)}}));
+  result = e.cast(result, dtype);
+  e.setOutput(0, e.has(5) ? e.add(result, e.input(5)) : result);
+}
+
+// Weights are [directions, inputs, 4 * hidden]; one scale for each direction or for each column.
+Value* lstmWeights(Expansion& e, size_t at, size_t scaleAt) {
+  const auto wide = [&](Value* value) {
+    return e.rank(value) == 1 ? e.unsqueeze(value, {1, 2}) : e.unsqueeze(value, {1});
+  };
+  Value* centred = e.sub(e.cast(e.input(at), DType::Float32), wide(e.cast(e.input(scaleAt + 1), DType::Float32)));
+  return e.transpose(e.mul(centred, wide(e.input(scaleAt))), {0, 2, 1});
+}
+
+void expandDynamicQuantizeLSTM(Expansion& e) {
+  Values inputs = e.node().inputs;
+  inputs.resize(8);
+  inputs[1] = lstmWeights(e, 1, 8);
+  inputs[2] = lstmWeights(e, 2, 10);
+  const Values outputs = e.nodes("", "LSTM", std::move(inputs), e.attributes(), 3);
+  for (size_t i = 0; i < 3; ++i) e.setOutput(i, outputs[i]);
+}
+
+void expandQuantizeLinear(Expansion& e) { microsoft::forward(e, "QuantizeLinear", e.attributes()); }
+void expandDequantizeLinear(Expansion& e) { microsoft::forward(e, "DequantizeLinear", e.attributes()); }
+
+constexpr std::string_view kUnary = "T,float32,T,float32,T->T; T=int8|uint8";
+constexpr std::string_view kBinary = "T,float32,T,T,float32,T,float32,T->T; T=int8|uint8";
+constexpr std::string_view kPool =
+    "auto_pad=s ceil_mode=i channels_last=i count_include_pad=i dilations=I kernel_shape=I pads=I strides=I";
+constexpr std::string_view kLstm =
+    "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i input_forget=i";
+
+constexpr OpSchema row(std::string_view name, int minInputs, int maxInputs, int maxOutputs, std::string_view types,
+                       std::string_view attributes, uint32_t traits = 0) {
+  return {kDomain, name, minInputs, maxInputs, 1, maxOutputs, types, nullptr, traits, 0, attributes};
+}
+
+const Composite kRows[] = {
+    {row("QLinearAdd", 7, 8, 1, kBinary, ""), expandBinary<kAdd>},
+    {row("QLinearMul", 7, 8, 1, kBinary, ""), expandBinary<kMul>},
+    {row("QLinearSigmoid", 4, 5, 1, kUnary, ""), expandUnary<kSigmoid>},
+    {row("QLinearLeakyRelu", 4, 5, 1, kUnary, "alpha=f"), expandUnary<kLeakyRelu>},
+    {row("QLinearAveragePool", 4, 5, 1, kUnary, kPool), expandAveragePool},
+    {row("QLinearGlobalAveragePool", 5, 5, 1, kUnary, kPool), expandGlobalAveragePool},
+    {row("QLinearConcat", 5, 0, 1, "float32,T,number...->T; T=int8|uint8", "axis=i", kTraitVariadic), expandConcat},
+    {row("QLinearSoftmax", 5, 5, 1, kUnary, "axis=i opset=i"), expandSoftmax},
+    {row("QLinearReduceMean", 4, 5, 1, kUnary, "axes=I keepdims=i"), expandReduceMean},
+    {row("QLinearWhere", 9, 9, 1, "bool,T,float32,T,T,float32,T,float32,T->T; T=int8|uint8", ""), expandWhere},
+    {row("NhwcMaxPool", 1, 1, 1, "T->T; T=int8|uint8", kPool), expandNhwcMaxPool},
+    {row("QGemm", 6, 9, 1, "A,float32,A,B,float32,B,int32,float32,Y->*; A=int8|uint8; B=int8|uint8; Y=int8|uint8",
+         "alpha=f transA=i transB=i"),
+     expandGemm},
+    {row("MatMulIntegerToFloat", 4, 7, 1, "A,B,S,S,A,B,S->S; A=int8|uint8; B=int8|uint8; S=float", ""),
+     expandMatMulIntegerToFloat},
+    {row("DynamicQuantizeMatMul", 3, 5, 1, "float32,B,float32,B,float32->float32; B=int8|uint8", ""),
+     expandDynamicQuantizeMatMul},
+    {row("DynamicQuantizeLSTM", 12, 12, 3,
+         "float32,B,B,float32,int32,float32,float32,float32,float32,B,float32,B->float32,float32,float32; "
+         "B=int8|uint8",
+         kLstm),
+     expandDynamicQuantizeLSTM},
+    {row("MatMulNBits", 3, 6, 1, "T,uint8,T,Z,int32,T->T; T=float; Z=uint8|float",
+         "K=i N=i accuracy_level=i bits=i block_size=i weight_prepacked=i"),
+     expandMatMulNBits},
+    {row("QuantizeLinear", 2, 3, 1, "any,any,any->*", "axis=i"), expandQuantizeLinear},
+    {row("DequantizeLinear", 2, 3, 1, "any,any,any->*", "axis=i"), expandDequantizeLinear},
+};
+
+}  // namespace
+
+std::span<const Composite> microsoftQuantizedComposites() { return kRows; }
+
+}  // namespace max

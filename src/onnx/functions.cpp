@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/functions.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace max::onnx {
+
+int64_t versionIn(const Opsets& opsets, std::string_view domain) {
+  for (const auto& [name, version] : opsets)
+    if (name == domain) return version;
+  return 0;
+}
+
+Functions::Functions(const ModelProto& model) {
+  for (Bytes bytes : model.functions) {
+    FunctionProto function = parseFunction(bytes);
+    const auto key = std::tuple(function.domain, function.name, function.overload);
+    require(byName_.emplace(key, std::move(function)).second, MAX_STATUS_INVALID_ARGUMENT, "Function '",
+            std::get<1>(key), "' of domain '", std::get<0>(key), "' is defined twice");
+  }
+}
+
+const FunctionProto* Functions::find(const NodeProto& node) const {
+  if (byName_.empty()) return nullptr;
+  const auto entry = byName_.find(std::tuple(plainDomain(node.domain), node.op, node.overload));
+  return entry == byName_.end() ? nullptr : &entry->second;
+}
+
+namespace {
+
+constexpr size_t kLeastNodes = 16384;
+constexpr size_t kMostNodes = 1 << 20;
+constexpr size_t kLeastBytes = 4 << 20;
+
+}  // namespace
+
+ExpansionBudget::ExpansionBudget(size_t fileBytes)
+    : nodes_(kLeastNodes + std::min(fileBytes / 8, kMostNodes)),
+      bytes_(kLeastBytes + fileBytes * 8),
+      allNodes_(nodes_) {}
+
+void ExpansionBudget::take(const FunctionProto& function, size_t nodes, size_t bytes) {
+  if (nodes > nodes_)
+    invalidArgument("Function '", function.name, "': functions expand to more than ", allNodes_, " nodes");
+  if (bytes > bytes_) invalidArgument("Function '", function.name, "': functions expand to too many bytes");
+  nodes_ -= nodes;
+  bytes_ -= bytes;
+}
+
+}  // namespace max::onnx

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that a model defines, and the bounds on what they may grow to.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "onnx/proto.h"
+
+namespace max::onnx {
+
+inline constexpr int kMaxFunctionDepth = 64;  // of functions that use functions
+
+// The version that a list of operator sets asks for; 0 = not imported.
+int64_t versionIn(const Opsets& opsets, std::string_view domain);
+
+class Functions {
+ public:
+  explicit Functions(const ModelProto& model);
+  // The function that a node calls; NULL if it is an operator. Functions come before operators of the same name.
+  const FunctionProto* find(const NodeProto& node) const;
+  bool empty() const { return byName_.empty(); }
+
+ private:
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, FunctionProto> byName_;
+};
+
+// What expansions may add, in all: a short file must not become a large graph.
+class ExpansionBudget {
+ public:
+  explicit ExpansionBudget(size_t fileBytes);
+  void take(const FunctionProto& function, size_t nodes, size_t bytes);
+
+ private:
+  size_t nodes_;
+  size_t bytes_;
+  size_t allNodes_;
+};
+
+}  // namespace max::onnx

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/graph_builder.h"
+
+#include <algorithm>
+
+#include "base/object.h"
+#include "graph/composite.h"
+#include "onnx/inspector.h"
+#include "onnx/sparse.h"
+
+namespace max::onnx {
+
+GraphBuilder::GraphBuilder(Shared& shared, Graph& graph, const GraphBuilder* outer)
+    : shared_(shared),
+      graph_(graph),
+      outer_(outer),
+      call_(outer ? outer->call_ : nullptr),
+      depth_(outer ? outer->depth_ + 1 : 0) {
+  checkDepth(depth_);
+}
+
+GraphBuilder::GraphBuilder(const GraphBuilder& caller, const Call& call)
+    : shared_(caller.shared_), graph_(caller.graph_), call_(&call), isBody_(true), depth_(caller.depth_) {}
+
+void GraphBuilder::build(const GraphProto& proto) {
+  addInitializers(proto);
+  for (Bytes input : proto.inputs) addInput(parseValueInfo(input));
+  for (Bytes node : proto.nodes) addNode(parseNode(node));
+  for (Bytes output : proto.outputs) addOutput(parseValueInfo(output));
+  graph_.sort();
+}
+
+// The graph has refused names that are used twice.
+Value* GraphBuilder::find(std::string_view name) const {
+  for (const GraphBuilder* scope = this; scope; scope = scope->outer_) {
+    const auto entry = scope->names_.find(name);
+    if (entry != scope->names_.end()) return entry->second;
+  }
+  return nullptr;
+}
+
+// A function's own operator sets come first.
+int64_t GraphBuilder::versionOf(std::string_view domain) const {
+  const int64_t version = call_ ? versionIn(call_->function.opsets, domain) : 0;
+  return version ? version : versionIn(shared_.model.opsets, domain);
+}
+
+std::string GraphBuilder::labelOf(const NodeProto& node) const {
+  if (!call_) return std::string(node.name);
+  return concat(call_->name, "/", node.name.empty() ? node.op : node.name);
+}
+
+void GraphBuilder::addInitializers(const GraphProto& proto) {
+  const auto add = [&](std::string_view name, const Ref<Tensor>& contents) {
+    define(name, graph_.addWeight(name, contents->dtype(), contents->shape(), contents));
+  };
+  for (Bytes bytes : proto.initializers) {
+    const TensorProto tensor = parseTensor(bytes);
+    add(tensor.name, shared_.tensors.readWeight(tensor));
+  }
+  for (Bytes bytes : proto.sparseInitializers) {
+    const SparseTensorProto tensor = parseSparseTensor(bytes);
+    add(parseTensor(tensor.values).name, readSparse(shared_.tensors, tensor));
+  }
+}
+
+TensorType declaredType(const ValueInfoProto& info, DimTable& symbols) {
+  if (!info.types.empty() && isObject(info.types[0])) {
+    TensorType type = TensorType::of(info.types[0], {});
+    std::copy(info.types.begin() + 1, info.types.end(), type.inner.begin());
+    return type;
+  }
+  const std::optional<DType> dtype = dtypeFromOnnx(info.elementType);
+  TensorType type = TensorType::unranked(dtype.value_or(DType::Invalid));
+  type.ranked = info.ranked;
+  for (const DimensionProto& dim : info.dims) {
+    if (dim.known)
+      type.dims.emplace_back(dim.value);
+    else
+      type.dims.push_back(dim.symbol.empty() ? symbols.unknown() : symbols.symbol(dim.symbol));
+  }
+  return type;
+}
+
+void GraphBuilder::addInput(const ValueInfoProto& info) {
+  if (names_.count(info.name)) return;  // an initialiser with the same name is its value
+  const bool isKnown = info.kind == "tensor" || !info.types.empty();
+  if (!isKnown && !(depth_ > 0 && info.kind.empty()))
+    fail(MAX_STATUS_UNIMPLEMENTED, "Input '", info.name, "' is a ",
+         info.kind.empty() ? "value without type" : info.kind, ", which is not supported");
+  const TensorType type = typeOf(info);
+  require(type.dtype != DType::Invalid || depth_ > 0, MAX_STATUS_UNIMPLEMENTED, "Input '", info.name,
+          "' has the unknown data type number ", info.elementType);
+  define(info.name, graph_.addInput(info.name, type));
+}
+
+void GraphBuilder::addOutput(const ValueInfoProto& info) {
+  Value* value = find(info.name);
+  if (!value) invalidArgument("Output '", info.name, "' of graph '", graph_.name(), "' is not made by any node");
+  graph_.addOutput(value, info.name);
+  declaredOutputs_.push_back(typeOf(info));
+}
+
+Value* GraphBuilder::inputOf(const NodeProto& node, std::string_view name) const {
+  if (name.empty()) return nullptr;
+  const bool omitted = isBody_ && names_.count(name) && !names_.at(name);
+  if (omitted) return nullptr;
+  Value* value = find(name);
+  if (!value)
+    invalidArgument("node '", labelOf(node), "' (", node.op, "): its input '", name,
+                    "' is not made by any node before it");
+  return value;
+}
+
+void GraphBuilder::addNode(const NodeProto& proto) {
+  if (const FunctionProto* function = shared_.functions.find(proto)) return callFunction(proto, *function);
+  if (plainDomain(proto.domain).empty() && proto.op == "Constant") return addConstant(proto);
+  addOperator(proto);
+}
+
+void GraphBuilder::addOperator(const NodeProto& proto) {
+  PendingNode node{graph_,
+                   std::string(plainDomain(proto.domain)),
+                   std::string(proto.op),
+                   labelOf(proto),
+                   versionOf(plainDomain(proto.domain)),
+                   {},
+                   attributesOf(proto),
+                   {proto.outputs.begin(), proto.outputs.end()}};
+  for (std::string_view name : proto.inputs) node.inputs.push_back(inputOf(proto, name));
+  std::vector<std::string> sources;
+  if (shared_.options.compiledData) {
+    sources = node.attributes.getStrings(kSourcesAttribute);
+    node.attributes.erase(kSourcesAttribute);
+  } else {
+    normalise(node);
+  }
+  require(findSchema(node.domain, node.op) || findComposite(node.domain, node.op), MAX_STATUS_UNIMPLEMENTED, "node '",
+          node.name, "': operator ", displayName(node.domain, node.op), " is not supported");
+  if (isBody_) std::fill(node.outputs.begin(), node.outputs.end(), std::string());
+  const Values made = max::addOperator(graph_, node.domain, node.op, std::move(node.inputs), std::move(node.attributes),
+                                       node.outputs, node.name);
+  for (size_t i = 0; i < proto.outputs.size() && i < made.size(); ++i)
+    if (!proto.outputs[i].empty() && made[i]) define(proto.outputs[i], made[i]);
+  for (const Value* value : made)
+    if (value && value->producer && !sources.empty()) value->producer->sources = sources;
+}
+
+// The function's nodes join the graph of the caller; its names are its own.
+void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& function) {
+  const int depth = call_ ? call_->depth + 1 : 1;
+  require(depth <= kMaxFunctionDepth, MAX_STATUS_INVALID_ARGUMENT, "Function '", function.name,
+          "': functions are nested more than ", kMaxFunctionDepth, " deep");
+  std::string label = labelOf(node);
+  if (label.empty()) label = node.outputs.empty() ? node.op : node.outputs[0];
+  if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
+    invalidArgument("node '", label, "' (", node.op, "): function '", function.name, "' has ", function.inputs.size(),
+                    " inputs and ", function.outputs.size(), " outputs, the node has ", node.inputs.size(), " and ",
+                    node.outputs.size());
+  const Call call{function, node, *this, std::move(label), depth};
+  GraphBuilder body(*this, call);
+  for (size_t i = 0; i < function.inputs.size(); ++i)
+    body.define(function.inputs[i], i < node.inputs.size() ? inputOf(node, node.inputs[i]) : nullptr);
+  body.expandBody(function);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    Value* value = body.find(function.outputs[i]);
+    if (!value)
+      invalidArgument("node '", call.name, "' (", node.op, "): output '", function.outputs[i], "' of function '",
+                      function.name, "' is not made by any node");
+    define(node.outputs[i], value);
+  }
+}
+
+void GraphBuilder::expandBody(const FunctionProto& function) {
+  for (Bytes bytes : function.nodes) {
+    const size_t before = graph_.nodes().size();
+    shared_.budget.take(function, 1, bytes.size());
+    addNode(parseNode(bytes));
+    const size_t added = graph_.nodes().size() - before;
+    if (added > 1 && !shared_.functions.find(parseNode(bytes))) shared_.budget.take(function, added - 1, 0);
+  }
+}
+
+// What a reference to a parameter of the function means here; NULL if the caller leaves it out.
+GraphBuilder::Resolved GraphBuilder::resolve(const AttributeProto& attribute) const {
+  Resolved found{&attribute, this};
+  while (found.attribute && !found.attribute->referenceName.empty()) {
+    const Call* call = found.scope->call_;
+    if (!call) invalidArgument("Attribute '", attribute.name, "' refers to a parameter, outside of any function");
+    const std::string_view name = found.attribute->referenceName;
+    const auto isNamed = [&](const AttributeProto& candidate) { return candidate.name == name; };
+    const auto& given = call->node.attributes;
+    const auto& defaults = call->function.defaults;
+    const auto argument = std::find_if(given.begin(), given.end(), isNamed);
+    const auto fallback = std::find_if(defaults.begin(), defaults.end(), isNamed);
+    if (argument != given.end())
+      found = {&*argument, &call->caller};
+    else
+      found = {fallback != defaults.end() ? &*fallback : nullptr, found.scope};
+  }
+  return found;
+}
+
+Attributes GraphBuilder::attributesOf(const NodeProto& node) {
+  Attributes attributes;
+  for (const AttributeProto& attribute : node.attributes) {
+    const Resolved resolved = resolve(attribute);
+    if (resolved.attribute) attributes.set(attribute.name, valueOf(node, *resolved.attribute, *resolved.scope));
+  }
+  return attributes;
+}
+
+Attribute GraphBuilder::valueOf(const NodeProto& node, const AttributeProto& attribute, const GraphBuilder& scope) {
+  switch (attribute.type) {
+    case 1:
+      return attribute.f;
+    case 2:
+      return attribute.i;
+    case 3:
+      return std::string(attribute.s);
+    case 4:
+      return shared_.tensors.read(parseTensor(attribute.t));
+    case 5:
+      return subgraph(attribute.g, scope);
+    case 6:
+      return attribute.floats;
+    case 7:
+      return attribute.ints;
+    case 8:
+      return std::vector<std::string>(attribute.strings.begin(), attribute.strings.end());
+    case 10: {
+      std::vector<Ref<Graph>> graphs;
+      for (Bytes graph : attribute.graphs) graphs.push_back(subgraph(graph, scope));
+      return graphs;
+    }
+    case 13: {
+      std::vector<int64_t> numbers;
+      for (DType type : parseTypes(attribute.typeProto)) numbers.push_back(static_cast<int64_t>(type));
+      return numbers;
+    }
+    default:
+      fail(MAX_STATUS_UNIMPLEMENTED, "node '", labelOf(node), "' (", node.op, "): attribute '", attribute.name,
+           "' has the unsupported type number ", attribute.type);
+  }
+}
+
+Ref<Graph> GraphBuilder::subgraph(Bytes bytes, const GraphBuilder& scope) {
+  const GraphProto proto = parseGraph(bytes);
+  Ref<Graph> graph = makeRef<Graph>(graph_, std::string(proto.name));
+  GraphBuilder(shared_, *graph, &scope).build(proto);
+  return graph;
+}
+
+void GraphBuilder::addConstant(const NodeProto& node) {
+  const Resolved value = node.attributes.size() == 1 ? resolve(node.attributes[0]) : Resolved{nullptr, this};
+  if (node.outputs.size() != 1 || !value.attribute)
+    invalidArgument("node '", labelOf(node), "' (Constant): needs one output and one attribute");
+  AttributeProto attribute = *value.attribute;
+  attribute.name = node.attributes[0].name;
+  Ref<Tensor> contents = constantOf(node, attribute);
+  define(node.outputs[0], graph_.addConstant(std::move(contents), isBody_ ? "" : node.outputs[0]));
+}
+
+Ref<Tensor> GraphBuilder::constantOf(const NodeProto& node, const AttributeProto& attribute) {
+  const Shape list{static_cast<int64_t>(std::max(attribute.ints.size(), attribute.floats.size()))};
+  if (attribute.name == "value") return shared_.tensors.read(parseTensor(attribute.t));
+  if (attribute.name == "sparse_value") return readSparse(shared_.tensors, parseSparseTensor(attribute.sparse));
+  if (attribute.name == "value_int") return Tensor::copyOf(DType::Int64, Shape{}, &attribute.i);
+  if (attribute.name == "value_float") return Tensor::copyOf(DType::Float32, Shape{}, &attribute.f);
+  if (attribute.name == "value_ints") return Tensor::copyOf(DType::Int64, list, attribute.ints.data());
+  if (attribute.name == "value_floats") return Tensor::copyOf(DType::Float32, list, attribute.floats.data());
+  if (attribute.name == "value_string") return stringTensor(Shape{}, {&attribute.s, 1});
+  if (attribute.name == "value_strings")
+    return stringTensor(Shape{static_cast<int64_t>(attribute.strings.size())}, attribute.strings);
+  fail(MAX_STATUS_UNIMPLEMENTED, "node '", labelOf(node), "' (Constant): attribute '", attribute.name,
+       "' is not supported");
+}
+
+}  // namespace max::onnx

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// GraphProto -> Graph. Subgraphs and functions get builders of their own.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx/functions.h"
+#include "onnx/opset.h"
+#include "onnx/tensor_reader.h"
+
+namespace max::onnx {
+
+// The type of an input or output as the file declares it; `symbols` gets its dimensions.
+TensorType declaredType(const ValueInfoProto& info, DimTable& symbols);
+
+class GraphBuilder {
+ public:
+  struct Shared {
+    const ModelProto& model;
+    const Functions& functions;
+    const ImportOptions& options;
+    TensorReader tensors;
+    ExpansionBudget budget;
+  };
+
+  // A main graph, or with `outer` a subgraph, which sees the outer names too.
+  GraphBuilder(Shared& shared, Graph& graph, const GraphBuilder* outer);
+
+  void build(const GraphProto& proto);
+  const std::vector<TensorType>& declaredOutputs() const { return declaredOutputs_; }
+
+ private:
+  // A function in the place of a node.
+  struct Call {
+    const FunctionProto& function;
+    const NodeProto& node;
+    const GraphBuilder& caller;
+    std::string name;  // of the node, with those of the calls around it
+    int depth;
+  };
+  // An attribute and the scope that its subgraphs belong to.
+  struct Resolved {
+    const AttributeProto* attribute;
+    const GraphBuilder* scope;
+  };
+
+  GraphBuilder(const GraphBuilder& caller, const Call& call);
+  void define(std::string_view name, Value* value) { names_.emplace(name, value); }
+  Value* find(std::string_view name) const;
+  int64_t versionOf(std::string_view domain) const;
+  std::string labelOf(const NodeProto& node) const;
+  void addInitializers(const GraphProto& proto);
+  TensorType typeOf(const ValueInfoProto& info) { return declaredType(info, graph_.dimTable()); }
+  void addInput(const ValueInfoProto& info);
+  void addOutput(const ValueInfoProto& info);
+  Value* inputOf(const NodeProto& node, std::string_view name) const;
+  void addNode(const NodeProto& proto);
+  void addOperator(const NodeProto& proto);
+  void callFunction(const NodeProto& node, const FunctionProto& function);
+  void expandBody(const FunctionProto& function);
+  Resolved resolve(const AttributeProto& attribute) const;
+  Attributes attributesOf(const NodeProto& node);
+  Attribute valueOf(const NodeProto& node, const AttributeProto& attribute, const GraphBuilder& scope);
+  Ref<Graph> subgraph(Bytes bytes, const GraphBuilder& scope);
+  void addConstant(const NodeProto& node);
+  Ref<Tensor> constantOf(const NodeProto& node, const AttributeProto& attribute);
+
+  Shared& shared_;
+  Graph& graph_;
+  const GraphBuilder* outer_ = nullptr;
+  const Call* call_ = nullptr;  // the function that this is part of
+  bool isBody_ = false;         // of a function: names are not those of the graph
+  int depth_ = 0;
+  std::unordered_map<std::string_view, Value*> names_;
+  std::vector<TensorType> declaredOutputs_;
+};
+
+}  // namespace max::onnx

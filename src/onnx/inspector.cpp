@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/inspector.h"
+
+#include "base/checked.h"
+#include "graph/composite.h"
+#include "onnx/opset.h"
+
+namespace max::onnx {
+
+void checkDepth(int depth) {
+  require(depth < kMaxGraphDepth, MAX_STATUS_INVALID_ARGUMENT, "Subgraphs are nested more than ", kMaxGraphDepth,
+          " deep");
+}
+
+Inspector::Inspector(const ModelProto& model, const Functions& functions, const ImportOptions& options)
+    : model_(model), functions_(functions), options_(options) {
+  info_.irVersion = model.irVersion;
+  info_.producer = model.producer;
+  for (const auto& [domain, version] : model.opsets)
+    info_.opsets.emplace_back(domain.empty() ? "ai.onnx" : std::string(domain), version);
+}
+
+ModelInfo Inspector::run() {
+  visitGraph(model_.graph, 0);
+  while (!pending_.empty()) {
+    const FunctionProto* function = pending_.back();
+    pending_.pop_back();
+    visitFunction(*function);
+  }
+  return std::move(info_);
+}
+
+void Inspector::visitGraph(Bytes bytes, int depth) {
+  checkDepth(depth);
+  const GraphProto graph = parseGraph(bytes);
+  for (Bytes initializer : graph.initializers) countParameters(parseTensor(initializer));
+  for (Bytes initializer : graph.sparseInitializers)
+    countParameters(parseTensor(parseSparseTensor(initializer).values));
+  for (Bytes node : graph.nodes) visitNode(parseNode(node), depth);
+}
+
+void Inspector::visitFunction(const FunctionProto& function) {
+  inside_ = &function;
+  for (Bytes node : function.nodes) visitNode(parseNode(node), 0);
+}
+
+void Inspector::countParameters(const TensorProto& tensor) {
+  int64_t count = 1;
+  for (int64_t dim : tensor.dims) count = checkedMultiply(count, dim);
+  info_.parameters = checkedAdd(info_.parameters, count);
+}
+
+void Inspector::visitNode(const NodeProto& node, int depth) {
+  const std::string_view domain = plainDomain(node.domain);
+  ++info_.operators[displayName(domain, node.op)];
+  if (const FunctionProto* function = functions_.find(node)) {
+    if (seen_.insert(function).second) pending_.push_back(function);
+  } else if (!isSupported(domain, node.op) || !isReadable(domain, node.op, versionOf(domain))) {
+    addUnsupported(node, domain);
+  }
+  for (const AttributeProto& attribute : node.attributes) {
+    if (!attribute.g.empty()) visitGraph(attribute.g, depth + 1);
+    for (Bytes graph : attribute.graphs) visitGraph(graph, depth + 1);
+  }
+}
+
+bool Inspector::isSupported(std::string_view domain, std::string_view op) const {
+  if (domain.empty() && op == "Constant") return true;
+  if (domain == kMaxDomain && !options_.compiledData) return false;  // our own operators are no interchange format
+  const std::string_view name = newestName(domain, op);
+  if (findComposite(domain, name)) return true;
+  return findSchema(domain, name) && (!options_.isSupported || options_.isSupported(domain, name));
+}
+
+int64_t Inspector::versionOf(std::string_view domain) const {
+  const int64_t version = inside_ ? versionIn(inside_->opsets, domain) : 0;
+  return version ? version : versionIn(model_.opsets, domain);
+}
+
+void Inspector::addUnsupported(const NodeProto& node, std::string_view domain) {
+  std::string name = inside_ ? concat(inside_->name, "/", node.name) : std::string(node.name);
+  info_.unsupported.push_back(
+      {std::move(name), domain.empty() ? "ai.onnx" : std::string(domain), std::string(node.op), versionOf(domain)});
+}
+
+std::string listUnsupported(const std::vector<UnsupportedNode>& nodes) {
+  constexpr size_t kListed = 20;
+  std::string text =
+      concat(nodes.size(), nodes.size() == 1 ? " node has" : " nodes have", " an unsupported operator: ");
+  for (size_t i = 0; i < nodes.size() && i < kListed; ++i) {
+    const UnsupportedNode& node = nodes[i];
+    text += concat(i ? "; " : "", "'", node.name, "' (", node.op, ", domain ", node.domain, ", version ", node.version,
+                   ")");
+  }
+  if (nodes.size() > kListed) text += concat("; and ", nodes.size() - kListed, " more");
+  return text;
+}
+
+}  // namespace max::onnx

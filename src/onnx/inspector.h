@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model needs, found before anything is built.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "onnx/functions.h"
+#include "onnx/import.h"
+
+namespace max::onnx {
+
+// Depth of subgraphs within subgraphs; deeper files are not models but attacks on the stack.
+void checkDepth(int depth);
+
+class Inspector {
+ public:
+  Inspector(const ModelProto& model, const Functions& functions, const ImportOptions& options);
+  ModelInfo run();
+
+ private:
+  void visitGraph(Bytes bytes, int depth);
+  void visitFunction(const FunctionProto& function);
+  void countParameters(const TensorProto& tensor);
+  void visitNode(const NodeProto& node, int depth);
+  bool isSupported(std::string_view domain, std::string_view op) const;
+  int64_t versionOf(std::string_view domain) const;
+  void addUnsupported(const NodeProto& node, std::string_view domain);
+
+  const ModelProto& model_;
+  const Functions& functions_;
+  const ImportOptions& options_;
+  const FunctionProto* inside_ = nullptr;  // the function whose nodes are visited
+  std::vector<const FunctionProto*> pending_;
+  std::set<const FunctionProto*> seen_;
+  ModelInfo info_;
+};
+
+std::string listUnsupported(const std::vector<UnsupportedNode>& nodes);
+
+}  // namespace max::onnx
