@@ -19,14 +19,12 @@ namespace {
 
 std::vector<int> allowedCpus() {
   std::vector<int> cpus;
-  for (size_t count = 1024; count <= 65536; count *= 4) {
-    cpu_set_t* set = CPU_ALLOC(count);
-    if (!set) break;
-    const size_t bytes = CPU_ALLOC_SIZE(count);
-    const bool known = sched_getaffinity(0, bytes, set) == 0;
+  for (size_t count = CPU_SETSIZE; count <= 65536; count *= 4) {
+    std::vector<cpu_set_t> sets(count / CPU_SETSIZE);
+    const size_t bytes = sets.size() * sizeof(cpu_set_t);
+    const bool known = sched_getaffinity(0, bytes, sets.data()) == 0;
     for (size_t cpu = 0; known && cpu < count; ++cpu)
-      if (CPU_ISSET_S(cpu, bytes, set)) cpus.push_back(static_cast<int>(cpu));
-    CPU_FREE(set);
+      if (CPU_ISSET_S(cpu, bytes, sets.data())) cpus.push_back(static_cast<int>(cpu));
     if (known) break;
   }
   return cpus;

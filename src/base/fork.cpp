@@ -9,29 +9,29 @@ namespace max {
 
 namespace {
 
-// Never destroyed: threads may use it while the process exits.
+// Needs neither construction nor destruction: threads may use it while the process starts and exits.
 struct ForkState {
   std::atomic<uint32_t> generation{1};
   std::mutex mutex;
+  std::atomic<bool> isRegistered{false};
 };
 
-ForkState& state() noexcept;
+constinit ForkState only;
 
-void lockBeforeFork() { state().mutex.lock(); }
-void unlockInParent() { state().mutex.unlock(); }
+void lockBeforeFork() { only.mutex.lock(); }
+void unlockInParent() { only.mutex.unlock(); }
 void unlockInChild() {
-  state().generation.fetch_add(1, std::memory_order_relaxed);
-  state().mutex.unlock();
+  only.generation.fetch_add(1, std::memory_order_relaxed);
+  only.mutex.unlock();
 }
 
-ForkState* makeState() {
-  auto* made = new ForkState;
-  pthread_atfork(lockBeforeFork, unlockInParent, unlockInChild);
-  return made;
-}
-
+// Without memory for the handlers, the next call tries again.
 ForkState& state() noexcept {
-  static ForkState& only = *makeState();
+  if (only.isRegistered.load(std::memory_order_acquire)) return only;
+  const std::lock_guard lock(only.mutex);
+  if (!only.isRegistered.load(std::memory_order_relaxed) &&
+      pthread_atfork(lockBeforeFork, unlockInParent, unlockInChild) == 0)
+    only.isRegistered.store(true, std::memory_order_release);
   return only;
 }
 

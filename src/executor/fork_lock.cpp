@@ -32,7 +32,7 @@ void unlockAll() {
 Locks& locks() {
   static Locks* const made = [] {
     instance = new (memory) Locks;
-    pthread_atfork(&lockAll, &unlockAll, &unlockAll);
+    if (pthread_atfork(&lockAll, &unlockAll, &unlockAll) != 0) throw std::bad_alloc();
     return instance;
   }();
   return *made;

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the small models that tests/capi uses; run it in this folder after a change."""
 
+import pathlib
+import sys
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -12,9 +15,9 @@ def tensor(name, dtype, shape):
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
-def save(name, nodes, inputs, outputs, initializers=(), domains=()):
+def save(name, nodes, inputs, outputs, initializers=(), domains=(), opset=17):
     graph = helper.make_graph(nodes, name, inputs, outputs, list(initializers))
-    opsets = [helper.make_opsetid("", 17)] + [helper.make_opsetid(domain, 1) for domain in domains]
+    opsets = [helper.make_opsetid("", opset)] + [helper.make_opsetid(domain, 1) for domain in domains]
     model = helper.make_model(graph, opset_imports=opsets, producer_name="make_models", ir_version=8)
     onnx.save(model, name + ".onnx")
 
@@ -48,3 +51,47 @@ save("unsupported", [node("Identity", ["x"], ["a"]), node("Frobnicate", ["a"], [
 
 save("gather", [node("Gather", ["table", "index"], ["y"], name="lookup")],
      [tensor("table", FLOAT, ["rows", 2]), tensor("index", INT64, ["n"])], [tensor("y", FLOAT, ["n", 2])])
+
+# A BERT of one layer with everything small, otherwise as the benchmark's.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks/models"))
+import bert  # noqa: E402
+
+bert.VOCABULARY, bert.POSITIONS, bert.HIDDEN, bert.LAYERS, bert.HEADS, bert.INNER = 8, 8, 8, 1, 2, 16
+bert.build("tiny_bert.onnx")
+
+STRING = TensorProto.STRING
+
+
+def sequence(name, dtype, shape=None):
+    return helper.make_tensor_sequence_value_info(name, dtype, shape)
+
+
+# A tensor joins a sequence.
+save("sequences", [node("SequenceInsert", ["given", "x"], ["longer"]), node("SequenceLength", ["longer"], ["length"]),
+                   node("ConcatFromSequence", ["longer"], ["joined"], axis=0)],
+     [sequence("given", FLOAT), tensor("x", FLOAT, ["n"])],
+     [sequence("longer", FLOAT), tensor("length", INT64, []), tensor("joined", FLOAT, ["m"])])
+
+suffix = helper.make_tensor("suffix", STRING, [1], [b"!"])
+save("strings", [node("StringConcat", ["words", "suffix"], ["loud"]), node("Gather", ["loud", "which"], ["picked"])],
+     [tensor("words", STRING, ["n"]), tensor("which", INT64, ["m"])],
+     [tensor("loud", STRING, ["n"]), tensor("picked", STRING, ["m"])], [suffix], opset=20)
+
+held = helper.make_tensor_type_proto(FLOAT, None)
+optional = helper.make_value_info("maybe", helper.make_optional_type_proto(held))
+result = helper.make_value_info("same", helper.make_optional_type_proto(held))
+save("optional", [node("OptionalHasElement", ["maybe"], ["has"]), node("Identity", ["maybe"], ["same"])], [optional],
+     [tensor("has", BOOL, []), result], opset=20)
+
+# A loop makes a sequence of the numbers below n, a text of n letters, and all texts on the way.
+body = helper.make_graph(
+    [node("Identity", ["going_in"], ["going"]), node("SequenceInsert", ["numbers_in", "i"], ["numbers"]),
+     node("StringConcat", ["text_in", "mark"], ["text"]), node("Identity", ["text"], ["texts"])],
+    "body", [tensor("i", INT64, []), tensor("going_in", BOOL, []), sequence("numbers_in", INT64),
+             tensor("text_in", STRING, [])],
+    [tensor("going", BOOL, []), sequence("numbers", INT64), tensor("text", STRING, []), tensor("texts", STRING, [])],
+    [helper.make_tensor("mark", STRING, [], [b"x"])])
+save("loop", [node("SequenceEmpty", [], ["none"], dtype=INT64), node("Constant", [], ["start"], value_string=b""),
+              node("Loop", ["n", "", "none", "start"], ["numbers", "text", "texts"], body=body)],
+     [tensor("n", INT64, [])],
+     [sequence("numbers", INT64), tensor("text", STRING, []), tensor("texts", STRING, ["n"])], opset=20)
