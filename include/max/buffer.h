@@ -174,6 +174,35 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCreate(MaxDevice* device, MaxDType dtyp
                                                 const MaxBufferOptions* options, MaxBuffer** outBuffer);
 
 /**
+ * Creates a buffer of strings in host memory; they are copied. The buffer is read-only.
+ *
+ * Thread-safe.
+ *
+ * @param[in] strings  As many as the shape has elements, in row-major order; their bytes may be any, UTF-8 is meant.
+ * @param[in] lengths  Bytes of each string; NULL = they end with a NUL.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The device is not the host.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxBufferCreateStrings(MaxDevice* device, const char* const* strings,
+                                                       const size_t* lengths, int32_t rank, const int64_t* shape,
+                                                       MaxBuffer** outBuffer);
+
+/**
+ * Gets one string of a buffer of strings.
+ *
+ * Thread-safe. Borrowed from the buffer.
+ *
+ * @param[in] index  Of the element, in row-major order.
+ * @param[out] outString  Its bytes, followed by a NUL.
+ * @param[out] outLength  Number of bytes without the NUL.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer holds no strings.
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such element.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxBufferGetString(const MaxBuffer* buffer, int64_t index, const char** outString,
+                                                   size_t* outLength);
+
+/**
  * Makes a buffer of memory that the caller owns.
  *
  * Borrowed until `options->release` is called; without it, until the last release of the buffer and of all views of

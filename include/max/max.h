@@ -13,14 +13,18 @@
 #define MAX_MAX_H
 
 #include "max/buffer.h"
+#include "max/cancellation.h"
 #include "max/device.h"
 #include "max/dtype.h"
 #include "max/event.h"
 #include "max/graph.h"
+#include "max/log.h"
 #include "max/model.h"
 #include "max/session.h"
 #include "max/status.h"
 #include "max/stream.h"
+#include "max/value.h"
 #include "max/version.h"
+#include "max/weights.h"
 
 #endif

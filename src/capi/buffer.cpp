@@ -50,7 +50,7 @@ Ref<MaxBuffer> createBuffer(MaxDevice& device, MaxDType dtype, const max::Shape&
 
 Ref<MaxBuffer> wrapMemory(MaxDevice& device, void* data, DType dtype, const max::Shape& shape,
                           const MaxBufferWrapOptions& options) {
-  max::require(max::bitsOf(dtype) > 0, MAX_STATUS_INVALID_ARGUMENT, "Memory cannot be wrapped as ", dtype, " (",
+  max::require(max::isValid(dtype) && dtype != DType::String, MAX_STATUS_INVALID_ARGUMENT, "Memory cannot be wrapped as ", dtype, " (",
                static_cast<int32_t>(dtype), ")");
   max::BufferLayout layout = max::BufferLayout::dense(dtype, shape);
   layout.readOnly = options.readOnly != 0;

@@ -6,9 +6,22 @@
 
 using max::DType;
 
-size_t maxDTypeGetSize(MaxDType dtype) { return max::sizeOf(static_cast<DType>(dtype)); }
-size_t maxDTypeGetBits(MaxDType dtype) { return max::bitsOf(static_cast<DType>(dtype)); }
-const char* maxDTypeGetName(MaxDType dtype) { return max::nameOf(static_cast<DType>(dtype)); }
+namespace {
+
+// Elements of strings have no size of their own.
+DType sized(MaxDType dtype) {
+  const auto type = static_cast<DType>(dtype);
+  return max::isValid(type) && type != DType::String ? type : DType::Invalid;
+}
+
+}  // namespace
+
+size_t maxDTypeGetSize(MaxDType dtype) { return max::sizeOf(sized(dtype)); }
+size_t maxDTypeGetBits(MaxDType dtype) { return max::bitsOf(sized(dtype)); }
+const char* maxDTypeGetName(MaxDType dtype) {
+  const auto type = static_cast<DType>(dtype);
+  return max::nameOf(max::isValid(type) ? type : DType::Invalid);
+}
 
 MaxStatus maxDTypeFromName(const char* name, MaxDType* outDType) {
   return max::capi::guard([&] {

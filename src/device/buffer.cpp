@@ -19,7 +19,8 @@ size_t alignmentOf(DType dtype) {
 void requireElements(DType dtype) {
   require(isValid(dtype), MAX_STATUS_INVALID_ARGUMENT, "There is no dtype with the number ",
           static_cast<int32_t>(dtype));
-  require(dtype != DType::String, MAX_STATUS_UNIMPLEMENTED, "Buffers of strings are not supported");
+  require(dtype != DType::String, MAX_STATUS_UNIMPLEMENTED,
+          "Buffers of strings are made by maxBufferCreateStrings");
 }
 
 bool isDense(const Shape& shape, const Shape& strides) {
@@ -83,6 +84,8 @@ void appendTo(std::string& text, const BufferLayout& layout) {
 
 void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& source, size_t sourceOffset, size_t bytes,
                MaxStream& stream) {
+  refuseStrings(target, "have no size in bytes");
+  refuseStrings(source, "have no size in bytes");
   const MemoryRange to{static_cast<char*>(target.data()) + targetOffset, target.memory()};
   const MemoryRange from{static_cast<char*>(source.data()) + sourceOffset, source.memory()};
   MaxStream& carrier = carrierOf(target, source, stream);
@@ -151,7 +154,10 @@ max::Ref<MaxBuffer> MaxBuffer::view(const Layout& layout, ptrdiff_t byteOffset) 
 }
 
 max::Ref<MaxBuffer> MaxBuffer::reinterpret(max::DType dtype, const max::Shape& shape) const {
-  max::requireElements(dtype);
+  if (dtype != max::DType::String || layout_.dtype != dtype) {
+    max::requireElements(dtype);
+    max::refuseStrings(*this, "cannot be seen as another type");
+  }
   max::require(isContiguous(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", layout_,
                " is not contiguous; a view with another type or shape needs it to be");
   Layout layout = Layout::dense(dtype, shape);
@@ -166,6 +172,7 @@ max::Ref<MaxBuffer> MaxBuffer::reinterpret(max::DType dtype, const max::Shape& s
 }
 
 max::Ref<MaxBuffer> MaxBuffer::clone(MaxStream& stream) const {
+  if (layout_.dtype == max::DType::String) return max::cloneStrings(*this, stream);
   max::Ref<MaxBuffer> copy = allocate(stream, layout_.dtype, layout_.shape);
   max::copyElements(*copy, *this, stream);
   return copy;
@@ -173,6 +180,7 @@ max::Ref<MaxBuffer> MaxBuffer::clone(MaxStream& stream) const {
 
 void* MaxBuffer::mapToHost(MaxHostAccess access) {
   const bool writes = (access & MAX_HOST_ACCESS_WRITE) != 0;
+  max::refuseStrings(*this, "cannot be mapped");
   max::require(!mapped_, MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", layout_, " is mapped already");
   max::require(isContiguous(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", layout_,
                " is not contiguous and cannot be mapped");

@@ -103,6 +103,13 @@ bool isAlignedFor(DType dtype, const void* data);
 Ref<MaxBuffer> sliceBuffer(const MaxBuffer& buffer, const MaxSliceKind* kinds, const int64_t* starts,
                            const int64_t* stops, const int64_t* steps, int32_t count);
 
+// Buffers of strings. Texts are borrowed from their buffer.
+Ref<MaxBuffer> makeStrings(MaxStream& stream, const Shape& shape, std::span<const std::string_view> texts);
+std::string_view stringAt(const MaxBuffer& buffer, int64_t index);
+Ref<MaxBuffer> cloneStrings(const MaxBuffer& buffer, MaxStream& stream);
+// "holds strings, which WHAT": for what works on bytes.
+void refuseStrings(const MaxBuffer& buffer, const char* what);
+
 // Copies bytes between contiguous buffers, of any devices, in the order of `stream`.
 void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& source, size_t sourceOffset, size_t bytes,
                MaxStream& stream);

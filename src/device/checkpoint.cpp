@@ -3,13 +3,11 @@
 // u8 rank, u32 dims[rank], u64 offset of the data in the file), then the data. Little endian, one tensor.
 #include "device/checkpoint.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "base/checked.h"
 
@@ -39,7 +37,7 @@ class MetadataReader {
     std::memcpy(&value, take(sizeof value), sizeof value);
     return value;
   }
-  void skip(size_t count) { take(count); }
+  std::string_view text(size_t count) { return {take(count), count}; }
 
  private:
   const char* take(size_t count) {
@@ -55,6 +53,7 @@ class MetadataReader {
 };
 
 struct Entry {
+  std::string key;
   DType dtype;
   Shape shape;
   uint64_t offset;
@@ -80,8 +79,8 @@ std::string readMetadata(const File& file) {
 Entry readEntry(const File& file) {
   const std::string metadata = readMetadata(file);
   MetadataReader reader(file.path(), metadata);
-  reader.skip(reader.read<uint32_t>());
-  Entry entry{static_cast<DType>(reader.read<uint8_t>()), {}, 0};
+  std::string key(reader.text(reader.read<uint32_t>()));
+  Entry entry{std::move(key), static_cast<DType>(reader.read<uint8_t>()), {}, 0};
   require(isValid(entry.dtype) && entry.dtype != DType::String, MAX_STATUS_DATA_LOSS, "Checkpoint '", file.path(),
           "' has the unknown dtype ", static_cast<int32_t>(entry.dtype));
   const int rank = reader.read<uint8_t>();
@@ -128,27 +127,6 @@ std::string headerOf(const MaxBuffer& buffer, std::string_view key) {
   return header;
 }
 
-// Beside the target, so that renaming it is atomic.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target), path_(concat(target, ".", getpid(), ".tmp")), file_(File::openForWrite(path_, true)) {}
-  ~TemporaryFile() {
-    if (!kept_) unlink(path_.c_str());
-  }
-  const File& file() const { return file_; }
-  void keep() {
-    if (std::rename(path_.c_str(), target_.c_str()) != 0) failErrno(errno, "Cannot write", target_);
-    kept_ = true;
-  }
-
- private:
-  std::string target_;
-  std::string path_;
-  File file_;
-  bool kept_ = false;
-};
-
 }  // namespace
 
 Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shape, MapMode mode, uint64_t offset) {
@@ -166,15 +144,24 @@ Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shap
   return copyFromFile(File::openForRead(path), layout, offset);
 }
 
-Ref<MaxBuffer> loadCheckpoint(const std::string& path) {
+bool isCheckpoint(const File& file) {
+  unsigned char magic[sizeof kMagic];
+  if (file.size() < sizeof magic) return false;
+  file.read(magic, sizeof magic, 0);
+  return std::memcmp(magic, kMagic, sizeof magic) == 0;
+}
+
+Ref<MaxBuffer> loadCheckpoint(const std::string& path, std::string* outKey) {
   const File file = File::openForRead(path);
   const Entry entry = readEntry(file);
+  if (outKey) *outKey = entry.key;
   const BufferLayout layout = BufferLayout::dense(entry.dtype, entry.shape);
   if (file.size() > kMapThreshold) return mapBuffer(path, entry.dtype, entry.shape, MapMode::CopyOnWrite, entry.offset);
   return copyFromFile(file, layout, entry.offset);
 }
 
 void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::string_view key) {
+  refuseStrings(buffer, "no checkpoint can hold");
   require(key.size() < kMetadataLimit / 2, MAX_STATUS_INVALID_ARGUMENT, "Key has ", key.size(), " characters");
   const Ref<MaxDevice> host = hostDevice();
   const bool direct = buffer.isHostAccessible() && buffer.isContiguous();

@@ -14,7 +14,38 @@ struct Graph::Names {
   std::unordered_map<std::string, size_t> counters;  // of generated names
 };
 
+TensorType TensorType::holding(DType kind, const TensorType& element) {
+  TensorType type = of(kind, {});
+  type.inner[0] = element.dtype;
+  std::copy_n(element.inner.begin(), element.inner.size() - 1, type.inner.begin() + 1);
+  return type;
+}
+
+TensorType TensorType::held() const {
+  const size_t first = dtype == DType::Map ? 1 : 0;
+  TensorType type = unranked(inner[first]);
+  type.ranked = isObject(type.dtype);
+  std::copy(inner.begin() + static_cast<std::ptrdiff_t>(first) + 1, inner.end(), type.inner.begin());
+  return type;
+}
+
+namespace {
+
+// "sequence of map from string to float32"
+void appendObject(std::string& text, TensorType type) {
+  for (; isObject(type.dtype); type = type.held()) {
+    text += nameOf(type.dtype);
+    if (type.inner[0] == DType::Invalid) return;
+    if (type.dtype == DType::Map) text += concat(" from ", nameOf(type.inner[0]));
+    text += type.dtype == DType::Map ? " to " : " of ";
+  }
+  text += nameOf(type.dtype);
+}
+
+}  // namespace
+
 void appendTo(std::string& text, const TensorType& type) {
+  if (isObject(type.dtype)) return appendObject(text, type);
   text += type.dtype == DType::Invalid ? "?" : nameOf(type.dtype);
   if (type.ranked)
     appendTo(text, type.dims);
@@ -54,7 +85,7 @@ Graph::Graph(Graph& parent, std::string name)
 
 Graph::~Graph() {
   // Outer values must not keep uses by nodes that go. Subgraphs go first, while this graph's values are there.
-  for (const auto& node : nodes_) detach(*node);
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) detach(**node);
   nodes_.clear();
 }
 
@@ -185,10 +216,11 @@ void Graph::attach(Node& node) {
 namespace {
 
 void removeUse(Value& value, const Node* node, size_t index) {
-  const auto use = std::find_if(value.uses.begin(), value.uses.end(), [&](const Use& candidate) {
+  // From the end, where those of large lists that are taken apart in reverse are found at once.
+  const auto use = std::find_if(value.uses.rbegin(), value.uses.rend(), [&](const Use& candidate) {
     return candidate.node == node && candidate.index == static_cast<int>(index);
   });
-  if (use != value.uses.end()) value.uses.erase(use);
+  if (use != value.uses.rend()) value.uses.erase(std::next(use).base());
 }
 
 bool isUnused(const Node& node) {
@@ -201,7 +233,7 @@ bool isUnused(const Node& node) {
 // Leaves an empty shell, so that a pass that still points at the node sees that it is gone.
 void Graph::detach(Node& node) {
   if (!node.graph) return;
-  for (size_t i = 0; i < node.inputs.size(); ++i)
+  for (size_t i = node.inputs.size(); i-- > 0;)
     if (node.inputs[i]) removeUse(*node.inputs[i], &node, i);
   node.inputs.clear();
   node.attributes = Attributes();
@@ -275,6 +307,7 @@ size_t Graph::eraseDead() {
   for (Value& value : values_)
     if (value.constant && value.uses.empty() && !value.producer && value.graph && !value.isOutput()) {
       names_->values.erase(value.name);
+      value.constant->dropPages();
       value.constant.reset();
       value.graph = nullptr;
     }
@@ -357,6 +390,7 @@ namespace {
 
 // What a second inference may replace: anything but knowledge by ignorance.
 void refine(TensorType& known, TensorType found) {
+  if (found.dtype == known.dtype && found.inner[0] == DType::Invalid) found.inner = known.inner;
   if (found.dtype == DType::Invalid) found.dtype = known.dtype;
   if (!found.ranked && known.ranked) found = TensorType::of(found.dtype, known.dims);
   if (known.ranked && known.rank() == found.rank())

@@ -7,6 +7,7 @@
 // in the domain "max".
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -30,23 +31,33 @@ class Graph;
 inline constexpr std::string_view kMaxDomain = "max";  // our own operators; ONNX's own domain is ""
 inline constexpr int kMaxGraphDepth = 32;              // of subgraphs in subgraphs
 
-// What is known of a tensor without running anything.
+// Types within types: what a sequence, optional or map holds, outermost first; a map's key before its value.
+using InnerTypes = std::array<DType, 4>;
+
+// What is known of a value without running anything. Sequences, optionals and maps are scalars of such a dtype.
 struct TensorType {
   DType dtype = DType::Invalid;  // Invalid = not known yet
   bool ranked = false;
-  SymbolicShape dims;  // meaningful if ranked
+  SymbolicShape dims;    // meaningful if ranked
+  InnerTypes inner = {};  // of values that are no tensors; Invalid = not known
 
-  static TensorType of(DType dtype, SymbolicShape dims) { return {dtype, true, std::move(dims)}; }
-  static TensorType unranked(DType dtype) { return {dtype, false, {}}; }
+  static TensorType of(DType dtype, SymbolicShape dims) { return {dtype, true, std::move(dims), {}}; }
+  static TensorType unranked(DType dtype) { return {dtype, false, {}, {}}; }
+  // A sequence or optional of values of this type.
+  static TensorType holding(DType kind, const TensorType& element);
+  // What a sequence or optional holds, a map's value; ranked only if it is no tensor.
+  TensorType held() const;
   int rank() const { return static_cast<int>(dims.size()); }
 };
-void appendTo(std::string& text, const TensorType& type);  // "float32[batch, 3]"
+void appendTo(std::string& text, const TensorType& type);  // "float32[batch, 3]", "sequence of float32"
 
 // State that a node's kernels share between plans, made once at load: packed
 // weights, the program of a fused elementwise chain. Made by ops, kept by nodes.
 class Prepared : public RefCounted {
  public:
   virtual size_t bytes() const { return 0; }  // memory held, for reports
+  // The node's kernels never read this constant input again, so that its contents may be given up.
+  virtual bool replaces(size_t) const { return false; }
 };
 
 struct Use {
@@ -102,6 +113,7 @@ class Graph : public RefCounted {
   // Nodes may have only the attributes that their operators know, as in graphs that people write. (Files of older or
   // newer versions may hold others.)
   void requireKnownAttributes() { knownAttributesOnly_ = true; }
+  bool knownAttributesOnly() const { return knownAttributesOnly_; }
 
   Value* addInput(std::string_view name, TensorType type);
   Value* addConstant(Ref<Tensor> tensor, std::string_view name = "");

@@ -111,7 +111,8 @@ struct OpSchema {
   int minOutputs;
   int maxOutputs;
   // dtypes, as "inputs -> outputs; constraints", for example "T,T->T; T=number" or "T,I->T; T=any; I=index".
-  // Classes: any, number (no bool), float, integer, signed, bool, index (int32, int64), int64, float32, uint8...,
+  // Classes: any (tensor), value (tensors, sequences, optionals, maps), sequence, optional, map, number (no bool),
+  // float, integer, signed, bool, index (int32, int64), int64, float32, uint8...,
   // joined by '|'. A trailing "..." repeats the last input or output, whose dtypes agree if it is a letter of the
   // constraints and are independent if it is a class. "*" on the output side: the shape rule sets the dtype.
   std::string_view types;

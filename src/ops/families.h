@@ -46,6 +46,7 @@
   X(mlFeatureKernels)                 \
   X(mlLabelKernels)                   \
   X(mlMapKernels)                     \
+  X(mlTokenizerKernels)               \
   X(sequenceValueKernels)             \
   X(stringKernels)                    \
   X(stringCastKernels)                \

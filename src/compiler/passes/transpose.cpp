@@ -53,7 +53,7 @@ Ref<Tensor> constantBelow(const Value* value, const Perm& perm) {
   const Tensor& tensor = *value->constant;
   const int rank = static_cast<int>(perm.size());
   if (tensor.count() == 1 && tensor.shape().rank() <= rank) return value->constant;
-  if (tensor.shape().rank() > rank || tensor.bytes() > kLargestMovedConstant || sizeOf(tensor.dtype()) == 0 ||
+  if (tensor.shape().rank() > rank || tensor.bytes() > kLargestMovedConstant || holdsPointers(tensor.dtype()) ||
       isPacked(tensor.dtype()))
     return nullptr;
   Shape full = Shape::filled(rank, 1);

@@ -19,9 +19,13 @@ Ref<Graph> subgraph(const InferContext& context, std::string_view name, size_t i
 
 // What holds for both types.
 TensorType either(const InferContext& context, const TensorType& a, const TensorType& b, size_t output) {
+  // An optional, and what it would hold: a value that may be either.
+  if (a.dtype != b.dtype && (a.dtype == DType::Optional || b.dtype == DType::Optional))
+    return a.dtype == DType::Optional ? a : b;
   if (a.dtype != DType::Invalid && b.dtype != DType::Invalid && a.dtype != b.dtype)
     context.fail("output ", output, " is ", a.dtype, " in one subgraph or state and ", b.dtype, " in another");
   const DType dtype = a.dtype != DType::Invalid ? a.dtype : b.dtype;
+  if (isObject(dtype)) return a.inner[0] != DType::Invalid ? a : b;
   if (!a.ranked || !b.ranked || a.rank() != b.rank()) return TensorType::unranked(dtype);
   SymbolicShape shape = a.dims;
   for (size_t i = 0; i < shape.size(); ++i)
@@ -48,6 +52,7 @@ TensorType same(const InferContext& context, TensorType a, const TensorType& b, 
 }
 
 void setStacked(InferContext& context, size_t output, const TensorType& type, Dim steps, int64_t axis) {
+  if (isObject(type.dtype)) context.fail("output ", output, " would stack values of type ", type);
   if (!type.ranked) return context.setOutput(output, TensorType::unranked(type.dtype));
   SymbolicShape shape = type.dims;
   shape.insert(shape.begin() + context.axis(axis, type.rank() + 1), steps);
@@ -104,11 +109,20 @@ void inferScan(InferContext& context) {
                entryOf(context, "scan_output_axes", i, stacked));
 }
 
+// The body runs for each element of a sequence; tensors among the further inputs are the same each time.
+void inferSequenceMap(InferContext& context) {
+  const Ref<Graph> body = subgraph(context, "body", context.inputCount(), context.outputCount());
+  for (size_t i = 0; i < context.outputCount(); ++i)
+    context.setOutput(i, TensorType::holding(DType::Sequence, body->outputs()[i]->type));
+}
+
 const OpSchema kSchemas[] = {
     {"", "If", 1, 1, 1, 0, "bool->*...", inferIf, kTraitControlFlow, 0, "then_branch=g else_branch=g"},
-    {"", "Loop", 0, 0, 1, 0, "int64,bool,any...->*...", inferLoop, kTraitControlFlow | kTraitVariadic, 0, "body=g"},
+    {"", "Loop", 0, 0, 1, 0, "int64,bool,value...->*...", inferLoop, kTraitControlFlow | kTraitVariadic, 0, "body=g"},
     {"", "Scan", 1, 0, 1, 0, "any...->*...", inferScan, kTraitControlFlow | kTraitVariadic, 0,
      "body=g num_scan_inputs=i scan_input_axes=I scan_input_directions=I scan_output_axes=I scan_output_directions=I"},
+    {"", "SequenceMap", 1, 0, 1, 0, "sequence,value...->sequence...", inferSequenceMap,
+     kTraitControlFlow | kTraitVariadic, 0, "body=g"},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ void keepElements(InferContext& context) {
 }
 
 void inferIdentity(InferContext& context) {
+  if (isObject(context.dtype(0))) return context.setOutput(0, context.input(0).type);
   rules::sameAsFirst(context);
   keepElements(context);
 }
@@ -167,7 +168,7 @@ void inferExpand(InferContext& context) {
 }
 
 const OpSchema kSchemas[] = {
-    {"", "Identity", 1, 1, 1, 1, "T->T; T=any", inferIdentity, kTraitView | kTraitElementwise, 0, ""},
+    {"", "Identity", 1, 1, 1, 1, "T->T; T=value", inferIdentity, kTraitView | kTraitElementwise, 0, ""},
     {"", "Shape", 1, 1, 1, 1, "any->int64", inferShape, kTraitShapeOnly, 0, "start=i end=i"},
     {"", "Size", 1, 1, 1, 1, "any->int64", inferSize, kTraitShapeOnly, 0, ""},
     {"", "Reshape", 2, 2, 1, 1, "T,int64->T; T=any", inferReshape, kTraitView, 1u << 1, "allowzero=i"},

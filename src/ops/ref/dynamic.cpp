@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/object.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -65,8 +66,21 @@ struct Slices {
   const std::byte* at(int64_t o, int64_t i) const { return data + (o * count + i) * innerBytes; }
 };
 
+// With a byte for each packed element, and back.
+Ref<Tensor> unpacked(const Tensor& tensor) {
+  Ref<Tensor> codes = Tensor::allocate(DType::UInt8, tensor.shape());
+  unpackCodes(tensor.dtype(), tensor.data(), 0, tensor.count(), static_cast<uint8_t*>(codes->mutableData()));
+  return codes;
+}
+Ref<Tensor> packed(DType dtype, const Tensor& codes) {
+  Ref<Tensor> tensor = Tensor::allocate(dtype, codes.shape());
+  packCodes(dtype, tensor->mutableData(), 0, codes.count(), codes.as<uint8_t>());
+  return tensor;
+}
+
 // The slices in `chosen`, in that order.
 Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& chosen) {
+  if (isPacked(tensor.dtype())) return packed(tensor.dtype(), *take(*unpacked(tensor), axis, chosen));
   const Slices slices(tensor, axis);
   Shape shape = tensor.shape();
   if (axis < 0)
@@ -94,10 +108,18 @@ Results compress(const Node& node, Inputs inputs) {
   return {take(*inputs[0], axis, chosen)};
 }
 
-// Slices as rows of comparable numbers.
+template <class D>
+std::vector<D> elementsOf(const Tensor& tensor) {
+  if constexpr (std::is_same_v<D, std::string_view>)
+    return textsOf(tensor);
+  else
+    return load<D>(argumentOf(tensor));
+}
+
+// Slices as rows of comparable numbers or strings.
 template <class D>
 std::vector<std::vector<D>> rowsOf(const Tensor& tensor, int axis) {
-  const std::vector<D> values = load<D>(argumentOf(tensor));
+  const std::vector<D> values = elementsOf<D>(tensor);
   const Slices slices(tensor, axis);
   const int64_t pieces = slices.outer * slices.count;
   const int64_t inner = pieces ? static_cast<int64_t>(values.size()) / pieces : 0;
@@ -139,9 +161,13 @@ Groups groupsOf(const std::vector<std::vector<D>>& rows, bool sorted) {
 Results unique(const Node& node, Inputs inputs) {
   const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
   Groups groups;
-  visitDomain(argumentOf(*inputs[0]).dtype, [&]<class D>(D) {
+  const auto group = [&]<class D>(D) {
     groups = groupsOf(rowsOf<D>(*inputs[0], axis), node.attributes.getInt("sorted", 1) != 0);
-  });
+  };
+  if (inputs[0]->dtype() == DType::String)
+    group(std::string_view());
+  else
+    visitDomain(argumentOf(*inputs[0]).dtype, group);
   const Shape list{static_cast<int64_t>(groups.first.size())};
   return {take(*inputs[0], axis, groups.first), indexTensor(list, groups.first),
           indexTensor({static_cast<int64_t>(groups.inverse.size())}, groups.inverse), indexTensor(list, groups.counts)};

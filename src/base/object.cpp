@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/object.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+namespace max {
+
+namespace {
+
+// Of a string with its length and its NUL, so that the next one is aligned.
+size_t cellBytes(size_t length) {
+  if (length == 0) return 0;
+  constexpr size_t kAlignment = alignof(StringCell);
+  return checkedAdd(length, sizeof(StringCell) + kAlignment) / kAlignment * kAlignment;
+}
+
+class ObjectStorage final : public Storage {
+ public:
+  explicit ObjectStorage(Ref<const Object> object) : object_(std::move(object)), element_(object_.get()) {
+    data_ = &element_;
+    size_ = sizeof element_;
+  }
+
+ private:
+  Ref<const Object> object_;
+  const Object* element_;
+};
+
+Ref<Tensor> tensorOf(DType kind, Ref<const Object> object) {
+  auto storage = makeRef<ObjectStorage>(std::move(object));
+  const void* data = storage->data();
+  return makeRef<Tensor>(kind, Shape{}, data, std::move(storage));
+}
+
+thread_local ObjectPool* currentPool = nullptr;
+
+}  // namespace
+
+const std::vector<Ref<Tensor>>& partsOf(const Object* object) {
+  static const std::vector<Ref<Tensor>> none;
+  return object ? object->parts() : none;
+}
+
+// One block: the pointers, then the strings that are not empty.
+Ref<Tensor> stringTensor(const Shape& shape, FunctionRef<size_t(size_t)> length,
+                         FunctionRef<void(size_t, char*)> write) {
+  const auto count = static_cast<size_t>(shape.count());
+  const size_t pointers = bytesFor(DType::String, shape.count());
+  size_t bytes = pointers;
+  for (size_t i = 0; i < count; ++i) bytes = checkedAdd(bytes, cellBytes(length(i)));
+  Ref<Storage> block = allocateStorage(bytes);
+  auto* elements = static_cast<const StringCell**>(block->data());
+  auto* at = static_cast<std::byte*>(block->data()) + pointers;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t size = length(i);
+    elements[i] = size > 0 ? new (at) StringCell{size} : nullptr;
+    if (size == 0) continue;
+    char* text = reinterpret_cast<char*>(at + sizeof(StringCell));
+    write(i, text);
+    text[size] = '\0';
+    at += cellBytes(size);
+  }
+  const void* data = block->data();
+  return makeRef<Tensor>(DType::String, shape, data, std::move(block));
+}
+
+Ref<Tensor> stringTensor(const Shape& shape, std::span<const std::string_view> texts) {
+  require(shape.count() == static_cast<int64_t>(texts.size()), MAX_STATUS_INVALID_ARGUMENT, texts.size(),
+          " strings for the shape ", shape);
+  return stringTensor(
+      shape, [&](size_t i) { return texts[i].size(); },
+      [&](size_t i, char* to) { std::copy(texts[i].begin(), texts[i].end(), to); });
+}
+
+Ref<Tensor> objectTensor(DType kind, std::vector<Ref<Tensor>> parts) {
+  return tensorOf(kind, makeRef<Object>(std::move(parts)));
+}
+
+std::vector<std::string_view> textsOf(const Tensor& tensor) {
+  std::vector<std::string_view> texts;
+  texts.reserve(static_cast<size_t>(tensor.count()));
+  for (int64_t i = 0; i < tensor.count(); ++i) texts.push_back(textAt(tensor, i));
+  return texts;
+}
+
+Ref<Tensor> selfContained(const Tensor& tensor) {
+  if (tensor.dtype() == DType::String) return stringTensor(tensor.shape(), textsOf(tensor));
+  if (isObject(tensor.dtype())) {
+    require(tensor.count() == 1, MAX_STATUS_INTERNAL, "A ", tensor.dtype(), " is a scalar, not of shape ",
+            tensor.shape());
+    return tensorOf(tensor.dtype(), Ref<const Object>(*tensor.as<const Object*>()));
+  }
+  if (tensor.storage()) return Ref<Tensor>(const_cast<Tensor*>(&tensor));
+  return Tensor::copyOf(tensor.dtype(), tensor.shape(), tensor.data());
+}
+
+ObjectPool& ObjectPool::current() {
+  require(currentPool != nullptr, MAX_STATUS_INTERNAL, "Strings and sequences are made outside of a run");
+  return *currentPool;
+}
+
+PoolScope::PoolScope() : outer_(std::exchange(currentPool, &pool_)) {}
+
+PoolScope::~PoolScope() { currentPool = outer_; }
+
+}  // namespace max

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are no numbers: strings, and the objects: sequences, optionals and maps, which are
+// scalars.
+//
+// In memory an element of them is a pointer to something immutable; NULL is the empty string, the
+// empty sequence or map, the optional without a value. So operators that move elements take it for
+// eight bytes. What a pointer means is owned by the storage of its tensor if that is held for long (a
+// constant, a result, an element of a sequence: a self-contained tensor), or, for what a run makes on
+// its way, by the pool of that run.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "base/tensor.h"
+
+namespace max {
+
+// An element of a string tensor: its bytes and a NUL follow the length.
+struct StringCell {
+  size_t length;
+
+  std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), length}; }
+};
+inline std::string_view textOf(const StringCell* cell) { return cell ? cell->text() : std::string_view(""); }
+
+// A sequence's elements; an optional's value, if there is one; a map's keys (strings or int64) and its values, two
+// tensors of as many elements. All are self-contained.
+class Object final : public RefCounted {
+ public:
+  explicit Object(std::vector<Ref<Tensor>> parts) : parts_(std::move(parts)) {}
+  const std::vector<Ref<Tensor>>& parts() const { return parts_; }
+
+ private:
+  std::vector<Ref<Tensor>> parts_;
+};
+const std::vector<Ref<Tensor>>& partsOf(const Object* object);
+
+// Self-contained tensors.
+Ref<Tensor> stringTensor(const Shape& shape, std::span<const std::string_view> texts);
+// `length(i)` is the number of bytes of element i, `write(i, to)` writes them.
+Ref<Tensor> stringTensor(const Shape& shape, FunctionRef<size_t(size_t)> length,
+                         FunctionRef<void(size_t, char*)> write);
+Ref<Tensor> objectTensor(DType kind, std::vector<Ref<Tensor>> parts);
+// The tensor itself where it owns its memory and holds no pointers; a copy otherwise.
+Ref<Tensor> selfContained(const Tensor& tensor);
+
+inline std::string_view textAt(const Tensor& tensor, int64_t i) { return textOf(tensor.as<const StringCell*>()[i]); }
+std::vector<std::string_view> textsOf(const Tensor& tensor);
+inline const std::vector<Ref<Tensor>>& partsOf(const Tensor& object) { return partsOf(*object.as<const Object*>()); }
+
+// Owns the strings and objects that steps of a run make. They live until the innermost scope ends.
+class ObjectPool {
+ public:
+  // Of this thread; INTERNAL if no run is going on.
+  static ObjectPool& current();
+
+  // Keeps what the elements of a self-contained tensor point at: its storage.
+  void keep(Ref<const RefCounted> owner) { kept_.push_back(std::move(owner)); }
+
+ private:
+  std::vector<Ref<const RefCounted>> kept_;
+};
+
+// Makes a pool this thread's current one while it exists.
+class PoolScope {
+ public:
+  PoolScope();
+  ~PoolScope();
+  PoolScope(const PoolScope&) = delete;
+  PoolScope& operator=(const PoolScope&) = delete;
+
+ private:
+  ObjectPool pool_;
+  ObjectPool* outer_;
+};
+
+}  // namespace max

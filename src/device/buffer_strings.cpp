@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers of strings: read-only, their elements point into the memory that they hold.
+#include "base/object.h"
+#include "device/buffer.h"
+
+namespace max {
+
+namespace {
+
+// Where element `index`, in row-major order, lies.
+const StringCell* cellAt(const MaxBuffer& buffer, int64_t index) {
+  int64_t offset = 0;
+  for (int i = buffer.rank() - 1; i >= 0; --i) {
+    offset += index % buffer.shape()[i] * buffer.strides()[i];
+    index /= buffer.shape()[i];
+  }
+  return static_cast<const StringCell* const*>(buffer.data())[offset];
+}
+
+}  // namespace
+
+Ref<MaxBuffer> makeStrings(MaxStream& stream, const Shape& shape, std::span<const std::string_view> texts) {
+  require(stream.device().isHost(), MAX_STATUS_UNIMPLEMENTED, "Strings are in host memory only, not on ",
+          stream.device().displayName());
+  return MaxBuffer::fromTensor(stream, *stringTensor(shape, texts));
+}
+
+std::string_view stringAt(const MaxBuffer& buffer, int64_t index) {
+  require(buffer.dtype() == DType::String, MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(),
+          " holds no strings");
+  require(index >= 0 && index < buffer.count(), MAX_STATUS_OUT_OF_RANGE, "String ", index,
+          " does not exist; there are ", buffer.count());
+  return textOf(cellAt(buffer, index));
+}
+
+Ref<MaxBuffer> cloneStrings(const MaxBuffer& buffer, MaxStream& stream) {
+  std::vector<std::string_view> texts;
+  for (int64_t i = 0; i < buffer.count(); ++i) texts.push_back(stringAt(buffer, i));
+  return makeStrings(stream, buffer.shape(), texts);
+}
+
+void refuseStrings(const MaxBuffer& buffer, const char* what) {
+  require(buffer.dtype() != DType::String, MAX_STATUS_INVALID_ARGUMENT, "Buffer of type ", buffer.layout(),
+          " holds strings, which ", what, "; maxBufferGetString reads them");
+}
+
+}  // namespace max

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on strings, and those that turn tokens into numbers.
+#include <algorithm>
+
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+void inferStringSplit(InferContext& context) {
+  if (!context.ranked(0)) return;
+  SymbolicShape parts = context.dims(0);
+  parts.push_back(context.unknownDim());
+  context.setShape(0, std::move(parts));
+  context.setShape(1, context.dims(0));
+}
+
+// [C] or [1, C]; what is left after the stop words is seen when it runs.
+void inferStringNormalizer(InferContext& context) {
+  if (!context.ranked(0)) return;
+  if (context.rank(0) != 1 && context.rank(0) != 2) context.fail("input 0 must have 1 or 2 dimensions");
+  if (context.rank(0) == 2) rules::requireEqual(context, context.dims(0)[0], 1, "the first dimension and 1");
+  SymbolicShape shape = context.dims(0);
+  shape.back() = context.unknownDim();
+  context.setShape(0, std::move(shape));
+}
+
+void inferTfIdfVectorizer(InferContext& context) {
+  const std::vector<int64_t> indexes = context.attributes().getInts("ngram_indexes");
+  if (indexes.empty()) context.fail("attribute 'ngram_indexes' is missing or empty");
+  const auto [least, most] = std::minmax_element(indexes.begin(), indexes.end());
+  constexpr int64_t kLargest = int64_t{1} << 31;
+  if (*least < 0 || *most >= kLargest)
+    context.fail("attribute 'ngram_indexes' has the entry ", *least < 0 ? *least : *most);
+  if (!context.ranked(0)) return;
+  if (context.rank(0) > 2) context.fail("input 0 must have 1 or 2 dimensions");
+  SymbolicShape shape = {*most + 1};
+  if (context.rank(0) == 2) shape.insert(shape.begin(), context.dims(0)[0]);
+  context.setShape(0, std::move(shape));
+}
+
+const OpSchema kSchemas[] = {
+    {"", "StringConcat", 2, 2, 1, 1, "string,string->string", rules::broadcastAll, 0, 0, ""},
+    {"", "StringSplit", 1, 1, 1, 2, "string->string,int64", inferStringSplit, kTraitDataDependent, 0,
+     "delimiter=s maxsplit=i"},
+    {"", "StringNormalizer", 1, 1, 1, 1, "string->string", inferStringNormalizer, kTraitDataDependent, 0,
+     "case_change_action=s is_case_sensitive=i locale=s stopwords=S"},
+    {"", "RegexFullMatch", 1, 1, 1, 1, "string->bool", rules::sameAsFirst, 0, 0, "pattern=s"},
+    {"", "TfIdfVectorizer", 1, 1, 1, 1, "string|index->float32", inferTfIdfVectorizer, 0, 0,
+     "max_gram_length=i max_skip_count=i min_gram_length=i mode=s ngram_counts=I ngram_indexes=I pool_int64s=I "
+     "pool_strings=S weights=F"},
+};
+
+}  // namespace
+
+std::span<const OpSchema> stringSchemas() { return kSchemas; }
+
+}  // namespace max

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regular expressions in RE2's syntax, for full matches. Patterns come from strangers: matching takes time proportional
+// to the text and to the program, whose size is bounded; nothing recurses deeper than a fixed bound.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace max {
+
+namespace regex {
+
+// A set of characters.
+struct CharSet {
+  std::vector<std::pair<uint32_t, uint32_t>> ranges;  // both ends belong to it
+  bool isNegated = false;
+  bool ignoresCase = false;
+
+  bool contains(uint32_t code) const;
+};
+
+// What holds at a position between characters.
+enum class Assertion : uint8_t { TextBegin, TextEnd, LineBegin, LineEnd, WordBoundary, NoWordBoundary };
+
+// A part of a pattern; children are numbers of parts.
+struct Part {
+  enum Kind : uint8_t { Empty, Set, Assert, Concat, Alternate, Repeat };
+  Kind kind = Empty;
+  Assertion assertion = Assertion::TextBegin;
+  int set = 0;
+  int least = 0, most = 0;  // of Repeat; most -1 = any number
+  std::vector<int> children;
+};
+
+struct Pattern {
+  std::vector<Part> parts;
+  std::vector<CharSet> sets;
+  int root = 0;
+};
+
+// INVALID_ARGUMENT naming the place if the text is no pattern; UNIMPLEMENTED for what RE2 knows and this does not.
+Pattern parse(std::string_view text);
+
+}  // namespace regex
+
+class Regex {
+ public:
+  explicit Regex(std::string_view pattern);
+  bool matches(std::string_view text) const;  // all of it
+  // Matches that do not overlap, from the left, each as long as it can be; none is empty.
+  std::vector<std::string_view> findAll(std::string_view text) const;
+
+ private:
+  friend class RegexCompiler;
+  friend class RegexRun;
+  friend class RegexSearch;
+  struct Instruction {
+    enum Op : uint8_t { Set, Assert, Split, Jump, Match };
+    Op op;
+    regex::Assertion assertion = regex::Assertion::TextBegin;
+    int set = 0;
+    int next = 0, other = 0;  // Jump and Split; the others go on with the next instruction
+  };
+  std::vector<Instruction> program_;
+  std::vector<regex::CharSet> sets_;
+};
+
+}  // namespace max

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on strings: StringConcat, StringSplit, StringNormalizer, and strings in Equal and Where.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+#include "ops/cpu/text.h"
+#include "ops/families.h"
+#include "ops/ref/reference.h"
+#include "ops/value_function.h"
+
+namespace max {
+
+namespace {
+
+using reference::broadcastStrides;
+using reference::forEachOffset;
+
+// numpy's broadcasting; the shape rule has checked that the shapes fit.
+Shape broadcast(const Shape& a, const Shape& b) {
+  if (a.rank() < b.rank()) return broadcast(b, a);
+  Shape shape = a;
+  for (int i = 1; i <= b.rank(); ++i)
+    if (b[b.rank() - i] != 1) shape[a.rank() - i] = b[b.rank() - i];
+  return shape;
+}
+
+struct Pair {
+  std::string_view a, b;
+};
+
+// The pairs of two broadcast string tensors, in order.
+std::vector<Pair> pairsOf(const Tensor& a, const Tensor& b, const Shape& shape) {
+  std::vector<Pair> pairs;
+  pairs.reserve(static_cast<size_t>(shape.count()));
+  forEachOffset<2>(shape, {broadcastStrides(a.shape(), shape), broadcastStrides(b.shape(), shape)},
+                   [&](int64_t, const std::array<int64_t, 2>& at) {
+                     pairs.push_back({textAt(a, at[0]), textAt(b, at[1])});
+                   });
+  return pairs;
+}
+
+Results stringConcat(const Node&, Arguments inputs) {
+  const Shape shape = broadcast(inputs[0]->shape(), inputs[1]->shape());
+  const std::vector<Pair> pairs = pairsOf(*inputs[0], *inputs[1], shape);
+  return {stringTensor(
+      shape, [&](size_t i) { return checkedAdd(pairs[i].a.size(), pairs[i].b.size()); },
+      [&](size_t i, char* to) {
+        std::copy(pairs[i].b.begin(), pairs[i].b.end(), std::copy(pairs[i].a.begin(), pairs[i].a.end(), to));
+      })};
+}
+
+Results equalStrings(const Node&, Arguments inputs) {
+  const Shape shape = broadcast(inputs[0]->shape(), inputs[1]->shape());
+  Ref<Tensor> result = Tensor::allocate(DType::Bool, shape);
+  bool* out = static_cast<bool*>(result->mutableData());
+  for (const Pair& pair : pairsOf(*inputs[0], *inputs[1], shape)) *out++ = pair.a == pair.b;
+  return {std::move(result)};
+}
+
+Results whereStrings(const Node&, Arguments inputs) {
+  const Shape shape = broadcast(broadcast(inputs[0]->shape(), inputs[1]->shape()), inputs[2]->shape());
+  std::vector<std::string_view> chosen;
+  const auto strides = [&](size_t i) { return broadcastStrides(inputs[i]->shape(), shape); };
+  forEachOffset<3>(shape, {strides(0), strides(1), strides(2)}, [&](int64_t, const std::array<int64_t, 3>& at) {
+    const size_t source = inputs[0]->as<bool>()[at[0]] ? 1 : 2;
+    chosen.push_back(textAt(*inputs[source], at[source]));
+  });
+  return {stringTensor(shape, chosen)};
+}
+
+using Parts = std::vector<std::string_view>;
+
+void skipSpaces(std::string_view& text) {
+  while (!text.empty() && isSpace(firstCharacter(text).code)) text.remove_prefix(firstCharacter(text).bytes);
+}
+
+// At runs of white space, what is around it being left out; the last part keeps what is behind it.
+Parts splitAtSpaces(std::string_view text, int64_t most) {
+  Parts parts;
+  for (skipSpaces(text); !text.empty(); skipSpaces(text)) {
+    if (most-- == 0) {
+      parts.push_back(text);
+      break;
+    }
+    size_t length = 0;
+    while (length < text.size() && !isSpace(firstCharacter(text.substr(length)).code))
+      length += firstCharacter(text.substr(length)).bytes;
+    parts.push_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return parts;
+}
+
+Parts splitAt(std::string_view delimiter, std::string_view text, int64_t most) {
+  Parts parts;
+  for (size_t end = 0; most-- != 0 && (end = text.find(delimiter)) != text.npos;) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + delimiter.size());
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+Results stringSplit(const Node& node, Arguments inputs) {
+  const std::string delimiter = node.attributes.getString("delimiter", "");
+  const int64_t most = node.attributes.getInt("maxsplit", -1);
+  const Tensor& input = *inputs[0];
+  std::vector<Parts> all;
+  size_t longest = 0;
+  Ref<Tensor> counts = Tensor::allocate(DType::Int64, input.shape());
+  for (int64_t i = 0; i < input.count(); ++i) {
+    const std::string_view text = textAt(input, i);
+    all.push_back(delimiter.empty() ? splitAtSpaces(text, most) : splitAt(delimiter, text, most));
+    longest = std::max(longest, all.back().size());
+    static_cast<int64_t*>(counts->mutableData())[i] = static_cast<int64_t>(all.back().size());
+  }
+  Shape shape = input.shape();
+  shape.push(static_cast<int64_t>(longest));
+  const auto part = [&](size_t i) {  // short lines end with empty parts
+    const Parts& parts = all[i / longest];
+    return i % longest < parts.size() ? parts[i % longest] : std::string_view();
+  };
+  return {stringTensor(
+              shape, [&](size_t i) { return part(i).size(); },
+              [&](size_t i, char* to) { std::copy(part(i).begin(), part(i).end(), to); }),
+          std::move(counts)};
+}
+
+std::string changedCase(const std::string& action, std::string_view text) {
+  if (action == "NONE") return std::string(text);
+  return action == "LOWER" ? lowerCase(text) : upperCase(text);
+}
+
+Results stringNormalizer(const Node& node, Arguments inputs) {
+  const std::string action = node.attributes.getString("case_change_action", "NONE");
+  if (action != "NONE" && action != "LOWER" && action != "UPPER")
+    invalidArgument(node.description(), ": case_change_action is '", action, "'; it may be NONE, LOWER or UPPER");
+  const bool isSensitive = node.attributes.getInt("is_case_sensitive", 0) != 0;
+  const auto key = [&](std::string_view text) { return isSensitive ? std::string(text) : lowerCase(text); };
+  std::unordered_set<std::string> stopWords;
+  for (const std::string& word : node.attributes.getStrings("stopwords")) stopWords.insert(key(word));
+  std::vector<std::string> kept;
+  for (const std::string_view text : textsOf(*inputs[0]))
+    if (stopWords.empty() || !stopWords.contains(key(text))) kept.push_back(changedCase(action, text));
+  if (kept.empty()) kept.emplace_back();
+  Shape shape = inputs[0]->shape();
+  shape[shape.rank() - 1] = static_cast<int64_t>(kept.size());
+  return {stringTensor(shape, Parts(kept.begin(), kept.end()))};
+}
+
+const OpKernels kRows[] = {
+    {"", "StringConcat", kFunction<stringConcat>},
+    {"", "StringSplit", {}, nullptr, stringSplit},
+    {"", "StringNormalizer", {}, nullptr, stringNormalizer},
+    {"", "Equal", kFunction<equalStrings, takesStrings>},
+    {"", "Where",
+     kFunction<whereStrings, [](const KernelRequest&
+                                    request) { return request.has(1) && request.inputs[1].dtype == DType::String; }>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> stringKernels() { return kRows; }
+
+}  // namespace max

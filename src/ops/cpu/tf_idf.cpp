@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// TfIdfVectorizer: counts n-grams of a pool in rows of tokens.
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "base/object.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int32_t kNothing = -1;
+
+// The n-grams as a tree: tokens have numbers, a place of the tree is where a prefix of some n-grams ends.
+class NgramTree final : public Prepared {
+ public:
+  explicit NgramTree(const Node& node) : node_(node) {
+    const Attributes& attributes = node.attributes;
+    least_ = lengthOf("min_gram_length");
+    most_ = lengthOf("max_gram_length");
+    skips_ = attributes.getInt("max_skip_count", 0);
+    mode_ = attributes.getString("mode", "");
+    columns_ = attributes.getInts("ngram_indexes");
+    check();
+    const std::vector<std::string> strings = attributes.getStrings("pool_strings");
+    const std::vector<int64_t> integers = attributes.getInts("pool_int64s");
+    if (strings.empty() == integers.empty()) fail("needs one of pool_strings and pool_int64s");
+    std::vector<int32_t> pool;
+    for (const std::string& text : strings) pool.push_back(strings_.try_emplace(text, next(strings_)).first->second);
+    for (const int64_t number : integers) pool.push_back(integers_.try_emplace(number, next(integers_)).first->second);
+    addPool(pool);
+  }
+
+  bool takesStrings() const { return !strings_.empty(); }
+  int64_t columns() const { return columnCount_; }
+  int64_t skips() const { return skips_; }
+
+  int32_t tokenOf(std::string_view text) const { return find(strings_, std::string(text)); }
+  int32_t tokenOf(int64_t number) const { return find(integers_, number); }
+
+  // Adds what a row of tokens holds to its columns.
+  void count(std::span<const int32_t> row, float* columns) const {
+    const auto size = static_cast<int64_t>(row.size());
+    for (int64_t begin = 0; begin < size; ++begin) {
+      if (least_ == 1) countFrom(row, begin, 1, 1, 1, columns);
+      const int64_t from = std::max<int64_t>(least_, 2);
+      // Distances that leave the row at once count nothing.
+      const int64_t furthest = std::min(skips_ + 1, size - 1 - begin);
+      for (int64_t distance = 1; from <= most_ && distance <= furthest; ++distance)
+        countFrom(row, begin, distance, from, most_, columns);
+    }
+  }
+
+  // Counts to what the mode asks for.
+  void weigh(float* columns) const {
+    if (mode_ == "IDF")
+      for (int64_t i = 0; i < columnCount_; ++i) columns[i] = std::min(columns[i], 1.0F);
+    for (const auto& [column, weight] : weights_) columns[column] *= weight;
+  }
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    invalidArgument(node_.description(), ": ", parts...);
+  }
+
+  int64_t lengthOf(std::string_view name) const {
+    const int64_t length = node_.attributes.getInt(name, 0);
+    if (length < 1) fail("attribute '", name, "' is ", length);
+    return length;
+  }
+
+  void check() {
+    if (most_ < least_) fail("max_gram_length ", most_, " is less than min_gram_length ", least_);
+    if (skips_ < 0 || skips_ == INT64_MAX) fail("max_skip_count is ", skips_);
+    if (mode_ != "TF" && mode_ != "IDF" && mode_ != "TFIDF") fail("mode is '", mode_, "'; it may be TF, IDF or TFIDF");
+    columnCount_ = *std::max_element(columns_.begin(), columns_.end()) + 1;
+    const std::vector<float> weights = node_.attributes.getFloats("weights");
+    if (weights.empty() || mode_ == "TF") return;
+    if (weights.size() != columns_.size()) fail(weights.size(), " weights for ", columns_.size(), " n-grams");
+    for (size_t i = 0; i < weights.size(); ++i) weights_[columns_[i]] = weights[i];
+  }
+
+  template <class Map>
+  static int32_t next(const Map& map) {
+    return static_cast<int32_t>(map.size());
+  }
+  template <class Map, class Key>
+  static int32_t find(const Map& map, const Key& key) {
+    const auto entry = map.find(key);
+    return entry == map.end() ? kNothing : entry->second;
+  }
+
+  // The pool holds all 1-grams, then all 2-grams and so on; ngram_counts says where each kind begins.
+  void addPool(const std::vector<int32_t>& pool) {
+    const std::vector<int64_t> begins = node_.attributes.getInts("ngram_counts");
+    const auto size = static_cast<int64_t>(pool.size());
+    size_t ngram = 0;
+    columnOf_.push_back(kNothing);
+    for (size_t n = 1; n <= begins.size(); ++n) {
+      const int64_t begin = begins[n - 1], end = n < begins.size() ? begins[n] : size;
+      const auto length = static_cast<int64_t>(n);
+      if (begin < 0 || end < begin || end > size || (end - begin) % length != 0)
+        fail("ngram_counts ", begin, " to ", end, " is no list of ", n, "-grams in a pool of ", size);
+      for (int64_t at = begin; at < end; at += length) add({pool.data() + at, n}, ngram++);
+    }
+    if (ngram != columns_.size()) fail("ngram_indexes has ", columns_.size(), " entries for ", ngram, " n-grams");
+  }
+
+  void add(std::span<const int32_t> tokens, size_t ngram) {
+    int32_t place = 0;
+    for (const int32_t token : tokens) {
+      const auto [entry, isNew] = places_.try_emplace(keyOf(place, token), static_cast<int32_t>(columnOf_.size()));
+      if (isNew) columnOf_.push_back(kNothing);
+      place = entry->second;
+    }
+    columnOf_[static_cast<size_t>(place)] = columns_[ngram];
+  }
+
+  static uint64_t keyOf(int32_t place, int32_t token) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(place)) << 32 | static_cast<uint32_t>(token);
+  }
+
+  void countFrom(std::span<const int32_t> row, int64_t begin, int64_t distance, int64_t least, int64_t most,
+                 float* columns) const {
+    int32_t place = 0;
+    int64_t at = begin;
+    for (int64_t n = 1; n <= most && at < static_cast<int64_t>(row.size()); ++n, at += distance) {
+      const int32_t token = row[static_cast<size_t>(at)];
+      place = token == kNothing ? kNothing : find(places_, keyOf(place, token));
+      if (place == kNothing) return;
+      const int64_t column = columnOf_[static_cast<size_t>(place)];
+      if (n >= least && column != kNothing) columns[column] += 1;
+    }
+  }
+
+  const Node& node_;  // while it is made
+  int64_t least_, most_, skips_, columnCount_ = 0;
+  std::string mode_;
+  std::unordered_map<int64_t, float> weights_;  // of columns, where they are not 1
+  std::vector<int64_t> columns_;                // of each n-gram
+  std::unordered_map<std::string, int32_t> strings_;
+  std::unordered_map<int64_t, int32_t> integers_;
+  std::unordered_map<uint64_t, int32_t> places_;  // place and token -> place
+  std::vector<int64_t> columnOf_;                 // of the n-gram that ends at a place
+};
+
+Ref<Prepared> prepareTree(const Node& node, std::span<const Tensor* const>) { return makeRef<NgramTree>(node); }
+
+class TfIdfKernel final : public Kernel {
+ public:
+  explicit TfIdfKernel(const KernelRequest& request) : dtype_(request.inputs[0].dtype) {
+    tree_ = Ref<const Prepared>(request.node.prepared.get());
+    if (!tree_) tree_ = prepareTree(request.node, {});
+    if (tree().takesStrings() != (dtype_ == DType::String))
+      invalidArgument(request.node.description(), ": the input is ", dtype_, ", the pool holds ",
+                      tree().takesStrings() ? "strings" : "integers");
+    const Shape& shape = request.inputs[0].shape;
+    rows_ = shape.rank() == 2 ? shape[0] : 1;
+    length_ = shape.product(shape.rank() == 2 ? 1 : 0, shape.rank());
+  }
+
+  void run(const KernelContext& context) const override {
+    float* out = context.out<float>();
+    std::fill_n(out, rows_ * tree().columns(), 0.0F);
+    std::vector<int32_t> tokens(static_cast<size_t>(length_));
+    for (int64_t row = 0; row < rows_; ++row) {
+      for (int64_t i = 0; i < length_; ++i) tokens[static_cast<size_t>(i)] = tokenAt(context, row * length_ + i);
+      tree().count(tokens, out + row * tree().columns());
+      tree().weigh(out + row * tree().columns());
+    }
+  }
+
+ private:
+  const NgramTree& tree() const { return static_cast<const NgramTree&>(*tree_); }
+  int32_t tokenAt(const KernelContext& context, int64_t i) const {
+    if (dtype_ == DType::String) return tree().tokenOf(textOf(context.in<const StringCell*>(0)[i]));
+    return tree().tokenOf(dtype_ == DType::Int64 ? context.in<int64_t>(0)[i] : context.in<int32_t>(0)[i]);
+  }
+
+  DType dtype_;
+  Ref<const Prepared> tree_;
+  int64_t rows_, length_;
+};
+
+constexpr Implementation kTfIdf[] = {{"tree", nullptr, [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+                                        return std::make_unique<TfIdfKernel>(request);
+                                      }}};
+
+const OpKernels kRows[] = {
+    {"", "TfIdfVectorizer", kTfIdf, prepareTree},
+};
+
+}  // namespace
+
+std::span<const OpKernels> tfIdfKernels() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/value_function.h"
+
+#include <cstring>
+
+namespace max {
+
+namespace {
+
+class FunctionKernel final : public Kernel {
+ public:
+  FunctionKernel(const KernelRequest& request, DynamicFunction function)
+      : node_(request.node),
+        inputs_(request.inputs.begin(), request.inputs.end()),
+        outputs_(request.outputs.begin(), request.outputs.end()),
+        function_(function) {
+    for (Operand& input : inputs_) input.constant = nullptr;
+  }
+
+  void run(const KernelContext& context) const override {
+    Results views;
+    std::vector<const Tensor*> arguments;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      views.push_back(inputs_[i].present()
+                          ? makeRef<Tensor>(inputs_[i].dtype, inputs_[i].shape, context.inputs[i], nullptr)
+                          : nullptr);
+      arguments.push_back(views.back().get());
+    }
+    const Results results = function_(node_, arguments);
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      if (outputs_[i].present()) store(*results.at(i), outputs_[i], context.outputs[i]);
+  }
+
+ private:
+  void store(const Tensor& result, const Operand& output, void* to) const {
+    require(result.dtype() == output.dtype && result.shape() == output.shape, MAX_STATUS_INTERNAL, node_.description(),
+            " made ", result.dtype(), result.shape(), " instead of ", output.dtype, output.shape);
+    if (result.bytes() > 0) std::memcpy(to, result.data(), result.bytes());
+    if (holdsPointers(output.dtype)) ObjectPool::current().keep(result.storage());
+  }
+
+  const Node& node_;
+  std::vector<Operand> inputs_, outputs_;
+  DynamicFunction function_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> createFunctionKernel(const KernelRequest& request, DynamicFunction function) {
+  return std::make_unique<FunctionKernel>(request, function);
+}
+
+int64_t integerInput(const Node& node, const Tensor& tensor) {
+  if (tensor.count() != 1)
+    invalidArgument(node.description(), ": an input of shape ", tensor.shape(), " must have one element");
+  return tensor.dtype() == DType::Int32 ? *tensor.as<int32_t>() : *tensor.as<int64_t>();
+}
+
+}  // namespace max

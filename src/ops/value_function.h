@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on strings, sequences, optionals and maps are functions from tensors to self-contained tensors: they are
+// off the fast path. This makes kernels of those whose output shapes are known before they run.
+#pragma once
+
+#include <memory>
+
+#include "base/object.h"
+#include "ops/kernel.h"
+
+namespace max {
+
+using Results = std::vector<Ref<Tensor>>;
+using Arguments = std::span<const Tensor* const>;
+
+std::unique_ptr<Kernel> createFunctionKernel(const KernelRequest& request, DynamicFunction function);
+
+template <DynamicFunction F>
+std::unique_ptr<Kernel> createFunction(const KernelRequest& request) {
+  return createFunctionKernel(request, F);
+}
+template <DynamicFunction F, bool (*Accepts)(const KernelRequest&) = nullptr>
+inline constexpr Implementation kFunction[] = {{"function", Accepts, &createFunction<F>}};
+
+// Of input and output 0, for operators that take strings beside numbers.
+inline bool takesStrings(const KernelRequest& request) {
+  return request.has(0) && request.inputs[0].dtype == DType::String;
+}
+
+inline const Tensor* optionalInput(Arguments inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
+
+// The only element of an int32 or int64 tensor.
+int64_t integerInput(const Node& node, const Tensor& tensor);
+
+}  // namespace max

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values: strings, sequences, optionals, maps; models that take and give them. */
+#include "check.h"
+
+#define MODEL(name) MAX_TEST_DATA "/models/" name ".onnx"
+
+static MaxModel* load(const char* path) {
+  MaxSession* session = NULL;
+  MaxModel* model = NULL;
+  CHECK(maxSessionCreate(NULL, &session));
+  CHECK(maxModelLoad(session, path, NULL, &model));
+  maxSessionRelease(session);
+  return model;
+}
+
+static MaxBuffer* new_strings(int32_t count, const char* const* texts) {
+  MaxDevice* cpu = open_cpu();
+  const int64_t shape[] = {count};
+  MaxBuffer* buffer = NULL;
+  CHECK(maxBufferCreateStrings(cpu, texts, NULL, 1, shape, &buffer));
+  maxDeviceRelease(cpu);
+  return buffer;
+}
+
+static MaxBuffer* new_floats(int64_t count, float first) {
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, &count);
+  float* values = data_of(buffer);
+  for (int64_t i = 0; i < count; ++i) values[i] = first + (float)i;
+  maxDeviceRelease(cpu);
+  return buffer;
+}
+
+static MaxBuffer* new_scalar(int64_t value) {
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_INT64, 0, NULL);
+  *(int64_t*)data_of(buffer) = value;
+  maxDeviceRelease(cpu);
+  return buffer;
+}
+
+/* The value holds the buffer. */
+static MaxValue* tensor_value(MaxBuffer* buffer) {
+  MaxValue* value = NULL;
+  CHECK(maxValueCreateTensor(buffer, &value));
+  maxBufferRelease(buffer);
+  return value;
+}
+
+static void expect_text(const MaxBuffer* buffer, int64_t index, const char* expected) {
+  const char* text = NULL;
+  size_t length = 0;
+  CHECK(maxBufferGetString(buffer, index, &text, &length));
+  assert_string_equal(text, expected);
+  assert_int_equal(length, strlen(expected));
+}
+
+static void expect_number(const MaxBuffer* buffer, int64_t index, float expected) {
+  const void* data = NULL;
+  CHECK(maxBufferGetData(buffer, &data));
+  if (((const float*)data)[index] != expected) fail_msg("%g", (double)((const float*)data)[index]);
+}
+
+static MaxBuffer* buffer_of(const MaxValue* value) {
+  MaxBuffer* buffer = NULL;
+  CHECK(maxValueGetBuffer(value, &buffer));
+  return buffer;
+}
+
+static MaxBuffer* element_buffer(const MaxValue* value, int32_t index) {
+  MaxValue* element = NULL;
+  CHECK(maxValueGetElement(value, index, &element));
+  return buffer_of(element);
+}
+
+static void string_buffers_hold_any_bytes(void** state) {
+  (void)state;
+  MaxDevice* cpu = open_cpu();
+  const char* const texts[] = {"", "a\0b", "\xc3\xa4", "tail"};
+  const size_t lengths[] = {0, 3, 2, 2};
+  const int64_t shape[] = {2, 2};
+  MaxBuffer *buffer = NULL, *column = NULL, *copy = NULL;
+  CHECK(maxBufferCreateStrings(cpu, texts, lengths, 2, shape, &buffer));
+  const char* text = NULL;
+  size_t length = 0;
+  CHECK(maxBufferGetString(buffer, 1, &text, &length));
+  assert_int_equal(length, 3);
+  assert_memory_equal(text, "a\0b", 4);
+  expect_text(buffer, 0, "");
+  expect_text(buffer, 3, "ta");
+  /* A column: views and copies keep the strings. */
+  const MaxSliceKind kinds[] = {MAX_SLICE_KIND_RANGE, MAX_SLICE_KIND_INDEX};
+  const int64_t starts[] = {0, 1}, stops[] = {2, 0}, steps[] = {1, 1};
+  CHECK(maxBufferSlice(buffer, kinds, starts, stops, steps, 2, &column));
+  maxBufferRelease(buffer);
+  CHECK(maxBufferContiguous(column, NULL, &copy));
+  maxBufferRelease(column);
+  expect_text(copy, 1, "ta");
+  maxBufferRelease(copy);
+  maxDeviceRelease(cpu);
+}
+
+static void strings_are_no_bytes(void** state) {
+  (void)state;
+  MaxDevice* cpu = open_cpu();
+  const char* const texts[] = {"one", "two"};
+  MaxBuffer *strings = new_strings(2, texts), *numbers = new_floats(4, 0), *view = NULL;
+  const void* data = NULL;
+  void* mutable_data = NULL;
+  const char* text = NULL;
+  size_t size = 1;
+  CHECK_FAILS(maxBufferGetData(strings, &data), MAX_STATUS_INVALID_ARGUMENT, "maxBufferGetString");
+  CHECK_FAILS(maxBufferGetMutableData(strings, &mutable_data), MAX_STATUS_FAILED_PRECONDITION, "read-only");
+  CHECK_FAILS(maxBufferView(strings, MAX_DTYPE_INT64, 0, NULL, &view), MAX_STATUS_INVALID_ARGUMENT, "another type");
+  CHECK_FAILS(maxBufferView(numbers, MAX_DTYPE_STRING, 0, NULL, &view), MAX_STATUS_UNIMPLEMENTED, "Strings");
+  CHECK_FAILS(maxBufferCopy(strings, 0, numbers, 0, 16, NULL), MAX_STATUS_FAILED_PRECONDITION, "read-only");
+  CHECK_FAILS(maxBufferCopy(numbers, 0, strings, 0, 16, NULL), MAX_STATUS_INVALID_ARGUMENT, "strings");
+  CHECK_FAILS(maxBufferMapToHost(strings, MAX_HOST_ACCESS_READ, &mutable_data), MAX_STATUS_INVALID_ARGUMENT, "mapped");
+  CHECK_FAILS(maxBufferCreate(cpu, MAX_DTYPE_STRING, 0, NULL, NULL, &view), MAX_STATUS_UNIMPLEMENTED,
+              "maxBufferCreateStrings");
+  CHECK_FAILS(maxBufferCreate(cpu, (MaxDType)240, 0, NULL, NULL, &view), MAX_STATUS_INVALID_ARGUMENT, "240");
+  CHECK_FAILS(maxBufferGetString(numbers, 0, &text, &size), MAX_STATUS_FAILED_PRECONDITION, "no strings");
+  CHECK_FAILS(maxBufferGetString(strings, 2, &text, &size), MAX_STATUS_OUT_OF_RANGE, "String 2");
+  CHECK(maxBufferGetElementSize(strings, &size));
+  assert_int_equal(size, 0);
+  const char* const missing[] = {"one", NULL};
+  const int64_t shape[] = {2};
+  CHECK_FAILS(maxBufferCreateStrings(cpu, missing, NULL, 1, shape, &view), MAX_STATUS_INVALID_ARGUMENT, "String 1");
+  maxBufferRelease(strings);
+  maxBufferRelease(numbers);
+  maxDeviceRelease(cpu);
+}
+
+static void models_take_and_give_strings(void** state) {
+  (void)state;
+  MaxModel* model = load(MODEL("strings"));
+  const char* const words[] = {"one", "two", "three"};
+  for (int round = 0; round < 3; ++round) {
+    MaxDevice* cpu = open_cpu();
+    const int64_t shape[] = {2};
+    MaxBuffer* inputs[] = {new_strings(3, words), new_buffer(cpu, MAX_DTYPE_INT64, 1, shape)};
+    MaxBuffer* outputs[2] = {NULL, NULL};
+    ((int64_t*)data_of(inputs[1]))[0] = 2;
+    ((int64_t*)data_of(inputs[1]))[1] = 0;
+    CHECK(maxModelExecute(model, inputs, 2, NULL, outputs, 2));
+    maxBufferRelease(inputs[0]); /* results own their strings */
+    expect_text(outputs[0], 1, "two!");
+    expect_text(outputs[1], 0, "three!");
+    expect_text(outputs[1], 1, "one!");
+    maxBufferRelease(inputs[1]);
+    maxBufferRelease(outputs[0]);
+    maxBufferRelease(outputs[1]);
+    maxDeviceRelease(cpu);
+  }
+  maxModelRelease(model);
+}
+
+static void sequences_go_in_and_out(void** state) {
+  (void)state;
+  MaxModel* model = load(MODEL("sequences"));
+  MaxValueKind kind = -1;
+  MaxDType dtype = MAX_DTYPE_INVALID;
+  const char* type = NULL;
+  CHECK(maxModelGetInputKind(model, 0, &kind));
+  assert_int_equal(kind, MAX_VALUE_KIND_SEQUENCE);
+  CHECK(maxModelGetInputDType(model, 0, &dtype));
+  assert_int_equal(dtype, MAX_DTYPE_FLOAT32);
+  CHECK(maxModelGetInputTypeName(model, 0, &type));
+  assert_string_equal(type, "sequence of float32");
+  CHECK(maxModelGetOutputKind(model, 1, &kind));
+  assert_int_equal(kind, MAX_VALUE_KIND_TENSOR);
+
+  for (int64_t count = 0; count < 3; ++count) {
+    MaxValue* elements[] = {tensor_value(new_floats(2, 0)), tensor_value(new_floats(3, 10))};
+    MaxValue* inputs[2] = {NULL, tensor_value(new_floats(1, 7))};
+    MaxValue* outputs[3] = {NULL, NULL, NULL};
+    CHECK(maxValueCreateSequence(elements, (int32_t)count, &inputs[0]));
+    maxValueRelease(elements[0]);
+    maxValueRelease(elements[1]);
+    CHECK(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3));
+    maxValueRelease(inputs[0]);
+    maxValueRelease(inputs[1]);
+    int32_t length = -1;
+    CHECK(maxValueGetCount(outputs[0], &length));
+    assert_int_equal(length, count + 1);
+    expect_number(element_buffer(outputs[0], length - 1), 0, 7);
+    const void* data = NULL;
+    CHECK(maxBufferGetData(buffer_of(outputs[1]), &data));
+    assert_int_equal(*(const int64_t*)data, count + 1);
+    expect_number(buffer_of(outputs[2]), count == 0 ? 0 : count == 1 ? 2 : 5, 7);
+    for (size_t i = 0; i < 3; ++i) maxValueRelease(outputs[i]);
+  }
+  maxModelRelease(model);
+}
+
+static void optionals_may_be_empty(void** state) {
+  (void)state;
+  MaxModel* model = load(MODEL("optional"));
+  MaxValue* tensor = tensor_value(new_floats(2, 5));
+  MaxValue* inputs[3] = {NULL, NULL, tensor}; /* what it would hold is taken, too */
+  CHECK(maxValueCreateOptional(NULL, &inputs[0]));
+  CHECK(maxValueCreateOptional(tensor, &inputs[1]));
+  for (int i = 0; i < 3; ++i) {
+    MaxValue* outputs[2] = {NULL, NULL};
+    CHECK(maxModelExecuteValues(model, &inputs[i], 1, NULL, outputs, 2));
+    const void* has = NULL;
+    CHECK(maxBufferGetData(buffer_of(outputs[0]), &has));
+    assert_int_equal(*(const uint8_t*)has, i > 0);
+    MaxValueKind kind = -1;
+    CHECK(maxValueGetKind(outputs[1], &kind));
+    assert_int_equal(kind, i < 2 ? MAX_VALUE_KIND_OPTIONAL : MAX_VALUE_KIND_TENSOR);
+    if (i == 1) expect_number(element_buffer(outputs[1], 0), 1, 6);
+    maxValueRelease(outputs[0]);
+    maxValueRelease(outputs[1]);
+  }
+  for (int i = 0; i < 3; ++i) maxValueRelease(inputs[i]);
+  maxModelRelease(model);
+}
+
+static void loops_carry_strings_and_sequences(void** state) {
+  (void)state;
+  MaxModel* model = load(MODEL("loop"));
+  for (int64_t n = 0; n < 40; n += 13) {
+    MaxValue* input = tensor_value(new_scalar(n));
+    MaxValue* outputs[3] = {NULL, NULL, NULL};
+    CHECK(maxModelExecuteValues(model, &input, 1, NULL, outputs, 3));
+    maxValueRelease(input);
+    int32_t count = -1;
+    CHECK(maxValueGetCount(outputs[0], &count));
+    assert_int_equal(count, n);
+    const char* text = NULL;
+    size_t length = 0;
+    CHECK(maxBufferGetString(buffer_of(outputs[1]), 0, &text, &length));
+    assert_int_equal(length, n);
+    for (int64_t i = 0; i < n; ++i) {
+      const void* data = NULL;
+      CHECK(maxBufferGetData(element_buffer(outputs[0], (int32_t)i), &data));
+      assert_int_equal(*(const int64_t*)data, i);
+      CHECK(maxBufferGetString(buffer_of(outputs[2]), i, &text, &length));
+      assert_int_equal(length, i + 1);
+    }
+    for (size_t i = 0; i < 3; ++i) maxValueRelease(outputs[i]);
+  }
+  maxModelRelease(model);
+}
+
+static void maps_pair_keys_with_values(void** state) {
+  (void)state;
+  const char* const names[] = {"yes", "no"};
+  const char* const twice[] = {"yes", "yes"};
+  MaxBuffer *keys = new_strings(2, names), *same = new_strings(2, twice), *values = new_floats(2, 1), *found = NULL;
+  MaxBuffer* more = new_floats(3, 1);
+  MaxValue *map = NULL, *sequence = NULL, *element = NULL;
+  CHECK_FAILS(maxValueCreateMap(same, values, &map), MAX_STATUS_INVALID_ARGUMENT, "twice");
+  CHECK_FAILS(maxValueCreateMap(keys, more, &map), MAX_STATUS_INVALID_ARGUMENT, "2 keys and 3 values");
+  CHECK_FAILS(maxValueCreateMap(values, values, &map), MAX_STATUS_INVALID_ARGUMENT, "float32");
+  assert_null(map);
+  CHECK(maxValueCreateMap(keys, values, &map));
+  CHECK(maxValueCreateSequence(&map, 1, &sequence));
+  maxValueRelease(map);
+  CHECK(maxValueGetElement(sequence, 0, &element));
+  int32_t count = -1;
+  CHECK(maxValueGetCount(element, &count));
+  assert_int_equal(count, 2);
+  CHECK(maxValueGetMapKeys(element, &found));
+  expect_text(found, 1, "no");
+  CHECK(maxValueGetMapValues(element, &found));
+  expect_number(found, 1, 2);
+  CHECK_FAILS(maxValueGetElement(element, 0, &map), MAX_STATUS_FAILED_PRECONDITION, "is a map");
+  CHECK_FAILS(maxValueGetMapKeys(sequence, &found), MAX_STATUS_FAILED_PRECONDITION, "is a sequence");
+  maxValueRelease(sequence);
+  maxBufferRelease(keys);
+  maxBufferRelease(same);
+  maxBufferRelease(values);
+  maxBufferRelease(more);
+}
+
+static void values_of_the_wrong_type_are_refused(void** state) {
+  (void)state;
+  MaxModel *model = load(MODEL("sequences")), *optional = load(MODEL("optional"));
+  MaxBuffer *floats = new_floats(2, 0), *output = NULL;
+  MaxValue *tensor = NULL, *integer = tensor_value(new_scalar(1)), *sequence = NULL, *wrong = NULL, *none = NULL;
+  CHECK(maxValueCreateTensor(floats, &tensor));
+  MaxValue* mixed[] = {tensor, integer};
+  CHECK_FAILS(maxValueCreateSequence(mixed, 2, &sequence), MAX_STATUS_INVALID_ARGUMENT, "Element 1");
+  CHECK(maxValueCreateSequence(&integer, 1, &wrong));
+  CHECK(maxValueCreateSequence(&tensor, 1, &sequence));
+  MaxValue* nested = NULL;
+  CHECK_FAILS(maxValueCreateSequence(&sequence, 1, &nested), MAX_STATUS_INVALID_ARGUMENT, "is a sequence");
+  CHECK(maxValueCreateOptional(sequence, &none));
+  CHECK_FAILS(maxValueCreateOptional(none, &nested), MAX_STATUS_INVALID_ARGUMENT, "not an optional");
+
+  MaxValue* outputs[3] = {NULL, NULL, NULL};
+  MaxValue* inputs[] = {wrong, tensor};
+  CHECK_FAILS(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT,
+              "Input at position 0: the sequence does not match expected type sequence of float32");
+  inputs[0] = tensor;
+  CHECK_FAILS(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT, "the tensor");
+  inputs[0] = NULL;
+  CHECK_FAILS(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT, "is NULL");
+  CHECK_FAILS(maxModelExecuteValues(model, inputs, 1, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT,
+              "expected number");
+  CHECK_FAILS(maxModelExecuteValues(optional, &none, 1, NULL, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
+              "the optional does not match expected type optional of float32");
+  /* Buffers alone do not do. */
+  MaxBuffer* buffers[] = {floats, floats};
+  CHECK_FAILS(maxModelExecute(model, buffers, 2, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "maxModelExecuteValues");
+  maxValueRelease(tensor);
+  maxValueRelease(integer);
+  maxValueRelease(sequence);
+  maxValueRelease(wrong);
+  maxValueRelease(none);
+  maxBufferRelease(floats);
+  maxModelRelease(model);
+  maxModelRelease(optional);
+}
+
+static void null_arguments_are_refused(void** state) {
+  (void)state;
+  MaxValue* value = NULL;
+  MaxBuffer* buffer = NULL;
+  int32_t count = 0;
+  MaxValueKind kind = 0;
+  CHECK_FAILS(maxValueCreateTensor(NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "buffer");
+  CHECK_FAILS(maxValueCreateSequence(NULL, 1, &value), MAX_STATUS_INVALID_ARGUMENT, "elements");
+  CHECK_FAILS(maxValueCreateSequence(&value, 1, &value), MAX_STATUS_INVALID_ARGUMENT, "Element 0 is NULL");
+  CHECK_FAILS(maxValueCreateSequence(NULL, -1, &value), MAX_STATUS_INVALID_ARGUMENT, "negative");
+  CHECK_FAILS(maxValueCreateOptional(NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "outValue");
+  CHECK_FAILS(maxValueCreateMap(NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "keys");
+  CHECK_FAILS(maxValueGetKind(NULL, &kind), MAX_STATUS_INVALID_ARGUMENT, "value");
+  CHECK_FAILS(maxValueGetBuffer(NULL, &buffer), MAX_STATUS_INVALID_ARGUMENT, "value");
+  CHECK_FAILS(maxValueGetCount(NULL, &count), MAX_STATUS_INVALID_ARGUMENT, "value");
+  CHECK_FAILS(maxModelExecuteValues(NULL, NULL, 0, NULL, NULL, 0), MAX_STATUS_INVALID_ARGUMENT, "model");
+  CHECK(maxValueCreateOptional(NULL, &value));
+  CHECK_FAILS(maxValueGetBuffer(value, &buffer), MAX_STATUS_FAILED_PRECONDITION, "is an optional");
+  MaxValue* element = NULL;
+  CHECK_FAILS(maxValueGetElement(value, 0, &element), MAX_STATUS_OUT_OF_RANGE, "Element 0");
+  maxValueRelease(value);
+  maxValueRelease(NULL);
+  maxValueRetain(NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(string_buffers_hold_any_bytes), TEST(strings_are_no_bytes),
+      TEST(models_take_and_give_strings),  TEST(sequences_go_in_and_out),
+      TEST(optionals_may_be_empty),        TEST(loops_carry_strings_and_sequences),
+      TEST(maps_pair_keys_with_values),    TEST(values_of_the_wrong_type_are_refused),
+      TEST(null_arguments_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

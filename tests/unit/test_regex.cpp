@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regular expressions: RE2's syntax, full matches, patterns of strangers.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "ops/cpu/regex.h"
+
+namespace max {
+namespace {
+
+struct Case {
+  const char* pattern;
+  std::initializer_list<const char*> matching;
+  std::initializer_list<const char*> others;
+};
+
+const Case kCases[] = {
+    {"", {""}, {"a"}},
+    {"abc", {"abc"}, {"", "ab", "abcd", "xabc"}},
+    {"a|bc|", {"a", "bc", ""}, {"b", "abc"}},
+    {"a*b+c?", {"b", "aabb", "abc", "bc"}, {"", "ac", "abcc"}},
+    {"a*?b+?c??", {"b", "aabbc"}, {"ac"}},
+    {"(ab)*", {"", "ab", "abab"}, {"aba"}},
+    {"(?:a|b){2,3}", {"ab", "bbb"}, {"a", "abab"}},
+    {"a{2}b{1,}c{0,1}", {"aab", "aabbbc"}, {"ab", "aac"}},
+    {"a{,3}", {"a{,3}"}, {"a", "aaa"}},
+    {"a{x}", {"a{x}"}, {"a"}},
+    {"(a*)*", {"", "aaa"}, {"b"}},
+    {"(|a)+", {"", "aa"}, {"b"}},
+    {".", {"a", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x94\xa5"}, {"", "\n", "ab"}},
+    {"(?s).", {"\n"}, {""}},
+    {"(?s:.).", {"\na"}, {"\n\n"}},
+    {"[a-c\\d]", {"a", "c", "7"}, {"d", "A", ""}},
+    {"[^a-c\\d]", {"d", "\n"}, {"b", "3"}},
+    {"[]a]", {"]", "a"}, {"b"}},
+    {"[^]a]", {"b"}, {"]"}},
+    {"[a\\]-]", {"a", "]", "-"}, {"\\"}},
+    {"[[:alpha:][:digit:]_]+", {"aZ9_"}, {"a-b"}},
+    {"[[:^space:]]", {"x"}, {" "}},
+    {"\\D\\S\\W", {"x! "}, {"1! ", "x  ", "x!a"}},
+    {"\\w+@\\w+\\.(com|org)", {"a_1@b2.org"}, {"a@b.net", "@b.com"}},
+    {"\\x41\\x{1F525}\\n\\t\\.\\\\", {"A\xf0\x9f\x94\xa5\n\t.\\"}, {"A"}},
+    {"\\101\\07", {"A\a"}, {"A"}},
+    {"\\Qa.b*\\E+", {"a.b*+"}, {"axb"}},
+    {"^abc$", {"abc"}, {"abc\n"}},
+    {"(?m)a$\n^b", {"a\nb"}, {"ab"}},
+    {"a$\nb", {}, {"a\nb"}},
+    {"\\Aa\\z", {"a"}, {"aa"}},
+    {"\\bfoo\\b bar", {"foo bar"}, {"foobar"}},
+    {"fo\\Bo", {"foo"}, {}},
+    {"f\\boo", {}, {"foo"}},
+    {"(?i)stra\xc3\x9f"
+     "e\xc3\xa4",
+     {"STRA\xc3\x9f"
+      "E\xc3\x84"},
+     {"strasse\xc3\xa4"}},
+    {"(?i:a)b", {"Ab", "ab"}, {"aB"}},
+    {"(?i)a(?-i)b", {"Ab"}, {"aB"}},
+    {"(?i)[^a]", {"b"}, {"A", "a"}},
+    {"(?P<year>\\d{4})-(?<month>\\d\\d)", {"2026-11"}, {"26-11"}},
+    {"((a)|b)(?U)c*", {"acc", "b"}, {"c"}},
+};
+
+TEST(Regex, MatchesAsRe2) {
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.pattern);
+    const Regex regex(c.pattern);
+    for (const char* text : c.matching) EXPECT_TRUE(regex.matches(text)) << text;
+    for (const char* text : c.others) EXPECT_FALSE(regex.matches(text)) << text;
+  }
+}
+
+TEST(Regex, NamesThePlaceOfAMistake) {
+  const struct {
+    const char* pattern;
+    const char* message;
+  } mistakes[] = {
+      {"(a", "missing )"},
+      {"a)", "unexpected )"},
+      {"[a", "missing ]"},
+      {"[b-a]", "bad range"},
+      {"*a", "nothing to repeat"},
+      {"a**", "repetition of a repetition"},
+      {"a{2}{3}", "repetition of a repetition"},
+      {"a{1001}", "bad repetition"},
+      {"a{3,2}", "bad repetition"},
+      {"\\", "ends too early"},
+      {"\\y", "unknown escape"},
+      {"\\1", "references"},
+      {"\\xg", "hexadecimal"},
+      {"\\x{110000}", "no character"},
+      {"[[:what:]]", "unknown class [:what:]"},
+      {"(?x)", "unknown flag"},
+      {"(?P<>a)", "group name"},
+      {"(?=a)", "unknown flag"},
+      {"\xff", "UTF-8"},
+      {"\\pL", "Unicode"},
+  };
+  for (const auto& mistake : mistakes) try {
+      const Regex regex(mistake.pattern);
+      ADD_FAILURE() << mistake.pattern;
+    } catch (const Error& error) {
+      EXPECT_NE(error.message().find(mistake.message), std::string::npos) << error.message();
+      EXPECT_NE(error.message().find("regular expression '"), std::string::npos);
+    }
+}
+
+// What takes other engines exponential time or memory, or deep recursion.
+TEST(Regex, IsBoundedWhateverThePattern) {
+  const std::string text(5000, 'a');
+  EXPECT_FALSE(Regex("(a*)*(a*)*b").matches(text));
+  EXPECT_TRUE(Regex("(a|a|a?)*").matches(text));
+  std::string optional;
+  for (int i = 0; i < 500; ++i) optional += "a?";
+  EXPECT_TRUE(Regex(optional + std::string(500, 'a')).matches(text.substr(0, 500)));
+  EXPECT_THROW(Regex("((a{1000}){1000}){1000}"), Error);
+  EXPECT_THROW(Regex("((({1000}){1000}){1000}){1000}"), Error);
+  EXPECT_THROW(Regex("((()" + std::string("{1000}){1000}){1000}")), Error);
+  EXPECT_THROW(Regex(std::string(100000, '(')), Error);
+  EXPECT_THROW(Regex(std::string(100000, '(') + std::string(100000, ')')), Error);
+  EXPECT_NO_THROW(Regex(std::string(150, '(') + std::string(150, ')')));
+}
+
+TEST(Regex, TakesBytesThatAreNoTextForOneUnknownCharacter) {
+  EXPECT_TRUE(Regex("..").matches("\xff\xc3"));
+  EXPECT_FALSE(Regex("[a-z]+").matches("a\xff"));
+  EXPECT_TRUE(Regex("[^a-z]").matches("\xed"));
+}
+
+}  // namespace
+}  // namespace max
