@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much longer the first call with a new input shape takes than later ones: python first_calls.py [ROUNDS].
+
+64 shapes of ResNet-50, BERT base and magika each. Every round loads the models afresh; of each shape the fastest first
+call and the fastest later one count. Ends with 1 if a first call takes more than 3 times as long."""
+
+import ctypes
+import itertools
+import pathlib
+import sys
+import time
+
+import numpy as np
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/onnx"))
+import library  # noqa: E402
+
+SHAPES = 64
+LIMIT = 3.0
+LATER_CALLS = 4
+
+
+def resnet():
+    """The model for images of any size."""
+    model = onnx.load(ROOT / "build/models/resnet50.onnx")
+    for dim, name in zip(model.graph.input[0].type.tensor_type.shape.dim[2:], ("height", "width")):
+        dim.dim_param = name
+    return model.SerializeToString()
+
+
+def image_sizes(random):
+    sizes = random.permutation(list(itertools.product(range(64, 240, 8), range(64, 240, 8))))[:SHAPES]
+    for height, width in sizes:
+        yield f"1x3x{height}x{width}", [random.random((1, 3, height, width), np.float32)]
+
+
+def token_counts(random):
+    counts = random.permutation(list(itertools.product((1, 2, 3), range(4, 132, 3))))[:SHAPES]
+    for batch, length in counts:
+        yield f"{batch}x{length}", [random.integers(0, 30522, (batch, length)), np.ones((batch, length), np.int64),
+                                    np.zeros((batch, length), np.int64)]
+
+
+def batches(random):
+    for batch in random.permutation(np.arange(1, SHAPES + 1)):
+        yield f"{batch}x2048", [random.integers(0, 257, (batch, 2048)).astype(np.int32)]
+
+
+MODELS = {
+    "ResNet-50": (resnet, image_sizes),
+    "BERT base": ((ROOT / "build/models/bert.onnx").read_bytes, token_counts),
+    "magika": ((ROOT / "build/real_models/magika/standard_v3_3.onnx").read_bytes, batches),
+}
+
+
+class Call:
+    """One call with prepared buffers, so that nothing but the library is measured."""
+
+    def __init__(self, model, arrays):
+        self.model = model
+        self.buffers = [model.wrap(np.ascontiguousarray(array)) for array in arrays]
+        self.inputs = (ctypes.c_void_p * len(arrays))(*[buffer.value for buffer in self.buffers])
+        self.outputs = (ctypes.c_void_p * model.outputs)()
+
+    def seconds(self):
+        start = time.perf_counter()
+        library.call("maxModelExecute", self.model.model, self.inputs, ctypes.c_int32(len(self.buffers)), None,
+                     self.outputs, ctypes.c_int32(self.model.outputs))
+        seconds = time.perf_counter() - start
+        for pointer in self.outputs:
+            library.Handle("maxBufferRelease", pointer)
+        return seconds
+
+
+def measure(data, shapes, first, later):
+    model = library.Model(data)
+    for name, arrays in shapes(np.random.default_rng(1)):
+        call = Call(model, arrays)
+        first[name] = min(first.get(name, np.inf), call.seconds())
+        later[name] = min([later.get(name, np.inf)] + [call.seconds() for _ in range(LATER_CALLS)])
+
+
+def main(rounds):
+    worst = 0
+    for name, (read, shapes) in MODELS.items():
+        data, first, later = read(), {}, {}
+        for _ in range(rounds):
+            measure(data, shapes, first, later)
+        ratios = sorted((first[shape] / later[shape], shape) for shape in first)
+        ratio, shape = ratios[-1]
+        print(f"{name:10} {len(ratios)} shapes  median {ratios[len(ratios) // 2][0]:.2f}  "
+              f"worst {ratio:.2f} ({shape}: {first[shape] * 1e3:.2f} ms, then {later[shape] * 1e3:.2f} ms)", flush=True)
+        worst = max(worst, ratio)
+    return int(worst > LIMIT)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 3))
