@@ -5,7 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/active_call.h"
+#include "base/checked.h"
+#include "base/object.h"
 #include "executor/run.h"
+#include "ops/cpu/number_access.h"
 
 namespace max {
 
@@ -18,9 +22,15 @@ class IterationOutputs final : public OutputProvider {
 
   void* provide(size_t index, DType dtype, const Shape& shape) override {
     Ref<Tensor>& spare = spare_[index];
-    const bool fits = spare && spare->referenceCount() == 1 && spare->dtype() == dtype && spare->shape() == shape;
+    const bool fits = spare && !holdsPointers(dtype) && spare->referenceCount() == 1 && spare->dtype() == dtype &&
+                      spare->shape() == shape;
     made_[index] = fits ? std::move(spare) : Tensor::allocate(dtype, shape);
     return made_[index]->mutableData();
+  }
+  // What strings and objects point at survives the iteration then.
+  void own() {
+    for (Ref<Tensor>& tensor : made_)
+      if (tensor && holdsPointers(tensor->dtype())) tensor = selfContained(*tensor);
   }
   void nextIteration() {
     for (size_t i = 0; i < made_.size(); ++i) spare_[i] = std::exchange(previous_[i], made_[i]);
@@ -33,7 +43,17 @@ class IterationOutputs final : public OutputProvider {
 
 TensorArg argOf(const Tensor& tensor) { return {tensor.dtype(), tensor.shape().dims(), tensor.data()}; }
 
-Ref<Tensor> copyOf(const TensorArg& arg) { return Tensor::copyOf(arg.dtype, Shape(arg.dims), arg.data); }
+Ref<Tensor> copyOf(const TensorArg& arg) {
+  return selfContained(Tensor(arg.dtype, Shape(arg.dims), arg.data, nullptr));
+}
+
+// One iteration: what its steps make goes with it, but for the outputs.
+void runBody(const NodeInfo& info, std::span<const TensorArg> arguments, IterationOutputs& outputs) {
+  if (!info.body->program().usesObjects()) return info.body->run(arguments, outputs);
+  const PoolScope scope;
+  info.body->run(arguments, outputs);
+  outputs.own();
+}
 
 int64_t elementCount(const TensorArg& arg) { return Shape(arg.dims).count(); }
 
@@ -50,6 +70,12 @@ void requireSameShape(const NodeInfo& info, const Tensor& tensor, const Shape& s
                     tensor.shape(), " between iterations");
 }
 
+// For slices that are copied into a larger tensor.
+void keepPointers(const NodeInfo& info, const Tensor& slice) {
+  if (isObject(slice.dtype())) invalidArgument(info.node->description(), ": a ", slice.dtype(), " cannot be stacked");
+  if (slice.dtype() == DType::String) ObjectPool::current().keep(slice.storage());
+}
+
 // Slices of equal shape, one per iteration, stacked along a new first axis; their number is not known before.
 class GrowingStack {
  public:
@@ -59,8 +85,10 @@ class GrowingStack {
       dtype_ = slice.dtype();
     }
     requireSameShape(info, slice, shape_);
-    const auto* begin = slice.as<std::byte>();
-    bytes_.insert(bytes_.end(), begin, begin + slice.bytes());
+    keepPointers(info, slice);
+    const int64_t used = count_ * slice.count();
+    reserve(bytesFor(dtype_, used), bytesFor(dtype_, checkedAdd(used, slice.count())));
+    if (slice.count() > 0) copyElements(dtype_, slice.data(), 0, block_->data(), used, slice.count());
     ++count_;
   }
   Ref<Tensor> finish(const Value& declared) {
@@ -69,36 +97,44 @@ class GrowingStack {
       for (const Dim& dim : declared.type.dims) shape_.push(dim.isKnown() ? dim.value() : 0);
     }
     shape_.insert(0, count_);
-    return Tensor::copyOf(dtype_, shape_, bytes_.data());
+    if (!block_) return Tensor::allocate(dtype_, shape_);
+    const void* data = block_->data();
+    if (holdsPointers(dtype_)) return selfContained(Tensor(dtype_, shape_, data, nullptr));
+    return makeRef<Tensor>(dtype_, shape_, data, std::move(block_));
   }
 
  private:
+  // Twice as much each time, so that most iterations allocate nothing.
+  void reserve(size_t used, size_t wanted) {
+    if (block_ && block_->size() >= wanted) return;
+    Ref<Storage> larger = allocateStorage(std::max(wanted, 2 * used));
+    if (used > 0) std::memcpy(larger->data(), block_->data(), used);
+    block_ = std::move(larger);
+  }
+
   DType dtype_ = DType::Invalid;
   Shape shape_;
   int64_t count_ = 0;
-  std::vector<std::byte> bytes_;
+  Ref<Storage> block_;
 };
 
 // Copies between slice `index` along `axis` of a tensor and a dense tensor of the remaining shape.
 struct SliceCopy {
-  SliceCopy(DType dtype, const Shape& whole, int axis)
-      : outer(whole.product(0, axis)),
+  SliceCopy(DType dtype_, const Shape& whole, int axis)
+      : dtype(dtype_),
+        outer(whole.product(0, axis)),
         count(whole[axis]),
-        inner(bytesFor(dtype, whole.product(axis + 1, whole.rank()))) {}
+        inner(whole.product(axis + 1, whole.rank())) {}
   void extract(const void* whole, int64_t index, void* slice) const {
-    for (int64_t o = 0; o < outer; ++o) std::memcpy(at(slice, o), at(whole, o * count + index), inner);
+    for (int64_t o = 0; o < outer; ++o)
+      copyElements(dtype, whole, (o * count + index) * inner, slice, o * inner, inner);
   }
   void insert(void* whole, int64_t index, const void* slice) const {
-    for (int64_t o = 0; o < outer; ++o) std::memcpy(at(whole, o * count + index), at(slice, o), inner);
+    for (int64_t o = 0; o < outer; ++o)
+      copyElements(dtype, slice, o * inner, whole, (o * count + index) * inner, inner);
   }
-  std::byte* at(void* data, int64_t row) const {
-    return static_cast<std::byte*>(data) + row * static_cast<int64_t>(inner);
-  }
-  const std::byte* at(const void* data, int64_t row) const {
-    return static_cast<const std::byte*>(data) + row * static_cast<int64_t>(inner);
-  }
-  int64_t outer, count;
-  size_t inner;
+  DType dtype;
+  int64_t outer, count, inner;  // in elements
 };
 
 int normalisedAxis(const NodeInfo& info, int64_t axis, int rank) {
@@ -129,8 +165,9 @@ class ScanRun {
     stacks_.resize(outputCount_ - stateCount_);
     IterationOutputs outputs(outputCount_);
     for (int64_t t = 0; t < length_; ++t) {
+      checkInterrupt();
       for (size_t i = 0; i < scanCount_; ++i) arguments[stateCount_ + i] = sliceOf(i, t);
-      info_.body->run(arguments, outputs);
+      runBody(info_, arguments, outputs);
       for (size_t i = 0; i < stateCount_; ++i) arguments[i] = argOf(*outputs[i]);
       for (size_t i = 0; i < stacks_.size(); ++i) stack(i, t, *outputs[stateCount_ + i]);
       outputs.nextIteration();
@@ -139,16 +176,18 @@ class ScanRun {
   }
 
  private:
-  int64_t option(const char* name, size_t i) const {
-    const std::vector<int64_t> values = info_.node->attributes.getInts(name);
-    return i < values.size() ? values[i] : 0;
-  }
+  // A node's list of options for its inputs or outputs; what is not given is 0.
+  struct Options {
+    Options(const NodeInfo& info, const char* name) : values(info.node->attributes.getInts(name)) {}
+    int64_t operator[](size_t i) const { return i < values.size() ? values[i] : 0; }
+    std::vector<int64_t> values;
+  };
 
   void takeScanInputs() {
     for (size_t i = 0; i < scanCount_; ++i) {
       const TensorArg& input = inputs_[stateCount_ + i];
       const Shape whole(input.dims);
-      const int axis = normalisedAxis(info_, option("scan_input_axes", i), whole.rank());
+      const int axis = normalisedAxis(info_, inputAxes_[i], whole.rank());
       Shape slice = whole;
       slice.erase(axis);
       if (i > 0 && whole[axis] != length_)
@@ -160,12 +199,12 @@ class ScanRun {
   }
 
   TensorArg sliceOf(size_t i, int64_t t) {
-    const int64_t index = option("scan_input_directions", i) ? length_ - 1 - t : t;
+    const int64_t index = inputDirections_[i] ? length_ - 1 - t : t;
     copies_[i].extract(inputs_[stateCount_ + i].data, index, slices_[i]->mutableData());
     return argOf(*slices_[i]);
   }
 
-  int outputAxis(size_t i, int rank) const { return normalisedAxis(info_, option("scan_output_axes", i), rank); }
+  int outputAxis(size_t i, int rank) const { return normalisedAxis(info_, outputAxes_[i], rank); }
 
   void stack(size_t i, int64_t t, const Tensor& slice) {
     Shape whole = slice.shape();
@@ -173,7 +212,8 @@ class ScanRun {
     whole.insert(axis, length_);
     if (!stacks_[i]) stacks_[i] = Tensor::allocate(slice.dtype(), whole);
     requireSameShape(info_, *stacks_[i], whole);
-    const int64_t index = option("scan_output_directions", i) ? length_ - 1 - t : t;
+    keepPointers(info_, slice);
+    const int64_t index = outputDirections_[i] ? length_ - 1 - t : t;
     SliceCopy(slice.dtype(), whole, axis).insert(stacks_[i]->mutableData(), index, slice.data());
   }
 
@@ -189,6 +229,8 @@ class ScanRun {
 
   const NodeInfo& info_;
   std::span<const TensorArg> inputs_;
+  const Options inputAxes_{info_, "scan_input_axes"}, inputDirections_{info_, "scan_input_directions"};
+  const Options outputAxes_{info_, "scan_output_axes"}, outputDirections_{info_, "scan_output_directions"};
   size_t scanCount_ = 0, stateCount_ = 0, outputCount_ = 0;
   int64_t length_ = 0;
   std::vector<SliceCopy> copies_;
@@ -214,7 +256,8 @@ class LoopRun {
     stacks_.resize(body_.outputs().size() - 1 - carried_);
     IterationOutputs outputs(body_.outputs().size());
     for (; iteration_ < limit_ && condition_; ++iteration_) {
-      info_.body->run(arguments_, outputs);
+      checkInterrupt();
+      runBody(info_, arguments_, outputs);
       condition_ = scalarOf<uint8_t>(info_, argOf(*outputs[0]), "the body's condition");
       for (size_t i = 0; i < carried_; ++i) arguments_[i + 2] = argOf(*outputs[i + 1]);
       for (size_t i = 0; i < stacks_.size(); ++i) stacks_[i].add(info_, *outputs[1 + carried_ + i]);
@@ -285,8 +328,11 @@ std::vector<Ref<Tensor>> runScan(const NodeInfo& info, std::span<const TensorArg
 std::vector<Ref<Tensor>> runDynamicNode(const NodeInfo& info, std::span<const TensorArg> inputs) {
   std::vector<Ref<Tensor>> results = !info.body              ? runFunction(info, inputs)
                                      : info.node->is("Loop") ? runLoop(info, inputs)
-                                                             : runScan(info, inputs);
+                                     : info.node->is("Scan") ? runScan(info, inputs)
+                                                             : runSequenceMap(info, inputs);
   results.resize(info.outputs.size());
+  for (const Ref<Tensor>& result : results)
+    if (result && holdsPointers(result->dtype())) ObjectPool::current().keep(result->storage());
   return results;
 }
 

@@ -58,14 +58,17 @@ class ConstantOfShapeKernel final : public Kernel {
  public:
   explicit ConstantOfShapeKernel(const KernelRequest& request)
       : value_(request.node.attributes.getTensor("value")),
-        bytes_(static_cast<int64_t>(sizeOf(request.outputs[0].dtype))),
+        dtype_(request.outputs[0].dtype),
+        bytes_(static_cast<int64_t>(sizeOf(dtype_))),
         count_(request.outputs[0].shape.count()) {
+    if (isPacked(dtype_)) repeatPacked();
     if (value_ && (value_->count() != 1 || value_->dtype() != request.outputs[0].dtype))
       invalidArgument(request.node.description(), ": attribute value must be one ", request.outputs[0].dtype, ", not ",
                       value_->count(), " of ", value_->dtype());
   }
   void run(const KernelContext& context) const override {
     constexpr std::byte zero[16] = {};
+    if (isPacked(dtype_)) return fillPacked(context);
     const std::byte* value = value_ ? value_->as<std::byte>() : zero;
     context.parallelFor(count_, 1 << 15, [&](int64_t begin, int64_t end, int) {
       fillElements(context.out<std::byte>() + begin * bytes_, value, bytes_, end - begin);
@@ -73,8 +76,23 @@ class ConstantOfShapeKernel final : public Kernel {
   }
 
  private:
+  // Eight elements take whole bytes.
+  void repeatPacked() {
+    uint8_t code = 0;
+    if (value_ && value_->count() == 1) unpackCodes(dtype_, value_->data(), 0, 1, &code);
+    const std::vector<uint8_t> codes(8, code);
+    packCodes(dtype_, pattern_, 0, 8, codes.data());
+  }
+  void fillPacked(const KernelContext& context) const {
+    auto* out = context.out<uint8_t>();
+    const size_t bytes = bytesFor(dtype_, count_), period = bitsOf(dtype_);
+    for (size_t i = 0; i < bytes; ++i) out[i] = pattern_[i % period];
+  }
+
   Ref<Tensor> value_;
+  DType dtype_;
   int64_t bytes_, count_;
+  uint8_t pattern_[8] = {};
 };
 
 template <class T>

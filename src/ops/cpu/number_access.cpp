@@ -143,6 +143,18 @@ void packCodes(DType dtype, void* packed, int64_t begin, int64_t count, const ui
   if (count > 0 && end % 8 != 0) target[end / 8] = static_cast<uint8_t>(target[end / 8] & ((1u << end % 8) - 1));
 }
 
+void copyElements(DType dtype, const void* source, int64_t from, void* target, int64_t to, int64_t count) {
+  const auto bits = static_cast<int64_t>(bitsOf(dtype));
+  const auto* in = static_cast<const uint8_t*>(source);
+  auto* out = static_cast<uint8_t*>(target);
+  if ((from * bits | to * bits | count * bits) % 8 == 0) {
+    if (count > 0) std::memcpy(out + to * bits / 8, in + from * bits / 8, static_cast<size_t>(count * bits / 8));
+    return;
+  }
+  const auto width = static_cast<unsigned>(bits);
+  for (int64_t i = 0; i < count; ++i) setCode(out, to + i, width, codeAt(in, from + i, width));
+}
+
 template <class D>
 void loadNumbers(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers) {
   if (dtype == DType::Bool) return loadBools(data, begin, count, numbers);

@@ -30,6 +30,9 @@ template <class D>
 void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D* numbers,
                   const SmallFloatRules& rules = {});
 
+// Copies elements of any type between places of two tensors; other elements of the bytes where packed ones lie stay.
+void copyElements(DType dtype, const void* source, int64_t from, void* target, int64_t to, int64_t count);
+
 // What the attributes saturate and round_mode of a node ask for.
 SmallFloatRules smallFloatRules(const Node& node);
 
