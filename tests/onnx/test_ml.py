@@ -26,6 +26,11 @@ def model_of(op, arrays, outputs, version, attributes):
     return helper.make_model(graph, opset_imports=imports, ir_version=9).SerializeToString()
 
 
+def map_type(key, value):
+    tensor = helper.make_tensor_type_proto(value, [])
+    return helper.make_map_type_proto(key, tensor)
+
+
 def reference_of(data):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -244,6 +249,107 @@ class Operators(unittest.TestCase):
             values = np.array(forest.pop(name)) + 1e-12
             forest[name + "_as_tensor"] = numpy_helper.from_array(values, name)
         self.compare("TreeEnsembleRegressor", [self.rows(50, 4, np.float64)], version=3, n_targets=1, **forest)
+
+
+@unittest.skipIf(onnxruntime is None, "needs numpy, onnx and onnxruntime")
+class Strings(unittest.TestCase):
+    """Strings, and maps from and to them."""
+
+    def model(self, op, inputs, outputs=1, version=1, domain=DOMAIN, **attributes):
+        node = helper.make_node(op, [value.name for value in inputs], [f"y{i}" for i in range(outputs)], name="it",
+                                domain=domain, **attributes)
+        graph = helper.make_graph([node], "g", inputs, [ValueInfoProto(name=f"y{i}") for i in range(outputs)])
+        imports = [helper.make_opsetid(DOMAIN, version), helper.make_opsetid("", 18),
+                   helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=imports, ir_version=9).SerializeToString()
+
+    def compare(self, op, x, outputs=1, **more):
+        kind = TensorProto.STRING if x.dtype.kind in "OUS" else helper.np_dtype_to_tensor_dtype(x.dtype)
+        data = self.model(op, [helper.make_tensor_value_info("x", kind, [None] * x.ndim)], outputs, **more)
+        self.check(data, x, op)
+
+    def check(self, data, x, text):
+        expected = reference_of(data).run(None, {"x": x})
+        if isinstance(x, dict):
+            x = {key: np.float32(value) if isinstance(value, float) else value for key, value in x.items()}
+        for mine, wanted in zip(library.Model(data).run([x]), expected, strict=True):
+            if isinstance(wanted, list):
+                self.assertEqual(mine, wanted, text)
+            elif wanted.dtype.kind == "f":
+                np.testing.assert_allclose(mine, wanted, 1e-5, 1e-6, err_msg=text)
+            else:
+                self.assertEqual((mine.shape, mine.tolist()), (wanted.shape, wanted.tolist()), text)
+
+    def test_encoders(self):
+        words, numbers = np.array([["a", "bb", ""], ["\u00e4", "a", "c"]], object), np.array([3, 0, 2, 9])
+        self.compare("LabelEncoder", words, version=1, classes_strings=["bb", "a", ""])
+        self.compare("LabelEncoder", numbers, version=1, classes_strings=["bb", "a", "", "z"])
+        self.compare("LabelEncoder", words, version=2, keys_strings=["a", "", "\u00e4"], values_floats=[1.0, 2.0, 3.0])
+        self.compare("LabelEncoder", words, version=2, keys_strings=["a", "c"], values_strings=["c", "a"],
+                     default_string="?")
+        self.compare("LabelEncoder", numbers, version=2, keys_int64s=[2, 3], values_strings=["two", "three"])
+        self.compare("CategoryMapper", words, cats_strings=["a", "\u00e4", ""], cats_int64s=[7, 5, 9], default_int64=-3)
+        self.compare("CategoryMapper", numbers, cats_strings=["a", "b", "c"], cats_int64s=[3, 2, 1],
+                     default_string="none")
+        self.compare("OneHotEncoder", words, cats_strings=["a", "bb", "c"])
+        infos = [helper.make_tensor_value_info("x", TensorProto.STRING, [2, 3]),
+                 helper.make_tensor_value_info("at", TensorProto.INT64, [2])]
+        chosen = library.Model(self.model("ArrayFeatureExtractor", infos)).run([words, np.array([2, 0])])[0]
+        self.assertEqual(chosen.tolist(), words[:, [2, 0]].tolist())
+
+    def test_labels_of_classifiers(self):
+        x = np.random.default_rng(4).standard_normal((20, 2)).astype(np.float32)
+        names = ["red", "green", "blue"]
+        self.compare("LinearClassifier", x, 2, coefficients=[1.0, 2.0, -1.0, 0.5, 0.0, -2.0], intercepts=[0.1, 0.2, 0.3],
+                     classlabels_strings=names)
+        self.compare("SVMClassifier", x, 2, kernel_type="RBF", kernel_params=[0.5, 0.0, 0.0], rho=[0.1, 0.2, -0.1],
+                     support_vectors=[1.0, 0.0, 0.0, 1.0, -1.0, -1.0], coefficients=[1.0, -1.0, 0.5, 1.0, -0.5, -1.0],
+                     vectors_per_class=[1, 1, 1], classlabels_strings=names)
+        forest = Forest(np.random.default_rng(5), 5, 3, 2, 3, ["BRANCH_LEQ"], single=False).attributes("class")
+        self.compare("TreeEnsembleClassifier", x, 2, version=3, classlabels_strings=names, **forest)
+
+    def test_zip_map(self):
+        for x in (np.float32([[1, 2], [3, 4], [5, 6]]), np.float32([1, 2]), np.zeros((0, 2), np.float32)):
+            self.compare("ZipMap", x, classlabels_strings=["a", "b"])
+            self.compare("ZipMap", x, classlabels_int64s=[7, -3])
+
+    def check_map(self, op, x, key, value, **attributes):
+        info = helper.make_value_info("x", map_type(key, value))
+        self.check(self.model(op, [info], **attributes), x, op)
+
+    def know_map(self, op, x, expected, key=7, value=8, **attributes):
+        """Maps (mostly from integers to strings) that Python cannot give to ONNX Runtime."""
+        info = helper.make_value_info("x", map_type(key, value))
+        self.assertEqual(library.Model(self.model(op, [info], **attributes)).run([x])[0].tolist(), [expected])
+
+    def test_dict_vectorizer(self):
+        text, number, real = TensorProto.STRING, TensorProto.INT64, TensorProto.FLOAT
+        for x in ({"a": 1.0, "zz": 2.0, "c": 3.5}, {"c": 4.0}):
+            self.check_map("DictVectorizer", x, text, real, string_vocabulary=["c", "b", "a"])
+        self.know_map("DictVectorizer", {"a": 1, "c": 3}, [3, 0, 1], text, number, string_vocabulary=["c", "b", "a"])
+        self.check_map("DictVectorizer", {5: 1.0, 7: 3.0}, number, real, int64_vocabulary=[7, 6, 5])
+        self.know_map("DictVectorizer", {5: "x", 7: "y"}, ["y", "", "x"], int64_vocabulary=[7, 6, 5])
+
+    def test_cast_map(self):
+        number, real = TensorProto.INT64, TensorProto.FLOAT
+        for form in (dict(map_form="DENSE"), dict(map_form="SPARSE", max_map=9)):
+            self.check_map("CastMap", {7: 1.5, 3: -2.5}, number, real, **form)
+            self.check_map("CastMap", {7: 1.5, 3: -2.5}, number, real, cast_to="TO_INT64", **form)
+        self.know_map("CastMap", {7: "11", 3: "-4.5"}, [-4.5, 11.0])
+        self.know_map("CastMap", {7: "x", 3: "y"}, ["y", "x"], cast_to="TO_STRING")
+        self.know_map("CastMap", {2: "x", 0: "y"}, ["y", "", "x", ""], cast_to="TO_STRING", map_form="SPARSE",
+                      max_map=4)
+
+    def test_tokenizer(self):
+        words = np.array(["a cat, a dog", "", "x-ray  \u00e4pfel", "..."], object)
+        for attributes in (dict(tokenexp="[a-z]+"), dict(tokenexp="."), dict(tokenexp="[a-z]+-?[a-z]*"),
+                           dict(separators=[" "]), dict(separators=[""]), dict(separators=[", ", " "])):
+            for mark, least in ((0, 1), (1, 1), (0, 2)):
+                if least > 1 and attributes in (dict(separators=[""]), dict(tokenexp=".")):
+                    continue
+                for x in (words, words.reshape(2, 2)):
+                    self.compare("Tokenizer", x, domain="com.microsoft", mark=mark, mincharnum=least, pad_value="#",
+                                 **attributes)
 
 
 @unittest.skipIf(onnxruntime is None, "needs numpy, onnx and onnxruntime")

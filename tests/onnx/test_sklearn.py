@@ -15,8 +15,9 @@ try:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import skl2onnx
+        from skl2onnx.common.data_types import FloatTensorType, StringTensorType
         from sklearn import (calibration, cluster, compose, decomposition, discriminant_analysis, ensemble,
-                             feature_selection, gaussian_process, impute, linear_model, mixture, multiclass,
+                             feature_extraction, feature_selection, gaussian_process, impute, linear_model, mixture, multiclass,
                              naive_bayes, neighbors, neural_network, pipeline, preprocessing, svm, tree)
 except ImportError:
     skl2onnx = None
@@ -181,6 +182,62 @@ class Models(unittest.TestCase):
         for name, (model, x, y) in models().items():
             with self.subTest(name):
                 self.check(name, run(model, x, y))
+
+
+    def test_zip_maps(self):
+        d = Data()
+        for target in (d.three, d.named):
+            model = ensemble.RandomForestClassifier(5, random_state=0).fit(d.x, target)
+            data = skl2onnx.to_onnx(model, d.x[:1], target_opset={"": 21, "ai.onnx.ml": 3}).SerializeToString()
+            session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+            mine, wanted = library.Model(data).run([d.x]), session.run(None, {"X": d.x})
+            self.assertEqual(mine[0].tolist(), wanted[0].tolist())
+            for row, other in zip(mine[1], wanted[1], strict=True):
+                self.assertEqual(list(row), list(other))
+                np.testing.assert_allclose(list(row.values()), list(other.values()), 1e-5, 1e-6)
+
+    def check_feeds(self, name, model, fitted, feeds, types):
+        """Pipelines with several inputs, of strings too; labels and probabilities against both."""
+        options = {id(model.steps[-1][1]): CLASSIFIER_OPTIONS}
+        proto = skl2onnx.to_onnx(model, initial_types=types, options=options,
+                                 target_opset={"": 18, "ai.onnx.ml": 3})
+        mine = library.Model(proto.SerializeToString()).run([feeds[value.name] for value in proto.graph.input])
+        self.assertEqual(mine[0].tolist(), model.predict(fitted).tolist(), name)
+        np.testing.assert_allclose(mine[1], model.predict_proba(fitted), 1e-3, 1e-4, err_msg=name)
+        if any(node.op_type == "StringNormalizer" for node in proto.graph.node):
+            return  # ONNX Runtime needs the system to have the locale en_US
+        session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+        wanted = session.run(None, feeds)
+        self.assertEqual(mine[0].tolist(), wanted[0].tolist(), name)
+        np.testing.assert_allclose(mine[1], wanted[1], 1e-4, 1e-5, err_msg=name)
+
+    def test_columns_of_strings(self):
+        d, random = Data(), np.random.default_rng(1)
+        words = random.choice(["north", "south", "east", "w\u00e9st"], (150, 2)).astype(object)
+        rows = np.concatenate([d.holes[:, :3].astype(object), words], 1)
+        transformer = compose.ColumnTransformer([
+            ("numbers", steps(impute.SimpleImputer(), preprocessing.StandardScaler()), [0, 1, 2]),
+            ("words", preprocessing.OneHotEncoder(handle_unknown="ignore"), [3, 4])])
+        model = steps(transformer, linear_model.LogisticRegression()).fit(rows[:TRAINED], d.named[:TRAINED])
+        words[TRAINED + 3, 0] = rows[TRAINED + 3, 3] = "unseen"
+        x = {"a": d.holes[TRAINED:, :1], "b": d.holes[TRAINED:, 1:2], "c": d.holes[TRAINED:, 2:3],
+             "d": words[TRAINED:, :1], "e": words[TRAINED:, 1:]}
+        types = [(name, StringTensorType([None, 1]) if name in "de" else FloatTensorType([None, 1])) for name in x]
+        self.check_feeds("columns of strings", model, rows[TRAINED:], x, types)
+
+    def test_texts(self):
+        texts = np.array(["the cat sat on the mat", "dogs and cats are friends", "a red fox jumps over the lazy dog",
+                          "no more cats", "I like dogs, foxes and birds!", "the bird sat, and sat"] * 3)
+        target = np.array([0, 1, 2, 0, 1, 2] * 3)
+        extraction = feature_extraction.text
+        for name, vectorizer in {
+            "words": extraction.TfidfVectorizer(token_pattern="[a-zA-Z]+"),
+            "pairs": extraction.CountVectorizer(ngram_range=(1, 2), token_pattern="[a-zA-Z]+"),
+            "characters": extraction.TfidfVectorizer(analyzer="char", ngram_range=(2, 3)),
+        }.items():
+            model = steps(vectorizer, linear_model.LogisticRegression()).fit(texts, target)
+            self.check_feeds(name, model, texts, {"X": texts.astype(object)[:, None]},
+                             [("X", StringTensorType([None, 1]))])
 
 
 if __name__ == "__main__":

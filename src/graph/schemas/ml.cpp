@@ -163,7 +163,10 @@ void inferZipMap(InferContext& context) {
 void inferDictVectorizer(InferContext& context) {
   const int64_t strings = sizeOf(context, "string_vocabulary"), integers = sizeOf(context, "int64_vocabulary");
   if ((strings == 0) == (integers == 0)) context.fail("needs one of 'string_vocabulary' and 'int64_vocabulary'");
-  context.setOutput(0, TensorType::of(context.input(0).type.inner[1], {Dim(1), Dim(strings + integers)}));
+  // Plans know only that it is a map.
+  const DType held = context.node().inputs[0]->type.inner[1];
+  if (held == DType::Invalid) context.fail("the type of the map's values is not known");
+  context.setOutput(0, TensorType::of(held, {Dim(1), Dim(strings + integers)}));
 }
 
 DType castMapType(const InferContext& context) {
@@ -180,6 +183,13 @@ void inferCastMap(InferContext& context) {
   if (form != "DENSE" && form != "SPARSE") context.fail("attribute 'map_form' is '", form, "'");
   const Dim count = form == "DENSE" ? context.unknownDim() : Dim(countOf(context, "max_map", 1));
   context.setOutput(0, TensorType::of(castMapType(context), {Dim(1), count}));
+}
+
+void inferTokenizer(InferContext& context) {
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  shape.push_back(context.unknownDim());
+  context.setShape(0, std::move(shape));
 }
 
 constexpr std::string_view kLabels = "string|int64|float32|int32|int16|float64->*";
@@ -230,6 +240,8 @@ const OpSchema kSchemas[] = {
      "nodes_hitrates=F nodes_hitrates_as_tensor=t nodes_missing_value_tracks_true=I nodes_modes=S nodes_nodeids=I "
      "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t post_transform=s target_ids=I "
      "target_nodeids=I target_treeids=I target_weights=F target_weights_as_tensor=t"},
+    {"com.microsoft", "Tokenizer", 1, 1, 1, 1, "string->string", inferTokenizer, kTraitDataDependent, 0,
+     "mark=i mincharnum=i pad_value=s separators=S stopwords=S tokenexp=s"},
     {kDomain, "ZipMap", 1, 1, 1, 1, "float32->sequence", inferZipMap, 0, 0,
      "classlabels_int64s=I classlabels_strings=S"},
 };

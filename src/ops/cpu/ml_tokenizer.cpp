@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokenizer of com.microsoft, with which converters of text pipelines cut texts into words or characters.
+#include <algorithm>
+
+#include "ops/cpu/ml_scores.h"
+#include "ops/cpu/regex.h"
+#include "ops/cpu/text.h"
+#include "ops/families.h"
+#include "ops/value_function.h"
+
+namespace max {
+
+namespace {
+
+using Tokens = std::vector<std::string_view>;
+
+class Tokenizer final : public Prepared {
+ public:
+  explicit Tokenizer(const Node& node)
+      : least_(node.attributes.getInt("mincharnum", 1)),
+        isMarked_(node.attributes.getInt("mark", 0) != 0),
+        padding_(node.attributes.getString("pad_value", "")) {
+    const std::string expression = node.attributes.getString("tokenexp", "");
+    const auto separators = ml::stringsOf(node, "separators");
+    require(expression.empty() != separators.empty(), MAX_STATUS_INVALID_ARGUMENT, node.description(),
+            ": needs one of the attributes 'tokenexp' and 'separators'");
+    if (separators.empty()) tokens_.emplace_back(expression);
+    if (separators.size() == 1 && separators[0].empty()) return;  // every character is a token
+    for (const std::string& separator : separators) separators_.emplace_back(separator);
+  }
+
+  std::string_view padding() const { return padding_; }
+
+  Tokens tokensOf(std::string_view text) const {
+    Tokens tokens =
+        tokens_.empty() ? separators_.empty() ? charactersOf(text) : partsOf(text) : tokens_[0].findAll(text);
+    std::erase_if(tokens, [this](std::string_view token) { return token.empty() || isShort(token); });
+    if (isMarked_) {
+      tokens.insert(tokens.begin(), "\x02");
+      tokens.emplace_back("\x03");
+    }
+    return tokens;
+  }
+
+ private:
+  bool isShort(std::string_view token) const {
+    int64_t count = 0;
+    for (; !token.empty() && count < least_; ++count) token.remove_prefix(firstCharacter(token).bytes);
+    return count < least_;
+  }
+
+  static Tokens charactersOf(std::string_view text) {
+    Tokens tokens;
+    for (; !text.empty(); text.remove_prefix(tokens.back().size()))
+      tokens.push_back(text.substr(0, firstCharacter(text).bytes));
+    return tokens;
+  }
+
+  // What one separator leaves, the next one cuts further.
+  Tokens partsOf(std::string_view text) const {
+    Tokens parts = {text};
+    for (const Regex& separator : separators_) {
+      Tokens smaller;
+      for (std::string_view part : parts) {
+        for (std::string_view between : separator.findAll(part)) {
+          smaller.push_back({part.data(), static_cast<size_t>(between.data() - part.data())});
+          part.remove_prefix(smaller.back().size() + between.size());
+        }
+        smaller.push_back(part);
+      }
+      parts = std::move(smaller);
+    }
+    return parts;
+  }
+
+  int64_t least_;
+  bool isMarked_;
+  std::string padding_;
+  std::vector<Regex> tokens_, separators_;
+};
+
+Ref<Prepared> prepareTokenizer(const Node& node, std::span<const Tensor* const>) { return makeRef<Tokenizer>(node); }
+
+Results tokenize(const Node& node, Arguments inputs) {
+  Ref<const Tokenizer> tokenizer(static_cast<const Tokenizer*>(node.prepared.get()));
+  if (!tokenizer) tokenizer = makeRef<Tokenizer>(node);
+  std::vector<Tokens> all;
+  size_t longest = 0;
+  for (int64_t i = 0; i < inputs[0]->count(); ++i) {
+    all.push_back(tokenizer->tokensOf(textAt(*inputs[0], i)));
+    longest = std::max(longest, all.back().size());
+  }
+  Shape shape = inputs[0]->shape();
+  shape.push(static_cast<int64_t>(longest));
+  Tokens flat;
+  flat.reserve(checkedMultiply(all.size(), longest));
+  for (const Tokens& tokens : all) {
+    flat.insert(flat.end(), tokens.begin(), tokens.end());
+    flat.insert(flat.end(), longest - tokens.size(), tokenizer->padding());
+  }
+  return {stringTensor(shape, flat)};
+}
+
+const OpKernels kRows[] = {
+    {"com.microsoft", "Tokenizer", {}, prepareTokenizer, tokenize},
+};
+
+}  // namespace
+
+std::span<const OpKernels> mlTokenizerKernels() { return kRows; }
+
+}  // namespace max
