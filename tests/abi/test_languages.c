@@ -222,6 +222,44 @@ static void test_slices_are_parallel_arrays(void** state) {
   maxDeviceRelease(device);
 }
 
+/*
+ * Values. Python: list, dict and None become values and back, by the kind of each; Rust: an enum Value { Tensor,
+ * Sequence, Optional, Map }; Go: an interface with a method Kind. A binding walks down by count and index; what it gets
+ * is borrowed, so it retains what it keeps. Strings cross as pointer and length: bytes in Python, &[u8] in Rust,
+ * C.GoStringN in Go.
+ */
+static void test_values_are_walked_by_count_and_index(void** state) {
+  (void)state;
+  MaxDevice* device = open_cpu();
+  const char* const words[] = {"\xc3\xa4", "b"}; /* cgo and ctypes build such arrays; no NUL is needed with lengths */
+  const size_t lengths[] = {2, 1};
+  MaxBuffer *buffer = NULL, *inner = NULL;
+  CHECK(maxBufferCreateStrings(device, words, lengths, 1, (const int64_t[]){2}, &buffer));
+  MaxValue *tensor = NULL, *sequence = NULL, *kept = NULL;
+  CHECK(maxValueCreateTensor(buffer, &tensor));
+  CHECK(maxValueCreateSequence((MaxValue* const[]){tensor, tensor}, 2, &sequence));
+  maxBufferRelease(buffer);
+  maxValueRelease(tensor);
+  int32_t count = 0;
+  MaxValueKind kind = MAX_VALUE_KIND_MAP;
+  CHECK(maxValueGetCount(sequence, &count));
+  for (int32_t i = 0; i < count; ++i) {
+    CHECK(maxValueGetElement(sequence, i, &kept));
+    CHECK(maxValueGetKind(kept, &kind));
+    assert_int_equal(kind, MAX_VALUE_KIND_TENSOR);
+  }
+  maxValueRetain(kept);
+  maxValueRelease(sequence);
+  const char* text = NULL;
+  size_t length = 0;
+  CHECK(maxValueGetBuffer(kept, &inner));
+  CHECK(maxBufferGetString(inner, 0, &text, &length));
+  assert_int_equal(length, 2);
+  assert_memory_equal(text, words[0], length);
+  maxValueRelease(kept);
+  maxDeviceRelease(device);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_errors_are_read_in_one_helper),
@@ -234,6 +272,7 @@ int main(void) {
       TEST(test_callbacks_own_a_box),
       TEST(test_map_guards),
       TEST(test_slices_are_parallel_arrays),
+      TEST(test_values_are_walked_by_count_and_index),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,9 @@ void inferRange(InferContext& context) {
 
 void inferLike(InferContext& context) {
   rules::sameAsFirst(context);
-  context.setDType(0, rules::dtypeAttribute(context, "dtype", context.dtype(0)));
+  const DType dtype = rules::dtypeAttribute(context, "dtype", context.dtype(0));
+  if (dtype == DType::String) context.fail("makes numbers, not strings");
+  context.setDType(0, dtype);
 }
 
 // Random numbers are of a floating-point type.
