@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/active_call.h"
 #include "base/object.h"
 #include "graph/composite.h"
 #include "onnx/inspector.h"
@@ -113,6 +114,7 @@ Value* GraphBuilder::inputOf(const NodeProto& node, std::string_view name) const
 }
 
 void GraphBuilder::addNode(const NodeProto& proto) {
+  checkInterrupt();
   if (const FunctionProto* function = shared_.functions.find(proto)) return callFunction(proto, *function);
   if (plainDomain(proto.domain).empty() && proto.op == "Constant") return addConstant(proto);
   addOperator(proto);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/composites/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +50,7 @@ Value* biasOf(Expansion& e, Value* allowed, Value* bias, DType dtype, double mas
 namespace {
 
 int64_t groupSize(Expansion& e, const Request& request) {
+  if (request.group) return request.group;
   const Extent q = sizeOf(e, request.q, 'H'), k = sizeOf(e, request.k, 'H');
   if (!q.isKnown() || !k.isKnown()) return 1;  // equal, or an error once they are known
   if (k.number <= 0 || q.number % k.number) e.invalid(q.number, " query heads do not split into ", k.number, " groups");
@@ -105,6 +107,16 @@ Result stepwise(Expansion& e, const Request& request) {
 }
 
 }  // namespace
+
+void setScale(Expansion& e, Request& request, std::optional<double> given) {
+  const Extent size = sizeOf(e, request.q, 'D');
+  if (given || size.isKnown()) {
+    request.scale = given.value_or(1 / std::sqrt(static_cast<double>(std::max<int64_t>(size.number, 1))));
+    return;
+  }
+  Value* root = e.op("Sqrt", {e.cast(size.value, DType::Float32)});
+  request.q.value = e.div(request.q.value, e.cast(root, e.dtypeOf(request.q.value)));
+}
 
 Result attend(Expansion& e, const Request& request) {
   groupSize(e, request);
@@ -166,7 +178,8 @@ struct Cached {
 
 Heads withPast(Expansion& e, size_t past, const Heads& heads) {
   if (!e.has(past)) return heads;
-  return {e.concat({e.input(past), attention::headsFirst(e, heads)}, 2), "BHSD"};
+  // The cache of values may be of another type than the rest.
+  return {e.concat({e.cast(e.input(past), e.dtype(kQuery)), attention::headsFirst(e, heads)}, 2), "BHSD"};
 }
 
 Cached cachedOf(Expansion& e) {
@@ -235,14 +248,6 @@ Value* biasOf(Expansion& e, const Cached& cached) {
   return attention::biasOf(e, visible.allowed, bias, e.dtype(kQuery), -attention::kInfinity);
 }
 
-// 1 / sqrt(size of a head), which must be known then.
-double scaleOf(Expansion& e, const Heads& q) {
-  if (e.attributes().has("scale")) return e.number("scale", 1);
-  const Extent size = sizeOf(e, q, 'D');
-  if (!size.isKnown()) e.unsupported("the size of heads is not known and there is no attribute 'scale'");
-  return size.number > 0 ? 1 / std::sqrt(static_cast<double>(size.number)) : 1;
-}
-
 void expandAttention(Expansion& e) {
   const Cached cached = cachedOf(e);
   const bool threeAxes = e.rank(e.input(kQuery)) == 3;
@@ -251,11 +256,11 @@ void expandAttention(Expansion& e) {
   request.k = cached.k;
   request.v = cached.v;
   request.bias = biasOf(e, cached);
-  request.scale = scaleOf(e, cached.q);
   request.softcap = e.number("softcap", 0);
   request.softmaxType = dtypeFromOnnx(e.integer("softmax_precision", 0)).value_or(DType::Invalid);
   request.layout = threeAxes ? "BSHD" : "BHSD";
   request.wantsScores = e.outputCount() > 3;
+  setScale(e, request, e.attributes().has("scale") ? std::optional<double>(e.number("scale", 1)) : std::nullopt);
   const int64_t mode = e.integerWithin("qk_matmul_output_mode", 0, 0, 3);
   const attention::Result result = attend(e, request);
   e.setOutput(0, threeAxes ? attention::joinHeads(e, {result.output, "BSHD"}) : result.output);

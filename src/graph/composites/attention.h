@@ -2,6 +2,7 @@
 // What the attention operators of ONNX and of com.microsoft share.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "graph/composite.h"
@@ -31,6 +32,7 @@ struct Request {
   Heads q, k, v;
   Value* bias = nullptr;  // of the type of Q; broadcasts to [B, H, Sq, Skv]
   double scale = 1;
+  int64_t group = 0;  // heads of queries for each of keys; 0 = as the shapes say
   double softcap = 0;
   DType softmaxType = DType::Invalid;  // if another than that of Q
   std::string layout = "BHSD";         // of the result
@@ -42,6 +44,9 @@ struct Result {
   // If wanted: Q K', after the cap, with bias, after softmax.
   Value* scores[4] = {};
 };
+
+// The scale that is `given`, or 1 / sqrt(size of a head).
+void setScale(Expansion& e, Request& request, std::optional<double> given);
 
 Result attend(Expansion& e, const Request& request);
 

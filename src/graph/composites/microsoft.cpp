@@ -203,7 +203,7 @@ const Composite kRows[] = {
      expandSkipLayerNormalization},
     {row("SkipSimplifiedLayerNormalization", 3, 4, 4, "T,T,T,T->T,float32,float32,T; T=float", "epsilon=f"),
      expandSkipSimplifiedLayerNormalization},
-    {row("EmbedLayerNormalization", 7, 9, 3, "I,I,T,T,T,T,T,I,I->T,int32,T; I=index; T=float",
+    {row("EmbedLayerNormalization", 1, 9, 3, "I,I,T,T,T,T,T,I,I->T,int32,T; I=index; T=float",
          "epsilon=f mask_index_type=i"),
      expandEmbedLayerNormalization},
     {row("Trilu", 1, 2, 1, "T,int64->T; T=any", "upper=i"), expandTrilu},

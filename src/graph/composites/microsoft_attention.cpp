@@ -28,12 +28,10 @@ Triple splitProjection(Expansion& e, Value* projected, const std::vector<int64_t
           attention::splitHeads(e, parts[2], heads)};
 }
 
-double scaleOf(Expansion& e, const Heads& q) {
-  const float given = e.number("scale", 0);
-  if (given != 0) return given;
-  const Extent size = sizeOf(e, q, 'D');
-  if (!size.isKnown() || size.number < 1) e.unsupported("the size of heads is not known and there is no 'scale'");
-  return 1 / std::sqrt(static_cast<double>(size.number));
+// 0 stands for the usual scale.
+std::optional<double> givenScale(Expansion& e) {
+  const float scale = e.number("scale", 0);
+  return scale == 0 ? std::nullopt : std::optional<double>(scale);
 }
 
 // Which keys each query may see.
@@ -43,17 +41,20 @@ struct Masking {
   DType dtype;
 };
 
-// Lengths, or ends and starts, of each sample's keys.
+// Lengths, or ends and then starts, of the samples' keys.
 Value* keysWithin(Expansion& e, Value* bounds, const Masking& masking) {
   Value* keys = e.range(masking.keys);
   Value* wide = e.cast(bounds, DType::Int64);
   const Extent count = e.dim(bounds, 0), batch = sizeOf(e, masking.q, 'B');
-  if (!count.isKnown() || !batch.isKnown() || count.number == batch.number)
-    return e.op("Less", {keys, e.unsqueeze(wide, {1, 2, 3})});
-  if (count.number != 2 * batch.number) e.unsupported("a mask of ", count.number, " numbers is not supported");
+  if (count.isKnown() && batch.isKnown() && count.number != batch.number && count.number != 2 * batch.number)
+    e.unsupported("a mask of ", count.number, " numbers is not supported");
   Value* ends = e.unsqueeze(e.slice(wide, 0, 0, batch), {1, 2, 3});
-  Value* starts = e.unsqueeze(e.slice(wide, 0, batch, count), {1, 2, 3});
-  return e.op("And", {e.op("Less", {keys, ends}), e.op("GreaterOrEqual", {keys, starts})});
+  Value* within = e.op("Less", {keys, ends});
+  if (count.isKnown() && batch.isKnown() && count.number == batch.number) return within;
+  // Where there are no starts, zeros are in their place.
+  Value* zeros = e.expand(e.scalar(DType::Int64, 0), {batch});
+  Value* starts = e.slice(e.concat({wide, zeros}, 0), 0, batch, e.times(batch, 2));
+  return e.op("And", {within, e.op("GreaterOrEqual", {keys, e.unsqueeze(starts, {1, 2, 3})})});
 }
 
 // The mask's effect is a finite number, so that rows that see nothing still have a softmax.
@@ -85,7 +86,7 @@ Value* attended(Expansion& e, const Triple& heads, Value* bias) {
   request.k = heads.k;
   request.v = heads.v;
   request.bias = bias;
-  request.scale = scaleOf(e, heads.q);
+  setScale(e, request, givenScale(e));
   request.layout = "BSHD";
   return joinHeads(e, Heads{attend(e, request).output, "BSHD"});
 }
@@ -241,7 +242,8 @@ Triple groupedInputs(Expansion& e, int64_t heads, int64_t groups) {
     return {attention::splitHeads(e, e.input(0), heads), attention::splitHeads(e, e.input(1), groups),
             attention::splitHeads(e, e.input(2), groups)};
   const Extent hidden = e.dim(e.input(0), 2);
-  if (!hidden.isKnown() || hidden.number % (heads + 2 * groups))
+  if (!hidden.isKnown()) e.unsupported("the size of packed queries, keys and values is not known");
+  if (hidden.number % (heads + 2 * groups))
     e.invalid("packed queries, keys and values of size ", hidden.number, " do not split into heads");
   const int64_t size = hidden.number / (heads + 2 * groups);
   const Values parts = e.split(e.input(0), 2, {heads * size, groups * size, groups * size});
@@ -319,8 +321,9 @@ void expandGroupQueryAttention(Expansion& e) {
   request.q = heads.q;
   request.k = heads.k;
   request.v = heads.v;
+  request.group = e.integer("num_heads", 0) / e.integer("kv_num_heads", 0);
   request.bias = groupedBias(e, sizeOf(e, heads.k, 'S'), positions, e.dtype(0));
-  request.scale = scaleOf(e, heads.q);
+  setScale(e, request, givenScale(e));
   request.softcap = e.number("softcap", 0);
   request.layout = "BSHD";
   e.setOutput(0, joinHeads(e, Heads{attend(e, request).output, "BSHD"}));
@@ -345,7 +348,7 @@ const Composite kRows[] = {
     {row("MultiHeadAttention", 1, 10, 4, "T,T,T,T,int32,T,T,T,int32,int32->T,T,T,T; T=float",
          "mask_filter_value=f num_heads=i scale=f unidirectional=i"),
      expandMultiHeadAttention},
-    {row("GroupQueryAttention", 7, 16, 4, "T,T,T,T,T,int32,int32,T,T,int64,T,T,float32,float32,T,T->T,T,T,T; T=float",
+    {row("GroupQueryAttention", 1, 16, 4, "T,T,T,T,T,int32,int32,T,T,int64,T,T,float32,float32,T,T->T,T,T,T; T=float",
          "causal=i do_rotary=i k_quant_type=s kv_cache_bit_width=i kv_num_heads=i local_window_size=i num_heads=i "
          "qk_norm_epsilon=f qk_output=i rotary_interleaved=i scale=f sliding_window_cache=i smooth_softmax=i softcap=f "
          "v_quant_type=s"),

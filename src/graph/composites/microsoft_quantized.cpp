@@ -105,13 +105,6 @@ void expandSoftmax(Expansion& e) {
   finish(e, flat ? flatSoftmax(e, x, axis) : e.softmax(x, axis), 3);
 }
 
-void expandReduceMean(Expansion& e) {
-  Value* x = realInput(e, 0);
-  Values inputs{x};
-  if (e.attributes().has("axes")) inputs.push_back(e.ints(e.attributes().getInts("axes")));
-  finish(e, e.op("ReduceMean", std::move(inputs), attributesOf({{"keepdims", e.integer("keepdims", 1)}})), 3);
-}
-
 void expandWhere(Expansion& e) {
   Value* chosen = e.where(e.input(0), realInput(e, 1), realInput(e, 4));
   e.setOutput(0, quantized(e, chosen, e.input(7), e.input(8), e.dtype(1)));
@@ -199,7 +192,6 @@ const Composite kRows[] = {
     {row("QLinearGlobalAveragePool", 5, 5, 1, kUnary, kPool), expandGlobalAveragePool},
     {row("QLinearConcat", 5, 0, 1, "float32,T,number...->T; T=int8|uint8", "axis=i", kTraitVariadic), expandConcat},
     {row("QLinearSoftmax", 5, 5, 1, kUnary, "axis=i opset=i"), expandSoftmax},
-    {row("QLinearReduceMean", 4, 5, 1, kUnary, "axes=I keepdims=i"), expandReduceMean},
     {row("QLinearWhere", 9, 9, 1, "bool,T,float32,T,T,float32,T,float32,T->T; T=int8|uint8", ""), expandWhere},
     {row("NhwcMaxPool", 1, 1, 1, "T->T; T=int8|uint8", kPool), expandNhwcMaxPool},
     {row("QGemm", 6, 9, 1, "A,float32,A,B,float32,B,int32,float32,Y->*; A=int8|uint8; B=int8|uint8; Y=int8|uint8",
@@ -209,7 +201,7 @@ const Composite kRows[] = {
      expandMatMulIntegerToFloat},
     {row("DynamicQuantizeMatMul", 3, 5, 1, "float32,B,float32,B,float32->float32; B=int8|uint8", ""),
      expandDynamicQuantizeMatMul},
-    {row("DynamicQuantizeLSTM", 12, 12, 3,
+    {row("DynamicQuantizeLSTM", 3, 12, 3,
          "float32,B,B,float32,int32,float32,float32,float32,float32,B,float32,B->float32,float32,float32; "
          "B=int8|uint8",
          kLstm),
