@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/checked.h"
+#include "base/fork.h"
 
 namespace max {
 
@@ -122,11 +126,36 @@ void File::extend(uint64_t bytes) const {
     failErrno(errno, "Cannot extend", path_);
 }
 
-MappedFile::MappedFile(const File& file, MapMode mode, uint64_t offset, size_t size) : path_(file.path()) {
-  const struct stat info = statusOf(file);
-  identity_ = {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino),
-               static_cast<uint64_t>(info.st_size),
-               static_cast<int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+FileIdentity File::identity() const {
+  const struct stat info = statusOf(*this);
+  return {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), static_cast<uint64_t>(info.st_size),
+          static_cast<int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+}
+
+TemporaryFile::TemporaryFile(const std::string& target)
+    : target_(target), path_(concat(target, ".", getpid(), ".tmp")), file_(File::openForWrite(path_, true)) {}
+
+TemporaryFile::~TemporaryFile() {
+  if (!kept_) unlink(path_.c_str());
+}
+
+void TemporaryFile::keep() {
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) failErrno(errno, "Cannot write", target_);
+  kept_ = true;
+}
+
+namespace {
+
+// Never destroyed: mappings may be released while the process exits. Guarded by processMutex().
+std::vector<MappedFile*>& sharedMappings() {
+  static auto& mappings = *new std::vector<MappedFile*>;
+  return mappings;
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const File& file, MapMode mode, uint64_t offset, size_t size)
+    : path_(file.path()), identity_(file.identity()) {
   size_ = size;
   if (size == 0) return;
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -142,12 +171,32 @@ MappedFile::MappedFile(const File& file, MapMode mode, uint64_t offset, size_t s
 }
 
 MappedFile::~MappedFile() {
+  if (shared_) {
+    const std::lock_guard lock(processMutex());
+    std::erase(sharedMappings(), this);
+  }
   if (mapping_) munmap(mapping_, mappingSize_);
 }
 
-Ref<MappedFile> MappedFile::open(const std::string& path) {
-  const File file = File::openForRead(path);
-  return Ref<MappedFile>::adopt(new MappedFile(file, MapMode::Read, 0, static_cast<size_t>(file.size())));
+Ref<MappedFile> MappedFile::share(const File& file) {
+  const FileIdentity identity = file.identity();
+  const std::lock_guard lock(processMutex());
+  std::vector<MappedFile*>& mappings = sharedMappings();
+  for (MappedFile* mapping : mappings)
+    if (mapping->identity_ == identity && mapping->tryRetain()) return Ref<MappedFile>::adopt(mapping);
+  mappings.reserve(mappings.size() + 1);
+  auto* mapping = new MappedFile(file, MapMode::Read, 0, static_cast<size_t>(identity.size));
+  mappings.push_back(mapping);
+  mapping->shared_ = true;
+  return Ref<MappedFile>::adopt(mapping);
+}
+
+void MappedFile::dropPages(const void* data, size_t bytes) const noexcept {
+  if (!shared_) return;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
+  const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 Ref<MappedFile> MappedFile::open(const std::string& path, MapMode mode, uint64_t offset, size_t size) {
@@ -168,16 +217,15 @@ std::span<const std::byte> MappedFile::bytes(size_t offset, size_t count) const 
   return {static_cast<const std::byte*>(data_) + offset, count};
 }
 
-Ref<Storage> readFile(const std::string& path) {
-  const File file = File::openForRead(path);
+Ref<Storage> readFile(const File& file) {
   Ref<Storage> storage = allocateStorage(static_cast<size_t>(file.size()));
   file.read(storage->data(), storage->size(), 0);
   return storage;
 }
 
-Ref<Storage> loadFile(const std::string& path, bool alwaysCopy) {
-  if (alwaysCopy || File::openForRead(path).size() <= kMapThreshold) return readFile(path);
-  return MappedFile::open(path);
+Ref<Storage> loadFile(const File& file) {
+  if (file.size() <= kMapThreshold) return readFile(file);
+  return MappedFile::share(file);
 }
 
 std::string readSmallTextFile(const char* path, size_t limit) {

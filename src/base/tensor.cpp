@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/tensor.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "base/active_call.h"
 #include "base/error.h"
 
 namespace max {
@@ -15,7 +19,7 @@ constexpr size_t kAlignment = 64;
 
 class HeapStorage final : public Storage {
  public:
-  HeapStorage(size_t bytes, bool zeroed) {
+  HeapStorage(size_t bytes, bool zeroed) : lease_(activeMemory(), bytes) {
     const size_t rounded = checkedAdd(bytes, kAlignment) / kAlignment * kAlignment;
     data_ = std::aligned_alloc(kAlignment, rounded);
     if (!data_) throw std::bad_alloc();
@@ -23,9 +27,31 @@ class HeapStorage final : public Storage {
     if (zeroed) std::memset(data_, 0, rounded);
   }
   ~HeapStorage() override { std::free(data_); }
+
+ private:
+  MemoryLease lease_;
+};
+
+class AnonymousMapping final : public Storage {
+ public:
+  explicit AnonymousMapping(size_t bytes) : lease_(activeMemory(), bytes) {
+    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+    size_ = bytes;
+  }
+  ~AnonymousMapping() override { munmap(data_, size_); }
+
+ private:
+  MemoryLease lease_;
 };
 
 }  // namespace
+
+Ref<Storage> allocateLastingStorage(size_t bytes) {
+  constexpr size_t kSmallest = size_t{1} << 20;
+  if (bytes < kSmallest) return allocateStorage(bytes);
+  return makeRef<AnonymousMapping>(bytes);
+}
 
 Ref<Storage> allocateStorage(size_t bytes, bool zeroed) { return makeRef<HeapStorage>(bytes, zeroed); }
 
@@ -55,7 +81,36 @@ Ref<Tensor> Tensor::reshaped(const Shape& shape) const {
   return makeRef<Tensor>(dtype_, shape, data_, storage_);
 }
 
-std::vector<int64_t> integerValues(const Tensor& tensor) {
+bool Tensor::isAligned() const {
+  const size_t alignment = std::min<size_t>(std::max<size_t>(sizeOf(dtype_), 1), 8);
+  return reinterpret_cast<uintptr_t>(data_) % alignment == 0;
+}
+
+void Tensor::copyTo(void* target) const {
+  constexpr size_t kPart = size_t{4} << 20;
+  for (size_t at = 0; at < bytes_; at += kPart) {
+    const size_t count = std::min(kPart, bytes_ - at);
+    const std::byte* source = as<std::byte>() + at;
+    std::memcpy(static_cast<std::byte*>(target) + at, source, count);
+    if (storage_ && bytes_ >= kLargeTensorBytes) storage_->dropPages(source, count);
+  }
+}
+
+Ref<Tensor> Tensor::aligned() const {
+  if (isAligned()) return Ref<Tensor>(const_cast<Tensor*>(this));  // const or not, tensors do not change
+  Ref<Storage> copy = allocateLastingStorage(bytes_);
+  copyTo(copy->data());
+  const void* data = copy->data();
+  return makeRef<Tensor>(dtype_, shape_, data, std::move(copy));
+}
+
+void Tensor::dropPages() const noexcept {
+  if (storage_ && bytes_ >= kLargeTensorBytes) storage_->dropPages(data_, bytes_);
+}
+
+std::vector<int64_t> integerValues(const Tensor& given) {
+  const Ref<Tensor> held = given.aligned();
+  const Tensor& tensor = *held;
   if (tensor.dtype() == DType::Int64) {
     const auto values = tensor.values<int64_t>();
     return {values.begin(), values.end()};

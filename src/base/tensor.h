@@ -12,11 +12,18 @@
 
 namespace max {
 
+struct FileIdentity;
+
 // Keeps memory alive: heap blocks, mapped files and borrowed buffers derive from it.
 class Storage : public RefCounted {
  public:
   void* data() const { return data_; }
   size_t size() const { return size_; }
+
+  // The file whose bytes this is, from data() on, unchangeable for readers; NULL if it is none.
+  virtual const FileIdentity* file() const { return nullptr; }
+  // Gives pages of a file back to the system; the next access reads them again. Nothing for other memory.
+  virtual void dropPages(const void*, size_t) const noexcept {}
 
  protected:
   Storage() = default;
@@ -25,8 +32,14 @@ class Storage : public RefCounted {
   size_t size_ = 0;
 };
 
+// Tensors from this size on are worth care: views instead of copies, pages given back, contents given up.
+inline constexpr size_t kLargeTensorBytes = size_t{64} << 10;
+
 // 64-byte aligned heap block; throws std::bad_alloc. `zeroed` memory comes from calloc-like paths.
 Ref<Storage> allocateStorage(size_t bytes, bool zeroed = false);
+// The same for what lives as long as a model: large blocks are mappings of their own, so that they leave no holes in the
+// heap and go back to the system with their owner.
+Ref<Storage> allocateLastingStorage(size_t bytes);
 
 // An immutable dense row-major tensor in host memory.
 class Tensor : public RefCounted {
@@ -53,6 +66,18 @@ class Tensor : public RefCounted {
   std::span<const T> values() const {
     return {as<T>(), static_cast<size_t>(count_)};
   }
+  // False for a tensor whose contents were given up (withoutContents): nobody may read it.
+  bool hasContents() const { return data_ != nullptr || bytes_ == 0; }
+  // The same type and shape without data, for weights that live on in a node's prepared state.
+  Ref<Tensor> withoutContents() const { return makeRef<Tensor>(dtype_, shape_, nullptr, nullptr); }
+  // Elements lie at multiples of their size, as kernels expect. (Large weights in files may not, until compiled.)
+  bool isAligned() const;
+  // Copies the elements, in parts, so that of a mapped file not all pages are in memory beside the copy.
+  void copyTo(void* target) const;
+  // This tensor, or an aligned copy of it.
+  Ref<Tensor> aligned() const;
+  // Gives the pages of a large tensor in a mapped file back to the system; the next reader gets them again.
+  void dropPages() const noexcept;
   // For whoever has just allocated it and fills it in.
   void* mutableData() { return const_cast<void*>(data_); }
   const Ref<Storage>& storage() const { return storage_; }

@@ -62,5 +62,7 @@ namespace max::capi {
 
 // A dense copy in host memory that nobody else writes.
 Ref<Tensor> copiedTensor(const MaxBuffer& buffer);
+// The buffer's memory where it is dense and the host reaches it, else a copy.
+Ref<Tensor> hostTensor(const MaxBuffer& buffer);
 
 }  // namespace max::capi

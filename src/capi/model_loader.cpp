@@ -4,27 +4,23 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
-#include "base/file.h"
+#include "capi/graph.h"
+#include "capi/model_source.h"
 #include "compiler/compile.h"
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
-#include "onnx/import.h"
+#include "onnx/compiled.h"
+#include "onnx/outline.h"
 
 namespace max::capi {
 
 namespace {
 
-bool isSupported(std::string_view domain, std::string_view op) {
-  const OpSchema* schema = findSchema(domain, op);
-  if (!schema) return false;
-  return findKernels(domain, op) || schema->has(kTraitControlFlow) || schema->has(kTraitView) ||
-         schema->has(kTraitShapeOnly);
-}
-
-// The ONNX file that a path means: itself, or model.onnx in a folder.
+// The file that a path means: itself, or model.onnx in a folder.
 std::string findModelFile(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) {
@@ -41,15 +37,6 @@ std::string findModelFile(const std::string& path) {
   return inside;
 }
 
-ImportOptions importOptions(const std::string& file) {
-  ImportOptions options;
-  options.source = file;
-  const size_t slash = file.rfind('/');
-  options.folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
-  options.isSupported = &isSupported;
-  return options;
-}
-
 Ref<MaxModelInfo> reportOf(const ModelInfo& info) {
   Ref<MaxModelInfo> report = makeRef<MaxModelInfo>();
   report->irVersion = info.irVersion;
@@ -63,33 +50,15 @@ Ref<MaxModelInfo> reportOf(const ModelInfo& info) {
   return report;
 }
 
-void countNodes(const Graph& graph, std::map<std::string, int64_t>& operators) {
-  for (const Node* node : graph.nodes()) {
-    ++operators[displayName(node->domain(), node->op())];
-    forEachSubgraph(*node, [&](const Graph& subgraph) { countNodes(subgraph, operators); });
-  }
+WeightTable tableOf(std::span<const char* const> names, std::span<MaxBuffer* const> buffers) {
+  WeightTable table;
+  for (size_t i = 0; i < names.size(); ++i) table.entries[names[i]].tensor = hostTensor(*buffers[i]);
+  return table;
 }
 
-Ref<MaxModelInfo> reportOf(const Graph& graph) {
-  ModelInfo info;
-  countNodes(graph, info.operators);
-  return reportOf(info);
-}
-
-// Tensors that the options give in place of weights. Types are inferred again, since shapes may depend on contents.
-void replaceWeights(Graph& graph, const MaxModelLoadOptions& options) {
-  for (int32_t i = 0; i < options.weightCount; ++i) {
-    const char* name = options.weightNames[i];
-    Value* weight = graph.findValue(name);
-    if (!weight || !weight->isWeight) fail(MAX_STATUS_NOT_FOUND, "The model has no weight '", name, "'");
-    const MaxBuffer& buffer = *options.weights[i];
-    const std::optional<Shape> shape = concrete(weight->type.dims);
-    if (buffer.dtype() != weight->type.dtype || !shape || !(buffer.shape() == *shape))
-      invalidArgument("Weight '", name, "': Buffer of type ", buffer.layout(), " does not match expected type ",
-                      weight->type);
-    weight->constant = buffer.toTensor();
-  }
-  if (options.weightCount > 0) graph.inferTypes();
+void requireUsed(const WeightTable& table) {
+  for (const auto& [name, entry] : table.entries)
+    if (!entry.used) fail(MAX_STATUS_NOT_FOUND, "The model has no weight '", name, "'");
 }
 
 void requireContents(const Graph& graph) {
@@ -106,57 +75,200 @@ void requireContents(const Graph& graph) {
 ModelTensor outputTensor(const Graph& graph, size_t index, const std::vector<TensorType>& declared) {
   TensorType type = graph.outputs()[index]->type;
   if (index < declared.size()) {
-    if (type.dtype == DType::Invalid) type.dtype = declared[index].dtype;
+    // What may be an optional or what it would hold is what the model says.
+    const DType known = declared[index].dtype;
+    if (type.dtype == DType::Optional && known != DType::Invalid) type = declared[index];
+    if (type.dtype == DType::Invalid && isObject(known)) type = declared[index];
+    if (type.dtype == DType::Invalid) type.dtype = known;
     if (!type.ranked && declared[index].ranked) type = declared[index];
   }
   return ModelTensor(graph.outputNames()[index], type);
 }
 
-Ref<MaxModel> finish(const LoadRequest& request, const Ref<Graph>& graph, Ref<MaxModelInfo> info,
-                     const std::vector<TensorType>& declaredOutputs) {
-  require(!graph->outputs().empty(), MAX_STATUS_FAILED_PRECONDITION, "Graph '", graph->name(), "' has no outputs");
-  replaceWeights(*graph, request.options);
-  requireContents(*graph);
-  MaxModel::Parts parts;
-  parts.info = std::move(info);
-  for (const Value* input : graph->inputs()) parts.inputs.emplace_back(input->name, input->type);
-  for (size_t i = 0; i < graph->outputs().size(); ++i)
-    parts.outputs.push_back(outputTensor(*graph, i, declaredOutputs));
+void compileFor(const MaxSession& session, const GraphSource& source, const SharedGraph* related, Graph& graph) {
   CompileOptions options;
-  options.lanes = request.session.lanes();
-  compile(*graph, options);
-  parts.graph = graph;
-  return makeRef<MaxModel>(Ref<MaxSession>(&request.session), std::move(parts));
+  options.lanes = session.lanes();
+  options.resumeStored = source.isStored();
+  options.donor = related ? related->parts().graph.get() : nullptr;
+  compile(graph, options);
 }
 
-Ref<MaxModel> import(const LoadRequest& request, const Ref<Storage>& file, const ImportOptions& options) {
-  const ImportedModel imported = importOnnx(file, options);
-  return finish(request, imported.graph, reportOf(imported.info), imported.declaredOutputs);
-}
+// From a source to a model, in the order in which things are known.
+class Loader {
+ public:
+  Loader(const LoadRequest& request, Ref<const GraphSource> source) : request_(request), source_(std::move(source)) {}
+
+  // Models with this key share what is compiled, if their weights lie in mapped files.
+  void shareAs(const FileIdentity& file) { key_ = GraphKey{file, request_.options.precision}; }
+  // The source will not be there later.
+  void forgetSource(const char* why) { forgotten_ = why; }
+
+  Ref<MaxModel> run() {
+    const auto count = static_cast<size_t>(request_.options.weightCount);
+    auto origin = makeRef<ModelOrigin>();
+    origin->weights = tableOf({request_.options.weightNames, count}, {request_.options.weights, count});
+    if (key_ && count == 0) origin->shared = SharedGraph::find(*key_);
+    if (!origin->shared) origin->shared = make(origin->weights);
+    if (forgotten_)
+      origin->missingSource = forgotten_;
+    else
+      origin->source = origin->shared->parts().source;
+    return modelOf(std::move(origin));
+  }
+
+ private:
+  Ref<SharedGraph> make(const WeightTable& weights) const {
+    ImportedModel imported = source_->import(weights);
+    requireUsed(weights);
+    const Ref<SharedGraph> related = key_ ? SharedGraph::findRelated(*key_) : nullptr;
+    auto made = makeRef<SharedGraph>(partsOf(imported, weights, related.get()));
+    if (!key_ || !isMapped(imported)) return made;
+    // Somebody may have been faster.
+    if (weights.entries.empty())
+      if (Ref<SharedGraph> other = SharedGraph::find(*key_)) return other;
+    made->enter();
+    return made;
+  }
+
+  SharedGraph::Parts partsOf(ImportedModel& imported, const WeightTable& weights, const SharedGraph* related) const {
+    Graph& graph = *imported.graph;
+    require(!graph.outputs().empty(), MAX_STATUS_FAILED_PRECONDITION, "Graph '", graph.name(), "' has no outputs");
+    requireContents(graph);
+    SharedGraph::Parts parts;
+    if (key_) parts.key = *key_;
+    for (const auto& [path, storage] : imported.externalFiles) parts.externalFiles.emplace_back(path, *storage->file());
+    parts.hasOwnWeights = weights.entries.empty();
+    parts.source = source_;
+    parts.info = reportOf(imported.info);
+    for (const Value* input : graph.inputs()) parts.inputs.emplace_back(input->name, input->type);
+    for (size_t i = 0; i < graph.outputs().size(); ++i)
+      parts.outputs.push_back(outputTensor(graph, i, imported.declaredOutputs));
+    compileFor(request_.session, *source_, related, graph);
+    parts.graph = imported.graph;
+    return parts;
+  }
+
+  bool isMapped(const ImportedModel& imported) const { return source_->isMapped() || !imported.externalFiles.empty(); }
+
+  Ref<MaxModel> modelOf(Ref<ModelOrigin> origin) const {
+    const SharedGraph::Parts& made = origin->shared->parts();
+    MaxModel::Parts parts;
+    parts.graph = made.graph;
+    parts.inputs = made.inputs;
+    parts.outputs = made.outputs;
+    parts.info = made.info;
+    parts.source = std::move(origin);
+    return makeRef<MaxModel>(Ref<MaxSession>(&request_.session), std::move(parts));
+  }
+
+  const LoadRequest& request_;
+  Ref<const GraphSource> source_;
+  std::optional<GraphKey> key_;
+  const char* forgotten_ = nullptr;
+};
 
 }  // namespace
 
 Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
-  const std::string file = findModelFile(path);
-  return import(request, loadFile(file, request.options.copyWeights != 0), importOptions(file));
+  const std::string name = findModelFile(path);
+  const File file = File::openForRead(name);
+  const bool isLarge = file.size() > kMapThreshold, copies = request.options.copyWeights != 0;
+  const FileSource::Options options{false, copies};
+  Loader loader(request, makeRef<FileSource>(loadFile(file), name, options));
+  if (copies && isLarge) loader.forgetSource("they were copied from a file that may change");
+  if (!copies) loader.shareAs(file.identity());
+  return loader.run();
 }
 
 Ref<MaxModel> loadModel(const LoadRequest& request, const void* data, size_t size) {
-  const Ref<Storage> copy = allocateStorage(size);
-  std::copy_n(static_cast<const std::byte*>(data), size, static_cast<std::byte*>(copy->data()));
-  ImportOptions options;
-  options.source = "model in memory";
-  options.isSupported = &isSupported;
-  return import(request, copy, options);
+  const bool isLarge = size > kMapThreshold;
+  const FileSource::Options options{true, isLarge};  // copied one by one, so that each can go when it is packed
+  const Ref<Storage> bytes = isLarge ? borrowedStorage(data, size) : copiedStorage(data, size);
+  Loader loader(request, makeRef<FileSource>(bytes, "model in memory", options));
+  if (isLarge) loader.forgetSource("the model was loaded from memory, which is not kept");
+  return loader.run();
 }
 
 Ref<MaxModel> compileModel(const LoadRequest& request, const Graph& graph) {
-  return finish(request, graph.clone(), reportOf(graph), {});
+  const auto source = makeRef<BuiltSource>(graph);
+  Loader loader(request, source);
+  if (source->ownBytes() > kMapThreshold) loader.forgetSource("those of a graph built in code are not kept");
+  return loader.run();
 }
 
 Ref<MaxModelInfo> inspectModel(const std::string& path) {
-  const std::string file = findModelFile(path);
-  return reportOf(inspectOnnx(loadFile(file), importOptions(file)));
+  const std::string name = findModelFile(path);
+  const auto source = makeRef<FileSource>(loadFile(File::openForRead(name)), name, FileSource::Options());
+  Ref<MaxModelInfo> report = reportOf(source->inspect());
+  const ModelOutline outline = outlineOnnx(source->onnxFile());
+  for (const auto& [tensor, type] : outline.inputs) report->inputs.emplace_back(tensor, type);
+  for (const auto& [tensor, type] : outline.outputs) report->outputs.emplace_back(tensor, type);
+  report->drawing = drawOnnx(source->onnxFile());
+  return report;
+}
+
+namespace {
+
+ModelOrigin& originOf(const MaxModel& model, const char* what) {
+  auto& origin = static_cast<ModelOrigin&>(*model.source());
+  require(bool(origin.source), MAX_STATUS_FAILED_PRECONDITION, what, ": ", origin.missingSource);
+  return origin;
+}
+
+// How many nodes use each weight of the main graph.
+std::map<std::string, size_t> useCounts(const Graph& graph) {
+  std::map<std::string, size_t> counts;
+  for (const Node* node : graph.nodes())
+    for (const Value* input : node->inputs)
+      if (input && input->isWeight) counts[input->name] = input->uses.size();
+  return counts;
+}
+
+// A weight that passes have used up in part cannot be replaced in the file any more: it becomes a constant.
+void keepReplaceable(Graph& graph, const std::map<std::string, size_t>& before) {
+  for (Node* node : graph.nodes())
+    for (Value* input : node->inputs) {
+      if (!input || !input->isWeight) continue;
+      const auto count = before.find(input->name);
+      input->isWeight = count != before.end() && count->second == input->uses.size();
+    }
+}
+
+}  // namespace
+
+void replaceWeights(MaxModel& model, std::span<const char* const> names, std::span<MaxBuffer* const> buffers) {
+  ModelOrigin& origin = originOf(model, "Weights cannot be replaced");
+  const std::lock_guard lock(origin.mutex);
+  WeightTable weights = tableOf(names, buffers);
+  for (const auto& [name, entry] : origin.weights.entries)
+    weights.entries.try_emplace(name, WeightTable::Entry{entry.tensor});
+  ImportedModel imported = origin.source->import(weights);
+  requireUsed(weights);
+  SharedGraph::Parts parts = origin.shared->parts();
+  compileFor(model.session(), *origin.source, origin.shared.get(), *imported.graph);
+  parts.hasOwnWeights = false;
+  parts.graph = imported.graph;
+  auto made = makeRef<SharedGraph>(std::move(parts));
+  if (origin.shared->isEntered()) made->enter();
+  model.replaceGraph(imported.graph);
+  origin.weights = std::move(weights);
+  origin.shared = std::move(made);
+}
+
+void saveModel(const MaxModel& model, const std::string& path) {
+  ModelOrigin& origin = originOf(model, "The model cannot be saved without its weights");
+  const std::lock_guard lock(origin.mutex);
+  const ImportedModel imported = origin.source->import(origin.weights);
+  requireContents(*imported.graph);
+  if (!origin.source->isStored()) {
+    const std::map<std::string, size_t> before = useCounts(*imported.graph);
+    CompileOptions options;
+    options.lanes = model.session().lanes();
+    options.stopForStoring = true;
+    compile(*imported.graph, options);
+    keepReplaceable(*imported.graph, before);
+  }
+  saveCompiledModel(*imported.graph, imported.declaredOutputs, imported.info, path);
 }
 
 }  // namespace max::capi

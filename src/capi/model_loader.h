@@ -2,6 +2,7 @@
 // From a file or graph to a model: find, read, import, replace weights, compile.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "executor/model.h"
@@ -20,5 +21,10 @@ Ref<MaxModel> loadModel(const LoadRequest& request, const void* data, size_t siz
 // The graph itself is left alone.
 Ref<MaxModel> compileModel(const LoadRequest& request, const Graph& graph);
 Ref<MaxModelInfo> inspectModel(const std::string& path);
+
+// Calls that begin from now on use these weights. All or nothing.
+void replaceWeights(MaxModel& model, std::span<const char* const> names, std::span<MaxBuffer* const> buffers);
+// Writes a compiled model with the weights that the model has now. The file appears whole or not at all.
+void saveModel(const MaxModel& model, const std::string& path);
 
 }  // namespace max::capi

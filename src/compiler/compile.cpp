@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/active_call.h"
+#include "base/log.h"
 #include "compiler/passes.h"
 #include "graph/subgraphs.h"
 
@@ -50,6 +52,26 @@ bool isWanted(const Pass& pass, const CompileOptions& options) {
   return pass.required || (options.optimise && !options.isDisabled(pass.name));
 }
 
+const Pass* firstAfterStoring() {
+  return std::find_if(std::begin(kPasses), std::end(kPasses),
+                      [](const Pass& pass) { return pass.name == "elementwise"; });
+}
+
+std::span<const Pass> passesFor(const CompileOptions& options) {
+  const Pass* begin = options.resumeStored ? firstAfterStoring() : std::begin(kPasses);
+  const Pass* end = options.stopForStoring ? firstAfterStoring() : std::end(kPasses);
+  return {begin, end};
+}
+
+size_t constantBytes(const std::vector<Graph*>& graphs) {
+  size_t bytes = 0;
+  for (const Graph* graph : graphs)
+    for (const Node* node : graph->nodes())
+      for (const Value* input : node->inputs)
+        if (input && input->constant) bytes += input->constant->bytes() / std::max<size_t>(input->uses.size(), 1);
+  return bytes;
+}
+
 void runPass(const Pass& pass, Graph& graph, const CompileOptions& options) {
   std::vector<Graph*> graphs;
   collectGraphs(graph, graphs);
@@ -63,6 +85,10 @@ void runPass(const Pass& pass, Graph& graph, const CompileOptions& options) {
 
 }  // namespace
 
+// Masks and tables of a few MB are usual, whatever the weights.
+CompileBudget::CompileBudget(size_t constantBytes)
+    : folded((size_t{2} << 20) + 2 * constantBytes), packed((size_t{16} << 20) + 4 * constantBytes) {}
+
 bool CompileOptions::isDisabled(std::string_view pass) const {
   return std::find(disabledPasses.begin(), disabledPasses.end(), pass) != disabledPasses.end();
 }
@@ -71,13 +97,26 @@ std::span<const Pass> passes() { return kPasses; }
 
 void compile(Graph& graph, const CompileOptions& options) {
   graph.sort();
-  for (const Pass& pass : kPasses) {
-    if (!isWanted(pass, options)) continue;
-    if (options.onPass) options.onPass(options.userData, pass.name);
-    runPass(pass, graph, options);
+  std::vector<Graph*> graphs;
+  collectGraphs(graph, graphs);
+  CompileBudget budget(constantBytes(graphs));
+  CompileOptions own = options;
+  own.budget = &budget;
+  for (const Pass& pass : passesFor(own)) {
+    if (!isWanted(pass, own)) continue;
+    if (own.onPass) own.onPass(own.userData, pass.name);
+    checkInterrupt();
+    reportProgress(0.2 + 0.3 * static_cast<double>(&pass - std::begin(kPasses)) / std::size(kPasses), pass.name.data());
+    logMessage(MAX_LOG_LEVEL_TRACE, "Graph '", graph.name(), "': pass ", pass.name, ", ", graph.nodes().size(),
+               " nodes");
+    runPass(pass, graph, own);
   }
   // Passes on subgraphs may leave outer nodes without readers.
   if (graph.eraseDead() > 0) graph.sort();
+  if (own.stopForStoring) return;
+  graphs.clear();
+  collectGraphs(graph, graphs);
+  for (Graph* each : graphs) settleConstants(*each);
 }
 
 }  // namespace max

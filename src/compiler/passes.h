@@ -25,4 +25,8 @@ void fuseElementwise(Rewriter& rewriter);
 void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);
 
+// After all passes: constants that no kernel reads any more lose their contents or give their pages back, others are
+// aligned.
+void settleConstants(Graph& graph);
+
 }  // namespace max

@@ -10,7 +10,9 @@
 namespace max {
 
 Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shape, MapMode mode, uint64_t offset);
-Ref<MaxBuffer> loadCheckpoint(const std::string& path);
+bool isCheckpoint(const File& file);
+// `outKey`: receives the tensor's name; NULL = nobody asks.
+Ref<MaxBuffer> loadCheckpoint(const std::string& path, std::string* outKey = nullptr);
 void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::string_view key);
 
 }  // namespace max

@@ -2,7 +2,6 @@
 #include "onnx/external_data.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,17 +25,10 @@ class Descriptor {
     if (number_ >= 0) close(number_);
   }
   int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
 
  private:
   int number_;
-};
-
-class MappedData final : public Storage {
- public:
-  MappedData(void* data, size_t size) : Storage(data, size) {}
-  ~MappedData() override {
-    if (data_) munmap(data_, size_);
-  }
 };
 
 struct Location {
@@ -85,21 +77,17 @@ Descriptor walk(const Location& location, const std::string& folder) {
 
 }  // namespace
 
-Ref<Storage> openExternalData(const std::string& folder, std::string_view path, std::string_view tensor) {
+Ref<MappedFile> openExternalData(const std::string& folder, std::string_view path, std::string_view tensor) {
   const Location location{path, tensor};
   if (folder.empty()) location.refuse("a model loaded from memory has no folder");
   if (path.empty() || path.find('\0') != std::string_view::npos) location.refuse("its path is not plain");
   if (path.front() == '/') location.refuse("its path is absolute");
-  const Descriptor file = walk(location, folder);
+  Descriptor file = walk(location, folder);
   struct stat status {};
   if (fstat(file.number(), &status) != 0) location.failWithErrno(errno);
   if (!S_ISREG(status.st_mode)) location.refuse("it is not a regular file");
   if (status.st_nlink > 1) location.refuse("it has hard links");
-  const auto size = static_cast<size_t>(status.st_size);
-  if (size == 0) return makeRef<MappedData>(nullptr, 0);
-  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
-  if (data == MAP_FAILED) location.failWithErrno(errno);
-  return makeRef<MappedData>(data, size);
+  return MappedFile::share(File::adopt(file.release(), std::string(path)));
 }
 
 }  // namespace max::onnx

@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "base/tensor.h"
+#include "base/file.h"
 
 namespace max::onnx {
 
-// Maps `location`, a relative path inside `folder`. Absolute paths, "..", symbolic and hard links and
-// anything but regular files are PERMISSION_DENIED; the path is walked from the folder's descriptor,
-// so that it cannot be exchanged between check and use.
-Ref<Storage> openExternalData(const std::string& folder, std::string_view location, std::string_view tensor);
+// Maps `location`, a relative path inside `folder`; one mapping for all models that use the file. Absolute paths, "..",
+// symbolic and hard links and anything but regular files are PERMISSION_DENIED; the path is walked from the folder's
+// descriptor, so that it cannot be exchanged between check and use.
+Ref<MappedFile> openExternalData(const std::string& folder, std::string_view location, std::string_view tensor);
 
 }  // namespace max::onnx

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/object.h"
 #include "onnx/external_data.h"
 
 namespace max::onnx {
@@ -25,9 +26,21 @@ void convert(const std::vector<Source>& from, void* to) {
   for (size_t i = 0; i < from.size(); ++i) out[i] = static_cast<T>(from[i]);
 }
 
+// One 6-bit element in each number, to a stream of bits.
+void storeSixBits(const TensorProto& proto, Tensor& tensor) {
+  auto* bytes = static_cast<uint8_t*>(tensor.mutableData());
+  if (tensor.bytes() > 0) std::memset(bytes, 0, tensor.bytes());
+  for (size_t i = 0; i < proto.ints.size(); ++i) {
+    const unsigned value = static_cast<unsigned>(proto.ints[i] & 63) << (i * 6 % 8);
+    bytes[i * 6 / 8] = static_cast<uint8_t>(bytes[i * 6 / 8] | value);
+    if (value > 255) bytes[i * 6 / 8 + 1] = static_cast<uint8_t>(value >> 8);
+  }
+}
+
 // Elements of int32_data, int64_data or uint64_data, narrowed to the tensor's own width. Types below
-// 8 bits arrive packed, one byte of packed elements in each number.
+// 6 bits arrive packed, one byte of packed elements in each number.
 void storeInts(const TensorProto& proto, Tensor& tensor) {
+  if (bitsOf(tensor.dtype()) == 6) return storeSixBits(proto, tensor);
   const size_t width = isPacked(tensor.dtype()) ? 1 : sizeOf(tensor.dtype());
   checkCount(proto, proto.ints.size(), tensor.bytes() / width, "numbers");
   switch (width) {
@@ -75,7 +88,9 @@ Ref<Tensor> fromTypedData(const TensorProto& proto, DType dtype, const Shape& sh
   const size_t perNumber = field == Field::Floats    ? sizeof(float)
                            : field == Field::Doubles ? sizeof(double)
                                                      : std::max<size_t>(sizeOf(dtype), 1);
-  checkCount(proto, numbersIn(proto, field), bytes / perNumber, "numbers");
+  const bool sixBits = bitsOf(dtype) == 6;
+  checkCount(proto, numbersIn(proto, field), sixBits ? static_cast<size_t>(shape.count()) : bytes / perNumber,
+             "numbers");
   Ref<Tensor> tensor = Tensor::allocate(dtype, shape);
   if (field == Field::Floats)
     storeFloats(proto, proto.floats, *tensor);
@@ -86,6 +101,12 @@ Ref<Tensor> fromTypedData(const TensorProto& proto, DType dtype, const Shape& sh
   return tensor;
 }
 
+Ref<Tensor> fromStrings(const TensorProto& proto, const Shape& shape) {
+  if (proto.isExternal || proto.hasRaw) failAt(proto, MAX_STATUS_INVALID_ARGUMENT, "holds strings as raw bytes");
+  checkCount(proto, proto.strings.size(), static_cast<size_t>(shape.count()), "strings");
+  return stringTensor(shape, proto.strings);
+}
+
 size_t numberOf(const TensorProto& proto, std::string_view key, std::string_view text) {
   size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -94,55 +115,94 @@ size_t numberOf(const TensorProto& proto, std::string_view key, std::string_view
   return value;
 }
 
+// Fails if the size in bytes cannot be counted.
 Shape shapeOf(const TensorProto& proto) {
   for (int64_t dim : proto.dims)
     if (dim < 0) failAt(proto, MAX_STATUS_INVALID_ARGUMENT, concat("has the negative dimension ", dim));
-  return Shape(proto.dims);
+  try {
+    const Shape shape(proto.dims);
+    (void)bytesFor(dtypeFromOnnx(proto.dataType).value_or(DType::UInt8), shape.count());
+    return shape;
+  } catch (const Error& error) {
+    failAt(proto, error.status(), error.message());
+  }
 }
 
 }  // namespace
 
-TensorReader::TensorReader(Ref<Storage> file, std::string folder)
-    : file_(std::move(file)), folder_(std::move(folder)) {}
-
-Ref<Tensor> TensorReader::read(const TensorProto& proto) {
+Ref<Tensor> TensorReader::read(const TensorProto& proto, bool isWeight) {
   const std::optional<DType> dtype = dtypeFromOnnx(proto.dataType);
   if (!dtype) failAt(proto, MAX_STATUS_UNIMPLEMENTED, concat("has the unknown data type number ", proto.dataType));
-  if (*dtype == DType::String) failAt(proto, MAX_STATUS_UNIMPLEMENTED, "string tensors are not supported");
   const Shape shape = shapeOf(proto);
-  if (proto.isExternal) return readExternal(proto, *dtype, shape);
+  if (*dtype == DType::String) return fromStrings(proto, shape);
+  if (proto.isExternal) return viewOrCopy(*dtype, shape, external(proto, bytesFor(*dtype, shape.count())), isWeight);
   if (!proto.hasRaw) return fromTypedData(proto, *dtype, shape);
   checkCount(proto, proto.raw.size(), bytesFor(*dtype, shape.count()), "bytes");
-  return viewOrCopy(*dtype, shape, proto.raw.data(), file_);
+  return viewOrCopy(*dtype, shape, {proto.raw.data(), file_}, isWeight);
+}
+
+Ref<Tensor> TensorReader::read(const TensorProto& proto) { return read(proto, false); }
+
+Ref<Tensor> TensorReader::readWeight(const TensorProto& proto) {
+  if (options_.weights) {
+    const auto entry = options_.weights->entries.find(proto.name);
+    if (entry != options_.weights->entries.end()) return given(proto, entry->second);
+  }
+  return read(proto, true);
+}
+
+Ref<Tensor> TensorReader::given(const TensorProto& proto, const WeightTable::Entry& entry) const {
+  entry.used = true;
+  const DType dtype = dtypeFromOnnx(proto.dataType).value_or(DType::Invalid);
+  const Shape shape = shapeOf(proto);
+  if (dtype != entry.tensor->dtype() || !(shape == entry.tensor->shape()))
+    failWeightType(proto.name, *entry.tensor, TensorType::of(dtype, symbolic(shape)));
+  return entry.tensor;
 }
 
 // Kernels rely on elements that are aligned to their size; a protobuf file aligns nothing.
-Ref<Tensor> TensorReader::viewOrCopy(DType dtype, const Shape& shape, const char* data, const Ref<Storage>& owner) {
-  const size_t alignment = std::min<size_t>(std::max<size_t>(sizeOf(dtype), 1), 8);
-  if (reinterpret_cast<uintptr_t>(data) % alignment == 0) return makeRef<Tensor>(dtype, shape, data, owner);
-  return Tensor::copyOf(dtype, shape, data);
+Ref<Tensor> TensorReader::viewOrCopy(DType dtype, const Shape& shape, const Bytes& bytes, bool isWeight) const {
+  const auto view = makeRef<Tensor>(dtype, shape, bytes.data, bytes.owner);
+  if (bytes.owner == file_ ? options_.copyFile : options_.copyExternal) {
+    Ref<Storage> copy = allocateLastingStorage(view->bytes());
+    view->copyTo(copy->data());
+    const void* data = copy->data();
+    return makeRef<Tensor>(dtype, shape, data, std::move(copy));
+  }
+  const bool stays = isWeight && shape.rank() >= 2 && view->bytes() >= kLargeTensorBytes;
+  return stays ? view : view->aligned();
 }
 
-Ref<Tensor> TensorReader::readExternal(const TensorProto& proto, DType dtype, const Shape& shape) {
+TensorReader::Bytes TensorReader::external(const TensorProto& proto, size_t size) {
   std::string_view location;
-  size_t offset = 0;
-  const size_t needed = bytesFor(dtype, shape.count());
-  size_t length = needed;
+  size_t offset = 0, length = size;
   for (const auto& [key, value] : proto.external) {
     if (key == "location") location = value;
     if (key == "offset") offset = numberOf(proto, key, value);
     if (key == "length") length = numberOf(proto, key, value);
   }
-  checkCount(proto, length, needed, "bytes of external data");
+  checkCount(proto, length, size, "bytes of external data");
+  if (options_.compiledData && location.empty()) return ownData(proto, offset, length);
   auto file = externalFiles_.find(location);
   if (file == externalFiles_.end())
-    file = externalFiles_.emplace(location, openExternalData(folder_, location, proto.name)).first;
+    file = externalFiles_.emplace(location, openExternalData(options_.folder, location, proto.name)).first;
   const Storage& storage = *file->second;
   if (offset > storage.size() || length > storage.size() - offset)
     failAt(proto, MAX_STATUS_DATA_LOSS,
            concat("external data [", offset, ", ", offset, " + ", length, ") ends past the ", storage.size(),
                   " bytes of '", location, "'"));
-  return viewOrCopy(dtype, shape, static_cast<const char*>(storage.data()) + offset, file->second);
+  return {static_cast<const char*>(storage.data()) + offset, file->second};
+}
+
+// In a compiled model tensors lie in the file itself.
+TensorReader::Bytes TensorReader::ownData(const TensorProto& proto, size_t offset, size_t length) const {
+  const Storage& storage = *options_.compiledData;
+  const size_t size = storage.size() - options_.compiledDataOffset;
+  if (offset > size || length > size - offset)
+    failAt(proto, MAX_STATUS_DATA_LOSS,
+           concat("data [", offset, ", ", offset, " + ", length, ") ends past the ", size, " bytes of weights"));
+  const char* data = static_cast<const char*>(storage.data()) + options_.compiledDataOffset;
+  return {data + offset, options_.compiledData};
 }
 
 }  // namespace max::onnx

@@ -4,26 +4,41 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
-#include "base/tensor.h"
+#include "base/file.h"
+#include "onnx/import.h"
 #include "onnx/proto.h"
 
 namespace max::onnx {
 
 class TensorReader {
  public:
-  // `file` holds the bytes that protos point into; `folder` is where external data may be (empty = nowhere).
-  TensorReader(Ref<Storage> file, std::string folder);
+  // `file` holds the bytes that protos point into.
+  TensorReader(Ref<Storage> file, const ImportOptions& options) : file_(std::move(file)), options_(options) {}
 
   Ref<Tensor> read(const TensorProto& proto);
+  // What the options give in its place, or a large tensor where it lies in its file, aligned or not: the compiler knows
+  // (Tensor::aligned). The rest as read().
+  Ref<Tensor> readWeight(const TensorProto& proto);
+
+  const std::map<std::string, Ref<MappedFile>, std::less<>>& externalFiles() const { return externalFiles_; }
+  const ImportOptions& options() const { return options_; }
 
  private:
-  Ref<Tensor> readExternal(const TensorProto& proto, DType dtype, const Shape& shape);
-  Ref<Tensor> viewOrCopy(DType dtype, const Shape& shape, const char* data, const Ref<Storage>& owner);
+  struct Bytes {
+    const char* data;
+    Ref<Storage> owner;
+  };
+  Bytes external(const TensorProto& proto, size_t size);
+  Bytes ownData(const TensorProto& proto, size_t offset, size_t length) const;
+  Ref<Tensor> given(const TensorProto& proto, const WeightTable::Entry& entry) const;
+  Ref<Tensor> viewOrCopy(DType dtype, const Shape& shape, const Bytes& bytes, bool isWeight) const;
+  Ref<Tensor> read(const TensorProto& proto, bool isWeight);
 
   Ref<Storage> file_;
-  std::string folder_;
-  std::map<std::string, Ref<Storage>, std::less<>> externalFiles_;
+  const ImportOptions& options_;
+  std::map<std::string, Ref<MappedFile>, std::less<>> externalFiles_;
 };
 
 }  // namespace max::onnx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/object.h"
 #include "graph/schema.h"
 #include "ops/kernel.h"
 
@@ -48,7 +49,7 @@ bool isView(const Node& node, std::span<const Tensor* const> inputs, std::span<c
 }
 
 std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* const> inputs,
-                                   std::span<const Operand> outputs) {
+                                   std::span<const Operand> outputs, size_t maxScratch) {
   const std::vector<Operand> operands = inputOperands(inputs);
   const KernelRequest request{node, operands, outputs, 1};
   const std::unique_ptr<Kernel> kernel = createKernel(request);
@@ -60,24 +61,44 @@ std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* con
     if (outputs[i].present()) results[i] = Tensor::allocate(outputs[i].dtype, outputs[i].shape);
     targets.push_back(results[i] ? results[i]->mutableData() : nullptr);
   }
+  require(kernel->scratchBytes() <= maxScratch, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(), ": needs ",
+          kernel->scratchBytes(), " bytes of working memory");
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
   kernel->run({sources.data(), targets.data(), static_cast<std::byte*>(scratch->data()), 1});
   return results;
 }
 
-}  // namespace
+// Weights as they lie in files become what kernels expect.
+struct AlignedInputs {
+  explicit AlignedInputs(std::span<const Tensor* const> inputs) : tensors(inputs.begin(), inputs.end()) {
+    for (const Tensor*& tensor : tensors)
+      if (tensor && !tensor->isAligned()) tensor = copies.emplace_back(tensor->aligned()).get();
+  }
+  std::vector<const Tensor*> tensors;
+  std::vector<Ref<Tensor>> copies;
+};
 
-std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs) {
+std::vector<Ref<Tensor>> evaluateInScope(const Node& node, std::span<const Tensor* const> inputs, size_t maxScratch) {
   const std::vector<InferContext::Output> inferred = inferNode(node, nullptr, inputTypes(inputs));
   std::vector<Operand> outputs;
   if (outputOperands(node, inferred, outputs)) {
     if (isView(node, inputs, outputs)) return {inputs[0]->reshaped(outputs[0].shape)};
-    return runKernel(node, inputs, outputs);
+    return runKernel(node, AlignedInputs(inputs).tensors, outputs, maxScratch);
   }
   const OpKernels* kernels = findKernels(node.domain(), node.op());
   require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, node.description(),
           ": the shapes of its outputs are not known from its inputs");
-  return kernels->dynamic(node, inputs);
+  return kernels->dynamic(node, AlignedInputs(inputs).tensors);
+}
+
+}  // namespace
+
+std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs, size_t maxScratch) {
+  const PoolScope scope;
+  std::vector<Ref<Tensor>> results = evaluateInScope(node, inputs, maxScratch);
+  for (Ref<Tensor>& result : results)
+    if (result && holdsPointers(result->dtype())) result = selfContained(*result);
+  return results;
 }
 
 }  // namespace max

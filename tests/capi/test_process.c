@@ -162,6 +162,36 @@ static int64_t resident_pages(void) {
   return resident;
 }
 
+/* One of several ways to fail, in the file, its external data, the arguments or the call. */
+static void fail_to_load(MaxSession* session, MaxBuffer* input, int kind) {
+  const char* const paths[] = {MAX_TEST_DATA "/models/unsupported.onnx", MAX_TEST_DATA "/models/make_models.py",
+                               MAX_TEST_DATA "/models/none.onnx", MAX_TEST_DATA};
+  const char* path = MAX_TEST_DATA "/../../examples/digits/digits.onnx";
+  MaxModelLoadOptions options = MAX_MODEL_LOAD_OPTIONS_INIT;
+  MaxModel* model = NULL;
+  MaxBuffer* output = NULL;
+  const char* name = "no such weight";
+  switch (kind % 7) {
+    case 4: /* cut short */
+      assert_int_not_equal(maxModelLoadFromMemory(session, path, 3, NULL, &model), MAX_STATUS_OK);
+      break;
+    case 5: /* a weight that it has not, found after the import */
+      options.weightNames = &name;
+      options.weights = &input;
+      options.weightCount = 1;
+      CHECK_FAILS(maxModelLoad(session, path, &options, &model), MAX_STATUS_NOT_FOUND, name);
+      break;
+    case 6: /* a call that fails */
+      CHECK(maxModelLoad(session, path, NULL, &model));
+      CHECK_FAILS(maxModelExecute(model, NULL, 0, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT, "inputs");
+      maxModelRelease(model);
+      break;
+    default:
+      assert_int_not_equal(maxModelLoad(session, paths[kind % 7], NULL, &model), MAX_STATUS_OK);
+  }
+}
+
+/* Half of the cycles fail. */
 static void load_run_release(MaxBuffer* input, int cycles) {
   const char* path = MAX_TEST_DATA "/../../examples/digits/digits.onnx";
   for (int i = 0; i < cycles; ++i) {
@@ -169,8 +199,12 @@ static void load_run_release(MaxBuffer* input, int cycles) {
     MaxModel* model = NULL;
     MaxBuffer* output = NULL;
     CHECK(maxSessionCreate(NULL, &session));
-    CHECK(maxModelLoad(session, path, NULL, &model));
-    CHECK(maxModelExecute(model, &input, 1, NULL, &output, 1));
+    if (i % 2 == 1) {
+      fail_to_load(session, input, i / 2);
+    } else {
+      CHECK(maxModelLoad(session, path, NULL, &model));
+      CHECK(maxModelExecute(model, &input, 1, NULL, &output, 1));
+    }
     maxBufferRelease(output);
     maxModelRelease(model);
     maxSessionRelease(session);

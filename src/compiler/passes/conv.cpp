@@ -46,12 +46,15 @@ std::vector<float> biasOf(const Node& conv, size_t channels) {
 }
 
 Ref<Tensor> scaledWeights(const Tensor& weights, const std::vector<float>& scale) {
-  Ref<Tensor> result = Tensor::allocate(DType::Float32, weights.shape());
-  auto* target = static_cast<float*>(result->mutableData());
-  const float* source = weights.as<float>();
+  const Ref<Storage> scaled = allocateLastingStorage(weights.bytes());
+  auto result = makeRef<Tensor>(DType::Float32, weights.shape(), scaled->data(), scaled);
+  auto* target = static_cast<float*>(scaled->data());
+  const Ref<Tensor> aligned = weights.aligned();
+  const float* source = aligned->as<float>();
   const int64_t inner = scale.empty() ? 0 : weights.count() / static_cast<int64_t>(scale.size());
   for (const float factor : scale)
     for (int64_t i = 0; i < inner; ++i) *target++ = *source++ * factor;
+  weights.dropPages();
   return result;
 }
 

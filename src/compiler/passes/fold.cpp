@@ -10,18 +10,6 @@ namespace max {
 
 namespace {
 
-// What folding may produce at most, so that a small file cannot make large tensors.
-constexpr size_t kFreeBytes = size_t{4} << 20;
-constexpr size_t kBytesPerConstantByte = 2;
-
-size_t constantBytes(const Graph& graph) {
-  size_t bytes = 0;
-  for (const Node* node : graph.nodes())
-    for (const Value* input : node->inputs)
-      if (input && input->constant) bytes += input->constant->bytes() / std::max<size_t>(input->uses.size(), 1);
-  return bytes;
-}
-
 // Bytes of all outputs; nullopt if they are not known or overflow.
 std::optional<size_t> producedBytes(const Node& node) {
   size_t bytes = 0;
@@ -38,20 +26,27 @@ std::optional<size_t> producedBytes(const Node& node) {
 bool isFoldable(const Node& node) {
   if (hasTrait(node, kTraitRandom) || hasTrait(node, kTraitControlFlow)) return false;
   if (hasTrait(node, kTraitDataDependent)) return false;
+  for (const Value* output : node.outputs)
+    if (output && holdsPointers(output->type.dtype)) return false;  // their size is in none of the types
   return std::all_of(node.inputs.begin(), node.inputs.end(),
                      [](const Value* input) { return !input || input->constant; });
 }
 
+// Room to work in, that a kernel may need beside its outputs.
+constexpr size_t kMaxScratch = size_t{16} << 20;
+
 std::vector<Ref<Tensor>> evaluateNode(const Node& node) {
   std::vector<const Tensor*> inputs;
   for (const Value* input : node.inputs) inputs.push_back(input ? input->constant.get() : nullptr);
-  return evaluate(node, inputs);
+  std::vector<Ref<Tensor>> results = evaluate(node, inputs, kMaxScratch);
+  for (const Tensor* input : inputs)
+    if (input) input->dropPages();
+  return results;
 }
 
 class Folder {
  public:
-  explicit Folder(Rewriter& rewriter)
-      : rewriter_(rewriter), budget_(kFreeBytes + kBytesPerConstantByte * constantBytes(rewriter.graph())) {}
+  explicit Folder(Rewriter& rewriter) : rewriter_(rewriter), budget_(rewriter.options().budget->folded) {}
 
   void run() {
     const std::vector<Node*> nodes = rewriter_.graph().nodes();
@@ -101,7 +96,7 @@ class Folder {
   }
 
   Rewriter& rewriter_;
-  size_t budget_;
+  size_t& budget_;
 };
 
 }  // namespace

@@ -25,7 +25,8 @@ Value* scaledConstant(Rewriter& rewriter, Value* value, float factor) {
   if (factor == 1) return value;
   if (!value->constant || value->constant->dtype() != DType::Float32) return nullptr;
   Ref<Tensor> result = Tensor::allocate(DType::Float32, value->constant->shape());
-  const std::span<const float> source = value->constant->values<float>();
+  const Ref<Tensor> aligned = value->constant->aligned();
+  const std::span<const float> source = aligned->values<float>();
   std::transform(source.begin(), source.end(), static_cast<float*>(result->mutableData()),
                  [factor](float element) { return element * factor; });
   return rewriter.constant(std::move(result));

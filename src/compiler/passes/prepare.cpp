@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs weights for the kernels that want them packed, one tensor per lane at a time.
+// Packs weights for the kernels that want them packed, one tensor per lane at a time, so that beside the packed
+// weights only a few of the model's own are in memory.
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/active_call.h"
+#include "compiler/aligned_weights.h"
 #include "compiler/passes.h"
 #include "ops/kernel.h"
 
@@ -7,16 +15,161 @@ namespace max {
 
 namespace {
 
+// Packing is as fast as memory; more lanes would only hold more tensors at a time.
+constexpr int kPackingLanes = 4;
+constexpr size_t kTightBudget = size_t{32} << 20;
+
 struct Job {
   Node* node;
   const OpKernels* kernels;
 };
 
-Ref<Prepared> prepareNode(const Job& job) {
-  std::vector<const Tensor*> constants;
-  for (const Value* input : job.node->inputs) constants.push_back(input ? input->constant.get() : nullptr);
-  return job.kernels->prepare(*job.node, constants);
+bool isReplaced(const Use& use) {
+  return use.node->prepared && use.node->prepared->replaces(static_cast<size_t>(use.index));
 }
+
+bool isLarge(const Value* value) {
+  return value && value->constant && value->constant->bytes() >= kLargeTensorBytes && value->constant->hasContents();
+}
+
+bool isInFile(const Tensor& tensor) { return tensor.storage() && tensor.storage()->file(); }
+
+// What lies in a file can be read again, whoever may want it; the rest goes for good.
+void giveUp(Value& value) {
+  if (isInFile(*value.constant))
+    value.constant->dropPages();
+  else
+    value.constant = value.constant->withoutContents();
+}
+
+// Packed weights of another graph of the same file, by the address of a weight in the mapping that both share.
+class Donor {
+ public:
+  explicit Donor(const Graph* graph) {
+    if (!graph) return;
+    for (const Node* node : graph->nodes())
+      if (const void* address = node->prepared ? addressOf(*node) : nullptr) nodes_.emplace(address, node);
+  }
+
+  Ref<Prepared> find(const Node& node) const {
+    if (nodes_.empty()) return nullptr;
+    const auto [begin, end] = nodes_.equal_range(addressOf(node));
+    for (auto entry = begin; entry != end; ++entry)
+      if (isSame(*entry->second, node)) return entry->second->prepared;
+    return nullptr;
+  }
+
+ private:
+  static const Tensor* fileTensor(const Value* value) {
+    return isLarge(value) && isInFile(*value->constant) ? value->constant.get() : nullptr;
+  }
+
+  static const void* addressOf(const Node& node) {
+    for (const Value* input : node.inputs)
+      if (const Tensor* tensor = fileTensor(input)) return tensor->data();
+    return nullptr;
+  }
+
+  static bool isSame(const Value* a, const Value* b) {
+    const Tensor *first = fileTensor(a), *second = fileTensor(b);
+    if (!first || !second) return false;
+    return first->data() == second->data() && first->dtype() == second->dtype() && first->shape() == second->shape();
+  }
+
+  // Where the same constants became the same packed weights. What was prepared knows nothing of other inputs.
+  static bool isSame(const Node& a, const Node& b) {
+    if (a.schema != b.schema || a.inputs.size() != b.inputs.size()) return false;
+    if (a.attributes.entries() != b.attributes.entries()) return false;
+    bool found = false;
+    for (size_t i = 0; i < a.inputs.size(); ++i) {
+      if (!a.prepared->replaces(i)) continue;
+      if (!isSame(a.inputs[i], b.inputs[i])) return false;
+      found = true;
+    }
+    return found;
+  }
+
+  std::unordered_multimap<const void*, const Node*> nodes_;
+};
+
+class Packer {
+ public:
+  explicit Packer(const CompileOptions& options) : budget_(options.budget->packed), donor_(options.donor) {}
+
+  void run(const Job& job) {
+    if (!isAffordable()) return;
+    Node& node = *job.node;
+    node.prepared = donor_.find(node);
+    const bool isNew = !node.prepared;
+    if (isNew) node.prepared = prepare(job);
+    if (node.prepared) finish(node, isNew);
+  }
+
+ private:
+  Ref<Prepared> prepare(const Job& job) {
+    std::vector<Ref<Tensor>> held;
+    std::vector<const Tensor*> constants;
+    for (const Value* input : job.node->inputs) {
+      const bool isKnown = input && input->constant && input->constant->hasContents();
+      if (isKnown) held.push_back(aligned(*input->constant));
+      constants.push_back(isKnown ? held.back().get() : nullptr);
+    }
+    Ref<Prepared> result = job.kernels->prepare(*job.node, constants);
+    for (size_t i = 0, copy = 0; i < constants.size(); ++i)
+      if (constants[i] && held[copy++].get() != job.node->inputs[i]->constant.get()) giveBack(*constants[i]);
+    return result;
+  }
+
+  // As Tensor::aligned, in memory that was used for others before.
+  Ref<Tensor> aligned(const Tensor& tensor) {
+    if (tensor.isAligned()) return tensor.aligned();
+    Ref<Storage> block = takeBlock(tensor.bytes());
+    tensor.copyTo(block->data());
+    const void* data = block->data();
+    return makeRef<Tensor>(tensor.dtype(), tensor.shape(), data, std::move(block));
+  }
+
+  Ref<Storage> takeBlock(size_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      Ref<Storage> block;
+      if (!blocks_.empty()) {
+        block = std::move(blocks_.back());
+        blocks_.pop_back();
+      }
+      if (block && block->size() >= bytes) return block;
+    }
+    return allocateLastingStorage(bytes);
+  }
+
+  void giveBack(const Tensor& copy) {
+    const std::lock_guard lock(mutex_);
+    const bool isMine = copy.referenceCount() == 1 && copy.storage()->referenceCount() == 1;
+    if (isMine) blocks_.push_back(copy.storage());
+  }
+
+  bool isAffordable() {
+    const std::lock_guard lock(mutex_);
+    return budget_ > 0;
+  }
+
+  // The last job that needs a constant gives it up.
+  void finish(const Node& node, bool isNew) {
+    const std::lock_guard lock(mutex_);
+    if (isNew) budget_ -= std::min(budget_, node.prepared->bytes());
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      Value* value = node.inputs[i];
+      if (!node.prepared->replaces(i) || !isLarge(value)) continue;
+      if (++done_[value] == value->uses.size() && !value->isOutput()) giveUp(*value);
+    }
+  }
+
+  std::mutex mutex_;
+  size_t& budget_;
+  std::vector<Ref<Storage>> blocks_;  // idle ones
+  Donor donor_;
+  std::unordered_map<const Value*, size_t> done_;  // uses that do without the contents from now on
+};
 
 }  // namespace
 
@@ -26,12 +179,30 @@ void prepareWeights(Rewriter& rewriter) {
     const OpKernels* kernels = findKernels(node->domain(), node->op());
     if (kernels && kernels->prepare && !node->prepared) jobs.push_back({node, kernels});
   }
-  parallelFor(rewriter.options().lanes, static_cast<int64_t>(jobs.size()), 1, [&](int64_t begin, int64_t end, int) {
+  Packer packer(rewriter.options());
+  // Where little may be packed, no two jobs may go over it at the same time.
+  const bool isTight = rewriter.options().budget->packed < kTightBudget;
+  const int lanes = isTight ? 1 : std::min(rewriter.options().lanes, kPackingLanes);
+  std::atomic<size_t> done{0};
+  parallelFor(lanes, static_cast<int64_t>(jobs.size()), 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
-      const Job& job = jobs[static_cast<size_t>(i)];
-      job.node->prepared = prepareNode(job);
+      packer.run(jobs[static_cast<size_t>(i)]);
+      reportProgress(0.5 + 0.49 * static_cast<double>(++done) / static_cast<double>(jobs.size()), "pack");
     }
   });
+}
+
+void settleConstants(Graph& graph) {
+  const auto settle = [](Value* value) {
+    if (!isLarge(value)) return;
+    if (!value->isOutput() && std::all_of(value->uses.begin(), value->uses.end(), isReplaced))
+      giveUp(*value);
+    else if (!value->constant->isAligned())
+      value->constant = alignedWeight(*value->constant);
+  };
+  for (Node* node : graph.nodes())
+    for (Value* input : node->inputs) settle(input);
+  for (Value* output : graph.outputs()) settle(output);
 }
 
 }  // namespace max

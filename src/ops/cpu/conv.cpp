@@ -282,6 +282,8 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   if (weights->shape().rank() < 3 || weights->shape().rank() > 5 || !hasPlainPadding(node)) return nullptr;
   const int64_t groups = node.attributes.getInt("group", 1);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
+  const int64_t rows = weights->shape().product(1, weights->shape().rank());
+  if (isMostlyPadding(gemmTable(), groups, rows, weights->shape()[0] / groups)) return nullptr;
   return packFilters(*weights, groups, defaultLanes());
 }
 

@@ -174,6 +174,7 @@ class DepthwiseWeights : public Prepared {
       for (int64_t t = 0; t < taps; ++t) to[t * channels + c] = weights.as<float>()[c * taps + t];
   }
   size_t bytes() const override { return values_->bytes(); }
+  bool replaces(size_t input) const override { return input == 1; }
   const float* data() const { return values_->as<float>(); }
 
  private:

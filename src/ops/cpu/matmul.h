@@ -14,6 +14,7 @@ class PackedWeights : public Prepared {
   PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
 
   size_t bytes() const override { return storage_->size(); }
+  bool replaces(size_t input) const override { return input == 1; }
   float* matrix(int64_t index) { return static_cast<float*>(storage_->data()) + index * stride_; }
   const float* data() const { return static_cast<const float*>(storage_->data()); }
   int64_t stride() const { return stride_; }  // floats from one matrix to the next
@@ -24,6 +25,9 @@ class PackedWeights : public Prepared {
   int64_t stride_;
   int lanes_;
 };
+
+// Whether packing makes a large thing of narrow matrices, which a small file can ask for; plans pack those when they run.
+bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
 
 // numpy's rules for the operands of a product.
 struct ProductShape {

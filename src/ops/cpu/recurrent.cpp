@@ -97,6 +97,7 @@ std::vector<CellActivation> cellActivations(const Node& node, std::span<const st
 struct RecurrentWeights : Prepared {
   Ref<PackedWeights> input, state, candidate;
   size_t bytes() const override { return input->bytes() + state->bytes() + (candidate ? candidate->bytes() : 0); }
+  bool replaces(size_t index) const override { return index == 1 || index == 2; }
 };
 
 Ref<PackedWeights> packGates(const Tensor& weights, int64_t first, int64_t columns) {

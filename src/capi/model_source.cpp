@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/model_source.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/fork.h"
+#include "graph/composite.h"
+#include "graph/schema.h"
+#include "graph/subgraphs.h"
+#include "ops/kernel.h"
+
+namespace max::capi {
+
+namespace {
+
+bool isSupported(std::string_view domain, std::string_view op) {
+  const OpSchema* schema = findSchema(domain, op);
+  if (!schema) return false;
+  return findKernels(domain, op) || schema->has(kTraitControlFlow) || schema->has(kTraitView) ||
+         schema->has(kTraitShapeOnly);
+}
+
+class BorrowedStorage final : public Storage {
+ public:
+  BorrowedStorage(const void* data, size_t size) : Storage(const_cast<void*>(data), size) {}
+};
+
+void countNodes(const Graph& graph, std::map<std::string, int64_t>& operators) {
+  for (const Node* node : graph.nodes()) {
+    ++operators[displayName(node->domain(), node->op())];
+    forEachSubgraph(*node, [&](const Graph& subgraph) { countNodes(subgraph, operators); });
+  }
+}
+
+void bindWeight(Graph& graph, const std::string& name, const WeightTable::Entry& entry) {
+  Value* weight = graph.findValue(name);
+  if (!weight || !weight->isWeight) return;
+  entry.used = true;
+  const std::optional<Shape> shape = concrete(weight->type.dims);
+  if (entry.tensor->dtype() != weight->type.dtype || !shape || !(entry.tensor->shape() == *shape))
+    failWeightType(name, *entry.tensor, weight->type);
+  weight->constant = entry.tensor;
+}
+
+void addOwnBytes(const Graph& graph, size_t& bytes) {
+  for (const Node* node : graph.nodes()) {
+    for (const Value* input : node->inputs)
+      if (input && input->constant && !(input->constant->storage() && input->constant->storage()->file()))
+        bytes += input->constant->bytes();
+    forEachSubgraph(*node, [&](const Graph& subgraph) { addOwnBytes(subgraph, bytes); });
+  }
+}
+
+// Never destroyed: models may be released while the process exits. Guarded by processMutex().
+std::vector<SharedGraph*>& sharedGraphs() {
+  static auto& graphs = *new std::vector<SharedGraph*>;
+  return graphs;
+}
+
+bool isUnchanged(const std::pair<std::string, FileIdentity>& file) {
+  try {
+    return File::openForRead(file.first).identity() == file.second;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+Ref<Storage> borrowedStorage(const void* data, size_t size) { return makeRef<BorrowedStorage>(data, size); }
+
+Ref<Storage> copiedStorage(const void* data, size_t size) {
+  Ref<Storage> copy = allocateStorage(size);
+  std::copy_n(static_cast<const std::byte*>(data), size, static_cast<std::byte*>(copy->data()));
+  return copy;
+}
+
+FileSource::FileSource(Ref<Storage> file, std::string name, const Options& options)
+    : file_(std::move(file)), name_(std::move(name)), options_(options) {
+  if (isCompiledModel(*file_)) compiled_ = openCompiledModel(file_, name_);
+}
+
+ImportOptions FileSource::importOptions() const {
+  ImportOptions options;
+  options.source = name_;
+  options.isSupported = &isSupported;
+  options.copyFile = options.copyExternal = options_.copyWeights;
+  if (!options_.isInMemory) {
+    const size_t slash = name_.rfind('/');
+    options.folder = slash == std::string::npos ? "." : name_.substr(0, slash + 1);
+    options.copyFile &= isMapped();
+  }
+  if (isStored()) {
+    options.compiledData = file_;
+    options.compiledDataOffset = compiled_.dataOffset;
+  }
+  return options;
+}
+
+ImportedModel FileSource::import(const WeightTable& weights) const {
+  ImportOptions options = importOptions();
+  options.weights = &weights;
+  ImportedModel imported = importOnnx(isStored() ? compiled_.graph : file_, options);
+  for (auto& [path, storage] : imported.externalFiles) path = concat(options.folder, "/", path);
+  if (options_.copyWeights) imported.externalFiles.clear();
+  return imported;
+}
+
+ModelInfo FileSource::inspect() const { return inspectOnnx(isStored() ? compiled_.graph : file_, importOptions()); }
+
+// Types are inferred again, since shapes may depend on contents.
+ImportedModel BuiltSource::import(const WeightTable& weights) const {
+  ImportedModel imported;
+  imported.graph = graph_->clone();
+  countNodes(*graph_, imported.info.operators);
+  for (const auto& [name, entry] : weights.entries) bindWeight(*imported.graph, name, entry);
+  if (!weights.entries.empty()) imported.graph->inferTypes();
+  return imported;
+}
+
+size_t BuiltSource::ownBytes() const {
+  size_t bytes = 0;
+  addOwnBytes(*graph_, bytes);
+  return bytes;
+}
+
+SharedGraph::SharedGraph(Parts parts) : parts_(std::move(parts)) {}
+
+void SharedGraph::enter() {
+  const std::lock_guard lock(processMutex());
+  sharedGraphs().push_back(this);
+  entered_ = true;
+}
+
+SharedGraph::~SharedGraph() {
+  if (!entered_) return;
+  const std::lock_guard lock(processMutex());
+  std::erase(sharedGraphs(), this);
+}
+
+template <class Matches>
+Ref<SharedGraph> SharedGraph::findEntry(Matches matches) {
+  const std::lock_guard lock(processMutex());
+  for (SharedGraph* entry : sharedGraphs())
+    if (matches(entry->parts_) && entry->tryRetain()) return Ref<SharedGraph>::adopt(entry);
+  return nullptr;
+}
+
+Ref<SharedGraph> SharedGraph::find(const GraphKey& key) {
+  Ref<SharedGraph> found = findEntry([&](const Parts& parts) { return parts.hasOwnWeights && parts.key == key; });
+  if (!found) return nullptr;
+  const auto& files = found->parts().externalFiles;
+  return std::all_of(files.begin(), files.end(), isUnchanged) ? found : nullptr;
+}
+
+Ref<SharedGraph> SharedGraph::findRelated(const GraphKey& key) {
+  return findEntry([&](const Parts& parts) { return parts.key.file == key.file; });
+}
+
+}  // namespace max::capi

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of loaded models: replacing, saving.
+#include "capi/guard.h"
+#include "capi/model_loader.h"
+#include "max/model.h"
+
+using max::capi::guard;
+using max::capi::requireArgument;
+
+MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names, MaxBuffer* const* weights, int32_t count) {
+  return guard([&] {
+    requireArgument(model, "model");
+    max::require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, "count is ", count);
+    if (count == 0) return;
+    requireArgument(names, "names");
+    requireArgument(weights, "weights");
+    for (int32_t i = 0; i < count; ++i) {
+      max::require(names[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Name of weight ", i, " is NULL");
+      max::require(weights[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Weight ", i, " ('", names[i], "') is NULL");
+    }
+    const auto size = static_cast<size_t>(count);
+    max::capi::replaceWeights(*model, {names, size}, {weights, size});
+  });
+}
+
+MaxStatus maxModelSave(const MaxModel* model, const char* path) {
+  return guard([&] {
+    requireArgument(model, "model");
+    requireArgument(path, "path");
+    max::capi::saveModel(*model, path);
+  });
+}

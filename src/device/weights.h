@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named tensors of a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/buffer.h"
+#include "max/weights.h"
+
+struct MaxWeights : max::Handle {
+ public:
+  struct Entry {
+    std::string name;
+    max::Ref<MaxBuffer> buffer;
+  };
+
+  static max::Ref<MaxWeights> load(const std::string& path);
+  const std::vector<Entry>& entries() const { return entries_; }  // by rising names
+
+ private:
+  std::vector<Entry> entries_;
+};

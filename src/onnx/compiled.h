@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled models: an optimised graph with its weights in one file, see docs/compiled_models.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+#include "onnx/import.h"
+
+namespace max {
+
+bool isCompiledModel(const Storage& file);
+
+// Where the parts of the file are.
+struct CompiledModel {
+  Ref<Storage> graph;  // a ModelProto, for importOnnx with ImportOptions::compiledData
+  size_t dataOffset = 0;
+};
+
+// DATA_LOSS for a damaged file, UNIMPLEMENTED for one of a newer library; messages begin with `name`.
+CompiledModel openCompiledModel(const Ref<Storage>& file, const std::string& name);
+
+// Writes a graph that is compiled as far as files can hold it (CompileOptions::stopForStoring). Weights of the main
+// graph keep their names and can be replaced, everything else is constant.
+void saveCompiledModel(const Graph& graph, const std::vector<TensorType>& declaredOutputs, const ModelInfo& info,
+                       const std::string& path);
+
+}  // namespace max

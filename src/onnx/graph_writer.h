@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph -> ModelProto, for compiled models. Tensors that are not small are listed, to be written elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx/import.h"
+
+namespace max::onnx {
+
+inline constexpr uint64_t kTensorAlignment = 64;
+
+struct StoredTensor {
+  Ref<const Tensor> tensor;
+  uint64_t offset;
+};
+
+// In the order of their places, each at a multiple of kTensorAlignment.
+struct StoredTensors {
+  uint64_t add(const Tensor& tensor);  // -> offset; the same tensor only once
+
+  std::vector<StoredTensor> list;
+  std::unordered_map<const Tensor*, uint64_t> offsets;
+  uint64_t size = 0;
+};
+
+std::string writeModel(const Graph& graph, const std::vector<TensorType>& declaredOutputs, const ModelInfo& info,
+                       StoredTensors& tensors);
+
+}  // namespace max::onnx
