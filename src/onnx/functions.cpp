@@ -31,7 +31,7 @@ const FunctionProto* Functions::find(const NodeProto& node) const {
 namespace {
 
 constexpr size_t kLeastNodes = 16384;
-constexpr size_t kMostNodes = 1 << 20;
+constexpr size_t kMostNodes = 1 << 17;
 constexpr size_t kLeastBytes = 4 << 20;
 
 }  // namespace

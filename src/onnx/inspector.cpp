@@ -1,11 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/inspector.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "graph/composite.h"
 #include "onnx/opset.h"
 
 namespace max::onnx {
+
+namespace {
+
+// The largest models of today have a tenth of these; passes take time in proportion, and more with many outputs.
+constexpr size_t kMaxNodes = 1 << 17;
+constexpr size_t kMaxOperands = 1 << 16;  // inputs or outputs of a node
+constexpr size_t kMaxOutputs = 1 << 12;   // of a graph
+constexpr size_t kMaxAttributes = 1 << 10;
+
+void checkCount(size_t count, size_t most, std::string_view owner, std::string_view what) {
+  require(count <= most, MAX_STATUS_UNIMPLEMENTED, owner, " has ", count, " ", what, "; at most ", most,
+          " are supported");
+}
+
+void checkCounts(const NodeProto& node) {
+  checkCount(std::max(node.inputs.size(), node.outputs.size()), kMaxOperands,
+             concat("node '", node.name, "' (", node.op, ")"), "operands");
+  checkCount(node.attributes.size(), kMaxAttributes, concat("node '", node.name, "' (", node.op, ")"), "attributes");
+}
+
+}  // namespace
 
 void checkDepth(int depth) {
   require(depth < kMaxGraphDepth, MAX_STATUS_INVALID_ARGUMENT, "Subgraphs are nested more than ", kMaxGraphDepth,
@@ -33,6 +56,9 @@ ModelInfo Inspector::run() {
 void Inspector::visitGraph(Bytes bytes, int depth) {
   checkDepth(depth);
   const GraphProto graph = parseGraph(bytes);
+  nodes_ += graph.nodes.size();
+  checkCount(nodes_, kMaxNodes, "The model", "nodes");
+  checkCount(graph.outputs.size(), kMaxOutputs, concat("Graph '", graph.name, "'"), "outputs");
   for (Bytes initializer : graph.initializers) countParameters(parseTensor(initializer));
   for (Bytes initializer : graph.sparseInitializers)
     countParameters(parseTensor(parseSparseTensor(initializer).values));
@@ -41,6 +67,8 @@ void Inspector::visitGraph(Bytes bytes, int depth) {
 
 void Inspector::visitFunction(const FunctionProto& function) {
   inside_ = &function;
+  nodes_ += function.nodes.size();
+  checkCount(nodes_, kMaxNodes, "The model", "nodes");
   for (Bytes node : function.nodes) visitNode(parseNode(node), 0);
 }
 
@@ -51,6 +79,7 @@ void Inspector::countParameters(const TensorProto& tensor) {
 }
 
 void Inspector::visitNode(const NodeProto& node, int depth) {
+  checkCounts(node);
   const std::string_view domain = plainDomain(node.domain);
   ++info_.operators[displayName(domain, node.op)];
   if (const FunctionProto* function = functions_.find(node)) {

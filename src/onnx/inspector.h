@@ -34,6 +34,7 @@ class Inspector {
   std::vector<const FunctionProto*> pending_;
   std::set<const FunctionProto*> seen_;
   ModelInfo info_;
+  size_t nodes_ = 0;  // visited
 };
 
 std::string listUnsupported(const std::vector<UnsupportedNode>& nodes);

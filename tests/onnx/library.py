@@ -59,9 +59,9 @@ class Handle(ctypes.c_void_p):
 class Model:
     """A model loaded from bytes; run() takes and gives lists of arrays."""
 
-    def __init__(self, data, threads=2):
-        options = (ctypes.c_uint64 * 3)()  # structSize, devices, deviceCount | numThreads << 32
-        options[0], options[2] = 24, threads << 32
+    def __init__(self, data, threads=2, memory=0):
+        # structSize, devices, deviceCount | numThreads << 32, memoryLimit
+        options = (ctypes.c_uint64 * 4)(32, 0, threads << 32, memory)
         self.session, self.model = Handle("maxSessionRelease"), Handle("maxModelRelease")
         self.device = Handle("maxDeviceRelease")
         call("maxDeviceCreate", b"cpu", ctypes.c_int32(-1), None, ctypes.byref(self.device))
@@ -104,22 +104,24 @@ class Model:
             call("maxValueCreateTensor", value.parts, ctypes.byref(value))
         return value
 
-    def run(self, inputs):
+    def run(self, inputs, deadline=0.0):
+        """`deadline`: seconds, 0 = none."""
+        options = (ctypes.c_uint64 * 5)(40, 0, 0, 0, int(deadline * 1e9))  # structSize, .., cancellation, deadline
         if self.takes_values:
-            return self.run_values(inputs)
+            return self.run_values(inputs, options)
         arrays = [np.asarray(array, order="C") for array in inputs]
         buffers = [self.wrap(array) for array in arrays]
         pointers = (ctypes.c_void_p * max(len(buffers), 1))(*[buffer.value for buffer in buffers])
         outputs = (ctypes.c_void_p * self.outputs)()
-        call("maxModelExecute", self.model, pointers, ctypes.c_int32(len(buffers)), None, outputs,
+        call("maxModelExecute", self.model, pointers, ctypes.c_int32(len(buffers)), options, outputs,
              ctypes.c_int32(self.outputs))
         return [array_of(Handle("maxBufferRelease", pointer)) for pointer in outputs]
 
-    def run_values(self, inputs):
+    def run_values(self, inputs, options=None):
         values = [self.value(data) for data in inputs]
         pointers = (ctypes.c_void_p * max(len(values), 1))(*[value.value for value in values])
         outputs = (ctypes.c_void_p * self.outputs)()
-        call("maxModelExecuteValues", self.model, pointers, ctypes.c_int32(len(values)), None, outputs,
+        call("maxModelExecuteValues", self.model, pointers, ctypes.c_int32(len(values)), options, outputs,
              ctypes.c_int32(self.outputs))
         return [data_of(Handle("maxValueRelease", pointer)) for pointer in outputs]
 

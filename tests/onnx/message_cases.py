@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad models, bad inputs and bad arguments: what test_messages.py provokes one by one.
+
+A table maps a case's name to a function; the function must end with library.Failure."""
+
+import ctypes
+import os
+import pathlib
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+import library
+
+_library = ctypes.CDLL(library.LIBRARY)
+_library.maxStatusGetName.restype = ctypes.c_char_p
+
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+node, info = helper.make_node, helper.make_tensor_value_info
+X, I, C = info("x", FLOAT, ["n", 4]), info("i", INT64, ["k"]), info("c", BOOL, [])
+IMAGE = info("x", FLOAT, ["n", 3, 8, 8])
+DEEPEST = 40
+
+
+def status_name(status):
+    return _library.maxStatusGetName(ctypes.c_int32(status)).decode()
+
+
+def tensor(name, values, dtype=np.float32):
+    return numpy_helper.from_array(np.asarray(values, dtype), name)
+
+
+def ints(name, *values):
+    return tensor(name, values, np.int64)
+
+
+def graph(nodes, inputs=(), outputs=("y",), constants=(), name="main"):
+    return helper.make_graph(nodes, name, list(inputs), [helper.make_empty_tensor_value_info(o) for o in outputs],
+                             list(constants))
+
+
+def model(nodes, inputs=(X,), outputs=("y",), constants=(), opset=21, domains=()):
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
+    proto = helper.make_model(graph(nodes, inputs, outputs, constants), opset_imports=opsets, ir_version=10)
+    return proto.SerializeToString()
+
+
+def one(op, inputs=("x",), constants=(), graph_inputs=(X,), outputs=("y",), **attributes):
+    """A model of one node, called "bad"."""
+    return model([node(op, list(inputs), list(outputs), name="bad", **attributes)], graph_inputs, outputs, constants)
+
+
+def raw(name, dtype, dims, data):
+    return TensorProto(name=name, data_type=dtype, dims=dims, raw_data=data)
+
+
+def with_weight(weight):
+    return model([node("Identity", ["w"], ["y"], name="user")], (), ("y",), [weight])
+
+
+def external(location, **entries):
+    weight = TensorProto(name="w", data_type=FLOAT, dims=[4], data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": location, **entries}.items():
+        weight.external_data.add(key=key, value=str(value))
+    return with_weight(weight)
+
+
+def wrong_type_attribute():
+    bad = node("Softmax", ["x"], ["y"], name="bad")
+    bad.attribute.append(helper.make_attribute("axis", "last"))
+    return model([bad])
+
+
+def wire(tag, payload):
+    """A field of a protocol buffer: bytes, or a small number."""
+    if isinstance(payload, int):
+        return varint(tag << 3) + varint(payload)
+    return varint(tag << 3 | 2) + varint(len(payload)) + payload
+
+
+def varint(value):
+    data = b""
+    while value > 127:
+        data, value = data + bytes([value & 127 | 128]), value >> 7
+    return data + bytes([value])
+
+
+def nested(depth):
+    """Branches within branches, written by hand since Python's protobuf has a limit of its own."""
+    result = wire(12, wire(1, b"r"))
+    body = node("Identity", ["x"], ["r"]).SerializeToString()
+    for _ in range(depth):
+        inner = wire(1, body) + result
+        attribute = wire(1, b"then_branch") + wire(6, inner) + wire(20, 5)
+        body = node("If", ["c"], ["r"], name="bad").SerializeToString() + wire(5, attribute)
+    main = wire(1, body) + b"".join(wire(11, value.SerializeToString()) for value in (X, C)) + result
+    return wire(1, 10) + wire(7, main) + wire(8, wire(2, 21))
+
+
+def branch(nodes, outputs=("r",)):
+    return graph(nodes, outputs=outputs, name="branch")
+
+
+RELU = branch([node("Relu", ["x"], ["r"])])
+BODY = graph([node("Identity", ["c"], ["again"]), node("Concat", ["s", "s"], ["t"], axis=0)],
+             [info("i", INT64, []), info("c", BOOL, []), info("s", FLOAT, [2])], ("again", "t"), name="body")
+GROWING = graph([node("Identity", ["c"], ["again"]), node("Concat", ["s", "s"], ["t"], axis=0), node("Abs", ["t"], ["u"])],
+                [info("i", INT64, []), info("c", BOOL, []), info("s", FLOAT, ["p"])], ("again", "t", "u"), name="body")
+SUM = graph([node("Add", ["a", "b"], ["t"])], [info("a", FLOAT, [4]), info("b", FLOAT, [4])], ("t",), name="body")
+
+# Models that do not load.
+MODELS = {
+    "empty file": lambda: b"",
+    "no model": lambda: b"hello, this is text",
+    "truncated": lambda: one("Relu")[:-20],
+    "no graph": lambda: helper.make_model(graph([])).SerializeToString()[:2],
+    "newer opset": lambda: model([node("Relu", ["x"], ["y"])], opset=999),
+    "unknown operator": lambda: one("Reluu"),
+    "several unknown operators": lambda: model([node("Reluu", ["x"], ["a"], name="first"), node("Tanhh", ["a"], ["y"])]),
+    "unknown domain": lambda: model([node("Fuse", ["x"], ["y"], name="bad", domain="my.domain")], domains=("my.domain",)),
+    "internal operator": lambda: model([node("Conv", ["x"], ["y"], name="bad", domain="max")], domains=("max",)),
+    "input that nobody makes": lambda: one("Relu", ("missing",)),
+    "output that nobody makes": lambda: model([node("Relu", ["x"], ["a"])]),
+    "value made twice": lambda: model([node("Relu", ["x"], ["y"]), node("Abs", ["x"], ["y"], name="again")]),
+    "cycle": lambda: model([node("Add", ["x", "b"], ["a"], name="one"), node("Relu", ["a"], ["b"]), node("Relu", ["b"], ["y"])]),
+    "node needs itself": lambda: one("Add", ("x", "y")),
+    "too many inputs": lambda: one("Relu", ("x", "x")),
+    "too few inputs": lambda: one("MatMul"),
+    "required input left out": lambda: one("Gemm", ("x", "", "x")),
+    "too many outputs": lambda: one("Relu", outputs=("y", "z")),
+    "types that disagree": lambda: one("Add", ("x", "i"), graph_inputs=(X, I)),
+    "type not allowed": lambda: one("Not"),
+    "shapes that do not broadcast": lambda: one("Add", ("x", "w"), [tensor("w", np.zeros(3))]),
+    "matrices that do not fit": lambda: one("MatMul", ("x", "w"), [tensor("w", np.zeros((5, 2)))]),
+    "Gemm with three dimensions": lambda: one("Gemm", ("x", "w"), [tensor("w", np.zeros((1, 4, 2)))]),
+    "Conv channels": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 5, 3, 3)))], (IMAGE,)),
+    "Conv group of 0": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 3, 3, 3)))], (IMAGE,), group=0),
+    "Conv strides of 0": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 3, 3, 3)))], (IMAGE,), strides=[0, 1]),
+    "Conv kernel_shape": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 3, 3, 3)))], (IMAGE,), kernel_shape=[3]),
+    "Conv kernel too large": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 3, 9, 9)))], (IMAGE,)),
+    "MaxPool without kernel": lambda: one("MaxPool", ("x",), (), (IMAGE,)),
+    "MaxPool auto_pad": lambda: one("MaxPool", ("x",), (), (IMAGE,), kernel_shape=[2, 2], auto_pad="SOME"),
+    "Concat axis": lambda: one("Concat", ("x", "x"), axis=2),
+    "Concat without axis": lambda: one("Concat", ("x", "x")),
+    "Reshape with two -1": lambda: one("Reshape", ("x", "s"), [ints("s", -1, -1)]),
+    "Reshape that does not divide": lambda: one("Reshape", ("w", "s"), [tensor("w", np.zeros(6)), ints("s", 4, -1)]),
+    "Transpose perm too short": lambda: one("Transpose", perm=[0]),
+    "Transpose perm repeated": lambda: one("Transpose", perm=[1, 1]),
+    "Gather axis": lambda: one("Gather", ("x", "i"), (), (X, I), axis=-3),
+    "Squeeze of 4": lambda: one("Squeeze", ("x", "a"), [ints("a", 1)]),
+    "Unsqueeze twice": lambda: one("Unsqueeze", ("x", "a"), [ints("a", 0, 0)]),
+    "Softmax axis": lambda: one("Softmax", axis=5),
+    "Split sizes": lambda: one("Split", ("x", "s"), [ints("s", 1, 2)], outputs=("y", "z"), axis=1),
+    "Slice step of 0": lambda: one("Slice", ("x", "a", "b", "d", "t"), [ints("a", 0), ints("b", 2), ints("d", 1), ints("t", 0)]),
+    "Cast to nothing": lambda: one("Cast"),
+    "Cast to an unknown type": lambda: one("Cast", to=999),
+    "attribute of another type": wrong_type_attribute,
+    "Pad of too few numbers": lambda: one("Pad", ("x", "p"), [ints("p", 1, 1)]),
+    "TopK of too many": lambda: one("TopK", ("x", "k"), [ints("k", 9)], outputs=("y", "z")),
+    "LSTM direction": lambda: one("LSTM", ("x", "w", "r"), [tensor("w", np.zeros((1, 8, 4))), tensor("r", np.zeros((1, 8, 2)))],
+                                  (info("x", FLOAT, [3, 1, 4]),), direction="sideways", hidden_size=2),
+    "Resize scale": lambda: one("Resize", ("x", "", "s"), [tensor("s", [1, -2])]),
+    "Range without end": lambda: one("Range", ("a", "b", "d"), 
+                                 [tensor("a", 0, np.int64), tensor("b", 4, np.int64), tensor("d", 0, np.int64)]),
+    "ConstantOfShape below 0": lambda: one("ConstantOfShape", ("s",), [ints("s", -3)]),
+    "OneHot depth": lambda: one("OneHot", ("i", "d", "v"), [ints("d", -1), tensor("v", [0, 1])], (I,)),
+    "DepthToSpace channels": lambda: one("DepthToSpace", ("x",), (), (IMAGE,), blocksize=2),
+    "LayerNormalization scale": lambda: one("LayerNormalization", ("x", "s"), [tensor("s", np.zeros(3))]),
+    "GroupNormalization groups": lambda: one("GroupNormalization", ("x", "s", "s"), [tensor("s", np.zeros(3))], (IMAGE,), num_groups=2),
+    "If without else": lambda: one("If", ("c",), (), (X, C), then_branch=RELU),
+    "If with other outputs": lambda: one("If", ("c",), (), (X, C), then_branch=RELU,
+                                         else_branch=branch([node("Relu", ["x"], ["r"]), node("Abs", ["x"], ["q"])], ("r", "q"))),
+    "If of two types": lambda: one("If", ("c",), (), (X, C), then_branch=RELU,
+                                   else_branch=branch([node("Cast", ["x"], ["r"], to=INT64)])),
+    "Loop body inputs": lambda: one("Loop", ("", "c", "x", "x"), (), (X, C), outputs=("y", "z"), body=BODY),
+    "Scan inputs": lambda: one("Scan", ("x",), body=BODY, num_scan_inputs=3),
+    "subgraphs too deep": lambda: nested(DEEPEST),
+    "weight with too few bytes": lambda: with_weight(raw("w", FLOAT, [4], b"1234")),
+    "weight whose size overflows": lambda: with_weight(raw("w", FLOAT, [2**40, 2**40], b"1234")),
+    "weight with a negative dimension": lambda: with_weight(raw("w", FLOAT, [-4], b"")),
+    "weight of an unknown type": lambda: with_weight(raw("w", 99, [1], b"1234")),
+    "external data of a model in memory": lambda: external("weights.bin"),
+    "input of an unknown type": lambda: one("Relu", graph_inputs=(info("x", 99, [1]),)),
+}
+
+# Models that load; then a call with these inputs fails.
+FLOATS = np.zeros((2, 4), np.float32)
+RUNS = {
+    "too few buffers": (lambda: one("Relu"), []),
+    "buffer of another type": (lambda: one("Relu"), [np.zeros((2, 4))]),
+    "buffer of another rank": (lambda: one("Relu"), [np.zeros(4, np.float32)]),
+    "buffer of another size": (lambda: one("Relu"), [np.zeros((2, 5), np.float32)]),
+    "one name, two sizes": (lambda: one("Add", ("x", "z"), (), (X, info("z", FLOAT, ["n", 4]))), [FLOATS, FLOATS[:1]]),
+    "sizes that do not broadcast": (lambda: one("Add", ("x", "z"), (), (X, info("z", FLOAT, ["m", 4]))),
+                                    [FLOATS, np.zeros((3, 4), np.float32)]),
+    "index out of range": (lambda: one("Gather", ("x", "i"), (), (X, I)), [FLOATS, np.array([0, 7])]),
+    "GatherElements out of range": (lambda: one("GatherElements", ("x", "i"), (), (X, info("i", INT64, [1, 1]))),
+                                    [FLOATS, np.array([[-3]])]),
+    "ScatterND out of range": (lambda: one("ScatterND", ("x", "i", "u"), (),
+                                           (X, info("i", INT64, [1, 2]), info("u", FLOAT, [1]))),
+                               [FLOATS, np.array([[0, 9]]), np.zeros(1, np.float32)]),
+    "reshape that does not fit": (lambda: one("Reshape", ("x", "i"), (), (X, I)), [FLOATS, np.array([3, 3])]),
+    "expansion that does not fit": (lambda: one("Expand", ("x", "i"), (), (X, I)), [FLOATS, np.array([3, 4])]),
+    "shape below zero": (lambda: one("ConstantOfShape", ("i",), (), (I,)), [np.array([2, -2])]),
+    "shape beyond memory": (lambda: one("ConstantOfShape", ("i",), (), (I,)), [np.array([2**24, 2**24])]),
+    "shape that overflows": (lambda: one("ConstantOfShape", ("i",), (), (I,)), [np.array([2**40, 2**40])]),
+    "slice steps of 0": (lambda: one("Slice", ("x", "a", "b", "a", "i"), [ints("a", 0), ints("b", 2)], (X, I)),
+                         [FLOATS, np.array([0])]),
+    "too many of the top": (lambda: one("TopK", ("x", "i"), (), (X, info("i", INT64, [1])), outputs=("y", "z")),
+                            [FLOATS, np.array([5])]),
+    "tiles below zero": (lambda: one("Tile", ("x", "i"), (), (X, I)), [FLOATS, np.array([1, -1])]),
+    "range without end": (lambda: one("Range", ("a", "b", "d"), (), [info(n, INT64, []) for n in "abd"]),
+                          [np.array(0), np.array(4), np.array(0)]),
+    "split of another size": (lambda: one("Split", ("x", "i"), (), (X, I), outputs=("y", "z"), axis=1),
+                              [FLOATS, np.array([1, 2])]),
+    "condition with two elements": (lambda: one("If", ("c",), (), (X, info("c", BOOL, ["k"])), then_branch=RELU,
+                                                else_branch=RELU), [FLOATS, np.array([True, False])]),
+    "iterations of different shapes": (lambda: one("Loop", ("i", "", "x"), (), (info("i", INT64, []), info("x", FLOAT, [4])),
+                                                   outputs=("y", "z"), body=GROWING),
+                                       [np.array(3), np.zeros(4, np.float32)]),
+    "Scan inputs of different length": (lambda: one("Scan", ("x", "z"), (), (X, info("z", FLOAT, ["m", 4])), num_scan_inputs=2,
+                                                    body=SUM), [FLOATS, np.zeros((3, 4), np.float32)]),
+}
+
+
+def session():
+    handle = library.Handle("maxSessionRelease")
+    library.call("maxSessionCreate", None, ctypes.byref(handle))
+    return handle
+
+
+def device():
+    handle = library.Handle("maxDeviceRelease")
+    library.call("maxDeviceCreate", b"cpu", ctypes.c_int32(-1), None, ctypes.byref(handle))
+    return handle
+
+
+def load(path):
+    handle, owner = library.Handle("maxModelRelease"), session()
+    library.call("maxModelLoad", owner, str(path).encode(), None, ctypes.byref(handle))
+    return handle
+
+
+def load_external(folder, data, make=None):
+    if make:
+        make(folder)
+    (folder / "model.onnx").write_bytes(data)
+    load(folder / "model.onnx")
+
+
+def link(target):
+    return lambda folder: os.symlink(target, folder / "weights.bin")
+
+
+def short_file(folder):
+    (folder / "weights.bin").write_bytes(b"12345678")
+
+
+def hard_link(folder):
+    (folder / "other.bin").write_bytes(b"1234567812345678")
+    os.link(folder / "other.bin", folder / "weights.bin")
+
+
+# Files that do not load: functions of an empty folder.
+FILES = {
+    "no file": lambda folder: load(folder / "nothing.onnx"),
+    "folder without model": load,
+    "external data that is not there": lambda folder: load_external(folder, external("weights.bin")),
+    "external data above the folder": lambda folder: load_external(folder, external("../weights.bin")),
+    "external data above and back": lambda folder: load_external(folder, external("a/../weights.bin")),
+    "external data with an absolute path": lambda folder: load_external(folder, external("/etc/passwd")),
+    "external data through a link": lambda folder: load_external(folder, external("weights.bin"), link("/etc/passwd")),
+    "external data through a linked folder": lambda folder: load_external(
+        folder, external("etc/passwd"), lambda inside: os.symlink("/etc", inside / "etc")),
+    "external data with hard links": lambda folder: load_external(folder, external("weights.bin"), hard_link),
+    "external data in a folder": lambda folder: load_external(folder, external("weights.bin"),
+                                                              lambda inside: (inside / "weights.bin").mkdir()),
+    "external data without name": lambda folder: load_external(folder, external("")),
+    "external data past its end": lambda folder: load_external(folder, external("weights.bin"), short_file),
+    "external data before its start": lambda folder: load_external(folder, external("weights.bin", offset=-4), short_file),
+    "external data of no size": lambda folder: load_external(folder, external("weights.bin", length="many"), short_file),
+    "checkpoint that is not there": lambda folder: load_buffer(folder / "nothing.max"),
+    "checkpoint that is none": lambda folder: load_checkpoint(folder, b"no checkpoint"),
+    "checkpoint cut off": lambda folder: load_checkpoint(folder, checkpoint()[:-1]),
+    "checkpoint of an unknown type": lambda folder: load_checkpoint(folder, checkpoint(dtype=7)),
+}
+
+
+def checkpoint(dtype=81):
+    size, key, dims = (4).to_bytes(4, "little"), b"name", (2).to_bytes(4, "little")
+    meta = size + key + bytes([dtype, 1]) + dims
+    start = 8 + 4 + 4 + 8 + len(meta) + 8
+    return (b"\x93\xf0\x9f\x94\xa5++\x93" + bytes(4) + (1).to_bytes(4, "little")
+            + (len(meta) + 8).to_bytes(8, "little") + meta + start.to_bytes(8, "little") + bytes(8))
+
+
+def load_buffer(path):
+    library.call("maxBufferLoad", str(path).encode(), ctypes.byref(library.Handle("maxBufferRelease")))
+
+
+def load_checkpoint(folder, data):
+    (folder / "weights.max").write_bytes(data)
+    load_buffer(folder / "weights.max")
+
+
+def buffer(dtype="float32", shape=(2, 3), data=True):
+    handle = library.Handle("maxBufferRelease")
+    library.call("maxBufferCreate" if data else "maxBufferWrap", device(), *([] if data else [None]),
+                 ctypes.c_int32(library.DTYPES.get(dtype, -5)), ctypes.c_int32(len(shape)), int64s(shape), None,
+                 ctypes.byref(handle))
+    return handle
+
+
+def int64s(values):
+    return (ctypes.c_int64 * max(len(values), 1))(*values)
+
+
+def view(dtype, shape):
+    library.call("maxBufferView", buffer(), ctypes.c_int32(library.DTYPES[dtype]), ctypes.c_int32(len(shape)),
+                 int64s(shape), ctypes.byref(library.Handle("maxBufferRelease")))
+
+
+def copy(offset, count):
+    target, source = buffer(), buffer()
+    library.call("maxBufferCopy", target, ctypes.c_size_t(offset), source, ctypes.c_size_t(0), ctypes.c_size_t(count), None)
+
+
+def options_of_size(size, last=0):
+    options = (ctypes.c_uint64 * 64)()
+    options[0], options[63] = size, last
+    library.call("maxSessionCreate", options, ctypes.byref(library.Handle("maxSessionRelease")))
+
+
+class Graph:
+    """A graph under construction with one input, x: float32[n, 4]."""
+
+    def __init__(self):
+        self.handle = library.Handle("maxGraphRelease")
+        library.call("maxGraphCreate", b"test", ctypes.byref(self.handle))
+        self.x = self.input(b"x", (-1, 4), (b"n", None))
+
+    def input(self, name, shape, names=None):
+        value = ctypes.c_void_p()
+        names = (ctypes.c_char_p * len(shape))(*names) if names else None
+        library.call("maxGraphAddInput", self.handle, name, ctypes.c_int32(library.DTYPES["float32"]),
+                     ctypes.c_int32(len(shape)), int64s(shape), names, None, ctypes.byref(value))
+        return value
+
+    def add(self, op, *inputs, outputs=1, domain=None, **attributes):
+        handle = library.Handle("maxAttributesRelease")
+        library.call("maxAttributesCreate", ctypes.byref(handle))
+        for name, value in attributes.items():
+            library.call("maxAttributesSetInt", handle, name.encode(), ctypes.c_int64(value))
+        values = (ctypes.c_void_p * max(outputs, 1))()
+        library.call("maxGraphAddNode", self.handle, domain, op, b"bad", (ctypes.c_void_p * 8)(*(i.value for i in inputs)),
+                     ctypes.c_int32(len(inputs)), handle, values, ctypes.c_int32(outputs))
+        return ctypes.c_void_p(values[0])
+
+    def output(self, value, name=b"y"):
+        library.call("maxGraphAddOutput", self.handle, value, name)
+
+    def compile(self):
+        owner = session()
+        library.call("maxModelCompile", owner, self.handle, None, ctypes.byref(library.Handle("maxModelRelease")))
+
+
+def foreign_value():
+    other, own = Graph(), Graph()
+    own.add(b"Relu", other.x)
+
+
+def missing_weight():
+    built, value = Graph(), ctypes.c_void_p()
+    library.call("maxGraphAddWeight", built.handle, b"w", ctypes.c_int32(library.DTYPES["float32"]), ctypes.c_int32(1),
+                 int64s((4,)), None, ctypes.byref(value))
+    built.output(built.add(b"Add", built.x, value))
+    built.compile()
+
+
+def run(outputs=1, inputs=1, contents=None):
+    ready = library.Model(one("Relu"))
+    given = (ctypes.c_void_p * 2)(contents and contents.value)
+    library.call("maxModelExecute", ready.model, given, ctypes.c_int32(inputs), None, (ctypes.c_void_p * 2)(),
+                 ctypes.c_int32(outputs))
+
+
+def find(name):
+    ready = library.Model(one("Relu"))
+    library.call("maxModelFindInput", ready.model, name, ctypes.byref(ctypes.c_int32()))
+
+
+# Wrong arguments of the C API.
+CALLS = {
+    "model path of NULL": lambda: library.call("maxModelLoad", session(), None, None, ctypes.byref(ctypes.c_void_p())),
+    "session of NULL": lambda: library.call("maxModelLoad", None, b"model.onnx", None, ctypes.byref(ctypes.c_void_p())),
+    "output pointer of NULL": lambda: library.call("maxSessionCreate", None, None),
+    "options without size": lambda: options_of_size(0),
+    "options of a newer version": lambda: options_of_size(512, 1),
+    "unknown device": lambda: library.call("maxDeviceCreate", b"tpu", ctypes.c_int32(0), None, ctypes.byref(ctypes.c_void_p())),
+    "device number": lambda: library.call("maxDeviceCreate", b"cpu", ctypes.c_int32(3), None, ctypes.byref(ctypes.c_void_p())),
+    "dtype that does not exist": lambda: buffer("nothing"),
+    "dtype name": lambda: library.call("maxDTypeFromName", b"float31", ctypes.byref(ctypes.c_int32())),
+    "negative dimension": lambda: buffer(shape=(2, -1)),
+    "size that overflows": lambda: buffer(shape=(2**40, 2**40)),
+    "too many dimensions": lambda: buffer(shape=(1,) * 99),
+    "more memory than there is": lambda: buffer(shape=(2**50,)),
+    "memory of NULL": lambda: buffer(data=False),
+    "view that does not fit": lambda: view("float32", (4, 4)),
+    "view with two -1": lambda: view("float32", (-1, -1)),
+    "copy past the end": lambda: copy(8, 24),
+    "fill of 3 bytes": lambda: library.call("maxBufferFill", buffer(), b"abc", ctypes.c_size_t(3), None),
+    "number of inputs": lambda: run(inputs=2),
+    "number of outputs": lambda: run(outputs=2, contents=buffer(shape=(2, 4))),
+    "input of NULL": run,
+    "name of an input": lambda: find(b"z"),
+    "graph: unknown operator": lambda: (lambda g: g.add(b"Reluu", g.x))(Graph()),
+    "graph: unknown attribute": lambda: (lambda g: g.add(b"Relu", g.x, alpha=1))(Graph()),
+    "graph: wrong rank": lambda: (lambda g: g.add(b"Conv", g.x, g.x))(Graph()),
+    "graph: value of another graph": foreign_value,
+    "graph: name taken": lambda: Graph().input(b"x", (4,)),
+    "graph: name empty": lambda: Graph().input(b"", (4,)),
+    "graph: dimension": lambda: Graph().input(b"z", (-2,)),
+    "graph: named number": lambda: Graph().input(b"z", (4,), (b"n",)),
+    "graph: number of outputs": lambda: (lambda g: g.add(b"Relu", g.x, outputs=0))(Graph()),
+    "graph: no outputs": lambda: Graph().compile(),
+    "graph: output named twice": lambda: (lambda g: (g.output(g.x), g.output(g.x)))(Graph()),
+    "graph: weight without contents": missing_weight,
+}
+
+
+def all_cases():
+    """(name, function of an empty folder)"""
+    for name, make in MODELS.items():
+        yield f"model: {name}", lambda folder, make=make: library.Model(make())
+    for name, (make, inputs) in RUNS.items():
+        yield f"run: {name}", lambda folder, make=make, inputs=inputs: library.Model(make()).run(inputs)
+    for name, call in FILES.items():
+        yield f"file: {name}", lambda folder, call=call: call(pathlib.Path(folder))
+    for name, call in CALLS.items():
+        yield f"call: {name}", lambda folder, call=call: call()
