@@ -2,6 +2,7 @@
 // LinearClassifier, LinearRegressor, SVMClassifier and SVMRegressor of ai.onnx.ml.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ops/cpu/gemm.h"
 #include "ops/cpu/ml_scores.h"
@@ -29,70 +30,125 @@ bool isPresent(const KernelRequest& request, size_t output) {
   return output < request.outputs.size() && request.outputs[output].present();
 }
 
+// Scores of many rows of float32 at once; `work` holds one row.
+void transformRows(PostTransform transform, float* scores, int64_t rows, int64_t columns, double* work) {
+  const int64_t count = rows * columns;
+  const auto apply = [&](ElementOp op) {
+    findFloatTileFunction(op)({scores, {scores, nullptr, nullptr}, {1, 0, 0}, count, 0, 0});
+  };
+  if (transform == PostTransform::None) return;
+  if (transform == PostTransform::Logistic) return apply(ElementOp::Sigmoid);
+  if (transform == PostTransform::Softmax) {
+    for (float* row = scores; row < scores + count; row += columns) {
+      const float largest = *std::max_element(row, row + columns);
+      for (int64_t k = 0; k < columns; ++k) row[k] -= largest;
+    }
+    apply(ElementOp::Exp);
+    for (float* row = scores; row < scores + count; row += columns) {
+      const float sum = std::accumulate(row, row + columns, 0.0f);
+      for (int64_t k = 0; k < columns; ++k) row[k] /= sum;
+    }
+    return;
+  }
+  const std::span<double> wide(work, static_cast<size_t>(columns));
+  for (float* row = scores; row < scores + count; row += columns) {
+    std::copy_n(row, columns, work);
+    ml::transformScores(transform, wide);
+    store(row, wide);
+  }
+}
+
 // scores[i] = intercepts[i] + coefficients[i] * x
-class LinearKernel final : public ml::RowKernel {
+class LinearKernel final : public Kernel {
  public:
   explicit LinearKernel(const KernelRequest& request)
-      : RowKernel(request),
+      : rows_(request),
         coefficients_(ml::floatsOf(request.node, "coefficients")),
         intercepts_(ml::floatsOf(request.node, "intercepts")),
         transform_(ml::postTransformOf(request.node)),
-        isClassifier_(request.node.op() == "LinearClassifier") {
+        isClassifier_(request.node.op() == "LinearClassifier"),
+        lanes_(std::max(request.lanes, 1)) {
     const Node& node = request.node;
     if (isClassifier_) {
       labels_ = Labels(node, "classlabels_ints", "classlabels_strings");
       scores_ = intercepts_.empty() ? std::max<size_t>(labels_.count(), 1) : intercepts_.size();
-      hasLabels_ = isPresent(request, 0);
-      hasScores_ = isPresent(request, 1);
     } else {
       scores_ = static_cast<size_t>(node.attributes.getInt("targets", 1));
     }
+    hasLabels_ = isClassifier_ && isPresent(request, 0);
+    scoresOutput_ = isClassifier_ ? 1 : 0;
+    hasScores_ = isPresent(request, scoresOutput_);
     isPair_ = isClassifier_ && scores_ == 1 && labels_.count() == 2;
+    check(node);
+  }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * laneFloats() * sizeof(float); }
+
+  void run(const KernelContext& context) const override {
+    if (hasLabels_) labels_.keep();
+    const int64_t operations = static_cast<int64_t>(scores_) * (rows_.columns + 16);
+    const int64_t grain = std::max<int64_t>(1, kOperationsPerTask / operations);
+    context.parallelFor(rows_.count, grain, [&](int64_t begin, int64_t end, int lane) {
+      float* scratch = reinterpret_cast<float*>(context.scratch) + static_cast<size_t>(lane) * laneFloats();
+      for (int64_t row = begin; row < end; row += kBlock) runRows(context, row, std::min(kBlock, end - row), scratch);
+    });
+  }
+
+ private:
+  static constexpr int64_t kBlock = 64;
+  static constexpr int64_t kOperationsPerTask = 32768;
+
+  void check(const Node& node) const {
     if (!intercepts_.empty()) ml::requireCount(node, "intercepts", intercepts_.size(), scores_);
     require(!isClassifier_ || isPair_ || labels_.count() == 0 || labels_.count() >= scores_,
             MAX_STATUS_INVALID_ARGUMENT, node.description(), ": has ", labels_.count(), " class labels for ", scores_,
             " scores");
-    ml::requireCount(node, "coefficients", coefficients_.size(), scores_ * static_cast<size_t>(rows().columns));
+    require(rows_.columns > 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": its input has no features");
+    ml::requireCount(node, "coefficients", coefficients_.size(), scores_ * static_cast<size_t>(rows_.columns));
   }
 
- private:
-  size_t workCount() const override { return 2 * scores_ + 1; }
-  int64_t operations() const override { return static_cast<int64_t>(scores_) * (rows().columns + 16); }
-
-  void runRow(const KernelContext& context, int64_t row, const float* x, double* work) const override {
-    const std::span<double> scores(work, scores_);
-    float* sums = reinterpret_cast<float*>(work + std::max<size_t>(scores_, 2));
-    const int64_t columns = rows().columns;
-    gemmTable().dot(x, coefficients_.data(), columns, columns, static_cast<int64_t>(scores_), sums);
-    for (size_t i = 0; i < scores_; ++i) scores[i] = sums[i] + (intercepts_.empty() ? 0.0f : intercepts_[i]);
-    if (isClassifier_)
-      writeClass(context, row, scores, work);
-    else
-      writeScores(context, 0, row, scores);
+  // A row of scores in float64, one row converted to float32, and scores that are not written at once.
+  size_t laneFloats() const {
+    return (static_cast<size_t>(rows_.columns) + static_cast<size_t>(kBlock + 2) * scores_ + 15) / 16 * 16;
   }
 
-  void begin() const override {
-    if (hasLabels_) labels_.keep();
-  }
-
-  void writeClass(const KernelContext& context, int64_t row, std::span<double> scores, double* work) const {
-    const bool isSingle = scores_ == 1;
-    if (hasLabels_)
-      labels_.write(context.outputs[0], row, isSingle ? scores[0] > 0 : static_cast<int64_t>(ml::largestOf(scores)));
+  void runRows(const KernelContext& context, int64_t begin, int64_t count, float* scratch) const {
+    const auto columns = static_cast<int64_t>(scores_);
+    const bool isDirect = hasScores_ && !isPair_;
+    double* work = reinterpret_cast<double*>(scratch);
+    scratch += 2 * columns;
+    float* scores = isDirect ? context.out<float>(scoresOutput_) + begin * columns : scratch + rows_.columns;
+    const auto dot = gemmTable().dot;
+    for (int64_t i = 0; i < count; ++i) {
+      const float* x = rows_.at<float>(context.inputs[0], begin + i, scratch);
+      float* row = scores + i * columns;
+      dot(x, coefficients_.data(), rows_.columns, rows_.columns, columns, row);
+      for (size_t k = 0; k < intercepts_.size(); ++k) row[k] += intercepts_[k];
+      if (hasLabels_) labels_.write(context.outputs[0], begin + i, labelOf(row));
+    }
+    if (isDirect) return transformRows(transform_, scores, count, columns, work);
     if (!hasScores_) return;
-    if (!isPair_) return writeScores(context, 1, row, scores);
-    ml::transformPair(transform_, true, scores[0], std::span<double, 2>(work, 2));
-    store(rowOf<float>(context, 1, row, 2), {work, 2});
+    for (int64_t i = 0; i < count; ++i) {
+      double pair[2];
+      ml::transformPair(transform_, true, scores[i], pair);
+      store(context.out<float>(scoresOutput_) + (begin + i) * 2, pair);
+    }
   }
 
-  void writeScores(const KernelContext& context, size_t output, int64_t row, std::span<double> scores) const {
-    ml::transformScores(transform_, scores);
-    store(rowOf<float>(context, output, row, scores_), scores);
+  int64_t labelOf(const float* row) const {
+    if (scores_ == 1) return row[0] > 0;
+    int64_t best = 0;
+    for (int64_t k = 1; k < static_cast<int64_t>(scores_); ++k)
+      if (row[k] > row[best]) best = k;
+    return best;
   }
 
+  ml::Rows rows_;
   std::span<const float> coefficients_, intercepts_;
   PostTransform transform_;
   bool isClassifier_, isPair_ = false, hasLabels_ = false, hasScores_ = false;
+  int lanes_;
+  size_t scoresOutput_ = 0;
   Labels labels_;
   size_t scores_;
 };

@@ -21,7 +21,7 @@ using ml::Forest;
 using ml::TreeNode;
 
 constexpr int64_t kGroup = 8;
-constexpr int64_t kBlock = 64;  // rows that go through a tree while it is in cache
+constexpr int64_t kBlock = 128;  // rows that go through a tree while it is in cache
 
 // Walks from at[i] with features x[i] until all have come to leaves.
 template <class T, bool kTestsEqual, int kCount>
@@ -198,7 +198,7 @@ class TreeKernel final : public Kernel {
  private:
   static constexpr int64_t kLaneScores = 16384;
   static constexpr int64_t kWalksOfTask = 512;
-  static constexpr int64_t kTreesOfTask = 256;
+  static constexpr int64_t kTreesOfTask = 1024;
   static constexpr int64_t kFewRows = 4;
 
   int64_t treeTasks() const { return (trees_ + kTreesOfTask - 1) / kTreesOfTask; }
@@ -216,9 +216,8 @@ class TreeKernel final : public Kernel {
     load(context, begin, count, reinterpret_cast<T*>(scores + block_ * targets_), x);
     votes_.begin(scores, count * targets_);
     const int64_t grouped = count / kGroup * kGroup;
-    for (int64_t row = 0; row < grouped; row += kGroup) {
-      for (int64_t tree = 0; tree < trees_; ++tree) walkRows(tree, x + row, scores + row * targets_);
-    }
+    for (int64_t tree = 0; tree < trees_ && grouped > 0; ++tree)
+      for (int64_t row = 0; row < grouped; row += kGroup) walkRows(tree, x + row, scores + row * targets_);
     for (int64_t row = grouped; row < count; ++row) walkTrees(0, trees_, x[row], scores + row * targets_);
     for (int64_t row = 0; row < count; ++row) {
       votes_.finish(scores + row * targets_);
