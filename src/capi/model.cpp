@@ -4,12 +4,17 @@
 #include "capi/graph.h"
 #include "capi/guard.h"
 #include "capi/index.h"
+#include "capi/load_scope.h"
 #include "capi/model_loader.h"
 #include "capi/options.h"
+#include "capi/ports.h"
 
 using max::capi::clearOutput;
+using max::capi::dimensionName;
 using max::capi::elementAt;
+using max::capi::elementTypeOf;
 using max::capi::guard;
+using max::capi::kindOf;
 using max::capi::requireArgument;
 
 namespace {
@@ -19,6 +24,7 @@ MaxModelLoadOptions checkedOptions(const MaxModelLoadOptions* options) {
   max::capi::requireReserved(chosen.reserved, "MaxModelLoadOptions");
   max::require(chosen.precision >= MAX_PRECISION_HIGHEST && chosen.precision <= MAX_PRECISION_MEDIUM,
                MAX_STATUS_INVALID_ARGUMENT, "There is no precision with the number ", chosen.precision);
+  max::require(chosen.deadline >= 0, MAX_STATUS_INVALID_ARGUMENT, "The deadline is ", chosen.deadline, " ns");
   max::require(chosen.weightCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "weightCount is ", chosen.weightCount);
   if (chosen.weightCount == 0) return chosen;
   requireArgument(chosen.weightNames, "options.weightNames");
@@ -46,9 +52,31 @@ const max::ModelTensor& outputAt(const MaxModel* model, int32_t index) {
   return elementAt(model->outputs(), index, "Output");
 }
 
-const char* dimensionName(const max::ModelTensor& tensor, int32_t dimension) {
-  const std::string& name = elementAt(tensor.dimNames, dimension, "Dimension");
-  return name.empty() ? nullptr : name.c_str();
+template <class Handle>
+std::span<Handle*> clearOutputs(Handle** outputs, int32_t count) {
+  max::require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, "The count of outputs is ", count);
+  if (count > 0) requireArgument(outputs, "outOutputs");
+  for (int32_t i = 0; i < count; ++i) outputs[i] = nullptr;
+  return {outputs, static_cast<size_t>(count)};
+}
+
+template <class Handle>
+std::span<Handle* const> inputList(Handle* const* inputs, int32_t count) {
+  max::require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, "The count of inputs is ", count);
+  if (count > 0) requireArgument(inputs, "inputs");
+  return {inputs, static_cast<size_t>(count)};
+}
+
+max::CallOptions callOptions(const MaxModelExecuteOptions* options) {
+  const MaxModelExecuteOptions chosen = max::capi::readOptions(options, "MaxModelExecuteOptions");
+  return {chosen.stream, chosen.outputs, chosen.cancellation, chosen.deadline};
+}
+
+// Replays write the captured outputs.
+max::CallOptions replayOptions(const MaxModelExecuteOptions* options) {
+  const max::CallOptions chosen = callOptions(options);
+  max::require(!chosen.given, MAX_STATUS_INVALID_ARGUMENT, "options.outputs must be NULL: the outputs are captured");
+  return chosen;
 }
 
 int32_t findTensor(const std::vector<max::ModelTensor>& tensors, const char* name, const char* what) {
@@ -67,7 +95,9 @@ MaxStatus maxModelLoad(const MaxSession* session, const char* path, const MaxMod
   return guard([&] {
     clearOutput(outModel, "outModel");
     requireArgument(path, "path");
-    *outModel = max::capi::loadModel(loadRequest(session, options), path).detach();
+    const max::capi::LoadRequest request = loadRequest(session, options);
+    max::capi::LoadScope scope(*session, request.options);
+    *outModel = scope.run(path, [&] { return max::capi::loadModel(request, path); }).detach();
   });
 }
 
@@ -76,7 +106,9 @@ MaxStatus maxModelLoadFromMemory(const MaxSession* session, const void* data, si
   return guard([&] {
     clearOutput(outModel, "outModel");
     if (size > 0) requireArgument(data, "data");
-    *outModel = max::capi::loadModel(loadRequest(session, options), data, size).detach();
+    const max::capi::LoadRequest request = loadRequest(session, options);
+    max::capi::LoadScope scope(*session, request.options);
+    *outModel = scope.run("model in memory", [&] { return max::capi::loadModel(request, data, size); }).detach();
   });
 }
 
@@ -87,7 +119,10 @@ MaxStatus maxModelCompile(const MaxSession* session, const MaxGraph* graph, cons
     requireArgument(graph, "graph");
     max::require(!graph->isSubgraph(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph->graph().name(),
                  "' is a subgraph; models are made of main graphs");
-    *outModel = max::capi::compileModel(loadRequest(session, options), graph->graph()).detach();
+    const max::capi::LoadRequest request = loadRequest(session, options);
+    max::capi::LoadScope scope(*session, request.options);
+    const std::string& name = graph->graph().name();
+    *outModel = scope.run(name.c_str(), [&] { return max::capi::compileModel(request, graph->graph()); }).detach();
   });
 }
 
@@ -133,15 +168,21 @@ MaxStatus maxModelGetInputName(const MaxModel* model, int32_t index, const char*
 MaxStatus maxModelGetInputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind) {
   return guard([&] {
     requireArgument(outKind, "outKind");
-    inputAt(model, index);
-    *outKind = MAX_VALUE_KIND_TENSOR;
+    *outKind = kindOf(inputAt(model, index));
+  });
+}
+
+MaxStatus maxModelGetInputTypeName(const MaxModel* model, int32_t index, const char** outName) {
+  return guard([&] {
+    clearOutput(outName, "outName");
+    *outName = inputAt(model, index).typeName.c_str();
   });
 }
 
 MaxStatus maxModelGetInputDType(const MaxModel* model, int32_t index, MaxDType* outDType) {
   return guard([&] {
     requireArgument(outDType, "outDType");
-    *outDType = static_cast<MaxDType>(inputAt(model, index).dtype);
+    *outDType = elementTypeOf(inputAt(model, index));
   });
 }
 
@@ -201,15 +242,21 @@ MaxStatus maxModelGetOutputName(const MaxModel* model, int32_t index, const char
 MaxStatus maxModelGetOutputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind) {
   return guard([&] {
     requireArgument(outKind, "outKind");
-    outputAt(model, index);
-    *outKind = MAX_VALUE_KIND_TENSOR;
+    *outKind = kindOf(outputAt(model, index));
+  });
+}
+
+MaxStatus maxModelGetOutputTypeName(const MaxModel* model, int32_t index, const char** outName) {
+  return guard([&] {
+    clearOutput(outName, "outName");
+    *outName = outputAt(model, index).typeName.c_str();
   });
 }
 
 MaxStatus maxModelGetOutputDType(const MaxModel* model, int32_t index, MaxDType* outDType) {
   return guard([&] {
     requireArgument(outDType, "outDType");
-    *outDType = static_cast<MaxDType>(outputAt(model, index).dtype);
+    *outDType = elementTypeOf(outputAt(model, index));
   });
 }
 
@@ -255,13 +302,57 @@ MaxStatus maxModelFindOutput(const MaxModel* model, const char* name, int32_t* o
 MaxStatus maxModelExecute(const MaxModel* model, MaxBuffer* const* inputs, int32_t inputCount,
                           const MaxModelExecuteOptions* options, MaxBuffer** outOutputs, int32_t outputCount) {
   return guard([&] {
-    max::require(outputCount >= 0 && inputCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "A count is negative");
-    if (outputCount > 0) requireArgument(outOutputs, "outOutputs");
-    for (int32_t i = 0; i < outputCount; ++i) outOutputs[i] = nullptr;
+    const auto results = clearOutputs(outOutputs, outputCount);
     requireArgument(model, "model");
-    if (inputCount > 0) requireArgument(inputs, "inputs");
-    const MaxModelExecuteOptions chosen = max::capi::readOptions(options, "MaxModelExecuteOptions");
-    model->execute({inputs, static_cast<size_t>(inputCount)}, chosen.stream, chosen.outputs,
-                   {outOutputs, static_cast<size_t>(outputCount)});
+    model->execute(inputList(inputs, inputCount), callOptions(options), results);
+  });
+}
+
+MaxStatus maxModelExecuteValues(const MaxModel* model, MaxValue* const* inputs, int32_t inputCount,
+                                const MaxModelExecuteOptions* options, MaxValue** outOutputs, int32_t outputCount) {
+  return guard([&] {
+    const auto results = clearOutputs(outOutputs, outputCount);
+    requireArgument(model, "model");
+    model->executeValues(inputList(inputs, inputCount), callOptions(options), results);
+  });
+}
+
+MaxStatus maxModelCapture(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs, int32_t inputCount,
+                          const MaxModelExecuteOptions* options, MaxBuffer** outOutputs, int32_t outputCount) {
+  return guard([&] {
+    const auto results = clearOutputs(outOutputs, outputCount);
+    requireArgument(model, "model");
+    model->capture(graphKey, inputList(inputs, inputCount), callOptions(options), results);
+  });
+}
+
+MaxStatus maxModelReplay(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs, int32_t inputCount,
+                         const MaxModelExecuteOptions* options) {
+  return guard([&] {
+    requireArgument(model, "model");
+    model->replay(graphKey, inputList(inputs, inputCount), replayOptions(options));
+  });
+}
+
+MaxStatus maxModelVerifyReplay(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs, int32_t inputCount,
+                               const MaxModelExecuteOptions* options) {
+  return guard([&] {
+    requireArgument(model, "model");
+    model->verifyReplay(graphKey, inputList(inputs, inputCount), replayOptions(options));
+  });
+}
+
+MaxStatus maxModelReleaseCaptured(const MaxModel* model, uint64_t graphKey) {
+  return guard([&] {
+    requireArgument(model, "model");
+    model->releaseCaptured(graphKey);
+  });
+}
+
+MaxStatus maxModelGetMemory(const MaxModel* model, MaxModelMemory* outMemory) {
+  return guard([&] {
+    requireArgument(model, "model");
+    requireArgument(outMemory, "outMemory");
+    max::capi::writeReport(outMemory, model->memory(), "MaxModelMemory");
   });
 }

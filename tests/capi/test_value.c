@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values: strings, sequences, optionals, maps; models that take and give them. */
+#include <pthread.h>
+
 #include "check.h"
 
 #define MODEL(name) MAX_TEST_DATA "/models/" name ".onnx"
@@ -244,6 +246,69 @@ static void loops_carry_strings_and_sequences(void** state) {
   maxModelRelease(model);
 }
 
+/* `count` times the text. */
+static void expect_repeated(const MaxBuffer* buffer, int64_t index, const char* part, int count, const char* end) {
+  char expected[400] = "";
+  for (int i = 0; i < count; ++i) strcat(expected, part);
+  strcat(expected, end);
+  expect_text(buffer, index, expected);
+}
+
+static void run_nested(const MaxModel* model, const char* word, int64_t n, const MaxModelExecuteOptions* options) {
+  char marked[40];
+  snprintf(marked, sizeof marked, "!%s", word);
+  MaxBuffer* inputs[] = {new_strings(1, &word), new_scalar(n)};
+  MaxBuffer* outputs[2] = {NULL, NULL};
+  CHECK(maxModelExecute(model, inputs, 2, options, outputs, 2));
+  maxBufferRelease(inputs[0]);
+  maxBufferRelease(inputs[1]);
+  int64_t count = -1;
+  CHECK(maxBufferGetElementCount(outputs[0], &count));
+  assert_int_equal(count, n / 2);
+  for (int i = 0; i < n / 2; ++i) expect_repeated(outputs[0], i, word, 4 * (i + 1), marked);
+  for (int i = 0; i < n; ++i) expect_repeated(outputs[1], i, word, 2 * (i + 1), "");
+  maxBufferRelease(outputs[0]);
+  maxBufferRelease(outputs[1]);
+}
+
+static void strings_pass_through_nested_bodies(void** state) {
+  (void)state;
+  MaxModel* model = load(MODEL("nested"));
+  run_nested(model, "ab", 5, NULL);
+  run_nested(model, "", 2, NULL);
+  run_nested(model, "a longer word", 9, NULL);
+  /* A failure on the way leaves nothing behind. */
+  const char* const words[] = {"x"};
+  MaxBuffer* inputs[] = {new_strings(1, words), new_scalar(1)};
+  MaxBuffer* outputs[2] = {NULL, NULL};
+  CHECK_FAILS(maxModelExecute(model, inputs, 2, NULL, outputs, 2), MAX_STATUS_INVALID_ARGUMENT, "sequence is empty");
+  maxBufferRelease(inputs[0]);
+  maxBufferRelease(inputs[1]);
+  run_nested(model, "ab", 5, NULL);
+  /* On a created stream the call waits inside. */
+  MaxDevice* cpu = open_cpu();
+  MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
+  CHECK(maxStreamCreate(cpu, NULL, &options.stream));
+  run_nested(model, "stream", 4, &options);
+  maxStreamRelease(options.stream);
+  maxDeviceRelease(cpu);
+  maxModelRelease(model);
+}
+
+static void* run_often(void* model) {
+  for (int64_t i = 0; i < 20; ++i) run_nested(model, i % 2 ? "odd" : "even", 2 + i % 5, NULL);
+  return NULL;
+}
+
+static void threads_share_a_model_of_strings(void** state) {
+  (void)state;
+  MaxModel* model = load(MODEL("nested"));
+  pthread_t threads[4];
+  for (size_t i = 0; i < 4; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_often, model), 0);
+  for (size_t i = 0; i < 4; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
+  maxModelRelease(model);
+}
+
 static void maps_pair_keys_with_values(void** state) {
   (void)state;
   const char* const names[] = {"yes", "no"};
@@ -343,10 +408,16 @@ static void null_arguments_are_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(string_buffers_hold_any_bytes), TEST(strings_are_no_bytes),
-      TEST(models_take_and_give_strings),  TEST(sequences_go_in_and_out),
-      TEST(optionals_may_be_empty),        TEST(loops_carry_strings_and_sequences),
-      TEST(maps_pair_keys_with_values),    TEST(values_of_the_wrong_type_are_refused),
+      TEST(string_buffers_hold_any_bytes),
+      TEST(strings_are_no_bytes),
+      TEST(models_take_and_give_strings),
+      TEST(sequences_go_in_and_out),
+      TEST(optionals_may_be_empty),
+      TEST(loops_carry_strings_and_sequences),
+      TEST(strings_pass_through_nested_bodies),
+      TEST(threads_share_a_model_of_strings),
+      TEST(maps_pair_keys_with_values),
+      TEST(values_of_the_wrong_type_are_refused),
       TEST(null_arguments_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,17 @@ static inline void fillElement(void* data, MaxDType dtype, int64_t i) {
   }
 }
 
-/* NULL if the input is too large, or no plain tensor. */
+/* At most MOST_ELEMENTS strings. */
+static inline MaxBuffer* makeStrings(MaxDevice* device, int32_t rank, const int64_t* shape, int64_t count) {
+  static const char* const kWords[] = {"one", "", "2.5", "two words", "a,b,,c", "\xff\xfe", "\xc3\xa4NaN"};
+  static const char* strings[MOST_ELEMENTS];
+  MaxBuffer* buffer = NULL;
+  for (int64_t i = 0; i < count; ++i) strings[i] = kWords[i % 7];
+  check(maxBufferCreateStrings(device, strings, NULL, rank, shape, &buffer) == MAX_STATUS_OK);
+  return buffer;
+}
+
+/* A tensor; one element of a sequence or optional. NULL if it is too large. */
 static inline MaxBuffer* makeInput(const MaxModel* model, int32_t index) {
   MaxDType dtype = MAX_DTYPE_INVALID;
   MaxDevice* device = NULL;
@@ -86,6 +96,13 @@ static inline MaxBuffer* makeInput(const MaxModel* model, int32_t index) {
   }
   MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
   options.zeroed = 1;
+  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
+  check(maxModelGetInputKind(model, index, &kind) == MAX_STATUS_OK);
+  if (kind != MAX_VALUE_KIND_TENSOR) {
+    rank = 1;
+    count = dims[0] = 3;
+  }
+  if (rank >= 0 && dtype == MAX_DTYPE_STRING) return makeStrings(device, rank, dims, count);
   if (rank < 0 || maxBufferCreate(device, dtype, rank, dims, &options, &buffer) != MAX_STATUS_OK) return NULL;
   void* data = NULL;
   check(maxBufferGetMutableData(buffer, &data) == MAX_STATUS_OK);
@@ -123,6 +140,42 @@ static inline void execute(const MaxModel* model, MaxBuffer* const* inputs, int3
   free(outputs);
 }
 
+/* A tensor as it is; a sequence of two such tensors; an optional with one; a map from words or numbers to them. */
+static inline MaxValue* makeValue(const MaxModel* model, int32_t index, MaxBuffer* buffer) {
+  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
+  MaxValue *tensor = NULL, *value = NULL;
+  check(maxModelGetInputKind(model, index, &kind) == MAX_STATUS_OK);
+  check(maxValueCreateTensor(buffer, &tensor) == MAX_STATUS_OK);
+  if (kind == MAX_VALUE_KIND_TENSOR) return tensor;
+  MaxValue* const pair[] = {tensor, tensor};
+  MaxStatus status = MAX_STATUS_OK;
+  if (kind == MAX_VALUE_KIND_SEQUENCE) status = maxValueCreateSequence(pair, 2, &value);
+  if (kind == MAX_VALUE_KIND_OPTIONAL) status = maxValueCreateOptional(tensor, &value);
+  if (kind == MAX_VALUE_KIND_MAP) status = maxValueCreateMap(buffer, buffer, &value);
+  if (status != MAX_STATUS_OK) checkFailure(status);
+  maxValueRelease(tensor);
+  return value;
+}
+
+static inline void executeValues(const MaxModel* model, MaxBuffer* const* buffers, int32_t inputCount) {
+  MaxValue* inputs[MOST_INPUTS] = {NULL};
+  int32_t outputCount = 0, made = 0;
+  check(maxModelGetOutputCount(model, &outputCount) == MAX_STATUS_OK);
+  MaxValue** outputs = (MaxValue**)calloc((size_t)outputCount + 1, sizeof *outputs);
+  check(outputs != NULL);
+  while (made < inputCount && (inputs[made] = makeValue(model, made, buffers[made])) != NULL) ++made;
+  if (made == inputCount) {
+    const MaxStatus status = maxModelExecuteValues(model, inputs, inputCount, NULL, outputs, outputCount);
+    if (status != MAX_STATUS_OK) checkFailure(status);
+    for (int32_t i = 0; i < outputCount; ++i) {
+      check((status == MAX_STATUS_OK) == (outputs[i] != NULL));
+      maxValueRelease(outputs[i]);
+    }
+  }
+  for (int32_t i = 0; i < made; ++i) maxValueRelease(inputs[i]);
+  free(outputs);
+}
+
 /* Runs a model on small inputs, if it has such. */
 static inline void runModel(const MaxModel* model) {
   MaxBuffer* inputs[MOST_INPUTS] = {NULL};
@@ -131,6 +184,7 @@ static inline void runModel(const MaxModel* model) {
   if (count > MOST_INPUTS || mayRunForever(model)) return;
   while (made < count && (inputs[made] = makeInput(model, made)) != NULL) ++made;
   if (made == count) execute(model, inputs, count);
+  if (made == count) executeValues(model, inputs, count);
   for (int32_t i = 0; i < made; ++i) maxBufferRelease(inputs[i]);
 }
 

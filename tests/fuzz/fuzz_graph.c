@@ -16,7 +16,7 @@ static const char* const kAttributes[] = {
 static const char* const kTexts[] = {"",       "n",       "same",      "SAME_UPPER", "constant",
                                      "linear", "forward", "ab,bc->ac", "LEFT"};
 static const MaxDType kTypes[] = {MAX_DTYPE_FLOAT32, MAX_DTYPE_INT64, MAX_DTYPE_BOOL,    MAX_DTYPE_INT32,
-                                  MAX_DTYPE_FLOAT16, MAX_DTYPE_UINT8, MAX_DTYPE_FLOAT64, MAX_DTYPE_INT4};
+                                  MAX_DTYPE_FLOAT16, MAX_DTYPE_UINT8, MAX_DTYPE_STRING,  MAX_DTYPE_INT4};
 static const int64_t kWild[] = {0, -1, 7, 1 << 20, INT32_MAX, INT64_MAX, INT64_MIN, 64};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -87,6 +87,7 @@ static MaxBuffer* makeTensor(Program* program) {
   MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
   options.zeroed = 1;
   check(maxSessionGetDevice(session, 0, &device) == MAX_STATUS_OK);
+  if (dtype == MAX_DTYPE_STRING) return makeStrings(device, rank, shape, count);
   check(maxBufferCreate(device, dtype, rank, shape, &options, &buffer) == MAX_STATUS_OK);
   check(maxBufferGetMutableData(buffer, &contents) == MAX_STATUS_OK);
   for (int64_t i = 0; i < count && dtype == MAX_DTYPE_INT64; ++i) ((int64_t*)contents)[i] = nextNumber(program);

@@ -95,3 +95,32 @@ save("loop", [node("SequenceEmpty", [], ["none"], dtype=INT64), node("Constant",
               node("Loop", ["n", "", "none", "start"], ["numbers", "text", "texts"], body=body)],
      [tensor("n", INT64, [])],
      [sequence("numbers", INT64), tensor("text", STRING, []), tensor("texts", STRING, ["n"])], opset=20)
+
+# Loops in loops with branches, that carry strings and sequences and use outer ones; a body for each element after.
+inner = helper.make_graph(
+    [node("Identity", ["c_in"], ["c"]), node("StringConcat", ["t_in", "head"], ["t"])], "inner",
+    [tensor("j", INT64, []), tensor("c_in", BOOL, []), tensor("t_in", STRING, [])],
+    [tensor("c", BOOL, []), tensor("t", STRING, [])])
+longer = helper.make_graph([node("SequenceInsert", ["found_in", "text"], ["more"])], "longer", [],
+                           [sequence("more", STRING)])
+same = helper.make_graph([node("Identity", ["found_in"], ["as_before"])], "same", [], [sequence("as_before", STRING)])
+body = helper.make_graph(
+    [node("Identity", ["going_in"], ["going"]), node("Loop", ["two", "", "text_in"], ["text"], body=inner),
+     node("Mod", ["i", "two"], ["rest"]), node("Cast", ["rest"], ["odd"], to=BOOL),
+     node("If", ["odd"], ["found"], then_branch=longer, else_branch=same), node("Identity", ["text"], ["texts"])],
+    "body", [tensor("i", INT64, []), tensor("going_in", BOOL, []), sequence("found_in", STRING),
+             tensor("text_in", STRING, [])],
+    [tensor("going", BOOL, []), sequence("found", STRING), tensor("text", STRING, []), tensor("texts", STRING, [])])
+each = helper.make_graph([node("StringConcat", ["element", "mark"], ["marked"]),
+                          node("StringConcat", ["marked", "head"], ["result"])], "each",
+                         [tensor("element", STRING, [])], [tensor("result", STRING, [])])
+save("nested", [node("Gather", ["words", "zero"], ["head"]), node("SequenceEmpty", [], ["none"], dtype=STRING),
+                node("Constant", [], ["start"], value_string=b""),
+                node("Loop", ["n", "", "none", "start"], ["found", "last", "texts"], body=body),
+                node("SequenceMap", ["found"], ["marked_all"], body=each),
+                node("ConcatFromSequence", ["marked_all"], ["joined"], axis=0, new_axis=1),
+                node("Optional", ["joined"], ["maybe"]), node("OptionalGetElement", ["maybe"], ["results"])],
+     [tensor("words", STRING, ["k"]), tensor("n", INT64, [])],
+     [tensor("results", STRING, ["found"]), tensor("texts", STRING, ["n"])],
+     [helper.make_tensor("zero", INT64, [], [0]), helper.make_tensor("two", INT64, [], [2]),
+      helper.make_tensor("mark", STRING, [], [b"!"])], opset=20)
