@@ -20,7 +20,7 @@ inline Sample gridSample(Source& source, const Row& row) {
   for (int64_t i = 0; i < rank; ++i) grid.push(source.chance(20) ? source.integer(10, 20) : source.integer(1, 5));
   grid.push(rank);
   const double reach = source.chance(20) ? 9 : 1.3;
-  Sample sample{{channelsFirst(source, dtype, batch, source.integer(1, 5), sizes),
+  Sample sample{{channelsFirst(source, dtype, batch, source.integer(1, source.chance(20) ? 40 : 5), sizes),
                  source.tensor(isFloat(dtype) ? dtype : DType::Float32, grid, -reach, reach)}};
   if (source.chance(20)) storeNumber(sample.inputs[1]->mutableData(), 0, sample.inputs[1]->dtype(), NAN);
   sample.attributes.set("mode", source.pick<std::string>({"linear", "cubic", "nearest", "bilinear"}));
@@ -77,7 +77,7 @@ inline Sample convTranspose(Source& source, const Row& row) {
   const Ints sizes = spatialSizes(source);
   const RandomWindow window(source, sizes, true);
   const int64_t group = source.chance(60) ? 1 : source.integer(2, 3);
-  const int64_t channels = group * source.integer(1, 20), filters = source.integer(1, 20);
+  const int64_t channels = group * (source.chance(30) ? 1 : source.integer(1, 20)), filters = source.integer(1, 20);
   Shape weights{channels, filters};
   for (const int64_t size : window.kernel) weights.push(size);
   Sample sample{

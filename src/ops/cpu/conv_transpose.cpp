@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/cpu/column_axis.h"
 #include "ops/cpu/conv.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/transpose_tile.h"
@@ -274,6 +275,50 @@ class ConvTransposeKernel final : public Kernel {
   int64_t lanes_, imageBytes_, productBytes_, lineBytes_;
 };
 
+// Few filters for each channel's group of one: no product is worth it, every tap adds a scaled plane to another.
+class DepthwiseTransposeKernel final : public Kernel {
+ public:
+  explicit DepthwiseTransposeKernel(const KernelRequest& request) : shape_(request), hasBias_(request.has(2)) {
+    for (size_t i = 0; i < 3; ++i)
+      axes_[i] = {shape_.out[i],      shape_.kernel[i], shape_.stride[i],
+                  shape_.dilation[i], shape_.before[i], shape_.in[i]};
+  }
+
+  void run(const KernelContext& context) const override {
+    const int64_t filters = shape_.groupFilters(), planes = shape_.images * shape_.filters, taps = shape_.taps();
+    const int64_t grain = std::max<int64_t>(1, kTransposeGrain / std::max<int64_t>(shape_.inPixels() * taps, 1));
+    context.parallelFor(planes, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t plane = begin; plane < end; ++plane) {
+        const int64_t filter = plane % shape_.filters;
+        float* y = context.out<float>() + plane * shape_.outPixels();
+        std::fill_n(y, shape_.outPixels(), hasBias_ ? context.in<float>(2)[filter] : 0.f);
+        const float* x = context.in<float>(0) + plane / filters * shape_.inPixels();
+        for (int64_t tap = 0; tap < taps; ++tap) addTap(x, context.in<float>(1)[filter * taps + tap], tap, y);
+      }
+    });
+  }
+
+ private:
+  void addTap(const float* x, float weight, int64_t tap, float* y) const {
+    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t place, int64_t w) {
+      const ColumnAxis& axis = axes_[2];
+      const float* from = x + line;
+      float* to = y + place + axis.shift(w);
+      const int64_t begin = axis.begin(w), end = axis.end(w), stride = axis.stride;
+      for (int64_t i = begin; i < end; ++i) to[i * stride] += weight * from[i];
+    });
+  }
+
+  Geometry shape_;
+  bool hasBias_;
+  ColumnAxis axes_[3];
+};
+
+bool isDepthwiseTransposed(const Shape& weights, int64_t groups) {
+  constexpr int64_t kMostFilters = 4;
+  return weights[0] == groups && weights[1] <= kMostFilters;
+}
+
 // What is prepared must be accepted: the weights themselves may be gone by then.
 bool isSupported(DType dtype, const Shape& weights) {
   return dtype == DType::Float32 && weights.rank() >= 3 && weights.rank() <= 5 && weights.count() > 0;
@@ -282,16 +327,24 @@ bool isSupported(DType dtype, const Shape& weights) {
 bool accepts(const KernelRequest& request) {
   for (const Operand& input : request.inputs)
     if (input.present() && input.dtype != DType::Float32) return false;
-  return (request.inputs[1].constant || request.node.prepared) &&
-         isSupported(request.inputs[1].dtype, request.inputs[1].shape);
+  const Shape& weights = request.inputs[1].shape;
+  if (!isSupported(request.inputs[1].dtype, weights)) return false;
+  const bool isDepthwise = isDepthwiseTransposed(weights, request.node.attributes.getInt("group", 1));
+  return isDepthwise || request.inputs[1].constant || request.node.prepared;
 }
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) { return std::make_unique<ConvTransposeKernel>(request); }
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  if (isDepthwiseTransposed(request.inputs[1].shape, request.node.attributes.getInt("group", 1)))
+    return std::make_unique<DepthwiseTransposeKernel>(request);
+  return std::make_unique<ConvTransposeKernel>(request);
+}
 
 Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || !isSupported(weights->dtype(), weights->shape())) return nullptr;
-  return packTransposed(*weights, node.attributes.getInt("group", 1), defaultLanes());
+  const int64_t groups = node.attributes.getInt("group", 1);
+  if (isDepthwiseTransposed(weights->shape(), groups)) return nullptr;
+  return packTransposed(*weights, groups, defaultLanes());
 }
 
 constexpr Implementation kConvTranspose[] = {{"gather_f32", accepts, create}};

@@ -4,6 +4,8 @@
 
 #include "base/checked.h"
 #include "ops/cpu/grid_axis.h"
+#include "ops/cpu/sample_rows.h"
+#include "ops/cpu/transpose_tile.h"
 #include "ops/families.h"
 
 namespace max {
@@ -12,6 +14,7 @@ namespace {
 
 constexpr int kMostAxes = 3;
 constexpr int64_t kBlock = 128;  // output pixels whose taps are found together
+constexpr int64_t kChannelsWorthRows = 16;
 
 // The taps of a block of output pixels: those that lie on the image, for each pixel.
 template <class T>
@@ -61,43 +64,88 @@ struct TapBlock {
   }
 };
 
+int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 template <class T>
 class GridSampleKernel final : public Kernel {
  public:
   explicit GridSampleKernel(const KernelRequest& request)
-      : rule_(request.node), rank_(request.inputs[0].shape.rank() - 2), lanes_(std::max(request.lanes, 1)) {
+      : table_(sampleTable()),
+        rule_(request.node),
+        rank_(request.inputs[0].shape.rank() - 2),
+        lanes_(std::max(request.lanes, 1)),
+        batch_(request.inputs[0].shape[0]),
+        channels_(request.inputs[0].shape[1]) {
     const Shape &x = request.inputs[0].shape, &y = request.outputs[0].shape;
-    batch_ = x[0];
-    channels_ = x[1];
     inputSize_ = x.product(2, x.rank());
     outputSize_ = y.product(2, y.rank());
+    gathersRows_ = std::is_same_v<T, float> && channels_ >= kChannelsWorthRows && batch_ > 0;
     const Shape strides = contiguousStrides(x);
     for (int axis = 0; axis < rank_; ++axis) {
       axes_.emplace_back(rule_, x[axis + 2]);
-      strides_.push(strides[axis + 2]);
+      strides_.push(strides[axis + 2] * (gathersRows_ ? channels_ : 1));
       taps_ *= rule_.taps();
     }
+    const int64_t size = sizeof(T);
+    if (gathersRows_) imageBytes_ = alignUp(checkedMultiply(size, checkedMultiply(channels_, inputSize_)));
+    blockBytes_ = alignUp(TapBlock<T>::bytes(taps_));
+    laneBytes_ = checkedAdd(blockBytes_, gathersRows_ ? alignUp(checkedMultiply(size * kBlock, channels_)) : 0);
   }
-  size_t scratchBytes() const override { return static_cast<size_t>(lanes_ * TapBlock<T>::bytes(taps_)); }
+  size_t scratchBytes() const override {
+    return static_cast<size_t>(checkedAdd(imageBytes_, checkedMultiply(laneBytes_, lanes_)));
+  }
 
   void run(const KernelContext& context) const override {
-    const int64_t blocks = (outputSize_ + kBlock - 1) / kBlock;
-    const int64_t grain = std::max<int64_t>(1, 16384 / (kBlock * taps_ * std::max<int64_t>(channels_, 1)));
-    context.parallelFor(batch_ * blocks, grain, [&](int64_t begin, int64_t end, int lane) {
-      std::byte* memory = context.scratch + lane * TapBlock<T>::bytes(taps_);
-      for (int64_t i = begin; i < end; ++i) runBlock(context, i / blocks, i % blocks * kBlock, memory);
-    });
+    if (!gathersRows_) return runImages(context, 0, batch_);
+    for (int64_t image = 0; image < batch_; ++image) {
+      channelsLast(context, image);
+      runImages(context, image, image + 1);
+    }
   }
 
  private:
+  void runImages(const KernelContext& context, int64_t firstImage, int64_t lastImage) const {
+    const int64_t blocks = (outputSize_ + kBlock - 1) / kBlock;
+    const int64_t grain = std::max<int64_t>(1, 16384 / (kBlock * taps_ * std::max<int64_t>(channels_, 1)));
+    context.parallelFor((lastImage - firstImage) * blocks, grain, [&](int64_t begin, int64_t end, int lane) {
+      std::byte* memory = context.scratch + imageBytes_ + lane * laneBytes_;
+      for (int64_t i = begin; i < end; ++i) runBlock(context, firstImage + i / blocks, i % blocks * kBlock, memory);
+    });
+  }
+
+  void channelsLast(const KernelContext& context, int64_t image) const {
+    const int64_t size = sizeof(T), channels = channels_;
+    const std::byte* from = context.in<std::byte>(0) + image * inputSize_ * channels * size;
+    const int64_t grain = std::max<int64_t>(16, 8192 / channels);
+    context.parallelFor(inputSize_, grain, [&](int64_t begin, int64_t end, int) {
+      transposeTiles(size, from + begin * size, inputSize_ * size, context.scratch + begin * channels * size,
+                     channels * size, channels, end - begin);
+    });
+  }
+
   void runBlock(const KernelContext& context, int64_t image, int64_t first, std::byte* memory) const {
     const int64_t count = std::min(kBlock, outputSize_ - first);
     TapBlock<T> block(memory, taps_);
     const T* grid = context.in<T>(1) + (image * outputSize_ + first) * rank_;
     for (int64_t i = 0; i < count; ++i) findTaps(grid + i * rank_, i, block);
+    T* out = context.out<T>() + image * channels_ * outputSize_ + first;
+    if constexpr (std::is_same_v<T, float>)
+      if (gathersRows_) return gatherRows(context, block, count, memory + blockBytes_, out);
     for (int64_t c = 0; c < channels_; ++c)
-      block.run(context.in<T>(0) + (image * channels_ + c) * inputSize_, count,
-                context.out<T>() + (image * channels_ + c) * outputSize_ + first);
+      block.run(context.in<T>(0) + (image * channels_ + c) * inputSize_, count, out + c * outputSize_);
+  }
+
+  // All channels of a pixel at once, then back to channels first.
+  void gatherRows(const KernelContext& context, const TapBlock<float>& block, int64_t count, std::byte* memory,
+                  float* out) const {
+    const auto* x = reinterpret_cast<const float*>(context.scratch);
+    auto* rows = reinterpret_cast<float*>(memory);
+    for (int64_t i = 0; i < count; ++i)
+      table_.rows(x, block.offsets + i * taps_, block.weights + i * taps_, block.counts[i], channels_,
+                  rows + i * channels_);
+    const int64_t size = sizeof(float);
+    transposeTiles(size, memory, channels_ * size, reinterpret_cast<std::byte*>(out), outputSize_ * size, count,
+                   channels_);
   }
 
   // Coordinates are given innermost axis first. All combinations of the axes' taps, without those off the image.
@@ -130,9 +178,12 @@ class GridSampleKernel final : public Kernel {
   }
 
   static constexpr int kMostTapsBefore = 16;  // of all axes but the last
+  const SampleTable& table_;
   GridRule rule_;
-  int rank_, lanes_;
-  int64_t batch_, channels_, inputSize_, outputSize_, taps_ = 1;
+  int rank_;
+  int64_t lanes_, batch_, channels_, inputSize_, outputSize_, taps_ = 1;
+  bool gathersRows_;  // from the image with its channels last
+  int64_t imageBytes_ = 0, blockBytes_, laneBytes_;
   std::vector<GridAxis<T>> axes_;
   Shape strides_;
 };

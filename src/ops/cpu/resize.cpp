@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/half.h"
+#include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/indexed_copy.h"
 #include "ops/cpu/resize_axis.h"
 #include "ops/families.h"
@@ -228,27 +229,16 @@ class InterpolateKernel final : public Kernel {
   }
 
   const T* decode(const void* data, T* values) const {
-    const int64_t count = saved_.inputs[0].shape.count();
-    for (int64_t i = 0; i < count; ++i) values[i] = decodeOne(data, i);
+    const TileFunction cast = findCastTileFunction(dtype_, DType::Float32);
+    cast({values, {data, nullptr, nullptr}, {1, 0, 0}, saved_.inputs[0].shape.count(), 0, 0});
     return values;
   }
-  T decodeOne(const void* data, int64_t i) const {
-    switch (dtype_) {
-      case DType::Float16:
-        return static_cast<T>(floatFromHalf(static_cast<const uint16_t*>(data)[i]));
-      case DType::BFloat16:
-        return static_cast<T>(floatFromBFloat16(static_cast<const uint16_t*>(data)[i]));
-      case DType::UInt8:
-        return static_cast<T>(static_cast<const uint8_t*>(data)[i]);
-      case DType::Int8:
-        return static_cast<T>(static_cast<const int8_t*>(data)[i]);
-      case DType::Int32:
-        return static_cast<T>(static_cast<const int32_t*>(data)[i]);
-      default:
-        return static_cast<T>(static_cast<const int64_t*>(data)[i]);
-    }
-  }
+  // Integers take the whole part.
   void encodeAll(const T* values, void* data) const {
+    if (isFloat(dtype_)) {
+      const TileFunction cast = findCastTileFunction(DType::Float32, dtype_);
+      return cast({data, {values, nullptr, nullptr}, {1, 0, 0}, count_, 0, 0});
+    }
     const size_t bytes = sizeOf(dtype_);
     for (int64_t i = 0; i < count_; ++i)
       encode(dtype_, static_cast<float>(values[i]), static_cast<std::byte*>(data) + static_cast<size_t>(i) * bytes);

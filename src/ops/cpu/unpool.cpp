@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/cpu/column_axis.h"
 #include "ops/cpu/element.h"
 #include "ops/families.h"
 
@@ -136,7 +137,7 @@ class Col2ImKernel final : public Kernel {
                pads = attributes.getInts("pads");
     const std::vector<int64_t> block = MovementCall(request, nullptr).integers(2);
     for (size_t i = 0, at = 3 - block.size(); i < block.size(); ++i, ++at) {
-      Axis& axis = axes_[at];
+      ColumnAxis& axis = axes_[at];
       axis.size = request.outputs[0].shape[static_cast<int>(i) + 2];
       axis.taps = block[i];
       axis.stride = strides.empty() ? 1 : strides[i];
@@ -164,39 +165,21 @@ class Col2ImKernel final : public Kernel {
   }
 
  private:
-  struct Axis {
-    int64_t size = 1, taps = 1, stride = 1, dilation = 1, before = 0, positions = 1;
-    // Where position 0 lies for a tap, and the positions that lie on the image.
-    int64_t shift(int64_t tap) const { return tap * dilation - before; }
-    int64_t begin(int64_t tap) const { return shift(tap) < 0 ? (stride - 1 - shift(tap)) / stride : 0; }
-    int64_t end(int64_t tap) const {
-      const int64_t room = size - 1 - shift(tap);
-      return room < 0 ? 0 : std::min(positions, room / stride + 1);
-    }
-  };
-
   void addTap(const T* columns, int64_t tap, T* image) const {
-    const Axis &depth = axes_[0], &row = axes_[1], &place = axes_[2];
-    const int64_t w = tap % place.taps, h = tap / place.taps % row.taps, d = tap / place.taps / row.taps;
-    for (int64_t i = depth.begin(d); i < depth.end(d); ++i)
-      for (int64_t j = row.begin(h); j < row.end(h); ++j) {
-        const T* from = columns + (i * row.positions + j) * place.positions;
-        T* to = image + ((i * depth.stride + depth.shift(d)) * row.size + j * row.stride + row.shift(h)) * place.size;
-        addLine(from, to, w);
-      }
-  }
-
-  void addLine(const T* from, T* to, int64_t tap) const {
-    const Axis& axis = axes_[2];
-    const int64_t begin = axis.begin(tap), end = axis.end(tap), shift = axis.shift(tap);
-    if (axis.stride == 1)
-      for (int64_t i = begin; i < end; ++i) to[i + shift] += from[i];
-    else
-      for (int64_t i = begin; i < end; ++i) to[i * axis.stride + shift] += from[i];
+    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t place, int64_t w) {
+      const ColumnAxis& axis = axes_[2];
+      const int64_t begin = axis.begin(w), end = axis.end(w);
+      const T* from = columns + line;
+      T* to = image + place + axis.shift(w);
+      if (axis.stride == 1)
+        for (int64_t i = begin; i < end; ++i) to[i] += from[i];
+      else
+        for (int64_t i = begin; i < end; ++i) to[i * axis.stride] += from[i];
+    });
   }
 
   int64_t planes_, columns_;
-  Axis axes_[3];
+  ColumnAxis axes_[3];
 };
 
 template <DType kDType>
