@@ -20,6 +20,7 @@
 #include "max/graph.h"
 #include "max/log.h"
 #include "max/model.h"
+#include "max/model_info.h"
 #include "max/session.h"
 #include "max/status.h"
 #include "max/stream.h"

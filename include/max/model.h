@@ -20,12 +20,15 @@
 #include <stdint.h>
 
 #include "max/buffer.h"
+#include "max/cancellation.h"
 #include "max/device.h"
 #include "max/dtype.h"
 #include "max/graph.h"
+#include "max/model_info.h"
 #include "max/session.h"
 #include "max/status.h"
 #include "max/stream.h"
+#include "max/value.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,20 +36,6 @@ extern "C" {
 
 /** A model that is ready to run. */
 typedef struct MaxModel MaxModel;
-/** What a model file holds; see maxModelInfoLoad. */
-typedef struct MaxModelInfo MaxModelInfo;
-
-/** What a model takes or gives. */
-typedef int32_t MaxValueKind;
-
-/** A tensor. */
-#define MAX_VALUE_KIND_TENSOR ((MaxValueKind)0)
-/** A sequence of values. */
-#define MAX_VALUE_KIND_SEQUENCE ((MaxValueKind)1)
-/** A value or nothing. */
-#define MAX_VALUE_KIND_OPTIONAL ((MaxValueKind)2)
-/** A map from keys to values. */
-#define MAX_VALUE_KIND_MAP ((MaxValueKind)3)
 
 /** The least precision that products of float32 may have. Where nothing faster exists, the next higher one is used. */
 typedef int32_t MaxPrecision;
@@ -58,14 +47,25 @@ typedef int32_t MaxPrecision;
 /** bfloat16 products with float32 sums. */
 #define MAX_PRECISION_MEDIUM ((MaxPrecision)2)
 
+/**
+ * Told how far a load is: `fraction` of the whole from 0 to 1, never falling, and what is being done.
+ *
+ * Called from the thread that loads, seldom enough to be drawn. It may call functions of this library, and must not
+ * throw. `phase` is borrowed until it returns.
+ *
+ * @since 0.1
+ */
+typedef void (*MaxProgressCallback)(void* userData, double fraction, const char* phase);
+
 /** Options of maxModelLoad, maxModelLoadFromMemory and maxModelCompile. */
 typedef struct MaxModelLoadOptions {
   /** Size of this structure; set by MAX_MODEL_LOAD_OPTIONS_INIT. */
   size_t structSize;
-  /** Names of weights to replace, `weightCount` of them; NULL = none. */
-  const char* const* weightNames;
-  /** Host buffers that replace them, of equal dtype and shape; retained by the model, and not to be written any more.
+  /** Names of weights to replace, `weightCount` of them; NULL = none. Their own data is not read, and may be missing.
    */
+  const char* const* weightNames;
+  /** Buffers that replace them, of equal dtype and shape, used where they lie if they are dense and in host memory;
+      retained by the model, and not to be written any more. */
   MaxBuffer* const* weights;
   /** Number of weights to replace. */
   int32_t weightCount;
@@ -75,11 +75,19 @@ typedef struct MaxModelLoadOptions {
   int32_t copyWeights;
   /** Zero. */
   int32_t reserved;
+  /** Stops the load when it is cancelled; NULL = nothing does. */
+  const MaxCancellation* cancellation;
+  /** Nanoseconds from now on after which the load gives up; 0 = never. */
+  int64_t deadline;
+  /** Told how far the load is; NULL = nobody. */
+  MaxProgressCallback progress;
+  /** Borrowed until the load is done. */
+  void* progressUserData;
 } MaxModelLoadOptions;
 
 /** Initial value of a MaxModelLoadOptions. */
 #define MAX_MODEL_LOAD_OPTIONS_INIT \
-  { sizeof(MaxModelLoadOptions), NULL, NULL, 0, MAX_PRECISION_HIGHEST, 0, 0 }
+  { sizeof(MaxModelLoadOptions), NULL, NULL, 0, MAX_PRECISION_HIGHEST, 0, 0, NULL, 0, NULL, NULL }
 
 /** Options of maxModelExecute. */
 typedef struct MaxModelExecuteOptions {
@@ -89,22 +97,52 @@ typedef struct MaxModelExecuteOptions {
   MaxStream* stream;
   /** One entry per output: a buffer to write the output into, NULL = make one; NULL = make all. */
   MaxBuffer* const* outputs;
+  /** Stops the call when it is cancelled; held until the work is done. NULL = nothing does. */
+  const MaxCancellation* cancellation;
+  /** Nanoseconds from now on after which the call gives up, the wait in a stream included; 0 = never. */
+  int64_t deadline;
 } MaxModelExecuteOptions;
 
 /** Initial value of a MaxModelExecuteOptions. */
 #define MAX_MODEL_EXECUTE_OPTIONS_INIT \
-  { sizeof(MaxModelExecuteOptions), NULL, NULL }
+  { sizeof(MaxModelExecuteOptions), NULL, NULL, NULL, 0 }
+
+/** What a model holds in memory, in bytes; see maxModelGetMemory. */
+typedef struct MaxModelMemory {
+  /** Size of this structure; set by MAX_MODEL_MEMORY_INIT. */
+  size_t structSize;
+  /** Weights that are parts of mapped files; the system may drop their pages. */
+  uint64_t mappedWeights;
+  /** Weights and other constants in memory. */
+  uint64_t ownedWeights;
+  /** Weights packed for their kernels, and what else nodes prepared at load. */
+  uint64_t packedWeights;
+  /** Plans for the input shapes seen lately, about. */
+  uint64_t plans;
+  /** Memory for intermediate values, of calls that run and kept for the next ones. */
+  uint64_t arenas;
+  /** Released outputs whose memory waits for the next call. */
+  uint64_t outputs;
+  /** The sum of all. */
+  uint64_t total;
+} MaxModelMemory;
+
+/** Initial value of a MaxModelMemory. */
+#define MAX_MODEL_MEMORY_INIT \
+  { sizeof(MaxModelMemory), 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Loads a model.
  *
  * Thread-safe. The session is retained.
  *
- * @param[in] path  An ONNX file, or a folder that holds model.onnx.
+ * Models of one file share the mapped file and what is made of its weights, whatever their sessions.
+ *
+ * @param[in] path  An ONNX file, a folder that holds model.onnx, or a compiled model of maxModelSave.
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_NOT_FOUND  No file is there, the message says what was looked for; or the model has no weight of a
  *     name in the options.
- * @retval MAX_STATUS_DATA_LOSS  The file is not an ONNX model or is damaged.
+ * @retval MAX_STATUS_DATA_LOSS  The file is not a model or is damaged.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The model contradicts itself; the message names the node or tensor.
  * @retval MAX_STATUS_UNIMPLEMENTED  The model uses operators that are not supported; the message lists all of them.
  * @since 0.1
@@ -134,6 +172,34 @@ MAX_API MAX_NODISCARD MaxStatus maxModelLoadFromMemory(const MaxSession* session
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelCompile(const MaxSession* session, const MaxGraph* graph,
                                                 const MaxModelLoadOptions* options, MaxModel** outModel);
+
+/**
+ * Replaces weights of a loaded model by name, whatever the compiler has made of them.
+ *
+ * All or nothing: each call of maxModelExecute runs with the weights from before or with all of the new ones. Calls
+ * that are under way keep the old ones, which go when those calls are done. Weights replaced earlier stay replaced.
+ * What was prepared of other weights is kept where they lie in a mapped file. Thread-safe.
+ *
+ * @param[in] names  Names of weights, `count` of them.
+ * @param[in] weights  Buffers of equal dtype and shape; retained by the model, and not to be written any more.
+ * @retval MAX_STATUS_NOT_FOUND  The model has no weight of a name; the message names it.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  A buffer is not of the weight's dtype and shape.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The model's own weights are not kept: more than 16 MB that were loaded from
+ *     memory, copied by copyWeights, or built in code.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names,
+                                                       MaxBuffer* const* weights, int32_t count);
+
+/**
+ * Writes the model, optimised, with its present weights, as a compiled model that maxModelLoad reads.
+ *
+ * The file appears whole or not at all. It suits every CPU; weights are packed when it is loaded. Thread-safe.
+ *
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The model's weights are not kept; see maxModelReplaceWeights.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelSave(const MaxModel* model, const char* path);
 
 /**
  * Adds a reference; NULL is allowed.
@@ -201,7 +267,18 @@ MAX_API MAX_NODISCARD MaxStatus maxModelGetInputName(const MaxModel* model, int3
 MAX_API MAX_NODISCARD MaxStatus maxModelGetInputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind);
 
 /**
- * Gets the element type of an input.
+ * Gets the type of an input in words, for example "float32[batch, 3]", "sequence of float32", "map from string to
+ * int64".
+ *
+ * Thread-safe. Borrowed from the model.
+ *
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelGetInputTypeName(const MaxModel* model, int32_t index, const char** outName);
+
+/**
+ * Gets the element type of an input; of a sequence or optional that of the tensors in it, of a map that of its values.
  *
  * Thread-safe.
  *
@@ -292,7 +369,18 @@ MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputName(const MaxModel* model, int
 MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind);
 
 /**
- * Gets the element type of an output.
+ * Gets the type of an output in words, for example "float32[batch, 3]", "sequence of float32", "map from string to
+ * int64".
+ *
+ * Thread-safe. Borrowed from the model.
+ *
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputTypeName(const MaxModel* model, int32_t index, const char** outName);
+
+/**
+ * Gets the element type of an output; of a sequence or optional that of the tensors in it, of a map that of its values.
  *
  * Thread-safe.
  *
@@ -366,6 +454,9 @@ MAX_API MAX_NODISCARD MaxStatus maxModelFindOutput(const MaxModel* model, const 
  * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of a given output is
  * wrong.
+ * @retval MAX_STATUS_CANCELLED, MAX_STATUS_DEADLINE_EXCEEDED  The options' cancellation or deadline stopped the call;
+ *     given outputs may be half written.
+ * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelExecute(const MaxModel* model, MaxBuffer* const* inputs, int32_t inputCount,
@@ -373,17 +464,91 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecute(const MaxModel* model, MaxBuffer
                                                 int32_t outputCount);
 
 /**
- * Reads what a model file holds without making it ready to run. Operators that are not supported are listed, not
- * refused.
+ * Runs the model once and keeps the call under a key: its plan, bound to these inputs and outputs. maxModelReplay then
+ * runs it again without any look-up or allocation; the program changes the contents of the inputs in between.
+ *
+ * The call runs at once, in the calling thread; on a created stream it waits for what is queued there. A key that is
+ * captured with the same inputs already is replayed, and gives the same outputs. Inputs and outputs are retained until
+ * maxModelReleaseCaptured or the model's end. Thread-safe.
+ *
+ * @param[in] options  NULL = defaults.
+ * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  There are no inputs, or as maxModelExecute.
+ * @retval MAX_STATUS_ALREADY_EXISTS  The key was captured with other inputs.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  What the model does depends on values; the message names the node.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelCapture(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,
+                                                int32_t inputCount, const MaxModelExecuteOptions* options,
+                                                MaxBuffer** outOutputs, int32_t outputCount);
+
+/**
+ * Runs a captured call again: reads the captured inputs, writes the captured outputs.
+ *
+ * On a created stream the call returns once the work is queued. Weights and settings are those of the capture.
+ * Thread-safe, but one replay of a key runs at a time.
+ *
+ * @param[in] inputs  The buffers that were captured.
+ * @param[in] options  NULL = defaults; `outputs` must be NULL.
+ * @retval MAX_STATUS_NOT_FOUND  Nothing was captured with this key.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  An input is not the one that was captured.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  Another thread replays the key.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelReplay(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,
+                                               int32_t inputCount, const MaxModelExecuteOptions* options);
+
+/**
+ * Runs the model as maxModelExecute does and compares the steps that ran with those that were captured. The captured
+ * outputs are left alone.
+ *
+ * Waits until the work is done. Thread-safe.
+ *
+ * @param[in] inputs  The buffers that were captured.
+ * @param[in] options  NULL = defaults; `outputs` must be NULL.
+ * @retval MAX_STATUS_NOT_FOUND  Nothing was captured with this key.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  An input is not the one that was captured.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The steps differ, for example since settings changed; the message names the
+ *     first that does. Or weights were replaced since.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelVerifyReplay(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,
+                                                     int32_t inputCount, const MaxModelExecuteOptions* options);
+
+/**
+ * Forgets a captured call. Replays that are queued still run.
  *
  * Thread-safe.
  *
- * @param[in] path  An ONNX file, or a folder that holds model.onnx.
- * @retval MAX_STATUS_NOT_FOUND  No file is there; the message says what was looked for.
- * @retval MAX_STATUS_DATA_LOSS  The file is not an ONNX model or is damaged.
+ * @retval MAX_STATUS_NOT_FOUND  Nothing was captured with this key.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoLoad(const char* path, MaxModelInfo** outInfo);
+MAX_API MAX_NODISCARD MaxStatus maxModelReleaseCaptured(const MaxModel* model, uint64_t graphKey);
+
+/**
+ * Gets what the model holds in memory, by category. Weights that several models share count in each.
+ *
+ * Thread-safe. maxDeviceTrim gives back what is kept for later calls.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelGetMemory(const MaxModel* model, MaxModelMemory* outMemory);
+
+/**
+ * Runs a model on values: for inputs and outputs that are sequences, optionals or maps, beside tensors.
+ *
+ * As maxModelExecute; it waits inside the call. An optional input takes what it would hold, too.
+ *
+ * @param[in] inputs  One value per input, in the model's order.
+ * @param[in] options  NULL = defaults. Given output buffers are for outputs that are tensors.
+ * @param[out] outOutputs  Room for one value per output; each is a new reference. All NULL on failure.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of a given output is
+ * wrong.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelExecuteValues(const MaxModel* model, MaxValue* const* inputs,
+                                                      int32_t inputCount, const MaxModelExecuteOptions* options,
+                                                      MaxValue** outOutputs, int32_t outputCount);
 
 /**
  * Gets what the model's file or graph held.
@@ -395,153 +560,13 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoLoad(const char* path, MaxModelInfo*
 MAX_API MAX_NODISCARD MaxStatus maxModelGetInfo(const MaxModel* model, MaxModelInfo** outInfo);
 
 /**
- * Adds a reference; NULL is allowed.
+ * Gets a drawing of the graph that a model runs, after the compiler's passes, in the DOT language of Graphviz.
  *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API void maxModelInfoRetain(const MaxModelInfo* info);
-
-/**
- * Drops a reference; NULL is allowed.
- *
- * Thread-safe.
+ * Thread-safe. Borrowed from the model; the text stays the same when weights are replaced.
  *
  * @since 0.1
  */
-MAX_API void maxModelInfoRelease(const MaxModelInfo* info);
-
-/**
- * Gets the version of the file format; 0 for a graph built in code.
- *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetIrVersion(const MaxModelInfo* info, int64_t* outVersion);
-
-/**
- * Gets the name of the program that wrote the file; empty if it does not say.
- *
- * Thread-safe. Borrowed from the object.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetProducer(const MaxModelInfo* info, const char** outProducer);
-
-/**
- * Gets the number of elements of all weights.
- *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetParameterCount(const MaxModelInfo* info, int64_t* outCount);
-
-/**
- * Gets the number of operator sets that the model uses.
- *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOpsetCount(const MaxModelInfo* info, int32_t* outCount);
-
-/**
- * Gets the domain of an operator set, "ai.onnx" for ONNX's own.
- *
- * Thread-safe. Borrowed from the object.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such entry.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOpsetDomain(const MaxModelInfo* info, int32_t index,
-                                                           const char** outDomain);
-
-/**
- * Gets the version of an operator set.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such entry.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOpsetVersion(const MaxModelInfo* info, int32_t index,
-                                                            int64_t* outVersion);
-
-/**
- * Gets the number of different operators.
- *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOperatorCount(const MaxModelInfo* info, int32_t* outCount);
-
-/**
- * Gets the name of an operator, for example "Conv" or "com.microsoft.Gelu". Names are sorted.
- *
- * Thread-safe. Borrowed from the object.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such entry.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOperatorName(const MaxModelInfo* info, int32_t index,
-                                                            const char** outName);
-
-/**
- * Gets the number of nodes that use an operator, those of subgraphs included.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such entry.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOperatorNodeCount(const MaxModelInfo* info, int32_t index,
-                                                                 int64_t* outCount);
-
-/**
- * Gets the number of nodes whose operators are not supported.
- *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedCount(const MaxModelInfo* info, int32_t* outCount);
-
-/**
- * Gets the name of a node whose operator is not supported; may be empty.
- *
- * Thread-safe. Borrowed from the object.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such entry.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedNode(const MaxModelInfo* info, int32_t index,
-                                                               const char** outName);
-
-/**
- * Gets the operator of a node that is not supported, with its domain unless it is ONNX's own.
- *
- * Thread-safe. Borrowed from the object.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such entry.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedOperator(const MaxModelInfo* info, int32_t index,
-                                                                   const char** outName);
-
-/**
- * Gets the version of the operator set that a node that is not supported asks for.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such entry.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedVersion(const MaxModelInfo* info, int32_t index,
-                                                                  int64_t* outVersion);
+MAX_API MAX_NODISCARD MaxStatus maxModelGetGraph(const MaxModel* model, const char** outDot);
 
 #ifdef __cplusplus
 }

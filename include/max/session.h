@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 #include "max/device.h"
+#include "max/dtype.h"
+#include "max/log.h"
 #include "max/status.h"
 
 #ifdef __cplusplus
@@ -40,11 +42,35 @@ typedef struct MaxSessionOptions {
   int32_t deviceCount;
   /** Threads that one call uses at most; 0 = as many as physical cores within affinity mask and CPU quota. */
   int32_t numThreads;
+  /** Bytes that loads and calls of the session's models may hold at a time; 0 = no limit. See maxSessionGetMemory. */
+  uint64_t memoryLimit;
 } MaxSessionOptions;
 
 /** Initial value of a MaxSessionOptions. */
 #define MAX_SESSION_OPTIONS_INIT \
-  { sizeof(MaxSessionOptions), NULL, 0, 0 }
+  { sizeof(MaxSessionOptions), NULL, 0, 0, 0 }
+
+/** What a session checks between the steps of its models. */
+typedef int32_t MaxAssertLevel;
+
+/** Nothing. */
+#define MAX_ASSERT_LEVEL_NONE ((MaxAssertLevel)0)
+/** As MAX_ASSERT_LEVEL_ALL, but what is found is only logged, as warnings. */
+#define MAX_ASSERT_LEVEL_WARN ((MaxAssertLevel)1)
+/** That no step writes behind its outputs and that shapes are those promised; calls fail otherwise. */
+#define MAX_ASSERT_LEVEL_SAFE ((MaxAssertLevel)2)
+/** That too, and that no step makes NaN or infinity out of finite inputs; calls fail otherwise. */
+#define MAX_ASSERT_LEVEL_ALL ((MaxAssertLevel)3)
+
+/** What a session records of its calls. */
+typedef int32_t MaxProfilingMode;
+
+/** Nothing. */
+#define MAX_PROFILING_MODE_OFF ((MaxProfilingMode)0)
+/** Each call and each step of a model. */
+#define MAX_PROFILING_MODE_ON ((MaxProfilingMode)1)
+/** Steps within the iterations of loops too. */
+#define MAX_PROFILING_MODE_DETAILED ((MaxProfilingMode)2)
 
 /**
  * Makes a session.
@@ -103,6 +129,139 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetDevice(const MaxSession* session, i
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetNumThreads(const MaxSession* session, int32_t* outNumThreads);
+
+/**
+ * Sets how important messages of the session's loads and calls must be; see maxLogSetCallback.
+ *
+ * Thread-safe. Holds from the next call on, for models that are loaded too.
+ *
+ * @param[in] level  MAX_LOG_LEVEL_NOTSET = the default, MAX_LOG_LEVEL_INFO.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such level.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionSetLogLevel(MaxSession* session, MaxLogLevel level);
+
+/**
+ * Gets how important messages of the session's loads and calls must be.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetLogLevel(const MaxSession* session, MaxLogLevel* outLevel);
+
+/**
+ * Sets what is checked between the steps of models. Checks cost time; they are for finding faults.
+ *
+ * Thread-safe. Holds from the next call on, for models that are loaded too.
+ *
+ * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such level.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionSetAssertLevel(MaxSession* session, MaxAssertLevel level);
+
+/**
+ * Gets what is checked between the steps of models.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetAssertLevel(const MaxSession* session, MaxAssertLevel* outLevel);
+
+/**
+ * Sets the type in which the sums of the parts of long float32 matrix products are added up.
+ *
+ * Products over more than some hundred elements are made in parts. MAX_DTYPE_FLOAT32 is the default and the fastest;
+ * MAX_DTYPE_FLOAT64 is more exact; MAX_DTYPE_FLOAT16 and MAX_DTYPE_BFLOAT16 round after each part, as accelerators do
+ * that keep such sums in their outputs' type. Thread-safe. Holds from the next call on, for models that are loaded too.
+ *
+ * @retval MAX_STATUS_INVALID_ARGUMENT  Sums cannot be kept in this type.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionSetSplitKReductionPrecision(MaxSession* session, MaxDType dtype);
+
+/**
+ * Gets the type in which the sums of the parts of long matrix products are added up.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetSplitKReductionPrecision(const MaxSession* session, MaxDType* outDType);
+
+/**
+ * Chooses how TopK works: not 0 = it sorts whole lines, 0 = it selects, which is the default.
+ *
+ * Both give the same elements in the same order. Thread-safe. Holds from the next call on, for models that are loaded
+ * too.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionSetUseOldTopK(MaxSession* session, int32_t useOldTopK);
+
+/**
+ * Tells whether TopK sorts whole lines.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetUseOldTopK(const MaxSession* session, int32_t* outUseOldTopK);
+
+/**
+ * Sets what is recorded of the calls of the session's models.
+ *
+ * A new session follows the environment variables MAX_ENABLE_PROFILING and MODULAR_ENABLE_PROFILING (off, on or
+ * detailed); this call overrides them. What was recorded stays. The newest records are dropped when a million steps
+ * are held. Thread-safe. Holds from the next call on, for models that are loaded too.
+ *
+ * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such mode.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionSetProfiling(MaxSession* session, MaxProfilingMode mode);
+
+/**
+ * Gets what is recorded of the calls of the session's models.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetProfiling(const MaxSession* session, MaxProfilingMode* outMode);
+
+/**
+ * Writes what was recorded as a trace in Chrome's JSON format, which Perfetto and chrome://tracing show.
+ *
+ * Each step has its name, start, duration and thread; its arguments are the operator, the implementation that ran, the
+ * types of its inputs and outputs, and the model's nodes that it came from. Thread-safe.
+ *
+ * @param[in] path  The file, which is made or replaced.
+ * @retval MAX_STATUS_NOT_FOUND, MAX_STATUS_PERMISSION_DENIED  The file cannot be made.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionWriteProfile(const MaxSession* session, const char* path);
+
+/**
+ * Forgets what was recorded.
+ *
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionClearProfile(MaxSession* session);
+
+/**
+ * Gets how much memory the session's models hold, now and at most so far, and the limit.
+ *
+ * Counted are weights in memory (not those in mapped files), packed weights, intermediate values, outputs that the
+ * library made and have not been released, and what loads need for a while; buffers that the program made are not.
+ * Only a session with a limit counts; another one gives zeros. Thread-safe.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetMemory(const MaxSession* session, uint64_t* outUsed, uint64_t* outPeak,
+                                                    uint64_t* outLimit);
 
 #ifdef __cplusplus
 }

@@ -27,6 +27,8 @@ class RefCounted {
   void release() const noexcept {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<RefCounted*>(this)->dispose();
   }
+  // Whether the caller's reference is the only one; then all that former holders did has happened before.
+  bool isUnique() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
   int64_t referenceCount() const noexcept { return count_.load(std::memory_order_relaxed); }
 
  protected:

@@ -18,6 +18,8 @@
 #include <immintrin.h>
 #endif
 
+#include "base/active_call.h"
+
 namespace max {
 
 namespace {
@@ -68,6 +70,7 @@ struct Loop {
   int64_t count;
   int64_t grain;
   int lanes;
+  const ActiveCall* call;
   std::atomic<bool> failed{false};
   std::exception_ptr error;
 
@@ -103,6 +106,7 @@ void runChunks(Loop& loop, Part& part, int lane) {
     const int64_t chunk = part.cursor().fetch_add(1, std::memory_order_relaxed);
     if (chunk >= part.end) return;
     const int64_t begin = chunk * loop.grain;
+    if (loop.call && loop.call->interrupt) loop.call->interrupt->check();
     loop.body(begin, std::min(loop.count, begin + loop.grain), lane);
   }
 }
@@ -110,6 +114,7 @@ void runChunks(Loop& loop, Part& part, int lane) {
 // Own part first, then what is left of the others'.
 void runLane(Slot& slot, int lane) noexcept {
   Loop& loop = *slot.loop;
+  const ActiveCallScope scope(loop.call);
   insideLoop = true;
   try {
     for (int i = 0; i < loop.lanes; ++i) runChunks(loop, slot.parts[(lane + i) % loop.lanes], lane);
@@ -281,20 +286,29 @@ Pool& pool() {
   return *instance;
 }
 
+void runInterruptibly(const Interrupt& interrupt, int64_t count, int64_t grain, LoopBody body) {
+  for (int64_t begin = 0; begin < count; begin += std::min(grain, count - begin)) {
+    interrupt.check();
+    body(begin, begin + std::min(grain, count - begin), 0);
+  }
+}
+
 }  // namespace
 
 void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
+  const ActiveCall* call = activeCall();
   if (lanes > 1 && count > grain && !insideLoop) {
     const int64_t chunks = (count - 1) / grain + 1;
     const int used = static_cast<int>(std::min<int64_t>({lanes, chunks, kMaxLanes}));
-    Loop loop{body, count, grain, used, {}, {}};
+    Loop loop{body, count, grain, used, call, {}, {}};
     if (pool().run(loop)) {
       if (loop.failed.load(std::memory_order_relaxed)) std::rethrow_exception(loop.error);
       return;
     }
   }
+  if (call && call->interrupt) return runInterruptibly(*call->interrupt, count, grain, body);
   body(0, count, 0);
 }
 

@@ -22,6 +22,7 @@ using LoopBody = FunctionRef<void(int64_t begin, int64_t end, int lane)>;
 // Splits [0, count) into chunks of `grain` (at least 1) and runs them on at most `lanes` threads.
 // Each lane owns a contiguous part and helps others when it has finished (stealing for the tail).
 // Runs in the calling thread alone if lanes <= 1 or count <= grain. Nested loops run in the calling thread.
+// Between chunks a stop of the active call (base/active_call.h) ends the loop with an exception.
 // An exception from the body (std::bad_alloc, Error) is rethrown here after all lanes stopped.
 void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body);
 

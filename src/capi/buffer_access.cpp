@@ -150,7 +150,8 @@ MaxStatus maxBufferGetStream(const MaxBuffer* buffer, MaxStream** outStream) {
 }
 
 MaxStatus maxBufferGetDType(const MaxBuffer* buffer, MaxDType* outDType) {
-  return getValue(buffer, "buffer", outDType, "outDType", [](const MaxBuffer& b) { return static_cast<MaxDType>(b.dtype()); });
+  return getValue(buffer, "buffer", outDType, "outDType",
+                  [](const MaxBuffer& b) { return static_cast<MaxDType>(b.dtype()); });
 }
 
 MaxStatus maxBufferGetRank(const MaxBuffer* buffer, int32_t* outRank) {
@@ -174,13 +175,13 @@ MaxStatus maxBufferGetByteCount(const MaxBuffer* buffer, size_t* outByteCount) {
 }
 
 MaxStatus maxBufferGetElementSize(const MaxBuffer* buffer, size_t* outSize) {
-  return getValue(buffer, "buffer", outSize, "outSize", [](const MaxBuffer& b) {
-    return b.dtype() == DType::String ? size_t{0} : max::sizeOf(b.dtype());
-  });
+  return getValue(buffer, "buffer", outSize, "outSize",
+                  [](const MaxBuffer& b) { return b.dtype() == DType::String ? size_t{0} : max::sizeOf(b.dtype()); });
 }
 
 MaxStatus maxBufferIsContiguous(const MaxBuffer* buffer, int32_t* outIsContiguous) {
-  return getValue(buffer, "buffer", outIsContiguous, "outIsContiguous", [](const MaxBuffer& b) { return b.isContiguous(); });
+  return getValue(buffer, "buffer", outIsContiguous, "outIsContiguous",
+                  [](const MaxBuffer& b) { return b.isContiguous(); });
 }
 
 MaxStatus maxBufferIsHost(const MaxBuffer* buffer, int32_t* outIsHost) {

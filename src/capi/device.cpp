@@ -7,20 +7,11 @@
 #include "max/device.h"
 
 using max::capi::clearOutput;
+using max::capi::getValue;
 using max::capi::guard;
 using max::capi::requireArgument;
 
 namespace {
-
-// Most functions ask a device for one value.
-template <class Value, class Getter>
-MaxStatus getValue(const MaxDevice* device, Value* out, const char* name, Getter getter) {
-  return guard([&] {
-    requireArgument(out, name);
-    requireArgument(device, "device");
-    *out = getter(*const_cast<MaxDevice*>(device));
-  });
-}
 
 template <class Getter>
 MaxStatus getString(const MaxDevice* device, const char** out, const char* name, Getter getter) {
@@ -90,7 +81,7 @@ MaxStatus maxDeviceGetLabel(const MaxDevice* device, const char** outLabel) {
 }
 
 MaxStatus maxDeviceGetId(const MaxDevice* device, int32_t* outId) {
-  return getValue(device, outId, "outId", [](const MaxDevice& d) { return d.id(); });
+  return getValue(device, "device", outId, "outId", [](const MaxDevice& d) { return d.id(); });
 }
 
 MaxStatus maxDeviceGetName(const MaxDevice* device, const char** outName) {
@@ -102,15 +93,16 @@ MaxStatus maxDeviceGetArchitectureName(const MaxDevice* device, const char** out
 }
 
 MaxStatus maxDeviceIsHost(const MaxDevice* device, int32_t* outIsHost) {
-  return getValue(device, outIsHost, "outIsHost", [](const MaxDevice& d) { return d.isHost(); });
+  return getValue(device, "device", outIsHost, "outIsHost", [](const MaxDevice& d) { return d.isHost(); });
 }
 
 MaxStatus maxDeviceIsCompatible(const MaxDevice* device, int32_t* outIsCompatible) {
-  return getValue(device, outIsCompatible, "outIsCompatible", [](const MaxDevice& d) { return d.isCompatible(); });
+  return getValue(device, "device", outIsCompatible, "outIsCompatible",
+                  [](const MaxDevice& d) { return d.isCompatible(); });
 }
 
 MaxStatus maxDeviceCanAccess(const MaxDevice* device, const MaxDevice* peer, int32_t* outCanAccess) {
-  return getValue(device, outCanAccess, "outCanAccess", [&](const MaxDevice& d) {
+  return getValue(device, "device", outCanAccess, "outCanAccess", [&](const MaxDevice& d) {
     requireArgument(peer, "peer");
     return d.canAccess(*peer);
   });
@@ -159,11 +151,11 @@ MaxStatus maxDeviceGetStats(const MaxDevice* device, MaxDeviceStats* stats) {
 }
 
 MaxStatus maxDeviceGetAttribute(const MaxDevice* device, MaxDeviceAttribute attribute, int64_t* outValue) {
-  return getValue(device, outValue, "outValue", [&](const MaxDevice& d) { return d.attribute(attribute); });
+  return getValue(device, "device", outValue, "outValue", [&](const MaxDevice& d) { return d.attribute(attribute); });
 }
 
 MaxStatus maxDeviceGetDriverVersion(const MaxDevice* device, int64_t* outVersion) {
-  return getValue(device, outVersion, "outVersion", [](const MaxDevice& d) { return d.driverVersion(); });
+  return getValue(device, "device", outVersion, "outVersion", [](const MaxDevice& d) { return d.driverVersion(); });
 }
 
 MaxStatus maxDeviceTrim(const MaxDevice* device) {

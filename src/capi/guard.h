@@ -39,4 +39,14 @@ void clearOutput(Handle** pointer, const char* name) {
   *pointer = nullptr;
 }
 
+// Functions that ask an object for one value: *out = getter(*object).
+template <class Object, class Value, class Getter>
+MaxStatus getValue(const Object* object, const char* objectName, Value* out, const char* name, Getter getter) {
+  return guard([&] {
+    requireArgument(out, name);
+    requireArgument(object, objectName);
+    *out = getter(*object);
+  });
+}
+
 }  // namespace max::capi

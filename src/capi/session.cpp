@@ -3,16 +3,29 @@
 
 #include <algorithm>
 
+#include "base/file.h"
+#include "base/log.h"
 #include "base/thread_pool.h"
 #include "capi/guard.h"
 #include "capi/index.h"
 #include "capi/options.h"
 
 using max::capi::clearOutput;
+using max::capi::getValue;
 using max::capi::guard;
 using max::capi::requireArgument;
 
 namespace {
+
+// In the order of max::PartialSums.
+struct PartialSumsRow {
+  MaxDType dtype;
+  max::PartialSums value;
+};
+constexpr PartialSumsRow kPartialSums[] = {{MAX_DTYPE_FLOAT32, max::PartialSums::Float32},
+                                           {MAX_DTYPE_FLOAT64, max::PartialSums::Float64},
+                                           {MAX_DTYPE_FLOAT16, max::PartialSums::Float16},
+                                           {MAX_DTYPE_BFLOAT16, max::PartialSums::BFloat16}};
 
 std::vector<max::Ref<MaxDevice>> devicesOf(const MaxSessionOptions& options) {
   max::require(options.deviceCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "deviceCount is ", options.deviceCount);
@@ -40,7 +53,7 @@ MaxStatus maxSessionCreate(const MaxSessionOptions* options, MaxSession** outSes
   return guard([&] {
     clearOutput(outSession, "outSession");
     const MaxSessionOptions chosen = max::capi::readOptions(options, "MaxSessionOptions");
-    *outSession = max::makeRef<MaxSession>(devicesOf(chosen), lanesOf(chosen)).detach();
+    *outSession = max::makeRef<MaxSession>(devicesOf(chosen), lanesOf(chosen), chosen.memoryLimit).detach();
   });
 }
 
@@ -73,5 +86,101 @@ MaxStatus maxSessionGetNumThreads(const MaxSession* session, int32_t* outNumThre
     requireArgument(session, "session");
     requireArgument(outNumThreads, "outNumThreads");
     *outNumThreads = session->lanes();
+  });
+}
+
+MaxStatus maxSessionSetLogLevel(MaxSession* session, MaxLogLevel level) {
+  return guard([&] {
+    requireArgument(session, "session");
+    max::require(level >= MAX_LOG_LEVEL_NOTSET && level <= MAX_LOG_LEVEL_CRITICAL && level % 10 == 0,
+                 MAX_STATUS_INVALID_ARGUMENT, "There is no log level with the number ", level);
+    session->setLogLevel(level == MAX_LOG_LEVEL_NOTSET ? max::kDefaultLogLevel : level);
+  });
+}
+
+MaxStatus maxSessionGetLogLevel(const MaxSession* session, MaxLogLevel* outLevel) {
+  return getValue(session, "session", outLevel, "outLevel", [](const MaxSession& s) { return s.logLevel(); });
+}
+
+MaxStatus maxSessionSetAssertLevel(MaxSession* session, MaxAssertLevel level) {
+  return guard([&] {
+    requireArgument(session, "session");
+    max::require(level >= MAX_ASSERT_LEVEL_NONE && level <= MAX_ASSERT_LEVEL_ALL, MAX_STATUS_INVALID_ARGUMENT,
+                 "There is no assert level with the number ", level);
+    session->setAssertLevel(level);
+  });
+}
+
+MaxStatus maxSessionGetAssertLevel(const MaxSession* session, MaxAssertLevel* outLevel) {
+  return getValue(session, "session", outLevel, "outLevel", [](const MaxSession& s) { return s.assertLevel(); });
+}
+
+MaxStatus maxSessionSetSplitKReductionPrecision(MaxSession* session, MaxDType dtype) {
+  return guard([&] {
+    requireArgument(session, "session");
+    for (const PartialSumsRow& row : kPartialSums)
+      if (row.dtype == dtype) return session->setPartialSums(row.value);
+    max::invalidArgument("Partial sums cannot be ", maxDTypeGetName(dtype),
+                         "; they are float32, float64, float16 or bfloat16");
+  });
+}
+
+MaxStatus maxSessionGetSplitKReductionPrecision(const MaxSession* session, MaxDType* outDType) {
+  return getValue(session, "session", outDType, "outDType", [](const MaxSession& s) {
+    return kPartialSums[static_cast<size_t>(s.kernelSettings().partialSums)].dtype;
+  });
+}
+
+MaxStatus maxSessionSetUseOldTopK(MaxSession* session, int32_t useOldTopK) {
+  return guard([&] {
+    requireArgument(session, "session");
+    session->setSortsForTopK(useOldTopK != 0);
+  });
+}
+
+MaxStatus maxSessionGetUseOldTopK(const MaxSession* session, int32_t* outUseOldTopK) {
+  return getValue(session, "session", outUseOldTopK, "outUseOldTopK",
+                  [](const MaxSession& s) { return s.kernelSettings().sortsForTopK; });
+}
+
+MaxStatus maxSessionSetProfiling(MaxSession* session, MaxProfilingMode mode) {
+  return guard([&] {
+    requireArgument(session, "session");
+    max::require(mode >= MAX_PROFILING_MODE_OFF && mode <= MAX_PROFILING_MODE_DETAILED, MAX_STATUS_INVALID_ARGUMENT,
+                 "There is no profiling mode with the number ", mode);
+    session->setProfiling(mode);
+  });
+}
+
+MaxStatus maxSessionGetProfiling(const MaxSession* session, MaxProfilingMode* outMode) {
+  return getValue(session, "session", outMode, "outMode", [](const MaxSession& s) { return s.profiling(); });
+}
+
+MaxStatus maxSessionWriteProfile(const MaxSession* session, const char* path) {
+  return guard([&] {
+    requireArgument(session, "session");
+    requireArgument(path, "path");
+    const std::string trace = session->profile().toJson();
+    max::File::openForWrite(path, true).write(trace.data(), trace.size());
+  });
+}
+
+MaxStatus maxSessionClearProfile(MaxSession* session) {
+  return guard([&] {
+    requireArgument(session, "session");
+    session->profile().clear();
+  });
+}
+
+MaxStatus maxSessionGetMemory(const MaxSession* session, uint64_t* outUsed, uint64_t* outPeak, uint64_t* outLimit) {
+  return guard([&] {
+    requireArgument(session, "session");
+    requireArgument(outUsed, "outUsed");
+    requireArgument(outPeak, "outPeak");
+    requireArgument(outLimit, "outLimit");
+    const max::MemoryAccount* memory = session->memory();
+    *outUsed = memory ? memory->used() : 0;
+    *outPeak = memory ? memory->peak() : 0;
+    *outLimit = memory ? memory->limit() : 0;
   });
 }

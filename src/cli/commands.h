@@ -28,10 +28,28 @@ struct BenchOptions : ModelOptions {
   int warmup = 5;
 };
 
+struct ProfileOptions : ModelOptions {
+  std::string output;  // the trace; empty = none
+  int runs = 10;
+};
+
+struct GraphOptions {
+  std::string model;
+  std::string output;  // .dot, .svg or .png
+  bool optimized = false;
+};
+
+struct CompileOptions : ModelOptions {
+  std::string output;
+};
+
 void listDevices(bool json);
 void showInfo(const std::string& model, bool json);
 void runModel(const RunOptions& options);
 void benchModel(const BenchOptions& options);
+void profileModel(const ProfileOptions& options);
+void drawModel(const GraphOptions& options);
+void compileModel(const CompileOptions& options);
 void runDemo();
 
 }  // namespace max::cli

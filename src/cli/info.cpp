@@ -81,24 +81,14 @@ Json unsupportedJson(const MaxModelInfo* info) {
 Json describe(const std::string& path) {
   Info info;
   check(maxModelInfoLoad(path.c_str(), info.out()));
-  const Json unsupported = unsupportedJson(info);
-  // A model with unsupported operators cannot be opened, so its inputs and outputs are not known.
-  Json inputs, outputs;
-  if (unsupported.empty()) {
-    ModelOptions options;
-    options.model = path;
-    const OpenModel open = openModel(options);
-    inputs = portsJson(open.inputs);
-    outputs = portsJson(open.outputs);
-  }
   return {{"model", path},
           {"ir_version", get(info, maxModelInfoGetIrVersion)},
           {"opsets", opsetsJson(info)},
-          {"inputs", inputs},
-          {"outputs", outputs},
+          {"inputs", portsJson(readInputs(info))},
+          {"outputs", portsJson(readOutputs(info))},
           {"operators", operatorsJson(info)},
           {"parameters", get(info, maxModelInfoGetParameterCount)},
-          {"unsupported", unsupported}};
+          {"unsupported", unsupportedJson(info)}};
 }
 
 std::string shapeCell(const Json& shape) {

@@ -12,12 +12,15 @@
 namespace max::cli {
 namespace {
 
+constexpr const char* kModelHelp = "An .onnx file, a folder that holds model.onnx, or a compiled model";
+constexpr const char* kWeightsHelp = "FILE.safetensors or FILE.max: weights by name instead of the model's own";
+
 constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2;
 
 void addJson(CLI::App* command, bool& json) { command->add_flag("--json", json, "One JSON value on standard output"); }
 
 void addModelOptions(CLI::App* command, ModelOptions& options) {
-  command->add_option("MODEL", options.model, "An .onnx file, or a folder that holds model.onnx")->required();
+  command->add_option("MODEL", options.model, kModelHelp)->required();
   command->add_option("--input", options.inputs, "NAME=FILE.npy: an input's values (repeatable)")->take_all();
   command->add_option("--shape", options.shapes, "NAME=1,3,640,640: the shape of a random input (repeatable)")
       ->take_all();
@@ -30,7 +33,7 @@ void addModelOptions(CLI::App* command, ModelOptions& options) {
   command->add_option("--precision", options.precision, "highest, high or medium")
       ->check(CLI::IsMember({"highest", "high", "medium"}))
       ->capture_default_str();
-  command->add_option("--weights", options.weights, "FILE.safetensors: weights by name instead of the model's own");
+  command->add_option("--weights", options.weights, kWeightsHelp);
   addJson(command, options.json);
 }
 
@@ -39,6 +42,9 @@ struct Options {
   std::string infoModel;
   RunOptions run;
   BenchOptions bench;
+  CompileOptions compile;
+  ProfileOptions profile;
+  GraphOptions graph;
   std::function<void()> action;
 };
 
@@ -48,7 +54,7 @@ void addCommands(CLI::App& app, Options& options) {
   devices->callback([&] { options.action = [&] { listDevices(options.devicesJson); }; });
 
   CLI::App* info = app.add_subcommand("info", "Shows a model's inputs, outputs and operators");
-  info->add_option("MODEL", options.infoModel, "An .onnx file, or a folder that holds model.onnx")->required();
+  info->add_option("MODEL", options.infoModel, kModelHelp)->required();
   addJson(info, options.infoJson);
   info->callback([&] { options.action = [&] { showInfo(options.infoModel, options.infoJson); }; });
 
@@ -66,6 +72,27 @@ void addCommands(CLI::App& app, Options& options) {
       ->check(CLI::Range(0, 1000000000))
       ->capture_default_str();
   bench->callback([&] { options.action = [&] { benchModel(options.bench); }; });
+
+  CLI::App* profile = app.add_subcommand("profile", "Shows where a model spends its time");
+  addModelOptions(profile, options.profile);
+  profile->add_option("--output", options.profile.output, "Writes a trace for Perfetto and chrome://tracing");
+  profile->add_option("--runs", options.profile.runs, "Calls to record")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  profile->callback([&] { options.action = [&] { profileModel(options.profile); }; });
+
+  CLI::App* graph = app.add_subcommand("graph", "Draws a model's graph");
+  graph->add_option("MODEL", options.graph.model, kModelHelp)->required();
+  graph->add_option("--output", options.graph.output, "FILE.dot, FILE.svg or FILE.png")->required();
+  graph->add_flag("--optimized", options.graph.optimized, "As it runs, after the compiler's passes");
+  graph->callback([&] { options.action = [&] { drawModel(options.graph); }; });
+
+  CLI::App* compile = app.add_subcommand("compile", "Writes a compiled model, which loads without the original");
+  compile->add_option("MODEL", options.compile.model, kModelHelp)->required();
+  compile->add_option("-o,--output", options.compile.output, "FILE: the compiled model")->required();
+  compile->add_option("--weights", options.compile.weights, kWeightsHelp);
+  addJson(compile, options.compile.json);
+  compile->callback([&] { options.action = [&] { compileModel(options.compile); }; });
 
   CLI::App* demo = app.add_subcommand("demo", "Classifies held-out handwritten digits with the bundled model");
   demo->callback([&] { options.action = [] { runDemo(); }; });

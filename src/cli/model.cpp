@@ -5,30 +5,33 @@
 #include <cstring>
 #include <functional>
 
-#include "safetensors.h"
+#include "output.h"
 
 namespace max::cli {
 namespace {
 
-// The C API describes inputs and outputs by two families of functions.
+// The C API describes inputs and outputs, of models and of files, by families of functions.
+template <class Handle>
 struct PortApi {
-  MaxStatus (*count)(const MaxModel*, int32_t*);
-  MaxStatus (*name)(const MaxModel*, int32_t, const char**);
-  MaxStatus (*kind)(const MaxModel*, int32_t, MaxValueKind*);
-  MaxStatus (*dtype)(const MaxModel*, int32_t, MaxDType*);
-  MaxStatus (*rank)(const MaxModel*, int32_t, int32_t*);
-  MaxStatus (*shape)(const MaxModel*, int32_t, const int64_t**);
-  MaxStatus (*dimensionName)(const MaxModel*, int32_t, int32_t, const char**);
+  MaxStatus (*count)(const Handle*, int32_t*);
+  MaxStatus (*name)(const Handle*, int32_t, const char**);
+  MaxStatus (*kind)(const Handle*, int32_t, MaxValueKind*);
+  MaxStatus (*dtype)(const Handle*, int32_t, MaxDType*);
+  MaxStatus (*rank)(const Handle*, int32_t, int32_t*);
+  MaxStatus (*shape)(const Handle*, int32_t, const int64_t**);
+  MaxStatus (*dimensionName)(const Handle*, int32_t, int32_t, const char**);
 };
 
-constexpr PortApi kInputApi = {maxModelGetInputCount,        maxModelGetInputName, maxModelGetInputKind,
-                               maxModelGetInputDType,        maxModelGetInputRank, maxModelGetInputShape,
-                               maxModelGetInputDimensionName};
-constexpr PortApi kOutputApi = {maxModelGetOutputCount,        maxModelGetOutputName, maxModelGetOutputKind,
-                                maxModelGetOutputDType,        maxModelGetOutputRank, maxModelGetOutputShape,
-                                maxModelGetOutputDimensionName};
+#define MAX_PORT_API(prefix) \
+  { prefix##Count, prefix##Name, prefix##Kind, prefix##DType, prefix##Rank, prefix##Shape, prefix##DimensionName }
+constexpr PortApi<MaxModel> kInputApi = MAX_PORT_API(maxModelGetInput);
+constexpr PortApi<MaxModel> kOutputApi = MAX_PORT_API(maxModelGetOutput);
+constexpr PortApi<MaxModelInfo> kFileInputApi = MAX_PORT_API(maxModelInfoGetInput);
+constexpr PortApi<MaxModelInfo> kFileOutputApi = MAX_PORT_API(maxModelInfoGetOutput);
+#undef MAX_PORT_API
 
-void readShape(const MaxModel* model, const PortApi& api, int32_t index, Port& port) {
+template <class Handle>
+void readShape(const Handle* model, const PortApi<Handle>& api, int32_t index, Port& port) {
   int32_t rank = 0;
   check(api.rank(model, index, &rank));
   port.ranked = rank != MAX_RANK_DYNAMIC;
@@ -43,7 +46,8 @@ void readShape(const MaxModel* model, const PortApi& api, int32_t index, Port& p
   }
 }
 
-std::vector<Port> readPorts(const MaxModel* model, const PortApi& api) {
+template <class Handle>
+std::vector<Port> readPorts(const Handle* model, const PortApi<Handle>& api) {
   int32_t count = 0;
   check(api.count(model, &count));
   std::vector<Port> ports(static_cast<size_t>(count));
@@ -81,20 +85,22 @@ std::string precisionOf(const Model& model) {
   return "unknown";
 }
 
-// Weights of a file, as buffers that the load options point to.
+// Weights of a file, as the load options take them.
 struct Weights {
-  std::vector<std::pair<std::string, Array>> arrays;
-  std::vector<Buffer> buffers;
+  Owned<MaxWeights, maxWeightsRelease> file;
   std::vector<const char*> names;
-  std::vector<MaxBuffer*> handles;
+  std::vector<MaxBuffer*> buffers;
 
-  Weights(const std::string& path, const Device& device) {
+  explicit Weights(const std::string& path) {
     if (path.empty()) return;
-    arrays = readSafetensors(path);
-    for (const auto& [name, array] : arrays) {
-      buffers.push_back(toBuffer(device, array));
-      names.push_back(name.c_str());
-      handles.push_back(buffers.back());
+    int32_t count = 0;
+    check(maxWeightsLoad(path.c_str(), file.out()));
+    check(maxWeightsGetCount(file, &count));
+    names.resize(static_cast<size_t>(count));
+    buffers.resize(static_cast<size_t>(count));
+    for (int32_t i = 0; i < count; ++i) {
+      check(maxWeightsGetName(file, i, &names[static_cast<size_t>(i)]));
+      check(maxWeightsGetBuffer(file, i, &buffers[static_cast<size_t>(i)]));
     }
   }
 };
@@ -106,11 +112,18 @@ OpenModel openWith(const ModelOptions& options, const LoadFunction& load) {
   MaxModelLoadOptions loadOptions = MAX_MODEL_LOAD_OPTIONS_INIT;
   loadOptions.precision = precisionFromName(options.precision);
   open.device = openDevice(options.device);
-  const Weights weights(options.weights, open.device);
+  const Weights weights(options.weights);
   loadOptions.weightNames = weights.names.data();
-  loadOptions.weights = weights.handles.data();
+  loadOptions.weights = weights.buffers.data();
   loadOptions.weightCount = static_cast<int32_t>(weights.names.size());
 
+  Progress progress("loading");
+  if (progress.isVisible()) {
+    loadOptions.progress = [](void* bar, double fraction, const char*) {
+      static_cast<Progress*>(bar)->update(fraction);
+    };
+    loadOptions.progressUserData = &progress;
+  }
   const auto start = std::chrono::steady_clock::now();
   MaxSessionOptions sessionOptions = MAX_SESSION_OPTIONS_INIT;
   MaxDevice* device = open.device;
@@ -123,8 +136,8 @@ OpenModel openWith(const ModelOptions& options, const LoadFunction& load) {
 
   check(maxSessionGetNumThreads(open.session, &open.threads));
   open.precision = precisionOf(open.model);
-  open.inputs = readPorts(open.model, kInputApi);
-  open.outputs = readPorts(open.model, kOutputApi);
+  open.inputs = readPorts<MaxModel>(open.model, kInputApi);
+  open.outputs = readPorts<MaxModel>(open.model, kOutputApi);
   return open;
 }
 
@@ -141,6 +154,9 @@ OpenModel openModelFromMemory(const void* data, size_t size) {
     check(maxModelLoadFromMemory(session, data, size, load, out));
   });
 }
+
+std::vector<Port> readInputs(const MaxModelInfo* info) { return readPorts(info, kFileInputApi); }
+std::vector<Port> readOutputs(const MaxModelInfo* info) { return readPorts(info, kFileOutputApi); }
 
 std::vector<Buffer> execute(const OpenModel& open, const std::vector<Buffer>& inputs) {
   const std::vector<MaxBuffer*> handles(inputs.begin(), inputs.end());

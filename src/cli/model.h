@@ -33,6 +33,9 @@ struct OpenModel {
 };
 
 OpenModel openModel(const ModelOptions& options);
+// As the model's file declares them.
+std::vector<Port> readInputs(const MaxModelInfo* info);
+std::vector<Port> readOutputs(const MaxModelInfo* info);
 // With the default options.
 OpenModel openModelFromMemory(const void* data, size_t size);
 

@@ -24,6 +24,7 @@ class Progress {
   explicit Progress(std::string label);
   ~Progress();
   void update(double fraction);
+  bool isVisible() const { return visible_; }
 
  private:
   std::string label_;

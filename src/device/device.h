@@ -4,12 +4,27 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/ref.h"
 #include "device/event.h"
 #include "device/memory.h"
 #include "device/stream.h"
 #include "max/device.h"
+
+namespace max {
+
+// Memory that a user of a device keeps for later and gives back when the device is trimmed.
+class DeviceCache {
+ public:
+  virtual void trim() const noexcept = 0;
+
+ protected:
+  ~DeviceCache() = default;
+};
+
+}  // namespace max
 
 struct MaxDevice : max::Handle {
  public:
@@ -43,7 +58,13 @@ struct MaxDevice : max::Handle {
   virtual max::Ref<MaxEvent> createEvent(bool timing) = 0;
   virtual void synchronize() = 0;
 
+  // A cache is trimmed only while its owner lives; the owner removes it before it goes.
+  void addCache(const max::RefCounted& owner, const max::DeviceCache& cache);
+  void removeCache(const max::DeviceCache& cache) noexcept;
+
  protected:
+  // Has all caches give back what they keep.
+  void trimCaches();
   // The strings are static.
   MaxDevice(const char* api, const char* label, int32_t id, bool isHost)
       : api_(api), label_(label), id_(id), isHost_(isHost) {}
@@ -53,6 +74,8 @@ struct MaxDevice : max::Handle {
   const char* label_;
   int32_t id_;
   bool isHost_;
+  // Guarded by processMutex.
+  std::vector<std::pair<const max::RefCounted*, const max::DeviceCache*>> caches_;
 };
 
 namespace max {

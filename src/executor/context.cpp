@@ -11,8 +11,9 @@ size_t threadNumber() noexcept {
   return number;
 }
 
-RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, Ref<Storage> block)
-    : plan(std::move(source)), parent(before) {
+RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter,
+                       Ref<Storage> block)
+    : plan(std::move(source)), parent(before), counter_(counter) {
   const bool fits = block && block->size() >= plan->arenaBytes;
   if (plan->arenaBytes > 0) arena = fits ? std::move(block) : allocateStorage(plan->arenaBytes);
   table.resize(plan->table.size());
@@ -28,6 +29,11 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, Ref<Stor
     std::byte* scratch = base ? base + step.scratch : nullptr;
     steps.push_back({step.kernel.get(), {&table[step.inputs], &table[step.outputs], scratch, lanes}});
   }
+  if (counter_) counter_->fetch_add(plan->arenaBytes, std::memory_order_relaxed);
+}
+
+RunContext::~RunContext() {
+  if (counter_) counter_->fetch_sub(plan->arenaBytes, std::memory_order_relaxed);
 }
 
 void* RunContext::resolve(const Location& location) const {

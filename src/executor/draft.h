@@ -17,7 +17,7 @@ struct DraftStep {
 };
 
 struct Draft {
-  explicit Draft(const Program& source);
+  Draft(const Program& source, uint32_t settings);
 
   // The state of a value that must be known by now (constants of the graph are taken up here).
   ValueState& state(int value);

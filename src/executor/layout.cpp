@@ -33,7 +33,11 @@ size_t bytesOf(const ValueState& state) { return bytesFor(state.dtype, state.sha
 
 class Layout {
  public:
-  explicit Layout(Draft& draft) : draft_(draft), plan_(*draft.plan), values_(draft.values) {}
+  explicit Layout(Draft& draft)
+      : draft_(draft),
+        plan_(*draft.plan),
+        values_(draft.values),
+        guard_(PlanSettings::of(draft.plan->settings).guards ? kGuardBytes : 0) {}
 
   void run() {
     findLiveValues();
@@ -177,10 +181,11 @@ class Layout {
     for (int output : step.outputs)
       if (output != kNoValue && lifetimes_[output].merged == kNoValue &&
           values_[output].location.kind == Location::None)
-        values_[output].location = {Location::Arena, plan_.depth, arena.allocate(bytesOf(values_[output])), nullptr};
+        values_[output].location = {Location::Arena, plan_.depth, arena.allocate(bytesOf(values_[output]) + guard_),
+                                    nullptr};
     const size_t scratch = step.kernel->scratchBytes();
-    scratchOffsets_.push_back(scratch ? arena.allocate(scratch) : 0);
-    if (scratch) arena.release(scratchOffsets_.back(), scratch);
+    scratchOffsets_.push_back(scratch ? arena.allocate(scratch + guard_) : 0);
+    if (scratch) arena.release(scratchOffsets_.back(), scratch + guard_);
     for (int value : step.inputs) releaseAfter(arena, s, value);
     for (int value : step.outputs) releaseAfter(arena, s, value);
   }
@@ -191,7 +196,7 @@ class Layout {
     const Location& location = values_[root].location;
     if (lifetimes_[root].madeBy < 0 || lifetimes_[root].lastUse != s || location.kind != Location::Arena) return;
     lifetimes_[root].lastUse = -1;  // once
-    arena.release(location.index, bytesOf(values_[root]));
+    arena.release(location.index, bytesOf(values_[root]) + guard_);
   }
 
   Location locate(int value) const {
@@ -200,10 +205,21 @@ class Layout {
     return values_[rootOf(value)].location;
   }
 
+  void addType(int value) {
+    OperandType type;
+    if (value != kNoValue && values_[value].known) {
+      const Shape& shape = values_[value].shape;
+      type = {values_[value].dtype, static_cast<uint8_t>(shape.rank()), static_cast<uint32_t>(plan_.typeDims.size())};
+      plan_.typeDims.insert(plan_.typeDims.end(), shape.dims().begin(), shape.dims().end());
+    }
+    plan_.types.push_back(type);
+  }
+
   uint32_t addToTable(const std::vector<int>& values) {
     const uint32_t first = static_cast<uint32_t>(plan_.table.size());
     for (int value : values) {
       plan_.table.push_back(locate(value));
+      addType(value);
       if (value != kNoValue && values_[value].constant) plan_.constants.push_back(values_[value].constant);
     }
     return first;
@@ -213,7 +229,8 @@ class Layout {
     for (size_t s = 0; s < draft_.steps.size(); ++s) {
       DraftStep& step = draft_.steps[s];
       const uint32_t inputs = addToTable(step.inputs), outputs = addToTable(step.outputs);
-      plan_.steps.push_back({std::move(step.kernel), step.node, inputs, outputs, scratchOffsets_[s]});
+      const uint32_t end = static_cast<uint32_t>(plan_.table.size());
+      plan_.steps.push_back({std::move(step.kernel), step.node, inputs, outputs, end, scratchOffsets_[s]});
     }
     plan_.boundary.table = addToTable(plan_.boundary.values);
     for (int value : plan_.boundary.values)
@@ -238,6 +255,7 @@ class Layout {
   Draft& draft_;
   Plan& plan_;
   std::vector<ValueState>& values_;
+  const size_t guard_;  // bytes behind each value
   std::vector<Lifetime> lifetimes_;
   std::vector<bool> live_;  // values and roots that a continuation may read
   std::vector<size_t> scratchOffsets_;

@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/model.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 
+#include "base/active_call.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "executor/fork_lock.h"
 
 namespace max {
 
 ModelTensor::ModelTensor(std::string_view tensorName, const TensorType& type)
-    : name(tensorName), dtype(type.dtype), ranked(type.ranked) {
+    : name(tensorName), dtype(type.dtype), ranked(type.ranked), inner(type.inner), typeName(concat(type)) {
+  if (isObject(dtype)) ranked = false;
   for (const Dim& dim : type.dims) {
     dims.push_back(dim.isKnown() ? dim.value() : MAX_DIMENSION_DYNAMIC);
     dimNames.emplace_back(dim.isKnown() ? std::string_view() : dim.symbolName());
   }
 }
 
+TensorType ModelTensor::valueType() const {
+  TensorType type = TensorType::unranked(dtype);
+  type.inner = inner;
+  return type;
+}
+
 void appendTo(std::string& text, const ModelTensor& tensor) {
+  if (!tensor.isTensor()) {
+    text += tensor.typeName;
+    return;
+  }
   if (!tensor.ranked) {
     text += concat("[(...), ", briefNameOf(tensor.dtype), "]");
     return;
@@ -77,6 +93,17 @@ void checkPlacement(const MaxBuffer& buffer, const MaxDevice& device, const char
     invalidArgument(role, " at position ", position, ": Buffer of type ", buffer.layout(), " is not contiguous");
 }
 
+void checkOutputType(size_t index, const MaxBuffer& buffer, DType dtype, const Shape& shape) {
+  if (buffer.dtype() != dtype || !(buffer.shape() == shape))
+    invalidArgument("Output at position ", index, ": Buffer of type ", buffer.layout(),
+                    " does not match expected type ", BufferLayout::dense(dtype, shape));
+}
+
+Interrupt interruptOf(const CallOptions& options) {
+  require(options.deadline >= 0, MAX_STATUS_INVALID_ARGUMENT, "The deadline is ", options.deadline, " ns");
+  return Interrupt(options.cancellation ? &options.cancellation->flag() : nullptr, options.deadline);
+}
+
 }  // namespace
 
 }  // namespace max
@@ -88,9 +115,10 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
       : model_(model), stream_(stream), given_(given), made_(model.outputs().size()) {}
 
   void* provide(size_t index, max::DType dtype, const max::Shape& shape) override {
+    if (max::holdsPointers(dtype)) return provideObject(index, dtype, shape);
     max::Ref<MaxBuffer>& buffer = made_.span()[index];
     if (given_ && given_[index]) {
-      checkType(index, *given_[index], dtype, shape);
+      max::checkOutputType(index, *given_[index], dtype, shape);
       buffer = max::Ref<MaxBuffer>(given_[index]);
     } else if (&stream_ == &model_.device().defaultStream()) {
       buffer = model_.pools_[index]->take(stream_, dtype, shape);
@@ -101,30 +129,61 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   }
 
   std::span<max::Ref<MaxBuffer>> buffers() { return made_.span(); }
+  void release() noexcept {
+    for (max::Ref<MaxBuffer>& buffer : made_.span()) buffer.reset();
+  }
+  // What strings and objects point at survives the call then.
+  void own() {
+    for (size_t i = 0; i < objects_.size(); ++i) {
+      if (!objects_[i]) continue;
+      objects_[i] = max::selfContained(*objects_[i]);
+      if (objects_[i]->dtype() == max::DType::String) made_.span()[i] = MaxBuffer::fromTensor(stream_, *objects_[i]);
+    }
+  }
   void handOver(std::span<MaxBuffer*> results) {
+    for (size_t i = 0; i < objects_.size(); ++i)
+      if (objects_[i] && max::isObject(objects_[i]->dtype()))
+        max::invalidArgument("Output at position ", i, " ('", model_.outputs()[i].name, "') became a ",
+                             objects_[i]->dtype(), "; run the model with maxModelExecuteValues");
     for (size_t i = 0; i < results.size(); ++i) results[i] = made_.span()[i].detach();
+  }
+  void handOver(std::span<MaxValue*> results) {
+    std::vector<max::Ref<MaxValue>> values;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const bool isObject = i < objects_.size() && objects_[i];
+      values.push_back(isObject ? MaxValue::of(stream_, *objects_[i]) : max::makeRef<MaxValue>(made_.span()[i]));
+    }
+    for (size_t i = 0; i < results.size(); ++i) results[i] = values[i].detach();
   }
 
  private:
-  static void checkType(size_t index, const MaxBuffer& buffer, max::DType dtype, const max::Shape& shape) {
-    if (buffer.dtype() != dtype || !(buffer.shape() == shape))
-      max::invalidArgument("Output at position ", index, ": Buffer of type ", buffer.layout(),
-                           " does not match expected type ", MaxBuffer::Layout::dense(dtype, shape));
+  void* provideObject(size_t index, max::DType dtype, const max::Shape& shape) {
+    if (given_ && given_[index])
+      max::invalidArgument("Output at position ", index, " is ", dtype, ", which no given buffer can take");
+    objects_.resize(made_.span().size());
+    objects_[index] = max::Tensor::allocate(dtype, shape);
+    return objects_[index]->mutableData();
   }
 
   const MaxModel& model_;
   MaxStream& stream_;
   MaxBuffer* const* given_;
   max::SmallArray<max::Ref<MaxBuffer>, max::kFewTensors> made_;
+  std::vector<max::Ref<max::Tensor>> objects_;  // outputs that hold pointers, by position
 };
 
 MaxModel::MaxModel(max::Ref<MaxSession> session, Parts parts)
-    : session_(std::move(session)), parts_(std::move(parts)), program_(parts_.graph, session_->lanes()) {
+    : session_(std::move(session)),
+      parts_(std::move(parts)),
+      name_(parts_.graph->name()),
+      program_(std::move(parts_.graph), session_->runSettings()) {
   for (size_t i = 0; i < parts_.outputs.size(); ++i) pools_.push_back(max::makeRef<max::OutputPool>());
   findEqualDims();
+  device().addCache(*this, *this);
 }
 
 MaxModel::~MaxModel() {
+  device().removeCache(*this);
   for (const max::Ref<max::OutputPool>& pool : pools_) pool->close();
 }
 
@@ -139,17 +198,21 @@ void MaxModel::findEqualDims() {
     }
 }
 
-void MaxModel::checkInputs(std::span<MaxBuffer* const> buffers) const {
-  if (buffers.size() != inputs().size())
-    max::invalidArgument("Number of inputs (", buffers.size(), ") does not match expected number (", inputs().size(),
+void MaxModel::checkInputCount(size_t count) const {
+  if (count != inputs().size())
+    max::invalidArgument("Number of inputs (", count, ") does not match expected number (", inputs().size(),
                          ") for model");
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (!buffers[i]) max::invalidArgument("Input at position ", i, " ('", inputs()[i].name, "') is NULL");
-    max::checkPlacement(*buffers[i], device(), "Input", i);
-    if (!max::matches(inputs()[i], *buffers[i]))
-      max::invalidArgument("Input at position ", i, ": Buffer of type ", buffers[i]->layout(),
-                           " does not match expected type ", inputs()[i]);
-  }
+}
+
+void MaxModel::checkInput(size_t position, const MaxBuffer& buffer) const {
+  max::checkPlacement(buffer, device(), "Input", position);
+  if (max::matches(inputs()[position], buffer)) return;
+  max::invalidArgument("Input at position ", position, ": Buffer of type ", buffer.layout(),
+                       " does not match expected type ", inputs()[position],
+                       inputs()[position].isTensor() ? "" : "; maxModelExecuteValues takes it");
+}
+
+void MaxModel::checkEqualDims(std::span<MaxBuffer* const> buffers) const {
   for (const EqualDims& equal : equalDims_) {
     const int64_t a = buffers[equal.inputA]->shape()[equal.dimA], b = buffers[equal.inputB]->shape()[equal.dimB];
     if (a != b)
@@ -157,6 +220,48 @@ void MaxModel::checkInputs(std::span<MaxBuffer* const> buffers) const {
                            inputs()[equal.inputB].dimNames[static_cast<size_t>(equal.dimB)], "' is ", a,
                            " in the input at position ", equal.inputA);
   }
+}
+
+void MaxModel::checkInputs(std::span<MaxBuffer* const> buffers) const {
+  checkInputCount(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (!buffers[i]) max::invalidArgument("Input at position ", i, " ('", inputs()[i].name, "') is NULL");
+    checkInput(i, *buffers[i]);
+  }
+  checkEqualDims(buffers);
+}
+
+std::vector<MaxBuffer*> MaxModel::checkValues(std::span<MaxValue* const> values) const {
+  checkInputCount(values.size());
+  std::vector<MaxBuffer*> buffers(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const max::ModelTensor& expected = inputs()[i];
+    if (!values[i]) max::invalidArgument("Input at position ", i, " ('", expected.name, "') is NULL");
+    const bool isTensor = values[i]->kind() == MAX_VALUE_KIND_TENSOR;
+    if (isTensor) max::checkPlacement(*values[i]->buffer(), device(), "Input", i);
+    if (isTensor && expected.isTensor()) {
+      buffers[i] = values[i]->buffer().get();
+      checkInput(i, *buffers[i]);
+    } else if (!max::fits(expected.valueType(), *values[i])) {
+      max::invalidArgument("Input at position ", i, ": the ", values[i]->kindName(), " does not match expected type ",
+                           expected);
+    }
+  }
+  checkEqualDims(buffers);
+  return buffers;
+}
+
+void MaxModel::requireTensorOutputs() const {
+  for (size_t i = 0; i < outputs().size(); ++i)
+    if (!outputs()[i].isTensor())
+      max::invalidArgument("Output at position ", i, " ('", outputs()[i].name, "') is a ", outputs()[i],
+                           "; run the model with maxModelExecuteValues");
+}
+
+void MaxModel::checkOutputCount(size_t count) const {
+  if (count != outputs().size())
+    max::invalidArgument("Number of outputs (", count, ") does not match expected number (", outputs().size(),
+                         ") for model");
 }
 
 void MaxModel::checkGiven(std::span<MaxBuffer* const> buffers, std::span<MaxBuffer* const> given) const {
@@ -173,33 +278,85 @@ void MaxModel::checkGiven(std::span<MaxBuffer* const> buffers, std::span<MaxBuff
   }
 }
 
-void MaxModel::execute(std::span<MaxBuffer* const> buffers, MaxStream* stream, MaxBuffer* const* given,
-                       std::span<MaxBuffer*> results) const {
-  checkInputs(buffers);
-  if (results.size() != outputs().size())
-    max::invalidArgument("Number of outputs (", results.size(), ") does not match expected number (", outputs().size(),
-                         ") for model");
-  if (given) checkGiven(buffers, {given, outputs().size()});
-  MaxStream& used = stream ? *stream : device().defaultStream();
+MaxStream& MaxModel::streamOf(const max::CallOptions& options) const {
+  MaxStream& used = options.stream ? *options.stream : device().defaultStream();
   if (&used.device() != &device())
     max::invalidArgument("Stream belongs to ", used.device().displayName(), ", the model runs on ",
                          device().displayName());
+  return used;
+}
+
+void MaxModel::execute(std::span<MaxBuffer* const> buffers, const max::CallOptions& options,
+                       std::span<MaxBuffer*> results) const {
+  const max::Interrupt interrupt = max::interruptOf(options);
+  checkInputs(buffers);
+  checkOutputCount(results.size());
+  if (options.given) checkGiven(buffers, {options.given, outputs().size()});
+  MaxStream& used = streamOf(options);
+  interrupt.check();
+  if (usesObjects()) requireTensorOutputs();
   max::SmallArray<max::TensorArg, max::kFewTensors> arguments(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i)
     arguments.span()[i] = {buffers[i]->dtype(), buffers[i]->shape().dims(), buffers[i]->data()};
-  CallOutputs made(*this, used, given);
+  CallOutputs made(*this, used, options.given);
   if (used.runsInline())
-    program_.run(arguments.span(), made);
+    runHere(interrupt, arguments.span(), made);
   else
-    runQueued(used, buffers, arguments.span(), made);
+    runQueued(used, buffers, arguments.span(), made, options, interrupt);
   made.handOver(results);
+}
+
+void MaxModel::executeValues(std::span<MaxValue* const> values, const max::CallOptions& options,
+                             std::span<MaxValue*> results) const {
+  const max::Interrupt interrupt = max::interruptOf(options);
+  const std::vector<MaxBuffer*> buffers = checkValues(values);
+  checkOutputCount(results.size());
+  std::vector<MaxBuffer*> tensors;
+  std::copy_if(buffers.begin(), buffers.end(), std::back_inserter(tensors), [](MaxBuffer* b) { return b != nullptr; });
+  if (options.given) checkGiven(tensors, {options.given, outputs().size()});
+  MaxStream& used = streamOf(options);
+  interrupt.check();
+  std::vector<max::TensorArg> arguments;
+  for (const MaxValue* value : values) arguments.push_back(value->argument());
+  CallOutputs made(*this, used, options.given);
+  if (!used.runsInline()) used.waitUntilIdle();
+  runHere(interrupt, arguments, made);
+  made.handOver(results);
+}
+
+void MaxModel::runHere(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
+                       max::RunMonitor* monitor) const {
+  if (!usesObjects()) return runPlain(interrupt, arguments, outputs, monitor);
+  const max::PoolScope scope;
+  runPlain(interrupt, arguments, outputs, monitor);
+  outputs.own();
+}
+
+void MaxModel::runPlain(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments,
+                        CallOutputs& outputs, max::RunMonitor* monitor) const {
+  max::RunSetup setup(*session_, name_, interrupt);
+  if (monitor) setup.add(*monitor);
+  const max::ActiveCallScope scope(setup.call());
+  if (!session_->memory()) return program_.run(arguments, outputs);
+  try {
+    return program_.run(arguments, outputs);
+  } catch (const max::Error& error) {
+    if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
+    max::logMessage(MAX_LOG_LEVEL_WARNING, "Model '", name_, "': ", error.message(),
+                    "; trying again without what is kept for other shapes");
+  }
+  outputs.release();
+  trim();
+  program_.run(arguments, outputs);
 }
 
 namespace {
 
 // A call that waits in a stream: everything it needs, held until it is done.
 struct QueuedCall final : max::OutputProvider {
-  explicit QueuedCall(const MaxModel& callee) : model(&callee) {}
+  QueuedCall(const MaxModel& callee, const std::string& name, const max::CallOptions& options,
+             const max::Interrupt& stop)
+      : model(&callee), modelName(name), cancellation(options.cancellation), interrupt(stop) {}
   ~QueuedCall() {
     if (context) model->program().giveBack(std::move(context));
   }
@@ -209,10 +366,16 @@ struct QueuedCall final : max::OutputProvider {
     std::vector<max::TensorArg> arguments;
     for (const max::Ref<MaxBuffer>& input : inputs)
       arguments.push_back({input->dtype(), input->shape().dims(), input->data()});
+    interrupt.check();
+    const max::RunSetup setup(model->session(), modelName, interrupt);
+    const max::ActiveCallScope scope(setup.call());
     model->program().execute(*context, arguments, *this);
   }
 
   max::Ref<const MaxModel> model;
+  const std::string& modelName;
+  max::Ref<const MaxCancellation> cancellation;  // the interrupt looks at it
+  const max::Interrupt interrupt;
   std::vector<max::Ref<MaxBuffer>> inputs, outputs;
   std::unique_ptr<max::RunContext> context;
 };
@@ -220,17 +383,119 @@ struct QueuedCall final : max::OutputProvider {
 }  // namespace
 
 void MaxModel::runQueued(MaxStream& stream, std::span<MaxBuffer* const> buffers,
-                         std::span<const max::TensorArg> arguments, CallOutputs& outputs) const {
+                         std::span<const max::TensorArg> arguments, CallOutputs& outputs,
+                         const max::CallOptions& options, const max::Interrupt& interrupt) const {
   stream.check();
-  auto call = std::make_shared<QueuedCall>(*this);
+  const max::RunSetup setup(*session_, name_, interrupt, false);
+  const max::ActiveCallScope scope(setup.call());
+  auto call = std::make_shared<QueuedCall>(*this, name_, options, interrupt);
   call->context = program_.acquire(arguments);
   const max::Plan& plan = *call->context->plan;
-  if (plan.boundary.kind != max::Boundary::End) {
+  if (plan.boundary.kind != max::Boundary::End || usesObjects()) {
     stream.waitUntilIdle();
-    return program_.execute(*call->context, arguments, outputs);
+    call.reset();
+    return runHere(interrupt, arguments, outputs);
   }
   for (const max::PlannedOutput& output : plan.outputs) outputs.provide(output.index, output.dtype, output.shape);
   for (MaxBuffer* buffer : buffers) call->inputs.emplace_back(buffer);
   for (const max::Ref<MaxBuffer>& buffer : outputs.buffers()) call->outputs.push_back(buffer);
   stream.submit([call] { call->run(); });
+}
+
+max::Ref<max::CapturedGraph> MaxModel::findCaptured(uint64_t key) const {
+  const std::lock_guard lock(max::forkSafeMutex(this));
+  const auto entry = captured_.find(key);
+  return entry == captured_.end() ? nullptr : entry->second;
+}
+
+max::Ref<max::CapturedGraph> MaxModel::requireCaptured(uint64_t key, std::span<MaxBuffer* const> buffers) const {
+  max::Ref<max::CapturedGraph> graph = findCaptured(key);
+  max::require(static_cast<bool>(graph), MAX_STATUS_NOT_FOUND, "No graph has been captured with the key ", key);
+  graph->checkInputs(buffers, MAX_STATUS_INVALID_ARGUMENT, key);
+  return graph;
+}
+
+max::Ref<max::CapturedGraph> MaxModel::captureNew(std::span<MaxBuffer* const> buffers,
+                                                  const max::CallOptions& options) const {
+  std::vector<max::TensorArg> arguments;
+  for (const MaxBuffer* buffer : buffers)
+    arguments.push_back({buffer->dtype(), buffer->shape().dims(), buffer->data()});
+  std::unique_ptr<max::RunContext> context = program_.acquire(arguments);
+  const max::Boundary& boundary = context->plan->boundary;
+  max::require(boundary.kind == max::Boundary::End, MAX_STATUS_FAILED_PRECONDITION,
+               boundary.node ? boundary.node->node->description() : std::string("Model"),
+               ": the call cannot be captured, since what follows depends on values");
+  std::vector<max::Ref<MaxBuffer>> inputs, outputs(parts_.outputs.size());
+  for (MaxBuffer* buffer : buffers) inputs.emplace_back(buffer);
+  for (const max::PlannedOutput& output : context->plan->outputs) {
+    MaxBuffer* given = options.given ? options.given[output.index] : nullptr;
+    if (given) max::checkOutputType(output.index, *given, output.dtype, output.shape);
+    outputs[output.index] =
+        given ? max::Ref<MaxBuffer>(given) : MaxBuffer::allocate(device().defaultStream(), output.dtype, output.shape);
+  }
+  return max::makeRef<max::CapturedGraph>(program_, std::move(context), std::move(inputs), std::move(outputs));
+}
+
+void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options,
+                       std::span<MaxBuffer*> results) const {
+  max::require(!buffers.empty(), MAX_STATUS_INVALID_ARGUMENT, "A call without inputs cannot be captured");
+  max::require(!usesObjects(), MAX_STATUS_UNIMPLEMENTED,
+               "Calls of models with strings, sequences or optionals cannot be captured");
+  checkInputs(buffers);
+  checkOutputCount(results.size());
+  if (options.given) checkGiven(buffers, {options.given, outputs().size()});
+  const max::Interrupt interrupt = max::interruptOf(options);
+  MaxStream& stream = streamOf(options);
+  max::Ref<max::CapturedGraph> graph = findCaptured(key);
+  if (graph) graph->checkInputs(buffers, MAX_STATUS_ALREADY_EXISTS, key);
+  stream.waitUntilIdle();
+  {
+    const max::RunSetup setup(*session_, name_, interrupt);
+    const max::ActiveCallScope scope(setup.call());
+    if (!graph) graph = captureNew(buffers, options);
+    graph->replay();
+  }
+  {
+    const std::lock_guard lock(max::forkSafeMutex(this));
+    const auto [entry, isNew] = captured_.try_emplace(key, graph);
+    max::require(isNew || entry->second == graph, MAX_STATUS_ALREADY_EXISTS, "Graph ", key,
+                 " was captured by another thread meanwhile");
+  }
+  for (size_t i = 0; i < results.size(); ++i) results[i] = max::Ref<MaxBuffer>(graph->outputs()[i]).detach();
+}
+
+void MaxModel::replay(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options) const {
+  const max::Ref<max::CapturedGraph> graph = requireCaptured(key, buffers);
+  const max::Interrupt interrupt = max::interruptOf(options);
+  streamOf(options).submit([graph, interrupt, model = max::Ref<const MaxModel>(this),
+                            cancellation = max::Ref<const MaxCancellation>(options.cancellation)] {
+    interrupt.check();
+    const max::RunSetup setup(*model->session_, model->name_, interrupt);
+    const max::ActiveCallScope scope(setup.call());
+    graph->replay();
+  });
+}
+
+void MaxModel::verifyReplay(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options) const {
+  const max::Ref<max::CapturedGraph> graph = requireCaptured(key, buffers);
+  const max::Interrupt interrupt = max::interruptOf(options);
+  streamOf(options).waitUntilIdle();
+  max::require(graph->plan().program == program_.current(), MAX_STATUS_FAILED_PRECONDITION, "Graph ", key,
+               " holds weights that have been replaced since it was captured");
+  std::vector<max::TensorArg> arguments;
+  for (const MaxBuffer* buffer : buffers)
+    arguments.push_back({buffer->dtype(), buffer->shape().dims(), buffer->data()});
+  max::TraceMonitor trace;
+  CallOutputs made(*this, device().defaultStream(), nullptr);
+  runHere(interrupt, arguments, made, &trace);
+  graph->compare(trace.steps(), key);
+}
+
+void MaxModel::releaseCaptured(uint64_t key) const {
+  max::Ref<max::CapturedGraph> graph;
+  const std::lock_guard lock(max::forkSafeMutex(this));
+  const auto entry = captured_.find(key);
+  max::require(entry != captured_.end(), MAX_STATUS_NOT_FOUND, "No graph has been captured with the key ", key);
+  graph = std::move(entry->second);
+  captured_.erase(entry);
 }

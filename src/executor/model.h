@@ -2,43 +2,44 @@
 // A model that is ready to run: metadata, the planned program, pools of output buffers.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ref.h"
 #include "device/buffer.h"
+#include "executor/cancellation.h"
+#include "executor/capture.h"
 #include "executor/model_info.h"
 #include "executor/output_pool.h"
 #include "executor/run.h"
 #include "executor/session.h"
+#include "executor/value.h"
 #include "max/model.h"
 
 namespace max {
 
-// One input or output as callers see it.
-struct ModelTensor {
-  ModelTensor(std::string_view tensorName, const TensorType& tensorType);
-
-  std::string name;
-  DType dtype = DType::Invalid;
-  bool ranked = false;
-  std::vector<int64_t> dims;          // MAX_DIMENSION_DYNAMIC = any
-  std::vector<std::string> dimNames;  // empty = none
-  int rank() const { return ranked ? static_cast<int>(dims.size()) : MAX_RANK_DYNAMIC; }
+// How a call runs. `given`: NULL, or one entry per output (NULL = make one).
+struct CallOptions {
+  MaxStream* stream = nullptr;  // NULL = the default one
+  MaxBuffer* const* given = nullptr;
+  const MaxCancellation* cancellation = nullptr;
+  int64_t deadline = 0;  // nanoseconds, 0 = none
 };
-// "[(batch, 3), f32]"
-void appendTo(std::string& text, const ModelTensor& tensor);
 
 }  // namespace max
 
-struct MaxModel : max::Handle {
+struct MaxModel : max::Handle, max::DeviceCache {
  public:
   // What a loader hands over. The graph is compiled and does not change any more.
   struct Parts {
-    max::Ref<const max::Graph> graph;
+    max::Ref<const max::Graph> graph;  // moves on into the program
+    max::Ref<max::RefCounted>
+        source;  // what the loader needs to make the graph again with other weights; NULL = cannot
     std::vector<max::ModelTensor> inputs, outputs;
     max::Ref<MaxModelInfo> info;
     MaxPrecision precision = MAX_PRECISION_HIGHEST;
@@ -54,11 +55,32 @@ struct MaxModel : max::Handle {
   const std::vector<max::ModelTensor>& inputs() const { return parts_.inputs; }
   const std::vector<max::ModelTensor>& outputs() const { return parts_.outputs; }
   const max::PlannedProgram& program() const { return program_; }
+  max::RefCounted* source() const { return parts_.source.get(); }
+  // Calls that begin from now on run this graph, of the same inputs and outputs. Thread-safe.
+  void replaceGraph(max::Ref<const max::Graph> graph) { program_.replace(std::move(graph)); }
 
-  // `given`: NULL, or one entry per output (NULL = make one). Each entry of `results` becomes a new reference.
-  // Nothing is written if it throws.
-  void execute(std::span<MaxBuffer* const> inputs, MaxStream* stream, MaxBuffer* const* given,
+  // Each entry of `results` becomes a new reference. Nothing is written if it throws.
+  void execute(std::span<MaxBuffer* const> inputs, const max::CallOptions& options,
                std::span<MaxBuffer*> results) const;
+
+  // As execute, for what is no tensor, too.
+  void executeValues(std::span<MaxValue* const> inputs, const max::CallOptions& options,
+                     std::span<MaxValue*> results) const;
+
+  // As execute; the call is kept under the key and can be replayed.
+  void capture(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options,
+               std::span<MaxBuffer*> results) const;
+  void replay(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
+  // Runs the call anew and compares its steps with those captured.
+  void verifyReplay(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
+  void releaseCaptured(uint64_t key) const;
+
+  // All fields but structSize.
+  MaxModelMemory memory() const;
+  // Of the graph, in the DOT language; made when it is first asked for.
+  const std::string& drawing() const;
+  // Gives back what idle contexts and pools hold.
+  void trim() const noexcept override;
 
  private:
   class CallOutputs;
@@ -70,13 +92,32 @@ struct MaxModel : max::Handle {
 
   void findEqualDims();
   void checkInputs(std::span<MaxBuffer* const> inputs) const;
+  void checkInput(size_t position, const MaxBuffer& buffer) const;
+  void checkEqualDims(std::span<MaxBuffer* const> inputs) const;
+  std::vector<MaxBuffer*> checkValues(std::span<MaxValue* const> inputs) const;  // NULL for what is no tensor
+  void checkInputCount(size_t count) const;
+  bool usesObjects() const { return program_.program().usesObjects(); }
+  void requireTensorOutputs() const;
+  void checkOutputCount(size_t count) const;
   void checkGiven(std::span<MaxBuffer* const> inputs, std::span<MaxBuffer* const> given) const;
+  MaxStream& streamOf(const max::CallOptions& options) const;
+  void runPlain(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
+                max::RunMonitor* monitor) const;
+  void runHere(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
+               max::RunMonitor* monitor = nullptr) const;
   void runQueued(MaxStream& stream, std::span<MaxBuffer* const> inputs, std::span<const max::TensorArg> arguments,
-                 CallOutputs& outputs) const;
+                 CallOutputs& outputs, const max::CallOptions& options, const max::Interrupt& interrupt) const;
+  max::Ref<max::CapturedGraph> findCaptured(uint64_t key) const;
+  max::Ref<max::CapturedGraph> requireCaptured(uint64_t key, std::span<MaxBuffer* const> inputs) const;
+  max::Ref<max::CapturedGraph> captureNew(std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
 
   max::Ref<MaxSession> session_;
   Parts parts_;
+  const std::string name_;  // of the graph
   max::PlannedProgram program_;
   std::vector<max::Ref<max::OutputPool>> pools_;  // one per output
   std::vector<EqualDims> equalDims_;
+  // Guarded by the fork-safe lock of this object.
+  mutable std::map<uint64_t, max::Ref<max::CapturedGraph>> captured_;
+  mutable std::string drawing_;
 };

@@ -46,9 +46,7 @@ Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& sha
 
 void OutputPool::giveBack(std::unique_ptr<PooledBuffer> buffer) noexcept {
   // A view of the buffer may keep its memory; then the memory cannot be used again.
-  if (closed_.load(std::memory_order_relaxed) || buffer->memory()->referenceCount() != 1) return;
-  // The count was read without order: a turn on it comes after all that the last view's user did.
-  Ref<Storage>(buffer->memory()).reset();
+  if (closed_.load(std::memory_order_relaxed) || !buffer->memory()->isUnique()) return;
   buffer->idle_ = true;
   addLiveObjects(-1);
   stash_.put(std::move(buffer));
@@ -56,8 +54,22 @@ void OutputPool::giveBack(std::unique_ptr<PooledBuffer> buffer) noexcept {
 
 void OutputPool::close() noexcept {
   closed_.store(true, std::memory_order_relaxed);
+  trim();
+}
+
+void OutputPool::trim() noexcept {
   while (stash_.take()) {
   }
+}
+
+size_t OutputPool::idleBytes() noexcept {
+  size_t bytes = 0;
+  std::unique_ptr<PooledBuffer> taken[kKept];
+  for (std::unique_ptr<PooledBuffer>& buffer : taken)
+    if ((buffer = stash_.take())) bytes += buffer->memory()->size();
+  for (std::unique_ptr<PooledBuffer>& buffer : taken)
+    if (buffer) stash_.put(std::move(buffer));
+  return bytes;
 }
 
 }  // namespace max

@@ -31,6 +31,10 @@ class OutputPool : public RefCounted {
  public:
   // A buffer of this type on the stream, which is always the same.
   Ref<MaxBuffer> take(MaxStream& stream, DType dtype, const Shape& shape);
+  // Frees the buffers that wait here.
+  void trim() noexcept;
+  // Of the buffers that wait here.
+  size_t idleBytes() noexcept;
   // Buffers that come back from now on are freed.
   void close() noexcept;
 

@@ -37,7 +37,18 @@ struct Step {
   const Node* node;    // NULL for copies that the executor added
   uint32_t inputs;     // first entry in the table
   uint32_t outputs;    // first entry in the table
+  uint32_t end;        // one past its last entry
   size_t scratch = 0;  // offset in the arena
+};
+
+// Behind each value in the arena, if the settings ask for guards.
+inline constexpr size_t kGuardBytes = 64;
+
+// The type of an operand; its dimensions are Plan::typeDims from `dims` on.
+struct OperandType {
+  DType dtype = DType::Invalid;
+  uint8_t rank = 0;
+  uint32_t dims = 0;
 };
 
 struct PlannedOutput {
@@ -81,19 +92,33 @@ struct Boundary {
 
 class Plan : public RefCounted {
  public:
+  Ref<const Program> program;     // whose nodes it runs, kept alive
   int depth = 0;                  // how many plans come before
   std::vector<int64_t> inputKey;  // first plans: dtypes and dimensions of the inputs
   std::string continuationKey;    // others
   std::vector<Step> steps;
-  std::vector<Location> table;  // operands of the steps, in order
+  std::vector<Location> table;     // operands of the steps, in order
+  std::vector<OperandType> types;  // of the table's entries
+  std::vector<int64_t> typeDims;
   size_t arenaBytes = 0;
   std::vector<PlannedOutput> outputs;        // written by this plan
   std::vector<Ref<const Tensor>> constants;  // kept alive
   Boundary boundary;
-  PlanState state;  // for continuations
+  PlanState state;        // for continuations
+  uint32_t settings = 0;  // PlanSettings::word() that it was made for
+  const uint64_t id;      // differs between all plans of the process
+
+  Plan();
+
+  size_t bytes() const;  // about what it takes, continuations included, constants not
+  Shape shapeOf(uint32_t entry) const;
+  size_t bytesOf(uint32_t entry) const;
 
   // Guarded by the program's lock, most recent first.
   std::vector<Ref<Plan>> continuations;
 };
+
+// Tells what was planned: a line for the plan, one for each step that runs on a reference kernel.
+void logPlan(const Plan& plan, const RunSettings& settings);
 
 }  // namespace max

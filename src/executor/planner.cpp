@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/active_call.h"
+#include "base/checked.h"
 #include "executor/draft.h"
 #include "executor/run.h"
 #include "graph/schema.h"
 
 namespace max {
 
-Draft::Draft(const Program& source) : program(source), values(source.values().size()) {
+Draft::Draft(const Program& source, uint32_t settings) : program(source), values(source.values().size()) {
   claimedOutputs.resize(program.main().outputs.size());
   plan = makeRef<Plan>();
+  plan->settings = settings;
+  plan->program = Ref<const Program>(&program);
 }
 
 ValueState& Draft::state(int value) {
@@ -41,8 +45,13 @@ class Planner {
   void begin(std::span<const TensorArg> inputs) {
     const std::vector<int>& ids = draft_.program.inputs();
     require(inputs.size() == ids.size(), MAX_STATUS_INTERNAL, "Number of inputs differs from the program's");
-    for (size_t i = 0; i < ids.size(); ++i)
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const Value& declared = *draft_.program.values()[ids[i]];
+      if (!isDeclared(declared, inputs[i].dtype))
+        invalidArgument("Input '", declared.name, "' of graph '", draft_.program.graph().name(), "' is ",
+                        inputs[i].dtype, ", the graph takes ", declared.type);
       define(ids[i], inputs[i].dtype, Shape(inputs[i].dims)).location = {Location::Input, 0, i, nullptr};
+    }
     draft_.frames.push_back({&draft_.program.main()});
   }
 
@@ -78,12 +87,22 @@ class Planner {
     return state;
   }
 
+  // The compiler relied on the dtypes that the graph knows. An optional may be what it would hold.
+  static bool isDeclared(const Value& value, DType dtype) {
+    const DType declared = value.type.dtype;
+    return declared == dtype || declared == DType::Invalid || declared == DType::Optional;
+  }
+
   void defineResults(const NodeInfo& info, std::span<const Ref<Tensor>> results) {
     for (size_t i = 0; i < info.outputs.size(); ++i) {
       const size_t number = draft_.dynamicCount++;
       if (info.outputs[i] == kNoValue) continue;
       const Tensor* tensor = results[i].get();
       require(tensor != nullptr, MAX_STATUS_INTERNAL, info.node->description(), " did not make output ", i);
+      const Value& declared = *draft_.program.values()[info.outputs[i]];
+      if (!isDeclared(declared, tensor->dtype()))
+        invalidArgument(info.node->description(), ": output '", declared.name, "' is ", tensor->dtype(),
+                        " when it runs, the graph has ", declared.type);
       define(info.outputs[i], tensor->dtype(), tensor->shape()).location = {Location::Dynamic, 0, number, nullptr};
     }
   }
@@ -93,8 +112,19 @@ class Planner {
       Frame& frame = draft_.frames.back();
       if (frame.next == frame.block->nodes.size())
         leaveBlock();
-      else if (!visit(frame.block->nodes[frame.next], frame))
+      else if (!visitNamed(frame.block->nodes[frame.next], frame))
         return;
+    }
+  }
+
+  // Errors of sizes and memory do not know their node.
+  bool visitNamed(const NodeInfo& info, Frame& frame) {
+    try {
+      return visit(info, frame);
+    } catch (const Error& error) {
+      const bool isStopped = error.status() == MAX_STATUS_CANCELLED || error.status() == MAX_STATUS_DEADLINE_EXCEEDED;
+      if (isStopped || error.message().starts_with("node '")) throw;
+      fail(error.status(), info.node->description(), ": ", error.message());
     }
   }
 
@@ -179,11 +209,13 @@ class Planner {
     if (takeElements(info, inferred)) return true;
     size_t bytes = 0;
     for (const Operand& output : outputs_)
+      if (output.present() && holdsPointers(output.dtype)) return false;  // of unknown size
+    for (const Operand& output : outputs_)
       if (output.present()) bytes += bytesFor(output.dtype, output.shape.count());
     if (bytes > kMaxEvaluatedBytes) return false;
     std::vector<const Tensor*> tensors;
     for (const Operand& input : inputs_) {
-      if (input.present() && !input.constant) return false;
+      if (input.present() && !(input.constant && input.constant->hasContents())) return false;
       tensors.push_back(input.constant);
     }
     const std::vector<Ref<Tensor>> results = evaluate(*info.node, tensors);
@@ -213,6 +245,14 @@ class Planner {
     return true;
   }
 
+  // What cannot be held fails before its kernel makes tables for it.
+  void requireRoom() const {
+    size_t bytes = 0;
+    for (const Operand& output : outputs_)
+      if (output.present()) bytes = checkedAdd(bytes, bytesFor(output.dtype, output.shape.count()));
+    const MemoryLease lease(activeMemory(), bytes);
+  }
+
   void addStep(const NodeInfo& info) {
     bool isEmpty = true;
     for (size_t i = 0; i < info.outputs.size(); ++i) {
@@ -221,7 +261,9 @@ class Planner {
       isEmpty = isEmpty && outputs_[i].shape.count() == 0;
     }
     if (isEmpty) return;  // nothing to compute
-    const KernelRequest request{*info.node, inputs_, outputs_, draft_.program.lanes()};
+    requireRoom();
+    const KernelRequest request{*info.node, inputs_, outputs_, draft_.program.lanes(),
+                                PlanSettings::of(draft_.plan->settings).kernels};
     draft_.steps.push_back({createKernel(request), info.node, info.inputs, info.outputs});
   }
 
@@ -267,15 +309,15 @@ class Planner {
 
 }  // namespace
 
-Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs) {
-  Draft draft(program);
+Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs, uint32_t settings) {
+  Draft draft(program, settings);
   Planner planner(draft);
   planner.begin(inputs);
   return planner.finish();
 }
 
 Ref<Plan> continuePlan(const Program& program, const Plan& before, std::span<const Ref<Tensor>> results) {
-  Draft draft(program);
+  Draft draft(program, before.settings);
   Planner planner(draft);
   planner.resume(before, results);
   return planner.finish();

@@ -16,7 +16,8 @@ struct TensorArg {
 };
 
 // The plan for these input types. Errors name the node.
-Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs);
+// `settings`: PlanSettings::word().
+Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs, uint32_t settings = 0);
 
 // What follows `before` once the values of its boundary have these contents (Contents), or its node
 // made these outputs (Node; NULL where nobody asked).

@@ -25,13 +25,20 @@ NodeInfo::NodeInfo() = default;
 NodeInfo::NodeInfo(NodeInfo&&) noexcept = default;
 NodeInfo::~NodeInfo() = default;
 
-Program::Program(Ref<const Graph> graph, int lanes, int depth) : graph_(std::move(graph)), lanes_(lanes) {
+Program::Program(Ref<const Graph> graph, RunSettings settings, int depth)
+    : graph_(std::move(graph)), settings_(settings) {
   require(depth <= kMaxDepth, MAX_STATUS_UNIMPLEMENTED, "Subgraphs are nested deeper than ", kMaxDepth);
   for (const Value* value : graph_->inputs()) inputs_.push_back(number(value));
   for (const Value* value : graph_->capturedValues())
     if (!value->constant) inputs_.push_back(number(value));
   main_ = index(*graph_, depth, 0);
   numbers_.clear();
+  findObjects();
+}
+
+void Program::findObjects() {
+  for (const Value* value : values_)
+    if (holdsPointers(value->type.dtype) || value->type.dtype == DType::Invalid) usesObjects_ = true;
 }
 
 int Program::number(const Value* value) {
@@ -58,7 +65,7 @@ NodeInfo Program::index(const Node& node, int depth, int branchDepth) {
   if (node.is("If")) {
     info.thenBranch = std::make_unique<Block>(index(*subgraph(node, "then_branch"), depth, branchDepth + 1));
     info.elseBranch = std::make_unique<Block>(index(*subgraph(node, "else_branch"), depth, branchDepth + 1));
-  } else if (node.is("Loop") || node.is("Scan")) {
+  } else if (node.is("Loop") || node.is("Scan") || node.is("SequenceMap")) {
     indexBody(info, depth);
   }
   return info;
@@ -66,7 +73,8 @@ NodeInfo Program::index(const Node& node, int depth, int branchDepth) {
 
 void Program::indexBody(NodeInfo& info, int depth) {
   const Ref<Graph> body = subgraph(*info.node, "body");
-  info.body = std::make_unique<PlannedProgram>(body, lanes_, depth + 1);
+  info.body = std::make_unique<PlannedProgram>(body, settings_, depth + 1);
+  usesObjects_ = usesObjects_ || info.body->program().usesObjects();
   for (const Value* value : body->capturedValues())
     if (!value->constant) info.captured.push_back(number(value));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/fork_lock.h"
+#include "executor/monitor.h"
 
 namespace max {
 
@@ -16,24 +17,24 @@ constexpr size_t kMaxBoundContinuations = 8;  // of one context
 constexpr size_t kMaxIdleContexts = 16;
 constexpr size_t kMaxIdleBytes = size_t{64} << 20;
 
-bool matches(const std::vector<int64_t>& key, std::span<const TensorArg> inputs) {
+bool matches(const std::vector<int64_t>& key, std::span<const TensorArg> inputs, uint32_t settings) {
   const int64_t* at = key.data();
   for (const TensorArg& input : inputs) {
     if (*at++ != static_cast<int64_t>(input.dtype) || *at++ != static_cast<int64_t>(input.dims.size())) return false;
     for (int64_t dim : input.dims)
       if (*at++ != dim) return false;
   }
-  return true;
+  return *at == static_cast<int64_t>(settings);
 }
 
-std::vector<int64_t> keyOf(std::span<const TensorArg> inputs) {
+std::vector<int64_t> keyOf(std::span<const TensorArg> inputs, uint32_t settings) {
   std::vector<int64_t> key;
   for (const TensorArg& input : inputs) {
     key.push_back(static_cast<int64_t>(input.dtype));
     key.push_back(static_cast<int64_t>(input.dims.size()));
     key.insert(key.end(), input.dims.begin(), input.dims.end());
   }
-  key.push_back(0);  // never empty
+  key.push_back(settings);
   return key;
 }
 
@@ -56,6 +57,15 @@ size_t bytesOf(const RunContext& context) {
   return bytes;
 }
 
+// The bodies of the loops of a block, those in branches included. (Depths are bounded where programs are made.)
+void forEachBody(const Block& block, FunctionRef<void(const PlannedProgram&)> function) {
+  for (const NodeInfo& info : block.nodes) {
+    if (info.body) function(*info.body);
+    if (info.thenBranch) forEachBody(*info.thenBranch, function);
+    if (info.elseBranch) forEachBody(*info.elseBranch, function);
+  }
+}
+
 // Names the model's nodes that a failing step came from.
 [[noreturn]] void failInNode(const Error& error, const Node* node) {
   if (!node) throw error;
@@ -68,7 +78,22 @@ size_t bytesOf(const RunContext& context) {
   throw Error(error.status(), std::move(text));
 }
 
-void runSteps(const RunContext& context) {
+void runStepsWatched(const RunContext& context, const ActiveCall& call) {
+  size_t i = 0;
+  try {
+    for (const size_t count = context.steps.size(); i < count; ++i) {
+      if (call.interrupt) call.interrupt->check();
+      forEachMonitor(&call, [&](RunMonitor& monitor) { monitor.stepBegins(context, i); });
+      context.steps[i].kernel->run(context.steps[i].context);
+      forEachMonitor(&call, [&](RunMonitor& monitor) { monitor.stepEnds(context, i); });
+    }
+  } catch (const Error& error) {
+    failInNode(error, context.plan->steps[i].node);
+  }
+}
+
+void runSteps(const RunContext& context, const ActiveCall* call) {
+  if (call) return runStepsWatched(context, *call);
   size_t i = 0;
   try {
     for (const size_t count = context.steps.size(); i < count; ++i)
@@ -117,8 +142,13 @@ std::vector<Ref<Tensor>> runBoundaryNode(const RunContext& context) {
     const ValueState& state = boundary.states[i];
     if (state.known) inputs[i] = {state.dtype, state.shape.dims(), context.table[boundary.table + i]};
   }
+  const ActiveCall* call = activeCall();
   try {
-    return runDynamicNode(*boundary.node, inputs);
+    if (call && call->interrupt) call->interrupt->check();
+    forEachMonitor(call, [&](RunMonitor& monitor) { monitor.nodeBegins(context); });
+    std::vector<Ref<Tensor>> results = runDynamicNode(*boundary.node, inputs);
+    forEachMonitor(call, [&](RunMonitor& monitor) { monitor.nodeEnds(context, results); });
+    return results;
   } catch (const Error& error) {
     failInNode(error, boundary.node->node);
   }
@@ -135,14 +165,72 @@ std::vector<Ref<Tensor>> contentsOf(const RunContext& context) {
 
 }  // namespace
 
-PlannedProgram::PlannedProgram(Ref<const Graph> graph, int lanes, int depth)
-    : program_(std::move(graph), lanes, depth) {}
+PlannedProgram::PlannedProgram(Ref<const Graph> graph, RunSettings settings, int depth)
+    : settings_(settings), program_(makeRef<Program>(std::move(graph), settings, depth)), current_(program_.get()) {}
 
 PlannedProgram::~PlannedProgram() = default;
+
+// A context holds its plan and that its program, so what is under way needs no lock to stay alive. A context that comes
+// back late is dropped by whoever takes it next.
+void PlannedProgram::replace(Ref<const Graph> graph) {
+  Ref<const Program> program = makeRef<Program>(std::move(graph), settings_, 0);
+  std::vector<Ref<Plan>> plans;
+  std::vector<std::unique_ptr<RunContext>> idle;
+  {
+    const std::lock_guard lock(forkSafeMutex(this));
+    std::swap(program_, program);
+    current_.store(program_.get(), std::memory_order_release);
+    plans.swap(plans_);
+    idle.swap(idle_);
+  }
+  while (stash_.take()) {
+  }
+}
+
+Ref<const Program> PlannedProgram::current() const {
+  const std::lock_guard lock(forkSafeMutex(this));
+  return program_;
+}
+
+bool PlannedProgram::isCurrent(const RunContext& context) const {
+  return context.plan->program.get() == current_.load(std::memory_order_acquire);
+}
 
 size_t PlannedProgram::planCount() const {
   const std::lock_guard lock(forkSafeMutex(this));
   return plans_.size();
+}
+
+size_t PlannedProgram::arenaBytes() const {
+  size_t bytes = arenaBytes_.load(std::memory_order_relaxed);
+  const Ref<const Program> program = current();
+  forEachBody(program->main(), [&](const PlannedProgram& body) { bytes += body.arenaBytes(); });
+  return bytes;
+}
+
+size_t PlannedProgram::planBytes() const {
+  size_t bytes = 0;
+  {
+    const std::lock_guard lock(forkSafeMutex(this));
+    for (const Ref<Plan>& plan : plans_) bytes += plan->bytes();
+  }
+  const Ref<const Program> program = current();
+  forEachBody(program->main(), [&](const PlannedProgram& body) { bytes += body.planBytes(); });
+  return bytes;
+}
+
+void PlannedProgram::trim() const {
+  std::vector<std::unique_ptr<RunContext>> idle;
+  Ref<Storage> spare;
+  {
+    const std::lock_guard lock(forkSafeMutex(this));
+    idle.swap(idle_);
+    spare = std::move(spareArena_);
+  }
+  while (stash_.take()) {
+  }
+  const Ref<const Program> program = current();
+  forEachBody(program->main(), [](const PlannedProgram& body) { body.trim(); });
 }
 
 size_t PlannedProgram::contextBytes() const {
@@ -165,7 +253,8 @@ void PlannedProgram::run(std::span<const TensorArg> inputs, OutputProvider& outp
 
 std::unique_ptr<RunContext> PlannedProgram::acquire(std::span<const TensorArg> inputs) const {
   std::unique_ptr<RunContext> context = stash_.take();
-  if (context && matches(context->plan->inputKey, inputs)) return context;
+  if (context && !isCurrent(*context)) context.reset();
+  if (context && matches(context->plan->inputKey, inputs, settings_.planWord())) return context;
   return acquireSlowly(std::move(context), inputs);
 }
 
@@ -173,21 +262,24 @@ std::unique_ptr<RunContext> PlannedProgram::acquireSlowly(std::unique_ptr<RunCon
                                                           std::span<const TensorArg> inputs) const {
   Ref<Plan> plan;
   Ref<Storage> block;
+  bool isNew = false;
   {
     const std::lock_guard lock(forkSafeMutex(this));
-    if (other) keepIdle(std::move(other));
+    if (other && isCurrent(*other)) keepIdle(std::move(other));
     if (std::unique_ptr<RunContext> idle = takeIdle(inputs)) return idle;
-    plan = findPlan(inputs);
+    plan = findPlan(inputs, isNew);
     block = std::move(spareArena_);
   }
-  auto context = std::make_unique<RunContext>(std::move(plan), nullptr, program_.lanes(), std::move(block));
-  context->outputs.resize(program_.main().outputs.size());
+  if (isNew) logPlan(*plan, settings_);
+  auto context =
+      std::make_unique<RunContext>(std::move(plan), nullptr, settings_.lanes, &arenaBytes_, std::move(block));
+  context->outputs.resize(context->plan->program->main().outputs.size());
   return context;
 }
 
 std::unique_ptr<RunContext> PlannedProgram::takeIdle(std::span<const TensorArg> inputs) const {
   for (size_t i = 0; i < idle_.size(); ++i) {
-    if (!matches(idle_[i]->plan->inputKey, inputs)) continue;
+    if (!matches(idle_[i]->plan->inputKey, inputs, settings_.planWord())) continue;
     std::unique_ptr<RunContext> context = std::move(idle_[i]);
     idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
     return context;
@@ -204,19 +296,22 @@ void PlannedProgram::keepIdle(std::unique_ptr<RunContext> context) const {
   for (; idle_.size() > kept; idle_.pop_back()) spareArena_ = std::move(idle_.back()->arena);
 }
 
-Ref<Plan> PlannedProgram::findPlan(std::span<const TensorArg> inputs) const {
+Ref<Plan> PlannedProgram::findPlan(std::span<const TensorArg> inputs, bool& isNew) const {
+  const uint32_t settings = settings_.planWord();
   for (size_t i = 0; i < plans_.size(); ++i) {
-    if (!matches(plans_[i]->inputKey, inputs)) continue;
+    if (!matches(plans_[i]->inputKey, inputs, settings)) continue;
     moveToFront(plans_, i);
     return plans_.front();
   }
-  Ref<Plan> plan = makePlan(program_, inputs);
-  plan->inputKey = keyOf(inputs);
+  isNew = true;
+  Ref<Plan> plan = makePlan(*program_, inputs, settings);
+  plan->inputKey = keyOf(inputs, settings);
   return addInFront(plans_, std::move(plan), kMaxPlans);
 }
 
 void PlannedProgram::giveBack(std::unique_ptr<RunContext> context) const noexcept {
   context->dynamics.clear();
+  if (!isCurrent(*context)) return;
   stash_.put(std::move(context));  // without room it is freed
 }
 
@@ -225,9 +320,22 @@ void PlannedProgram::execute(RunContext& first, std::span<const TensorArg> input
     for (const PlannedOutput& output : current->plan->outputs)
       first.outputs[output.index] = outputs.provide(output.index, output.dtype, output.shape);
     patchTable(first, *current, inputs);
-    runSteps(*current);
+    replay(*current);
     if (current->plan->boundary.kind == Boundary::End) return;
   }
+}
+
+void PlannedProgram::bind(RunContext& context, std::span<const TensorArg> inputs,
+                          std::span<void* const> outputs) const {
+  context.outputs.assign(outputs.begin(), outputs.end());
+  patchTable(context, context, inputs);
+}
+
+void PlannedProgram::replay(const RunContext& context) {
+  const ActiveCall* call = activeCall();
+  forEachMonitor(call, [&](RunMonitor& monitor) { monitor.planBegins(context); });
+  runSteps(context, call);
+  forEachMonitor(call, [&](RunMonitor& monitor) { monitor.planEnds(context); });
 }
 
 RunContext& PlannedProgram::next(RunContext& first, RunContext& current) const {
@@ -245,12 +353,14 @@ RunContext& PlannedProgram::next(RunContext& first, RunContext& current) const {
     if (i > 0) moveToFront(bound, i);
     return *bound.front();
   }
-  Ref<Plan> plan = findContinuation(first, current);
-  auto context = std::make_unique<RunContext>(std::move(plan), &current, program_.lanes());
+  bool isNew = false;
+  Ref<Plan> plan = findContinuation(first, current, isNew);
+  if (isNew) logPlan(*plan, settings_);
+  auto context = std::make_unique<RunContext>(std::move(plan), &current, settings_.lanes, &arenaBytes_);
   return *addInFront(bound, std::move(context), kMaxBoundContinuations);
 }
 
-Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& current) const {
+Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& current, bool& isNew) const {
   const std::lock_guard lock(forkSafeMutex(this));
   std::vector<Ref<Plan>>& list = current.plan->continuations;
   for (size_t i = 0; i < list.size(); ++i) {
@@ -258,6 +368,7 @@ Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& curren
     moveToFront(list, i);
     return list.front();
   }
+  isNew = true;
   std::vector<Ref<Tensor>> results;
   if (current.plan->boundary.kind == Boundary::Contents) {
     results = contentsOf(current);
@@ -265,7 +376,7 @@ Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& curren
     const size_t count = current.plan->boundary.node->outputs.size();
     results.assign(first.dynamics.end() - static_cast<std::ptrdiff_t>(count), first.dynamics.end());
   }
-  Ref<Plan> plan = continuePlan(program_, *current.plan, results);
+  Ref<Plan> plan = continuePlan(*current.plan->program, *current.plan, results);
   plan->continuationKey = first.key;
   return addInFront(list, std::move(plan), kMaxContinuations);
 }

@@ -6,6 +6,7 @@
 // and takes no lock.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -40,8 +41,10 @@ struct Patch {
 };
 
 struct RunContext {
-  // `block` is used for the arena if it is large enough.
-  RunContext(Ref<Plan> source, RunContext* before, int lanes, Ref<Storage> block = nullptr);
+  // `block` is used for the arena if it is large enough. `counter` (may be NULL) knows the bytes of all arenas.
+  RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter = nullptr,
+             Ref<Storage> block = nullptr);
+  ~RunContext();
 
   Ref<Plan> plan;
   RunContext* parent;  // of the plan before, NULL for the first
@@ -58,17 +61,26 @@ struct RunContext {
 
  private:
   void* resolve(const Location& location) const;
+  std::atomic<size_t>* counter_;
 };
 
 class PlannedProgram {
  public:
-  PlannedProgram(Ref<const Graph> graph, int lanes, int depth = 0);
+  PlannedProgram(Ref<const Graph> graph, RunSettings settings, int depth = 0);
   PlannedProgram(const PlannedProgram&) = delete;
   ~PlannedProgram();
 
-  const Program& program() const { return program_; }
+  const Program& program() const { return *current_.load(std::memory_order_acquire); }
+  // As program(), but stays alive whatever replaces it. Thread-safe.
+  Ref<const Program> current() const;
+  // Runs that begin from now on run this graph, of the same interface; those under way keep theirs.
+  void replace(Ref<const Graph> graph);
   size_t planCount() const;     // first plans in the cache
   size_t contextBytes() const;  // of idle contexts that wait for their shapes to come back
+  size_t arenaBytes() const;    // of all contexts, those that run included, and of the bodies of loops
+  size_t planBytes() const;     // of the plans in the cache, about
+  // Gives back the memory of contexts that do not run, those of the bodies of loops too.
+  void trim() const;
 
   // Thread-safe. Errors of kernels name their node.
   void run(std::span<const TensorArg> inputs, OutputProvider& outputs) const;
@@ -78,16 +90,24 @@ class PlannedProgram {
   void execute(RunContext& context, std::span<const TensorArg> inputs, OutputProvider& outputs) const;
   void giveBack(std::unique_ptr<RunContext> context) const noexcept;
 
+  // For contexts without continuation: binds one to memory that stays, so that replay can run it again and again.
+  void bind(RunContext& context, std::span<const TensorArg> inputs, std::span<void* const> outputs) const;
+  static void replay(const RunContext& context);
+
  private:
+  bool isCurrent(const RunContext& context) const;
   std::unique_ptr<RunContext> acquireSlowly(std::unique_ptr<RunContext> other, std::span<const TensorArg> inputs) const;
-  Ref<Plan> findPlan(std::span<const TensorArg> inputs) const;
+  Ref<Plan> findPlan(std::span<const TensorArg> inputs, bool& isNew) const;
   std::unique_ptr<RunContext> takeIdle(std::span<const TensorArg> inputs) const;
   void keepIdle(std::unique_ptr<RunContext> context) const;
   RunContext& next(RunContext& first, RunContext& current) const;
-  Ref<Plan> findContinuation(RunContext& first, RunContext& current) const;
+  Ref<Plan> findContinuation(RunContext& first, RunContext& current, bool& isNew) const;
 
   static constexpr size_t kStashed = 16;
-  Program program_;
+  const RunSettings settings_;
+  mutable std::atomic<size_t> arenaBytes_{0};
+  Ref<const Program> program_;           // guarded by the lock below
+  std::atomic<const Program*> current_;  // the same
   mutable Stash<RunContext, kStashed> stash_;
   // Guarded by the fork-safe lock of this object, most recent first.
   mutable std::vector<Ref<Plan>> plans_;
@@ -99,5 +119,6 @@ class PlannedProgram {
 std::vector<Ref<Tensor>> runDynamicNode(const NodeInfo& info, std::span<const TensorArg> inputs);
 std::vector<Ref<Tensor>> runLoop(const NodeInfo& info, std::span<const TensorArg> inputs);
 std::vector<Ref<Tensor>> runScan(const NodeInfo& info, std::span<const TensorArg> inputs);
+std::vector<Ref<Tensor>> runSequenceMap(const NodeInfo& info, std::span<const TensorArg> inputs);
 
 }  // namespace max

@@ -6,6 +6,7 @@
 // are an ordered list, best first, the plain reference kernel last.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -27,11 +28,23 @@ struct Operand {
   bool present() const { return dtype != DType::Invalid; }
 };
 
+// In what type the sums of the parts of a long matrix product are added up.
+enum class PartialSums : uint8_t { Float32, Float64, Float16, BFloat16 };
+
+// What a session asks of kernels; plans are made for one set of them.
+struct KernelSettings {
+  PartialSums partialSums = PartialSums::Float32;
+  bool sortsForTopK = false;  // a full stable sort instead of selection
+
+  friend bool operator==(const KernelSettings&, const KernelSettings&) = default;
+};
+
 struct KernelRequest {
   const Node& node;  // attributes, prepared state
   std::span<const Operand> inputs;
   std::span<const Operand> outputs;
   int lanes = 1;  // threads that will run it at most
+  KernelSettings settings = {};
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].present(); }
 };
@@ -63,6 +76,8 @@ class Kernel {
   virtual size_t scratchBytes() const { return 0; }
   // The input whose memory output 0 may take over (same bytes, read before it is written), -1 = none.
   virtual int inPlaceInput() const { return -1; }
+
+  std::string_view implementation;  // its name in the table, set by createKernel
 };
 
 // For outputs whose shapes are known only after running (kTraitDataDependent).
@@ -93,7 +108,8 @@ std::unique_ptr<Kernel> createKernel(const KernelRequest& request);
 std::unique_ptr<Kernel> createKernel(const KernelRequest& request, std::string_view implementation);
 
 // Runs one node on host tensors (constant folding, tests): infers shapes, allocates the outputs, runs.
-// `inputs[i]` is NULL for omitted inputs.
-std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs);
+// `inputs[i]` is NULL for omitted inputs. RESOURCE_EXHAUSTED if the kernel needs more than `maxScratch` bytes to work in.
+std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs,
+                                  size_t maxScratch = SIZE_MAX);
 
 }  // namespace max

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "check.h"
+#include "models.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define CAN_COUNT 0
@@ -110,12 +110,45 @@ static void a_branch_allocates_nothing(void** state) {
   maxDeviceRelease(cpu);
 }
 
+static long allocations_of(const MaxModel* model, int64_t trips, int32_t outputs) {
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* inputs[] = {new_buffer(cpu, MAX_DTYPE_INT64, 0, NULL), new_floats(1, (const int64_t[]){1}, 1),
+                         new_floats(1, (const int64_t[]){1}, 0)};
+  *(int64_t*)data_of(inputs[0]) = trips;
+  long made = 0;
+  for (int i = 0; i < 3; ++i) {
+    const long before = atomic_load(&allocations);
+    MaxBuffer* results[2] = {NULL, NULL};
+    CHECK(maxModelExecute(model, inputs, 3, NULL, results, outputs));
+    made = atomic_load(&allocations) - before;
+    assert_float_equal(first_of(results[0]), (float)trips, 0);
+    for (int k = 0; k < 2; ++k) maxBufferRelease(results[k]);
+  }
+  for (int i = 0; i < 3; ++i) maxBufferRelease(inputs[i]);
+  maxDeviceRelease(cpu);
+  return made;
+}
+
+/* Iterations allocate nothing, but for stacks that double their memory. */
+static void iterations_allocate_nothing(void** state) {
+  (void)state;
+  MaxSession* session = new_session(0);
+  for (int stacks = 0; stacks <= 1; ++stacks) {
+    MaxModel* model = new_loop(session, stacks);
+    const long few = allocations_of(model, 100, 1 + stacks), many = allocations_of(model, 1600, 1 + stacks);
+    if (CAN_COUNT) assert_in_range(many - few, 0, stacks ? 20 : 0);
+    maxModelRelease(model);
+  }
+  maxSessionRelease(session);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(counting_works),
       TEST(identity_allocates_nothing),
       TEST(a_network_allocates_nothing),
       TEST(a_branch_allocates_nothing),
+      TEST(iterations_allocate_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

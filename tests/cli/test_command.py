@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -110,7 +111,10 @@ class Info(CommandTest):
         path = save_model(self.folder / "a.onnx", [("Frob", ["x"], ["t"], {"name": "first"}), ("Relu", ["t"], ["u"]),
                                                    ("Knob", ["u"], ["y"], {"domain": "com.example", "name": "second"})],
                           [("x", TensorProto.FLOAT, [1])], [("y", TensorProto.FLOAT, [1])])
-        text = json.dumps(json.loads(self.succeed("info", path, "--json"))["unsupported"])
+        info = json.loads(self.succeed("info", path, "--json"))
+        self.assertEqual(info["inputs"], [{"name": "x", "kind": "tensor", "dtype": "float32", "shape": [1]}])
+        self.assertEqual([output["name"] for output in info["outputs"]], ["y"])
+        text = json.dumps(info["unsupported"])
         for word in ("Frob", "first", "Knob", "second", "com.example"):
             self.assertIn(word, text)
         self.fail_with(1, "UNIMPLEMENTED", "run", path, mentions=["Frob", "first", "Knob", "second", "com.example"])
@@ -124,6 +128,95 @@ class Info(CommandTest):
             done = run("info", self.folder / name)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
             self.assertIn(name, done.stderr)
+
+
+@unittest.skipUnless(onnx, "numpy and onnx are not installed")
+class Profile(CommandTest):
+    def model(self):
+        return save_model(self.folder / "a.onnx", [("MatMul", ["x", "x"], ["t"], {"name": "product"}),
+                                                   ("Softmax", ["t"], ["y"], {"name": "soft"})],
+                          [("x", TensorProto.FLOAT, [8, 8])], [("y", TensorProto.FLOAT, [8, 8])])
+
+    def test_json(self):
+        profile = json.loads(self.succeed("profile", self.model(), "--runs", 4, "--json"))
+        self.assertEqual(list(profile), ["total_ms", "operators"])
+        self.assertGreater(profile["total_ms"], 0)
+        rows = {row["name"]: row for row in profile["operators"]}
+        self.assertEqual(sorted(rows), ["product", "soft"])
+        for row in rows.values():
+            self.assertEqual(list(row), ["name", "type", "calls", "ms"])
+            self.assertEqual(row["calls"], 4)
+        self.assertEqual(rows["soft"]["type"], "Softmax")
+        self.assertLessEqual(sum(row["ms"] for row in rows.values()), profile["total_ms"] + 1e-6)
+
+    def test_trace(self):
+        text = self.succeed("profile", self.model(), "--output", self.folder / "trace.json", "--runs", 2)
+        for word in ("OPERATOR", "Softmax", "product", "gemm_f32"):
+            self.assertIn(word, text)
+        events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
+        steps = [event for event in events if event["ph"] == "X"]
+        self.assertEqual([event["name"] for event in steps if event["cat"] == "model"], ["test", "test"])
+        soft = next(event for event in steps if event["name"] == "soft")
+        self.assertEqual(soft["args"]["outputs"], "float32[8, 8]")
+        self.assertEqual({"name", "cat", "ph", "pid", "tid", "ts", "dur", "args"}, set(soft))
+
+    def test_bad_input(self):
+        self.fail_with(1, "NOT_FOUND", "profile", self.folder / "none.onnx", mentions=["none.onnx"])
+        self.fail_with(1, "NOT_FOUND", "profile", self.model(), "--output", self.folder / "no/where.json",
+                       mentions=["no/where.json"])
+        self.fail_with(2, "INVALID_ARGUMENT", "profile", self.model(), "--runs", 0, mentions=["--runs"])
+
+
+@unittest.skipUnless(onnx, "numpy and onnx are not installed")
+class Graph(CommandTest):
+    def model(self):
+        branch = [helper.make_graph([helper.make_node(op, ["x"], ["r"], name=op.lower())], name, [],
+                                    [helper.make_tensor_value_info("r", TensorProto.FLOAT, [2])])
+                  for op, name in (("Neg", "then"), ("Abs", "else"))]
+        weight = helper.make_tensor("w", TensorProto.FLOAT, [2], [0, 0])
+        nodes = [helper.make_node("If", ["c"], ["t"], name="choice", then_branch=branch[0], else_branch=branch[1]),
+                 helper.make_node("Add", ["t", "w"], ["y"], name='a "quoted" name')]
+        graph = helper.make_graph(nodes, "drawn", [helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+                                                   helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])], [weight])
+        path = self.folder / "drawn.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        return path
+
+    def test_dot(self):
+        self.assertEqual(self.succeed("graph", self.model(), "--output", self.folder / "g.dot"), "")
+        text = (self.folder / "g.dot").read_text()
+        for word in ("If\\nchoice", "then_branch of choice", "Neg\\nneg", "w float32[2]", "x\\nfloat32[2]",
+                     'a \\"quoted\\" name', "subgraph cluster1"):
+            self.assertIn(word, text)
+        self.succeed("graph", self.model(), "--output", self.folder / "o.dot", "--optimized")
+        self.assertNotEqual((self.folder / "o.dot").read_text(), text)
+
+    def test_unsupported_operators_are_drawn(self):
+        path = save_model(self.folder / "a.onnx", [("Frob", ["x"], ["y"], {"name": "first"})],
+                          [("x", TensorProto.FLOAT, [1])], [("y", TensorProto.FLOAT, [1])])
+        self.succeed("graph", path, "--output", self.folder / "g.dot")
+        self.assertIn("Frob", (self.folder / "g.dot").read_text())
+        self.fail_with(1, "UNIMPLEMENTED", "graph", path, "--output", self.folder / "o.dot", "--optimized",
+                       mentions=["Frob"])
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_pictures(self):
+        self.succeed("graph", self.model(), "--output", self.folder / "g.svg")
+        self.assertIn(b"<svg", (self.folder / "g.svg").read_bytes())
+        self.succeed("graph", self.model(), "--output", self.folder / "g.png", "--optimized")
+        self.assertEqual((self.folder / "g.png").read_bytes()[:4], b"\x89PNG")
+        self.fail_with(1, "UNAVAILABLE", "graph", self.model(), "--output", self.folder / "no/g.svg", mentions=["g.svg"])
+
+    def test_bad_input(self):
+        self.fail_with(2, "INVALID_ARGUMENT", "graph", self.model(), "--output", "g.gif", mentions=["--output", "g.gif"])
+        self.fail_with(2, "INVALID_ARGUMENT", "graph", self.model(), mentions=["--output"])
+        self.fail_with(1, "NOT_FOUND", "graph", self.folder / "none.onnx", "--output", "g.dot", mentions=["none.onnx"])
+        path = {**os.environ, "PATH": str(self.folder)}
+        done = subprocess.run([COMMAND, "graph", self.model(), "--output", self.folder / "g.svg"], env=path,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("Graphviz", done.stderr)
 
 
 @unittest.skipUnless(onnx, "numpy and onnx are not installed")

@@ -40,7 +40,7 @@ void setField(MaxDeviceStats& stats, MaxDeviceStatsMask field, uint64_t MaxDevic
 CpuDevice::CpuDevice(uint64_t memoryLimit)
     : MaxDevice("cpu", "cpu", 0, true),
       name_(processorName()),
-      account_(makeRef<MemoryAccount>(memoryLimit)),
+      account_(makeRef<MemoryAccount>("Out of memory on cpu:0", memoryLimit)),
       defaultStream_(*this) {}
 
 CpuDevice::~CpuDevice() = default;
@@ -113,8 +113,8 @@ void CpuDevice::freeHost(void* pointer) {
   release();
 }
 
-// Buffers go back to the C library when they are released; nothing is kept for later.
-void CpuDevice::trim() {}
+// Buffers go back to the C library when they are released; only models keep memory for later.
+void CpuDevice::trim() { trimCaches(); }
 
 Ref<MaxStream> CpuDevice::createStream(int32_t) { return makeRef<CpuQueueStream>(*this); }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/active_call.h"
 #include "base/checked.h"
 
 namespace max {
@@ -22,17 +23,11 @@ constexpr size_t kPage = 4096;
 constexpr size_t kMapZeroedFrom = size_t{1} << 20;
 constexpr size_t kMapFrom = size_t{64} << 20;
 
-[[noreturn]] void failAllocation(uint64_t bytes, const MemoryAccount& account) {
-  const std::string limit = account.limit() == 0 ? std::string() : concat(", the limit is ", account.limit());
-  fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory on cpu:0: asked for ", bytes, " bytes, ", account.used(),
-       " are in use", limit);
-}
-
 size_t roundUp(size_t bytes, size_t unit) { return checkedAdd(bytes, unit - 1) / unit * unit; }
 
 class CpuBlock : public Storage {
  public:
-  CpuBlock(size_t bytes, const Ref<MemoryAccount>& account) : account_(account) {
+  CpuBlock(size_t bytes, const Ref<MemoryAccount>& account) : lease_(activeMemory(), bytes), account_(account) {
     account_->take(bytes);
     size_ = bytes;
   }
@@ -42,6 +37,7 @@ class CpuBlock : public Storage {
   const MemoryAccount& account() const { return *account_; }
 
  private:
+  MemoryLease lease_;  // of the call that asks for the memory
   Ref<MemoryAccount> account_;
 };
 
@@ -51,7 +47,7 @@ class HeapBlock final : public CpuBlock {
     if (bytes == 0) return;
     const size_t rounded = roundUp(bytes, alignment);
     data_ = std::aligned_alloc(alignment, rounded);
-    if (!data_) failAllocation(bytes, *account);
+    if (!data_) account->fail(bytes, bytes);
     if (zeroed) std::memset(data_, 0, rounded);
   }
   ~HeapBlock() override { std::free(data_); }
@@ -62,7 +58,7 @@ class PageBlock final : public CpuBlock {
   PageBlock(size_t bytes, bool pinned, const Ref<MemoryAccount>& account)
       : CpuBlock(bytes, account), mapped_(roundUp(std::max<size_t>(bytes, 1), kPage)) {
     void* block = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED) failAllocation(bytes, *account);
+    if (block == MAP_FAILED) account->fail(bytes, bytes);
     if (pinned && mlock(block, mapped_) != 0) {
       munmap(block, mapped_);
       failLock(bytes);
@@ -130,18 +126,6 @@ std::vector<Dimension> mergedDimensions(const StridedCopy& copy) {
 }
 
 }  // namespace
-
-void MemoryAccount::take(uint64_t bytes) {
-  const uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
-  const uint64_t now = before + bytes;
-  if (now < before || (limit_ != 0 && now > limit_)) {
-    giveBack(bytes);
-    failAllocation(bytes, *this);
-  }
-  uint64_t peak = peak_.load(std::memory_order_relaxed);
-  while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
-}
 
 Ref<Storage> allocateCpuMemory(size_t bytes, const AllocationOptions& options, const Ref<MemoryAccount>& account) {
   const size_t alignment = options.alignment == 0 ? kDefaultAlignment : options.alignment;

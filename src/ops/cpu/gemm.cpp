@@ -5,6 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/active_call.h"
+#include "base/half.h"
+
 namespace max {
 
 namespace {
@@ -82,7 +85,7 @@ void packMatrix(const GemmTable& table, const PackSource& source, float* packed,
 }
 
 Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-           std::vector<GemmOffsets> batch)
+           std::vector<GemmOffsets> batch, PartialSums partialSums)
     : table_(&gemmTable()),
       rows_(rows),
       columns_(columns),
@@ -91,11 +94,14 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
       epilogue_(epilogue),
       lanes_(std::max(lanes, 1)),
       batch_(std::move(batch)),
-      panels_(table_->lanes, table_->panelVectors, columns) {
+      panels_(table_->lanes, table_->panelVectors, columns),
+      partialSums_(taps * depth > table_->kBlock ? partialSums : PartialSums::Float32) {
   tiles_ = ceilDiv(rows_, table_->tileRows);
   tileRows_ = tiles_ ? rows_ / tiles_ : 0;
   tallTiles_ = tiles_ ? rows_ % tiles_ : 0;
   chooseBlocks();
+  const int64_t sums = blockTiles_ * table_->tileRows * table_->panelVectors * table_->lanes;
+  if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
 }
 
 void Gemm::chooseBlocks() {
@@ -127,11 +133,11 @@ void Gemm::chooseBlocks() {
 void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) const {
   const int64_t tasks = static_cast<int64_t>(batch_.size()) * rowBlocks_ * panelBlocks_;
   const auto body = [&](int64_t begin, int64_t end, int lane) {
-    auto* pointers = reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * tableBytes_);
+    auto* pointers = reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * (tableBytes_ + sumBytes_));
     for (int64_t task = begin; task < end; ++task) runTask(operands, task, pointers);
   };
   const int used = std::min(lanes, lanes_);
-  if (used == 1) return body(0, tasks, 0);
+  if (used == 1 && !activeCall()) return body(0, tasks, 0);
   parallelFor(used, tasks, std::max<int64_t>(1, tasks / (used * kTasksPerLane * 4)), body);
 }
 
@@ -175,6 +181,7 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
                    : operands.ldb ? operands.b + at.b + column
                                   : operands.b + at.b + column * taps_ * depth_;
   tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
+  if (partialSums_ != PartialSums::Float32) return runParts(tile, operands, at, column, tile0, tile1, pointers, b);
   // Parts of K that keep the panel in the first cache: whole taps if one is small enough, else parts of one tap.
   const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
   const int64_t depthParts = std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock));
@@ -191,6 +198,48 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
     }
   }
+}
+
+// Each part's product is made in C and added to sums of the wanted type; the last step finishes C from them.
+void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
+                    int64_t tile1, const float** pointers, const float* b) const {
+  const int64_t row0 = tileBegin(tile0), rows = tileBegin(tile1) - row0;
+  const float* bias = std::exchange(tile.bias, nullptr);
+  double* sums = sumsOf(pointers);
+  float* c = operands.c + at.c + row0 * operands.ldc + column;
+  std::fill_n(sums, rows * tile.columns, 0.);
+  tile.taps = 1;
+  tile.accumulate = tile.finish = false;
+  for (int64_t tap = 0; tap < taps_; ++tap)
+    for (tile.rowOffset = 0; tile.rowOffset < depth_; tile.rowOffset += tile.depth) {
+      tile.depth = std::min(table_->kBlock, depth_ - tile.rowOffset);
+      tile.b = b + (tap * depth_ + tile.rowOffset) * tile.bStride;
+      prefetchNext(tile, tile1 - tile0);
+      runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
+      addPart(tile, c, rows, sums);
+    }
+  // With alpha = 1 tiles start from the bias, which those that add to C do not.
+  const bool addsBias = bias && epilogue_.alpha == 1;
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < tile.columns; ++n)
+      c[m * operands.ldc + n] =
+          static_cast<float>(sums[m * tile.columns + n] + (addsBias ? static_cast<double>(bias[n]) : 0.));
+  tile.bias = bias;
+  tile.taps = tile.depth = 0;
+  tile.accumulate = tile.finish = true;
+  runTiles(tile, operands, at, column, tile0, tile1, pointers);
+}
+
+void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const {
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < tile.columns; ++n) {
+      double& sum = sums[m * tile.columns + n];
+      sum += static_cast<double>(c[m * tile.ldc + n]);
+      if (partialSums_ == PartialSums::Float16)
+        sum = static_cast<double>(floatFromHalf(halfFromFloat(static_cast<float>(sum))));
+      else if (partialSums_ == PartialSums::BFloat16)
+        sum = static_cast<double>(floatFromBFloat16(bfloat16FromFloat(static_cast<float>(sum))));
+    }
 }
 
 // Packed parts follow each other: all tiles of this one together fetch the next.

@@ -125,10 +125,11 @@ struct GemmOperands {
 class Gemm {
  public:
   Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-       std::vector<GemmOffsets> batch = std::vector<GemmOffsets>(1));
+       std::vector<GemmOffsets> batch = std::vector<GemmOffsets>(1),
+       PartialSums partialSums = PartialSums::Float32);
 
-  // Bytes for the row pointers of all lanes.
-  size_t scratchBytes() const { return static_cast<size_t>(lanes_) * tableBytes_; }
+  // Bytes for the row pointers of all lanes, and for sums of parts in another type than float32.
+  size_t scratchBytes() const { return static_cast<size_t>(lanes_) * (tableBytes_ + sumBytes_); }
   void run(const GemmOperands& operands, std::byte* scratch, int lanes) const;
   const GemmTable& table() const { return *table_; }
   const Panels& panels() const { return panels_; }
@@ -141,6 +142,12 @@ class Gemm {
                     const float** pointers) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
                 int64_t tile1, const float** pointers) const;
+  void runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
+                int64_t tile1, const float** pointers, const float* b) const;
+  void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
+  double* sumsOf(const float** pointers) const {
+    return reinterpret_cast<double*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_);
+  }
   void prefetchNext(GemmTile& tile, int64_t tiles) const;
   void runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                 int64_t tile1, const float* const* pointers) const;
@@ -156,6 +163,8 @@ class Gemm {
   int64_t blockTiles_, blockPanels_;      // of one task
   int64_t rowBlocks_, panelBlocks_;
   size_t tableBytes_;
+  PartialSums partialSums_;
+  size_t sumBytes_ = 0;  // per lane: the sums of one panel of a task, unless they are kept in C
 };
 
 }  // namespace max

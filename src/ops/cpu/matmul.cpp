@@ -93,7 +93,8 @@ MatMulKernel::MatMulKernel(const KernelRequest& request, const Options& options)
     : options_(options),
       shape_(foldBatch(request)),
       right_(choose(request)),
-      gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets()),
+      gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
+            request.settings.partialSums),
       outShape_(request.outputs[0].shape) {
   if (options.addend >= 0) addendShape_ = request.inputs[static_cast<size_t>(options.addend)].shape;
   const int64_t aFloats = shape_.transA ? shape_.aCount() * shape_.rows * shape_.depth : 0;
@@ -129,7 +130,8 @@ RightSide MatMulKernel::choose(const KernelRequest& request) {
       packMatrix(table, packSourceOf(shape_, constant->as<float>(), i), packed_->matrix(i), request.lanes);
     return RightSide::Packed;
   }
-  if (shape_.transB && shape_.rows <= kRowsForDot) return RightSide::Dot;
+  const bool sumsInOneGo = request.settings.partialSums == PartialSums::Float32;
+  if (shape_.transB && shape_.rows <= kRowsForDot && sumsInOneGo) return RightSide::Dot;
   if (!shape_.transB && shape_.rows < kRowsWorthPacking) return RightSide::InPlace;
   return RightSide::PackAtRun;
 }
@@ -318,6 +320,7 @@ Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> co
   const bool transB = !node.is("MatMul") && node.attributes.getInt("transB", 0) != 0;
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
+  if (isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return nullptr;
   auto packed = makeRef<PackedWeights>(table, shape.bCount(), shape.depth, shape.columns);
   for (int64_t i = 0; i < shape.bCount(); ++i)
     packMatrix(table, packSourceOf(shape, b->as<float>(), i), packed->matrix(i), defaultLanes());
@@ -348,10 +351,16 @@ void adviseHugePages(void* data, size_t bytes) {
 
 }  // namespace
 
+bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns) {
+  constexpr int64_t kFree = 1 << 18, kMostTimes = 4;
+  const int64_t own = checkedMultiply(matrices, checkedMultiply(rows, columns));
+  return checkedMultiply(matrices, packedCount(table, rows, columns)) / kMostTimes > own + kFree / kMostTimes;
+}
+
 PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns)
     : stride_(packedCount(table, rows, columns)), lanes_(table.lanes) {
   const int64_t floats = checkedMultiply(matrices, stride_);
-  storage_ = allocateStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
+  storage_ = allocateLastingStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
   adviseHugePages(storage_->data(), storage_->size());
 }
 

@@ -30,7 +30,8 @@ SavedRequest::SavedRequest(const KernelRequest& request)
     : node(request.node),
       inputs(request.inputs.begin(), request.inputs.end()),
       outputs(request.outputs.begin(), request.outputs.end()),
-      lanes(request.lanes) {
+      lanes(request.lanes),
+      settings(request.settings) {
   for (Operand& operand : inputs) operand.constant = nullptr;  // they may not live as long; runs have them again
 }
 

@@ -41,12 +41,13 @@ class MovementCall {
 // A request that outlives the call it came with.
 struct SavedRequest {
   explicit SavedRequest(const KernelRequest& request);
-  KernelRequest request() const { return {node, inputs, outputs, lanes}; }
+  KernelRequest request() const { return {node, inputs, outputs, lanes, settings}; }
 
   const Node& node;
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
   int lanes;
+  KernelSettings settings;
 };
 
 bool allConstant(const KernelRequest& request, size_t firstInput);

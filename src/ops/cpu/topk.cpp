@@ -35,10 +35,11 @@ bool comesBefore(const T* values, int64_t stride, bool largest, int64_t a, int64
   return a < b;
 }
 
-template <class T>
-class TopKKernel final : public Kernel {
+// kSorts: the whole line is sorted before its first elements are taken. (Equal values keep their order either way.)
+template <class T, bool kSorts>
+class TopKKernelOf final : public Kernel {
  public:
-  explicit TopKKernel(const KernelRequest& request)
+  explicit TopKKernelOf(const KernelRequest& request)
       : largest_(request.node.attributes.getInt("largest", 1) != 0),
         hasValues_(request.outputs[0].present()),
         hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()) {
@@ -71,7 +72,7 @@ class TopKKernel final : public Kernel {
     const T* values = context.in<T>(0) + o * size_ * inner_ + i;
     std::iota(order, order + size_, 0);
     const auto before = [&](int64_t a, int64_t b) { return comesBefore(values, inner_, largest_, a, b); };
-    if (kept_ * 4 < size_)
+    if (!kSorts && kept_ * 4 < size_)
       std::partial_sort(order, order + kept_, order + size_, before);
     else
       std::sort(order, order + size_, before);
@@ -86,6 +87,11 @@ class TopKKernel final : public Kernel {
   int lanes_;
   int64_t outer_, size_, inner_, kept_;
 };
+
+template <class T>
+using TopKKernel = TopKKernelOf<T, false>;
+template <class T>
+using SortingTopKKernel = TopKKernelOf<T, true>;
 
 // Unsigned arithmetic for integers, since sums wrap.
 template <class T>
@@ -145,7 +151,21 @@ inline constexpr Implementation kTyped[] = {
     rowOf<K, int32_t, DType::Int32>("typed"),
 };
 
+template <class T, DType kDType>
+constexpr Implementation sortingRow() {
+  return {
+      "full_sort",
+      [](const KernelRequest& request) { return request.settings.sortsForTopK && request.inputs[0].dtype == kDType; },
+      [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+        return std::make_unique<SortingTopKKernel<T>>(request);
+      }};
+}
+
+constexpr Implementation kSortingTopK[] = {sortingRow<float, DType::Float32>(), sortingRow<double, DType::Float64>(),
+                                           sortingRow<int64_t, DType::Int64>(), sortingRow<int32_t, DType::Int32>()};
+
 const OpKernels kRows[] = {
+    {"", "TopK", kSortingTopK},
     {"", "TopK", kTyped<TopKKernel>},
     {"", "CumSum", kTyped<CumSumKernel>},
 };

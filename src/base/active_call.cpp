@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/active_call.h"
+
+#include <chrono>
+
+#include "base/error.h"
+
+namespace max {
+
+namespace {
+
+thread_local const ActiveCall* current = nullptr;
+
+}  // namespace
+
+int64_t steadyNanoseconds() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Interrupt::Interrupt(const std::atomic<bool>* flag, int64_t deadline) : flag_(flag), allowed_(deadline) {
+  if (deadline <= 0) return;
+  const int64_t now = steadyNanoseconds();
+  end_ = deadline < kNever - now ? now + deadline : kNever;
+}
+
+void Interrupt::raise() const {
+  if (flag_ && flag_->load(std::memory_order_relaxed)) fail(MAX_STATUS_CANCELLED, "Cancelled by the caller");
+  fail(MAX_STATUS_DEADLINE_EXCEEDED, "Not done within the deadline of ", allowed_, " ns");
+}
+
+const ActiveCall* activeCall() noexcept { return current; }
+
+ActiveCallScope::ActiveCallScope(const ActiveCall* call) noexcept : before_(current) { current = call; }
+ActiveCallScope::~ActiveCallScope() { current = before_; }
+
+void checkInterrupt() {
+  if (current && current->interrupt) current->interrupt->check();
+}
+
+void reportProgress(double fraction, const char* phase) {
+  if (current && current->progress) current->progress->report(fraction, phase);
+}
+
+}  // namespace max

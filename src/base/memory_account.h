@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that somebody's allocations take, held to a limit.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/ref.h"
+
+namespace max {
+
+class MemoryAccount : public RefCounted {
+ public:
+  // `owner` is static and begins the message of a refused request: "Out of memory on cpu:0".
+  MemoryAccount(const char* owner, uint64_t limit) : owner_(owner), limit_(limit) {}
+
+  // Throws RESOURCE_EXHAUSTED if the limit (0 = none) would be passed.
+  void take(uint64_t bytes);
+  void giveBack(uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // Throws RESOURCE_EXHAUSTED that names the request and what is in use besides, `taken` bytes of it for the request.
+  [[noreturn]] void fail(uint64_t bytes, uint64_t taken = 0) const;
+
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  uint64_t limit() const { return limit_; }
+
+ private:
+  const char* owner_;
+  const uint64_t limit_;
+  std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> peak_{0};
+};
+
+// Bytes taken from an account (NULL = from none) for as long as the lease lives.
+class MemoryLease {
+ public:
+  MemoryLease(MemoryAccount* account, uint64_t bytes) : account_(account), bytes_(bytes) {
+    if (account_) account_->take(bytes_);
+  }
+  ~MemoryLease() {
+    if (account_) account_->giveBack(bytes_);
+  }
+  MemoryLease(const MemoryLease&) = delete;
+  MemoryLease& operator=(const MemoryLease&) = delete;
+
+ private:
+  Ref<MemoryAccount> account_;
+  uint64_t bytes_;
+};
+
+}  // namespace max

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "model.h"
+#include "output.h"
+#include "temporary.h"
+#include "trace.h"
+
+namespace max::cli {
+namespace {
+
+constexpr int kWarmup = 3;
+constexpr size_t kShownNodes = 20;
+
+std::string number(const char* format, double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// Per run of the model, with the share of the whole.
+void addRow(Table& table, std::vector<std::string> cells, double ms, const Trace& trace, int runs) {
+  cells.push_back(number("%.4f", ms / runs));
+  cells.push_back(number("%.1f %%", trace.totalMs > 0 ? 100 * ms / trace.totalMs : 0));
+  table.push_back(std::move(cells));
+}
+
+std::vector<TraceRow> byOperator(const Trace& trace) {
+  std::map<std::string, TraceRow> sums;
+  for (const TraceRow& row : trace.rows) {
+    TraceRow& sum = sums[row.type];
+    sum.type = row.type;
+    sum.calls += row.calls;
+    sum.ms += row.ms;
+  }
+  std::vector<TraceRow> rows;
+  for (auto& [type, row] : sums) rows.push_back(std::move(row));
+  std::stable_sort(rows.begin(), rows.end(), [](const TraceRow& a, const TraceRow& b) { return a.ms > b.ms; });
+  return rows;
+}
+
+void printText(const ProfileOptions& options, const OpenModel& open, const Trace& trace) {
+  std::printf("%s  on %s, %d threads, %d runs, %.4f ms each\n\n", options.model.c_str(), options.device.c_str(),
+              open.threads, options.runs, trace.totalMs / options.runs);
+  Table operators = {{"OPERATOR", "CALLS/RUN", "MS/RUN", "SHARE"}};
+  double known = 0;
+  for (const TraceRow& row : byOperator(trace)) {
+    addRow(operators, {row.type, number("%.4g", static_cast<double>(row.calls) / options.runs)}, row.ms, trace,
+           options.runs);
+    known += row.ms;
+  }
+  addRow(operators, {"(between steps)", ""}, std::max(0., trace.totalMs - known), trace, options.runs);
+  printTable(operators);
+  std::printf("\n");
+  Table nodes = {{"NODE", "OPERATOR", "IMPLEMENTATION", "MS/RUN", "SHARE"}};
+  for (size_t i = 0; i < std::min(trace.rows.size(), kShownNodes); ++i) {
+    const TraceRow& row = trace.rows[i];
+    addRow(nodes, {row.name, row.type, row.implementation}, row.ms, trace, options.runs);
+  }
+  printTable(nodes);
+  if (trace.rows.size() > kShownNodes) std::printf("and %zu more nodes\n", trace.rows.size() - kShownNodes);
+}
+
+Json toJson(const Trace& trace) {
+  Json rows = Json::array();
+  for (const TraceRow& row : trace.rows)
+    rows.push_back({{"name", row.name}, {"type", row.type}, {"calls", row.calls}, {"ms", row.ms}});
+  return {{"total_ms", trace.totalMs}, {"operators", rows}};
+}
+
+}  // namespace
+
+void profileModel(const ProfileOptions& options) {
+  const OpenModel open = openModel(options);
+  const std::vector<Buffer> inputs = makeInputs(open, options);
+  for (int i = 0; i < kWarmup; ++i) execute(open, inputs);
+  check(maxSessionClearProfile(open.session));
+  check(maxSessionSetProfiling(open.session, MAX_PROFILING_MODE_DETAILED));
+  {
+    Progress progress("profiling");
+    for (int i = 0; i < options.runs; ++i) {
+      execute(open, inputs);
+      progress.update((i + 1.) / options.runs);
+    }
+  }
+  const TemporaryFile temporary;
+  const std::string& path = options.output.empty() ? temporary.path() : options.output;
+  check(maxSessionWriteProfile(open.session, path.c_str()));
+  const Trace trace = readTrace(path);
+  options.json ? printJson(toJson(trace)) : printText(options, open, trace);
+}
+
+}  // namespace max::cli

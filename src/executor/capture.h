@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call that was captured: a plan bound to buffers, run again without any look-up.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/buffer.h"
+#include "executor/monitor.h"
+#include "executor/run.h"
+
+namespace max {
+
+// The steps that a call ran, in order.
+class TraceMonitor final : public RunMonitor {
+ public:
+  void stepEnds(const RunContext& context, size_t step) override { steps_.push_back(textOf(*context.plan, step)); }
+  const std::vector<std::string>& steps() const { return steps_; }
+
+  // Node, operator, implementation and types.
+  static std::string textOf(const Plan& plan, size_t step);
+
+ private:
+  std::vector<std::string> steps_;
+};
+
+class CapturedGraph : public RefCounted {
+ public:
+  // The context's plan is the whole model; FAILED_PRECONDITION naming the node if it ends before.
+  CapturedGraph(const PlannedProgram& program, std::unique_ptr<RunContext> context, std::vector<Ref<MaxBuffer>> inputs,
+                std::vector<Ref<MaxBuffer>> outputs);
+
+  // INVALID_ARGUMENT or ALREADY_EXISTS, as given, naming the first input that is not the captured one.
+  void checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus status, uint64_t key) const;
+  // Once at a time: FAILED_PRECONDITION while another thread does.
+  void replay();
+  // FAILED_PRECONDITION naming the first step that differs from those that ran.
+  void compare(const std::vector<std::string>& ran, uint64_t key) const;
+  const Plan& plan() const { return *context_->plan; }
+  const std::vector<Ref<MaxBuffer>>& outputs() const { return outputs_; }
+
+ private:
+  std::unique_ptr<RunContext> context_;
+  std::vector<Ref<MaxBuffer>> inputs_, outputs_;
+  std::vector<std::string> trace_;
+  std::atomic<bool> isBusy_{false};
+};
+
+}  // namespace max

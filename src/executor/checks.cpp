@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/half.h"
+#include "base/log.h"
+#include "executor/run.h"
+
+namespace max {
+
+namespace {
+
+constexpr unsigned char kGuardByte = 0xa5;
+
+template <class T, class ToFloat>
+bool allFinite(const void* data, int64_t count, ToFloat toFloat) {
+  const T* values = static_cast<const T*>(data);
+  return std::all_of(values, values + count, [&](T value) { return std::isfinite(toFloat(value)); });
+}
+
+// True for types that have no infinity, and for values without memory.
+bool isFinite(DType dtype, const void* data, int64_t count) {
+  if (!data || count == 0) return true;
+  switch (dtype) {
+    case DType::Float32:
+      return allFinite<float>(data, count, [](float value) { return value; });
+    case DType::Float64:
+      return allFinite<double>(data, count, [](double value) { return value; });
+    case DType::Float16:
+      return allFinite<uint16_t>(data, count, floatFromHalf);
+    case DType::BFloat16:
+      return allFinite<uint16_t>(data, count, floatFromBFloat16);
+    default:
+      return true;
+  }
+}
+
+bool isFinite(const RunContext& context, uint32_t begin, uint32_t end) {
+  const Plan& plan = *context.plan;
+  for (uint32_t entry = begin; entry < end; ++entry)
+    if (plan.types[entry].dtype != DType::Invalid &&
+        !isFinite(plan.types[entry].dtype, context.table[entry], plan.shapeOf(entry).count()))
+      return false;
+  return true;
+}
+
+bool hasGuard(const Plan& plan, uint32_t entry) {
+  return plan.table[entry].kind == Location::Arena && plan.types[entry].dtype != DType::Invalid &&
+         PlanSettings::of(plan.settings).guards;
+}
+
+// Calls function(where the guard begins, output or -1 = scratch memory) for all memory that a step writes.
+template <class Function>
+void forEachGuard(const RunContext& context, size_t index, Function function) {
+  const Step& step = context.plan->steps[index];
+  for (uint32_t entry = step.outputs; entry < step.end; ++entry)
+    if (hasGuard(*context.plan, entry))
+      function(static_cast<unsigned char*>(context.table[entry]) + context.plan->bytesOf(entry),
+               static_cast<int>(entry - step.outputs));
+  const size_t scratch = step.kernel->scratchBytes();
+  if (scratch > 0 && PlanSettings::of(context.plan->settings).guards)
+    function(reinterpret_cast<unsigned char*>(context.steps[index].context.scratch) + scratch, -1);
+}
+
+}  // namespace
+
+void CheckMonitor::stepBegins(const RunContext& context, size_t step) {
+  const Step& planned = context.plan->steps[step];
+  finite_.push_back(!checksNumbers() || isFinite(context, planned.inputs, planned.outputs));
+  forEachGuard(context, step, [](unsigned char* guard, int) { std::memset(guard, kGuardByte, kGuardBytes); });
+}
+
+void CheckMonitor::stepEnds(const RunContext& context, size_t step) {
+  checkGuards(context, step);
+  if (checksNumbers()) checkNumbers(context, step);
+  finite_.pop_back();
+}
+
+void CheckMonitor::checkGuards(const RunContext& context, size_t step) const {
+  const Node* node = context.plan->steps[step].node;
+  forEachGuard(context, step, [&](const unsigned char* guard, int output) {
+    const unsigned char* end = guard + kGuardBytes;
+    if (std::all_of(guard, end, [](unsigned char byte) { return byte == kGuardByte; })) return;
+    complain(output < 0 ? "wrote behind its scratch memory" : concat("wrote behind the end of output ", output), node,
+             MAX_STATUS_INTERNAL);
+  });
+}
+
+void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {
+  const Step& planned = context.plan->steps[step];
+  if (!finite_.back()) return;
+  for (uint32_t entry = planned.outputs; entry < planned.end; ++entry)
+    if (!isFinite(context, entry, entry + 1))
+      complain(concat("made NaN or infinity out of finite inputs, in output ", entry - planned.outputs, " (",
+                      context.plan->types[entry].dtype, context.plan->shapeOf(entry), ")"),
+               planned.node, MAX_STATUS_FAILED_PRECONDITION);
+}
+
+// What a node made whose shapes nobody knew before must still be what its operator promises.
+void CheckMonitor::nodeEnds(const RunContext& context, std::span<const Ref<Tensor>> results) {
+  const Node& node = *context.plan->boundary.node->node;
+  for (size_t i = 0; i < results.size() && i < node.outputs.size(); ++i) {
+    const Value* value = node.outputs[i];
+    if (!value || !results[i] || value->type.dtype == DType::Invalid) continue;
+    if (results[i]->dtype() != value->type.dtype)
+      complain(concat("output ", i, " is ", results[i]->dtype(), " instead of ", value->type.dtype), &node,
+               MAX_STATUS_INTERNAL);
+    if (value->type.ranked && results[i]->shape().rank() != value->type.rank())
+      complain(concat("output ", i, " has the shape ", results[i]->shape(), " instead of ", value->type), &node,
+               MAX_STATUS_INTERNAL);
+  }
+}
+
+void CheckMonitor::complain(const std::string& text, const Node* node, MaxStatus status) const {
+  const std::string message = concat(node ? node->description() : "copy to an output", ": ", text);
+  if (level_ == MAX_ASSERT_LEVEL_WARN)
+    logMessage(MAX_LOG_LEVEL_WARNING, message);
+  else
+    fail(status, message);
+}
+
+}  // namespace max

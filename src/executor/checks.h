@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks between steps, for those who look for a fault: bytes written behind a value, NaN and infinity.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/monitor.h"
+#include "max/session.h"
+
+namespace max {
+
+class CheckMonitor final : public RunMonitor {
+ public:
+  explicit CheckMonitor(MaxAssertLevel level) : level_(level) {}
+
+  void stepBegins(const RunContext& context, size_t step) override;
+  void stepEnds(const RunContext& context, size_t step) override;
+  void nodeEnds(const RunContext& context, std::span<const Ref<Tensor>> results) override;
+
+ private:
+  bool checksNumbers() const { return level_ != MAX_ASSERT_LEVEL_SAFE; }
+  void checkGuards(const RunContext& context, size_t step) const;
+  void checkNumbers(const RunContext& context, size_t step) const;
+  // Fails, or logs a warning where that is what the level asks for.
+  void complain(const std::string& text, const Node* node, MaxStatus status) const;
+
+  const MaxAssertLevel level_;
+  std::vector<bool> finite_;  // of the steps that nest: whether all inputs were
+};
+
+}  // namespace max

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model tells of itself: memory, a drawing; and giving back what it only keeps for later.
+#include <set>
+
+#include "executor/fork_lock.h"
+#include "executor/model.h"
+#include "graph/dot.h"
+#include "graph/subgraphs.h"
+
+namespace {
+
+// Weights and packed forms of a graph, each memory once. (Depths of subgraphs are bounded where graphs are made.)
+class WeightSum {
+ public:
+  explicit WeightSum(MaxModelMemory& memory) : memory_(memory) {}
+
+  void add(const max::Graph& graph) {
+    for (const max::Value* output : graph.outputs()) add(output);
+    for (const max::Node* node : graph.nodes()) {
+      for (const max::Value* input : node->inputs) add(input);
+      if (const max::Prepared* prepared = node->prepared.get(); prepared && seen_.insert(prepared).second)
+        memory_.packedWeights += prepared->bytes();
+      max::forEachSubgraph(*node, [&](const max::Graph& subgraph) { add(subgraph); });
+    }
+  }
+
+ private:
+  void add(const max::Value* value) {
+    const max::Tensor* tensor = value ? value->constant.get() : nullptr;
+    if (!tensor || !tensor->data() || !seen_.insert(tensor->data()).second) return;
+    const bool isMapped = tensor->storage() && tensor->storage()->file();
+    (isMapped ? memory_.mappedWeights : memory_.ownedWeights) += tensor->bytes();
+  }
+
+  MaxModelMemory& memory_;
+  std::set<const void*> seen_;
+};
+
+}  // namespace
+
+MaxModelMemory MaxModel::memory() const {
+  MaxModelMemory memory = MAX_MODEL_MEMORY_INIT;
+  WeightSum(memory).add(program_.current()->graph());
+  memory.plans = program_.planBytes();
+  memory.arenas = program_.arenaBytes();
+  for (const max::Ref<max::OutputPool>& pool : pools_) memory.outputs += pool->idleBytes();
+  memory.total =
+      memory.mappedWeights + memory.ownedWeights + memory.packedWeights + memory.plans + memory.arenas + memory.outputs;
+  return memory;
+}
+
+const std::string& MaxModel::drawing() const {
+  const max::Ref<const max::Program> program = program_.current();
+  const std::lock_guard lock(max::forkSafeMutex(this));
+  if (drawing_.empty()) drawing_ = max::draw(program->graph());
+  return drawing_;
+}
+
+void MaxModel::trim() const noexcept {
+  program_.trim();
+  for (const max::Ref<max::OutputPool>& pool : pools_) pool->trim();
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Those who watch the steps of a call: the profile, checks between steps, traces. Most calls have none.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/active_call.h"
+#include "base/tensor.h"
+#include "executor/plan.h"
+
+namespace max {
+
+struct RunContext;
+
+// Belongs to one call and sees its steps in order, in one thread. A call may have several, in a list. Plans run within
+// plans (bodies of loops), so calls nest. What a function throws ends the call.
+class RunMonitor {
+ public:
+  virtual ~RunMonitor() = default;
+  virtual void planBegins(const RunContext&) {}
+  virtual void stepBegins(const RunContext&, size_t) {}
+  virtual void stepEnds(const RunContext&, size_t) {}
+  // The node that ends a plan, run on its own because its output shapes are known only afterwards.
+  virtual void nodeBegins(const RunContext&) {}
+  virtual void nodeEnds(const RunContext&, std::span<const Ref<Tensor>>) {}
+  virtual void planEnds(const RunContext&) {}
+
+  RunMonitor* next = nullptr;
+};
+
+// Calls a function of all monitors of a call (NULL = no call, no monitors).
+template <class Function>
+void forEachMonitor(const ActiveCall* call, Function&& function) {
+  for (RunMonitor* monitor = call ? call->monitor : nullptr; monitor; monitor = monitor->next) function(*monitor);
+}
+
+}  // namespace max

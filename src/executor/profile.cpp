@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/profile.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "executor/fork_lock.h"
+#include "executor/run.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kEventsAtOnce = 4096;
+
+// "float32[1,3], int64[]"
+std::string typesOf(const Plan& plan, uint32_t begin, uint32_t end) {
+  std::string text;
+  for (uint32_t entry = begin; entry < end; ++entry) {
+    if (entry > begin) text += ", ";
+    if (plan.types[entry].dtype == DType::Invalid)
+      text += "-";
+    else
+      text += concat(plan.types[entry].dtype, plan.shapeOf(entry));
+  }
+  return text;
+}
+
+std::string operatorOf(const Node& node) {
+  return node.domain().empty() ? std::string(node.op()) : concat(node.domain(), ".", node.op());
+}
+
+}  // namespace
+
+Profile::Label describeStep(const Plan& plan, size_t index) {
+  const Step& step = plan.steps[index];
+  Profile::Label label;
+  label.op = step.node ? operatorOf(*step.node) : "Copy";
+  label.name = step.node ? step.node->name : "copy to output";
+  if (label.name.empty()) label.name = label.op;
+  if (step.node) label.sources = step.node->sources;
+  label.implementation = step.kernel->implementation;
+  label.inputs = typesOf(plan, step.inputs, step.outputs);
+  label.outputs = typesOf(plan, step.outputs, step.end);
+  return label;
+}
+
+namespace {
+
+Profile::Label describeBoundary(const Plan& plan) {
+  const Boundary& boundary = plan.boundary;
+  Profile::Label label;
+  const Node& node = *boundary.node->node;
+  label.op = operatorOf(node);
+  label.name = node.name.empty() ? label.op : node.name;
+  label.sources = node.sources;
+  label.implementation = "dynamic";
+  label.inputs = typesOf(plan, boundary.table, static_cast<uint32_t>(plan.table.size()));
+  return label;
+}
+
+void appendJson(std::string& text, std::string_view value) {
+  text += '"';
+  for (const char c : printable(value)) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  text += '"';
+}
+
+void appendField(std::string& text, const char* name, std::string_view value) {
+  text += concat(text.back() == '{' ? "\"" : ",\"", name, "\":");
+  appendJson(text, value);
+}
+
+void appendMicroseconds(std::string& text, const char* name, int64_t nanoseconds) {
+  char number[64];
+  std::snprintf(number, sizeof number, ",\"%s\":%lld.%03d", name, static_cast<long long>(nanoseconds / 1000),
+                static_cast<int>(nanoseconds % 1000));
+  text += number;
+}
+
+void appendArguments(std::string& text, const Profile::Label& label) {
+  text += ",\"args\":{";
+  if (!label.isCall) {
+    appendField(text, "operator", label.op);
+    appendField(text, "implementation", label.implementation);
+    appendField(text, "inputs", label.inputs);
+    appendField(text, "outputs", label.outputs);
+  }
+  if (!label.sources.empty()) {
+    text += text.back() == '{' ? "\"nodes\":[" : ",\"nodes\":[";
+    for (size_t i = 0; i < label.sources.size(); ++i) {
+      if (i) text += ',';
+      appendJson(text, label.sources[i]);
+    }
+    text += ']';
+  }
+  text += '}';
+}
+
+}  // namespace
+
+uint32_t Profile::labelsOf(const Plan& plan) {
+  const std::lock_guard lock(forkSafeMutex(this));
+  const auto [entry, isNew] = plans_.try_emplace(plan.id, static_cast<uint32_t>(labels_.size()));
+  if (!isNew) return entry->second;
+  for (size_t i = 0; i < plan.steps.size(); ++i) labels_.push_back(describeStep(plan, i));
+  if (plan.boundary.kind == Boundary::Node) labels_.push_back(describeBoundary(plan));
+  return entry->second;
+}
+
+uint32_t Profile::labelOfCall(const std::string& model) {
+  const std::lock_guard lock(forkSafeMutex(this));
+  const auto [entry, isNew] = calls_.try_emplace(model, static_cast<uint32_t>(labels_.size()));
+  if (!isNew) return entry->second;
+  Label label;
+  label.name = model;
+  label.isCall = true;
+  labels_.push_back(std::move(label));
+  return entry->second;
+}
+
+void Profile::add(const std::vector<Event>& events) {
+  const std::lock_guard lock(forkSafeMutex(this));
+  const size_t kept = std::min(events.size(), kMaxEvents - events_.size());
+  events_.insert(events_.end(), events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept));
+  dropped_ += events.size() - kept;
+}
+
+void Profile::clear() {
+  const std::lock_guard lock(forkSafeMutex(this));
+  events_.clear();
+  dropped_ = 0;
+}
+
+std::string Profile::toJson() const {
+  const std::lock_guard lock(forkSafeMutex(this));
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const std::string process = concat(",\"pid\":", static_cast<int64_t>(getpid()), ",\"tid\":");
+  std::set<int32_t> threads;
+  for (const Event& event : events_) {
+    const Label& label = labels_[event.label];
+    text += '{';
+    appendField(text, "name", label.name);
+    appendField(text, "cat", label.isCall ? "model" : label.op);
+    text += concat(",\"ph\":\"X\"", process, event.thread);
+    appendMicroseconds(text, "ts", event.start);
+    appendMicroseconds(text, "dur", event.duration);
+    appendArguments(text, label);
+    text += "},\n";
+    threads.insert(event.thread);
+  }
+  for (const int32_t thread : threads)
+    text += concat("{\"name\":\"thread_name\",\"ph\":\"M\"", process, thread, ",\"args\":{\"name\":\"thread ", thread,
+                   "\"}},\n");
+  text += concat("{\"name\":\"process_name\",\"ph\":\"M\"", process, 0, ",\"args\":{\"name\":\"max\"}}\n],");
+  text += concat("\"otherData\":{\"droppedEvents\":", dropped_, "}}\n");
+  return text;
+}
+
+ProfileMonitor::ProfileMonitor(Profile& profile, const std::string& model, bool isDetailed)
+    : profile_(profile),
+      isDetailed_(isDetailed),
+      thread_(static_cast<int32_t>(syscall(SYS_gettid))),
+      call_(profile.labelOfCall(model)) {
+  starts_.push_back(steadyNanoseconds());
+}
+
+// A call that fails is recorded up to where it came.
+ProfileMonitor::~ProfileMonitor() {
+  try {
+    starts_.resize(1);
+    finish(call_);
+    profile_.add(events_);
+  } catch (...) {
+    // Without memory the profile lacks this call.
+  }
+}
+
+uint32_t ProfileMonitor::firstLabel(const RunContext& context) {
+  if (plan_ != context.plan->id) {
+    label_ = profile_.labelsOf(*context.plan);
+    plan_ = context.plan->id;
+  }
+  return label_;
+}
+
+// Looks the labels up before the clock of the first step runs.
+void ProfileMonitor::planBegins(const RunContext& context) { firstLabel(context); }
+void ProfileMonitor::stepBegins(const RunContext&, size_t) { starts_.push_back(steadyNanoseconds()); }
+void ProfileMonitor::nodeBegins(const RunContext&) { starts_.push_back(steadyNanoseconds()); }
+
+void ProfileMonitor::stepEnds(const RunContext& context, size_t step) {
+  finish(firstLabel(context) + static_cast<uint32_t>(step));
+}
+
+void ProfileMonitor::nodeEnds(const RunContext& context, std::span<const Ref<Tensor>>) {
+  finish(firstLabel(context) + static_cast<uint32_t>(context.plan->steps.size()));
+}
+
+void ProfileMonitor::finish(uint32_t label) {
+  const int64_t start = starts_.back();
+  starts_.pop_back();
+  if (starts_.size() > 1 && !isDetailed_) return;  // within a step
+  events_.push_back({label, thread_, start, steadyNanoseconds() - start});
+  if (events_.size() < kEventsAtOnce) return;
+  profile_.add(events_);
+  events_.clear();
+}
+
+}  // namespace max

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the calls of a session did when, step by step, for people and trace viewers.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "executor/monitor.h"
+#include "max/session.h"
+
+namespace max {
+
+class Profile : public RefCounted {
+ public:
+  // One step of one plan, or a call of a model.
+  struct Label {
+    std::string name, op, implementation;
+    std::vector<std::string> sources;  // the model's nodes that it stands for
+    std::string inputs, outputs;       // types and shapes
+    bool isCall = false;
+  };
+  struct Event {
+    uint32_t label;
+    int32_t thread;
+    int64_t start, duration;  // nanoseconds
+  };
+
+  // The first of the labels of a plan's steps; that of the node that ends it follows them.
+  uint32_t labelsOf(const Plan& plan);
+  uint32_t labelOfCall(const std::string& model);
+  // Events beyond a bound are counted, not kept.
+  void add(const std::vector<Event>& events);
+  void clear();
+
+  // In Chrome's format, which Perfetto reads too.
+  std::string toJson() const;
+
+ private:
+  static constexpr size_t kMaxEvents = size_t{1} << 20;
+
+  // Guarded by the fork-safe lock of this object.
+  std::deque<Label> labels_;
+  std::map<uint64_t, uint32_t> plans_;     // by their ids
+  std::map<std::string, uint32_t> calls_;  // by their models
+  std::vector<Event> events_;
+  uint64_t dropped_ = 0;
+};
+
+// What the profile tells of a step of a plan.
+Profile::Label describeStep(const Plan& plan, size_t step);
+
+// Records one call; what nests within a step (the body of a loop) only if the recording is detailed.
+class ProfileMonitor final : public RunMonitor {
+ public:
+  ProfileMonitor(Profile& profile, const std::string& model, bool isDetailed);
+  ~ProfileMonitor() override;
+
+  void planBegins(const RunContext& context) override;
+  void stepBegins(const RunContext& context, size_t step) override;
+  void stepEnds(const RunContext& context, size_t step) override;
+  void nodeBegins(const RunContext& context) override;
+  void nodeEnds(const RunContext& context, std::span<const Ref<Tensor>> results) override;
+
+ private:
+  uint32_t firstLabel(const RunContext& context);
+  void finish(uint32_t label);
+
+  Profile& profile_;
+  const bool isDetailed_;
+  const int32_t thread_;
+  const uint32_t call_;
+  std::vector<int64_t> starts_;  // of the call and of the steps that nest
+  std::vector<Profile::Event> events_;
+  uint64_t plan_ = 0;  // whose labels were looked up last
+  uint32_t label_ = 0;
+};
+
+}  // namespace max

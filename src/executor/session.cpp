@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/session.h"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+MaxProfilingMode modeNamed(const char* text) {
+  if (!text) return MAX_PROFILING_MODE_OFF;
+  const std::string_view value = text;
+  if (value == "detailed") return MAX_PROFILING_MODE_DETAILED;
+  if (value == "on" || value == "1" || value == "true") return MAX_PROFILING_MODE_ON;
+  return MAX_PROFILING_MODE_OFF;
+}
+
+// What new sessions record; read once.
+MaxProfilingMode defaultProfiling() {
+  static const MaxProfilingMode mode = [] {
+    const char* own = secure_getenv("MAX_ENABLE_PROFILING");
+    return modeNamed(own ? own : secure_getenv("MODULAR_ENABLE_PROFILING"));
+  }();
+  return mode;
+}
+
+}  // namespace
+
+MaxSession::MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit)
+    : devices_(std::move(devices)),
+      lanes_(lanes),
+      memory_(memoryLimit == 0 ? nullptr
+                               : max::makeRef<max::MemoryAccount>("Memory limit of the session", memoryLimit)),
+      profile_(max::makeRef<max::Profile>()),
+      profiling_(defaultProfiling()) {}
+
+template <class Change>
+void MaxSession::changePlanSettings(Change change) {
+  uint32_t before = live_.plan.load(std::memory_order_relaxed), after;
+  do {
+    max::PlanSettings settings = max::PlanSettings::of(before);
+    change(settings);
+    after = settings.word();
+  } while (!live_.plan.compare_exchange_weak(before, after, std::memory_order_relaxed));
+}
+
+void MaxSession::setAssertLevel(MaxAssertLevel level) {
+  changePlanSettings([&](max::PlanSettings& settings) { settings.guards = level != MAX_ASSERT_LEVEL_NONE; });
+  assertLevel_.store(level, std::memory_order_relaxed);
+}
+
+void MaxSession::setPartialSums(max::PartialSums type) {
+  changePlanSettings([&](max::PlanSettings& settings) { settings.kernels.partialSums = type; });
+}
+
+void MaxSession::setSortsForTopK(bool sorts) {
+  changePlanSettings([&](max::PlanSettings& settings) { settings.kernels.sortsForTopK = sorts; });
+}
+
+namespace max {
+
+RunSetup::RunSetup(const MaxSession& session, const std::string& model, const Interrupt& interrupt, bool isRun) {
+  const MaxProfilingMode profiling = isRun ? session.profiling() : MAX_PROFILING_MODE_OFF;
+  const MaxAssertLevel asserts = isRun ? session.assertLevel() : MAX_ASSERT_LEVEL_NONE;
+  isNeeded_ = !interrupt.isEmpty() || session.memory() || profiling != MAX_PROFILING_MODE_OFF ||
+              asserts != MAX_ASSERT_LEVEL_NONE;
+  if (!isNeeded_) return;
+  if (!interrupt.isEmpty()) call_.interrupt = &interrupt;
+  call_.memory = session.memory();
+  call_.logLevel = session.logLevel();
+  if (asserts != MAX_ASSERT_LEVEL_NONE) add(checks_.emplace(asserts));
+  if (profiling != MAX_PROFILING_MODE_OFF)
+    add(profile_.emplace(session.profile(), model, profiling == MAX_PROFILING_MODE_DETAILED));
+}
+
+void RunSetup::add(RunMonitor& monitor) {
+  monitor.next = call_.monitor;
+  call_.monitor = &monitor;
+  isNeeded_ = true;
+}
+
+}  // namespace max

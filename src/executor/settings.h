@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of a session that its models follow while they run.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "max/log.h"
+#include "ops/kernel.h"
+
+namespace max {
+
+// What plans are made for. Packed in one word, so that a run can compare it with its plan's at no cost.
+struct PlanSettings {
+  KernelSettings kernels;
+  bool guards = false;  // bytes behind each value that no kernel may touch
+
+  uint32_t word() const {
+    return static_cast<uint32_t>(kernels.partialSums) | (kernels.sortsForTopK ? 4u : 0u) | (guards ? 8u : 0u);
+  }
+  static PlanSettings of(uint32_t word) {
+    return {{static_cast<PartialSums>(word & 3u), (word & 4u) != 0}, (word & 8u) != 0};
+  }
+};
+
+// What all models of a session share; changes hold from the next call on.
+struct LiveSettings {
+  std::atomic<uint32_t> plan{0};  // PlanSettings::word()
+  std::atomic<MaxLogLevel> logLevel{MAX_LOG_LEVEL_INFO};
+};
+
+// How a program is planned and run. `live` is NULL outside of sessions.
+struct RunSettings {
+  RunSettings(int lanes_, const LiveSettings* live_ = nullptr) : lanes(lanes_), live(live_) {}
+
+  uint32_t planWord() const { return live ? live->plan.load(std::memory_order_relaxed) : 0; }
+
+  int lanes;
+  const LiveSettings* live;
+};
+
+}  // namespace max
