@@ -132,7 +132,8 @@ class OptimisedModels(unittest.TestCase):
         except ImportError as error:
             self.skipTest(str(error))
         made.save_model_to_file(str(self.folder / "fused.onnx"))
-        wanted = [f"{MICROSOFT}.{name}" for name in ("SkipLayerNormalization", "BiasGelu")]
+        wanted = [f"{MICROSOFT}.{name}"
+                  for name in ("Attention", "BiasGelu", "EmbedLayerNormalization", "SkipLayerNormalization")]
         self.check(self.folder / "fused.onnx", bert_inputs(), wanted)
 
     def test_bert_dynamically_quantised(self):
