@@ -160,6 +160,18 @@ class Profile(CommandTest):
         self.assertEqual(soft["args"]["outputs"], "float32[8, 8]")
         self.assertEqual({"name", "cat", "ph", "pid", "tid", "ts", "dur", "args"}, set(soft))
 
+    def test_environment(self):
+        path = self.folder / "trace.json"
+        for name, value, steps in (("MAX_ENABLE_PROFILING", "on", 2), ("MODULAR_ENABLE_PROFILING", "detailed", 2),
+                                   ("MAX_ENABLE_PROFILING", "off", None)):
+            path.unlink(missing_ok=True)
+            environment = {**os.environ, name: value, "MAX_PROFILE_FILE": str(path)}
+            subprocess.run([COMMAND, "run", self.model()], env=environment, check=True, capture_output=True)
+            self.assertEqual(path.exists(), steps is not None)
+            if steps:
+                events = json.loads(path.read_text())["traceEvents"]
+                self.assertEqual(len([event for event in events if event.get("cat") in ("max.MatMul", "Softmax")]), steps)
+
     def test_bad_input(self):
         self.fail_with(1, "NOT_FOUND", "profile", self.folder / "none.onnx", mentions=["none.onnx"])
         self.fail_with(1, "NOT_FOUND", "profile", self.model(), "--output", self.folder / "no/where.json",
@@ -331,6 +343,16 @@ class Weights(CommandTest):
         self.succeed("run", path, "--input", f"x={self.folder}/x.npy", "--weights", self.folder / "w.safetensors",
                      "--output-dir", self.folder)
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), [5, 7])
+        compiled = self.folder / "a.max"
+        done = json.loads(self.succeed("compile", path, "--weights", self.folder / "w.safetensors", "-o", compiled,
+                                       "--json"))
+        self.assertEqual(done, {"model": str(path), "output": str(compiled), "bytes": compiled.stat().st_size})
+        self.succeed("run", compiled, "--input", f"x={self.folder}/x.npy", "--output-dir", self.folder)
+        np.testing.assert_array_equal(np.load(self.folder / "y.npy"), [5, 7])
+        self.assertIn("Add", self.succeed("info", compiled))
+        self.fail_with(2, "INVALID_ARGUMENT", "compile", path, mentions=["--output"])
+        self.fail_with(1, "NOT_FOUND", "compile", self.folder / "none.onnx", "-o", compiled, mentions=["none.onnx"])
+        self.fail_with(1, "NOT_FOUND", "compile", path, "-o", self.folder / "no/where", mentions=["no/where"])
         (self.folder / "w.safetensors").write_bytes(b"\xff" * 20)
         self.fail_with(1, "DATA_LOSS", "run", path, "--weights", self.folder / "w.safetensors",
                        mentions=["w.safetensors"])
