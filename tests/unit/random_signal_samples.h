@@ -98,6 +98,27 @@ inline Sample convTranspose(Source& source, const Row& row) {
   return sample;
 }
 
+inline const DTypes kPooled{DType::Float32, DType::Float64, DType::Int8, DType::UInt8};
+
+inline Sample maxPool(Source& source, const Row& row) {
+  const Ints sizes = spatialSizes(source);
+  const RandomWindow window(source, sizes, true);
+  const DType dtype = source.pick(row.dtypes);
+  Sample sample{{channelsFirst(source, dtype, source.integer(1, 2), source.integer(1, 5), sizes)}};
+  Tensor& x = *sample.inputs[0];
+  if (isFloat(dtype) && source.chance(30)) storeNumber(x.mutableData(), source.integer(0, x.count() - 1), dtype, NAN);
+  window.set(sample.attributes);
+  sample.attributes.set("kernel_shape", window.kernel);
+  sample.attributes.set("ceil_mode", source.integer(0, 1));
+  sample.attributes.set("storage_order", source.integer(0, 1));
+  if (source.chance(30)) {
+    sample.attributes.erase("pads");
+    sample.attributes.set("auto_pad", source.pick<std::string>({"SAME_UPPER", "SAME_LOWER", "VALID"}));
+  }
+  sample.outputs = 2;
+  return sample;
+}
+
 // Several axes, mostly those of an image's pixels.
 inline Sample meanVariance(Source& source, const Row& row) {
   Sample sample{{source.tensor(source.pick(row.dtypes), source.full(4, 4), row.low, row.high)}};

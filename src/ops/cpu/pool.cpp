@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.MaxPool and max.AveragePool: channels last, up to three spatial axes, float32.
+// max.MaxPool and max.AveragePool: channels last, up to three spatial axes, float32. MaxPool with indices, or of other
+// types: channels first.
 #include "ops/cpu/pool.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ops/families.h"
 
@@ -51,6 +53,24 @@ void readAxes(const KernelRequest& request, Axis (&axes)[3]) {
                           valueAt(dilations, i, 1),
                           valueAt(pads, i, 0),
                           valueAt(pads, i + rank, 0)};
+  }
+}
+
+// The axes of a tensor with channels first; auto_pad splits what the windows need beyond the input.
+void readPlaneAxes(const KernelRequest& request, Axis (&axes)[3]) {
+  readAxes(request, axes);
+  const std::string automatic = request.node.attributes.getString("auto_pad", "NOTSET");
+  const int rank = request.inputs[0].shape.rank() - 2;
+  for (int i = 0; i < rank; ++i) {
+    Axis& axis = axes[3 - rank + i];
+    axis.input = request.inputs[0].shape[i + 2];
+    axis.output = request.outputs[request.outputs[0].present() ? 0 : 1].shape[i + 2];
+    if (automatic == "VALID") axis.padBegin = axis.padEnd = 0;
+    if (!automatic.starts_with("SAME")) continue;
+    const int64_t extent = (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
+    const int64_t total = std::max<int64_t>(extent - axis.input, 0);
+    axis.padBegin = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
+    axis.padEnd = total - axis.padBegin;
   }
 }
 
@@ -110,6 +130,95 @@ class PoolKernel final : public Kernel {
   Axis axes_[3];
 };
 
+// ONNX's MaxPool, channels first, of any type that it allows: where indices are wanted, or elements are no float32.
+template <class T>
+class PlaneMaxPoolKernel final : public Kernel {
+ public:
+  explicit PlaneMaxPoolKernel(const KernelRequest& request)
+      : planes_(request.inputs[0].shape.product(0, 2)),
+        hasValues_(request.outputs[0].present()),
+        hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()),
+        isColumnMajor_(request.node.attributes.getInt("storage_order", 0) != 0) {
+    readPlaneAxes(request, axes_);
+  }
+
+  void run(const KernelContext& context) const override {
+    const int64_t size = axes_[0].output * axes_[1].output * axes_[2].output;
+    const int64_t taps = axes_[0].kernel * axes_[1].kernel * axes_[2].kernel;
+    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / std::max<int64_t>(size * taps, 1));
+    context.parallelFor(planes_, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t plane = begin; plane < end; ++plane) runPlane(context, plane, plane * size);
+    });
+  }
+
+ private:
+  // The taps of a window that lie on the image: positions of the input.
+  struct Span {
+    int64_t first, count, step;
+    Span(const Axis& axis, int64_t position)
+        : first(axis.start(position) + axis.firstTap(position, 0) * axis.dilation),
+          count(axis.seen(position)),
+          step(axis.dilation) {}
+  };
+
+  void runPlane(const KernelContext& context, int64_t plane, int64_t out) const {
+    const int64_t inputSize = axes_[0].input * axes_[1].input * axes_[2].input;
+    const T* x = context.in<T>(0) + plane * inputSize;
+    for (int64_t d = 0; d < axes_[0].output; ++d)
+      for (int64_t h = 0; h < axes_[1].output; ++h)
+        for (int64_t w = 0; w < axes_[2].output; ++w, ++out) {
+          T best;
+          const int64_t at = greatest(x, Span(axes_[0], d), Span(axes_[1], h), Span(axes_[2], w), best);
+          if (hasValues_) context.out<T>(0)[out] = best;
+          if (hasIndices_) context.out<int64_t>(1)[out] = plane * inputSize + indexOf(at);
+        }
+  }
+
+  // The place of the first greatest element; the last NaN counts as greater than all.
+  int64_t greatest(const T* x, const Span& depths, const Span& rows, const Span& columns, T& best) const {
+    best =
+        std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    const bool isEmpty = depths.count == 0 || rows.count == 0 || columns.count == 0;
+    int64_t place = isEmpty ? 0 : (depths.first * axes_[1].input + rows.first) * axes_[2].input + columns.first;
+    for (int64_t i = 0; i < depths.count; ++i)
+      for (int64_t j = 0; j < rows.count; ++j) {
+        const int64_t row = (depths.first + i * depths.step) * axes_[1].input + rows.first + j * rows.step;
+        const int64_t first = row * axes_[2].input + columns.first;
+        for (int64_t k = 0; k < columns.count; ++k) {
+          const T value = x[first + k * columns.step];
+          // No branch: which element is greater is hard to predict.
+          const bool isBetter = (value > best) | (value != value);
+          best = isBetter ? value : best;
+          place = isBetter ? first + k * columns.step : place;
+        }
+      }
+    return place;
+  }
+
+  // Row-major, or with the spatial axes in column-major order.
+  int64_t indexOf(int64_t place) const {
+    if (!isColumnMajor_) return place;
+    const int64_t w = place % axes_[2].input, h = place / axes_[2].input % axes_[1].input;
+    const int64_t d = place / axes_[2].input / axes_[1].input;
+    return d + axes_[0].input * (h + axes_[1].input * w);
+  }
+
+  int64_t planes_;
+  bool hasValues_, hasIndices_, isColumnMajor_;
+  Axis axes_[3];
+};
+
+template <DType kDType>
+bool acceptsPlanes(const KernelRequest& request) {
+  return request.inputs[0].dtype == kDType && request.inputs[0].shape.rank() >= 3 &&
+         request.inputs[0].shape.rank() <= 5;
+}
+
+template <class T>
+std::unique_ptr<Kernel> createPlanes(const KernelRequest& request) {
+  return std::make_unique<PlaneMaxPoolKernel<T>>(request);
+}
+
 bool accepts(const KernelRequest& request) {
   return request.inputs[0].dtype == DType::Float32 && request.outputs.size() == 1 &&
          request.inputs[0].shape.rank() >= 3 && request.inputs[0].shape.rank() <= 5;
@@ -122,7 +231,14 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
 
 constexpr Implementation kMaxPool[] = {{"pool", accepts, create<false>}};
 constexpr Implementation kAveragePool[] = {{"pool", accepts, create<true>}};
-constexpr OpKernels kRows[] = {{kMaxDomain, "MaxPool", kMaxPool}, {kMaxDomain, "AveragePool", kAveragePool}};
+constexpr Implementation kPlaneMaxPool[] = {
+    {"planes", acceptsPlanes<DType::Float32>, createPlanes<float>},
+    {"planes", acceptsPlanes<DType::Float64>, createPlanes<double>},
+    {"planes", acceptsPlanes<DType::Int8>, createPlanes<int8_t>},
+    {"planes", acceptsPlanes<DType::UInt8>, createPlanes<uint8_t>},
+};
+constexpr OpKernels kRows[] = {
+    {kMaxDomain, "MaxPool", kMaxPool}, {kMaxDomain, "AveragePool", kAveragePool}, {"", "MaxPool", kPlaneMaxPool}};
 
 }  // namespace
 
