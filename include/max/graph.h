@@ -24,6 +24,7 @@
 #include "max/device.h"
 #include "max/dtype.h"
 #include "max/status.h"
+#include "max/value.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,6 +106,17 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphGetName(const MaxGraph* graph, const cha
 MAX_API MAX_NODISCARD MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, int32_t rank,
                                                  const int64_t* shape, const char* const* dimensionNames,
                                                  MaxDevice* device, MaxGraphValue** outValue);
+
+/**
+ * Adds an input that is a sequence or an optional of tensors.
+ *
+ * @param[in] kind  MAX_VALUE_KIND_SEQUENCE or MAX_VALUE_KIND_OPTIONAL.
+ * @param[in] dtype  Element type of the tensors.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The kind or the type is none of these, or the name is taken.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddValueInput(MaxGraph* graph, const char* name, MaxValueKind kind,
+                                                      MaxDType dtype, MaxGraphValue** outValue);
 
 /**
  * Adds a constant. The contents are copied, after a wait for work on the buffer's stream.
@@ -235,7 +247,14 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetGraph(const MaxGraphValue* value
 MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetName(const MaxGraphValue* value, const char** outName);
 
 /**
- * Gets the element type of a value.
+ * Gets what kind of value it is.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetKind(const MaxGraphValue* value, MaxValueKind* outKind);
+
+/**
+ * Gets the element type of a value; of a sequence or optional that of the tensors in it.
  *
  * @param[out] outDType  MAX_DTYPE_INVALID if it is not known yet.
  * @since 0.1

@@ -2,6 +2,7 @@
 #include "capi/graph.h"
 
 #include "capi/guard.h"
+#include "capi/ports.h"
 #include "device/buffer.h"
 #include "device/stream.h"
 #include "graph/composite.h"
@@ -202,6 +203,23 @@ MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, in
   });
 }
 
+MaxStatus maxGraphAddValueInput(MaxGraph* graph, const char* name, MaxValueKind kind, MaxDType dtype,
+                                MaxGraphValue** outValue) {
+  return guard([&] {
+    clearOutput(outValue, "outValue");
+    requireArgument(graph, "graph");
+    requireName(name);
+    graph->requireMutable();
+    max::require(kind == MAX_VALUE_KIND_SEQUENCE || kind == MAX_VALUE_KIND_OPTIONAL, MAX_STATUS_INVALID_ARGUMENT,
+                 "Input '", name, "' cannot have the kind ", kind);
+    const max::TensorType element = max::TensorType::unranked(static_cast<max::DType>(dtype));
+    requireDType(element.dtype);
+    const max::DType holder = kind == MAX_VALUE_KIND_SEQUENCE ? max::DType::Sequence : max::DType::Optional;
+    max::Value* input = graph->graph().addInput(name, max::TensorType::holding(holder, element));
+    *outValue = graph->adopt(input, nullptr);
+  });
+}
+
 MaxStatus maxGraphAddConstant(MaxGraph* graph, const char* name, const MaxBuffer* contents, MaxGraphValue** outValue) {
   return guard([&] {
     clearOutput(outValue, "outValue");
@@ -345,11 +363,19 @@ MaxStatus maxGraphValueGetName(const MaxGraphValue* value, const char** outName)
   });
 }
 
+MaxStatus maxGraphValueGetKind(const MaxGraphValue* value, MaxValueKind* outKind) {
+  return guard([&] {
+    requireArgument(value, "value");
+    requireArgument(outKind, "outKind");
+    *outKind = max::capi::kindOf(value->value.type.dtype);
+  });
+}
+
 MaxStatus maxGraphValueGetDType(const MaxGraphValue* value, MaxDType* outDType) {
   return guard([&] {
     requireArgument(value, "value");
     requireArgument(outDType, "outDType");
-    *outDType = static_cast<MaxDType>(value->value.type.dtype);
+    *outDType = max::capi::elementTypeOf(value->value.type);
   });
 }
 

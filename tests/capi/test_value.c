@@ -309,6 +309,99 @@ static void threads_share_a_model_of_strings(void** state) {
   maxModelRelease(model);
 }
 
+/* Each node joins its input with itself: of a text, or of a tensor by way of a sequence. */
+static MaxModel* new_doubling(MaxSession* session, int sequences, int times) {
+  MaxGraph* graph = NULL;
+  MaxGraphValue* value = NULL;
+  MaxModel* model = NULL;
+  MaxAttributes* attributes = NULL;
+  const char* const word = "0123456789";
+  CHECK(maxGraphCreate("bomb", &graph));
+  CHECK(maxAttributesCreate(&attributes));
+  CHECK(maxAttributesSetInt(attributes, "axis", 0));
+  MaxBuffer* first = sequences ? new_floats(100, 0) : new_strings(1, &word);
+  CHECK(maxGraphAddConstant(graph, NULL, first, &value));
+  maxBufferRelease(first);
+  for (int i = 0; i < times; ++i) {
+    MaxGraphValue* pair[] = {value, value};
+    MaxGraphValue* joined = NULL;
+    const char* op = sequences ? "SequenceConstruct" : "StringConcat";
+    CHECK(maxGraphAddNode(graph, NULL, op, NULL, pair, 2, NULL, &joined, 1));
+    if (sequences)
+      CHECK(maxGraphAddNode(graph, NULL, "ConcatFromSequence", NULL, &joined, 1, attributes, &value, 1));
+    else
+      value = joined;
+  }
+  CHECK(maxGraphAddOutput(graph, value, "y"));
+  CHECK(maxModelCompile(session, graph, NULL, &model));
+  maxAttributesRelease(attributes);
+  maxGraphRelease(graph);
+  return model;
+}
+
+static void limits_of_memory_hold_for_strings_and_sequences(void** state) {
+  (void)state;
+  MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
+  options.memoryLimit = 32 << 20;
+  MaxSession* session = NULL;
+  CHECK(maxSessionCreate(&options, &session));
+  for (int sequences = 0; sequences < 2; ++sequences) {
+    MaxModel *bomb = new_doubling(session, sequences, 40), *small = new_doubling(session, sequences, 3);
+    for (int turn = 0; turn < 2; ++turn) {
+      MaxBuffer* output = NULL;
+      CHECK_FAILS(maxModelExecute(bomb, NULL, 0, NULL, &output, 1), MAX_STATUS_RESOURCE_EXHAUSTED, "limit");
+      CHECK(maxModelExecute(small, NULL, 0, NULL, &output, 1));
+      maxBufferRelease(output);
+    }
+    maxModelRelease(bomb);
+    maxModelRelease(small);
+  }
+  maxSessionRelease(session);
+}
+
+static void graphs_built_in_code_take_values(void** state) {
+  (void)state;
+  MaxSession* session = NULL;
+  MaxGraph* graph = NULL;
+  MaxModel* model = NULL;
+  MaxGraphValue *input = NULL, *maybe = NULL, *length = NULL, *has = NULL;
+  CHECK(maxSessionCreate(NULL, &session));
+  CHECK(maxGraphCreate("values", &graph));
+  CHECK_FAILS(maxGraphAddValueInput(graph, "m", MAX_VALUE_KIND_MAP, MAX_DTYPE_INT64, &input),
+              MAX_STATUS_INVALID_ARGUMENT, "kind 3");
+  CHECK_FAILS(maxGraphAddValueInput(graph, "s", MAX_VALUE_KIND_SEQUENCE, 240, &input), MAX_STATUS_INVALID_ARGUMENT,
+              "240");
+  CHECK(maxGraphAddValueInput(graph, "s", MAX_VALUE_KIND_SEQUENCE, MAX_DTYPE_FLOAT32, &input));
+  CHECK(maxGraphAddValueInput(graph, "o", MAX_VALUE_KIND_OPTIONAL, MAX_DTYPE_STRING, &maybe));
+  MaxValueKind kind = -1;
+  MaxDType dtype = MAX_DTYPE_INVALID;
+  CHECK(maxGraphValueGetKind(input, &kind));
+  assert_int_equal(kind, MAX_VALUE_KIND_SEQUENCE);
+  CHECK(maxGraphValueGetDType(maybe, &dtype));
+  assert_int_equal(dtype, MAX_DTYPE_STRING);
+  CHECK(maxGraphAddNode(graph, NULL, "SequenceLength", NULL, &input, 1, NULL, &length, 1));
+  CHECK(maxGraphAddNode(graph, NULL, "OptionalHasElement", NULL, &maybe, 1, NULL, &has, 1));
+  CHECK(maxGraphValueGetKind(length, &kind));
+  assert_int_equal(kind, MAX_VALUE_KIND_TENSOR);
+  CHECK(maxGraphAddOutput(graph, length, "length"));
+  CHECK(maxGraphAddOutput(graph, has, "has"));
+  CHECK(maxModelCompile(session, graph, NULL, &model));
+  MaxValue *inputs[2] = {NULL, NULL}, *outputs[2] = {NULL, NULL};
+  CHECK(maxValueCreateSequence(NULL, 0, &inputs[0]));
+  CHECK(maxValueCreateOptional(NULL, &inputs[1]));
+  CHECK(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 2));
+  const void* data = NULL;
+  CHECK(maxBufferGetData(buffer_of(outputs[0]), &data));
+  assert_int_equal(*(const int64_t*)data, 0);
+  for (size_t i = 0; i < 2; ++i) {
+    maxValueRelease(inputs[i]);
+    maxValueRelease(outputs[i]);
+  }
+  maxModelRelease(model);
+  maxGraphRelease(graph);
+  maxSessionRelease(session);
+}
+
 static void maps_pair_keys_with_values(void** state) {
   (void)state;
   const char* const names[] = {"yes", "no"};
@@ -416,6 +509,8 @@ int main(void) {
       TEST(loops_carry_strings_and_sequences),
       TEST(strings_pass_through_nested_bodies),
       TEST(threads_share_a_model_of_strings),
+      TEST(limits_of_memory_hold_for_strings_and_sequences),
+      TEST(graphs_built_in_code_take_values),
       TEST(maps_pair_keys_with_values),
       TEST(values_of_the_wrong_type_are_refused),
       TEST(null_arguments_are_refused),
