@@ -272,15 +272,15 @@ def quantised_products():
 
 
 def few_bits():
-    for bits, block, k, n in ((4, 32, 64, 8), (4, 16, 50, 5), (4, 128, 200, 7), (8, 32, 64, 8), (8, 16, 33, 3)):
+    for bits, block, k, n in ((4, 32, 64, 8), (4, 16, 50, 5), (4, 128, 200, 7), (4, 32, 1100, 70), (8, 32, 64, 8), (8, 16, 33, 3)):
         blocks = -(-k // block)
         w = bytes_of(n, blocks, block * bits // 8)
         scales = np.abs(floats(n * blocks, scale=0.1))
-        for rows in ((1,), (5,), (2, 3)):
+        for rows in ((1,), (6,), (3, 5)):
             yield Case("MatMulNBits", [floats(*rows, k), w, scales], constants=(1, 2), K=k, N=n, bits=bits,
                        block_size=block, label=f"{bits} bits {k}x{n} {rows}", tolerance=1e-3)
         zeros = bytes_of(n * -(-blocks * bits // 8))
-        yield Case("MatMulNBits", [floats(3, k), w, scales, zeros, None, floats(n)], constants=(1, 2, 3, 5), K=k, N=n,
+        yield Case("MatMulNBits", [floats(11, k), w, scales, zeros, None, floats(n)], constants=(1, 2, 3, 5), K=k, N=n,
                    bits=bits, block_size=block, label=f"{bits} bits {k}x{n} zero points", tolerance=1e-3)
 
 

@@ -6,7 +6,8 @@
 
 namespace max {
 
-// Weights of one output: `blocks` blocks, in each byte the elements of one place in 8 / bits planes.
+// Some blocks of the weights of one output. Each byte holds one element of each of 8 / bits planes, so that elements
+// taken plane by plane come in another order than the depth: plane p has p, p + planes, p + 2 planes, ..
 struct PackedWeights {
   const uint8_t* bytes;
   const float* scales;  // of the blocks
@@ -16,11 +17,13 @@ struct PackedWeights {
   int bits;
 };
 
+inline constexpr int64_t kNBitsRows = 4;
+
 struct NBitsTable {
-  // Weights as floats, one plane after the other: plane p has the elements p, p + planes, p + 2 planes, ..
+  // The weights as floats, plane by plane.
   void (*expand)(const PackedWeights& weights, float* to);
-  // results[i] = sum of weights * rows[i]; `count` is a multiple of 16, `rowCount` at most 4.
-  void (*dot)(const float* weights, const float* const* rows, int64_t rowCount, int64_t count, float* results);
+  // results[i] = sum of weights * rows[i], for at most kNBitsRows rows that lie plane by plane.
+  void (*dot)(const PackedWeights& weights, const float* const* rows, int64_t rowCount, float* results);
 };
 const NBitsTable& nBitsTable();  // of cpuTarget()
 

@@ -22,51 +22,86 @@ void expandBlocks(D d, const PackedWeights& weights, float* to) {
   const int64_t planeSize = weights.blocks * weights.bytesPerBlock;
   for (int64_t block = 0; block < weights.blocks; ++block) {
     const auto scale = hn::Set(d, weights.scales[block]);
-    const auto shift = hn::Set(d, -weights.zeros[block] * weights.scales[block]);
+    const auto zero = hn::Set(d, weights.zeros[block]);
     const int64_t begin = block * weights.bytesPerBlock;
     for (int64_t i = begin; i < begin + weights.bytesPerBlock; i += kLanes) {
       auto bytes = hn::PromoteTo(d32, hn::LoadU(d8, weights.bytes + i));
       for (int plane = 0; plane < planes; ++plane) {
         const auto value = hn::ConvertTo(d, hn::And(bytes, mask));
-        hn::StoreU(hn::MulAdd(value, scale, shift), d, to + plane * planeSize + i);
+        hn::StoreU(hn::Mul(hn::Sub(value, zero), scale), d, to + plane * planeSize + i);
         bytes = hn::ShiftRightSame(bytes, weights.bits);
       }
     }
   }
 }
 
-// Blocks are powers of two of at least 4 bytes.
-void expand(const PackedWeights& weights, float* to) {
-  const hn::ScalableTag<float> full;
-  if (weights.bytesPerBlock >= static_cast<int64_t>(hn::MaxLanes(full)))
-    expandBlocks(full, weights, to);
-  else
-    expandBlocks(hn::CappedTag<float, 4>(), weights, to);
-}
-
-template <int kRows>
-void dotRows(const float* weights, const float* const* rows, int64_t count, float* results) {
-  const hn::ScalableTag<float> d;
-  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<float>());
-  hn::Vec<hn::ScalableTag<float>> sums[kRows];
+// The sums of one block are scaled once.
+template <int kRows, int kBits, class D>
+void dotBlocks(D d, const PackedWeights& weights, const float* const* rows, float* results) {
+  constexpr int64_t kLanes = hn::MaxLanes(D());
+  constexpr int kPlanes = 8 / kBits;
+  const hn::Rebind<uint8_t, D> d8;
+  const hn::Rebind<int32_t, D> d32;
+  const auto mask = hn::Set(d32, (1 << kBits) - 1);
+  const int64_t planeSize = weights.blocks * weights.bytesPerBlock;
+  hn::Vec<D> sums[kRows];
   for (auto& sum : sums) sum = hn::Zero(d);
-  for (int64_t i = 0; i < count; i += kLanes) {
-    const auto weight = hn::LoadU(d, weights + i);
-    for (int row = 0; row < kRows; ++row) sums[row] = hn::MulAdd(weight, hn::LoadU(d, rows[row] + i), sums[row]);
+  for (int64_t block = 0; block < weights.blocks; ++block) {
+    const auto zero = hn::Set(d, weights.zeros[block]);
+    const int64_t begin = block * weights.bytesPerBlock;
+    hn::Vec<D> parts[kRows];
+    for (auto& part : parts) part = hn::Zero(d);
+    for (int64_t i = begin; i < begin + weights.bytesPerBlock; i += kLanes) {
+      auto bytes = hn::PromoteTo(d32, hn::LoadU(d8, weights.bytes + i));
+      for (int plane = 0; plane < kPlanes; ++plane) {
+        const auto value = hn::Sub(hn::ConvertTo(d, hn::And(bytes, mask)), zero);
+        for (int row = 0; row < kRows; ++row)
+          parts[row] = hn::MulAdd(value, hn::LoadU(d, rows[row] + plane * planeSize + i), parts[row]);
+        if (kPlanes > 1) bytes = hn::ShiftRightSame(bytes, kBits);
+      }
+    }
+    const auto scale = hn::Set(d, weights.scales[block]);
+    for (int row = 0; row < kRows; ++row) sums[row] = hn::MulAdd(parts[row], scale, sums[row]);
   }
   for (int row = 0; row < kRows; ++row) results[row] = hn::GetLane(hn::SumOfLanes(d, sums[row]));
 }
 
-void dot(const float* weights, const float* const* rows, int64_t rowCount, int64_t count, float* results) {
+// Blocks are powers of two of at least 4 bytes.
+template <class Function>
+void withLanes(const PackedWeights& weights, Function function) {
+  const hn::ScalableTag<float> full;
+  if (weights.bytesPerBlock >= static_cast<int64_t>(hn::MaxLanes(full)))
+    function(full);
+  else
+    function(hn::CappedTag<float, 4>());
+}
+
+void expand(const PackedWeights& weights, float* to) {
+  withLanes(weights, [&](auto d) { expandBlocks(d, weights, to); });
+}
+
+template <int kRows>
+void dotRows(const PackedWeights& weights, const float* const* rows, float* results) {
+  withLanes(weights, [&](auto d) {
+    if (weights.bits == 4)
+      dotBlocks<kRows, 4>(d, weights, rows, results);
+    else if (weights.bits == 8)
+      dotBlocks<kRows, 8>(d, weights, rows, results);
+    else
+      dotBlocks<kRows, 2>(d, weights, rows, results);
+  });
+}
+
+void dot(const PackedWeights& weights, const float* const* rows, int64_t rowCount, float* results) {
   switch (rowCount) {
     case 1:
-      return dotRows<1>(weights, rows, count, results);
+      return dotRows<1>(weights, rows, results);
     case 2:
-      return dotRows<2>(weights, rows, count, results);
+      return dotRows<2>(weights, rows, results);
     case 3:
-      return dotRows<3>(weights, rows, count, results);
+      return dotRows<3>(weights, rows, results);
     default:
-      return dotRows<4>(weights, rows, count, results);
+      return dotRows<4>(weights, rows, results);
   }
 }
 
