@@ -64,6 +64,16 @@ double fromPacked(const Array& array, int64_t index, unsigned bits) {
   return isSigned && raw >> (bits - 1) ? static_cast<double>(raw) - (1u << bits) : raw;
 }
 
+// On one line.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return result + "\"";
+}
+
 }  // namespace
 
 int64_t elementCount(const std::vector<int64_t>& shape) {
@@ -124,6 +134,7 @@ double elementAt(const Array& array, int64_t index) {
 }
 
 std::string elementText(const Array& array, int64_t index) {
+  if (array.dtype == MAX_DTYPE_STRING) return quoted(array.strings[static_cast<size_t>(index)]);
   if (array.dtype == MAX_DTYPE_INT64) return std::to_string(load<int64_t>(array, index));
   if (array.dtype == MAX_DTYPE_UINT64) return std::to_string(load<uint64_t>(array, index));
   if (array.dtype == MAX_DTYPE_BOOL) return load<uint8_t>(array, index) ? "true" : "false";

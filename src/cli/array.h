@@ -16,6 +16,7 @@ struct Array {
   MaxDType dtype = MAX_DTYPE_INVALID;
   std::vector<int64_t> shape;
   std::vector<std::byte> bytes;
+  std::vector<std::string> strings = {};  // in place of bytes if that is the type
 };
 
 int64_t elementCount(const std::vector<int64_t>& shape);
@@ -23,7 +24,7 @@ int64_t elementCount(const std::vector<int64_t>& shape);
 size_t byteCount(MaxDType dtype, const std::vector<int64_t>& shape);
 std::string shapeText(const std::vector<int64_t>& shape);
 
-// Element i of n as a number: for statistics and for printing.
+// Element i of n as a number: for statistics (not of strings) and for printing.
 double elementAt(const Array& array, int64_t index);
 std::string elementText(const Array& array, int64_t index);
 

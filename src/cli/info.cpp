@@ -6,16 +6,12 @@
 
 #include "model.h"
 #include "output.h"
+#include "values.h"
 
 namespace max::cli {
 namespace {
 
 using Info = Owned<MaxModelInfo, maxModelInfoRelease>;
-
-const char* kindName(MaxValueKind kind) {
-  constexpr const char* kNames[] = {"tensor", "sequence", "optional", "map"};
-  return kind >= 0 && kind < 4 ? kNames[kind] : "unknown";
-}
 
 // Reads one field of a list's entry.
 template <class T>

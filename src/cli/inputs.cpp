@@ -73,6 +73,8 @@ std::vector<Buffer> makeInputs(const OpenModel& open, const ModelOptions& option
   std::vector<Buffer> buffers;
   for (size_t i = 0; i < open.inputs.size(); ++i) {
     const Port& port = open.inputs[i];
+    if (port.kind != MAX_VALUE_KIND_TENSOR)
+      throw Failure("UNIMPLEMENTED", "Input \"" + port.name + "\" is no tensor; this command gives tensors only");
     if (files[i]) {
       buffers.push_back(toBuffer(open.device, readNpy(*files[i], port.dtype)));
       continue;

@@ -158,6 +158,18 @@ OpenModel openModelFromMemory(const void* data, size_t size) {
 std::vector<Port> readInputs(const MaxModelInfo* info) { return readPorts(info, kFileInputApi); }
 std::vector<Port> readOutputs(const MaxModelInfo* info) { return readPorts(info, kFileOutputApi); }
 
+std::vector<Value> executeValues(const OpenModel& open, const std::vector<Buffer>& inputs) {
+  std::vector<Value> owners(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) check(maxValueCreateTensor(inputs[i], owners[i].out()));
+  const std::vector<MaxValue*> handles(owners.begin(), owners.end());
+  std::vector<MaxValue*> results(open.outputs.size());
+  check(maxModelExecuteValues(open.model, handles.data(), static_cast<int32_t>(handles.size()), nullptr, results.data(),
+                              static_cast<int32_t>(results.size())));
+  std::vector<Value> outputs;
+  for (MaxValue* result : results) outputs.emplace_back(result);
+  return outputs;
+}
+
 std::vector<Buffer> execute(const OpenModel& open, const std::vector<Buffer>& inputs) {
   const std::vector<MaxBuffer*> handles(inputs.begin(), inputs.end());
   std::vector<MaxBuffer*> results(open.outputs.size());
@@ -168,7 +180,34 @@ std::vector<Buffer> execute(const OpenModel& open, const std::vector<Buffer>& in
   return outputs;
 }
 
+namespace {
+
+Buffer stringBuffer(const Device& device, const Array& array) {
+  std::vector<const char*> texts;
+  std::vector<size_t> lengths;
+  for (const std::string& text : array.strings) {
+    texts.push_back(text.data());
+    lengths.push_back(text.size());
+  }
+  Buffer buffer;
+  check(maxBufferCreateStrings(device, texts.data(), lengths.data(), static_cast<int32_t>(array.shape.size()),
+                               array.shape.data(), buffer.out()));
+  return buffer;
+}
+
+void readStrings(const MaxBuffer* buffer, Array& array) {
+  for (int64_t i = 0; i < elementCount(array.shape); ++i) {
+    const char* text = nullptr;
+    size_t length = 0;
+    check(maxBufferGetString(buffer, i, &text, &length));
+    array.strings.emplace_back(text, length);
+  }
+}
+
+}  // namespace
+
 Buffer toBuffer(const Device& device, const Array& array) {
+  if (array.dtype == MAX_DTYPE_STRING) return stringBuffer(device, array);
   Device host = openDevice("cpu");
   Buffer source, target;
   MaxBufferWrapOptions wrap = MAX_BUFFER_WRAP_OPTIONS_INIT;
@@ -181,7 +220,7 @@ Buffer toBuffer(const Device& device, const Array& array) {
   return target;
 }
 
-Array toArray(const Buffer& buffer) {
+Array toArray(MaxBuffer* buffer) {
   Device host = openDevice("cpu");
   Buffer local;
   check(maxBufferTo(buffer, host, nullptr, local.out()));
@@ -192,8 +231,12 @@ Array toArray(const Buffer& buffer) {
   check(maxBufferGetDType(local, &array.dtype));
   check(maxBufferGetRank(local, &rank));
   check(maxBufferGetShape(local, &shape));
-  check(maxBufferGetData(local, &data));
   array.shape.assign(shape, shape + rank);
+  if (array.dtype == MAX_DTYPE_STRING) {
+    readStrings(local, array);
+    return array;
+  }
+  check(maxBufferGetData(local, &data));
   array.bytes.resize(byteCount(array.dtype, array.shape));
   if (!array.bytes.empty()) std::memcpy(array.bytes.data(), data, array.bytes.size());
   return array;

@@ -11,6 +11,7 @@ namespace max::cli {
 using Buffer = Owned<MaxBuffer, maxBufferRelease>;
 using Session = Owned<MaxSession, maxSessionRelease>;
 using Model = Owned<MaxModel, maxModelRelease>;
+using Value = Owned<MaxValue, maxValueRelease>;
 
 // An input or output as the model declares it.
 struct Port {
@@ -42,8 +43,10 @@ OpenModel openModelFromMemory(const void* data, size_t size);
 // One buffer per input: from --input, or random of the shape that --shape or the model gives.
 std::vector<Buffer> makeInputs(const OpenModel& open, const ModelOptions& options);
 std::vector<Buffer> execute(const OpenModel& open, const std::vector<Buffer>& inputs);
+// For models whose outputs are not all tensors.
+std::vector<Value> executeValues(const OpenModel& open, const std::vector<Buffer>& inputs);
 
 Buffer toBuffer(const Device& device, const Array& array);
-Array toArray(const Buffer& buffer);
+Array toArray(MaxBuffer* buffer);
 
 }  // namespace max::cli

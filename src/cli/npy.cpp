@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npy.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -66,11 +67,82 @@ std::vector<int64_t> shapeOf(const std::string& path, const std::string& header)
   return shape;
 }
 
+// How many characters each element of "<U12" has; 0 if it is another type.
+size_t charactersOf(const std::string& descriptor) {
+  if (descriptor.size() < 3 || descriptor.size() > 10 || descriptor.compare(0, 2, "<U") != 0) return 0;
+  size_t count = 0;
+  for (const char c : descriptor.substr(2)) {
+    if (c < '0' || c > '9') return 0;
+    count = count * 10 + static_cast<size_t>(c - '0');
+  }
+  return count;
+}
+
+void appendUtf8(std::string& text, uint32_t character) {
+  if (character < 0x80) {
+    text += static_cast<char>(character);
+    return;
+  }
+  const int more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+  constexpr unsigned kFirst[] = {0, 0xC0, 0xE0, 0xF0};
+  text += static_cast<char>(kFirst[more] | character >> (6 * more));
+  for (int i = more - 1; i >= 0; --i) text += static_cast<char>(0x80 | ((character >> (6 * i)) & 0x3F));
+}
+
+// The characters of a text; bytes that are no UTF-8 stand for themselves.
+std::vector<uint32_t> charactersOfText(const std::string& text) {
+  std::vector<uint32_t> characters;
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0;
+    uint32_t character = more ? first & (0x3Fu >> more) : first;
+    size_t used = 1;
+    for (; used <= more && i + used < text.size() && (text[i + used] & 0xC0) == 0x80; ++used)
+      character = character << 6 | (static_cast<unsigned char>(text[i + used]) & 0x3F);
+    if (used != more + 1 || character > 0x10FFFF) character = first, used = 1;
+    characters.push_back(character);
+    i += used;
+  }
+  return characters;
+}
+
+// Elements are padded with zeros to one width.
+std::vector<std::string> stringsOf(const std::string& path, const std::vector<std::byte>& bytes, size_t width) {
+  std::vector<std::string> strings(bytes.size() / 4 / width);
+  for (size_t i = 0; i < strings.size(); ++i) {
+    std::vector<uint32_t> characters(width);
+    std::memcpy(characters.data(), bytes.data() + i * width * 4, width * 4);
+    while (!characters.empty() && characters.back() == 0) characters.pop_back();
+    for (const uint32_t character : characters) {
+      if (character > 0x10FFFF) badFile(path, "it holds what is no character");
+      appendUtf8(strings[i], character);
+    }
+  }
+  return strings;
+}
+
+struct WideStrings {
+  size_t width = 1;
+  std::vector<std::byte> bytes;
+
+  explicit WideStrings(const Array& array) {
+    std::vector<std::vector<uint32_t>> all;
+    for (const std::string& text : array.strings) {
+      all.push_back(charactersOfText(text));
+      width = std::max(width, all.back().size());
+    }
+    bytes.resize(all.size() * width * 4);
+    for (size_t i = 0; i < all.size(); ++i)
+      if (!all[i].empty()) std::memcpy(bytes.data() + i * width * 4, all[i].data(), all[i].size() * 4);
+  }
+};
+
 MaxDType dtypeOf(const std::string& path, std::string descriptor, MaxDType expected) {
   if (!descriptor.empty() && descriptor[0] == '=') descriptor[0] = '<';
   for (const DescriptorRow& row : kDescriptors)
     if (descriptor == row.text || (descriptor.size() > 1 && descriptor.substr(1) == row.text + 1 && row.text[0] == '|'))
       return row.dtype;
+  if (charactersOf(descriptor) > 0) return MAX_DTYPE_STRING;
   const size_t bits = maxDTypeGetBits(expected);
   if (descriptor == "|V2" && expected == MAX_DTYPE_BFLOAT16) return expected;
   if (descriptor == "|V1" && bits && bits <= 8) return expected;
@@ -136,10 +208,11 @@ std::vector<std::byte> unpack(const Array& array, unsigned bits) {
   return bytes;
 }
 
-const char* descriptorOf(MaxDType dtype) {
+std::string descriptorOf(const Array& array) {
+  if (array.dtype == MAX_DTYPE_STRING) return "<U" + std::to_string(WideStrings(array).width);
   for (const DescriptorRow& row : kDescriptors)
-    if (row.dtype == dtype) return row.text;
-  return fileElementSize(dtype) == 2 ? "|V2" : "|V1";
+    if (row.dtype == array.dtype) return row.text;
+  return fileElementSize(array.dtype) == 2 ? "|V2" : "|V1";
 }
 
 }  // namespace
@@ -150,9 +223,11 @@ Array readNpy(const std::string& path, MaxDType expected) {
   const std::string header = readHeader(path, file);
   Array array;
   array.shape = shapeOf(path, header);
-  array.dtype = dtypeOf(path, descriptorOf(path, header), expected);
+  const std::string descriptor = descriptorOf(path, header);
+  array.dtype = dtypeOf(path, descriptor, expected);
 
-  const size_t start = static_cast<size_t>(file.tellg()), size = fileElementSize(array.dtype);
+  const size_t width = charactersOf(descriptor);  // of strings
+  const size_t start = static_cast<size_t>(file.tellg()), size = width ? 4 * width : fileElementSize(array.dtype);
   file.seekg(0, std::ios::end);
   const size_t available = static_cast<size_t>(file.tellg()) - start;
   const auto count = static_cast<size_t>(elementCount(array.shape));
@@ -166,6 +241,11 @@ Array readNpy(const std::string& path, MaxDType expected) {
 
   if (valueOf(path, header, "fortran_order").rfind("True", 0) == 0)
     array.bytes = toRowMajor(array.bytes, array.shape, size);
+  if (width) {
+    array.strings = stringsOf(path, array.bytes, width);
+    array.bytes.clear();
+    return array;
+  }
   const auto bits = static_cast<unsigned>(maxDTypeGetBits(array.dtype));
   if (bits < 8) array.bytes = pack(array.bytes, bits);
   return array;
@@ -175,8 +255,7 @@ std::string npyHeader(const Array& array) {
   std::string shape = "(";
   for (int64_t dim : array.shape) shape += std::to_string(dim) + (array.shape.size() == 1 ? "," : ", ");
   if (array.shape.size() > 1) shape.resize(shape.size() - 2);
-  std::string text =
-      std::string("{'descr': '") + descriptorOf(array.dtype) + "', 'fortran_order': False, 'shape': " + shape + "), }";
+  std::string text = "{'descr': '" + descriptorOf(array) + "', 'fortran_order': False, 'shape': " + shape + "), }";
   // The elements start at a multiple of 64 bytes; the header ends with a line feed.
   text.append((64 - (kMagicSize + 4 + text.size() + 1) % 64) % 64, ' ');
   return text + "\n";
@@ -185,7 +264,9 @@ std::string npyHeader(const Array& array) {
 void writeNpy(const std::string& path, const Array& array) {
   const std::string header = npyHeader(array);
   const auto bits = static_cast<unsigned>(maxDTypeGetBits(array.dtype));
-  const std::vector<std::byte> bytes = bits < 8 ? unpack(array, bits) : array.bytes;
+  const std::vector<std::byte> bytes = array.dtype == MAX_DTYPE_STRING ? WideStrings(array).bytes
+                                       : bits < 8                      ? unpack(array, bits)
+                                                                       : array.bytes;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   const char version[2] = {1, 0};
   const char size[2] = {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files, little-endian. Element types without a NumPy name are raw bytes
-// ("V2" bfloat16, "V1" 8-bit floats and everything below 8 bits, one element per byte).
+// ("V2" bfloat16, "V1" 8-bit floats and everything below 8 bits, one element per byte). Strings are "U".
 #pragma once
 
 #include <string>

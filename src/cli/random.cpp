@@ -60,7 +60,7 @@ uint64_t Random::next() {
 }
 
 Array randomArray(Random& random, MaxDType dtype, const std::vector<int64_t>& shape, int64_t maximum) {
-  Array array{dtype, shape, std::vector<std::byte>(byteCount(dtype, shape))};
+  Array array{dtype, shape, std::vector<std::byte>(byteCount(dtype, shape)), {}};
   const auto count = static_cast<size_t>(elementCount(shape));
   const uint64_t range = dtype == MAX_DTYPE_BOOL ? 2 : static_cast<uint64_t>(maximum) + 1;
   for (size_t i = 0; i < count; ++i) {

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "npy.h"
 #include "output.h"
+#include "values.h"
 
 namespace max::cli {
 namespace {
@@ -29,6 +30,7 @@ std::string fileName(const std::string& output) {
 std::string statisticsText(const Array& array) {
   const int64_t count = elementCount(array.shape);
   if (count == 0) return "empty";
+  if (array.dtype == MAX_DTYPE_STRING) return std::to_string(count) + (count == 1 ? " string" : " strings");
   double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0, squares = 0;
   int64_t strange = 0;  // NaN and infinities are counted apart
   for (int64_t i = 0; i < count; ++i) {
@@ -69,26 +71,37 @@ void makeFolder(const std::string& path) {
   if (error) throw Failure("UNAVAILABLE", "Folder \"" + path + "\" cannot be made: " + error.message());
 }
 
+// Prints the output, writes its file, and gives its description.
+Json showOutput(const RunOptions& options, const std::string& name, const MaxValue* value) {
+  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
+  check(maxValueGetKind(value, &kind));
+  Json file;
+  if (kind != MAX_VALUE_KIND_TENSOR) {
+    if (!options.json) std::printf("%s  %s\n  %s\n", name.c_str(), kindName(kind), valueText(value).c_str());
+    return {{"name", name}, {"dtype", nullptr},       {"shape", nullptr},
+            {"file", file}, {"kind", kindName(kind)}, {"value", valueJson(value)}};
+  }
+  MaxBuffer* buffer = nullptr;
+  check(maxValueGetBuffer(value, &buffer));
+  const Array array = toArray(buffer);
+  if (!options.outputDir.empty()) {
+    file = (std::filesystem::path(options.outputDir) / fileName(name)).string();
+    writeNpy(file, array);
+  }
+  if (!options.json) printOutput(name, array);
+  return {{"name", name}, {"dtype", maxDTypeGetName(array.dtype)}, {"shape", array.shape}, {"file", file}};
+}
+
 }  // namespace
 
 void runModel(const RunOptions& options) {
   const OpenModel open = openModel(options);
   const std::vector<Buffer> inputs = makeInputs(open, options);
-  const std::vector<Buffer> outputs = execute(open, inputs);
+  const std::vector<Value> outputs = executeValues(open, inputs);
   if (!options.outputDir.empty()) makeFolder(options.outputDir);
 
   Json list = Json::array();
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Array array = toArray(outputs[i]);
-    const std::string& name = open.outputs[i].name;
-    Json file;
-    if (!options.outputDir.empty()) {
-      file = (std::filesystem::path(options.outputDir) / fileName(name)).string();
-      writeNpy(file, array);
-    }
-    if (!options.json) printOutput(name, array);
-    list.push_back({{"name", name}, {"dtype", maxDTypeGetName(array.dtype)}, {"shape", array.shape}, {"file", file}});
-  }
+  for (size_t i = 0; i < outputs.size(); ++i) list.push_back(showOutput(options, open.outputs[i].name, outputs[i]));
   if (options.json) printJson({{"outputs", list}});
 }
 

@@ -4,6 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/file.h"
+#include "base/log.h"
+
 namespace {
 
 MaxProfilingMode modeNamed(const char* text) {
@@ -23,6 +26,15 @@ MaxProfilingMode defaultProfiling() {
   return mode;
 }
 
+// Where sessions that record because of the environment leave their traces; NULL = nowhere. Read once.
+const char* profileFile() {
+  static const std::string path = [] {
+    const char* text = secure_getenv("MAX_PROFILE_FILE");
+    return std::string(text ? text : "");
+  }();
+  return path.empty() ? nullptr : path.c_str();
+}
+
 }  // namespace
 
 MaxSession::MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit)
@@ -32,6 +44,18 @@ MaxSession::MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint
                                : max::makeRef<max::MemoryAccount>("Memory limit of the session", memoryLimit)),
       profile_(max::makeRef<max::Profile>()),
       profiling_(defaultProfiling()) {}
+
+MaxSession::~MaxSession() {
+  const char* path = profileFile();
+  if (!path || defaultProfiling() == MAX_PROFILING_MODE_OFF) return;
+  try {
+    const std::string trace = profile_->toJson();
+    max::File::openForWrite(path, true).write(trace.data(), trace.size());
+  } catch (const std::exception& error) {
+    if (max::isLogged(MAX_LOG_LEVEL_WARNING, logLevel()))
+      max::sendLog(MAX_LOG_LEVEL_WARNING, max::concat("The profile is lost: ", error.what()));
+  }
+}
 
 template <class Change>
 void MaxSession::changePlanSettings(Change change) {

@@ -19,6 +19,8 @@ struct MaxSession : max::Handle {
  public:
   // `devices` is not empty; lanes is at least 1; a limit of 0 is none.
   MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit = 0);
+  // Writes the profile if the environment asks for that.
+  ~MaxSession() override;
 
   const std::vector<max::Ref<MaxDevice>>& devices() const { return devices_; }
   MaxDevice& mainDevice() const { return *devices_.front(); }

@@ -96,7 +96,7 @@ static void a_long_step_is_cancelled(void** state) {
   (void)state;
   MaxSession* session = new_session(0);
   MaxModel* model = new_power(session, 1);
-  MaxBuffer* large = new_square(6000, 0);
+  MaxBuffer* large = new_square(3000, 0);
   expect_cancelled(model, &large, 1);
   maxBufferRelease(large);
   maxModelRelease(model);

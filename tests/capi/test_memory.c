@@ -123,6 +123,28 @@ static void held_outputs_count(void** state) {
   maxBufferRelease(input);
 }
 
+/* Also what a loop stacks up; the message names the node. */
+static void loops_keep_to_the_limit(void** state) {
+  (void)state;
+  MaxSession* session = new_session(100000);
+  MaxModel* model = new_loop(session, 1);
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* inputs[] = {new_buffer(cpu, MAX_DTYPE_INT64, 0, NULL), new_floats(1, (const int64_t[]){1}, 1),
+                         new_floats(1, (const int64_t[]){1}, 0)};
+  MaxBuffer* results[2] = {NULL, NULL};
+  int64_t* trips = data_of(inputs[0]);
+  *trips = 1000000;
+  CHECK_FAILS(maxModelExecute(model, inputs, 3, NULL, results, 2), MAX_STATUS_RESOURCE_EXHAUSTED, "'repeat'");
+  *trips = 100;
+  CHECK(maxModelExecute(model, inputs, 3, NULL, results, 2));
+  assert_float_equal(first_of(results[0]), 100, 0);
+  for (int i = 0; i < 3; ++i) maxBufferRelease(inputs[i]);
+  for (int i = 0; i < 2; ++i) maxBufferRelease(results[i]);
+  maxDeviceRelease(cpu);
+  maxModelRelease(model);
+  maxSessionRelease(session);
+}
+
 static void loads_keep_to_the_limit(void** state) {
   (void)state;
   const char* path = MAX_TEST_DATA "/models/tiny_bert.onnx";
@@ -220,6 +242,7 @@ int main(void) {
       TEST(shapes_take_turns),
       TEST(held_outputs_count),
       TEST(loads_keep_to_the_limit),
+      TEST(loops_keep_to_the_limit),
       TEST(bad_input),
       TEST(threads_run_and_trim),
   };

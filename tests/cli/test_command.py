@@ -247,6 +247,27 @@ class Run(CommandTest):
         self.assertEqual(out["outputs"][0]["shape"], list(array.shape))
         return np.load(out["outputs"][0]["file"])
 
+    def test_strings_travel_through_files(self):
+        array = np.array([["plain", "", "two words"], ["\u00fc\u20ac\U0001f600", 'a "quote"', "x" * 40]])
+        result = self.round_trip(array, TensorProto.STRING)
+        self.assertEqual(result.dtype, array.dtype)
+        self.assertEqual(result.tolist(), array.tolist())
+        self.assertIn("6 strings", self.succeed("run", self.folder / "a.onnx", "--input", f"x={self.folder}/x.npy"))
+        self.fail_with(1, "UNIMPLEMENTED", "run", self.folder / "a.onnx", mentions=["string", "--input"])
+
+    def test_sequences_are_shown(self):
+        sequence = helper.make_tensor_sequence_value_info("s", TensorProto.INT64, None)
+        graph = helper.make_graph([helper.make_node("SequenceConstruct", ["x", "x"], ["s"])], "test",
+                                  [helper.make_tensor_value_info("x", TensorProto.INT64, [2])], [sequence])
+        path = self.folder / "s.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        np.save(self.folder / "x.npy", np.array([3, 4]))
+        out = json.loads(self.succeed("run", path, "--input", f"x={self.folder}/x.npy", "--json"))["outputs"][0]
+        self.assertEqual((out["name"], out["kind"], out["dtype"], out["file"]), ("s", "sequence", None, None))
+        self.assertEqual(out["value"], 2 * [{"dtype": "int64", "shape": [2], "values": [3, 4]}])
+        self.assertIn("sequence", self.succeed("run", path))
+        self.assertEqual(json.loads(self.succeed("info", path, "--json"))["outputs"][0]["kind"], "sequence")
+
     def test_dtypes_travel_through_files(self):
         for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
                      "float32", "float64"):
