@@ -177,8 +177,8 @@ MAX_API MAX_NODISCARD MaxStatus maxModelCompile(const MaxSession* session, const
  * Replaces weights of a loaded model by name, whatever the compiler has made of them.
  *
  * All or nothing: each call of maxModelExecute runs with the weights from before or with all of the new ones. Calls
- * that are under way keep the old ones, which go when those calls are done. Weights replaced earlier stay replaced.
- * What was prepared of other weights is kept where they lie in a mapped file. Thread-safe.
+ * that are under way keep the old ones, and so do captured calls. Weights replaced earlier stay replaced. What was
+ * prepared of other weights is kept where they lie in a mapped file. Thread-safe.
  *
  * @param[in] names  Names of weights, `count` of them.
  * @param[in] weights  Buffers of equal dtype and shape; retained by the model, and not to be written any more.

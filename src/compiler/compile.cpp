@@ -85,9 +85,9 @@ void runPass(const Pass& pass, Graph& graph, const CompileOptions& options) {
 
 }  // namespace
 
-// Masks and tables of a few MB are usual, whatever the weights.
+// Masks and tables of a few MB are usual, whatever the weights; quantised weights of 4 bits become float32.
 CompileBudget::CompileBudget(size_t constantBytes)
-    : folded((size_t{2} << 20) + 2 * constantBytes), packed((size_t{16} << 20) + 4 * constantBytes) {}
+    : folded((size_t{2} << 20) + 8 * constantBytes), packed((size_t{16} << 20) + 12 * constantBytes) {}
 
 bool CompileOptions::isDisabled(std::string_view pass) const {
   return std::find(disabledPasses.begin(), disabledPasses.end(), pass) != disabledPasses.end();

@@ -38,8 +38,7 @@ struct MaxModel : max::Handle, max::DeviceCache {
   // What a loader hands over. The graph is compiled and does not change any more.
   struct Parts {
     max::Ref<const max::Graph> graph;  // moves on into the program
-    max::Ref<max::RefCounted>
-        source;  // what the loader needs to make the graph again with other weights; NULL = cannot
+    max::Ref<max::RefCounted> source;  // what the loader needs to make the graph again
     std::vector<max::ModelTensor> inputs, outputs;
     max::Ref<MaxModelInfo> info;
     MaxPrecision precision = MAX_PRECISION_HIGHEST;

@@ -225,6 +225,7 @@ static void files_of_weights(void** state) {
   CHECK_FAILS(maxWeightsGetName(weights, 1, &name), MAX_STATUS_OUT_OF_RANGE, "1");
   CHECK_FAILS(maxWeightsGetBuffer(weights, -1, &found), MAX_STATUS_OUT_OF_RANGE, "-1");
   CHECK_FAILS(maxWeightsGetCount(NULL, &number), MAX_STATUS_INVALID_ARGUMENT, "weights");
+  maxWeightsRelease(weights);
   CHECK_FAILS(maxWeightsLoad(NULL, &weights), MAX_STATUS_INVALID_ARGUMENT, "path");
   assert_null(weights);
   maxBufferRelease(buffer);

@@ -11,6 +11,7 @@ import unittest
 
 try:
     import numpy as np
+    import onnx
     from onnx import helper, numpy_helper
     import weights as w
     from weights import FileModel, Failure, WeightsFile, external, model_of
@@ -366,8 +367,8 @@ def child(function):
     return function
 
 
-def big_model(folder, rows=6000):
-    """Some 110 MB of weights at odd places: a table to gather from, products, a convolution with a norm."""
+def big_model(folder, rows=6000, separate=False):
+    """Some 100 MB of weights at odd places: a table to gather from, products, a convolution with a norm."""
     random = np.random.default_rng(1)
 
     def floats(*shape):
@@ -386,9 +387,12 @@ def big_model(folder, rows=6000):
                               [helper.make_tensor_value_info("h16", 1, None),
                                helper.make_tensor_value_info("z", 1, None)],
                               [numpy_helper.from_array(value, name) for name, value in tensors.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
     path = pathlib.Path(folder) / "big.onnx"
-    path.write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)],
-                                       ir_version=9).SerializeToString())
+    if separate:
+        onnx.save_model(model, path, save_as_external_data=True, location="big.bin", size_threshold=0)
+    else:
+        path.write_bytes(model.SerializeToString())
     return path, sum(value.nbytes for value in tensors.values()) / 2**20
 
 
@@ -458,6 +462,19 @@ class Memory(WeightsTest):
 
     def test_models_of_one_file_share_it(self):
         self.assertLess(self.in_child(growth_of_second, self.path, "same"), 0.1 * self.size)
+
+    def test_external_data(self):
+        path, size = big_model(self.folder, separate=True)
+        self.assertLess(self.in_child(peak_of_load, path), 1.1 * size + 20)
+        self.assertLess(self.in_child(growth_of_second, path, "same"), 0.1 * size)
+        # A file that took the place of another is another, even while a model of the first lives.
+        first = FileModel(path)
+        before = first.run(INPUTS)[0]
+        data = bytearray((self.folder / "big.bin").read_bytes())
+        data[-1024 * 1024 * 4:] = bytes(1024 * 1024 * 4)  # the last product's weights
+        self.write("new.bin", data).replace(self.folder / "big.bin")
+        self.assertFalse(FileModel(path).run(INPUTS)[0].any())
+        np.testing.assert_array_equal(first.run(INPUTS)[0], before)
 
     def test_replacing_keeps_the_others(self):
         # Folded weights (here the convolution's) are made again.
