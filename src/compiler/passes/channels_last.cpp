@@ -86,7 +86,13 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   return replaceByLast(rewriter, node, "Conv", node.inputs, std::move(attributes));
 }
 
+// The kernels for channels last are those of float32, and of what is computed as float32.
+bool hasKernelsForChannelsLast(DType dtype) {
+  return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16;
+}
+
 bool lowerPool(Rewriter& rewriter, Node& node) {
+  if (!hasKernelsForChannelsLast(node.input(0)->type.dtype)) return false;
   if (node.output(1) || !isRanked(node.input(0)) || rankOf(node.input(0)) < 3) return false;
   const auto window = windowOf(node, node.attributes.getInts("kernel_shape"));
   if (!window || window->kernel.size() + 2 != node.input(0)->type.dims.size()) return false;

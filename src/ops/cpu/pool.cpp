@@ -130,6 +130,18 @@ class PoolKernel final : public Kernel {
   Axis axes_[3];
 };
 
+// The taps of a window that lie on the image: positions of the input.
+struct Span {
+  int64_t first, count, step;
+};
+
+std::vector<Span> spansOf(const Axis& axis) {
+  std::vector<Span> spans;
+  for (int64_t i = 0; i < axis.output; ++i)
+    spans.push_back({axis.start(i) + axis.firstTap(i, 0) * axis.dilation, axis.seen(i), axis.dilation});
+  return spans;
+}
+
 // ONNX's MaxPool, channels first, of any type that it allows: where indices are wanted, or elements are no float32.
 template <class T>
 class PlaneMaxPoolKernel final : public Kernel {
@@ -140,6 +152,8 @@ class PlaneMaxPoolKernel final : public Kernel {
         hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()),
         isColumnMajor_(request.node.attributes.getInt("storage_order", 0) != 0) {
     readPlaneAxes(request, axes_);
+    if (planes_ == 0) return;
+    for (size_t i = 0; i < 3; ++i) spans_[i] = spansOf(axes_[i]);
   }
 
   void run(const KernelContext& context) const override {
@@ -152,25 +166,17 @@ class PlaneMaxPoolKernel final : public Kernel {
   }
 
  private:
-  // The taps of a window that lie on the image: positions of the input.
-  struct Span {
-    int64_t first, count, step;
-    Span(const Axis& axis, int64_t position)
-        : first(axis.start(position) + axis.firstTap(position, 0) * axis.dilation),
-          count(axis.seen(position)),
-          step(axis.dilation) {}
-  };
-
   void runPlane(const KernelContext& context, int64_t plane, int64_t out) const {
     const int64_t inputSize = axes_[0].input * axes_[1].input * axes_[2].input;
     const T* x = context.in<T>(0) + plane * inputSize;
-    for (int64_t d = 0; d < axes_[0].output; ++d)
-      for (int64_t h = 0; h < axes_[1].output; ++h)
-        for (int64_t w = 0; w < axes_[2].output; ++w, ++out) {
+    for (const Span& depths : spans_[0])
+      for (const Span& rows : spans_[1])
+        for (const Span& columns : spans_[2]) {
           T best;
-          const int64_t at = greatest(x, Span(axes_[0], d), Span(axes_[1], h), Span(axes_[2], w), best);
+          const int64_t at = greatest(x, depths, rows, columns, best);
           if (hasValues_) context.out<T>(0)[out] = best;
           if (hasIndices_) context.out<int64_t>(1)[out] = plane * inputSize + indexOf(at);
+          ++out;
         }
   }
 
@@ -206,6 +212,7 @@ class PlaneMaxPoolKernel final : public Kernel {
   int64_t planes_;
   bool hasValues_, hasIndices_, isColumnMajor_;
   Axis axes_[3];
+  std::vector<Span> spans_[3];
 };
 
 template <DType kDType>
