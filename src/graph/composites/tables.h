@@ -12,6 +12,7 @@
   X(lossComposites)                     \
   X(windowComposites)                   \
   X(gradientComposites)                 \
+  X(trainingComposites)                 \
   X(imageComposites)                    \
   X(einsumComposites)                   \
   X(microsoftComposites)                \
