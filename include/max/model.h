@@ -145,6 +145,9 @@ typedef struct MaxModelMemory {
  * @retval MAX_STATUS_DATA_LOSS  The file is not a model or is damaged.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The model contradicts itself; the message names the node or tensor.
  * @retval MAX_STATUS_UNIMPLEMENTED  The model uses operators that are not supported; the message lists all of them.
+ * @retval MAX_STATUS_CANCELLED  The options' cancellation stopped the load.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The options' deadline passed.
+ * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelLoad(const MaxSession* session, const char* path,
@@ -454,8 +457,8 @@ MAX_API MAX_NODISCARD MaxStatus maxModelFindOutput(const MaxModel* model, const 
  * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of a given output is
  * wrong.
- * @retval MAX_STATUS_CANCELLED, MAX_STATUS_DEADLINE_EXCEEDED  The options' cancellation or deadline stopped the call;
- *     given outputs may be half written.
+ * @retval MAX_STATUS_CANCELLED  The options' cancellation stopped the call; given outputs may be half written.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for the options' deadline.
  * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
  * @since 0.1
  */

@@ -237,7 +237,8 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetProfiling(const MaxSession* session
  * types of its inputs and outputs, and the model's nodes that it came from. Thread-safe.
  *
  * @param[in] path  The file, which is made or replaced.
- * @retval MAX_STATUS_NOT_FOUND, MAX_STATUS_PERMISSION_DENIED  The file cannot be made.
+ * @retval MAX_STATUS_NOT_FOUND  The file's folder does not exist.
+ * @retval MAX_STATUS_PERMISSION_DENIED  The file cannot be written.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxSessionWriteProfile(const MaxSession* session, const char* path);
