@@ -2,9 +2,9 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
 // integers, with one scale for all or one per index of an axis.
 #include <algorithm>
-#include <limits>
 
 #include "ops/cpu/movement.h"
+#include "ops/cpu/quantize.h"
 #include "ops/families.h"
 
 namespace max {
@@ -13,19 +13,12 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 
-// Rounds to nearest even, for |x| < 2^22: adding 1.5 * 2^23 drops the fraction.
-float rounded(float x) {
-  constexpr float kMagic = 12582912.f;
-  return (x + kMagic) - kMagic;
+void quantizeAll(const QuantizeTable& table, const float* x, uint8_t* y, int64_t count, float scale, float zero) {
+  table.toUnsigned(x, y, count, scale, zero);
 }
 
-template <class Q>
-Q quantized(float x, float scale, float zero) {
-  constexpr float kLow = std::numeric_limits<Q>::min(), kHigh = std::numeric_limits<Q>::max();
-  const float scaled = x / scale;
-  // Beyond 1024 the result is saturated anyway; NaN becomes the lower end.
-  const float bounded = std::min(std::max(-1024.f, scaled), 1024.f);
-  return static_cast<Q>(static_cast<int32_t>(std::min(std::max(rounded(bounded) + zero, kLow), kHigh)));
+void quantizeAll(const QuantizeTable& table, const float* x, int8_t* y, int64_t count, float scale, float zero) {
+  table.toSigned(x, y, count, scale, zero);
 }
 
 // Runs of elements that share a scale: [outer, size, inner] with one scale per index of the middle axis.
@@ -66,7 +59,8 @@ struct ScaleRuns {
 template <class Q>
 class QuantizeKernel final : public Kernel {
  public:
-  explicit QuantizeKernel(const KernelRequest& request) : runs_(request), hasZero_(request.has(2)) {}
+  explicit QuantizeKernel(const KernelRequest& request)
+      : table_(&quantizeTable()), runs_(request), hasZero_(request.has(2)) {}
   static bool accepts(const KernelRequest& request) {
     constexpr DType kQuantized = std::is_signed_v<Q> ? DType::Int8 : DType::UInt8;
     return request.inputs[0].dtype == DType::Float32 && request.inputs[1].dtype == DType::Float32 &&
@@ -78,11 +72,12 @@ class QuantizeKernel final : public Kernel {
     runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
       const float scale = context.in<float>(1)[index];
       const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
-      for (int64_t i = begin; i < end; ++i) y[i] = quantized<Q>(x[i], scale, zero);
+      quantizeAll(*table_, x + begin, y + begin, end - begin, scale, zero);
     });
   }
 
  private:
+  const QuantizeTable* table_;
   ScaleRuns runs_;
   bool hasZero_;
 };
@@ -115,7 +110,8 @@ class DequantizeKernel final : public Kernel {
 
 class DynamicQuantizeKernel final : public Kernel {
  public:
-  explicit DynamicQuantizeKernel(const KernelRequest& request) : count_(request.inputs[0].shape.count()) {}
+  explicit DynamicQuantizeKernel(const KernelRequest& request)
+      : table_(&quantizeTable()), count_(request.inputs[0].shape.count()) {}
   static bool accepts(const KernelRequest& request) {
     return request.outputs.size() == 3 && request.outputs[0].present() && request.outputs[1].present() &&
            request.outputs[2].present();
@@ -123,21 +119,19 @@ class DynamicQuantizeKernel final : public Kernel {
   void run(const KernelContext& context) const override {
     const float* x = context.in<float>(0);
     float low = 0, high = 0;
-    for (int64_t i = 0; i < count_; ++i) {
-      low = std::min(low, x[i]);
-      high = std::max(high, x[i]);
-    }
+    table_->range(x, count_, low, high);
     const float range = (high - low) / 255, scale = range == 0 ? 1 : range;
     const uint8_t zero = quantized<uint8_t>(0 - low, scale, 0);
     *context.out<float>(1) = scale;
     *context.out<uint8_t>(2) = zero;
     uint8_t* y = context.out<uint8_t>(0);
     context.parallelFor(count_, kGrain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) y[i] = quantized<uint8_t>(x[i], scale, zero);
+      table_->toUnsigned(x + begin, y + begin, end - begin, scale, zero);
     });
   }
 
  private:
+  const QuantizeTable* table_;
   int64_t count_;
 };
 
