@@ -74,6 +74,16 @@ inline void halfUnary(GraphSource& source) {
   source.add(source.node(op, {x.value}), std::max(1.0, x.bound));
 }
 
+inline void halfMatMul(GraphSource& source) {
+  const Entry x = source.any(
+      [](const Entry& entry) { return entry.dtype() == DType::Float16 && entry.rank() > 0 && entry.knows(-1); });
+  const int64_t inner = x.dim(-1).value();
+  Value* y = source.node("MatMul", {x.value, source.weight({inner, 6}, 0.5, DType::Float16)});
+  if (source.chance(50))
+    y = source.node("LayerNormalization", {y, source.weight({6}, 1, DType::Float16)}, with({{"epsilon", 0.05f}}));
+  source.add(y, std::max(6.0, x.bound * static_cast<double>(inner)));
+}
+
 inline void castFloat(GraphSource& source) {
   const Entry x =
       source.any([](const Entry& entry) { return entry.dtype() == DType::Float16 || entry.dtype() == DType::Float32; });
@@ -537,6 +547,7 @@ inline constexpr Generator kAll[] = {unary,
                                      unary,
                                      partialUnary,
                                      halfUnary,
+                                     halfMatMul,
                                      castFloat,
                                      binaryWithConstant,
                                      binaryWithConstant,

@@ -65,9 +65,16 @@ bool runBoth(const PlannedProgram& plain, const PlannedProgram& optimised, const
   return true;
 }
 
-// Whether the graph ran.
-bool check(uint32_t seed) {
+using Operators = std::map<std::string, int>;
+
+void countOperators(const Graph& graph, Operators& operators) {
+  for (const Node* node : graph.nodes()) ++operators[concat(node->domain(), ".", node->op())];
+}
+
+// Whether the graph ran. Counts the operators that are left of it.
+bool check(uint32_t seed, Operators& operators) {
   const Ref<Graph> plain = compiled(seed, false), optimised = compiled(seed, true);
+  countOperators(*optimised, operators);
   SCOPED_TRACE(concat("seed ", seed, "\n", dump(*plain), "optimised:\n", dump(*optimised)));
   const PlannedProgram plainProgram(plain, 1), optimisedProgram(optimised, 2);
   bool ran = true;
@@ -81,15 +88,21 @@ bool check(uint32_t seed) {
 
 TEST(RandomGraphs, OptimisingChangesNothing) {
   static uint32_t next = 0;
+  Operators operators;
   if (const auto seed = static_cast<uint32_t>(GTEST_FLAG_GET(random_seed))) {
-    check(seed);
+    check(seed, operators);
     return;
   }
   uint32_t ran = 0;
   const uint32_t first = next;
-  for (next = first + 1; next <= first + kGraphs && !HasFailure(); ++next) ran += check(next);
+  for (next = first + 1; next <= first + kGraphs && !HasFailure(); ++next) ran += check(next, operators);
   if (HasFailure()) return;
   EXPECT_GT(ran, kGraphs * 9 / 10) << "too many graphs fail at run time";
+  // What the passes make shows that they met their patterns.
+  for (const char* name : {"max.MatMul", "max.Conv", "max.MaxPool", "max.AveragePool", "max.Attention",
+                           "max.Elementwise", "max.AddLayerNormalization", ".LayerNormalization", ".If", ".Loop",
+                           ".TopK", ".Softmax", ".Transpose", ".Reshape"})
+    EXPECT_GT(operators[name], 0) << name;
 }
 
 }  // namespace
