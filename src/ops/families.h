@@ -16,6 +16,7 @@
   X(argKernels)                       \
   X(poolKernels)                      \
   X(matMulKernels)                    \
+  X(integerMatMulKernels)             \
   X(matMulNBitsKernels)               \
   X(convKernels)                      \
   X(convTransposeKernels)             \

@@ -134,6 +134,12 @@ void matMulInteger(const Call& call) {
 }
 
 // Inputs: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
+// In float32, so that ties fall as they do in the fast kernels; what is far outside of 8 bits stays outside.
+double requantized(int32_t sum, float factor) {
+  constexpr float kFar = 1 << 20;
+  return std::nearbyint(std::min(std::max(-kFar, static_cast<float>(sum) * factor), kFar));
+}
+
 template <class D>
 void quantizedMatMulIn(const Call& call) {
   const Matrix a(call.in(0).shape, false, true), b(call.in(3).shape, false, false);
@@ -144,9 +150,10 @@ void quantizedMatMulIn(const Call& call) {
   std::vector<double> y(sums.size());
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t columns = static_cast<size_t>(b.columns);
-    const double factor = rowScales[i / columns % rowScales.size()] * columnScales[i % columns % columnScales.size()];
-    const double scaled = static_cast<double>(sums[i]) * factor / scale;
-    y[i] = (isFloat(call.out().dtype) ? scaled : std::nearbyint(scaled)) + zero;
+    const auto factor = static_cast<float>(rowScales[i / columns % rowScales.size()]) *
+                        static_cast<float>(columnScales[i % columns % columnScales.size()]) / static_cast<float>(scale);
+    y[i] = isFloat(call.out().dtype) ? static_cast<double>(sums[i]) * factor + zero
+                                     : requantized(static_cast<int32_t>(sums[i]), factor) + zero;
   }
   store(call.out(), y);
 }
