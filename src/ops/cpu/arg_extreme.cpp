@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArgMax and ArgMin of float32.
+// ArgMax, ArgMin and Hardmax of float32.
 #include <algorithm>
 #include <limits>
 
@@ -59,6 +59,39 @@ bool accepts(const KernelRequest& request) {
   return size > 0 && size < std::numeric_limits<int32_t>::max();
 }
 
+// Along the last axis: the first greatest element becomes 1, all others 0.
+class HardmaxKernel final : public Kernel {
+ public:
+  explicit HardmaxKernel(const KernelRequest& request)
+      : table_(reduceTable()),
+        size_(request.inputs[0].shape.back()),
+        rows_(request.inputs[0].shape.product(0, request.inputs[0].shape.rank() - 1)) {}
+
+  void run(const KernelContext& context) const override {
+    context.parallelFor(rows_, std::max<int64_t>(1, kElementsPerPart / size_), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        float* y = context.out<float>() + row * size_;
+        const int64_t best = table_.argRow(context.in<float>(0) + row * size_, size_, false, false);
+        std::fill_n(y, size_, 0.f);
+        y[best] = 1;
+      }
+    });
+  }
+
+ private:
+  const ReduceTable& table_;
+  int64_t size_, rows_;
+};
+
+bool acceptsLastAxis(const KernelRequest& request) {
+  const Operand& input = request.inputs[0];
+  if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
+  const int64_t axis = request.node.attributes.getInt("axis", -1), size = input.shape.back();
+  return (axis == -1 || axis == input.shape.rank() - 1) && size > 0 && size < std::numeric_limits<int32_t>::max();
+}
+
+std::unique_ptr<Kernel> createHardmax(const KernelRequest& request) { return std::make_unique<HardmaxKernel>(request); }
+
 template <bool kLeast>
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
   return std::make_unique<ArgKernel>(request, kLeast);
@@ -66,7 +99,8 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
 
 constexpr Implementation kMax[] = {{"arg", accepts, create<false>}};
 constexpr Implementation kMin[] = {{"arg", accepts, create<true>}};
-constexpr OpKernels kRows[] = {{"", "ArgMax", kMax}, {"", "ArgMin", kMin}};
+constexpr Implementation kHardmax[] = {{"arg", acceptsLastAxis, createHardmax}};
+constexpr OpKernels kRows[] = {{"", "ArgMax", kMax}, {"", "ArgMin", kMin}, {"", "Hardmax", kHardmax}};
 
 }  // namespace
 

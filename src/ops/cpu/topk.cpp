@@ -70,17 +70,49 @@ class TopKKernelOf final : public Kernel {
 
   void select(const KernelContext& context, int64_t o, int64_t i, int64_t* order) const {
     const T* values = context.in<T>(0) + o * size_ * inner_ + i;
-    std::iota(order, order + size_, 0);
     const auto before = [&](int64_t a, int64_t b) { return comesBefore(values, inner_, largest_, a, b); };
-    if (!kSorts && kept_ * 4 < size_)
-      std::partial_sort(order, order + kept_, order + size_, before);
-    else
+    if (!kSorts && kept_ * 4 < size_) {
+      selectBest(values, order, before);
+    } else {
+      std::iota(order, order + size_, 0);
       std::sort(order, order + size_, before);
+    }
     for (int64_t k = 0; k < kept_; ++k) {
       const int64_t at = (o * kept_ + k) * inner_ + i;
       if (hasValues_) context.out<T>(0)[at] = values[order[k] * inner_];
       if (hasIndices_) context.out<int64_t>(1)[at] = order[k];
     }
+  }
+
+  // A heap of the best so far, the worst of them on top. Most elements are no better than that one: blocks are looked
+  // at as a whole first.
+  template <class Before>
+  void selectBest(const T* values, int64_t* order, const Before& before) const {
+    if (kept_ == 0) return;
+    std::iota(order, order + kept_, 0);
+    std::make_heap(order, order + kept_, before);
+    constexpr int64_t kBlock = 16;
+    for (int64_t i = kept_; i < size_; i += kBlock) {
+      const int64_t end = std::min(i + kBlock, size_);
+      if (inner_ == 1 && end - i == kBlock && !mayHoldBetter(values + i, values[order[0]])) continue;
+      for (int64_t k = i; k < end; ++k) {
+        if (!before(k, order[0])) continue;
+        std::pop_heap(order, order + kept_, before);
+        order[kept_ - 1] = k;
+        std::push_heap(order, order + kept_, before);
+      }
+    }
+    std::sort_heap(order, order + kept_, before);
+  }
+
+  // Of 16 elements; NaN on either side may be.
+  bool mayHoldBetter(const T* values, T worst) const {
+    int better = 0;
+    if (largest_)
+      for (int i = 0; i < 16; ++i) better |= !(values[i] <= worst);
+    else
+      for (int i = 0; i < 16; ++i) better |= !(values[i] >= worst);
+    return better != 0;
   }
 
   bool largest_, hasValues_, hasIndices_;
