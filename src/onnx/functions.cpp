@@ -41,12 +41,15 @@ ExpansionBudget::ExpansionBudget(size_t fileBytes)
       bytes_(kLeastBytes + fileBytes * 8),
       allNodes_(nodes_) {}
 
-void ExpansionBudget::take(const FunctionProto& function, size_t nodes, size_t bytes) {
-  if (nodes > nodes_)
+void ExpansionBudget::takeNodes(const FunctionProto& function, size_t count) {
+  if (count > nodes_)
     invalidArgument("Function '", function.name, "': functions expand to more than ", allNodes_, " nodes");
-  if (bytes > bytes_) invalidArgument("Function '", function.name, "': functions expand to too many bytes");
-  nodes_ -= nodes;
-  bytes_ -= bytes;
+  nodes_ -= count;
+}
+
+void ExpansionBudget::takeBytes(const FunctionProto& function, size_t count) {
+  if (count > bytes_) invalidArgument("Function '", function.name, "': functions expand to too many bytes");
+  bytes_ -= count;
 }
 
 }  // namespace max::onnx

@@ -30,7 +30,8 @@ class Functions {
 class ExpansionBudget {
  public:
   explicit ExpansionBudget(size_t fileBytes);
-  void take(const FunctionProto& function, size_t nodes, size_t bytes);
+  void takeNodes(const FunctionProto& function, size_t count);
+  void takeBytes(const FunctionProto& function, size_t count);
 
  private:
   size_t nodes_;

@@ -114,10 +114,13 @@ Value* GraphBuilder::inputOf(const NodeProto& node, std::string_view name) const
 }
 
 void GraphBuilder::addNode(const NodeProto& proto) {
-  checkInterrupt();
+  if (call_) shared_.budget.takeNodes(call_->function, 1);
   if (const FunctionProto* function = shared_.functions.find(proto)) return callFunction(proto, *function);
   if (plainDomain(proto.domain).empty() && proto.op == "Constant") return addConstant(proto);
+  const size_t before = graph_.nodes().size();
   addOperator(proto);
+  const size_t added = graph_.nodes().size() - before;
+  if (call_ && added > 1) shared_.budget.takeNodes(call_->function, added - 1);
 }
 
 void GraphBuilder::addOperator(const NodeProto& proto) {
@@ -176,11 +179,8 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
 
 void GraphBuilder::expandBody(const FunctionProto& function) {
   for (Bytes bytes : function.nodes) {
-    const size_t before = graph_.nodes().size();
-    shared_.budget.take(function, 1, bytes.size());
+    shared_.budget.takeBytes(function, bytes.size());
     addNode(parseNode(bytes));
-    const size_t added = graph_.nodes().size() - before;
-    if (added > 1 && !shared_.functions.find(parseNode(bytes))) shared_.budget.take(function, added - 1, 0);
   }
 }
 
@@ -196,6 +196,8 @@ GraphBuilder::Resolved GraphBuilder::resolve(const AttributeProto& attribute) co
     const auto& defaults = call->function.defaults;
     const auto argument = std::find_if(given.begin(), given.end(), isNamed);
     const auto fallback = std::find_if(defaults.begin(), defaults.end(), isNamed);
+    if (fallback != defaults.end() && !fallback->referenceName.empty())
+      invalidArgument("Function '", call->function.name, "': the default of '", name, "' refers to a parameter");
     if (argument != given.end())
       found = {&*argument, &call->caller};
     else

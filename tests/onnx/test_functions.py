@@ -151,6 +151,25 @@ class Functions(unittest.TestCase):
         levels.append(function("F40", ["a"], ["b"], [node("Neg", ["a"], ["b"])]))
         self.refuse(model([call("F0", ["x"], ["y"])], levels), "functions expand to more than", "nodes")
 
+    def test_functions_with_subgraphs_that_double_are_refused(self):
+        def level(i):
+            nodes = [node("Neg", ["c"], [f"n{k}"]) for k in range(20)]
+            branch = helper.make_graph(nodes, "branch", [], [helper.make_empty_tensor_value_info("n0")])
+            choose = node("If", ["yes"], ["b"], then_branch=branch, else_branch=branch)
+            yes = node("Constant", [], ["yes"], value=helper.make_tensor("t", TensorProto.BOOL, [], [True]))
+            return function(f"F{i}", ["a"], ["b"], [call(f"F{i + 1}", ["a"], ["c"]), yes, choose,
+                                                    call(f"F{i + 1}", ["c"], ["d"])])
+
+        levels = [level(i) for i in range(12)] + [function("F12", ["a"], ["b"], [node("Neg", ["a"], ["b"])])]
+        self.refuse(model([call("F0", ["x"], ["y"])], levels), "functions expand to more than", "nodes")
+
+    def test_defaults_that_refer_to_parameters_are_refused(self):
+        default = helper.make_attribute("slope", 1.0)
+        default.ref_attr_name = "slope"
+        leaky = reference(node("LeakyRelu", ["a"], ["b"]), "alpha", "slope", AttributeProto.FLOAT)
+        made = function("F", ["a"], ["b"], [leaky], defaults=[default])
+        self.refuse(model([call("F", ["x"], ["y"])], [made]), "the default of 'slope' refers to a parameter")
+
     def test_errors_name_the_way_into_the_function(self):
         made = function("F", ["a"], ["b"], [node("Concat", ["a"], ["b"], "join", axis=7)])
         self.refuse(model([call("F", ["x"], ["y"])], [made]), "node 'F_y/join' (Concat): axis 7 is out of range")
