@@ -77,13 +77,13 @@ Json toJson(const Trace& trace) {
 void profileModel(const ProfileOptions& options) {
   const OpenModel open = openModel(options);
   const std::vector<Buffer> inputs = makeInputs(open, options);
-  for (int i = 0; i < kWarmup; ++i) execute(open, inputs);
+  for (int i = 0; i < kWarmup; ++i) executeValues(open, inputs);
   check(maxSessionClearProfile(open.session));
   check(maxSessionSetProfiling(open.session, MAX_PROFILING_MODE_DETAILED));
   {
     Progress progress("profiling");
     for (int i = 0; i < options.runs; ++i) {
-      execute(open, inputs);
+      executeValues(open, inputs);
       progress.update((i + 1.) / options.runs);
     }
   }

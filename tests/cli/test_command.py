@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import tempfile
@@ -128,6 +129,34 @@ class Info(CommandTest):
             done = run("info", self.folder / name)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
             self.assertIn(name, done.stderr)
+
+
+@unittest.skipUnless(onnx, "numpy and onnx are not installed")
+class Progress(CommandTest):
+    def on_a_terminal(self, *arguments):
+        """What the command writes if standard error is a terminal."""
+        leader, follower = pty.openpty()
+        done = subprocess.Popen([COMMAND, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=follower)
+        os.close(follower)
+        text = b""
+        while True:
+            try:
+                piece = os.read(leader, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(leader)
+        self.assertEqual(done.wait(), 0)
+        return text.decode()
+
+    def test_loads_show_how_far_they_are(self):
+        path = save_model(self.folder / "a.onnx", [("Relu", ["x"], ["y"])], [("x", TensorProto.FLOAT, [4])],
+                          [("y", TensorProto.FLOAT, [4])])
+        text = self.on_a_terminal("run", path)
+        self.assertRegex(text, r"loading \[#+\.*\] +100 %")
+        self.assertTrue(text.endswith("\r\x1b[K"), repr(text[-40:]))  # erased
 
 
 @unittest.skipUnless(onnx, "numpy and onnx are not installed")
@@ -267,6 +296,8 @@ class Run(CommandTest):
         self.assertEqual(out["value"], 2 * [{"dtype": "int64", "shape": [2], "values": [3, 4]}])
         self.assertIn("sequence", self.succeed("run", path))
         self.assertEqual(json.loads(self.succeed("info", path, "--json"))["outputs"][0]["kind"], "sequence")
+        self.assertEqual(json.loads(self.succeed("bench", path, "--seconds", 0, "--json"))["iterations"], 1)
+        self.assertEqual(json.loads(self.succeed("profile", path, "--json"))["operators"][0]["name"], "SequenceConstruct")
 
     def test_dtypes_travel_through_files(self):
         for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",

@@ -9,7 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/active_call.h"
 #include "base/error.h"
+#include "base/tensor.h"
 #include "base/thread_pool.h"
 
 namespace max {
@@ -121,6 +123,39 @@ TEST(ThreadPool, WorksInForkedChildren) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0);
   }
+}
+
+TEST(ThreadPool, StopsBetweenChunks) {
+  std::atomic<bool> flag{false};
+  const Interrupt interrupt(&flag, 0);
+  ActiveCall call;
+  call.interrupt = &interrupt;
+  const ActiveCallScope scope(&call);
+  for (int lanes : {1, 2, 4}) {
+    constexpr int64_t kCount = 1000000;
+    std::atomic<int64_t> done{0}, strangers{0};
+    flag = false;
+    EXPECT_THROW(parallelFor(lanes, kCount, 10,
+                             [&](int64_t begin, int64_t end, int) {
+                               if (activeCall() != &call) ++strangers;
+                               if ((done += end - begin) > 1000) flag = true;
+                             }),
+                 Error);
+    EXPECT_LT(done, kCount);
+    EXPECT_EQ(strangers, 0);
+  }
+}
+
+TEST(ThreadPool, WorkersTakeMemoryFromTheCallersAccount) {
+  const Ref<MemoryAccount> account = makeRef<MemoryAccount>("Test", 1000);
+  ActiveCall call;
+  call.memory = account.get();
+  const ActiveCallScope scope(&call);
+  parallelFor(4, 100, 1, [](int64_t, int64_t, int) { EXPECT_EQ(allocateStorage(200)->size(), 200u); });
+  EXPECT_EQ(account->used(), 0u);
+  EXPECT_GE(account->peak(), 200u);
+  EXPECT_THROW(parallelFor(4, 100, 1, [](int64_t, int64_t, int) { allocateStorage(2000); }), Error);
+  EXPECT_EQ(account->used(), 0u);
 }
 
 TEST(ThreadPool, DefaultLanesFollowTheAffinityMask) {
