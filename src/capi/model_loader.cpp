@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/active_call.h"
 #include "capi/graph.h"
 #include "capi/model_source.h"
 #include "compiler/compile.h"
@@ -99,7 +100,7 @@ class Loader {
   Loader(const LoadRequest& request, Ref<const GraphSource> source) : request_(request), source_(std::move(source)) {}
 
   // Models with this key share what is compiled, if their weights lie in mapped files.
-  void shareAs(const FileIdentity& file) { key_ = GraphKey{file, request_.options.precision}; }
+  void shareAs(const File& file) { key_ = GraphKey{file.identity(), file.path(), request_.options.precision}; }
   // The source will not be there later.
   void forgetSource(const char* why) { forgotten_ = why; }
 
@@ -176,7 +177,7 @@ Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
   const FileSource::Options options{false, copies};
   Loader loader(request, makeRef<FileSource>(loadFile(file), name, options));
   if (copies && isLarge) loader.forgetSource("they were copied from a file that may change");
-  if (!copies) loader.shareAs(file.identity());
+  if (!copies) loader.shareAs(file);
   return loader.run();
 }
 
@@ -215,6 +216,14 @@ ModelOrigin& originOf(const MaxModel& model, const char* what) {
   return origin;
 }
 
+// What is made belongs to the model's session.
+ActiveCall callFor(const MaxModel& model) {
+  ActiveCall call;
+  call.memory = model.session().memory();
+  call.logLevel = model.session().logLevel();
+  return call;
+}
+
 // How many nodes use each weight of the main graph.
 std::map<std::string, size_t> useCounts(const Graph& graph) {
   std::map<std::string, size_t> counts;
@@ -238,6 +247,8 @@ void keepReplaceable(Graph& graph, const std::map<std::string, size_t>& before) 
 
 void replaceWeights(MaxModel& model, std::span<const char* const> names, std::span<MaxBuffer* const> buffers) {
   ModelOrigin& origin = originOf(model, "Weights cannot be replaced");
+  const ActiveCall call = callFor(model);
+  const ActiveCallScope scope(&call);
   const std::lock_guard lock(origin.mutex);
   WeightTable weights = tableOf(names, buffers);
   for (const auto& [name, entry] : origin.weights.entries)
@@ -257,6 +268,8 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
 
 void saveModel(const MaxModel& model, const std::string& path) {
   ModelOrigin& origin = originOf(model, "The model cannot be saved without its weights");
+  const ActiveCall call = callFor(model);
+  const ActiveCallScope scope(&call);
   const std::lock_guard lock(origin.mutex);
   const ImportedModel imported = origin.source->import(origin.weights);
   requireContents(*imported.graph);

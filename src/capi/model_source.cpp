@@ -149,7 +149,10 @@ Ref<SharedGraph> SharedGraph::findEntry(Matches matches) {
 }
 
 Ref<SharedGraph> SharedGraph::find(const GraphKey& key) {
-  Ref<SharedGraph> found = findEntry([&](const Parts& parts) { return parts.hasOwnWeights && parts.key == key; });
+  Ref<SharedGraph> found = findEntry([&](const Parts& parts) {
+    return parts.hasOwnWeights && parts.key.file == key.file && parts.key.precision == key.precision &&
+           (parts.externalFiles.empty() || parts.key.path == key.path);
+  });
   if (!found) return nullptr;
   const auto& files = found->parts().externalFiles;
   return std::all_of(files.begin(), files.end(), isUnchanged) ? found : nullptr;

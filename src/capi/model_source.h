@@ -65,11 +65,11 @@ class BuiltSource final : public GraphSource {
 Ref<Storage> borrowedStorage(const void* data, size_t size);
 Ref<Storage> copiedStorage(const void* data, size_t size);
 
-// What makes two loads the same.
+// What makes two loads the same; the path matters only where external data is beside the file.
 struct GraphKey {
   FileIdentity file;
+  std::string path;
   MaxPrecision precision = MAX_PRECISION_HIGHEST;
-  bool operator==(const GraphKey&) const = default;
 };
 
 // A compiled graph of files that are mapped, known in the process while a model uses it.

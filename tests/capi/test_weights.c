@@ -199,6 +199,37 @@ static void saved_models_load_again(void** state) {
   maxSessionRelease(session);
 }
 
+static void count_release(void* released) { ++*(int*)released; }
+
+/* Tensors of others are used where they lie, and held for as long as the model may read them. */
+static void weights_of_others_are_held(void** state) {
+  (void)state;
+  static float rows[SIZE][SIZE], row[SIZE];
+  const int64_t shape[] = {SIZE, SIZE};
+  int released = 0;
+  MaxModel* model = new_product(1, 2);
+  MaxBuffer *ones = filled(1, 2, SIZE), *buffers[2] = {NULL};
+  MaxDevice* cpu = open_cpu();
+  MaxBufferWrapOptions options = MAX_BUFFER_WRAP_OPTIONS_INIT;
+  options.release = count_release;
+  options.userData = &released;
+  for (int i = 0; i < SIZE; ++i) rows[i][i] = row[i] = 3;
+  CHECK(maxBufferWrap(cpu, rows, MAX_DTYPE_FLOAT32, 2, shape, &options, &buffers[0]));
+  CHECK(maxBufferWrap(cpu, row, MAX_DTYPE_FLOAT32, 1, shape, &options, &buffers[1]));
+  const char* names[] = {"w", "c"};
+  CHECK(maxModelReplaceWeights(model, names, buffers, 2));
+  maxBufferRelease(buffers[0]);
+  maxBufferRelease(buffers[1]);
+  assert_int_equal(released, 0);
+  assert_true(run(model, ones) == 6);
+  replace(model, 1, 2);
+  assert_true(run(model, ones) == SIZE + 2);
+  assert_int_equal(released, 2);
+  maxDeviceRelease(cpu);
+  maxBufferRelease(ones);
+  maxModelRelease(model);
+}
+
 static void files_of_weights(void** state) {
   (void)state;
   char path[64];
@@ -240,6 +271,7 @@ int main(void) {
       TEST(queued_calls_keep_their_weights),
       TEST(saved_models_load_again),
       TEST(files_of_weights),
+      TEST(weights_of_others_are_held),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

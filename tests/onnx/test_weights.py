@@ -8,11 +8,15 @@ import sys
 import tempfile
 import threading
 import unittest
+import warnings
+from unittest import mock
 
 try:
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
+    from onnx.backend.test.loader import load_model_tests
+    import test_nodes
     import weights as w
     from weights import FileModel, Failure, WeightsFile, external, model_of
 except ImportError as error:
@@ -356,6 +360,24 @@ class CompiledModels(WeightsTest):
         self.refused(w.UNIMPLEMENTED, "version 2", call=lambda: FileModel(path))
         path.write_bytes(b"other" + whole)
         self.refused(w.DATA_LOSS, "bad.max", call=lambda: FileModel(path))
+
+
+class CompiledNodes(unittest.TestCase):
+    """ONNX's node tests on models that were saved and loaded again."""
+
+    class Saved:
+        def __new__(cls, data):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "model.max"
+                FileModel(data).save(path)
+                return FileModel(path)
+
+    def test_every_fifth_case(self):
+        warnings.simplefilter("ignore")
+        with mock.patch("library.Model", self.Saved):
+            for case in load_model_tests(kind="node")[::5]:
+                outcome, detail = test_nodes.run_case(case)
+                self.assertNotEqual(outcome, "failed", f"{case.name}: {detail}")
 
 
 # What a child process does with sys.argv[2:], and prints in MB.

@@ -97,8 +97,9 @@ class Packer {
   explicit Packer(const CompileOptions& options) : budget_(options.budget->packed), donor_(options.donor) {}
 
   void run(const Job& job) {
-    if (!isAffordable()) return;
     Node& node = *job.node;
+    // Kernels that pack large weights can do it for each plan as well.
+    if (std::any_of(node.inputs.begin(), node.inputs.end(), isLarge) && !isAffordable()) return;
     node.prepared = donor_.find(node);
     const bool isNew = !node.prepared;
     if (isNew) node.prepared = prepare(job);
@@ -159,8 +160,11 @@ class Packer {
     if (isNew) budget_ -= std::min(budget_, node.prepared->bytes());
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       Value* value = node.inputs[i];
-      if (!node.prepared->replaces(i) || !isLarge(value)) continue;
-      if (++done_[value] == value->uses.size() && !value->isOutput()) giveUp(*value);
+      if (!isLarge(value)) continue;
+      if (!node.prepared->replaces(i))
+        value->constant->dropPages();  // read for now
+      else if (++done_[value] == value->uses.size() && !value->isOutput())
+        giveUp(*value);
     }
   }
 
