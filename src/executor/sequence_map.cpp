@@ -13,14 +13,17 @@ using Elements = std::vector<Ref<Tensor>>;
 
 class FreshOutputs final : public OutputProvider {
  public:
-  explicit FreshOutputs(size_t count) : made_(count) {}
+  FreshOutputs(const NodeInfo& info, size_t count) : info_(info), made_(count) {}
   void* provide(size_t index, DType dtype, const Shape& shape) override {
+    // What holds sequences could be nested without end.
+    if (isObject(dtype)) invalidArgument(info_.node->description(), ": output ", index, " would hold a ", dtype);
     made_[index] = Tensor::allocate(dtype, shape);
     return made_[index]->mutableData();
   }
   Ref<Tensor> take(size_t index) { return selfContained(*std::exchange(made_[index], nullptr)); }
 
  private:
+  const NodeInfo& info_;
   Elements made_;
 };
 
@@ -46,7 +49,7 @@ std::vector<Ref<Tensor>> runSequenceMap(const NodeInfo& info, std::span<const Te
   const size_t outputCount = info.body->program().graph().outputs().size();
   std::vector<Elements> results(outputCount);
   std::vector<TensorArg> arguments(inputs.begin(), inputs.end());
-  FreshOutputs outputs(outputCount);
+  FreshOutputs outputs(info, outputCount);
   for (size_t k = 0; k < length; ++k) {
     for (size_t i = 0; i < info.inputs.size(); ++i)
       if (inputs[i].dtype == DType::Sequence) arguments[i] = argOf(*elementsOf(inputs[i])[k]);

@@ -271,6 +271,11 @@ class Values(unittest.TestCase):
         self.same(run(nodes, pairs, outputs, [elements, elements, np.float32(0.5)])[0], elements)
         with self.assertRaisesRegex(library.Failure, "input 1 has 3 elements, input 0 has 4"):
             run(nodes, pairs, outputs, [elements, elements[:3], np.float32(1)])
+        whole = helper.make_graph([node("Identity", ["seq"], ["all"])], "whole", [tensor("a", FLOAT, None)],
+                                  [sequence("all", FLOAT, None)])
+        with self.assertRaisesRegex(library.Failure, "would be a sequence of values of type sequence of float32"):
+            run([node("SequenceMap", ["seq"], ["deep"], body=whole), node("SequenceLength", ["deep"], ["n"])],
+                [sequence("seq", FLOAT, None)], [tensor("n", INT64, [])], [elements])
 
     def test_optional_through_branches(self):
         held = helper.make_tensor_type_proto(FLOAT, None)

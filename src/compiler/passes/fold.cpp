@@ -28,6 +28,8 @@ bool isFoldable(const Node& node) {
   if (hasTrait(node, kTraitDataDependent)) return false;
   for (const Value* output : node.outputs)
     if (output && holdsPointers(output->type.dtype)) return false;  // their size is in none of the types
+  for (const Value* input : node.inputs)
+    if (input && holdsPointers(input->type.dtype)) return false;  // nor is the work
   return std::all_of(node.inputs.begin(), node.inputs.end(),
                      [](const Value* input) { return !input || input->constant; });
 }

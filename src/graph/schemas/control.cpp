@@ -112,8 +112,11 @@ void inferScan(InferContext& context) {
 // The body runs for each element of a sequence; tensors among the further inputs are the same each time.
 void inferSequenceMap(InferContext& context) {
   const Ref<Graph> body = subgraph(context, "body", context.inputCount(), context.outputCount());
-  for (size_t i = 0; i < context.outputCount(); ++i)
-    context.setOutput(i, TensorType::holding(DType::Sequence, body->outputs()[i]->type));
+  for (size_t i = 0; i < context.outputCount(); ++i) {
+    const TensorType& element = body->outputs()[i]->type;
+    if (isObject(element.dtype)) context.fail("output ", i, " would be a sequence of values of type ", element);
+    context.setOutput(i, TensorType::holding(DType::Sequence, element));
+  }
 }
 
 const OpSchema kSchemas[] = {

@@ -13,7 +13,7 @@ namespace max {
 
 namespace {
 
-constexpr size_t kMostInstructions = size_t{1} << 16;
+constexpr size_t kMostInstructions = size_t{1} << 15;
 constexpr size_t kMostSteps = size_t{1} << 18;  // of compiling: repetitions of nothing make no instructions
 
 bool isIn(const std::vector<std::pair<uint32_t, uint32_t>>& ranges, uint32_t code) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on strings: StringConcat, StringSplit, StringNormalizer, and strings in Equal and Where.
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <unordered_set>
 #include <utility>
 
@@ -15,9 +13,6 @@ namespace max {
 
 namespace {
 
-using reference::broadcastStrides;
-using reference::forEachOffset;
-
 // numpy's broadcasting; the shape rule has checked that the shapes fit.
 Shape broadcast(const Shape& a, const Shape& b) {
   if (a.rank() < b.rank()) return broadcast(b, a);
@@ -27,48 +22,54 @@ Shape broadcast(const Shape& a, const Shape& b) {
   return shape;
 }
 
-struct Pair {
-  std::string_view a, b;
+// A tensor read at the places of a shape that it broadcasts to, by number in row-major order.
+class Spread {
+ public:
+  Spread(const Tensor& tensor, const Shape& shape)
+      : tensor_(tensor), shape_(shape), strides_(reference::broadcastStrides(tensor.shape(), shape)) {}
+
+  int64_t offset(size_t place) const {
+    auto rest = static_cast<int64_t>(place);
+    int64_t offset = 0;
+    for (int axis = shape_.rank() - 1; axis >= 0; --axis) {
+      offset += rest % shape_[axis] * strides_[axis];
+      rest /= shape_[axis];
+    }
+    return offset;
+  }
+  std::string_view text(size_t place) const { return textAt(tensor_, offset(place)); }
+  bool flag(size_t place) const { return tensor_.as<bool>()[offset(place)]; }
+
+ private:
+  const Tensor& tensor_;
+  Shape shape_, strides_;
 };
 
-// The pairs of two broadcast string tensors, in order.
-std::vector<Pair> pairsOf(const Tensor& a, const Tensor& b, const Shape& shape) {
-  std::vector<Pair> pairs;
-  pairs.reserve(static_cast<size_t>(shape.count()));
-  forEachOffset<2>(shape, {broadcastStrides(a.shape(), shape), broadcastStrides(b.shape(), shape)},
-                   [&](int64_t, const std::array<int64_t, 2>& at) {
-                     pairs.push_back({textAt(a, at[0]), textAt(b, at[1])});
-                   });
-  return pairs;
-}
+char* append(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
 
 Results stringConcat(const Node&, Arguments inputs) {
   const Shape shape = broadcast(inputs[0]->shape(), inputs[1]->shape());
-  const std::vector<Pair> pairs = pairsOf(*inputs[0], *inputs[1], shape);
+  const Spread a(*inputs[0], shape), b(*inputs[1], shape);
   return {stringTensor(
-      shape, [&](size_t i) { return checkedAdd(pairs[i].a.size(), pairs[i].b.size()); },
-      [&](size_t i, char* to) {
-        std::copy(pairs[i].b.begin(), pairs[i].b.end(), std::copy(pairs[i].a.begin(), pairs[i].a.end(), to));
-      })};
+      shape, [&](size_t i) { return checkedAdd(a.text(i).size(), b.text(i).size()); },
+      [&](size_t i, char* to) { append(append(to, a.text(i)), b.text(i)); })};
 }
 
 Results equalStrings(const Node&, Arguments inputs) {
   const Shape shape = broadcast(inputs[0]->shape(), inputs[1]->shape());
+  const Spread a(*inputs[0], shape), b(*inputs[1], shape);
   Ref<Tensor> result = Tensor::allocate(DType::Bool, shape);
   bool* out = static_cast<bool*>(result->mutableData());
-  for (const Pair& pair : pairsOf(*inputs[0], *inputs[1], shape)) *out++ = pair.a == pair.b;
+  for (size_t i = 0; i < static_cast<size_t>(result->count()); ++i) out[i] = a.text(i) == b.text(i);
   return {std::move(result)};
 }
 
 Results whereStrings(const Node&, Arguments inputs) {
   const Shape shape = broadcast(broadcast(inputs[0]->shape(), inputs[1]->shape()), inputs[2]->shape());
-  std::vector<std::string_view> chosen;
-  const auto strides = [&](size_t i) { return broadcastStrides(inputs[i]->shape(), shape); };
-  forEachOffset<3>(shape, {strides(0), strides(1), strides(2)}, [&](int64_t, const std::array<int64_t, 3>& at) {
-    const size_t source = inputs[0]->as<bool>()[at[0]] ? 1 : 2;
-    chosen.push_back(textAt(*inputs[source], at[source]));
-  });
-  return {stringTensor(shape, chosen)};
+  const Spread condition(*inputs[0], shape), a(*inputs[1], shape), b(*inputs[2], shape);
+  const auto chosen = [&](size_t i) { return condition.flag(i) ? a.text(i) : b.text(i); };
+  return {stringTensor(
+      shape, [&](size_t i) { return chosen(i).size(); }, [&](size_t i, char* to) { append(to, chosen(i)); })};
 }
 
 using Parts = std::vector<std::string_view>;
@@ -124,8 +125,7 @@ Results stringSplit(const Node& node, Arguments inputs) {
     return i % longest < parts.size() ? parts[i % longest] : std::string_view();
   };
   return {stringTensor(
-              shape, [&](size_t i) { return part(i).size(); },
-              [&](size_t i, char* to) { std::copy(part(i).begin(), part(i).end(), to); }),
+              shape, [&](size_t i) { return part(i).size(); }, [&](size_t i, char* to) { append(to, part(i)); }),
           std::move(counts)};
 }
 
