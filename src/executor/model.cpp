@@ -120,10 +120,8 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
     if (given_ && given_[index]) {
       max::checkOutputType(index, *given_[index], dtype, shape);
       buffer = max::Ref<MaxBuffer>(given_[index]);
-    } else if (&stream_ == &model_.device().defaultStream()) {
-      buffer = model_.pools_[index]->take(stream_, dtype, shape);
     } else {
-      buffer = MaxBuffer::allocate(stream_, dtype, shape);
+      buffer = allocate(index, dtype, shape);
     }
     return buffer->data();
   }
@@ -157,6 +155,16 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   }
 
  private:
+  // A failure names the output.
+  max::Ref<MaxBuffer> allocate(size_t index, max::DType dtype, const max::Shape& shape) {
+    try {
+      if (&stream_ == &model_.device().defaultStream()) return model_.pools_[index]->take(stream_, dtype, shape);
+      return MaxBuffer::allocate(stream_, dtype, shape);
+    } catch (const max::Error& error) {
+      max::fail(error.status(), "Output '", model_.outputs()[index].name, "' (", dtype, shape, "): ", error.message());
+    }
+  }
+
   void* provideObject(size_t index, max::DType dtype, const max::Shape& shape) {
     if (given_ && given_[index])
       max::invalidArgument("Output at position ", index, " is ", dtype, ", which no given buffer can take");
