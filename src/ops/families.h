@@ -44,6 +44,7 @@
   X(anyQuantizeKernels)               \
   X(mlTreeKernels)                    \
   X(mlLinearKernels)                  \
+  X(mlSvmKernels)                     \
   X(mlFeatureKernels)                 \
   X(mlLabelKernels)                   \
   X(mlMapKernels)                     \

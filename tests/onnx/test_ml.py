@@ -395,7 +395,7 @@ class Mistakes(unittest.TestCase):
 
     def test_lists(self):
         self.refused(["coefficients", "3 elements, needs 2"], op="LinearRegressor", columns=2, coefficients=[1.0] * 3)
-        self.refused(["support_vectors", "1 elements, needs 4"], op="SVMRegressor", columns=2, n_supports=2,
+        self.refused(["support_vectors", "1 elements for 2 vectors"], op="SVMRegressor", columns=2, n_supports=2,
                      coefficients=[1.0] * 2, rho=[0.0], support_vectors=[1.0], kernel_type="RBF")
         self.refused(["kernel_type", "COSINE"], op="SVMRegressor", columns=1, n_supports=1, coefficients=[1.0],
                      rho=[0.0], support_vectors=[1.0], kernel_type="COSINE")

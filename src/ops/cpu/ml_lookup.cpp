@@ -24,12 +24,17 @@ void sortAndKeepLast(Entries& entries) {
   entries.resize(kept);
 }
 
-template <class Entries, class Key>
-int64_t findIn(const Entries& entries, Key key) {
-  const auto entry =
-      std::lower_bound(entries.begin(), entries.end(), key,
-                       [](const auto& candidate, const Key& wanted) { return candidate.first < wanted; });
-  return entry != entries.end() && entry->first == key ? entry->second : -1;
+// A key is at most so many slots behind its own.
+constexpr size_t kMostProbes = 16;
+
+uint64_t hashOf(uint64_t key) {
+  key *= 0x9E3779B97F4A7C15u;
+  return key ^ key >> 32;
+}
+uint64_t hashOf(std::string_view text) {
+  uint64_t hash = 0xCBF29CE484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return hashOf(hash);
 }
 
 }  // namespace
@@ -72,6 +77,40 @@ Lookup::Lookup(Ref<const Tensor> keys) : keys_(std::move(keys)) {
   }
   sortAndKeepLast(texts_);
   sortAndKeepLast(numbers_);
+  if (!(keys_->dtype() == DType::String ? fillSlots(texts_) : fillSlots(numbers_))) slots_.clear();
+}
+
+// False if keys have too often the same hash.
+template <class Key>
+bool Lookup::fillSlots(const Entries<Key>& entries) {
+  size_t size = 16;
+  while (size < 2 * entries.size()) size *= 2;
+  slots_.assign(size, 0);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    size_t probe = 0;
+    const uint64_t hash = hashOf(entries[i].first);
+    while (probe < kMostProbes && slots_[(hash + probe) & (size - 1)]) ++probe;
+    if (probe == kMostProbes || i >= UINT32_MAX) return false;
+    slots_[(hash + probe) & (size - 1)] = static_cast<uint32_t>(i) + 1;
+  }
+  return true;
+}
+
+template <class Key>
+int64_t Lookup::findIn(const Entries<Key>& entries, Key key) const {
+  if (slots_.empty()) {
+    const auto entry =
+        std::lower_bound(entries.begin(), entries.end(), key,
+                         [](const auto& candidate, const Key& wanted) { return candidate.first < wanted; });
+    return entry != entries.end() && entry->first == key ? entry->second : -1;
+  }
+  const uint64_t hash = hashOf(key);
+  for (size_t probe = 0; probe < kMostProbes; ++probe) {
+    const uint32_t slot = slots_[(hash + probe) & (slots_.size() - 1)];
+    if (slot == 0) return -1;
+    if (entries[slot - 1].first == key) return entries[slot - 1].second;
+  }
+  return -1;
 }
 
 int64_t Lookup::find(DType dtype, const void* data, int64_t i) const {

@@ -11,7 +11,7 @@
 
 namespace max::ml {
 
-// A sorted table: unlike one of hashes, no file can make it slow.
+// A table of hashes, or, if too many keys have the same, a sorted one: no file can make it slow.
 class Lookup {
  public:
   Lookup() = default;
@@ -27,9 +27,15 @@ class Lookup {
   template <class Key>
   using Entries = std::vector<std::pair<Key, int64_t>>;
 
+  template <class Key>
+  bool fillSlots(const Entries<Key>& entries);
+  template <class Key>
+  int64_t findIn(const Entries<Key>& entries, Key key) const;
+
   Ref<const Tensor> keys_;
   Entries<std::string_view> texts_;
   Entries<uint64_t> numbers_;
+  std::vector<uint32_t> slots_;  // by hash: number of an entry, and one; empty = the entries are searched
 };
 
 // Integers as themselves, floats as the bits of a double, zeros and NaNs being one each.

@@ -119,6 +119,10 @@ std::span<const std::string> stringsOf(const Node& node, std::string_view attrib
   return listOf<std::string>(node, attribute, "strings");
 }
 
+void store(float* out, std::span<const double> scores) {
+  std::transform(scores.begin(), scores.end(), out, [](double score) { return static_cast<float>(score); });
+}
+
 void requireCount(const Node& node, const char* attribute, size_t count, size_t needed) {
   require(count == needed, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute '", attribute, "' has ", count,
           " elements, needs ", needed);

@@ -24,6 +24,10 @@ size_t largestOf(std::span<const double> scores);  // the first of equal ones; N
 std::span<const float> floatsOf(const Node& node, std::string_view attribute);
 std::span<const int64_t> integersOf(const Node& node, std::string_view attribute);
 std::span<const std::string> stringsOf(const Node& node, std::string_view attribute);
+inline bool isPresent(const KernelRequest& request, size_t output) {
+  return output < request.outputs.size() && request.outputs[output].present();
+}
+void store(float* out, std::span<const double> scores);
 // Fails naming the node unless a list has `needed` elements.
 void requireCount(const Node& node, const char* attribute, size_t count, size_t needed);
 
