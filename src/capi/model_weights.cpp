@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of loaded models: replacing, saving.
 #include "capi/guard.h"
+#include "capi/load_scope.h"
 #include "capi/model_loader.h"
 #include "max/model.h"
 
@@ -19,6 +20,7 @@ MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names, MaxB
       max::require(weights[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Weight ", i, " ('", names[i], "') is NULL");
     }
     const auto size = static_cast<size_t>(count);
+    const max::capi::LoadScope scope(model->session(), MAX_MODEL_LOAD_OPTIONS_INIT);
     max::capi::replaceWeights(*model, {names, size}, {weights, size});
   });
 }
@@ -27,6 +29,7 @@ MaxStatus maxModelSave(const MaxModel* model, const char* path) {
   return guard([&] {
     requireArgument(model, "model");
     requireArgument(path, "path");
+    const max::capi::LoadScope scope(model->session(), MAX_MODEL_LOAD_OPTIONS_INIT);
     max::capi::saveModel(*model, path);
   });
 }

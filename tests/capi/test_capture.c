@@ -111,6 +111,50 @@ static void verification_sees_other_steps(void** state) {
   maxDeviceRelease(cpu);
 }
 
+/* x * w, w a weight of ones. */
+static MaxModel* new_weighted(MaxSession* session) {
+  const int64_t two[] = {2};
+  const char* name = "w";
+  MaxGraph* graph = new_graph("weighted");
+  MaxGraphValue *x = add_input(graph, "x", MAX_DTYPE_FLOAT32, 1, two), *w = NULL;
+  CHECK(maxGraphAddWeight(graph, "w", MAX_DTYPE_FLOAT32, 1, two, NULL, &w));
+  CHECK(maxGraphAddOutput(graph, add_node(graph, "Mul", "scale", x, w), "y"));
+  MaxBuffer* weight = new_floats(1, two, 1);
+  MaxModelLoadOptions options = MAX_MODEL_LOAD_OPTIONS_INIT;
+  options.weightNames = &name;
+  options.weights = &weight;
+  options.weightCount = 1;
+  MaxModel* model = NULL;
+  CHECK(maxModelCompile(session, graph, &options, &model));
+  maxBufferRelease(weight);
+  maxGraphRelease(graph);
+  return model;
+}
+
+static void captures_keep_their_weights(void** state) {
+  (void)state;
+  const char* name = "w";
+  MaxSession* session = new_session(0);
+  MaxModel* model = new_weighted(session);
+  MaxBuffer* input = new_floats(1, (const int64_t[]){2}, 3);
+  MaxBuffer* weight = new_floats(1, (const int64_t[]){2}, 10);
+  MaxBuffer* output = NULL;
+  CHECK(maxModelCapture(model, 1, &input, 1, NULL, &output, 1));
+  CHECK(maxModelReplaceWeights(model, &name, &weight, 1));
+  fill(input, 4);
+  CHECK(maxModelReplay(model, 1, &input, 1, NULL));
+  assert_float_equal(first_of(output), 4, 0);
+  CHECK_FAILS(maxModelVerifyReplay(model, 1, &input, 1, NULL), MAX_STATUS_FAILED_PRECONDITION, "weights");
+  maxBufferRelease(output);
+  output = execute(model, input);
+  assert_float_equal(first_of(output), 40, 0);
+  maxBufferRelease(output);
+  maxBufferRelease(input);
+  maxBufferRelease(weight);
+  maxModelRelease(model);
+  maxSessionRelease(session);
+}
+
 static void replays_on_a_stream(void** state) {
   (void)state;
   struct fixture f = set_up();
@@ -216,6 +260,7 @@ int main(void) {
       TEST(replays_read_and_write_the_captured_buffers),
       TEST(keys_are_apart),
       TEST(verification_sees_other_steps),
+      TEST(captures_keep_their_weights),
       TEST(replays_on_a_stream),
       TEST(given_outputs_are_captured),
       TEST(bad_input),
