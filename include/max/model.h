@@ -188,7 +188,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelCompile(const MaxSession* session, const
  * @retval MAX_STATUS_NOT_FOUND  The model has no weight of a name; the message names it.
  * @retval MAX_STATUS_INVALID_ARGUMENT  A buffer is not of the weight's dtype and shape.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The model's own weights are not kept: more than 16 MB that were loaded from
- *     memory, copied by copyWeights, or built in code.
+ *     memory, copied by copyWeights, or built in code; or the model's file has changed.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names,

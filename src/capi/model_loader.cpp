@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
-#include "base/active_call.h"
 #include "capi/graph.h"
 #include "capi/model_source.h"
 #include "compiler/compile.h"
@@ -170,12 +170,28 @@ class Loader {
 
 }  // namespace
 
+namespace {
+
+// In whatever folder the process is later.
+FileSource::Options optionsFor(const std::string& path) {
+  const std::filesystem::path whole = std::filesystem::absolute(path);
+  return {path, whole.parent_path().string(), false, false};
+}
+
+Ref<const GraphSource> sourceOf(const File& file, const FileSource::Options& options) {
+  if (file.size() <= kMapThreshold)
+    return makeRef<RereadSource>(file, std::filesystem::absolute(file.path()).string(), options);
+  return makeRef<FileSource>(MappedFile::share(file), options);
+}
+
+}  // namespace
+
 Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
-  const std::string name = findModelFile(path);
-  const File file = File::openForRead(name);
+  const File file = File::openForRead(findModelFile(path));
   const bool isLarge = file.size() > kMapThreshold, copies = request.options.copyWeights != 0;
-  const FileSource::Options options{false, copies};
-  Loader loader(request, makeRef<FileSource>(loadFile(file), name, options));
+  FileSource::Options options = optionsFor(file.path());
+  options.copyFile = options.copyExternal = copies;
+  Loader loader(request, sourceOf(file, options));
   if (copies && isLarge) loader.forgetSource("they were copied from a file that may change");
   if (!copies) loader.shareAs(file);
   return loader.run();
@@ -183,9 +199,11 @@ Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
 
 Ref<MaxModel> loadModel(const LoadRequest& request, const void* data, size_t size) {
   const bool isLarge = size > kMapThreshold;
-  const FileSource::Options options{true, isLarge};  // copied one by one, so that each can go when it is packed
   const Ref<Storage> bytes = isLarge ? borrowedStorage(data, size) : copiedStorage(data, size);
-  Loader loader(request, makeRef<FileSource>(bytes, "model in memory", options));
+  FileSource::Options options;
+  options.name = "model in memory";
+  options.copyFile = isLarge;  // weight by weight, so that each can go when it is packed
+  Loader loader(request, makeRef<FileSource>(bytes, options));
   if (isLarge) loader.forgetSource("the model was loaded from memory, which is not kept");
   return loader.run();
 }
@@ -198,8 +216,8 @@ Ref<MaxModel> compileModel(const LoadRequest& request, const Graph& graph) {
 }
 
 Ref<MaxModelInfo> inspectModel(const std::string& path) {
-  const std::string name = findModelFile(path);
-  const auto source = makeRef<FileSource>(loadFile(File::openForRead(name)), name, FileSource::Options());
+  const File file = File::openForRead(findModelFile(path));
+  const auto source = makeRef<FileSource>(loadFile(file), optionsFor(file.path()));
   Ref<MaxModelInfo> report = reportOf(source->inspect());
   const ModelOutline outline = outlineOnnx(source->onnxFile());
   for (const auto& [tensor, type] : outline.inputs) report->inputs.emplace_back(tensor, type);
@@ -216,12 +234,12 @@ ModelOrigin& originOf(const MaxModel& model, const char* what) {
   return origin;
 }
 
-// What is made belongs to the model's session.
-ActiveCall callFor(const MaxModel& model) {
-  ActiveCall call;
-  call.memory = model.session().memory();
-  call.logLevel = model.session().logLevel();
-  return call;
+// External data that changed would mix old and new weights.
+void requireUnchanged(const SharedGraph::Parts& before, const ImportedModel& imported) {
+  for (const auto& [path, storage] : imported.externalFiles)
+    for (const auto& [oldPath, identity] : before.externalFiles)
+      require(path != oldPath || *storage->file() == identity, MAX_STATUS_FAILED_PRECONDITION, "External data '", path,
+              "' has changed since the model was loaded");
 }
 
 // How many nodes use each weight of the main graph.
@@ -247,8 +265,6 @@ void keepReplaceable(Graph& graph, const std::map<std::string, size_t>& before) 
 
 void replaceWeights(MaxModel& model, std::span<const char* const> names, std::span<MaxBuffer* const> buffers) {
   ModelOrigin& origin = originOf(model, "Weights cannot be replaced");
-  const ActiveCall call = callFor(model);
-  const ActiveCallScope scope(&call);
   const std::lock_guard lock(origin.mutex);
   WeightTable weights = tableOf(names, buffers);
   for (const auto& [name, entry] : origin.weights.entries)
@@ -256,6 +272,7 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
   ImportedModel imported = origin.source->import(weights);
   requireUsed(weights);
   SharedGraph::Parts parts = origin.shared->parts();
+  requireUnchanged(parts, imported);
   compileFor(model.session(), *origin.source, origin.shared.get(), *imported.graph);
   parts.hasOwnWeights = false;
   parts.graph = imported.graph;
@@ -268,10 +285,9 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
 
 void saveModel(const MaxModel& model, const std::string& path) {
   ModelOrigin& origin = originOf(model, "The model cannot be saved without its weights");
-  const ActiveCall call = callFor(model);
-  const ActiveCallScope scope(&call);
   const std::lock_guard lock(origin.mutex);
   const ImportedModel imported = origin.source->import(origin.weights);
+  requireUnchanged(origin.shared->parts(), imported);
   requireContents(*imported.graph);
   if (!origin.source->isStored()) {
     const std::map<std::string, size_t> before = useCounts(*imported.graph);

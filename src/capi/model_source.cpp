@@ -77,21 +77,17 @@ Ref<Storage> copiedStorage(const void* data, size_t size) {
   return copy;
 }
 
-FileSource::FileSource(Ref<Storage> file, std::string name, const Options& options)
-    : file_(std::move(file)), name_(std::move(name)), options_(options) {
-  if (isCompiledModel(*file_)) compiled_ = openCompiledModel(file_, name_);
+FileSource::FileSource(Ref<Storage> file, const Options& options) : file_(std::move(file)), options_(options) {
+  if (isCompiledModel(*file_)) compiled_ = openCompiledModel(file_, options_.name);
 }
 
 ImportOptions FileSource::importOptions() const {
   ImportOptions options;
-  options.source = name_;
+  options.source = options_.name;
+  options.folder = options_.folder;
   options.isSupported = &isSupported;
-  options.copyFile = options.copyExternal = options_.copyWeights;
-  if (!options_.isInMemory) {
-    const size_t slash = name_.rfind('/');
-    options.folder = slash == std::string::npos ? "." : name_.substr(0, slash + 1);
-    options.copyFile &= isMapped();
-  }
+  options.copyFile = options_.copyFile;
+  options.copyExternal = options_.copyExternal;
   if (isStored()) {
     options.compiledData = file_;
     options.compiledDataOffset = compiled_.dataOffset;
@@ -104,11 +100,23 @@ ImportedModel FileSource::import(const WeightTable& weights) const {
   options.weights = &weights;
   ImportedModel imported = importOnnx(isStored() ? compiled_.graph : file_, options);
   for (auto& [path, storage] : imported.externalFiles) path = concat(options.folder, "/", path);
-  if (options_.copyWeights) imported.externalFiles.clear();
+  if (options.copyExternal) imported.externalFiles.clear();
   return imported;
 }
 
 ModelInfo FileSource::inspect() const { return inspectOnnx(isStored() ? compiled_.graph : file_, importOptions()); }
+
+RereadSource::RereadSource(const File& file, std::string path, const FileSource::Options& options)
+    : path_(std::move(path)), identity_(file.identity()), options_(options), isStored_(isCompiledModel(file)) {
+  options_.copyFile = true;
+}
+
+ImportedModel RereadSource::import(const WeightTable& weights) const {
+  const File file = File::openForRead(path_);
+  require(file.identity() == identity_, MAX_STATUS_FAILED_PRECONDITION, options_.name,
+          ": The file has changed since it was loaded");
+  return makeRef<FileSource>(readFile(file), options_)->import(weights);
+}
 
 // Types are inferred again, since shapes may depend on contents.
 ImportedModel BuiltSource::import(const WeightTable& weights) const {

@@ -28,11 +28,12 @@ class GraphSource : public RefCounted {
 class FileSource final : public GraphSource {
  public:
   struct Options {
-    bool isInMemory = false;   // has no folder
-    bool copyWeights = false;  // of mapped and borrowed memory
+    std::string name;    // what messages call it
+    std::string folder;  // for external data; empty = none
+    bool copyFile = false;
+    bool copyExternal = false;
   };
-  // `name` is its path, or what messages call it.
-  FileSource(Ref<Storage> file, std::string name, const Options& options);
+  FileSource(Ref<Storage> file, const Options& options);
 
   ImportedModel import(const WeightTable& weights) const override;
   bool isStored() const override { return bool(compiled_.graph); }
@@ -45,9 +46,23 @@ class FileSource final : public GraphSource {
   ImportOptions importOptions() const;
 
   Ref<Storage> file_;
-  std::string name_;
   Options options_;
   CompiledModel compiled_;  // if it is one
+};
+
+// A small file, which is read whenever somebody wants it, instead of being kept beside what is made of it.
+class RereadSource final : public GraphSource {
+ public:
+  RereadSource(const File& file, std::string path, const FileSource::Options& options);
+  // FAILED_PRECONDITION if the file is not what it was.
+  ImportedModel import(const WeightTable& weights) const override;
+  bool isStored() const override { return isStored_; }
+
+ private:
+  std::string path_;
+  FileIdentity identity_;
+  FileSource::Options options_;
+  bool isStored_;
 };
 
 // A graph built in code.

@@ -136,6 +136,13 @@ bool isCompiledModel(const Storage& file) {
   return file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
+bool isCompiledModel(const File& file) {
+  std::array<unsigned char, kMagic.size()> magic{};
+  if (file.size() < magic.size()) return false;
+  file.read(magic.data(), magic.size(), 0);
+  return magic == kMagic;
+}
+
 CompiledModel openCompiledModel(const Ref<Storage>& file, const std::string& name) {
   Header header;
   require(file->size() >= sizeof header, MAX_STATUS_DATA_LOSS, name, ": Compiled model is damaged: it has ",

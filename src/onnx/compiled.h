@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "base/tensor.h"
+#include "base/file.h"
 #include "onnx/import.h"
 
 namespace max {
 
 bool isCompiledModel(const Storage& file);
+bool isCompiledModel(const File& file);
 
 // Where the parts of the file are.
 struct CompiledModel {

@@ -163,7 +163,8 @@ Ref<Tensor> TensorReader::given(const TensorProto& proto, const WeightTable::Ent
 // Kernels rely on elements that are aligned to their size; a protobuf file aligns nothing.
 Ref<Tensor> TensorReader::viewOrCopy(DType dtype, const Shape& shape, const Bytes& bytes, bool isWeight) const {
   const auto view = makeRef<Tensor>(dtype, shape, bytes.data, bytes.owner);
-  if (bytes.owner == file_ ? options_.copyFile : options_.copyExternal) {
+  const bool isExternal = !(bytes.owner == file_ || bytes.owner == options_.compiledData);
+  if (isExternal ? options_.copyExternal : options_.copyFile) {
     Ref<Storage> copy = allocateLastingStorage(view->bytes());
     view->copyTo(copy->data());
     const void* data = copy->data();

@@ -271,6 +271,21 @@ class Replacing(WeightsTest):
             thread.join()
         self.assertEqual(wrong, [])
 
+    def test_files_that_have_changed(self):
+        b, c = self.floats(64, 512), self.floats(512)
+        tensors = [external("b", [64, 512], "w.bin"), numpy_helper.from_array(c, "c")]
+        path = self.write("model.onnx", self.product(*tensors))
+        self.write("w.bin", b.tobytes())
+        model = FileModel(path)
+        self.write("new.bin", (2 * b).tobytes()).replace(self.folder / "w.bin")
+        self.refused(w.FAILED_PRECONDITION, "w.bin", "changed", call=lambda: model.replace({"c": c}))
+        model = FileModel(path)
+        self.write("new.onnx", self.product(*tensors)).replace(path)
+        self.refused(w.FAILED_PRECONDITION, "model.onnx", "changed", call=lambda: model.replace({"c": c}))
+        path.unlink()
+        self.refused(w.NOT_FOUND, "model.onnx", call=lambda: model.save(self.folder / "out"))
+        self.check_product(model, 2 * b, c)
+
     def test_weights_that_are_not_kept(self):
         b = self.floats(64, 70000)
         data = model_of([helper.make_node("MatMul", ["x", "b"], ["y"])], [("x", [1, 64])], [("y", [1, 70000])],
