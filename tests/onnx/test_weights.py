@@ -377,6 +377,59 @@ class CompiledModels(WeightsTest):
         self.refused(w.DATA_LOSS, "bad.max", call=lambda: FileModel(path))
 
 
+def node(op, inputs, output="y", **attributes):
+    return helper.make_node(op, inputs.split(","), [output], **attributes)
+
+
+class LargeWeights(WeightsTest):
+    """Operators whose weights are packed and given up, where they lie in mapped files too, against weights as inputs."""
+
+    def cases(self):
+        """(nodes, shapes of inputs, shapes of weights)"""
+        image = {"x": (1, 64, 9, 9)}
+        for padding in ("SAME_UPPER", "VALID", "NOTSET"):
+            yield [node("Conv", "x,w,b", auto_pad=padding)], image, {"w": (64, 64, 3, 3), "b": (64,)}
+        yield [node("Conv", "x,w", strides=[2])], {"x": (2, 64, 33)}, {"w": (128, 64, 5)}
+        yield [node("Conv", "x,w", pads=[1] * 6)], {"x": (1, 32, 5, 5, 5)}, {"w": (32, 32, 3, 3, 3)}
+        yield [node("Conv", "x,w", group=2, dilations=[2, 2])], image, {"w": (128, 32, 3, 3)}
+        yield [node("Conv", "x,w", group=2048)], {"x": (1, 2048, 5, 5)}, {"w": (2048, 1, 3, 3)}
+        for padding in ("SAME_UPPER", "NOTSET"):
+            yield [node("ConvTranspose", "x,w", strides=[2, 2], auto_pad=padding)], image, {"w": (64, 64, 3, 3)}
+        yield [node("MatMul", "x,w")], {"x": (3, 20000)}, {"w": (20000,)}
+        yield [node("MatMul", "x,w")], {"x": (3, 200000)}, {"w": (200000, 2)}
+        yield [node("MatMul", "x,w")], {"x": (8, 3, 64)}, {"w": (8, 64, 512)}
+        yield [node("MatMul", "w,x")], {"x": (512, 3)}, {"w": (64, 512)}
+        yield [node("Gemm", "x,w,c", transB=1, alpha=0.5, beta=2.0)], {"x": (5, 512), "c": (5, 128)}, {"w": (128, 512)}
+        yield [node("Gemm", "x,w,c", transA=1)], {"x": (512, 5)}, {"w": (512, 128), "c": (1, 128)}
+        yield [node("Transpose", "w", "t", perm=[1, 0]), node("MatMul", "x,w", "a"),
+               node("Gemm", "a,w", "b", transB=1), node("Add", "b,t")], {"x": (300, 256)}, {"w": (256, 300)}
+        yield [node("LSTM", "x,w,r,b", hidden_size=64)], {"x": (5, 2, 64)}, {"w": (1, 256, 64), "r": (1, 256, 64),
+                                                                            "b": (1, 512)}
+        yield [node("LSTM", "x,w,r,,,,,p", hidden_size=64, direction="bidirectional", clip=0.5)], \
+            {"x": (5, 2, 64)}, {"w": (2, 256, 64), "r": (2, 256, 64), "p": (2, 192)}
+        yield [node("GRU", "x,w,r", hidden_size=96)], {"x": (5, 2, 64)}, {"w": (1, 288, 64), "r": (1, 288, 96)}
+        yield [node("MatMul", "x,w", "a"), node("Add", "a,b", "c"), node("Add", "c,d")], {"x": (2, 8)}, \
+            {"w": (8, 30000), "b": (1, 30000), "d": (30000,)}
+
+    def test_where_they_are_known_and_where_not(self):
+        path = self.folder / "model.onnx"
+        for nodes, shapes, weights in self.cases():
+            inputs = {name: self.floats(*shape) / 8 for name, shape in shapes.items()}
+            tensors = {name: self.floats(*shape) / 8 for name, shape in weights.items()}
+            everything = [(name, value.shape) for name, value in {**inputs, **tensors}.items()]
+            open_model = FileModel(model_of(nodes, everything, [("y", None)]))
+            expected = open_model.run([*inputs.values(), *tensors.values()])[0]
+            for is_known in (True, False):
+                ports = [(name, value.shape if is_known else None) for name, value in inputs.items()]
+                data = model_of(nodes, ports, [("y", None)], tensors)
+                # An unknown field makes the file so long that it is mapped, with its weights at odd places.
+                for whole in (data, data + b"\xfa\x01\x80\x80\x80\x09" + bytes(9 << 21)):
+                    path.write_bytes(whole)
+                    with self.subTest(f"{nodes[-1].op_type} {weights} {is_known} {len(whole)}"):
+                        np.testing.assert_allclose(FileModel(path).run(list(inputs.values()))[0], expected, rtol=1e-3,
+                                                   atol=1e-3)
+
+
 class CompiledNodes(unittest.TestCase):
     """ONNX's node tests on models that were saved and loaded again."""
 
@@ -459,13 +512,17 @@ def growth_of_second(path, other):
 
 @child
 def growth_by_replacing(path):
-    model = FileModel(path)
-    model.run(INPUTS)
+    model, other = FileModel(path), FileModel(path)
+    expected = model.run(INPUTS)
+    other.run(INPUTS)
     before = w.memory("VmRSS")
     w.reset_peak()
     model.replace({"w3": np.zeros((1024, 1024), np.float32)})
     assert not model.run(INPUTS)[0].any()
     print(w.memory("VmHWM") - before)
+    for unchanged in (other, FileModel(path)):
+        for mine, right in zip(unchanged.run(INPUTS), expected):
+            np.testing.assert_array_equal(mine, right)
 
 
 @child
@@ -512,6 +569,22 @@ class Memory(WeightsTest):
         self.write("new.bin", data).replace(self.folder / "big.bin")
         self.assertFalse(FileModel(path).run(INPUTS)[0].any())
         np.testing.assert_array_equal(first.run(INPUTS)[0], before)
+
+    def test_threads_that_load_the_same_file(self):
+        expected, wrong = FileModel(self.path).run(INPUTS), []
+
+        def load():
+            for _ in range(3):
+                for mine, right in zip(FileModel(self.path).run(INPUTS), expected):
+                    if not np.array_equal(mine, right):
+                        wrong.append(mine)
+
+        threads = [threading.Thread(target=load) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
 
     def test_replacing_keeps_the_others(self):
         # Folded weights (here the convolution's) are made again.
