@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
 // integers, with one scale for all or one per index of an axis.
+#include "ops/cpu/quantize.h"
+
 #include <algorithm>
 
 #include "ops/cpu/movement.h"
-#include "ops/cpu/quantize.h"
 #include "ops/families.h"
 
 namespace max {
@@ -19,6 +20,18 @@ void quantizeAll(const QuantizeTable& table, const float* x, uint8_t* y, int64_t
 
 void quantizeAll(const QuantizeTable& table, const float* x, int8_t* y, int64_t count, float scale, float zero) {
   table.toSigned(x, y, count, scale, zero);
+}
+
+void dequantizeAll(const QuantizeTable& table, const uint8_t* x, float* y, int64_t count, float scale, float zero) {
+  table.fromUnsigned(x, y, count, scale, zero);
+}
+
+void dequantizeAll(const QuantizeTable& table, const int8_t* x, float* y, int64_t count, float scale, float zero) {
+  table.fromSigned(x, y, count, scale, zero);
+}
+
+void dequantizeAll(const QuantizeTable&, const int32_t* x, float* y, int64_t count, float scale, float zero) {
+  for (int64_t i = 0; i < count; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
 }
 
 // Runs of elements that share a scale: [outer, size, inner] with one scale per index of the middle axis.
@@ -64,7 +77,7 @@ class QuantizeKernel final : public Kernel {
   static bool accepts(const KernelRequest& request) {
     constexpr DType kQuantized = std::is_signed_v<Q> ? DType::Int8 : DType::UInt8;
     return request.inputs[0].dtype == DType::Float32 && request.inputs[1].dtype == DType::Float32 &&
-           request.outputs[0].dtype == kQuantized && ScaleRuns::fits(request);
+           request.outputs[0].dtype == kQuantized && dividesInFloat(request) && ScaleRuns::fits(request);
   }
   void run(const KernelContext& context) const override {
     const float* x = context.in<float>(0);
@@ -77,6 +90,11 @@ class QuantizeKernel final : public Kernel {
   }
 
  private:
+  static bool dividesInFloat(const KernelRequest& request) {
+    const int64_t precision = request.node.attributes.getInt("precision", 0);
+    return precision == 0 || dtypeFromOnnx(precision) == DType::Float32;
+  }
+
   const QuantizeTable* table_;
   ScaleRuns runs_;
   bool hasZero_;
@@ -85,7 +103,8 @@ class QuantizeKernel final : public Kernel {
 template <class Q>
 class DequantizeKernel final : public Kernel {
  public:
-  explicit DequantizeKernel(const KernelRequest& request) : runs_(request), hasZero_(request.has(2)) {}
+  explicit DequantizeKernel(const KernelRequest& request)
+      : table_(&quantizeTable()), runs_(request), hasZero_(request.has(2)) {}
   static bool accepts(const KernelRequest& request) {
     constexpr DType kQuantized = std::is_same_v<Q, int32_t> ? DType::Int32
                                  : std::is_signed_v<Q>      ? DType::Int8
@@ -99,11 +118,12 @@ class DequantizeKernel final : public Kernel {
     runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
       const float scale = context.in<float>(1)[index];
       const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
-      for (int64_t i = begin; i < end; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
+      dequantizeAll(*table_, x + begin, y + begin, end - begin, scale, zero);
     });
   }
 
  private:
+  const QuantizeTable* table_;
   ScaleRuns runs_;
   bool hasZero_;
 };
@@ -111,15 +131,15 @@ class DequantizeKernel final : public Kernel {
 class DynamicQuantizeKernel final : public Kernel {
  public:
   explicit DynamicQuantizeKernel(const KernelRequest& request)
-      : table_(&quantizeTable()), count_(request.inputs[0].shape.count()) {}
+      : table_(&quantizeTable()), count_(request.inputs[0].shape.count()), lanes_(std::max(request.lanes, 1)) {}
   static bool accepts(const KernelRequest& request) {
     return request.outputs.size() == 3 && request.outputs[0].present() && request.outputs[1].present() &&
            request.outputs[2].present();
   }
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * sizeof(Range); }
   void run(const KernelContext& context) const override {
     const float* x = context.in<float>(0);
-    float low = 0, high = 0;
-    table_->range(x, count_, low, high);
+    const auto [low, high] = rangeOf(context);
     const float range = (high - low) / 255, scale = range == 0 ? 1 : range;
     const uint8_t zero = quantized<uint8_t>(0 - low, scale, 0);
     *context.out<float>(1) = scale;
@@ -131,8 +151,25 @@ class DynamicQuantizeKernel final : public Kernel {
   }
 
  private:
+  struct Range {
+    float low = 0, high = 0;
+  };
+
+  Range rangeOf(const KernelContext& context) const {
+    auto* ranges = reinterpret_cast<Range*>(context.scratch);
+    std::fill_n(ranges, lanes_, Range{});
+    context.parallelFor(count_, kGrain, [&](int64_t begin, int64_t end, int lane) {
+      table_->range(context.in<float>(0) + begin, end - begin, ranges[lane].low, ranges[lane].high);
+    });
+    Range all;
+    for (int lane = 0; lane < lanes_; ++lane)
+      all = {std::min(all.low, ranges[lane].low), std::max(all.high, ranges[lane].high)};
+    return all;
+  }
+
   const QuantizeTable* table_;
   int64_t count_;
+  int lanes_;
 };
 
 template <class K>

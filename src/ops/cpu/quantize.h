@@ -23,6 +23,9 @@ Q quantized(float x, float scale, float zero) {
 struct QuantizeTable {
   void (*toUnsigned)(const float* x, uint8_t* y, int64_t count, float scale, float zero);
   void (*toSigned)(const float* x, int8_t* y, int64_t count, float scale, float zero);
+  // (x - zero) * scale
+  void (*fromUnsigned)(const uint8_t* x, float* y, int64_t count, float scale, float zero);
+  void (*fromSigned)(const int8_t* x, float* y, int64_t count, float scale, float zero);
   // Lowers `low` and raises `high` to what x holds; NaN counts for nothing.
   void (*range)(const float* x, int64_t count, float& low, float& high);
 };

@@ -32,6 +32,19 @@ void quantize(const float* x, Q* y, int64_t count, float scale, float zero) {
   for (; i < count; ++i) y[i] = quantized<Q>(x[i], scale, zero);
 }
 
+template <class Q>
+void dequantize(const Q* x, float* y, int64_t count, float scale, float zero) {
+  const D d;
+  const hn::Rebind<int32_t, D> d32;
+  const hn::Rebind<Q, D> d8;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const auto value = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, x + i)));
+    hn::StoreU(hn::Mul(hn::Sub(value, hn::Set(d, zero)), hn::Set(d, scale)), d, y + i);
+  }
+  for (; i < count; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
+}
+
 void range(const float* x, int64_t count, float& low, float& high) {
   const D d;
   auto least = hn::Set(d, low), most = hn::Set(d, high);
@@ -52,7 +65,8 @@ void range(const float* x, int64_t count, float& low, float& high) {
 }  // namespace
 
 extern const QuantizeTable kQuantizeTable;
-constexpr QuantizeTable kQuantizeTable = {quantize<uint8_t>, quantize<int8_t>, range};
+constexpr QuantizeTable kQuantizeTable = {quantize<uint8_t>, quantize<int8_t>, dequantize<uint8_t>, dequantize<int8_t>,
+                                          range};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
