@@ -112,6 +112,9 @@ class Values(unittest.TestCase):
         floats = np.array([0.1, 1e-7, -2.5e20, np.inf, -np.inf, np.nan, 12345.678, 1, -0.0], np.float32)
         self.assertEqual(run_one("Cast", floats, FLOAT, STRING, to=STRING).tolist(),
                          ["0.1", "1e-07", "-2.5e+20", "INF", "-INF", "NaN", "12345.678", "1.0", "-0.0"])
+        half = np.array([0.1, 65504, 6e-8, 1 / 3], np.float16)
+        self.assertEqual(run_one("Cast", half, TensorProto.FLOAT16, STRING, to=STRING).tolist(),
+                         ["0.1", "65500.0", "6e-08", "0.3333"])
         texts = strings(" 1.5 ", "+INF", "-inf", "nan", "1e400", "-1E-400", "Infinity", "+3")
         np.testing.assert_array_equal(run_one("Cast", texts, STRING, TensorProto.DOUBLE, to=TensorProto.DOUBLE),
                                       [1.5, np.inf, -np.inf, np.nan, np.inf, 0, np.inf, 3])
@@ -120,9 +123,20 @@ class Values(unittest.TestCase):
         self.assertEqual(run_one("Cast", strings("True", "false", "0", "2"), STRING, BOOL, to=BOOL).tolist(),
                          [True, False, False, True])
         for text, kind in (("abc", FLOAT), ("", FLOAT), ("1x", INT64), ("99999999999999999999", INT64), ("+-1", FLOAT),
-                           ("nan", INT64), ("300", TensorProto.INT8)):
+                           ("nan", INT64), ("300", TensorProto.INT8), ("9", TensorProto.INT4), ("-1", TensorProto.UINT32)):
             with self.assertRaisesRegex(library.Failure, "is no "):
                 run_one("Cast", strings(text), STRING, kind, to=kind)
+
+    def test_casts_to_small_types(self):
+        texts = strings("1.5", "-3", "1000", "nan")
+        for name in ("FLOAT8E5M2", "FLOAT8E4M3FN", "BFLOAT16", "FLOAT4E2M1"):
+            kind = getattr(TensorProto, name)
+            numbers = run_one("Cast", np.float32([1.5, -3, 1000, np.nan]), FLOAT, kind, to=kind)
+            np.testing.assert_array_equal(run_one("Cast", texts, STRING, kind, to=kind).view(np.uint8),
+                                          numbers.view(np.uint8))
+            self.assertEqual(run_one("Cast", numbers[:2], kind, STRING, to=STRING).tolist(), ["1.5", "-3.0"])
+        self.assertEqual(run_one("Cast", strings("-8", "7.9"), STRING, TensorProto.INT4, to=TensorProto.INT4).tolist(),
+                         [-8, 7])
 
     def test_split(self):
         x = strings("a,b,,c", "", ",", "no comma", "\u00e4,\u20ac,x,y")
@@ -156,6 +170,7 @@ class Values(unittest.TestCase):
                 self.assertEqual(got.tolist(), [change(w) for w in kept])
         nothing = run_one("StringNormalizer", np.array([["a", "A"]], object), STRING, STRING, stopwords=["a"])
         self.assertEqual(nothing.tolist(), [[""]])
+        self.assertEqual(run_one("NonZero", strings("a", "", "b"), STRING, INT64).tolist(), [[0, 2]])
         with self.assertRaisesRegex(library.Failure, "it may be NONE"):
             run_one("StringNormalizer", x, STRING, STRING, case_change_action="TITLE")
 

@@ -31,7 +31,7 @@ void inferTfIdfVectorizer(InferContext& context) {
   const std::vector<int64_t> indexes = context.attributes().getInts("ngram_indexes");
   if (indexes.empty()) context.fail("attribute 'ngram_indexes' is missing or empty");
   const auto [least, most] = std::minmax_element(indexes.begin(), indexes.end());
-  constexpr int64_t kLargest = int64_t{1} << 31;
+  constexpr int64_t kLargest = int64_t{1} << 24;  // a row of 64 MB
   if (*least < 0 || *most >= kLargest)
     context.fail("attribute 'ngram_indexes' has the entry ", *least < 0 ? *least : *most);
   if (!context.ranked(0)) return;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/half.h"
+#include "ops/cpu/number_access.h"
 #include "ops/cpu/text.h"
 #include "ops/families.h"
 #include "ops/value_function.h"
@@ -15,17 +15,25 @@ namespace max {
 
 namespace {
 
-constexpr size_t kLongestNumber = 400;  // a float64 without exponent
+constexpr size_t kLongestNumber = 64;
+using Digits = char[kLongestNumber];
 
 template <class T>
-std::string_view writeNumber(T value, char* text) {
+T numberAt(const Tensor& tensor, int64_t i) {
+  T number;
+  loadNumbers(tensor.dtype(), tensor.data(), i, 1, &number);
+  return number;
+}
+
+template <class T>
+std::string_view writeInteger(T value, Digits& text) {
   const auto result = std::to_chars(text, text + kLongestNumber, value);
   return {text, static_cast<size_t>(result.ptr - text)};
 }
 
 // As Python writes floats: without exponent from 1e-4 up to 1e16, with a ".0" where it is whole.
 template <class T>
-std::string_view writeFloat(T value, char* text) {
+std::string_view writeFloat(T value, Digits& text) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "INF" : "-INF";
   const T size = std::abs(value);
@@ -38,45 +46,39 @@ std::string_view writeFloat(T value, char* text) {
   return {text, written.size() + 2};
 }
 
-std::string_view writeElement(const Tensor& tensor, int64_t i, char* text) {
-  switch (tensor.dtype()) {
-    case DType::Bool:
-      return tensor.as<bool>()[i] ? "True" : "False";
-    case DType::Int8:
-      return writeNumber(tensor.as<int8_t>()[i], text);
-    case DType::Int16:
-      return writeNumber(tensor.as<int16_t>()[i], text);
-    case DType::Int32:
-      return writeNumber(tensor.as<int32_t>()[i], text);
-    case DType::Int64:
-      return writeNumber(tensor.as<int64_t>()[i], text);
-    case DType::UInt8:
-      return writeNumber(tensor.as<uint8_t>()[i], text);
-    case DType::UInt16:
-      return writeNumber(tensor.as<uint16_t>()[i], text);
-    case DType::UInt32:
-      return writeNumber(tensor.as<uint32_t>()[i], text);
-    case DType::UInt64:
-      return writeNumber(tensor.as<uint64_t>()[i], text);
-    case DType::Float16:
-      return writeFloat(floatFromHalf(tensor.as<uint16_t>()[i]), text);
-    case DType::BFloat16:
-      return writeFloat(floatFromBFloat16(tensor.as<uint16_t>()[i]), text);
-    case DType::Float32:
-      return writeFloat(tensor.as<float>()[i], text);
-    default:
-      return writeFloat(tensor.as<double>()[i], text);
+// For types below 32 bits: the number of fewest digits that becomes the same element.
+double shortened(DType dtype, double value) {
+  uint8_t code[2] = {}, other[2] = {};
+  storeNumbers(dtype, code, 0, 1, &value);
+  for (int digits = 0; std::isfinite(value) && digits < 9; ++digits) {
+    Digits text;
+    const auto end = std::to_chars(text, text + kLongestNumber, value, std::chars_format::scientific, digits).ptr;
+    double number = 0;
+    std::from_chars(text, end, number);
+    storeNumbers(dtype, other, 0, 1, &number);
+    if (std::memcmp(code, other, sizeof code) == 0) return number;
   }
+  return value;
 }
 
-Results toString(const Tensor& input) {
-  char text[kLongestNumber];
-  return {stringTensor(
+std::string_view writeElement(const Tensor& tensor, int64_t i, Digits& text) {
+  const DType dtype = tensor.dtype();
+  if (dtype == DType::Bool) return tensor.as<bool>()[i] ? "True" : "False";
+  if (dtype == DType::UInt64) return writeInteger(numberAt<uint64_t>(tensor, i), text);
+  if (!isFloat(dtype)) return writeInteger(numberAt<int64_t>(tensor, i), text);
+  if (dtype == DType::Float32) return writeFloat(numberAt<float>(tensor, i), text);
+  const double number = numberAt<double>(tensor, i);
+  return writeFloat(dtype == DType::Float64 ? number : shortened(dtype, number), text);
+}
+
+Ref<Tensor> toString(const Tensor& input) {
+  Digits text;
+  return stringTensor(
       input.shape(), [&](size_t i) { return writeElement(input, static_cast<int64_t>(i), text).size(); },
       [&](size_t i, char* to) {
         const std::string_view written = writeElement(input, static_cast<int64_t>(i), text);
         std::memcpy(to, written.data(), written.size());
-      })};
+      });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -85,128 +87,121 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-[[noreturn]] void failNumber(const Node& node, std::string_view text, DType dtype) {
-  constexpr size_t kShown = 40;
-  invalidArgument(node.description(), ": '", text.substr(0, kShown), text.size() > kShown ? "..." : "", "' is no ",
-                  dtype);
-}
+// Reads the elements of one type.
+class Reader {
+ public:
+  Reader(const Node& node, DType to) : node_(node), to_(to), rules_(smallFloatRules(node)) {}
 
-double readDouble(const Node& node, std::string_view whole, DType dtype) {
-  std::string_view text = trimmed(whole);
-  if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
-  double value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec == std::errc::invalid_argument || result.ptr != text.data() + text.size())
-    failNumber(node, whole, dtype);
-  if (result.ec != std::errc::result_out_of_range) return value;
-  const double size = text.find("e-") != text.npos || text.find("E-") != text.npos ? 0 : INFINITY;
-  return text.starts_with("-") ? -size : size;
-}
-
-// Whole numbers exactly, others by way of a float64, without what follows the point.
-template <class T>
-T readInteger(const Node& node, std::string_view whole, DType dtype) {
-  std::string_view text = trimmed(whole);
-  if (text.starts_with("+")) text.remove_prefix(1);
-  T value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec == std::errc() && result.ptr == text.data() + text.size()) return value;
-  const double number = std::trunc(readDouble(node, whole, dtype));
-  constexpr double kFirst = static_cast<double>(std::numeric_limits<T>::min());
-  const double kEnd = std::ldexp(1.0, std::numeric_limits<T>::digits);
-  if (!(number >= kFirst && number < kEnd)) failNumber(node, whole, dtype);
-  return static_cast<T>(number);
-}
-
-bool readBool(const Node& node, std::string_view whole) {
-  const std::string text = lowerCase(trimmed(whole));
-  if (text == "true" || text == "false") return text == "true";
-  return readDouble(node, whole, DType::Bool) != 0;
-}
-
-template <class T, class Read>
-void readAll(const Tensor& input, Tensor& result, Read read) {
-  T* out = static_cast<T*>(result.mutableData());
-  for (int64_t i = 0; i < input.count(); ++i) out[i] = read(textAt(input, i));
-}
-
-template <class T>
-void readIntegers(const Node& node, const Tensor& input, Tensor& result) {
-  readAll<T>(input, result, [&](std::string_view text) { return readInteger<T>(node, text, result.dtype()); });
-}
-
-void readFloats(const Node& node, const Tensor& input, Tensor& result) {
-  const DType dtype = result.dtype();
-  const auto read = [&](std::string_view text) { return readDouble(node, text, dtype); };
-  if (dtype == DType::Float64) return readAll<double>(input, result, read);
-  if (dtype == DType::Float32)
-    return readAll<float>(input, result, [&](std::string_view text) { return static_cast<float>(read(text)); });
-  const auto narrow = dtype == DType::Float16 ? halfFromFloat : bfloat16FromFloat;
-  readAll<uint16_t>(input, result, [&](std::string_view text) { return narrow(static_cast<float>(read(text))); });
-}
-
-Results fromString(const Node& node, const Tensor& input, DType to) {
-  Ref<Tensor> result = Tensor::allocate(to, input.shape());
-  switch (to) {
-    case DType::Bool:
-      readAll<bool>(input, *result, [&](std::string_view text) { return readBool(node, text); });
-      break;
-    case DType::Int8:
-      readIntegers<int8_t>(node, input, *result);
-      break;
-    case DType::Int16:
-      readIntegers<int16_t>(node, input, *result);
-      break;
-    case DType::Int32:
-      readIntegers<int32_t>(node, input, *result);
-      break;
-    case DType::Int64:
-      readIntegers<int64_t>(node, input, *result);
-      break;
-    case DType::UInt8:
-      readIntegers<uint8_t>(node, input, *result);
-      break;
-    case DType::UInt16:
-      readIntegers<uint16_t>(node, input, *result);
-      break;
-    case DType::UInt32:
-      readIntegers<uint32_t>(node, input, *result);
-      break;
-    case DType::UInt64:
-      readIntegers<uint64_t>(node, input, *result);
-      break;
-    default:
-      readFloats(node, input, *result);
+  Ref<Tensor> read(const Tensor& input) const {
+    Ref<Tensor> result = Tensor::allocate(to_, input.shape(), true);
+    for (int64_t i = 0; i < input.count(); ++i) store(*result, i, textAt(input, i));
+    return result;
   }
-  return {std::move(result)};
-}
 
-// The dtype of the output is the attribute of Cast, the second input of CastLike.
-DType targetOf(const Node& node, Arguments inputs) {
-  if (inputs.size() > 1) return inputs[1]->dtype();
-  return dtypeFromOnnx(node.attributes.getInt("to", 0)).value_or(DType::Invalid);
-}
+ private:
+  void store(Tensor& result, int64_t i, std::string_view text) const {
+    if (to_ == DType::Bool) return put(result, i, boolOf(text) ? int64_t{1} : int64_t{0});
+    if (to_ == DType::UInt64) return put(result, i, integerOf<uint64_t>(text));
+    if (!isFloat(to_)) return put(result, i, integerOf<int64_t>(text));
+    if (to_ == DType::Float32) return put(result, i, floatOf<float>(text));
+    put(result, i, floatOf<double>(text));
+  }
 
-Results castStrings(const Node& node, Arguments inputs) {
-  const DType to = targetOf(node, inputs);
-  if (to == inputs[0]->dtype()) return {selfContained(*inputs[0])};
-  return to == DType::String ? toString(*inputs[0]) : fromString(node, *inputs[0], to);
-}
+  template <class T>
+  void put(Tensor& result, int64_t i, T number) const {
+    storeNumbers(to_, result.mutableData(), i, 1, &number, rules_);
+  }
 
-bool isReadable(DType dtype) {
-  if (dtype == DType::Bool || dtype == DType::String || isInteger(dtype)) return !isPacked(dtype);
-  return isFloat(dtype) && bitsOf(dtype) >= 16;
-}
+  [[noreturn]] void fail(std::string_view text) const {
+    constexpr size_t kShown = 40;
+    invalidArgument(node_.description(), ": '", text.substr(0, kShown), text.size() > kShown ? "..." : "", "' is no ",
+                    to_);
+  }
+
+  template <class T>
+  T floatOf(std::string_view whole) const {
+    std::string_view text = trimmed(whole);
+    if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
+    T value = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (result.ec == std::errc::invalid_argument || result.ptr != text.data() + text.size()) fail(whole);
+    if (result.ec != std::errc::result_out_of_range) return value;
+    const bool isSmall = text.find("e-") != text.npos || text.find("E-") != text.npos;
+    const T size = isSmall ? T{0} : std::numeric_limits<T>::infinity();
+    return text.starts_with("-") ? -size : size;
+  }
+
+  // Whole numbers exactly, others by way of a float64, without what follows the point.
+  template <class T>
+  T integerOf(std::string_view whole) const {
+    std::string_view text = trimmed(whole);
+    if (text.starts_with("+")) text.remove_prefix(1);
+    T value = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
+      const double number = std::trunc(floatOf<double>(whole));
+      const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      if (!(number >= static_cast<double>(std::numeric_limits<T>::min()) && number < end)) fail(whole);
+      value = static_cast<T>(number);
+    }
+    requireFits(value, whole);
+    return value;
+  }
+
+  void requireFits(uint64_t, std::string_view) const {}
+  void requireFits(int64_t value, std::string_view text) const {
+    const int bits = static_cast<int>(bitsOf(to_));
+    if (bits == 64) return;
+    const int64_t count = int64_t{1} << bits, least = isSigned(to_) ? -count / 2 : 0;
+    if (value < least || value >= least + count) fail(text);
+  }
+
+  bool boolOf(std::string_view whole) const {
+    const std::string text = lowerCase(trimmed(whole));
+    if (text == "true" || text == "false") return text == "true";
+    return floatOf<double>(whole) != 0;
+  }
+
+  const Node& node_;
+  DType to_;
+  SmallFloatRules rules_;
+};
+
+class StringCastKernel final : public Kernel {
+ public:
+  explicit StringCastKernel(const KernelRequest& request)
+      : node_(request.node),
+        from_(request.inputs[0].dtype),
+        to_(request.outputs[0].dtype),
+        shape_(request.inputs[0].shape) {}
+
+  void run(const KernelContext& context) const override {
+    const Tensor input(from_, shape_, context.inputs[0], nullptr);
+    const Ref<Tensor> result = to_ != DType::String     ? Reader(node_, to_).read(input)
+                               : from_ != DType::String ? toString(input)
+                                                        : selfContained(input);
+    std::memcpy(context.outputs[0], result->data(), result->bytes());
+    if (to_ == DType::String) ObjectPool::current().keep(result->storage());
+  }
+
+ private:
+  const Node& node_;
+  DType from_, to_;
+  Shape shape_;
+};
 
 bool acceptsCast(const KernelRequest& request) {
   const DType from = request.inputs[0].dtype, to = request.outputs[0].dtype;
-  return (from == DType::String || to == DType::String) && isReadable(from) && isReadable(to);
+  const auto isKnown = [](DType dtype) { return dtype == DType::String || isNumeric(dtype); };
+  return (from == DType::String || to == DType::String) && isKnown(from) && isKnown(to);
 }
 
-const OpKernels kRows[] = {
-    {"", "Cast", kFunction<castStrings, acceptsCast>},
-    {"", "CastLike", kFunction<castStrings, acceptsCast>},
-};
+constexpr Implementation kCast[] = {
+    {"function", acceptsCast, [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+       return std::make_unique<StringCastKernel>(request);
+     }}};
+
+const OpKernels kRows[] = {{"", "Cast", kCast}, {"", "CastLike", kCast}};
 
 }  // namespace
 

@@ -87,7 +87,7 @@ std::vector<int64_t> partLengths(const Node& node, int64_t whole, const Tensor* 
           kMostElements, " parts");
   std::vector<int64_t> lengths;
   if (!isList) {
-    for (int64_t at = 0; at < whole; at += length) lengths.push_back(std::min(length, whole - at));
+    for (int64_t left = whole; left > 0; left -= lengths.back()) lengths.push_back(std::min(length, left));
     return lengths;
   }
   lengths = integerValues(*split);

@@ -107,7 +107,7 @@ Parts splitAt(std::string_view delimiter, std::string_view text, int64_t most) {
 
 Results stringSplit(const Node& node, Arguments inputs) {
   const std::string delimiter = node.attributes.getString("delimiter", "");
-  const int64_t most = node.attributes.getInt("maxsplit", -1);
+  const int64_t most = std::max<int64_t>(node.attributes.getInt("maxsplit", -1), -1);
   const Tensor& input = *inputs[0];
   std::vector<Parts> all;
   size_t longest = 0;

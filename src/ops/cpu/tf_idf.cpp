@@ -44,6 +44,7 @@ class NgramTree final : public Prepared {
   void count(std::span<const int32_t> row, float* columns) const {
     const auto size = static_cast<int64_t>(row.size());
     for (int64_t begin = 0; begin < size; ++begin) {
+      if (find(places_, keyOf(0, row[static_cast<size_t>(begin)])) == kNothing) continue;
       if (least_ == 1) countFrom(row, begin, 1, 1, 1, columns);
       const int64_t from = std::max<int64_t>(least_, 2);
       // Distances that leave the row at once count nothing.

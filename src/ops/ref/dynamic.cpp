@@ -37,8 +37,15 @@ int axisOf(const Node& node, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+std::vector<double> lengthsOf(const Tensor& strings) {
+  std::vector<double> lengths;
+  for (int64_t i = 0; i < strings.count(); ++i) lengths.push_back(static_cast<double>(textAt(strings, i).size()));
+  return lengths;
+}
+
 Results nonZero(const Node&, Inputs inputs) {
-  const std::vector<double> values = load<double>(argumentOf(*inputs[0]));
+  const bool isText = inputs[0]->dtype() == DType::String;  // nothing is the empty string
+  const std::vector<double> values = isText ? lengthsOf(*inputs[0]) : load<double>(argumentOf(*inputs[0]));
   const Shape shape = inputs[0]->shape().rank() == 0 ? Shape{1} : inputs[0]->shape();
   std::vector<int64_t> positions;
   const size_t parts = static_cast<size_t>(inputs[0]->count()) == values.size() ? 1 : 2;
