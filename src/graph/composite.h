@@ -100,6 +100,8 @@ class Expansion {
   Value* expand(Value* value, const std::vector<Extent>& shape);
   Value* reduce(std::string_view op, Value* value, const std::vector<int64_t>& axes, bool keep = false);
   Value* softmax(Value* value, int64_t axis = -1);
+  // A graph among the node's attributes, in this place.
+  Values inlined(const Graph& body, Values arguments) { return graph_.inlineSubgraph(body, arguments); }
   // 0, 1, .. of [size], int64.
   Value* range(Extent size);
 

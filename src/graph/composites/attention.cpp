@@ -47,15 +47,23 @@ Value* biasOf(Expansion& e, Value* allowed, Value* bias, DType dtype, double mas
   return e.where(allowed, bias ? bias : e.scalar(dtype, 0), e.scalar(dtype, masked));
 }
 
-namespace {
-
 int64_t groupSize(Expansion& e, const Request& request) {
   if (request.group) return request.group;
   const Extent q = sizeOf(e, request.q, 'H'), k = sizeOf(e, request.k, 'H');
-  if (!q.isKnown() || !k.isKnown()) return 1;  // equal, or an error once they are known
+  if (!q.isKnown() || !k.isKnown()) return 1;
   if (k.number <= 0 || q.number % k.number) e.invalid(q.number, " query heads do not split into ", k.number, " groups");
   return q.number / k.number;
 }
+
+// As the standard does it, so that 16-bit types do not overflow: the root of the scale on both sides.
+Value* scoresOf(Expansion& e, const Request& request, int64_t group) {
+  Value* root = e.scalar(e.dtypeOf(request.q.value), std::sqrt(request.scale));
+  Value* q = e.mul(headsFirst(e, request.q), root);
+  Value* k = e.mul(repeatHeads(e, headsFirst(e, request.k), group), root);
+  return e.matmul(q, e.transpose(k, {0, 1, 3, 2}));
+}
+
+namespace {
 
 Value* atRank4(Expansion& e, Value* bias) {
   std::vector<int64_t> axes;
@@ -84,11 +92,8 @@ Value* zeroMasked(Expansion& e, Value* weights, Value* bias) {
 Result stepwise(Expansion& e, const Request& request) {
   const int64_t group = groupSize(e, request);
   const DType dtype = e.dtypeOf(request.q.value);
-  Value* root = e.scalar(dtype, std::sqrt(request.scale));
-  Value* q = e.mul(headsFirst(e, request.q), root);
-  Value* k = e.mul(repeatHeads(e, headsFirst(e, request.k), group), root);
   Result result;
-  Value* scores = e.matmul(q, e.transpose(k, {0, 1, 3, 2}));
+  Value* scores = scoresOf(e, request, group);
   result.scores[0] = scores;
   if (request.softcap > 0) {
     Value* cap = e.scalar(dtype, request.softcap);

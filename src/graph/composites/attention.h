@@ -48,6 +48,11 @@ struct Result {
 // The scale that is `given`, or 1 / sqrt(size of a head).
 void setScale(Expansion& e, Request& request, std::optional<double> given);
 
+// Heads of queries for each of keys; 1 if sizes are not known: equal, or an error once they are.
+int64_t groupSize(Expansion& e, const Request& request);
+// scale Q K', [B, H, Sq, Skv].
+Value* scoresOf(Expansion& e, const Request& request, int64_t group);
+
 Result attend(Expansion& e, const Request& request);
 
 // Bounds on which keys a query sees. All unknown at first: everybody sees all.

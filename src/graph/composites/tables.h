@@ -9,6 +9,7 @@
 // X(function): a function std::span<const Composite> function()
 #define MAX_FOR_EACH_COMPOSITE_TABLE(X) \
   X(attentionComposites)                \
+  X(flexAttentionComposites)            \
   X(lossComposites)                     \
   X(windowComposites)                   \
   X(gradientComposites)                 \
