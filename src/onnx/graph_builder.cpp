@@ -120,6 +120,8 @@ void GraphBuilder::addNode(const NodeProto& proto) {
   const size_t before = graph_.nodes().size();
   addOperator(proto);
   const size_t added = graph_.nodes().size() - before;
+  require((shared_.nodes += added) <= kMaxNodes, MAX_STATUS_UNIMPLEMENTED, "node '", labelOf(proto), "' (", proto.op,
+          "): expanded operators make more than ", kMaxNodes, " nodes");
   if (call_ && added > 1) shared_.budget.takeNodes(call_->function, added - 1);
 }
 

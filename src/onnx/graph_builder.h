@@ -24,6 +24,7 @@ class GraphBuilder {
     const ImportOptions& options;
     TensorReader tensors;
     ExpansionBudget budget;
+    size_t nodes = 0;  // made so far
   };
 
   // A main graph, or with `outer` a subgraph, which sees the outer names too.

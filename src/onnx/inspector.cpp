@@ -11,8 +11,6 @@ namespace max::onnx {
 
 namespace {
 
-// The largest models of today have a tenth of these; passes take time in proportion, and more with many outputs.
-constexpr size_t kMaxNodes = 1 << 17;
 constexpr size_t kMaxOperands = 1 << 16;  // inputs or outputs of a node
 constexpr size_t kMaxOutputs = 1 << 12;   // of a graph
 constexpr size_t kMaxAttributes = 1 << 10;

@@ -10,6 +10,10 @@
 
 namespace max::onnx {
 
+// Nodes of a model; and of its graphs, where operators made of others and functions are expanded. The largest models of
+// today have a tenth of them; passes take time in proportion, and more with many outputs.
+inline constexpr size_t kMaxNodes = 1 << 17;
+
 // Depth of subgraphs within subgraphs; deeper files are not models but attacks on the stack.
 void checkDepth(int depth);
 

@@ -261,6 +261,10 @@ LARGE_CASES = {
     "as many inputs as possible": lambda: one("Concat", ("x",) * 2**16, axis=0),
     "a hundred thousand outputs": lambda: many_outputs(10**5),
     "as many outputs as possible": lambda: many_outputs(4096),
+    "many nodes that expand": lambda: repeated(b"".join(
+        wire(1, wire(1, b"s") + wire(2, b"v%d" % i) + wire(4, b"BlackmanWindow")) for i in range(10**5))
+                                               + wire(5, tensor("s", 8, np.int64).SerializeToString())
+                                               + wire(12, wire(1, b"v0")), 1),
     "a node of a long name": lambda: model([node("Reluu", ["x"], ["y"], name="n" * 10**7)]),
     "a long list of dimensions": lambda: with_weight(raw("w", FLOAT, [1] * 10**6, b"1234")),
     "a long list of metadata": lambda: one("Relu") + wire(14, wire(1, b"a") + wire(2, b"b")) * 10**6,

@@ -20,7 +20,7 @@ try:
 except ImportError:
     hostile_cases = None
 
-SECONDS, PATIENCE = 5, 60  # of the processor for a case; of the clock until it counts as hung
+SECONDS, PATIENCE = 5, 180  # of the processor for a case; of the clock until it counts as hung
 MEGABYTE = 1 << 20
 MEMORY, SMALL_MEMORY, SMALL_FILE = 1024 * MEGABYTE, 64 * MEGABYTE, 1024
 RUN_MEMORY, RUN_SECONDS = 384 * MEGABYTE, 2.0  # the limits that the caller sets
