@@ -252,6 +252,22 @@ class Values(unittest.TestCase):
                            [sequence("result", FLOAT, None), tensor("n", INT64, [])],
                            initializers=[helper.make_tensor("front", INT64, [], [0])])
 
+    def test_scan_over_strings(self):
+        body = helper.make_graph([node("StringConcat", ["state", "item"], ["next"]), node("Identity", ["next"], ["copy"])],
+                                 "body", [tensor("state", STRING, []), tensor("item", STRING, [])],
+                                 [tensor("next", STRING, []), tensor("copy", STRING, [])])
+        x = strings("a", "b", "c", "d")
+        nodes = [node("Scan", ["start", "x"], ["last", "all"], body=body, num_scan_inputs=1,
+                      scan_input_directions=[1], scan_output_directions=[1])]
+        last, states = run(nodes, [tensor("start", STRING, []), tensor("x", STRING, ["n"])],
+                           [tensor("last", STRING, []), tensor("all", STRING, None)], [np.array("-", object), x])
+        self.assertEqual(last.item(), "-dcba")
+        self.assertEqual(states.tolist(), ["-dcba", "-dcb", "-dc", "-d"])
+        empty = run(nodes, [tensor("start", STRING, []), tensor("x", STRING, ["n"])],
+                    [tensor("last", STRING, []), tensor("all", STRING, None)], [np.array("-", object), x[:0]])
+        self.assertEqual(empty[0].item(), "-")
+        self.assertEqual(empty[1].shape, (0,))
+
     def test_memory_of_loops_is_that_of_what_they_carry(self):
         body = helper.make_graph(
             [node("Identity", ["going_in"], ["going"]), node("SequenceErase", ["in", "zero"], ["rest"]),
