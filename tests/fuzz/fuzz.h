@@ -20,6 +20,8 @@
 #define MOST_INPUTS 16
 #define MOST_ELEMENTS 4096 /* of one input */
 #define DYNAMIC_SIZE 2     /* of dimensions that a call chooses */
+#define SMALL_FILE 1024    /* loads within the session's limit, which is below 64 MB */
+#define MEMORY_LIMIT (60 << 20)
 
 int LLVMFuzzerInitialize(int* argc, char*** argv);
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
@@ -110,18 +112,10 @@ static inline MaxBuffer* makeInput(const MaxModel* model, int32_t index) {
   return buffer;
 }
 
-/* Loops may run for as long as they like, so models with loops only load. */
-static inline int mayRunForever(const MaxModel* model) {
-  MaxModelInfo* info = NULL;
-  int32_t count = 0;
-  check(maxModelGetInfo(model, &info) == MAX_STATUS_OK);
-  check(maxModelInfoGetOperatorCount(info, &count) == MAX_STATUS_OK);
-  for (int32_t i = 0; i < count; ++i) {
-    const char* name = NULL;
-    check(maxModelInfoGetOperatorName(info, i, &name) == MAX_STATUS_OK);
-    if (strcmp(name, "Loop") == 0 || strcmp(name, "Scan") == 0) return 1;
-  }
-  return 0;
+static inline MaxModelExecuteOptions runOptions(void) {
+  MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
+  options.deadline = 1000000000; /* loops may run for as long as they like */
+  return options;
 }
 
 static inline void execute(const MaxModel* model, MaxBuffer* const* inputs, int32_t inputCount) {
@@ -129,8 +123,9 @@ static inline void execute(const MaxModel* model, MaxBuffer* const* inputs, int3
   check(maxModelGetOutputCount(model, &outputCount) == MAX_STATUS_OK);
   MaxBuffer** outputs = (MaxBuffer**)calloc((size_t)outputCount + 1, sizeof *outputs);
   check(outputs != NULL);
+  const MaxModelExecuteOptions options = runOptions();
   for (int turn = 0; turn < 2; ++turn) { /* with a plan that is made, and with one that is there */
-    const MaxStatus status = maxModelExecute(model, inputs, inputCount, NULL, outputs, outputCount);
+    const MaxStatus status = maxModelExecute(model, inputs, inputCount, &options, outputs, outputCount);
     if (status != MAX_STATUS_OK) checkFailure(status);
     for (int32_t i = 0; i < outputCount; ++i) {
       check((status == MAX_STATUS_OK) == (outputs[i] != NULL));
@@ -165,7 +160,8 @@ static inline void executeValues(const MaxModel* model, MaxBuffer* const* buffer
   check(outputs != NULL);
   while (made < inputCount && (inputs[made] = makeValue(model, made, buffers[made])) != NULL) ++made;
   if (made == inputCount) {
-    const MaxStatus status = maxModelExecuteValues(model, inputs, inputCount, NULL, outputs, outputCount);
+    const MaxModelExecuteOptions options = runOptions();
+    const MaxStatus status = maxModelExecuteValues(model, inputs, inputCount, &options, outputs, outputCount);
     if (status != MAX_STATUS_OK) checkFailure(status);
     for (int32_t i = 0; i < outputCount; ++i) {
       check((status == MAX_STATUS_OK) == (outputs[i] != NULL));
@@ -181,7 +177,7 @@ static inline void runModel(const MaxModel* model) {
   MaxBuffer* inputs[MOST_INPUTS] = {NULL};
   int32_t count = 0, made = 0;
   check(maxModelGetInputCount(model, &count) == MAX_STATUS_OK);
-  if (count > MOST_INPUTS || mayRunForever(model)) return;
+  if (count > MOST_INPUTS) return;
   while (made < count && (inputs[made] = makeInput(model, made)) != NULL) ++made;
   if (made == count) execute(model, inputs, count);
   if (made == count) executeValues(model, inputs, count);
@@ -193,17 +189,20 @@ static inline MaxSession* openSession(void) {
   MaxSession* session = NULL;
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
   options.numThreads = 1;
+  options.memoryLimit = MEMORY_LIMIT;
   check(maxSessionCreate(&options, &session) == MAX_STATUS_OK);
   return session;
 }
 
-/* What every load must keep to; runs and releases the model. */
-static inline void finishModel(MaxStatus status, MaxModel* model) {
+/* What every load of a file of so many bytes must keep to; runs and releases the model. */
+static inline void finishModel(MaxStatus status, MaxModel* model, size_t size) {
   check((status == MAX_STATUS_OK) == (model != NULL));
-  if (model)
+  if (model) {
     runModel(model);
-  else
+  } else {
     checkFailure(status);
+    check(size > SMALL_FILE || !strstr(maxGetLastErrorMessage(), "Memory limit of the session"));
+  }
   maxModelRelease(model);
 }
 

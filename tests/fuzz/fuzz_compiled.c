@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size >= HEADER_SIZE && (data[size - 1] & 1) == 0) repair(file, size);
   MaxModel* model = NULL;
   const MaxStatus status = maxModelLoadFromMemory(session, file, size, NULL, &model);
-  finishModel(status, model);
+  finishModel(status, model, size);
   free(file);
   check(liveObjects() == before);
   return 0;

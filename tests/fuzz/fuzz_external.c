@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   writeFile("sub/weights.bin", data + 2 + modelSize, size - 2 - modelSize);
   MaxModel* model = NULL;
   const MaxStatus status = maxModelLoad(session, "model.onnx", NULL, &model);
-  finishModel(status, model);
+  finishModel(status, model, size);
   check(liveObjects() == before);
   return 0;
 }

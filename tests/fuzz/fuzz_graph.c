@@ -15,8 +15,8 @@ static const char* const kAttributes[] = {
 };
 static const char* const kTexts[] = {"",       "n",       "same",      "SAME_UPPER", "constant",
                                      "linear", "forward", "ab,bc->ac", "LEFT"};
-static const MaxDType kTypes[] = {MAX_DTYPE_FLOAT32, MAX_DTYPE_INT64, MAX_DTYPE_BOOL,    MAX_DTYPE_INT32,
-                                  MAX_DTYPE_FLOAT16, MAX_DTYPE_UINT8, MAX_DTYPE_STRING,  MAX_DTYPE_INT4};
+static const MaxDType kTypes[] = {MAX_DTYPE_FLOAT32, MAX_DTYPE_INT64, MAX_DTYPE_BOOL,   MAX_DTYPE_INT32,
+                                  MAX_DTYPE_FLOAT16, MAX_DTYPE_UINT8, MAX_DTYPE_STRING, MAX_DTYPE_INT4};
 static const int64_t kWild[] = {0, -1, 7, 1 << 20, INT32_MAX, INT64_MAX, INT64_MIN, 64};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -164,7 +164,7 @@ static void addOutput(Program* program) {
 static void compileAndRun(Program* program) {
   MaxModel* model = NULL;
   const MaxStatus status = maxModelCompile(session, nextGraph(program), NULL, &model);
-  finishModel(status, model);
+  finishModel(status, model, SIZE_MAX);
 }
 
 static void step(Program* program) {

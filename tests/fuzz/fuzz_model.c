@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const int64_t before = liveObjects();
   MaxModel* model = NULL;
   const MaxStatus status = maxModelLoadFromMemory(session, data, size, NULL, &model);
-  finishModel(status, model);
+  finishModel(status, model, size);
   check(liveObjects() == before);
   return 0;
 }
