@@ -32,9 +32,12 @@ def write(target, name, data):
     (CORPUS / target / name).write_bytes(data)
 
 
-def save(name, nodes, inputs, outputs=("y",), initializers=(), opset=21):
+def save(name, nodes, inputs, outputs=("y",), initializers=(), opset=21, ml=False):
     graph = helper.make_graph(nodes, name, list(inputs), [value(o, None) for o in outputs], list(initializers))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    imports = [helper.make_opsetid("", opset)]
+    if ml:
+        imports += [helper.make_opsetid(ML, 3), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=10)
     write("model", f"{name}.onnx", model.SerializeToString())
 
 
@@ -81,6 +84,26 @@ save("fold", [node("ConstantOfShape", ["s"], ["c"]), node("Expand", ["c", "t"], 
                    constant("k", np.array(1))])
 save("old", [node("Squeeze", ["x"], ["a"], axes=[0]), node("Softmax", ["a"], ["b"], axis=0), node("Slice", ["b"], ["y"], starts=[0], ends=[2])],
      [value("x", [1, 4])], opset=9)
+
+# Trained models: features of several kinds, a forest, support vectors, labels, a map.
+ML = "ai.onnx.ml"
+FOREST = dict(nodes_treeids=[0, 0, 0, 1], nodes_nodeids=[0, 1, 2, 0], nodes_featureids=[3, 0, 0, 0], nodes_values=[0.5, 0.0, 0.0, 0.0],
+              nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF", "LEAF"], nodes_truenodeids=[1, 0, 0, 0], nodes_falsenodeids=[2, 0, 0, 0],
+              class_treeids=[0, 0, 1], class_nodeids=[1, 2, 0], class_ids=[0, 1, 2], class_weights=[0.2, 0.7, 0.1])
+save("pipeline", [node("Imputer", ["x"], ["a"], domain=ML, imputed_value_floats=[1.0], replaced_value_float=float("nan")),
+                  node("Scaler", ["a"], ["b"], domain=ML, offset=[1.0], scale=[2.0]),
+                  node("LabelEncoder", ["t"], ["i"], domain=ML, keys_strings=["a", "b"], values_int64s=[3, 5]),
+                  node("OneHotEncoder", ["i"], ["o"], domain=ML, cats_int64s=[3, 5]),
+                  node("FeatureVectorizer", ["b", "o"], ["f"], domain=ML, inputdimensions=[4, 2]),
+                  node("Normalizer", ["f"], ["n"], domain=ML, norm="L2"),
+                  node("TreeEnsembleClassifier", ["n"], ["y", "p"], domain=ML, classlabels_strings=["u", "v", "w"], **FOREST),
+                  node("ZipMap", ["p"], ["z"], domain=ML, classlabels_strings=["u", "v", "w"])],
+     [value("x", [1, 4]), value("t", [1], TensorProto.STRING)], outputs=("y", "p"), ml=True)
+save("supports", [node("SVMClassifier", ["x"], ["y", "p"], domain=ML, kernel_type="RBF", kernel_params=[0.5, 0.0, 0.0], rho=[0.1],
+                       support_vectors=[1.0, 0.0, 0.0, 1.0, -1.0, -1.0, 1.0, 2.0], coefficients=[1.0, -1.0], vectors_per_class=[1, 1],
+                       classlabels_ints=[1, 2], prob_a=[-1.5], prob_b=[0.1]),
+                  node("Tokenizer", ["t"], ["k"], domain="com.microsoft", tokenexp="[a-z]+|.", mark=1, mincharnum=1, pad_value="#")],
+     [X, value("t", ["n"], TensorProto.STRING)], outputs=("y", "p", "k"), ml=True)
 
 # Models of ONNX's own tests, for operators that the files above do not have.
 NODE_TESTS = ["attention_4d_with_past_and_present_qk_matmul", "convtranspose_3d", "dequantizelinear_blocked", "dft_inverse",

@@ -129,6 +129,9 @@ Ref<Tensor> numbersAt(const MapView& map, const std::vector<int64_t>& places, DT
   return result;
 }
 
+// Of a sparse result, which is as large as an attribute says.
+constexpr int64_t kMostStrings = int64_t{1} << 20;
+
 Results castMap(const Node& node, Arguments inputs) {
   const MapView map = mapOf(*inputs[0]);
   const DType value = map.values ? map.values->dtype() : DType::Float32;
@@ -136,8 +139,10 @@ Results castMap(const Node& node, Arguments inputs) {
           MAX_STATUS_INVALID_ARGUMENT, node.description(), ": needs a map from int64 to float32 or string");
   const bool isDense = node.attributes.getString("map_form", "DENSE") == "DENSE";
   const Shape shape{1, isDense ? map.count() : node.attributes.getInt("max_map", 1)};
-  const std::vector<int64_t> places = placesOf(node, map, isDense, shape[1]);
   const std::string type = node.attributes.getString("cast_to", "TO_FLOAT");
+  require(type != "TO_STRING" || shape[1] <= kMostStrings, MAX_STATUS_UNIMPLEMENTED, node.description(),
+          ": attribute 'max_map' is ", shape[1], "; at most ", kMostStrings, " strings are supported");
+  const std::vector<int64_t> places = placesOf(node, map, isDense, shape[1]);
   if (type == "TO_STRING") return {textsAt(map, places, shape)};
   if (type == "TO_INT64") return {numbersAt<int64_t>(map, places, DType::Int64, shape)};
   return {numbersAt<float>(map, places, DType::Float32, shape)};
