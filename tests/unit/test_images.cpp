@@ -56,9 +56,9 @@ std::string decoded(const std::string& bytes, const std::string& format = "RGB")
   return text;
 }
 
-std::string littleEndian(uint32_t value, int bytes) {
+std::string littleEndian(uint64_t value, int bytes) {
   std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 255);
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(i < 4 ? value >> (8 * i) & 255 : 0);
   return text;
 }
 

@@ -149,8 +149,8 @@ TEST(OnnxImport, RefusesContradictions) {
               [] { load(model(oneNode(node("Relu", {"x"}, {"z"})))); });
   expectError(MAX_STATUS_INVALID_ARGUMENT, "the name 'x' is used twice",
               [] { load(model(oneNode(node("Relu", {"x"}, {"x"})))); });
-  expectError(MAX_STATUS_UNIMPLEMENTED, "Opset 6 of ai.onnx is not supported",
-              [] { load(model(oneNode(node("Relu", {"x"}, {"y"})), 6)); });
+  expectError(MAX_STATUS_UNIMPLEMENTED, "Opset 0 of ai.onnx is not supported",
+              [] { load(model(oneNode(node("Relu", {"x"}, {"y"})), 0)); });
   expectError(MAX_STATUS_UNIMPLEMENTED, "Opset 99 of ai.onnx is not supported",
               [] { load(model(oneNode(node("Relu", {"x"}, {"y"})), 99)); });
 }
