@@ -43,7 +43,7 @@ const Table& table() {
 }
 
 Ref<Tensor> scalarTensor(DType dtype, double value) {
-  const auto integer = static_cast<int64_t>(value);
+  const int64_t integer = std::fabs(value) < 9e18 ? static_cast<int64_t>(value) : 0;  // not of infinity, a float's own
   const auto single = static_cast<float>(value);
   const uint16_t half = dtype == DType::Float16 ? halfFromFloat(single) : bfloat16FromFloat(single);
   switch (dtype) {
