@@ -221,6 +221,8 @@ def rotations():
                                        floats(2, 1, 1, 7)], outputs=(0, 1, 2), label="bias of scores", **heads)
     yield Case("GroupQueryAttention", [floats(2, 5, 128), None, None, None, None, ints([4, 4]), total], outputs=(0, 1, 2),
                label="packed", **heads)
+    yield Case("GroupQueryAttention", [floats(2, 5, 128), None, None, None, None, ints([4, 4]), total, cos, sin],
+               outputs=(0, 1, 2), label="packed rotary", do_rotary=1, **heads)
 
 
 def quantised():
@@ -243,6 +245,10 @@ def quantised():
     yield Case("QLinearAveragePool", [bytes_of(1, 6, 5, 3), *first, *result], label="channels last", kernel_shape=[2, 2],
                strides=[2, 1], channels_last=1, steps=1)
     yield Case("QLinearGlobalAveragePool", [image, *first, *result], steps=1)
+    filters = [signed(4, 3, 3, 3), scalar(0.01), scalar(0, np.int8), scalar(0.2), scalar(128, np.uint8), ints(range(4))]
+    yield Case("QLinearConv", [bytes_of(1, 6, 5, 3), *first, *filters], constants=(3, 8), label="channels last",
+               channels_last=1, pads=[1, 1, 1, 1], steps=1)
+    yield Case("QLinearConv", [image, *first, *filters], constants=(3, 8), strides=[2, 2], steps=1)
     yield Case("QuantizeLinear", [floats(3, 4), *first], steps=0)
     yield Case("DequantizeLinear", [a, *first])
     yield Case("DequantizeLinear", [bytes_of(3, 4), floats(4) ** 2, bytes_of(4)], label="axis", axis=1)

@@ -160,8 +160,9 @@ class OptimisedModels(unittest.TestCase):
             small = self.folder / "small.onnx"
             quantization.quantize_static(path, small, Samples(), quant_format=form)
             self.check(small, {"x": random(2, 3, 8, 8)}, wanted, 5e-2)
-            fused = optimised(small, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED)
-            self.check(fused, {"x": random(2, 3, 8, 8)}, [], 5e-2)
+            for level in (onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
+                          onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL):
+                self.check(optimised(small, level), {"x": random(2, 3, 8, 8)}, [], 5e-2)
 
     def test_convolutions_after_graph_optimisations(self):
         path = optimised(convolutions(self.folder), onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED)

@@ -35,8 +35,8 @@ Value* joinHeads(Expansion& e, const Heads& heads) {
 
 Extent sizeOf(Expansion& e, const Heads& heads, char letter) { return e.dim(heads.value, heads.axis(letter)); }
 
-Value* repeatHeads(Expansion& e, Value* value, int64_t times) {
-  if (times == 1) return value;
+Value* repeatHeads(Expansion& e, Value* value, Extent times) {
+  if (times.isKnown() && times.number == 1) return value;
   const Extent b = e.dim(value, 0), h = e.dim(value, 1), s = e.dim(value, 2), d = e.dim(value, 3);
   Value* repeated = e.expand(e.unsqueeze(value, {2}), {1, 1, times, 1, 1});
   return e.reshape(repeated, {b, e.times(h, times), s, d});
@@ -47,16 +47,18 @@ Value* biasOf(Expansion& e, Value* allowed, Value* bias, DType dtype, double mas
   return e.where(allowed, bias ? bias : e.scalar(dtype, 0), e.scalar(dtype, masked));
 }
 
-int64_t groupSize(Expansion& e, const Request& request) {
+Extent groupSize(Expansion& e, const Request& request) {
   if (request.group) return request.group;
   const Extent q = sizeOf(e, request.q, 'H'), k = sizeOf(e, request.k, 'H');
-  if (!q.isKnown() || !k.isKnown()) return 1;
+  const auto heads = [](const Heads& of) { return of.value->type.dims[static_cast<size_t>(of.axis('H'))]; };
+  if (heads(request.q) == heads(request.k)) return 1;
+  if (!q.isKnown() || !k.isKnown()) return e.div(e.list({q}), e.list({k}));
   if (k.number <= 0 || q.number % k.number) e.invalid(q.number, " query heads do not split into ", k.number, " groups");
   return q.number / k.number;
 }
 
 // As the standard does it, so that 16-bit types do not overflow: the root of the scale on both sides.
-Value* scoresOf(Expansion& e, const Request& request, int64_t group) {
+Value* scoresOf(Expansion& e, const Request& request, const Extent& group) {
   Value* root = e.scalar(e.dtypeOf(request.q.value), std::sqrt(request.scale));
   Value* q = e.mul(headsFirst(e, request.q), root);
   Value* k = e.mul(repeatHeads(e, headsFirst(e, request.k), group), root);
@@ -90,7 +92,7 @@ Value* zeroMasked(Expansion& e, Value* weights, Value* bias) {
 
 // The standard's own order of operations, each result of which can be asked for.
 Result stepwise(Expansion& e, const Request& request) {
-  const int64_t group = groupSize(e, request);
+  const Extent group = groupSize(e, request);
   const DType dtype = e.dtypeOf(request.q.value);
   Result result;
   Value* scores = scoresOf(e, request, group);

@@ -25,7 +25,7 @@ Value* headsFirst(Expansion& e, const Heads& heads);
 Value* joinHeads(Expansion& e, const Heads& heads);
 Extent sizeOf(Expansion& e, const Heads& heads, char letter);
 // [B, heads, S, D] with each head `times` times.
-Value* repeatHeads(Expansion& e, Value* value, int64_t times);
+Value* repeatHeads(Expansion& e, Value* value, Extent times);
 
 // softmax(softcap(scale Q K') + bias) V. Rows whose bias is -infinity throughout give 0.
 struct Request {
@@ -48,10 +48,10 @@ struct Result {
 // The scale that is `given`, or 1 / sqrt(size of a head).
 void setScale(Expansion& e, Request& request, std::optional<double> given);
 
-// Heads of queries for each of keys; 1 if sizes are not known: equal, or an error once they are.
-int64_t groupSize(Expansion& e, const Request& request);
+// Heads of queries for each of keys.
+Extent groupSize(Expansion& e, const Request& request);
 // scale Q K', [B, H, Sq, Skv].
-Value* scoresOf(Expansion& e, const Request& request, int64_t group);
+Value* scoresOf(Expansion& e, const Request& request, const Extent& group);
 
 Result attend(Expansion& e, const Request& request);
 

@@ -39,7 +39,7 @@ void expandFlexAttention(Expansion& e) {
   if (!e.attributes().has("score_mod") && !e.attributes().has("prob_mod"))
     return e.setOutput(0, attend(e, request).output);
   const DType dtype = softmaxType(e);
-  const int64_t group = attention::groupSize(e, request);
+  const Extent group = attention::groupSize(e, request);
   Value* scores = attention::scoresOf(e, request, group);
   Value* weights = e.softmax(modified(e, "score_mod", e.cast(scores, dtype)));
   Value* values = e.cast(attention::repeatHeads(e, e.input(2), group), dtype);

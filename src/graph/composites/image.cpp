@@ -21,6 +21,7 @@ void expandAffineGrid(Expansion& e) {
   Value* size = e.input(1);
   const Extent rows = e.rank(theta) == 3 ? e.dim(theta, 1) : Extent(0), length = e.dim(size, 0);
   const int64_t axes = rows.isKnown() ? rows.number : length.isKnown() ? length.number - 2 : 0;
+  if (!rows.isKnown() && !length.isKnown()) e.unsupported("the number of axes is not known");
   if (axes != 2 && axes != 3) e.invalid("theta must have the shape [N, 2, 3] or [N, 3, 4]");
   const DType result = e.dtype(0), dtype = result == DType::Float64 ? result : DType::Float32;
   std::vector<Extent> shape;

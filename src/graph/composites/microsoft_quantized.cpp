@@ -83,6 +83,17 @@ void expandNhwcMaxPool(Expansion& e) {
   e.setOutput(0, e.transpose(y, channelsLast(rank)));
 }
 
+// Inputs as those of ONNX's own QLinearConv; only the images may have their channels last.
+void expandConv(Expansion& e) {
+  const bool last = e.flag("channels_last");
+  const int rank = e.rank(e.input(0));
+  if (rank < 3) e.invalid("input 0 has ", rank, " dimensions, not 3 or more");
+  Values inputs = e.node().inputs;
+  if (last) inputs[0] = e.transpose(inputs[0], channelsFirst(rank));
+  Value* y = e.op("QLinearConv", std::move(inputs), microsoft::attributesWithout(e, {"channels_last"}));
+  e.setOutput(0, last ? e.transpose(y, channelsLast(rank)) : y);
+}
+
 // Inputs: the result's scale and zero point, then value, scale and zero point of each part.
 void expandConcat(Expansion& e) {
   if (e.inputCount() % 3 != 2) e.invalid("has ", e.inputCount(), " inputs; parts have three each");
@@ -190,6 +201,9 @@ const Composite kRows[] = {
     {row("QLinearLeakyRelu", 4, 5, 1, kUnary, "alpha=f"), expandUnary<kLeakyRelu>},
     {row("QLinearAveragePool", 4, 5, 1, kUnary, kPool), expandAveragePool},
     {row("QLinearGlobalAveragePool", 5, 5, 1, kUnary, kPool), expandGlobalAveragePool},
+    {row("QLinearConv", 8, 9, 1, "A,float32,A,B,float32,B,float32,Y,int32->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8",
+         "auto_pad=s channels_last=i dilations=I group=i kernel_shape=I pads=I strides=I"),
+     expandConv},
     {row("QLinearConcat", 5, 0, 1, "float32,T,number...->T; T=int8|uint8", "axis=i", kTraitVariadic), expandConcat},
     {row("QLinearSoftmax", 5, 5, 1, kUnary, "axis=i opset=i"), expandSoftmax},
     {row("QLinearWhere", 9, 9, 1, "bool,T,float32,T,T,float32,T,float32,T->T; T=int8|uint8", ""), expandWhere},
