@@ -19,6 +19,7 @@
   X(integerMatMulKernels)             \
   X(matMulNBitsKernels)               \
   X(convKernels)                      \
+  X(integerConvKernels)               \
   X(convTransposeKernels)             \
   X(deformConvKernels)                \
   X(attentionKernels)                 \

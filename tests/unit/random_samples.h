@@ -347,6 +347,44 @@ inline Sample conv(Source& source, const Row& row) {
   return sample;
 }
 
+inline Ref<Tensor> bytes(Source& source, const Shape& shape) {
+  const DType dtype = source.pick<DType>({DType::Int8, DType::UInt8});
+  return source.tensor(dtype, shape, dtype == DType::Int8 ? -128 : 0, dtype == DType::Int8 ? 127.9 : 255.9);
+}
+
+inline Ref<Tensor> zeroPoint(Source& source, DType dtype, const Shape& shape) {
+  const bool isSigned = dtype == DType::Int8;
+  return source.tensor(dtype, shape, isSigned ? -128 : 0, isSigned ? 127.9 : 255.9);
+}
+
+inline Sample integerConv(Source& source, const Row& row) {
+  Sample sample = conv(source, row);
+  sample.inputs = {bytes(source, sample.inputs[0]->shape()), bytes(source, sample.inputs[1]->shape())};
+  if (source.chance(60)) {
+    sample.inputs.push_back(zeroPoint(source, sample.inputs[0]->dtype(), {}));
+    const int64_t filters = sample.inputs[1]->shape()[0];
+    if (source.chance(60))
+      sample.inputs.push_back(
+          zeroPoint(source, sample.inputs[1]->dtype(), source.chance(50) ? Shape{filters} : Shape{}));
+  }
+  sample.constants = 0;
+  return sample;
+}
+
+inline Sample quantizedConv(Source& source, const Row& row) {
+  Sample sample = conv(source, row);
+  const Ref<Tensor> x = bytes(source, sample.inputs[0]->shape()), w = bytes(source, sample.inputs[1]->shape());
+  const int64_t count = w->shape()[0];
+  const Shape filters = source.chance(50) ? Shape{count} : Shape{};
+  const DType result = source.pick<DType>({DType::Int8, DType::UInt8});
+  const auto scale = [&](const Shape& shape) { return source.tensor(DType::Float32, shape, 0.01, 0.05); };
+  const Ref<Tensor> xZero = zeroPoint(source, x->dtype(), {}), wZero = zeroPoint(source, w->dtype(), filters);
+  sample.inputs = {x, scale({}), xZero, w, scale(filters), wZero, scale({}), zeroPoint(source, result, {})};
+  if (source.chance(50)) sample.inputs.push_back(source.tensor(DType::Int32, {count}, -1000, 1000));
+  sample.constants = 0;
+  return sample;
+}
+
 inline Sample fusedPool(Source& source, const Row& row) {
   const Ints sizes = spatialSizes(source);
   const RandomWindow window(source, sizes, true);
@@ -481,16 +519,6 @@ inline Sample dequantize(Source& source, const Row& row) {
   addScales(source, sample, quantized);
   if (source.chance(20)) sample.attributes.set("output_dtype", onnxFromDType(source.pick(kScales)));
   return sample;
-}
-
-inline Ref<Tensor> bytes(Source& source, const Shape& shape) {
-  const DType dtype = source.pick<DType>({DType::Int8, DType::UInt8});
-  return source.tensor(dtype, shape, dtype == DType::Int8 ? -128 : 0, dtype == DType::Int8 ? 127.9 : 255.9);
-}
-
-inline Ref<Tensor> zeroPoint(Source& source, DType dtype, const Shape& shape) {
-  const bool isSigned = dtype == DType::Int8;
-  return source.tensor(dtype, shape, isSigned ? -128 : 0, isSigned ? 127.9 : 255.9);
 }
 
 // Bytes in the shapes of a product, and for some a zero point for each row or column.

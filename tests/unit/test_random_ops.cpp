@@ -84,6 +84,8 @@ const Row kRows[] = {
     {"Min", variadic, kNumbers},
     {"Sum", variadic, kFloats},
     {"MatMul", matMul, kSigned, 0, 0, "", 1e-5},
+    {"ConvInteger", integerConv, kFloat32},
+    {"QLinearConv", quantizedConv, kFloat32},
     {"MatMulInteger", integerMatMul, kFloat32},
     {"QLinearMatMul", quantizedMatMul, kFloat32},
     {"Gemm", gemm, kSigned, 0, 0, "", 1e-5},

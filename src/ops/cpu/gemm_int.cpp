@@ -23,47 +23,57 @@ size_t alignedBytes(int64_t words) {
 int32_t shiftOfA(bool isSigned) { return isSigned ? 128 : 0; }
 int32_t shiftOfB(bool isSigned) { return isSigned ? 0 : -128; }
 
-class ColumnPacker {
+// Packs the columns of one panel, row after row of B.
+class PanelPacker {
  public:
-  ColumnPacker(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
-               int64_t columns, PackedColumns& packed)
+  PanelPacker(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
+              int64_t columns, PackedColumns& packed)
       : table_(table), b_(b), zeros_(zeros), depth_(depth), columns_(columns), packed_(packed) {}
 
-  void packPanel(int64_t panel) const {
+  void pack(int64_t panel) const {
     const int64_t width = table_.panelColumns, first = panel * width, words = table_.wordsOf(depth_);
+    const int64_t count = std::min(width, columns_ - first);
     int32_t* out = packed_.words + panel * words * width;
+    int32_t sums[kMostColumns] = {}, shifts[kMostColumns];
+    for (int64_t n = 0; n < count; ++n) shifts[n] = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeros_[first + n];
+    const int64_t parts = table_.usesBytes ? 4 : 2;
+    for (int64_t k = 0; k < depth_; k += parts, out += width) {
+      std::fill_n(out, width, 0);
+      for (int64_t i = 0; i < std::min(parts, depth_ - k); ++i)
+        addPart(first, count, k + i, static_cast<int>(i), shifts, sums, out);
+    }
+    if (!table_.usesBytes) return;
     for (int64_t n = 0; n < width; ++n) {
-      const int64_t column = first + n;
-      const int32_t sum = column < columns_ ? packColumn(column, out + n) : clearColumn(out + n);
-      if (!table_.usesBytes) continue;
-      const int32_t zero = column < columns_ ? zeros_[column] : 0;
-      packed_.columnSums[column] = sum - static_cast<int32_t>(depth_) * zero;
-      packed_.columnFactors[column] = column < columns_ ? -(zero + shiftOfB(b_.isSigned)) : 0;
+      const int32_t zero = n < count ? zeros_[first + n] : 0;
+      packed_.columnSums[first + n] = n < count ? sums[n] - static_cast<int32_t>(depth_) * zero : 0;
+      packed_.columnFactors[first + n] = n < count ? -(zero + shiftOfB(b_.isSigned)) : 0;
     }
   }
 
  private:
-  int32_t clearColumn(int32_t* out) const {
-    for (int64_t word = 0; word < table_.wordsOf(depth_); ++word) out[word * table_.panelColumns] = 0;
-    return 0;
-  }
+  static constexpr int kMostColumns = 64;
 
-  // Returns the sum of the elements.
-  int32_t packColumn(int64_t column, int32_t* out) const {
-    const int parts = table_.usesBytes ? 4 : 2;
-    const int32_t shift = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeros_[column];
-    int32_t sum = 0;
-    for (int64_t k = 0; k < depth_; k += parts, out += table_.panelColumns) {
-      uint32_t word = 0;
-      for (int i = 0; i < parts && k + i < depth_; ++i) {
-        const int32_t value = elementAt(b_.data, b_.isSigned, (k + i) * b_.rowStride + column * b_.columnStride);
-        sum += value;
-        const auto part = static_cast<uint32_t>(value + shift);
-        word |= table_.usesBytes ? (part & 0xff) << (8 * i) : (part & 0xffff) << (16 * i);
-      }
-      *out = static_cast<int32_t>(word);
-    }
-    return sum;
+  // Row k of B as part i of the words.
+  void addPart(int64_t first, int64_t count, int64_t k, int i, const int32_t* shifts, int32_t* sums,
+               int32_t* out) const {
+    const int64_t at = k * b_.rowStride + first * b_.columnStride;
+    if (b_.isSigned)
+      addPart(static_cast<const int8_t*>(b_.data) + at, count, i, shifts, sums, out);
+    else
+      addPart(static_cast<const uint8_t*>(b_.data) + at, count, i, shifts, sums, out);
+  }
+  template <class T>
+  void addPart(const T* row, int64_t count, int i, const int32_t* shifts, int32_t* sums, int32_t* out) const {
+    const uint32_t mask = table_.usesBytes ? 0xff : 0xffff;
+    const int shift = table_.usesBytes ? 8 * i : 16 * i;
+    const auto add = [&](int64_t n, int32_t value) {
+      sums[n] += value;
+      out[n] |= static_cast<int32_t>((static_cast<uint32_t>(value + shifts[n]) & mask) << shift);
+    };
+    if (b_.columnStride == 1)
+      for (int64_t n = 0; n < count; ++n) add(n, row[n]);
+    else
+      for (int64_t n = 0; n < count; ++n) add(n, row[n * b_.columnStride]);
   }
 
   const IntegerGemmTable& table_;
@@ -73,95 +83,37 @@ class ColumnPacker {
   PackedColumns& packed_;
 };
 
-// Rows of A as words.
-class RowPacker {
- public:
-  RowPacker(const IntegerGemmTable& table, const IntegerProduct& product, std::byte* scratch)
-      : table_(table), product_(product), words_(table.wordsOf(product.depth)) {
-    a_ = reinterpret_cast<int32_t*>(scratch);
-    factors_ = reinterpret_cast<int32_t*>(scratch + alignedBytes(product.rows * words_));
-    sums_ = factors_ + product.rows;
+void widenRow(const uint8_t* from, bool isSigned, int64_t depth, int32_t zero, int16_t* to) {
+  const auto* signedFrom = reinterpret_cast<const int8_t*>(from);
+  if (isSigned)
+    for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<int16_t>(signedFrom[k] - zero);
+  else
+    for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<int16_t>(from[k] - zero);
+}
+
+int32_t copyRow(const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) {
+  const uint8_t flip = isSigned ? 0x80 : 0;
+  int32_t sum = 0;
+  for (int64_t k = 0; k < depth; ++k) {
+    to[k] = from[k] ^ flip;
+    sum += to[k];
   }
-  static size_t bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth) {
-    return checkedAdd(alignedBytes(checkedMultiply(rows, table.wordsOf(depth))),
-                      alignedBytes(checkedMultiply<int64_t>(rows, 2)));
-  }
+  return sum;
+}
 
-  void pack(int64_t row, bool needsSum) {
-    const auto* from = static_cast<const uint8_t*>(product_.a) + row * product_.depth;
-    int32_t* to = a_ + row * words_;
-    if (words_ > 0) to[words_ - 1] = 0;
-    const int32_t zero = product_.aZeros[row];
-    if (!table_.usesBytes) return packWide(from, reinterpret_cast<int16_t*>(to), zero);
-    auto* bytes = reinterpret_cast<uint8_t*>(to);
-    const uint8_t flip = product_.aIsSigned ? 0x80 : 0;
-    for (int64_t k = 0; k < product_.depth; ++k) bytes[k] = from[k] ^ flip;
-    factors_[row] = -(zero + shiftOfA(product_.aIsSigned));
-    int32_t sum = 0;
-    if (needsSum)
-      for (int64_t k = 0; k < product_.depth; ++k) sum += bytes[k];
-    sums_[row] = sum;
-  }
-
-  const int32_t* row(int64_t row) const { return a_ + row * words_; }
-  const int32_t* factors(int64_t row) const { return factors_ + row; }
-  const int32_t* sums(int64_t row) const { return sums_ + row; }
-
- private:
-  void packWide(const uint8_t* from, int16_t* to, int32_t zero) const {
-    const auto* signedFrom = reinterpret_cast<const int8_t*>(from);
-    if (product_.aIsSigned)
-      for (int64_t k = 0; k < product_.depth; ++k) to[k] = static_cast<int16_t>(signedFrom[k] - zero);
-    else
-      for (int64_t k = 0; k < product_.depth; ++k) to[k] = static_cast<int16_t>(from[k] - zero);
-  }
-
-  const IntegerGemmTable& table_;
-  const IntegerProduct& product_;
-  int64_t words_;
-  int32_t *a_, *factors_, *sums_;
-};
-
-// Runs the micro-kernel on one tile, and what follows it.
-class TileRunner {
- public:
-  TileRunner(const IntegerGemmTable& table, const IntegerProduct& product, const PackedColumns& b,
-             const RowPacker& rows)
-      : table_(table), product_(product), b_(b), rows_(rows), words_(table.wordsOf(product.depth)) {}
-
-  void run(int64_t row, int64_t count, int64_t panel, int32_t* sums) const {
-    const int64_t width = table_.panelColumns, column = panel * width;
-    const int64_t columns = std::min(width, product_.columns - column);
-    const bool keeps = product_.sums != nullptr;
-    IntegerTile tile{};
-    tile.a = rows_.row(row);
-    tile.lda = words_;
-    tile.b = b_.words + panel * words_ * width;
-    tile.words = words_;
-    tile.c = keeps ? product_.sums + row * product_.columns + column : sums;
-    tile.ldc = keeps ? product_.columns : width;
-    tile.columns = columns;
-    if (table_.usesBytes) {
-      tile.rowFactors = rows_.factors(row);
-      tile.columnSums = b_.columnSums + column;
-      tile.columnFactors = b_.hasFactors ? b_.columnFactors + column : nullptr;
-      tile.rowSums = rows_.sums(row);
-    }
-    table_.tiles[count - 1](tile);
-    if (keeps) return;
-    Requantization how = product_.requantization;
-    how.factors += column;
-    for (int64_t i = 0; i < count; ++i)
-      table_.requantize(sums + i * width, columns, how, product_.quantized + (row + i) * product_.columns + column);
-  }
-
- private:
-  const IntegerGemmTable& table_;
-  const IntegerProduct& product_;
-  const PackedColumns& b_;
-  const RowPacker& rows_;
-  int64_t words_;
-};
+// Sums of one row of a tile to 8-bit numbers.
+void finishRow(const IntegerGemmTable& table, const IntegerResult& result, int64_t row, int64_t column, int64_t count,
+               int32_t* sums) {
+  constexpr int kMostColumns = 64;
+  float factors[kMostColumns];
+  if (result.rowBias)
+    for (int64_t n = 0; n < count; ++n)
+      sums[n] = static_cast<int32_t>(static_cast<uint32_t>(sums[n]) + static_cast<uint32_t>(result.rowBias[row]));
+  if (result.rowFactors) std::fill_n(factors, table.panelColumns, result.rowFactors[row]);
+  const Requantization how{result.rowFactors ? factors : result.columnFactors + column, result.zero, result.low,
+                           result.high};
+  table.requantize(sums, count, how, result.quantized + row * result.stride + column);
+}
 
 }  // namespace
 
@@ -190,41 +142,84 @@ PackedColumns::PackedColumns(const IntegerGemmTable& table, int64_t depth, int64
 
 void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
                  int64_t columns, int lanes, PackedColumns& packed) {
-  const ColumnPacker packer(table, b, zeros, depth, columns, packed);
+  const PanelPacker packer(table, b, zeros, depth, columns, packed);
   parallelFor(lanes, table.panelsOf(columns), 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t panel = begin; panel < end; ++panel) packer.packPanel(panel);
+    for (int64_t panel = begin; panel < end; ++panel) packer.pack(panel);
   });
   packed.hasFactors = table.usesBytes && !zeros.areAll(-shiftOfB(b.isSigned));
 }
 
-size_t integerScratchBytes(const IntegerGemmTable& table, int64_t rows, int64_t depth, int lanes) {
-  const size_t tiles = static_cast<size_t>(lanes) * alignedBytes(int64_t{table.tileRows} * table.panelColumns);
-  return checkedAdd(RowPacker::bytes(table, rows, depth), tiles);
+size_t PackedRows::bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth) {
+  const int64_t words = checkedMultiply(rows, table.wordsOf(depth));
+  return checkedAdd(alignedBytes(words), alignedBytes(checkedMultiply<int64_t>(rows, 2)));
 }
 
-void multiplyIntegers(const IntegerGemmTable& table, const IntegerProduct& product, const PackedColumns& b, int lanes,
-                      std::byte* scratch) {
-  if (product.rows == 0 || product.columns == 0) return;
-  const size_t tileBytes = alignedBytes(int64_t{table.tileRows} * table.panelColumns);
-  std::byte* rest = scratch + static_cast<size_t>(lanes) * tileBytes;
-  RowPacker rows(table, product, rest);
-  const int64_t rowGrain = std::max<int64_t>(1, 32768 / std::max<int64_t>(product.depth, 1));
-  parallelFor(lanes, product.rows, rowGrain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t row = begin; row < end; ++row) rows.pack(row, b.hasFactors);
+PackedRows::PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t depth, void* memory) {
+  auto* bytes = static_cast<std::byte*>(memory);
+  words = reinterpret_cast<int32_t*>(bytes);
+  factors = reinterpret_cast<int32_t*>(bytes + alignedBytes(rows * table.wordsOf(depth)));
+  sums = factors + rows;
+}
+
+void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const ZeroPoints& zeros, int64_t rows,
+              int64_t depth, int lanes, PackedRows& packed) {
+  const int64_t words = table.wordsOf(depth), grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(depth, 1));
+  parallelFor(lanes, rows, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      const auto* from = static_cast<const uint8_t*>(a) + row * depth;
+      int32_t* to = packed.words + row * words;
+      if (words > 0) to[words - 1] = 0;
+      packed.factors[row] = -(zeros[row] + shiftOfA(isSigned));
+      if (table.usesBytes)
+        packed.sums[row] = copyRow(from, isSigned, depth, reinterpret_cast<uint8_t*>(to));
+      else
+        widenRow(from, isSigned, depth, zeros[row], reinterpret_cast<int16_t*>(to));
+    }
   });
-  const TileRunner runner(table, product, b, rows);
+}
+
+size_t integerTileBytes(const IntegerGemmTable& table) {
+  return alignedBytes(int64_t{table.tileRows} * table.panelColumns);
+}
+
+void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
+                   int64_t last, const IntegerResult& result, int32_t* sums) {
+  const int64_t width = table.panelColumns, column = panel * width, words = table.wordsOf(product.depth);
+  IntegerTile tile{};
+  tile.lda = words;
+  tile.b = product.b.words + panel * words * width;
+  tile.words = words;
+  tile.ldc = result.sums ? result.stride : width;
+  tile.columns = std::min(width, product.columns - column);
+  for (int64_t row = first; row < last; row += table.tileRows) {
+    const int64_t count = std::min<int64_t>(table.tileRows, last - row);
+    tile.a = product.a.words + row * words;
+    tile.c = result.sums ? result.sums + row * result.stride + column : sums;
+    if (table.usesBytes) {
+      tile.rowFactors = product.a.factors + row;
+      tile.columnSums = product.b.columnSums + column;
+      tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
+      tile.rowSums = product.a.sums + row;
+    }
+    table.tiles[count - 1](tile);
+    if (!result.sums)
+      for (int64_t i = 0; i < count; ++i) finishRow(table, result, row + i, column, tile.columns, sums + i * width);
+  }
+}
+
+void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product, int64_t rows,
+                      const IntegerResult& result, int lanes, std::byte* sums) {
+  if (rows == 0 || product.columns == 0) return;
   // A task is one panel and a block of rows: the panel stays in the second cache, a tile's rows in the first.
   constexpr int64_t kBlockRows = 64;
-  const int64_t panels = table.panelsOf(product.columns), blocks = (product.rows + kBlockRows - 1) / kBlockRows;
-  const int64_t work = std::min(product.rows, kBlockRows) * product.depth * table.panelColumns;
+  const int64_t panels = table.panelsOf(product.columns), blocks = (rows + kBlockRows - 1) / kBlockRows;
+  const int64_t work = std::min(rows, kBlockRows) * product.depth * table.panelColumns;
   const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(work, 1));
   parallelFor(lanes, panels * blocks, grain, [&](int64_t begin, int64_t end, int lane) {
-    auto* sums = reinterpret_cast<int32_t*>(scratch + static_cast<size_t>(lane) * tileBytes);
+    auto* tile = reinterpret_cast<int32_t*>(sums + static_cast<size_t>(lane) * integerTileBytes(table));
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t panel = task % panels, first = task / panels * kBlockRows;
-      const int64_t last = std::min(product.rows, first + kBlockRows);
-      for (int64_t row = first; row < last; row += table.tileRows)
-        runner.run(row, std::min<int64_t>(table.tileRows, last - row), panel, sums);
+      const int64_t first = task / panels * kBlockRows;
+      multiplyPanel(table, product, task % panels, first, std::min(rows, first + kBlockRows), result, tile);
     }
   });
 }

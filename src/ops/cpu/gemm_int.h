@@ -81,19 +81,42 @@ struct PackedColumns {
 void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
                  int64_t columns, int lanes, PackedColumns& packed);
 
-struct IntegerProduct {
-  int64_t rows, depth, columns;
-  const void* a;  // dense
-  bool aIsSigned;
-  ZeroPoints aZeros;
-  // One of them: the sums, or 8-bit numbers.
+// A ready for the micro-kernels, in memory of the caller.
+struct PackedRows {
+  int32_t* words = nullptr;    // [rows][words]
+  int32_t* factors = nullptr;  // with bytes, [rows]
+  int32_t* sums = nullptr;     // likewise
+
+  static size_t bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth);
+  PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t depth, void* memory);
+};
+// A is dense.
+void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const ZeroPoints& zeros, int64_t rows,
+              int64_t depth, int lanes, PackedRows& packed);
+
+// Where the sums of a product go: as they are, or as 8-bit numbers, in rows `stride` apart.
+struct IntegerResult {
   int32_t* sums = nullptr;
   uint8_t* quantized = nullptr;
-  Requantization requantization = {};
+  int64_t stride = 0;
+  int32_t zero = 0, low = 0, high = 0;
+  const float* columnFactors = nullptr;  // for each column,
+  const float* rowFactors = nullptr;     // or for each row
+  const int32_t* rowBias = nullptr;      // added to the sums; NULL = none
 };
-// Memory that a product needs while it runs.
-size_t integerScratchBytes(const IntegerGemmTable& table, int64_t rows, int64_t depth, int lanes);
-void multiplyIntegers(const IntegerGemmTable& table, const IntegerProduct& product, const PackedColumns& b, int lanes,
-                      std::byte* scratch);
+
+// One panel of columns with rows [first, last); `sums` has room for a tile.
+struct PanelProduct {
+  const PackedRows& a;
+  const PackedColumns& b;
+  int64_t depth, columns;  // of the whole of B
+};
+void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
+                   int64_t last, const IntegerResult& result, int32_t* sums);
+size_t integerTileBytes(const IntegerGemmTable& table);
+
+// The whole product; `sums` has room for a tile for each lane.
+void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product, int64_t rows,
+                      const IntegerResult& result, int lanes, std::byte* sums);
 
 }  // namespace max

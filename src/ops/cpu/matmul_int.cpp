@@ -106,26 +106,19 @@ class IntegerMatMul final : public Kernel {
   }
 
   size_t scratchBytes() const override {
-    const size_t packed = prepared_ ? 0 : PackedColumns::bytes(table_, shape_.depth, shape_.columns);
-    return checkedAdd(checkedAdd(factorBytes(), packed), integerScratchBytes(table_, rows_, shape_.depth, lanes_));
+    const size_t rows = PackedRows::bytes(table_, rows_, shape_.depth);
+    return checkedAdd(checkedAdd(factorBytes(), tileBytes()), checkedAdd(packedBytes(), rows));
   }
 
   void run(const KernelContext& context) const override {
     auto* factors = reinterpret_cast<float*>(context.scratch);
     if (kInputs.yZero) loadFactors(context, factors);
-    std::byte* rest = context.scratch + factorBytes();
-    const size_t packedBytes = prepared_ ? 0 : PackedColumns::bytes(table_, shape_.depth, shape_.columns);
+    std::byte* tiles = context.scratch + factorBytes();
     for (int64_t i = 0; i < products_; ++i) {
-      IntegerProduct product = productOf(context, i, factors);
-      if (prepared_) {
-        multiplyIntegers(table_, product, prepared_->columns(), context.lanes, rest);
-        continue;
-      }
-      PackedColumns packed(table_, shape_.depth, shape_.columns, rest);
-      const auto* b = context.in<uint8_t>(kInputs.b) + offsetOf(shape_.bBatch, i) * shape_.depth * shape_.columns;
-      packColumns(table_, sourceOf(b, inputs_[kInputs.b].dtype, shape_.columns), zerosOf(context, kInputs.bZero),
-                  shape_.depth, shape_.columns, context.lanes, packed);
-      multiplyIntegers(table_, product, packed, context.lanes, rest + packedBytes);
+      const PackedColumns columns = prepared_ ? prepared_->columns() : packB(context, i, tiles + tileBytes());
+      const PackedRows rows = packA(context, i, tiles + tileBytes() + packedBytes());
+      multiplyIntegers(table_, {rows, columns, shape_.depth, shape_.columns}, rows_, resultOf(context, i, factors),
+                       context.lanes, tiles);
     }
   }
 
@@ -133,6 +126,9 @@ class IntegerMatMul final : public Kernel {
   size_t factorBytes() const {
     return kInputs.yZero ? (static_cast<size_t>(shape_.columns) * sizeof(float) + 63) / 64 * 64 : 0;
   }
+
+  size_t packedBytes() const { return prepared_ ? 0 : PackedColumns::bytes(table_, shape_.depth, shape_.columns); }
+  size_t tileBytes() const { return static_cast<size_t>(lanes_) * integerTileBytes(table_); }
 
   ZeroPoints zerosOf(const KernelContext& context, size_t input) const {
     if (input >= inputs_.size() || !inputs_[input].present()) return {};
@@ -150,24 +146,37 @@ class IntegerMatMul final : public Kernel {
     return offset;
   }
 
-  IntegerProduct productOf(const KernelContext& context, int64_t i, const float* factors) const {
-    const int64_t aMatrix = products_ == 1 ? 0 : offsetOf(shape_.aBatch, i);
-    IntegerProduct product{};
-    product.rows = rows_;
-    product.depth = shape_.depth;
-    product.columns = shape_.columns;
-    product.a = context.in<uint8_t>(kInputs.a) + aMatrix * shape_.rows * shape_.depth;
-    product.aIsSigned = inputs_[kInputs.a].dtype == DType::Int8;
-    product.aZeros = zerosOf(context, kInputs.aZero);
+  PackedColumns packB(const KernelContext& context, int64_t i, std::byte* memory) const {
+    PackedColumns packed(table_, shape_.depth, shape_.columns, memory);
+    const auto* b = context.in<uint8_t>(kInputs.b) + offsetOf(shape_.bBatch, i) * shape_.depth * shape_.columns;
+    packColumns(table_, sourceOf(b, inputs_[kInputs.b].dtype, shape_.columns), zerosOf(context, kInputs.bZero),
+                shape_.depth, shape_.columns, context.lanes, packed);
+    return packed;
+  }
+
+  PackedRows packA(const KernelContext& context, int64_t i, std::byte* memory) const {
+    const int64_t matrix = products_ == 1 ? 0 : offsetOf(shape_.aBatch, i);
+    PackedRows packed(table_, rows_, shape_.depth, memory);
+    packRows(table_, context.in<uint8_t>(kInputs.a) + matrix * shape_.rows * shape_.depth,
+             inputs_[kInputs.a].dtype == DType::Int8, zerosOf(context, kInputs.aZero), rows_, shape_.depth,
+             context.lanes, packed);
+    return packed;
+  }
+
+  IntegerResult resultOf(const KernelContext& context, int64_t i, const float* factors) const {
+    IntegerResult result;
     const int64_t first = i * rows_ * shape_.columns;
+    result.stride = shape_.columns;
     if (!kInputs.yZero) {
-      product.sums = context.out<int32_t>() + first;
-      return product;
+      result.sums = context.out<int32_t>() + first;
+      return result;
     }
-    product.quantized = context.out<uint8_t>() + first;
-    product.requantization = {factors, zerosOf(context, kInputs.yZero)[0], outputIsSigned_ ? -128 : 0,
-                              outputIsSigned_ ? 127 : 255};
-    return product;
+    result.quantized = context.out<uint8_t>() + first;
+    result.columnFactors = factors;
+    result.zero = zerosOf(context, kInputs.yZero)[0];
+    result.low = outputIsSigned_ ? -128 : 0;
+    result.high = outputIsSigned_ ? 127 : 255;
+    return result;
   }
 
   void loadFactors(const KernelContext& context, float* factors) const {

@@ -115,7 +115,9 @@ void convInteger(const Call& call) { store(call.out(), integerConvolution(call, 
 void quantizedConv(const Call& call) {
   const Convolution<int64_t> convolution = integerConvolution(call, 3, 2, 5);
   const std::vector<double> weightScale = loadScales(call, 4);
-  const double scale = loadScalar(call.in(1), 1) / loadScalar(call.in(6), 1), zero = loadScalar(call.in(7), 0);
+  const auto scale = static_cast<float>(loadScalar(call.in(1), 1)),
+             result = static_cast<float>(loadScalar(call.in(6), 1));
+  const double zero = loadScalar(call.in(7), 0);
   const std::vector<int64_t> bias = call.has(8) ? load<int64_t>(call.in(8)) : std::vector<int64_t>();
   const size_t inner = static_cast<size_t>(convolution.y.channelStride);
   const size_t channels = static_cast<size_t>(convolution.y.channels);
@@ -123,7 +125,8 @@ void quantizedConv(const Call& call) {
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t channel = i / inner % channels;
     const int64_t sum = convolution.output[i] + (bias.empty() ? 0 : bias[channel]);
-    y[i] = std::nearbyint(static_cast<double>(sum) * scale * weightScale[channel % weightScale.size()]) + zero;
+    const float factor = scale * static_cast<float>(weightScale[channel % weightScale.size()]) / result;
+    y[i] = requantized(static_cast<int32_t>(sum), factor) + zero;
   }
   store(call.out(), y);
 }

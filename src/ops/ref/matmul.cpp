@@ -134,12 +134,6 @@ void matMulInteger(const Call& call) {
 }
 
 // Inputs: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
-// In float32, so that ties fall as they do in the fast kernels; what is far outside of 8 bits stays outside.
-double requantized(int32_t sum, float factor) {
-  constexpr float kFar = 1 << 20;
-  return std::nearbyint(std::min(std::max(-kFar, static_cast<float>(sum) * factor), kFar));
-}
-
 template <class D>
 void quantizedMatMulIn(const Call& call) {
   const Matrix a(call.in(0).shape, false, true), b(call.in(3).shape, false, false);

@@ -4,6 +4,7 @@
 // so that an operator is written once for all dtypes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -100,6 +101,13 @@ std::vector<int64_t> loadIntegers(const Argument& argument);
 double loadScalar(const Argument& argument, double fallback);
 // Scales of quantized tensors; INVALID_ARGUMENT if there is none.
 std::vector<double> loadScales(const Call& call, size_t input);
+
+// Sums of products of 8-bit numbers to such numbers, without the zero point. In float32, so that ties fall as they do
+// in the fast kernels; what is far outside of 8 bits stays outside.
+inline double requantized(int32_t sum, float factor) {
+  constexpr float kFar = 1 << 20;
+  return std::nearbyint(std::min(std::max(-kFar, static_cast<float>(sum) * factor), kFar));
+}
 
 // Strides in elements with which a tensor of shape `shape` is read when broadcast to `target`.
 Shape broadcastStrides(const Shape& shape, const Shape& target);

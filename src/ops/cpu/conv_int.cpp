@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvInteger and QLinearConv on 8-bit integers: filters are the rows of a product, and what they read of the image
+// is gathered into its columns, a panel at a time.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/checked.h"
+#include "ops/cpu/gemm_int.h"
+#include "ops/cpu/number_access.h"
+#include "ops/families.h"
+#include "ops/ref/window.h"
+
+namespace max {
+
+namespace {
+
+// Which inputs the operands are; 0 = none (the first input is always the image).
+struct Inputs {
+  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias;
+};
+constexpr Inputs kPlain{1, 2, 3, 0, 0, 0, 0, 0}, kQuantized{3, 2, 5, 1, 4, 6, 7, 8};
+
+using Place = std::array<int64_t, 3>;  // along three axes; the first ones have size 1 if there are fewer
+
+bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+
+Place placeOf(const Shape& values, int64_t missing) {
+  Place place{missing, missing, missing};
+  for (int i = 0; i < values.rank(); ++i) place[static_cast<size_t>(3 - values.rank() + i)] = values[i];
+  return place;
+}
+
+Shape spatial(const Shape& shape) { return Shape(shape.dims().subspan(2)); }
+
+struct Geometry {
+  int64_t images, channels, filters, groups, pixels, taps, depth;
+  Place in, out, kernel, stride, dilation, before;
+
+  Geometry(const KernelRequest& request, size_t w) {
+    const Shape &x = request.inputs[0].shape, &weights = request.inputs[w].shape, &y = request.outputs[0].shape;
+    const reference::Call call{request.node, {}, {}};
+    const reference::Window window(call, spatial(weights), spatial(x), spatial(y));
+    images = x[0];
+    channels = x[1];
+    filters = weights[0];
+    groups = std::max<int64_t>(request.node.attributes.getInt("group", 1), 1);
+    in = placeOf(spatial(x), 1);
+    out = placeOf(spatial(y), 1);
+    kernel = placeOf(window.kernel, 1);
+    stride = placeOf(window.strides, 1);
+    dilation = placeOf(window.dilations, 1);
+    before = placeOf(window.padsBegin, 0);
+    pixels = out[0] * out[1] * out[2];
+    taps = kernel[0] * kernel[1] * kernel[2];
+    depth = weights[1] * taps;
+  }
+
+  // Row `k` of the columns of output pixels [first, first + count): what one tap reads of one channel.
+  void gatherRow(const uint8_t* image, int64_t k, int64_t first, int64_t count, uint8_t fill, uint8_t* to) const {
+    const int64_t tap = k % taps;
+    const Place at{tap / (kernel[1] * kernel[2]), tap / kernel[2] % kernel[1], tap % kernel[2]};
+    const uint8_t* channel = image + k / taps * in[0] * in[1] * in[2];
+    while (count > 0) {
+      const int64_t column = first % out[2], run = std::min(count, out[2] - column);
+      const int64_t z = first / (out[1] * out[2]) * stride[0] + at[0] * dilation[0] - before[0];
+      const int64_t y = first / out[2] % out[1] * stride[1] + at[1] * dilation[1] - before[1];
+      const bool inside = z >= 0 && z < in[0] && y >= 0 && y < in[1];
+      const uint8_t* line = inside ? channel + (z * in[1] + y) * in[2] : nullptr;
+      gatherRun(line, column * stride[2] + at[2] * dilation[2] - before[2], run, fill, to);
+      first += run;
+      to += run;
+      count -= run;
+    }
+  }
+
+ private:
+  // Every stride-th element of a line from `x` on; what lies outside of it is `fill`.
+  void gatherRun(const uint8_t* line, int64_t x, int64_t run, uint8_t fill, uint8_t* to) const {
+    if (!line || stride[2] != 1) {
+      for (int64_t i = 0; i < run; ++i, x += stride[2]) to[i] = line && x >= 0 && x < in[2] ? line[x] : fill;
+      return;
+    }
+    const int64_t begin = std::clamp<int64_t>(-x, 0, run), end = std::clamp<int64_t>(in[2] - x, begin, run);
+    std::memset(to, fill, static_cast<size_t>(begin));
+    if (end > begin) std::memcpy(to + begin, line + x + begin, static_cast<size_t>(end - begin));
+    std::memset(to + end, fill, static_cast<size_t>(run - end));
+  }
+};
+
+bool hasCount(const KernelRequest& request, size_t input, int64_t count) {
+  if (input == 0 || !request.has(input)) return true;
+  const int64_t own = request.inputs[input].shape.count();
+  return own == 1 || own == count;
+}
+
+template <const Inputs& kInputs>
+bool accepts(const KernelRequest& request) {
+  constexpr int64_t kMostDepth = 1 << 16;  // every lane holds a panel of them
+  const Operand &x = request.inputs[0], &w = request.inputs[kInputs.w];
+  if (!isByte(x.dtype) || !isByte(w.dtype) || (kInputs.yZero && !isByte(request.outputs[0].dtype))) return false;
+  if (x.shape.rank() < 3 || x.shape.rank() > 5 || w.shape.rank() != x.shape.rank() || w.shape[0] == 0) return false;
+  const int64_t filters = w.shape[0];
+  return w.shape.product(1, w.shape.rank()) <= kMostDepth && hasCount(request, kInputs.xZero, 1) &&
+         hasCount(request, kInputs.wZero, filters) && hasCount(request, kInputs.xScale, 1) &&
+         hasCount(request, kInputs.wScale, filters) && hasCount(request, kInputs.yScale, 1) &&
+         hasCount(request, kInputs.yZero, 1) &&
+         (!kInputs.bias || !request.has(kInputs.bias) || request.inputs[kInputs.bias].shape.count() == filters);
+}
+
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+template <const Inputs& kInputs>
+class IntegerConv final : public Kernel {
+ public:
+  explicit IntegerConv(const KernelRequest& request)
+      : table_(integerGemmTable()), shape_(request, kInputs.w), lanes_(std::max(request.lanes, 1)) {
+    for (const Operand& input : request.inputs) inputs_.push_back({input.dtype, input.shape, nullptr});
+    outputIsSigned_ = request.outputs[0].dtype == DType::Int8;
+    panels_ = table_.panelsOf(shape_.pixels);
+  }
+
+  size_t scratchBytes() const override {
+    const size_t lanes = checkedMultiply(static_cast<size_t>(lanes_), laneBytes());
+    return checkedAdd(checkedAdd(factorBytes(), rowBytes()), lanes);
+  }
+
+  void run(const KernelContext& context) const override {
+    auto* factors = reinterpret_cast<float*>(context.scratch);
+    if (kInputs.yZero) loadFactors(context, factors);
+    PackedRows rows(table_, shape_.filters, shape_.depth, context.scratch + factorBytes());
+    packRows(table_, context.inputs[kInputs.w], isSigned(kInputs.w), zerosOf(context, kInputs.wZero), shape_.filters,
+             shape_.depth, context.lanes, rows);
+    std::byte* lanes = context.scratch + factorBytes() + rowBytes();
+    const int64_t work = shape_.filters / shape_.groups * shape_.depth * table_.panelColumns;
+    const int64_t grain = std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(work, 1));
+    context.parallelFor(shape_.images * shape_.groups * panels_, grain, [&](int64_t begin, int64_t end, int lane) {
+      for (int64_t task = begin; task < end; ++task)
+        multiply(context, rows, task, factors, lanes + static_cast<size_t>(lane) * laneBytes());
+    });
+  }
+
+ private:
+  bool isSigned(size_t input) const { return inputs_[input].dtype == DType::Int8; }
+  bool has(size_t input) const { return input < inputs_.size() && inputs_[input].present(); }
+  ZeroPoints zerosOf(const KernelContext& context, size_t input) const {
+    if (!has(input)) return {};
+    return {context.inputs[input], isSigned(input), inputs_[input].shape.count()};
+  }
+
+  size_t factorBytes() const {
+    return kInputs.yZero ? aligned(static_cast<size_t>(shape_.filters) * sizeof(float)) : 0;
+  }
+  size_t rowBytes() const { return aligned(PackedRows::bytes(table_, shape_.filters, shape_.depth)); }
+  // Of one lane: gathered bytes, these packed, a tile of sums.
+  size_t gatheredBytes() const { return aligned(static_cast<size_t>(shape_.depth * table_.panelColumns)); }
+  size_t columnBytes() const { return aligned(PackedColumns::bytes(table_, shape_.depth, table_.panelColumns)); }
+  size_t laneBytes() const { return gatheredBytes() + columnBytes() + integerTileBytes(table_); }
+
+  void loadFactors(const KernelContext& context, float* factors) const {
+    float x = 1, y = 1;
+    loadNumbers(inputs_[kInputs.xScale].dtype, context.inputs[kInputs.xScale], 0, 1, &x);
+    loadNumbers(inputs_[kInputs.yScale].dtype, context.inputs[kInputs.yScale], 0, 1, &y);
+    const int64_t count = inputs_[kInputs.wScale].shape.count();
+    loadNumbers(inputs_[kInputs.wScale].dtype, context.inputs[kInputs.wScale], 0, count, factors);
+    for (int64_t m = shape_.filters - 1; m >= 0; --m) factors[m] = x * factors[count == 1 ? 0 : m] / y;
+  }
+
+  void multiply(const KernelContext& context, const PackedRows& rows, int64_t task, const float* factors,
+                std::byte* memory) const {
+    const int64_t image = task / (shape_.groups * panels_), group = task / panels_ % shape_.groups;
+    const int64_t first = task % panels_ * table_.panelColumns;
+    const int64_t count = std::min<int64_t>(table_.panelColumns, shape_.pixels - first);
+    const PackedColumns columns = gather(context, image, group, first, count, memory);
+    const int64_t filters = shape_.filters / shape_.groups, at = image * shape_.filters * shape_.pixels + first;
+    IntegerResult result;
+    result.stride = shape_.pixels;
+    if (kInputs.yZero) {
+      result.quantized = context.out<uint8_t>() + at;
+      result.rowFactors = factors;
+      result.rowBias = has(kInputs.bias) ? context.in<int32_t>(kInputs.bias) : nullptr;
+      result.zero = zerosOf(context, kInputs.yZero)[0];
+      result.low = outputIsSigned_ ? -128 : 0;
+      result.high = outputIsSigned_ ? 127 : 255;
+    } else {
+      result.sums = context.out<int32_t>() + at;
+    }
+    auto* sums = reinterpret_cast<int32_t*>(memory + gatheredBytes() + columnBytes());
+    multiplyPanel(table_, {rows, columns, shape_.depth, count}, 0, group * filters, (group + 1) * filters, result,
+                  sums);
+  }
+
+  PackedColumns gather(const KernelContext& context, int64_t image, int64_t group, int64_t first, int64_t count,
+                       std::byte* memory) const {
+    const int64_t perGroup = shape_.channels / shape_.groups, size = shape_.in[0] * shape_.in[1] * shape_.in[2];
+    const uint8_t* from = context.in<uint8_t>(0) + (image * shape_.channels + group * perGroup) * size;
+    auto* bytes = reinterpret_cast<uint8_t*>(memory);
+    const ZeroPoints zeros = zerosOf(context, kInputs.xZero);
+    const auto fill = static_cast<uint8_t>(zeros[0]);
+    for (int64_t k = 0; k < shape_.depth; ++k) shape_.gatherRow(from, k, first, count, fill, bytes + k * count);
+    PackedColumns columns(table_, shape_.depth, count, memory + gatheredBytes());
+    packColumns(table_, {bytes, isSigned(0), count, 1}, zeros, shape_.depth, count, 1, columns);
+    return columns;
+  }
+
+  const IntegerGemmTable& table_;
+  Geometry shape_;
+  int lanes_;
+  std::vector<Operand> inputs_;
+  bool outputIsSigned_;
+  int64_t panels_;
+};
+
+template <const Inputs& kInputs>
+constexpr Implementation kRow[] = {
+    {"gemm_int8", accepts<kInputs>, [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+       return std::make_unique<IntegerConv<kInputs>>(request);
+     }}};
+
+const OpKernels kRows[] = {
+    {"", "ConvInteger", kRow<kPlain>},
+    {"", "QLinearConv", kRow<kQuantized>},
+};
+
+}  // namespace
+
+std::span<const OpKernels> integerConvKernels() { return kRows; }
+
+}  // namespace max
