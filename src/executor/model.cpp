@@ -314,6 +314,18 @@ void MaxModel::execute(std::span<MaxBuffer* const> buffers, const max::CallOptio
   made.handOver(results);
 }
 
+namespace {
+
+// The wait ends with the call.
+void waitFor(MaxStream& stream, const max::Interrupt& interrupt) {
+  max::ActiveCall call;
+  if (!interrupt.isEmpty()) call.interrupt = &interrupt;
+  const max::ActiveCallScope scope(&call);
+  stream.waitUntilIdle();
+}
+
+}  // namespace
+
 void MaxModel::executeValues(std::span<MaxValue* const> values, const max::CallOptions& options,
                              std::span<MaxValue*> results) const {
   const max::Interrupt interrupt = max::interruptOf(options);
@@ -327,7 +339,7 @@ void MaxModel::executeValues(std::span<MaxValue* const> values, const max::CallO
   std::vector<max::TensorArg> arguments;
   for (const MaxValue* value : values) arguments.push_back(value->argument());
   CallOutputs made(*this, used, options.given);
-  if (!used.runsInline()) used.waitUntilIdle();
+  waitFor(used, interrupt);
   runHere(interrupt, arguments, made);
   made.handOver(results);
 }
@@ -340,14 +352,11 @@ void MaxModel::runHere(const max::Interrupt& interrupt, std::span<const max::Ten
   outputs.own();
 }
 
-void MaxModel::runPlain(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments,
-                        CallOutputs& outputs, max::RunMonitor* monitor) const {
-  max::RunSetup setup(*session_, name_, interrupt);
-  if (monitor) setup.add(*monitor);
-  const max::ActiveCallScope scope(setup.call());
-  if (!session_->memory()) return program_.run(arguments, outputs);
+template <class Work>
+void MaxModel::withinLimit(CallOutputs& outputs, Work&& work) const {
+  if (!session_->memory()) return work();
   try {
-    return program_.run(arguments, outputs);
+    return work();
   } catch (const max::Error& error) {
     if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
     max::logMessage(MAX_LOG_LEVEL_WARNING, "Model '", name_, "': ", error.message(),
@@ -355,7 +364,15 @@ void MaxModel::runPlain(const max::Interrupt& interrupt, std::span<const max::Te
   }
   outputs.release();
   trim();
-  program_.run(arguments, outputs);
+  work();
+}
+
+void MaxModel::runPlain(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments,
+                        CallOutputs& outputs, max::RunMonitor* monitor) const {
+  max::RunSetup setup(*session_, name_, interrupt);
+  if (monitor) setup.add(*monitor);
+  const max::ActiveCallScope scope(setup.call());
+  withinLimit(outputs, [&] { program_.run(arguments, outputs); });
 }
 
 namespace {
@@ -397,14 +414,20 @@ void MaxModel::runQueued(MaxStream& stream, std::span<MaxBuffer* const> buffers,
   const max::RunSetup setup(*session_, name_, interrupt, false);
   const max::ActiveCallScope scope(setup.call());
   auto call = std::make_shared<QueuedCall>(*this, name_, options, interrupt);
-  call->context = program_.acquire(arguments);
-  const max::Plan& plan = *call->context->plan;
-  if (plan.boundary.kind != max::Boundary::End || usesObjects()) {
-    stream.waitUntilIdle();
+  bool runsLater = false;
+  withinLimit(outputs, [&] {
+    call->context.reset();
+    call->context = program_.acquire(arguments);
+    const max::Plan& plan = *call->context->plan;
+    runsLater = plan.boundary.kind == max::Boundary::End && !usesObjects();
+    if (!runsLater) return;
+    for (const max::PlannedOutput& output : plan.outputs) outputs.provide(output.index, output.dtype, output.shape);
+  });
+  if (!runsLater) {
+    waitFor(stream, interrupt);
     call.reset();
     return runHere(interrupt, arguments, outputs);
   }
-  for (const max::PlannedOutput& output : plan.outputs) outputs.provide(output.index, output.dtype, output.shape);
   for (MaxBuffer* buffer : buffers) call->inputs.emplace_back(buffer);
   for (const max::Ref<MaxBuffer>& buffer : outputs.buffers()) call->outputs.push_back(buffer);
   stream.submit([call] { call->run(); });
@@ -456,7 +479,7 @@ void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const 
   MaxStream& stream = streamOf(options);
   max::Ref<max::CapturedGraph> graph = findCaptured(key);
   if (graph) graph->checkInputs(buffers, MAX_STATUS_ALREADY_EXISTS, key);
-  stream.waitUntilIdle();
+  waitFor(stream, interrupt);
   {
     const max::RunSetup setup(*session_, name_, interrupt);
     const max::ActiveCallScope scope(setup.call());
@@ -487,7 +510,7 @@ void MaxModel::replay(uint64_t key, std::span<MaxBuffer* const> buffers, const m
 void MaxModel::verifyReplay(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options) const {
   const max::Ref<max::CapturedGraph> graph = requireCaptured(key, buffers);
   const max::Interrupt interrupt = max::interruptOf(options);
-  streamOf(options).waitUntilIdle();
+  waitFor(streamOf(options), interrupt);
   max::require(graph->plan().program == program_.current(), MAX_STATUS_FAILED_PRECONDITION, "Graph ", key,
                " holds weights that have been replaced since it was captured");
   std::vector<max::TensorArg> arguments;

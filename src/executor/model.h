@@ -100,6 +100,9 @@ struct MaxModel : max::Handle, max::DeviceCache {
   void checkOutputCount(size_t count) const;
   void checkGiven(std::span<MaxBuffer* const> inputs, std::span<MaxBuffer* const> given) const;
   MaxStream& streamOf(const max::CallOptions& options) const;
+  // Once more without what is kept for other shapes, if the session's memory limit stops the work.
+  template <class Work>
+  void withinLimit(CallOutputs& outputs, Work&& work) const;
   void runPlain(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
                 max::RunMonitor* monitor) const;
   void runHere(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,

@@ -27,6 +27,8 @@ std::string typeText(const TensorProto& tensor) {
   return text + ']';
 }
 
+constexpr size_t kMaxLines = 6;  // of one box
+
 class Drawing {
  public:
   explicit Drawing(const GraphProto& graph) : writer_(graph.name) {
@@ -57,7 +59,7 @@ class Drawing {
     std::vector<std::string> lines = {node.domain.empty() ? std::string(node.op) : concat(node.domain, ".", node.op)};
     if (!node.name.empty()) lines.emplace_back(node.name);
     for (std::string_view input : node.inputs)
-      if (const auto constant = constants_.find(input); constant != constants_.end())
+      if (const auto constant = constants_.find(input); constant != constants_.end() && lines.size() < kMaxLines)
         lines.push_back(concat(input, " ", constant->second));
     const size_t box = writer_.addNode(lines);
     for (std::string_view input : node.inputs) connect(input, box);

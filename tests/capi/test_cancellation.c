@@ -202,6 +202,43 @@ static void queued_calls_are_stopped(void** state) {
   maxDeviceRelease(cpu);
 }
 
+static void sleep_on_the_stream(void* user_data, MaxStatus status) {
+  (void)status;
+  sleep_ms(*(int*)user_data);
+}
+
+/* A call that must wait for earlier work, since its shapes depend on values, waits no longer than it may. */
+static void waits_are_cut_short(void** state) {
+  (void)state;
+  MaxSession* session = new_session(0);
+  MaxModel* model = new_loop(session, 1);
+  MaxDevice* cpu = open_cpu();
+  MaxStream* stream = NULL;
+  CHECK(maxStreamCreate(cpu, NULL, &stream));
+  MaxBuffer* inputs[] = {new_buffer(cpu, MAX_DTYPE_INT64, 0, NULL), new_floats(1, (const int64_t[]){1}, 1),
+                         new_floats(1, (const int64_t[]){1}, 0)};
+  *(int64_t*)data_of(inputs[0]) = 3;
+  MaxBuffer* outputs[2] = {NULL, NULL};
+  int milliseconds = 1000;
+  CHECK(maxStreamEnqueueHostFunction(stream, sleep_on_the_stream, &milliseconds));
+  MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
+  options.stream = stream;
+  options.deadline = 20000000;
+  const double start = seconds_now();
+  CHECK_FAILS(maxModelExecute(model, inputs, 3, &options, outputs, 2), MAX_STATUS_DEADLINE_EXCEEDED, "20000000 ns");
+  assert_true(seconds_now() - start < 0.9);
+  options.deadline = 0;
+  CHECK(maxModelExecute(model, inputs, 3, &options, outputs, 2));
+  assert_true(seconds_now() - start > 0.9);
+  assert_float_equal(first_of(outputs[0]), 3, 0);
+  for (int i = 0; i < 3; ++i) maxBufferRelease(inputs[i]);
+  for (int i = 0; i < 2; ++i) maxBufferRelease(outputs[i]);
+  maxModelRelease(model);
+  maxSessionRelease(session);
+  maxStreamRelease(stream);
+  maxDeviceRelease(cpu);
+}
+
 /* A load that is cancelled from its own progress, or has no time. */
 struct progress {
   MaxCancellation* cancellation;
@@ -292,10 +329,10 @@ static void threads_share_a_cancellation(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(a_cancellation_is_a_switch),   TEST(null_arguments_are_refused),   TEST(a_running_call_is_cancelled),
-      TEST(a_long_step_is_cancelled),     TEST(an_endless_loop_is_cancelled), TEST(cancelled_before_it_begins),
-      TEST(a_deadline_ends_a_call),       TEST(queued_calls_are_stopped),     TEST(loads_tell_and_stop),
-      TEST(threads_share_a_cancellation),
+      TEST(a_cancellation_is_a_switch), TEST(null_arguments_are_refused),   TEST(a_running_call_is_cancelled),
+      TEST(a_long_step_is_cancelled),   TEST(an_endless_loop_is_cancelled), TEST(cancelled_before_it_begins),
+      TEST(a_deadline_ends_a_call),     TEST(queued_calls_are_stopped),     TEST(waits_are_cut_short),
+      TEST(loads_tell_and_stop),        TEST(threads_share_a_cancellation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,34 @@ static void shapes_take_turns(void** state) {
   maxSessionRelease(session);
 }
 
+/* On a created stream too, with time to finish between the calls. */
+static void queued_shapes_take_turns(void** state) {
+  (void)state;
+  MaxSession* session = new_session(10 * megabyte);
+  MaxModel* model = new_power(session, 3);
+  MaxDevice* cpu = open_cpu();
+  MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
+  MaxStream* stream = NULL;
+  CHECK(maxStreamCreate(cpu, NULL, &stream));
+  options.stream = stream;
+  const int64_t sizes[] = {600, 700, 650, 1200, 610, 690};
+  for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+    MaxBuffer *input = new_square(sizes[i], 0), *output = NULL;
+    if (sizes[i] == 1200)
+      CHECK_FAILS(maxModelExecute(model, &input, 1, &options, &output, 1), MAX_STATUS_RESOURCE_EXHAUSTED, "10000000");
+    else
+      CHECK(maxModelExecute(model, &input, 1, &options, &output, 1));
+    CHECK(maxStreamSynchronize(stream));
+    maxBufferRelease(output);
+    maxBufferRelease(input);
+  }
+  maxStreamRelease(stream);
+  maxModelRelease(model);
+  assert_int_equal(used_by(session), 0);
+  maxSessionRelease(session);
+  maxDeviceRelease(cpu);
+}
+
 /* Outputs count as long as the program holds them, even after the session. */
 static void held_outputs_count(void** state) {
   (void)state;
@@ -240,6 +268,7 @@ int main(void) {
       TEST(weights_are_counted),
       TEST(runs_keep_to_the_limit),
       TEST(shapes_take_turns),
+      TEST(queued_shapes_take_turns),
       TEST(held_outputs_count),
       TEST(loads_keep_to_the_limit),
       TEST(loops_keep_to_the_limit),

@@ -2,10 +2,12 @@
 // The queue of a created stream and its worker thread.
 #include <pthread.h>
 
+#include <chrono>
 #include <csignal>
 #include <new>
 #include <utility>
 
+#include "base/active_call.h"
 #include "base/fork.h"
 #include "device/cpu/cpu_device.h"
 #include "device/cpu/cpu_stream.h"
@@ -15,6 +17,9 @@ namespace max {
 namespace {
 
 thread_local const CpuQueue* currentQueue = nullptr;
+
+// How often a waiting call looks whether it has been stopped.
+constexpr auto kInterruptPeriod = std::chrono::milliseconds(5);
 
 // The host program's signal handlers must not run on threads it does not know.
 class SignalBlock {
@@ -87,7 +92,10 @@ void CpuQueue::waitUntilIdle() {
           "A host function cannot wait for the stream that it runs on");
   std::unique_lock lock(mutex_);
   const uint64_t target = pushed_;
-  done_.wait(lock, [&] { return completed_ >= target; });
+  const auto isDone = [&] { return completed_ >= target; };
+  const ActiveCall* call = activeCall();
+  if (!call || !call->interrupt) return done_.wait(lock, isDone);
+  while (!done_.wait_for(lock, kInterruptPeriod, isDone)) call->interrupt->check();
 }
 
 void CpuQueue::throwFailureOnce() {
