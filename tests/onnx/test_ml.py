@@ -225,6 +225,45 @@ class Operators(unittest.TestCase):
             self.compare("TreeEnsembleRegressor", [x], version=3, times=(1e-4, 1e-5), n_targets=1,
                          **Forest(self.random, 3, 4, 4, 1, modes).attributes("target"))
 
+    def positioned(self, forest, dtype, aggregate):
+        """A forest with one vote for each leaf in the form of TreeEnsemble."""
+        numbers = {"BRANCH_LEQ": 0, "BRANCH_LT": 1, "BRANCH_GTE": 2, "BRANCH_GT": 3, "BRANCH_EQ": 4, "BRANCH_NEQ": 5}
+        branches = [row for row in forest.nodes if row[4] != "LEAF"]
+        place = {row[:2]: i for i, row in enumerate(branches)}
+        votes = {vote[:2]: i for i, vote in enumerate(forest.votes)}
+        true, false = ([(row[0], row[column]) for row in branches] for column in (5, 6))
+        tensor = numpy_helper.from_array
+        return dict(
+            tree_roots=[place[tree, 0] for tree in sorted({row[0] for row in branches})],
+            nodes_featureids=[row[2] for row in branches], nodes_splits=tensor(np.array([row[3] for row in branches], dtype)),
+            nodes_modes=tensor(np.array([numbers[row[4]] for row in branches], np.uint8)),
+            nodes_missing_value_tracks_true=[row[7] for row in branches],
+            nodes_truenodeids=[place.get(key, votes.get(key)) for key in true],
+            nodes_falsenodeids=[place.get(key, votes.get(key)) for key in false],
+            nodes_trueleafs=[int(key in votes) for key in true], nodes_falseleafs=[int(key in votes) for key in false],
+            leaf_targetids=[vote[2] for vote in forest.votes],
+            leaf_weights=tensor(np.array([vote[3] for vote in forest.votes], dtype)), n_targets=forest.targets,
+            aggregate_function=aggregate)
+
+    def test_tree_ensemble(self):
+        modes = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ"]
+        for targets in (1, 2):
+            forest = Forest(self.random, 5, 4, 4, targets, modes)
+            forest.nodes = [row for row in forest.nodes if not (row[1] == 0 and row[4] == "LEAF")]
+            kept = {row[0] for row in forest.nodes}
+            forest.votes = [vote for vote in forest.votes if vote[0] in kept and (vote[0], vote[1]) != (vote[0], 0)]
+            for aggregate in range(4):
+                x = self.rows(20, 4)
+                expected = self.compare("TreeEnsemble", [x], version=5, times=(1e-4, 1e-5),
+                                        **self.positioned(forest, np.float32, aggregate))[0]
+                self.compare("TreeEnsemble", [x.astype(np.float64)], version=5, times=(1e-4, 1e-5),
+                             **self.positioned(forest, np.float64, aggregate))
+                half = x.astype(np.float16)  # numbers with one digit are on the same side of half ones
+                data = model_of("TreeEnsemble", [half], 1, 5, self.positioned(forest, np.float16, aggregate))
+                found = library.Model(data).run([half])[0]
+                self.assertEqual(found.dtype, np.float16)
+                np.testing.assert_allclose(found.astype(np.float32), expected, 1e-2, 1e-2)
+
     def test_tree_classifier(self):
         for rows in (1, 9, 70):
             forest = Forest(self.random, 7, 5, 4, 3, ["BRANCH_LEQ"], single=False)
