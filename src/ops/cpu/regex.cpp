@@ -36,7 +36,11 @@ constexpr uint32_t kReplacement = 0xFFFD;
 
 }  // namespace
 
-bool regex::CharSet::contains(uint32_t code) const {
+void regex::CharSet::prepare() {
+  for (uint32_t code = 0; code < ascii.size(); ++code) ascii[code] = find(code);
+}
+
+bool regex::CharSet::find(uint32_t code) const {
   bool found = isIn(ranges, code);
   if (!found && ignoresCase)
     found = isIn(ranges, changedCase(code, lowerCase)) || isIn(ranges, changedCase(code, upperCase));
@@ -154,56 +158,45 @@ bool holds(regex::Assertion assertion, uint32_t before, uint32_t after) {
 
 }  // namespace
 
-class RegexRun {
- public:
-  explicit RegexRun(const Regex& regex) : regex_(regex), seen_(regex.program_.size(), 0) {}
-
-  bool run(std::string_view text) {
-    std::vector<int> threads, next;
-    uint32_t before = kNone, code = read(text);
-    ++turn_;
-    follow(threads, 0, before, code);
-    for (; code != kNone && !threads.empty(); threads.swap(next)) {
-      const uint32_t after = read(text);
-      next.clear();
-      ++turn_;
-      for (int thread : threads) {
-        const auto& instruction = regex_.program_[static_cast<size_t>(thread)];
-        if (instruction.op == Op::Set && regex_.sets_[static_cast<size_t>(instruction.set)].contains(code))
-          follow(next, thread + 1, code, after);
-      }
-      code = after;
-    }
-    return std::any_of(threads.begin(), threads.end(),
-                       [&](int thread) { return regex_.program_[static_cast<size_t>(thread)].op == Op::Match; });
-  }
-
- private:
+bool RegexMatcher::matches(std::string_view text) {
   using Op = Regex::Instruction::Op;
-
-  // Adds the places that wait for a character, or match, and are reached from `start` without one.
-  void follow(std::vector<int>& threads, int start, uint32_t before, uint32_t after) {
-    stack_.assign(1, start);
-    while (!stack_.empty()) {
-      const int place = stack_.back();
-      stack_.pop_back();
-      if (std::exchange(seen_[static_cast<size_t>(place)], turn_) == turn_) continue;
-      const auto& instruction = regex_.program_[static_cast<size_t>(place)];
-      if (instruction.op == Op::Set || instruction.op == Op::Match)
-        threads.push_back(place);
-      else if (instruction.op == Op::Jump || instruction.op == Op::Split)
-        stack_.push_back(instruction.next);
-      else if (holds(instruction.assertion, before, after))
-        stack_.push_back(place + 1);
-      if (instruction.op == Op::Split) stack_.push_back(instruction.other);
+  uint32_t code = read(text);
+  threads_.clear();
+  ++turn_;
+  follow(threads_, 0, kNone, code);
+  for (; code != kNone && !threads_.empty(); threads_.swap(next_)) {
+    const uint32_t after = read(text);
+    next_.clear();
+    ++turn_;
+    for (int thread : threads_) {
+      const auto& instruction = regex_.program_[static_cast<size_t>(thread)];
+      if (instruction.op == Op::Set && regex_.sets_[static_cast<size_t>(instruction.set)].contains(code))
+        follow(next_, thread + 1, code, after);
     }
+    code = after;
   }
+  return std::any_of(threads_.begin(), threads_.end(),
+                     [&](int thread) { return regex_.program_[static_cast<size_t>(thread)].op == Op::Match; });
+}
 
-  const Regex& regex_;
-  std::vector<uint64_t> seen_;  // in which turn a place was reached
-  uint64_t turn_ = 0;
-  std::vector<int> stack_;
-};
+// Adds the places that wait for a character, or match, and are reached from `start` without one.
+void RegexMatcher::follow(std::vector<int>& threads, int start, uint32_t before, uint32_t after) {
+  using Op = Regex::Instruction::Op;
+  stack_.assign(1, start);
+  while (!stack_.empty()) {
+    const int place = stack_.back();
+    stack_.pop_back();
+    if (std::exchange(seen_[static_cast<size_t>(place)], turn_) == turn_) continue;
+    const auto& instruction = regex_.program_[static_cast<size_t>(place)];
+    if (instruction.op == Op::Set || instruction.op == Op::Match)
+      threads.push_back(place);
+    else if (instruction.op == Op::Jump || instruction.op == Op::Split)
+      stack_.push_back(instruction.next);
+    else if (holds(instruction.assertion, before, after))
+      stack_.push_back(place + 1);
+    if (instruction.op == Op::Split) stack_.push_back(instruction.other);
+  }
+}
 
 // Finds matches within a text: threads know where they began, and those that began first keep their place.
 class RegexSearch {
@@ -287,9 +280,10 @@ Regex::Regex(std::string_view pattern) {
   regex::Pattern parsed = regex::parse(pattern);
   RegexCompiler(*this, parsed, pattern).run();
   sets_ = std::move(parsed.sets);
+  for (regex::CharSet& set : sets_) set.prepare();
 }
 
-bool Regex::matches(std::string_view text) const { return RegexRun(*this).run(text); }
+bool Regex::matches(std::string_view text) const { return RegexMatcher(*this).matches(text); }
 
 std::vector<std::string_view> Regex::findAll(std::string_view text) const {
   RegexSearch search(*this, text);

@@ -3,6 +3,7 @@
 // to the text and to the program, whose size is bounded; nothing recurses deeper than a fixed bound.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -17,8 +18,13 @@ struct CharSet {
   std::vector<std::pair<uint32_t, uint32_t>> ranges;  // both ends belong to it
   bool isNegated = false;
   bool ignoresCase = false;
+  std::bitset<128> ascii;  // the answer for these, once prepare() was called
 
-  bool contains(uint32_t code) const;
+  void prepare();
+  bool contains(uint32_t code) const { return code < ascii.size() ? ascii[code] : find(code); }
+
+ private:
+  bool find(uint32_t code) const;
 };
 
 // What holds at a position between characters.
@@ -54,7 +60,7 @@ class Regex {
 
  private:
   friend class RegexCompiler;
-  friend class RegexRun;
+  friend class RegexMatcher;
   friend class RegexSearch;
   struct Instruction {
     enum Op : uint8_t { Set, Assert, Split, Jump, Match };
@@ -65,6 +71,21 @@ class Regex {
   };
   std::vector<Instruction> program_;
   std::vector<regex::CharSet> sets_;
+};
+
+// For many texts: keeps its memory between them. The expression must stay.
+class RegexMatcher {
+ public:
+  explicit RegexMatcher(const Regex& regex) : regex_(regex), seen_(regex.program_.size(), 0) {}
+  bool matches(std::string_view text);
+
+ private:
+  void follow(std::vector<int>& threads, int start, uint32_t before, uint32_t after);
+
+  const Regex& regex_;
+  std::vector<uint64_t> seen_;  // in which turn a place was reached
+  uint64_t turn_ = 0;
+  std::vector<int> stack_, threads_, next_;
 };
 
 }  // namespace max

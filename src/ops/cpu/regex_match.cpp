@@ -20,10 +20,10 @@ Ref<Prepared> prepareRegex(const Node& node, std::span<const Tensor* const>) { r
 Results regexFullMatch(const Node& node, Arguments inputs) {
   Ref<const Prepared> prepared(node.prepared.get());
   if (!prepared) prepared = makeRef<PreparedRegex>(node);
-  const Regex& regex = static_cast<const PreparedRegex&>(*prepared).regex;
+  RegexMatcher matcher(static_cast<const PreparedRegex&>(*prepared).regex);
   Ref<Tensor> result = Tensor::allocate(DType::Bool, inputs[0]->shape());
   bool* out = static_cast<bool*>(result->mutableData());
-  for (int64_t i = 0; i < result->count(); ++i) out[i] = regex.matches(textAt(*inputs[0], i));
+  for (int64_t i = 0; i < result->count(); ++i) out[i] = matcher.matches(textAt(*inputs[0], i));
   return {std::move(result)};
 }
 

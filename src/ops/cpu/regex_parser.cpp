@@ -105,7 +105,11 @@ class Parser {
     part.kind = Part::Set;
     part.set = static_cast<int>(pattern_.sets.size());
     std::sort(ranges.begin(), ranges.end());
-    pattern_.sets.push_back({std::move(ranges), isNegated, flags_.ignoresCase});
+    CharSet characters;
+    characters.ranges = std::move(ranges);
+    characters.isNegated = isNegated;
+    characters.ignoresCase = flags_.ignoresCase;
+    pattern_.sets.push_back(std::move(characters));
     return add(std::move(part));
   }
   int addCharacter(uint32_t code) { return addSet({{code, code}}); }

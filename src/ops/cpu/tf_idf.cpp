@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TfIdfVectorizer: counts n-grams of a pool in rows of tokens.
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <unordered_map>
 
@@ -12,6 +13,12 @@ namespace max {
 namespace {
 
 constexpr int32_t kNothing = -1;
+
+// Texts are looked up without a copy.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
 
 // The n-grams as a tree: tokens have numbers, a place of the tree is where a prefix of some n-grams ends.
 class NgramTree final : public Prepared {
@@ -37,20 +44,21 @@ class NgramTree final : public Prepared {
   int64_t columns() const { return columnCount_; }
   int64_t skips() const { return skips_; }
 
-  int32_t tokenOf(std::string_view text) const { return find(strings_, std::string(text)); }
+  int32_t tokenOf(std::string_view text) const { return find(strings_, text); }
   int32_t tokenOf(int64_t number) const { return find(integers_, number); }
 
   // Adds what a row of tokens holds to its columns.
   void count(std::span<const int32_t> row, float* columns) const {
     const auto size = static_cast<int64_t>(row.size());
     for (int64_t begin = 0; begin < size; ++begin) {
-      if (find(places_, keyOf(0, row[static_cast<size_t>(begin)])) == kNothing) continue;
-      if (least_ == 1) countFrom(row, begin, 1, 1, 1, columns);
-      const int64_t from = std::max<int64_t>(least_, 2);
+      const int32_t token = row[static_cast<size_t>(begin)];
+      const int32_t place = token == kNothing ? kNothing : find(places_, keyOf(0, token));
+      if (place == kNothing) continue;
+      if (const int64_t column = columnOf_[static_cast<size_t>(place)]; least_ == 1 && column != kNothing)
+        columns[column] += 1;
       // Distances that leave the row at once count nothing.
-      const int64_t furthest = std::min(skips_ + 1, size - 1 - begin);
-      for (int64_t distance = 1; from <= most_ && distance <= furthest; ++distance)
-        countFrom(row, begin, distance, from, most_, columns);
+      const int64_t furthest = most_ > 1 ? std::min(skips_ + 1, size - 1 - begin) : 0;
+      for (int64_t distance = 1; distance <= furthest; ++distance) countFrom(row, begin, distance, place, columns);
     }
   }
 
@@ -124,16 +132,16 @@ class NgramTree final : public Prepared {
     return static_cast<uint64_t>(static_cast<uint32_t>(place)) << 32 | static_cast<uint32_t>(token);
   }
 
-  void countFrom(std::span<const int32_t> row, int64_t begin, int64_t distance, int64_t least, int64_t most,
-                 float* columns) const {
-    int32_t place = 0;
-    int64_t at = begin;
-    for (int64_t n = 1; n <= most && at < static_cast<int64_t>(row.size()); ++n, at += distance) {
+  // n-grams of two tokens and more; the first one's place is known.
+  void countFrom(std::span<const int32_t> row, int64_t begin, int64_t distance, int32_t place, float* columns) const {
+    const auto size = static_cast<int64_t>(row.size());
+    int64_t at = begin + distance;
+    for (int64_t n = 2; n <= most_ && at < size; ++n, at += distance) {
       const int32_t token = row[static_cast<size_t>(at)];
       place = token == kNothing ? kNothing : find(places_, keyOf(place, token));
       if (place == kNothing) return;
       const int64_t column = columnOf_[static_cast<size_t>(place)];
-      if (n >= least && column != kNothing) columns[column] += 1;
+      if (n >= least_ && column != kNothing) columns[column] += 1;
     }
   }
 
@@ -142,7 +150,7 @@ class NgramTree final : public Prepared {
   std::string mode_;
   std::unordered_map<int64_t, float> weights_;  // of columns, where they are not 1
   std::vector<int64_t> columns_;                // of each n-gram
-  std::unordered_map<std::string, int32_t> strings_;
+  std::unordered_map<std::string, int32_t, TextHash, std::equal_to<>> strings_;
   std::unordered_map<int64_t, int32_t> integers_;
   std::unordered_map<uint64_t, int32_t> places_;  // place and token -> place
   std::vector<int64_t> columnOf_;                 // of the n-gram that ends at a place
@@ -164,17 +172,23 @@ class TfIdfKernel final : public Kernel {
   }
 
   void run(const KernelContext& context) const override {
-    float* out = context.out<float>();
-    std::fill_n(out, rows_ * tree().columns(), 0.0F);
-    std::vector<int32_t> tokens(static_cast<size_t>(length_));
-    for (int64_t row = 0; row < rows_; ++row) {
-      for (int64_t i = 0; i < length_; ++i) tokens[static_cast<size_t>(i)] = tokenAt(context, row * length_ + i);
-      tree().count(tokens, out + row * tree().columns());
-      tree().weigh(out + row * tree().columns());
-    }
+    const int64_t grain = std::max<int64_t>(kTokensPerChunk / std::max<int64_t>(length_, 1), 1);
+    context.parallelFor(rows_, grain, [&](int64_t begin, int64_t end, int) {
+      std::vector<int32_t> tokens(static_cast<size_t>(length_));
+      for (int64_t row = begin; row < end; ++row) countRow(context, row, tokens);
+    });
   }
 
  private:
+  static constexpr int64_t kTokensPerChunk = 1024;
+
+  void countRow(const KernelContext& context, int64_t row, std::vector<int32_t>& tokens) const {
+    float* columns = context.out<float>() + row * tree().columns();
+    std::fill_n(columns, tree().columns(), 0.0F);
+    for (int64_t i = 0; i < length_; ++i) tokens[static_cast<size_t>(i)] = tokenAt(context, row * length_ + i);
+    tree().count(tokens, columns);
+    tree().weigh(columns);
+  }
   const NgramTree& tree() const { return static_cast<const NgramTree&>(*tree_); }
   int32_t tokenAt(const KernelContext& context, int64_t i) const {
     if (dtype_ == DType::String) return tree().tokenOf(textOf(context.in<const StringCell*>(0)[i]));
