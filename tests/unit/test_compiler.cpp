@@ -61,6 +61,21 @@ TEST(Compiler, HalfTypesRunOnFloat32KernelsAndAreNotRoundedBetweenThem) {
   EXPECT_EQ(interpret(*b.graph, {randomTensor({4, 6}, random)})[0]->dtype(), DType::Float32);
 }
 
+TEST(Compiler, ConvolutionsOfHalfTypesWithWeightsInTheFileRunOnFloat32Kernels) {
+  Builder b;
+  const Attributes toHalf = attrs({{"to", int64_t{10}}});
+  Value* x = b.op("Cast", {b.input({1, 3, 8, 8})}, toHalf);
+  b.output(b.op("Conv", {x, b.op("Cast", {b.random({4, 3, 3, 3})}, toHalf)}));
+  compile(*b.graph, withoutFusion());
+  for (const Node* node : b.graph->nodes()) {
+    if (node->isOwn("Conv")) {
+      EXPECT_EQ(node->output()->type.dtype, DType::Float32) << dump(*b.graph);
+      EXPECT_TRUE(node->prepared) << dump(*b.graph);
+    }
+  }
+  EXPECT_EQ(countOperators(*b.graph)["max.Conv"], 1);
+}
+
 TEST(Compiler, OuterNodesThatOnlyADeadBranchReadVanish) {
   const auto build = [](Builder& b) {
     Value* x = b.input({3});

@@ -40,6 +40,8 @@ std::vector<int64_t> radicesOf(int64_t length) {
 template <class T>
 FourierPass<T> makePass(int64_t radix, int64_t rest, int64_t stride) {
   FourierPass<T> pass{radix, rest, stride, {}, {}, {}, {}};
+  pass.cosines.reserve(static_cast<size_t>(rest * radix));
+  pass.sines.reserve(static_cast<size_t>(rest * radix));
   for (int64_t p = 0; p < rest; ++p)
     for (int64_t k = 0; k < radix; ++k) {
       const Root twiddle(p * k, rest * radix);
@@ -81,6 +83,8 @@ void FourierPlan<T>::prepareConvolution() {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * length_ - 1)));
   convolution_ = std::make_unique<FourierPlan>(size);
   std::vector<T> filter(static_cast<size_t>(2 * size)), work(static_cast<size_t>(2 * size));
+  chirpCosines_.reserve(static_cast<size_t>(length_));
+  chirpSines_.reserve(static_cast<size_t>(length_));
   for (int64_t i = 0; i < length_; ++i) {
     const Root chirp(i * i % (2 * length_), 2 * length_);
     chirpCosines_.push_back(static_cast<T>(chirp.cosine));

@@ -127,47 +127,49 @@ void Gemm::chooseBlocks() {
   rowBlocks_ = blockTiles_ ? ceilDiv(tiles_, blockTiles_) : 0;
   blockPanels_ = ceilDiv(panels_.count, panelBlocks_);
   panelBlocks_ = blockPanels_ ? ceilDiv(panels_.count, blockPanels_) : 0;
+  sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, problems);
   tableBytes_ = ceilDiv(static_cast<int64_t>(tilePointers) * blockTiles_, 64) * 64;
 }
 
 void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) const {
-  const int64_t tasks = static_cast<int64_t>(batch_.size()) * rowBlocks_ * panelBlocks_;
+  // The groups of a convolution read the same pixels: a task finds them once for several groups.
+  const int64_t share = operands.rowFunction ? sharedProblems_ : 1;
+  const int64_t tasks = ceilDiv(static_cast<int64_t>(batch_.size()), share) * rowBlocks_ * panelBlocks_;
   const auto body = [&](int64_t begin, int64_t end, int lane) {
     auto* pointers = reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * (tableBytes_ + sumBytes_));
-    for (int64_t task = begin; task < end; ++task) runTask(operands, task, pointers);
+    for (int64_t task = begin; task < end; ++task) runTask(operands, task, share, pointers);
   };
   const int used = std::min(lanes, lanes_);
   if (used == 1 && !activeCall()) return body(0, tasks, 0);
   parallelFor(used, tasks, std::max<int64_t>(1, tasks / (used * kTasksPerLane * 4)), body);
 }
 
-void Gemm::runTask(const GemmOperands& operands, int64_t task, const float** pointers) const {
+void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
   // Neighbouring tasks share B, which is the larger part where there is more than one panel block.
   const int64_t rowBlock = task % rowBlocks_;
   const int64_t panelBlock = task / rowBlocks_ % panelBlocks_;
-  const GemmOffsets& at = batch_[static_cast<size_t>(task / rowBlocks_ / panelBlocks_)];
+  const auto first = static_cast<size_t>(task / rowBlocks_ / panelBlocks_ * share);
   const int64_t tile0 = rowBlock * blockTiles_, tile1 = std::min(tile0 + blockTiles_, tiles_);
   const int64_t panel0 = panelBlock * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
-  fillPointers(operands, at.a, tile0, tile1, pointers);
+  fillPointers(operands, tile0, tile1, pointers);
   GemmTile tile{};
   tile.ldc = operands.ldc;
   tile.ldr = operands.ldr;
   tile.epilogue = &epilogue_;
-  for (int64_t panel = panel0; panel < panel1; ++panel) runPanel(tile, operands, at, panel, tile0, tile1, pointers);
+  for (size_t i = first; i < std::min(first + static_cast<size_t>(share), batch_.size()); ++i)
+    for (int64_t panel = panel0; panel < panel1; ++panel)
+      runPanel(tile, operands, batch_[i], panel, tile0, tile1, pointers);
 }
 
-void Gemm::fillPointers(const GemmOperands& operands, int64_t offset, int64_t tile0, int64_t tile1,
-                        const float** pointers) const {
+// Of the first product of the batch; others add their offset.
+void Gemm::fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const {
   const int tileRows = table_->tileRows;
   for (int64_t tile = tile0; tile < tile1; ++tile, pointers += taps_ * tileRows) {
     const int64_t first = tileBegin(tile), count = tileBegin(tile + 1) - first;
-    if (operands.rowFunction) {
+    if (operands.rowFunction)
       operands.rowFunction(operands.rowSource, first, count, tileRows, pointers);
-      for (int64_t i = 0; offset != 0 && i < taps_ * tileRows; ++i)
-        if (i % tileRows < count) pointers[i] += offset;
-    } else {
-      for (int64_t i = 0; i < count; ++i) pointers[i] = operands.a + offset + (first + i) * operands.lda;
-    }
+    else
+      for (int64_t i = 0; i < count; ++i) pointers[i] = operands.a + (first + i) * operands.lda;
   }
 }
 
@@ -189,11 +191,12 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   for (int64_t tap = 0; tap < taps_; tap += tapPart) {
     tile.taps = std::min(tapPart, taps_ - tap);
     for (int64_t part = 0; part < depthParts; ++part) {
-      tile.rowOffset = part * depthPart;
-      tile.depth = std::min(depthPart, depth_ - tile.rowOffset);
+      const int64_t first = part * depthPart;
+      tile.rowOffset = at.a + first;
+      tile.depth = std::min(depthPart, depth_ - first);
       tile.accumulate = tap > 0 || part > 0;
       tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
-      tile.b = b + (tap * depth_ + tile.rowOffset) * tile.bStride;
+      tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
       runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
     }
@@ -211,9 +214,10 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   tile.taps = 1;
   tile.accumulate = tile.finish = false;
   for (int64_t tap = 0; tap < taps_; ++tap)
-    for (tile.rowOffset = 0; tile.rowOffset < depth_; tile.rowOffset += tile.depth) {
-      tile.depth = std::min(table_->kBlock, depth_ - tile.rowOffset);
-      tile.b = b + (tap * depth_ + tile.rowOffset) * tile.bStride;
+    for (int64_t first = 0; first < depth_; first += tile.depth) {
+      tile.rowOffset = at.a + first;
+      tile.depth = std::min(table_->kBlock, depth_ - first);
+      tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
       runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
       addPart(tile, c, rows, sums);

@@ -137,9 +137,8 @@ class Gemm {
 
  private:
   void chooseBlocks();
-  void runTask(const GemmOperands& operands, int64_t task, const float** pointers) const;
-  void fillPointers(const GemmOperands& operands, int64_t offset, int64_t tile0, int64_t tile1,
-                    const float** pointers) const;
+  void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
+  void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
                 int64_t tile1, const float** pointers) const;
   void runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
@@ -162,6 +161,7 @@ class Gemm {
   int64_t tiles_, tileRows_, tallTiles_;  // the first tallTiles_ tiles have one row more than tileRows_
   int64_t blockTiles_, blockPanels_;      // of one task
   int64_t rowBlocks_, panelBlocks_;
+  int64_t sharedProblems_;  // products of the batch that one task makes if their rows are found by a function
   size_t tableBytes_;
   PartialSums partialSums_;
   size_t sumBytes_ = 0;  // per lane: the sums of one panel of a task, unless they are kept in C

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "ops/cpu/matmul_f64.h"
+
 namespace max {
 
 namespace {
@@ -327,9 +329,10 @@ Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> co
   return packed;
 }
 
-constexpr Implementation kMatMul[] = {{"gemm_f32", isFloat32, createMatMul}};
-constexpr Implementation kGemm[] = {{"gemm_f32", isFloat32, createGemm}};
-constexpr Implementation kFused[] = {{"gemm_f32", isFloat32, createFused}};
+constexpr Implementation kDoubleProduct{"gemm_f64", acceptsDoubleProduct, createDoubleProduct};
+constexpr Implementation kMatMul[] = {{"gemm_f32", isFloat32, createMatMul}, kDoubleProduct};
+constexpr Implementation kGemm[] = {{"gemm_f32", isFloat32, createGemm}, kDoubleProduct};
+constexpr Implementation kFused[] = {{"gemm_f32", isFloat32, createFused}, kDoubleProduct};
 
 const OpKernels kRows[] = {
     {"", "MatMul", kMatMul, prepareWeights},

@@ -2,6 +2,7 @@
 // RoiAlign by averages: the samples of a bin lie on a grid, so that their sum is a product of what rows and columns
 // of pixels weigh.
 #include <algorithm>
+#include <limits>
 
 #include "base/checked.h"
 #include "ops/cpu/roi_axis.h"
@@ -12,6 +13,11 @@ namespace max {
 namespace {
 
 constexpr int64_t kChannelsPerTask = 32;
+
+void requireImage(const Node& node, int64_t image, int64_t images) {
+  if (image < 0 || image >= images)
+    fail(MAX_STATUS_OUT_OF_RANGE, node.description(), ": batch index ", image, " is not in [0, ", images, ")");
+}
 
 // What the pixels of one axis weigh in each bin. Bins do not overlap, so that there are few weights in all.
 template <class T>
@@ -99,8 +105,7 @@ class RoiAlignKernel final : public Kernel {
  private:
   void runPart(const KernelContext& context, int64_t region, int64_t firstChannel, std::byte* memory) const {
     const int64_t image = context.in<int64_t>(2)[region];
-    require(image >= 0 && image < x_[0], MAX_STATUS_OUT_OF_RANGE, node_.description(), ": batch index ", image,
-            " is not in [0, ", x_[0], ")");
+    requireImage(node_, image, x_[0]);
     const T* box = context.in<T>(1) + region * 4;
     BinWeights<T> rows(memory, y_[2], x_[2]), columns(memory, y_[3], x_[3]);
     const RoiAxis vertical(rule_, static_cast<double>(box[1]), static_cast<double>(box[3]), y_[2], x_[2]);
@@ -142,13 +147,68 @@ class RoiAlignKernel final : public Kernel {
   int64_t laneBytes_;
 };
 
+// RoiAlign by maxima: of the weighted pixels that the samples of a bin read, as the operator is defined.
+template <class T>
+class RoiMaxKernel final : public Kernel {
+ public:
+  explicit RoiMaxKernel(const KernelRequest& request)
+      : node_(request.node), rule_(request.node), x_(request.inputs[0].shape), y_(request.outputs[0].shape) {}
+
+  void run(const KernelContext& context) const override {
+    const int64_t parts = (x_[1] + kChannelsPerTask - 1) / kChannelsPerTask;
+    context.parallelFor(y_[0] * parts, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) runPart(context, i / parts, i % parts * kChannelsPerTask);
+    });
+  }
+
+ private:
+  void runPart(const KernelContext& context, int64_t region, int64_t firstChannel) const {
+    const int64_t image = context.in<int64_t>(2)[region], size = x_[2] * x_[3], bins = y_[2] * y_[3];
+    requireImage(node_, image, x_[0]);
+    const T* box = context.in<T>(1) + region * 4;
+    const RoiAxis rows(rule_, static_cast<double>(box[1]), static_cast<double>(box[3]), y_[2], x_[2]);
+    const RoiAxis columns(rule_, static_cast<double>(box[0]), static_cast<double>(box[2]), y_[3], x_[3]);
+    const int64_t channels = std::min(kChannelsPerTask, x_[1] - firstChannel);
+    const T* x = context.in<T>(0) + (image * x_[1] + firstChannel) * size;
+    T* y = context.out<T>() + (region * x_[1] + firstChannel) * bins;
+    for (int64_t row = 0; row < y_[2]; ++row)
+      for (int64_t column = 0; column < y_[3]; ++column, ++y) poolBin(x, rows, row, columns, column, channels, y);
+  }
+
+  // One bin of some channels.
+  void poolBin(const T* x, const RoiAxis& rows, int64_t row, const RoiAxis& columns, int64_t column, int64_t channels,
+               T* y) const {
+    const int64_t width = x_[3], size = x_[2] * width, bins = y_[2] * y_[3];
+    T greatest[kChannelsPerTask];
+    bool isEmpty = true;
+    std::fill_n(greatest, kChannelsPerTask, -std::numeric_limits<T>::infinity());
+    rows.forEachSample(row, [&](int64_t top, int64_t bottom, double a, double b) {
+      columns.forEachSample(column, [&](int64_t left, int64_t right, double c, double d) {
+        const int64_t places[] = {top * width + left, top * width + right, bottom * width + left,
+                                  bottom * width + right};
+        const T weights[] = {static_cast<T>(a * c), static_cast<T>(a * d), static_cast<T>(b * c),
+                             static_cast<T>(b * d)};
+        isEmpty = false;
+        for (int64_t k = 0; k < channels; ++k)
+          for (int i = 0; i < 4; ++i) greatest[k] = std::max(greatest[k], weights[i] * x[k * size + places[i]]);
+      });
+    });
+    for (int64_t k = 0; k < channels; ++k) y[k * bins] = isEmpty ? T{0} : greatest[k];
+  }
+
+  const Node& node_;
+  RoiRule rule_;
+  Shape x_, y_;
+};
+
 template <DType kDType>
 bool accepts(const KernelRequest& request) {
-  return request.inputs[0].dtype == kDType && request.node.attributes.getString("mode", "avg") == "avg";
+  return request.inputs[0].dtype == kDType;
 }
 
 template <class T>
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  if (request.node.attributes.getString("mode", "avg") == "max") return std::make_unique<RoiMaxKernel<T>>(request);
   return std::make_unique<RoiAlignKernel<T>>(request);
 }
 
