@@ -57,9 +57,11 @@ WeightTable tableOf(std::span<const char* const> names, std::span<MaxBuffer* con
   return table;
 }
 
-void requireUsed(const WeightTable& table) {
+void requireUsed(const WeightTable& table, const GraphSource& source) {
   for (const auto& [name, entry] : table.entries)
-    if (!entry.used) fail(MAX_STATUS_NOT_FOUND, "The model has no weight '", name, "'");
+    if (!entry.used)
+      fail(MAX_STATUS_NOT_FOUND, "The model has no weight '", name, "'",
+           source.isStored() ? " that its compilation has left as it was" : "");
 }
 
 void requireContents(const Graph& graph) {
@@ -120,7 +122,7 @@ class Loader {
  private:
   Ref<SharedGraph> make(const WeightTable& weights) const {
     ImportedModel imported = source_->import(weights);
-    requireUsed(weights);
+    requireUsed(weights, *source_);
     const Ref<SharedGraph> related = key_ ? SharedGraph::findRelated(*key_) : nullptr;
     auto made = makeRef<SharedGraph>(partsOf(imported, weights, related.get()));
     if (!key_ || !isMapped(imported)) return made;
@@ -270,7 +272,7 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
   for (const auto& [name, entry] : origin.weights.entries)
     weights.entries.try_emplace(name, WeightTable::Entry{entry.tensor});
   ImportedModel imported = origin.source->import(weights);
-  requireUsed(weights);
+  requireUsed(weights, *origin.source);
   SharedGraph::Parts parts = origin.shared->parts();
   requireUnchanged(parts, imported);
   compileFor(model.session(), *origin.source, origin.shared.get(), *imported.graph);

@@ -32,8 +32,9 @@ Value* sumOfBiases(Rewriter& rewriter, Value* first, Value* second) {
       !(first->constant->shape() == second->constant->shape()))
     return nullptr;
   Ref<Tensor> sum = Tensor::allocate(DType::Float32, first->constant->shape());
+  const Ref<Tensor> a = first->constant->aligned(), b = second->constant->aligned();
   for (int64_t i = 0; i < sum->count(); ++i)
-    static_cast<float*>(sum->mutableData())[i] = first->constant->as<float>()[i] + second->constant->as<float>()[i];
+    static_cast<float*>(sum->mutableData())[i] = a->as<float>()[i] + b->as<float>()[i];
   return rewriter.constant(std::move(sum));
 }
 
