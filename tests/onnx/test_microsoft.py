@@ -312,6 +312,21 @@ class Microsoft(unittest.TestCase):
                     for case in group() for dynamic in case.shapes() if (found := outcome(case, dynamic))]
         self.assertFalse(problems, "\n" + "\n".join(problems))
 
+    def test_float16(self):
+        problems, count = [], 0
+        for case in (case for group in GROUPS for case in group() if case.reference is case):
+            case.inputs = [value.astype(np.float16) if value is not None and value.dtype == np.float32 else value
+                           for value in case.inputs]
+            case.tolerance = 2e-2
+            try:
+                found = outcome(case, False)
+            except Exception:  # ONNX Runtime has no such kernel
+                continue
+            count += 1
+            problems += [f"{case.name}: {found}"] if found else []
+        self.assertFalse(problems, "\n" + "\n".join(problems))
+        self.assertGreater(count, 80)
+
     def test_options_that_are_not_supported_are_named(self):
         for name, case in unsupported():
             with self.subTest(name), self.assertRaises(library.Failure) as caught:

@@ -19,7 +19,9 @@ Value* quantized(Expansion& e, Value* value, Value* scale, Value* zero, DType dt
 }
 
 Value* scaledProduct(Expansion& e, const Values& operands, Value* scale, DType dtype) {
-  return e.mul(e.cast(e.op("MatMulInteger", operands), dtype), scale);
+  // Sums of products are beyond what 16-bit types hold.
+  Value* real = e.mul(e.cast(e.op("MatMulInteger", operands), DType::Float32), e.cast(scale, DType::Float32));
+  return e.cast(real, dtype);
 }
 
 }  // namespace microsoft
