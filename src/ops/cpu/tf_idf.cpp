@@ -89,7 +89,10 @@ class NgramTree final : public Prepared {
     const std::vector<float> weights = node_.attributes.getFloats("weights");
     if (weights.empty() || mode_ == "TF") return;
     if (weights.size() != columns_.size()) fail(weights.size(), " weights for ", columns_.size(), " n-grams");
-    for (size_t i = 0; i < weights.size(); ++i) weights_[columns_[i]] = weights[i];
+    std::unordered_map<int64_t, float> weightOf;  // of n-grams with one column the last one's counts
+    for (size_t i = 0; i < weights.size(); ++i) weightOf[columns_[i]] = weights[i];
+    weights_.assign(weightOf.begin(), weightOf.end());
+    std::sort(weights_.begin(), weights_.end());
   }
 
   template <class Map>
@@ -148,8 +151,8 @@ class NgramTree final : public Prepared {
   const Node& node_;  // while it is made
   int64_t least_, most_, skips_, columnCount_ = 0;
   std::string mode_;
-  std::unordered_map<int64_t, float> weights_;  // of columns, where they are not 1
-  std::vector<int64_t> columns_;                // of each n-gram
+  std::vector<std::pair<int64_t, float>> weights_;  // of columns, where they are not 1
+  std::vector<int64_t> columns_;                    // of each n-gram
   std::unordered_map<std::string, int32_t, TextHash, std::equal_to<>> strings_;
   std::unordered_map<int64_t, int32_t> integers_;
   std::unordered_map<uint64_t, int32_t> places_;  // place and token -> place
