@@ -240,6 +240,13 @@ MODEL_TEST(an_lstm, CORPUS "lstm.onnx")
 MODEL_TEST(shapes_that_depend_on_values, CORPUS "nonzero.onnx")
 MODEL_TEST(shape_arithmetic, CORPUS "shapes.onnx")
 MODEL_TEST(folded_constants, CORPUS "fold.onnx")
+MODEL_TEST(attention, CORPUS "attention_4d_with_past_a.onnx")
+MODEL_TEST(an_equation, CORPUS "einsum_batch_matmul.onnx")
+MODEL_TEST(a_scan, CORPUS "scan_sum.onnx")
+MODEL_TEST(quantised, CORPUS "qlinearconv.onnx")
+MODEL_TEST(trees, CORPUS "ai_onnx_ml_tree_ensemble.onnx")
+MODEL_TEST(unique_values, CORPUS "unique_sorted_with_axis.onnx")
+MODEL_TEST(compiled, CORPUS "../compiled/conv.max")
 MODEL_TEST(a_transformer, MAX_TEST_DATA "/models/tiny_bert.onnx")
 MODEL_TEST(digits, MAX_TEST_DATA "/../../examples/digits/digits.onnx")
 MODEL_TEST(silero, REAL_MODELS "silero-vad/silero_vad_16k_sequence.onnx")
@@ -249,16 +256,16 @@ static void the_chosen_one(void** state) {
   fail_each_allocation(chosenModel);
 }
 
-/* MODEL NUMBER: that allocation alone, to look at a failure. */
-static int run_chosen(char** arguments) {
+/* MODEL [NUMBER]: all allocations of that model, or one alone, to look at a failure. */
+static int run_chosen(int count, char** arguments) {
   const struct CMUnitTest test[] = {TEST(the_chosen_one)};
   chosenModel = arguments[1];
-  chosen = strtoll(arguments[2], NULL, 10);
+  if (count > 2) chosen = strtoll(arguments[2], NULL, 10);
   return cmocka_run_group_tests(test, NULL, NULL);
 }
 
 int main(int argc, char** argv) {
-  if (argc == 3) return run_chosen(argv);
+  if (argc > 1) return run_chosen(argc, argv);
   const struct CMUnitTest tests[] = {
       TEST(first_loads_survive),
       TEST(elementwise),
@@ -269,6 +276,13 @@ int main(int argc, char** argv) {
       TEST(shapes_that_depend_on_values),
       TEST(shape_arithmetic),
       TEST(folded_constants),
+      TEST(attention),
+      TEST(an_equation),
+      TEST(a_scan),
+      TEST(quantised),
+      TEST(trees),
+      TEST(unique_values),
+      TEST(compiled),
       TEST(a_transformer),
       TEST(digits),
       TEST(silero),
