@@ -87,11 +87,16 @@ struct Trial {
   MaxSession* session;
   const char* path;
   MaxBuffer* inputs[MOST_INPUTS];
+  MaxValue* values[MOST_INPUTS];
+  int takesValues; /* something that goes in or comes out is no tensor */
   int32_t inputCount;
   int32_t outputCount;
 };
 
+/* Zeros, or words. An element of a sequence is a vector. */
 static MaxBuffer* make_input(const MaxModel* model, int32_t index) {
+  static const char* const words[] = {"one two", "", "three", "4"};
+  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
   MaxDType dtype = MAX_DTYPE_INVALID;
   MaxDevice* device = NULL;
   MaxBuffer* buffer = NULL;
@@ -103,13 +108,56 @@ static MaxBuffer* make_input(const MaxModel* model, int32_t index) {
   CHECK(maxModelGetInputShape(model, index, &shape));
   CHECK(maxModelGetInputDevice(model, index, &device));
   for (int32_t i = 0; i < rank; ++i) dims[i] = shape[i] == MAX_DIMENSION_DYNAMIC ? 2 : shape[i];
+  CHECK(maxModelGetInputKind(model, index, &kind));
+  if (kind != MAX_VALUE_KIND_TENSOR) dims[0] = 2, rank = 1;
+  if (dtype == MAX_DTYPE_STRING) {
+    int64_t count = 1;
+    for (int32_t i = 0; i < rank; ++i) count *= dims[i];
+    assert_true(count <= (int64_t)COUNT_OF(words));
+    CHECK(maxBufferCreateStrings(device, words, NULL, rank, dims, &buffer));
+    return buffer;
+  }
   MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
   options.zeroed = 1;
   CHECK(maxBufferCreate(device, dtype, rank, dims, &options, &buffer));
   return buffer;
 }
 
+/* A sequence of two tensors, or the tensor. */
+static MaxValue* make_value(const MaxModel* model, int32_t index, MaxBuffer* buffer) {
+  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
+  MaxValue *tensor = NULL, *sequence = NULL;
+  CHECK(maxModelGetInputKind(model, index, &kind));
+  CHECK(maxValueCreateTensor(buffer, &tensor));
+  if (kind == MAX_VALUE_KIND_TENSOR) return tensor;
+  MaxValue* const pair[] = {tensor, tensor};
+  CHECK(maxValueCreateSequence(pair, 2, &sequence));
+  maxValueRelease(tensor);
+  return sequence;
+}
+
+static int has_values(const MaxModel* model, int32_t inputCount, int32_t outputCount) {
+  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
+  for (int32_t i = 0; i < inputCount && kind == MAX_VALUE_KIND_TENSOR; ++i)
+    CHECK(maxModelGetInputKind(model, i, &kind));
+  for (int32_t i = 0; i < outputCount && kind == MAX_VALUE_KIND_TENSOR; ++i)
+    CHECK(maxModelGetOutputKind(model, i, &kind));
+  return kind != MAX_VALUE_KIND_TENSOR;
+}
+
+static MaxStatus execute_values(const struct Trial* trial, const MaxModel* model) {
+  MaxValue* outputs[MOST_OUTPUTS] = {NULL};
+  const MaxStatus status =
+      maxModelExecuteValues(model, trial->values, trial->inputCount, NULL, outputs, trial->outputCount);
+  for (int32_t i = 0; i < trial->outputCount; ++i) {
+    if ((status == MAX_STATUS_OK) != (outputs[i] != NULL)) fail_msg("output %d of a call with status %d", i, status);
+    maxValueRelease(outputs[i]);
+  }
+  return status;
+}
+
 static MaxStatus execute(const struct Trial* trial, const MaxModel* model) {
+  if (trial->takesValues) return execute_values(trial, model);
   MaxBuffer* outputs[MOST_OUTPUTS] = {NULL};
   const MaxStatus status = maxModelExecute(model, trial->inputs, trial->inputCount, NULL, outputs, trial->outputCount);
   for (int32_t i = 0; i < trial->outputCount; ++i) {
@@ -130,7 +178,11 @@ static void set_up_trial(struct Trial* trial, const char* path) {
   CHECK(maxModelGetInputCount(model, &trial->inputCount));
   CHECK(maxModelGetOutputCount(model, &trial->outputCount));
   assert_true(trial->inputCount <= MOST_INPUTS && trial->outputCount <= MOST_OUTPUTS);
-  for (int32_t i = 0; i < trial->inputCount; ++i) trial->inputs[i] = make_input(model, i);
+  for (int32_t i = 0; i < trial->inputCount; ++i) {
+    trial->inputs[i] = make_input(model, i);
+    trial->values[i] = make_value(model, i, trial->inputs[i]);
+  }
+  trial->takesValues = has_values(model, trial->inputCount, trial->outputCount);
   CHECK(execute(trial, model));
   maxModelRelease(model);
   /* The message of a failure has its place from now on. */
@@ -139,7 +191,10 @@ static void set_up_trial(struct Trial* trial, const char* path) {
 }
 
 static void tear_down_trial(struct Trial* trial) {
-  for (int32_t i = 0; i < trial->inputCount; ++i) maxBufferRelease(trial->inputs[i]);
+  for (int32_t i = 0; i < trial->inputCount; ++i) {
+    maxValueRelease(trial->values[i]);
+    maxBufferRelease(trial->inputs[i]);
+  }
   maxSessionRelease(trial->session);
 }
 
@@ -246,6 +301,9 @@ MODEL_TEST(a_scan, CORPUS "scan_sum.onnx")
 MODEL_TEST(quantised, CORPUS "qlinearconv.onnx")
 MODEL_TEST(trees, CORPUS "ai_onnx_ml_tree_ensemble.onnx")
 MODEL_TEST(unique_values, CORPUS "unique_sorted_with_axis.onnx")
+MODEL_TEST(a_sequence, CORPUS "sequence_insert_at_front.onnx")
+MODEL_TEST(a_loop_over_sequences, CORPUS "loop13_seq.onnx")
+MODEL_TEST(strings, CORPUS "string_split_basic.onnx")
 MODEL_TEST(compiled, CORPUS "../compiled/conv.max")
 MODEL_TEST(a_transformer, MAX_TEST_DATA "/models/tiny_bert.onnx")
 MODEL_TEST(digits, MAX_TEST_DATA "/../../examples/digits/digits.onnx")
@@ -282,6 +340,9 @@ int main(int argc, char** argv) {
       TEST(quantised),
       TEST(trees),
       TEST(unique_values),
+      TEST(a_sequence),
+      TEST(a_loop_over_sequences),
+      TEST(strings),
       TEST(compiled),
       TEST(a_transformer),
       TEST(digits),
