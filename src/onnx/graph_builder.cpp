@@ -125,6 +125,12 @@ void GraphBuilder::addNode(const NodeProto& proto) {
   if (call_ && added > 1) shared_.budget.takeNodes(call_->function, added - 1);
 }
 
+// What the graph calls a value. In a function, and where the graph itself has given the name to something else that it
+// made up, the graph chooses; a name that the model uses twice stays, and is refused.
+std::string GraphBuilder::graphName(std::string_view name) const {
+  return isBody_ || (graph_.findValue(name) && !names_.count(name)) ? std::string() : std::string(name);
+}
+
 void GraphBuilder::addOperator(const NodeProto& proto) {
   PendingNode node{graph_,
                    std::string(plainDomain(proto.domain)),
@@ -144,7 +150,7 @@ void GraphBuilder::addOperator(const NodeProto& proto) {
   }
   require(findSchema(node.domain, node.op) || findComposite(node.domain, node.op), MAX_STATUS_UNIMPLEMENTED, "node '",
           node.name, "': operator ", displayName(node.domain, node.op), " is not supported");
-  if (isBody_) std::fill(node.outputs.begin(), node.outputs.end(), std::string());
+  for (std::string& name : node.outputs) name = graphName(name);
   const Values made = max::addOperator(graph_, node.domain, node.op, std::move(node.inputs), std::move(node.attributes),
                                        node.outputs, node.name);
   for (size_t i = 0; i < proto.outputs.size() && i < made.size(); ++i)
@@ -265,7 +271,7 @@ void GraphBuilder::addConstant(const NodeProto& node) {
   AttributeProto attribute = *value.attribute;
   attribute.name = node.attributes[0].name;
   Ref<Tensor> contents = constantOf(node, attribute);
-  define(node.outputs[0], graph_.addConstant(std::move(contents), isBody_ ? "" : node.outputs[0]));
+  define(node.outputs[0], graph_.addConstant(std::move(contents), graphName(node.outputs[0])));
 }
 
 Ref<Tensor> GraphBuilder::constantOf(const NodeProto& node, const AttributeProto& attribute) {

@@ -53,6 +53,7 @@ class GraphBuilder {
   Value* find(std::string_view name) const;
   int64_t versionOf(std::string_view domain) const;
   std::string labelOf(const NodeProto& node) const;
+  std::string graphName(std::string_view name) const;
   void addInitializers(const GraphProto& proto);
   TensorType typeOf(const ValueInfoProto& info) { return declaredType(info, graph_.dimTable()); }
   void addInput(const ValueInfoProto& info);

@@ -119,6 +119,18 @@ class Opsets(unittest.TestCase):
         for part in parts:
             self.assertIn(part, str(caught.exception))
 
+    def test_names_that_the_library_gives_are_the_models_too(self):
+        # A softmax of opset 7 becomes several nodes, whose results get names of that kind.
+        names = ["Flatten_1", "Shape_1", "Softmax_1", "Softmax_2", "constant_1", "Reshape_1"]
+        nodes = [helper.make_node("Softmax", ["x0"], ["first"], axis=1)]
+        nodes += [helper.make_node("Softmax", [before], [after], axis=1)
+                  for before, after in zip(["first", *names], [*names, "y0"])]
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x0", TensorProto.FLOAT, X.shape)],
+                                  [helper.make_empty_tensor_value_info("y0")])
+        data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8).SerializeToString()
+        expected = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"]).run(None, {"x0": X})
+        np.testing.assert_allclose(library.Model(data).run([X])[0], expected[0], 1e-6)
+
     def test_versions_out_of_range(self):
         newest = defs.onnx_opset_version()
         library.Model(model_of("Relu", newest, [X], {}).SerializeToString())
