@@ -56,25 +56,35 @@ struct Geometry {
     depth = weights[1] * taps;
   }
 
-  // Row `k` of the columns of output pixels [first, first + count): what one tap reads of one channel.
-  void gatherRow(const uint8_t* image, int64_t k, int64_t first, int64_t count, uint8_t fill, uint8_t* to) const {
-    const int64_t tap = k % taps;
-    const Place at{tap / (kernel[1] * kernel[2]), tap / kernel[2] % kernel[1], tap % kernel[2]};
-    const uint8_t* channel = image + k / taps * in[0] * in[1] * in[2];
+  // What output pixels [first, first + count) read of `planes` channels: a row of bytes for each channel and tap.
+  void gather(const uint8_t* image, int64_t planes, int64_t first, int64_t count, uint8_t fill, uint8_t* to) const {
+    const Place start{first / (out[1] * out[2]), first / out[2] % out[1], first % out[2]};
+    for (int64_t plane = 0; plane < planes; ++plane, image += in[0] * in[1] * in[2])
+      for (int64_t z = 0; z < kernel[0]; ++z)
+        for (int64_t y = 0; y < kernel[1]; ++y)
+          for (int64_t x = 0; x < kernel[2]; ++x, to += count) gatherTap(image, {z, y, x}, start, count, fill, to);
+  }
+
+ private:
+  void gatherTap(const uint8_t* plane, const Place& tap, Place at, int64_t count, uint8_t fill, uint8_t* to) const {
+    const int64_t x0 = tap[2] * dilation[2] - before[2];
     while (count > 0) {
-      const int64_t column = first % out[2], run = std::min(count, out[2] - column);
-      const int64_t z = first / (out[1] * out[2]) * stride[0] + at[0] * dilation[0] - before[0];
-      const int64_t y = first / out[2] % out[1] * stride[1] + at[1] * dilation[1] - before[1];
+      const int64_t run = std::min(count, out[2] - at[2]);
+      const int64_t z = at[0] * stride[0] + tap[0] * dilation[0] - before[0];
+      const int64_t y = at[1] * stride[1] + tap[1] * dilation[1] - before[1];
       const bool inside = z >= 0 && z < in[0] && y >= 0 && y < in[1];
-      const uint8_t* line = inside ? channel + (z * in[1] + y) * in[2] : nullptr;
-      gatherRun(line, column * stride[2] + at[2] * dilation[2] - before[2], run, fill, to);
-      first += run;
+      const uint8_t* line = inside ? plane + (z * in[1] + y) * in[2] : nullptr;
+      gatherRun(line, at[2] * stride[2] + x0, run, fill, to);
+      at[2] = 0;
+      if (++at[1] == out[1]) {
+        at[1] = 0;
+        ++at[0];
+      }
       to += run;
       count -= run;
     }
   }
 
- private:
   // Every stride-th element of a line from `x` on; what lies outside of it is `fill`.
   void gatherRun(const uint8_t* line, int64_t x, int64_t run, uint8_t fill, uint8_t* to) const {
     if (!line || stride[2] != 1) {
@@ -83,7 +93,7 @@ struct Geometry {
     }
     const int64_t begin = std::clamp<int64_t>(-x, 0, run), end = std::clamp<int64_t>(in[2] - x, begin, run);
     std::memset(to, fill, static_cast<size_t>(begin));
-    if (end > begin) std::memcpy(to + begin, line + x + begin, static_cast<size_t>(end - begin));
+    if (end > begin) std::memcpy(to + begin, line + (x + begin), static_cast<size_t>(end - begin));
     std::memset(to + end, fill, static_cast<size_t>(run - end));
   }
 };
@@ -197,7 +207,7 @@ class IntegerConv final : public Kernel {
     auto* bytes = reinterpret_cast<uint8_t*>(memory);
     const ZeroPoints zeros = zerosOf(context, kInputs.xZero);
     const auto fill = static_cast<uint8_t>(zeros[0]);
-    for (int64_t k = 0; k < shape_.depth; ++k) shape_.gatherRow(from, k, first, count, fill, bytes + k * count);
+    shape_.gather(from, perGroup, first, count, fill, bytes);
     PackedColumns columns(table_, shape_.depth, count, memory + gatheredBytes());
     packColumns(table_, {bytes, isSigned(0), count, 1}, zeros, shape_.depth, count, 1, columns);
     return columns;
@@ -211,11 +221,137 @@ class IntegerConv final : public Kernel {
   int64_t panels_;
 };
 
+// One filter for each channel, without strides along lines: taps are added up a line at a time, in int16 * int16.
+template <const Inputs& kInputs>
+bool acceptsDepthwise(const KernelRequest& request) {
+  constexpr int64_t kMostWidth = 1 << 16;  // every lane holds lines
+  if (!accepts<kInputs>(request) || request.inputs[kInputs.w].shape[1] != 1) return false;
+  const Geometry shape(request, kInputs.w);
+  return shape.filters == shape.channels && shape.groups == shape.channels && shape.stride[2] == 1 &&
+         shape.out[2] <= kMostWidth && shape.kernel[2] <= kMostWidth && shape.dilation[2] <= kMostWidth &&
+         shape.kernel[2] * shape.dilation[2] <= kMostWidth;
+}
+
+template <const Inputs& kInputs>
+class DepthwiseConv final : public Kernel {
+ public:
+  explicit DepthwiseConv(const KernelRequest& request)
+      : table_(integerGemmTable()), shape_(request, kInputs.w), lanes_(std::max(request.lanes, 1)) {
+    for (const Operand& input : request.inputs) inputs_.push_back({input.dtype, input.shape, nullptr});
+    outputIsSigned_ = request.outputs[0].dtype == DType::Int8;
+    lineWidth_ = shape_.out[2] + (shape_.kernel[2] - 1) * shape_.dilation[2];
+  }
+
+  size_t scratchBytes() const override { return checkedMultiply(static_cast<size_t>(lanes_), laneBytes()); }
+
+  void run(const KernelContext& context) const override {
+    const int64_t grain = std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(shape_.pixels, 1));
+    context.parallelFor(shape_.images * shape_.channels, grain, [&](int64_t begin, int64_t end, int lane) {
+      for (int64_t plane = begin; plane < end; ++plane)
+        convolve(context, plane, context.scratch + static_cast<size_t>(lane) * laneBytes());
+    });
+  }
+
+ private:
+  bool isSigned(size_t input) const { return inputs_[input].dtype == DType::Int8; }
+  bool has(size_t input) const { return input < inputs_.size() && inputs_[input].present(); }
+  ZeroPoints zerosOf(const KernelContext& context, size_t input) const {
+    if (!has(input)) return {};
+    return {context.inputs[input], isSigned(input), inputs_[input].shape.count()};
+  }
+  float scaleAt(const KernelContext& context, size_t input, int64_t i) const {
+    float scale = 1;
+    const int64_t at = inputs_[input].shape.count() == 1 ? 0 : i;
+    loadNumbers(inputs_[input].dtype, context.inputs[input], at, 1, &scale);
+    return scale;
+  }
+
+  // Of one lane: a padded line as int16, sums, factors.
+  size_t lineBytes() const { return aligned(static_cast<size_t>(lineWidth_) * sizeof(int16_t)); }
+  size_t sumBytes() const { return aligned(static_cast<size_t>(shape_.out[2]) * sizeof(int32_t)); }
+  size_t laneBytes() const { return lineBytes() + 2 * sumBytes(); }
+
+  void convolve(const KernelContext& context, int64_t plane, std::byte* memory) const {
+    auto* line = reinterpret_cast<int16_t*>(memory);
+    auto* sums = reinterpret_cast<int32_t*>(memory + lineBytes());
+    auto* factors = reinterpret_cast<float*>(memory + lineBytes() + sumBytes());
+    const int64_t channel = plane % shape_.channels, width = shape_.out[2];
+    const int32_t bias = kInputs.yZero && has(kInputs.bias) ? context.in<int32_t>(kInputs.bias)[channel] : 0;
+    if (kInputs.yZero)
+      std::fill_n(factors, width,
+                  scaleAt(context, kInputs.xScale, 0) * scaleAt(context, kInputs.wScale, channel) /
+                      scaleAt(context, kInputs.yScale, 0));
+    for (int64_t row = 0; row < shape_.out[0] * shape_.out[1]; ++row) {
+      const int64_t at = plane * shape_.pixels + row * width;
+      int32_t* target = kInputs.yZero ? sums : context.out<int32_t>() + at;
+      std::fill_n(target, width, bias);
+      addRow(context, plane, row, line, target);
+      if (!kInputs.yZero) continue;
+      const Requantization how{factors, zerosOf(context, kInputs.yZero)[0], outputIsSigned_ ? -128 : 0,
+                               outputIsSigned_ ? 127 : 255};
+      table_.requantize(sums, width, how, context.out<uint8_t>() + at);
+    }
+  }
+
+  void addRow(const KernelContext& context, int64_t plane, int64_t row, int16_t* line, int32_t* sums) const {
+    const int64_t channel = plane % shape_.channels;
+    const ZeroPoints weights = zerosOf(context, kInputs.w);
+    const int32_t zero = zerosOf(context, kInputs.wZero)[channel];
+    for (int64_t tap = 0; tap < shape_.taps; tap += shape_.kernel[2]) {
+      if (!widenLine(context, plane, row, tap, line)) continue;
+      for (int64_t x = 0; x < shape_.kernel[2]; ++x) {
+        const auto weight = static_cast<int16_t>(weights[channel * shape_.taps + tap + x] - zero);
+        addTap(line + x * shape_.dilation[2], weight, shape_.out[2], sums);
+      }
+    }
+  }
+
+  static void addTap(const int16_t* line, int16_t weight, int64_t count, int32_t* sums) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int32_t product = static_cast<int32_t>(line[i]) * static_cast<int32_t>(weight);
+      sums[i] = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) + static_cast<uint32_t>(product));
+    }
+  }
+
+  // The line of the image that a row of taps reads, without its zero point, 0 outside; false if it is all outside.
+  bool widenLine(const KernelContext& context, int64_t plane, int64_t row, int64_t tap, int16_t* line) const {
+    const int64_t z = row / shape_.out[1] * shape_.stride[0] +
+                      tap / (shape_.kernel[1] * shape_.kernel[2]) * shape_.dilation[0] - shape_.before[0];
+    const int64_t y = row % shape_.out[1] * shape_.stride[1] +
+                      tap / shape_.kernel[2] % shape_.kernel[1] * shape_.dilation[1] - shape_.before[1];
+    if (z < 0 || z >= shape_.in[0] || y < 0 || y >= shape_.in[1]) return false;
+    const uint8_t* from = context.in<uint8_t>(0) + ((plane * shape_.in[0] + z) * shape_.in[1] + y) * shape_.in[2];
+    const int64_t begin = std::clamp<int64_t>(shape_.before[2], 0, lineWidth_);
+    const int64_t end = std::clamp<int64_t>(shape_.before[2] + shape_.in[2], begin, lineWidth_);
+    const int32_t zero = zerosOf(context, kInputs.xZero)[0];
+    std::fill_n(line, begin, int16_t{0});
+    std::fill(line + end, line + lineWidth_, int16_t{0});
+    from += begin - shape_.before[2];
+    if (isSigned(0))
+      for (int64_t i = begin; i < end; ++i) line[i] = static_cast<int16_t>(static_cast<int8_t>(from[i - begin]) - zero);
+    else
+      for (int64_t i = begin; i < end; ++i) line[i] = static_cast<int16_t>(from[i - begin] - zero);
+    return true;
+  }
+
+  const IntegerGemmTable& table_;
+  Geometry shape_;
+  int lanes_;
+  std::vector<Operand> inputs_;
+  bool outputIsSigned_;
+  int64_t lineWidth_;
+};
+
+template <class K>
+std::unique_ptr<Kernel> make(const KernelRequest& request) {
+  return std::make_unique<K>(request);
+}
+
 template <const Inputs& kInputs>
 constexpr Implementation kRow[] = {
-    {"gemm_int8", accepts<kInputs>, [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-       return std::make_unique<IntegerConv<kInputs>>(request);
-     }}};
+    {"depthwise_int8", acceptsDepthwise<kInputs>, make<DepthwiseConv<kInputs>>},
+    {"gemm_int8", accepts<kInputs>, make<IntegerConv<kInputs>>},
+};
 
 const OpKernels kRows[] = {
     {"", "ConvInteger", kRow<kPlain>},

@@ -34,10 +34,16 @@ class PanelPacker {
     const int64_t width = table_.panelColumns, first = panel * width, words = table_.wordsOf(depth_);
     const int64_t count = std::min(width, columns_ - first);
     int32_t* out = packed_.words + panel * words * width;
-    int32_t sums[kMostColumns] = {}, shifts[kMostColumns];
+    uint32_t sums[kMostColumns] = {};  // all sums are modulo 2^32
+    int32_t shifts[kMostColumns];
     for (int64_t n = 0; n < count; ++n) shifts[n] = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeros_[first + n];
     const int64_t parts = table_.usesBytes ? 4 : 2;
     for (int64_t k = 0; k < depth_; k += parts, out += width) {
+      if (table_.usesBytes && k + parts <= depth_ && b_.columnStride == 1) {
+        packFour(first, count, k, sums, out);
+        std::fill_n(out + count, width - count, 0);
+        continue;
+      }
       std::fill_n(out, width, 0);
       for (int64_t i = 0; i < std::min(parts, depth_ - k); ++i)
         addPart(first, count, k + i, static_cast<int>(i), shifts, sums, out);
@@ -45,7 +51,8 @@ class PanelPacker {
     if (!table_.usesBytes) return;
     for (int64_t n = 0; n < width; ++n) {
       const int32_t zero = n < count ? zeros_[first + n] : 0;
-      packed_.columnSums[first + n] = n < count ? sums[n] - static_cast<int32_t>(depth_) * zero : 0;
+      const uint32_t offset = static_cast<uint32_t>(depth_) * static_cast<uint32_t>(zero);
+      packed_.columnSums[first + n] = n < count ? static_cast<int32_t>(sums[n] - offset) : 0;
       packed_.columnFactors[first + n] = n < count ? -(zero + shiftOfB(b_.isSigned)) : 0;
     }
   }
@@ -53,8 +60,25 @@ class PanelPacker {
  private:
   static constexpr int kMostColumns = 64;
 
+  // Rows k to k + 3 of B as whole words.
+  void packFour(int64_t first, int64_t count, int64_t k, uint32_t* sums, int32_t* out) const {
+    if (b_.isSigned)
+      packFour(static_cast<const int8_t*>(b_.data) + k * b_.rowStride + first, 0, count, sums, out);
+    else
+      packFour(static_cast<const uint8_t*>(b_.data) + k * b_.rowStride + first, 0x80808080u, count, sums, out);
+  }
+  template <class T>
+  void packFour(const T* rows, uint32_t flip, int64_t count, uint32_t* sums, int32_t* out) const {
+    const T *a = rows, *b = a + b_.rowStride, *c = b + b_.rowStride, *d = c + b_.rowStride;
+    const auto byte = [](T value) { return static_cast<uint32_t>(static_cast<uint8_t>(value)); };
+    for (int64_t n = 0; n < count; ++n) {
+      out[n] = static_cast<int32_t>((byte(a[n]) | byte(b[n]) << 8 | byte(c[n]) << 16 | byte(d[n]) << 24) ^ flip);
+      sums[n] += static_cast<uint32_t>(a[n] + b[n] + c[n] + d[n]);
+    }
+  }
+
   // Row k of B as part i of the words.
-  void addPart(int64_t first, int64_t count, int64_t k, int i, const int32_t* shifts, int32_t* sums,
+  void addPart(int64_t first, int64_t count, int64_t k, int i, const int32_t* shifts, uint32_t* sums,
                int32_t* out) const {
     const int64_t at = k * b_.rowStride + first * b_.columnStride;
     if (b_.isSigned)
@@ -63,11 +87,11 @@ class PanelPacker {
       addPart(static_cast<const uint8_t*>(b_.data) + at, count, i, shifts, sums, out);
   }
   template <class T>
-  void addPart(const T* row, int64_t count, int i, const int32_t* shifts, int32_t* sums, int32_t* out) const {
+  void addPart(const T* row, int64_t count, int i, const int32_t* shifts, uint32_t* sums, int32_t* out) const {
     const uint32_t mask = table_.usesBytes ? 0xff : 0xffff;
     const int shift = table_.usesBytes ? 8 * i : 16 * i;
     const auto add = [&](int64_t n, int32_t value) {
-      sums[n] += value;
+      sums[n] += static_cast<uint32_t>(value);
       out[n] |= static_cast<int32_t>((static_cast<uint32_t>(value + shifts[n]) & mask) << shift);
     };
     if (b_.columnStride == 1)
@@ -93,12 +117,12 @@ void widenRow(const uint8_t* from, bool isSigned, int64_t depth, int32_t zero, i
 
 int32_t copyRow(const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) {
   const uint8_t flip = isSigned ? 0x80 : 0;
-  int32_t sum = 0;
+  uint32_t sum = 0;
   for (int64_t k = 0; k < depth; ++k) {
     to[k] = from[k] ^ flip;
     sum += to[k];
   }
-  return sum;
+  return static_cast<int32_t>(sum);
 }
 
 // Sums of one row of a tile to 8-bit numbers.

@@ -97,9 +97,14 @@ template <class D>
 void gemmIn(const Call& call) {
   const Matrix a(call.in(0).shape, call.integer("transA", 0), true),
       b(call.in(1).shape, call.integer("transB", 0), false);
-  using Number = std::conditional_t<std::is_integral_v<D>, int64_t, D>;
-  const D alpha = static_cast<D>(static_cast<Number>(call.number("alpha", 1)));
-  const D beta = static_cast<D>(static_cast<Number>(call.number("beta", 1)));
+  const auto factor = [&](const char* name) {
+    const double number = call.number(name, 1);
+    if constexpr (std::is_integral_v<D>)
+      return static_cast<D>(static_cast<int64_t>(number == number ? std::clamp(number, -0x1p62, 0x1p62) : 0));
+    else
+      return number;
+  };
+  const D alpha = factor("alpha"), beta = factor("beta");
   std::vector<D> result =
       multiply(a, b, load<D>(call.in(0)), load<D>(call.in(1)), static_cast<size_t>(call.out().count()));
   const std::vector<D> c = call.has(2) ? load<D>(call.in(2)) : std::vector<D>();
