@@ -137,8 +137,7 @@ struct WideStrings {
   }
 };
 
-MaxDType dtypeOf(const std::string& path, std::string descriptor, MaxDType expected) {
-  if (!descriptor.empty() && descriptor[0] == '=') descriptor[0] = '<';
+MaxDType dtypeOf(const std::string& path, const std::string& descriptor, MaxDType expected) {
   for (const DescriptorRow& row : kDescriptors)
     if (descriptor == row.text || (descriptor.size() > 1 && descriptor.substr(1) == row.text + 1 && row.text[0] == '|'))
       return row.dtype;
@@ -223,7 +222,8 @@ Array readNpy(const std::string& path, MaxDType expected) {
   const std::string header = readHeader(path, file);
   Array array;
   array.shape = shapeOf(path, header);
-  const std::string descriptor = descriptorOf(path, header);
+  std::string descriptor = descriptorOf(path, header);
+  if (descriptor.rfind('=', 0) == 0) descriptor[0] = '<';  // the byte order of this machine
   array.dtype = dtypeOf(path, descriptor, expected);
 
   const size_t width = charactersOf(descriptor);  // of strings
