@@ -527,7 +527,7 @@ inline Sample integerMatMul(Source& source, const Row& row) {
   Sample sample{{bytes(source, shapes.inputs[0]->shape()), bytes(source, shapes.inputs[1]->shape())}};
   sample.constants = shapes.constants;
   const Shape &a = sample.inputs[0]->shape(), &b = sample.inputs[1]->shape();
-  const bool each = a.rank() == 2 && b.rank() == 2 && source.chance(30);
+  const bool each = a.rank() == 2 && b.rank() == 2 && a[0] > 0 && b[1] > 0 && source.chance(30);
   if (source.chance(60)) {
     sample.inputs.push_back(zeroPoint(source, sample.inputs[0]->dtype(), each ? Shape{a[0]} : Shape{}));
     if (source.chance(60))
@@ -539,7 +539,7 @@ inline Sample integerMatMul(Source& source, const Row& row) {
 inline Sample quantizedMatMul(Source& source, const Row& row) {
   const Sample shapes = matMul(source, row);
   const Ref<Tensor> a = bytes(source, shapes.inputs[0]->shape()), b = bytes(source, shapes.inputs[1]->shape());
-  const bool each = b->shape().rank() == 2 && source.chance(40);
+  const bool each = b->shape().rank() == 2 && b->shape()[1] > 0 && source.chance(40);
   const Shape columns = each ? Shape{b->shape()[1]} : Shape{};
   const DType result = source.pick<DType>({DType::Int8, DType::UInt8});
   const auto scale = [&](const Shape& shape) { return source.tensor(DType::Float32, shape, 0.01, 0.05); };

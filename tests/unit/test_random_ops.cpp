@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator with more than one implementation, on random shapes, dtypes and attributes:
 // all of them against "reference", on every CPU target, with one to three lanes. A new operator is
-// one row of kRows; an operator without a row fails OperatorsHaveRows.
+// one row of kRows; an operator without a row fails OperatorsHaveRows. Other samples than the usual ones:
+// --gtest_shuffle --gtest_random_seed=N.
 #include <algorithm>
 
 #include "base/error.h"
@@ -238,12 +239,14 @@ void compare(const Row& row, const Tensor& actual, const Tensor& expected) {
 
 class RandomOps : public testing::TestWithParam<Row> {};
 
+uint32_t seedOf(uint32_t base) { return base + static_cast<uint32_t>(testing::UnitTest::GetInstance()->random_seed()); }
+
 TEST_P(RandomOps, AgreesWithReference) {
   const Row& row = GetParam();
   const OpKernels* kernels = findKernels(row.domain, row.op);
   ASSERT_TRUE(kernels && hasReference(*kernels));
-  Random random(1234);
-  Source source(random);
+  Random random(seedOf(1234)), laneRandom(5678);  // samples do not depend on which targets the machine has
+  Source source(random), lanesSource(laneRandom);
   constexpr int kSamples = 60;
   for (int i = 0; i < kSamples; ++i) {
     Trial trial(row, row.make(source, row));
@@ -259,7 +262,7 @@ TEST_P(RandomOps, AgreesWithReference) {
     forEachTarget([&] {
       for (const Implementation& candidate : all) {
         if (candidate.name == "reference" || !accepts(candidate)) continue;
-        const int lanes = static_cast<int>(source.integer(1, 3));
+        const int lanes = static_cast<int>(lanesSource.integer(1, 3));
         SCOPED_TRACE(max::concat(std::string(candidate.name), ", lanes ", lanes));
         const std::vector<Ref<Tensor>> actual = trial.run(candidate, lanes);
         for (size_t k = 0; k < expected.size(); ++k) compare(row, *actual[k], *expected[k]);
@@ -309,7 +312,7 @@ bool isSmall(const KernelRequest& request) {
 TEST_P(RandomOps, MutatedNodesFailCleanly) {
   const Row& row = GetParam();
   const OpKernels* kernels = findKernels(row.domain, row.op);
-  Random random(99);
+  Random random(seedOf(99));
   Source source(random);
   constexpr int kSamples = 200;
   for (int i = 0; i < kSamples; ++i) {

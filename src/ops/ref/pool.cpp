@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool, AveragePool, LpPool, the global pools, and the channels-last pools of the domain "max".
+#include <algorithm>
+
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -30,24 +32,39 @@ struct Pool {
     } while (advance(output, y.spatial));
   }
 
+  // The taps of an axis whose positions lie in [low, high): kernels may be far larger than what they see.
+  struct Taps {
+    int64_t first, end;
+  };
+  Taps tapsWithin(int axis, int64_t output, int64_t low, int64_t high) const {
+    const int64_t start = output * window.strides[axis] - window.padsBegin[axis], step = window.dilations[axis];
+    const int64_t first = start < low ? (low - start + step - 1) / step : 0;
+    const int64_t end = start < high ? std::min(window.kernel[axis], (high - start + step - 1) / step) : 0;
+    return {first, std::max(first, end)};
+  }
+
   void collect(const Shape& output, int64_t base, std::vector<int64_t>& seen) const {
     seen.clear();
-    Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap;
-    do
-      if (window.locate(output, tap, x.spatial, position)) seen.push_back(base + x.offset(position));
-    while (advance(tap, window.kernel));
+    Shape position = Shape::filled(window.kernel.rank(), 0), counts = position, tap = position;
+    Shape first = position;
+    for (int i = 0; i < counts.rank(); ++i) {
+      const Taps taps = tapsWithin(i, output[i], 0, x.spatial[i]);
+      first[i] = output[i] * window.strides[i] - window.padsBegin[i] + taps.first * window.dilations[i];
+      counts[i] = taps.end - taps.first;
+      if (counts[i] == 0) return;
+    }
+    do {
+      for (int i = 0; i < counts.rank(); ++i) position[i] = first[i] + tap[i] * window.dilations[i];
+      seen.push_back(base + x.offset(position));
+    } while (advance(tap, counts));
   }
 
   // Pixels of the window inside of the padded input: with ceil_mode it may stick out of that, too.
   int64_t paddedCount(const Shape& output) const {
     int64_t count = 1;
     for (int i = 0; i < window.kernel.rank(); ++i) {
-      int64_t inside = 0;
-      for (int64_t tap = 0; tap < window.kernel[i]; ++tap) {
-        const int64_t at = output[i] * window.strides[i] + tap * window.dilations[i] - window.padsBegin[i];
-        inside += at >= -window.padsBegin[i] && at < x.spatial[i] + window.padsEnd[i];
-      }
-      count *= inside;
+      const Taps taps = tapsWithin(i, output[i], -window.padsBegin[i], x.spatial[i] + window.padsEnd[i]);
+      count *= taps.end - taps.first;
     }
     return count;
   }
