@@ -184,7 +184,8 @@ MaxModel::MaxModel(max::Ref<MaxSession> session, Parts parts)
     : session_(std::move(session)),
       parts_(std::move(parts)),
       name_(parts_.graph->name()),
-      program_(std::move(parts_.graph), session_->runSettings()) {
+      program_(std::move(parts_.graph), session_->runSettings()),
+      usesObjects_(program_.program().usesObjects()) {
   for (size_t i = 0; i < parts_.outputs.size(); ++i) pools_.push_back(max::makeRef<max::OutputPool>());
   findEqualDims();
   device().addCache(*this, *this);

@@ -95,7 +95,7 @@ struct MaxModel : max::Handle, max::DeviceCache {
   void checkEqualDims(std::span<MaxBuffer* const> inputs) const;
   std::vector<MaxBuffer*> checkValues(std::span<MaxValue* const> inputs) const;  // NULL for what is no tensor
   void checkInputCount(size_t count) const;
-  bool usesObjects() const { return program_.program().usesObjects(); }
+  bool usesObjects() const { return usesObjects_; }
   void requireTensorOutputs() const;
   void checkOutputCount(size_t count) const;
   void checkGiven(std::span<MaxBuffer* const> inputs, std::span<MaxBuffer* const> given) const;
@@ -117,6 +117,7 @@ struct MaxModel : max::Handle, max::DeviceCache {
   Parts parts_;
   const std::string name_;  // of the graph
   max::PlannedProgram program_;
+  const bool usesObjects_;                        // replaced weights do not change it
   std::vector<max::Ref<max::OutputPool>> pools_;  // one per output
   std::vector<EqualDims> equalDims_;
   // Guarded by the fork-safe lock of this object.

@@ -88,9 +88,9 @@ static void runs_keep_to_the_limit(void** state) {
 /* What is kept for other shapes makes way: each of these fits alone, no two of them do. */
 static void shapes_take_turns(void** state) {
   (void)state;
-  MaxSession* session = new_session(10 * megabyte);
+  MaxSession* session = new_session(1111111);
   MaxModel* model = new_power(session, 3);
-  const int64_t sizes[] = {600, 700, 650, 610, 690};
+  const int64_t sizes[] = {200, 233, 217, 203, 230};
   for (int round = 0; round < 3; ++round)
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
       MaxBuffer* input = new_square(sizes[i], 0);
@@ -105,18 +105,18 @@ static void shapes_take_turns(void** state) {
 /* On a created stream too, with time to finish between the calls. */
 static void queued_shapes_take_turns(void** state) {
   (void)state;
-  MaxSession* session = new_session(10 * megabyte);
+  MaxSession* session = new_session(1111111);
   MaxModel* model = new_power(session, 3);
   MaxDevice* cpu = open_cpu();
   MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
   MaxStream* stream = NULL;
   CHECK(maxStreamCreate(cpu, NULL, &stream));
   options.stream = stream;
-  const int64_t sizes[] = {600, 700, 650, 1200, 610, 690};
+  const int64_t sizes[] = {200, 233, 217, 400, 203, 230};
   for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
     MaxBuffer *input = new_square(sizes[i], 0), *output = NULL;
-    if (sizes[i] == 1200)
-      CHECK_FAILS(maxModelExecute(model, &input, 1, &options, &output, 1), MAX_STATUS_RESOURCE_EXHAUSTED, "10000000");
+    if (sizes[i] == 400)
+      CHECK_FAILS(maxModelExecute(model, &input, 1, &options, &output, 1), MAX_STATUS_RESOURCE_EXHAUSTED, "1111111");
     else
       CHECK(maxModelExecute(model, &input, 1, &options, &output, 1));
     CHECK(maxStreamSynchronize(stream));
@@ -193,7 +193,6 @@ static void loads_keep_to_the_limit(void** state) {
   maxSessionRelease(wide);
 }
 
-/* Stacks of loops grow within the limit; the message names the node. */
 static void bad_input(void** state) {
   (void)state;
   MaxSession* session = new_session(0);
