@@ -314,6 +314,23 @@ static void test_elements_below_8_bits(void** state) {
   const unsigned char one = 1;
   CHECK(maxBufferWrite(pairs, (const int64_t[]){5}, 1, &one, 1));
   assert_memory_equal(data_of(pairs), "\xFF\xF7", 2);
+  /* Elements of 6 bits lie across bytes. */
+  MaxBuffer* sixes = new_buffer(device, MAX_DTYPE_FLOAT6_E3M2FN, 1, (const int64_t[]){5});
+  size_t bytes = 0;
+  CHECK(maxBufferGetByteCount(sixes, &bytes));
+  assert_int_equal(bytes, 4);
+  CHECK(maxBufferFill(sixes, "\xFF", 1, NULL));
+  for (int64_t i = 0; i < 5; ++i) {
+    const unsigned char value = (unsigned char)(7 * i + 2);
+    CHECK(maxBufferWrite(sixes, &i, 1, &value, 1));
+  }
+  for (int64_t i = 0; i < 5; ++i) {
+    unsigned char value = 0;
+    CHECK(maxBufferRead(sixes, &i, 1, &value, 1));
+    assert_int_equal(value, 7 * i + 2);
+  }
+  assert_memory_equal(data_of(sixes), "\x42\x02\x5D\xDE", 4);
+  maxBufferRelease(sixes);
   maxBufferRelease(pairs);
   maxBufferRelease(buffer);
   maxDeviceRelease(device);

@@ -27,8 +27,9 @@ IntegerSource sourceOf(const void* data, DType dtype, int64_t columns) {
 // B packed at load.
 class PreparedColumns final : public Prepared {
  public:
-  PreparedColumns(const IntegerGemmTable& table, const Tensor& b, const Tensor* zeros)
-      : usesBytes_(table.usesBytes), panelColumns_(table.panelColumns) {
+  // `replaced`: the input that no kernel reads again, SIZE_MAX = none.
+  PreparedColumns(const IntegerGemmTable& table, const Tensor& b, const Tensor* zeros, size_t replaced)
+      : usesBytes_(table.usesBytes), panelColumns_(table.panelColumns), replaced_(replaced) {
     const int64_t depth = b.shape()[0], count = b.shape()[1];
     storage_ = allocateStorage(PackedColumns::bytes(table, depth, count));
     columns_.emplace(table, depth, count, storage_->data());
@@ -37,6 +38,7 @@ class PreparedColumns final : public Prepared {
     packColumns(table, sourceOf(b.data(), b.dtype(), count), points, depth, count, defaultLanes(), *columns_);
   }
   size_t bytes() const override { return storage_->size(); }
+  bool replaces(size_t input) const override { return input == replaced_; }
   bool fits(const IntegerGemmTable& table) const {
     return table.usesBytes == usesBytes_ && table.panelColumns == panelColumns_;
   }
@@ -45,6 +47,7 @@ class PreparedColumns final : public Prepared {
  private:
   bool usesBytes_;
   int panelColumns_;
+  size_t replaced_;
   Ref<Storage> storage_;
   std::optional<PackedColumns> columns_;
 };
@@ -55,6 +58,22 @@ bool isMostlyPadding(const IntegerGemmTable& table, const Tensor& b) {
   return PackedColumns::bytes(table, b.shape()[0], b.shape()[1]) > kFree + kMostTimes * b.bytes();
 }
 
+// True if the value has one element, or `count` of them, whatever the shapes of the model's inputs.
+bool hasKnownCount(const Value* value, int64_t count) {
+  if (!value) return true;
+  Dim elements = 1;
+  for (const Dim& dim : value->type.dims) elements = elements * dim;
+  return value->type.ranked && (elements.is(1) || elements.is(count));
+}
+
+// No plan will need another kernel than the one below (see accepts).
+template <const Inputs& kInputs>
+bool isAlwaysFast(const Node& node, int64_t columns) {
+  for (const size_t input : {kInputs.aZero, kInputs.aScale, kInputs.yScale, kInputs.yZero})
+    if (input != 0 && !hasKnownCount(node.input(input), 1)) return false;
+  return kInputs.bScale == 0 || hasKnownCount(node.input(kInputs.bScale), columns);
+}
+
 template <const Inputs& kInputs>
 Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const auto constant = [&](size_t i) { return i < constants.size() ? constants[i] : nullptr; };
@@ -63,7 +82,7 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
   if (node.input(kInputs.bZero) && (!zeros || (zeros->count() != 1 && zeros->count() != b->shape()[1]))) return nullptr;
   const IntegerGemmTable& table = integerGemmTable();
   if (isMostlyPadding(table, *b)) return nullptr;
-  return makeRef<PreparedColumns>(table, *b, zeros);
+  return makeRef<PreparedColumns>(table, *b, zeros, isAlwaysFast<kInputs>(node, b->shape()[1]) ? kInputs.b : SIZE_MAX);
 }
 
 bool hasCount(const KernelRequest& request, size_t input, int64_t count) {
@@ -141,7 +160,7 @@ class IntegerMatMul final : public Kernel {
     for (int axis = shape_.batch.rank() - 1, k = own.rank() - 1; k >= 0; --axis, --k) {
       offset += (own[k] == 1 ? 0 : i % shape_.batch[axis]) * stride;
       stride *= own[k];
-      i /= shape_.batch[axis];
+      i /= std::max<int64_t>(shape_.batch[axis], 1);
     }
     return offset;
   }
