@@ -137,6 +137,7 @@ void unpackCodes(DType dtype, const void* packed, int64_t begin, int64_t count, 
 void packCodes(DType dtype, void* packed, int64_t begin, int64_t count, const uint8_t* codes) {
   const unsigned bits = static_cast<unsigned>(bitsOf(dtype));
   auto* target = static_cast<uint8_t*>(packed);
+  if (begin * bits % 8 == 0 && count > 0) std::memset(target + begin * bits / 8, 0, bytesFor(dtype, count));
   for (int64_t i = 0; i < count; ++i) setCode(target, begin + i, bits, codes[i]);
   // What is left of the last byte is zero.
   const int64_t end = (begin + count) * bits;
