@@ -14,6 +14,7 @@ constexpr int64_t kElementsPerPart = 4096;  // worth handing to a thread
 
 int axisOf(const KernelRequest& request) {
   const int rank = request.inputs[0].shape.rank();
+  if (rank == 0) return 0;  // whatever the attribute says
   const int64_t axis = request.node.attributes.getInt("axis", -1);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
