@@ -21,7 +21,7 @@ struct Matrix {
     rowStride = columns;
     columnStride = 1;
     batch = Shape(full.dims().first(static_cast<size_t>(full.rank() - 2)));
-    if (transposed) {
+    if (transposed && shape.rank() > 1) {
       std::swap(rows, columns);
       std::swap(rowStride, columnStride);
     }
