@@ -131,8 +131,11 @@ void checkArity(const Node& node, size_t outputCount) {
   };
   check("inputs", node.inputs.size(), schema.minInputs, schema.maxInputs, schema.has(kTraitVariadic));
   check("outputs", outputCount, schema.minOutputs, schema.maxOutputs, schema.hasOutputList());
-  for (int i = 0; i < schema.minInputs; ++i)
-    if (!node.input(static_cast<size_t>(i))) invalidArgument(node.description(), ": input ", i, " is required");
+  // Lists have no gaps. (Loop's has two optional inputs before it, and none that are required.)
+  const bool isList = schema.has(kTraitVariadic) && schema.minInputs > 0 && schema.domain != kMaxDomain;
+  const size_t required = isList ? node.inputs.size() : static_cast<size_t>(schema.minInputs);
+  for (size_t i = 0; i < required; ++i)
+    if (!node.input(i)) invalidArgument(node.description(), ": input ", i, " is required");
 }
 
 namespace {

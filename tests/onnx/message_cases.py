@@ -127,6 +127,7 @@ MODELS = {
     "too many inputs": lambda: one("Relu", ("x", "x")),
     "too few inputs": lambda: one("MatMul"),
     "required input left out": lambda: one("Gemm", ("x", "", "x")),
+    "list with a gap": lambda: one("Min", ("x", "", "x")),
     "too many outputs": lambda: one("Relu", outputs=("y", "z")),
     "types that disagree": lambda: one("Add", ("x", "i"), graph_inputs=(X, I)),
     "type not allowed": lambda: one("Not"),
