@@ -37,8 +37,8 @@ inline constexpr size_t kLargeTensorBytes = size_t{64} << 10;
 
 // 64-byte aligned heap block; throws std::bad_alloc. `zeroed` memory comes from calloc-like paths.
 Ref<Storage> allocateStorage(size_t bytes, bool zeroed = false);
-// The same for what lives as long as a model: large blocks are mappings of their own, so that they leave no holes in the
-// heap and go back to the system with their owner.
+// The same for what lives as long as a model: large blocks are mappings of their own, so that they leave no holes in
+// the heap and go back to the system with their owner.
 Ref<Storage> allocateLastingStorage(size_t bytes);
 
 // An immutable dense row-major tensor in host memory.

@@ -50,8 +50,8 @@ Ref<MaxBuffer> createBuffer(MaxDevice& device, MaxDType dtype, const max::Shape&
 
 Ref<MaxBuffer> wrapMemory(MaxDevice& device, void* data, DType dtype, const max::Shape& shape,
                           const MaxBufferWrapOptions& options) {
-  max::require(max::isValid(dtype) && dtype != DType::String, MAX_STATUS_INVALID_ARGUMENT, "Memory cannot be wrapped as ", dtype, " (",
-               static_cast<int32_t>(dtype), ")");
+  max::require(max::isValid(dtype) && dtype != DType::String, MAX_STATUS_INVALID_ARGUMENT,
+               "Memory cannot be wrapped as ", dtype, " (", static_cast<int32_t>(dtype), ")");
   max::BufferLayout layout = max::BufferLayout::dense(dtype, shape);
   layout.readOnly = options.readOnly != 0;
   if (options.strides) layout.strides = max::Shape(std::span(options.strides, static_cast<size_t>(shape.rank())));

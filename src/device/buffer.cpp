@@ -19,8 +19,7 @@ size_t alignmentOf(DType dtype) {
 void requireElements(DType dtype) {
   require(isValid(dtype), MAX_STATUS_INVALID_ARGUMENT, "There is no dtype with the number ",
           static_cast<int32_t>(dtype));
-  require(dtype != DType::String, MAX_STATUS_UNIMPLEMENTED,
-          "Buffers of strings are made by maxBufferCreateStrings");
+  require(dtype != DType::String, MAX_STATUS_UNIMPLEMENTED, "Buffers of strings are made by maxBufferCreateStrings");
 }
 
 bool isDense(const Shape& shape, const Shape& strides) {

@@ -27,8 +27,8 @@ struct MaxValue : max::Handle {
   const std::vector<max::Ref<MaxValue>>& elements() const { return elements_; }
   const max::Ref<MaxBuffer>& keys() const { return keys_; }
   const max::Ref<MaxBuffer>& values() const { return values_; }
-  size_t count() const;  // elements, entries; of a tensor 1
-  const char* kindName() const;   // "optional"
+  size_t count() const;            // elements, entries; of a tensor 1
+  const char* kindName() const;    // "optional"
   std::string kindPhrase() const;  // "an optional"
 
   // What a program takes in.

@@ -261,10 +261,14 @@ Values namedOutputs(Graph& graph, const Expansion& expansion, std::span<const st
 Values expand(Graph& graph, const Composite& composite, const Node& stated, std::span<const std::string> outputNames) {
   checkArity(stated, outputNames.size());
   if (graph.knownAttributesOnly()) checkAttributes(stated);
-  inferNode(stated, &graph.dimTable(), inputTypes(stated), outputNames.size());
+  std::vector<InferContext::Output> inferred =
+      inferNode(stated, &graph.dimTable(), inputTypes(stated), outputNames.size());
   Expansion expansion(graph, stated, outputNames.size());
   composite.expand(expansion);
-  return namedOutputs(graph, expansion, outputNames);
+  const Values results = namedOutputs(graph, expansion, outputNames);
+  for (size_t i = 0; i < results.size(); ++i)  // the whole may know more than its parts
+    if (results[i] && inferred[i].type.ranked) refine(results[i]->type, std::move(inferred[i].type));
+  return results;
 }
 
 }  // namespace

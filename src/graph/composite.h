@@ -135,7 +135,8 @@ inline Attributes attributesOf(std::initializer_list<std::pair<std::string_view,
 }
 
 struct Composite {
-  // Its arity, dtypes and attributes are checked before the expansion; `infer` checks shapes (NULL = nothing).
+  // Its arity, dtypes and attributes are checked before the expansion; `infer` checks shapes and says what the
+  // parts do not tell of the outputs' (NULL = nothing).
   OpSchema schema;
   void (*expand)(Expansion& expansion);  // sets the outputs that the node has
 };

@@ -386,9 +386,6 @@ void Graph::sort() {
   for (Node* node : order_) forEachSubgraph(*node, [](Graph& subgraph) { subgraph.sort(); });
 }
 
-namespace {
-
-// What a second inference may replace: anything but knowledge by ignorance.
 void refine(TensorType& known, TensorType found) {
   if (found.dtype == known.dtype && found.inner[0] == DType::Invalid) found.inner = known.inner;
   if (found.dtype == DType::Invalid) found.dtype = known.dtype;
@@ -400,8 +397,6 @@ void refine(TensorType& known, TensorType found) {
     }
   known = std::move(found);
 }
-
-}  // namespace
 
 void Graph::inferTypes() {
   for (Node* node : order_) {

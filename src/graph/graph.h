@@ -38,7 +38,7 @@ using InnerTypes = std::array<DType, 4>;
 struct TensorType {
   DType dtype = DType::Invalid;  // Invalid = not known yet
   bool ranked = false;
-  SymbolicShape dims;    // meaningful if ranked
+  SymbolicShape dims;     // meaningful if ranked
   InnerTypes inner = {};  // of values that are no tensors; Invalid = not known
 
   static TensorType of(DType dtype, SymbolicShape dims) { return {dtype, true, std::move(dims), {}}; }
@@ -49,6 +49,8 @@ struct TensorType {
   TensorType held() const;
   int rank() const { return static_cast<int>(dims.size()); }
 };
+// Takes over what was found, except where that knows less.
+void refine(TensorType& known, TensorType found);
 void appendTo(std::string& text, const TensorType& type);  // "float32[batch, 3]", "sequence of float32"
 
 // State that a node's kernels share between plans, made once at load: packed

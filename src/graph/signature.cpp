@@ -35,15 +35,15 @@ constexpr DTypeSet kSignedIntegers = bit(DType::Int8) | bit(DType::Int16) | bit(
 constexpr DTypeSet kIntegers =
     kSignedIntegers | bit(DType::UInt8) | bit(DType::UInt16) | bit(DType::UInt32) | bit(DType::UInt64);
 constexpr DTypeSet kSmallFloats = bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) |
-                                  bit(DType::Float8E5M2FNUZ) | bit(DType::Float4E2M1FN) |
-                                  bit(DType::Float6E2M3FN) | bit(DType::Float6E3M2FN) | bit(DType::Float8E8M0FNU);
+                                  bit(DType::Float8E5M2FNUZ) | bit(DType::Float4E2M1FN) | bit(DType::Float6E2M3FN) |
+                                  bit(DType::Float6E3M2FN) | bit(DType::Float8E8M0FNU);
 constexpr DTypeSet kSmallIntegers = bit(DType::Int4) | bit(DType::UInt4) | bit(DType::Int2) | bit(DType::UInt2);
 
 constexpr DTypeSet kObjects = bit(DType::Sequence) | bit(DType::Optional) | bit(DType::Map);
 constexpr DTypeSet kEverything = (std::size(kAllTypes) < 32 ? 1u << (std::size(kAllTypes) % 32) : 0u) - 1u;
 
-constexpr DTypeSet kFloat8 = bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) |
-                             bit(DType::Float8E5M2FNUZ);
+constexpr DTypeSet kFloat8 =
+    bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ);
 
 struct TypeClass {
   std::string_view name;

@@ -28,8 +28,8 @@ ModelProto readModel(const Storage& file) {
 void checkOpsets(const Opsets& opsets) {
   for (const auto& [domain, version] : opsets)
     if (domain.empty() && (version < 1 || version > kMaxOpset))
-      fail(MAX_STATUS_UNIMPLEMENTED, "Opset ", version, " of ai.onnx is not supported (", kOldestOpset, " to ", kMaxOpset,
-           " are)");
+      fail(MAX_STATUS_UNIMPLEMENTED, "Opset ", version, " of ai.onnx is not supported (", kOldestOpset, " to ",
+           kMaxOpset, " are)");
 }
 
 // Errors from below know the node or tensor; the source is added here, once.

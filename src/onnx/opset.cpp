@@ -250,12 +250,9 @@ constexpr OldOperators kOldOperators[] = {
      "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
      "ReduceSum ReduceSumSquare Shape Size Slice Softmax Softplus Softsign "
      "SpaceToDepth Squeeze TopK Transpose Unsqueeze "},
-    {2,
-     "GlobalLpPool LpPool Pad Split "},
-    {4,
-     "Concat "},
-    {5,
-     "Reshape "},
+    {2, "GlobalLpPool LpPool Pad Split "},
+    {4, "Concat "},
+    {5, "Reshape "},
     {6,
      "Abs Cast Ceil Clip Elu Exp Floor HardSigmoid "
      "InstanceNormalization LeakyRelu Log Max Mean Min Neg Reciprocal "

@@ -108,7 +108,8 @@ std::unique_ptr<Kernel> createKernel(const KernelRequest& request);
 std::unique_ptr<Kernel> createKernel(const KernelRequest& request, std::string_view implementation);
 
 // Runs one node on host tensors (constant folding, tests): infers shapes, allocates the outputs, runs.
-// `inputs[i]` is NULL for omitted inputs. RESOURCE_EXHAUSTED if the kernel needs more than `maxScratch` bytes to work in.
+// `inputs[i]` is NULL for omitted inputs. RESOURCE_EXHAUSTED if the kernel needs more than `maxScratch` bytes to work
+// in.
 std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs,
                                   size_t maxScratch = SIZE_MAX);
 

@@ -291,12 +291,14 @@ void expandRotaryEmbedding(Expansion& e) {
   e.setOutput(0, rank == 4 ? e.transpose(result, {0, 2, 1, 3}) : attention::joinHeads(e, {result, "BSHD"}));
 }
 
+void inferRotaryEmbedding(InferContext& context) { context.setOutputLike(0, 0); }
+
 const Composite kRows[] = {
     {{"", "Attention", 3, 7, 1, 4, "T,T,V,M,T,V,int64->T,T,V,T; T=float; V=float; M=number|bool", nullptr, 0, 0,
       "is_causal=i kv_num_heads=i left_window_size=i q_num_heads=i qk_matmul_output_mode=i right_window_size=i scale=f "
       "softcap=f softmax_precision=i"},
      expandAttention},
-    {{"", "RotaryEmbedding", 3, 4, 1, 1, "T,T,T,int64->T; T=float", nullptr, 0, 0,
+    {{"", "RotaryEmbedding", 3, 4, 1, 1, "T,T,T,int64->T; T=float", inferRotaryEmbedding, 0, 0,
       "interleaved=i num_heads=i rotary_embedding_dim=i"},
      expandRotaryEmbedding},
 };

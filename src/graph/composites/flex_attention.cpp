@@ -46,8 +46,15 @@ void expandFlexAttention(Expansion& e) {
   e.setOutput(0, e.cast(e.matmul(modified(e, "prob_mod", weights), values), e.dtype(2)));
 }
 
+void inferFlexAttention(InferContext& context) {
+  if (!context.ranked(0) || context.rank(0) != 4 || !context.ranked(2) || context.rank(2) != 4) return;
+  SymbolicShape dims = context.dims(0);
+  dims[3] = context.dims(2)[3];
+  context.setShape(0, std::move(dims));
+}
+
 const Composite kRows[] = {
-    {{"ai.onnx.preview", "FlexAttention", 3, 3, 1, 1, "T,T,T->T; T=float", nullptr, 0, 0,
+    {{"ai.onnx.preview", "FlexAttention", 3, 3, 1, 1, "T,T,T->T; T=float", inferFlexAttention, 0, 0,
       "prob_mod=g scale=f score_mod=g softmax_precision=i"},
      expandFlexAttention},
 };

@@ -64,6 +64,21 @@ void expandCenterCropPad(Expansion& e) {
   e.setOutput(0, e.op("Pad", {cropped, pads, nullptr, e.ints(axes)}));
 }
 
+void inferCenterCropPad(InferContext& context) {
+  if (!context.ranked(0)) return;
+  SymbolicShape dims = context.dims(0);
+  const int rank = context.rank(0);
+  std::vector<int64_t> axes = context.attributes().getInts("axes");
+  if (!context.attributes().has("axes"))
+    for (int axis = 0; axis < rank; ++axis) axes.push_back(axis);
+  const std::optional<std::vector<Dim>> target = context.elements(1);
+  if (target && target->size() != axes.size())
+    context.fail("the shape has ", target->size(), " sizes for ", axes.size(), " axes");
+  for (size_t i = 0; i < axes.size(); ++i)
+    dims[context.axis(axes[i], rank)] = target ? (*target)[i] : context.unknownDim();
+  context.setShape(0, std::move(dims));
+}
+
 void checkSameShape(InferContext& context) {
   if (context.ranked(0)) rules::requireShape(context, 1, context.dims(0));
 }
@@ -75,7 +90,8 @@ void expandSwiGLU(Expansion& e) {
 
 const Composite kRows[] = {
     {{"", "AffineGrid", 2, 2, 1, 1, "T,int64->T; T=float", nullptr, 0, 0, "align_corners=i"}, expandAffineGrid},
-    {{"", "CenterCropPad", 2, 2, 1, 1, "T,I->T; T=any; I=index", nullptr, 0, 0, "axes=I"}, expandCenterCropPad},
+    {{"", "CenterCropPad", 2, 2, 1, 1, "T,I->T; T=any; I=index", inferCenterCropPad, 0, 0, "axes=I"},
+     expandCenterCropPad},
     {{"", "SwiGLU", 2, 2, 1, 1, "T,T->T; T=float", checkSameShape, 0, 0, "alpha=f"}, expandSwiGLU},
 };
 

@@ -55,7 +55,8 @@ const OpSchema kSchemas[] = {
     {"", "Gemm", 2, 3, 1, 1, "T,T,T->T; T=number", inferGemm, 0, 0, "alpha=f beta=f transA=i transB=i"},
     {"", "Det", 1, 1, 1, 1, "T->T; T=float", inferDet, 0, 0, ""},
     {"", "MatMulInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferQuantizedMatMul<1>, 0, 0, ""},
-    {"", "QLinearMatMul", 8, 8, 1, 1, "A,S,A,B,S,B,S,Y->Y; A=int8|uint8|float8; B=int8|uint8|float8; Y=int8|uint8|float8; S=float",
+    {"", "QLinearMatMul", 8, 8, 1, 1,
+     "A,S,A,B,S,B,S,Y->Y; A=int8|uint8|float8; B=int8|uint8|float8; Y=int8|uint8|float8; S=float",
      inferQuantizedMatMul<3>, 0, 0, ""},
 };
 

@@ -50,7 +50,8 @@ void inferMatMul(InferContext& context) {
 // As many elements, if all sizes are known.
 void requireCount(const InferContext& context, size_t input, int64_t count) {
   const std::optional<Shape> shape = context.ranked(input) ? concrete(context.dims(input)) : std::nullopt;
-  if (shape && shape->count() != count) context.fail("input ", input, " has ", shape->count(), " elements, needs ", count);
+  if (shape && shape->count() != count)
+    context.fail("input ", input, " has ", shape->count(), " elements, needs ", count);
 }
 
 // A [.., K]; packed weights [N, blocks, bytes], a scale and perhaps a zero point for each block.
@@ -145,7 +146,8 @@ constexpr std::string_view kPool = "T->T; T=float|int8|uint8";
 const OpSchema kSchemas[] = {
     {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferConv, 0, 0},
     {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferMatMul, 0, 0},
-    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0, 0},
+    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0,
+     0},
     {kMaxDomain, "MaxPool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
     {kMaxDomain, "AveragePool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
     {kMaxDomain, "Attention", 3, 4, 1, 1, "T,T,T,M->T; T=float; M=float|bool", inferAttention, 0, 0},

@@ -125,8 +125,7 @@ struct GemmOperands {
 class Gemm {
  public:
   Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-       std::vector<GemmOffsets> batch = std::vector<GemmOffsets>(1),
-       PartialSums partialSums = PartialSums::Float32);
+       std::vector<GemmOffsets> batch = std::vector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32);
 
   // Bytes for the row pointers of all lanes, and for sums of parts in another type than float32.
   size_t scratchBytes() const { return static_cast<size_t>(lanes_) * (tableBytes_ + sumBytes_); }

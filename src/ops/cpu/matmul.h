@@ -26,7 +26,8 @@ class PackedWeights : public Prepared {
   int lanes_;
 };
 
-// Whether packing makes a large thing of narrow matrices, which a small file can ask for; plans pack those when they run.
+// Whether packing makes a large thing of narrow matrices, which a small file can ask for; plans pack those when they
+// run.
 bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
 
 // numpy's rules for the operands of a product.
