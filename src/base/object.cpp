@@ -23,7 +23,7 @@ class ObjectStorage final : public Storage {
  public:
   explicit ObjectStorage(Ref<const Object> object) : object_(std::move(object)), element_(object_.get()) {
     data_ = &element_;
-    size_ = sizeof element_;
+    size_ = sizeof(void*);
   }
 
  private:

@@ -27,9 +27,9 @@ struct BFloat {
 template <class F>
 bool visitWhole(DType dtype, F function) {
   switch (dtype) {
-#define MAX_VISIT(name, type) \
-  case DType::name:           \
-    function(type{});         \
+#define MAX_VISIT(name, type)                                          \
+  case DType::name:                                                    \
+    function(type{}); /* NOLINT(bugprone-macro-parentheses): a type */ \
     return true;
     MAX_VISIT(Bool, bool)
     MAX_VISIT(Int8, int8_t)
@@ -197,13 +197,13 @@ void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D
   }
 }
 
-#define MAX_INSTANTIATE(D)                                                \
-  template void loadNumbers<D>(DType, const void*, int64_t, int64_t, D*); \
-  template void storeNumbers<D>(DType, void*, int64_t, int64_t, const D*, const SmallFloatRules&);
-MAX_INSTANTIATE(float)
-MAX_INSTANTIATE(double)
-MAX_INSTANTIATE(int64_t)
-MAX_INSTANTIATE(uint64_t)
-#undef MAX_INSTANTIATE
+template void loadNumbers<float>(DType, const void*, int64_t, int64_t, float*);
+template void loadNumbers<double>(DType, const void*, int64_t, int64_t, double*);
+template void loadNumbers<int64_t>(DType, const void*, int64_t, int64_t, int64_t*);
+template void loadNumbers<uint64_t>(DType, const void*, int64_t, int64_t, uint64_t*);
+template void storeNumbers<float>(DType, void*, int64_t, int64_t, const float*, const SmallFloatRules&);
+template void storeNumbers<double>(DType, void*, int64_t, int64_t, const double*, const SmallFloatRules&);
+template void storeNumbers<int64_t>(DType, void*, int64_t, int64_t, const int64_t*, const SmallFloatRules&);
+template void storeNumbers<uint64_t>(DType, void*, int64_t, int64_t, const uint64_t*, const SmallFloatRules&);
 
 }  // namespace max
