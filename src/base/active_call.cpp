@@ -25,7 +25,10 @@ Interrupt::Interrupt(const std::atomic<bool>* flag, int64_t deadline) : flag_(fl
 }
 
 void Interrupt::raise() const {
-  if (flag_ && flag_->load(std::memory_order_relaxed)) fail(MAX_STATUS_CANCELLED, "Cancelled by the caller");
+  // A cancellation that was seen may have been reset since: what is not late was cancelled.
+  const bool isCancelled = flag_ && flag_->load(std::memory_order_relaxed);
+  if (isCancelled || end_ == kNever || steadyNanoseconds() < end_)
+    fail(MAX_STATUS_CANCELLED, "Cancelled by the caller");
   fail(MAX_STATUS_DEADLINE_EXCEEDED, "Not done within the deadline of ", allowed_, " ns");
 }
 
