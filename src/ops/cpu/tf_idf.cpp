@@ -116,6 +116,8 @@ class NgramTree final : public Prepared {
       const auto length = static_cast<int64_t>(n);
       if (begin < 0 || end < begin || end > size || (end - begin) % length != 0)
         fail("ngram_counts ", begin, " to ", end, " is no list of ", n, "-grams in a pool of ", size);
+      if (static_cast<size_t>((end - begin) / length) > columns_.size() - ngram)
+        fail("ngram_indexes has ", columns_.size(), " entries for more n-grams");
       for (int64_t at = begin; at < end; at += length) add({pool.data() + at, n}, ngram++);
     }
     if (ngram != columns_.size()) fail("ngram_indexes has ", columns_.size(), " entries for ", ngram, " n-grams");
