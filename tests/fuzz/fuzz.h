@@ -201,7 +201,8 @@ static inline void finishModel(MaxStatus status, MaxModel* model, size_t size) {
     runModel(model);
   } else {
     checkFailure(status);
-    check(size > SMALL_FILE || !strstr(maxGetLastErrorMessage(), "Memory limit of the session"));
+    check(size > SMALL_FILE || status != MAX_STATUS_RESOURCE_EXHAUSTED ||
+          !strstr(maxGetLastErrorMessage(), "Memory limit of the session"));
   }
   maxModelRelease(model);
 }

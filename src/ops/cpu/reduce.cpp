@@ -75,8 +75,8 @@ void finishTyped(Finish finish, int64_t folded, const void* accumulators, int64_
   for (int64_t i = 0; i < count; ++i) {
     A value = from[i];
     if (finish == Finish::Mean) value = static_cast<A>(value / static_cast<A>(folded));
-    if (finish == Finish::Root) value = static_cast<A>(std::sqrt(static_cast<double>(value)));
-    if (finish == Finish::Logarithm) value = static_cast<A>(std::log(static_cast<double>(value)));
+    if (finish == Finish::Root) value = accumulatorOf<A>(std::sqrt(static_cast<double>(value)));
+    if (finish == Finish::Logarithm) value = accumulatorOf<A>(std::log(static_cast<double>(value)));
     to[i] = static_cast<T>(value);
   }
 }

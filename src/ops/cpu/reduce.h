@@ -2,11 +2,22 @@
 // Folds of rows and of columns, for each CPU target (reduce_kernels.cpp) and for other types (reduce_plain.cpp).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "base/dtype.h"
 
 namespace max {
+
+// What a root or a logarithm becomes in an accumulator: for integers without its fraction, the least number if it is
+// infinite or none (of zero, of a sum that wrapped).
+template <class A>
+A accumulatorOf(double value) {
+  if constexpr (std::is_floating_point_v<A>) return static_cast<A>(value);
+  return std::isfinite(value) ? static_cast<A>(value) : std::numeric_limits<A>::min();
+}
 
 // What is folded. Sums of |x|, x^2, e^(x - shift) are folds of their own.
 enum class Fold : uint8_t { Sum, Product, Max, Min, SumOfMagnitudes, SumOfSquares, SumOfExponentials };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions, ArgMax and ArgMin, the softmax family, CumSum, TopK.
+#include "ops/cpu/reduce.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -258,8 +260,9 @@ const OpKernels kRows[] = {
     MAX_REDUCE("ReduceProd", kOne, multiply(a, b), sum),
     MAX_REDUCE("ReduceSumSquare", kZero, add(a, multiply(b, b)), sum),
     MAX_REDUCE("ReduceL1", kZero, add(a, b < 0 ? subtract({}, b) : b), sum),
-    MAX_REDUCE("ReduceL2", kZero, add(a, multiply(b, b)), std::sqrt(static_cast<double>(sum))),
-    MAX_REDUCE("ReduceLogSum", kZero, add(a, b), std::log(static_cast<double>(sum))),
+    MAX_REDUCE("ReduceL2", kZero, add(a, multiply(b, b)),
+               accumulatorOf<decltype(sum)>(std::sqrt(static_cast<double>(sum)))),
+    MAX_REDUCE("ReduceLogSum", kZero, add(a, b), accumulatorOf<decltype(sum)>(std::log(static_cast<double>(sum)))),
     {"", "ReduceMax", kReference<reduceExtreme<true>>},
     {"", "ReduceMin", kReference<reduceExtreme<false>>},
     {"", "ReduceMean", kReference<reduceMean>},
