@@ -85,4 +85,14 @@ static inline MaxBuffer* new_counting(MaxDevice* device, int32_t rank, const int
   return buffer;
 }
 
+/* A vector of float32 that holds first, first + 1, ... */
+static inline MaxBuffer* new_vector(int64_t count, float first) {
+  MaxDevice* cpu = open_cpu();
+  MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, &count);
+  float* values = data_of(buffer);
+  for (int64_t i = 0; i < count; ++i) values[i] = first + (float)i;
+  maxDeviceRelease(cpu);
+  return buffer;
+}
+
 #endif

@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that are made of others, added to graphs built in code. */
-#include "check.h"
-
-static MaxDevice* cpu;
-static MaxGraph* graph;
-
-static int set_up(void** state) {
-  (void)state;
-  cpu = open_cpu();
-  CHECK(maxGraphCreate("test", &graph));
-  return 0;
-}
-
-static int tear_down(void** state) {
-  maxGraphRelease(graph);
-  maxDeviceRelease(cpu);
-  return check_no_leaks(state);
-}
+#include "graph_fixture.h"
 
 static MaxGraphValue* add_floats(const char* name, int64_t rows, int64_t columns) {
   const int64_t shape[] = {rows, columns};

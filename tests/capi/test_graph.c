@@ -2,23 +2,7 @@
 /* Graphs built in code. The patterns are those that bindings use: Python (cffi) keeps a MaxGraphValue together with
    its graph, Rust ties it to the graph by a lifetime, Go holds the graph in the value's struct; all of them build
    attributes in a short-lived handle per node. */
-#include "check.h"
-
-static MaxDevice* cpu;
-static MaxGraph* graph;
-
-static int set_up(void** state) {
-  (void)state;
-  cpu = open_cpu();
-  CHECK(maxGraphCreate("test", &graph));
-  return 0;
-}
-
-static int tear_down(void** state) {
-  maxGraphRelease(graph);
-  maxDeviceRelease(cpu);
-  return check_no_leaks(state);
-}
+#include "graph_fixture.h"
 
 static MaxGraphValue* add_floats(MaxGraph* target, const char* name, int32_t rank, const int64_t* shape,
                                  const char* const* names) {

@@ -35,15 +35,6 @@ static MaxBuffer* new_floats(int32_t rank, const int64_t* shape, const float* va
   return buffer;
 }
 
-static MaxBuffer* new_vector(int64_t count, float first) {
-  MaxDevice* cpu = open_cpu();
-  MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, &count);
-  float* values = data_of(buffer);
-  for (int64_t i = 0; i < count; ++i) values[i] = first + (float)i;
-  maxDeviceRelease(cpu);
-  return buffer;
-}
-
 static void expect_floats(const MaxBuffer* buffer, int64_t count, const float* expected) {
   int64_t elements = -1;
   const void* data = NULL;

@@ -24,15 +24,6 @@ static MaxBuffer* new_strings(int32_t count, const char* const* texts) {
   return buffer;
 }
 
-static MaxBuffer* new_floats(int64_t count, float first) {
-  MaxDevice* cpu = open_cpu();
-  MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_FLOAT32, 1, &count);
-  float* values = data_of(buffer);
-  for (int64_t i = 0; i < count; ++i) values[i] = first + (float)i;
-  maxDeviceRelease(cpu);
-  return buffer;
-}
-
 static MaxBuffer* new_scalar(int64_t value) {
   MaxDevice* cpu = open_cpu();
   MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_INT64, 0, NULL);
@@ -106,7 +97,7 @@ static void strings_are_no_bytes(void** state) {
   (void)state;
   MaxDevice* cpu = open_cpu();
   const char* const texts[] = {"one", "two"};
-  MaxBuffer *strings = new_strings(2, texts), *numbers = new_floats(4, 0), *view = NULL;
+  MaxBuffer *strings = new_strings(2, texts), *numbers = new_vector(4, 0), *view = NULL;
   const void* data = NULL;
   void* mutable_data = NULL;
   const char* text = NULL;
@@ -173,8 +164,8 @@ static void sequences_go_in_and_out(void** state) {
   assert_int_equal(kind, MAX_VALUE_KIND_TENSOR);
 
   for (int64_t count = 0; count < 3; ++count) {
-    MaxValue* elements[] = {tensor_value(new_floats(2, 0)), tensor_value(new_floats(3, 10))};
-    MaxValue* inputs[2] = {NULL, tensor_value(new_floats(1, 7))};
+    MaxValue* elements[] = {tensor_value(new_vector(2, 0)), tensor_value(new_vector(3, 10))};
+    MaxValue* inputs[2] = {NULL, tensor_value(new_vector(1, 7))};
     MaxValue* outputs[3] = {NULL, NULL, NULL};
     CHECK(maxValueCreateSequence(elements, (int32_t)count, &inputs[0]));
     maxValueRelease(elements[0]);
@@ -198,7 +189,7 @@ static void sequences_go_in_and_out(void** state) {
 static void optionals_may_be_empty(void** state) {
   (void)state;
   MaxModel* model = load(MODEL("optional"));
-  MaxValue* tensor = tensor_value(new_floats(2, 5));
+  MaxValue* tensor = tensor_value(new_vector(2, 5));
   MaxValue* inputs[3] = {NULL, NULL, tensor}; /* what it would hold is taken, too */
   CHECK(maxValueCreateOptional(NULL, &inputs[0]));
   CHECK(maxValueCreateOptional(tensor, &inputs[1]));
@@ -319,7 +310,7 @@ static MaxModel* new_doubling(MaxSession* session, int sequences, int times) {
   CHECK(maxGraphCreate("bomb", &graph));
   CHECK(maxAttributesCreate(&attributes));
   CHECK(maxAttributesSetInt(attributes, "axis", 0));
-  MaxBuffer* first = sequences ? new_floats(100, 0) : new_strings(1, &word);
+  MaxBuffer* first = sequences ? new_vector(100, 0) : new_strings(1, &word);
   CHECK(maxGraphAddConstant(graph, NULL, first, &value));
   maxBufferRelease(first);
   for (int i = 0; i < times; ++i) {
@@ -406,8 +397,8 @@ static void maps_pair_keys_with_values(void** state) {
   (void)state;
   const char* const names[] = {"yes", "no"};
   const char* const twice[] = {"yes", "yes"};
-  MaxBuffer *keys = new_strings(2, names), *same = new_strings(2, twice), *values = new_floats(2, 1), *found = NULL;
-  MaxBuffer* more = new_floats(3, 1);
+  MaxBuffer *keys = new_strings(2, names), *same = new_strings(2, twice), *values = new_vector(2, 1), *found = NULL;
+  MaxBuffer* more = new_vector(3, 1);
   MaxValue *map = NULL, *sequence = NULL, *element = NULL;
   CHECK_FAILS(maxValueCreateMap(same, values, &map), MAX_STATUS_INVALID_ARGUMENT, "twice");
   CHECK_FAILS(maxValueCreateMap(keys, more, &map), MAX_STATUS_INVALID_ARGUMENT, "2 keys and 3 values");
@@ -436,7 +427,7 @@ static void maps_pair_keys_with_values(void** state) {
 static void values_of_the_wrong_type_are_refused(void** state) {
   (void)state;
   MaxModel *model = load(MODEL("sequences")), *optional = load(MODEL("optional"));
-  MaxBuffer *floats = new_floats(2, 0), *output = NULL;
+  MaxBuffer *floats = new_vector(2, 0), *output = NULL;
   MaxValue *tensor = NULL, *integer = tensor_value(new_scalar(1)), *sequence = NULL, *wrong = NULL, *none = NULL;
   CHECK(maxValueCreateTensor(floats, &tensor));
   MaxValue* mixed[] = {tensor, integer};
