@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA's and HIP's drivers: their functions, what went wrong in them, and a device's context.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "device/gpu/symbols.h"
+
+namespace max::gpu {
+
+enum class Api : unsigned char { Cuda, Hip };
+const char* nameOf(Api api);
+
+// Numbers that both APIs share.
+inline constexpr int kSuccess = 0;
+inline constexpr int kInvalidValue = 1;
+inline constexpr int kOutOfMemory = 2;
+inline constexpr int kNoDevice = 100;
+inline constexpr int kNotReady = 600;
+inline constexpr int kPeerAccessAlreadyEnabled = 704;
+
+template <class Signature>
+struct Symbol;
+
+// A driver's function together with its name.
+template <class... Parameters>
+struct Symbol<int(Parameters...)> {
+  int (*function)(Parameters...) = nullptr;
+  const char* name = nullptr;
+
+  explicit operator bool() const { return function != nullptr; }
+  // The driver's answer; Context::call turns it into an error.
+  int operator()(Parameters... arguments) const { return function(arguments...); }
+};
+
+struct Symbols {
+#define MAX_GPU_MEMBER(member, cudaName, hipName, parameters) Symbol<int parameters> member;
+  MAX_GPU_REQUIRED_SYMBOLS(MAX_GPU_MEMBER)
+  MAX_GPU_OPTIONAL_SYMBOLS(MAX_GPU_MEMBER)
+#undef MAX_GPU_MEMBER
+};
+
+// The driver of an API in this process, loaded and initialised by the first who asks.
+struct Driver : Symbols {
+  Api api = Api::Cuda;
+  int deviceCount = 0;
+  // 1000 * major + 10 * minor.
+  int version = 0;
+  // HIP's own name for an error.
+  const char* (*hipGetErrorName)(int error) = nullptr;
+  // Why there is no device; empty if there are some.
+  std::string problem;
+
+  // "CUDA_ERROR_OUT_OF_MEMORY"
+  std::string errorName(int error) const;
+};
+
+const Driver& driverOf(Api api);
+// A driver cannot be used by a child of the process that loaded it.
+bool isCutOffByFork();
+
+MaxStatus statusOf(int error);
+
+// A device's primary context: what all calls on the device need, and whether it still works.
+class Context {
+ public:
+  // `ordinal` is below the driver's count.
+  Context(const Driver& driver, int ordinal);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  Api api() const { return driver_.api; }
+  int ordinal() const { return ordinal_; }
+  int device() const { return device_; }
+  void* handle() const { return handle_; }
+  // "cuda:0", as messages name the device.
+  const std::string& displayName() const { return displayName_; }
+
+  // Throws if the device is lost or a fork has cut it off.
+  void check() const;
+  // Not lost and of this process: its objects can be given back.
+  bool isUsable() const noexcept { return !lost_.load(std::memory_order_acquire) && !isCutOffByFork(); }
+
+  // Calls a function of the driver with this context as the thread's current one. An error is thrown:
+  // "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY on cuda:0".
+  template <class... Parameters, class... Arguments>
+  void call(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
+    check();
+    const int error = invoke(symbol, arguments...);
+    if (error != kSuccess) [[unlikely]]
+      fail(symbol.name, error);
+  }
+
+  // The same, but gives the driver's answer back, which may be no failure (kNotReady). Remembers that the device is
+  // lost if the answer says so.
+  template <class... Parameters, class... Arguments>
+  int query(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
+    check();
+    const int error = invoke(symbol, arguments...);
+    if (error != kSuccess && error != kNotReady) note(symbol.name, error);
+    return error;
+  }
+
+  // For clean-up: nothing happens where the device is unusable, and errors are only remembered.
+  template <class... Parameters, class... Arguments>
+  int tryCall(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const noexcept {
+    if (!isUsable()) return kNoDevice;
+    const int error = invoke(symbol, arguments...);
+    if (error != kSuccess && error != kNotReady) note(symbol.name, error);
+    return error;
+  }
+
+  // Throws the driver's error.
+  [[noreturn]] void fail(const char* function, int error) const;
+
+ private:
+  // Makes the context current in this thread and puts the host program's own one back.
+  class Scope {
+   public:
+    explicit Scope(const Context& context);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    int error() const { return error_; }
+
+   private:
+    const Context& context_;
+    void* before_ = nullptr;
+    int deviceBefore_ = 0;
+    int error_ = kSuccess;
+    bool changed_ = false;
+  };
+
+  template <class... Parameters, class... Arguments>
+  int invoke(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
+    const Scope scope(*this);
+    return scope.error() != kSuccess ? scope.error() : symbol(arguments...);
+  }
+
+  void note(const char* function, int error) const noexcept;
+
+  const Driver& driver_;
+  int ordinal_;
+  int device_ = 0;
+  void* handle_ = nullptr;
+  std::string displayName_;
+  mutable std::atomic<bool> lost_{false};
+  mutable std::mutex mutex_;
+  mutable std::string reason_;  // of the loss
+};
+
+}  // namespace max::gpu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared libraries of vendors, opened at run time.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace max::gpu {
+
+// A library that was looked for once. It stays open: nothing of a driver may be unloaded.
+class Library {
+ public:
+  // The value of the environment variable replaces the names.
+  Library(const char* variable, std::span<const char* const> names);
+
+  bool isOpen() const { return handle_ != nullptr; }
+  // NULL if there is none.
+  void* symbol(const char* name) const;
+  // The name under which it was found.
+  const std::string& name() const { return name_; }
+  // "'libcuda.so.1' was not found (MAX_CUDA_LIBRARY names another)": why it is not open.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  void* handle_ = nullptr;
+  std::string name_;
+  std::string problem_;
+};
+
+}  // namespace max::gpu
