@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compilers of kernel sources: one per API, found at run time.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "max/module.h"
+
+namespace max {
+
+// A source and all that its compiled form depends on, besides the compiler.
+struct KernelSource {
+  std::string name = "kernel.cu";  // as messages call it
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> headers;  // name and text
+  std::vector<std::pair<std::string, std::string>> defines;  // name and value
+  std::string architecture;                                  // "sm_90", "gfx90a"; empty = the host's own
+  std::vector<std::string> flags;
+  int32_t registerLimit = 0;
+  bool fastMath = false;
+  bool lineInfo = false;
+};
+
+// `bytes` are empty if only the log was asked for.
+struct CompiledCode {
+  std::string bytes;
+  std::string log;
+};
+
+class KernelCompiler {
+ public:
+  // The compiler, its version, and what else of this machine the code depends on: part of a cache's key.
+  virtual std::string identity() const = 0;
+  // The form that a device loads.
+  virtual MaxArtifactKind executableKind(const KernelSource& source) const = 0;
+  // UNIMPLEMENTED for forms and architectures it has not, INVALID_ARGUMENT with the log if the source is wrong.
+  virtual CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const = 0;
+
+ protected:
+  ~KernelCompiler() = default;
+};
+
+// "kernel.cu does not compile: FIRST ERROR", then the log: INVALID_ARGUMENT.
+[[noreturn]] void failCompilation(const std::string& name, const std::string& log);
+// "ptx", "shared object": as messages call it.
+const char* artifactName(MaxArtifactKind kind);
+// "COMPILER has no ptx": UNIMPLEMENTED.
+[[noreturn]] void failArtifact(std::string_view compiler, MaxArtifactKind kind);
+
+}  // namespace max

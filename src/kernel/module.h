@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules and kernels. An API derives MaxModule and MaxKernel and has a KernelBackend.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/buffer.h"
+#include "device/device.h"
+#include "kernel/compiler.h"
+
+namespace max {
+
+// More arguments than this no launch has.
+inline constexpr int32_t kMaxKernelArguments = 256;
+
+// Arguments as drivers take them: addresses of values. Lives on the stack of a launch, so nothing is cleared.
+struct LaunchArguments {
+  int32_t count = 0;
+  int32_t bufferCount = 0;
+  void* values[kMaxKernelArguments];
+  size_t sizes[kMaxKernelArguments];              // 0 = not known
+  void* addresses[kMaxKernelArguments];           // what `values` of buffers point at
+  const MaxBuffer* buffers[kMaxKernelArguments];  // the first `bufferCount`: all that are used
+
+  LaunchArguments() {}
+};
+
+// What the launch of a kernel is held against before the driver sees it.
+struct LaunchLimits {
+  int64_t threads = 1024;
+  int64_t block[3] = {1024, 1024, 64};
+  int64_t grid[3] = {2147483647, 65535, 65535};
+};
+
+// What a module was made of.
+struct ModuleContent {
+  std::optional<KernelSource> source;  // none if it was loaded
+  MaxArtifactKind kind = 0;
+  std::string code;
+  std::string log;
+};
+
+}  // namespace max
+
+// A part of its module: references to it are references to the module.
+struct MaxKernel {
+ public:
+  virtual ~MaxKernel() = default;
+  MaxKernel(const MaxKernel&) = delete;
+  MaxKernel& operator=(const MaxKernel&) = delete;
+
+  MaxModule& module() const { return module_; }
+  const std::string& name() const { return name_; }
+
+  virtual int64_t attribute(MaxKernelAttribute attribute) const = 0;
+  virtual void setAttribute(MaxKernelAttribute attribute, int64_t value) = 0;
+
+  // Checks, then enqueues. `arguments` and `sizes` as in maxKernelLaunch.
+  void launch(const MaxLaunchConfig& config, const void* const* arguments, const size_t* sizes, int32_t count,
+              MaxStream& stream);
+
+ protected:
+  MaxKernel(MaxModule& module, std::string name) : module_(module), name_(std::move(name)) {}
+
+  // Sizes of the parameters where the compiler tells.
+  void setParameters(std::vector<size_t> sizes) { parameters_ = std::move(sizes); }
+  const std::optional<std::vector<size_t>>& parameters() const { return parameters_; }
+  void setLimits(const max::LaunchLimits& limits) { limits_ = limits; }
+  const max::LaunchLimits& limits() const { return limits_; }
+  // Most bytes of dynamic shared memory now.
+  virtual int64_t sharedLimit() const = 0;
+  // Everything is checked. The values must be copied, the module and the memory of the buffers kept until the kernel
+  // has run.
+  virtual void enqueue(const MaxLaunchConfig& config, const max::LaunchArguments& arguments, MaxStream& stream) = 0;
+
+ private:
+  void checkShape(const MaxLaunchConfig& config) const;
+  void checkSize(int32_t index, size_t size) const;
+  void* bufferAddress(int32_t index, const MaxBuffer* buffer) const;
+
+  MaxModule& module_;
+  std::string name_;
+  std::optional<std::vector<size_t>> parameters_;
+  max::LaunchLimits limits_;
+};
+
+struct MaxModule : max::Handle {
+ public:
+  MaxDevice& device() const { return *device_; }
+  // "add.cu", or "module" if it was loaded.
+  const std::string& name() const { return name_; }
+
+  // The kernel of this name, made at the first call. Thread-safe.
+  MaxKernel& kernel(const std::string& name);
+  // Copies `bytes` to the start of a variable in stream order. The data is the caller's only until this returns.
+  virtual void setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) = 0;
+  // Borrowed from the module, a zero byte follows. Thread-safe.
+  const std::string& artifact(MaxArtifactKind kind);
+
+ protected:
+  MaxModule(max::Ref<MaxDevice> device, max::ModuleContent content);
+
+  // NOT_FOUND if there is none.
+  virtual std::unique_ptr<MaxKernel> findKernel(const std::string& name) = 0;
+  [[noreturn]] void failKernel(const std::string& name) const;
+  [[noreturn]] void failVariable(const std::string& name) const;
+  // OUT_OF_RANGE if the bytes do not fit.
+  void checkVariable(const std::string& name, size_t size, size_t bytes) const;
+  const std::string& code() const { return artifacts_.at(kind_); }
+
+ private:
+  max::Ref<MaxDevice> device_;
+  std::string name_;
+  std::optional<max::KernelSource> source_;
+  MaxArtifactKind kind_;
+  std::mutex mutex_;
+  std::map<MaxArtifactKind, std::string> artifacts_;
+  std::map<std::string, std::unique_ptr<MaxKernel>> kernels_;
+};
+
+namespace max {
+
+// What an API does with kernels.
+class KernelBackend {
+ public:
+  // UNAVAILABLE, naming what was tried, if there is none.
+  virtual const KernelCompiler& compiler() const = 0;
+  // Empty = the compiler's own choice.
+  virtual std::string architecture(const MaxDevice& device) const = 0;
+  // The form of code that was given to be loaded; INVALID_ARGUMENT if it is none of this API's.
+  virtual MaxArtifactKind kindOf(std::string_view code) const = 0;
+  virtual Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const = 0;
+
+ protected:
+  ~KernelBackend() = default;
+};
+
+// By api: "cpu", "cuda", "hip". UNIMPLEMENTED for others.
+const KernelBackend& kernelBackend(std::string_view api);
+
+Ref<MaxModule> compileModule(MaxDevice& device, KernelSource source);
+Ref<MaxModule> loadModule(MaxDevice& device, std::string_view code);
+
+}  // namespace max
