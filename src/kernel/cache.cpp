@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cache.h"
+
+#include <stdlib.h>
+
+#include <cstring>
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "kernel/cache_file.h"
+
+namespace max {
+
+namespace {
+
+// MAX_CACHE_DIR set to nothing turns the folder off; XDG's specification ignores an empty XDG_CACHE_HOME.
+std::string folderOfProcess() {
+  if (const char* chosen = secure_getenv("MAX_CACHE_DIR")) return chosen;
+  if (const char* caches = secure_getenv("XDG_CACHE_HOME"); caches && caches[0] == '/') return concat(caches, "/max");
+  if (const char* home = secure_getenv("HOME"); home && home[0] == '/') return concat(home, "/.cache/max");
+  return {};
+}
+
+}  // namespace
+
+const std::string* CacheEntry::find(std::string_view name) const {
+  for (const auto& [partName, bytes] : parts)
+    if (partName == name) return &bytes;
+  return nullptr;
+}
+
+size_t CacheEntry::size() const {
+  size_t bytes = sizeof(CacheEntry);
+  for (const auto& [name, part] : parts) bytes += name.size() + part.size() + sizeof parts[0];
+  return bytes;
+}
+
+// A folder of its own in the one that was chosen, which others may be allowed to write into.
+CompileCache::CompileCache(const std::string& folder, CacheLimits limits)
+    : folder_(folder.empty() ? folder : concat(folder, "/kernels")), limits_(limits) {}
+
+// Never destroyed: modules may be compiled while the process exits.
+CompileCache& CompileCache::process() {
+  static CompileCache& cache = *new CompileCache(folderOfProcess());
+  return cache;
+}
+
+size_t CompileCache::KeyHash::operator()(const Digest& key) const {
+  size_t hash;
+  std::memcpy(&hash, key.data(), sizeof hash);
+  return hash;
+}
+
+std::string CompileCache::pathOf(const Digest& key) const { return concat(folder_, "/", hexText(key), ".kernel"); }
+
+Ref<const CacheEntry> CompileCache::recall(const Digest& key) {
+  const std::lock_guard lock(processMutex());
+  const auto found = index_.find(key);
+  if (found == index_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, found->second);
+  return found->second->entry;
+}
+
+void CompileCache::remember(const Digest& key, const Ref<const CacheEntry>& entry) {
+  if (entry->size() > limits_.memoryBytes) return;
+  std::list<Kept> dropped;  // freed outside of the lock
+  const std::lock_guard lock(processMutex());
+  if (index_.contains(key)) return;
+  kept_.push_front({key, entry});
+  index_.emplace(key, kept_.begin());
+  keptBytes_ += entry->size();
+  while (keptBytes_ > limits_.memoryBytes) {
+    keptBytes_ -= kept_.back().entry->size();
+    index_.erase(kept_.back().key);
+    dropped.splice(dropped.begin(), kept_, std::prev(kept_.end()));
+  }
+}
+
+Ref<const CacheEntry> CompileCache::find(const Digest& key) {
+  if (Ref<const CacheEntry> entry = recall(key)) return entry;
+  if (folder_.empty() || !isPrivateFolder(folder_)) return nullptr;
+  Ref<const CacheEntry> entry = readCacheFile(pathOf(key), key);
+  if (entry) remember(key, entry);
+  return entry;
+}
+
+void CompileCache::store(const Digest& key, const Ref<const CacheEntry>& entry) {
+  remember(key, entry);
+  if (folder_.empty() || entry->size() > limits_.diskBytes) return;
+  try {
+    writeCacheFile(folder_, pathOf(key), key, *entry);
+    trimCacheFolder(folder_, limits_.diskBytes);
+  } catch (const Error& error) {
+    logMessage(MAX_LOG_LEVEL_INFO, "The compiled kernel is not kept on disk: ", error.message());
+  }
+}
+
+Ref<const CacheEntry> CompileCache::findOrMake(const Digest& key, FunctionRef<Ref<const CacheEntry>()> make) {
+  if (Ref<const CacheEntry> entry = find(key)) return entry;
+  Ref<const CacheEntry> entry = make();
+  store(key, entry);
+  return entry;
+}
+
+}  // namespace max

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compilers made, kept in memory and on disk.
+//
+// The folder is shared by processes: an entry is a file that appears complete, under the hash of all
+// that went into it, or not at all. A folder that cannot be used (read-only, full, gone, or one that
+// other users may write into) means work without it, never an error. Damaged entries count as missing.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "base/ref.h"
+#include "kernel/hash.h"
+
+namespace max {
+
+// Named byte strings, such as ("ptx", ...) and ("log", ...); immutable once it is in a cache.
+struct CacheEntry final : RefCounted {
+  std::vector<std::pair<std::string, std::string>> parts;
+
+  void add(std::string name, std::string bytes) { parts.emplace_back(std::move(name), std::move(bytes)); }
+  // NULL if there is none.
+  const std::string* find(std::string_view name) const;
+  size_t size() const;
+};
+
+struct CacheLimits {
+  uint64_t diskBytes = uint64_t{512} << 20;
+  size_t memoryBytes = size_t{64} << 20;
+};
+
+class CompileCache {
+ public:
+  // Files go into `folder`/kernels; an empty folder means memory only.
+  explicit CompileCache(const std::string& folder, CacheLimits limits = {});
+  // The one of MAX_CACHE_DIR, else XDG_CACHE_HOME/max, else ~/.cache/max.
+  static CompileCache& process();
+
+  // NULL if there is none. Thread-safe, as all functions are.
+  Ref<const CacheEntry> find(const Digest& key);
+  void store(const Digest& key, const Ref<const CacheEntry>& entry);
+  // The entry of the key, else what `make` returns, which is kept then.
+  Ref<const CacheEntry> findOrMake(const Digest& key, FunctionRef<Ref<const CacheEntry>()> make);
+
+ private:
+  struct Kept {
+    Digest key;
+    Ref<const CacheEntry> entry;
+  };
+  struct KeyHash {
+    size_t operator()(const Digest& key) const;
+  };
+
+  Ref<const CacheEntry> recall(const Digest& key);
+  void remember(const Digest& key, const Ref<const CacheEntry>& entry);
+  std::string pathOf(const Digest& key) const;
+
+  std::string folder_;
+  CacheLimits limits_;
+  // Guarded by processMutex(): most recently used first.
+  std::list<Kept> kept_;
+  std::unordered_map<Digest, std::list<Kept>::iterator, KeyHash> index_;
+  size_t keptBytes_ = 0;
+};
+
+}  // namespace max
