@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/allocator.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/fork.h"
+
+namespace max::gpu {
+
+namespace {
+
+constexpr uint64_t kEverything = std::numeric_limits<uint64_t>::max();
+// Blocks whose marks one allocation asks about at most; each question is a call of the driver.
+constexpr size_t kPolledAtOnce = 8;
+
+void pushFreed(std::atomic<CachedBlock*>& list, CachedBlock* block, CachedBlock*& next) noexcept {
+  next = list.load(std::memory_order_relaxed);
+  while (!list.compare_exchange_weak(next, block, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+CachingAllocator::CachingAllocator(Ref<BlockSource> source, Ref<EventSource> events, Ref<StreamTable> streams,
+                                   AllocatorOptions options)
+    : source_(std::move(source)),
+      events_(makeRef<EventPool>(std::move(events))),
+      streams_(std::move(streams)),
+      options_(std::move(options)),
+      generation_(forkGeneration()) {
+  if (options_.preallocated == 0) return;
+  const auto size = static_cast<size_t>(checkedAdd(options_.preallocated, options_.granularity - 1) /
+                                        options_.granularity * options_.granularity);
+  Request request{options_.preallocated, size, nullptr};
+  void* base = size <= room() ? source_->allocateBlock(size) : nullptr;
+  request.sourceIsDry = size <= room();
+  if (!base) failExhausted(request);
+  reserved_ = size;
+  region_.open(base, size);
+}
+
+// No block is in use any more, for each would hold the allocator.
+CachingAllocator::~CachingAllocator() {
+  if (generation_ != forkGeneration()) return;
+  try {
+    trim();
+  } catch (const std::exception&) {  // the device is lost: nothing will use the rest
+  }
+  for (const std::unique_ptr<CachedBlock>& block : all_)
+    if (block->base_ && !block->carved_) source_->freeBlock(block->base_);
+  if (region_.isOpen()) source_->freeBlock(region_.base());
+}
+
+void CachingAllocator::requireThisProcess() const {
+  require(generation_ == forkGeneration(), MAX_STATUS_FAILED_PRECONDITION,
+          "Memory of an accelerator belongs to the parent process: forked");
+}
+
+Ref<OrderedStream> CachingAllocator::openStream(void* native) {
+  requireThisProcess();
+  Ref<OrderedStream> stream = streams_->open(events_, native);
+  const std::lock_guard lock(mutex_);
+  open_.push_back(stream);
+  return stream;
+}
+
+void CachingAllocator::closeStream(OrderedStream& stream) noexcept {
+  if (generation_ != forkGeneration()) return;
+  const Ref<OrderedStream> kept(&stream);
+  const std::lock_guard lock(mutex_);
+  streams_->close(stream);
+  stream.closed_ = true;
+  std::erase(open_, kept);
+  try {
+    std::vector<CachedBlock*> left;
+    takeHoles(stream, stream.last_, left);
+    for (CachedBlock* block : left) store(*block);
+    while (CachedBlock* block = stream.blocks_.popLargest()) store(*block);
+  } catch (const std::exception&) {  // the host has no memory for the region's holes, which are lost until the end
+  }
+}
+
+Ref<Storage> CachingAllocator::allocate(size_t bytes, size_t alignment, OrderedStream* stream) {
+  requireThisProcess();
+  const size_t padding = alignment > options_.granularity ? alignment - options_.granularity : 0;
+  Request request{bytes, BlockLists::rounded(checkedAdd(bytes, padding), options_.granularity), stream};
+  Lock lock(mutex_);
+  CachedBlock* block = obtain(request, lock);
+  if (!block) failExhausted(request);
+  return handOut(*block, alignment, request);
+}
+
+Ref<Storage> CachingAllocator::handOut(CachedBlock& block, size_t alignment, const Request& request) {
+  const auto base = reinterpret_cast<uintptr_t>(block.base_);
+  const uintptr_t unit = std::max<size_t>(alignment, 1);
+  block.data_ = static_cast<char*>(block.base_) + ((base + unit - 1) / unit * unit - base);
+  block.size_ = request.bytes;
+  block.owner_ = options_.hostAccess ? nullptr : Ref<OrderedStream>(request.stream);
+  block.allocator_ = this;
+  block.revive();
+  retain();
+  const uint64_t live = live_.fetch_add(request.bytes, std::memory_order_relaxed) + request.bytes;
+  uint64_t peak = peakLive_.load(std::memory_order_relaxed);
+  while (peak < live && !peakLive_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+  return Ref<Storage>::adopt(&block);
+}
+
+void CachingAllocator::takeBack(CachedBlock& block) noexcept {
+  CachingAllocator* allocator = block.allocator_;
+  allocator->live_.fetch_sub(block.size_, std::memory_order_relaxed);
+  // From here on another thread may have the block.
+  pushFreed(allocator->freed_, &block, block.next_);
+  allocator->release();
+}
+
+void CachingAllocator::trim() {
+  requireThisProcess();
+  Lock lock(mutex_);
+  collectFreed();
+  shrink(kEverything, lock);
+}
+
+AllocatorStats CachingAllocator::stats() const {
+  AllocatorStats stats;
+  stats.live = live_.load(std::memory_order_relaxed);
+  stats.peakLive = peakLive_.load(std::memory_order_relaxed);
+  stats.reserved = reserved_.load(std::memory_order_relaxed);
+  stats.limit = options_.limit;
+  return stats;
+}
+
+uint64_t CachingAllocator::room() const {
+  return options_.limit == 0 ? kEverything : options_.limit - reserved_.load(std::memory_order_relaxed);
+}
+
+void CachingAllocator::failExhausted(const Request& request) const {
+  const std::string limit = options_.limit == 0 ? std::string() : concat(", the limit is ", options_.limit);
+  fail(MAX_STATUS_RESOURCE_EXHAUSTED, options_.owner, ": asked for ", request.bytes, " bytes, ",
+       live_.load(std::memory_order_relaxed), " are in use", limit,
+       request.sourceIsDry ? "; the driver has no more" : "");
+}
+
+CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
+  collectFreed();
+  if (CachedBlock* block = takeIdle(request)) return block;
+  if (pollWaiting())
+    if (CachedBlock* block = takeIdle(request)) return block;
+  if (CachedBlock* block = fetch(request, lock)) return block;
+  if (CachedBlock* block = takeBusy(request)) return block;
+  reclaim(request, lock);
+  if (CachedBlock* block = takeIdle(request)) return block;
+  return fetch(request, lock);
+}
+
+// What the stream may use at once.
+CachedBlock* CachingAllocator::takeIdle(const Request& request) {
+  CachedBlock* block = request.stream ? request.stream->blocks_.pop(request.size) : nullptr;
+  if (!block) block = idle_.pop(request.size);
+  return block ? block : carve(request);
+}
+
+CachedBlock* CachingAllocator::carve(const Request& request) {
+  if (!region_.isOpen()) return nullptr;
+  CachedBlock* block = newNode();
+  block->base_ = region_.carve(request.size, request.stream);
+  if (!block->base_) {
+    spare_.push_back(block);
+    return nullptr;
+  }
+  block->reserved_ = request.size;
+  block->carved_ = true;
+  return block;
+}
+
+CachedBlock* CachingAllocator::fetch(Request& request, Lock& lock) {
+  if (request.size > room()) return nullptr;
+  CachedBlock* block = newNode();
+  reserved_ += request.size;  // before the lock is open: the limit holds at all times
+  lock.unlock();
+  std::exception_ptr failure;
+  void* base = nullptr;
+  try {
+    base = source_->allocateBlock(request.size);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  if (!base) {
+    reserved_ -= request.size;
+    spare_.push_back(block);
+    if (failure) std::rethrow_exception(failure);
+    request.sourceIsDry = true;
+    return nullptr;
+  }
+  block->base_ = base;
+  block->reserved_ = request.size;
+  block->carved_ = false;
+  return block;
+}
+
+// What other work may still be using: the stream waits for it.
+CachedBlock* CachingAllocator::takeBusy(const Request& request) {
+  if (!request.stream || options_.hostAccess) return nullptr;
+  if (CachedBlock* block = takeWaiting(request)) return block;
+  for (const Ref<OrderedStream>& stream : open_) {
+    CachedBlock* block = stream->blocks_.pop(request.size);
+    if (!block) continue;
+    try {
+      makeRef<StreamMark>(events_, stream->native_)->makeStreamWait(request.stream->native_);
+    } catch (...) {
+      stream->blocks_.push(block);
+      throw;
+    }
+    return block;
+  }
+  return nullptr;
+}
+
+// Work of the stream that a waiting block would have gone back to must be waited for as well.
+void CachingAllocator::markOwner(CachedBlock& block) {
+  if (!block.owner_) return;
+  OrderedStream& owner = *block.owner_;
+  const Ref<StreamMark> mark = owner.closed_ ? owner.last_ : makeRef<StreamMark>(events_, owner.native_);
+  if (mark) block.marks_.push_back(mark);
+}
+
+CachedBlock* CachingAllocator::takeWaiting(const Request& request) {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const CachedBlock* block) {
+    return BlockLists::fits(block->reserved_, request.size);
+  });
+  if (found == waiting_.end()) return nullptr;
+  CachedBlock* block = *found;
+  if (block->owner_.get() != request.stream) markOwner(*block);
+  for (const Ref<StreamMark>& mark : block->marks_) mark->makeStreamWait(request.stream->native_);
+  waiting_.erase(found);
+  block->marks_.clear();
+  return block;
+}
+
+// Makes room for a request, if that can be done.
+void CachingAllocator::reclaim(const Request& request, Lock& lock) {
+  released_.wait(lock, [&] { return releasing_ == 0; });
+  collectFreed();
+  const uint64_t wanted = request.sourceIsDry ? kEverything : request.size - std::min<uint64_t>(request.size, room());
+  shrink(wanted, lock);
+}
+
+// Gives at least `wanted` bytes back to the source, if as many are unused, and joins the holes of the region.
+void CachingAllocator::shrink(uint64_t wanted, Lock& lock) {
+  std::vector<CachedBlock*> blocks;
+  std::exception_ptr failure;
+  try {
+    takeCached(wanted, blocks);
+  } catch (...) {
+    for (CachedBlock* block : blocks) store(*block);
+    throw;
+  }
+  ++releasing_;
+  lock.unlock();
+  finish(blocks, failure);
+  lock.lock();
+  uint64_t released = 0;
+  for (CachedBlock* block : blocks) {
+    if (block->base_) {
+      store(*block);
+      continue;
+    }
+    released += block->reserved_;
+    reserved_ -= block->reserved_;
+    spare_.push_back(block);
+  }
+  if (released < wanted && region_.isOpen() && region_.isWhollyFree()) closeRegion();
+  --releasing_;
+  released_.notify_all();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Waits for the work with the blocks and frees them; a block whose work cannot be waited for stays as it is.
+void CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept {
+  for (CachedBlock* block : blocks) {
+    try {
+      for (const Ref<StreamMark>& mark : block->marks_) mark->wait();
+    } catch (...) {
+      failure = std::current_exception();
+      continue;
+    }
+    block->marks_.clear();
+    block->owner_ = nullptr;
+    if (!block->carved_) source_->freeBlock(std::exchange(block->base_, nullptr));
+  }
+}
+
+void CachingAllocator::takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks) {
+  uint64_t taken = 0;
+  const auto takeFrom = [&](BlockLists& lists, const Ref<StreamMark>& mark) {
+    blocks.reserve(blocks.size() + lists.count());
+    while (taken < wanted) {
+      CachedBlock* block = lists.popLargest();
+      if (!block) return;
+      blocks.push_back(block);
+      if (mark) block->marks_.push_back(mark);
+      taken += block->reserved_;
+    }
+  };
+  takeFrom(idle_, nullptr);
+  for (const Ref<OrderedStream>& stream : open_) {
+    const bool hasHoles = region_.isOpen() && region_.hasHole(*stream);
+    if (!hasHoles && (taken >= wanted || stream->blocks_.count() == 0)) continue;
+    const auto mark = makeRef<StreamMark>(events_, stream->native_);
+    takeFrom(stream->blocks_, mark);
+    takeHoles(*stream, mark, blocks);
+  }
+  if (taken >= wanted) return;
+  for (CachedBlock* block : waiting_) markOwner(*block);
+  blocks.insert(blocks.end(), waiting_.begin(), waiting_.end());
+  waiting_.clear();
+}
+
+void CachingAllocator::takeHoles(OrderedStream& stream, const Ref<StreamMark>& mark,
+                                 std::vector<CachedBlock*>& blocks) {
+  while (region_.isOpen() && region_.hasHole(stream)) {
+    blocks.reserve(blocks.size() + 1);
+    CachedBlock* block = newNode();
+    block->reserved_ = region_.takeHole(stream, block->base_);
+    block->carved_ = true;
+    if (mark) block->marks_.push_back(mark);
+    blocks.push_back(block);
+  }
+}
+
+void CachingAllocator::closeRegion() noexcept {
+  source_->freeBlock(region_.base());
+  reserved_ -= region_.size();
+  region_.close();
+}
+
+// Looks at the blocks that were released since the last time.
+void CachingAllocator::collectFreed() {
+  CachedBlock* list = freed_.exchange(nullptr, std::memory_order_acquire);
+  while (list) {
+    CachedBlock* block = std::exchange(list, list->next_);
+    try {
+      settle(*block);
+    } catch (...) {
+      pushFreed(freed_, block, block->next_);
+      while (list) {
+        CachedBlock* left = std::exchange(list, list->next_);
+        pushFreed(freed_, left, left->next_);
+      }
+      throw;
+    }
+  }
+}
+
+void CachingAllocator::settle(CachedBlock& block) {
+  const uint64_t uses = block.uses_.load(std::memory_order_relaxed);
+  if (uses != 0) streams_->mark(uses, block.marks_);
+  block.uses_.store(0, std::memory_order_relaxed);
+  store(block);
+}
+
+// Puts an unused block where the next request looks for it.
+void CachingAllocator::store(CachedBlock& block) {
+  if (block.owner_ && block.owner_->closed_) {
+    if (block.owner_->last_) block.marks_.push_back(block.owner_->last_);
+    block.owner_ = nullptr;
+  }
+  if (!block.marks_.empty()) {
+    waiting_.push_back(&block);
+  } else if (block.carved_) {
+    region_.giveBack(block.base_, block.reserved_, std::exchange(block.owner_, nullptr));
+    block.base_ = nullptr;
+    spare_.push_back(&block);
+  } else {
+    (block.owner_ ? block.owner_->blocks_ : idle_).push(&block);
+  }
+}
+
+// Whether a block has become ready.
+bool CachingAllocator::pollWaiting() {
+  const size_t count = std::min(waiting_.size(), kPolledAtOnce);
+  bool found = false;
+  for (size_t i = 0; i < count; ++i) {
+    if (polled_ >= waiting_.size()) polled_ = 0;
+    CachedBlock* block = waiting_[polled_];
+    const auto isDone = [](const Ref<StreamMark>& mark) { return mark->isDone(); };
+    if (!std::all_of(block->marks_.begin(), block->marks_.end(), isDone)) {
+      ++polled_;
+      continue;
+    }
+    waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(polled_));
+    block->marks_.clear();
+    store(*block);
+    found = true;
+  }
+  return found;
+}
+
+// The lists have room for all nodes, so that giving a block back needs no memory of the host.
+CachedBlock* CachingAllocator::newNode() {
+  if (!spare_.empty()) {
+    CachedBlock* block = spare_.back();
+    spare_.pop_back();
+    return block;
+  }
+  if (all_.size() == all_.capacity()) all_.reserve(std::max<size_t>(64, 2 * all_.size()));
+  spare_.reserve(all_.capacity());
+  waiting_.reserve(all_.capacity());
+  all_.emplace_back(new CachedBlock);
+  return all_.back().get();
+}
+
+}  // namespace max::gpu

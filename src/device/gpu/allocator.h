@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A caching allocator in the order of streams, for the memory of an accelerator and for host memory that it reaches.
+//
+// A block goes back to the stream it was allocated for: later work on that stream may use it at once, since it comes
+// after all earlier work. Uses on other streams are noted in the block (CachedBlock::noteUse), and it waits for them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/gpu/allocator_blocks.h"
+
+namespace max::gpu {
+
+// Where blocks come from. Thread-safe.
+class BlockSource : public RefCounted {
+ public:
+  // Aligned to the allocator's granularity; NULL if memory has run out. Other failures are thrown.
+  virtual void* allocateBlock(size_t bytes) = 0;
+  virtual void freeBlock(void* block) noexcept = 0;
+};
+
+struct AllocatorOptions {
+  std::string owner;         // begins the message of a refused request: "Out of memory on gpu:0"
+  uint64_t limit = 0;        // most bytes to take from the source; 0 = no limit
+  size_t granularity = 512;  // sizes are multiples of it, a power of two
+  uint64_t preallocated = 0;
+  // The host uses the blocks outside the order of streams, so that all work with one must be done before it is reused.
+  bool hostAccess = false;
+};
+
+struct AllocatorStats {
+  uint64_t live = 0;      // bytes asked for by blocks in use
+  uint64_t peakLive = 0;  // largest value of `live` so far
+  uint64_t reserved = 0;  // bytes taken from the source
+  uint64_t limit = 0;
+};
+
+// Thread-safe.
+class CachingAllocator final : public RefCounted {
+ public:
+  // `streams` is the driver's table, which its devices share. Preallocates.
+  CachingAllocator(Ref<BlockSource> source, Ref<EventSource> events, Ref<StreamTable> streams,
+                   AllocatorOptions options);
+  ~CachingAllocator() override;
+
+  // Streams of the device, the default one too, must be opened here before they allocate or are noted, and closed
+  // before the driver's stream is destroyed. The handle may live on.
+  Ref<OrderedStream> openStream(void* native);
+  void closeStream(OrderedStream& stream) noexcept;
+
+  // `stream`: an open stream of this allocator, NULL only with hostAccess. `alignment`: a power of two, 0 = any.
+  // Throws RESOURCE_EXHAUSTED that names what was asked for, used and allowed.
+  Ref<Storage> allocate(size_t bytes, size_t alignment, OrderedStream* stream);
+  // Gives all memory that is not in use back to the source; waits for queued work with it.
+  void trim();
+  AllocatorStats stats() const;
+
+ private:
+  friend class CachedBlock;
+  using Lock = std::unique_lock<std::mutex>;
+  struct Request {
+    size_t bytes;
+    size_t size;  // of the block
+    OrderedStream* stream;
+    bool sourceIsDry = false;
+  };
+
+  static void takeBack(CachedBlock& block) noexcept;
+  void requireThisProcess() const;
+  uint64_t room() const;
+  [[noreturn]] void failExhausted(const Request& request) const;
+  Ref<Storage> handOut(CachedBlock& block, size_t alignment, const Request& request);
+
+  // All of these under the lock; those that are handed it let go of it while they wait for the driver.
+  CachedBlock* obtain(Request& request, Lock& lock);
+  CachedBlock* takeIdle(const Request& request);
+  CachedBlock* carve(const Request& request);
+  CachedBlock* fetch(Request& request, Lock& lock);
+  CachedBlock* takeBusy(const Request& request);
+  CachedBlock* takeWaiting(const Request& request);
+  void reclaim(const Request& request, Lock& lock);
+  void shrink(uint64_t wanted, Lock& lock);
+  void markOwner(CachedBlock& block);
+  void takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks);
+  void finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept;
+  void takeHoles(OrderedStream& stream, const Ref<StreamMark>& mark, std::vector<CachedBlock*>& blocks);
+  void closeRegion() noexcept;
+  void collectFreed();
+  void settle(CachedBlock& block);
+  void store(CachedBlock& block);
+  bool pollWaiting();
+  CachedBlock* newNode();
+
+  const Ref<BlockSource> source_;
+  const Ref<EventPool> events_;
+  const Ref<StreamTable> streams_;
+  const AllocatorOptions options_;
+  const uint32_t generation_;
+
+  std::atomic<CachedBlock*> freed_{nullptr};  // released, not looked at yet
+  std::atomic<uint64_t> live_{0};
+  std::atomic<uint64_t> peakLive_{0};
+  std::atomic<uint64_t> reserved_{0};
+
+  // Guards what follows.
+  std::mutex mutex_;
+  std::condition_variable released_;
+  int releasing_ = 0;  // threads that are giving memory back
+  std::vector<Ref<OrderedStream>> open_;
+  BlockLists idle_;                    // of no stream
+  std::vector<CachedBlock*> waiting_;  // for their marks
+  size_t polled_ = 0;                  // where in `waiting_` to look next
+  BlockRegion region_;
+  std::vector<CachedBlock*> spare_;  // without memory
+  std::vector<std::unique_ptr<CachedBlock>> all_;
+};
+
+// 99 % of what is free.
+constexpr uint64_t defaultMemoryLimit(uint64_t freeBytes) { return freeBytes - freeBytes / 100; }
+
+}  // namespace max::gpu

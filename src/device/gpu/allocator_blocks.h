@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of an accelerator's memory, and the memory taken in advance that they can be carved from.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/tensor.h"
+#include "device/gpu/allocator_streams.h"
+
+namespace max::gpu {
+
+class CachingAllocator;
+
+// A block in use. Releasing it makes no call of the driver and takes no lock: any thread may, a host function too.
+class CachedBlock final : public Storage {
+ public:
+  // Work with the block has been queued on the stream. Any thread; allocates nothing.
+  void noteUse(const OrderedStream& stream) {
+    if (&stream != owner_.get()) uses_.fetch_or(stream.bit(), std::memory_order_relaxed);
+  }
+  // NULL if the memory is of another kind.
+  static CachedBlock* of(Storage* storage);
+
+ private:
+  friend class CachingAllocator;
+  friend class BlockLists;
+  CachedBlock() = default;
+  void dispose() noexcept override;
+
+  CachingAllocator* allocator_ = nullptr;  // counted while the block is in use
+  void* base_ = nullptr;
+  size_t reserved_ = 0;  // bytes at `base_`
+  bool carved_ = false;  // from the preallocated region
+  Ref<OrderedStream> owner_;
+  std::atomic<uint64_t> uses_{0};
+  std::vector<Ref<StreamMark>> marks_;  // work to wait for before the block is used again
+  CachedBlock* next_ = nullptr;
+};
+
+// Memory taken in advance, cut into blocks and holes. A hole that a stream left is for later work on it alone.
+class BlockRegion {
+ public:
+  void open(void* base, size_t size);
+  bool isOpen() const { return base_ != nullptr; }
+  bool isWhollyFree() const { return holes_.size() == 1 && holes_.begin()->second.size == size_; }
+  void* base() const { return base_; }
+  size_t size() const { return size_; }
+  void close();
+
+  // NULL if no hole is large enough that `stream` (NULL = the host) may use at once.
+  void* carve(size_t size, OrderedStream* stream);
+  void giveBack(void* base, size_t size, Ref<OrderedStream> owner);
+  bool hasHole(const OrderedStream& stream) const;
+  // Takes out a hole that belongs to `stream`: its size, 0 = there is none.
+  size_t takeHole(const OrderedStream& stream, void*& base);
+
+ private:
+  struct Hole {
+    size_t size;
+    Ref<OrderedStream> owner;  // NULL = anybody's
+  };
+  using Holes = std::map<char*, Hole>;
+
+  char* base_ = nullptr;
+  size_t size_ = 0;
+  Holes holes_;
+};
+
+}  // namespace max::gpu

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams as the allocators of memory see them: what has used a block, and when that work is done.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/ref.h"
+
+namespace max::gpu {
+
+// The driver's events of one device. Thread-safe; what fails is thrown.
+class EventSource : public RefCounted {
+ public:
+  virtual void* createEvent() = 0;
+  virtual void destroyEvent(void* event) noexcept = 0;
+  // Marks all work that is now on the stream.
+  virtual void recordEvent(void* event, void* stream) = 0;
+  virtual bool isEventDone(void* event) = 0;
+  // The host waits.
+  virtual void waitForEvent(void* event) = 0;
+  // Later work on the stream, of any device of the driver, waits; no call blocks.
+  virtual void makeStreamWait(void* stream, void* event) = 0;
+  // Whether the device still works: the work of one that is lost is over.
+  virtual bool isUsable() const noexcept = 0;
+};
+
+// Events of a device, kept for the next mark.
+class EventPool final : public RefCounted {
+ public:
+  explicit EventPool(Ref<EventSource> source);
+  ~EventPool() override;
+
+  EventSource& source() const { return *source_; }
+  void* take();
+  void giveBack(void* event) noexcept;
+
+ private:
+  Ref<EventSource> source_;
+  const uint32_t generation_;
+  std::mutex mutex_;
+  std::vector<void*> events_;
+};
+
+// A point in the work of a stream.
+class StreamMark final : public RefCounted {
+ public:
+  // Records it.
+  StreamMark(Ref<EventPool> events, void* stream);
+  ~StreamMark() override;
+
+  bool isDone();
+  void wait();
+  void makeStreamWait(void* stream);
+
+ private:
+  Ref<EventPool> events_;
+  void* event_;
+  std::atomic<bool> done_{false};
+};
+
+class StreamTable;
+class CachedBlock;
+
+// Blocks that may be used at once, by size.
+class BlockLists {
+ public:
+  BlockLists();
+  void push(CachedBlock* block) noexcept;
+  // The last one that fits `size`, a size of BlockLists::rounded, and wastes less than a sixth of it; NULL = none.
+  CachedBlock* pop(size_t size) noexcept;
+  // The last of the largest ones.
+  CachedBlock* popLargest() noexcept;
+  size_t count() const { return count_; }
+
+  // 16 sizes between powers of two, but multiples of `granularity`, which is a power of two.
+  static size_t rounded(size_t bytes, size_t granularity);
+  static bool fits(size_t blockSize, size_t size) { return blockSize >= size && blockSize - size <= size / 8; }
+
+ private:
+  static size_t classOf(size_t size);
+
+  std::vector<CachedBlock*> heads_;
+  size_t count_ = 0;
+};
+
+// A driver's stream while it is open: see CachingAllocator::openStream.
+class OrderedStream final : public RefCounted {
+ public:
+  void* native() const { return native_; }
+  uint64_t bit() const { return uint64_t{1} << slot_; }
+
+ private:
+  friend class StreamTable;
+  friend class CachingAllocator;
+  OrderedStream(Ref<EventPool> events, void* native) : events_(std::move(events)), native_(native) {}
+
+  Ref<EventPool> events_;
+  void* native_;
+  uint32_t slot_ = 0;
+  // Guarded by the allocator that opened it: blocks that later work on this stream may use at once.
+  BlockLists blocks_;
+  bool closed_ = false;
+  Ref<StreamMark> last_;  // of a closed stream; NULL = its work is done
+};
+
+// The streams of all devices of one driver, in 64 slots, so that a block notes in one word which streams used it.
+// Streams that share a slot are waited for together.
+class StreamTable final : public RefCounted {
+ public:
+  Ref<OrderedStream> open(Ref<EventPool> events, void* native);
+  // To be called while the driver still has the stream.
+  void close(OrderedStream& stream) noexcept;
+  // Marks the present work of all streams in the slots of `bits`.
+  void mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks);
+
+ private:
+  static constexpr uint32_t kSlots = 64;
+  struct Slot {
+    std::vector<OrderedStream*> open;
+    std::vector<Ref<StreamMark>> closed;  // last marks of streams that are gone
+  };
+
+  std::mutex mutex_;
+  Slot slots_[kSlots];
+};
+
+}  // namespace max::gpu
