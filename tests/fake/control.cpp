@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that fail on command, lost devices, violations, and what tests can ask for.
+#include "control.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "fake.h"
+
+namespace fake {
+
+namespace {
+
+// After one of these a context answers nothing else.
+constexpr std::array kSpoilingCodes = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719};
+
+struct Control {
+  std::atomic<int64_t> calls{0};
+  std::atomic<int64_t> violations{0};
+  std::atomic<int64_t> failAt{-1};
+  std::atomic<int> failCode{kUnknown};
+  std::atomic<const char*> failedCall{""};
+};
+
+void readFailCall(Control& control) {
+  const char* text = getenv("FAKE_GPU_FAIL_CALL");
+  if (!text) return;
+  char* end = nullptr;
+  control.failAt = strtoll(text, &end, 10);
+  if (*end == ':') control.failCode = atoi(end + 1);
+}
+
+Control& control() {
+  static Control* one = [] {
+    auto* made = new Control;
+    readFailCall(*made);
+    return made;
+  }();
+  return *one;
+}
+
+// The code that this call must fail with, or kOk.
+int countCall(const char* function) {
+  Control& c = control();
+  const int64_t number = ++c.calls;
+  if (number != c.failAt) return kOk;
+  c.failedCall = function;
+  const int code = c.failCode;
+  Device* device = currentDevice();
+  const bool spoils = std::find(kSpoilingCodes.begin(), kSpoilingCodes.end(), code) != kSpoilingCodes.end();
+  if (spoils && device) {
+    const Lock lock(state().mutex);
+    device->lost = code;
+  }
+  return code;
+}
+
+int enterAnywhere(const char* function) {
+  if (isHostFunctionRunning()) {
+    violation(std::string(function) + " was called from a host function");
+    return kNotPermitted;
+  }
+  const int code = countCall(function);
+  if (code) return code;
+  const Lock lock(state().mutex);
+  if (kPersonality.startsByItself) initialize();
+  return state().isInitialized ? kOk : kNotInitialized;
+}
+
+int stateOfDevice() {
+  const Device* device = currentDevice();
+  if (!device) return kInvalidContext;
+  const Lock lock(state().mutex);
+  if (!kPersonality.startsByItself && device->contextReferences == 0) return kContextIsDestroyed;
+  return device->lost;
+}
+
+}  // namespace
+
+int enter(const char* function) {
+  const int code = enterAnywhere(function);
+  return code ? code : stateOfDevice();
+}
+
+int enterWithoutDevice(const char* function) { return enterAnywhere(function); }
+
+void violation(const std::string& text) {
+  ++control().violations;
+  fprintf(stderr, "fake GPU: %s\n", text.c_str());
+}
+
+}  // namespace fake
+
+using fake::control;
+using fake::state;
+
+FAKE_API int64_t fakeGpuGetLiveObjectCount(void) {
+  const fake::Lock lock(state().mutex);
+  const fake::State& s = state();
+  size_t count = s.streams.size() + s.events.size() + s.hostMemory.size() + s.registeredMemory.size();
+  for (const auto& device : s.devices)
+    count += device->allocated.size() + static_cast<size_t>(device->contextReferences);
+  return static_cast<int64_t>(count) + s.modules;
+}
+
+FAKE_API int64_t fakeGpuGetViolationCount(void) { return control().violations; }
+
+FAKE_API int64_t fakeGpuGetCallCount(void) { return control().calls; }
+
+FAKE_API void fakeGpuFailCall(int64_t n, int32_t code) {
+  control().failedCall = "";
+  control().failCode = code;
+  control().failAt = n > 0 ? control().calls + n : -1;
+}
+
+FAKE_API const char* fakeGpuGetFailedCall(void) { return control().failedCall; }
+
+FAKE_API void fakeGpuLoseDevice(int32_t device, int32_t code) {
+  const fake::Lock lock(state().mutex);
+  if (fake::Device* found = fake::findDevice(device)) found->lost = code;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a test can ask of a fake driver, beyond the driver's own functions. Found with dlsym in the loaded library. */
+#ifndef MAX_TESTS_FAKE_CONTROL_H
+#define MAX_TESTS_FAKE_CONTROL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Contexts, allocations of device and host memory, streams, events and modules that have not been given back. */
+int64_t fakeGpuGetLiveObjectCount(void);
+
+/* Wrong uses of the driver so far: races, frees while in use, dead handles, calls from host functions. Each was
+ * printed. */
+int64_t fakeGpuGetViolationCount(void);
+
+/* Driver calls that can be made to fail, so far. */
+int64_t fakeGpuGetCallCount(void);
+
+/* Makes the n-th call from now fail with a code of the driver; 0 = none. Codes that spoil a context lose the device. */
+void fakeGpuFailCall(int64_t n, int32_t code);
+
+/* The function that was last made to fail; "" = none since the last fakeGpuFailCall. */
+const char* fakeGpuGetFailedCall(void);
+
+/* All work on the device, and all calls for it, fail with this code from now on; 0 = it is well again. */
+void fakeGpuLoseDevice(int32_t device, int32_t code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

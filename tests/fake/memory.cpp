@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the devices: one file in memory, mapped twice. The first mapping, at the addresses that the driver gives
+// out, cannot be touched; the second one is the fake's own.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "fake.h"
+
+namespace fake {
+
+namespace {
+
+constexpr uint64_t kAlignment = 256;
+constexpr uint64_t kPoisonLimit = 1 << 20;
+constexpr unsigned char kPoison = 0xa5;
+
+struct AddressSpace {
+  uint64_t base = 0;
+  uint64_t size = 0;
+  unsigned char* view = nullptr;
+  int kernels = 0;  // that may touch it now
+  std::mutex mutex;
+};
+
+AddressSpace& addressSpace() {
+  static AddressSpace* one = new AddressSpace;
+  return *one;
+}
+
+void* mapOrDie(uint64_t size, int protection, int file) {
+  void* mapped = mmap(nullptr, size, protection, MAP_SHARED, file, 0);
+  if (mapped != MAP_FAILED) return mapped;
+  perror("fake GPU: mmap");
+  exit(1);
+}
+
+void mapMemory(AddressSpace& space, uint64_t size) {
+  const int file = memfd_create("fake-gpu", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) {
+    perror("fake GPU: memory");
+    exit(1);
+  }
+  space.size = size;
+  space.base = reinterpret_cast<uint64_t>(mapOrDie(size, PROT_NONE, file));
+  space.view = static_cast<unsigned char*>(mapOrDie(size, PROT_READ | PROT_WRITE, file));
+  close(file);
+}
+
+std::shared_ptr<Stream> makeLegacyStream(Device& device) {
+  auto stream = std::make_shared<Stream>();
+  stream->device = &device;
+  stream->actor = state().races.addActor();
+  stream->isLegacy = true;
+  return stream;
+}
+
+// Where the range that contains an address begins; end() = in none.
+std::map<uint64_t, uint64_t>::const_iterator findRange(const std::map<uint64_t, uint64_t>& ranges, uint64_t address,
+                                                       uint64_t bytes) {
+  auto found = ranges.upper_bound(address);
+  if (found == ranges.begin()) return ranges.end();
+  --found;
+  const uint64_t offset = address - found->first;
+  return offset < found->second && bytes <= found->second - offset ? found : ranges.end();
+}
+
+void addFree(Device& device, uint64_t address, uint64_t bytes) {
+  device.used -= bytes;
+  auto next = device.free.lower_bound(address);
+  if (next != device.free.end() && address + bytes == next->first) {
+    bytes += next->second;
+    next = device.free.erase(next);
+  }
+  if (next != device.free.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == address) {
+      before->second += bytes;
+      return;
+    }
+  }
+  device.free.emplace(address, bytes);
+}
+
+void forgetOrComplain(uint64_t address, uint64_t bytes) {
+  std::string text;
+  if (!state().races.forget(address, bytes, &text)) violation("memory is freed while in use: " + text);
+}
+
+}  // namespace
+
+void initialize() {
+  State& s = state();
+  if (s.isInitialized) return;
+  s.isInitialized = true;
+  const auto count = static_cast<uint64_t>(settings().deviceCount);
+  if (count == 0) return;
+  AddressSpace& space = addressSpace();
+  mapMemory(space, count * settings().memoryBytes);
+  for (uint64_t i = 0; i < count; ++i) {
+    auto device = std::make_unique<Device>();
+    device->id = static_cast<int>(i);
+    device->size = settings().memoryBytes;
+    device->base = space.base + i * device->size;
+    device->free.emplace(device->base, device->size);
+    device->legacy = makeLegacyStream(*device);
+    s.devices.push_back(std::move(device));
+  }
+}
+
+Device* deviceOfAddress(uint64_t address) {
+  const AddressSpace& space = addressSpace();
+  if (address < space.base || address - space.base >= space.size) return nullptr;
+  return findDevice(static_cast<int>((address - space.base) / settings().memoryBytes));
+}
+
+unsigned char* hostView(uint64_t address) {
+  const AddressSpace& space = addressSpace();
+  if (deviceOfAddress(address)) return space.view + (address - space.base);
+  return reinterpret_cast<unsigned char*>(address);
+}
+
+bool isPinned(uint64_t address, uint64_t bytes) {
+  const State& s = state();
+  return findRange(s.hostMemory, address, bytes) != s.hostMemory.end() ||
+         findRange(s.registeredMemory, address, bytes) != s.registeredMemory.end();
+}
+
+bool isKnownRange(uint64_t address, uint64_t bytes) {
+  const Device* device = deviceOfAddress(address);
+  if (!device) return isPinned(address, bytes);
+  return findRange(device->allocated, address, bytes) != device->allocated.end();
+}
+
+int allocateDevice(Device& device, uint64_t bytes, uint64_t* address) {
+  if (bytes == 0) return kInvalidValue;
+  if (bytes > device.size) return kOutOfMemory;
+  const uint64_t size = (bytes + kAlignment - 1) & ~(kAlignment - 1);
+  const auto found =
+      std::find_if(device.free.begin(), device.free.end(), [&](const auto& range) { return range.second >= size; });
+  if (found == device.free.end()) return kOutOfMemory;
+  const auto [begin, available] = *found;
+  device.free.erase(found);
+  if (available > size) device.free.emplace(begin + size, available - size);
+  device.used += size;
+  device.allocated.emplace(begin, size);
+  memset(hostView(begin), kPoison, std::min(size, kPoisonLimit));
+  *address = begin;
+  return kOk;
+}
+
+int freeDevice(uint64_t address) {
+  Device* device = deviceOfAddress(address);
+  const auto found = device ? device->allocated.find(address) : decltype(device->allocated.find(0)){};
+  if (!device || found == device->allocated.end()) {
+    violation("memory is freed that is not allocated");
+    return kInvalidValue;
+  }
+  const uint64_t bytes = found->second;
+  forgetOrComplain(address, bytes);
+  device->allocated.erase(found);
+  addFree(*device, address, bytes);
+  return kOk;
+}
+
+// The range cannot be named from now on, and is given out again once the stream has come so far.
+int freeDeviceAsync(const std::shared_ptr<Stream>& stream, uint64_t address) {
+  Device* device = deviceOfAddress(address);
+  if (!device || !device->allocated.contains(address)) {
+    violation("memory is freed that is not allocated");
+    return kInvalidValue;
+  }
+  const uint64_t bytes = device->allocated[address];
+  const auto giveBack = [device, address, bytes] {
+    const Lock lock(state().mutex);
+    std::string text;
+    static_cast<void>(state().races.forget(address, bytes, &text));  // was checked when it was enqueued
+    addFree(*device, address, bytes);
+    return static_cast<int>(kOk);
+  };
+  const int result = enqueue(stream, giveBack, {{address, bytes, true}});
+  device->allocated.erase(address);
+  return result;
+}
+
+int allocateHost(uint64_t bytes, void** pointer) {
+  if (bytes == 0) return kInvalidValue;
+  void* made = nullptr;
+  if (bytes > (uint64_t{1} << 40) || posix_memalign(&made, 4096, bytes) != 0) return kOutOfMemory;
+  state().hostMemory.emplace(reinterpret_cast<uint64_t>(made), bytes);
+  *pointer = made;
+  return kOk;
+}
+
+int freeHost(void* pointer) {
+  const auto found = state().hostMemory.find(reinterpret_cast<uint64_t>(pointer));
+  if (found == state().hostMemory.end()) {
+    violation("host memory is freed that is not allocated");
+    return kInvalidValue;
+  }
+  forgetOrComplain(found->first, found->second);
+  state().hostMemory.erase(found);
+  free(pointer);
+  return kOk;
+}
+
+int registerHost(void* pointer, uint64_t bytes) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (!pointer || bytes == 0) return kInvalidValue;
+  if (isPinned(address, 1)) return kHostMemoryAlreadyRegistered;
+  state().registeredMemory.emplace(address, bytes);
+  return kOk;
+}
+
+int unregisterHost(void* pointer) {
+  const auto found = state().registeredMemory.find(reinterpret_cast<uint64_t>(pointer));
+  if (found == state().registeredMemory.end()) return kHostMemoryNotRegistered;
+  forgetOrComplain(found->first, found->second);
+  state().registeredMemory.erase(found);
+  return kOk;
+}
+
+KernelAccess::KernelAccess() {
+  AddressSpace& space = addressSpace();
+  const std::lock_guard lock(space.mutex);
+  if (space.kernels++ == 0) mprotect(reinterpret_cast<void*>(space.base), space.size, PROT_READ | PROT_WRITE);
+}
+
+KernelAccess::~KernelAccess() {
+  AddressSpace& space = addressSpace();
+  const std::lock_guard lock(space.mutex);
+  if (--space.kernels == 0) mprotect(reinterpret_cast<void*>(space.base), space.size, PROT_NONE);
+}
+
+}  // namespace fake

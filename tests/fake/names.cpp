@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "names.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "fake.h"
+
+namespace fake {
+
+namespace {
+
+constexpr ResultName kNames[] = {
+    {kOk, "CUDA_SUCCESS", "hipSuccess"},
+    {kInvalidValue, "CUDA_ERROR_INVALID_VALUE", "hipErrorInvalidValue"},
+    {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "hipErrorOutOfMemory"},
+    {kNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "hipErrorNotInitialized"},
+    {kNoDevice, "CUDA_ERROR_NO_DEVICE", "hipErrorNoDevice"},
+    {kInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "hipErrorInvalidDevice"},
+    {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE", "hipErrorInvalidImage"},
+    {kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "hipErrorInvalidContext"},
+    {kPeerAccessUnsupported, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "hipErrorPeerAccessUnsupported"},
+    {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "hipErrorInvalidHandle"},
+    {kNotFound, "CUDA_ERROR_NOT_FOUND", "hipErrorNotFound"},
+    {kNotReady, "CUDA_ERROR_NOT_READY", "hipErrorNotReady"},
+    {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "hipErrorIllegalAddress"},
+    {kPeerAccessAlreadyEnabled, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "hipErrorPeerAccessAlreadyEnabled"},
+    {kPeerAccessNotEnabled, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "hipErrorPeerAccessNotEnabled"},
+    {kContextIsDestroyed, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "hipErrorContextIsDestroyed"},
+    {kHostMemoryAlreadyRegistered, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "hipErrorHostMemoryAlreadyRegistered"},
+    {kHostMemoryNotRegistered, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "hipErrorHostMemoryNotRegistered"},
+    {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "hipErrorLaunchFailure"},
+    {kNotPermitted, "CUDA_ERROR_NOT_PERMITTED", "hipErrorNotPermitted"},
+    {kNotSupported, "CUDA_ERROR_NOT_SUPPORTED", "hipErrorNotSupported"},
+    {kUnknown, "CUDA_ERROR_UNKNOWN", "hipErrorUnknown"},
+};
+
+}  // namespace
+
+const char* resultName(int code, const char* ResultName::*column) {
+  const auto* found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& name) { return name.code == code; });
+  return found == std::end(kNames) ? nullptr : found->*column;
+}
+
+}  // namespace fake
