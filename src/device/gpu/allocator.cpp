@@ -123,6 +123,7 @@ void CachingAllocator::trim() {
   Lock lock(mutex_);
   collectFreed();
   shrink(kEverything, lock);
+  closeRegion();
 }
 
 AllocatorStats CachingAllocator::stats() const {
@@ -154,7 +155,8 @@ CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
   if (CachedBlock* block = takeBusy(request)) return block;
   reclaim(request, lock);
   if (CachedBlock* block = takeIdle(request)) return block;
-  return fetch(request, lock);
+  if (CachedBlock* block = fetch(request, lock)) return block;
+  return closeRegion() ? fetch(request, lock) : nullptr;
 }
 
 // What the stream may use at once.
@@ -264,17 +266,14 @@ void CachingAllocator::shrink(uint64_t wanted, Lock& lock) {
   lock.unlock();
   finish(blocks, failure);
   lock.lock();
-  uint64_t released = 0;
   for (CachedBlock* block : blocks) {
     if (block->base_) {
       store(*block);
       continue;
     }
-    released += block->reserved_;
     reserved_ -= block->reserved_;
     spare_.push_back(block);
   }
-  if (released < wanted && region_.isOpen() && region_.isWhollyFree()) closeRegion();
   --releasing_;
   released_.notify_all();
   if (failure) std::rethrow_exception(failure);
@@ -333,10 +332,13 @@ void CachingAllocator::takeHoles(OrderedStream& stream, const Ref<StreamMark>& m
   }
 }
 
-void CachingAllocator::closeRegion() noexcept {
+// Whether the region was unused and has gone back to the source.
+bool CachingAllocator::closeRegion() noexcept {
+  if (!region_.isOpen() || !region_.isWhollyFree()) return false;
   source_->freeBlock(region_.base());
   reserved_ -= region_.size();
   region_.close();
+  return true;
 }
 
 // Looks at the blocks that were released since the last time.

@@ -92,7 +92,7 @@ class CachingAllocator final : public RefCounted {
   void takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks);
   void finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept;
   void takeHoles(OrderedStream& stream, const Ref<StreamMark>& mark, std::vector<CachedBlock*>& blocks);
-  void closeRegion() noexcept;
+  bool closeRegion() noexcept;
   void collectFreed();
   void settle(CachedBlock& block);
   void store(CachedBlock& block);

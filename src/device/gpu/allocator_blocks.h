@@ -46,7 +46,10 @@ class BlockRegion {
  public:
   void open(void* base, size_t size);
   bool isOpen() const { return base_ != nullptr; }
-  bool isWhollyFree() const { return holes_.size() == 1 && holes_.begin()->second.size == size_; }
+  // One hole that is anybody's.
+  bool isWhollyFree() const {
+    return holes_.size() == 1 && holes_.begin()->second.size == size_ && !holes_.begin()->second.owner;
+  }
   void* base() const { return base_; }
   size_t size() const { return size_; }
   void close();
