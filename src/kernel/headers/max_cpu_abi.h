@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels compiled for the host and the library that runs them tell each other. Part of both.
+#pragma once
+
+#define MAX_CPU_ABI 1
+
+extern "C" {
+
+// The block that a thread of the process works on.
+struct MaxCpuBlock {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned index[3];
+  void* shared;  // dynamic shared memory; its address is the same in all blocks of a thread of the process
+};
+
+// What the threads of a warp told each other.
+struct MaxCpuWarp {
+  unsigned threads;  // who took part: a bit each
+  unsigned long long values[32];
+};
+
+// Provided by the library. `thread` is the caller's number in its block; the threads after it, up to `end`, are
+// started elsewhere, because the loop that would have started them waits in the caller.
+struct MaxCpuRuntime {
+  // Waits for all threads of the block: how many took part (high half) and how many had a predicate (low half).
+  unsigned long long (*barrier)(unsigned thread, unsigned end, int predicate);
+  // Waits for the threads of the warp in `mask`. Valid until the next call.
+  const MaxCpuWarp* (*exchange)(unsigned thread, unsigned end, unsigned mask, unsigned long long value);
+  // The threads of the warp that have not ended.
+  unsigned (*liveThreads)(unsigned thread);
+  // This thread's dynamic shared memory.
+  void* (*sharedMemory)();
+  // Ends the launch with an error. Does not return.
+  void (*trap)(unsigned thread, const char* reason, const char* file, int line);
+};
+
+// One per kernel.
+struct MaxCpuKernel {
+  const void* function;  // whose symbol is the kernel's name
+  // Runs threads [begin, end) of a block.
+  void (*run)(const MaxCpuBlock* block, void* const* arguments, unsigned begin, unsigned end);
+  const unsigned long long* sizes;  // of the parameters
+  int count;
+  int maxThreads;  // of a block; 0 = not said
+};
+
+// What a compiled library exports, under the name maxCpuLibrary.
+struct MaxCpuLibrary {
+  int abi;
+  int count;
+  const MaxCpuKernel* kernels;
+  const MaxCpuRuntime** runtime;  // filled in when it is loaded
+};
+}

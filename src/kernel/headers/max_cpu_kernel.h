@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect of kernels on the host. Every source that is compiled for it begins with this header.
+//
+// A kernel's threads are turns of a loop over threadIdx, into which the compiler inlines the kernel. Where one waits
+// (a barrier, a shuffle), the library runs the rest of the loop elsewhere, on another stack, and comes back.
+// What this header leaves as it is (__global__, __shared__, __launch_bounds__, __noinline__) the library rewrites.
+#pragma once
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utility>
+
+#include "max_cpu_abi.h"
+
+#define MAX_KERNEL_ON_CPU 1
+
+#define __device__
+#define __host__
+#define __managed__
+#define __grid_constant__
+#define __constant__ __attribute__((used, visibility("default")))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+#include "max_cpu_types.h"
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
+};
+
+// A block runs in one thread of the process. No address of these is taken, so stores of a kernel do not alias them.
+#define __max_own [[maybe_unused]] static thread_local
+__max_own uint3 threadIdx, blockIdx, blockDim, gridDim;
+__max_own unsigned __max_row;    // threads before the row of the current one
+__max_own unsigned __max_row_end;  // x where the loop over threads ends its row
+__max_own unsigned __max_end;    // thread at which the loop ends
+__max_own void* __max_dynamic;   // dynamic shared memory
+[[maybe_unused]] static constexpr int warpSize = 32;
+
+static const MaxCpuRuntime* __max_runtime;
+
+// The threads after the current one are now somebody else's.
+struct __max_pause {
+  uint3 index = threadIdx;
+  unsigned row = __max_row;
+  unsigned thread = __max_row + threadIdx.x;
+  unsigned end = __max_end;
+
+  ~__max_pause() {
+    threadIdx = index;
+    __max_row = row;
+    __max_row_end = index.x + 1;
+    __max_end = thread + 1;
+  }
+};
+
+[[maybe_unused]] static __attribute__((noinline)) unsigned long long __max_barrier(int predicate) {
+  const __max_pause pause;
+  return __max_runtime->barrier(pause.thread, pause.end, predicate);
+}
+
+[[maybe_unused]] static __attribute__((noinline)) const MaxCpuWarp* __max_exchange(unsigned mask,
+                                                                                     unsigned long long value) {
+  const __max_pause pause;
+  return __max_runtime->exchange(pause.thread, pause.end, mask, value);
+}
+
+static inline void __syncthreads() { __max_barrier(0); }
+static inline int __syncthreads_count(int predicate) { return (int)(unsigned)__max_barrier(predicate); }
+static inline int __syncthreads_or(int predicate) { return (unsigned)__max_barrier(predicate) != 0; }
+static inline int __syncthreads_and(int predicate) {
+  const unsigned long long votes = __max_barrier(predicate);
+  return (unsigned)votes == (unsigned)(votes >> 32);
+}
+static inline void __syncwarp(unsigned mask = 0xffffffffu) { __max_exchange(mask, 0); }
+static inline unsigned __activemask() { return __max_runtime->liveThreads(__max_row + threadIdx.x); }
+static inline unsigned __max_lane() { return (__max_row + threadIdx.x) % 32; }
+
+static inline unsigned __ballot_sync(unsigned mask, int predicate) {
+  const MaxCpuWarp* warp = __max_exchange(mask, predicate != 0);
+  unsigned votes = 0;
+  for (unsigned i = 0; i < 32; ++i)
+    if (warp->threads >> i & 1) votes |= (unsigned)warp->values[i] << i;
+  return votes;
+}
+static inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
+static inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
+static inline unsigned __ballot(int predicate) { return __ballot_sync(0xffffffffu, predicate); }
+static inline int __any(int predicate) { return __any_sync(0xffffffffu, predicate); }
+static inline int __all(int predicate) { return __all_sync(0xffffffffu, predicate); }
+
+// The value of lane `from`; of the own lane if that one does not take part.
+template <class T>
+static inline T __max_take(unsigned mask, T value, unsigned from) {
+  static_assert(sizeof(T) <= 8, "shuffles take values of at most 8 bytes");
+  unsigned long long bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  const MaxCpuWarp* warp = __max_exchange(mask, bits);
+  if (warp->threads >> from & 1) memcpy(&value, &warp->values[from], sizeof value);
+  return value;
+}
+template <class T>
+static inline T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
+  const unsigned lane = __max_lane();
+  return __max_take(mask, value, (lane & ~(unsigned)(width - 1)) | ((unsigned)from & (unsigned)(width - 1)));
+}
+template <class T>
+static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const unsigned lane = __max_lane();
+  return __max_take(mask, value, (lane & (unsigned)(width - 1)) < delta ? lane : lane - delta);
+}
+template <class T>
+static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const unsigned lane = __max_lane();
+  return __max_take(mask, value, (lane & (unsigned)(width - 1)) + delta >= (unsigned)width ? lane : lane + delta);
+}
+template <class T>
+static inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
+  const unsigned lane = __max_lane(), from = lane ^ (unsigned)bits;
+  return __max_take(mask, value, from / (unsigned)width > lane / (unsigned)width ? lane : from);
+}
+template <class T>
+static inline T __shfl(T value, int from, int width = 32) {
+  return __shfl_sync(0xffffffffu, value, from, width);
+}
+template <class T>
+static inline T __shfl_up(T value, unsigned delta, int width = 32) {
+  return __shfl_up_sync(0xffffffffu, value, delta, width);
+}
+template <class T>
+static inline T __shfl_down(T value, unsigned delta, int width = 32) {
+  return __shfl_down_sync(0xffffffffu, value, delta, width);
+}
+template <class T>
+static inline T __shfl_xor(T value, int bits, int width = 32) {
+  return __shfl_xor_sync(0xffffffffu, value, bits, width);
+}
+
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+static inline void __trap() { __max_runtime->trap(__max_row + threadIdx.x, "__trap", "", 0); }
+#undef assert
+#define assert(condition) \
+  ((condition) ? (void)0 : __max_runtime->trap(__max_row + threadIdx.x, #condition, __FILE__, __LINE__))
+
+#include "max_cpu_atomics.h"
+#include "max_cpu_math.h"
+#include "max_half.h"
+
+// The loop over the threads of a block.
+template <class... Parameters>
+struct __max_loop {
+  static constexpr unsigned long long sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
+
+  template <void (*kernel)(Parameters...)>
+  static inline __attribute__((always_inline)) void threads(unsigned begin, Parameters... parameters) {
+    for (unsigned next = begin; next < __max_end;) {
+      const unsigned row = next / blockDim.x;
+      const unsigned left = __max_end - row * blockDim.x;
+      __max_row = row * blockDim.x;
+      __max_row_end = left < blockDim.x ? left : blockDim.x;
+      threadIdx.y = row % blockDim.y;
+      threadIdx.z = row / blockDim.y;
+      unsigned x = next - row * blockDim.x;
+      for (; x < __max_row_end; ++x) {
+        threadIdx.x = x;
+        kernel(parameters...);
+      }
+      next = __max_row + x;
+    }
+  }
+
+  template <void (*kernel)(Parameters...), size_t... number>
+  static inline __attribute__((always_inline)) void call(unsigned begin, void* const* arguments,
+                                                           std::index_sequence<number...>) {
+    threads<kernel>(begin, *static_cast<Parameters*>(arguments[number])...);
+  }
+
+  template <void (*kernel)(Parameters...)>
+  static void run(const MaxCpuBlock* block, [[maybe_unused]] void* const* arguments, unsigned begin, unsigned end) {
+    gridDim = {block->grid[0], block->grid[1], block->grid[2]};
+    blockDim = {block->block[0], block->block[1], block->block[2]};
+    blockIdx = {block->index[0], block->index[1], block->index[2]};
+    __max_dynamic = block->shared;
+    __max_end = end;
+    call<kernel>(begin, arguments, std::make_index_sequence<sizeof...(Parameters)>());
+  }
+};
+
+template <auto kernel>
+struct __max_entry;
+template <class... Parameters, void (*kernel)(Parameters...)>
+struct __max_entry<kernel> {
+  static MaxCpuKernel get(int maxThreads) {
+    using Loop = __max_loop<Parameters...>;
+    return {(const void*)kernel, &Loop::template run<kernel>, Loop::sizes, (int)sizeof...(Parameters), maxThreads};
+  }
+};
