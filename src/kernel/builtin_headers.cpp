@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/builtin_headers.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+// Generated from the files of headers/.
+extern const unsigned char kernel_header_max_half[], kernel_header_max_hip[], kernel_header_max_stdint[];
+extern const size_t kernel_header_max_half_size, kernel_header_max_hip_size, kernel_header_max_stdint_size;
+
+namespace max {
+
+namespace {
+
+std::string_view textOf(const unsigned char* bytes, size_t size) {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+constexpr std::string_view kHalf = "#include \"max_half.h\"\n";
+constexpr std::string_view kInteger = "#include \"max_stdint.h\"\n";
+// The compilers bring the content unasked.
+constexpr std::string_view kNothing = "#pragma once\n";
+
+// As a string of C has it.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::span<const BuiltinHeader> builtinHeaders() {
+  static const BuiltinHeader headers[] = {
+      {"max_half.h", textOf(kernel_header_max_half, kernel_header_max_half_size), false},
+      {"cuda_fp16.h", kHalf, false},
+      {"cuda_bf16.h", kHalf, false},
+      {"hip/hip_fp16.h", kHalf, false},
+      {"hip/hip_bf16.h", "#include \"max_half.h\"\ntypedef __nv_bfloat16 __hip_bfloat16;\n", false},
+      {"hip/hip_bfloat16.h", "#include \"max_half.h\"\ntypedef __nv_bfloat16 hip_bfloat16;\n", false},
+      {"cuda_runtime.h", kNothing, false},
+      {"hip/hip_runtime.h", kNothing, false},
+      {"max_hip.h", textOf(kernel_header_max_hip, kernel_header_max_hip_size), true},
+      {"max_stdint.h", textOf(kernel_header_max_stdint, kernel_header_max_stdint_size), true},
+      {"stdint.h", kInteger, true},
+      {"cstdint", kInteger, true},
+      {"stddef.h", kInteger, true},
+      {"cstddef", kInteger, true},
+      {"math.h", kNothing, true},
+      {"cmath", kNothing, true},
+      {"stdio.h", kNothing, true},
+      {"cstdio", kNothing, true},
+      {"assert.h", kNothing, true},
+      {"cassert", kNothing, true},
+  };
+  return headers;
+}
+
+std::vector<std::pair<std::string, std::string>> allHeaders(const KernelSource& source) {
+  std::vector<std::pair<std::string, std::string>> all = source.headers;
+  for (const BuiltinHeader& header : builtinHeaders())
+    if (std::none_of(source.headers.begin(), source.headers.end(),
+                     [&](const auto& own) { return own.first == header.name; }))
+      all.emplace_back(header.name, header.text);
+  return all;
+}
+
+std::string sourceText(const KernelSource& source, std::string_view prelude) {
+  return concat(prelude, "#line 1 ", quoted(source.name), "\n", source.text);
+}
+
+}  // namespace max

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMD's code object manager: which chips there are, assembly and intermediate code.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/rtc.h"
+
+namespace max {
+
+// UNAVAILABLE if comgr cannot be opened, from each function.
+
+// "comgr 2.4".
+const std::string& comgrLabel();
+// UNIMPLEMENTED if comgr does not know the architecture ("gfx90a", "gfx90a:xnack+"); HIPRTC would end the process.
+void requireHipArchitecture(const std::string& architecture);
+// Of a code object.
+std::string disassemble(std::string_view code, const std::string& architecture);
+// LLVM's intermediate code as text, and the log. `headers` (name, text) include what `options` name.
+CompiledCode compileToLlvm(const KernelSource& source, const std::string& text,
+                           const std::vector<std::pair<std::string, std::string>>& headers,
+                           const std::vector<std::string>& options);
+
+}  // namespace max

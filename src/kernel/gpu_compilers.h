@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compilers for accelerators. They need no accelerator, and no driver.
+#pragma once
+
+#include "kernel/compiler.h"
+
+namespace max {
+
+// NVRTC 11 to 13. UNAVAILABLE if it cannot be opened.
+const KernelCompiler& nvrtcCompiler();
+// HIPRTC with comgr. UNAVAILABLE if they cannot be opened.
+const KernelCompiler& hiprtcCompiler();
+
+}  // namespace max

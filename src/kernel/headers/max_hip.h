@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUDA's dialect has and HIPRTC lacks. Wavefronts run in step or carry their masks, so the lanes that the
+// _sync functions name need not be waited for. Macros, since later versions declare functions of these names.
+#pragma once
+
+#define __shfl_sync(mask, ...) __shfl(__VA_ARGS__)
+#define __shfl_up_sync(mask, ...) __shfl_up(__VA_ARGS__)
+#define __shfl_down_sync(mask, ...) __shfl_down(__VA_ARGS__)
+#define __shfl_xor_sync(mask, ...) __shfl_xor(__VA_ARGS__)
+#define __any_sync(mask, predicate) __any(predicate)
+#define __all_sync(mask, predicate) __all(predicate)
+#define __ballot_sync(mask, predicate) __ballot(predicate)
+#define __activemask() __ballot(1)
+#define __syncwarp(...) maxSyncWavefront()
+
+static inline __device__ void maxSyncWavefront() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+
+#ifndef assert
+#define assert(condition) ((condition) ? (void)0 : __builtin_trap())
+#endif
