@@ -2,8 +2,9 @@
 // The functions of CUDA's and HIP's drivers that the library calls: one source, two tables.
 //
 // A row is X(member, name in CUDA, name in HIP, parameters); nullptr where an API has no such function. All return an
-// int that is 0 on success, with CUDA's numbers in both APIs (hipGetErrorName, which gives a text, is apart). Addresses of device memory are void*, as are handles of
-// contexts, streams, events, modules and functions; devices are ints.
+// int that is 0 on success, with CUDA's numbers in both APIs; hipGetErrorName, which gives a text, is apart.
+// Addresses of device memory are void*, as are handles of contexts, streams, events, modules and functions; devices
+// are ints.
 #pragma once
 
 #include <cstddef>
@@ -92,12 +93,13 @@ struct LaunchConfig;  // device/gpu/launch.h
   X(eventElapsedTime, "cuEventElapsedTime", "hipEventElapsedTime", (float* milliseconds, void* start, void* end))
 
 // These may be missing from older drivers: test them before a call.
-#define MAX_GPU_OPTIONAL_SYMBOLS(X)                                                            \
-  X(cudaGetErrorName, "cuGetErrorName", nullptr, (int error, const char** name))               \
-  X(cudaStreamGetContext, "cuStreamGetCtx", nullptr, (void* stream, void** context))           \
-  X(hipStreamGetDevice, nullptr, "hipStreamGetDevice", (void* stream, int* device))            \
-  X(hipGetProperties5, nullptr, "hipGetDeviceProperties", (void* properties, int device))      \
-  X(hipGetProperties6, nullptr, "hipGetDevicePropertiesR0600", (void* properties, int device)) \
+#define MAX_GPU_OPTIONAL_SYMBOLS(X)                                                                    \
+  X(cudaGetErrorName, "cuGetErrorName", nullptr, (int error, const char** name))                       \
+  X(deviceGetBusId, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", (char* text, int size, int device)) \
+  X(cudaStreamGetContext, "cuStreamGetCtx", nullptr, (void* stream, void** context))                   \
+  X(hipStreamGetDevice, nullptr, "hipStreamGetDevice", (void* stream, int* device))                    \
+  X(hipGetProperties5, nullptr, "hipGetDeviceProperties", (void* properties, int device))              \
+  X(hipGetProperties6, nullptr, "hipGetDevicePropertiesR0600", (void* properties, int device))         \
   MAX_GPU_MODULE_SYMBOLS(X)
 
 // Modules and launches.
