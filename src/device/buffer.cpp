@@ -36,11 +36,28 @@ MaxCopyKind kindOf(const MaxDevice& target, const MaxDevice& source) {
   return target.isHost() ? MAX_COPY_KIND_DEVICE_TO_HOST : MAX_COPY_KIND_DEVICE_TO_DEVICE;
 }
 
-// A stream of the host cannot reach an accelerator's memory; the buffer's own stream then carries the copy.
+bool isOfSameApi(const MaxDevice& a, const MaxDevice& b) { return std::string_view(a.api()) == b.api(); }
+
+// Only a stream of one of the two devices can carry a copy, and one of the host cannot reach an accelerator's memory.
 MaxStream& carrierOf(const MaxBuffer& target, const MaxBuffer& source, MaxStream& stream) {
-  if (!stream.device().isHost()) return stream;
+  const MaxDevice& device = stream.device();
+  const bool isOfOne = &device == &target.device() || &device == &source.device();
+  if (isOfOne && (!device.isHost() || (target.isHost() && source.isHost()))) return stream;
   if (!source.isHost()) return source.stream();
   return target.isHost() ? stream : target.stream();
+}
+
+// Between accelerators of different APIs: by way of the host.
+void copyThroughHost(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source,
+                     MaxStream& sourceStream, size_t bytes, MaxStream& stream) {
+  const Ref<MaxDevice> host = hostDevice();
+  const Ref<Storage> staging = host->allocate(bytes, {}, host->defaultStream());
+  sourceStream.waitFor(stream);
+  sourceStream.copy({staging->data(), staging}, source, bytes, MAX_COPY_KIND_DEVICE_TO_HOST);
+  targetStream.waitFor(stream);
+  targetStream.waitFor(sourceStream);
+  targetStream.copy(target, {staging->data(), staging}, bytes, MAX_COPY_KIND_HOST_TO_DEVICE);
+  stream.waitFor(targetStream);
 }
 
 Shape byteStrides(const MaxBuffer& buffer) {
@@ -87,9 +104,15 @@ void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& so
   refuseStrings(source, "have no size in bytes");
   const MemoryRange to{static_cast<char*>(target.data()) + targetOffset, target.memory()};
   const MemoryRange from{static_cast<char*>(source.data()) + sourceOffset, source.memory()};
+  const bool areAccelerators = !target.isHost() && !source.isHost();
+  if (areAccelerators && !isOfSameApi(target.device(), source.device()))
+    return copyThroughHost(to, target.stream(), from, source.stream(), bytes, stream);
   MaxStream& carrier = carrierOf(target, source, stream);
   carrier.waitFor(stream);
-  carrier.copy(to, from, bytes, kindOf(target.device(), source.device()));
+  if (areAccelerators && &target.device() != &source.device())
+    carrier.copyPeer(to, target.device(), from, source.device(), bytes);
+  else
+    carrier.copy(to, from, bytes, kindOf(target.device(), source.device()));
   stream.waitFor(carrier);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/fork.h"
 #include "device/cpu/cpu_device.h"
+#include "device/gpu/gpu_device.h"
 #include "device/virtual_devices.h"
 
 std::string MaxDevice::displayName() const { return max::concat(label_, ':', id_); }
@@ -37,14 +38,18 @@ namespace {
 
 bool isAcceleratorApi(std::string_view api) { return api == "gpu" || api == "cuda" || api == "hip"; }
 
-[[noreturn]] void failAccelerator(std::string_view api, int32_t id) {
-  const VirtualDevices devices = virtualDevices();
-  if (devices.matches(api) && id < devices.count)
-    fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id < 0 ? 0 : id, " is virtual (", devices.api, ", ",
-         devices.architecture.empty() ? "no architecture set" : devices.architecture,
-         "): it can be compiled for, but cannot run anything");
-  fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id < 0 ? 0 : id,
-       " is not available: this version of the library runs on the host only");
+[[noreturn]] void failVirtual(std::string_view api, int32_t id, const VirtualDevices& devices) {
+  require(id < devices.count, MAX_STATUS_UNAVAILABLE, "There is no device ", api, ":", id, "; there are ",
+          devices.count, " virtual ones");
+  fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id < 0 ? 0 : id, " is virtual (", devices.api, ", ",
+       devices.architecture.empty() ? "no architecture set" : devices.architecture,
+       "): it can be compiled for, but cannot run anything");
+}
+
+// Virtual devices stand in front of real ones.
+Ref<MaxDevice> openAccelerator(std::string_view api, int32_t id, const MaxDeviceOptions& options) {
+  if (const VirtualDevices devices = virtualDevices(); devices.matches(api)) failVirtual(api, id, devices);
+  return gpu::openGpu(api, id, options);
 }
 
 void requireApi(std::string_view api) {
@@ -57,7 +62,7 @@ void requireApi(std::string_view api) {
 Ref<MaxDevice> openDevice(const char* api, int32_t id, const MaxDeviceOptions& options) {
   requireApi(api);
   require(id >= -1, MAX_STATUS_INVALID_ARGUMENT, "Device id is ", id, "; it is -1 (the first) or not negative");
-  if (isAcceleratorApi(api)) failAccelerator(api, id);
+  if (isAcceleratorApi(api)) return openAccelerator(api, id, options);
   require(id <= 0, MAX_STATUS_NOT_FOUND, "There is no device cpu:", id, "; the host is cpu:0");
   return openCpuDevice(options);
 }
@@ -68,7 +73,7 @@ int32_t deviceCount(const char* api) {
   requireApi(api);
   if (!isAcceleratorApi(api)) return 1;
   const VirtualDevices devices = virtualDevices();
-  return devices.matches(api) ? devices.count : 0;
+  return devices.matches(api) ? devices.count : gpu::gpuCount(api);
 }
 
 }  // namespace max

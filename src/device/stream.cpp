@@ -19,6 +19,11 @@ MaxStream::~MaxStream() {
   device_.release();
 }
 
+void MaxStream::copyPeer(max::MemoryRange, MaxDevice& targetDevice, max::MemoryRange, MaxDevice& sourceDevice, size_t) {
+  max::fail(MAX_STATUS_UNIMPLEMENTED, "A stream of ", device_.displayName(), " cannot copy from ",
+            sourceDevice.displayName(), " to ", targetDevice.displayName());
+}
+
 void MaxStream::waitFor(MaxStream& other) {
   check();
   other.check();

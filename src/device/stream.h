@@ -60,6 +60,9 @@ struct MaxStream : max::RefCounted {
   virtual void synchronize() = 0;
 
   virtual void copy(max::MemoryRange target, max::MemoryRange source, size_t bytes, MaxCopyKind kind) = 0;
+  // Between devices of this stream's API; the stream belongs to one of them. Never asked of the host's streams.
+  virtual void copyPeer(max::MemoryRange target, MaxDevice& targetDevice, max::MemoryRange source,
+                        MaxDevice& sourceDevice, size_t bytes);
   virtual void copyStrided(const max::StridedCopy& copy) = 0;
   virtual void fill(max::MemoryRange target, const max::FillPattern& pattern, size_t count) = 0;
   // Host work in stream order. On an inline stream it runs at once and what it throws is thrown here.

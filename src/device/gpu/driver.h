@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/ref.h"
 #include "device/gpu/symbols.h"
 
 namespace max::gpu {
@@ -67,13 +67,11 @@ bool isCutOffByFork();
 MaxStatus statusOf(int error);
 
 // A device's primary context: what all calls on the device need, and whether it still works.
-class Context {
+class Context final : public RefCounted {
  public:
   // `ordinal` is below the driver's count.
   Context(const Driver& driver, int ordinal);
-  ~Context();
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
+  ~Context() override;
 
   const Driver& driver() const { return driver_; }
   Api api() const { return driver_.api; }
@@ -85,8 +83,7 @@ class Context {
 
   // Throws if the device is lost or a fork has cut it off.
   void check() const;
-  // Not lost and of this process: its objects can be given back.
-  bool isUsable() const noexcept { return !lost_.load(std::memory_order_acquire) && !isCutOffByFork(); }
+  bool isLost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
   // Calls a function of the driver with this context as the thread's current one. An error is thrown:
   // "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY on cuda:0".
@@ -108,10 +105,10 @@ class Context {
     return error;
   }
 
-  // For clean-up: nothing happens where the device is unusable, and errors are only remembered.
+  // For giving back, of a lost device too: nothing is called after a fork, and errors are only remembered.
   template <class... Parameters, class... Arguments>
   int tryCall(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const noexcept {
-    if (!isUsable()) return kNoDevice;
+    if (isCutOffByFork()) return kNoDevice;
     const int error = invoke(symbol, arguments...);
     if (error != kSuccess && error != kNotReady) note(symbol.name, error);
     return error;

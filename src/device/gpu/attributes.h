@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a driver says about a device; nothing here needs a context.
+#pragma once
+
+#include <string>
+
+#include "device/gpu/driver.h"
+#include "max/device.h"
+
+namespace max::gpu {
+
+// Throws UNIMPLEMENTED if the device does not have it.
+int64_t attributeOf(const Driver& driver, int device, MaxDeviceAttribute attribute);
+std::string deviceName(const Driver& driver, int device);
+// "sm_90", "gfx90a"
+std::string architectureOf(const Driver& driver, int device);
+// Whether kernels that the library compiles can run there.
+bool isCompatible(const Driver& driver, int device);
+
+}  // namespace max::gpu

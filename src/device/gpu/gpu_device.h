@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accelerators.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "device/device.h"
+#include "device/gpu/driver.h"
+#include "device/gpu/gpu_stream.h"
+#include "device/gpu/in_flight.h"
+
+namespace max::gpu {
+
+class GpuDevice final : public MaxDevice {
+ public:
+  GpuDevice(Ref<Context> context, const MaxDeviceOptions& options);
+  ~GpuDevice() override;
+
+  const char* name() const override { return name_.c_str(); }
+  const char* architectureName() const override { return architecture_.c_str(); }
+  bool isCompatible() const override;
+  bool canAccess(const MaxDevice& peer) const override;
+  void enablePeerAccess(const MaxDevice& peer) override;
+  int64_t attribute(MaxDeviceAttribute attribute) const override;
+  int64_t driverVersion() const override { return context_->driver().version; }
+  MemoryInfo memoryInfo() const override;
+  MaxDeviceStats stats() const override;
+
+  Ref<Storage> allocate(size_t bytes, const AllocationOptions& options, MaxStream& stream) override;
+  void* allocateHost(size_t bytes) override;
+  void freeHost(void* pointer) override;
+  void trim() override;
+
+  MaxStream& defaultStream() override { return defaultStream_; }
+  Ref<MaxStream> createStream(int32_t priority) override;
+  Ref<MaxStream> wrapStream(void* native) override;
+  Ref<MaxEvent> createEvent(bool timing) override;
+  void synchronize() override;
+
+  const Context& context() const { return *context_; }
+  const Ref<Context>& sharedContext() const { return context_; }
+  CachingAllocator& memory() const { return *memory_; }
+  InFlight& inFlight() { return inFlight_; }
+  // Of a new stream.
+  Ref<HostQueue> newHostQueue();
+
+ protected:
+  void dispose() noexcept override;
+
+ private:
+  static void destroy(void* device) noexcept;
+  void requireOwnStream(void* native) const;
+  std::vector<Ref<HostQueue>> hostQueues();
+
+  Ref<Context> context_;
+  std::string name_;
+  std::string architecture_;
+  Ref<EventSource> events_;
+  Ref<CachingAllocator> memory_;
+  Ref<CachingAllocator> pinned_;
+  InFlight inFlight_;
+  std::mutex mutex_;
+  // Guarded by the mutex.
+  std::map<void*, Ref<Storage>> hostBlocks_;
+  std::vector<Ref<HostQueue>> hostQueues_;
+
+  GpuStream defaultStream_;  // uses the others
+};
+
+// Accelerators of an API that are there: "gpu" means those of the first API that has some.
+int32_t gpuCount(std::string_view api);
+// The API that `api` stands for: "cuda" or "hip"; `api` itself if there is no accelerator.
+const char* gpuApi(std::string_view api);
+// Throws UNAVAILABLE that says why.
+Ref<MaxDevice> openGpu(std::string_view api, int32_t id, const MaxDeviceOptions& options);
+// Of the device with this id, without opening it.
+std::string gpuArchitecture(std::string_view api, int32_t id);
+
+}  // namespace max::gpu

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accelerators of this process: which are there, and the one object for each.
+#include <algorithm>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "device/gpu/attributes.h"
+#include "device/gpu/gpu_device.h"
+
+namespace max::gpu {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<GpuDevice*> devices;  // clear their entries when they go
+};
+
+// Never destroyed: devices may be released while the process exits.
+Registry& registry() {
+  static Registry& instance = *new Registry;
+  return instance;
+}
+
+// "gpu" = the first API with devices, or CUDA.
+const Driver& driverFor(std::string_view api) {
+  if (api == nameOf(Api::Hip)) return driverOf(Api::Hip);
+  const Driver& cuda = driverOf(Api::Cuda);
+  if (api == nameOf(Api::Cuda) || cuda.deviceCount > 0) return cuda;
+  const Driver& hip = driverOf(Api::Hip);
+  return hip.deviceCount > 0 ? hip : cuda;
+}
+
+[[noreturn]] void failMissing(std::string_view api, int32_t id) {
+  const bool any = api == "gpu";
+  std::string reasons;
+  for (const Api candidate : {Api::Cuda, Api::Hip}) {
+    if (!any && api != nameOf(candidate)) continue;
+    reasons += concat(reasons.empty() ? "" : "; ", nameOf(candidate), ": ", driverOf(candidate).problem);
+  }
+  fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: ", reasons);
+}
+
+const Driver& requireDevice(std::string_view api, int32_t id) {
+  const Driver& driver = driverFor(api);
+  if (driver.deviceCount == 0) failMissing(api, id);
+  require(id < driver.deviceCount, MAX_STATUS_UNAVAILABLE, "There is no device ", api, ":", id, "; there are ",
+          driver.deviceCount, " of ", nameOf(driver.api), ", from 0");
+  return driver;
+}
+
+GpuDevice* findDevice(const std::vector<GpuDevice*>& devices, Api api, int32_t id) {
+  const auto found = std::ranges::find_if(
+      devices, [&](const GpuDevice* device) { return device->context().api() == api && device->id() == id; });
+  return found == devices.end() ? nullptr : *found;
+}
+
+}  // namespace
+
+void GpuDevice::dispose() noexcept {
+  if (!isCutOffByFork()) {
+    const std::lock_guard lock(registry().mutex);
+    std::erase(registry().devices, this);
+  }
+  afterHostFunction(destroy, this);
+}
+
+int32_t gpuCount(std::string_view api) { return driverFor(api).deviceCount; }
+
+const char* gpuApi(std::string_view api) { return nameOf(driverFor(api).api); }
+
+std::string gpuArchitecture(std::string_view api, int32_t id) {
+  const Driver& driver = requireDevice(api, id);
+  int device = 0;
+  const int error = driver.deviceGet(&device, id);
+  require(error == kSuccess, statusOf(error), driver.deviceGet.name, ": ", driver.errorName(error));
+  return architectureOf(driver, device);
+}
+
+Ref<MaxDevice> openGpu(std::string_view api, int32_t id, const MaxDeviceOptions& options) {
+  id = std::max(id, 0);
+  const Driver& driver = requireDevice(api, id);
+  require(!isCutOffByFork(), MAX_STATUS_FAILED_PRECONDITION, "Device ", api, ":", id,
+          " cannot be opened: the driver belongs to the parent process: forked");
+  Registry& devices = registry();
+  const std::lock_guard lock(devices.mutex);
+  GpuDevice* device = findDevice(devices.devices, driver.api, id);
+  if (device && device->tryRetain()) return Ref<MaxDevice>::adopt(device);
+  Ref<GpuDevice> made = makeRef<GpuDevice>(makeRef<Context>(driver, id), options);
+  std::erase(devices.devices, device);
+  devices.devices.push_back(made.get());
+  return made;
+}
+
+}  // namespace max::gpu

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/gpu_stream.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/cpu/cpu_event.h"
+#include "device/gpu/gpu_device.h"
+#include "device/gpu/gpu_event.h"
+
+namespace max::gpu {
+
+namespace {
+
+constexpr unsigned kNonBlocking = 1;  // does not wait for the driver's own default stream
+
+// Drivers give smaller numbers to what goes first.
+int driverPriority(const Context& context, int32_t priority) {
+  int least = 0, greatest = 0;
+  context.call(context.driver().priorityRange, &least, &greatest);
+  return static_cast<int>(std::clamp<int64_t>(-int64_t{priority}, greatest, least));
+}
+
+// An event of the host or of another API's driver: the stream waits in a host function.
+void waitOnHost(MaxStream& stream, MaxEvent& event) {
+  if (event.isReady()) return;
+  if (!event.device().isHost()) return stream.submit([kept = Ref<MaxEvent>(&event)] { kept->synchronize(); });
+  const Ref<CpuMarks>& marks = static_cast<CpuEvent&>(event).marks();
+  stream.submit([marks, newest = marks->newest()] { marks->waitFor(newest); });
+}
+
+bool isOfApi(const MaxDevice& device, Api api) { return std::string_view(device.api()) == nameOf(api); }
+
+}  // namespace
+
+NativeStream::NativeStream(const Context& context, int32_t priority) : context_(context) {
+  context.call(context.driver().streamCreate, &handle_, kNonBlocking, driverPriority(context, priority));
+}
+
+NativeStream::~NativeStream() {
+  if (isOwned_) context_.tryCall(context_.driver().streamDestroy, handle_);
+}
+
+GpuStream::GpuStream(GpuDevice& device, bool isDefault, int32_t priority)
+    : MaxStream(device, isDefault, false),
+      device_(device),
+      native_(device.context(), priority),
+      ordered_(device.memory().openStream(native_.handle())),
+      hostQueue_(device.newHostQueue()) {}
+
+GpuStream::GpuStream(GpuDevice& device, void* borrowed)
+    : MaxStream(device, false, false),
+      device_(device),
+      native_(device.context(), borrowed),
+      ordered_(device.memory().openStream(borrowed)),
+      hostQueue_(device.newHostQueue()) {}
+
+GpuStream::~GpuStream() {
+  device_.memory().closeStream(*ordered_);
+  if (context().isLost()) hostQueue_->abandon();
+}
+
+const Context& GpuStream::context() const { return device_.context(); }
+
+void GpuStream::check() {
+  if (context().isLost()) hostQueue_->abandon();
+  context().check();
+  hostQueue_->check();
+}
+
+void GpuStream::waitForDriver() {
+  require(!hostQueue_->isRunningHere(), MAX_STATUS_FAILED_PRECONDITION,
+          "A host function cannot wait for the stream that it runs on");
+  if (context().isLost()) hostQueue_->abandon();
+  context().call(context().driver().streamSynchronize, native_.handle());
+  device_.inFlight().collect();
+}
+
+void GpuStream::waitUntilIdle() {
+  waitForDriver();
+  check();
+}
+
+void GpuStream::synchronize() {
+  try {
+    waitForDriver();
+  } catch (...) {
+    if (context().isLost()) hostQueue_->abandon();
+    throw;
+  }
+  hostQueue_->throwFailureOnce();
+}
+
+void GpuStream::noteUse(const Ref<Storage>& memory) {
+  if (!memory) return;
+  if (CachedBlock* block = CachedBlock::of(memory.get()))
+    block->noteUse(*ordered_);
+  else
+    keepUntilDone(memory);
+}
+
+void GpuStream::keepUntilDone(Ref<const RefCounted> object) {
+  device_.inFlight().keep(std::move(object), native_.handle());
+}
+
+void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) {
+  check();
+  if (bytes == 0) return;
+  const Driver& driver = context().driver();
+  if (kind == MAX_COPY_KIND_HOST_TO_HOST)
+    return submit([target, source, bytes] { std::memcpy(target.data, source.data, bytes); });
+  const auto& function = kind == MAX_COPY_KIND_HOST_TO_DEVICE   ? driver.copyHostToDevice
+                         : kind == MAX_COPY_KIND_DEVICE_TO_HOST ? driver.copyDeviceToHost
+                                                                : driver.copyDeviceToDevice;
+  context().call(function, target.data, source.data, bytes, native_.handle());
+  noteUse(target.owner);
+  noteUse(source.owner);
+}
+
+void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRange source, MaxDevice& sourceDevice,
+                         size_t bytes) {
+  check();
+  if (bytes == 0) return;
+  const Context& to = static_cast<GpuDevice&>(targetDevice).context();
+  const Context& from = static_cast<GpuDevice&>(sourceDevice).context();
+  const Driver& driver = context().driver();
+  if (context().api() == Api::Cuda)
+    context().call(driver.cudaCopyPeer, target.data, to.handle(), source.data, from.handle(), bytes, native_.handle());
+  else
+    context().call(driver.hipCopyPeer, target.data, to.device(), source.data, from.device(), bytes, native_.handle());
+  noteUse(target.owner);
+  noteUse(source.owner);
+}
+
+void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
+  check();
+  void* call = hostQueue_->add(std::move(task));
+  try {
+    context().call(context().driver().launchHostFunction, native_.handle(), &HostQueue::run, call);
+  } catch (...) {
+    hostQueue_->cancel(call);
+    throw;
+  }
+}
+
+void GpuStream::record(MaxEvent& event) {
+  check();
+  static_cast<GpuEvent&>(event).record(native_.handle());
+}
+
+void GpuStream::wait(MaxEvent& event) {
+  check();
+  if (!isOfApi(event.device(), context().api())) return waitOnHost(*this, event);
+  context().call(context().driver().streamWaitEvent, native_.handle(), static_cast<GpuEvent&>(event).native(), 0u);
+}
+
+}  // namespace max::gpu

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams of accelerators: a stream of the driver and what its queued work uses.
+#pragma once
+
+#include "device/gpu/allocator.h"
+#include "device/gpu/host_queue.h"
+#include "device/stream.h"
+
+namespace max::gpu {
+
+class Context;
+class GpuDevice;
+
+// A stream of the driver that goes with its owner, or a borrowed one.
+class NativeStream {
+ public:
+  NativeStream(const Context& context, int32_t priority);
+  NativeStream(const Context& context, void* borrowed) : context_(context), handle_(borrowed), isOwned_(false) {}
+  ~NativeStream();
+  NativeStream(const NativeStream&) = delete;
+  NativeStream& operator=(const NativeStream&) = delete;
+
+  void* handle() const { return handle_; }
+
+ private:
+  const Context& context_;
+  void* handle_ = nullptr;
+  bool isOwned_ = true;
+};
+
+class GpuStream final : public MaxStream {
+ public:
+  GpuStream(GpuDevice& device, bool isDefault, int32_t priority);
+  GpuStream(GpuDevice& device, void* borrowed);
+  ~GpuStream() override;
+
+  void check() override;
+  void waitUntilIdle() override;
+  void* native() override { return native_.handle(); }
+  void synchronize() override;
+  void copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) override;
+  void copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRange source, MaxDevice& sourceDevice,
+                size_t bytes) override;
+  void copyStrided(const StridedCopy& copy) override;
+  void fill(MemoryRange target, const FillPattern& pattern, size_t count) override;
+  void enqueue(std::unique_ptr<StreamTask> task) override;
+  void record(MaxEvent& event) override;
+  void wait(MaxEvent& event) override;
+
+  const Context& context() const;
+  OrderedStream& ordered() const { return *ordered_; }
+  const Ref<HostQueue>& hostQueue() const { return hostQueue_; }
+  // To be called after work that uses memory was queued: it stays until the work is done.
+  void noteUse(const Ref<Storage>& memory);
+  // The same for any object.
+  void keepUntilDone(Ref<const RefCounted> object);
+
+ private:
+  void waitForDriver();
+  void fillElements(void* target, const FillPattern& pattern, size_t count);
+  void repeatPattern(char* target, const FillPattern& pattern, size_t count);
+
+  GpuDevice& device_;
+  NativeStream native_;
+  Ref<OrderedStream> ordered_;
+  Ref<HostQueue> hostQueue_;
+};
+
+}  // namespace max::gpu

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided copies and fills on streams of accelerators.
+#include <algorithm>
+#include <cstring>
+
+#include "device/gpu/gpu_device.h"
+#include "device/gpu/gpu_stream.h"
+#include "device/gpu/strided_plan.h"
+
+namespace max::gpu {
+
+namespace {
+
+constexpr int kUnifiedMemory = 4;  // CU_MEMORYTYPE_UNIFIED: the driver finds out where an address lies
+constexpr int kCopyDefault = 4;    // hipMemcpyDefault: likewise
+
+void copyBlock(const Context& context, const StridedPlan& plan, char* target, const char* source, void* stream) {
+  const Driver& driver = context.driver();
+  if (plan.height == 1) return context.call(driver.copyDeviceToDevice, target, source, plan.width, stream);
+  if (context.api() == Api::Hip)
+    return context.call(driver.hipCopy2d, target, plan.targetPitch, source, plan.sourcePitch, plan.width, plan.height,
+                        kCopyDefault, stream);
+  Copy2d copy{};
+  copy.sourceMemoryType = copy.targetMemoryType = kUnifiedMemory;
+  copy.sourceDevice = source;
+  copy.sourcePitch = plan.sourcePitch;
+  copy.targetDevice = target;
+  copy.targetPitch = plan.targetPitch;
+  copy.width = plan.width;
+  copy.height = plan.height;
+  context.call(driver.cudaCopy2d, &copy, stream);
+}
+
+template <class T>
+T valueOf(const FillPattern& pattern) {
+  T value;
+  std::memcpy(&value, pattern.bytes, sizeof value);
+  return value;
+}
+
+// The shortest pattern of 1, 2, 4 or 8 bytes that gives the same memory.
+FillPattern shortened(FillPattern pattern) {
+  while (pattern.size > 1 && std::memcmp(pattern.bytes, pattern.bytes + pattern.size / 2, pattern.size / 2) == 0)
+    pattern.size /= 2;
+  return pattern;
+}
+
+}  // namespace
+
+void GpuStream::copyStrided(const StridedCopy& copy) {
+  check();
+  if (copy.shape.count() == 0) return;
+  const StridedPlan plan = StridedPlan::of(copy);
+  auto* target = static_cast<char*>(copy.target.data);
+  const auto* source = static_cast<const char*>(copy.source.data);
+  plan.forEach([&](int64_t targetOffset, int64_t sourceOffset) {
+    copyBlock(context(), plan, target + targetOffset, source + sourceOffset, native_.handle());
+  });
+  noteUse(copy.target.owner);
+  noteUse(copy.source.owner);
+}
+
+void GpuStream::fill(MemoryRange target, const FillPattern& given, size_t count) {
+  check();
+  if (count == 0) return;
+  const FillPattern pattern = shortened(given);
+  fillElements(target.data, pattern, count * (given.size / pattern.size));
+  noteUse(target.owner);
+}
+
+// Drivers fill aligned elements of up to four bytes.
+void GpuStream::fillElements(void* target, const FillPattern& pattern, size_t count) {
+  const Driver& driver = context().driver();
+  const bool isAligned = reinterpret_cast<uintptr_t>(target) % pattern.size == 0;
+  if (pattern.size == 1)
+    context().call(driver.fill8, target, pattern.bytes[0], count, native_.handle());
+  else if (pattern.size == 2 && isAligned)
+    context().call(driver.fill16, target, valueOf<unsigned short>(pattern), count, native_.handle());
+  else if (pattern.size == 4 && isAligned)
+    context().call(driver.fill32, target, valueOf<unsigned>(pattern), count, native_.handle());
+  else
+    repeatPattern(static_cast<char*>(target), pattern, count);
+}
+
+// The first element byte by byte; then what is there already is copied behind itself.
+void GpuStream::repeatPattern(char* target, const FillPattern& pattern, size_t count) {
+  const Driver& driver = context().driver();
+  for (size_t i = 0; i < pattern.size; ++i)
+    context().call(driver.fill8, target + i, pattern.bytes[i], size_t{1}, native_.handle());
+  const size_t total = count * pattern.size;
+  for (size_t done = pattern.size; done < total;) {
+    const size_t step = std::min(done, total - done);
+    context().call(driver.copyDeviceToDevice, target + done, target, step, native_.handle());
+    done += step;
+  }
+}
+
+}  // namespace max::gpu

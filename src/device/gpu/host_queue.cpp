@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/host_queue.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace max::gpu {
+
+class HostCall final : public RefCounted {
+ public:
+  HostCall(Ref<HostQueue> queue, std::unique_ptr<StreamTask> task) : queue_(std::move(queue)), task_(std::move(task)) {}
+
+  HostQueue& queue() const { return *queue_; }
+  bool claim() const { return queue_->claim(*this); }
+  void perform(MaxStatus loss) { queue_->perform(*task_, loss); }
+  // Memory that the task kept may go only when the driver's thread is free again.
+  void dropTask() { task_.reset(); }
+
+ private:
+  Ref<HostQueue> queue_;
+  std::unique_ptr<StreamTask> task_;
+};
+
+namespace {
+
+struct Later {
+  void (*function)(void*);
+  void* argument;
+};
+
+thread_local const HostQueue* runningQueue = nullptr;
+thread_local std::vector<Later>* laterWork = nullptr;
+
+// The host program's signal handlers must not run on threads it does not know.
+bool startThread(void* (*function)(void*), void* argument) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, function, argument);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error == 0;
+}
+
+struct Job {
+  HostCall& call;
+  bool isDone = false;
+};
+
+// As many threads as host functions run at a time; they stay for the next ones.
+class Workers {
+ public:
+  // Returns when the job's call has been performed.
+  void run(HostCall& call) {
+    Job job{call};
+    std::unique_lock lock(mutex_);
+    jobs_.push_back(&job);
+    if (idle_ < jobs_.size() && !startThread(loop, this)) {
+      std::erase(jobs_, &job);
+      lock.unlock();
+      perform(call);
+      return call.dropTask();
+    }
+    wake_.notify_one();
+    done_.wait(lock, [&] { return job.isDone; });
+  }
+
+ private:
+  static void* loop(void* workers) {
+    pthread_setname_np(pthread_self(), "max-host-call");
+    static_cast<Workers*>(workers)->work();
+    return nullptr;
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ++idle_;
+      wake_.wait(lock, [&] { return !jobs_.empty(); });
+      --idle_;
+      Job& job = *jobs_.front();
+      jobs_.pop_front();
+      lock.unlock();
+      work(job, lock);
+    }
+  }
+
+  // Comes back with the lock.
+  void work(Job& job, std::unique_lock<std::mutex>& lock) {
+    std::vector<Later> later;
+    laterWork = &later;
+    const Ref<HostCall> call(&job.call);
+    perform(*call);
+    laterWork = nullptr;
+    lock.lock();
+    job.isDone = true;
+    done_.notify_all();
+    lock.unlock();
+    call->dropTask();
+    for (const Later& work : later) work.function(work.argument);
+    lock.lock();
+  }
+
+  static void perform(HostCall& call) {
+    const HostQueue* before = std::exchange(runningQueue, &call.queue());
+    call.perform(MAX_STATUS_OK);
+    runningQueue = before;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::deque<Job*> jobs_;
+  size_t idle_ = 0;
+};
+
+// Never destroyed: its threads outlive main.
+Workers& workers() {
+  static Workers& instance = *new Workers;
+  return instance;
+}
+
+// Calls that a lost device has kept; it might still make them.
+void keepForever(Ref<HostCall> call) noexcept {
+  static std::mutex& mutex = *new std::mutex;
+  static std::vector<Ref<HostCall>>& kept = *new std::vector<Ref<HostCall>>;
+  const std::lock_guard lock(mutex);
+  try {
+    kept.push_back(call);
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(call.detach());
+  }
+}
+
+}  // namespace
+
+HostQueue::HostQueue() = default;
+HostQueue::~HostQueue() = default;
+
+void HostQueue::check() const {
+  const std::lock_guard lock(mutex_);
+  if (failure_) throw Error(*failure_);
+}
+
+void HostQueue::throwFailureOnce() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) return;
+  Error error = std::move(*failure_);
+  failure_.reset();
+  throw error;
+}
+
+bool HostQueue::isRunningHere() const { return runningQueue == this; }
+
+bool HostQueue::isEmpty() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.empty();
+}
+
+void* HostQueue::add(std::unique_ptr<StreamTask> task) {
+  Ref<HostCall> call = makeRef<HostCall>(Ref<HostQueue>(this), std::move(task));
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(call);
+  return call.detach();
+}
+
+// Takes the call out of the queue; whoever does that performs it.
+bool HostQueue::claim(const HostCall& call) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find_if(waiting_, [&](const Ref<HostCall>& c) { return c.get() == &call; });
+  if (found == waiting_.end()) return false;
+  waiting_.erase(found);
+  return true;
+}
+
+void HostQueue::cancel(void* argument) {
+  const auto call = Ref<HostCall>::adopt(static_cast<HostCall*>(argument));
+  static_cast<void>(claim(*call));
+}
+
+void HostQueue::run(void* argument) {
+  const auto call = Ref<HostCall>::adopt(static_cast<HostCall*>(argument));
+  if (call->claim()) workers().run(*call);
+}
+
+void HostQueue::abandon() noexcept {
+  std::deque<Ref<HostCall>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    calls.swap(waiting_);
+  }
+  for (const Ref<HostCall>& call : calls) {
+    call->perform(MAX_STATUS_UNAVAILABLE);
+    call->dropTask();
+    keepForever(call);
+  }
+}
+
+MaxStatus HostQueue::earlierFailure(MaxStatus loss) const {
+  const std::lock_guard lock(mutex_);
+  return failure_ ? failure_->status() : loss;
+}
+
+void HostQueue::perform(StreamTask& task, MaxStatus loss) {
+  const MaxStatus earlier = earlierFailure(loss);
+  if (earlier != MAX_STATUS_OK && !task.runsAfterFailure()) return;
+  std::optional<Error> error;
+  try {
+    task.run(earlier);
+  } catch (Error& thrown) {
+    error.emplace(std::move(thrown));
+  } catch (const std::bad_alloc&) {
+    error.emplace(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory");  // fits without an allocation
+  } catch (...) {
+    error.emplace(MAX_STATUS_INTERNAL, "Unknown error");
+  }
+  const std::lock_guard lock(mutex_);
+  if (error && !failure_) failure_ = std::move(error);
+}
+
+bool isInHostFunction() { return runningQueue != nullptr; }
+
+void afterHostFunction(void (*function)(void*), void* argument) {
+  if (laterWork)
+    laterWork->push_back({function, argument});
+  else
+    function(argument);
+}
+
+}  // namespace max::gpu
