@@ -23,10 +23,6 @@
 
 #define FAKE_API extern "C" __attribute__((visibility("default")))
 
-// Leaves the calling function if the call was told to fail, its device is lost or missing, or a host function made it.
-#define FAKE_ENTER() \
-  if (const int failed = fake::enter(__func__)) return failed
-
 namespace fake {
 
 // The numbers that CUDA and HIP have in common.
@@ -233,3 +229,7 @@ int fillAsync(void* stream, uint64_t target, uint64_t pitch, uint32_t value, uns
               uint64_t height);
 
 }  // namespace fake
+
+// Leaves the calling function if the call was told to fail, its device is lost or missing, or a host function made it.
+#define FAKE_ENTER() \
+  if (const int failed = fake::enter(__func__)) return failed
