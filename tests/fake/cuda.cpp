@@ -258,7 +258,7 @@ FAKE_API int cuMemcpyPeerAsync(uint64_t target, void* targetContext, uint64_t so
 
 FAKE_API int cuMemcpy2DAsync_v2(const Copy2d* copy, void* stream) {
   FAKE_ENTER();
-  if (!copy || copy->sourceType >= kMemoryTypeArray || copy->targetType >= kMemoryTypeArray) return fake::kInvalidValue;
+  if (!copy || copy->sourceType == kMemoryTypeArray || copy->targetType == kMemoryTypeArray) return fake::kInvalidValue;
   const uint64_t source = copy->sourceType == kMemoryTypeHost ? addressOf(copy->sourceHost) : copy->sourceDevice;
   const uint64_t target = copy->targetType == kMemoryTypeHost ? addressOf(copy->targetHost) : copy->targetDevice;
   return fake::copy2DAsync(stream, {target + copy->targetY * copy->targetPitch + copy->targetX, copy->targetPitch,
