@@ -52,10 +52,18 @@ void copyRange(MaxBuffer& dst, size_t dstOffset, const MaxBuffer& src, size_t sr
   max::copyBytes(dst, dstOffset, src, srcOffset, bytes, stream);
 }
 
+// Drivers copy rectangles, but not one element again and again.
+void fillThroughCopy(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& stream) {
+  const Ref<MaxBuffer> dense = MaxBuffer::allocate(stream, buffer.dtype(), buffer.shape());
+  stream.fill({dense->data(), dense->memory()}, pattern, static_cast<size_t>(dense->count()));
+  max::copyElements(buffer, *dense, stream);
+}
+
 // Element by element: the pattern is read again and again with strides of zero.
 void fillStrided(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& stream) {
   max::require(pattern.size == max::sizeOf(buffer.dtype()), MAX_STATUS_INVALID_ARGUMENT, "Buffer of type ",
                buffer.layout(), " is not contiguous; its pattern must have the size of an element, not ", pattern.size);
+  if (!stream.device().isHost()) return fillThroughCopy(buffer, pattern, stream);
   const max::Shape one = max::Shape::filled(1, 1);
   const Ref<MaxBuffer> value = MaxBuffer::allocate(stream, buffer.dtype(), one);
   stream.fill({value->data(), value->memory()}, pattern, 1);
@@ -137,6 +145,6 @@ MaxStatus maxBufferFill(MaxBuffer* buffer, const void* value, size_t valueSize, 
   return guard([&] {
     requireArgument(buffer, "buffer");
     requireArgument(value, "value");
-    fillBuffer(*buffer, value, valueSize, stream ? *stream : buffer->stream());
+    fillBuffer(*buffer, value, valueSize, stream ? max::capi::streamFor(buffer->device(), stream) : buffer->stream());
   });
 }

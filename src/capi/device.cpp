@@ -29,13 +29,6 @@ const char* keepForThread(std::string text) {
   return kept.c_str();
 }
 
-max::VirtualDevices requireAccelerator() {
-  max::VirtualDevices devices = max::virtualDevices();
-  max::require(devices.count > 0, MAX_STATUS_UNAVAILABLE,
-               "There is no accelerator: this version of the library runs on the host only");
-  return devices;
-}
-
 struct ScannedDevices {
   const char* label;
   int32_t count;
@@ -202,14 +195,14 @@ MaxStatus maxDeviceGetScanned(int32_t index, const char** outLabel, int32_t* out
 MaxStatus maxAcceleratorGetApi(const char** outApi) {
   return guard([&] {
     clearOutput(outApi, "outApi");
-    *outApi = requireAccelerator().api;
+    *outApi = max::acceleratorApi();
   });
 }
 
 MaxStatus maxAcceleratorGetArchitectureName(const char** outName) {
   return guard([&] {
     clearOutput(outName, "outName");
-    *outName = keepForThread(requireAccelerator().architecture);
+    *outName = keepForThread(max::acceleratorArchitecture());
   });
 }
 

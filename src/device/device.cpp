@@ -39,7 +39,7 @@ namespace {
 bool isAcceleratorApi(std::string_view api) { return api == "gpu" || api == "cuda" || api == "hip"; }
 
 [[noreturn]] void failVirtual(std::string_view api, int32_t id, const VirtualDevices& devices) {
-  require(id < devices.count, MAX_STATUS_UNAVAILABLE, "There is no device ", api, ":", id, "; there are ",
+  require(id < devices.count, MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: there are ",
           devices.count, " virtual ones");
   fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id < 0 ? 0 : id, " is virtual (", devices.api, ", ",
        devices.architecture.empty() ? "no architecture set" : devices.architecture,
@@ -74,6 +74,20 @@ int32_t deviceCount(const char* api) {
   if (!isAcceleratorApi(api)) return 1;
   const VirtualDevices devices = virtualDevices();
   return devices.matches(api) ? devices.count : gpu::gpuCount(api);
+}
+
+const char* acceleratorApi() {
+  const VirtualDevices devices = virtualDevices();
+  if (devices.count > 0) return devices.api;
+  gpu::requireGpu();
+  return gpu::gpuApi("gpu");
+}
+
+std::string acceleratorArchitecture() {
+  const VirtualDevices devices = virtualDevices();
+  if (devices.count > 0) return devices.architecture;
+  gpu::requireGpu();
+  return gpu::gpuArchitecture("gpu", 0);
 }
 
 }  // namespace max

@@ -83,6 +83,8 @@ class Context final : public RefCounted {
 
   // Throws if the device is lost or a fork has cut it off.
   void check() const;
+  // Not lost, and of this process.
+  bool isUsable() const noexcept { return !isLost() && !isCutOffByFork(); }
   bool isLost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
   // Calls a function of the driver with this context as the thread's current one. An error is thrown:

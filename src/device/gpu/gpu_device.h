@@ -72,7 +72,8 @@ class GpuDevice final : public MaxDevice {
 int32_t gpuCount(std::string_view api);
 // The API that `api` stands for: "cuda" or "hip"; `api` itself if there is no accelerator.
 const char* gpuApi(std::string_view api);
-// Throws UNAVAILABLE that says why.
+// Throws UNAVAILABLE that says why there is no accelerator.
+void requireGpu();
 Ref<MaxDevice> openGpu(std::string_view api, int32_t id, const MaxDeviceOptions& options);
 // Of the device with this id, without opening it.
 std::string gpuArchitecture(std::string_view api, int32_t id);

@@ -32,20 +32,19 @@ const Driver& driverFor(std::string_view api) {
   return hip.deviceCount > 0 ? hip : cuda;
 }
 
-[[noreturn]] void failMissing(std::string_view api, int32_t id) {
-  const bool any = api == "gpu";
+std::string reasonsFor(std::string_view api) {
   std::string reasons;
-  for (const Api candidate : {Api::Cuda, Api::Hip}) {
-    if (!any && api != nameOf(candidate)) continue;
-    reasons += concat(reasons.empty() ? "" : "; ", nameOf(candidate), ": ", driverOf(candidate).problem);
-  }
-  fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: ", reasons);
+  for (const Api candidate : {Api::Cuda, Api::Hip})
+    if (api == "gpu" || api == nameOf(candidate))
+      reasons += concat(reasons.empty() ? "" : "; ", nameOf(candidate), ": ", driverOf(candidate).problem);
+  return reasons;
 }
 
 const Driver& requireDevice(std::string_view api, int32_t id) {
   const Driver& driver = driverFor(api);
-  if (driver.deviceCount == 0) failMissing(api, id);
-  require(id < driver.deviceCount, MAX_STATUS_UNAVAILABLE, "There is no device ", api, ":", id, "; there are ",
+  if (driver.deviceCount == 0)
+    fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: ", reasonsFor(api));
+  require(id < driver.deviceCount, MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: there are ",
           driver.deviceCount, " of ", nameOf(driver.api), ", from 0");
   return driver;
 }
@@ -67,6 +66,10 @@ void GpuDevice::dispose() noexcept {
 }
 
 int32_t gpuCount(std::string_view api) { return driverFor(api).deviceCount; }
+
+void requireGpu() {
+  if (gpuCount("gpu") == 0) fail(MAX_STATUS_UNAVAILABLE, "There is no accelerator: ", reasonsFor("gpu"));
+}
 
 const char* gpuApi(std::string_view api) { return nameOf(driverFor(api).api); }
 

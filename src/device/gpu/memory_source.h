@@ -38,7 +38,7 @@ class DriverEvents final : public EventSource {
   bool isEventDone(void* event) override;
   void waitForEvent(void* event) override;
   void makeStreamWait(void* stream, void* event) override;
-  bool isUsable() const noexcept override { return !context_->isLost() && !isCutOffByFork(); }
+  bool isUsable() const noexcept override { return context_->isUsable(); }
 
  private:
   Ref<Context> context_;
