@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/in_flight.h"
 
-#include <vector>
-
 namespace max::gpu {
 
 namespace {
@@ -17,6 +15,12 @@ void InFlight::keep(Ref<const RefCounted> object, void* stream) {
   Entry entry{makeRef<StreamMark>(events_, stream), std::move(object)};
   const std::lock_guard lock(mutex_);
   entries_.push_back(std::move(entry));
+}
+
+void InFlight::keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> marks) {
+  collect();
+  const std::lock_guard lock(mutex_);
+  for (Ref<StreamMark>& mark : marks) entries_.push_back({std::move(mark), object});
 }
 
 // What is released may call the host program, so not under the lock.

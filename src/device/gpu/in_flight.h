@@ -4,6 +4,8 @@
 
 #include <deque>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "device/gpu/allocator_streams.h"
 
@@ -15,6 +17,8 @@ class InFlight {
 
   // Keeps the object until the present work of the stream is done, and then until somebody looks.
   void keep(Ref<const RefCounted> object, void* stream);
+  // The same for work on several streams.
+  void keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> marks);
   // Lets go of what is done.
   void collect();
   // Lets go of everything: all work is done, or will never be.

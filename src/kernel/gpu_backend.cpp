@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUDA and HIP do with kernels.
+#include <elf.h>
+
+#include <cstring>
+
+#include "kernel/gpu_compilers.h"
+#include "kernel/gpu_module.h"
+
+namespace max {
+
+namespace {
+
+constexpr uint16_t kCudaMachine = 190;
+constexpr uint16_t kAmdMachine = 224;
+constexpr std::string_view kFatBinary = "\x50\xED\x55\xBA";
+constexpr std::string_view kBundles[] = {"__CLANG_OFFLOAD_BUNDLE__", "CCOB"};
+
+bool isElf(std::string_view code) { return code.starts_with(std::string_view(ELFMAG, SELFMAG)); }
+
+bool fits(uint64_t offset, uint64_t count, uint64_t size, uint64_t total) {
+  return offset <= total && (size == 0 || count <= (total - offset) / size);
+}
+
+// The driver is told no size: the tables, and what they name, must lie inside.
+bool isWhole(std::string_view code, const Elf64_Ehdr& header) {
+  if (!fits(header.e_shoff, header.e_shnum, header.e_shentsize, code.size()) ||
+      !fits(header.e_phoff, header.e_phnum, header.e_phentsize, code.size()) ||
+      (header.e_shnum > 0 && header.e_shentsize != sizeof(Elf64_Shdr)))
+    return false;
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, code.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS && !fits(section.sh_offset, section.sh_size, 1, code.size())) return false;
+  }
+  return true;
+}
+
+bool isElfFor(std::string_view code, uint16_t machine) {
+  Elf64_Ehdr header;
+  if (!isElf(code) || code.size() < sizeof header) return false;
+  std::memcpy(&header, code.data(), sizeof header);
+  return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == machine && isWhole(code, header);
+}
+
+// Text up to its end; a NUL inside would hide the rest.
+bool isPtx(std::string_view code) {
+  return code.find(".version") != code.npos && code.find(".target") != code.npos && code.find('\0') == code.npos;
+}
+
+class GpuBackend : public KernelBackend {
+ public:
+  std::string architecture(const MaxDevice& device) const override { return device.architectureName(); }
+  Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const override {
+    return makeRef<GpuModule>(static_cast<gpu::GpuDevice&>(device), std::move(content));
+  }
+
+ protected:
+  ~GpuBackend() = default;
+};
+
+class CudaBackend final : public GpuBackend {
+ public:
+  const KernelCompiler& compiler() const override { return nvrtcCompiler(); }
+  MaxArtifactKind kindOf(std::string_view code) const override {
+    if (isElfFor(code, kCudaMachine) || code.starts_with(kFatBinary)) return MAX_ARTIFACT_KIND_CUBIN;
+    if (!isElf(code) && isPtx(code)) return MAX_ARTIFACT_KIND_PTX;
+    invalidArgument("The data (", code.size(), " bytes) is neither PTX nor a whole CUBIN");
+  }
+};
+
+class HipBackend final : public GpuBackend {
+ public:
+  const KernelCompiler& compiler() const override { return hiprtcCompiler(); }
+  MaxArtifactKind kindOf(std::string_view code) const override {
+    if (isElfFor(code, kAmdMachine)) return MAX_ARTIFACT_KIND_CODE_OBJECT;
+    for (const std::string_view start : kBundles)
+      if (code.starts_with(start)) return MAX_ARTIFACT_KIND_CODE_OBJECT;
+    invalidArgument("The data (", code.size(), " bytes) is no whole code object of AMD's");
+  }
+};
+
+}  // namespace
+
+const KernelBackend& cudaKernelBackend() {
+  static const CudaBackend backend;
+  return backend;
+}
+
+const KernelBackend& hipKernelBackend() {
+  static const HipBackend backend;
+  return backend;
+}
+
+}  // namespace max

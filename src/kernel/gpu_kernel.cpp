@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/gpu_kernel.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace max {
+
+namespace {
+
+// CUdevice_attribute numbers that MaxDeviceAttribute does not have.
+constexpr int kMostSharedOptIn = 97;
+constexpr int kClusterLaunch = 120;
+
+// What can be set, and between which values; -1 = up to what the device has.
+struct SettableRow {
+  MaxKernelAttribute attribute;
+  int64_t least;
+  int64_t most;
+};
+constexpr SettableRow kSettable[] = {
+    {MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE, 0, -1},
+    {MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT, -1, 100},
+    {MAX_KERNEL_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 0, 1},
+};
+
+const SettableRow* settable(MaxKernelAttribute attribute) {
+  const auto* row = std::ranges::find(kSettable, attribute, &SettableRow::attribute);
+  return row == std::end(kSettable) ? nullptr : row;
+}
+
+LaunchLimits limitsOf(const MaxDevice& device, int64_t threads) {
+  LaunchLimits limits;
+  limits.threads = threads;
+  for (int i = 0; i < 3; ++i) {
+    limits.block[i] = device.attribute(MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
+    limits.grid[i] = device.attribute(MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+  }
+  return limits;
+}
+
+bool hasCluster(const MaxLaunchConfig& config) { return config.cluster[0] > 0; }
+
+unsigned dimension(int32_t value) { return static_cast<unsigned>(value); }
+
+// Attributes that a launch asks for.
+class AttributeList {
+ public:
+  explicit AttributeList(const MaxLaunchConfig& config) {
+    if (hasCluster(config))
+      add(gpu::kLaunchClusterDimension).clusterDimension = {dimension(config.cluster[0]), dimension(config.cluster[1]),
+                                                            dimension(config.cluster[2])};
+    if (config.cooperative) add(gpu::kLaunchCooperative).cooperative = 1;
+    if (config.programmaticSerialization)
+      add(gpu::kLaunchProgrammaticStreamSerialization).programmaticStreamSerialization = 1;
+    if (config.priority != 0) add(gpu::kLaunchPriority).priority = -config.priority;  // smaller ones go first
+    if (config.accessBase)
+      add(gpu::kLaunchAccessPolicyWindow).accessPolicyWindow = {config.accessBase, config.accessBytes, config.hitRatio,
+                                                                config.hitProperty, config.missProperty};
+  }
+  gpu::LaunchAttribute* data() { return attributes_; }
+  unsigned count() const { return count_; }
+
+ private:
+  gpu::LaunchAttributeValue& add(int id) {
+    gpu::LaunchAttribute& attribute = attributes_[count_++];
+    attribute = {};
+    attribute.id = id;
+    return attribute.value;
+  }
+
+  gpu::LaunchAttribute attributes_[5];
+  unsigned count_ = 0;
+};
+
+bool wantsAttributes(const MaxLaunchConfig& config) {
+  return hasCluster(config) || config.cooperative || config.programmaticSerialization || config.priority != 0 ||
+         config.accessBase;
+}
+
+}  // namespace
+
+GpuKernel::GpuKernel(GpuModule& module, gpu::GpuDevice& device, std::string name, void* function)
+    : MaxKernel(module, std::move(name)), gpuModule_(module), context_(module.context()), function_(function) {
+  setLimits(limitsOf(device, driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK)));
+  if (auto sizes = module.parameterSizes(this->name(), function)) setParameters(std::move(*sizes));
+  sharedLimit_ = driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE);
+  mostShared_ = std::max(sharedLimit_.load(), largestSharedSize());
+  int clusters = 0;
+  hasClusters_ = context_.api() == gpu::Api::Cuda && context_.driver().cudaLaunchEx &&
+                 context_.query(context_.driver().deviceGetAttribute, &clusters, kClusterLaunch, context_.device()) ==
+                     gpu::kSuccess &&
+                 clusters != 0;
+}
+
+int GpuKernel::driverAttribute(int attribute) const {
+  const auto& get = context_.driver().functionGetAttribute;
+  require(bool{get}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context_.displayName(),
+          " does not tell about kernels");
+  int value = 0;
+  const int error = context_.query(get, &value, attribute, function_);
+  require(error != gpu::kInvalidValue, MAX_STATUS_UNIMPLEMENTED, "Kernel '", name(), "' on ", context_.displayName(),
+          " has no attribute ", attribute);
+  if (error != gpu::kSuccess) context_.fail(get.name, error);
+  return value;
+}
+
+// What a block can have on this device, less what the kernel declares.
+int64_t GpuKernel::largestSharedSize() const {
+  int most = 0;
+  const bool known =
+      context_.api() == gpu::Api::Cuda &&
+      context_.query(context_.driver().deviceGetAttribute, &most, kMostSharedOptIn, context_.device()) == gpu::kSuccess;
+  const int64_t total = known ? most : gpuModule_.device().attribute(MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  return total - driverAttribute(MAX_KERNEL_ATTRIBUTE_SHARED_SIZE);
+}
+
+int64_t GpuKernel::attribute(MaxKernelAttribute attribute) const {
+  if (attribute == MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE) return sharedLimit();
+  return driverAttribute(attribute);
+}
+
+void GpuKernel::setAttribute(MaxKernelAttribute attribute, int64_t value) {
+  const SettableRow* row = settable(attribute);
+  const bool isShared = attribute == MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE;
+  const auto& set = context_.driver().cudaFunctionSetAttribute;
+  // HIP's kernels may use all there is without being asked.
+  require(row && (set || isShared), MAX_STATUS_UNIMPLEMENTED, "Attribute ", attribute, " of kernel '", name(), "' on ",
+          context_.displayName(), " cannot be set");
+  const int64_t most = row->most < 0 ? mostShared_ : row->most;
+  require(value >= row->least && value <= most, MAX_STATUS_INVALID_ARGUMENT, "Attribute ", attribute, " of kernel '",
+          name(), "' is to be ", value, "; ", context_.displayName(), " allows ", row->least, " to ", most);
+  if (set) context_.call(set, function_, attribute, static_cast<int>(value));
+  if (isShared) sharedLimit_.store(value, std::memory_order_relaxed);
+}
+
+void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) {
+  auto& gpuStream = static_cast<gpu::GpuStream&>(stream);
+  gpuStream.check();
+  void** values = const_cast<void**>(arguments.values);
+  if (wantsAttributes(config)) [[unlikely]]
+    launchExtended(config, values, gpuStream.native());
+  else
+    launch(config, values, gpuStream.native());
+  gpuModule_.noteUse(gpuStream.ordered());
+  for (int32_t i = 0; i < arguments.bufferCount; ++i) gpuStream.noteUse(arguments.buffers[i]->memory());
+}
+
+void GpuKernel::launch(const MaxLaunchConfig& config, void** arguments, void* stream) const {
+  context_.call(context_.driver().launch, function_, dimension(config.grid[0]), dimension(config.grid[1]),
+                dimension(config.grid[2]), dimension(config.block[0]), dimension(config.block[1]),
+                dimension(config.block[2]), static_cast<unsigned>(config.sharedBytes), stream, arguments,
+                static_cast<void**>(nullptr));
+}
+
+void GpuKernel::requireClusters(const MaxLaunchConfig& config) const {
+  if (!hasCluster(config)) return;
+  require(hasClusters_, MAX_STATUS_UNIMPLEMENTED, "Device ", context_.displayName(), " has no clusters; kernel '",
+          name(), "' asks for ", config.cluster[0], " x ", config.cluster[1], " x ", config.cluster[2], " blocks");
+}
+
+// Where a driver takes no attributes, those that are only hints are left out.
+void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, void* stream) const {
+  requireClusters(config);
+  const gpu::Driver& driver = context_.driver();
+  if (driver.cudaLaunchEx) {
+    AttributeList attributes(config);
+    const gpu::LaunchConfig launchConfig = {dimension(config.grid[0]),
+                                            dimension(config.grid[1]),
+                                            dimension(config.grid[2]),
+                                            dimension(config.block[0]),
+                                            dimension(config.block[1]),
+                                            dimension(config.block[2]),
+                                            static_cast<unsigned>(config.sharedBytes),
+                                            stream,
+                                            attributes.data(),
+                                            attributes.count()};
+    return context_.call(driver.cudaLaunchEx, &launchConfig, function_, arguments, static_cast<void**>(nullptr));
+  }
+  if (!config.cooperative) return launch(config, arguments, stream);
+  require(bool{driver.launchCooperative}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context_.displayName(),
+          " has no cooperative launches; kernel '", name(), "' asks for one");
+  context_.call(driver.launchCooperative, function_, dimension(config.grid[0]), dimension(config.grid[1]),
+                dimension(config.grid[2]), dimension(config.block[0]), dimension(config.block[1]),
+                dimension(config.block[2]), static_cast<unsigned>(config.sharedBytes), stream, arguments);
+}
+
+}  // namespace max

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of accelerators.
+#pragma once
+
+#include <atomic>
+
+#include "device/gpu/launch.h"
+#include "kernel/gpu_module.h"
+
+namespace max {
+
+class GpuKernel final : public MaxKernel {
+ public:
+  GpuKernel(GpuModule& module, gpu::GpuDevice& device, std::string name, void* function);
+
+  int64_t attribute(MaxKernelAttribute attribute) const override;
+  void setAttribute(MaxKernelAttribute attribute, int64_t value) override;
+
+ protected:
+  int64_t sharedLimit() const override { return sharedLimit_.load(std::memory_order_relaxed); }
+  void enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) override;
+
+ private:
+  int driverAttribute(int attribute) const;
+  int64_t largestSharedSize() const;
+  void launch(const MaxLaunchConfig& config, void** arguments, void* stream) const;
+  void launchExtended(const MaxLaunchConfig& config, void** arguments, void* stream) const;
+  void requireClusters(const MaxLaunchConfig& config) const;
+
+  GpuModule& gpuModule_;
+  const gpu::Context& context_;
+  void* function_;
+  int64_t mostShared_ = 0;  // that the limit may be set to
+  bool hasClusters_ = false;
+  std::atomic<int64_t> sharedLimit_{0};
+};
+
+}  // namespace max

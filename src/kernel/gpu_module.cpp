@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/gpu_module.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "device/gpu/memory_source.h"
+#include "kernel/gpu_kernel.h"
+#include "kernel/ptx_parameters.h"
+
+namespace max {
+
+namespace {
+
+constexpr int kNotFound = 500;
+// Answers to code that is none, or none for this device; CUDA and HIP share them.
+constexpr int kCodeErrors[] = {1, 200, 209, 218, 222, 301, 302};
+constexpr size_t kLogBytes = 8192;
+// CUjit_option.
+constexpr int kErrorLogBuffer = 5;
+constexpr int kErrorLogSize = 6;
+
+bool isCodeError(int error) {
+  return std::find(std::begin(kCodeErrors), std::end(kCodeErrors), error) != std::end(kCodeErrors);
+}
+
+void requireModules(const gpu::Context& context) {
+  const gpu::Driver& driver = context.driver();
+  require(driver.moduleLoad && driver.moduleUnload && driver.moduleGetFunction && driver.launch,
+          MAX_STATUS_UNIMPLEMENTED, "The driver of ", context.displayName(), " cannot load kernels");
+}
+
+[[noreturn]] void failLoading(const gpu::Context& context, const std::string& name, int error, const char* log) {
+  invalidArgument("The code of ", name, " cannot be loaded on ", context.displayName(), ": ",
+                  context.driver().moduleLoad.name, ": ", context.driver().errorName(error), *log ? "\n" : "", log);
+}
+
+}  // namespace
+
+GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code)
+    : context_(std::move(context)) {
+  requireModules(*context_);
+  std::string log(kLogBytes, '\0');
+  int options[] = {kErrorLogBuffer, kErrorLogSize};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  const auto& load = context_->driver().moduleLoad;
+  // HIP compiles nothing here, and has other numbers for the options.
+  const unsigned optionCount = context_->api() == gpu::Api::Cuda ? 2 : 0;
+  const int error = context_->query(load, &handle_, code.data(), optionCount, options, values);
+  if (error == gpu::kSuccess) return;
+  if (isCodeError(error)) failLoading(*context_, name, error, log.c_str());
+  context_->fail(load.name, error);
+}
+
+GpuCode::~GpuCode() { context_->tryCall(context_->driver().moduleUnload, handle_); }
+
+GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content)
+    : MaxModule(Ref<MaxDevice>(&device), std::move(content)),
+      gpuDevice_(device),
+      code_(makeRef<GpuCode>(device.sharedContext(), name(), code())) {}
+
+// Launches may still be queued. Nobody waits for them here: the device lets go of the code when they are done.
+GpuModule::~GpuModule() {
+  const uint64_t uses = uses_.load(std::memory_order_acquire);
+  if (uses == 0 || !context().isUsable()) return;
+  try {
+    std::vector<Ref<gpu::StreamMark>> marks;
+    gpu::streamTableOf(context().api())->mark(uses, marks);
+    gpuDevice_.inFlight().keep(code_, std::move(marks));
+  } catch (...) {
+    // Without a mark nobody knows when the code is free: it stays until the context goes.
+    static_cast<void>(code_.detach());
+  }
+}
+
+std::unique_ptr<MaxKernel> GpuModule::findKernel(const std::string& name) {
+  const auto& getFunction = context().driver().moduleGetFunction;
+  void* function = nullptr;
+  const int error = context().query(getFunction, &function, code_->handle(), name.c_str());
+  if (error == kNotFound) failKernel(name);
+  if (error != gpu::kSuccess) context().fail(getFunction.name, error);
+  return std::make_unique<GpuKernel>(*this, gpuDevice_, name, function);
+}
+
+std::optional<std::vector<size_t>> GpuModule::parameterSizes(const std::string& kernel, void* function) const {
+  const auto& getParameter = context().driver().cudaFunctionGetParameter;
+  if (!getParameter) return ptxParameterSizes(code(), kernel);  // a CUBIN has none of it
+  std::vector<size_t> sizes;
+  size_t offset = 0, bytes = 0;
+  while (context().query(getParameter, function, sizes.size(), &offset, &bytes) == gpu::kSuccess)
+    sizes.push_back(bytes);
+  return sizes;
+}
+
+GpuModule::Variable GpuModule::variable(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
+  const auto& getGlobal = context().driver().moduleGetGlobal;
+  require(bool{getGlobal}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context().displayName(),
+          " does not tell where variables are");
+  Variable found;
+  const int error = context().query(getGlobal, &found.address, &found.bytes, code_->handle(), name.c_str());
+  if (error == kNotFound) failVariable(name);
+  if (error != gpu::kSuccess) context().fail(getGlobal.name, error);
+  return variables_.emplace(name, found).first->second;
+}
+
+// The bytes travel through memory that stays until they have arrived.
+void GpuModule::setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) {
+  const Variable target = variable(name);
+  checkVariable(name, target.bytes, bytes);
+  if (bytes == 0) return;
+  const Ref<Storage> staged = gpuDevice_.allocate(bytes, {.pinned = true}, stream);
+  std::memcpy(staged->data(), data, bytes);
+  stream.copy({target.address, nullptr}, {staged->data(), staged}, bytes, MAX_COPY_KIND_HOST_TO_DEVICE);
+  noteUse(static_cast<gpu::GpuStream&>(stream).ordered());
+}
+
+}  // namespace max

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What PTX says about the parameters of a kernel, for drivers that do not tell.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace max {
+
+// Sizes in bytes of the parameters; none if the text has no such kernel or cannot be understood.
+std::optional<std::vector<size_t>> ptxParameterSizes(std::string_view ptx, std::string_view kernel);
+
+}  // namespace max

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "artefact.h"
+#include "base/error.h"
+#include "fake.h"
+#include "kernel/cpu_library.h"
+
+namespace fake {
+
+struct Function {
+  Module* module;
+  const MaxCpuKernel* kernel;
+  std::string name;
+  int sharedLimit = 48 << 10;
+  int carveout = -1;
+  int largeClusters = 0;
+};
+
+struct Module {
+  Device* device;
+  max::Ref<max::CpuLibrary> library;
+  std::map<std::string, std::unique_ptr<Function>> functions;
+  std::vector<uint64_t> variables;  // known to the driver as memory
+};
+
+namespace {
+
+constexpr int kSharedSize = 1;
+constexpr int kMostSharedOptIn = 97;
+
+// CUfunction_attribute -> value of every kernel.
+struct AttributeRow {
+  int attribute;
+  int value;
+};
+constexpr AttributeRow kAttributes[] = {{kSharedSize, 0}, {2, 0}, {3, 0}, {4, 16}, {5, 80}, {6, 90}, {7, 0}, {10, 0}};
+constexpr int kMaxThreads = 0;
+constexpr int kDynamicShared = 8;
+constexpr int kCarveout = 9;
+constexpr int kLargeClusters = 14;
+
+std::set<Module*>& modules() {
+  static auto* all = new std::set<Module*>;
+  return *all;
+}
+
+// A place in the function for an attribute that can be set.
+int* settable(Function& function, int attribute) {
+  switch (attribute) {
+    case kDynamicShared:
+      return &function.sharedLimit;
+    case kCarveout:
+      return &function.carveout;
+    case kLargeClusters:
+      return &function.largeClusters;
+    default:
+      return nullptr;
+  }
+}
+
+int threadsOf(const Function& function) {
+  return function.kernel->maxThreads > 0 ? function.kernel->maxThreads : static_cast<int>(max::kMaxCpuThreads);
+}
+
+// Values of arguments, kept until the kernel has run.
+class Values {
+ public:
+  Values(const MaxCpuKernel& kernel, void** arguments) {
+    for (int i = 0; i < kernel.count; ++i) {
+      auto value = std::make_shared<std::vector<std::max_align_t>>(kernel.sizes[i] / sizeof(std::max_align_t) + 1);
+      std::memcpy(value->data(), arguments[i], kernel.sizes[i]);
+      values_.push_back(std::move(value));
+      sizes_.push_back(kernel.sizes[i]);
+    }
+  }
+
+  std::vector<void*> pointers() const {
+    std::vector<void*> all;
+    for (const auto& value : values_) all.push_back(value->data());
+    return all;
+  }
+
+  // What looks like the address of memory is: the kernel is said to read its first byte. Whether it writes, and where,
+  // is not known.
+  std::vector<Access> accesses() const {
+    std::vector<Access> all;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      uint64_t address = 0;
+      if (sizes_[i] != sizeof address) continue;
+      std::memcpy(&address, values_[i]->data(), sizeof address);
+      if (isKnownRange(address, 1)) all.push_back({address, 1, false});
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::shared_ptr<std::vector<std::max_align_t>>> values_;
+  std::vector<uint64_t> sizes_;
+};
+
+bool isPossible(const Function& function, const LaunchShape& shape) {
+  uint64_t threads = 1;
+  for (const unsigned size : shape.block) threads *= size;
+  const bool hasBlocks = std::ranges::count(shape.grid, 0u) == 0;
+  return hasBlocks && threads > 0 && threads <= static_cast<uint64_t>(threadsOf(function)) &&
+         shape.sharedBytes <= static_cast<unsigned>(function.sharedLimit);
+}
+
+int run(const Function& function, const LaunchShape& shape, const Values& values) {
+  const KernelAccess access;
+  const std::vector<void*> pointers = values.pointers();
+  max::CpuLaunch launch;
+  launch.kernel = function.kernel;
+  launch.name = function.name.c_str();
+  launch.arguments = pointers.data();
+  std::ranges::copy(shape.grid, launch.grid);
+  std::ranges::copy(shape.block, launch.block);
+  launch.sharedBytes = shape.sharedBytes;
+  try {
+    max::runOnCpu(launch, 1);
+    return kOk;
+  } catch (const std::exception&) {
+    return kLaunchFailed;
+  }
+}
+
+}  // namespace
+
+bool launchesDoNothing() {
+  static const bool nothing = getenv("FAKE_GPU_EMPTY_LAUNCH") != nullptr;
+  return nothing;
+}
+
+int loadModule(const void* image, uint16_t machine, Module** module, std::string* log) {
+  const std::string object = objectOf(image, machine);
+  if (object.empty()) {
+    *log = "the fake driver loads what the fake compilers make";
+    return kInvalidImage;
+  }
+  try {
+    auto made = std::make_unique<Module>(currentDevice(), max::CpuLibrary::load(object));
+    const Lock lock(state().mutex);
+    ++state().modules;
+    modules().insert(made.get());
+    *module = made.release();
+    return kOk;
+  } catch (const max::Error& error) {
+    *log = error.message();
+    return kInvalidImage;
+  }
+}
+
+int unloadModule(Module* module) {
+  const Lock lock(state().mutex);
+  if (modules().erase(module) == 0) {
+    violation("a module is unloaded that is not loaded");
+    return kInvalidHandle;
+  }
+  --state().modules;
+  for (const uint64_t address : module->variables) unregisterHost(reinterpret_cast<void*>(address));
+  delete module;
+  return kOk;
+}
+
+int findFunction(Module* module, const char* name, Function** function) {
+  const Lock lock(state().mutex);
+  if (!modules().contains(module)) return kInvalidHandle;
+  const MaxCpuKernel* kernel = module->library->find(name);
+  if (!kernel) return kNotFound;
+  std::unique_ptr<Function>& place = module->functions[name];
+  if (!place) place.reset(new Function{.module = module, .kernel = kernel, .name = name});
+  *function = place.get();
+  return kOk;
+}
+
+int findVariable(Module* module, const char* name, uint64_t* address, size_t* bytes) {
+  const Lock lock(state().mutex);
+  if (!modules().contains(module)) return kInvalidHandle;
+  const max::CpuVariable variable = module->library->variable(name);
+  if (!variable.address) return kNotFound;
+  *address = reinterpret_cast<uint64_t>(variable.address);
+  *bytes = variable.size;
+  if (registerHost(variable.address, variable.size) == kOk) module->variables.push_back(*address);
+  return kOk;
+}
+
+int functionAttribute(Function* function, int attribute, int* value) {
+  const Lock lock(state().mutex);
+  if (attribute == kMaxThreads) {
+    *value = threadsOf(*function);
+    return kOk;
+  }
+  if (const int* place = settable(*function, attribute)) {
+    *value = *place;
+    return kOk;
+  }
+  const auto* row = std::ranges::find(kAttributes, attribute, &AttributeRow::attribute);
+  if (row == std::end(kAttributes)) return kInvalidValue;
+  *value = row->value;
+  return kOk;
+}
+
+int setFunctionAttribute(Function* function, int attribute, int value) {
+  int most = 0;
+  if (const int error = deviceAttribute(kMostSharedOptIn, &most)) return error;
+  const Lock lock(state().mutex);
+  int* place = settable(*function, attribute);
+  if (!place || (attribute == kDynamicShared && (value < 0 || value > most))) return kInvalidValue;
+  *place = value;
+  return kOk;
+}
+
+int parameter(Function* function, size_t index, size_t* offset, size_t* bytes) {
+  const MaxCpuKernel& kernel = *function->kernel;
+  if (index >= static_cast<size_t>(kernel.count)) return kInvalidValue;
+  *offset = 0;
+  for (size_t i = 0; i < index; ++i) *offset += (kernel.sizes[i] + 7) / 8 * 8;
+  *bytes = kernel.sizes[index];
+  return kOk;
+}
+
+// The module must not be unloaded before the kernel has run; then `function` is a dead pointer.
+int launch(Function* function, const LaunchShape& shape, void* handle, void** arguments) {
+  const Lock lock(state().mutex);
+  const auto stream = findStream(handle);
+  if (!stream || !modules().contains(function->module) || stream->device != function->module->device)
+    return kInvalidHandle;
+  if (!isPossible(*function, shape)) return kInvalidValue;
+  const Values values(*function->kernel, arguments);
+  const auto work = [function, shape, values] { return run(*function, shape, values); };
+  return enqueue(stream, work, values.accesses());
+}
+
+}  // namespace fake

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules and launches of the fake libcuda.so.1.
+#include <algorithm>
+#include <cstring>
+
+#include "artefact.h"
+#include "fake.h"
+#include "kernels.h"
+
+using fake::Function;
+using fake::Module;
+
+namespace {
+
+constexpr int kErrorLogBuffer = 5;
+constexpr int kErrorLogSize = 6;
+
+// CUlaunchAttributeID.
+constexpr int kKnownAttributes[] = {1, 2, 4, 6, 8};
+constexpr int kClusterDimension = 4;
+
+struct LaunchAttribute {
+  int id;
+  char padding[4];
+  union {
+    char bytes[64];
+    unsigned dimensions[3];
+  } value;
+};
+
+// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned sharedBytes;
+  void* stream;
+  const LaunchAttribute* attributes;
+  unsigned attributeCount;
+};
+
+void* optionValue(int wanted, unsigned count, const int* options, void* const* values) {
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == wanted) return values[i];
+  return nullptr;
+}
+
+void writeLog(const std::string& log, unsigned count, const int* options, void* const* values) {
+  auto* target = static_cast<char*>(optionValue(kErrorLogBuffer, count, options, values));
+  const auto size = reinterpret_cast<size_t>(optionValue(kErrorLogSize, count, options, values));
+  if (target && size > 0) target[log.copy(target, size - 1)] = '\0';
+}
+
+// Clusters divide the grid, and have at most 8 blocks.
+bool isPossible(const LaunchConfig& config) {
+  for (unsigned i = 0; i < config.attributeCount; ++i) {
+    const LaunchAttribute& attribute = config.attributes[i];
+    if (std::ranges::count(kKnownAttributes, attribute.id) == 0) return false;
+    if (attribute.id != kClusterDimension) continue;
+    const unsigned* sizes = attribute.value.dimensions;
+    for (int d = 0; d < 3; ++d)
+      if (sizes[d] == 0 || config.grid[d] % sizes[d] != 0) return false;
+    if (sizes[0] * sizes[1] * sizes[2] > 8) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+FAKE_API int cuModuleLoadDataEx(Module** module, const void* image, unsigned optionCount, int* options, void** values) {
+  FAKE_ENTER();
+  std::string log;
+  const int result = fake::loadModule(image, fake::kCudaMachine, module, &log);
+  writeLog(log, optionCount, options, values);
+  return result;
+}
+
+FAKE_API int cuModuleLoadData(Module** module, const void* image) {
+  FAKE_ENTER();
+  std::string log;
+  return fake::loadModule(image, fake::kCudaMachine, module, &log);
+}
+
+FAKE_API int cuModuleUnload(Module* module) {
+  const int failed = fake::enter(__func__);
+  if (failed == fake::kNotPermitted) return failed;
+  const int result = fake::unloadModule(module);
+  return failed ? failed : result;
+}
+
+FAKE_API int cuModuleGetFunction(Function** function, Module* module, const char* name) {
+  FAKE_ENTER();
+  return fake::findFunction(module, name, function);
+}
+
+FAKE_API int cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, Module* module, const char* name) {
+  FAKE_ENTER();
+  return fake::findVariable(module, name, address, bytes);
+}
+
+FAKE_API int cuFuncGetAttribute(int* value, int attribute, Function* function) {
+  FAKE_ENTER();
+  return fake::functionAttribute(function, attribute, value);
+}
+
+FAKE_API int cuFuncSetAttribute(Function* function, int attribute, int value) {
+  FAKE_ENTER();
+  return fake::setFunctionAttribute(function, attribute, value);
+}
+
+FAKE_API int cuFuncGetParamInfo(Function* function, size_t index, size_t* offset, size_t* bytes) {
+  FAKE_ENTER();
+  return fake::parameter(function, index, offset, bytes);
+}
+
+FAKE_API int cuLaunchKernel(Function* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                            unsigned blockY, unsigned blockZ, unsigned sharedBytes, void* stream, void** arguments,
+                            void** extra) {
+  if (fake::launchesDoNothing()) return fake::kOk;
+  FAKE_ENTER();
+  if (extra) return fake::kNotSupported;
+  return fake::launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, arguments);
+}
+
+FAKE_API int cuLaunchKernelEx(const LaunchConfig* config, Function* function, void** arguments, void** extra) {
+  if (fake::launchesDoNothing()) return fake::kOk;
+  FAKE_ENTER();
+  if (extra) return fake::kNotSupported;
+  if (!isPossible(*config)) return fake::kInvalidValue;
+  fake::LaunchShape shape{};
+  std::ranges::copy(config->grid, shape.grid);
+  std::ranges::copy(config->block, shape.block);
+  shape.sharedBytes = config->sharedBytes;
+  return fake::launch(function, shape, config->stream, arguments);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fake libnvrtc.so.
+#include "artefact.h"
+#include "rtc.h"
+
+using fake::RtcProgram;
+
+namespace {
+
+const fake::RtcDialect& dialect() {
+  static const fake::RtcDialect only = {"--gpu-architecture=",
+                                        {"sm_80", "sm_90", "compute_80", "compute_90"},
+                                        {"--std=", "--use_fast_math", "--maxrregcount=", "--generate-line-info",
+                                         "--device-as-default-execution-space", "-default-device"}};
+  return only;
+}
+
+// Texts end with a NUL that counts.
+std::string ptxOf(const RtcProgram& program) {
+  return fake::toPtx(program.object, "sm_" + program.architecture.substr(program.architecture.find('_') + 1)) + '\0';
+}
+
+// A virtual chip has none.
+std::string cubinOf(const RtcProgram& program) {
+  return program.architecture.starts_with("sm_") ? fake::toBinary(program.object, fake::kCudaMachine) : "";
+}
+
+std::string logOf(const RtcProgram& program) { return program.log + '\0'; }
+
+}  // namespace
+
+FAKE_RTC_API const char* nvrtcGetErrorString(int result) { return fake::resultText(result); }
+
+FAKE_RTC_API int nvrtcVersion(int* major, int* minor) {
+  *major = 12;
+  *minor = 9;
+  return fake::kRtcSuccess;
+}
+
+FAKE_RTC_API int nvrtcGetNumSupportedArchs(int* count) {
+  *count = 2;
+  return fake::kRtcSuccess;
+}
+
+FAKE_RTC_API int nvrtcGetSupportedArchs(int* numbers) {
+  numbers[0] = 80;
+  numbers[1] = 90;
+  return fake::kRtcSuccess;
+}
+
+FAKE_RTC_API int nvrtcCreateProgram(RtcProgram** program, const char* source, const char* name, int headerCount,
+                                    const char* const* headers, const char* const* headerNames) {
+  return fake::createProgram(program, source, name, headerCount, headers, headerNames);
+}
+
+FAKE_RTC_API int nvrtcDestroyProgram(RtcProgram** program) { return fake::destroyProgram(program); }
+
+FAKE_RTC_API int nvrtcCompileProgram(RtcProgram* program, int optionCount, const char* const* options) {
+  return fake::compileProgram(program, dialect(), optionCount, options);
+}
+
+FAKE_RTC_API int nvrtcGetPTXSize(RtcProgram* program, size_t* size) { return fake::sizeOf(ptxOf(*program), size); }
+FAKE_RTC_API int nvrtcGetPTX(RtcProgram* program, char* ptx) { return fake::copyOut(ptxOf(*program), ptx); }
+FAKE_RTC_API int nvrtcGetCUBINSize(RtcProgram* program, size_t* size) { return fake::sizeOf(cubinOf(*program), size); }
+FAKE_RTC_API int nvrtcGetCUBIN(RtcProgram* program, char* cubin) { return fake::copyOut(cubinOf(*program), cubin); }
+FAKE_RTC_API int nvrtcGetProgramLogSize(RtcProgram* program, size_t* size) {
+  return fake::sizeOf(logOf(*program), size);
+}
+FAKE_RTC_API int nvrtcGetProgramLog(RtcProgram* program, char* log) { return fake::copyOut(logOf(*program), log); }
