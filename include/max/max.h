@@ -17,6 +17,7 @@
 #include "max/device.h"
 #include "max/dtype.h"
 #include "max/event.h"
+#include "max/extension.h"
 #include "max/graph.h"
 #include "max/log.h"
 #include "max/model.h"

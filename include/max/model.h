@@ -83,11 +83,17 @@ typedef struct MaxModelLoadOptions {
   MaxProgressCallback progress;
   /** Borrowed until the load is done. */
   void* progressUserData;
+  /** Files of extensions to load before; see maxSessionLoadExtension. NULL = none. */
+  const char* const* extensions;
+  /** Number of extensions. */
+  int32_t extensionCount;
+  /** Zero. */
+  int32_t reserved2;
 } MaxModelLoadOptions;
 
 /** Initial value of a MaxModelLoadOptions. */
 #define MAX_MODEL_LOAD_OPTIONS_INIT \
-  { sizeof(MaxModelLoadOptions), NULL, NULL, 0, MAX_PRECISION_HIGHEST, 0, 0, NULL, 0, NULL, NULL }
+  { sizeof(MaxModelLoadOptions), NULL, NULL, 0, MAX_PRECISION_HIGHEST, 0, 0, NULL, 0, NULL, NULL, NULL, 0, 0 }
 
 /** Options of maxModelExecute. */
 typedef struct MaxModelExecuteOptions {
@@ -148,6 +154,7 @@ typedef struct MaxModelMemory {
  * @retval MAX_STATUS_CANCELLED  The options' cancellation stopped the load.
  * @retval MAX_STATUS_DEADLINE_EXCEEDED  The options' deadline passed.
  * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
+ * @retval MAX_STATUS_ALREADY_EXISTS  An extension in the options defines an operator that is defined already.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelLoad(const MaxSession* session, const char* path,

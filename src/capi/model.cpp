@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "max/model.h"
 
+#include "capi/extension.h"
 #include "capi/graph.h"
 #include "capi/guard.h"
 #include "capi/index.h"
@@ -25,6 +26,7 @@ MaxModelLoadOptions checkedOptions(const MaxModelLoadOptions* options) {
   max::require(chosen.precision >= MAX_PRECISION_HIGHEST && chosen.precision <= MAX_PRECISION_MEDIUM,
                MAX_STATUS_INVALID_ARGUMENT, "There is no precision with the number ", chosen.precision);
   max::require(chosen.deadline >= 0, MAX_STATUS_INVALID_ARGUMENT, "The deadline is ", chosen.deadline, " ns");
+  max::capi::requireReserved(chosen.reserved2, "MaxModelLoadOptions");
   max::require(chosen.weightCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "weightCount is ", chosen.weightCount);
   if (chosen.weightCount == 0) return chosen;
   requireArgument(chosen.weightNames, "options.weightNames");
@@ -37,9 +39,20 @@ MaxModelLoadOptions checkedOptions(const MaxModelLoadOptions* options) {
   return chosen;
 }
 
+void loadExtensions(const MaxModelLoadOptions& options) {
+  max::require(options.extensionCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "extensionCount is ", options.extensionCount);
+  if (options.extensionCount > 0) requireArgument(options.extensions, "options.extensions");
+  for (int32_t i = 0; i < options.extensionCount; ++i) {
+    max::require(options.extensions[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Extension ", i, " is NULL");
+    max::capi::loadExtension(options.extensions[i]);
+  }
+}
+
 max::capi::LoadRequest loadRequest(const MaxSession* session, const MaxModelLoadOptions* options) {
   requireArgument(session, "session");
-  return {*const_cast<MaxSession*>(session), checkedOptions(options)};
+  const max::capi::LoadRequest request{*const_cast<MaxSession*>(session), checkedOptions(options)};
+  loadExtensions(request.options);
+  return request;
 }
 
 const max::ModelTensor& inputAt(const MaxModel* model, int32_t index) {

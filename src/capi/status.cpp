@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "capi/guard.h"
+#include "executor/extension.h"
 
 namespace max::capi {
 
@@ -28,6 +29,7 @@ MaxStatus reportError(MaxStatus status, const char* message) noexcept {
   try {
     error.message = max::printable(message);
     error.text = error.message.c_str();
+    if (std::string* text = max::extensionMessage()) *text = error.message;
   } catch (...) {
     error.text = "Out of memory while reporting an error";
   }

@@ -260,6 +260,85 @@ static void test_values_are_walked_by_count_and_index(void** state) {
   maxDeviceRelease(device);
 }
 
+/*
+ * Operators. A language adds its own through a table: Python with ffi.callback or def_extern and new_handle as
+ * userData, Rust with extern "C" functions and Box::leak, Go with exported functions and cgo.NewHandle. Rows, texts and
+ * closures live as long as the process: Python keeps them in a module's list. Inputs and outputs become views while the
+ * call runs: ffi.buffer with numpy.frombuffer, slice::from_raw_parts, unsafe.Slice; an error is returned through
+ * maxExtensionFail, never thrown.
+ */
+struct closure {
+  float factor;
+};
+
+static MaxStatus closure_infer(void* user_data, const MaxOperatorNode* node, MaxShapeContext* context) {
+  (void)user_data;
+  (void)node;
+  return maxShapeContextSetOutputLike(context, 0, 0);
+}
+
+static MaxStatus closure_execute(void* user_data, const MaxOperatorNode* node, void* state,
+                                 const MaxOperatorCall* call) {
+  const struct closure* closure = user_data;
+  const float* x = call->inputs[0];
+  float* y = call->outputs[0];
+  (void)node;
+  (void)state;
+  for (int64_t i = 0; i < call->inputElementCounts[0]; ++i) {
+    if (x[i] < 0) return maxExtensionFail(MAX_STATUS_OUT_OF_RANGE, "ValueError: below zero");
+    y[i] = closure->factor * x[i];
+  }
+  return MAX_STATUS_OK;
+}
+
+static MaxModel* model_of_closure(MaxSession* session) {
+  const int64_t shape[] = {MAX_DIMENSION_DYNAMIC};
+  MaxGraph* graph = NULL;
+  MaxGraphValue *x = NULL, *y = NULL;
+  MaxModel* model = NULL;
+  CHECK(maxGraphCreate("closure", &graph));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 1, shape, NULL, NULL, &x));
+  CHECK(maxGraphAddNode(graph, "language", "Closure", "scaled", &x, 1, NULL, &y, 1));
+  CHECK(maxGraphAddOutput(graph, y, "y"));
+  CHECK(maxModelCompile(session, graph, NULL, &model));
+  maxGraphRelease(graph);
+  return model;
+}
+
+static void test_operators_are_tables_of_callbacks(void** state) {
+  (void)state;
+  static struct closure closure = {3};
+  static MaxOperator row = MAX_OPERATOR_INIT; /* zeroed memory with a size, as options are */
+  const MaxOperator* rows[] = {&row};
+  MaxExtensionTable table = MAX_EXTENSION_TABLE_INIT;
+  row.domain = "language";
+  row.name = "Closure";
+  row.types = "T->T; T=float32";
+  row.minInputs = row.maxInputs = row.minOutputs = row.maxOutputs = 1;
+  row.infer = closure_infer;
+  row.execute = closure_execute;
+  row.userData = &closure;
+  table.abiVersion = MAX_EXTENSION_ABI_VERSION;
+  table.operators = rows;
+  table.operatorCount = 1;
+  MaxSession* session = NULL;
+  CHECK(maxSessionCreate(NULL, &session));
+  CHECK(maxSessionAddExtension(session, "a module", &table));
+  MaxModel* model = model_of_closure(session);
+  maxSessionRelease(session);
+  MaxBuffer *input = new_vector(4, 1), *output = NULL;
+  CHECK(maxModelExecute(model, &input, 1, NULL, &output, 1));
+  assert_true(((const float*)data_of(output))[3] == 12);
+  maxBufferRelease(output);
+  maxBufferRelease(input);
+  input = new_vector(4, -1);
+  const struct language_error error = take_error(maxModelExecute(model, &input, 1, NULL, &output, 1));
+  assert_int_equal(error.status, MAX_STATUS_OUT_OF_RANGE);
+  assert_non_null(strstr(error.summary, "ValueError: below zero"));
+  maxBufferRelease(input);
+  maxModelRelease(model);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_errors_are_read_in_one_helper),
@@ -273,6 +352,7 @@ int main(void) {
       TEST(test_map_guards),
       TEST(test_slices_are_parallel_arrays),
       TEST(test_values_are_walked_by_count_and_index),
+      TEST(test_operators_are_tables_of_callbacks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

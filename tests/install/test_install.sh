@@ -31,3 +31,11 @@ c++ -std=c++20 -Wall -Wextra -Werror -pedantic -x c++ consumer.c $(pkg-config --
 [[ "$(./plus)" == ok ]] || { echo "the C++ consumer failed"; exit 1; }
 unset LD_LIBRARY_PATH
 "$scratch/tree/bin/max" devices >/dev/null
+
+# An extension is somebody else's project, too, and the installed library loads it.
+cp -r "$source/examples/custom_operator" "$scratch/operator"
+cmake -S "$scratch/operator" -B "$scratch/operator/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/tree" >/dev/null
+cmake --build "$scratch/operator/build" >/dev/null
+result="$("$scratch/operator/build/example_custom_operator" "$scratch/operator/build/libcustom_operator.so" \
+  "$source/examples/custom_operator/model.onnx")"
+[[ "$result" == "1.333 1.600 1.714" ]] || { echo "the extension failed: $result"; exit 1; }

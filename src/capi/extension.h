@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a shared library or a table in C to operators that the process knows.
+#pragma once
+
+#include <string>
+
+#include "max/extension.h"
+
+namespace max::capi {
+
+void loadExtension(const std::string& path);
+void addExtension(const std::string& name, const MaxExtensionTable& table);
+
+}  // namespace max::capi

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an operator of an extension infers and runs.
+#pragma once
+
+#include "executor/extension.h"
+#include "ops/kernel.h"
+
+namespace max {
+
+// INTERNAL if the node's operator is not an extension's.
+const ExtensionOperator& extensionOperatorOf(const Node& node);
+
+void inferExtension(InferContext& context);
+// The operator stays.
+OpKernels kernelsOf(const ExtensionOperator& op);
+
+}  // namespace max
