@@ -96,7 +96,8 @@ Ref<const CacheEntry> decode(std::string_view file, const Digest& key) {
   Reader reader(file);
   const auto magic = reader.bytes(kMagic.size()), name = reader.bytes(key.size());
   const auto size = reader.number(), sum = reader.number();
-  if (!sum || *magic != kMagic || std::memcmp(name->data(), key.data(), key.size()) != 0) return nullptr;
+  if (!magic || !name || !size || !sum || *magic != kMagic || std::memcmp(name->data(), key.data(), key.size()) != 0)
+    return nullptr;
   if (*size != file.size() - kHeaderSize || *sum != checksum(file.substr(kHeaderSize))) return nullptr;
   auto entry = makeRef<CacheEntry>();
   while (!reader.atEnd()) {

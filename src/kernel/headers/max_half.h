@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // __half and __nv_bfloat16 for kernels of all compilers, with CUDA's names; HIP brings its own __half. Arithmetic is
-// that of float, rounded once: for one operation the same result as the chips' own instructions.
+// that of float, rounded at the end of each operation, which gives what the chips' own instructions give (__hfma rounds
+// twice, and may differ in the last bit).
 #pragma once
 
 #define MAX_HALF_FUNCTION static inline __device__

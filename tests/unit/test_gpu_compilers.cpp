@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vendors' own compilers: NVRTC and HIPRTC, which need no GPU. Skipped where they are not installed.
+#include <glob.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "base/error.h"
+#include "kernel/cache.h"
+#include "kernel/cached_compile.h"
+#include "kernel/gpu_compilers.h"
+
+namespace max {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// The one of the tests' Python packages, where no other is named.
+void nameNvrtc() {
+  glob_t found{};
+  const std::string pattern = MAX_TEST_DATA "/../../build/venv/lib/python3*/site-packages/nvidia/cu*/lib/libnvrtc.so.*";
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) setenv("MAX_NVRTC_LIBRARY", found.gl_pathv[0], 0);
+  globfree(&found);
+}
+
+struct Vendor {
+  const char* name;
+  const KernelCompiler& (*compiler)();
+  const char* architecture;
+  MaxArtifactKind executable;
+};
+void PrintTo(const Vendor& vendor, std::ostream* out) { *out << vendor.name; }
+
+KernelSource sourceOf(const std::string& text, const std::string& architecture) {
+  KernelSource source;
+  source.name = "my kernels.cu";
+  source.text = text;
+  source.architecture = architecture;
+  return source;
+}
+
+// The status and message of what `work` throws.
+Error errorOf(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {MAX_STATUS_OK, ""};
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+class Compilers : public testing::TestWithParam<Vendor> {
+ protected:
+  void SetUp() override {
+    if (kSanitized) GTEST_SKIP() << "the vendors' libraries are not made for sanitizers";
+    nameNvrtc();
+    try {
+      compiler_ = &GetParam().compiler();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.message();
+    }
+  }
+
+  std::string compile(const KernelSource& source) const {
+    return compiler_->compile(source, GetParam().executable).bytes;
+  }
+  std::string compile(const std::string& text) const { return compile(sourceOf(text, GetParam().architecture)); }
+  Error errorFor(const KernelSource& source) const {
+    return errorOf([&] { compile(source); });
+  }
+
+  const KernelCompiler* compiler_ = nullptr;
+};
+
+constexpr const char* kAdd = R"(
+extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+})";
+
+TEST_P(Compilers, MakesCodeForAChip) {
+  const KernelSource source = sourceOf(kAdd, GetParam().architecture);
+  EXPECT_EQ(compiler_->executableKind(source), GetParam().executable);
+  const CompiledCode code = compiler_->compile(source, GetParam().executable);
+  EXPECT_TRUE(
+      code.bytes.starts_with("\x7f"
+                             "ELF"));
+  EXPECT_TRUE(contains(code.bytes, "add"));
+  EXPECT_EQ(code.log, "");
+  EXPECT_EQ(compile(source), code.bytes);  // the same each time
+}
+
+// One source with all that the dialect promises.
+TEST_P(Compilers, KnowsTheDialect) {
+  EXPECT_NE(compile(R"(
+#include <assert.h>
+#include <cstdint>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <hip/hip_runtime.h>
+__constant__ float table[16];
+__device__ int total;
+template <class T> __device__ T twice(T x) { return x + x; }
+extern "C" __global__ __launch_bounds__(256) void all(const __half* a, __nv_bfloat16* b, float* c, double* d, uint64_t n) {
+  extern __shared__ float shared[];
+  __shared__ float tile[16][17];
+  const int i = threadIdx.x + blockIdx.x * blockDim.x;
+  float x = __half2float(a[i]) + __bfloat162float(b[i]) + table[i & 15] + tile[i & 15][i & 15];
+  for (int step = 16; step > 0; step /= 2) x += __shfl_down_sync(0xffffffffu, x, step);
+  x += __shfl_sync(0xffffffffu, x, 0) + __shfl_up_sync(0xffffffffu, x, 1) + __shfl_xor_sync(0xffffffffu, x, 1, 16);
+  if (__any_sync(0xffffffffu, x > 0) && __all_sync(0xffffffffu, x < 9)) c[1] = __popcll(__ballot_sync(0xffffffffu, x > 1));
+  shared[threadIdx.x] = __hfma(a[0], a[1], a[2]) < a[3] ? hsqrt(a[4]) : a[5] * a[6];
+  b[i] = b[i] + __float2bfloat16(x) * b[2];
+  b[3] += b[4];
+  __syncthreads();
+  __syncwarp();
+  __threadfence();
+  atomicAdd(&total, 1);
+  atomicAdd(c, twice(shared[0]) + rsqrtf(x) + __expf(x) + fminf(x, 2.0f) + sinf(x));
+  atomicMax(&total, i);
+  atomicCAS(&total, 1, 2);
+  d[0] = sqrt(d[1]) + (double)n + (double)(std::int64_t)i + __ldg(d + 2);
+  assert(i >= 0);
+  if (i == 0) printf("%d %f\n", i, x);
+}
+)"),
+            "");
+}
+
+TEST_P(Compilers, ErrorsHaveTheLogAndTheSourcesLines) {
+  const Error error = errorFor(sourceOf("\n\n__global__ void f() { oops(); }\n", GetParam().architecture));
+  EXPECT_EQ(error.status(), MAX_STATUS_INVALID_ARGUMENT);
+  const std::string summary = error.message().substr(0, error.message().find('\n'));
+  EXPECT_TRUE(summary.starts_with("my kernels.cu does not compile: my kernels.cu")) << summary;
+  EXPECT_TRUE(contains(summary, "oops")) << summary;
+  EXPECT_TRUE(contains(error.message(), "my kernels.cu(3)") || contains(error.message(), "my kernels.cu:3:"))
+      << error.message();
+}
+
+TEST_P(Compilers, TakesMacrosHeadersAndFlags) {
+  KernelSource source = sourceOf(R"(
+#include "folder/mine.h"
+#include <cuda_fp16.h>
+#if FACTOR != 3 || !defined(OTHER) || MINE != 4 || !defined(FLAG)
+#error "something is missing"
+#endif
+extern "C" __global__ void f(float* x) { *x = FACTOR; })",
+                                 GetParam().architecture);
+  EXPECT_EQ(errorFor(source).status(), MAX_STATUS_INVALID_ARGUMENT);
+  source.defines = {{"FACTOR", "(1 + 2)"}, {"OTHER", ""}};
+  source.headers = {{"folder/mine.h", "#define MINE 4\n"}, {"cuda_fp16.h", "#pragma once\n"}};
+  source.flags = {"-DFLAG"};
+  EXPECT_NE(compile(source), "");
+}
+
+TEST_P(Compilers, FastMathAndLineNumbersChangeTheCode) {
+  KernelSource source =
+      sourceOf("extern \"C\" __global__ void f(float* x) { *x = sinf(*x) / x[1]; }", GetParam().architecture);
+  const std::string exact = compile(source);
+  source.fastMath = true;
+  const std::string fast = compile(source);
+  EXPECT_NE(fast, exact);
+  source.lineInfo = true;
+  EXPECT_GT(compile(source).size(), fast.size());
+}
+
+TEST_P(Compilers, RefusesWhatItDoesNotKnow) {
+  for (const char* architecture : {"", "sm", "sm_", "sm_9x", "compute_", "gfx", "gfx942x", "gfx90a:foo+",
+                                   "gfx90a:", "sm_90 ", "sm_1", "sm_99999999999"}) {
+    const Error error = errorFor(sourceOf(kAdd, architecture));
+    EXPECT_TRUE(error.status() == MAX_STATUS_INVALID_ARGUMENT || error.status() == MAX_STATUS_UNIMPLEMENTED)
+        << architecture << ": " << error.message();
+    EXPECT_TRUE(contains(error.message(), concat("'", architecture, "'"))) << error.message();
+  }
+  KernelSource wrong = sourceOf(kAdd, GetParam().architecture);
+  wrong.flags = {"--no-such-option"};
+  EXPECT_EQ(errorFor(wrong).status(), MAX_STATUS_INVALID_ARGUMENT);
+  const Error kind =
+      errorOf([&] { compiler_->compile(sourceOf(kAdd, GetParam().architecture), MAX_ARTIFACT_KIND_SHARED_OBJECT); });
+  EXPECT_EQ(kind.status(), MAX_STATUS_UNIMPLEMENTED);
+  EXPECT_TRUE(contains(kind.message(), "shared object")) << kind.message();
+}
+
+TEST_P(Compilers, CompilesOnceThroughTheCache) {
+  struct Counting final : KernelCompiler {
+    explicit Counting(const KernelCompiler& real) : real_(real) {}
+    std::string identity() const override { return real_.identity(); }
+    MaxArtifactKind executableKind(const KernelSource& source) const override { return real_.executableKind(source); }
+    CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override {
+      ++calls;
+      return real_.compile(source, kind);
+    }
+    const KernelCompiler& real_;
+    mutable int calls = 0;
+  };
+  const Counting compiler(*compiler_);
+  CompileCache cache("");
+  KernelSource source = sourceOf(kAdd, GetParam().architecture);
+  const auto make = [&] { return compileCached(cache, compiler, source, GetParam().executable).bytes; };
+  const std::string first = make();
+  EXPECT_EQ(make(), first);
+  EXPECT_EQ(compiler.calls, 1);
+  source.fastMath = true;
+  make();
+  source.defines = {{"N", "1"}};
+  make();
+  source.text += " ";
+  make();
+  EXPECT_EQ(compiler.calls, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Vendors, Compilers,
+                         testing::Values(Vendor{"cuda", nvrtcCompiler, "sm_90", MAX_ARTIFACT_KIND_CUBIN},
+                                         Vendor{"hip", hiprtcCompiler, "gfx90a", MAX_ARTIFACT_KIND_CODE_OBJECT}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// The compiler, or NULL where it cannot be opened.
+const KernelCompiler* openOrSkip(const KernelCompiler& (*open)()) {
+  nameNvrtc();
+  try {
+    return kSanitized ? nullptr : &open();
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+TEST(Nvrtc, MakesPtxAndCubins) {
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler);
+  if (!compiler) GTEST_SKIP() << "no NVRTC";
+  for (const char* chip : {"80", "90a", "120"}) {
+    const KernelSource source = sourceOf(kAdd, concat("sm_", chip));
+    const std::string ptx = compiler->compile(source, MAX_ARTIFACT_KIND_PTX).bytes;
+    EXPECT_TRUE(contains(ptx, concat(".target sm_", chip, "\n"))) << ptx.substr(0, 400);
+    EXPECT_TRUE(contains(ptx, ".visible .entry add("));
+    EXPECT_EQ(ptx.find('\0'), std::string::npos);
+    EXPECT_TRUE(compiler->compile(source, MAX_ARTIFACT_KIND_CUBIN)
+                    .bytes.starts_with("\x7f"
+                                       "ELF"));
+  }
+  KernelSource source = sourceOf(kAdd, "sm_80");
+  source.registerLimit = 16;
+  EXPECT_TRUE(contains(compiler->compile(source, MAX_ARTIFACT_KIND_PTX).bytes, ".maxnreg 16") ||
+              compiler->compile(source, MAX_ARTIFACT_KIND_CUBIN)
+                  .bytes.starts_with("\x7f"
+                                     "ELF"));
+}
+
+TEST(Nvrtc, ChipsItDoesNotKnowGetPtx) {
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler);
+  if (!compiler) GTEST_SKIP() << "no NVRTC";
+  const KernelSource newer = sourceOf(kAdd, "sm_999"), older = sourceOf(kAdd, "sm_20");
+  EXPECT_EQ(compiler->executableKind(newer), MAX_ARTIFACT_KIND_PTX);
+  EXPECT_TRUE(contains(compiler->compile(newer, MAX_ARTIFACT_KIND_PTX).bytes, ".target sm_"));
+  EXPECT_EQ(compiler->executableKind(sourceOf(kAdd, "compute_90")), MAX_ARTIFACT_KIND_PTX);
+  for (const KernelSource& source : {newer, older}) {
+    const Error error = errorOf([&] { compiler->compile(source, MAX_ARTIFACT_KIND_CUBIN); });
+    EXPECT_EQ(error.status(), MAX_STATUS_UNIMPLEMENTED);
+    EXPECT_TRUE(contains(error.message(), source.architecture) && contains(error.message(), "sm_90"))
+        << error.message();
+  }
+  EXPECT_EQ(errorOf([&] { compiler->compile(older, MAX_ARTIFACT_KIND_PTX); }).status(), MAX_STATUS_UNIMPLEMENTED);
+}
+
+TEST(Hip, MakesAssemblyAndIntermediateCode) {
+  const KernelCompiler* compiler = openOrSkip(hiprtcCompiler);
+  if (!compiler) GTEST_SKIP() << "no HIPRTC";
+  for (const char* chip : {"gfx90a:sramecc+:xnack-", "gfx1030"}) {
+    const KernelSource source = sourceOf(kAdd, chip);
+    EXPECT_TRUE(compiler->compile(source, MAX_ARTIFACT_KIND_CODE_OBJECT)
+                    .bytes.starts_with("\x7f"
+                                       "ELF"));
+    const std::string assembly = compiler->compile(source, MAX_ARTIFACT_KIND_ASSEMBLY).bytes;
+    EXPECT_TRUE(contains(assembly, "add:") && contains(assembly, "s_endpgm")) << assembly.substr(0, 400);
+    const std::string llvm = compiler->compile(source, MAX_ARTIFACT_KIND_LLVM_IR).bytes;
+    EXPECT_TRUE(contains(llvm, "amdgpu_kernel void @add(") && contains(llvm, "fadd")) << llvm.substr(0, 400);
+  }
+}
+
+// HIPRTC itself would end the process.
+TEST(Hip, RefusesChipsItDoesNotKnow) {
+  const KernelCompiler* compiler = openOrSkip(hiprtcCompiler);
+  if (!compiler) GTEST_SKIP() << "no HIPRTC";
+  for (const char* chip : {"gfx1", "gfx9999", "gfx1030:xnack+"}) {
+    for (const MaxArtifactKind kind : {MAX_ARTIFACT_KIND_CODE_OBJECT, MAX_ARTIFACT_KIND_LLVM_IR}) {
+      const Error error = errorOf([&] { compiler->compile(sourceOf(kAdd, chip), kind); });
+      EXPECT_EQ(error.status(), MAX_STATUS_UNIMPLEMENTED);
+      EXPECT_TRUE(contains(error.message(), chip) && contains(error.message(), "gfx90a")) << error.message();
+    }
+  }
+  const Error wrong = errorOf([&] { compiler->compile(sourceOf("oops", "gfx90a"), MAX_ARTIFACT_KIND_LLVM_IR); });
+  EXPECT_EQ(wrong.status(), MAX_STATUS_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(wrong.message(), "my kernels.cu:1:")) << wrong.message();
+  KernelSource limited = sourceOf(kAdd, "gfx90a");
+  limited.registerLimit = 32;
+  EXPECT_EQ(errorOf([&] { compiler->compile(limited, MAX_ARTIFACT_KIND_CODE_OBJECT); }).status(),
+            MAX_STATUS_UNIMPLEMENTED);
+}
+
+TEST(SelfContained, OnlyWhatTheKeyKnowsIsCached) {
+  const auto check = [](const std::string& text, std::vector<std::string> flags = {}) {
+    KernelSource source = sourceOf(text, "sm_90");
+    source.headers = {{"mine.h", "#include <vector>\n"}};
+    source.flags = std::move(flags);
+    return isSelfContained(source);
+  };
+  EXPECT_TRUE(
+      check("#include \"mine.h\"\n# include <cuda_fp16.h>\n  #\tinclude <vector>\nint x;", {"-O2", "--fmad=false"}));
+  EXPECT_TRUE(check(""));
+  for (const char* text :
+       {"#include \"other.h\"", "int x;\n  #  include\t\"other.h\"", "#include MACRO", "#include </x.h>", "#include"})
+    EXPECT_FALSE(check(text)) << text;
+  for (const char* flag : {"-Ifolder", "-I", "folder", "--include-path=x", "@file", "-include", "--x=/a"})
+    EXPECT_FALSE(check("", {flag})) << flag;
+}
+
+}  // namespace
+}  // namespace max
