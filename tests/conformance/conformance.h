@@ -45,7 +45,51 @@ static inline MaxBuffer* upload(MaxDevice* device, MaxDType dtype, int32_t rank,
   return buffer;
 }
 
+/* NULL if there is one only. */
+static inline MaxDevice* open_second_device(void) {
+  MaxDevice* device = NULL;
+  int32_t count = 0;
+  CHECK(maxDeviceGetCount(device_api, &count));
+  if (count > 1) CHECK(maxDeviceCreate(device_api, 1, NULL, &device));
+  return device;
+}
+
+/* What a contiguous buffer holds; the caller has waited for work that writes it. */
+static inline void check_content(const MaxBuffer* buffer, const void* expected, size_t size) {
+  unsigned char* got = malloc(size ? size : 1);
+  assert_non_null(got);
+  download(buffer, got, size);
+  assert_memory_equal(got, expected, size);
+  free(got);
+}
+
+static inline MaxBuffer* clone_on(const MaxBuffer* buffer, MaxDevice* device, MaxStream* stream) {
+  MaxBufferCopyOptions options = MAX_BUFFER_COPY_OPTIONS_INIT;
+  options.stream = stream;
+  MaxBuffer* copy = NULL;
+  CHECK(maxBufferClone(buffer, device, &options, &copy));
+  return copy;
+}
+
+/* The tests of each file, for the table of main. */
+void test_copies_of_every_kind(void** state);
+void test_copies_between_buffers(void** state);
+void test_fills(void** state);
+void test_strided_copies(void** state);
+void test_views(void** state);
+void test_pinned_buffers(void** state);
+void test_two_devices(void** state);
+void test_peer_access(void** state);
+void test_host_functions(void** state);
+void test_events(void** state);
+void test_priorities_and_native_streams(void** state);
+void test_work_outlives_its_handles(void** state);
+void test_limit_holds(void** state);
+void test_trim_gives_memory_back(void** state);
+void test_out_of_device_memory(void** state);
+void test_threads(void** state);
 /* Random copies, fills and waits on several streams, compared with the same program run in order on the host. */
 void test_random_programs(void** state);
+void test_random_programs_on_two_devices(void** state);
 
 #endif

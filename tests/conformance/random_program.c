@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
-enum { BUFFERS = 4, STREAMS = 3, SIZE = 256, STEPS = 200, PROGRAMS = 20 };
+enum { DEVICES = 2, BUFFERS = 4, STREAMS = 4, SIZE = 256, STEPS = 500, PROGRAMS = 20 };
 
+/* Streams and buffers alternate between the devices: the number of a stream tells its device. */
 struct program {
-  MaxDevice* device;
+  MaxDevice* devices[DEVICES]; /* the second one may be the first */
   MaxStream* streams[STREAMS];
   MaxBuffer* buffers[BUFFERS];
+  int device_of[BUFFERS];
   unsigned char expected[BUFFERS][SIZE];
   uint32_t random;
   int last_user[BUFFERS]; /* stream that used the buffer last */
@@ -27,7 +29,7 @@ static void hand_over(struct program* p, uint32_t buffer, int stream) {
     return;
   }
   MaxEvent* event = NULL;
-  CHECK(maxEventCreate(p->device, NULL, &event));
+  CHECK(maxEventCreate(p->devices[before % DEVICES], NULL, &event));
   CHECK(maxStreamRecordEvent(p->streams[before], event));
   CHECK(maxStreamWaitForEvent(p->streams[stream], event));
   maxEventRelease(event);
@@ -37,6 +39,7 @@ static void copy_step(struct program* p, int stream) {
   const uint32_t target = next(p, BUFFERS);
   const uint32_t source = (target + 1 + next(p, BUFFERS - 1)) % BUFFERS;
   const uint32_t size = next(p, SIZE + 1);
+  if (stream % DEVICES != p->device_of[source]) stream = stream / DEVICES * DEVICES + p->device_of[target];
   const uint32_t to = next(p, SIZE + 1 - size);
   const uint32_t from = next(p, SIZE + 1 - size);
   hand_over(p, target, stream);
@@ -47,6 +50,7 @@ static void copy_step(struct program* p, int stream) {
 
 static void fill_step(struct program* p, int stream) {
   const uint32_t target = next(p, BUFFERS);
+  stream = stream / DEVICES * DEVICES + p->device_of[target];
   const size_t size = (size_t)1 << next(p, 4);
   unsigned char pattern[8];
   for (size_t i = 0; i < 8; ++i) pattern[i] = (unsigned char)next(p, 256);
@@ -64,14 +68,16 @@ static void clone_step(struct program* p, int stream) {
   CHECK(maxBufferClone(p->buffers[target], NULL, &options, &copy));
   maxBufferRelease(p->buffers[target]); /* queued work keeps the memory */
   p->buffers[target] = copy;
+  p->device_of[target] = stream % DEVICES;
 }
 
 static void run_program(struct program* p) {
-  for (int i = 0; i < STREAMS; ++i) p->streams[i] = new_stream(p->device);
+  for (int i = 0; i < STREAMS; ++i) p->streams[i] = new_stream(p->devices[i % DEVICES]);
   for (int i = 0; i < BUFFERS; ++i) {
     for (int j = 0; j < SIZE; ++j) p->expected[i][j] = (unsigned char)(i * 50 + j);
-    p->buffers[i] = upload(p->device, MAX_DTYPE_UINT8, 1, (const int64_t[]){SIZE}, p->expected[i]);
-    p->last_user[i] = 0;
+    p->device_of[i] = i % DEVICES;
+    p->buffers[i] = upload(p->devices[i % DEVICES], MAX_DTYPE_UINT8, 1, (const int64_t[]){SIZE}, p->expected[i]);
+    p->last_user[i] = i % DEVICES;
   }
   for (int step = 0; step < STEPS; ++step) {
     const int stream = (int)next(p, STREAMS);
@@ -83,7 +89,7 @@ static void run_program(struct program* p) {
     else
       clone_step(p, stream);
   }
-  CHECK(maxDeviceSynchronize(p->device));
+  for (int i = 0; i < DEVICES; ++i) CHECK(maxDeviceSynchronize(p->devices[i]));
   for (int i = 0; i < BUFFERS; ++i) {
     unsigned char got[SIZE];
     download(p->buffers[i], got, SIZE);
@@ -96,12 +102,24 @@ static void run_program(struct program* p) {
   }
 }
 
+static void run_programs(struct program* p) {
+  for (uint32_t seed = 1; seed <= PROGRAMS; ++seed) {
+    p->random = seed;
+    run_program(p);
+  }
+  for (int i = 0; i < DEVICES; ++i) maxDeviceRelease(p->devices[i]);
+}
+
 void test_random_programs(void** state) {
   (void)state;
-  struct program program = {.device = open_device()};
-  for (uint32_t seed = 1; seed <= PROGRAMS; ++seed) {
-    program.random = seed;
-    run_program(&program);
-  }
-  maxDeviceRelease(program.device);
+  struct program program = {.devices = {open_device(), open_device()}};
+  run_programs(&program);
+}
+
+void test_random_programs_on_two_devices(void** state) {
+  (void)state;
+  MaxDevice* second = open_second_device();
+  if (!second) return;
+  struct program program = {.devices = {open_device(), second}};
+  run_programs(&program);
 }

@@ -4,6 +4,7 @@
 #include <semaphore.h>
 
 #include "conformance.h"
+#include "fake_driver.h"
 
 const char* device_api = "cpu";
 
@@ -240,6 +241,18 @@ static void test_pinned_memory(void** state) {
   maxDeviceRelease(device);
 }
 
+/* A fake driver has seen no race and got everything back. */
+static int check_driver(void** state) {
+  (void)state;
+  struct fake_driver driver;
+  if (!find_fake_driver(device_api, &driver)) return 0;
+  const int64_t left = driver.live_objects();
+  const int64_t violations = driver.violations();
+  if (left) print_error("the driver still has %s\n", driver.describe());
+  if (violations) print_error("the driver saw %lld violations\n", (long long)violations);
+  return left || violations ? -1 : 0;
+}
+
 int main(int argc, char** argv) {
   if (argc > 1) device_api = argv[1];
   MaxDevice* device = NULL;
@@ -261,7 +274,24 @@ int main(int argc, char** argv) {
       TEST(test_out_of_memory_is_an_error_and_no_more),
       TEST(test_memory_limit),
       TEST(test_pinned_memory),
+      TEST(test_copies_of_every_kind),
+      TEST(test_copies_between_buffers),
+      TEST(test_fills),
+      TEST(test_strided_copies),
+      TEST(test_views),
+      TEST(test_pinned_buffers),
+      TEST(test_two_devices),
+      TEST(test_peer_access),
+      TEST(test_host_functions),
+      TEST(test_events),
+      TEST(test_priorities_and_native_streams),
+      TEST(test_work_outlives_its_handles),
+      TEST(test_limit_holds),
+      TEST(test_trim_gives_memory_back),
+      TEST(test_out_of_device_memory),
+      TEST(test_threads),
       TEST(test_random_programs),
+      TEST(test_random_programs_on_two_devices),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, check_driver);
 }

@@ -97,13 +97,46 @@ void violation(const std::string& text) {
 using fake::control;
 using fake::state;
 
-FAKE_API int64_t fakeGpuGetLiveObjectCount(void) {
+namespace {
+
+struct LiveObjects {
+  size_t contexts = 0;
+  size_t allocations = 0;
+  size_t hostAllocations = 0;
+  size_t streams = 0;
+  size_t events = 0;
+  size_t modules = 0;
+};
+
+LiveObjects countLiveObjects() {
   const fake::Lock lock(state().mutex);
   const fake::State& s = state();
-  size_t count = s.streams.size() + s.events.size() + s.hostMemory.size() + s.registeredMemory.size();
-  for (const auto& device : s.devices)
-    count += device->allocated.size() + static_cast<size_t>(device->contextReferences);
-  return static_cast<int64_t>(count) + s.modules;
+  LiveObjects count;
+  for (const auto& device : s.devices) {
+    count.contexts += static_cast<size_t>(device->contextReferences);
+    count.allocations += device->allocated.size();
+  }
+  count.hostAllocations = s.hostMemory.size() + s.registeredMemory.size();
+  count.streams = s.streams.size();
+  count.events = s.events.size();
+  count.modules = static_cast<size_t>(s.modules);
+  return count;
+}
+
+}  // namespace
+
+FAKE_API int64_t fakeGpuGetLiveObjectCount(void) {
+  const LiveObjects live = countLiveObjects();
+  return static_cast<int64_t>(live.contexts + live.allocations + live.hostAllocations + live.streams + live.events +
+                              live.modules);
+}
+
+FAKE_API const char* fakeGpuDescribeLiveObjects(void) {
+  static thread_local char text[200];
+  const LiveObjects live = countLiveObjects();
+  snprintf(text, sizeof text, "%zu contexts, %zu allocations, %zu of host memory, %zu streams, %zu events, %zu modules",
+           live.contexts, live.allocations, live.hostAllocations, live.streams, live.events, live.modules);
+  return text;
 }
 
 FAKE_API int64_t fakeGpuGetViolationCount(void) { return control().violations; }

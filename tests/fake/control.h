@@ -12,6 +12,9 @@ extern "C" {
 /* Contexts, allocations of device and host memory, streams, events and modules that have not been given back. */
 int64_t fakeGpuGetLiveObjectCount(void);
 
+/* What they are: "2 contexts, 0 allocations, ...". Valid until the thread's next call. */
+const char* fakeGpuDescribeLiveObjects(void);
+
 /* Wrong uses of the driver so far: races, frees while in use, dead handles, calls from host functions. Each was
  * printed. */
 int64_t fakeGpuGetViolationCount(void);

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies, fills and views. */
+#include "conformance.h"
+
+enum { COPY_SIZE = 70000 };
+
+static void counting_bytes(unsigned char* bytes, size_t size, unsigned first) {
+  for (size_t i = 0; i < size; ++i) bytes[i] = (unsigned char)(first + i * 7 + i / 251);
+}
+
+/* Host to device, within the device, and back, through addresses with offsets. */
+static void round_trip(MaxStream* stream, const MaxBuffer* buffers[2], unsigned char* host, unsigned char* back,
+                       size_t offset, size_t size) {
+  unsigned char* first = (unsigned char*)address_of(buffers[0]) + offset;
+  unsigned char* second = (unsigned char*)address_of(buffers[1]) + offset / 2;
+  counting_bytes(host, size, (unsigned)offset);
+  memset(back, 0, size);
+  CHECK(maxMemoryCopy(first, host, size, MAX_COPY_KIND_HOST_TO_DEVICE, stream));
+  CHECK(maxMemoryCopy(second, first, size, MAX_COPY_KIND_DEVICE_TO_DEVICE, stream));
+  CHECK(maxMemoryCopy(back, second, size, MAX_COPY_KIND_DEVICE_TO_HOST, stream));
+  CHECK(maxStreamSynchronize(stream));
+  assert_memory_equal(host, back, size);
+}
+
+void test_copies_of_every_kind(void** state) {
+  (void)state;
+  static const size_t sizes[] = {0, 1, 3, 64, 4097, COPY_SIZE};
+  static const size_t offsets[] = {0, 1, 2, 64, 1000};
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  MaxStream* default_stream = NULL;
+  CHECK(maxDeviceGetDefaultStream(device, &default_stream));
+  const int64_t shape[] = {COPY_SIZE + 1000};
+  MaxBuffer* a = new_buffer(device, MAX_DTYPE_UINT8, 1, shape);
+  MaxBuffer* b = new_buffer(device, MAX_DTYPE_UINT8, 1, shape);
+  void* pinned = NULL;
+  CHECK(maxHostAllocate(device, COPY_SIZE, &pinned));
+  static unsigned char host[COPY_SIZE];
+  static unsigned char back[COPY_SIZE];
+  for (size_t s = 0; s < COUNT_OF(sizes); ++s)
+    for (size_t o = 0; o < COUNT_OF(offsets); ++o) {
+      const MaxBuffer* buffers[2] = {a, b};
+      round_trip(stream, buffers, host, back, offsets[o], sizes[s]);
+      round_trip(stream, buffers, pinned, back, offsets[o], sizes[s]);
+      round_trip(default_stream, buffers, host, pinned, offsets[o], sizes[s]);
+    }
+  CHECK(maxMemoryCopy(back, host, 100, MAX_COPY_KIND_HOST_TO_HOST, stream));
+  CHECK(maxStreamSynchronize(stream));
+  assert_memory_equal(host, back, 100);
+  CHECK_FAILS(maxMemoryCopy(NULL, host, 1, MAX_COPY_KIND_HOST_TO_DEVICE, stream), MAX_STATUS_INVALID_ARGUMENT, "NULL");
+  CHECK_FAILS(maxMemoryCopy(address_of(a), host, 1, 4, stream), MAX_STATUS_INVALID_ARGUMENT, "4");
+  CHECK(maxHostFree(device, pinned));
+  maxBufferRelease(a);
+  maxBufferRelease(b);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+void test_copies_between_buffers(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  unsigned char expected[1000];
+  unsigned char values[1000];
+  counting_bytes(values, sizeof values, 5);
+  memset(expected, 9, sizeof expected);
+  const int64_t shape[] = {1000};
+  MaxBuffer* source = upload(device, MAX_DTYPE_UINT8, 1, shape, values);
+  MaxBuffer* target = upload(device, MAX_DTYPE_UINT8, 1, shape, expected);
+  CHECK(maxBufferCopy(target, 3, source, 501, 499, stream));
+  memcpy(expected + 3, values + 501, 499);
+  CHECK(maxBufferCopy(target, 999, source, 0, 1, stream));
+  expected[999] = values[0];
+  CHECK(maxBufferCopy(target, 1000, source, 1000, 0, stream));
+  CHECK(maxBufferCopy(source, 0, source, 500, 500, stream)); /* within a buffer */
+  CHECK(maxStreamSynchronize(stream));
+  check_content(target, expected, sizeof expected);
+  memcpy(values, values + 500, 500);
+  check_content(source, values, sizeof values);
+  CHECK_FAILS(maxBufferCopy(target, 1, source, 0, 1000, stream), MAX_STATUS_OUT_OF_RANGE, "1000");
+  CHECK_FAILS(maxBufferCopy(target, 0, source, SIZE_MAX, 2, stream), MAX_STATUS_OUT_OF_RANGE, "");
+  CHECK_FAILS(maxBufferCopy(source, 0, source, 10, 11, stream), MAX_STATUS_INVALID_ARGUMENT, "overlap");
+  maxBufferRelease(source);
+  maxBufferRelease(target);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+void test_fills(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  static const unsigned char pattern[8] = {1, 2, 3, 4, 250, 251, 252, 253};
+  unsigned char expected[4096];
+  for (size_t size = 1; size <= 8; size *= 2) {
+    for (int64_t count = 8; count <= (int64_t)sizeof expected; count *= 8) {
+      MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_UINT8, 1, &count);
+      CHECK(maxBufferFill(buffer, pattern, size, stream));
+      CHECK(maxStreamSynchronize(stream));
+      for (size_t i = 0; i < (size_t)count; ++i) expected[i] = pattern[i % size];
+      check_content(buffer, expected, (size_t)count);
+      maxBufferRelease(buffer);
+    }
+  }
+  MaxBuffer* odd = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){7});
+  CHECK_FAILS(maxBufferFill(odd, pattern, 2, stream), MAX_STATUS_INVALID_ARGUMENT, "7");
+  CHECK_FAILS(maxBufferFill(odd, pattern, 3, stream), MAX_STATUS_INVALID_ARGUMENT, "3");
+  maxBufferRelease(odd);
+  MaxBuffer* empty = new_buffer(device, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){0, 5});
+  CHECK(maxBufferFill(empty, pattern, 4, stream));
+  CHECK(maxStreamSynchronize(stream));
+  maxBufferRelease(empty);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+/* Every second element of each row, the rows from the last one: [::-1, 1::2]. */
+static MaxBuffer* slice_of(const MaxBuffer* buffer) {
+  MaxBuffer* view = NULL;
+  CHECK(maxBufferSlice(buffer, (const MaxSliceKind[]){MAX_SLICE_KIND_RANGE, MAX_SLICE_KIND_RANGE},
+                       (const int64_t[]){MAX_SLICE_OMITTED, 1}, NULL, (const int64_t[]){-1, 2}, 2, &view));
+  return view;
+}
+
+enum { ROWS = 5, COLUMNS = 8 };
+
+static void test_strided_type(MaxDevice* device, MaxDevice* host, MaxStream* stream, MaxDType dtype) {
+  const size_t size = maxDTypeGetSize(dtype);
+  unsigned char values[ROWS * COLUMNS * 16];
+  unsigned char dense[ROWS * COLUMNS / 2 * 16];
+  counting_bytes(values, sizeof values, 1);
+  for (size_t row = 0; row < ROWS; ++row)
+    for (size_t column = 0; column < COLUMNS / 2; ++column)
+      memcpy(dense + (row * COLUMNS / 2 + column) * size, values + ((ROWS - 1 - row) * COLUMNS + 1 + 2 * column) * size,
+             size);
+  const size_t dense_size = ROWS * COLUMNS / 2 * size;
+  MaxBuffer* buffer = upload(device, dtype, 2, (const int64_t[]){ROWS, COLUMNS}, values);
+  MaxBuffer* view = slice_of(buffer);
+  MaxBuffer* here = clone_on(view, NULL, stream);
+  MaxBuffer* there = NULL;
+  CHECK(maxStreamSynchronize(stream));
+  check_content(here, dense, dense_size);
+  CHECK(maxBufferClone(view, host, NULL, &there)); /* strided, to the host */
+  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(host));
+  check_content(there, dense, dense_size);
+  maxBufferRelease(here);
+  maxBufferRelease(there);
+  MaxBuffer* on_host = upload(host, dtype, 2, (const int64_t[]){ROWS, COLUMNS}, values);
+  MaxBuffer* host_view = slice_of(on_host);
+  here = clone_on(host_view, device, stream); /* strided, from the host */
+  CHECK(maxStreamSynchronize(stream));
+  check_content(here, dense, dense_size);
+  maxBufferRelease(here);
+  maxBufferRelease(host_view);
+  maxBufferRelease(on_host);
+  maxBufferRelease(view);
+  maxBufferRelease(buffer);
+}
+
+void test_strided_copies(void** state) {
+  (void)state;
+  static const MaxDType types[] = {MAX_DTYPE_UINT8, MAX_DTYPE_FLOAT16, MAX_DTYPE_FLOAT32, MAX_DTYPE_INT64,
+                                   MAX_DTYPE_COMPLEX128};
+  MaxDevice* device = open_device();
+  MaxDevice* host = open_cpu();
+  MaxStream* stream = new_stream(device);
+  for (size_t i = 0; i < COUNT_OF(types); ++i) test_strided_type(device, host, stream, types[i]);
+  /* a strided view is filled, and what lies between its elements stays */
+  int32_t values[ROWS * COLUMNS];
+  for (int32_t i = 0; i < ROWS * COLUMNS; ++i) values[i] = i;
+  MaxBuffer* buffer = upload(device, MAX_DTYPE_INT32, 2, (const int64_t[]){ROWS, COLUMNS}, values);
+  MaxBuffer* view = slice_of(buffer);
+  const int32_t filling = -77;
+  CHECK(maxBufferFill(view, &filling, sizeof filling, stream));
+  CHECK(maxStreamSynchronize(stream));
+  for (int32_t i = 0; i < ROWS * COLUMNS; ++i)
+    if (i % 2) values[i] = filling;
+  check_content(buffer, values, sizeof values);
+  maxBufferRelease(view);
+  maxBufferRelease(buffer);
+  maxStreamRelease(stream);
+  maxDeviceRelease(host);
+  maxDeviceRelease(device);
+}
+
+void test_views(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  const uint32_t values[6] = {0x3f800000u, 0x40000000u, 3, 4, 5, 6};
+  MaxBuffer* buffer = upload(device, MAX_DTYPE_UINT32, 1, (const int64_t[]){6}, values);
+  MaxBuffer* floats = NULL;
+  CHECK(maxBufferView(buffer, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){3, -1}, &floats));
+  float one = 0;
+  CHECK(maxBufferRead(floats, (const int64_t[]){0, 1}, 2, &one, sizeof one));
+  assert_true(one == 2.0f);
+  const float written = 8.0f;
+  CHECK(maxBufferWrite(floats, (const int64_t[]){0, 0}, 2, &written, sizeof written));
+  uint32_t bits = 0;
+  CHECK(maxBufferRead(buffer, (const int64_t[]){0}, 1, &bits, sizeof bits));
+  assert_int_equal(bits, 0x41000000);
+  CHECK_FAILS(maxBufferRead(buffer, (const int64_t[]){6}, 1, &bits, sizeof bits), MAX_STATUS_OUT_OF_RANGE, "6");
+  maxBufferRelease(buffer); /* the view keeps the memory */
+  CHECK(maxBufferRead(floats, (const int64_t[]){-3, 0}, 2, &one, sizeof one));
+  assert_true(one == 8.0f);
+  maxBufferRelease(floats);
+  maxDeviceRelease(device);
+}
+
+void test_pinned_buffers(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+  options.pinned = 1;
+  options.stream = stream;
+  MaxBuffer* pinned = NULL;
+  CHECK(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){5000}, &options, &pinned));
+  int32_t is_pinned = 0;
+  CHECK(maxBufferIsPinned(pinned, &is_pinned));
+  assert_int_equal(is_pinned, 1);
+  void* data = NULL;
+  CHECK(maxBufferGetMutableData(pinned, &data)); /* the host can reach it */
+  memset(data, 3, 5000);
+  MaxBuffer* copy = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){5000});
+  CHECK(maxBufferCopy(copy, 0, pinned, 0, 5000, stream));
+  CHECK(maxStreamSynchronize(stream));
+  memset(data, 0, 5000);
+  CHECK(maxBufferCopy(pinned, 1, copy, 0, 4999, stream));
+  CHECK(maxStreamSynchronize(stream));
+  assert_int_equal(((unsigned char*)data)[0], 0);
+  assert_int_equal(((unsigned char*)data)[4999], 3);
+  maxBufferRelease(copy);
+  maxBufferRelease(pinned);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "fake_driver.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A function of a driver's library; C has no cast for it. */
+static int find(void* library, const char* name, void* function) {
+  void* symbol = dlsym(library, name);
+  memcpy(function, &symbol, sizeof symbol);
+  return symbol != NULL;
+}
+
+int find_fake_driver(const char* api, struct fake_driver* driver) {
+  const char* path = getenv(strcmp(api, "hip") == 0 ? "MAX_HIP_LIBRARY" : "MAX_CUDA_LIBRARY");
+  if (!path || strcmp(api, "cpu") == 0) return 0;
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return library && find(library, "fakeGpuGetLiveObjectCount", &driver->live_objects) &&
+         find(library, "fakeGpuDescribeLiveObjects", &driver->describe) &&
+         find(library, "fakeGpuGetViolationCount", &driver->violations) &&
+         find(library, "fakeGpuGetCallCount", &driver->calls) && find(library, "fakeGpuFailCall", &driver->fail_call) &&
+         find(library, "fakeGpuGetFailedCall", &driver->failed_call) &&
+         find(library, "fakeGpuLoseDevice", &driver->lose_device);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams, events, host functions, several devices and threads. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+
+#include "conformance.h"
+
+void test_two_devices(void** state) {
+  (void)state;
+  MaxDevice* second = open_second_device();
+  if (!second) return;
+  MaxDevice* first = open_device();
+  MaxStream* streams[2] = {new_stream(first), new_stream(second)};
+  int32_t values[3000];
+  for (int32_t i = 0; i < 3000; ++i) values[i] = i * 3;
+  const int64_t shape[] = {3000};
+  MaxBuffer* here = upload(first, MAX_DTYPE_INT32, 1, shape, values);
+  MaxBuffer* there = clone_on(here, second, streams[1]);
+  CHECK(maxStreamSynchronize(streams[1]));
+  check_content(there, values, sizeof values);
+  /* a chain over both devices: fill there, wait, copy a part here, wait, copy it back */
+  MaxEvent* filled = NULL;
+  CHECK(maxEventCreate(second, NULL, &filled));
+  const int32_t filling = 5;
+  CHECK(maxBufferFill(there, &filling, sizeof filling, streams[1]));
+  CHECK(maxStreamRecordEvent(streams[1], filled));
+  CHECK(maxStreamWaitForEvent(streams[0], filled));
+  CHECK(maxBufferCopy(here, 400, there, 0, 8000, streams[0]));
+  CHECK(maxStreamWaitForStream(streams[1], streams[0]));
+  CHECK(maxBufferCopy(there, 4, here, 0, 600, streams[1]));
+  CHECK(maxStreamSynchronize(streams[1]));
+  for (int32_t i = 100; i < 2100; ++i) values[i] = filling;
+  check_content(here, values, sizeof values);
+  int32_t expected[3000];
+  for (int32_t i = 0; i < 3000; ++i) expected[i] = filling;
+  memcpy(expected + 1, values, 600);
+  check_content(there, expected, sizeof expected);
+  CHECK_FAILS(maxStreamRecordEvent(streams[0], filled), MAX_STATUS_INVALID_ARGUMENT, "gpu:1");
+  maxEventRelease(filled);
+  maxBufferRelease(here);
+  maxBufferRelease(there);
+  maxStreamRelease(streams[0]);
+  maxStreamRelease(streams[1]);
+  maxDeviceRelease(second);
+  maxDeviceRelease(first);
+}
+
+void test_peer_access(void** state) {
+  (void)state;
+  MaxDevice* first = open_device();
+  MaxDevice* second = open_second_device();
+  if (second) {
+    int32_t forth = -1;
+    int32_t back = -1;
+    CHECK(maxDeviceCanAccess(first, second, &forth));
+    CHECK(maxDeviceCanAccess(second, first, &back));
+    assert_int_equal(forth, back);
+    if (forth) {
+      CHECK(maxDeviceEnablePeerAccess(first, second));
+      CHECK(maxDeviceEnablePeerAccess(first, second)); /* again: nothing happens */
+    } else {
+      CHECK_FAILS(maxDeviceEnablePeerAccess(first, second), MAX_STATUS_UNIMPLEMENTED, "");
+    }
+    maxDeviceRelease(second);
+  }
+  CHECK(maxDeviceEnablePeerAccess(first, first));
+  maxDeviceRelease(first);
+}
+
+struct calls {
+  int count;
+  int order[8];
+  MaxBuffer* buffer;
+  MaxStatus nested;
+};
+
+static void note_first(void* user_data, MaxStatus status) {
+  struct calls* calls = user_data;
+  calls->order[calls->count++] = status == MAX_STATUS_OK ? 1 : -1;
+}
+
+/* Host functions may call the library. */
+static void release_in_order(void* user_data, MaxStatus status) {
+  struct calls* calls = user_data;
+  calls->order[calls->count++] = status == MAX_STATUS_OK ? 2 : -2;
+  MaxDevice* device = NULL;
+  calls->nested = maxBufferGetDevice(calls->buffer, &device);
+  maxBufferRelease(calls->buffer);
+}
+
+void test_host_functions(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  struct calls calls = {.buffer = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000})};
+  const unsigned char one = 1;
+  CHECK(maxStreamEnqueueHostFunction(stream, note_first, &calls));
+  CHECK(maxBufferFill(calls.buffer, &one, 1, stream));
+  CHECK(maxStreamEnqueueHostFunction(stream, release_in_order, &calls));
+  CHECK(maxStreamEnqueueHostFunction(stream, note_first, &calls));
+  CHECK(maxStreamSynchronize(stream));
+  assert_int_equal(calls.count, 3);
+  assert_int_equal(calls.order[0], 1);
+  assert_int_equal(calls.order[1], 2);
+  assert_int_equal(calls.order[2], 1);
+  assert_int_equal(calls.nested, MAX_STATUS_OK);
+  CHECK_FAILS(maxStreamEnqueueHostFunction(stream, NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "function");
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+void test_events(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  MaxEvent* plain = NULL;
+  MaxEvent* start = NULL;
+  MaxEvent* end = NULL;
+  MaxEventOptions timed = MAX_EVENT_OPTIONS_INIT;
+  timed.timing = 1;
+  CHECK(maxEventCreate(device, NULL, &plain));
+  CHECK(maxEventCreate(device, &timed, &start));
+  CHECK(maxEventCreate(device, &timed, &end));
+  int32_t ready = 0;
+  int64_t elapsed = 0;
+  CHECK(maxEventQuery(plain, &ready)); /* never recorded: done */
+  assert_int_equal(ready, 1);
+  CHECK(maxEventSynchronize(plain));
+  CHECK(maxStreamWaitForEvent(stream, plain));
+  CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "record");
+  MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){100000});
+  const unsigned char one = 1;
+  CHECK(maxStreamRecordEvent(stream, start));
+  CHECK(maxBufferFill(buffer, &one, 1, stream));
+  CHECK(maxStreamRecordEvent(stream, plain));
+  CHECK(maxStreamRecordEvent(stream, end));
+  CHECK(maxStreamRecordEvent(stream, end)); /* the newest mark counts */
+  CHECK(maxEventSynchronize(end));
+  CHECK(maxEventGetElapsedTime(start, end, &elapsed));
+  assert_true(elapsed >= 0 && elapsed < (int64_t)60 * 1000 * 1000 * 1000);
+  CHECK_FAILS(maxEventGetElapsedTime(start, plain, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "timing");
+  CHECK(maxStreamRecordEvent(stream, plain));
+  maxEventRelease(plain); /* while it may still be on its way */
+  CHECK(maxStreamSynchronize(stream));
+  maxBufferRelease(buffer);
+  maxEventRelease(start);
+  maxEventRelease(end);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+void test_priorities_and_native_streams(void** state) {
+  (void)state;
+  static const int32_t priorities[] = {-1000, -1, 0, 1, 1000}; /* hints: none is refused */
+  MaxDevice* device = open_device();
+  const unsigned char values[4] = {1, 2, 3, 4};
+  MaxBuffer* buffer = upload(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){4}, values);
+  for (size_t i = 0; i < COUNT_OF(priorities); ++i) {
+    MaxStreamOptions options = MAX_STREAM_OPTIONS_INIT;
+    options.priority = priorities[i];
+    MaxStream* stream = NULL;
+    CHECK(maxStreamCreate(device, &options, &stream));
+    CHECK(maxBufferFill(buffer, values + 1, 1, stream));
+    CHECK(maxStreamSynchronize(stream));
+    maxStreamRelease(stream);
+  }
+  MaxStream* owner = new_stream(device);
+  MaxStream* wrapped = NULL;
+  void* native = NULL;
+  int32_t is_host = 0;
+  CHECK(maxDeviceIsHost(device, &is_host));
+  if (is_host) {
+    CHECK_FAILS(maxStreamGetNative(owner, &native), MAX_STATUS_UNIMPLEMENTED, "");
+    CHECK_FAILS(maxStreamWrap(device, device, &wrapped), MAX_STATUS_UNIMPLEMENTED, "");
+  } else {
+    void* again = NULL;
+    CHECK(maxStreamGetNative(owner, &native));
+    CHECK(maxStreamWrap(device, native, &wrapped));
+    CHECK(maxStreamGetNative(wrapped, &again));
+    assert_ptr_equal(native, again);
+    CHECK(maxBufferFill(buffer, values + 2, 1, wrapped));
+    CHECK(maxStreamSynchronize(owner)); /* it is the same stream */
+    check_content(buffer, "\3\3\3\3", 4);
+    maxStreamRelease(wrapped);
+    CHECK(maxBufferFill(buffer, values + 3, 1, owner)); /* and not ours to destroy */
+    CHECK(maxStreamSynchronize(owner));
+  }
+  maxStreamRelease(owner);
+  maxBufferRelease(buffer);
+  maxDeviceRelease(device);
+}
+
+/* Everything is released at once, in any order, while work is queued; its result is in the one buffer that is kept. */
+void test_work_outlives_its_handles(void** state) {
+  (void)state;
+  const uint32_t pattern = 0x01020304;
+  const int64_t shape[] = {50000};
+  for (int order = 0; order < 2; ++order) {
+    MaxDevice* device = open_device();
+    MaxStream* streams[2] = {new_stream(device), new_stream(device)};
+    MaxBuffer* source = new_buffer(device, MAX_DTYPE_UINT32, 1, shape);
+    CHECK(maxStreamWaitForDevice(streams[0], device));
+    CHECK(maxBufferFill(source, &pattern, sizeof pattern, streams[0]));
+    CHECK(maxStreamWaitForStream(streams[1], streams[0]));
+    MaxBuffer* result = clone_on(source, NULL, streams[1]);
+    MaxBuffer* unused = clone_on(source, NULL, streams[0]);
+    if (order == 0) maxDeviceRelease(device);
+    maxBufferRelease(unused);
+    maxBufferRelease(source);
+    maxStreamRelease(streams[0]);
+    CHECK(maxStreamSynchronize(streams[1]));
+    maxStreamRelease(streams[1]);
+    uint32_t got[50000];
+    download(result, got, sizeof got);
+    for (size_t i = 0; i < COUNT_OF(got); ++i) assert_int_equal(got[i], pattern);
+    maxBufferRelease(result);
+    if (order == 1) maxDeviceRelease(device);
+  }
+}
+
+enum { THREADS = 4, ROUNDS = 30, WORDS = 2000 };
+
+struct worker {
+  pthread_t thread;
+  MaxDevice* device;
+  MaxStream* shared;
+  uint32_t id;
+  const char* problem;
+};
+
+#define EXPECT(call)               \
+  do {                             \
+    if ((call) != MAX_STATUS_OK) { \
+      worker->problem = #call;     \
+      return;                      \
+    }                              \
+  } while (0)
+
+/* On the thread's own stream, but for the last copy, which goes through the one that all share. */
+static void run_round(struct worker* worker, MaxStream* stream, uint32_t round) {
+  static const int64_t shape[] = {WORDS};
+  uint32_t values[WORDS];
+  uint32_t back[WORDS];
+  for (uint32_t i = 0; i < WORDS; ++i) values[i] = worker->id * 1000000u + round * 10000u + i;
+  MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+  options.stream = stream;
+  MaxBuffer* buffer = NULL;
+  EXPECT(maxBufferCreate(worker->device, MAX_DTYPE_UINT32, 1, shape, &options, &buffer));
+  EXPECT(maxMemoryCopy(address_of(buffer), values, sizeof values, MAX_COPY_KIND_HOST_TO_DEVICE, stream));
+  MaxBuffer* copy = clone_on(buffer, NULL, stream);
+  maxBufferRelease(buffer);
+  EXPECT(maxStreamWaitForStream(worker->shared, stream));
+  MaxBuffer* last = clone_on(copy, NULL, worker->shared);
+  EXPECT(maxStreamWaitForStream(stream, worker->shared));
+  EXPECT(maxMemoryCopy(back, address_of(last), sizeof back, MAX_COPY_KIND_DEVICE_TO_HOST, stream));
+  EXPECT(maxStreamSynchronize(stream));
+  if (memcmp(back, values, sizeof back) != 0) worker->problem = "wrong values";
+  maxBufferRelease(copy);
+  maxBufferRelease(last);
+}
+
+static void* run_worker(void* argument) {
+  struct worker* worker = argument;
+  for (uint32_t round = 0; round < ROUNDS && !worker->problem; ++round) {
+    MaxStream* stream = NULL;
+    if (maxStreamCreate(worker->device, NULL, &stream) != MAX_STATUS_OK) {
+      worker->problem = "maxStreamCreate";
+      break;
+    }
+    run_round(worker, stream, round);
+    maxStreamRelease(stream);
+  }
+  return NULL;
+}
+
+void test_threads(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* shared = new_stream(device);
+  struct worker workers[THREADS];
+  memset(workers, 0, sizeof workers);
+  for (uint32_t i = 0; i < THREADS; ++i) {
+    workers[i].device = device;
+    workers[i].shared = shared;
+    workers[i].id = i;
+    assert_int_equal(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) pthread_join(workers[i].thread, NULL);
+  for (int i = 0; i < THREADS; ++i)
+    if (workers[i].problem) fail_msg("thread %d: %s", i, workers[i].problem);
+  CHECK(maxStreamSynchronize(shared));
+  maxStreamRelease(shared);
+  maxDeviceRelease(device);
+}
