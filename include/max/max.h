@@ -22,6 +22,7 @@
 #include "max/log.h"
 #include "max/model.h"
 #include "max/model_info.h"
+#include "max/module.h"
 #include "max/session.h"
 #include "max/status.h"
 #include "max/stream.h"

@@ -80,6 +80,7 @@ struct MaxKernel {
 
  private:
   void checkShape(const MaxLaunchConfig& config) const;
+  void resolve(max::LaunchArguments& out, const void* const* arguments, const size_t* sizes, int32_t count) const;
   void checkSize(int32_t index, size_t size) const;
   void* bufferAddress(int32_t index, const MaxBuffer* buffer) const;
 

@@ -20,6 +20,19 @@ thread_local const CpuQueue* currentQueue = nullptr;
 
 // How often a waiting call looks whether it has been stopped.
 constexpr auto kInterruptPeriod = std::chrono::milliseconds(5);
+// Waking a sleeping worker costs whoever enqueues some microseconds.
+constexpr auto kSpinTime = std::chrono::microseconds(20);
+
+class Waiting {
+ public:
+  explicit Waiting(std::atomic<int>& waiters) : waiters_(waiters) { waiters_.fetch_add(1, std::memory_order_seq_cst); }
+  ~Waiting() { waiters_.fetch_sub(1, std::memory_order_relaxed); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  std::atomic<int>& waiters_;
+};
 
 // The host program's signal handlers must not run on threads it does not know.
 class SignalBlock {
@@ -63,14 +76,17 @@ void CpuQueue::check() {
 }
 
 void CpuQueue::push(std::unique_ptr<StreamTask> task) {
-  check();
-  const std::lock_guard lock(mutex_);
+  require(!isCutOff(), MAX_STATUS_FAILED_PRECONDITION, "Stream belongs to the parent process: forked");
+  std::unique_lock lock(mutex_);
+  if (failure_) throw Error(*failure_);
   if (!started_) startWorker();
   StreamTask* added = task.get();
   (tail_ ? tail_->next : head_) = std::move(task);
   tail_ = added;
-  ++pushed_;
-  wake_.notify_one();
+  pushed_.fetch_add(1, std::memory_order_release);
+  const bool wakes = sleeping_;
+  lock.unlock();
+  if (wakes) wake_.notify_one();
 }
 
 void CpuQueue::startWorker() {
@@ -93,6 +109,7 @@ void CpuQueue::waitUntilIdle() {
   std::unique_lock lock(mutex_);
   const uint64_t target = pushed_;
   const auto isDone = [&] { return completed_ >= target; };
+  const Waiting waiting(waiters_);
   const ActiveCall* call = activeCall();
   if (!call || !call->interrupt) return done_.wait(lock, isDone);
   while (!done_.wait_for(lock, kInterruptPeriod, isDone)) call->interrupt->check();
@@ -103,6 +120,7 @@ void CpuQueue::throwFailureOnce() {
   if (!failure_) return;
   Error error = std::move(*failure_);
   failure_.reset();
+  failed_ = false;
   throw error;
 }
 
@@ -137,32 +155,47 @@ void* CpuQueue::runWorker(void* argument) {
   return nullptr;
 }
 
-std::unique_ptr<StreamTask> CpuQueue::pop() {
+// All that is queued. Waits awake for a little while: work often comes in quick succession.
+std::unique_ptr<StreamTask> CpuQueue::takeAll() {
+  const uint64_t taken = completed_.load(std::memory_order_relaxed);
+  const auto hasWork = [&] { return pushed_.load(std::memory_order_acquire) != taken || closed_; };
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  while (!hasWork() && std::chrono::steady_clock::now() < end) {
+  }
   std::unique_lock lock(mutex_);
+  sleeping_ = true;
   wake_.wait(lock, [&] { return head_ || closed_; });
-  std::unique_ptr<StreamTask> task = std::move(head_);
-  if (!task) return nullptr;
-  head_ = std::move(task->next);
-  if (!head_) tail_ = nullptr;
-  return task;
+  sleeping_ = false;
+  tail_ = nullptr;
+  return std::move(head_);
 }
 
 void CpuQueue::work() {
-  while (std::unique_ptr<StreamTask> task = pop()) {
-    runTask(*task);
-    task.reset();
-    const std::lock_guard lock(mutex_);
-    ++completed_;
-    done_.notify_all();
+  while (std::unique_ptr<StreamTask> task = takeAll()) {
+    while (task) {
+      runTask(*task);
+      task = std::move(task->next);
+      finishTask();
+    }
   }
 }
 
+// Whoever waits has said so before it looked at the count.
+void CpuQueue::finishTask() {
+  completed_.fetch_add(1, std::memory_order_seq_cst);
+  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
+  const std::lock_guard lock(mutex_);
+  done_.notify_all();
+}
+
+MaxStatus CpuQueue::earlierFailure() {
+  if (!failed_.load(std::memory_order_acquire)) return MAX_STATUS_OK;
+  const std::lock_guard lock(mutex_);
+  return failure_ ? failure_->status() : MAX_STATUS_OK;
+}
+
 void CpuQueue::runTask(StreamTask& task) {
-  MaxStatus earlier = MAX_STATUS_OK;
-  {
-    const std::lock_guard lock(mutex_);
-    if (failure_) earlier = failure_->status();
-  }
+  const MaxStatus earlier = earlierFailure();
   if (earlier != MAX_STATUS_OK && !task.runsAfterFailure()) return;
   std::optional<Error> error;
   try {
@@ -174,8 +207,10 @@ void CpuQueue::runTask(StreamTask& task) {
   } catch (...) {
     error.emplace(MAX_STATUS_INTERNAL, "Unknown error");
   }
+  if (!error) return;
   const std::lock_guard lock(mutex_);
-  if (error && !failure_) failure_ = std::move(error);
+  if (!failure_) failure_ = std::move(error);
+  failed_ = true;
 }
 
 }  // namespace max

@@ -2,6 +2,7 @@
 // Streams of the host: the default one works in the calling thread, created ones have a queue and a worker.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -52,8 +53,10 @@ class CpuQueue final : public RefCounted {
   static void* runWorker(void* queue);
   void work();
   void runTask(StreamTask& task);
+  void finishTask();
+  MaxStatus earlierFailure();
   void leave() noexcept;
-  std::unique_ptr<StreamTask> pop();
+  std::unique_ptr<StreamTask> takeAll();
 
   Ref<CpuDevice> device_;
   const uint32_t generation_;
@@ -62,11 +65,14 @@ class CpuQueue final : public RefCounted {
   std::condition_variable done_;
   std::unique_ptr<StreamTask> head_;
   StreamTask* tail_ = nullptr;
-  uint64_t pushed_ = 0;
-  uint64_t completed_ = 0;
+  std::atomic<uint64_t> pushed_{0};
+  std::atomic<uint64_t> completed_{0};
+  std::atomic<int> waiters_{0};
+  std::atomic<bool> failed_{false};  // failure_ is set
+  std::atomic<bool> closed_{false};
   std::optional<Error> failure_;
   bool started_ = false;
-  bool closed_ = false;
+  bool sleeping_ = false;  // the worker waits to be woken
 };
 
 class CpuQueueStream final : public MaxStream {

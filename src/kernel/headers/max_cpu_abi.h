@@ -2,7 +2,7 @@
 // What kernels compiled for the host and the library that runs them tell each other. Part of both.
 #pragma once
 
-#define MAX_CPU_ABI 1
+inline constexpr int kMaxCpuAbi = 1;
 
 extern "C" {
 

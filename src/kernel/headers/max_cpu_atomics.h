@@ -17,30 +17,27 @@ static inline T __max_swap(T* address, Change change) {
   return value;
 }
 
-#define __max_atomics(T)                                                                                             \
-  static inline T atomicAdd(T* address, T value) { return __atomic_fetch_add(address, value, __ATOMIC_RELAXED); }     \
-  static inline T atomicSub(T* address, T value) { return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED); }     \
-  static inline T atomicAnd(T* address, T value) { return __atomic_fetch_and(address, value, __ATOMIC_RELAXED); }     \
-  static inline T atomicOr(T* address, T value) { return __atomic_fetch_or(address, value, __ATOMIC_RELAXED); }       \
-  static inline T atomicXor(T* address, T value) { return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED); }     \
-  static inline T atomicExch(T* address, T value) { return __atomic_exchange_n(address, value, __ATOMIC_RELAXED); }   \
-  static inline T atomicCAS(T* address, T expected, T value) {                                                        \
-    __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                \
-    return expected;                                                                                                  \
-  }                                                                                                                   \
-  static inline T atomicMin(T* address, T value) {                                                                    \
-    return __max_swap<T, T>(address, [=](T old) { return value < old ? value : old; });                               \
-  }                                                                                                                   \
-  static inline T atomicMax(T* address, T value) {                                                                    \
-    return __max_swap<T, T>(address, [=](T old) { return old < value ? value : old; });                               \
+#define __max_atomics(T)                                                                                            \
+  static inline T atomicAdd(T* address, T value) { return __atomic_fetch_add(address, value, __ATOMIC_RELAXED); }   \
+  static inline T atomicSub(T* address, T value) { return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED); }   \
+  static inline T atomicAnd(T* address, T value) { return __atomic_fetch_and(address, value, __ATOMIC_RELAXED); }   \
+  static inline T atomicOr(T* address, T value) { return __atomic_fetch_or(address, value, __ATOMIC_RELAXED); }     \
+  static inline T atomicXor(T* address, T value) { return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED); }   \
+  static inline T atomicExch(T* address, T value) { return __atomic_exchange_n(address, value, __ATOMIC_RELAXED); } \
+  static inline T atomicCAS(T* address, T expected, T value) {                                                      \
+    __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
+    return expected;                                                                                                \
+  }                                                                                                                 \
+  static inline T atomicMin(T* address, T value) {                                                                  \
+    return __max_swap<T, T>(address, [=](T old) { return value < old ? value : old; });                             \
+  }                                                                                                                 \
+  static inline T atomicMax(T* address, T value) {                                                                  \
+    return __max_swap<T, T>(address, [=](T old) { return old < value ? value : old; });                             \
   }
-__max_atomics(int)
-__max_atomics(unsigned)
-__max_atomics(long long)
-__max_atomics(unsigned long long)
+__max_atomics(int) __max_atomics(unsigned) __max_atomics(long long) __max_atomics(unsigned long long)
 #undef __max_atomics
 
-static inline float atomicAdd(float* address, float value) {
+    static inline float atomicAdd(float* address, float value) {
   return __max_swap<float, unsigned>(address, [=](float old) { return old + value; });
 }
 static inline double atomicAdd(double* address, double value) {
@@ -53,7 +50,8 @@ static inline unsigned atomicInc(unsigned* address, unsigned limit) {
   return __max_swap<unsigned, unsigned>(address, [=](unsigned old) { return old >= limit ? 0u : old + 1; });
 }
 static inline unsigned atomicDec(unsigned* address, unsigned limit) {
-  return __max_swap<unsigned, unsigned>(address, [=](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
+  return __max_swap<unsigned, unsigned>(address,
+                                        [=](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
 }
 
 #define atomicAdd_block atomicAdd

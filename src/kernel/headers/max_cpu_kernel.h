@@ -39,10 +39,10 @@ struct dim3 {
 // A block runs in one thread of the process. No address of these is taken, so stores of a kernel do not alias them.
 #define __max_own [[maybe_unused]] static thread_local
 __max_own uint3 threadIdx, blockIdx, blockDim, gridDim;
-__max_own unsigned __max_row;    // threads before the row of the current one
+__max_own unsigned __max_row;      // threads before the row of the current one
 __max_own unsigned __max_row_end;  // x where the loop over threads ends its row
-__max_own unsigned __max_end;    // thread at which the loop ends
-__max_own void* __max_dynamic;   // dynamic shared memory
+__max_own unsigned __max_end;      // thread at which the loop ends
+__max_own void* __max_dynamic;     // dynamic shared memory
 [[maybe_unused]] static constexpr int warpSize = 32;
 
 static const MaxCpuRuntime* __max_runtime;
@@ -68,7 +68,7 @@ struct __max_pause {
 }
 
 [[maybe_unused]] static __attribute__((noinline)) const MaxCpuWarp* __max_exchange(unsigned mask,
-                                                                                     unsigned long long value) {
+                                                                                   unsigned long long value) {
   const __max_pause pause;
   return __max_runtime->exchange(pause.thread, pause.end, mask, value);
 }
@@ -182,7 +182,7 @@ struct __max_loop {
 
   template <void (*kernel)(Parameters...), size_t... number>
   static inline __attribute__((always_inline)) void call(unsigned begin, void* const* arguments,
-                                                           std::index_sequence<number...>) {
+                                                         std::index_sequence<number...>) {
     threads<kernel>(begin, *static_cast<Parameters*>(arguments[number])...);
   }
 

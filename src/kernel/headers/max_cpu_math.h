@@ -2,17 +2,15 @@
 // Functions that accelerators have besides those of the C library.
 #pragma once
 
-#define __max_min_max(T)                                              \
-  static inline T min(T a, T b) { return b < a ? b : a; }             \
+#define __max_min_max(T)                                  \
+  static inline T min(T a, T b) { return b < a ? b : a; } \
   static inline T max(T a, T b) { return a < b ? b : a; }
-__max_min_max(int)
-__max_min_max(unsigned)
-__max_min_max(long)
-__max_min_max(unsigned long)
-__max_min_max(long long)
-__max_min_max(unsigned long long)
+__max_min_max(int) __max_min_max(unsigned) __max_min_max(long) __max_min_max(unsigned long) __max_min_max(long long)
+    __max_min_max(unsigned long long)
 #undef __max_min_max
-static inline float min(float a, float b) { return fminf(a, b); }
+        static inline float min(float a, float b) {
+  return fminf(a, b);
+}
 static inline float max(float a, float b) { return fmaxf(a, b); }
 static inline double min(double a, double b) { return fmin(a, b); }
 static inline double max(double a, double b) { return fmax(a, b); }
@@ -27,21 +25,19 @@ static inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654
 static inline float sinpif(float x) { return (float)sin(3.14159265358979323846 * fmod((double)x, 2.0)); }
 static inline float cospif(float x) { return (float)cos(3.14159265358979323846 * fmod((double)x, 2.0)); }
 
-// The hardware's own approximations: here the exact functions.
 static inline float __fdividef(float a, float b) { return a / b; }
-static inline float __expf(float x) { return expf(x); }
-static inline float __exp10f(float x) { return powf(10.0f, x); }
-static inline float __logf(float x) { return logf(x); }
-static inline float __log2f(float x) { return log2f(x); }
-static inline float __log10f(float x) { return log10f(x); }
-static inline float __powf(float x, float y) { return powf(x, y); }
-static inline float __sinf(float x) { return sinf(x); }
-static inline float __cosf(float x) { return cosf(x); }
-static inline float __tanf(float x) { return tanf(x); }
-static inline void __sincosf(float x, float* sine, float* cosine) {
-  *sine = sinf(x);
-  *cosine = cosf(x);
-}
+
+// The hardware's own approximations: here the exact functions. glibc declares functions of these names.
+#define __expf(x) expf(x)
+#define __exp10f(x) powf(10.0f, x)
+#define __logf(x) logf(x)
+#define __log2f(x) log2f(x)
+#define __log10f(x) log10f(x)
+#define __powf(x, y) powf(x, y)
+#define __sinf(x) sinf(x)
+#define __cosf(x) cosf(x)
+#define __tanf(x) tanf(x)
+#define __sincosf(x, sine, cosine) sincosf(x, sine, cosine)
 
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fsub_rn(float a, float b) { return a - b; }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cpu_compiler.h"
+
+#include <sys/auxv.h>
+
+#include <cstdlib>
+#include <optional>
+#include <span>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "kernel/cpu_source.h"
+#include "kernel/process.h"
+#include "kernel/temporary_folder.h"
+
+#define MAX_KERNEL_HEADER(name)                      \
+  extern const unsigned char kernel_header_##name[]; \
+  extern const size_t kernel_header_##name##_size;
+MAX_KERNEL_HEADER(max_cpu_abi)
+MAX_KERNEL_HEADER(max_cpu_atomics)
+MAX_KERNEL_HEADER(max_cpu_kernel)
+MAX_KERNEL_HEADER(max_cpu_math)
+MAX_KERNEL_HEADER(max_cpu_types)
+MAX_KERNEL_HEADER(max_half)
+#undef MAX_KERNEL_HEADER
+
+namespace max {
+
+namespace {
+
+struct EmbeddedHeader {
+  const char* name;
+  const unsigned char* text;
+  size_t size;
+};
+
+std::span<const EmbeddedHeader> embeddedHeaders() {
+#define MAX_ROW(name) \
+  { #name ".h", kernel_header_##name, kernel_header_##name##_size }
+  static const EmbeddedHeader rows[] = {MAX_ROW(max_cpu_abi),  MAX_ROW(max_cpu_atomics), MAX_ROW(max_cpu_kernel),
+                                        MAX_ROW(max_cpu_math), MAX_ROW(max_cpu_types),   MAX_ROW(max_half)};
+#undef MAX_ROW
+  return rows;
+}
+
+// Names that sources written for accelerators include; what is in them is there already.
+constexpr const char* kEmptyHeaders[] = {
+    "cuda_runtime.h",    "cuda_fp16.h",    "cuda_bf16.h",    "device_launch_parameters.h",
+    "hip/hip_runtime.h", "hip/hip_fp16.h", "hip/hip_bf16.h", "assert.h",
+};
+
+constexpr const char* kPlainFlags[] = {
+    "-std=gnu++17",
+    "-O3",
+    "-fPIC",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-threadsafe-statics",
+    "-pipe",
+    // Kernels run on small stacks.
+    "-Werror=frame-larger-than=65536",
+};
+constexpr const char* kGccFlags[] = {"-fno-semantic-interposition", "-fno-gnu-unique"};
+// -ffast-math itself would change the rounding mode of the thread that loads the library.
+constexpr const char* kFastFlags[] = {"-fno-signed-zeros", "-fassociative-math", "-freciprocal-math"};
+
+using Command = std::vector<std::string>;
+
+template <size_t Count>
+void append(Command& command, const char* const (&flags)[Count]) {
+  command.insert(command.end(), std::begin(flags), std::end(flags));
+}
+
+// The last part of a path, as a file's name; never the name of one of ours.
+std::string fileName(const std::string& name) {
+  std::string last = name.substr(name.rfind('/') + 1);
+  return last.empty() || last[0] == '-' || last == "." || last == ".." ? "kernel.cu" : last;
+}
+
+std::string hostChip() {
+  const std::string info = readSmallTextFile("/proc/cpuinfo", 1 << 14);
+  std::string chip;
+  for (const char* field : {"\nmodel name", "\nflags", "\nCPU part", "\nFeatures"}) {
+    const size_t at = info.find(field);
+    if (at == std::string::npos) continue;
+    chip += info.substr(at + 1, info.find('\n', at + 1) - at - 1) + '\n';
+  }
+  return chip;
+}
+
+class HostCompiler final : public KernelCompiler {
+ public:
+  HostCompiler(std::string program, std::string version)
+      : program_(std::move(program)),
+        version_(std::move(version)),
+        identity_(concat(program_, '\n', version_, '\n', hostChip())),
+        isClang_(version_.find("clang") != std::string::npos) {}
+
+  std::string identity() const override { return identity_; }
+  MaxArtifactKind executableKind(const KernelSource&) const override { return MAX_ARTIFACT_KIND_SHARED_OBJECT; }
+  CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override;
+
+ private:
+  Command plainCommand(const KernelSource& source) const;
+  Command outputFlags(MaxArtifactKind kind) const;
+  void run(const TemporaryFolder& folder, const Command& command, const std::string& name, const char* output,
+           std::string& log) const;
+
+  std::string program_;
+  std::string version_;
+  std::string identity_;
+  bool isClang_;
+};
+
+Command HostCompiler::plainCommand(const KernelSource& source) const {
+  Command command = {program_};
+  append(command, kPlainFlags);
+  if (!isClang_) append(command, kGccFlags);
+  command.push_back("-march=" + (source.architecture.empty() ? "native" : source.architecture));
+  if (source.fastMath) append(command, kFastFlags);
+  if (source.lineInfo) command.emplace_back("-g1");
+  command.insert(command.end(), source.flags.begin(), source.flags.end());
+  return command;
+}
+
+Command HostCompiler::outputFlags(MaxArtifactKind kind) const {
+  switch (kind) {
+    case MAX_ARTIFACT_KIND_SHARED_OBJECT:
+      return {"-shared", "-Wl,-Bsymbolic", "-Wl,--as-needed"};
+    case MAX_ARTIFACT_KIND_ASSEMBLY:
+      return {"-S"};
+    case MAX_ARTIFACT_KIND_LOG:
+      return {"-fsyntax-only"};
+    case MAX_ARTIFACT_KIND_LLVM_IR:
+      if (isClang_) return {"-S", "-emit-llvm"};
+      [[fallthrough]];
+    default:
+      failArtifact(concat("The host's compiler ", program_), kind);
+  }
+}
+
+void HostCompiler::run(const TemporaryFolder& folder, const Command& command, const std::string& name,
+                       const char* output, std::string& log) const {
+  const bool ended = runProgram(command, folder.path("source"), "../log");
+  log += folder.read("log");
+  if (!ended || (output && folder.read(output).empty())) failCompilation(name, log);
+}
+
+void writeHeaders(const TemporaryFolder& folder, const KernelSource& source) {
+  for (const char* name : kEmptyHeaders) folder.write(concat("include/", name), "");
+  for (const EmbeddedHeader& header : embeddedHeaders())
+    folder.write(concat("include/", header.name), {reinterpret_cast<const char*>(header.text), header.size});
+  for (const auto& [name, text] : source.headers) folder.write(concat("include/", name), text);
+}
+
+// Preprocesses, rewrites, compiles.
+CompiledCode HostCompiler::compile(const KernelSource& source, MaxArtifactKind kind) const {
+  Command compilation = plainCommand(source), preprocessing = compilation;
+  for (std::string& flag : outputFlags(kind)) compilation.push_back(std::move(flag));
+  const TemporaryFolder folder;
+  const std::string file = fileName(source.name);
+  writeHeaders(folder, source);
+  folder.write(concat("source/", file), source.text);
+  preprocessing.insert(preprocessing.end(), {"-E", "-I../include", "-include", "max_cpu_kernel.h"});
+  for (const auto& [name, value] : source.defines) preprocessing.push_back(concat("-D", name, '=', value));
+  preprocessing.insert(preprocessing.end(), {"-o", "../preprocessed", "-x", "c++", file});
+  compilation.insert(compilation.end(), {"-o", "../compiled", "-x", "c++-cpp-output", "../rewritten"});
+  CompiledCode code;
+  run(folder, preprocessing, source.name, "preprocessed", code.log);
+  folder.write("rewritten", hostSourceOf(folder.read("preprocessed")));
+  run(folder, compilation, source.name, kind == MAX_ARTIFACT_KIND_LOG ? nullptr : "compiled", code.log);
+  if (kind != MAX_ARTIFACT_KIND_LOG) code.bytes = folder.read("compiled");
+  return code;
+}
+
+// The first line of what a compiler says about itself; empty if it does not run.
+std::string versionOf(const std::string& program) {
+  const TemporaryFolder folder;
+  if (!runProgram({program, "--version"}, folder.path(), "log")) return "";
+  const std::string text = folder.read("log");
+  return text.substr(0, text.find('\n'));
+}
+
+struct Search {
+  std::optional<HostCompiler> compiler;
+  std::string tried;
+};
+
+Search findCompiler() {
+  Search search;
+  if (getauxval(AT_SECURE) != 0) return search;
+  const char* chosen = secure_getenv("MAX_CXX");
+  for (const char* program : {chosen, "c++", "clang++", "g++"}) {
+    if (!program || !*program || search.compiler) continue;
+    search.tried += concat(search.tried.empty() ? "" : ", ", program);
+    std::string version = versionOf(program);
+    if (!version.empty()) search.compiler.emplace(program, std::move(version));
+  }
+  return search;
+}
+
+}  // namespace
+
+const KernelCompiler& cpuCompiler() {
+  static const Search& search = *new Search(findCompiler());
+  if (!search.compiler && search.tried.empty())
+    fail(MAX_STATUS_UNAVAILABLE, "No compiler is run in a program that has raised privileges");
+  require(search.compiler.has_value(), MAX_STATUS_UNAVAILABLE, "No C++ compiler was found; tried ", search.tried,
+          "; MAX_CXX names another");
+  return *search.compiler;
+}
+
+}  // namespace max

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cpu_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "kernel/cpu_runtime.h"
+
+namespace max {
+
+namespace {
+
+// A file without a name. The loader knows libraries by the names of their files, and this one's is unique while its
+// descriptor is open.
+int makeFile(std::string_view code) {
+  const int file = memfd_create("max-kernels", MFD_CLOEXEC);
+  if (file < 0) failErrno(errno, "make a file in memory for", "kernels");
+  for (size_t done = 0; done < code.size();) {
+    const ssize_t count = write(file, code.data() + done, code.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      const int error = errno;
+      close(file);
+      failErrno(error, "write a file in memory for", "kernels");
+    }
+    done += static_cast<size_t>(count);
+  }
+  return file;
+}
+
+// The name of the exported symbol at an address; empty if there is none.
+std::string symbolAt(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_saddr != address || !info.dli_sname) return "";
+  return info.dli_sname;
+}
+
+}  // namespace
+
+Ref<CpuLibrary> CpuLibrary::load(std::string_view code) {
+  require(code.starts_with("\177ELF"), MAX_STATUS_INVALID_ARGUMENT, "The ", code.size(),
+          " bytes are not a shared object");
+  Ref<CpuLibrary> library = Ref<CpuLibrary>::adopt(new CpuLibrary);
+  library->file_ = makeFile(code);
+  const std::string path = concat("/proc/self/fd/", library->file_);
+  library->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library->handle_) invalidArgument("The shared object cannot be loaded: ", dlerror());
+  library->readTable();
+  return library;
+}
+
+CpuLibrary::~CpuLibrary() {
+  if (handle_) dlclose(handle_);
+  if (file_ >= 0) close(file_);
+}
+
+void CpuLibrary::readTable() {
+  const auto get = reinterpret_cast<const MaxCpuLibrary* (*)()>(dlsym(handle_, "maxCpuLibrary"));
+  require(get != nullptr, MAX_STATUS_INVALID_ARGUMENT, "The shared object was not made from kernels by this library");
+  Dl_info own{};
+  dladdr(reinterpret_cast<const void*>(get), &own);
+  base_ = own.dli_fbase;
+  const MaxCpuLibrary* table = get();
+  require(table->abi == kMaxCpuAbi, MAX_STATUS_INVALID_ARGUMENT,
+          "The shared object was made by another version of this library: kernels of form ", table->abi, ", not ",
+          kMaxCpuAbi);
+  *table->runtime = &cpuRuntime();
+  for (int i = 0; i < table->count; ++i)
+    if (std::string name = symbolAt(table->kernels[i].function); !name.empty())
+      kernels_.emplace_back(std::move(name), &table->kernels[i]);
+}
+
+const MaxCpuKernel* CpuLibrary::find(std::string_view name) const {
+  for (const auto& [known, kernel] : kernels_)
+    if (known == name) return kernel;
+  return nullptr;
+}
+
+// Not what comes from a library that this one is linked with, and no functions.
+CpuVariable CpuLibrary::variable(const std::string& name) const {
+  void* address = dlsym(handle_, name.c_str());
+  Dl_info info{};
+  void* symbol = nullptr;
+  if (!address || dladdr1(address, &info, &symbol, RTLD_DL_SYMENT) == 0 || !symbol) return {};
+  const auto* entry = static_cast<const ElfW(Sym)*>(symbol);
+  const bool isVariable = (entry->st_info & 0xf) == STT_OBJECT && info.dli_saddr == address;
+  if (!isVariable || info.dli_fbase != base_) return {};
+  return {address, entry->st_size};
+}
+
+}  // namespace max

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cpu_module.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "base/thread_pool.h"
+#include "kernel/cpu_compiler.h"
+#include "kernel/cpu_library.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kSharedByDefault = 48 << 10;
+
+// Memory of launches that wait in a queue, used again and again. Whoever finds it busy asks the heap.
+class BlockPool {
+ public:
+  static constexpr size_t kBlock = 768;
+  static constexpr size_t kMost = 4096;
+
+  static BlockPool& instance() {
+    static BlockPool& pool = *new BlockPool;
+    return pool;
+  }
+
+  void* take() {
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && first_) {
+      --count_;
+      return std::exchange(first_, first_->next);
+    }
+    return ::operator new(kBlock);
+  }
+
+  void giveBack(void* memory) noexcept {
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && count_ < kMost) {
+      ++count_;
+      first_ = new (memory) Free{first_};
+      return;
+    }
+    ::operator delete(memory);
+  }
+
+ private:
+  struct Free {
+    Free* next;
+  };
+
+  std::mutex mutex_;
+  Free* first_ = nullptr;
+  size_t count_ = 0;
+};
+
+size_t rounded(size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+// A launch in a queue. The addresses of the arguments, the memory they keep and their values follow the object.
+class LaunchTask final : public StreamTask {
+ public:
+  static std::unique_ptr<StreamTask> make(Ref<MaxModule> module, const CpuLaunch& launch,
+                                          const LaunchArguments& arguments) {
+    const size_t bytes = sizeOf(arguments);
+    void* memory = bytes <= BlockPool::kBlock ? BlockPool::instance().take() : ::operator new(bytes);
+    return std::unique_ptr<StreamTask>(::new (memory) LaunchTask(std::move(module), launch, arguments, bytes));
+  }
+
+  ~LaunchTask() override {
+    for (int32_t i = 0; i < keptCount_; ++i) kept()[i]->release();
+  }
+
+  void operator delete(LaunchTask* task, std::destroying_delete_t) {
+    const bool isPooled = task->bytes_ <= BlockPool::kBlock;
+    task->~LaunchTask();
+    if (isPooled)
+      BlockPool::instance().giveBack(task);
+    else
+      ::operator delete(static_cast<void*>(task));
+  }
+
+  void run(MaxStatus) override { runOnCpu(launch_, defaultLanes()); }
+
+ private:
+  LaunchTask(Ref<MaxModule> module, const CpuLaunch& launch, const LaunchArguments& arguments, size_t bytes)
+      : module_(std::move(module)), launch_(launch), bytes_(bytes), keptCount_(arguments.bufferCount) {
+    void** addresses = reinterpret_cast<void**>(this + 1);
+    kept_ = reinterpret_cast<Storage**>(addresses + arguments.count);
+    for (int32_t i = 0; i < keptCount_; ++i) {
+      kept()[i] = arguments.buffers[i]->memory().get();
+      kept()[i]->retain();
+    }
+    char* values = reinterpret_cast<char*>(this) + headSize(arguments);
+    for (int32_t i = 0; i < arguments.count; ++i) {
+      addresses[i] = values;
+      std::memcpy(values, arguments.values[i], arguments.sizes[i]);
+      values += rounded(arguments.sizes[i]);
+    }
+    launch_.arguments = addresses;
+  }
+
+  Storage** kept() { return kept_; }
+  static size_t headSize(const LaunchArguments& arguments) {
+    return rounded(sizeof(LaunchTask) + static_cast<size_t>(arguments.count + arguments.bufferCount) * sizeof(void*));
+  }
+  static size_t sizeOf(const LaunchArguments& arguments) {
+    size_t bytes = headSize(arguments);
+    for (int32_t i = 0; i < arguments.count; ++i) bytes += rounded(arguments.sizes[i]);
+    return bytes;
+  }
+
+  Ref<MaxModule> module_;
+  CpuLaunch launch_;
+  size_t bytes_;
+  int32_t keptCount_;
+  Storage** kept_ = nullptr;
+};
+
+class CpuKernel final : public MaxKernel {
+ public:
+  CpuKernel(MaxModule& module, const std::string& name, const MaxCpuKernel& kernel)
+      : MaxKernel(module, name), kernel_(kernel) {
+    setParameters(std::vector<size_t>(kernel.sizes, kernel.sizes + kernel.count));
+    LaunchLimits limits;
+    if (kernel.maxThreads > 0) limits.threads = std::min<int64_t>(limits.threads, kernel.maxThreads);
+    setLimits(limits);
+  }
+
+  int64_t attribute(MaxKernelAttribute attribute) const override {
+    switch (attribute) {
+      case MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        return limits().threads;
+      case MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE:
+        return sharedLimit();
+      default:
+        fail(MAX_STATUS_UNIMPLEMENTED, "Kernels on cpu:0 have no attribute ", attribute);
+    }
+  }
+
+  void setAttribute(MaxKernelAttribute attribute, int64_t value) override {
+    require(attribute == MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE, MAX_STATUS_UNIMPLEMENTED, "Attribute ",
+            attribute, " of kernels on cpu:0 cannot be set");
+    require(value >= 0 && value <= static_cast<int64_t>(kMaxCpuShared), MAX_STATUS_INVALID_ARGUMENT,
+            "Dynamic shared memory of kernel '", name(), "' is to be ", value, " bytes; it may be 0 to ",
+            kMaxCpuShared);
+    sharedLimit_ = value;
+  }
+
+ protected:
+  int64_t sharedLimit() const override { return sharedLimit_.load(std::memory_order_relaxed); }
+
+  void enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) override {
+    require(config.cooperative == 0, MAX_STATUS_UNIMPLEMENTED, "Kernel '", name(),
+            "' is launched cooperatively: blocks on cpu:0 run one after another");
+    require(config.cluster[0] == 0, MAX_STATUS_UNIMPLEMENTED, "Kernel '", name(),
+            "' is launched in clusters, which cpu:0 does not have");
+    CpuLaunch launch;
+    launch.kernel = &kernel_;
+    launch.name = name().c_str();
+    launch.arguments = arguments.values;
+    std::copy_n(config.grid, 3, launch.grid);
+    std::copy_n(config.block, 3, launch.block);
+    launch.sharedBytes = config.sharedBytes;
+    if (stream.runsInline()) return runOnCpu(launch, defaultLanes());
+    stream.enqueue(LaunchTask::make(Ref<MaxModule>(&module()), launch, arguments));
+  }
+
+ private:
+  const MaxCpuKernel& kernel_;
+  std::atomic<int64_t> sharedLimit_{kSharedByDefault};
+};
+
+class CpuModule final : public MaxModule {
+ public:
+  CpuModule(Ref<MaxDevice> device, ModuleContent content)
+      : MaxModule(std::move(device), std::move(content)), library_(CpuLibrary::load(code())) {}
+
+  void setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) override {
+    const CpuVariable variable = library_->variable(name);
+    if (!variable.address) failVariable(name);
+    checkVariable(name, variable.size, bytes);
+    if (stream.runsInline()) return static_cast<void>(std::memcpy(variable.address, data, bytes));
+    stream.submit(
+        [library = library_, to = variable.address, text = std::string(static_cast<const char*>(data), bytes)] {
+          std::memcpy(to, text.data(), text.size());
+        });
+  }
+
+ protected:
+  std::unique_ptr<MaxKernel> findKernel(const std::string& name) override {
+    const MaxCpuKernel* kernel = library_->find(name);
+    if (!kernel) failKernel(name);
+    return std::make_unique<CpuKernel>(*this, name, *kernel);
+  }
+
+ private:
+  Ref<CpuLibrary> library_;
+};
+
+class CpuBackend final : public KernelBackend {
+ public:
+  const KernelCompiler& compiler() const override { return cpuCompiler(); }
+  std::string architecture(const MaxDevice&) const override { return ""; }
+  MaxArtifactKind kindOf(std::string_view code) const override {
+    require(code.starts_with("\177ELF"), MAX_STATUS_INVALID_ARGUMENT, "The ", code.size(),
+            " bytes are not a shared object, which is what cpu:0 loads");
+    return MAX_ARTIFACT_KIND_SHARED_OBJECT;
+  }
+  Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const override {
+    return makeRef<CpuModule>(Ref<MaxDevice>(&device), std::move(content));
+  }
+};
+
+}  // namespace
+
+const KernelBackend& cpuKernels() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+}  // namespace max

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cpu_runtime.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace max {
+
+namespace {
+
+// The mask of lanes [begin, end) of a warp.
+unsigned lanes(unsigned begin, unsigned end) {
+  const uint64_t bits = (uint64_t{1} << end) - (uint64_t{1} << begin);
+  return static_cast<unsigned>(bits);
+}
+
+}  // namespace
+
+void BlockRunner::Queue::push(Fiber* fiber) {
+  fiber->next = nullptr;
+  (last ? last->next : first) = fiber;
+  last = fiber;
+}
+
+BlockRunner::Fiber* BlockRunner::Queue::pop() {
+  Fiber* fiber = first;
+  first = fiber->next;
+  if (!first) last = nullptr;
+  return fiber;
+}
+
+void BlockRunner::Queue::take(Queue& other) {
+  if (other.empty()) return;
+  (last ? last->next : first) = other.first;
+  last = other.last;
+  other = {};
+}
+
+BlockRunner& BlockRunner::ofThread() {
+  static thread_local BlockRunner runner;
+  return runner;
+}
+
+BlockRunner::~BlockRunner() {
+  for (const std::unique_ptr<Fiber>& fiber : fibers_) releaseFiber(fiber->context);
+  if (shared_) munmap(shared_, kMaxCpuShared);
+}
+
+// Pages are touched when a kernel uses them; the address stays the same for all kernels that this thread runs.
+void* BlockRunner::sharedMemory() {
+  if (shared_) return shared_;
+  void* memory =
+      mmap(nullptr, kMaxCpuShared, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  require(memory != MAP_FAILED, MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot map ", kMaxCpuShared, " bytes of shared memory");
+  shared_ = memory;
+  return shared_;
+}
+
+void BlockRunner::run(const CpuLaunch& launch, int64_t begin, int64_t end) {
+  require(!launch_, MAX_STATUS_FAILED_PRECONDITION, "Kernel '", launch.name, "' is launched by a kernel");
+  MaxCpuBlock block;
+  std::copy_n(launch.grid, 3, block.grid);
+  std::copy_n(launch.block, 3, block.block);
+  block.index[0] = static_cast<unsigned>(begin % launch.grid[0]);
+  block.index[1] = static_cast<unsigned>(begin / launch.grid[0] % launch.grid[1]);
+  block.index[2] = static_cast<unsigned>(begin / launch.grid[0] / launch.grid[1]);
+  block.shared = launch.sharedBytes > 0 ? sharedMemory() : nullptr;
+  if (free_.empty()) free_.push_back(makeFiber());
+  launch_ = &launch;
+  threads_ = launch.block[0] * launch.block[1] * launch.block[2];
+  adoptThread(thread_);
+  for (int64_t i = begin; i < end && !error_; ++i) {
+    startBlock(block);
+    for (int d = 0; d < 3 && ++block.index[d] == block.grid[d]; ++d) block.index[d] = 0;
+  }
+  launch_ = nullptr;
+  if (!error_) return;
+  Error error = std::move(*error_);
+  error_.reset();
+  throw error;
+}
+
+// Returns when the last thread has ended, or on an error, after which fibers are left where they are.
+void BlockRunner::startBlock(const MaxCpuBlock& block) {
+  block_ = &block;
+  arrived_ = votes_ = ended_ = 0;
+  waited_ = false;
+  current_ = takeFiber(0, threads_);
+  switchFiber(thread_, current_->context);
+  if (!error_) return;
+  ready_ = atBarrier_ = {};
+  for (auto& meetings : meetings_) meetings.clear();
+  for (const std::unique_ptr<Fiber>& fiber : fibers_) releaseFiber(fiber->context);
+  free_.clear();
+  fibers_.clear();
+}
+
+BlockRunner::Fiber* BlockRunner::makeFiber() {
+  auto made = std::make_unique<Fiber>();
+  made->runner = this;
+  void* stack = stacks_.stack(fibers_.size());
+  free_.reserve(fibers_.size() + 1);
+  fibers_.push_back(std::move(made));
+  Fiber* fiber = fibers_.back().get();
+  prepareFiber(fiber->context, stack, &fiberMain, fiber);
+  return fiber;
+}
+
+BlockRunner::Fiber* BlockRunner::takeFiber(unsigned begin, unsigned end) {
+  if (free_.empty()) free_.push_back(makeFiber());
+  Fiber* fiber = free_.back();
+  free_.pop_back();
+  fiber->begin = begin;
+  fiber->end = end;
+  fiber->owned = false;
+  return fiber;
+}
+
+// A fiber that has finished waits here for its next threads.
+void BlockRunner::fiberMain(void* argument) {
+  Fiber& fiber = *static_cast<Fiber*>(argument);
+  BlockRunner& runner = *fiber.runner;
+  enterFiber(runner.thread_);
+  while (true) {
+    runner.launch_->kernel->run(runner.block_, runner.launch_->arguments, fiber.begin, fiber.end);
+    runner.finish(fiber);
+  }
+}
+
+void BlockRunner::finish(Fiber& fiber) {
+  free_.push_back(&fiber);
+  if (!waited_) return switchFiber(fiber.context, thread_);
+  markEnded(fiber.begin, fiber.end);
+  if (ended_ == threads_) return switchFiber(fiber.context, thread_);
+  resumeNext(fiber);
+}
+
+// Called by a thread before it waits: the fiber is its own from now on.
+void BlockRunner::own(unsigned thread, unsigned end) {
+  Fiber& fiber = *current_;
+  if (!waited_) std::fill_n(endedMask_, kWarps, 0u);
+  waited_ = true;
+  if (fiber.owned) return;
+  if (thread + 1 < end) ready_.push(takeFiber(thread + 1, end));
+  fiber.owned = true;
+  const unsigned before = fiber.begin;
+  fiber.begin = thread;
+  fiber.end = thread + 1;
+  markEnded(before, thread);
+}
+
+void BlockRunner::markEnded(unsigned begin, unsigned end) {
+  if (begin == end) return;
+  ended_ += end - begin;
+  for (unsigned warp = begin / 32; warp * 32 < end; ++warp) {
+    endedMask_[warp] |= lanes(std::max(begin, warp * 32) - warp * 32, std::min(end - warp * 32, 32u));
+    checkMeetings(warp);
+  }
+  checkBarrier();
+}
+
+void BlockRunner::resumeNext(Fiber& from) {
+  if (ready_.empty()) {
+    reportDeadlock();
+    leaveBlock();
+  }
+  current_ = ready_.pop();
+  if (current_ != &from) switchFiber(from.context, current_->context);
+}
+
+void BlockRunner::wait(Queue& queue) {
+  Fiber& self = *current_;
+  queue.push(&self);
+  resumeNext(self);
+}
+
+void BlockRunner::checkBarrier() {
+  if (arrived_ == 0 || arrived_ + ended_ < threads_) return;
+  barrierResult_ = static_cast<unsigned long long>(arrived_) << 32 | votes_;
+  arrived_ = votes_ = 0;
+  ready_.take(atBarrier_);
+}
+
+// The result stays until all have left the barrier: the next one needs them all.
+unsigned long long BlockRunner::barrier(unsigned thread, unsigned end, bool predicate) {
+  own(thread, end);
+  ++arrived_;
+  votes_ += predicate;
+  Fiber& self = *current_;
+  atBarrier_.push(&self);
+  checkBarrier();
+  resumeNext(self);
+  return barrierResult_;
+}
+
+// A meeting that is still open for this mask, or one that nobody needs any more.
+BlockRunner::Meeting& BlockRunner::meetingOf(unsigned warp, unsigned mask) {
+  Meeting* unused = nullptr;
+  for (const std::unique_ptr<Meeting>& meeting : meetings_[warp]) {
+    if (meeting->readers == 0)
+      unused = meeting.get();
+    else if (!meeting->done && meeting->mask == mask)
+      return *meeting;
+  }
+  if (!unused) unused = meetings_[warp].emplace_back(std::make_unique<Meeting>()).get();
+  unused->mask = mask;
+  unused->done = false;
+  unused->warp.threads = 0;
+  return *unused;
+}
+
+void BlockRunner::complete(Meeting& meeting) {
+  meeting.done = true;
+  ready_.take(meeting.waiting);
+}
+
+void BlockRunner::checkMeetings(unsigned warp) {
+  const unsigned live = liveThreads(warp * 32);
+  for (const std::unique_ptr<Meeting>& meeting : meetings_[warp])
+    if (meeting->readers != 0 && !meeting->done && (meeting->mask & live & ~meeting->warp.threads) == 0)
+      complete(*meeting);
+}
+
+const MaxCpuWarp* BlockRunner::exchange(unsigned thread, unsigned end, unsigned mask, unsigned long long value) {
+  own(thread, end);
+  const unsigned warp = thread / 32, lane = thread % 32;
+  Meeting& meeting = meetingOf(warp, mask | 1u << lane);
+  meeting.warp.threads |= 1u << lane;
+  meeting.warp.values[lane] = value;
+  ++meeting.readers;
+  if ((meeting.mask & liveThreads(thread) & ~meeting.warp.threads) == 0)
+    complete(meeting);
+  else
+    wait(meeting.waiting);
+  --meeting.readers;
+  return &meeting.warp;
+}
+
+unsigned BlockRunner::liveThreads(unsigned thread) const {
+  const unsigned first = thread / 32 * 32;
+  const unsigned there = lanes(0, std::min(threads_ - first, 32u));
+  return waited_ ? there & ~endedMask_[thread / 32] : there;
+}
+
+// The fiber's frames are never left, so nothing that needs destroying may be in them: hence reports of their own.
+void BlockRunner::leaveBlock() {
+  switchFiber(current_->context, thread_);
+  __builtin_unreachable();
+}
+
+std::string BlockRunner::blockName() const {
+  return concat("block (", block_->index[0], ", ", block_->index[1], ", ", block_->index[2], ") of kernel '",
+                launch_->name, "'");
+}
+
+// What fails on a fiber is that there is no memory for another one.
+void BlockRunner::reportFailure(const std::exception& error) {
+  error_.emplace(MAX_STATUS_RESOURCE_EXHAUSTED, error.what());
+}
+
+[[gnu::noinline]] void BlockRunner::reportDeadlock() {
+  error_.emplace(MAX_STATUS_FAILED_PRECONDITION,
+                 concat("Threads wait for each other for ever: in ", blockName(), " ", arrived_, " of ",
+                        threads_ - ended_, " threads wait at a barrier, the others for threads of their warp"));
+}
+
+[[gnu::noinline]] void BlockRunner::reportTrap(unsigned thread, const char* reason, const char* file, int line) {
+  error_.emplace(MAX_STATUS_FAILED_PRECONDITION, concat("Thread ", thread, " of ", blockName(), " stopped",
+                                                        *file ? concat(" at ", file, ':', line) : "", ": ", reason));
+}
+
+void BlockRunner::trap(unsigned thread, const char* reason, const char* file, int line) {
+  reportTrap(thread, reason, file, line);
+  leaveBlock();
+}
+
+namespace {
+
+// Calls from kernels, which exceptions must not reach.
+template <class Function>
+auto guarded(Function function) {
+  BlockRunner& runner = BlockRunner::ofThread();
+  try {
+    return function(runner);
+  } catch (const std::exception& error) {
+    runner.reportFailure(error);
+  }
+  runner.leaveBlock();
+}
+
+}  // namespace
+
+const MaxCpuRuntime& cpuRuntime() {
+  static constexpr MaxCpuRuntime runtime = {
+      [](unsigned thread, unsigned end, int predicate) {
+        return guarded([=](BlockRunner& runner) { return runner.barrier(thread, end, predicate != 0); });
+      },
+      [](unsigned thread, unsigned end, unsigned mask, unsigned long long value) {
+        return guarded([=](BlockRunner& runner) { return runner.exchange(thread, end, mask, value); });
+      },
+      [](unsigned thread) { return BlockRunner::ofThread().liveThreads(thread); },
+      [] { return guarded([](BlockRunner& runner) { return runner.sharedMemory(); }); },
+      [](unsigned thread, const char* reason, const char* file, int line) {
+        BlockRunner::ofThread().trap(thread, reason, file, line);
+      },
+  };
+  return runtime;
+}
+
+}  // namespace max

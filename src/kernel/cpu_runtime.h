@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the blocks of kernels on one thread of the process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "kernel/cpu_library.h"
+#include "kernel/fiber.h"
+
+namespace max {
+
+// What compiled kernels call.
+const MaxCpuRuntime& cpuRuntime();
+
+// A fiber runs threads of a block one after another, until one of them waits. Then the fiber is that thread's, and the
+// threads after it get another fiber. Kernels that never wait run on one fiber, as a plain loop.
+class BlockRunner {
+ public:
+  // This thread's own, made at the first call and kept until the thread ends.
+  static BlockRunner& ofThread();
+  ~BlockRunner();
+
+  // Runs blocks [begin, end) of the launch, counted in x first.
+  void run(const CpuLaunch& launch, int64_t begin, int64_t end);
+
+  // Called by the kernel.
+  unsigned long long barrier(unsigned thread, unsigned end, bool predicate);
+  const MaxCpuWarp* exchange(unsigned thread, unsigned end, unsigned mask, unsigned long long value);
+  unsigned liveThreads(unsigned thread) const;
+  void* sharedMemory();
+  [[noreturn]] void trap(unsigned thread, const char* reason, const char* file, int line);
+  void reportFailure(const std::exception& error);
+  // Ends the launch with the error that was reported.
+  [[noreturn]] void leaveBlock();
+
+ private:
+  static constexpr unsigned kWarps = kMaxCpuThreads / 32;
+
+  struct Fiber {
+    FiberContext context;
+    BlockRunner* runner = nullptr;
+    unsigned begin = 0;
+    unsigned end = 0;
+    bool owned = false;  // by one thread of the block, which has waited
+    Fiber* next = nullptr;
+  };
+  struct Queue {
+    Fiber* first = nullptr;
+    Fiber* last = nullptr;
+
+    bool empty() const { return !first; }
+    void push(Fiber* fiber);
+    Fiber* pop();
+    void take(Queue& other);
+  };
+  // One operation of a warp: it is done when all who are named in the mask, and live, have come.
+  struct Meeting {
+    MaxCpuWarp warp;
+    unsigned mask;
+    unsigned readers;  // who have not read yet
+    bool done;
+    Queue waiting;
+  };
+
+  void startBlock(const MaxCpuBlock& block);
+  static void fiberMain(void* fiber);
+  Fiber* makeFiber();
+  Fiber* takeFiber(unsigned begin, unsigned end);
+  void own(unsigned thread, unsigned end);
+  void finish(Fiber& fiber);
+  void wait(Queue& queue);
+  void resumeNext(Fiber& from);
+  void markEnded(unsigned begin, unsigned end);
+  void checkBarrier();
+  void checkMeetings(unsigned warp);
+  void complete(Meeting& meeting);
+  Meeting& meetingOf(unsigned warp, unsigned mask);
+  void reportDeadlock();
+  void reportTrap(unsigned thread, const char* reason, const char* file, int line);
+  std::string blockName() const;
+
+  FiberStacks stacks_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> free_;
+  FiberContext thread_;
+  void* shared_ = nullptr;
+
+  // The launch and block at hand.
+  const CpuLaunch* launch_ = nullptr;
+  const MaxCpuBlock* block_ = nullptr;
+  unsigned threads_ = 0;
+  Fiber* current_ = nullptr;
+  Queue ready_;
+  Queue atBarrier_;
+  unsigned arrived_ = 0;
+  unsigned votes_ = 0;
+  unsigned long long barrierResult_ = 0;
+  unsigned ended_ = 0;
+  bool waited_ = false;  // whether any thread of the block has
+  unsigned endedMask_[kWarps] = {};
+  std::vector<std::unique_ptr<Meeting>> meetings_[kWarps];
+  std::optional<Error> error_;
+};
+
+}  // namespace max

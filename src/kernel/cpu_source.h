@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes plain C++ of a preprocessed kernel source.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace max {
+
+// Rewrites what the host's compiler does not know (__global__, __shared__, __launch_bounds__, __noinline__) without
+// moving a line, and adds the table of kernels at the end.
+std::string hostSourceOf(std::string_view preprocessed);
+
+}  // namespace max

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/module.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "kernel/cached_compile.h"
+#include "kernel/cpu_module.h"
+#include "kernel/gpu_backend.h"
+
+namespace {
+
+// "(4, 2, 1)"
+std::string tripleOf(const int32_t (&values)[3]) {
+  return max::concat("(", values[0], ", ", values[1], ", ", values[2], ")");
+}
+
+bool isAccessProperty(MaxAccessProperty property) {
+  return property >= MAX_ACCESS_PROPERTY_NORMAL && property <= MAX_ACCESS_PROPERTY_PERSISTING;
+}
+
+void checkFlag(int32_t value, const char* name) {
+  max::require(value == 0 || value == 1, MAX_STATUS_INVALID_ARGUMENT, name, " is ", value, "; it is 0 or 1");
+}
+
+// What holds on all devices, and no launch has by default.
+void checkExtras(const MaxLaunchConfig& config) {
+  using max::require;
+  checkFlag(config.cooperative, "cooperative");
+  checkFlag(config.programmaticSerialization, "programmaticSerialization");
+  require(config.reserved == 0, MAX_STATUS_UNIMPLEMENTED, "reserved of MaxLaunchConfig is ", config.reserved,
+          "; it must be zero");
+  const auto* c = config.cluster;
+  if (c[0] | c[1] | c[2]) {
+    require(c[0] > 0 && c[1] > 0 && c[2] > 0, MAX_STATUS_INVALID_ARGUMENT, "Cluster is ", tripleOf(config.cluster),
+            "; all dimensions are at least 1, or all are 0");
+    for (int i = 0; i < 3; ++i)
+      require(config.grid[i] % c[i] == 0, MAX_STATUS_INVALID_ARGUMENT, "Grid ", tripleOf(config.grid),
+              " is no multiple of cluster ", tripleOf(config.cluster));
+  }
+  if (!config.accessBase) return;
+  require(config.hitRatio >= 0 && config.hitRatio <= 1, MAX_STATUS_INVALID_ARGUMENT, "hitRatio is ", config.hitRatio,
+          "; it lies between 0 and 1");
+  require(isAccessProperty(config.hitProperty) && isAccessProperty(config.missProperty), MAX_STATUS_INVALID_ARGUMENT,
+          "Access properties are ", config.hitProperty, " and ", config.missProperty,
+          "; they are MAX_ACCESS_PROPERTY_* numbers");
+}
+
+}  // namespace
+
+// One comparison each where all is well.
+void MaxKernel::checkShape(const MaxLaunchConfig& config) const {
+  int64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    max::require(config.grid[i] >= 1 && config.grid[i] <= limits_.grid[i], MAX_STATUS_INVALID_ARGUMENT, "Grid ",
+                 tripleOf(config.grid), " of kernel '", name_, "' has ", config.grid[i], " blocks in dimension ", i,
+                 "; there are 1 to ", limits_.grid[i]);
+    max::require(config.block[i] >= 1 && config.block[i] <= limits_.block[i], MAX_STATUS_INVALID_ARGUMENT, "Block ",
+                 tripleOf(config.block), " of kernel '", name_, "' has ", config.block[i], " threads in dimension ", i,
+                 "; there are 1 to ", limits_.block[i]);
+    threads *= config.block[i];
+  }
+  max::require(threads <= limits_.threads, MAX_STATUS_INVALID_ARGUMENT, "Block ", tripleOf(config.block),
+               " of kernel '", name_, "' has ", threads, " threads; the most are ", limits_.threads);
+}
+
+void MaxKernel::checkSize(int32_t index, size_t size) const {
+  const size_t expected = (*parameters_)[static_cast<size_t>(index)];
+  max::require(size == expected, MAX_STATUS_INVALID_ARGUMENT, "Argument ", index, " of kernel '", name_, "' has ", size,
+               " bytes; the parameter has ", expected);
+}
+
+void* MaxKernel::bufferAddress(int32_t index, const MaxBuffer* buffer) const {
+  max::require(&buffer->device() == &module_.device(), MAX_STATUS_INVALID_ARGUMENT, "Argument ", index, " of kernel '",
+               name_, "' is a buffer on ", buffer->device().displayName(), "; the kernel is on ",
+               module_.device().displayName());
+  max::refuseStrings(*buffer, "kernels do not take");
+  return buffer->data();
+}
+
+void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments, const size_t* sizes,
+                        int32_t count) const {
+  using max::require;
+  require(count >= 0 && count <= max::kMaxKernelArguments, MAX_STATUS_INVALID_ARGUMENT, "Kernel '", name_,
+          "' is given ", count, " arguments; there may be 0 to ", max::kMaxKernelArguments);
+  require(!parameters_ || parameters_->size() == static_cast<size_t>(count), MAX_STATUS_INVALID_ARGUMENT, "Kernel '",
+          name_, "' is given ", count, " arguments; it has ", parameters_ ? parameters_->size() : 0, " parameters");
+  require(count == 0 || arguments, MAX_STATUS_INVALID_ARGUMENT, "Argument 'arguments' is NULL");
+  out.count = count;
+  for (int32_t i = 0; i < count; ++i) {
+    require(arguments[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Argument ", i, " of kernel '", name_, "' is NULL");
+    const bool isBuffer = sizes && sizes[i] == MAX_KERNEL_ARGUMENT_BUFFER;
+    out.sizes[i] = isBuffer      ? sizeof(void*)
+                   : sizes       ? sizes[i]
+                   : parameters_ ? (*parameters_)[static_cast<size_t>(i)]
+                                 : 0;
+    if (parameters_) checkSize(i, out.sizes[i]);
+    out.values[i] = const_cast<void*>(arguments[i]);
+    if (!isBuffer) continue;
+    const auto* buffer = static_cast<const MaxBuffer*>(arguments[i]);
+    out.addresses[i] = bufferAddress(i, buffer);
+    out.values[i] = &out.addresses[i];
+    out.buffers[out.bufferCount++] = buffer;
+  }
+}
+
+void MaxKernel::launch(const MaxLaunchConfig& config, const void* const* arguments, const size_t* sizes, int32_t count,
+                       MaxStream& stream) {
+  max::require(&stream.device() == &module_.device(), MAX_STATUS_INVALID_ARGUMENT, "Stream belongs to ",
+               stream.device().displayName(), ", kernel '", name_, "' to ", module_.device().displayName());
+  checkShape(config);
+  checkExtras(config);
+  max::require(config.sharedBytes <= static_cast<size_t>(sharedLimit()), MAX_STATUS_INVALID_ARGUMENT, "Kernel '", name_,
+               "' is launched with ", config.sharedBytes, " bytes of dynamic shared memory; the most are ",
+               sharedLimit(), " (MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE)");
+  max::LaunchArguments resolved;
+  resolve(resolved, arguments, sizes, count);
+  enqueue(config, resolved, stream);
+}
+
+MaxModule::MaxModule(max::Ref<MaxDevice> device, max::ModuleContent content)
+    : device_(std::move(device)),
+      name_(content.source ? content.source->name : "module"),
+      source_(std::move(content.source)),
+      kind_(content.kind) {
+  artifacts_[kind_] = std::move(content.code);
+  if (source_) artifacts_[MAX_ARTIFACT_KIND_LOG] = std::move(content.log);
+}
+
+MaxKernel& MaxModule::kernel(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<MaxKernel>& found = kernels_[name];
+  try {
+    if (!found) found = findKernel(name);
+  } catch (...) {
+    kernels_.erase(name);
+    throw;
+  }
+  return *found;
+}
+
+const std::string& MaxModule::artifact(MaxArtifactKind kind) {
+  max::artifactName(kind);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = artifacts_.find(kind); found != artifacts_.end()) return found->second;
+  }
+  max::require(source_.has_value(), MAX_STATUS_FAILED_PRECONDITION, "The module was loaded as ",
+               max::artifactName(kind_), ", not compiled: there is no ", max::artifactName(kind));
+  max::CompiledCode made = max::compileCached(max::kernelBackend(device_->api()).compiler(), *source_, kind);
+  const std::lock_guard lock(mutex_);
+  return artifacts_.try_emplace(kind, std::move(made.bytes)).first->second;
+}
+
+void MaxModule::failKernel(const std::string& name) const {
+  max::fail(MAX_STATUS_NOT_FOUND, "Module ", name_, " has no kernel '", name,
+            "'; kernels that are looked up by name are declared extern \"C\" __global__");
+}
+
+void MaxModule::failVariable(const std::string& name) const {
+  max::fail(MAX_STATUS_NOT_FOUND, "Module ", name_, " has no variable '", name, "' in constant or device memory");
+}
+
+void MaxModule::checkVariable(const std::string& name, size_t size, size_t bytes) const {
+  max::require(bytes <= size, MAX_STATUS_OUT_OF_RANGE, "Variable '", name, "' of module ", name_, " has ", size,
+               " bytes, fewer than the ", bytes, " to write");
+}
+
+namespace max {
+
+const KernelBackend& kernelBackend(std::string_view api) {
+  struct Row {
+    std::string_view api;
+    const KernelBackend& (*backend)();
+  };
+  static constexpr Row kRows[] = {{"cpu", cpuKernels}, {"cuda", cudaKernels}, {"hip", hipKernels}};
+  for (const Row& row : kRows)
+    if (row.api == api) return row.backend();
+  fail(MAX_STATUS_UNIMPLEMENTED, "Devices of API '", api, "' do not run kernels");
+}
+
+Ref<MaxModule> compileModule(MaxDevice& device, KernelSource source) {
+  const KernelBackend& backend = kernelBackend(device.api());
+  if (source.architecture.empty()) source.architecture = backend.architecture(device);
+  const KernelCompiler& compiler = backend.compiler();
+  ModuleContent content;
+  content.kind = compiler.executableKind(source);
+  CompiledCode code = compileCached(compiler, source, content.kind);
+  content.source = std::move(source);
+  content.code = std::move(code.bytes);
+  content.log = std::move(code.log);
+  return backend.load(device, std::move(content));
+}
+
+Ref<MaxModule> loadModule(MaxDevice& device, std::string_view code) {
+  const KernelBackend& backend = kernelBackend(device.api());
+  ModuleContent content;
+  content.kind = backend.kindOf(code);
+  content.code = code;
+  return backend.load(device, std::move(content));
+}
+
+}  // namespace max

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of this process alone, gone with its object.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace max {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string path(std::string_view name) const;
+  // Makes folders of the name as needed. INVALID_ARGUMENT if the name leads out of the folder.
+  void write(const std::string& name, std::string_view text) const;
+  // Empty if there is no such file.
+  std::string read(std::string_view name) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace max
