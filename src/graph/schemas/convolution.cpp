@@ -86,12 +86,9 @@ void inferConvTranspose(InferContext& context) {
   const std::vector<int64_t> sizes = kernelSizes(context, 1);
   if (sizes.empty()) return context.setRank(0, context.rank(0));
   const std::vector<Window> windows = rules::windows(context, sizes);
-  const auto given = context.attributes().getInts("output_shape");
-  auto extra = context.attributes().getInts("output_padding");
-  extra.resize(extra.empty() ? sizes.size() : extra.size());
-  if (extra.size() != sizes.size()) context.fail("attribute 'output_padding' has ", extra.size(), " numbers");
-  if (!given.empty() && given.size() != sizes.size())
-    context.fail("attribute 'output_shape' has ", given.size(), " numbers, needs ", sizes.size());
+  const auto extra = rules::windowNumbers(context, "output_padding", sizes.size(), 0, 0);
+  auto given = context.attributes().getInts("output_shape");
+  if (!given.empty()) given = rules::windowNumbers(context, "output_shape", sizes.size(), 0, 0);
   for (size_t i = 0; i < sizes.size(); ++i)
     shape.push_back(given.empty() ? transposedSize(context, x[i + 2], windows[i], extra[i]) : Dim(given[i]));
   context.setShape(0, std::move(shape));

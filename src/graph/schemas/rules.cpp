@@ -134,18 +134,6 @@ namespace {
 // Larger windows are nonsense, and kernels may compute with those below without overflow.
 constexpr int64_t kLargestWindow = INT32_MAX;
 
-// An attribute of `count` numbers, each at least `least`; the default fills a missing one.
-std::vector<int64_t> numbers(const InferContext& context, std::string_view name, size_t count, int64_t fallback,
-                             int64_t least) {
-  std::vector<int64_t> values = context.attributes().getInts(name);
-  if (values.empty()) values.assign(count, fallback);
-  if (values.size() != count) context.fail("attribute '", name, "' has ", values.size(), " numbers, needs ", count);
-  for (int64_t value : values)
-    if (value < least || value > kLargestWindow)
-      context.fail("attribute '", name, "' holds ", value, "; ", least, " to ", kLargestWindow, " are possible");
-  return values;
-}
-
 // Columns that the window covers, dilation included.
 int64_t extent(const Window& window) {
   return checkedAdd(checkedMultiply(window.dilation, checkedAdd(window.size, -1)), 1);
@@ -160,14 +148,26 @@ bool isSame(const InferContext& context) {
 
 }  // namespace
 
+std::vector<int64_t> windowNumbers(const InferContext& context, std::string_view name, size_t count, int64_t fallback,
+                                   int64_t least) {
+  std::vector<int64_t> values = context.attributes().getInts(name);
+  if (values.empty()) values.assign(count, fallback);
+  if (values.size() != count) context.fail("attribute '", name, "' has ", values.size(), " numbers, needs ", count);
+  for (int64_t value : values)
+    if (value < least || value > kLargestWindow)
+      context.fail("attribute '", name, "' holds ", value, "; ", least, " to ", kLargestWindow, " are possible");
+  return values;
+}
+
 std::vector<Window> windows(const InferContext& context, std::span<const int64_t> sizes) {
   const size_t count = sizes.size();
-  const auto strides = numbers(context, "strides", count, 1, 1);
-  const auto dilations = numbers(context, "dilations", count, 1, 1);
-  const auto pads = numbers(context, "pads", 2 * count, 0, 0);
+  const auto strides = windowNumbers(context, "strides", count, 1, 1);
+  const auto dilations = windowNumbers(context, "dilations", count, 1, 1);
+  const auto pads = windowNumbers(context, "pads", 2 * count, 0, 0);
   std::vector<Window> result;
   for (size_t i = 0; i < count; ++i) {
-    if (sizes[i] < 1) context.fail("the kernel has size ", sizes[i], " at spatial axis ", i);
+    if (sizes[i] < 1 || sizes[i] > kLargestWindow)
+      context.fail("the kernel has size ", sizes[i], " at spatial axis ", i);
     result.push_back({sizes[i], strides[i], dilations[i], pads[i], pads[count + i]});
   }
   return result;

@@ -39,6 +39,9 @@ SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, Symbol
 struct Window {
   int64_t size, stride, dilation, padBegin, padEnd;
 };
+// An attribute of `count` numbers from `least` to what fits a window; the default fills a missing one.
+std::vector<int64_t> windowNumbers(const InferContext& context, std::string_view name, size_t count, int64_t fallback,
+                                   int64_t least);
 // Reads strides, pads, dilations of `sizes.size()` axes; absent ones have their defaults. Fails on bad values.
 std::vector<Window> windows(const InferContext& context, std::span<const int64_t> sizes);
 Dim convolved(const InferContext& context, Dim in, const Window& window);
