@@ -4,6 +4,7 @@
 
 BUILD_PACKAGES=(cmake ninja-build g++ libhwy-dev libprotozero-dev nlohmann-json3-dev libcli11-dev)
 TEST_PACKAGES=(ccache libcmocka-dev libgtest-dev pkg-config python3 python3-venv ca-certificates)
+HIP_PACKAGES=(libamdhip64-5 libhiprtc-builtins5 rocm-device-libs)  # AMD's compiler, which needs no GPU: 19 MB
 FUZZ_PACKAGES=(clang libclang-rt-dev)
 LINT_PACKAGES=(clang-format clang-tidy doxygen python3)
 PYTHON=build/venv/bin/python
@@ -115,6 +116,7 @@ run_all_tests() {
   else
     skip python-packages "no package index is reachable"
   fi
+  need_packages "${HIP_PACKAGES[@]}" || skip hip-compiler "the packages cannot be installed"
   [[ ! -x "$PYTHON" ]] || check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
   build_and_run release -DMAX_BUILD_TESTS=ON
   run_checks

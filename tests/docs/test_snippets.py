@@ -58,6 +58,7 @@ class Snippets(unittest.TestCase):
         read = set()
         for path in (ROOT / "src").rglob("*.cpp"):
             read |= set(re.findall(r'getenv\("(\w+)"\)', path.read_text()))
+            read |= set(re.findall(r'"(MAX_\w+_LIBRARY)"', path.read_text()))
         listed = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/environment.md").read_text(), re.M))
         self.assertEqual(listed, read)
 
