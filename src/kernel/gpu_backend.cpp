@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What CUDA and HIP do with kernels.
+#include "kernel/gpu_backend.h"
+
 #include <elf.h>
 
 #include <cstring>
 
 #include "kernel/gpu_compilers.h"
 #include "kernel/gpu_module.h"
+#include "kernel/virtual_module.h"
 
 namespace max {
 
@@ -52,6 +55,8 @@ class GpuBackend : public KernelBackend {
  public:
   std::string architecture(const MaxDevice& device) const override { return device.architectureName(); }
   Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const override {
+    if (const auto* missing = dynamic_cast<const gpu::VirtualDevice*>(&device))
+      return makeRef<VirtualModule>(*missing, std::move(content));
     return makeRef<GpuModule>(static_cast<gpu::GpuDevice&>(device), std::move(content));
   }
 
@@ -82,12 +87,12 @@ class HipBackend final : public GpuBackend {
 
 }  // namespace
 
-const KernelBackend& cudaKernelBackend() {
+const KernelBackend& cudaKernels() {
   static const CudaBackend backend;
   return backend;
 }
 
-const KernelBackend& hipKernelBackend() {
+const KernelBackend& hipKernels() {
   static const HipBackend backend;
   return backend;
 }

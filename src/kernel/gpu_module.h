@@ -59,7 +59,4 @@ class GpuModule final : public MaxModule {
   std::map<std::string, Variable> variables_;
 };
 
-const KernelBackend& cudaKernelBackend();
-const KernelBackend& hipKernelBackend();
-
 }  // namespace max

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of kernels share: modules and launches in one line. */
+#ifndef MAX_TESTS_CONFORMANCE_KERNELS_H
+#define MAX_TESTS_CONFORMANCE_KERNELS_H
+
+#include "conformance.h"
+
+#define BUFFER_ARGUMENT MAX_KERNEL_ARGUMENT_BUFFER
+
+static inline MaxModule* compile(const MaxDevice* device, const char* source) {
+  MaxModule* module = NULL;
+  CHECK(maxModuleCompile(device, source, "test.cu", NULL, &module));
+  assert_non_null(module);
+  return module;
+}
+
+static inline MaxKernel* find(const MaxModule* module, const char* name) {
+  MaxKernel* kernel = NULL;
+  CHECK(maxModuleGetKernel(module, name, &kernel));
+  assert_non_null(kernel);
+  return kernel;
+}
+
+static inline MaxLaunchConfig shape_of(int32_t grid, int32_t block) {
+  MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
+  config.grid[0] = grid;
+  config.block[0] = block;
+  return config;
+}
+
+/* Random copies, fills and kernels on several streams, compared with the same program run in order on the host. */
+void test_random_kernels(void** state);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches cost little more than the driver's own and allocate nothing. The argument names the API; for accelerators
+   the fake driver's launches do nothing (FAKE_GPU_EMPTY_LAUNCH), so that what is left is ours. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "kernels.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CAN_MEASURE 0
+#else
+#define CAN_MEASURE 1
+#endif
+
+enum { LAUNCHES = 1000, ROUNDS = 20, MOST_NANOSECONDS = 500 };
+
+const char* device_api = "cpu";
+
+static atomic_long allocations;
+
+#if CAN_MEASURE
+/* glibc's own functions under the names that malloc's replacements may use. */
+extern void* __libc_malloc(size_t size);
+extern void* __libc_calloc(size_t count, size_t size);
+extern void* __libc_realloc(void* pointer, size_t size);
+extern void* __libc_memalign(size_t alignment, size_t size);
+
+void* malloc(size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_malloc(size);
+}
+
+void* calloc(size_t count, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_calloc(count, size);
+}
+
+void* realloc(void* pointer, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_realloc(pointer, size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void** out, size_t alignment, size_t size) {
+  atomic_fetch_add(&allocations, 1);
+  *out = __libc_memalign(alignment, size);
+  return *out ? 0 : ENOMEM;
+}
+#endif
+
+static const char source[] =
+    "extern \"C\" __global__ void eight(float* a, float* b, float* c, float* d, int e, int f, float g, double h) {}\n";
+
+struct launch {
+  MaxDevice* device;
+  MaxModule* module;
+  MaxKernel* kernel;
+  MaxStream* stream;
+  MaxBuffer* buffer;
+};
+
+static void set_up(struct launch* l) {
+  const int64_t count = 16;
+  l->device = open_device();
+  l->module = compile(l->device, source);
+  l->kernel = find(l->module, "eight");
+  l->stream = new_stream(l->device);
+  l->buffer = new_buffer(l->device, MAX_DTYPE_FLOAT32, 1, &count);
+}
+
+static void tear_down(struct launch* l) {
+  maxBufferRelease(l->buffer);
+  maxStreamRelease(l->stream);
+  maxModuleRelease(l->module);
+  maxDeviceRelease(l->device);
+}
+
+static void launch_often(const struct launch* l, int count) {
+  const int32_t e = 1, f = 2;
+  const float g = 3;
+  const double h = 4;
+  const void* arguments[] = {l->buffer, l->buffer, l->buffer, l->buffer, &e, &f, &g, &h};
+  const size_t sizes[] = {BUFFER_ARGUMENT, BUFFER_ARGUMENT, BUFFER_ARGUMENT, BUFFER_ARGUMENT, 4, 4, 4, 8};
+  const MaxLaunchConfig config = shape_of(1, 1);
+  for (int i = 0; i < count; ++i) CHECK(maxKernelLaunch(l->kernel, &config, arguments, sizes, 8, l->stream));
+}
+
+static double nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void test_launches_allocate_nothing(void** state) {
+  (void)state;
+  struct launch l;
+  set_up(&l);
+  for (int round = 0; round < 3; ++round) { /* the first ones fill what is kept for later */
+    launch_often(&l, LAUNCHES);
+    CHECK(maxStreamSynchronize(l.stream));
+  }
+  const long before = atomic_load(&allocations);
+  launch_often(&l, LAUNCHES);
+  CHECK(maxStreamSynchronize(l.stream));
+  const long made = atomic_load(&allocations) - before;
+  tear_down(&l);
+  if (CAN_MEASURE && made != 0) fail_msg("%ld allocations in %d launches", made, LAUNCHES);
+}
+
+/* The best of some rounds, so that other programs do not count. */
+static void test_launches_cost_little(void** state) {
+  (void)state;
+  if (!CAN_MEASURE) skip();
+  struct launch l;
+  set_up(&l);
+  double best = 1e12;
+  for (int round = 0; round < ROUNDS; ++round) {
+    const double start = nanoseconds();
+    launch_often(&l, LAUNCHES);
+    const double each = (nanoseconds() - start) / LAUNCHES;
+    CHECK(maxStreamSynchronize(l.stream));
+    if (each < best) best = each;
+  }
+  tear_down(&l);
+  print_message("%.0f ns per launch\n", best);
+  if (best > MOST_NANOSECONDS) fail_msg("a launch takes %.0f ns", best);
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) device_api = argv[1];
+  MaxDevice* device = NULL;
+  const MaxStatus status = maxDeviceCreate(device_api, -1, NULL, &device);
+  maxDeviceRelease(device);
+  if (status == MAX_STATUS_UNAVAILABLE) return 77;
+  const struct CMUnitTest tests[] = {
+      TEST(test_launches_allocate_nothing),
+      TEST(test_launches_cost_little),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
