@@ -105,11 +105,13 @@ typedef struct MaxDlpackOptions {
   int32_t copy;
   /** Zero. */
   int32_t reserved;
+  /** Stream with work that makes the data, which is waited for; NULL = the data is there. */
+  MaxStream* producer;
 } MaxDlpackOptions;
 
 /** Initial value of a MaxDlpackOptions. */
 #define MAX_DLPACK_OPTIONS_INIT \
-  { sizeof(MaxDlpackOptions), NULL, 0, 0 }
+  { sizeof(MaxDlpackOptions), NULL, 0, 0, NULL }
 
 /** How a file is mapped; as the modes of numpy.memmap. */
 typedef int32_t MaxMapMode;
@@ -221,7 +223,8 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferWrap(MaxDevice* device, void* data, Max
  *
  * On success the buffer owns the tensor: its deleter is called when the memory is no longer used, or before this
  * function returns if the data was copied. On failure it stays with the caller. Data is copied if the options say so
- * or if its address is not aligned to the element size; strides are kept. Thread-safe.
+ * or if its address is not aligned to the element size; strides are kept. Page-locked memory of CUDA and ROCm becomes
+ * a buffer of the host. Thread-safe.
  *
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_UNAVAILABLE  The tensor is on a device that is not there.
@@ -244,22 +247,25 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferFromDlpackUnversioned(struct DLManagedT
 /**
  * Makes a DLPack tensor (1.x) that shares the buffer's memory.
  *
- * The tensor holds the memory until its deleter is called. A read-only buffer gives a tensor with the read-only flag.
- * Waits for work on the buffer's stream. Thread-safe.
+ * The tensor holds the memory until its deleter is called and the work is done that `stream` has then. A read-only
+ * buffer gives a tensor with the read-only flag. Thread-safe.
  *
+ * @param[in] stream  The consumer's: its later work waits for work on the buffer's stream. NULL = the call waits.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxBufferToDlpack(const MaxBuffer* buffer, struct DLManagedTensorVersioned** outTensor);
+MAX_API MAX_NODISCARD MaxStatus maxBufferToDlpack(const MaxBuffer* buffer, MaxStream* stream,
+                                                  struct DLManagedTensorVersioned** outTensor);
 
 /**
  * Makes a DLPack tensor without a version; otherwise as maxBufferToDlpack.
  *
  * Thread-safe.
  *
+ * @param[in] stream  As in maxBufferToDlpack.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer is read-only, which such a tensor cannot express.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxBufferToDlpackUnversioned(const MaxBuffer* buffer,
+MAX_API MAX_NODISCARD MaxStatus maxBufferToDlpackUnversioned(const MaxBuffer* buffer, MaxStream* stream,
                                                              struct DLManagedTensor** outTensor);
 
 /**

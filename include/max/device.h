@@ -158,6 +158,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetCount(const char* api, int32_t* outC
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_NOT_FOUND  No API has this name, or the host has no device with this id.
  * @retval MAX_STATUS_UNAVAILABLE  There is no such accelerator or no driver for it.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The device is virtual and its architecture was not set.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxDeviceCreate(const char* api, int32_t id, const MaxDeviceOptions* options,
@@ -397,7 +398,8 @@ MAX_API MAX_NODISCARD MaxStatus maxAcceleratorGetArchitectureName(const char** o
 /**
  * Declares accelerators that are not there, to compile for them; 0 ends it.
  *
- * Thread-safe. For the whole process. They are counted and named like real ones, but cannot run anything.
+ * Thread-safe. For the whole process. They are counted, named and opened like real ones, before which they stand, and
+ * modules can be compiled for them; all that would run on one or take its memory is UNAVAILABLE.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  The count is negative.
  * @since 0.1

@@ -76,7 +76,7 @@ MaxStatus importDlpack(Managed* tensor, const MaxDlpackOptions* options, MaxBuff
     requireArgument(tensor, "tensor");
     const MaxDlpackOptions chosen = max::capi::readOptions(options, "MaxDlpackOptions");
     max::capi::requireReserved(chosen.reserved, "MaxDlpackOptions");
-    *outBuffer = max::bufferFromDlpack(*tensor, chosen.stream, chosen.copy != 0).detach();
+    *outBuffer = max::bufferFromDlpack(*tensor, {chosen.stream, chosen.producer, chosen.copy != 0}).detach();
   });
 }
 
@@ -120,19 +120,19 @@ MaxStatus maxBufferFromDlpackUnversioned(struct DLManagedTensor* tensor, const M
   return importDlpack(tensor, options, outBuffer);
 }
 
-MaxStatus maxBufferToDlpack(const MaxBuffer* buffer, struct DLManagedTensorVersioned** outTensor) {
+MaxStatus maxBufferToDlpack(const MaxBuffer* buffer, MaxStream* stream, struct DLManagedTensorVersioned** outTensor) {
   return guard([&] {
     clearOutput(outTensor, "outTensor");
     requireArgument(buffer, "buffer");
-    *outTensor = max::bufferToDlpack(*buffer);
+    *outTensor = max::bufferToDlpack(*buffer, stream);
   });
 }
 
-MaxStatus maxBufferToDlpackUnversioned(const MaxBuffer* buffer, struct DLManagedTensor** outTensor) {
+MaxStatus maxBufferToDlpackUnversioned(const MaxBuffer* buffer, MaxStream* stream, struct DLManagedTensor** outTensor) {
   return guard([&] {
     clearOutput(outTensor, "outTensor");
     requireArgument(buffer, "buffer");
-    *outTensor = max::bufferToDlpackUnversioned(*buffer);
+    *outTensor = max::bufferToDlpackUnversioned(*buffer, stream);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "base/fork.h"
 #include "device/cpu/cpu_device.h"
 #include "device/gpu/gpu_device.h"
+#include "device/gpu/virtual_device.h"
 #include "device/virtual_devices.h"
 
 std::string MaxDevice::displayName() const { return max::concat(label_, ':', id_); }
@@ -38,18 +39,13 @@ namespace {
 
 bool isAcceleratorApi(std::string_view api) { return api == "gpu" || api == "cuda" || api == "hip"; }
 
-[[noreturn]] void failVirtual(std::string_view api, int32_t id, const VirtualDevices& devices) {
-  require(id < devices.count, MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: there are ",
-          devices.count, " virtual ones");
-  fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id < 0 ? 0 : id, " is virtual (", devices.api, ", ",
-       devices.architecture.empty() ? "no architecture set" : devices.architecture,
-       "): it can be compiled for, but cannot run anything");
-}
-
 // Virtual devices stand in front of real ones.
 Ref<MaxDevice> openAccelerator(std::string_view api, int32_t id, const MaxDeviceOptions& options) {
-  if (const VirtualDevices devices = virtualDevices(); devices.matches(api)) failVirtual(api, id, devices);
-  return gpu::openGpu(api, id, options);
+  const VirtualDevices devices = virtualDevices();
+  if (!devices.matches(api)) return gpu::openGpu(api, id, options);
+  require(id < devices.count, MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: there are ",
+          devices.count, " virtual ones");
+  return gpu::openVirtualDevice(devices.api, id < 0 ? 0 : id, devices.architecture);
 }
 
 void requireApi(std::string_view api) {

@@ -2,6 +2,7 @@
 #include "device/dlpack.h"
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -78,6 +79,10 @@ Ref<MaxDevice> deviceOf(const DLDevice& device) {
   }
 }
 
+bool isPinned(const DLDevice& device) {
+  return device.device_type == dlpack::kDeviceCudaHost || device.device_type == dlpack::kDeviceRocmHost;
+}
+
 DLDevice deviceOf(const MaxBuffer& buffer) {
   if (buffer.isHost()) return {dlpack::kDeviceCpu, 0};
   const bool cuda = std::string_view(buffer.device().api()) == "cuda";
@@ -116,22 +121,32 @@ BufferLayout layoutOf(const DLTensor& tensor) {
   return layout;
 }
 
+// The host's default stream has no later work that could wait: the host does.
+void awaitProducer(MaxStream& bound, MaxStream& producer) {
+  if (bound.runsInline())
+    producer.waitUntilIdle();
+  else
+    bound.waitFor(producer);
+}
+
 template <class Managed>
-Ref<MaxBuffer> importTensor(Managed& managed, MaxStream* stream, bool copy, bool readOnly) {
+Ref<MaxBuffer> importTensor(Managed& managed, const DlpackImport& import, bool readOnly) {
   const DLTensor& tensor = managed.dl_tensor;
   BufferLayout layout = layoutOf(tensor);
   layout.readOnly = readOnly;
+  layout.pinned = isPinned(tensor.device);
   Ref<MaxDevice> device = deviceOf(tensor.device);
-  require(!stream || &stream->device() == device.get(), MAX_STATUS_INVALID_ARGUMENT, "DLPack tensor is on ",
-          device->displayName(), ", the stream on another device");
-  MaxStream& bound = stream ? *stream : device->defaultStream();
+  require(!import.stream || &import.stream->device() == device.get(), MAX_STATUS_INVALID_ARGUMENT,
+          "DLPack tensor is on ", device->displayName(), ", the stream on another device");
+  MaxStream& bound = import.stream ? *import.stream : device->defaultStream();
   void* data = tensor.data ? static_cast<char*>(tensor.data) + tensor.byte_offset : nullptr;
   require(data || layout.shape.count() == 0, MAX_STATUS_INVALID_ARGUMENT, "DLPack tensor has no data");
   auto storage = makeRef<DlpackStorage<Managed>>(data, bytesFor(layout.dtype, layout.shape.count()));
   Ref<MaxBuffer> buffer = makeRef<MaxBuffer>(Ref<MaxStream>(&bound), layout, storage, data);
   require(buffer->isContiguous() || !isPacked(layout.dtype), MAX_STATUS_UNIMPLEMENTED, "DLPack tensor of type ", layout,
           " is not contiguous");
-  if (copy || !isAlignedFor(layout.dtype, data)) {
+  if (import.producer) awaitProducer(bound, *import.producer);
+  if (import.copy || !isAlignedFor(layout.dtype, data)) {
     buffer = buffer->clone(bound);
     bound.waitUntilIdle();
   }
@@ -139,17 +154,27 @@ Ref<MaxBuffer> importTensor(Managed& managed, MaxStream* stream, bool copy, bool
   return buffer;
 }
 
-// What an exported tensor keeps: the buffer and the arrays that DLPack points at.
+// What an exported tensor keeps: the buffer, the stream that uses it, and the arrays that DLPack points at.
 template <class Managed>
 struct Export {
   Managed managed{};
+  Ref<MaxStream> consumer;
   Ref<MaxBuffer> buffer;
   int64_t shape[kMaxRank];
   int64_t strides[kMaxRank];
+
+  // The consumer is done with the tensor, but perhaps not the work that it has queued.
+  ~Export() {
+    if (!consumer || !buffer) return;
+    try {
+      consumer->noteUse(buffer->memory());
+    } catch (const std::exception&) {  // a stream that has failed runs nothing any more
+    }
+  }
 };
 
 template <class Managed>
-Managed* exportTensor(const MaxBuffer& buffer) {
+Managed* exportTensor(const MaxBuffer& buffer, MaxStream* consumer) {
   auto exported = std::make_unique<Export<Managed>>();
   std::copy(buffer.shape().begin(), buffer.shape().end(), exported->shape);
   std::copy(buffer.strides().begin(), buffer.strides().end(), exported->strides);
@@ -160,7 +185,11 @@ Managed* exportTensor(const MaxBuffer& buffer) {
   tensor.dtype = typeOf(buffer.dtype());
   tensor.shape = exported->shape;
   tensor.strides = exported->strides;
-  buffer.stream().waitUntilIdle();
+  if (consumer)
+    awaitProducer(*consumer, buffer.stream());
+  else
+    buffer.stream().waitUntilIdle();
+  exported->consumer = Ref<MaxStream>(consumer);
   exported->buffer = Ref<MaxBuffer>(const_cast<MaxBuffer*>(&buffer));
   exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = [](Managed* self) { delete static_cast<Export<Managed>*>(self->manager_ctx); };
@@ -169,29 +198,29 @@ Managed* exportTensor(const MaxBuffer& buffer) {
 
 }  // namespace
 
-Ref<MaxBuffer> bufferFromDlpack(DLManagedTensorVersioned& tensor, MaxStream* stream, bool copy) {
+Ref<MaxBuffer> bufferFromDlpack(DLManagedTensorVersioned& tensor, const DlpackImport& import) {
   require(tensor.version.major == dlpack::kMajorVersion, MAX_STATUS_UNIMPLEMENTED, "DLPack version ",
           tensor.version.major, ".", tensor.version.minor, " is not supported; 1.x is");
   require((tensor.flags & dlpack::kFlagSubbytePadded) == 0, MAX_STATUS_UNIMPLEMENTED,
           "DLPack tensors with padded elements below 8 bits are not supported");
-  return importTensor(tensor, stream, copy, (tensor.flags & dlpack::kFlagReadOnly) != 0);
+  return importTensor(tensor, import, (tensor.flags & dlpack::kFlagReadOnly) != 0);
 }
 
-Ref<MaxBuffer> bufferFromDlpack(DLManagedTensor& tensor, MaxStream* stream, bool copy) {
-  return importTensor(tensor, stream, copy, false);
+Ref<MaxBuffer> bufferFromDlpack(DLManagedTensor& tensor, const DlpackImport& import) {
+  return importTensor(tensor, import, false);
 }
 
-DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer) {
-  auto* tensor = exportTensor<DLManagedTensorVersioned>(buffer);
+DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer, MaxStream* consumer) {
+  auto* tensor = exportTensor<DLManagedTensorVersioned>(buffer, consumer);
   tensor->version = {dlpack::kMajorVersion, dlpack::kMinorVersion};
   tensor->flags = buffer.isReadOnly() ? dlpack::kFlagReadOnly : 0;
   return tensor;
 }
 
-DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer) {
+DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer, MaxStream* consumer) {
   require(!buffer.isReadOnly(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(),
           " is read-only, which a DLPack tensor without a version cannot express");
-  return exportTensor<DLManagedTensor>(buffer);
+  return exportTensor<DLManagedTensor>(buffer, consumer);
 }
 
 }  // namespace max

@@ -6,11 +6,18 @@
 
 namespace max {
 
-// `stream` = NULL: the default stream of the tensor's device. On success the result owns the tensor.
-Ref<MaxBuffer> bufferFromDlpack(DLManagedTensorVersioned& tensor, MaxStream* stream, bool copy);
-Ref<MaxBuffer> bufferFromDlpack(DLManagedTensor& tensor, MaxStream* stream, bool copy);
+struct DlpackImport {
+  MaxStream* stream = nullptr;    // NULL = the default stream of the tensor's device
+  MaxStream* producer = nullptr;  // waited for in the order of `stream`; NULL = the data is there
+  bool copy = false;
+};
 
-DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer);
-DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer);
+// On success the result owns the tensor.
+Ref<MaxBuffer> bufferFromDlpack(DLManagedTensorVersioned& tensor, const DlpackImport& import);
+Ref<MaxBuffer> bufferFromDlpack(DLManagedTensor& tensor, const DlpackImport& import);
+
+// Work on `consumer` finds the data there; NULL = the host waits for it.
+DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer, MaxStream* consumer);
+DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer, MaxStream* consumer);
 
 }  // namespace max

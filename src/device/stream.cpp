@@ -24,6 +24,10 @@ void MaxStream::copyPeer(max::MemoryRange, MaxDevice& targetDevice, max::MemoryR
             sourceDevice.displayName(), " to ", targetDevice.displayName());
 }
 
+void MaxStream::noteUse(const max::Ref<max::Storage>& memory) {
+  if (memory) submit([memory] {});
+}
+
 void MaxStream::waitFor(MaxStream& other) {
   check();
   other.check();

@@ -67,6 +67,8 @@ struct MaxStream : max::RefCounted {
   virtual void fill(max::MemoryRange target, const max::FillPattern& pattern, size_t count) = 0;
   // Host work in stream order. On an inline stream it runs at once and what it throws is thrown here.
   virtual void enqueue(std::unique_ptr<max::StreamTask> task) = 0;
+  // Memory stays until the work is done that is now on the stream, whoever queued it.
+  virtual void noteUse(const max::Ref<max::Storage>& memory);
   virtual void record(MaxEvent& event) = 0;
   virtual void wait(MaxEvent& event) = 0;
   // Later work waits for what is now on `other`.

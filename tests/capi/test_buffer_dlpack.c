@@ -1,40 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
-
-/* DLPack 1.1 in plain C, as the specification writes it. */
-typedef struct {
-  int32_t device_type;
-  int32_t device_id;
-} DLDevice;
-typedef struct {
-  uint8_t code;
-  uint8_t bits;
-  uint16_t lanes;
-} DLDataType;
-typedef struct {
-  void* data;
-  DLDevice device;
-  int32_t ndim;
-  DLDataType dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-} DLTensor;
-typedef struct DLManagedTensor {
-  DLTensor dl_tensor;
-  void* manager_ctx;
-  void (*deleter)(struct DLManagedTensor* self);
-} DLManagedTensor;
-typedef struct DLManagedTensorVersioned {
-  struct {
-    uint32_t major;
-    uint32_t minor;
-  } version;
-  void* manager_ctx;
-  void (*deleter)(struct DLManagedTensorVersioned* self);
-  uint64_t flags;
-  DLTensor dl_tensor;
-} DLManagedTensorVersioned;
+#include "dlpack_declarations.h"
 
 static void count_versioned(DLManagedTensorVersioned* self) { ++*(int*)self->manager_ctx; }
 static void count_unversioned(DLManagedTensor* self) { ++*(int*)self->manager_ctx; }
@@ -121,11 +87,11 @@ static void test_read_only_flag(void** state) {
   CHECK(maxBufferFromDlpack(&managed, NULL, &buffer));
   CHECK_FAILS(maxBufferFill(buffer, "x", 1, NULL), MAX_STATUS_FAILED_PRECONDITION, "read-only");
   DLManagedTensorVersioned* exported = NULL;
-  CHECK(maxBufferToDlpack(buffer, &exported));
+  CHECK(maxBufferToDlpack(buffer, NULL, &exported));
   assert_int_equal(exported->flags, 1);
   exported->deleter(exported);
   DLManagedTensor* unversioned = NULL;
-  CHECK_FAILS(maxBufferToDlpackUnversioned(buffer, &unversioned), MAX_STATUS_FAILED_PRECONDITION, "read-only");
+  CHECK_FAILS(maxBufferToDlpackUnversioned(buffer, NULL, &unversioned), MAX_STATUS_FAILED_PRECONDITION, "read-only");
   assert_null(unversioned);
   maxBufferRelease(buffer);
   assert_int_equal(deleted, 1);
@@ -140,9 +106,9 @@ static void test_export_keeps_the_memory(void** state) {
                        (const int64_t[]){1, MAX_SLICE_OMITTED}, (const int64_t[]){3, MAX_SLICE_OMITTED},
                        (const int64_t[]){1, -2}, 2, &view));
   DLManagedTensorVersioned* exported = NULL;
-  CHECK(maxBufferToDlpack(view, &exported));
+  CHECK(maxBufferToDlpack(view, NULL, &exported));
   DLManagedTensor* unversioned = NULL;
-  CHECK(maxBufferToDlpackUnversioned(view, &unversioned));
+  CHECK(maxBufferToDlpackUnversioned(view, NULL, &unversioned));
   maxBufferRelease(view);
   maxBufferRelease(buffer);
   maxDeviceRelease(device);
@@ -208,7 +174,7 @@ static void test_every_dtype_goes_out_and_in(void** state) {
   for (size_t i = 0; i < COUNT_OF(types); ++i) {
     MaxBuffer* buffer = new_buffer(device, types[i].dtype, 1, (const int64_t[]){7});
     DLManagedTensorVersioned* exported = NULL;
-    CHECK(maxBufferToDlpack(buffer, &exported));
+    CHECK(maxBufferToDlpack(buffer, NULL, &exported));
     assert_int_equal(exported->dl_tensor.dtype.code, types[i].code);
     assert_int_equal(exported->dl_tensor.dtype.bits, maxDTypeGetBits(types[i].dtype));
     MaxBuffer* back = NULL;
@@ -281,7 +247,7 @@ static void test_import_refuses(void** state) {
   CHECK_FAILS(maxBufferFromDlpackUnversioned(NULL, NULL, &buffer), MAX_STATUS_INVALID_ARGUMENT, "'tensor'");
   CHECK_FAILS(maxBufferFromDlpack(&bad, NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "'outBuffer'");
   DLManagedTensorVersioned* exported = NULL;
-  CHECK_FAILS(maxBufferToDlpack(NULL, &exported), MAX_STATUS_INVALID_ARGUMENT, "'buffer'");
+  CHECK_FAILS(maxBufferToDlpack(NULL, NULL, &exported), MAX_STATUS_INVALID_ARGUMENT, "'buffer'");
 }
 
 int main(void) {

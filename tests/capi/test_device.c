@@ -263,6 +263,50 @@ static void test_scan(void** state) {
   CHECK_FAILS(maxDeviceGetScanned(-1, &label, &id), MAX_STATUS_OUT_OF_RANGE, "-1");
 }
 
+/* It has a name, and all that would run there says why it cannot. */
+static void check_virtual_device(MaxDevice* device) {
+  const char* const reason = "gpu:1 is virtual (hip, gfx942)";
+  const char* text = NULL;
+  int32_t number = -1;
+  CHECK(maxDeviceGetApi(device, &text));
+  assert_string_equal(text, "hip");
+  CHECK(maxDeviceGetName(device, &text));
+  assert_string_equal(text, "virtual gfx942");
+  CHECK(maxDeviceGetArchitectureName(device, &text));
+  assert_string_equal(text, "gfx942");
+  CHECK(maxDeviceGetId(device, &number));
+  assert_int_equal(number, 1);
+  CHECK(maxDeviceIsHost(device, &number));
+  assert_int_equal(number, 0);
+  CHECK(maxDeviceIsCompatible(device, &number));
+  assert_int_equal(number, 0);
+  CHECK(maxDeviceCanAccess(device, device, &number));
+  assert_int_equal(number, 1);
+  MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
+  CHECK(maxDeviceGetStats(device, &stats));
+  assert_int_equal(stats.validMask, 0);
+  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceTrim(device));
+
+  MaxStream* stream = NULL;
+  MaxEvent* event = NULL;
+  MaxBuffer* buffer = NULL;
+  void* pointer = NULL;
+  int64_t value = 0;
+  uint64_t free_bytes = 0;
+  CHECK_FAILS(maxDeviceGetAttribute(device, MAX_DEVICE_ATTRIBUTE_WARP_SIZE, &value), MAX_STATUS_UNAVAILABLE, reason);
+  CHECK_FAILS(maxDeviceGetDriverVersion(device, &value), MAX_STATUS_UNAVAILABLE, reason);
+  CHECK_FAILS(maxDeviceGetMemoryInfo(device, &free_bytes, &free_bytes), MAX_STATUS_UNAVAILABLE, reason);
+  CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_FLOAT32, 0, NULL, NULL, &buffer), MAX_STATUS_UNAVAILABLE, reason);
+  CHECK_FAILS(maxHostAllocate(device, 8, &pointer), MAX_STATUS_UNAVAILABLE, reason);
+  CHECK_FAILS(maxHostFree(device, &value), MAX_STATUS_INVALID_ARGUMENT, "gpu:1");
+  CHECK_FAILS(maxStreamCreate(device, NULL, &stream), MAX_STATUS_UNAVAILABLE, reason);
+  CHECK_FAILS(maxEventCreate(device, NULL, &event), MAX_STATUS_UNAVAILABLE, reason);
+  CHECK(maxDeviceGetDefaultStream(device, &stream));
+  CHECK(maxStreamSynchronize(stream));
+  CHECK_FAILS(maxStreamGetNative(stream, &pointer), MAX_STATUS_UNAVAILABLE, reason);
+}
+
 static void test_virtual_devices(void** state) {
   (void)state;
   const char* text = "unset";
@@ -275,6 +319,8 @@ static void test_virtual_devices(void** state) {
 
   CHECK(maxVirtualDeviceSetCount(2));
   CHECK(maxVirtualDeviceSetApi("hip"));
+  MaxDevice* device = NULL;
+  CHECK_FAILS(maxDeviceCreate("hip", 1, NULL, &device), MAX_STATUS_FAILED_PRECONDITION, "no architecture");
   CHECK(maxVirtualDeviceSetArchitectureName("gfx942"));
   int32_t count = 0;
   CHECK(maxVirtualDeviceGetCount(&count));
@@ -295,9 +341,14 @@ static void test_virtual_devices(void** state) {
   CHECK(maxDeviceGetScanned(1, &text, &id));
   assert_string_equal(text, "gpu");
   assert_int_equal(id, 1);
-  MaxDevice* device = NULL;
-  CHECK_FAILS(maxDeviceCreate("hip", 1, NULL, &device), MAX_STATUS_UNAVAILABLE, "hip:1 is virtual (hip, gfx942)");
   CHECK_FAILS(maxDeviceCreate("hip", 2, NULL, &device), MAX_STATUS_UNAVAILABLE, "hip:2 is not available");
+  CHECK(maxDeviceCreate("gpu", 1, NULL, &device));
+  check_virtual_device(device);
+  MaxDevice* same = NULL;
+  CHECK(maxDeviceCreate("hip", 1, NULL, &same));
+  assert_ptr_equal(same, device);
+  maxDeviceRelease(same);
+  maxDeviceRelease(device);
   CHECK(maxVirtualDeviceSetCount(0));
   CHECK(maxVirtualDeviceSetApi("cuda"));
 }

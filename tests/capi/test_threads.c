@@ -80,7 +80,7 @@ static void* use_buffer(void* argument) {
     EXPECT(shared, maxBufferRead(copy, (const int64_t[]){3}, 1, &value, sizeof value));
     if (value != row * 100 + 3) ++shared->failures;
     struct DLManagedTensorVersioned* exported = NULL;
-    EXPECT(shared, maxBufferToDlpack(shared->buffer, &exported));
+    EXPECT(shared, maxBufferToDlpack(shared->buffer, NULL, &exported));
     EXPECT(shared, maxBufferFromDlpack(exported, NULL, &view)); /* which calls the deleter */
     maxBufferRelease(view);
     maxBufferRelease(copy);

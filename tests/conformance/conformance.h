@@ -88,6 +88,10 @@ void test_limit_holds(void** state);
 void test_trim_gives_memory_back(void** state);
 void test_out_of_device_memory(void** state);
 void test_threads(void** state);
+void test_dlpack_names_the_device(void** state);
+void test_dlpack_export_to_a_stream(void** state);
+void test_dlpack_import_from_a_stream(void** state);
+void test_dlpack_of_other_devices(void** state);
 /* Random copies, fills and waits on several streams, compared with the same program run in order on the host. */
 void test_random_programs(void** state);
 void test_random_programs_on_two_devices(void** state);

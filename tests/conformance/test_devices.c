@@ -290,6 +290,10 @@ int main(int argc, char** argv) {
       TEST(test_trim_gives_memory_back),
       TEST(test_out_of_device_memory),
       TEST(test_threads),
+      TEST(test_dlpack_names_the_device),
+      TEST(test_dlpack_export_to_a_stream),
+      TEST(test_dlpack_import_from_a_stream),
+      TEST(test_dlpack_of_other_devices),
       TEST(test_random_programs),
       TEST(test_random_programs_on_two_devices),
   };

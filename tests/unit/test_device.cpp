@@ -161,7 +161,7 @@ TEST_F(DeviceTest, MappingGoesThroughAStagingBlock) {
 
 TEST_F(DeviceTest, DlpackNamesTheDevice) {
   const Ref<MaxBuffer> there = counting();
-  DLManagedTensorVersioned* tensor = bufferToDlpack(*there);
+  DLManagedTensorVersioned* tensor = bufferToDlpack(*there, nullptr);
   EXPECT_EQ(tensor->dl_tensor.device.device_type, dlpack::kDeviceCuda);
   EXPECT_EQ(tensor->dl_tensor.device.device_id, 3);
   tensor->deleter(tensor);

@@ -44,15 +44,14 @@ class GpuStream final : public MaxStream {
   void copyStrided(const StridedCopy& copy) override;
   void fill(MemoryRange target, const FillPattern& pattern, size_t count) override;
   void enqueue(std::unique_ptr<StreamTask> task) override;
+  void noteUse(const Ref<Storage>& memory) override;
   void record(MaxEvent& event) override;
   void wait(MaxEvent& event) override;
 
   const Context& context() const;
   OrderedStream& ordered() const { return *ordered_; }
   const Ref<HostQueue>& hostQueue() const { return hostQueue_; }
-  // To be called after work that uses memory was queued: it stays until the work is done.
-  void noteUse(const Ref<Storage>& memory);
-  // The same for any object.
+  // As noteUse, for any object.
   void keepUntilDone(Ref<const RefCounted> object);
 
  private:
