@@ -77,11 +77,36 @@ Ref<OrderedStream> StreamTable::open(Ref<EventPool> events, void* native) {
   return stream;
 }
 
+// A mark that cannot be waited for belongs to a device that fails; nothing will use its memory again.
+void StreamTable::finish(const EventSource& device) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (Slot& slot : slots_)
+    std::erase_if(slot.closed, [&](const Ref<StreamMark>& mark) {
+      if (!mark->isOf(device)) return false;
+      try {
+        mark->wait();
+      } catch (const std::exception&) {
+      }
+      return true;
+    });
+}
+
+void StreamTable::collect(Slot& slot) noexcept {
+  std::erase_if(slot.closed, [](const Ref<StreamMark>& mark) {
+    try {
+      return mark->isDone();
+    } catch (const std::exception&) {
+      return false;
+    }
+  });
+}
+
 // A stream that cannot be marked belongs to a device that is lost, and what it used is lost too.
 void StreamTable::close(OrderedStream& stream) noexcept {
   const std::lock_guard lock(mutex_);
   Slot& slot = slots_[stream.slot_];
   std::erase(slot.open, &stream);
+  collect(slot);
   try {
     stream.last_ = makeRef<StreamMark>(stream.events_, stream.native_);
     slot.closed.push_back(stream.last_);

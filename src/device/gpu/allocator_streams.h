@@ -56,6 +56,7 @@ class StreamMark final : public RefCounted {
   bool isDone();
   void wait();
   void makeStreamWait(void* stream);
+  bool isOf(const EventSource& device) const { return &events_->source() == &device; }
 
  private:
   Ref<EventPool> events_;
@@ -117,6 +118,8 @@ class StreamTable final : public RefCounted {
   void close(OrderedStream& stream) noexcept;
   // Marks the present work of all streams in the slots of `bits`.
   void mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks);
+  // Forgets a device whose streams are all gone, after their work.
+  void finish(const EventSource& device) noexcept;
 
  private:
   static constexpr uint32_t kSlots = 64;
@@ -124,6 +127,9 @@ class StreamTable final : public RefCounted {
     std::vector<OrderedStream*> open;
     std::vector<Ref<StreamMark>> closed;  // last marks of streams that are gone
   };
+
+  // Forgets streams that are gone and whose work is done.
+  static void collect(Slot& slot) noexcept;
 
   std::mutex mutex_;
   Slot slots_[kSlots];

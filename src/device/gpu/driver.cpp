@@ -197,6 +197,7 @@ void Context::note(const char* function, int error) const noexcept {
 
 void Context::fail(const char* function, int error) const {
   note(function, error);
+  if (isFatal(error)) check();
   max::fail(statusOf(error), function, ": ", driver_.errorName(error), " on ", displayName_);
 }
 

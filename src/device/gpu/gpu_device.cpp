@@ -7,6 +7,7 @@
 #include "device/gpu/attributes.h"
 #include "device/gpu/gpu_event.h"
 #include "device/gpu/memory_source.h"
+#include "device/gpu/stats.h"
 
 namespace max::gpu {
 
@@ -43,6 +44,7 @@ GpuDevice::GpuDevice(Ref<Context> context, const MaxDeviceOptions& options)
       context_(std::move(context)),
       name_(deviceName(context_->driver(), context_->device())),
       architecture_(architectureOf(context_->driver(), context_->device())),
+      busId_(busIdOf(context_->driver(), context_->device())),
       events_(makeRef<DriverEvents>(context_)),
       memory_(makeRef<CachingAllocator>(makeRef<DeviceMemory>(context_), events_, streamTableOf(context_->api()),
                                         memoryOptions(*context_, options))),
@@ -57,10 +59,10 @@ bool GpuDevice::isCompatible() const { return gpu::isCompatible(context_->driver
 
 bool GpuDevice::canAccess(const MaxDevice& peer) const {
   if (&peer == this) return true;
-  if (std::strcmp(peer.api(), api()) != 0) return false;
+  const auto* other = dynamic_cast<const GpuDevice*>(&peer);
+  if (!other || other->context().api() != context_->api()) return false;
   int can = 0;
-  const Context& other = static_cast<const GpuDevice&>(peer).context();
-  context_->call(context_->driver().deviceCanAccessPeer, &can, context_->device(), other.device());
+  context_->call(context_->driver().deviceCanAccessPeer, &can, context_->device(), other->context().device());
   return can != 0;
 }
 
@@ -95,6 +97,7 @@ MaxDeviceStats GpuDevice::stats() const {
   stats.memoryLimit = memory.limit;
   stats.validMask = MAX_DEVICE_STATS_FREE_MEMORY | MAX_DEVICE_STATS_TOTAL_MEMORY | MAX_DEVICE_STATS_ALLOCATED_MEMORY |
                     MAX_DEVICE_STATS_PEAK_ALLOCATED_MEMORY | MAX_DEVICE_STATS_MEMORY_LIMIT;
+  addTelemetry(context_->api(), busId_, stats);
   return stats;
 }
 
@@ -201,11 +204,14 @@ void GpuDevice::destroy(void* pointer) noexcept {
   auto* device = static_cast<GpuDevice*>(pointer);
   // What the driver knows of belongs to the parent process, and locks may be held for ever.
   if (isCutOffByFork()) return addLiveObjects(-1);
-  device->context_->tryCall(device->context_->driver().deviceSynchronize);
-  if (device->context_->isLost())
+  const Ref<Context> context = device->context_;
+  context->tryCall(context->driver().deviceSynchronize);
+  if (context->isLost())
     for (const Ref<HostQueue>& queue : device->hostQueues_) queue->abandon();
   device->inFlight_.clear();
+  const Ref<EventSource> events = device->events_;
   delete device;
+  streamTableOf(context->api())->finish(*events);
 }
 
 }  // namespace max::gpu

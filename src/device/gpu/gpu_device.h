@@ -56,6 +56,7 @@ class GpuDevice final : public MaxDevice {
   Ref<Context> context_;
   std::string name_;
   std::string architecture_;
+  std::string busId_;
   Ref<EventSource> events_;
   Ref<CachingAllocator> memory_;
   Ref<CachingAllocator> pinned_;

@@ -38,6 +38,8 @@ NativeStream::NativeStream(const Context& context, int32_t priority) : context_(
 }
 
 NativeStream::~NativeStream() {
+  // Of a device that only seems to be lost, work may still use memory that is given back now.
+  if (context_.isLost()) context_.tryCall(context_.driver().streamSynchronize, handle_);
   if (isOwned_) context_.tryCall(context_.driver().streamDestroy, handle_);
 }
 

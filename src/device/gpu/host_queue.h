@@ -49,8 +49,6 @@ class HostQueue final : public RefCounted {
   std::optional<Error> failure_;
 };
 
-// Whether this thread runs host work of a stream, so that waiting for a device may never end.
-bool isInHostFunction();
 // Calls `function(argument)` after the host function that this thread runs has returned.
 void afterHostFunction(void (*function)(void*), void* argument);
 

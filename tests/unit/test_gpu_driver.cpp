@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the device layer for accelerators that need no driver; and what is said of drivers that are of no use.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "device/cpu/cpu_memory.h"
+#include "device/device.h"
+#include "device/gpu/driver.h"
+#include "device/gpu/host_queue.h"
+#include "device/gpu/library.h"
+#include "device/gpu/strided_plan.h"
+
+namespace max::gpu {
+namespace {
+
+constexpr int64_t kSpace = 4096;  // bytes on each side of the middle that copies may reach
+
+struct RandomCopy {
+  std::vector<unsigned char> target = std::vector<unsigned char>(2 * kSpace, 0);
+  std::vector<unsigned char> source = std::vector<unsigned char>(2 * kSpace);
+  StridedCopy copy;
+};
+
+// Strides of a dense array with its dimensions in any order, some of them backwards, with gaps.
+Shape randomStrides(const Shape& shape, size_t elementSize, std::mt19937& random) {
+  std::vector<int> order;
+  for (int i = 0; i < shape.rank(); ++i) order.push_back(i);
+  std::shuffle(order.begin(), order.end(), random);
+  Shape strides = shape;
+  auto step = static_cast<int64_t>(elementSize);
+  for (const int axis : order) {
+    strides[axis] = random() % 4 == 0 ? -step : step;
+    step *= shape[axis] + static_cast<int64_t>(random() % 3 == 0);
+  }
+  return strides;
+}
+
+RandomCopy randomCopy(std::mt19937& random) {
+  RandomCopy made;
+  constexpr size_t kSizes[] = {1, 2, 4, 8, 16};
+  made.copy.elementSize = kSizes[random() % 5];
+  for (auto rank = random() % 5; rank > 0; --rank) made.copy.shape.push(1 + static_cast<int64_t>(random() % 3));
+  made.copy.targetStrides = randomStrides(made.copy.shape, made.copy.elementSize, random);
+  made.copy.sourceStrides = randomStrides(made.copy.shape, made.copy.elementSize, random);
+  for (unsigned char& byte : made.source) byte = static_cast<unsigned char>(random());
+  made.copy.source.data = made.source.data() + kSpace;
+  return made;
+}
+
+void runPlan(const StridedPlan& plan, unsigned char* target, const unsigned char* source) {
+  plan.forEach([&](int64_t to, int64_t from) {
+    for (size_t row = 0; row < plan.height; ++row)
+      std::memcpy(target + to + static_cast<int64_t>(row * plan.targetPitch),
+                  source + from + static_cast<int64_t>(row * plan.sourcePitch), plan.width);
+  });
+}
+
+TEST(StridedPlan, CopiesWhatTheHostCopies) {
+  std::mt19937 random(20);
+  for (int i = 0; i < 1000; ++i) {
+    RandomCopy made = randomCopy(random);
+    std::vector<unsigned char> expected = made.target;
+    made.copy.target.data = expected.data() + kSpace;
+    copyStridedOnHost(made.copy);
+    const StridedPlan plan = StridedPlan::of(made.copy);
+    if (plan.height > 1) {
+      EXPECT_GE(plan.targetPitch, plan.width);
+      EXPECT_GE(plan.sourcePitch, plan.width);
+    }
+    runPlan(plan, made.target.data() + kSpace, made.source.data() + kSpace);
+    ASSERT_EQ(made.target, expected) << "copy " << i;
+  }
+}
+
+StridedCopy copyOf(const Shape& shape, const Shape& target, const Shape& source) {
+  StridedCopy copy;
+  copy.elementSize = 4;
+  copy.shape = shape;
+  copy.targetStrides = target;
+  copy.sourceStrides = source;
+  return copy;
+}
+
+TEST(StridedPlan, AnInnerWindowIsOneRectangle) {
+  const StridedPlan plan = StridedPlan::of(copyOf(Shape({2, 3, 5}), Shape({60, 20, 4}), Shape({120, 40, 4})));
+  EXPECT_EQ(plan.width, 20u);
+  EXPECT_EQ(plan.height, 6u);
+  EXPECT_EQ(plan.sourcePitch, 40u);
+  EXPECT_TRUE(plan.outer.empty());
+}
+
+TEST(StridedPlan, BothSidesBackwardsAreOneRow) {
+  const StridedPlan plan = StridedPlan::of(copyOf(Shape({1000}), Shape({-4}), Shape({-4})));
+  EXPECT_EQ(plan.width, 4000u);
+  EXPECT_EQ(plan.height, 1u);
+  EXPECT_EQ(plan.targetStart, -3996);
+}
+
+TEST(Library, SaysWhatWasTried) {
+  const char* const names[] = {"libmax-not-there.so.1", "libmax-not-there.so"};
+  const Library library("MAX_TEST_LIBRARY", names);
+  EXPECT_FALSE(library.isOpen());
+  EXPECT_EQ(library.symbol("cuInit"), nullptr);
+  for (const char* name : names) EXPECT_NE(library.problem().find(name), std::string::npos) << library.problem();
+  EXPECT_NE(library.problem().find("MAX_TEST_LIBRARY"), std::string::npos);
+}
+
+template <class Function>
+std::string errorOf(MaxStatus status, Function&& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), status) << error.message();
+    return error.message();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+TEST(Driver, LibrariesOfNoUseAreNamed) {
+  EXPECT_EQ(deviceCount("gpu"), 0);
+  const std::string missing = errorOf(MAX_STATUS_UNAVAILABLE, [] { openDevice("cuda", 0); });
+  EXPECT_NE(missing.find("/nowhere/libcuda.so"), std::string::npos) << missing;
+  EXPECT_NE(missing.find("MAX_CUDA_LIBRARY"), std::string::npos) << missing;
+  // The C library is no driver.
+  const std::string other = errorOf(MAX_STATUS_UNAVAILABLE, [] { openDevice("hip", 1); });
+  EXPECT_NE(other.find("'libc.so.6' lacks hipInit"), std::string::npos) << other;
+  const std::string any = errorOf(MAX_STATUS_UNAVAILABLE, [] { openDevice("gpu", -1); });
+  EXPECT_NE(any.find("cuda: "), std::string::npos) << any;
+  EXPECT_NE(any.find("hip: "), std::string::npos) << any;
+}
+
+// What a driver does with host functions.
+void callAsDriver(HostQueue& queue, std::unique_ptr<StreamTask> task) { HostQueue::run(queue.add(std::move(task))); }
+
+class StatusTask final : public StreamTask {
+ public:
+  explicit StatusTask(MaxStatus& seen) : seen_(seen) {}
+  void run(MaxStatus earlier) override { seen_ = earlier; }
+  bool runsAfterFailure() const override { return true; }
+
+ private:
+  MaxStatus& seen_;
+};
+
+template <class Function>
+std::unique_ptr<StreamTask> taskOf(Function function) {
+  return std::make_unique<FunctionTask<Function>>(std::move(function));
+}
+
+TEST(HostQueue, AFailureStaysUntilItIsReturnedOnce) {
+  const Ref<HostQueue> queue = makeRef<HostQueue>();
+  callAsDriver(*queue, taskOf([] { fail(MAX_STATUS_DATA_LOSS, "lost it"); }));
+  bool ran = false;
+  callAsDriver(*queue, taskOf([&] { ran = true; }));
+  EXPECT_FALSE(ran);
+  MaxStatus seen = MAX_STATUS_OK;
+  callAsDriver(*queue, std::make_unique<StatusTask>(seen));
+  EXPECT_EQ(seen, MAX_STATUS_DATA_LOSS);
+  EXPECT_EQ(errorOf(MAX_STATUS_DATA_LOSS, [&] { queue->check(); }), "lost it");
+  EXPECT_EQ(errorOf(MAX_STATUS_DATA_LOSS, [&] { queue->throwFailureOnce(); }), "lost it");
+  queue->check();
+}
+
+TEST(HostQueue, WorkOfALostDeviceIsStillDone) {
+  const Ref<HostQueue> queue = makeRef<HostQueue>();
+  MaxStatus seen = MAX_STATUS_OK;
+  void* late = queue->add(std::make_unique<StatusTask>(seen));
+  void* refused = queue->add(taskOf([] { ADD_FAILURE() << "the driver has refused this"; }));
+  queue->cancel(refused);
+  queue->abandon();
+  EXPECT_EQ(seen, MAX_STATUS_UNAVAILABLE);
+  seen = MAX_STATUS_OK;
+  HostQueue::run(late);  // a driver that calls after all
+  EXPECT_EQ(seen, MAX_STATUS_OK);
+  EXPECT_TRUE(queue->isEmpty());
+}
+
+TEST(HostQueue, WhatWaitsForTheDriverComesAfterTheFunction) {
+  const Ref<HostQueue> queue = makeRef<HostQueue>();
+  std::atomic<int> calls{0};
+  callAsDriver(*queue, taskOf([&] {
+    EXPECT_TRUE(queue->isRunningHere());
+    afterHostFunction([](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &calls);
+    EXPECT_EQ(calls, 0);
+  }));
+  while (calls == 0) std::this_thread::yield();
+  EXPECT_FALSE(queue->isRunningHere());
+  afterHostFunction([](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &calls);
+  EXPECT_EQ(calls, 2);  // at once: no function is running here
+}
+
+}  // namespace
+}  // namespace max::gpu
+
+int main(int argc, char** argv) {
+  setenv("MAX_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);
+  setenv("MAX_HIP_LIBRARY", "libc.so.6", 1);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
