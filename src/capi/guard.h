@@ -5,11 +5,14 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/logged_error.h"
 
 namespace max::capi {
 
 // Stores the message of this thread's failed call; never allocates for RESOURCE_EXHAUSTED without text.
 MaxStatus reportError(MaxStatus status, const char* message) noexcept;
+// The log keeps its lines.
+MaxStatus reportError(const LoggedError& error) noexcept;
 MaxStatus reportOutOfMemory() noexcept;
 
 template <class Function>
@@ -17,6 +20,8 @@ MaxStatus guard(Function&& function) noexcept {
   try {
     function();
     return MAX_STATUS_OK;
+  } catch (const LoggedError& error) {
+    return reportError(error);
   } catch (const Error& error) {
     return reportError(error.status(), error.message().c_str());
   } catch (const std::bad_alloc&) {

@@ -43,6 +43,22 @@ struct CompileOptions : ModelOptions {
   std::string output;
 };
 
+// Their operators are known from then on.
+void loadExtensions(const std::vector<std::string>& files);
+
+struct CompileKernelOptions {
+  std::string source;
+  std::string target;  // cpu, cpu:x86-64-v3, cuda:sm_90, hip:gfx90a
+  std::string artifact = "code";
+  std::string output;                // empty = standard output, for text
+  std::vector<std::string> defines;  // NAME or NAME=VALUE
+  std::vector<std::string> headers;  // NAME=FILE
+  std::vector<std::string> flags;
+  int registers = 0;  // 0 = the compiler's choice
+  bool fastMath = false;
+  bool lineInfo = false;
+};
+
 void listDevices(bool json);
 void showInfo(const std::string& model, bool json);
 void runModel(const RunOptions& options);
@@ -50,6 +66,7 @@ void benchModel(const BenchOptions& options);
 void profileModel(const ProfileOptions& options);
 void drawModel(const GraphOptions& options);
 void compileModel(const CompileOptions& options);
+void compileKernel(const CompileKernelOptions& options);
 void runDemo();
 
 }  // namespace max::cli

@@ -4,13 +4,19 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace max::cli {
 
-// "STATUS_NAME: message", for exit status 1.
+// "STATUS_NAME: message", for exit status 1. A compiler's log follows on lines of its own.
 class Failure : public std::runtime_error {
  public:
-  Failure(const std::string& status, const std::string& message) : std::runtime_error(status + ": " + message) {}
+  Failure(const std::string& status, const std::string& message, std::string log = {})
+      : std::runtime_error(status + ": " + message), log_(std::move(log)) {}
+  const std::string& log() const { return log_; }
+
+ private:
+  std::string log_;
 };
 
 // Names the argument that is wrong, for exit status 2.

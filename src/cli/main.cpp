@@ -43,10 +43,32 @@ struct Options {
   RunOptions run;
   BenchOptions bench;
   CompileOptions compile;
+  CompileKernelOptions compileKernel;
   ProfileOptions profile;
   GraphOptions graph;
+  std::vector<std::string> extensions;
   std::function<void()> action;
 };
+
+void addCompileKernel(CLI::App& app, Options& all) {
+  CompileKernelOptions& options = all.compileKernel;
+  CLI::App* command = app.add_subcommand("compile-kernel", "Compiles a kernel for a chip that need not be here");
+  command->add_option("FILE", options.source, "Kernels in CUDA's dialect of C++")->required();
+  command->add_option("--target", options.target, "cuda:sm_90, hip:gfx90a, cpu or cpu:ARCH")->required();
+  command->add_option("--artifact", options.artifact, "code (or object): for the chip; ptx, cubin, asm, llvm")
+      ->check(CLI::IsMember({"code", "object", "ptx", "cubin", "asm", "llvm"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", options.output, "FILE; otherwise text goes to standard output");
+  command->add_option("-D,--define", options.defines, "NAME or NAME=VALUE: a macro (repeatable)")->take_all();
+  command->add_option("--header", options.headers, "NAME=FILE: what #include \"NAME\" means (repeatable)")->take_all();
+  command->add_option("--flag", options.flags, "An option of the compiler itself: --flag=OPTION (repeatable)")
+      ->take_all();
+  command->add_option("--registers", options.registers, "Most registers of a thread; 0 = the compiler's choice")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--fast-math", options.fastMath, "Faster and less exact arithmetic");
+  command->add_flag("--line-info", options.lineInfo, "Line numbers for profilers and debuggers");
+  command->callback([&all] { all.action = [&all] { compileKernel(all.compileKernel); }; });
+}
 
 void addCommands(CLI::App& app, Options& options) {
   CLI::App* devices = app.add_subcommand("devices", "Lists the devices");
@@ -94,15 +116,23 @@ void addCommands(CLI::App& app, Options& options) {
   addJson(compile, options.compile.json);
   compile->callback([&] { options.action = [&] { compileModel(options.compile); }; });
 
+  for (CLI::App* command : {info, run, bench, profile, graph, compile})
+    command
+        ->add_option("--extension", options.extensions, "FILE: a library with operators that models use (repeatable)")
+        ->take_all();
+
+  addCompileKernel(app, options);
+
   CLI::App* demo = app.add_subcommand("demo", "Classifies held-out handwritten digits with the bundled model");
   demo->callback([&] { options.action = [] { runDemo(); }; });
 }
 
-// Exactly one line, whatever the message holds.
-int fail(int code, std::string message) {
+// Exactly one line, whatever the message holds; then the log, if there is one.
+int fail(int code, std::string message, const std::string& log = {}) {
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
   std::fprintf(stderr, "max: error: %s\n", message.c_str());
+  if (!log.empty()) std::fprintf(stderr, "%s\n", log.c_str());
   return code;
 }
 
@@ -120,6 +150,7 @@ int runCommand(int argc, char** argv) {
     return fail(kWrongUsage, std::string("INVALID_ARGUMENT: ") + error.what());
   }
   if (!options.action) throw UsageError("COMMAND is missing; max --help lists them");
+  loadExtensions(options.extensions);
   options.action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
     throw Failure("UNAVAILABLE", "Standard output cannot be written");
@@ -135,7 +166,7 @@ int main(int argc, char** argv) {
   } catch (const max::cli::UsageError& error) {
     return max::cli::fail(max::cli::kWrongUsage, error.what());
   } catch (const max::cli::Failure& error) {
-    return max::cli::fail(max::cli::kFailed, error.what());
+    return max::cli::fail(max::cli::kFailed, error.what(), error.log());
   } catch (const std::bad_alloc&) {
     return max::cli::fail(max::cli::kFailed, "RESOURCE_EXHAUSTED: Out of memory");
   } catch (const std::exception& error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/compiler.h"
 
-#include "base/error.h"
+#include "base/logged_error.h"
 
 namespace max {
 
@@ -35,7 +35,7 @@ std::string_view firstError(std::string_view log) {
 
 void failCompilation(const std::string& name, const std::string& log) {
   if (log.empty()) invalidArgument(name, " does not compile; the compiler says nothing");
-  invalidArgument(name, " does not compile: ", firstError(log), '\n', log);
+  throw LoggedError(MAX_STATUS_INVALID_ARGUMENT, concat(name, " does not compile: ", firstError(log)), log);
 }
 
 const char* artifactName(MaxArtifactKind kind) {

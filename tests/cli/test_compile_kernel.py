@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""max compile-kernel with the vendors' own compilers, of several versions, for chips that are not here."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND = os.environ.get("MAX_COMMAND", str(ROOT / "build/bin/max"))
+SOURCE = """\
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+#ifndef SCALE
+#define SCALE 2
+#endif
+__constant__ float table[4];
+extern "C" __global__ void add(const float* a, const __half* b, __nv_bfloat16* c, int64_t n) {
+  __shared__ float tile[64];
+  const int i = threadIdx.x + blockIdx.x * blockDim.x;
+  tile[threadIdx.x & 63] = a[i] * SCALE + table[i & 3];
+  __syncthreads();
+  float x = tile[(threadIdx.x + 1) & 63] + __half2float(b[i]);
+  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffu, x, step);
+  if (i < n) c[i] = __float2bfloat16(x);
+}
+"""
+ELF = b"\x7fELF"
+
+
+def nvrtc_libraries():
+    """Those that the tests' Python packages hold, oldest first; else the system's."""
+    found = pathlib.Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*")
+    return sorted(map(str, found), key=lambda path: float(path.split(".so.")[1])) or ["libnvrtc.so"]
+
+
+class CompileKernel(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.cache = self.folder / "cache"
+        self.source = self.folder / "add.cu"
+        self.source.write_text(SOURCE)
+
+    def run_command(self, *arguments, **environment):
+        environment = {"MAX_CACHE_DIR": str(self.cache), **environment}
+        return subprocess.run([COMMAND, "compile-kernel", *map(str, arguments)], capture_output=True,
+                              stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+
+    def compile(self, target, artifact, *arguments, **environment):
+        """The artifact's bytes; skips the test where the compiler is not installed."""
+        output = self.folder / "output"
+        output.unlink(missing_ok=True)
+        done = self.run_command(self.source, "--target", target, "--artifact", artifact, "--output", output,
+                                *arguments, **environment)
+        if b"UNAVAILABLE" in done.stderr:
+            self.skipTest(done.stderr.decode())
+        self.assertEqual((done.returncode, done.stdout), (0, b""), (target, artifact, done.stderr.decode()))
+        return output.read_bytes()
+
+    def fail_with(self, code, status, *arguments, mentions=(), **environment):
+        done = self.run_command(*arguments, **environment)
+        if b"UNAVAILABLE" in done.stderr and status != "UNAVAILABLE":
+            self.skipTest(done.stderr.decode())
+        lines = done.stderr.decode().splitlines()
+        self.assertEqual((done.returncode, done.stdout), (code, b""), lines)
+        self.assertTrue(lines[0].startswith(f"max: error: {status}: "), lines)
+        for word in mentions:
+            self.assertIn(word, lines[0])
+        return lines
+
+    def test_cuda_of_all_versions(self):
+        for library in nvrtc_libraries():
+            for chip in ("sm_80", "sm_90"):
+                with self.subTest(library=library, chip=chip):
+                    ptx = self.compile(f"cuda:{chip}", "ptx", MAX_NVRTC_LIBRARY=library).decode()
+                    self.assertRegex(ptx, rf"(?m)^\.target {chip}$")
+                    self.assertIn(".entry add(", ptx)
+                    self.assertTrue(self.compile(f"cuda:{chip}", "cubin", MAX_NVRTC_LIBRARY=library).startswith(ELF))
+
+    def test_cuda_chips_newer_than_the_compiler_get_ptx(self):
+        library = nvrtc_libraries()[0]
+        self.assertIn(b".target sm_", self.compile("cuda:sm_999", "ptx", MAX_NVRTC_LIBRARY=library))
+        self.fail_with(1, "UNIMPLEMENTED", self.source, "--target", "cuda:sm_999", "--artifact", "cubin", "--output",
+                       self.folder / "x", mentions=["sm_999", "sm_90"], MAX_NVRTC_LIBRARY=library)
+
+    def test_hip(self):
+        for chip in ("gfx906", "gfx90a:sramecc+:xnack-", "gfx1030"):
+            with self.subTest(chip):
+                self.assertTrue(self.compile(f"hip:{chip}", "code").startswith(ELF))
+                self.assertIn(b"s_endpgm", self.compile(f"hip:{chip}", "asm"))
+                self.assertIn(b"amdgpu_kernel void @add(", self.compile(f"hip:{chip}", "llvm"))
+
+    def test_hip_chips_that_the_compiler_does_not_know(self):
+        for chip in ("gfx9999", "gfx1030:xnack+", "gfx90a:"):
+            self.fail_with(1, "UNIMPLEMENTED", self.source, "--target", f"hip:{chip}", "--artifact", "asm",
+                           mentions=[f"'{chip}'", "gfx90a"])
+
+    def test_host(self):
+        self.assertTrue(self.compile("cpu", "object").startswith(ELF))
+        self.assertIn(b"add", self.compile("cpu", "asm"))
+
+    def test_options_reach_the_compiler(self):
+        library = nvrtc_libraries()[-1]
+        self.source.write_text('#include "mine.h"\n' + SOURCE + "#if FIVE != 5 || !defined(EMPTY)\n#error \"no\"\n#endif\n")
+        (self.folder / "five.txt").write_text("#define FIVE 5\n")
+        plain = ("--header", f"mine.h={self.folder / 'five.txt'}", "-DEMPTY=", "-DUNUSED")
+        ptx = self.compile("cuda:sm_90", "ptx", *plain, MAX_NVRTC_LIBRARY=library)
+        for option in ("-DSCALE=3", "--line-info", "--flag=--device-debug"):
+            self.assertNotEqual(self.compile("cuda:sm_90", "ptx", *plain, option, MAX_NVRTC_LIBRARY=library), ptx, option)
+        limited = self.compile("cuda:sm_90", "code", *plain, "--registers=16", MAX_NVRTC_LIBRARY=library)
+        self.assertNotEqual(self.compile("cuda:sm_90", "code", *plain, MAX_NVRTC_LIBRARY=library), limited)
+
+    def test_text_goes_to_standard_output(self):
+        done = self.run_command(self.source, "--target", "cuda:sm_90", "--artifact", "ptx",
+                                MAX_NVRTC_LIBRARY=nvrtc_libraries()[-1])
+        if b"UNAVAILABLE" in done.stderr:
+            self.skipTest(done.stderr.decode())
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn(b".entry add(", done.stdout)
+
+    def test_errors_show_the_log_and_the_sources_lines(self):
+        self.source.write_text("\n\n__global__ void f() { oops(); }\n")
+        for target in ("cuda:sm_90", "hip:gfx90a", "cpu"):
+            with self.subTest(target):
+                lines = self.fail_with(1, "INVALID_ARGUMENT", self.source, "--target", target, "--output",
+                                       self.folder / "x", mentions=["does not compile", "oops"],
+                                       MAX_NVRTC_LIBRARY=nvrtc_libraries()[-1])
+                self.assertRegex("\n".join(lines[1:]), r"add\.cu[(:]3[):]")
+                self.assertFalse((self.folder / "x").exists())
+
+    def test_wrong_usage(self):
+        for target in ("cuda", "cuda:", "tpu:1", "", "cpu:", "hip"):
+            self.fail_with(2, "INVALID_ARGUMENT", self.source, "--target", target, "--artifact", "asm",
+                           mentions=["--target", f'"{target}"'])
+        base = (self.source, "--target", "cuda:sm_90")
+        self.fail_with(2, "INVALID_ARGUMENT", self.source, mentions=["--target"])
+        self.fail_with(2, "INVALID_ARGUMENT", "--target", "cpu", mentions=["FILE"])
+        self.fail_with(2, "INVALID_ARGUMENT", *base, "--artifact", "exe", mentions=["--artifact", "exe"])
+        self.fail_with(2, "INVALID_ARGUMENT", *base, mentions=["--output"])
+        self.fail_with(2, "INVALID_ARGUMENT", *base, "--artifact", "ptx", "--header", "x", mentions=["--header", "x"])
+        self.fail_with(2, "INVALID_ARGUMENT", *base, "--artifact", "ptx", "-D=1", mentions=["--define"])
+
+    def test_wrong_files_and_artifacts(self):
+        self.fail_with(1, "NOT_FOUND", self.folder / "none.cu", "--target", "cpu", "--artifact", "asm",
+                       mentions=["none.cu"])
+        self.fail_with(1, "INVALID_ARGUMENT", COMMAND, "--target", "cpu", "--artifact", "asm", mentions=["text"])
+        self.fail_with(1, "UNIMPLEMENTED", self.source, "--target", "cuda:sm_90", "--artifact", "llvm",
+                       mentions=["LLVM IR"], MAX_NVRTC_LIBRARY=nvrtc_libraries()[-1])
+        self.fail_with(1, "UNIMPLEMENTED", self.source, "--target", "hip:gfx90a", "--artifact", "ptx", mentions=["PTX"])
+        self.compile("cpu", "asm")
+        self.fail_with(1, "UNAVAILABLE", self.source, "--target", "cpu", "--artifact", "asm", "--output",
+                       self.folder / "no/such", mentions=["no/such"])
+
+    def test_no_compiler(self):
+        for target, name in (("cuda:sm_90", "NVRTC"), ("hip:gfx90a", "HIPRTC")):
+            variable = f"MAX_{name}_LIBRARY"
+            self.fail_with(1, "UNAVAILABLE", self.source, "--target", target, "--artifact", "asm",
+                           mentions=[name, "/nowhere", variable], **{variable: "/nowhere"})
+
+    def test_many_processes_share_a_cold_cache(self):
+        library = nvrtc_libraries()[-1]
+        outputs = [self.folder / str(i) for i in range(16)]
+        processes = [subprocess.Popen([COMMAND, "compile-kernel", self.source, "--target", "cuda:sm_90", "-o", output],
+                                      stderr=subprocess.PIPE,
+                                      env={**os.environ, "MAX_CACHE_DIR": str(self.cache), "MAX_NVRTC_LIBRARY": library})
+                     for output in outputs]
+        errors = {process.communicate()[1] for process in processes}
+        if any(b"UNAVAILABLE" in error for error in errors):
+            self.skipTest("no NVRTC")
+        self.assertEqual(errors, {b""})
+        self.assertEqual(len({output.read_bytes() for output in outputs}), 1)
+        (entry,) = self.cache.rglob("*.kernel")
+        good = entry.read_bytes()
+        entry.write_bytes(good[:-20] + bytes(20))
+        self.assertEqual(self.compile("cuda:sm_90", "code", MAX_NVRTC_LIBRARY=library), outputs[0].read_bytes())
+        self.assertEqual(entry.read_bytes(), good)
+
+    def test_variables_choose_the_cache(self):
+        library = nvrtc_libraries()[-1]
+        xdg, home = self.folder / "xdg", self.folder / "home"
+        for chosen, environment in (
+                (self.cache, {}),
+                (xdg / "max", {"MAX_CACHE_DIR": None, "XDG_CACHE_HOME": str(xdg)}),
+                (home / ".cache/max", {"MAX_CACHE_DIR": None, "XDG_CACHE_HOME": None, "HOME": str(home)}),
+                (None, {"MAX_CACHE_DIR": ""})):
+            values = {**os.environ, "MAX_CACHE_DIR": str(self.cache), "MAX_NVRTC_LIBRARY": library, **environment}
+            before = set(self.folder.rglob("*.kernel"))
+            done = subprocess.run([COMMAND, "compile-kernel", self.source, "--target", "cuda:sm_90", "-o", self.folder / "x"],
+                                  capture_output=True, env={k: v for k, v in values.items() if v is not None})
+            if b"UNAVAILABLE" in done.stderr:
+                self.skipTest("no NVRTC")
+            self.assertEqual(done.stderr, b"")
+            added = set(self.folder.rglob("*.kernel")) - before
+            self.assertEqual({entry.parent for entry in added}, {chosen / "kernels"} if chosen else set())
+
+
+if __name__ == "__main__":
+    unittest.main()
