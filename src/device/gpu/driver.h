@@ -111,7 +111,8 @@ class Context final : public RefCounted {
   template <class... Parameters, class... Arguments>
   int tryCall(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const noexcept {
     if (isCutOffByFork()) return kNoDevice;
-    const int error = invoke(symbol, arguments...);
+    int error = enterAndCall(symbol, arguments...);
+    if (error == kNotEntered) error = invoke(symbol, arguments...);  // nothing has been given back yet
     if (error != kSuccess && error != kNotReady) note(symbol.name, error);
     return error;
   }
@@ -136,6 +137,15 @@ class Context final : public RefCounted {
     int error_ = kSuccess;
     bool changed_ = false;
   };
+
+  // The driver could not make the context current.
+  static constexpr int kNotEntered = -1;
+
+  template <class... Parameters, class... Arguments>
+  int enterAndCall(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
+    const Scope scope(*this);
+    return scope.error() != kSuccess ? kNotEntered : symbol(arguments...);
+  }
 
   template <class... Parameters, class... Arguments>
   int invoke(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
