@@ -42,29 +42,31 @@ Control& control() {
   return *one;
 }
 
+// A context that is spoiled by a call for no device in particular may be any.
+void spoil(const Device* device, int code) {
+  if (std::find(kSpoilingCodes.begin(), kSpoilingCodes.end(), code) == kSpoilingCodes.end()) return;
+  const Lock lock(state().mutex);
+  for (const auto& each : state().devices)
+    if (!device || each.get() == device) each->lost = code;
+}
+
 // The code that this call must fail with, or kOk.
-int countCall(const char* function) {
+int countCall(const char* function, const Device* device) {
   Control& c = control();
   const int64_t number = ++c.calls;
   if (number != c.failAt) return kOk;
   c.failedCall = function;
   const int code = c.failCode;
-  Device* device = currentDevice();
-  const bool spoils = std::find(kSpoilingCodes.begin(), kSpoilingCodes.end(), code) != kSpoilingCodes.end();
-  if (spoils && device) {
-    const Lock lock(state().mutex);
-    device->lost = code;
-  }
+  spoil(device, code);
   return code;
 }
 
-int enterAnywhere(const char* function) {
+int enterAs(const char* function, const Device* device) {
   if (isHostFunctionRunning()) {
     violation(std::string(function) + " was called from a host function");
     return kNotPermitted;
   }
-  const int code = countCall(function);
-  if (code) return code;
+  if (const int code = countCall(function, device)) return code;
   const Lock lock(state().mutex);
   if (kPersonality.startsByItself) initialize();
   return state().isInitialized ? kOk : kNotInitialized;
@@ -81,11 +83,11 @@ int stateOfDevice() {
 }  // namespace
 
 int enter(const char* function) {
-  const int code = enterAnywhere(function);
+  const int code = enterAs(function, currentDevice());
   return code ? code : stateOfDevice();
 }
 
-int enterWithoutDevice(const char* function) { return enterAnywhere(function); }
+int enterWithoutDevice(const char* function) { return enterAs(function, nullptr); }
 
 void violation(const std::string& text) {
   ++control().violations;

@@ -168,7 +168,7 @@ FAKE_API int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
 
 FAKE_API int cuMemFree_v2(uint64_t address) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted || address == 0) return failed;
+  if (fake::isHostFunctionRunning() || address == 0) return failed;
   const Lock lock(state().mutex);
   const int result = fake::freeDevice(address);
   return failed ? failed : result;
@@ -183,7 +183,7 @@ FAKE_API int cuMemAllocAsync(uint64_t* address, size_t bytes, void* handle) {
 
 FAKE_API int cuMemFreeAsync(uint64_t address, void* handle) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const auto stream = fake::findStream(handle);
   const int result = stream ? fake::freeDeviceAsync(stream, address) : fake::kInvalidHandle;
@@ -198,7 +198,7 @@ FAKE_API int cuMemHostAlloc(void** pointer, size_t bytes, unsigned) {
 
 FAKE_API int cuMemFreeHost(void* pointer) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const int result = fake::freeHost(pointer);
   return failed ? failed : result;
@@ -212,7 +212,7 @@ FAKE_API int cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned) {
 
 FAKE_API int cuMemHostUnregister(void* pointer) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const int result = fake::unregisterHost(pointer);
   return failed ? failed : result;
@@ -313,7 +313,7 @@ FAKE_API int cuStreamCreate(Stream** stream, unsigned flags) {
 
 FAKE_API int cuStreamDestroy_v2(Stream* stream) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const int result = fake::destroyStream(stream);
   return failed ? failed : result;
@@ -375,7 +375,7 @@ FAKE_API int cuEventCreate(Event** event, unsigned flags) {
 
 FAKE_API int cuEventDestroy_v2(Event* event) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const int result = fake::destroyEvent(event);
   return failed ? failed : result;

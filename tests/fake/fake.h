@@ -129,6 +129,7 @@ struct State {
   std::map<Event*, std::shared_ptr<Event>> events;
   std::map<uint64_t, uint64_t> hostMemory;        // allocated with the driver: address -> bytes
   std::map<uint64_t, uint64_t> registeredMemory;  // the program's own
+  std::vector<void*> abandonedMemory;             // of the host, freed too early
   int64_t modules = 0;                            // kept by those who load modules
   RaceDetector races;
 };

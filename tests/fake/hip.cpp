@@ -190,7 +190,7 @@ FAKE_API int hipMalloc(uint64_t* address, size_t bytes) {
 // Waits for the device first. That it has to is a violation all the same: CUDA does not promise it.
 FAKE_API int hipFree(uint64_t address) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted || address == 0) return failed;
+  if (fake::isHostFunctionRunning() || address == 0) return failed;
   Lock lock(state().mutex);
   const int result = fake::freeDevice(address);
   return failed ? failed : result;
@@ -204,7 +204,7 @@ FAKE_API int hipHostMalloc(void** pointer, size_t bytes, unsigned) {
 
 FAKE_API int hipHostFree(void* pointer) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted || !pointer) return failed;
+  if (fake::isHostFunctionRunning() || !pointer) return failed;
   const Lock lock(state().mutex);
   const int result = fake::freeHost(pointer);
   return failed ? failed : result;
@@ -218,7 +218,7 @@ FAKE_API int hipHostRegister(void* pointer, size_t bytes, unsigned) {
 
 FAKE_API int hipHostUnregister(void* pointer) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const int result = fake::unregisterHost(pointer);
   return failed ? failed : result;
@@ -283,7 +283,7 @@ FAKE_API int hipStreamCreateWithPriority(Stream** stream, unsigned flags, int pr
 
 FAKE_API int hipStreamDestroy(Stream* stream) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const int result = fake::destroyStream(stream);
   return failed ? failed : result;
@@ -344,7 +344,7 @@ FAKE_API int hipEventCreateWithFlags(Event** event, unsigned flags) {
 
 FAKE_API int hipEventDestroy(Event* event) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const Lock lock(state().mutex);
   const int result = fake::destroyEvent(event);
   return failed ? failed : result;

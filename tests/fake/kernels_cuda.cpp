@@ -82,7 +82,7 @@ FAKE_API int cuModuleLoadData(Module** module, const void* image) {
 
 FAKE_API int cuModuleUnload(Module* module) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const int result = fake::unloadModule(module);
   return failed ? failed : result;
 }

@@ -21,7 +21,7 @@ FAKE_API int hipModuleLoadDataEx(Module** module, const void* image, unsigned, i
 
 FAKE_API int hipModuleUnload(Module* module) {
   const int failed = fake::enter(__func__);
-  if (failed == fake::kNotPermitted) return failed;
+  if (fake::isHostFunctionRunning()) return failed;
   const int result = fake::unloadModule(module);
   return failed ? failed : result;
 }
