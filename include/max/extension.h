@@ -212,12 +212,14 @@ typedef const MaxExtensionTable* (*MaxExtensionGetTableFunction)(int32_t abiVers
 /**
  * Loads a shared library with operators, which all models loaded and graphs built from now on may use.
  *
- * Loading the same library again does nothing. On failure none of its operators is known. Thread-safe.
+ * A file whose name ends with .cu or .hip is a kernel source whose comments declare operators; it is compiled.
+ * Loading the same file again does nothing. On failure none of its operators is known. Thread-safe.
  *
  * @param[in] path  A file; it is not searched for. Its code runs in this process, so it must be trusted.
  * @retval MAX_STATUS_NOT_FOUND  There is no such file.
  * @retval MAX_STATUS_INVALID_ARGUMENT  It is no shared library that can be loaded, or not an extension, or its table is
- *     not valid; the message says what and why.
+ *     not valid; or a source does not compile or declares nothing. The message says what and why.
+ * @retval MAX_STATUS_UNAVAILABLE  A source needs a compiler, and none was found.
  * @retval MAX_STATUS_UNIMPLEMENTED  It was made for another version of this interface.
  * @retval MAX_STATUS_ALREADY_EXISTS  An operator is defined already; the message names who defines it.
  * @retval MAX_STATUS_FAILED_PRECONDITION  It is linked to another copy of this library.

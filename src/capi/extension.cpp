@@ -13,6 +13,7 @@
 #include "capi/guard.h"
 #include "capi/options.h"
 #include "executor/extension.h"
+#include "executor/kernel_operator.h"
 
 using max::capi::guard;
 using max::capi::requireArgument;
@@ -23,6 +24,18 @@ namespace {
 
 constexpr const char* kEntry = "maxExtensionGetTable";
 constexpr int32_t kMaxOperators = 65536;
+constexpr uint64_t kMaxSource = 16 << 20;
+
+bool isKernelSource(const std::string& path) { return path.ends_with(".cu") || path.ends_with(".hip"); }
+
+std::string textOf(const std::string& path) {
+  const File file = File::openForRead(path);
+  require(file.size() <= kMaxSource, MAX_STATUS_INVALID_ARGUMENT, "Extension '", path, "' has ", file.size(),
+          " bytes, at most ", kMaxSource);
+  std::string text(file.size(), '\0');
+  file.read(text.data(), text.size(), 0);
+  return text;
+}
 
 void requireFile(const std::string& path) {
   struct stat status;
@@ -95,6 +108,7 @@ std::vector<ExtensionOperator> operatorsOf(const std::string& name, const MaxExt
 }  // namespace
 
 void loadExtension(const std::string& path) {
+  if (isKernelSource(path)) return addKernelExtension(path, textOf(path));
   Library library(path);
   addExtensionOperators(operatorsOf(path, library.table()), library.isUsed);
 }

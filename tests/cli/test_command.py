@@ -410,6 +410,37 @@ class Weights(CommandTest):
                        mentions=["w.safetensors"])
 
 
+@unittest.skipUnless(onnx, "numpy and onnx are not installed")
+class Extensions(CommandTest):
+    EXAMPLE = ROOT / "examples/custom_operator"
+    LIBRARY = pathlib.Path(os.environ.get("MAX_LIBRARY", ROOT / "build/lib/libmax.so")).with_name("libcustom_operator.so")
+
+    def test_models_use_operators_of_libraries(self):
+        model = self.EXAMPLE / "model.onnx"
+        np.save(self.folder / "x.npy", np.array([-1, 1, 3], np.float32))
+        self.fail_with(1, "UNIMPLEMENTED", "run", model, mentions=["Softsign, domain example", "Positive"])
+        self.succeed("run", model, "--extension", self.LIBRARY, "--input", f"x={self.folder}/x.npy", "--output-dir",
+                     self.folder)
+        np.testing.assert_allclose(np.load(self.folder / "y.npy"), [4 / 3, 12 / 7], rtol=1e-6)
+        self.assertEqual(json.loads(self.succeed("info", model, "--extension", self.LIBRARY, "--json"))["unsupported"],
+                         [])
+        self.fail_with(1, "NOT_FOUND", "run", model, "--extension", "none.so", mentions=["none.so"])
+        self.fail_with(1, "INVALID_ARGUMENT", "info", model, "--extension", model, mentions=["cannot be loaded"])
+
+    def test_models_use_kernels(self):
+        path = save_model(self.folder / "a.onnx",
+                          [("AddScaled", ["a", "b"], ["c"], {"domain": "example", "factor": 10.0}),
+                           ("Relu", ["c"], ["d"]), ("RowSum", ["d"], ["y"], {"domain": "example"})],
+                          [("a", TensorProto.FLOAT, ["n", "m"]), ("b", TensorProto.FLOAT, ["n", "m"])],
+                          [("y", TensorProto.FLOAT, ["n"])])
+        a, b = np.random.default_rng(0).standard_normal((2, 70, 300)).astype(np.float32)
+        for name, values in {"a": a, "b": b}.items():
+            np.save(self.folder / f"{name}.npy", values)
+        self.succeed("run", path, "--extension", self.EXAMPLE / "kernels.cu", "--input", f"a={self.folder}/a.npy",
+                     "--input", f"b={self.folder}/b.npy", "--output-dir", self.folder)
+        np.testing.assert_allclose(np.load(self.folder / "y.npy"), np.maximum(a + 10 * b, 0).sum(1), rtol=1e-5)
+
+
 class Bench(CommandTest):
     MODEL = ROOT / "examples/digits/digits.onnx"
 

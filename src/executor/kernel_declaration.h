@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that a kernel source declares in its comments, on lines that begin with "//@".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "executor/kernel_expression.h"
+
+namespace max {
+
+struct DeclaredAttribute {
+  std::string name;
+  bool isFloat = false;
+  float number = 0;  // the default of either
+  int64_t integer = 0;
+};
+
+// The shape of an output.
+struct DeclaredShape {
+  enum Kind { None, Like, Broadcast, Dimensions } kind = None;
+  int inputs[2] = {0, 0};
+  std::vector<SizeExpression> dimensions;
+};
+
+struct DeclaredOperator {
+  int line = 0;  // of its first line
+  std::string domain, name;
+  std::vector<std::string> inputs, outputs;
+  std::string types;
+  std::vector<DeclaredAttribute> attributes;
+  std::vector<DeclaredShape> shapes;                   // of the outputs
+  std::vector<std::pair<std::string, DType>> kernels;  // for the first input's type; Invalid = any
+  std::vector<SizeExpression> grid, block;
+  std::vector<SizeExpression> shared;  // one or none
+  std::vector<std::string> arguments;  // names of values and attributes, sizes
+
+  // -1 = there is none.
+  int findInput(std::string_view text) const;
+  int findOutput(std::string_view text) const;
+  int findAttribute(std::string_view text) const;
+};
+
+// INVALID_ARGUMENT: "NAME:LINE: what is wrong". No declarations are none.
+std::vector<DeclaredOperator> parseDeclarations(const std::string& name, std::string_view source);
+
+}  // namespace max

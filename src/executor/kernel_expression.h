@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes in the declaration of a kernel's operator: "(y.size + 255) / 256", for shapes that are known or symbolic.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/dim.h"
+
+namespace max {
+
+// What a name stands for: "rows", "y.size", "x.0".
+struct SizeTerm {
+  std::string name;
+  enum Kind { Plain, Size, Rank, Axis } kind = Plain;
+  int axis = 0;
+};
+
+class SizeExpression {
+ public:
+  // Numbers, names, + - * / %, min(,), max(,) and parentheses. INVALID_ARGUMENT says what is wrong with the text.
+  static SizeExpression parse(std::string_view text);
+
+  const std::string& text() const { return text_; }
+  // All names in it.
+  std::vector<SizeTerm> terms() const;
+  // `valueOf` gives nullopt for what is not known at all, and so is the result then.
+  std::optional<Dim> evaluate(const std::function<std::optional<Dim>(const SizeTerm&)>& valueOf) const;
+
+ private:
+  friend class SizeParser;
+  // In the order of a stack machine.
+  struct Step {
+    enum Kind { Number, Term, Add, Subtract, Multiply, Divide, Remainder, Minimum, Maximum } kind;
+    int64_t number = 0;
+    SizeTerm term = {};
+  };
+  Dim combine(Step::Kind kind, Dim a, Dim b) const;
+
+  std::string text_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace max

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/kernel_operator.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include "executor/kernel_declaration.h"
+#include "kernel/cached_compile.h"
+#include "kernel/cpu_compiler.h"
+#include "kernel/cpu_library.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kMaxArguments = 64;
+
+struct Limit {
+  const char* name;
+  int64_t most[3];
+};
+constexpr Limit kGrid = {"grid", {2147483647, 65535, 65535}};
+constexpr Limit kBlock = {"block", {kMaxCpuThreads, kMaxCpuThreads, 64}};
+
+Ref<CpuLibrary> compileForHost(const std::string& path, const std::string& text) {
+  KernelSource source;
+  source.name = std::filesystem::path(path).filename().string();
+  source.text = text;
+  const KernelCompiler& compiler = cpuCompiler();
+  return CpuLibrary::load(compileCached(compiler, source, compiler.executableKind(source)).bytes);
+}
+
+}  // namespace
+
+class KernelOperator {
+ public:
+  KernelOperator(const std::string& file, DeclaredOperator declared, Ref<CpuLibrary> library)
+      : file_(file), op_(std::move(declared)), library_(std::move(library)) {
+    for (const std::string& text : op_.arguments) arguments_.push_back(argumentOf(text));
+    for (const auto& [name, dtype] : op_.kernels) addKernel(name, dtype);
+    for (const DeclaredAttribute& attribute : op_.attributes)
+      attributes_ += concat(attributes_.empty() ? "" : " ", attribute.name, attribute.isFloat ? "=f" : "=i");
+  }
+
+  ExtensionOperator row() const {
+    MaxOperator row = MAX_OPERATOR_INIT;
+    row.domain = op_.domain.c_str();
+    row.name = op_.name.c_str();
+    row.types = op_.types.c_str();
+    row.attributes = attributes_.c_str();
+    row.minInputs = row.maxInputs = static_cast<int32_t>(op_.inputs.size());
+    row.minOutputs = row.maxOutputs = static_cast<int32_t>(op_.outputs.size());
+    row.infer = [](void* self, const MaxOperatorNode*, MaxShapeContext* shapes) -> MaxStatus {
+      static_cast<const KernelOperator*>(self)->infer(shapes->infer);
+      return MAX_STATUS_OK;
+    };
+    row.execute = [](void* self, const MaxOperatorNode* node, void*, const MaxOperatorCall* call) -> MaxStatus {
+      static_cast<const KernelOperator*>(self)->execute(node->node, *call);
+      return MAX_STATUS_OK;
+    };
+    row.userData = const_cast<KernelOperator*>(this);
+    return checkedOperator(row, file_);
+  }
+
+ private:
+  struct Argument {
+    enum Kind { Input, Output, Float, Size } kind;
+    size_t index = 0;  // of the input, output or attribute
+    std::vector<SizeExpression> size;
+  };
+
+  struct Variant {
+    DType dtype;
+    std::string name;
+    const MaxCpuKernel* kernel;
+  };
+
+  using Values = std::function<std::optional<Dim>(const SizeTerm&)>;
+
+  Argument argumentOf(const std::string& text) const {
+    if (const int input = op_.findInput(text); input >= 0) return {Argument::Input, static_cast<size_t>(input), {}};
+    if (const int output = op_.findOutput(text); output >= 0)
+      return {Argument::Output, static_cast<size_t>(output), {}};
+    const int attribute = op_.findAttribute(text);
+    if (attribute >= 0 && op_.attributes[static_cast<size_t>(attribute)].isFloat)
+      return {Argument::Float, static_cast<size_t>(attribute), {}};
+    return {Argument::Size, 0, {SizeExpression::parse(text)}};
+  }
+
+  void addKernel(const std::string& name, DType dtype) {
+    const MaxCpuKernel* kernel = library_->find(name);
+    if (!kernel) refuse("the source has no kernel '", name, "' that is extern \"C\"");
+    if (static_cast<size_t>(kernel->count) != arguments_.size())
+      refuse("kernel '", name, "' has ", kernel->count, " parameters, the declaration ", arguments_.size(),
+             " arguments");
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const bool isNumber = arguments_[i].kind == Argument::Float || arguments_[i].kind == Argument::Size;
+      if (kernel->sizes[i] != 8 && !(isNumber && kernel->sizes[i] == 4))
+        refuse("parameter ", i, " of kernel '", name, "' has ", kernel->sizes[i], " bytes, '", op_.arguments[i], "' ",
+               isNumber ? "4 or 8" : "8");
+    }
+    variants_.push_back({dtype, name, kernel});
+  }
+
+  template <class... Parts>
+  [[noreturn]] void refuse(const Parts&... parts) const {
+    invalidArgument(file_, ":", op_.line, ": operator '", op_.domain, ".", op_.name, "': ", parts...);
+  }
+
+  // NULL if there is none for this type.
+  const Variant* variantFor(DType dtype) const {
+    for (const Variant& variant : variants_)
+      if (variant.dtype == dtype || variant.dtype == DType::Invalid) return &variant;
+    return nullptr;
+  }
+
+  std::optional<int64_t> attributeOf(const Node& node, const SizeTerm& term) const {
+    const int index = term.kind == SizeTerm::Plain ? op_.findAttribute(term.name) : -1;
+    if (index < 0) return std::nullopt;
+    return node.attributes.getInt(term.name, op_.attributes[static_cast<size_t>(index)].integer);
+  }
+
+  // A property of a shape.
+  static Dim propertyOf(const SizeTerm& term, const SymbolicShape& dims) {
+    if (term.kind == SizeTerm::Size) return product(dims);
+    if (term.kind == SizeTerm::Rank) return static_cast<int64_t>(dims.size());
+    if (static_cast<size_t>(term.axis) >= dims.size())
+      invalidArgument("'", term.name, ".", term.axis, "': '", term.name, "' has ", dims.size(), " dimensions");
+    return dims[static_cast<size_t>(term.axis)];
+  }
+
+  void infer(InferContext& context) const {
+    const DType dtype = context.dtype(0);
+    if (dtype != DType::Invalid && !variantFor(dtype)) context.fail("'", file_, "' declares no kernel for ", dtype);
+    const Values values = [&](const SizeTerm& term) -> std::optional<Dim> {
+      if (const auto value = attributeOf(context.node(), term)) return Dim(*value);
+      const auto input = static_cast<size_t>(op_.findInput(term.name));
+      if (!context.ranked(input)) return std::nullopt;
+      return propertyOf(term, context.dims(input));
+    };
+    for (size_t i = 0; i < op_.shapes.size(); ++i) inferOutput(context, i, values);
+  }
+
+  void inferOutput(InferContext& context, size_t output, const Values& values) const {
+    const DeclaredShape& shape = op_.shapes[output];
+    const auto a = static_cast<size_t>(shape.inputs[0]), b = static_cast<size_t>(shape.inputs[1]);
+    if (shape.kind == DeclaredShape::Like) return context.setOutputLike(output, a);
+    if (shape.kind == DeclaredShape::Broadcast) {
+      if (context.ranked(a) && context.ranked(b))
+        context.setShape(output, context.broadcast(context.dims(a), context.dims(b)));
+      return;
+    }
+    SymbolicShape dims;
+    for (const SizeExpression& size : shape.dimensions) {
+      const std::optional<Dim> dim = size.evaluate(values);
+      dims.push_back(dim ? *dim : context.unknownDim());
+    }
+    context.setShape(output, std::move(dims));
+  }
+
+  // Shapes of a call are known, so that every size is.
+  Values valuesOf(const Node& node, const MaxOperatorCall& call) const {
+    return [this, &node, &call](const SizeTerm& term) -> std::optional<Dim> {
+      if (const auto value = attributeOf(node, term)) return Dim(*value);
+      const int input = op_.findInput(term.name);
+      const auto index = static_cast<size_t>(input >= 0 ? input : op_.findOutput(term.name));
+      const int64_t* shape = input >= 0 ? call.inputShapes[index] : call.outputShapes[index];
+      const int32_t rank = input >= 0 ? call.inputRanks[index] : call.outputRanks[index];
+      return propertyOf(term, SymbolicShape(shape, shape + rank));
+    };
+  }
+
+  static int64_t numberOf(const SizeExpression& size, const Values& values) { return size.evaluate(values)->value(); }
+
+  // False if there is nothing to launch.
+  static bool takeSizes(const Limit& limit, const std::vector<SizeExpression>& sizes, const Values& values,
+                        uint32_t (&out)[3]) {
+    bool isEmpty = false;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int64_t size = numberOf(sizes[i], values);
+      if (size < 0 || size > limit.most[i])
+        invalidArgument(limit.name, " ", sizes[i].text(), " is ", size, ", at most ", limit.most[i], " is possible");
+      out[i] = static_cast<uint32_t>(size);
+      isEmpty = isEmpty || size == 0;
+    }
+    return !isEmpty;
+  }
+
+  bool takeLaunch(const Values& values, CpuLaunch& launch) const {
+    if (!takeSizes(kGrid, op_.grid, values, launch.grid)) return false;
+    if (!takeSizes(kBlock, op_.block, values, launch.block)) invalidArgument("block has no threads");
+    const int64_t threads = int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    if (threads > kMaxCpuThreads) invalidArgument("block has ", threads, " threads, at most ", kMaxCpuThreads);
+    const int64_t shared = op_.shared.empty() ? 0 : numberOf(op_.shared[0], values);
+    if (shared < 0 || shared > static_cast<int64_t>(kMaxCpuShared))
+      invalidArgument("shared is ", shared, " bytes, at most ", kMaxCpuShared);
+    launch.sharedBytes = static_cast<size_t>(shared);
+    return true;
+  }
+
+  // The value of an argument, as the kernel's parameter has it.
+  union Slot {
+    const void* pointer;
+    float number;
+    double wide;
+    int32_t small;
+    int64_t integer;
+  };
+
+  Slot slotOf(size_t i, size_t bytes, const Node& node, const MaxOperatorCall& call, const Values& values) const {
+    const Argument& argument = arguments_[i];
+    Slot slot{};
+    if (argument.kind == Argument::Input) {
+      slot.pointer = call.inputs[argument.index];
+    } else if (argument.kind == Argument::Output) {
+      slot.pointer = call.outputs[argument.index];
+    } else if (argument.kind == Argument::Float) {
+      const DeclaredAttribute& attribute = op_.attributes[argument.index];
+      const float value = node.attributes.getFloat(attribute.name, attribute.number);
+      bytes == 4 ? void(slot.number = value) : void(slot.wide = value);
+    } else {
+      const int64_t value = numberOf(argument.size[0], values);
+      if (bytes == 4 && value != static_cast<int32_t>(value))
+        fail(MAX_STATUS_OUT_OF_RANGE, "argument '", op_.arguments[i], "' is ", value, ", which no int32 holds");
+      bytes == 4 ? void(slot.small = static_cast<int32_t>(value)) : void(slot.integer = value);
+    }
+    return slot;
+  }
+
+  void execute(const Node& node, const MaxOperatorCall& call) const {
+    for (int32_t i = 0; i < call.outputCount; ++i)
+      require(call.outputDTypes[i] != MAX_DTYPE_INVALID, MAX_STATUS_UNIMPLEMENTED, "output '",
+              op_.outputs[static_cast<size_t>(i)], "' cannot be left out");
+    const Variant* variant = variantFor(static_cast<DType>(call.inputDTypes[0]));
+    require(variant != nullptr, MAX_STATUS_INTERNAL, "there is no kernel");
+    const Values values = valuesOf(node, call);
+    CpuLaunch launch;
+    if (!takeLaunch(values, launch)) return;
+    Slot slots[kMaxArguments];
+    void* addresses[kMaxArguments];
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      slots[i] = slotOf(i, variant->kernel->sizes[i], node, call, values);
+      addresses[i] = &slots[i];
+    }
+    launch.kernel = variant->kernel;
+    launch.name = variant->name.c_str();
+    launch.arguments = addresses;
+    runOnCpu(launch, call.lanes);
+  }
+
+  const std::string file_;
+  const DeclaredOperator op_;
+  const Ref<CpuLibrary> library_;
+  std::string attributes_;
+  std::vector<Argument> arguments_;
+  std::vector<Variant> variants_;
+};
+
+KernelExtension::KernelExtension(const std::string& path, std::string source)
+    : path_(path), source_(std::move(source)) {
+  std::vector<DeclaredOperator> declared = parseDeclarations(path_, source_);
+  if (declared.empty()) invalidArgument("'", path_, "' declares no operators: no line begins with '//@ operator'");
+  const Ref<CpuLibrary> library = compileForHost(path_, source_);
+  for (DeclaredOperator& op : declared)
+    operators_.push_back(std::make_unique<KernelOperator>(path_, std::move(op), library));
+}
+
+KernelExtension::~KernelExtension() = default;
+
+std::vector<ExtensionOperator> KernelExtension::operators() const {
+  std::vector<ExtensionOperator> rows;
+  for (const auto& op : operators_) rows.push_back(op->row());
+  return rows;
+}
+
+void addKernelExtension(const std::string& path, std::string source) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<std::unique_ptr<KernelExtension>>;  // never destroyed, as what refers to them
+  const std::lock_guard lock(mutex);
+  for (const auto& known : kept)
+    if (known->path() == path && known->source() == source) return;
+  auto made = std::make_unique<KernelExtension>(path, std::move(source));
+  kept.reserve(kept.size() + 1);
+  bool isUsed = false;
+  try {
+    addExtensionOperators(made->operators(), isUsed);
+  } catch (...) {
+    if (isUsed) kept.push_back(std::move(made));
+    throw;
+  }
+  kept.push_back(std::move(made));
+}
+
+}  // namespace max
