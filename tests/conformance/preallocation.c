@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that a device takes in advance, and what monitors of accelerators say. */
+#include "conformance.h"
+#include "fake_driver.h"
+
+static uint64_t free_memory(const MaxDevice* device) {
+  uint64_t free_bytes = 0;
+  uint64_t total = 0;
+  CHECK(maxDeviceGetMemoryInfo(device, &free_bytes, &total));
+  return free_bytes;
+}
+
+/* Accelerators only: the host takes nothing in advance. */
+void test_buffer_cache(void** state) {
+  (void)state;
+  const uint64_t cache = 16 << 20;
+  MaxDevice* device = open_device();
+  int32_t is_host = 0;
+  CHECK(maxDeviceIsHost(device, &is_host));
+  const uint64_t before = free_memory(device);
+  maxDeviceRelease(device);
+  if (is_host) return;
+
+  MaxDeviceOptions options = MAX_DEVICE_OPTIONS_INIT;
+  options.memoryLimit = cache / 2;
+  options.bufferCacheSize = cache;
+  CHECK_FAILS(maxDeviceCreate(device_api, -1, &options, &device), MAX_STATUS_RESOURCE_EXHAUSTED, "16777216");
+  options.memoryLimit = 0;
+  CHECK(maxDeviceCreate(device_api, -1, &options, &device));
+  const uint64_t taken = free_memory(device);
+  assert_true(taken + cache <= before);
+  MaxBuffer* first = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){10 << 20});
+  MaxBuffer* second = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){5 << 20});
+  assert_true(free_memory(device) == taken);
+  MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
+  CHECK(maxDeviceGetStats(device, &stats));
+  assert_int_equal(stats.allocatedMemory, 15 << 20);
+  maxBufferRelease(first);
+  CHECK(maxDeviceTrim(device));
+  assert_true(free_memory(device) == taken); /* a part is in use */
+  maxBufferRelease(second);
+  CHECK(maxDeviceTrim(device));
+  assert_true(free_memory(device) >= taken + cache);
+  maxDeviceRelease(device);
+}
+
+/* On the fakes, whose monitors know everything about the first device. */
+void test_telemetry(void** state) {
+  (void)state;
+  struct fake_driver driver;
+  if (!find_fake_driver(device_api, &driver)) return;
+  MaxDevice* device = open_device();
+  const MaxDeviceStatsMask wanted =
+      MAX_DEVICE_STATS_UTILIZATION | MAX_DEVICE_STATS_TEMPERATURE | MAX_DEVICE_STATS_POWER;
+  MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
+  CHECK(maxDeviceGetStats(device, &stats));
+  assert_int_equal(stats.validMask & wanted, wanted);
+  assert_in_range(stats.utilization, 1, 100);
+  assert_in_range(stats.temperature, 40, 60);
+  assert_in_range(stats.power, 70000, 120000);
+  maxDeviceRelease(device);
+}
