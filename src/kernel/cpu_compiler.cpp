@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "kernel/builtin_headers.h"
 #include "kernel/cpu_source.h"
 #include "kernel/process.h"
 #include "kernel/temporary_folder.h"
@@ -21,7 +22,6 @@ MAX_KERNEL_HEADER(max_cpu_atomics)
 MAX_KERNEL_HEADER(max_cpu_kernel)
 MAX_KERNEL_HEADER(max_cpu_math)
 MAX_KERNEL_HEADER(max_cpu_types)
-MAX_KERNEL_HEADER(max_half)
 #undef MAX_KERNEL_HEADER
 
 namespace max {
@@ -37,17 +37,13 @@ struct EmbeddedHeader {
 std::span<const EmbeddedHeader> embeddedHeaders() {
 #define MAX_ROW(name) \
   { #name ".h", kernel_header_##name, kernel_header_##name##_size }
-  static const EmbeddedHeader rows[] = {MAX_ROW(max_cpu_abi),  MAX_ROW(max_cpu_atomics), MAX_ROW(max_cpu_kernel),
-                                        MAX_ROW(max_cpu_math), MAX_ROW(max_cpu_types),   MAX_ROW(max_half)};
+  static const EmbeddedHeader rows[] = {
+      MAX_ROW(max_cpu_abi),  MAX_ROW(max_cpu_atomics), MAX_ROW(max_cpu_kernel),
+      MAX_ROW(max_cpu_math), MAX_ROW(max_cpu_types),
+  };
 #undef MAX_ROW
   return rows;
 }
-
-// Names that sources written for accelerators include; what is in them is there already.
-constexpr const char* kEmptyHeaders[] = {
-    "cuda_runtime.h",    "cuda_fp16.h",    "cuda_bf16.h",    "device_launch_parameters.h",
-    "hip/hip_runtime.h", "hip/hip_fp16.h", "hip/hip_bf16.h", "assert.h",
-};
 
 constexpr const char* kPlainFlags[] = {
     "-std=gnu++17",
@@ -149,10 +145,12 @@ void HostCompiler::run(const TemporaryFolder& folder, const Command& command, co
 }
 
 void writeHeaders(const TemporaryFolder& folder, const KernelSource& source) {
-  for (const char* name : kEmptyHeaders) folder.write(concat("include/", name), "");
+  for (const BuiltinHeader& header : builtinHeaders())
+    if (!header.onlyAccelerators) folder.write(std::string(header.name), header.text, "include");
+  folder.write("assert.h", "", "include");  // there is one in the first of ours
   for (const EmbeddedHeader& header : embeddedHeaders())
-    folder.write(concat("include/", header.name), {reinterpret_cast<const char*>(header.text), header.size});
-  for (const auto& [name, text] : source.headers) folder.write(concat("include/", name), text);
+    folder.write(header.name, {reinterpret_cast<const char*>(header.text), header.size}, "include");
+  for (const auto& [name, text] : source.headers) folder.write(name, text, "include");
 }
 
 // Preprocesses, rewrites, compiles.
@@ -162,7 +160,7 @@ CompiledCode HostCompiler::compile(const KernelSource& source, MaxArtifactKind k
   const TemporaryFolder folder;
   const std::string file = fileName(source.name);
   writeHeaders(folder, source);
-  folder.write(concat("source/", file), source.text);
+  folder.write(file, source.text, "source");
   preprocessing.insert(preprocessing.end(), {"-E", "-I../include", "-include", "max_cpu_kernel.h"});
   for (const auto& [name, value] : source.defines) preprocessing.push_back(concat("-D", name, '=', value));
   preprocessing.insert(preprocessing.end(), {"-o", "../preprocessed", "-x", "c++", file});

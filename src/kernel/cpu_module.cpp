@@ -17,6 +17,12 @@ namespace {
 
 constexpr int64_t kSharedByDefault = 48 << 10;
 
+// Looked up once: it takes reading several files.
+int kernelLanes() {
+  static const int lanes = defaultLanes();
+  return lanes;
+}
+
 // Memory of launches that wait in a queue, used again and again. Whoever finds it busy asks the heap.
 class BlockPool {
  public:
@@ -80,7 +86,7 @@ class LaunchTask final : public StreamTask {
       ::operator delete(static_cast<void*>(task));
   }
 
-  void run(MaxStatus) override { runOnCpu(launch_, defaultLanes()); }
+  void run(MaxStatus) override { runOnCpu(launch_, kernelLanes()); }
 
  private:
   LaunchTask(Ref<MaxModule> module, const CpuLaunch& launch, const LaunchArguments& arguments, size_t bytes)
@@ -162,7 +168,7 @@ class CpuKernel final : public MaxKernel {
     std::copy_n(config.grid, 3, launch.grid);
     std::copy_n(config.block, 3, launch.block);
     launch.sharedBytes = config.sharedBytes;
-    if (stream.runsInline()) return runOnCpu(launch, defaultLanes());
+    if (stream.runsInline()) return runOnCpu(launch, kernelLanes());
     stream.enqueue(LaunchTask::make(Ref<MaxModule>(&module()), launch, arguments));
   }
 

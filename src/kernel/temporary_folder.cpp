@@ -40,12 +40,12 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::string TemporaryFolder::path(std::string_view name) const { return concat(path_, '/', name); }
 
-void TemporaryFolder::write(const std::string& name, std::string_view text) const {
-  const std::filesystem::path relative(name);
-  require(staysInside(relative), MAX_STATUS_INVALID_ARGUMENT, "Header name '", name, "' is not a relative path");
+void TemporaryFolder::write(const std::string& name, std::string_view text, const std::string& part) const {
+  require(staysInside(name), MAX_STATUS_INVALID_ARGUMENT, "Header name '", name, "' is not a relative path");
+  const std::filesystem::path target = std::filesystem::path(path_) / part / name;
   std::error_code error;
-  std::filesystem::create_directories(path_ / relative.parent_path(), error);
-  const std::string full = path(name);
+  std::filesystem::create_directories(target.parent_path(), error);
+  const std::string full = target.string();
   const Stream file(std::fopen(full.c_str(), "we"));
   if (!file) failErrno(errno, "write", full);
   if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() || std::fflush(file.get()) != 0)

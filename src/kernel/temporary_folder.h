@@ -16,8 +16,8 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
   std::string path(std::string_view name) const;
-  // Makes folders of the name as needed. INVALID_ARGUMENT if the name leads out of the folder.
-  void write(const std::string& name, std::string_view text) const;
+  // Writes a file below `part`, making folders as needed. INVALID_ARGUMENT if the name leads out of there.
+  void write(const std::string& name, std::string_view text, const std::string& part = "") const;
   // Empty if there is no such file.
   std::string read(std::string_view name) const;
 

@@ -37,27 +37,55 @@ struct dim3 {
 };
 
 // A block runs in one thread of the process. No address of these is taken, so stores of a kernel do not alias them.
+// A number that is unsigned for whoever looks at it. Sums and products are made of signed numbers, so that the compiler
+// sees that addresses made of them are regular, and turns the loop over threads into vector instructions.
+struct __max_index {
+  int value;
+
+  __forceinline__ operator unsigned() const { return (unsigned)value; }
+};
+#define __max_index_operator(op)                                                                                \
+  static __forceinline__ __max_index operator op(__max_index a, __max_index b) { return {a.value op b.value}; } \
+  static __forceinline__ __max_index operator op(__max_index a, int b) { return {a.value op b}; }               \
+  static __forceinline__ __max_index operator op(int a, __max_index b) { return {a op b.value}; }               \
+  static __forceinline__ __max_index operator op(__max_index a, unsigned b) { return {a.value op(int) b}; }     \
+  static __forceinline__ __max_index operator op(unsigned a, __max_index b) { return {(int)a op b.value}; }
+__max_index_operator(+) __max_index_operator(-) __max_index_operator(*)
+#undef __max_index_operator
+    template <class T>
+    static __forceinline__ __max_index& operator+=(__max_index& a, T b) {
+  a.value += (int)b;
+  return a;
+}
+struct __max_index3 {
+  __max_index x, y, z;
+
+  operator uint3() const { return {x, y, z}; }
+  operator dim3() const { return {x, y, z}; }
+};
+
+// A block runs in one thread of the process. No address of these is taken, so stores of a kernel do not alias them.
 #define __max_own [[maybe_unused]] static thread_local
-__max_own uint3 threadIdx, blockIdx, blockDim, gridDim;
-__max_own unsigned __max_row;      // threads before the row of the current one
-__max_own unsigned __max_row_end;  // x where the loop over threads ends its row
-__max_own unsigned __max_end;      // thread at which the loop ends
-__max_own void* __max_dynamic;     // dynamic shared memory
+__max_own __max_index3 threadIdx, blockIdx, blockDim, gridDim;
+__max_own int __max_row;        // threads before the row of the current one
+__max_own int __max_row_end;    // x where the loop over threads ends its row
+__max_own int __max_end;        // thread at which the loop ends
+__max_own void* __max_dynamic;  // dynamic shared memory
 [[maybe_unused]] static constexpr int warpSize = 32;
 
 static const MaxCpuRuntime* __max_runtime;
 
 // The threads after the current one are now somebody else's.
 struct __max_pause {
-  uint3 index = threadIdx;
-  unsigned row = __max_row;
-  unsigned thread = __max_row + threadIdx.x;
-  unsigned end = __max_end;
+  __max_index3 index = threadIdx;
+  int row = __max_row;
+  int thread = __max_row + threadIdx.x.value;
+  int end = __max_end;
 
   ~__max_pause() {
     threadIdx = index;
     __max_row = row;
-    __max_row_end = index.x + 1;
+    __max_row_end = index.x.value + 1;
     __max_end = thread + 1;
   }
 };
@@ -81,8 +109,8 @@ static inline int __syncthreads_and(int predicate) {
   return (unsigned)votes == (unsigned)(votes >> 32);
 }
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { __max_exchange(mask, 0); }
-static inline unsigned __activemask() { return __max_runtime->liveThreads(__max_row + threadIdx.x); }
-static inline unsigned __max_lane() { return (__max_row + threadIdx.x) % 32; }
+static inline unsigned __activemask() { return __max_runtime->liveThreads(__max_row + threadIdx.x.value); }
+static inline unsigned __max_lane() { return (unsigned)(__max_row + threadIdx.x.value) % 32; }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate) {
   const MaxCpuWarp* warp = __max_exchange(mask, predicate != 0);
@@ -148,14 +176,18 @@ static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-static inline void __trap() { __max_runtime->trap(__max_row + threadIdx.x, "__trap", "", 0); }
+static inline void __trap() { __max_runtime->trap(__max_row + threadIdx.x.value, "__trap", "", 0); }
 #undef assert
 #define assert(condition) \
-  ((condition) ? (void)0 : __max_runtime->trap(__max_row + threadIdx.x, #condition, __FILE__, __LINE__))
+  ((condition) ? (void)0 : __max_runtime->trap(__max_row + threadIdx.x.value, #condition, __FILE__, __LINE__))
 
 #include "max_cpu_atomics.h"
 #include "max_cpu_math.h"
 #include "max_half.h"
+
+static inline __max_index3 __max_three(const unsigned (&values)[3]) {
+  return {{(int)values[0]}, {(int)values[1]}, {(int)values[2]}};
+}
 
 // The loop over the threads of a block.
 template <class... Parameters>
@@ -163,17 +195,17 @@ struct __max_loop {
   static constexpr unsigned long long sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
 
   template <void (*kernel)(Parameters...)>
-  static inline __attribute__((always_inline)) void threads(unsigned begin, Parameters... parameters) {
-    for (unsigned next = begin; next < __max_end;) {
-      const unsigned row = next / blockDim.x;
-      const unsigned left = __max_end - row * blockDim.x;
-      __max_row = row * blockDim.x;
-      __max_row_end = left < blockDim.x ? left : blockDim.x;
-      threadIdx.y = row % blockDim.y;
-      threadIdx.z = row / blockDim.y;
-      unsigned x = next - row * blockDim.x;
+  static __forceinline__ void threads(int begin, Parameters... parameters) {
+    const int width = blockDim.x.value, height = blockDim.y.value;
+    for (int next = begin; next < __max_end;) {
+      const int row = next / width, left = __max_end - row * width;
+      __max_row = row * width;
+      __max_row_end = left < width ? left : width;
+      threadIdx.y.value = row % height;
+      threadIdx.z.value = row / height;
+      int x = next - row * width;
       for (; x < __max_row_end; ++x) {
-        threadIdx.x = x;
+        threadIdx.x.value = x;
         kernel(parameters...);
       }
       next = __max_row + x;
@@ -181,19 +213,18 @@ struct __max_loop {
   }
 
   template <void (*kernel)(Parameters...), size_t... number>
-  static inline __attribute__((always_inline)) void call(unsigned begin, void* const* arguments,
-                                                         std::index_sequence<number...>) {
+  static __forceinline__ void call(int begin, void* const* arguments, std::index_sequence<number...>) {
     threads<kernel>(begin, *static_cast<Parameters*>(arguments[number])...);
   }
 
   template <void (*kernel)(Parameters...)>
   static void run(const MaxCpuBlock* block, [[maybe_unused]] void* const* arguments, unsigned begin, unsigned end) {
-    gridDim = {block->grid[0], block->grid[1], block->grid[2]};
-    blockDim = {block->block[0], block->block[1], block->block[2]};
-    blockIdx = {block->index[0], block->index[1], block->index[2]};
+    gridDim = __max_three(block->grid);
+    blockDim = __max_three(block->block);
+    blockIdx = __max_three(block->index);
     __max_dynamic = block->shared;
-    __max_end = end;
-    call<kernel>(begin, arguments, std::make_index_sequence<sizeof...(Parameters)>());
+    __max_end = (int)end;
+    call<kernel>((int)begin, arguments, std::make_index_sequence<sizeof...(Parameters)>());
   }
 };
 

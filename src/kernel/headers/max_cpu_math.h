@@ -8,9 +8,13 @@
 __max_min_max(int) __max_min_max(unsigned) __max_min_max(long) __max_min_max(unsigned long) __max_min_max(long long)
     __max_min_max(unsigned long long)
 #undef __max_min_max
-        static inline float min(float a, float b) {
-  return fminf(a, b);
+        static inline unsigned min(unsigned a, int b) {
+  return min(a, (unsigned)b);
 }
+static inline unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
+static inline unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
+static inline unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
+static inline float min(float a, float b) { return fminf(a, b); }
 static inline float max(float a, float b) { return fmaxf(a, b); }
 static inline double min(double a, double b) { return fmin(a, b); }
 static inline double max(double a, double b) { return fmax(a, b); }
