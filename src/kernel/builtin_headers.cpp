@@ -43,6 +43,7 @@ std::span<const BuiltinHeader> builtinHeaders() {
       {"hip/hip_bf16.h", "#include \"max_half.h\"\ntypedef __nv_bfloat16 __hip_bfloat16;\n", false},
       {"hip/hip_bfloat16.h", "#include \"max_half.h\"\ntypedef __nv_bfloat16 hip_bfloat16;\n", false},
       {"cuda_runtime.h", kNothing, false},
+      {"device_launch_parameters.h", kNothing, false},
       {"hip/hip_runtime.h", kNothing, false},
       {"max_hip.h", textOf(kernel_header_max_hip, kernel_header_max_hip_size), true},
       {"max_stdint.h", textOf(kernel_header_max_stdint, kernel_header_max_stdint_size), true},

@@ -56,6 +56,19 @@ std::string runtimeHeader() {
   return {text, *bytes};
 }
 
+// With a chip that it does not know HIPRTC ends the process: only the one that was checked may reach it.
+void refuseOtherChips(const KernelSource& source) {
+  constexpr std::string_view kOptions[] = {"offload-arch", "gpu-architecture", "gpu-arch", "amdgpu-target", "mcpu",
+                                           "march",        "target",           "arch"};
+  for (const std::string& flag : source.flags) {
+    const size_t start = flag.find_first_not_of('-');
+    const std::string_view name = start == std::string::npos ? "" : std::string_view(flag).substr(start);
+    for (const std::string_view option : kOptions)
+      if (name == option || name.starts_with(concat(option, "=")))
+        invalidArgument("Flag '", flag, "' names a chip; the architecture of the options does that");
+  }
+}
+
 std::vector<std::string> optionsFor(const KernelSource& source) {
   std::vector<std::string> options = {"-std=c++17"};
   if (source.fastMath) options.push_back("-ffast-math");
@@ -102,6 +115,7 @@ class HiprtcCompiler final : public KernelCompiler {
 
   CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override {
     require(source.registerLimit == 0, MAX_STATUS_UNIMPLEMENTED, hiprtc().label, " has no limit of registers");
+    refuseOtherChips(source);
     requireHipArchitecture(source.architecture);
     switch (kind) {
       case MAX_ARTIFACT_KIND_LLVM_IR:

@@ -84,6 +84,11 @@ RTC_RESULTS = {"kRtcSuccess": "SUCCESS", "kRtcOutOfMemory": "ERROR_OUT_OF_MEMORY
                "kRtcInvalidOption": "ERROR_INVALID_OPTION", "kRtcCompilation": "ERROR_COMPILATION",
                "kRtcInternalError": "ERROR_INTERNAL_ERROR"}
 
+COMGR = {"kSource": "DATA_KIND_SOURCE", "kInclude": "DATA_KIND_INCLUDE", "kLog": "DATA_KIND_LOG",
+         "kBitcode": "DATA_KIND_BC", "kExecutable": "DATA_KIND_EXECUTABLE", "kLanguageHip": "LANGUAGE_HIP",
+         "kDisassembleExecutable": "ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE",
+         "kCompileWithDeviceLibraries": "ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC"}
+
 # Our structure and the vendor's, and pairs of fields in order.
 STRUCTURES = (
     ("max::gpu::Copy2d", "CUDA_MEMCPY2D", (
@@ -291,7 +296,10 @@ def check_hip5():
                                 "kArchitecture5"), "offsetof(hipDeviceProp_t, gcnArchName)"))
     checks.append(f'expect("hipDeviceProp_t fits", 1, sizeof(hipDeviceProp_t) <= '
                   f'{constant("src/device/gpu/attributes.cpp", "kPropertiesSize")});')
-    return run_program(program(includes, checks), [folder],
+    includes += "\n#include <amd_comgr.h>"
+    checks += [expect_number(f"AMD_COMGR_{theirs}", constant("src/kernel/comgr.cpp", ours), f"AMD_COMGR_{theirs}")
+               for ours, theirs in COMGR.items()]
+    return run_program(program(includes, checks), [folder, vendor_headers.comgr_folder()],
                        ("-D__HIP_PLATFORM_AMD__", "-D__HIP_DISABLE_CPP_FUNCTIONS__"))
 
 

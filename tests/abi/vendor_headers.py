@@ -87,6 +87,16 @@ def hip5_folder():
     return find(fetched("hip5", fetch), "hip").parent
 
 
+def comgr_folder():
+    """Of amd_comgr.h, which lies apart in some versions."""
+    def fetch(folder):
+        run(["apt-get", "download", "-q", "libamd-comgr-dev"], folder)
+        for package in folder.glob("*.deb"):
+            run(["dpkg", "-x", package.name, "."], folder)
+            package.unlink()
+    return find(fetched("comgr", fetch), "amd_comgr.h").parent
+
+
 def newer_hip_texts():
     """Major version -> Rust declarations of HIP."""
     def fetch(folder):
