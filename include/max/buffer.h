@@ -540,7 +540,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferTo(MaxBuffer* buffer, MaxDevice* device
 /**
  * Copies bytes between two contiguous buffers, in stream order.
  *
- * Asynchronous: both buffers are retained until the copy is done. Thread-safe.
+ * Asynchronous, but pageable host memory may make it wait: both buffers are retained until it is done. Thread-safe.
  *
  * @param[in] byteCount  Zero is allowed and does nothing.
  * @param[in] stream  NULL = the stream of `dst`.
@@ -555,7 +555,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCopy(MaxBuffer* dst, size_t dstOffset, 
 /**
  * Copies bytes between two addresses, in stream order.
  *
- * Asynchronous: both ranges are borrowed until the copy is done. Thread-safe.
+ * Asynchronous, but pageable host memory may make it wait: both ranges are borrowed until it is done. Thread-safe.
  *
  * @param[in] byteCount  Zero is allowed and does nothing.
  * @retval MAX_STATUS_INVALID_ARGUMENT  An address is NULL, the kind is unknown or the ranges overlap.

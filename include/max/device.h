@@ -176,7 +176,7 @@ MAX_API void maxDeviceRetain(const MaxDevice* device);
 /**
  * Drops a reference; NULL is allowed.
  *
- * Thread-safe.
+ * Thread-safe. The last one of an accelerator waits for its work, or comes after the host function that drops it.
  *
  * @since 0.1
  */

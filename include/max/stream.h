@@ -48,8 +48,8 @@ typedef struct MaxStreamOptions {
 /**
  * A function that runs in stream order.
  *
- * Called exactly once, from any thread. It may call functions of this library, but must not wait for its own
- * stream, and must not throw. `status` is MAX_STATUS_OK, or the failure of earlier work on the stream.
+ * Called exactly once, from any thread. It may call functions of this library, but must not wait for its own stream
+ * (for accelerators: any of its device) and must not throw. `status`: MAX_STATUS_OK, or the failure of earlier work.
  *
  * @since 0.1
  */
