@@ -30,5 +30,6 @@ static inline MaxLaunchConfig shape_of(int32_t grid, int32_t block) {
 
 /* Random copies, fills and kernels on several streams, compared with the same program run in order on the host. */
 void test_random_kernels(void** state);
+void test_kernels_of_virtual_devices(void** state);
 
 #endif

@@ -518,6 +518,7 @@ int main(int argc, char** argv) {
       TEST(test_other_devices),
       TEST(test_attributes),
       TEST(test_random_kernels),
+      TEST(test_kernels_of_virtual_devices),
   };
   return cmocka_run_group_tests(tests, NULL, check_driver);
 }
