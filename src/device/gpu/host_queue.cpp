@@ -228,6 +228,8 @@ void HostQueue::perform(StreamTask& task, MaxStatus loss) {
   if (error && !failure_) failure_ = std::move(error);
 }
 
+bool isInHostFunction() { return runningQueue != nullptr; }
+
 void afterHostFunction(void (*function)(void*), void* argument) {
   if (laterWork)
     laterWork->push_back({function, argument});

@@ -49,6 +49,8 @@ class HostQueue final : public RefCounted {
   std::optional<Error> failure_;
 };
 
+// Whether this thread runs host work of a stream.
+bool isInHostFunction();
 // Calls `function(argument)` after the host function that this thread runs has returned.
 void afterHostFunction(void (*function)(void*), void* argument);
 
