@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """max compile-kernel with the vendors' own compilers, of several versions, for chips that are not here."""
 
+import ctypes
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,12 +31,64 @@ extern "C" __global__ void add(const float* a, const __half* b, __nv_bfloat16* c
 }
 """
 ELF = b"\x7fELF"
+LIBRARY = os.environ.get("MAX_LIBRARY", str(ROOT / "build/lib/libmax.so"))
+CHIPS = {"cuda": ("sm_80", "sm_120"), "hip": ("gfx90a", "gfx1030")}
+# Kernels that tests, examples and benchmarks run; those that include headers of their own or are wrong on purpose
+# are left out.
+FILES = ("tests/conformance/*.c", "examples/*/*.c", "examples/*/*.cu", "benchmarks/kernels/*.c")
+LITERALS = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+')
 
 
 def nvrtc_libraries():
     """Those that the tests' Python packages hold, oldest first; else the system's."""
     found = pathlib.Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*")
     return sorted(map(str, found), key=lambda path: float(path.split(".so.")[1])) or ["libnvrtc.so"]
+
+
+def kernel_sources():
+    """Name -> text of the kernels in this repository."""
+    for pattern in FILES:
+        for path in sorted(ROOT.glob(pattern)):
+            text = path.read_text()
+            literals = [text] if path.suffix == ".cu" else [
+                "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', match)).encode().decode("unicode_escape")
+                for match in LITERALS.findall(text)]
+            for number, source in enumerate(source for source in literals if "__global__" in source):
+                if not re.search(r'missing|#include "', source):
+                    yield f"{path.relative_to(ROOT)} {number}", "#define TILE 16\n" + source
+
+
+class KernelsOfThisRepository(unittest.TestCase):
+    """Through the library itself, for devices that are declared and not there."""
+
+    def compile_all(self, api):
+        os.environ.setdefault("MAX_NVRTC_LIBRARY", nvrtc_libraries()[-1])
+        os.environ["MAX_CACHE_DIR"] = ""
+        library = ctypes.CDLL(LIBRARY)
+        library.maxGetLastErrorMessage.restype = ctypes.c_char_p
+        self.assertEqual(library.maxVirtualDeviceSetApi(api.encode()), 0)
+        self.assertEqual(library.maxVirtualDeviceSetCount(1), 0)
+        sources = dict(kernel_sources())
+        self.assertGreater(len(sources), 8, sources.keys())
+        for chip in CHIPS[api]:
+            self.assertEqual(library.maxVirtualDeviceSetArchitectureName(chip.encode()), 0)
+            device, module = ctypes.c_void_p(), ctypes.c_void_p()
+            self.assertEqual(library.maxDeviceCreate(api.encode(), 0, None, ctypes.byref(device)), 0)
+            for name, source in sources.items():
+                with self.subTest(chip=chip, source=name):
+                    status = library.maxModuleCompile(device, source.encode(), name.encode(), None, ctypes.byref(module))
+                    message = library.maxGetLastErrorMessage().decode()
+                    if "is not available" in message:
+                        self.skipTest(message)
+                    self.assertEqual(status, 0, message)
+                    library.maxModuleRelease(module)
+            library.maxDeviceRelease(device)
+
+    def test_cuda(self):
+        self.compile_all("cuda")
+
+    def test_hip(self):
+        self.compile_all("hip")
 
 
 class CompileKernel(unittest.TestCase):
