@@ -2,12 +2,13 @@
 #include "executor/extension.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
+#include <memory>
 #include <mutex>
-#include <shared_mutex>
+#include <set>
 #include <utility>
 
+#include "base/fork.h"
+#include "base/name_table.h"
 #include "executor/extension_kernel.h"
 #include "graph/composite.h"
 #include "graph/signature.h"
@@ -21,26 +22,15 @@ constexpr int32_t kMaxOperands = 65536;
 constexpr int kMaxTypeVariables = 16;
 constexpr MaxOperatorTraits kKnownTraits = MAX_OPERATOR_TRAITS_RANDOM | MAX_OPERATOR_TRAITS_DATA_DEPENDENT;
 
-using Key = std::pair<std::string_view, std::string_view>;
-
-// Never destroyed: models may be released while the process exits.
-struct Registry {
-  std::mutex adding;
-  std::shared_mutex mutex;  // of what follows
-  std::deque<ExtensionOperator> operators;
-  std::map<Key, const ExtensionOperator*> byName;
-};
-
-Registry& registry() {
-  static Registry& instance = *new Registry;
+// Changes are guarded by processMutex().
+NameTable<const ExtensionOperator*>& registry() {
+  static NameTable<const ExtensionOperator*>& instance = *new NameTable<const ExtensionOperator*>;
   return instance;
 }
 
 const ExtensionOperator* find(std::string_view domain, std::string_view name) {
-  Registry& all = registry();
-  const std::shared_lock lock(all.mutex);
-  const auto entry = all.byName.find({domain, name});
-  return entry == all.byName.end() ? nullptr : entry->second;
+  const ExtensionOperator* const* op = registry().find(domain, name);
+  return op ? *op : nullptr;
 }
 
 std::string nameOf(const ExtensionOperator& op) { return concat(op.domain, ".", op.name); }
@@ -119,38 +109,28 @@ bool isSame(const MaxOperator& a, const MaxOperator& b) {
          a.userData == b.userData;
 }
 
-// Throws if somebody else has defined it.
-void requireOwn(const ExtensionOperator& op) {
-  const ExtensionOperator* known = find(op.domain, op.name);
-  if (known ? isSame(known->functions, op.functions)
-            : !findSchema(op.domain, op.name) && !findComposite(op.domain, op.name))
-    return;
+[[noreturn]] void failDefined(const ExtensionOperator& op, const ExtensionOperator* known) {
   fail(MAX_STATUS_ALREADY_EXISTS, "Operator '", nameOf(op), "' of extension '", op.extension,
        "' is defined already, by ", known ? concat("extension '", known->extension, "'") : std::string("this library"));
 }
 
-void requireAllOwn(std::span<const ExtensionOperator> operators) {
-  for (const ExtensionOperator& op : operators) {
-    const auto isTwin = [&](const ExtensionOperator& other) {
-      return &other != &op && other.domain == op.domain && other.name == op.name;
-    };
-    if (std::any_of(operators.begin(), operators.end(), isTwin)) refuse(op, "it is there twice");
-    requireOwn(op);
-  }
+// Throws if somebody else has defined it.
+void requireOwn(const ExtensionOperator& op) {
+  const ExtensionOperator* known = find(op.domain, op.name);
+  const bool isOwn = known ? isSame(known->functions, op.functions)
+                           : !findSchema(op.domain, op.name) && !findComposite(op.domain, op.name);
+  if (!isOwn) failDefined(op, known);
 }
 
+// From then on the name is this operator's.
 const ExtensionOperator& keep(ExtensionOperator op) {
-  if (const ExtensionOperator* known = find(op.domain, op.name)) return *known;
-  Registry& all = registry();
-  const std::unique_lock lock(all.mutex);
-  const ExtensionOperator& kept = all.operators.emplace_back(std::move(op));
-  try {
-    all.byName.emplace(Key{kept.domain, kept.name}, &kept);
-  } catch (...) {
-    all.operators.pop_back();
-    throw;
-  }
-  return kept;
+  auto made = std::make_unique<const ExtensionOperator>(std::move(op));
+  const std::lock_guard lock(processMutex());
+  const ExtensionOperator* known = find(made->domain, made->name);
+  if (known && !isSame(known->functions, made->functions)) failDefined(*made, known);
+  if (known) return *known;
+  registry().add(made->domain, made->name, made.get());
+  return *made.release();
 }
 
 OpSchema schemaOf(const ExtensionOperator& op) {
@@ -161,6 +141,16 @@ OpSchema schemaOf(const ExtensionOperator& op) {
   if (row.maxInputs == MAX_OPERATOR_COUNT_ANY) traits |= kTraitVariadic;
   return {op.domain, op.name,        row.minInputs, row.maxInputs,   row.minOutputs, row.maxOutputs,
           op.types,  inferExtension, traits,        row.shapeInputs, op.attributes};
+}
+
+void publish(const ExtensionOperator& op) {
+  registerKernels(kernelsOf(op));
+  try {
+    registerSchema(schemaOf(op));
+  } catch (const Error& error) {
+    // Another thread may have been faster with the same operator.
+    if (error.status() != MAX_STATUS_ALREADY_EXISTS) throw;
+  }
 }
 
 }  // namespace
@@ -185,15 +175,20 @@ ExtensionOperator checkedOperator(const MaxOperator& row, std::string extension)
   return op;
 }
 
+void requireNewOperators(std::span<const ExtensionOperator> operators) {
+  std::set<std::pair<std::string_view, std::string_view>> names;
+  for (const ExtensionOperator& op : operators) {
+    if (!names.emplace(op.domain, op.name).second) refuse(op, "it is there twice");
+    requireOwn(op);
+  }
+}
+
 void addExtensionOperators(std::vector<ExtensionOperator> operators, bool& isUsed) {
-  const std::lock_guard lock(registry().adding);
-  requireAllOwn(operators);
+  requireNewOperators(operators);
   for (ExtensionOperator& op : operators) {
     if (findSchema(op.domain, op.name)) continue;
     isUsed = true;
-    const ExtensionOperator& kept = keep(std::move(op));
-    registerKernels(kernelsOf(kept));
-    registerSchema(schemaOf(kept));
+    publish(keep(std::move(op)));
   }
 }
 

@@ -29,6 +29,8 @@ struct ExtensionOperator {
 // Throws INVALID_ARGUMENT if the row cannot be an operator.
 ExtensionOperator checkedOperator(const MaxOperator& row, std::string extension);
 
+// ALREADY_EXISTS if one of them is defined by somebody else.
+void requireNewOperators(std::span<const ExtensionOperator> operators);
 // All or nothing. Operators that are there already with the same functions are left alone; ALREADY_EXISTS names who
 // defined one with others. `isUsed` becomes true once something refers to the functions. Thread-safe.
 void addExtensionOperators(std::vector<ExtensionOperator> operators, bool& isUsed);

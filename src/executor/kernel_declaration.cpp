@@ -90,7 +90,7 @@ class OperatorParser {
                     "shared or arguments");
   }
 
-  void finish() const {
+  void finish() {
     const auto need = [&](bool isThere, const char* what) {
       if (!isThere) invalidArgument("operator '", op_.domain, ".", op_.name, "' has no ", what);
     };
@@ -103,7 +103,7 @@ class OperatorParser {
     need(!op_.arguments.empty(), "arguments");
     for (size_t i = 0; i < op_.outputs.size(); ++i)
       if (op_.shapes[i].kind == DeclaredShape::None) need(false, ("shape of output '" + op_.outputs[i] + "'").c_str());
-    checkTerms();
+    resolveTerms();
   }
 
  private:
@@ -193,30 +193,46 @@ class OperatorParser {
   void parseShared(std::string_view rest) { op_.shared = sizesOf(rest, 1); }
 
   void parseArguments(std::string_view rest) {
-    for (const std::string_view item : itemsOf(rest)) op_.arguments.emplace_back(item);
+    for (const std::string_view item : itemsOf(rest)) op_.arguments.emplace_back().text = item;
     if (op_.arguments.size() > kMaxItems) invalidArgument("there are more than ", kMaxItems, " arguments");
   }
 
-  // Names that stand for something, and outputs only where their shapes are known.
-  void checkTerms() const {
-    for (const DeclaredShape& shape : op_.shapes)
-      for (const SizeExpression& size : shape.dimensions) checkSize(size, false);
-    for (const auto* sizes : {&op_.grid, &op_.block, &op_.shared})
-      for (const SizeExpression& size : *sizes) checkSize(size, true);
-    for (const std::string& argument : op_.arguments)
-      if (op_.findInput(argument) < 0 && op_.findOutput(argument) < 0 && op_.findAttribute(argument) < 0)
-        checkSize(SizeExpression::parse(argument), true);
+  // Names stand for something, and for outputs only where their shapes are known.
+  void resolveTerms() {
+    for (DeclaredShape& shape : op_.shapes)
+      for (SizeExpression& size : shape.dimensions) resolve(size, false);
+    for (auto* sizes : {&op_.grid, &op_.block, &op_.shared})
+      for (SizeExpression& size : *sizes) resolve(size, true);
+    for (DeclaredArgument& argument : op_.arguments) resolve(argument);
   }
 
-  void checkSize(const SizeExpression& size, bool mayUseOutputs) const {
-    for (const SizeTerm& term : size.terms()) {
-      const int attribute = op_.findAttribute(term.name);
+  void resolve(DeclaredArgument& argument) {
+    const int input = op_.findInput(argument.text), output = op_.findOutput(argument.text);
+    const int attribute = op_.findAttribute(argument.text);
+    if (input >= 0 || output >= 0) {
+      argument.kind = input >= 0 ? DeclaredArgument::Input : DeclaredArgument::Output;
+      argument.index = static_cast<size_t>(input >= 0 ? input : output);
+    } else if (attribute >= 0 && op_.attributes[static_cast<size_t>(attribute)].isFloat) {
+      argument.kind = DeclaredArgument::Float;
+      argument.index = static_cast<size_t>(attribute);
+    } else {
+      argument.size.push_back(SizeExpression::parse(argument.text));
+      resolve(argument.size[0], true);
+    }
+  }
+
+  void resolve(SizeExpression& size, bool mayUseOutputs) const {
+    const auto resolveTerm = [&](SizeTerm& term) {
+      const int attribute = op_.findAttribute(term.name), input = op_.findInput(term.name);
+      const int output = mayUseOutputs ? op_.findOutput(term.name) : -1;
       const bool isInteger = attribute >= 0 && !op_.attributes[static_cast<size_t>(attribute)].isFloat;
-      const bool isValue = op_.findInput(term.name) >= 0 || (mayUseOutputs && op_.findOutput(term.name) >= 0);
-      if (term.kind == SizeTerm::Plain ? !isInteger : !isValue)
+      if (term.kind == SizeTerm::Plain ? !isInteger : input < 0 && output < 0)
         invalidArgument("'", size.text(), "': '", term.name, "' is ",
                         term.kind == SizeTerm::Plain ? "no attribute of type int" : "no value that is known here");
-    }
+      term.owner = term.kind == SizeTerm::Plain ? SizeTerm::Attribute : input >= 0 ? SizeTerm::Input : SizeTerm::Output;
+      term.index = static_cast<size_t>(isInteger && term.kind == SizeTerm::Plain ? attribute : std::max(input, output));
+    };
+    size.forEachTerm(resolveTerm);
   }
 
   DeclaredOperator& op_;

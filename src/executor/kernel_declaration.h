@@ -27,6 +27,14 @@ struct DeclaredShape {
   std::vector<SizeExpression> dimensions;
 };
 
+// What a parameter of the kernel gets.
+struct DeclaredArgument {
+  std::string text;
+  enum Kind { Input, Output, Float, Size } kind = Size;
+  size_t index = 0;                  // of the input, output or attribute
+  std::vector<SizeExpression> size;  // one or none
+};
+
 struct DeclaredOperator {
   int line = 0;  // of its first line
   std::string domain, name;
@@ -37,7 +45,7 @@ struct DeclaredOperator {
   std::vector<std::pair<std::string, DType>> kernels;  // for the first input's type; Invalid = any
   std::vector<SizeExpression> grid, block;
   std::vector<SizeExpression> shared;  // one or none
-  std::vector<std::string> arguments;  // names of values and attributes, sizes
+  std::vector<DeclaredArgument> arguments;
 
   // -1 = there is none.
   int findInput(std::string_view text) const;

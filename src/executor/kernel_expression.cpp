@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/kernel_expression.h"
 
-#include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -33,6 +33,7 @@ class SizeParser {
       if (!waiting_.back().isOperator()) wrong("a parenthesis is not closed");
       emit();
     }
+    checkDepth();
     return std::move(result_);
   }
 
@@ -48,6 +49,15 @@ class SizeParser {
   template <class... Parts>
   [[noreturn]] void wrong(const Parts&... parts) const {
     invalidArgument("'", result_.text_, "' is not a size: ", parts...);
+  }
+
+  void checkDepth() const {
+    size_t depth = 0;
+    for (const Step& step : result_.steps_) {
+      const bool isValue = step.kind == Step::Number || step.kind == Step::Term;
+      depth += isValue ? 1 : size_t(-1);
+      if (depth > SizeExpression::kMaxDepth) wrong("it is nested too deep");
+    }
   }
 
   void skipBlanks() {
@@ -178,11 +188,9 @@ class SizeParser {
 
 SizeExpression SizeExpression::parse(std::string_view text) { return SizeParser(text).run(); }
 
-std::vector<SizeTerm> SizeExpression::terms() const {
-  std::vector<SizeTerm> result;
-  for (const Step& step : steps_)
-    if (step.kind == Step::Term) result.push_back(step.term);
-  return result;
+void SizeExpression::forEachTerm(FunctionRef<void(SizeTerm&)> function) {
+  for (Step& step : steps_)
+    if (step.kind == Step::Term) function(step.term);
 }
 
 Dim SizeExpression::combine(Step::Kind kind, Dim a, Dim b) const {
@@ -206,22 +214,22 @@ Dim SizeExpression::combine(Step::Kind kind, Dim a, Dim b) const {
   }
 }
 
-std::optional<Dim> SizeExpression::evaluate(const std::function<std::optional<Dim>(const SizeTerm&)>& valueOf) const {
-  std::vector<Dim> stack;
+std::optional<Dim> SizeExpression::evaluate(FunctionRef<std::optional<Dim>(const SizeTerm&)> valueOf) const {
+  std::array<Dim, kMaxDepth> stack;
+  size_t depth = 0;
   for (const Step& step : steps_) {
     if (step.kind == Step::Number) {
-      stack.emplace_back(step.number);
+      stack[depth++] = step.number;
     } else if (step.kind == Step::Term) {
       const std::optional<Dim> value = valueOf(step.term);
       if (!value) return std::nullopt;
-      stack.push_back(*value);
+      stack[depth++] = *value;
     } else {
-      const Dim b = stack.back();
-      stack.pop_back();
-      stack.back() = combine(step.kind, stack.back(), b);
+      --depth;
+      stack[depth - 1] = combine(step.kind, stack[depth - 1], stack[depth]);
     }
   }
-  return stack.back();
+  return stack[0];
 }
 
 }  // namespace max

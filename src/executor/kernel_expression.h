@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "graph/dim.h"
 
 namespace max {
@@ -18,6 +18,9 @@ struct SizeTerm {
   std::string name;
   enum Kind { Plain, Size, Rank, Axis } kind = Plain;
   int axis = 0;
+  // Whose it is, told by whoever knows the names.
+  enum Owner { Attribute, Input, Output } owner = Attribute;
+  size_t index = 0;
 };
 
 class SizeExpression {
@@ -27,9 +30,9 @@ class SizeExpression {
 
   const std::string& text() const { return text_; }
   // All names in it.
-  std::vector<SizeTerm> terms() const;
-  // `valueOf` gives nullopt for what is not known at all, and so is the result then.
-  std::optional<Dim> evaluate(const std::function<std::optional<Dim>(const SizeTerm&)>& valueOf) const;
+  void forEachTerm(FunctionRef<void(SizeTerm&)> function);
+  // `valueOf` gives nullopt for what is not known at all, and so is the result then. Allocates nothing for numbers.
+  std::optional<Dim> evaluate(FunctionRef<std::optional<Dim>(const SizeTerm&)> valueOf) const;
 
  private:
   friend class SizeParser;
@@ -39,6 +42,8 @@ class SizeExpression {
     int64_t number = 0;
     SizeTerm term = {};
   };
+  static constexpr size_t kMaxDepth = 16;
+
   Dim combine(Step::Kind kind, Dim a, Dim b) const;
 
   std::string text_;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/fork.h"
 #include "executor/kernel_declaration.h"
 #include "kernel/cached_compile.h"
 #include "kernel/cpu_compiler.h"
@@ -38,7 +39,6 @@ class KernelOperator {
  public:
   KernelOperator(const std::string& file, DeclaredOperator declared, Ref<CpuLibrary> library)
       : file_(file), op_(std::move(declared)), library_(std::move(library)) {
-    for (const std::string& text : op_.arguments) arguments_.push_back(argumentOf(text));
     for (const auto& [name, dtype] : op_.kernels) addKernel(name, dtype);
     for (const DeclaredAttribute& attribute : op_.attributes)
       attributes_ += concat(attributes_.empty() ? "" : " ", attribute.name, attribute.isFloat ? "=f" : "=i");
@@ -65,40 +65,25 @@ class KernelOperator {
   }
 
  private:
-  struct Argument {
-    enum Kind { Input, Output, Float, Size } kind;
-    size_t index = 0;  // of the input, output or attribute
-    std::vector<SizeExpression> size;
-  };
-
   struct Variant {
     DType dtype;
     std::string name;
     const MaxCpuKernel* kernel;
   };
 
-  using Values = std::function<std::optional<Dim>(const SizeTerm&)>;
-
-  Argument argumentOf(const std::string& text) const {
-    if (const int input = op_.findInput(text); input >= 0) return {Argument::Input, static_cast<size_t>(input), {}};
-    if (const int output = op_.findOutput(text); output >= 0)
-      return {Argument::Output, static_cast<size_t>(output), {}};
-    const int attribute = op_.findAttribute(text);
-    if (attribute >= 0 && op_.attributes[static_cast<size_t>(attribute)].isFloat)
-      return {Argument::Float, static_cast<size_t>(attribute), {}};
-    return {Argument::Size, 0, {SizeExpression::parse(text)}};
-  }
+  using Values = FunctionRef<std::optional<Dim>(const SizeTerm&)>;
 
   void addKernel(const std::string& name, DType dtype) {
     const MaxCpuKernel* kernel = library_->find(name);
     if (!kernel) refuse("the source has no kernel '", name, "' that is extern \"C\"");
-    if (static_cast<size_t>(kernel->count) != arguments_.size())
-      refuse("kernel '", name, "' has ", kernel->count, " parameters, the declaration ", arguments_.size(),
+    if (static_cast<size_t>(kernel->count) != op_.arguments.size())
+      refuse("kernel '", name, "' has ", kernel->count, " parameters, the declaration ", op_.arguments.size(),
              " arguments");
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      const bool isNumber = arguments_[i].kind == Argument::Float || arguments_[i].kind == Argument::Size;
+    for (size_t i = 0; i < op_.arguments.size(); ++i) {
+      const DeclaredArgument& argument = op_.arguments[i];
+      const bool isNumber = argument.kind == DeclaredArgument::Float || argument.kind == DeclaredArgument::Size;
       if (kernel->sizes[i] != 8 && !(isNumber && kernel->sizes[i] == 4))
-        refuse("parameter ", i, " of kernel '", name, "' has ", kernel->sizes[i], " bytes, '", op_.arguments[i], "' ",
+        refuse("parameter ", i, " of kernel '", name, "' has ", kernel->sizes[i], " bytes, '", argument.text, "' ",
                isNumber ? "4 or 8" : "8");
     }
     variants_.push_back({dtype, name, kernel});
@@ -116,34 +101,41 @@ class KernelOperator {
     return nullptr;
   }
 
-  std::optional<int64_t> attributeOf(const Node& node, const SizeTerm& term) const {
-    const int index = term.kind == SizeTerm::Plain ? op_.findAttribute(term.name) : -1;
-    if (index < 0) return std::nullopt;
-    return node.attributes.getInt(term.name, op_.attributes[static_cast<size_t>(index)].integer);
+  Dim attributeOf(const Node& node, const SizeTerm& term) const {
+    return node.attributes.getInt(term.name, op_.attributes[term.index].integer);
+  }
+
+  [[noreturn]] static void failAxis(const SizeTerm& term, size_t rank) {
+    invalidArgument("'", term.name, ".", term.axis, "': '", term.name, "' has ", rank, " dimensions");
   }
 
   // A property of a shape.
   static Dim propertyOf(const SizeTerm& term, const SymbolicShape& dims) {
     if (term.kind == SizeTerm::Size) return product(dims);
     if (term.kind == SizeTerm::Rank) return static_cast<int64_t>(dims.size());
-    if (static_cast<size_t>(term.axis) >= dims.size())
-      invalidArgument("'", term.name, ".", term.axis, "': '", term.name, "' has ", dims.size(), " dimensions");
+    if (static_cast<size_t>(term.axis) >= dims.size()) failAxis(term, dims.size());
     return dims[static_cast<size_t>(term.axis)];
+  }
+
+  static int64_t propertyOf(const SizeTerm& term, const int64_t* shape, int32_t rank, int64_t elements) {
+    if (term.kind == SizeTerm::Size) return elements;
+    if (term.kind == SizeTerm::Rank) return rank;
+    if (term.axis >= rank) failAxis(term, static_cast<size_t>(rank));
+    return shape[term.axis];
   }
 
   void infer(InferContext& context) const {
     const DType dtype = context.dtype(0);
     if (dtype != DType::Invalid && !variantFor(dtype)) context.fail("'", file_, "' declares no kernel for ", dtype);
-    const Values values = [&](const SizeTerm& term) -> std::optional<Dim> {
-      if (const auto value = attributeOf(context.node(), term)) return Dim(*value);
-      const auto input = static_cast<size_t>(op_.findInput(term.name));
-      if (!context.ranked(input)) return std::nullopt;
-      return propertyOf(term, context.dims(input));
+    const auto values = [&](const SizeTerm& term) -> std::optional<Dim> {
+      if (term.owner == SizeTerm::Attribute) return attributeOf(context.node(), term);
+      if (!context.ranked(term.index)) return std::nullopt;
+      return propertyOf(term, context.dims(term.index));
     };
     for (size_t i = 0; i < op_.shapes.size(); ++i) inferOutput(context, i, values);
   }
 
-  void inferOutput(InferContext& context, size_t output, const Values& values) const {
+  void inferOutput(InferContext& context, size_t output, Values values) const {
     const DeclaredShape& shape = op_.shapes[output];
     const auto a = static_cast<size_t>(shape.inputs[0]), b = static_cast<size_t>(shape.inputs[1]);
     if (shape.kind == DeclaredShape::Like) return context.setOutputLike(output, a);
@@ -160,22 +152,10 @@ class KernelOperator {
     context.setShape(output, std::move(dims));
   }
 
-  // Shapes of a call are known, so that every size is.
-  Values valuesOf(const Node& node, const MaxOperatorCall& call) const {
-    return [this, &node, &call](const SizeTerm& term) -> std::optional<Dim> {
-      if (const auto value = attributeOf(node, term)) return Dim(*value);
-      const int input = op_.findInput(term.name);
-      const auto index = static_cast<size_t>(input >= 0 ? input : op_.findOutput(term.name));
-      const int64_t* shape = input >= 0 ? call.inputShapes[index] : call.outputShapes[index];
-      const int32_t rank = input >= 0 ? call.inputRanks[index] : call.outputRanks[index];
-      return propertyOf(term, SymbolicShape(shape, shape + rank));
-    };
-  }
-
-  static int64_t numberOf(const SizeExpression& size, const Values& values) { return size.evaluate(values)->value(); }
+  static int64_t numberOf(const SizeExpression& size, Values values) { return size.evaluate(values)->value(); }
 
   // False if there is nothing to launch.
-  static bool takeSizes(const Limit& limit, const std::vector<SizeExpression>& sizes, const Values& values,
+  static bool takeSizes(const Limit& limit, const std::vector<SizeExpression>& sizes, Values values,
                         uint32_t (&out)[3]) {
     bool isEmpty = false;
     for (size_t i = 0; i < sizes.size(); ++i) {
@@ -188,7 +168,7 @@ class KernelOperator {
     return !isEmpty;
   }
 
-  bool takeLaunch(const Values& values, CpuLaunch& launch) const {
+  bool takeLaunch(Values values, CpuLaunch& launch) const {
     if (!takeSizes(kGrid, op_.grid, values, launch.grid)) return false;
     if (!takeSizes(kBlock, op_.block, values, launch.block)) invalidArgument("block has no threads");
     const int64_t threads = int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
@@ -209,21 +189,21 @@ class KernelOperator {
     int64_t integer;
   };
 
-  Slot slotOf(size_t i, size_t bytes, const Node& node, const MaxOperatorCall& call, const Values& values) const {
-    const Argument& argument = arguments_[i];
+  Slot slotOf(size_t i, size_t bytes, const Node& node, const MaxOperatorCall& call, Values values) const {
+    const DeclaredArgument& argument = op_.arguments[i];
     Slot slot{};
-    if (argument.kind == Argument::Input) {
+    if (argument.kind == DeclaredArgument::Input) {
       slot.pointer = call.inputs[argument.index];
-    } else if (argument.kind == Argument::Output) {
+    } else if (argument.kind == DeclaredArgument::Output) {
       slot.pointer = call.outputs[argument.index];
-    } else if (argument.kind == Argument::Float) {
+    } else if (argument.kind == DeclaredArgument::Float) {
       const DeclaredAttribute& attribute = op_.attributes[argument.index];
       const float value = node.attributes.getFloat(attribute.name, attribute.number);
       bytes == 4 ? void(slot.number = value) : void(slot.wide = value);
     } else {
       const int64_t value = numberOf(argument.size[0], values);
       if (bytes == 4 && value != static_cast<int32_t>(value))
-        fail(MAX_STATUS_OUT_OF_RANGE, "argument '", op_.arguments[i], "' is ", value, ", which no int32 holds");
+        fail(MAX_STATUS_OUT_OF_RANGE, "argument '", argument.text, "' is ", value, ", which no int32 holds");
       bytes == 4 ? void(slot.small = static_cast<int32_t>(value)) : void(slot.integer = value);
     }
     return slot;
@@ -235,12 +215,19 @@ class KernelOperator {
               op_.outputs[static_cast<size_t>(i)], "' cannot be left out");
     const Variant* variant = variantFor(static_cast<DType>(call.inputDTypes[0]));
     require(variant != nullptr, MAX_STATUS_INTERNAL, "there is no kernel");
-    const Values values = valuesOf(node, call);
+    // Shapes of a call are known, so that every size is.
+    const auto values = [&](const SizeTerm& term) -> std::optional<Dim> {
+      if (term.owner == SizeTerm::Attribute) return attributeOf(node, term);
+      const size_t i = term.index;
+      if (term.owner == SizeTerm::Input)
+        return propertyOf(term, call.inputShapes[i], call.inputRanks[i], call.inputElementCounts[i]);
+      return propertyOf(term, call.outputShapes[i], call.outputRanks[i], call.outputElementCounts[i]);
+    };
     CpuLaunch launch;
     if (!takeLaunch(values, launch)) return;
     Slot slots[kMaxArguments];
     void* addresses[kMaxArguments];
-    for (size_t i = 0; i < arguments_.size(); ++i) {
+    for (size_t i = 0; i < op_.arguments.size(); ++i) {
       slots[i] = slotOf(i, variant->kernel->sizes[i], node, call, values);
       addresses[i] = &slots[i];
     }
@@ -254,12 +241,10 @@ class KernelOperator {
   const DeclaredOperator op_;
   const Ref<CpuLibrary> library_;
   std::string attributes_;
-  std::vector<Argument> arguments_;
   std::vector<Variant> variants_;
 };
 
-KernelExtension::KernelExtension(const std::string& path, std::string source)
-    : path_(path), source_(std::move(source)) {
+KernelExtension::KernelExtension(const std::string& path, const std::string& source) : path_(path), source_(source) {
   std::vector<DeclaredOperator> declared = parseDeclarations(path_, source_);
   if (declared.empty()) invalidArgument("'", path_, "' declares no operators: no line begins with '//@ operator'");
   const Ref<CpuLibrary> library = compileForHost(path_, source_);
@@ -275,22 +260,32 @@ std::vector<ExtensionOperator> KernelExtension::operators() const {
   return rows;
 }
 
-void addKernelExtension(const std::string& path, std::string source) {
-  static std::mutex mutex;
-  static auto& kept = *new std::vector<std::unique_ptr<KernelExtension>>;  // never destroyed, as what refers to them
-  const std::lock_guard lock(mutex);
-  for (const auto& known : kept)
-    if (known->path() == path && known->source() == source) return;
-  auto made = std::make_unique<KernelExtension>(path, std::move(source));
-  kept.reserve(kept.size() + 1);
+namespace {
+
+// Never destroyed, as what refers to them. Guarded by processMutex().
+std::vector<std::unique_ptr<KernelExtension>>& keptExtensions() {
+  static auto& kept = *new std::vector<std::unique_ptr<KernelExtension>>;
+  return kept;
+}
+
+// The one with this text, if there is one; else `made`, if that is not NULL.
+KernelExtension* keepExtension(const std::string& path, const std::string& source,
+                               std::unique_ptr<KernelExtension> made) {
+  const std::lock_guard lock(processMutex());
+  for (const auto& known : keptExtensions())
+    if (known->path() == path && known->source() == source) return known.get();
+  return made ? keptExtensions().emplace_back(std::move(made)).get() : nullptr;
+}
+
+}  // namespace
+
+void addKernelExtension(const std::string& path, const std::string& source) {
   bool isUsed = false;
-  try {
-    addExtensionOperators(made->operators(), isUsed);
-  } catch (...) {
-    if (isUsed) kept.push_back(std::move(made));
-    throw;
-  }
-  kept.push_back(std::move(made));
+  if (const KernelExtension* known = keepExtension(path, source, nullptr))
+    return addExtensionOperators(known->operators(), isUsed);
+  auto made = std::make_unique<KernelExtension>(path, source);
+  requireNewOperators(made->operators());
+  addExtensionOperators(keepExtension(path, source, std::move(made))->operators(), isUsed);
 }
 
 }  // namespace max

@@ -16,7 +16,7 @@ class KernelOperator;
 class KernelExtension {
  public:
   // Errors begin with the file and the line. UNAVAILABLE without a compiler.
-  KernelExtension(const std::string& path, std::string source);
+  KernelExtension(const std::string& path, const std::string& source);
   ~KernelExtension();
 
   const std::string& path() const { return path_; }
@@ -29,6 +29,6 @@ class KernelExtension {
 };
 
 // Compiles the source and makes its operators known; the same file with the same contents only once. Thread-safe.
-void addKernelExtension(const std::string& path, std::string source);
+void addKernelExtension(const std::string& path, const std::string& source);
 
 }  // namespace max

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/schema.h"
 
-#include <deque>
-#include <map>
 #include <mutex>
-#include <shared_mutex>
-#include <utility>
 
+#include "base/fork.h"
+#include "base/name_table.h"
 #include "graph/schemas/tables.h"
 #include "graph/signature.h"
 
@@ -15,15 +13,18 @@ namespace max {
 namespace {
 
 struct Row {
+  explicit Row(const OpSchema& source) : schema(source), signature(parseSignature(source.types)) {
+    schema.signature = &signature;
+  }
+  Row(const Row&) = delete;
+
   OpSchema schema;
   TypeSignature signature;
 };
 
 struct Registry {
-  std::shared_mutex mutex;
-  std::deque<Row> rows;  // addresses are stable
-  std::map<std::pair<std::string_view, std::string_view>, const OpSchema*> byName;
-  std::vector<const OpSchema*> all;
+  NameTable<Row> byName;
+  std::vector<const OpSchema*> all;  // in the order in which they came
 
   Registry() {
 #define MAX_ADD_SCHEMAS(function) \
@@ -33,18 +34,16 @@ struct Registry {
   }
 
   void add(const OpSchema& schema) {
-    const auto [entry, isNew] = byName.try_emplace({schema.domain, schema.name}, nullptr);
-    require(isNew, MAX_STATUS_ALREADY_EXISTS, "Operator '", schema.domain, schema.domain.empty() ? "" : ".",
-            schema.name, "' is defined already");
-    Row& row = rows.emplace_back(Row{schema, parseSignature(schema.types)});
-    row.schema.signature = &row.signature;
-    entry->second = &row.schema;
-    all.push_back(&row.schema);
+    require(!byName.find(schema.domain, schema.name), MAX_STATUS_ALREADY_EXISTS, "Operator '", schema.domain,
+            schema.domain.empty() ? "" : ".", schema.name, "' is defined already");
+    all.reserve(all.size() + 1);
+    all.push_back(&byName.add(schema.domain, schema.name, schema)->schema);
   }
 };
 
+// Never destroyed: threads may use it while the process exits. Changes are guarded by processMutex().
 Registry& registry() {
-  static Registry instance;
+  static Registry& instance = *new Registry;
   return instance;
 }
 
@@ -101,21 +100,19 @@ void checkOutputs(const InferContext& context) {
 bool OpSchema::hasOutputList() const { return signature && signature->outputsRepeat; }
 
 const OpSchema* findSchema(std::string_view domain, std::string_view op) {
-  Registry& all = registry();
-  const std::shared_lock lock(all.mutex);
-  const auto entry = all.byName.find({domain, op});
-  return entry == all.byName.end() ? nullptr : entry->second;
+  const Row* row = registry().byName.find(domain, op);
+  return row ? &row->schema : nullptr;
 }
 
 std::vector<const OpSchema*> allSchemas() {
   Registry& all = registry();
-  const std::shared_lock lock(all.mutex);
+  const std::lock_guard lock(processMutex());
   return all.all;
 }
 
 void registerSchema(const OpSchema& schema) {
   Registry& all = registry();
-  const std::unique_lock lock(all.mutex);
+  const std::lock_guard lock(processMutex());
   all.add(schema);
 }
 

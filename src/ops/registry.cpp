@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <mutex>
-#include <shared_mutex>
 #include <utility>
 
+#include "base/fork.h"
+#include "base/name_table.h"
 #include "graph/schema.h"
 #include "ops/cpu/packed.h"
 #include "ops/families.h"
@@ -42,22 +43,10 @@ std::map<Key, Entry> buildTable() {
   return table;
 }
 
-// Rows of extensions. Never destroyed: models may be released while the process exits.
-struct Registered {
-  std::shared_mutex mutex;
-  std::map<Key, OpKernels> rows;  // addresses are stable
-};
-
-Registered& registered() {
-  static Registered& instance = *new Registered;
+// Rows of extensions. Changes are guarded by processMutex().
+NameTable<OpKernels>& registered() {
+  static NameTable<OpKernels>& instance = *new NameTable<OpKernels>;
   return instance;
-}
-
-const OpKernels* findRegistered(std::string_view domain, std::string_view op) {
-  Registered& all = registered();
-  const std::shared_lock lock(all.mutex);
-  const auto row = all.rows.find({domain, op});
-  return row == all.rows.end() ? nullptr : &row->second;
 }
 
 // Plain kernels read weights whose contents may have been given up for a packed form.
@@ -84,13 +73,12 @@ bool accepts(const Implementation& implementation, const KernelRequest& request)
 const OpKernels* findKernels(std::string_view domain, std::string_view op) {
   static const std::map<Key, Entry> table = buildTable();
   const auto entry = table.find({domain, op});
-  return entry == table.end() ? findRegistered(domain, op) : &entry->second.merged;
+  return entry == table.end() ? registered().find(domain, op) : &entry->second.merged;
 }
 
 void registerKernels(const OpKernels& kernels) {
-  Registered& all = registered();
-  const std::unique_lock lock(all.mutex);
-  all.rows.try_emplace({kernels.domain, kernels.op}, kernels);
+  const std::lock_guard lock(processMutex());
+  if (!registered().find(kernels.domain, kernels.op)) registered().add(kernels.domain, kernels.op, kernels);
 }
 
 std::unique_ptr<Kernel> createKernel(const KernelRequest& request) { return createKernel(request, {}); }
