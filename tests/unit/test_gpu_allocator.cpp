@@ -298,6 +298,38 @@ TEST(GpuAllocator, UsesThatNobodyNotedAreRaces) {
   EXPECT_EQ(std::exchange(f.gpu.racing, 0), 1);
 }
 
+// Used elsewhere and then on its own stream again: both are waited for.
+TEST(GpuAllocator, WorkOfTheOwnStreamCountsToo) {
+  for (const bool trims : {false, true}) {
+    Fixture f(4096);
+    OrderedStream& first = f.open();
+    OrderedStream& second = f.open();
+    OrderedStream& third = f.open();
+    Ref<Storage> block = f.make(4096, first);
+    f.useOn(second, block);
+    f.useOn(first, block);
+    block.reset();
+    if (trims)
+      f.allocator->trim();
+    else
+      f.make(4096, third);
+    EXPECT_EQ(f.gpu.allocations, 1);
+  }
+}
+
+TEST(GpuAllocator, StreamsThatAreGoneWereUsers) {
+  Fixture f;
+  OrderedStream& first = f.open();
+  OrderedStream& second = f.open();
+  Ref<Storage> block = f.make(4096, first);
+  f.useOn(second, block);
+  f.allocator->closeStream(second);
+  block.reset();
+  f.allocator->trim();
+  EXPECT_EQ(f.reserved(), 0u);
+  f.streams.pop_back();
+}
+
 TEST(GpuAllocator, AtTheLimitStreamsTakeBlocksOfOthersAndWait) {
   Fixture f(8192);
   OrderedStream& first = f.open();
