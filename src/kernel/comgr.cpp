@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/comgr.h"
 
+#include <dlfcn.h>
+
 #include <cstdint>
+#include <span>
 
 #include "base/error.h"
 
@@ -9,13 +12,19 @@ namespace max {
 
 namespace {
 
-constexpr const char* kNames[] = {"libamd_comgr.so", "libamd_comgr.so.3", "libamd_comgr.so.2"};
+constexpr const char* kNames[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"};
 constexpr std::string_view kIsaPrefix = "amdgcn-amd-amdhsa--";
 
 // Numbers of amd_comgr.h.
 enum DataKind : int { kSource = 1, kInclude = 2, kLog = 5, kBitcode = 6, kExecutable = 8 };
-enum ActionKind : int { kDisassembleExecutable = 0xC, kCompileWithDeviceLibraries = 0xF };
-constexpr int kLanguageHip = 4;
+// Those that version 3 changed.
+struct Numbers {
+  int languageHip;
+  int disassembleExecutable;
+  int compileWithDeviceLibraries;
+};
+constexpr Numbers kUpTo2 = {.languageHip = 4, .disassembleExecutable = 0xC, .compileWithDeviceLibraries = 0xF};
+constexpr Numbers kSince3 = {.languageHip = 3, .disassembleExecutable = 0xA, .compileWithDeviceLibraries = 0xC};
 
 struct DataHandle {
   uint64_t value = 0;
@@ -51,12 +60,20 @@ struct Comgr {
   int (*doAction)(int kind, ActionHandle action, SetHandle inputs, SetHandle outputs) = nullptr;
 
   std::string label;
+  Numbers numbers = kUpTo2;
 
   Comgr();
 };
 
+// The one that HIPRTC has opened, if there is more than one: only that knows what HIPRTC can do.
+std::span<const char* const> namesToTry() {
+  for (const char* const& name : kNames)
+    if (dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return std::span(&name, 1);
+  return kNames;
+}
+
 Comgr::Comgr() {
-  const gpu::Library library("MAX_COMGR_LIBRARY", kNames);
+  const gpu::Library library("MAX_COMGR_LIBRARY", namesToTry());
   const LibrarySymbol symbols[] = {
       {"amd_comgr_get_version", &getVersion},
       {"amd_comgr_status_string", &statusString},
@@ -84,6 +101,7 @@ Comgr::Comgr() {
   size_t major = 0, minor = 0;
   getVersion(&major, &minor);
   label = concat("comgr ", major, ".", minor);
+  if (major >= 3) numbers = kSince3;
 }
 
 const Comgr& comgr() {
@@ -165,11 +183,11 @@ class Action {
   void setHip(const std::vector<std::string>& options) const {
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
-    check(comgr().setLanguage(handle_, kLanguageHip), "take the language");
+    check(comgr().setLanguage(handle_, comgr().numbers.languageHip), "take the language");
     check(comgr().setOptionList(handle_, pointers.data(), pointers.size()), "take options");
     check(comgr().setLogging(handle_, true), "keep a log");
   }
-  int run(ActionKind kind, const DataSet& inputs, const DataSet& outputs) const {
+  int run(int kind, const DataSet& inputs, const DataSet& outputs) const {
     return comgr().doAction(kind, handle_, inputs.handle(), outputs.handle());
   }
 
@@ -207,7 +225,7 @@ std::string disassemble(std::string_view code, const std::string& architecture) 
   inputs.add(kExecutable, "kernel.co", code);
   requireHipArchitecture(architecture);
   action.setArchitecture(architecture);
-  check(action.run(kDisassembleExecutable, inputs, outputs), "disassemble");
+  check(action.run(comgr().numbers.disassembleExecutable, inputs, outputs), "disassemble");
   return outputs.bytes(kSource);
 }
 
@@ -221,7 +239,7 @@ CompiledCode compileToLlvm(const KernelSource& source, const std::string& text,
   requireHipArchitecture(source.architecture);
   action.setArchitecture(source.architecture);
   action.setHip(options);
-  const int status = action.run(kCompileWithDeviceLibraries, inputs, outputs);
+  const int status = action.run(comgr().numbers.compileWithDeviceLibraries, inputs, outputs);
   CompiledCode code = {outputs.bytes(kBitcode), outputs.bytes(kLog)};
   if (status != 0 && !code.log.empty()) failCompilation(source.name, code.log);
   check(status, "compile to intermediate code");

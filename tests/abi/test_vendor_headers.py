@@ -85,9 +85,9 @@ RTC_RESULTS = {"kRtcSuccess": "SUCCESS", "kRtcOutOfMemory": "ERROR_OUT_OF_MEMORY
                "kRtcInternalError": "ERROR_INTERNAL_ERROR"}
 
 COMGR = {"kSource": "DATA_KIND_SOURCE", "kInclude": "DATA_KIND_INCLUDE", "kLog": "DATA_KIND_LOG",
-         "kBitcode": "DATA_KIND_BC", "kExecutable": "DATA_KIND_EXECUTABLE", "kLanguageHip": "LANGUAGE_HIP",
-         "kDisassembleExecutable": "ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE",
-         "kCompileWithDeviceLibraries": "ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC"}
+         "kBitcode": "DATA_KIND_BC", "kExecutable": "DATA_KIND_EXECUTABLE", "languageHip": "LANGUAGE_HIP",
+         "disassembleExecutable": "ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE",
+         "compileWithDeviceLibraries": "ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC"}
 
 # Our structure and the vendor's, and pairs of fields in order.
 STRUCTURES = (

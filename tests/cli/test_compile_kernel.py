@@ -76,7 +76,8 @@ class KernelsOfThisRepository(unittest.TestCase):
             self.assertEqual(library.maxDeviceCreate(api.encode(), 0, None, ctypes.byref(device)), 0)
             for name, source in sources.items():
                 with self.subTest(chip=chip, source=name):
-                    status = library.maxModuleCompile(device, source.encode(), name.encode(), None, ctypes.byref(module))
+                    status = library.maxModuleCompile(device, source.encode(), name.encode(), None,
+                                                      ctypes.byref(module))
                     message = library.maxGetLastErrorMessage().decode()
                     if "is not available" in message:
                         self.skipTest(message)
@@ -160,7 +161,8 @@ class CompileKernel(unittest.TestCase):
 
     def test_options_reach_the_compiler(self):
         library = nvrtc_libraries()[-1]
-        self.source.write_text('#include "mine.h"\n' + SOURCE + "#if FIVE != 5 || !defined(EMPTY)\n#error \"no\"\n#endif\n")
+        self.source.write_text('#include "mine.h"\n' + SOURCE +
+                               "#if FIVE != 5 || !defined(EMPTY)\n#error \"no\"\n#endif\n")
         (self.folder / "five.txt").write_text("#define FIVE 5\n")
         plain = ("--header", f"mine.h={self.folder / 'five.txt'}", "-DEMPTY=", "-DUNUSED")
         ptx = self.compile("cuda:sm_90", "ptx", *plain, MAX_NVRTC_LIBRARY=library)
@@ -215,6 +217,25 @@ class CompileKernel(unittest.TestCase):
             variable = f"MAX_{name}_LIBRARY"
             self.fail_with(1, "UNAVAILABLE", self.source, "--target", target, "--artifact", "asm",
                            mentions=[name, "/nowhere", variable], **{variable: "/nowhere"})
+            self.fail_with(1, "UNAVAILABLE", self.source, "--target", target, "--artifact", "asm",
+                           mentions=["libc.so.6", f"{name.lower()}Version"], **{variable: "libc.so.6"})
+
+    def test_parts_of_amds_compiler_are_missing(self):
+        self.compile("hip:gfx90a", "asm")
+        for variable, artifact in (("MAX_COMGR_LIBRARY", "asm"), ("MAX_HIPRTC_BUILTINS_LIBRARY", "llvm")):
+            self.fail_with(1, "UNAVAILABLE", self.source, "--target", "hip:gfx90a", "--artifact", artifact,
+                           mentions=["/nowhere", variable], **{variable: "/nowhere"})
+
+    def test_warnings_go_to_standard_error(self):
+        self.source.write_text('extern "C" __global__ void f(float* x) { int unused; *x = 1; }')
+        for _ in ("made", "found"):
+            done = self.run_command(self.source, "--target", "cuda:sm_90", "--artifact", "ptx",
+                                    MAX_NVRTC_LIBRARY=nvrtc_libraries()[-1])
+            if b"UNAVAILABLE" in done.stderr:
+                self.skipTest("no NVRTC")
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr.decode(), r'add\.cu\(1\): warning.*"unused"')
+            self.assertIn(b".entry f(", done.stdout)
 
     def test_many_processes_share_a_cold_cache(self):
         library = nvrtc_libraries()[-1]
@@ -244,8 +265,9 @@ class CompileKernel(unittest.TestCase):
                 (None, {"MAX_CACHE_DIR": ""})):
             values = {**os.environ, "MAX_CACHE_DIR": str(self.cache), "MAX_NVRTC_LIBRARY": library, **environment}
             before = set(self.folder.rglob("*.kernel"))
-            done = subprocess.run([COMMAND, "compile-kernel", self.source, "--target", "cuda:sm_90", "-o", self.folder / "x"],
-                                  capture_output=True, env={k: v for k, v in values.items() if v is not None})
+            done = subprocess.run([COMMAND, "compile-kernel", self.source, "--target", "cuda:sm_90", "-o",
+                                   self.folder / "x"], capture_output=True,
+                                  env={k: v for k, v in values.items() if v is not None})
             if b"UNAVAILABLE" in done.stderr:
                 self.skipTest("no NVRTC")
             self.assertEqual(done.stderr, b"")

@@ -197,34 +197,6 @@ TEST_P(Compilers, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(contains(kind.message(), "shared object")) << kind.message();
 }
 
-TEST_P(Compilers, CompilesOnceThroughTheCache) {
-  struct Counting final : KernelCompiler {
-    explicit Counting(const KernelCompiler& real) : real_(real) {}
-    std::string identity() const override { return real_.identity(); }
-    MaxArtifactKind executableKind(const KernelSource& source) const override { return real_.executableKind(source); }
-    CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override {
-      ++calls;
-      return real_.compile(source, kind);
-    }
-    const KernelCompiler& real_;
-    mutable int calls = 0;
-  };
-  const Counting compiler(*compiler_);
-  CompileCache cache("");
-  KernelSource source = sourceOf(kAdd, GetParam().architecture);
-  const auto make = [&] { return compileCached(cache, compiler, source, GetParam().executable).bytes; };
-  const std::string first = make();
-  EXPECT_EQ(make(), first);
-  EXPECT_EQ(compiler.calls, 1);
-  source.fastMath = true;
-  make();
-  source.defines = {{"N", "1"}};
-  make();
-  source.text += " ";
-  make();
-  EXPECT_EQ(compiler.calls, 4);
-}
-
 // As another process finds it on disk.
 TEST_P(Compilers, AWarmHitTakesLessThanAMillisecond) {
   std::string folder = (std::filesystem::temp_directory_path() / "max-compile-XXXXXX").string();
@@ -338,6 +310,61 @@ TEST(Hip, RefusesChipsItDoesNotKnow) {
     EXPECT_EQ(error.status(), MAX_STATUS_INVALID_ARGUMENT);
     EXPECT_TRUE(contains(error.message(), flag)) << error.message();
   }
+}
+
+// Each call is another code.
+struct Counting final : KernelCompiler {
+  std::string identity() const override { return version; }
+  MaxArtifactKind executableKind(const KernelSource&) const override { return MAX_ARTIFACT_KIND_CUBIN; }
+  CompiledCode compile(const KernelSource&, MaxArtifactKind) const override {
+    ++calls;
+    return {concat("code ", calls), "log"};
+  }
+  std::string version = "1";
+  mutable int calls = 0;
+};
+
+TEST(CachedCompile, WhateverTheCodeDependsOnMakesItAnother) {
+  Counting compiler;
+  CompileCache cache("");
+  KernelSource source = sourceOf(kAdd, "sm_90");
+  MaxArtifactKind kind = MAX_ARTIFACT_KIND_CUBIN;
+  const auto isNew = [&] {
+    const int before = compiler.calls;
+    const CompiledCode code = compileCached(cache, compiler, source, kind);
+    EXPECT_EQ(code.log, "log");
+    return compiler.calls == before + 1 && code.bytes == concat("code ", compiler.calls);
+  };
+  EXPECT_TRUE(isNew());
+  EXPECT_FALSE(isNew());
+  const std::function<void()> changes[] = {
+      [&] { source.text += " "; },
+      [&] { source.name = "other.cu"; },
+      [&] { source.architecture = "sm_80"; },
+      [&] {
+        source.headers = {{"a.h", "b"}};
+      },
+      [&] {
+        source.headers = {{"a.h", "c"}};
+      },
+      [&] {
+        source.defines = {{"A", "B"}};
+      },
+      [&] { source.flags = {"-g"}; },
+      [&] { source.registerLimit = 32; },
+      [&] { source.fastMath = true; },
+      [&] { source.lineInfo = true; },
+      [&] { kind = MAX_ARTIFACT_KIND_PTX; },
+      [&] { compiler.version = "2"; },
+  };
+  for (const auto& change : changes) {
+    change();
+    EXPECT_TRUE(isNew());
+    EXPECT_FALSE(isNew());
+  }
+  source.flags = {"-I/somewhere"};
+  EXPECT_TRUE(isNew());
+  EXPECT_TRUE(isNew());
 }
 
 TEST(SelfContained, OnlyWhatTheKeyKnowsIsCached) {
