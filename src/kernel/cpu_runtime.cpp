@@ -72,8 +72,10 @@ void BlockRunner::run(const CpuLaunch& launch, int64_t begin, int64_t end) {
   launch_ = &launch;
   threads_ = launch.block[0] * launch.block[1] * launch.block[2];
   adoptThread(thread_);
-  for (int64_t i = begin; i < end && !error_; ++i) {
-    startBlock(block);
+  for (int64_t left = end - begin; left > 0 && !error_;) {
+    const unsigned first = block.index[0];
+    runBlocks(block, static_cast<unsigned>(std::min<int64_t>(left, block.grid[0] - first)));
+    left -= block.index[0] - first + 1;
     for (int d = 0; d < 3 && ++block.index[d] == block.grid[d]; ++d) block.index[d] = 0;
   }
   launch_ = nullptr;
@@ -83,12 +85,13 @@ void BlockRunner::run(const CpuLaunch& launch, int64_t begin, int64_t end) {
   throw error;
 }
 
-// Returns when the last thread has ended, or on an error, after which fibers are left where they are.
-void BlockRunner::startBlock(const MaxCpuBlock& block) {
+// At least the block that it is given; those after it in x if no thread waits. Returns when the last thread has ended,
+// or on an error, after which fibers are left where they are.
+void BlockRunner::runBlocks(MaxCpuBlock& block, unsigned count) {
   block_ = &block;
   arrived_ = votes_ = ended_ = 0;
   waited_ = false;
-  current_ = takeFiber(0, threads_);
+  current_ = takeFiber(0, threads_, count);
   switchFiber(thread_, current_->context);
   if (!error_) return;
   ready_ = atBarrier_ = {};
@@ -109,12 +112,13 @@ BlockRunner::Fiber* BlockRunner::makeFiber() {
   return fiber;
 }
 
-BlockRunner::Fiber* BlockRunner::takeFiber(unsigned begin, unsigned end) {
+BlockRunner::Fiber* BlockRunner::takeFiber(unsigned begin, unsigned end, unsigned blocks) {
   if (free_.empty()) free_.push_back(makeFiber());
   Fiber* fiber = free_.back();
   free_.pop_back();
   fiber->begin = begin;
   fiber->end = end;
+  fiber->blocks = blocks;
   fiber->owned = false;
   return fiber;
 }
@@ -125,7 +129,7 @@ void BlockRunner::fiberMain(void* argument) {
   BlockRunner& runner = *fiber.runner;
   enterFiber(runner.thread_);
   while (true) {
-    runner.launch_->kernel->run(runner.block_, runner.launch_->arguments, fiber.begin, fiber.end);
+    runner.launch_->kernel->run(runner.block_, runner.launch_->arguments, fiber.begin, fiber.end, fiber.blocks);
     runner.finish(fiber);
   }
 }
@@ -144,7 +148,7 @@ void BlockRunner::own(unsigned thread, unsigned end) {
   if (!waited_) std::fill_n(endedMask_, kWarps, 0u);
   waited_ = true;
   if (fiber.owned) return;
-  if (thread + 1 < end) ready_.push(takeFiber(thread + 1, end));
+  if (thread + 1 < end) ready_.push(takeFiber(thread + 1, end, 1));
   fiber.owned = true;
   const unsigned before = fiber.begin;
   fiber.begin = thread;

@@ -45,6 +45,7 @@ class BlockRunner {
     BlockRunner* runner = nullptr;
     unsigned begin = 0;
     unsigned end = 0;
+    unsigned blocks = 0;  // to run one after another, while no thread waits
     bool owned = false;  // by one thread of the block, which has waited
     Fiber* next = nullptr;
   };
@@ -66,10 +67,10 @@ class BlockRunner {
     Queue waiting;
   };
 
-  void startBlock(const MaxCpuBlock& block);
+  void runBlocks(MaxCpuBlock& block, unsigned count);
   static void fiberMain(void* fiber);
   Fiber* makeFiber();
-  Fiber* takeFiber(unsigned begin, unsigned end);
+  Fiber* takeFiber(unsigned begin, unsigned end, unsigned blocks);
   void own(unsigned thread, unsigned end);
   void finish(Fiber& fiber);
   void wait(Queue& queue);
@@ -91,7 +92,7 @@ class BlockRunner {
 
   // The launch and block at hand.
   const CpuLaunch* launch_ = nullptr;
-  const MaxCpuBlock* block_ = nullptr;
+  MaxCpuBlock* block_ = nullptr;
   unsigned threads_ = 0;
   Fiber* current_ = nullptr;
   Queue ready_;

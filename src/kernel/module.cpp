@@ -32,11 +32,10 @@ void checkExtras(const MaxLaunchConfig& config) {
           "; it must be zero");
   const auto* c = config.cluster;
   if (c[0] | c[1] | c[2]) {
-    require(c[0] > 0 && c[1] > 0 && c[2] > 0, MAX_STATUS_INVALID_ARGUMENT, "Cluster is ", tripleOf(config.cluster),
-            "; all dimensions are at least 1, or all are 0");
-    for (int i = 0; i < 3; ++i)
-      require(config.grid[i] % c[i] == 0, MAX_STATUS_INVALID_ARGUMENT, "Grid ", tripleOf(config.grid),
-              " is no multiple of cluster ", tripleOf(config.cluster));
+    if (c[0] < 1 || c[1] < 1 || c[2] < 1) [[unlikely]]
+      max::invalidArgument("Cluster is ", tripleOf(config.cluster), "; all dimensions are at least 1, or all are 0");
+    if (config.grid[0] % c[0] != 0 || config.grid[1] % c[1] != 0 || config.grid[2] % c[2] != 0) [[unlikely]]
+      max::invalidArgument("Grid ", tripleOf(config.grid), " is no multiple of cluster ", tripleOf(config.cluster));
   }
   if (!config.accessBase) return;
   require(config.hitRatio >= 0 && config.hitRatio <= 1, MAX_STATUS_INVALID_ARGUMENT, "hitRatio is ", config.hitRatio,
@@ -48,20 +47,21 @@ void checkExtras(const MaxLaunchConfig& config) {
 
 }  // namespace
 
-// One comparison each where all is well.
+// The texts are made only if something is wrong: this is done at each launch.
 void MaxKernel::checkShape(const MaxLaunchConfig& config) const {
   int64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
-    max::require(config.grid[i] >= 1 && config.grid[i] <= limits_.grid[i], MAX_STATUS_INVALID_ARGUMENT, "Grid ",
-                 tripleOf(config.grid), " of kernel '", name_, "' has ", config.grid[i], " blocks in dimension ", i,
-                 "; there are 1 to ", limits_.grid[i]);
-    max::require(config.block[i] >= 1 && config.block[i] <= limits_.block[i], MAX_STATUS_INVALID_ARGUMENT, "Block ",
-                 tripleOf(config.block), " of kernel '", name_, "' has ", config.block[i], " threads in dimension ", i,
-                 "; there are 1 to ", limits_.block[i]);
+    if (config.grid[i] < 1 || config.grid[i] > limits_.grid[i]) [[unlikely]]
+      max::invalidArgument("Grid ", tripleOf(config.grid), " of kernel '", name_, "' has ", config.grid[i],
+                           " blocks in dimension ", i, "; there are 1 to ", limits_.grid[i]);
+    if (config.block[i] < 1 || config.block[i] > limits_.block[i]) [[unlikely]]
+      max::invalidArgument("Block ", tripleOf(config.block), " of kernel '", name_, "' has ", config.block[i],
+                           " threads in dimension ", i, "; there are 1 to ", limits_.block[i]);
     threads *= config.block[i];
   }
-  max::require(threads <= limits_.threads, MAX_STATUS_INVALID_ARGUMENT, "Block ", tripleOf(config.block),
-               " of kernel '", name_, "' has ", threads, " threads; the most are ", limits_.threads);
+  if (threads > limits_.threads) [[unlikely]]
+    max::invalidArgument("Block ", tripleOf(config.block), " of kernel '", name_, "' has ", threads,
+                         " threads; the most are ", limits_.threads);
 }
 
 void MaxKernel::checkSize(int32_t index, size_t size) const {
@@ -71,9 +71,9 @@ void MaxKernel::checkSize(int32_t index, size_t size) const {
 }
 
 void* MaxKernel::bufferAddress(int32_t index, const MaxBuffer* buffer) const {
-  max::require(&buffer->device() == &module_.device(), MAX_STATUS_INVALID_ARGUMENT, "Argument ", index, " of kernel '",
-               name_, "' is a buffer on ", buffer->device().displayName(), "; the kernel is on ",
-               module_.device().displayName());
+  if (&buffer->device() != &module_.device()) [[unlikely]]
+    max::invalidArgument("Argument ", index, " of kernel '", name_, "' is a buffer on ", buffer->device().displayName(),
+                         "; the kernel is on ", module_.device().displayName());
   max::refuseStrings(*buffer, "kernels do not take");
   return buffer->data();
 }
@@ -106,8 +106,9 @@ void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments,
 
 void MaxKernel::launch(const MaxLaunchConfig& config, const void* const* arguments, const size_t* sizes, int32_t count,
                        MaxStream& stream) {
-  max::require(&stream.device() == &module_.device(), MAX_STATUS_INVALID_ARGUMENT, "Stream belongs to ",
-               stream.device().displayName(), ", kernel '", name_, "' to ", module_.device().displayName());
+  if (&stream.device() != &module_.device()) [[unlikely]]
+    max::invalidArgument("Stream belongs to ", stream.device().displayName(), ", kernel '", name_, "' to ",
+                         module_.device().displayName());
   checkShape(config);
   checkExtras(config);
   max::require(config.sharedBytes <= static_cast<size_t>(sharedLimit()), MAX_STATUS_INVALID_ARGUMENT, "Kernel '", name_,

@@ -339,12 +339,58 @@ static void test_operators_are_tables_of_callbacks(void** state) {
   maxModelRelease(model);
 }
 
+/*
+ * Kernels. cffi: arguments = [ffi.cast("void*", buffer), ffi.new("int*", 3)], sizes = [lib.MAX_KERNEL_ARGUMENT_BUFFER,
+ * 4]. Rust: &[Argument] of an enum Buffer(&Buffer) or Value(&dyn Pod), made into two arrays on the stack. Go: values
+ * are copied into C memory, buffers are passed as their handles. No language keeps anything alive after the call: the
+ * values are copied, and the launch holds the buffers and the module.
+ */
+static void test_launches_take_handles_and_values(void** state) {
+  (void)state;
+  MaxDevice* device = open_cpu();
+  MaxModule* module = NULL;
+  MaxKernel* kernel = NULL;
+  MaxStream* stream = NULL;
+  CHECK(maxModuleCompile(device, "extern \"C\" __global__ void put(int* x, int y) { x[threadIdx.x] = y; }", NULL, NULL,
+                         &module));
+  CHECK(maxModuleGetKernel(module, "put", &kernel));
+  CHECK(maxStreamCreate(device, NULL, &stream));
+  MaxBuffer* x = new_buffer(device, MAX_DTYPE_INT32, 1, (const int64_t[]){2});
+  MaxBuffer* view = NULL;
+  CHECK(maxBufferView(x, MAX_DTYPE_INT32, 1, (const int64_t[]){2}, &view));
+  MaxLaunchConfig* config = calloc(1, sizeof *config);
+  const void** arguments = calloc(2, sizeof *arguments);
+  size_t* sizes = calloc(2, sizeof *sizes);
+  int32_t* value = calloc(1, sizeof *value);
+  config->structSize = sizeof *config;
+  for (int i = 0; i < 3; ++i) config->grid[i] = config->block[i] = 1;
+  config->block[0] = 2;
+  arguments[0] = x;
+  sizes[0] = MAX_KERNEL_ARGUMENT_BUFFER;
+  arguments[1] = value;
+  sizes[1] = sizeof *value;
+  *value = 7;
+  CHECK(maxKernelLaunch(kernel, config, arguments, sizes, 2, stream));
+  free(config);
+  free(arguments);
+  free(sizes);
+  free(value);
+  maxBufferRelease(x);
+  maxModuleRelease(module);
+  CHECK(maxStreamSynchronize(stream));
+  assert_int_equal(((const int32_t*)data_of(view))[1], 7);
+  maxBufferRelease(view);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_errors_are_read_in_one_helper),
       TEST(test_any_order_of_release_is_legal),
       TEST(test_finalizers_run_on_other_threads),
       TEST(test_options_are_zeroed_memory_with_a_size),
+      TEST(test_launches_take_handles_and_values),
       TEST(test_lists_are_counts_and_getters),
       TEST(test_shapes_are_a_rank_and_a_pointer),
       TEST(test_enumerations_are_plain_numbers),

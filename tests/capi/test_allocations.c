@@ -47,13 +47,8 @@ int posix_memalign(void** out, size_t alignment, size_t size) {
 }
 #endif
 
-static void expect_no_allocations(const char* path, int32_t input_count, MaxBuffer* const* inputs) {
-  MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.numThreads = 2;
-  MaxSession* session = NULL;
-  MaxModel* model = NULL;
-  CHECK(maxSessionCreate(&options, &session));
-  CHECK(maxModelLoad(session, path, NULL, &model));
+/* The model is released. */
+static void expect_none(MaxModel* model, const char* name, int32_t input_count, MaxBuffer* const* inputs) {
   long before = 0;
   for (int i = 0; i < 110; ++i) {
     if (i == 10) before = atomic_load(&allocations);
@@ -63,8 +58,15 @@ static void expect_no_allocations(const char* path, int32_t input_count, MaxBuff
   }
   const long made = atomic_load(&allocations) - before;
   maxModelRelease(model);
+  if (CAN_COUNT && made != 0) fail_msg("%ld allocations in 100 calls of %s", made, name);
+}
+
+static void expect_no_allocations(const char* path, int32_t input_count, MaxBuffer* const* inputs) {
+  MaxSession* session = new_session(0);
+  MaxModel* model = NULL;
+  CHECK(maxModelLoad(session, path, NULL, &model));
   maxSessionRelease(session);
-  if (CAN_COUNT && made != 0) fail_msg("%ld allocations in 100 calls of %s", made, path);
+  expect_none(model, path, input_count, inputs);
 }
 
 static void counting_works(void** state) {
@@ -142,13 +144,71 @@ static void iterations_allocate_nothing(void** state) {
   maxSessionRelease(session);
 }
 
+/* After the first one of its kind: buffers and values as arguments, in the calling thread and in a queue. */
+static void launches_allocate_nothing(void** state) {
+  (void)state;
+  MaxDevice* device = open_cpu();
+  MaxModule* module = NULL;
+  MaxKernel* kernel = NULL;
+  MaxStream* stream = NULL;
+  CHECK(maxModuleCompile(device, "extern \"C\" __global__ void add(float* x, float y) { x[threadIdx.x] += y; }", NULL,
+                         NULL, &module));
+  CHECK(maxModuleGetKernel(module, "add", &kernel));
+  CHECK(maxStreamCreate(device, NULL, &stream));
+  MaxBuffer* x = new_vector(8, 0.0f);
+  const float y = 1.0f;
+  MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
+  config.block[0] = 8;
+  long before = 0;
+  for (int i = 0; i < 110; ++i) {
+    if (i == 10) before = atomic_load(&allocations);
+    for (int j = 0; j < 2; ++j)
+      CHECK(maxKernelLaunch(kernel, &config, (const void*[]){x, &y},
+                            (const size_t[]){MAX_KERNEL_ARGUMENT_BUFFER, sizeof y}, 2, j ? stream : NULL));
+    CHECK(maxStreamSynchronize(stream));
+  }
+  const long made = atomic_load(&allocations) - before;
+  assert_true(((const float*)data_of(x))[7] == 227.0f);
+  maxBufferRelease(x);
+  maxStreamRelease(stream);
+  maxModuleRelease(module);
+  maxDeviceRelease(device);
+  if (CAN_COUNT && made != 0) fail_msg("%ld allocations in 200 launches", made);
+}
+
+/* What the library does around an operator of an extension, and what it does for a kernel that a source declares. */
+static void operators_of_extensions_allocate_nothing(void** state) {
+  (void)state;
+  static const char* const files[] = {MAX_EXTENSION_LIBRARY, MAX_EXTENSION_KERNELS};
+  static const char* const names[] = {"Softsign", "AddScaled"};
+  const int64_t shape[] = {-1};
+  for (size_t i = 0; i < COUNT_OF(files); ++i) {
+    MaxSession* session = new_session(0);
+    CHECK(maxSessionLoadExtension(session, files[i]));
+    MaxGraph* graph = new_graph("extension");
+    MaxGraphValue* values[] = {add_input(graph, "a", MAX_DTYPE_FLOAT32, 1, shape),
+                               add_input(graph, "b", MAX_DTYPE_FLOAT32, 1, shape)};
+    MaxGraphValue* output = NULL;
+    CHECK(maxGraphAddNode(graph, "example", names[i], "it", values, (int32_t)i + 1, NULL, &output, 1));
+    CHECK(maxGraphAddOutput(graph, output, "y"));
+    MaxModel* model = compile(session, graph);
+    maxSessionRelease(session);
+    MaxBuffer* inputs[] = {new_vector(1000, 1), new_vector(1000, 1)};
+    expect_none(model, names[i], 2, inputs);
+    maxBufferRelease(inputs[0]);
+    maxBufferRelease(inputs[1]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(counting_works),
+      TEST(launches_allocate_nothing),
       TEST(identity_allocates_nothing),
       TEST(a_network_allocates_nothing),
       TEST(a_branch_allocates_nothing),
       TEST(iterations_allocate_nothing),
+      TEST(operators_of_extensions_allocate_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,10 +23,25 @@ struct AttributeRow {
   int64_t (*value)();
 };
 
+template <int64_t value>
+int64_t always() {
+  return value;
+}
+
+// The limits of kernels are those of kernel/cpu_library.h.
 constexpr AttributeRow kAttributes[] = {
+    {MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, always<1024>},
+    {MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, always<1024>},
+    {MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, always<1024>},
+    {MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, always<64>},
+    {MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, always<2147483647>},
+    {MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, always<65535>},
+    {MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, always<65535>},
+    {MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, always<48 * 1024>},
+    {MAX_DEVICE_ATTRIBUTE_WARP_SIZE, always<32>},
     {MAX_DEVICE_ATTRIBUTE_CLOCK_RATE, processorClockRate},
     {MAX_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, usableProcessors},
-    {MAX_DEVICE_ATTRIBUTE_INTEGRATED, [] { return int64_t{1}; }},
+    {MAX_DEVICE_ATTRIBUTE_INTEGRATED, always<1>},
     {MAX_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, lastLevelCacheSize},
 };
 

@@ -84,7 +84,7 @@ void CpuQueue::push(std::unique_ptr<StreamTask> task) {
   (tail_ ? tail_->next : head_) = std::move(task);
   tail_ = added;
   pushed_.fetch_add(1, std::memory_order_release);
-  const bool wakes = sleeping_;
+  const bool wakes = std::exchange(sleeping_, false);
   lock.unlock();
   if (wakes) wake_.notify_one();
 }
@@ -159,8 +159,10 @@ void* CpuQueue::runWorker(void* argument) {
 std::unique_ptr<StreamTask> CpuQueue::takeAll() {
   const uint64_t taken = completed_.load(std::memory_order_relaxed);
   const auto hasWork = [&] { return pushed_.load(std::memory_order_acquire) != taken || closed_; };
-  const auto end = std::chrono::steady_clock::now() + kSpinTime;
-  while (!hasWork() && std::chrono::steady_clock::now() < end) {
+  if (!hasWork()) {
+    const auto end = std::chrono::steady_clock::now() + kSpinTime;
+    while (!hasWork() && std::chrono::steady_clock::now() < end) {
+    }
   }
   std::unique_lock lock(mutex_);
   sleeping_ = true;

@@ -38,8 +38,9 @@ struct MaxCpuRuntime {
 // One per kernel.
 struct MaxCpuKernel {
   const void* function;  // whose symbol is the kernel's name
-  // Runs threads [begin, end) of a block.
-  void (*run)(const MaxCpuBlock* block, void* const* arguments, unsigned begin, unsigned end);
+  // Runs threads [begin, end) of a block, then of the blocks that follow it in x, up to `blocks` in all: as long as no
+  // thread waits. The block's index says which one was the last.
+  void (*run)(MaxCpuBlock* block, void* const* arguments, unsigned begin, unsigned end, unsigned blocks);
   const unsigned long long* sizes;  // of the parameters
   int count;
   int maxThreads;  // of a block; 0 = not said

@@ -70,6 +70,7 @@ __max_own __max_index3 threadIdx, blockIdx, blockDim, gridDim;
 __max_own int __max_row;        // threads before the row of the current one
 __max_own int __max_row_end;    // x where the loop over threads ends its row
 __max_own int __max_end;        // thread at which the loop ends
+__max_own bool __max_waited;    // whether the thread that the loop is at has
 __max_own void* __max_dynamic;  // dynamic shared memory
 [[maybe_unused]] static constexpr int warpSize = 32;
 
@@ -87,6 +88,7 @@ struct __max_pause {
     __max_row = row;
     __max_row_end = index.x.value + 1;
     __max_end = thread + 1;
+    __max_waited = true;
   }
 };
 
@@ -218,13 +220,19 @@ struct __max_loop {
   }
 
   template <void (*kernel)(Parameters...)>
-  static void run(const MaxCpuBlock* block, [[maybe_unused]] void* const* arguments, unsigned begin, unsigned end) {
+  static void run(MaxCpuBlock* block, [[maybe_unused]] void* const* arguments, unsigned begin, unsigned end,
+                  unsigned blocks) {
     gridDim = __max_three(block->grid);
     blockDim = __max_three(block->block);
     blockIdx = __max_three(block->index);
     __max_dynamic = block->shared;
-    __max_end = (int)end;
-    call<kernel>((int)begin, arguments, std::make_index_sequence<sizeof...(Parameters)>());
+    __max_waited = false;
+    while (true) {
+      __max_end = (int)end;
+      call<kernel>((int)begin, arguments, std::make_index_sequence<sizeof...(Parameters)>());
+      if (--blocks == 0 || __max_waited) return;
+      blockIdx.x.value = (int)++block->index[0];
+    }
   }
 };
 
