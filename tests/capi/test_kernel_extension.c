@@ -96,12 +96,12 @@ static void test_threads_share_an_operator(void** state) {
   maxModelRelease(model);
 }
 
-#define KERNELS                                                                       \
-  "extern \"C\" __global__ void f(const float* x, float* y, int n) {\n"               \
-  "  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i % 3];\n"            \
-  "}\n"                                                                               \
-  "extern \"C\" __global__ void h(const int* x, int* y, long long n) {\n"             \
-  "  for (long long i = threadIdx.x; i < n; i += blockDim.x) y[i] = (int)n + x[0];\n" \
+#define KERNELS                                                                                 \
+  "extern \"C\" __global__ void f(const float* x, float* y, int n) {\n"                         \
+  "  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i % 3] + 0.0f * threadIdx.x;\n" \
+  "}\n"                                                                                         \
+  "extern \"C\" __global__ void h(const int* x, int* y, long long n) {\n"                       \
+  "  for (long long i = threadIdx.x; i < n; i += blockDim.x) y[i] = (int)n + x[0];\n"           \
   "}\n"
 #define OPERATOR(name) "//@ operator example." name "\n//@ inputs x\n//@ outputs y\n"
 #define REST "//@ grid 1\n//@ block 32\n//@ arguments x, y, y.size\n"

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <type_traits>
 #include <utility>
 
 #include "max_cpu_abi.h"
@@ -44,12 +45,21 @@ struct __max_index {
 
   __forceinline__ operator unsigned() const { return (unsigned)value; }
 };
+// With other numbers (0.5f * threadIdx.x, (long long)blockIdx.x * blockDim.x) it is the unsigned number.
 #define __max_index_operator(op)                                                                                \
   static __forceinline__ __max_index operator op(__max_index a, __max_index b) { return {a.value op b.value}; } \
   static __forceinline__ __max_index operator op(__max_index a, int b) { return {a.value op b}; }               \
   static __forceinline__ __max_index operator op(int a, __max_index b) { return {a op b.value}; }               \
   static __forceinline__ __max_index operator op(__max_index a, unsigned b) { return {a.value op(int) b}; }     \
-  static __forceinline__ __max_index operator op(unsigned a, __max_index b) { return {(int)a op b.value}; }
+  static __forceinline__ __max_index operator op(unsigned a, __max_index b) { return {(int)a op b.value}; }     \
+  template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>                                   \
+  static __forceinline__ auto operator op(__max_index a, T b) {                                                 \
+    return (unsigned)a op b;                                                                                    \
+  }                                                                                                             \
+  template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>                                   \
+  static __forceinline__ auto operator op(T a, __max_index b) {                                                 \
+    return a op(unsigned) b;                                                                                    \
+  }
 __max_index_operator(+) __max_index_operator(-) __max_index_operator(*)
 #undef __max_index_operator
     template <class T>
