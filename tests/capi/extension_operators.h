@@ -90,7 +90,7 @@ static void add_part(void* user_data, int64_t begin, int64_t end, int32_t lane) 
 
 static MaxStatus sum(void* user_data, const MaxOperatorNode* node, void* state, const MaxOperatorCall* call) {
   const struct sum_state* prepared = state;
-  struct sum_job job = {call, prepared->numbers};
+  struct sum_job job = {call, prepared->numbers + prepared->constants};
   (void)user_data;
   (void)node;
   if (call->scratchSize != 4096 || (uintptr_t)call->scratch % 64 != 0 || call->lanes < 1)
