@@ -6,8 +6,10 @@
 #include "base/error.h"
 
 // Generated from the files of headers/.
-extern const unsigned char kernel_header_max_half[], kernel_header_max_hip[], kernel_header_max_stdint[];
-extern const size_t kernel_header_max_half_size, kernel_header_max_hip_size, kernel_header_max_stdint_size;
+extern const unsigned char kernel_header_max_half[], kernel_header_max_hip[], kernel_header_max_limits[],
+    kernel_header_max_stdint[];
+extern const size_t kernel_header_max_half_size, kernel_header_max_hip_size, kernel_header_max_limits_size,
+    kernel_header_max_stdint_size;
 
 namespace max {
 
@@ -19,6 +21,7 @@ std::string_view textOf(const unsigned char* bytes, size_t size) {
 
 constexpr std::string_view kHalf = "#include \"max_half.h\"\n";
 constexpr std::string_view kInteger = "#include \"max_stdint.h\"\n";
+constexpr std::string_view kLimits = "#include \"max_limits.h\"\n";
 // The compilers bring the content unasked.
 constexpr std::string_view kNothing = "#pragma once\n";
 
@@ -47,12 +50,17 @@ std::span<const BuiltinHeader> builtinHeaders() {
       {"hip/hip_runtime.h", kNothing, false},
       {"max_hip.h", textOf(kernel_header_max_hip, kernel_header_max_hip_size), true},
       {"max_stdint.h", textOf(kernel_header_max_stdint, kernel_header_max_stdint_size), true},
+      {"max_limits.h", textOf(kernel_header_max_limits, kernel_header_max_limits_size), true},
+      {"limits.h", kLimits, true},
+      {"climits", kLimits, true},
+      {"float.h", kLimits, true},
+      {"cfloat", kLimits, true},
+      {"math.h", kLimits, true},
+      {"cmath", kLimits, true},
       {"stdint.h", kInteger, true},
       {"cstdint", kInteger, true},
       {"stddef.h", kInteger, true},
       {"cstddef", kInteger, true},
-      {"math.h", kNothing, true},
-      {"cmath", kNothing, true},
       {"stdio.h", kNothing, true},
       {"cstdio", kNothing, true},
       {"assert.h", kNothing, true},

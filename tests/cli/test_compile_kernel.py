@@ -39,6 +39,49 @@ FILES = ("tests/conformance/*.c", "examples/*/*.c", "examples/*/*.cu", "benchmar
 LITERALS = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+')
 
 
+# What all compilers know, besides what all GPUs know: x and y are floats, d is a double, i and j are ints, u is
+# unsigned, l and ul are of 64 bits, h is a __half, b an __nv_bfloat16, and p... are where they came from.
+DIALECT = """
+min(i,j) max(u,u) min(x,y) max(d,d) min(l,l) rsqrtf(x) rsqrt(d) __saturatef(x) fdividef(x,y) normcdff(x) sinpif(x)
+__expf(x) __exp10f(x) __logf(x) __log2f(x) __powf(x,y) __sinf(x) __cosf(x) __tanf(x) (sincosf(x,&x,&y),x)
+__fadd_rn(x,y) __fmul_rn(x,y) __fdiv_rn(x,y) __fmaf_rn(x,y,x) __fsqrt_rn(x) __frcp_rn(x) __fma_rn(d,d,d)
+__float_as_int(x) __uint_as_float(u) __double_as_longlong(d) __longlong_as_double(l) __float2int_rz(x)
+__float2int_rn(x) __float2uint_rz(x) __int2float_rn(i) __double2float_rn(d) __double2int_rn(d) __double2int_rz(d)
+__popc(u) __popcll(ul) __clz(i) __clzll(l) __ffs(i) __ffsll(l) __brev(u) __brevll(ul) __umulhi(u,u) __mul64hi(l,l)
+__umul24(u,u) __byte_perm(u,u,u) __funnelshift_l(u,u,u) __ldg(p)
+atomicAdd(pi,i) atomicAdd(pu,u) atomicAdd(pul,ul) atomicAdd(p,x) atomicAdd(pd,d) atomicSub(pi,i) atomicExch(p,x)
+atomicMin(pi,i) atomicMax(pu,u) atomicAnd(pu,u) atomicOr(pi,i) atomicXor(pul,ul) atomicCAS(pi,i,j) atomicInc(pu,u)
+atomicDec(pu,u) atomicAdd_block(pi,i) atomicAdd_system(pi,i)
+__syncthreads_count(i) __syncthreads_or(i) __syncthreads_and(i) (__threadfence(),1) (__threadfence_block(),1)
+(__trap(),1) __shfl_sync(~0u,x,1) __shfl_sync(~0u,d,1) __shfl_up_sync(~0u,ul,1) __shfl_down_sync(~0u,l,1,16)
+__shfl_xor_sync(~0u,u,1) __activemask() __ballot_sync(~0u,i) __any_sync(~0u,i) __all_sync(~0u,i) (__syncwarp(),1) warpSize
+make_float4(x,x,x,x).w make_int2(i,j).y make_uint3(u,u,u).z make_double2(d,d).y make_uchar4(1,2,3,4).w dim3(1,2).z
+sinf(x) tanhf(x) expf(x) log1pf(x) erff(x) powf(x,y) fmaf(x,y,x) floorf(x) rintf(x) copysignf(x,y) isnan(x) isinf(x)
+fabsf(x) abs(i) hypotf(x,y) cbrtf(x) fmodf(x,y) sin(d) pow(d,d) INFINITY NAN FLT_MAX INT_MAX INT_MIN UINT_MAX
+LLONG_MAX FLT_EPSILON M_PI
+__hadd(h,h) __hfma(h,h,h) __half2float(h) __float2half(x) hexp(h) hsqrt(h) __heq(h,h) __hisnan(h) __habs(h) __hneg(h)
+__half2int_rz(h) __int2half_rn(i) __half_as_ushort(h) __low2half(__floats2half2_rn(x,y)) __low2float(__float2half2_rn(x))
+(h<h) (h+h) (h*h) (-h) __bfloat162float(b) __float2bfloat16(x) (b+b) (b*b) (b<b) __hmul(b,b) __hfma(b,b,b) hsqrt(b) hexp(b)
+"""
+DIALECT_SOURCE = """\
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+extern "C" __global__ void f(float* p, int* pi, unsigned* pu, unsigned long long* pul, long long* pl, double* pd,
+                             __half* ph, __nv_bfloat16* pb, float* out) {
+  float x = p[0], y = p[1];
+  int i = pi[0], j = pi[1];
+  unsigned u = pu[0];
+  unsigned long long ul = pul[0];
+  long long l = pl[0];
+  double d = pd[0];
+  __half h = ph[0];
+  __nv_bfloat16 b = pb[0];
+"""
+
+
 def nvrtc_libraries():
     """Those that the tests' Python packages hold, oldest first; else the system's."""
     found = pathlib.Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*")
@@ -158,6 +201,15 @@ class CompileKernel(unittest.TestCase):
     def test_host(self):
         self.assertTrue(self.compile("cpu", "object").startswith(ELF))
         self.assertIn(b"add", self.compile("cpu", "asm"))
+
+    def test_one_source_for_all(self):
+        lines = [f"  out[{i}] = (float)({each});\n" for i, each in enumerate(DIALECT.split())]
+        self.source.write_text(DIALECT_SOURCE + "".join(lines) + "}\n")
+        for target in ("cpu", "cuda:sm_80", "hip:gfx90a", "hip:gfx1030"):
+            for library in nvrtc_libraries() if target.startswith("cuda") else [""]:
+                with self.subTest(target=target, library=library):
+                    environment = {"MAX_NVRTC_LIBRARY": library} if library else {}
+                    self.assertTrue(self.compile(target, "code", **environment).startswith(ELF))
 
     def test_options_reach_the_compiler(self):
         library = nvrtc_libraries()[-1]

@@ -78,6 +78,10 @@ static inline unsigned __float2uint_rz(float x) {
   return !(x > 0.0f) ? 0u : x >= 4294967296.0f ? UINT_MAX : (unsigned)x;
 }
 static inline unsigned __float2uint_rn(float x) { return __float2uint_rz(rintf(x)); }
+static inline int __double2int_rz(double x) {
+  return x != x ? 0 : x >= 2147483648.0 ? INT_MAX : x <= -2147483649.0 ? INT_MIN : (int)x;
+}
+static inline int __double2int_rn(double x) { return __double2int_rz(rint(x)); }
 static inline float __int2float_rn(int x) { return (float)x; }
 static inline float __uint2float_rn(unsigned x) { return (float)x; }
 static inline float __double2float_rn(double x) { return (float)x; }
@@ -93,6 +97,19 @@ static inline unsigned __brev(unsigned x) {
   x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
   x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
   return __builtin_bswap32(x);
+}
+static inline unsigned long long __brevll(unsigned long long x) {
+  return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
+}
+static inline long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return (unsigned)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);
+}
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
 }
 static inline int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }

@@ -141,6 +141,7 @@ MAX_HALF_FUNCTION __half __ushort_as_half(unsigned short bits) {
   return x;
 }
 MAX_HALF_FUNCTION __half2 __floats2half2_rn(float x, float y) { return __half2(__half(x), __half(y)); }
+MAX_HALF_FUNCTION __half2 __float2half2_rn(float x) { return __half2(__half(x), __half(x)); }
 MAX_HALF_FUNCTION __half2 __halves2half2(__half x, __half y) { return __half2(x, y); }
 MAX_HALF_FUNCTION __half2 __half2half2(__half x) { return __half2(x, x); }
 MAX_HALF_FUNCTION __half __low2half(__half2 x) { return x.x; }

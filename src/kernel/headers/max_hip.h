@@ -12,6 +12,13 @@
 #define __ballot_sync(mask, predicate) __ballot(predicate)
 #define __activemask() __ballot(1)
 #define __syncwarp(...) maxSyncWavefront()
+#define __trap() __builtin_trap()
+#define __nanosleep(nanoseconds) __builtin_amdgcn_s_sleep(1)
+#define atomicAdd_block atomicAdd
+#define atomicExch_block atomicExch
+#define atomicCAS_block atomicCAS
+#define atomicMin_block atomicMin
+#define atomicMax_block atomicMax
 
 static inline __device__ void maxSyncWavefront() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
