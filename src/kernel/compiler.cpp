@@ -22,9 +22,10 @@ constexpr ArtifactRow kArtifacts[] = {
     {MAX_ARTIFACT_KIND_LLVM_IR, "LLVM IR"},
 };
 
-// The first line that tells of an error, else the first line.
+// The first line that tells of an error, else of a warning, else the first line.
 std::string_view firstError(std::string_view log) {
   size_t found = log.find("error");
+  if (found == std::string_view::npos) found = log.find("warning");
   if (found == std::string_view::npos) found = 0;
   const size_t before = found == 0 ? std::string_view::npos : log.rfind('\n', found);
   const std::string_view line = log.substr(before == std::string_view::npos ? 0 : before + 1);

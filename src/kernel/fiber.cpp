@@ -147,10 +147,12 @@ void switchFiber(FiberContext& from, FiberContext& to) {
 #endif
 }
 
-void enterFiber([[maybe_unused]] FiberContext& from) {
+void enterFiber([[maybe_unused]] FiberContext& thread) {
 #if defined(MAX_FIBER_ASAN)
-  // Tells where the thread's own stack lies, which is not known otherwise.
-  __sanitizer_finish_switch_fiber(nullptr, &from.stackBottom, &from.stackSize);
+  // Where the thread's own stack lies is known only to whom it switches to: its first fiber.
+  const bool isKnown = thread.stackSize != 0;
+  __sanitizer_finish_switch_fiber(nullptr, isKnown ? nullptr : &thread.stackBottom,
+                                  isKnown ? nullptr : &thread.stackSize);
 #endif
 }
 

@@ -53,8 +53,8 @@ struct FiberContext {
 void prepareFiber(FiberContext& fiber, void* bottom, void (*function)(void*), void* argument);
 // Goes on at `to`; returns when somebody switches back to `from`.
 void switchFiber(FiberContext& from, FiberContext& to);
-// To be called first in a fiber's function.
-void enterFiber(FiberContext& from);
+// To be called first in a fiber's function; the thread switches to its first fiber itself.
+void enterFiber(FiberContext& thread);
 // The sanitizers' part of a context: of the running thread, of a new fiber, and its end.
 void adoptThread(FiberContext& context);
 void releaseFiber(FiberContext& fiber);

@@ -495,6 +495,10 @@ static void test_artifacts_and_loading(void** state) {
   CHECK(maxModuleGetArtifact(shared.module, MAX_ARTIFACT_KIND_ASSEMBLY, &again, &size));
   assert_ptr_equal(assembly, again);
   CHECK(maxModuleGetArtifact(shared.module, MAX_ARTIFACT_KIND_LOG, &again, &size));
+  if (maxModuleGetArtifact(shared.module, MAX_ARTIFACT_KIND_LLVM_IR, &again, &size) == MAX_STATUS_OK)
+    assert_non_null(strstr(again, "define"));
+  else
+    assert_non_null(strstr(maxGetLastErrorMessage(), "has no LLVM IR"));
   CHECK_FAILS(maxModuleGetArtifact(shared.module, MAX_ARTIFACT_KIND_PTX, &again, &size), MAX_STATUS_UNIMPLEMENTED,
               "has no PTX");
   assert_null(again);
