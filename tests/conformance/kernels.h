@@ -28,6 +28,13 @@ static inline MaxLaunchConfig shape_of(int32_t grid, int32_t block) {
   return config;
 }
 
+/* launch_attributes.c */
+void test_hints(void** state);
+void test_clusters(void** state);
+void test_cooperative_launches(void** state);
+void test_ptx(void** state);
+void test_damaged_code(void** state);
+
 /* Random copies, fills and kernels on several streams, compared with the same program run in order on the host. */
 void test_random_kernels(void** state);
 void test_kernels_of_virtual_devices(void** state);

@@ -517,6 +517,11 @@ int main(int argc, char** argv) {
       TEST(test_wrong_arguments),
       TEST(test_other_devices),
       TEST(test_attributes),
+      TEST(test_hints),
+      TEST(test_clusters),
+      TEST(test_cooperative_launches),
+      TEST(test_ptx),
+      TEST(test_damaged_code),
       TEST(test_random_kernels),
       TEST(test_kernels_of_virtual_devices),
   };

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches that ask for more than a grid, and forms of code that only some devices have. */
+#include "kernels.h"
+
+static const char source[] = "extern \"C\" __global__ void count(int* out) { atomicAdd(out, 1); }\n";
+
+static int is_api(const char* name) { return strcmp(device_api, name) == 0; }
+
+struct counter {
+  MaxDevice* device;
+  MaxModule* module;
+  MaxKernel* kernel;
+  MaxBuffer* out;
+};
+
+static void set_up(struct counter* c, MaxModule* module) {
+  const int64_t one = 1;
+  MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+  options.zeroed = 1;
+  c->module = module;
+  c->kernel = find(module, "count");
+  CHECK(maxModuleGetDevice(module, &c->device));
+  CHECK(maxBufferCreate(c->device, MAX_DTYPE_INT32, 1, &one, &options, &c->out));
+}
+
+static void tear_down(struct counter* c, int32_t expected) {
+  int32_t got = -1;
+  download(c->out, &got, sizeof got);
+  assert_int_equal(got, expected);
+  maxBufferRelease(c->out);
+  maxModuleRelease(c->module);
+  maxDeviceRelease(c->device);
+}
+
+static MaxStatus launch(const struct counter* c, const MaxLaunchConfig* config) {
+  const void* arguments[] = {c->out};
+  const size_t sizes[] = {BUFFER_ARGUMENT};
+  return maxKernelLaunch(c->kernel, config, arguments, sizes, 1, NULL);
+}
+
+void test_hints(void** state) {
+  (void)state;
+  struct counter c;
+  set_up(&c, compile(open_device(), source));
+  MaxLaunchConfig config = shape_of(2, 32);
+  config.priority = 1;
+  config.programmaticSerialization = 1;
+  config.accessBase = address_of(c.out);
+  config.accessBytes = sizeof(int32_t);
+  config.hitRatio = 0.5f;
+  config.hitProperty = MAX_ACCESS_PROPERTY_PERSISTING;
+  config.missProperty = MAX_ACCESS_PROPERTY_STREAMING;
+  CHECK(launch(&c, &config));
+  config.hitRatio = 1.5f;
+  CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "hitRatio");
+  config.hitRatio = 1;
+  config.missProperty = 7;
+  CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "7");
+  tear_down(&c, 64);
+}
+
+void test_clusters(void** state) {
+  (void)state;
+  struct counter c;
+  set_up(&c, compile(open_device(), source));
+  MaxLaunchConfig config = shape_of(4, 32);
+  config.cluster[0] = 2;
+  CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "(2, 0, 0)");
+  config.cluster[0] = 3;
+  config.cluster[1] = config.cluster[2] = 1;
+  CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "(3, 1, 1)");
+  config.cluster[0] = 2;
+  const MaxStatus status = launch(&c, &config);
+  if (status != MAX_STATUS_UNIMPLEMENTED) CHECK(status);
+  if (is_api("hip") || is_api("cpu")) assert_int_equal(status, MAX_STATUS_UNIMPLEMENTED);
+  tear_down(&c, status == MAX_STATUS_OK ? 128 : 0);
+}
+
+void test_cooperative_launches(void** state) {
+  (void)state;
+  struct counter c;
+  set_up(&c, compile(open_device(), source));
+  MaxLaunchConfig config = shape_of(2, 32);
+  config.cooperative = 1;
+  const MaxStatus status = launch(&c, &config);
+  if (status != MAX_STATUS_UNIMPLEMENTED) CHECK(status);
+  if (is_api("cuda")) assert_int_equal(status, MAX_STATUS_OK);
+  tear_down(&c, status == MAX_STATUS_OK ? 64 : 0);
+}
+
+/* Also what the driver compiles further. */
+void test_ptx(void** state) {
+  (void)state;
+  if (!is_api("cuda")) skip();
+  MaxDevice* device = open_device();
+  MaxModuleOptions options = MAX_MODULE_OPTIONS_INIT;
+  options.architecture = "compute_80";
+  MaxModule* module = NULL;
+  CHECK(maxModuleCompile(device, source, NULL, &options, &module));
+  const void* text = NULL;
+  size_t size = 0;
+  CHECK(maxModuleGetArtifact(module, MAX_ARTIFACT_KIND_PTX, &text, &size));
+  assert_non_null(strstr(text, ".target sm_80"));
+  assert_int_equal(strlen(text), size);
+  MaxModule* loaded = NULL;
+  CHECK(maxModuleLoad(device, text, size, &loaded));
+  maxModuleRelease(module);
+  struct counter c;
+  set_up(&c, loaded);
+  const MaxLaunchConfig config = shape_of(3, 5);
+  CHECK(launch(&c, &config));
+  CHECK_FAILS(maxModuleLoad(device, ".version 8.0\n.target sm_80\nnonsense\n", 36, &module),
+              MAX_STATUS_INVALID_ARGUMENT, "cannot be loaded");
+  tear_down(&c, 15);
+}
+
+/* The driver is told no size, so what is cut off must not reach it. */
+void test_damaged_code(void** state) {
+  (void)state;
+  if (is_api("cpu")) skip();
+  MaxDevice* device = open_device();
+  MaxModule* module = compile(device, source);
+  const void* code = NULL;
+  size_t size = 0;
+  CHECK(maxModuleGetArtifact(module, is_api("cuda") ? MAX_ARTIFACT_KIND_CUBIN : MAX_ARTIFACT_KIND_CODE_OBJECT, &code,
+                             &size));
+  for (size_t part = 0; part < size; part += part < 100 ? 1 : size / 13) {
+    char* piece = malloc(part + 1); /* of this size, so that sanitizers see reads behind it */
+    assert_non_null(piece);
+    memcpy(piece, code, part);
+    MaxModule* loaded = NULL;
+    CHECK_FAILS(maxModuleLoad(device, piece, part, &loaded), MAX_STATUS_INVALID_ARGUMENT, "");
+    assert_null(loaded);
+    free(piece);
+  }
+  maxModuleRelease(module);
+  maxDeviceRelease(device);
+}
