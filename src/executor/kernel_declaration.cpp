@@ -249,6 +249,28 @@ DeclaredOperator begun(std::string_view rest, int line) {
   return op;
 }
 
+constexpr std::string_view kMark = "//@";
+
+std::string_view takeLine(std::string_view& source) {
+  const std::string_view line = source.substr(0, source.find('\n'));
+  source.remove_prefix(std::min(line.size() + 1, source.size()));
+  return line;
+}
+
+bool isDeclaration(std::string_view line) { return trimmed(line).starts_with(kMark); }
+
+void addLine(std::vector<DeclaredOperator>& operators, std::string_view line, int number) {
+  std::string_view text = trimmed(line).substr(kMark.size());
+  const std::string_view keyword = takeWord(text);
+  if (keyword != "operator") {
+    if (operators.empty()) invalidArgument("'operator DOMAIN.NAME' must come first");
+    return OperatorParser(operators.back()).parse(keyword, text);
+  }
+  if (!operators.empty()) OperatorParser(operators.back()).finish();
+  if (operators.size() >= kMaxOperators) invalidArgument("there are more than ", kMaxOperators, " operators");
+  operators.push_back(begun(text, number));
+}
+
 }  // namespace
 
 int DeclaredOperator::findInput(std::string_view text) const { return indexOf(inputs, text); }
@@ -265,26 +287,23 @@ std::vector<DeclaredOperator> parseDeclarations(const std::string& name, std::st
   try {
     while (!source.empty()) {
       ++line;
-      const size_t end = std::min(source.find('\n'), source.size());
-      std::string_view text = trimmed(source.substr(0, end));
-      source.remove_prefix(std::min(end + 1, source.size()));
-      if (!text.starts_with("//@")) continue;
-      text.remove_prefix(3);
-      const std::string_view keyword = takeWord(text);
-      if (keyword == "operator") {
-        if (!operators.empty()) OperatorParser(operators.back()).finish();
-        if (operators.size() >= kMaxOperators) invalidArgument("there are more than ", kMaxOperators, " operators");
-        operators.push_back(begun(text, line));
-      } else {
-        if (operators.empty()) invalidArgument("'operator DOMAIN.NAME' must come first");
-        OperatorParser(operators.back()).parse(keyword, text);
-      }
+      if (std::string_view text = takeLine(source); isDeclaration(text)) addLine(operators, text, line);
     }
     if (!operators.empty()) OperatorParser(operators.back()).finish();
   } catch (const Error& error) {
     fail(error.status(), name, ":", line, ": ", error.message());
   }
   return operators;
+}
+
+std::string withoutDeclarations(std::string_view source) {
+  std::string result;
+  while (!source.empty()) {
+    const std::string_view line = takeLine(source);
+    if (!isDeclaration(line)) result += line;
+    result += '\n';
+  }
+  return result;
 }
 
 }  // namespace max

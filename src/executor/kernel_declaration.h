@@ -55,5 +55,7 @@ struct DeclaredOperator {
 
 // INVALID_ARGUMENT: "NAME:LINE: what is wrong". No declarations are none.
 std::vector<DeclaredOperator> parseDeclarations(const std::string& name, std::string_view source);
+// The source with empty lines in place of them: what it compiles to does not depend on them.
+std::string withoutDeclarations(std::string_view source);
 
 }  // namespace max

@@ -28,7 +28,7 @@ constexpr Limit kBlock = {"block", {kMaxCpuThreads, kMaxCpuThreads, 64}};
 Ref<CpuLibrary> compileForHost(const std::string& path, const std::string& text) {
   KernelSource source;
   source.name = std::filesystem::path(path).filename().string();
-  source.text = text;
+  source.text = withoutDeclarations(text);
   const KernelCompiler& compiler = cpuCompiler();
   return CpuLibrary::load(compileCached(compiler, source, compiler.executableKind(source)).bytes);
 }
@@ -37,11 +37,15 @@ Ref<CpuLibrary> compileForHost(const std::string& path, const std::string& text)
 
 class KernelOperator {
  public:
-  KernelOperator(const std::string& file, DeclaredOperator declared, Ref<CpuLibrary> library)
-      : file_(file), op_(std::move(declared)), library_(std::move(library)) {
-    for (const auto& [name, dtype] : op_.kernels) addKernel(name, dtype);
+  KernelOperator(const std::string& file, DeclaredOperator declared) : file_(file), op_(std::move(declared)) {
     for (const DeclaredAttribute& attribute : op_.attributes)
       attributes_ += concat(attributes_.empty() ? "" : " ", attribute.name, attribute.isFloat ? "=f" : "=i");
+  }
+
+  // Before anybody runs it.
+  void bind(Ref<CpuLibrary> library) {
+    library_ = std::move(library);
+    for (const auto& [name, dtype] : op_.kernels) addKernel(name, dtype);
   }
 
   ExtensionOperator row() const {
@@ -239,7 +243,7 @@ class KernelOperator {
 
   const std::string file_;
   const DeclaredOperator op_;
-  const Ref<CpuLibrary> library_;
+  Ref<CpuLibrary> library_;
   std::string attributes_;
   std::vector<Variant> variants_;
 };
@@ -247,9 +251,10 @@ class KernelOperator {
 KernelExtension::KernelExtension(const std::string& path, const std::string& source) : path_(path), source_(source) {
   std::vector<DeclaredOperator> declared = parseDeclarations(path_, source_);
   if (declared.empty()) invalidArgument("'", path_, "' declares no operators: no line begins with '//@ operator'");
+  for (DeclaredOperator& op : declared) operators_.push_back(std::make_unique<KernelOperator>(path_, std::move(op)));
+  requireNewOperators(operators());  // before the compiler takes its time
   const Ref<CpuLibrary> library = compileForHost(path_, source_);
-  for (DeclaredOperator& op : declared)
-    operators_.push_back(std::make_unique<KernelOperator>(path_, std::move(op), library));
+  for (const auto& op : operators_) op->bind(library);
 }
 
 KernelExtension::~KernelExtension() = default;
@@ -284,7 +289,6 @@ void addKernelExtension(const std::string& path, const std::string& source) {
   if (const KernelExtension* known = keepExtension(path, source, nullptr))
     return addExtensionOperators(known->operators(), isUsed);
   auto made = std::make_unique<KernelExtension>(path, source);
-  requireNewOperators(made->operators());
   addExtensionOperators(keepExtension(path, source, std::move(made))->operators(), isUsed);
 }
 
