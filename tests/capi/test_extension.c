@@ -499,6 +499,10 @@ static void test_files_that_are_no_extensions(void** state) {
   CHECK_FAILS(maxSessionLoadExtension(session, MAX_EXTENSION_MODEL), MAX_STATUS_INVALID_ARGUMENT, "cannot be loaded");
   CHECK_FAILS(maxSessionLoadExtension(session, MAX_LIBRARY_FILE), MAX_STATUS_INVALID_ARGUMENT,
               "it has no function maxExtensionGetTable");
+  CHECK_FAILS(maxSessionLoadExtension(session, MAX_WRONG_EXTENSION), MAX_STATUS_UNIMPLEMENTED,
+              "has no table for version 1 of the interface");
+  CHECK_FAILS(maxSessionLoadExtension(session, MAX_FOREIGN_EXTENSION), MAX_STATUS_FAILED_PRECONDITION,
+              "is linked to another copy of this library");
   CHECK_FAILS(maxSessionLoadExtension(NULL, MAX_EXTENSION_LIBRARY), MAX_STATUS_INVALID_ARGUMENT, "'session' is NULL");
   CHECK_FAILS(maxSessionLoadExtension(session, NULL), MAX_STATUS_INVALID_ARGUMENT, "'path' is NULL");
 }
