@@ -51,6 +51,9 @@ constexpr const char* kPlainFlags[] = {
     "-fno-trapping-math",
     "-fno-threadsafe-statics",
     "-pipe",
+#if defined(__x86_64__)
+    "-mprefer-vector-width=512",  // a loop's end is a mask in each turn
+#endif
     // Kernels run on small stacks.
     "-Wframe-larger-than=65536",
 };
