@@ -174,6 +174,7 @@ static void set_up_trial(struct Trial* trial, const char* path) {
   MaxModel* model = NULL;
   trial->path = path;
   CHECK(maxSessionCreate(&options, &trial->session));
+  CHECK(maxSessionLoadExtension(trial->session, MAX_EXTENSION_LIBRARY));
   CHECK(maxModelLoad(trial->session, path, NULL, &model));
   CHECK(maxModelGetInputCount(model, &trial->inputCount));
   CHECK(maxModelGetOutputCount(model, &trial->outputCount));
@@ -279,6 +280,61 @@ static void first_loads_survive(void** state) {
   }
 }
 
+static MaxStatus infer_like(void* user_data, const MaxOperatorNode* node, MaxShapeContext* context) {
+  (void)user_data;
+  (void)node;
+  return maxShapeContextSetOutputLike(context, 0, 0);
+}
+
+static MaxStatus do_nothing(void* user_data, const MaxOperatorNode* node, void* state, const MaxOperatorCall* call) {
+  (void)user_data;
+  (void)node;
+  (void)state;
+  (void)call;
+  return MAX_STATUS_OK;
+}
+
+/* Each allocation of a call that adds two operators fails once; the same call adds them then. */
+static void operators_are_added_after_failures(void** state) {
+  (void)state;
+  if (!CAN_FAIL) skip();
+  MaxSession* session = NULL;
+  MaxGraph* graph = NULL;
+  MaxGraphValue *x = NULL, *y = NULL;
+  CHECK(maxSessionCreate(NULL, &session));
+  CHECK(maxGraphCreate("test", &graph));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 0, NULL, NULL, NULL, &x));
+  MaxStatus status = MAX_STATUS_RESOURCE_EXHAUSTED;
+  int64_t index = 0;
+  for (; status != MAX_STATUS_OK; ++index) {
+    char names[2][64];
+    MaxOperator rows[2] = {MAX_OPERATOR_INIT, MAX_OPERATOR_INIT};
+    const MaxOperator* operators[] = {&rows[0], &rows[1]};
+    MaxExtensionTable table = MAX_EXTENSION_TABLE_INIT;
+    for (int i = 0; i < 2; ++i) {
+      snprintf(names[i], sizeof names[i], "AnOperatorWithALongName%lld_%d", (long long)index, i);
+      rows[i].domain = "a.domain.with.a.long.name";
+      rows[i].name = names[i];
+      rows[i].types = "T->T; T=float32";
+      rows[i].minInputs = rows[i].maxInputs = rows[i].minOutputs = rows[i].maxOutputs = 1;
+      rows[i].infer = infer_like;
+      rows[i].execute = do_nothing;
+    }
+    table.abiVersion = MAX_EXTENSION_ABI_VERSION;
+    table.operatorCount = 2;
+    table.operators = operators;
+    failing = allocations + index;
+    status = maxSessionAddExtension(session, "an extension with a long name", &table);
+    failing = NEVER;
+    if (status != MAX_STATUS_OK) assert_int_equal(status, MAX_STATUS_RESOURCE_EXHAUSTED);
+    CHECK(maxSessionAddExtension(session, "an extension with a long name", &table));
+    for (int i = 0; i < 2; ++i) CHECK(maxGraphAddNode(graph, rows[i].domain, names[i], NULL, &x, 1, NULL, &y, 1));
+  }
+  assert_true(index > 10);
+  maxGraphRelease(graph);
+  maxSessionRelease(session);
+}
+
 #define MODEL_TEST(name, path)     \
   static void name(void** state) { \
     (void)state;                   \
@@ -305,6 +361,7 @@ MODEL_TEST(a_sequence, CORPUS "sequence_insert_at_front.onnx")
 MODEL_TEST(a_loop_over_sequences, CORPUS "loop13_seq.onnx")
 MODEL_TEST(strings, CORPUS "string_split_basic.onnx")
 MODEL_TEST(compiled, CORPUS "../compiled/conv.max")
+MODEL_TEST(an_extension, MAX_EXTENSION_MODEL)
 MODEL_TEST(a_transformer, MAX_TEST_DATA "/models/tiny_bert.onnx")
 MODEL_TEST(digits, MAX_TEST_DATA "/../../examples/digits/digits.onnx")
 MODEL_TEST(silero, REAL_MODELS "silero-vad/silero_vad_16k_sequence.onnx")
@@ -326,6 +383,7 @@ int main(int argc, char** argv) {
   if (argc > 1) return run_chosen(argc, argv);
   const struct CMUnitTest tests[] = {
       TEST(first_loads_survive),
+      TEST(operators_are_added_after_failures),
       TEST(elementwise),
       TEST(a_small_cnn),
       TEST(branches),
@@ -344,6 +402,7 @@ int main(int argc, char** argv) {
       TEST(a_loop_over_sequences),
       TEST(strings),
       TEST(compiled),
+      TEST(an_extension),
       TEST(a_transformer),
       TEST(digits),
       TEST(silero),
