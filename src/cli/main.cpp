@@ -59,10 +59,15 @@ void addCompileKernel(CLI::App& app, Options& all) {
       ->check(CLI::IsMember({"code", "object", "ptx", "cubin", "asm", "llvm"}))
       ->capture_default_str();
   command->add_option("-o,--output", options.output, "FILE; otherwise text goes to standard output");
-  command->add_option("-D,--define", options.defines, "NAME or NAME=VALUE: a macro (repeatable)")->take_all();
-  command->add_option("--header", options.headers, "NAME=FILE: what #include \"NAME\" means (repeatable)")->take_all();
+  command->add_option("-D,--define", options.defines, "NAME or NAME=VALUE: a macro (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--header", options.headers, "NAME=FILE: what #include \"NAME\" means (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
   command->add_option("--flag", options.flags, "An option of the compiler itself: --flag=OPTION (repeatable)")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   command->add_option("--registers", options.registers, "Most registers of a thread; 0 = the compiler's choice")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--fast-math", options.fastMath, "Faster and less exact arithmetic");

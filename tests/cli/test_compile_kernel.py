@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -202,6 +203,8 @@ class CompileKernel(unittest.TestCase):
     def test_host(self):
         self.assertTrue(self.compile("cpu", "object").startswith(ELF))
         self.assertIn(b"add", self.compile("cpu", "asm"))
+        if shutil.which("clang++"):
+            self.assertIn(b"define ", self.compile("cpu:x86-64-v3", "llvm", MAX_CXX="clang++"))
 
     def test_one_source_for_all(self):
         lines = [f"  out[{i}] = (float)({each});\n" for i, each in enumerate(DIALECT.split())]
@@ -225,7 +228,8 @@ class CompileKernel(unittest.TestCase):
         self.assertNotEqual(self.compile("cuda:sm_90", "code", *plain, MAX_NVRTC_LIBRARY=library), limited)
 
     def test_text_goes_to_standard_output(self):
-        done = self.run_command(self.source, "--target", "cuda:sm_90", "--artifact", "ptx",
+        """Options that may be repeated leave the file behind them alone."""
+        done = self.run_command("-D", "A=1", "-D", "B", self.source, "--target", "cuda:sm_90", "--artifact", "ptx",
                                 MAX_NVRTC_LIBRARY=nvrtc_libraries()[-1])
         if b"UNAVAILABLE" in done.stderr:
             self.skipTest(done.stderr.decode())

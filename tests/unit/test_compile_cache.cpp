@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "kernel/cache.h"
 
@@ -191,6 +193,23 @@ TEST_F(Cache, ManyProcessesShareAColdFolder) {
     EXPECT_EQ(status, 0);
   }
   EXPECT_EQ(files().size(), 20u);  // and nothing half-written
+}
+
+TEST_F(Cache, ThreadsShareIt) {
+  CompileCache cache = open({.diskBytes = 20000, .memoryBytes = 5000});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        const std::string name = std::to_string((i * 7 + thread) % 10);
+        const auto entry =
+            cache.findOrMake(keyOf(name), [&]() -> Ref<const CacheEntry> { return entryOf(name, 1000); });
+        wrong += equal(*entry, *entryOf(name, 1000)) ? 0 : 1;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(Cache, TheFolderStaysWithinItsBound) {
