@@ -5,7 +5,9 @@
 #include <cstring>
 #include <iterator>
 
+#include "device/gpu/host_queue.h"
 #include "device/gpu/memory_source.h"
+#include "kernel/amd_parameters.h"
 #include "kernel/gpu_kernel.h"
 #include "kernel/ptx_parameters.h"
 
@@ -69,8 +71,12 @@ GpuModule::~GpuModule() {
     gpu::streamTableOf(context().api())->mark(uses, marks);
     gpuDevice_.inFlight().keep(code_, std::move(marks));
   } catch (...) {
-    // Without a mark nobody knows when the code is free: it stays until the context goes.
-    static_cast<void>(code_.detach());
+    // Without a mark nobody knows when the code is free, unless all work is done. The device waits for host functions,
+    // so one of them cannot wait for the device: the code then stays for ever.
+    if (gpu::isInHostFunction())
+      static_cast<void>(code_.detach());
+    else
+      context().tryCall(context().driver().deviceSynchronize);
   }
 }
 
@@ -85,7 +91,8 @@ std::unique_ptr<MaxKernel> GpuModule::findKernel(const std::string& name) {
 
 std::optional<std::vector<size_t>> GpuModule::parameterSizes(const std::string& kernel, void* function) const {
   const auto& getParameter = context().driver().cudaFunctionGetParameter;
-  if (!getParameter) return ptxParameterSizes(code(), kernel);  // a CUBIN has none of it
+  if (!getParameter)  // each finds nothing in code of another kind
+    return context().api() == gpu::Api::Cuda ? ptxParameterSizes(code(), kernel) : amdParameterSizes(code(), kernel);
   std::vector<size_t> sizes;
   size_t offset = 0, bytes = 0;
   while (context().query(getParameter, function, sizes.size(), &offset, &bytes) == gpu::kSuccess)
