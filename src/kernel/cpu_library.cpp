@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -17,8 +17,7 @@ namespace max {
 
 namespace {
 
-// A file without a name. The loader knows libraries by the names of their files, and this one's is unique while its
-// descriptor is open.
+// A file without a name.
 int makeFile(std::string_view code) {
   const int file = memfd_create("max-kernels", MFD_CLOEXEC);
   if (file < 0) failErrno(errno, "make a file in memory for", "kernels");
@@ -35,6 +34,16 @@ int makeFile(std::string_view code) {
   return file;
 }
 
+// The loader takes two paths that read alike for the same library, and numbers of descriptors come again. So each path
+// is written differently: for every bit of a counter "/." or "//", which both lead nowhere.
+std::string uniquePath(int file) {
+  static std::atomic<uint32_t> counter{0};
+  const uint32_t number = counter.fetch_add(1, std::memory_order_relaxed);
+  std::string path = "/proc/self/fd";
+  for (int bit = 0; bit < 32; ++bit) path += number >> bit & 1 ? "/." : "//";
+  return concat(path, '/', file);
+}
+
 // The name of the exported symbol at an address; empty if there is none.
 std::string symbolAt(const void* address) {
   Dl_info info{};
@@ -48,17 +57,17 @@ Ref<CpuLibrary> CpuLibrary::load(std::string_view code) {
   require(code.starts_with("\177ELF"), MAX_STATUS_INVALID_ARGUMENT, "The ", code.size(),
           " bytes are not a shared object");
   Ref<CpuLibrary> library = Ref<CpuLibrary>::adopt(new CpuLibrary);
-  library->file_ = makeFile(code);
-  const std::string path = concat("/proc/self/fd/", library->file_);
-  library->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library->handle_) invalidArgument("The shared object cannot be loaded: ", dlerror());
+  const int file = makeFile(code);
+  library->handle_ = dlopen(uniquePath(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char* error = library->handle_ ? nullptr : dlerror();
+  close(file);
+  if (error) invalidArgument("The shared object cannot be loaded: ", error);
   library->readTable();
   return library;
 }
 
 CpuLibrary::~CpuLibrary() {
   if (handle_) dlclose(handle_);
-  if (file_ >= 0) close(file_);
 }
 
 void CpuLibrary::readTable() {

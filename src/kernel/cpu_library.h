@@ -32,7 +32,6 @@ class CpuLibrary final : public RefCounted {
   CpuLibrary() = default;
   void readTable();
 
-  int file_ = -1;
   void* handle_ = nullptr;
   const void* base_ = nullptr;
   std::vector<std::pair<std::string, const MaxCpuKernel*>> kernels_;

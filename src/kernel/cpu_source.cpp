@@ -116,8 +116,9 @@ struct Scope {
 };
 
 struct Kernel {
-  std::string name;  // qualified
-  std::string maxThreads;
+  std::string scope;  // "::a::b::"
+  std::string name;
+  std::string maxThreads;  // an expression in that scope; empty = not said
 };
 
 class Rewriter {
@@ -171,11 +172,11 @@ class Rewriter {
     return std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& scope) { return scope.isFunction; });
   }
 
-  std::string qualified(std::string_view name) const {
+  std::string scopeName() const {
     std::string full = "::";
     for (const Scope& scope : scopes_)
       if (!scope.name.empty()) full += scope.name + "::";
-    return full += name;
+    return full;
   }
 
   // From __global__ to the end of the parameters.
@@ -190,7 +191,7 @@ class Rewriter {
       after = tokens_.is(after, "__launch_bounds__") ? bounds(after) : after + 1;
     const bool isDefined = tokens_.is(after, isInstance ? ";" : "{");
     if (isDefined && isTemplate == isInstance)
-      kernels_.push_back({qualified(nameBefore(open)), bounds_.empty() ? "0" : bounds_});
+      kernels_.push_back({scopeName(), std::string(nameBefore(open)), bounds_});
     return after;
   }
 
@@ -271,11 +272,18 @@ class Rewriter {
     copied_ = std::max(copied_, position);
   }
 
+  static std::string threadsOf(const Kernel& kernel) {
+    if (kernel.maxThreads.empty()) return "0";
+    if (kernel.scope == "::") return kernel.maxThreads;
+    const std::string scope = kernel.scope.substr(0, kernel.scope.size() - 2);
+    return "[] { using namespace " + scope + "; return (int)(" + kernel.maxThreads + "); }()";
+  }
+
   void appendTable() {
     result_ += "\n# 1 \"(kernels)\"\n";
     result_ += "extern \"C\" const MaxCpuLibrary* maxCpuLibrary() {\n  static const MaxCpuKernel kernels[] = {\n";
     for (const Kernel& kernel : kernels_)
-      result_ += "    __max_entry<&" + kernel.name + ">::get(" + kernel.maxThreads + "),\n";
+      result_ += "    __max_entry<&" + kernel.scope + kernel.name + ">::get(" + threadsOf(kernel) + "),\n";
     result_ += "    {}};\n  static const MaxCpuLibrary library = {kMaxCpuAbi, " + std::to_string(kernels_.size()) +
                ", kernels, &__max_runtime};\n  return &library;\n}\n";
   }

@@ -74,6 +74,7 @@ static const char source[] =
     "}\n"
     "extern \"C\" __global__ void say(int x) { if (threadIdx.x == 1) printf(\"thread %d says %d\\n\", "
     "(int)threadIdx.x, x); }\n"
+    "namespace limits { constexpr int N = 96; extern \"C\" __global__ __launch_bounds__(N, 1) void bounded() {} }\n"
     "extern \"C\" __global__ void big(int* out) {\n"
     "  int own[64]; for (int i = 0; i < 64; ++i) own[i] = threadIdx.x + i;\n"
     "  __syncthreads(); int sum = 0; for (int i = 0; i < 64; ++i) sum += own[i]; out[threadIdx.x] = sum;\n"
@@ -180,6 +181,15 @@ static void test_templates(void** state) {
   for (int k = 0; k < 4; ++k) assert_int_equal(out[k], 3 * k);
 }
 
+static void test_bounds_of_a_namespace(void** state) {
+  (void)state;
+  MaxKernel* kernel = NULL;
+  int64_t threads = 0;
+  CHECK(maxModuleGetKernel(module, "bounded", &kernel));
+  CHECK(maxKernelGetAttribute(kernel, MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &threads));
+  assert_int_equal(threads, 96);
+}
+
 static void test_bits(void** state) {
   (void)state;
   int32_t out[16];
@@ -235,11 +245,17 @@ static void test_largest_block(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_atomics),   cmocka_unit_test(test_votes),
-      cmocka_unit_test(test_shuffles),  cmocka_unit_test(test_tiles),
-      cmocka_unit_test(test_templates), cmocka_unit_test(test_threads_that_end_early),
-      cmocka_unit_test(test_bits),      cmocka_unit_test(test_real_numbers),
-      cmocka_unit_test(test_printf),    cmocka_unit_test(test_largest_block),
+      cmocka_unit_test(test_atomics),
+      cmocka_unit_test(test_votes),
+      cmocka_unit_test(test_shuffles),
+      cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_templates),
+      cmocka_unit_test(test_bounds_of_a_namespace),
+      cmocka_unit_test(test_threads_that_end_early),
+      cmocka_unit_test(test_bits),
+      cmocka_unit_test(test_real_numbers),
+      cmocka_unit_test(test_printf),
+      cmocka_unit_test(test_largest_block),
   };
   return cmocka_run_group_tests(tests, compile, release);
 }

@@ -46,6 +46,8 @@ TEST(KernelSource, LaunchBoundsAreRemembered) {
   EXPECT_EQ(tableOf("__global__ void __launch_bounds__(N * max(2, 3), 4) f(int x) {}"), "::f>::get(N * max(2, 3);");
   EXPECT_EQ(tableOf("__launch_bounds__(64) __global__ void g() {} __global__ void h() {}"),
             "::g>::get(64;::h>::get(0;");
+  EXPECT_EQ(tableOf("namespace n { __global__ void __launch_bounds__(N) f() {} }"),
+            "::n::f>::get([] { using namespace ::n; return (int)(N); }();");
   EXPECT_FALSE(contains(bodyOf("__global__ void __launch_bounds__(64) f() {}"), "launch_bounds"));
 }
 

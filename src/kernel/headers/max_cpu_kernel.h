@@ -247,7 +247,9 @@ struct __max_loop {
 };
 
 template <auto kernel>
-struct __max_entry;
+struct __max_entry {
+  static_assert(sizeof(kernel) == 0, "a kernel returns nothing and throws nothing");
+};
 template <class... Parameters, void (*kernel)(Parameters...)>
 struct __max_entry<kernel> {
   static MaxCpuKernel get(int maxThreads) {
