@@ -19,7 +19,13 @@
 namespace max {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#define MAX_TEST_FEATURE(name) __has_feature(name)
+#else
+#define MAX_TEST_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || MAX_TEST_FEATURE(address_sanitizer) || \
+    MAX_TEST_FEATURE(thread_sanitizer)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
