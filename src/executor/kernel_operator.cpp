@@ -57,12 +57,12 @@ class KernelOperator {
     row.minInputs = row.maxInputs = static_cast<int32_t>(op_.inputs.size());
     row.minOutputs = row.maxOutputs = static_cast<int32_t>(op_.outputs.size());
     row.infer = [](void* self, const MaxOperatorNode*, MaxShapeContext* shapes) -> MaxStatus {
-      static_cast<const KernelOperator*>(self)->infer(shapes->infer);
-      return MAX_STATUS_OK;
+      const auto& op = *static_cast<const KernelOperator*>(self);
+      return op.named(shapes->infer.node(), [&] { op.infer(shapes->infer); });
     };
     row.execute = [](void* self, const MaxOperatorNode* node, void*, const MaxOperatorCall* call) -> MaxStatus {
-      static_cast<const KernelOperator*>(self)->execute(node->node, *call);
-      return MAX_STATUS_OK;
+      const auto& op = *static_cast<const KernelOperator*>(self);
+      return op.named(node->node, [&] { op.execute(node->node, *call); });
     };
     row.userData = const_cast<KernelOperator*>(this);
     return checkedOperator(row, file_);
@@ -128,6 +128,18 @@ class KernelOperator {
     return shape[term.axis];
   }
 
+  // Errors name node and file.
+  template <class Function>
+  MaxStatus named(const Node& node, Function&& function) const {
+    try {
+      function();
+    } catch (const Error& error) {
+      if (error.message().starts_with("node '")) throw;
+      fail(error.status(), node.description(), ", extension '", file_, "': ", error.message());
+    }
+    return MAX_STATUS_OK;
+  }
+
   void infer(InferContext& context) const {
     const DType dtype = context.dtype(0);
     if (dtype != DType::Invalid && !variantFor(dtype)) context.fail("'", file_, "' declares no kernel for ", dtype);
@@ -172,11 +184,14 @@ class KernelOperator {
     return !isEmpty;
   }
 
-  bool takeLaunch(Values values, CpuLaunch& launch) const {
+  bool takeLaunch(const Variant& variant, Values values, CpuLaunch& launch) const {
     if (!takeSizes(kGrid, op_.grid, values, launch.grid)) return false;
     if (!takeSizes(kBlock, op_.block, values, launch.block)) invalidArgument("block has no threads");
     const int64_t threads = int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (threads > kMaxCpuThreads) invalidArgument("block has ", threads, " threads, at most ", kMaxCpuThreads);
+    const int64_t most = variant.kernel->maxThreads > 0 ? variant.kernel->maxThreads : kMaxCpuThreads;
+    if (threads > most)
+      invalidArgument("block has ", threads, " threads, at most ", most, " are possible for kernel '", variant.name,
+                      "'");
     const int64_t shared = op_.shared.empty() ? 0 : numberOf(op_.shared[0], values);
     if (shared < 0 || shared > static_cast<int64_t>(kMaxCpuShared))
       invalidArgument("shared is ", shared, " bytes, at most ", kMaxCpuShared);
@@ -228,7 +243,7 @@ class KernelOperator {
       return propertyOf(term, call.outputShapes[i], call.outputRanks[i], call.outputElementCounts[i]);
     };
     CpuLaunch launch;
-    if (!takeLaunch(values, launch)) return;
+    if (!takeLaunch(*variant, values, launch)) return;
     Slot slots[kMaxArguments];
     void* addresses[kMaxArguments];
     for (size_t i = 0; i < op_.arguments.size(); ++i) {

@@ -100,7 +100,7 @@ static void test_threads_share_an_operator(void** state) {
   "extern \"C\" __global__ void f(const float* x, float* y, int n) {\n"                         \
   "  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i % 3] + 0.0f * threadIdx.x;\n" \
   "}\n"                                                                                         \
-  "extern \"C\" __global__ void h(const int* x, int* y, long long n) {\n"                       \
+  "extern \"C\" __global__ void __launch_bounds__(64) h(const int* x, int* y, long long n) {\n" \
   "  for (long long i = threadIdx.x; i < n; i += blockDim.x) y[i] = (int)n + x[0];\n"           \
   "}\n"
 #define OPERATOR(name) "//@ operator example." name "\n//@ inputs x\n//@ outputs y\n"
@@ -146,7 +146,9 @@ static void test_launches_that_are_refused(void** state) {
   static const struct {
     const char *what, *message;
   } cases[] = {
-      {"LargeBlock", "block has 2048 threads, at most 1024"},
+      {"LargeBlock", "extension '/tmp/max_kernels_"},
+      {"LargeBlock", "block has 2048 threads, at most 1024 are possible for kernel 'f'"},
+      {"Bounded", "block has 65 threads, at most 64 are possible for kernel 'h'"},
       {"DeepBlock", "block x.0 * 64 is 128, at most 64 is possible"},
       {"NoBlock", "block has no threads"},
       {"LargeGrid", "grid 65536 is 65536, at most 65535 is possible"},
@@ -165,7 +167,9 @@ static void test_launches_that_are_refused(void** state) {
                   "//@ shape y = like x\n//@ kernel f\n//@ grid 1\n"
                   "//@ block 32\n//@ shared 1000000\n//@ arguments x, y, y.size\n" OPERATOR("ByZero") TYPES
                   "//@ shape y = like x\n//@ kernel f\n//@ grid 1 / (x.0 - 2)\n"
-                  "//@ block 32\n//@ arguments x, y, y.size\n" KERNELS));
+                  "//@ block 32\n//@ arguments x, y, y.size\n" OPERATOR("Bounded") TYPES
+                  "//@ shape y = like x\n//@ kernel h\n//@ grid 1\n"
+                  "//@ block 65\n//@ arguments x, y, y.size\n" KERNELS));
   for (size_t i = 0; i < COUNT_OF(cases); ++i) {
     maxGraphRelease(graph);
     graph = new_graph("test");
