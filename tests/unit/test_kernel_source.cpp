@@ -86,6 +86,17 @@ TEST(KernelSource, UnfinishedSourcesEnd) {
                              "__shared__", "extern __shared__", "extern __shared__ int x[", "}}}", "template",
                              "template <", "__global__ >(", "namespace", "__global__ void f() __launch_bounds__("})
     EXPECT_TRUE(contains(max::hostSourceOf(source), "maxCpuLibrary")) << source;
+  const std::string whole =
+      "# 1 \"k.cu\"\nnamespace a::b { template <class T, int n = (1)> __global__ void __launch_bounds__(n, 2) k(T* x) "
+      "{\n"
+      "extern __shared__ __attribute__((aligned(8))) T s[][4]; static __shared__ int t[n]; const char* c = \"\\\"}\"; "
+      "} }\n"
+      "template __global__ void a::b::k<int>(int*); extern \"C\" { __noinline__ int g(); char d = '\\''; }\n"
+      "auto r = R\"x( \" )x\"; alignas(4) __global__ __attribute__((cold)) void h(int (*f)(int)) noexcept;";
+  for (size_t size = 0; size <= whole.size(); ++size)
+    for (size_t begin = 0; begin < std::min<size_t>(size, 60); begin += 7)
+      EXPECT_TRUE(contains(max::hostSourceOf(whole.substr(begin, size - begin)), "maxCpuLibrary"))
+          << begin << ' ' << size;
 }
 
 }  // namespace
