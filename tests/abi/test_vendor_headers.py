@@ -78,6 +78,10 @@ ERRORS = (
     (801, "CUDA_ERROR_NOT_SUPPORTED", "hipErrorNotSupported"),
 )
 
+# Lists of such errors: file, name.
+ERROR_LISTS = (("src/device/gpu/driver.cpp", "kFatalErrors"), ("src/device/gpu/driver.cpp", "kStatuses"),
+               ("src/kernel/gpu_module.cpp", "kCodeErrors"))
+
 RTC_RESULTS = {"kRtcSuccess": "SUCCESS", "kRtcOutOfMemory": "ERROR_OUT_OF_MEMORY",
                "kRtcProgramCreationFailure": "ERROR_PROGRAM_CREATION_FAILURE",
                "kRtcInvalidInput": "ERROR_INVALID_INPUT", "kRtcInvalidProgram": "ERROR_INVALID_PROGRAM",
@@ -139,6 +143,16 @@ def constant(path, name):
     if not match:
         raise AssertionError(f"{path} has no number {name}")
     return int(match.group(1), 0)
+
+
+def nameless_errors():
+    """Errors in the lists that ERRORS and NUMBERS do not name."""
+    named = {number for number, _, _ in ERRORS} | {constant(path, name) for path, name, _, _ in NUMBERS[:7]}
+    used = set()
+    for path, name in ERROR_LISTS:
+        body = re.search(rf"{name}\[\] = \{{(.*?)\}};", text_of(path), flags=re.S).group(1)
+        used |= {int(number) for number in re.findall(r"(?<![\w.])\d+\b", body)}
+    return used - named
 
 
 def numbered_macros(path, prefix):
@@ -267,6 +281,9 @@ def check_cuda():
                    for ours, theirs in RTC_RESULTS.items()]
     except vendor_headers.Unreachable as reason:
         print(f"not compared: NVRTC ({reason})")
+    if nameless_errors():
+        print(f"errors without a name here: {sorted(nameless_errors())}")
+        return False
     return run_program(program(includes, checks), folders)
 
 
