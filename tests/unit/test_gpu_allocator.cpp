@@ -269,6 +269,8 @@ TEST(GpuAllocator, SizesThatOverflow) {
   OrderedStream& stream = f.open();
   EXPECT_EQ(errorOf([&] { f.allocator->allocate(SIZE_MAX - 5, 0, &stream); }).substr(0, 12), "OUT_OF_RANGE");
   EXPECT_EQ(errorOf([&] { f.allocator->allocate(SIZE_MAX - 5, 4096, &stream); }).substr(0, 12), "OUT_OF_RANGE");
+  EXPECT_EQ(errorOf([&] { f.allocator->allocate(100, 48, &stream); }),
+            "INVALID_ARGUMENT: Alignment is not a power of two: 48");
 }
 
 TEST(GpuAllocator, ABlockUsedElsewhereWaits) {
@@ -402,6 +404,15 @@ TEST(GpuAllocator, OutOfMemoryNamesWhatWasAskedForUsedAndAllowed) {
             "RESOURCE_EXHAUSTED: Out of memory on gpu:0: asked for 5500 bytes, 4000 are in use, the limit is 10000; "
             "the driver has no more");
   f.make(4500, stream);
+}
+
+TEST(GpuAllocator, WhatCannotBeKeepsWhatIsCached) {
+  Fixture f(10000);
+  OrderedStream& stream = f.open();
+  f.make(4000, stream);
+  EXPECT_EQ(errorOf([&] { f.make(20000, stream); }).substr(0, 18), "RESOURCE_EXHAUSTED");
+  f.make(4000, stream);
+  EXPECT_EQ(f.gpu.allocations, 1);
 }
 
 TEST(GpuAllocator, PreallocatedMemoryIsCutAndJoined) {

@@ -2,6 +2,7 @@
 #include "device/gpu/allocator.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -86,6 +87,8 @@ void CachingAllocator::closeStream(OrderedStream& stream) noexcept {
 
 Ref<Storage> CachingAllocator::allocate(size_t bytes, size_t alignment, OrderedStream* stream) {
   requireThisProcess();
+  require(alignment == 0 || std::has_single_bit(alignment), MAX_STATUS_INVALID_ARGUMENT,
+          "Alignment is not a power of two: ", alignment);
   const size_t padding = alignment > options_.granularity ? alignment - options_.granularity : 0;
   Request request{bytes, BlockLists::rounded(checkedAdd(bytes, padding), options_.granularity), stream};
   Lock lock(mutex_);
@@ -153,6 +156,7 @@ CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
     if (CachedBlock* block = takeIdle(request)) return block;
   if (CachedBlock* block = fetch(request, lock)) return block;
   if (CachedBlock* block = takeBusy(request)) return block;
+  if (options_.limit != 0 && request.size > options_.limit) return nullptr;  // nothing that is kept would help
   reclaim(request, lock);
   if (CachedBlock* block = takeIdle(request)) return block;
   if (CachedBlock* block = fetch(request, lock)) return block;
