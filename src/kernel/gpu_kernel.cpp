@@ -46,14 +46,15 @@ unsigned dimension(int32_t value) { return static_cast<unsigned>(value); }
 // Attributes that a launch asks for.
 class AttributeList {
  public:
-  explicit AttributeList(const MaxLaunchConfig& config) {
+  // `priority` is the driver's.
+  AttributeList(const MaxLaunchConfig& config, int priority) {
     if (hasCluster(config))
       add(gpu::kLaunchClusterDimension).clusterDimension = {dimension(config.cluster[0]), dimension(config.cluster[1]),
                                                             dimension(config.cluster[2])};
     if (config.cooperative) add(gpu::kLaunchCooperative).cooperative = 1;
     if (config.programmaticSerialization)
       add(gpu::kLaunchProgrammaticStreamSerialization).programmaticStreamSerialization = 1;
-    if (config.priority != 0) add(gpu::kLaunchPriority).priority = -config.priority;  // smaller ones go first
+    if (config.priority != 0) add(gpu::kLaunchPriority).priority = priority;
     if (config.accessBase)
       add(gpu::kLaunchAccessPolicyWindow).accessPolicyWindow = {config.accessBase, config.accessBytes, config.hitRatio,
                                                                 config.hitProperty, config.missProperty};
@@ -91,6 +92,14 @@ GpuKernel::GpuKernel(GpuModule& module, gpu::GpuDevice& device, std::string name
                  context_.query(context_.driver().deviceGetAttribute, &clusters, kClusterLaunch, context_.device()) ==
                      gpu::kSuccess &&
                  clusters != 0;
+}
+
+// Drivers give smaller numbers to what goes first, and refuse those outside of their range.
+int GpuKernel::driverPriority(int32_t priority) const {
+  if (priority == 0) return 0;
+  int least = 0, greatest = 0;
+  context_.call(context_.driver().priorityRange, &least, &greatest);
+  return static_cast<int>(std::clamp<int64_t>(-int64_t{priority}, greatest, least));
 }
 
 int GpuKernel::driverAttribute(int attribute) const {
@@ -164,7 +173,7 @@ void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, 
   requireClusters(config);
   const gpu::Driver& driver = context_.driver();
   if (driver.cudaLaunchEx) {
-    AttributeList attributes(config);
+    AttributeList attributes(config, driverPriority(config.priority));
     const gpu::LaunchConfig launchConfig = {dimension(config.grid[0]),
                                             dimension(config.grid[1]),
                                             dimension(config.grid[2]),

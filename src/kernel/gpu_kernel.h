@@ -22,6 +22,7 @@ class GpuKernel final : public MaxKernel {
 
  private:
   int driverAttribute(int attribute) const;
+  int driverPriority(int32_t priority) const;
   int64_t largestSharedSize() const;
   void launch(const MaxLaunchConfig& config, void** arguments, void* stream) const;
   void launchExtended(const MaxLaunchConfig& config, void** arguments, void* stream) const;
