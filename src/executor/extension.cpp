@@ -47,9 +47,10 @@ void checkCounts(const ExtensionOperator& op, const char* what, int32_t least, i
 }
 
 void checkSlots(const ExtensionOperator& op, const char* what, size_t slots, bool repeats, int32_t most) {
-  if (most == MAX_OPERATOR_COUNT_ANY ? !repeats : !repeats && slots != static_cast<size_t>(most))
-    refuse(op, "types '", op.types, "' do not fit its ", what, ", at most ",
-           most == MAX_OPERATOR_COUNT_ANY ? std::string("any number") : std::to_string(most));
+  const bool isList = most == MAX_OPERATOR_COUNT_ANY;
+  if (repeats != isList || (!isList && slots != static_cast<size_t>(most)))
+    refuse(op, "types '", op.types, "' do not fit its ", what, ": ",
+           isList ? std::string("any number") : concat("at most ", most));
 }
 
 void checkTypes(const ExtensionOperator& op) {

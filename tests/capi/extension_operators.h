@@ -238,6 +238,29 @@ static MaxStatus read_attributes(void* user_data, const MaxOperatorNode* node, v
              : MAX_STATUS_INTERNAL;
 }
 
+/* As many outputs as inputs, in reverse order. */
+static MaxStatus infer_reversed(void* user_data, const MaxOperatorNode* node, MaxShapeContext* context) {
+  int32_t inputs = 0, outputs = 0;
+  (void)user_data;
+  MaxStatus status = maxOperatorNodeGetInputCount(node, &inputs);
+  if (!status) status = maxOperatorNodeGetOutputCount(node, &outputs);
+  if (!status && inputs != outputs) status = maxExtensionFail(MAX_STATUS_INVALID_ARGUMENT, "as many as inputs");
+  for (int32_t i = 0; !status && i < outputs; ++i) status = maxShapeContextSetOutputLike(context, i, inputs - 1 - i);
+  return status;
+}
+
+static MaxStatus reversed(void* user_data, const MaxOperatorNode* node, void* state, const MaxOperatorCall* call) {
+  (void)user_data;
+  (void)node;
+  (void)state;
+  for (int32_t i = 0; i < call->outputCount; ++i) {
+    const int32_t from = call->inputCount - 1 - i;
+    if (call->outputs[i])
+      memcpy(call->outputs[i], call->inputs[from], (size_t)call->inputElementCounts[from] * sizeof(float));
+  }
+  return MAX_STATUS_OK;
+}
+
 #define ROW(row_name, signature, least, most, outputs, infer_function, execute_function, ...)                          \
   {                                                                                                                    \
     .structSize = sizeof(MaxOperator), .domain = "test", .name = row_name, .types = (signature), .minInputs = (least), \
@@ -257,6 +280,8 @@ static const MaxOperator operators_of_tests[] = {
     ROW("Odd", NULL, 1, 1, 1, infer_odd, copy, .attributes = NULL),
     ROW("Rows", "T,int64->T; T=float32", 2, 2, 1, infer_rows, rows, .shapeInputs = 2),
     ROW("Late", FLOATS, 1, 1, 1, infer_late, make_late, .traits = MAX_OPERATOR_TRAITS_DATA_DEPENDENT),
+    ROW("Reversed", "float32...->float32...", 1, MAX_OPERATOR_COUNT_ANY, MAX_OPERATOR_COUNT_ANY, infer_reversed,
+        reversed, .attributes = ""),
     ROW("Attributes", FLOATS, 1, 1, 1, infer_attributes, read_attributes, .attributes = NULL),
 };
 

@@ -96,6 +96,24 @@ static void test_optional_inputs_and_outputs(void** state) {
   CHECK_FAILS(try_node("Sum", inputs, 1, "other", "x", outputs), MAX_STATUS_INVALID_ARGUMENT, "known are numbers");
 }
 
+static void test_lists_of_inputs_and_outputs(void** state) {
+  (void)state;
+  MaxGraphValue *inputs[3] = {vector_input("a"), vector_input("b"), vector_input("c")},
+                *outputs[3] = {NULL, NULL, NULL};
+  CHECK_FAILS(maxGraphAddNode(graph, "test", "Reversed", "it", inputs, 3, NULL, outputs, 2),
+              MAX_STATUS_INVALID_ARGUMENT, "as many as inputs");
+  CHECK(maxGraphAddNode(graph, "test", "Reversed", "it", inputs, 3, NULL, outputs, 3));
+  CHECK(maxGraphAddOutput(graph, outputs[2], "first"));
+  MaxModel* model = model_of(outputs[0]);
+  MaxBuffer *buffers[] = {new_vector(2, 1), new_vector(3, 10), new_vector(4, 100)}, *results[2] = {NULL, NULL};
+  CHECK(maxModelExecute(model, buffers, 3, NULL, results, 2));
+  assert_true(((float*)data_of(results[0]))[1] == 2);
+  assert_true(((float*)data_of(results[1]))[3] == 103);
+  for (int i = 0; i < 3; ++i) maxBufferRelease(buffers[i]);
+  for (int i = 0; i < 2; ++i) maxBufferRelease(results[i]);
+  maxModelRelease(model);
+}
+
 static void test_constants_and_attributes_are_prepared_once(void** state) {
   (void)state;
   MaxAttributes* attributes = NULL;
@@ -376,6 +394,7 @@ static void set_shape_inputs(MaxOperator* row) { row->shapeInputs = 2; }
 static void set_types(MaxOperator* row) { row->types = "T->T; T=float23"; }
 static void set_type_count(MaxOperator* row) { row->types = "T,T->T; T=float32"; }
 static void set_no_type(MaxOperator* row) { row->types = "*->float32"; }
+static void set_repeated(MaxOperator* row) { row->types = "T->T...; T=float32"; }
 static void set_list(MaxOperator* row) { row->maxInputs = MAX_OPERATOR_COUNT_ANY; }
 static void set_attributes(MaxOperator* row) { row->attributes = "axis=i perm"; }
 static void set_letter(MaxOperator* row) { row->attributes = "axis=x"; }
@@ -405,6 +424,7 @@ static void test_operators_that_are_refused(void** state) {
       {set_types, "float23", MAX_STATUS_INVALID_ARGUMENT},
       {set_type_count, "do not fit its inputs", MAX_STATUS_INVALID_ARGUMENT},
       {set_no_type, "allow nothing for an input", MAX_STATUS_INVALID_ARGUMENT},
+      {set_repeated, "do not fit its outputs: at most 1", MAX_STATUS_INVALID_ARGUMENT},
       {set_list, "do not fit its inputs", MAX_STATUS_INVALID_ARGUMENT},
       {set_attributes, "'perm' is not NAME=TYPE", MAX_STATUS_INVALID_ARGUMENT},
       {set_letter, "'axis=x' is not NAME=TYPE", MAX_STATUS_INVALID_ARGUMENT},
@@ -541,6 +561,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(test_a_model_runs_operators_of_the_program),
       CASE(test_optional_inputs_and_outputs),
+      CASE(test_lists_of_inputs_and_outputs),
       CASE(test_constants_and_attributes_are_prepared_once),
       CASE(test_all_kinds_of_attributes),
       CASE(test_dimensions_keep_their_names),
