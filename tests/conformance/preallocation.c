@@ -44,6 +44,28 @@ void test_buffer_cache(void** state) {
   maxDeviceRelease(device);
 }
 
+void test_alignment(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+  MaxBuffer* buffer = NULL;
+  const unsigned char value = 7;
+  for (options.alignment = 1; options.alignment <= (1 << 17); options.alignment *= 2) {
+    CHECK(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000}, &options, &buffer));
+    assert_int_equal((uintptr_t)address_of(buffer) % options.alignment, 0);
+    CHECK(maxBufferFill(buffer, &value, 1, NULL));
+    unsigned char got[1000];
+    download(buffer, got, sizeof got);
+    assert_int_equal(got[0], value);
+    assert_int_equal(got[999], value);
+    maxBufferRelease(buffer);
+  }
+  options.alignment = 48;
+  CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000}, &options, &buffer),
+              MAX_STATUS_INVALID_ARGUMENT, "48");
+  maxDeviceRelease(device);
+}
+
 /* On the fakes, whose monitors know everything about the first device. */
 void test_telemetry(void** state) {
   (void)state;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices of different APIs side by side: this one with the host, and with the other accelerators if there are some. */
+#define _POSIX_C_SOURCE 200809L
+#include <semaphore.h>
+
+#include "conformance.h"
+
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+struct note {
+  int* clock; /* counts calls */
+  int called_at;
+};
+
+static void note_call(void* user_data, MaxStatus status) {
+  struct note* note = user_data;
+  note->called_at = status == MAX_STATUS_OK ? ++*note->clock : -1;
+}
+
+/* Work on `second` waits for a mark on `first`, of whatever device, without anybody else waiting. */
+static void check_wait(MaxStream* first, MaxStream* second) {
+  sem_t gate;
+  sem_init(&gate, 0, 0);
+  int clock = 0;
+  struct note before = {&clock, 0};
+  struct note after = {&clock, 0};
+  CHECK(maxStreamEnqueueHostFunction(first, wait_at_gate, &gate));
+  CHECK(maxStreamEnqueueHostFunction(first, note_call, &before));
+  CHECK(maxStreamWaitForStream(second, first));
+  CHECK(maxStreamEnqueueHostFunction(second, note_call, &after));
+  assert_int_equal(before.called_at, 0);
+  sem_post(&gate);
+  CHECK(maxStreamSynchronize(second));
+  assert_int_equal(before.called_at, 1);
+  assert_int_equal(after.called_at, 2);
+  CHECK(maxStreamSynchronize(first));
+  sem_destroy(&gate);
+}
+
+static void check_waits(MaxDevice* first, MaxDevice* second) {
+  MaxStream* one = new_stream(first);
+  MaxStream* other = new_stream(second);
+  check_wait(one, other);
+  check_wait(other, one);
+  maxStreamRelease(one);
+  maxStreamRelease(other);
+}
+
+/* There and back, whole and in parts, dense and with strides. */
+static void check_copies(MaxDevice* device, MaxDevice* other) {
+  enum { COUNT = 3000 };
+  static int32_t values[COUNT];
+  for (int32_t i = 0; i < COUNT; ++i) values[i] = i * 7;
+  MaxBuffer* here = upload(device, MAX_DTYPE_INT32, 1, (const int64_t[]){COUNT}, values);
+  MaxStream* stream = new_stream(other);
+  MaxBuffer* there = clone_on(here, other, stream);
+  check_content(there, values, sizeof values);
+  CHECK(maxBufferCopy(here, 40, there, 80, 400, NULL));
+  memmove(values + 10, values + 20, 400);
+  check_content(here, values, sizeof values);
+  MaxBuffer* view = NULL;
+  CHECK(maxBufferSlice(here, (const MaxSliceKind[]){MAX_SLICE_KIND_RANGE}, (const int64_t[]){5}, NULL,
+                       (const int64_t[]){3}, 1, &view));
+  MaxBuffer* dense = clone_on(view, other, stream);
+  int32_t item = 0;
+  CHECK(maxBufferRead(dense, (const int64_t[]){700}, 1, &item, sizeof item));
+  assert_int_equal(item, values[5 + 3 * 700]);
+  maxBufferRelease(dense);
+  maxBufferRelease(view);
+  maxBufferRelease(there);
+  maxBufferRelease(here);
+  maxStreamRelease(stream);
+}
+
+static void check_no_access(MaxDevice* device, MaxDevice* other) {
+  int32_t can = -1;
+  CHECK(maxDeviceCanAccess(device, other, &can));
+  assert_int_equal(can, 0);
+  CHECK_FAILS(maxDeviceEnablePeerAccess(device, other), MAX_STATUS_UNIMPLEMENTED, "cannot access");
+}
+
+void test_host_beside_device(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxDevice* host = open_cpu();
+  check_waits(device, host);
+  check_copies(device, host);
+  if (device != host) {
+    check_no_access(device, host);
+    check_no_access(host, device);
+    MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_INT32, 1, (const int64_t[]){4});
+    MaxStream* stream = new_stream(host);
+    const int32_t one = 1;
+    CHECK_FAILS(maxBufferFill(buffer, &one, sizeof one, stream), MAX_STATUS_INVALID_ARGUMENT, "cpu:0");
+    maxStreamRelease(stream);
+    maxBufferRelease(buffer);
+  }
+  maxDeviceRelease(host);
+  maxDeviceRelease(device);
+}
+
+void test_other_api(void** state) {
+  (void)state;
+  const char* other_api = strcmp(device_api, "cuda") == 0 ? "hip" : "cuda";
+  int32_t count = 0;
+  CHECK(maxDeviceGetCount(other_api, &count));
+  if (count == 0) return;
+  MaxDevice* device = open_device();
+  MaxDevice* other = NULL;
+  CHECK(maxDeviceCreate(other_api, -1, NULL, &other));
+  assert_ptr_not_equal(device, other);
+  check_waits(device, other);
+  check_copies(device, other);
+  check_no_access(device, other);
+  maxDeviceRelease(other);
+  maxDeviceRelease(device);
+}
