@@ -139,12 +139,15 @@ class CpuKernel final : public MaxKernel {
         return limits().threads;
       case MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE:
         return sharedLimit();
+      case MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT:
+        return carveout_;
       default:
         fail(MAX_STATUS_UNIMPLEMENTED, "Kernels on cpu:0 have no attribute ", attribute);
     }
   }
 
   void setAttribute(MaxKernelAttribute attribute, int64_t value) override {
+    if (attribute == MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT) return setCarveout(value);
     require(attribute == MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE, MAX_STATUS_UNIMPLEMENTED, "Attribute ",
             attribute, " of kernels on cpu:0 cannot be set");
     require(value >= 0 && value <= static_cast<int64_t>(kMaxCpuShared), MAX_STATUS_INVALID_ARGUMENT,
@@ -173,8 +176,16 @@ class CpuKernel final : public MaxKernel {
   }
 
  private:
+  // A hint, which the host has no use for.
+  void setCarveout(int64_t percent) {
+    require(percent >= -1 && percent <= 100, MAX_STATUS_INVALID_ARGUMENT, "Shared memory of kernel '", name(),
+            "' is to be ", percent, " percent of the cache; it may be -1 (the driver's choice) to 100");
+    carveout_ = percent;
+  }
+
   const MaxCpuKernel& kernel_;
   std::atomic<int64_t> sharedLimit_{kSharedByDefault};
+  std::atomic<int64_t> carveout_{-1};
 };
 
 class CpuModule final : public MaxModule {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -309,6 +310,11 @@ static void test_attributes(void** state) {
               MAX_STATUS_UNIMPLEMENTED, "attribute 4");
   CHECK_FAILS(maxKernelSetAttribute(kernel_of("nothing"), MAX_KERNEL_ATTRIBUTE_REGISTERS, 3), MAX_STATUS_UNIMPLEMENTED,
               "cannot be set");
+  CHECK(maxKernelSetAttribute(kernel_of("nothing"), MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT, 50));
+  CHECK(maxKernelGetAttribute(kernel_of("nothing"), MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT, &value));
+  assert_int_equal(value, 50);
+  CHECK_FAILS(maxKernelSetAttribute(kernel_of("nothing"), MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT, 101),
+              MAX_STATUS_INVALID_ARGUMENT, "101 percent");
   CHECK_FAILS(maxKernelGetAttribute(kernel_of("nothing"), 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "outValue");
 }
 
@@ -528,6 +534,43 @@ static void test_artifacts_and_loading(void** state) {
   CHECK_FAILS(maxModuleLoad(shared.device, NULL, 0, &loaded), MAX_STATUS_INVALID_ARGUMENT, "data");
 }
 
+static int descriptor_count(void) {
+  int count = 0;
+  DIR* folder = opendir("/proc/self/fd");
+  assert_non_null(folder);
+  while (readdir(folder)) ++count;
+  closedir(folder);
+  return count;
+}
+
+/* Many modules of the same code, some alive at the same time: each has variables of its own, and none a descriptor. */
+static void test_many_modules(void** state) {
+  (void)state;
+  const void* code = NULL;
+  size_t size = 0;
+  CHECK(maxModuleGetArtifact(shared.module, MAX_ARTIFACT_KIND_SHARED_OBJECT, &code, &size));
+  MaxModule* modules[100] = {NULL};
+  const int before = descriptor_count();
+  const MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
+  for (int32_t i = 0; i < 200; ++i) {
+    MaxModule** module = &modules[i * 37 % 100];
+    maxModuleRelease(*module);
+    CHECK(maxModuleLoad(shared.device, code, size, module));
+    const int32_t value = i * 37 % 100;
+    CHECK(maxModuleSetConstant(*module, "total", &value, sizeof value, NULL));
+  }
+  assert_int_equal(descriptor_count(), before);
+  for (int32_t i = 0; i < 100; ++i) {
+    MaxKernel* kernel = NULL;
+    int32_t total = -1;
+    int32_t* address = &total;
+    CHECK(maxModuleGetKernel(modules[i], "read", &kernel));
+    CHECK(maxKernelLaunch(kernel, &config, (const void*[]){&address}, NULL, 1, NULL));
+    assert_int_equal(total, i);
+    maxModuleRelease(modules[i]);
+  }
+}
+
 static void* launch_often(void* failures) {
   int32_t values[96];
   int32_t* address = values;
@@ -572,6 +615,7 @@ int main(void) {
       SHARED_TEST(test_options),
       SHARED_TEST(test_bad_options),
       SHARED_TEST(test_artifacts_and_loading),
+      SHARED_TEST(test_many_modules),
       SHARED_TEST(test_launches_from_many_threads),
   };
   return cmocka_run_group_tests(tests, compile_shared, release_shared);
