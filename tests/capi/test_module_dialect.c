@@ -244,6 +244,33 @@ static void test_largest_block(void** state) {
   for (int k = 0; k < THREADS; ++k) assert_int_equal(out[k], 64 * k + 2016);
 }
 
+static int has_avx2(void) {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2");
+#else
+  return 0;
+#endif
+}
+
+/* The loop over threads becomes vector code; Clang's does not where stores are conditional. */
+static void test_loops_are_vectorised(void** state) {
+  (void)state;
+  const char* const text =
+      "extern \"C\" __global__ void add(const float* a, const float* b, float* c, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) c[i] = a[i] + b[i];\n"
+      "}\n";
+  MaxModule* adding = NULL;
+  const void* assembly = NULL;
+  size_t size = 0;
+  CHECK(maxModuleCompile(device, text, "add.cu", NULL, &adding));
+  if (has_avx2() && maxModuleGetArtifact(adding, MAX_ARTIFACT_KIND_LLVM_IR, &assembly, &size) != MAX_STATUS_OK) {
+    CHECK(maxModuleGetArtifact(adding, MAX_ARTIFACT_KIND_ASSEMBLY, &assembly, &size));
+    assert_non_null(strstr(assembly, "vaddps"));
+  }
+  maxModuleRelease(adding);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_atomics),
@@ -257,6 +284,7 @@ int main(void) {
       cmocka_unit_test(test_real_numbers),
       cmocka_unit_test(test_printf),
       cmocka_unit_test(test_largest_block),
+      cmocka_unit_test(test_loops_are_vectorised),
   };
   return cmocka_run_group_tests(tests, compile, release);
 }
