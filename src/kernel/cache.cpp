@@ -95,11 +95,4 @@ void CompileCache::store(const Digest& key, const Ref<const CacheEntry>& entry) 
   }
 }
 
-Ref<const CacheEntry> CompileCache::findOrMake(const Digest& key, FunctionRef<Ref<const CacheEntry>()> make) {
-  if (Ref<const CacheEntry> entry = find(key)) return entry;
-  Ref<const CacheEntry> entry = make();
-  store(key, entry);
-  return entry;
-}
-
 }  // namespace max

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/function_ref.h"
 #include "base/ref.h"
 #include "kernel/hash.h"
 
@@ -45,8 +44,6 @@ class CompileCache {
   // NULL if there is none. Thread-safe, as all functions are.
   Ref<const CacheEntry> find(const Digest& key);
   void store(const Digest& key, const Ref<const CacheEntry>& entry);
-  // The entry of the key, else what `make` returns, which is kept then.
-  Ref<const CacheEntry> findOrMake(const Digest& key, FunctionRef<Ref<const CacheEntry>()> make);
 
  private:
   struct Kept {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "kernel/builtin_headers.h"
 #include "kernel/cache.h"
-#include "kernel/rtc.h"
+#include "kernel/compiler_record.h"
 #include "max/version.h"
 
 namespace max {
@@ -17,7 +17,7 @@ namespace {
 // This build of the library: what it adds to sources and how it calls compilers.
 const std::string& libraryIdentity() {
   static const std::string identity =
-      concat(MAX_VERSION_STRING, " ", fileOfSymbol(reinterpret_cast<const void*>(&libraryIdentity)));
+      concat(MAX_VERSION_STRING, " ", stampOfFile(fileOfSymbol(reinterpret_cast<const void*>(&libraryIdentity))));
   return identity;
 }
 
@@ -92,16 +92,17 @@ bool isSelfContained(const KernelSource& source) {
 CompiledCode compileCached(CompileCache& cache, const KernelCompiler& compiler, const KernelSource& source,
                            MaxArtifactKind kind) {
   if (!isSelfContained(source)) return compiler.compile(source, kind);
-  const Ref<const CacheEntry> entry = cache.findOrMake(keyOf(compiler, source, kind), [&]() -> Ref<const CacheEntry> {
-    CompiledCode code = compiler.compile(source, kind);
-    auto made = makeRef<CacheEntry>();
-    made->add("bytes", std::move(code.bytes));
-    made->add("log", std::move(code.log));
-    return made;
-  });
-  const std::string *bytes = entry->find("bytes"), *log = entry->find("log");
-  if (!bytes || !log) return compiler.compile(source, kind);
-  return {*bytes, *log};
+  if (const Ref<const CacheEntry> entry = cache.find(keyOf(compiler, source, kind))) {
+    const std::string *bytes = entry->find("bytes"), *log = entry->find("log");
+    if (bytes && log) return {*bytes, *log};
+  }
+  CompiledCode code = compiler.compile(source, kind);
+  auto made = makeRef<CacheEntry>();
+  made->add("bytes", code.bytes);
+  made->add("log", code.log);
+  // The key once more: the compiler that was opened now may be another than the one that was remembered.
+  cache.store(keyOf(compiler, source, kind), made);
+  return code;
 }
 
 CompiledCode compileCached(const KernelCompiler& compiler, const KernelSource& source, MaxArtifactKind kind) {

@@ -212,6 +212,7 @@ std::string knownArchitectures() {
 }  // namespace
 
 const std::string& comgrLabel() { return comgr().label; }
+std::string comgrFile() { return fileOfSymbol(reinterpret_cast<const void*>(comgr().getVersion)); }
 
 void requireHipArchitecture(const std::string& architecture) {
   if (!Action().setArchitecture(architecture))

@@ -14,6 +14,7 @@ namespace max {
 
 // "comgr 2.4".
 const std::string& comgrLabel();
+std::string comgrFile();
 // UNIMPLEMENTED if comgr does not know the architecture ("gfx90a", "gfx90a:xnack+"); HIPRTC would end the process.
 void requireHipArchitecture(const std::string& architecture);
 // Of a code object.

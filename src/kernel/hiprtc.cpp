@@ -23,7 +23,6 @@ constexpr const char* kRuntimeHeader = "hiprtc_runtime.h";
 struct Hiprtc : Rtc {
   RtcProgram::SizeFunction getCodeSize = nullptr;
   RtcProgram::BytesFunction getCode = nullptr;
-  std::string identity;
 
   Hiprtc();
 };
@@ -38,11 +37,12 @@ Hiprtc::Hiprtc() {
   require(result == kRtcSuccess, MAX_STATUS_UNAVAILABLE, "HIPRTC is not available: '", library.name(),
           "' answers with error ", result);
   label = concat("HIPRTC ", major, ".", minor);
-  identity = concat(label, " ", comgrLabel(), " ", fileOfSymbol(reinterpret_cast<const void*>(api.version)));
+  facts.files = {fileOfSymbol(reinterpret_cast<const void*>(api.version)), comgrFile()};
+  facts.identity = concat(label, " ", stampOfFile(facts.files[0]), " ", comgrLabel(), " ", stampOfFile(facts.files[1]));
 }
 
-const Hiprtc& hiprtc() {
-  static const Hiprtc& only = *new Hiprtc;
+LazyCompiler<Hiprtc>& hiprtc() {
+  static auto& only = *new LazyCompiler<Hiprtc>("hiprtc");
   return only;
 }
 
@@ -78,7 +78,7 @@ std::vector<std::string> optionsFor(const KernelSource& source) {
 }
 
 CompiledCode compileToCode(const KernelSource& source) {
-  const Hiprtc& compiler = hiprtc();
+  const Hiprtc& compiler = hiprtc().open();
   std::vector<std::string> options = optionsFor(source);
   options.insert(options.begin(), concat("--offload-arch=", source.architecture));
   static std::mutex& mutex = *new std::mutex;  // versions before 6 are not safe for threads
@@ -109,12 +109,12 @@ CompiledCode compileToText(const KernelSource& source) {
 
 class HiprtcCompiler final : public KernelCompiler {
  public:
-  std::string identity() const override { return hiprtc().identity; }
+  std::string identity() const override { return hiprtc().facts().identity; }
 
   MaxArtifactKind executableKind(const KernelSource&) const override { return MAX_ARTIFACT_KIND_CODE_OBJECT; }
 
   CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override {
-    require(source.registerLimit == 0, MAX_STATUS_UNIMPLEMENTED, hiprtc().label, " has no limit of registers");
+    require(source.registerLimit == 0, MAX_STATUS_UNIMPLEMENTED, hiprtc().open().label, " has no limit of registers");
     refuseOtherChips(source);
     requireHipArchitecture(source.architecture);
     switch (kind) {
@@ -129,7 +129,7 @@ class HiprtcCompiler final : public KernelCompiler {
       case MAX_ARTIFACT_KIND_LOG:
         return {"", compileToCode(source).log};
       default:
-        failArtifact(hiprtc().label, kind);
+        failArtifact(hiprtc().open().label, kind);
     }
   }
 };
@@ -138,7 +138,7 @@ class HiprtcCompiler final : public KernelCompiler {
 
 const KernelCompiler& hiprtcCompiler() {
   static const HiprtcCompiler& compiler = *new HiprtcCompiler;
-  hiprtc();
+  hiprtc().facts();
   return compiler;
 }
 

@@ -26,8 +26,7 @@ struct Nvrtc : Rtc {
   int (*getNumSupportedArchs)(int* count) = nullptr;
   int (*getSupportedArchs)(int* numbers) = nullptr;
 
-  std::vector<int> chips;  // compute capabilities, 10 * major + minor; empty = not known
-  std::string identity;
+  // facts.chips: compute capabilities, 10 * major + minor; empty = not known
 
   Nvrtc();
 };
@@ -47,16 +46,17 @@ Nvrtc::Nvrtc() {
   require(result == kRtcSuccess, MAX_STATUS_UNAVAILABLE, "NVRTC is not available: '", library.name(),
           "' answers with error ", result);
   label = concat("NVRTC ", major, ".", minor);
-  identity = concat(label, " ", fileOfSymbol(reinterpret_cast<const void*>(api.version)));
+  facts.files = {fileOfSymbol(reinterpret_cast<const void*>(api.version))};
+  facts.identity = concat(label, " ", stampOfFile(facts.files[0]));
   if (getNumSupportedArchs && getSupportedArchs && getNumSupportedArchs(&count) == kRtcSuccess && count > 0) {
-    chips.resize(static_cast<size_t>(count));
-    if (getSupportedArchs(chips.data()) != kRtcSuccess) chips.clear();
-    std::sort(chips.begin(), chips.end());
+    facts.chips.resize(static_cast<size_t>(count));
+    if (getSupportedArchs(facts.chips.data()) != kRtcSuccess) facts.chips.clear();
+    std::sort(facts.chips.begin(), facts.chips.end());
   }
 }
 
-const Nvrtc& nvrtc() {
-  static const Nvrtc& only = *new Nvrtc;
+LazyCompiler<Nvrtc>& nvrtc() {
+  static auto& only = *new LazyCompiler<Nvrtc>("nvrtc");
   return only;
 }
 
@@ -88,21 +88,22 @@ std::string chipNames(const std::vector<int>& chips) {
   return names;
 }
 
-bool isKnown(const Nvrtc& compiler, const Chip& chip) {
-  return compiler.chips.empty() || std::binary_search(compiler.chips.begin(), compiler.chips.end(), chip.number);
+bool isKnown(const CompilerFacts& facts, const Chip& chip) {
+  return facts.chips.empty() || std::binary_search(facts.chips.begin(), facts.chips.end(), chip.number);
 }
 
 [[noreturn]] void failChip(const Nvrtc& compiler, const std::string& name, const char* advice) {
-  fail(MAX_STATUS_UNIMPLEMENTED, compiler.label, " does not know ", name, "; it knows ", chipNames(compiler.chips),
-       advice);
+  fail(MAX_STATUS_UNIMPLEMENTED, compiler.label, " does not know ", name, "; it knows ",
+       chipNames(compiler.facts.chips), advice);
 }
 
 // PTX runs on the chip it was made for and on newer ones; so what the compiler does not know yet gets that of the
 // newest chip that is older.
 std::string virtualName(const Nvrtc& compiler, const Chip& chip, const std::string& name) {
-  if (isKnown(compiler, chip)) return concat("compute_", chip.number, chip.suffix);
-  const auto newer = std::upper_bound(compiler.chips.begin(), compiler.chips.end(), chip.number);
-  if (newer == compiler.chips.begin() || !chip.suffix.empty()) failChip(compiler, name, "");
+  const std::vector<int>& chips = compiler.facts.chips;
+  if (isKnown(compiler.facts, chip)) return concat("compute_", chip.number, chip.suffix);
+  const auto newer = std::upper_bound(chips.begin(), chips.end(), chip.number);
+  if (newer == chips.begin() || !chip.suffix.empty()) failChip(compiler, name, "");
   return concat("compute_", *(newer - 1));
 }
 
@@ -117,16 +118,18 @@ std::vector<std::string> optionsFor(const KernelSource& source, const std::strin
 
 class NvrtcCompiler final : public KernelCompiler {
  public:
-  std::string identity() const override { return nvrtc().identity; }
+  std::string identity() const override { return nvrtc().facts().identity; }
 
   MaxArtifactKind executableKind(const KernelSource& source) const override {
     const Chip chip = parseChip(source.architecture);
-    return chip.isVirtual || !nvrtc().getCubin || !isKnown(nvrtc(), chip) ? MAX_ARTIFACT_KIND_PTX
-                                                                          : MAX_ARTIFACT_KIND_CUBIN;
+    const CompilerFacts& facts = nvrtc().facts();
+    if (chip.isVirtual || !isKnown(facts, chip)) return MAX_ARTIFACT_KIND_PTX;
+    // Versions that do not tell which chips they know may be too old to make a CUBIN.
+    return !facts.chips.empty() || nvrtc().open().getCubin ? MAX_ARTIFACT_KIND_CUBIN : MAX_ARTIFACT_KIND_PTX;
   }
 
   CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override {
-    const Nvrtc& compiler = nvrtc();
+    const Nvrtc& compiler = nvrtc().open();
     const bool wantsCubin = kind == MAX_ARTIFACT_KIND_CUBIN;
     if (!wantsCubin && kind != MAX_ARTIFACT_KIND_PTX && kind != MAX_ARTIFACT_KIND_LOG)
       failArtifact(compiler.label, kind);
@@ -150,7 +153,7 @@ class NvrtcCompiler final : public KernelCompiler {
     require(compiler.getCubin && compiler.getCubinSize, MAX_STATUS_UNIMPLEMENTED, compiler.label,
             " makes PTX, but no CUBIN");
     require(!chip.isVirtual, MAX_STATUS_INVALID_ARGUMENT, "'", name, "' is no chip: there is PTX for it, but no CUBIN");
-    if (!isKnown(compiler, chip)) failChip(compiler, name, "; PTX runs on newer ones");
+    if (!isKnown(compiler.facts, chip)) failChip(compiler, name, "; PTX runs on newer ones");
   }
 };
 
@@ -158,7 +161,7 @@ class NvrtcCompiler final : public KernelCompiler {
 
 const KernelCompiler& nvrtcCompiler() {
   static const NvrtcCompiler& compiler = *new NvrtcCompiler;
-  nvrtc();
+  nvrtc().facts();
   return compiler;
 }
 

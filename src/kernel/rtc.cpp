@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/rtc.h"
 
-#include <dlfcn.h>
-
 #include <climits>
 #include <cstring>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "kernel/builtin_headers.h"
 
 namespace max {
@@ -59,17 +56,6 @@ void loadRtcApi(const gpu::Library& library, std::string_view what, const std::s
     const std::string fullName = prefix + name;
     const LibrarySymbol symbol = {fullName.c_str(), address};
     loadSymbols(library, what, std::span(&symbol, 1));
-  }
-}
-
-std::string fileOfSymbol(const void* symbol) {
-  Dl_info info;
-  if (dladdr(symbol, &info) == 0 || !info.dli_fname) return {};
-  try {
-    const FileIdentity identity = File::openForRead(info.dli_fname).identity();
-    return concat(identity.size, "-", identity.modifiedNanoseconds);
-  } catch (const Error&) {
-    return {};
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "device/gpu/library.h"
 #include "kernel/compiler.h"
+#include "kernel/compiler_record.h"
 
 namespace max {
 
@@ -47,13 +48,11 @@ void loadSymbols(const gpu::Library& library, std::string_view what, std::span<c
 // All of `api`; `prefix` is "nvrtc" or "hiprtc".
 void loadRtcApi(const gpu::Library& library, std::string_view what, const std::string& prefix, RtcApi& api);
 
-// Tells two builds of a library apart, though they call themselves the same version.
-std::string fileOfSymbol(const void* symbol);
-
 // An opened compiler.
 struct Rtc {
   RtcApi api;
   std::string label;  // "NVRTC 13.5"
+  CompilerFacts facts;
 };
 
 // A source and what the compiler makes of it.

@@ -306,11 +306,45 @@ class CompileKernel(unittest.TestCase):
             self.skipTest("no NVRTC")
         self.assertEqual(errors, {b""})
         self.assertEqual(len({output.read_bytes() for output in outputs}), 1)
-        (entry,) = self.cache.rglob("*.kernel")
+        entry = max(self.cache.rglob("*.kernel"), key=lambda path: path.stat().st_size)  # not the compiler's record
         good = entry.read_bytes()
         entry.write_bytes(good[:-20] + bytes(20))
         self.assertEqual(self.compile("cuda:sm_90", "code", MAX_NVRTC_LIBRARY=library), outputs[0].read_bytes())
         self.assertEqual(entry.read_bytes(), good)
+
+    def test_code_in_the_cache_is_found_without_opening_the_compiler(self):
+        """A library that is loaded shows in the process's maps; loading takes ten times as long as all else."""
+        program = f"""if True:
+            import ctypes, sys, time
+            library = ctypes.CDLL({LIBRARY!r})
+            library.maxGetLastErrorMessage.restype = ctypes.c_char_p
+            source = open({str(self.source)!r}, "rb").read()
+            for api, chip, name in ((b"cuda", b"sm_90", "libnvrtc"), (b"hip", b"gfx90a", "libamd_comgr")):
+                device, module = ctypes.c_void_p(), ctypes.c_void_p()
+                library.maxVirtualDeviceSetApi(api)
+                library.maxVirtualDeviceSetArchitectureName(chip)
+                library.maxVirtualDeviceSetCount(1)
+                library.maxDeviceCreate(api, 0, None, ctypes.byref(device))
+                start = time.perf_counter()
+                status = library.maxModuleCompile(device, source, b"add.cu", None, ctypes.byref(module))
+                seconds = time.perf_counter() - start
+                if status != 0:
+                    sys.exit(library.maxGetLastErrorMessage().decode())
+                print(name in open("/proc/self/maps").read(), seconds)
+        """
+        environment = {**os.environ, "MAX_CACHE_DIR": str(self.cache), "MAX_NVRTC_LIBRARY": nvrtc_libraries()[-1]}
+        outputs = []
+        for _ in range(4):
+            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+            if "is not available" in done.stderr:
+                self.skipTest(done.stderr)
+            self.assertEqual(done.stderr, "")
+            outputs.append([line.split() for line in done.stdout.splitlines()])
+        self.assertEqual([opened for opened, _ in outputs[0]], ["True", "True"])
+        for output in outputs[1:]:
+            self.assertEqual([opened for opened, _ in output], ["False", "False"])
+        for api in range(2):
+            self.assertLess(min(float(output[api][1]) for output in outputs[1:]), 0.001)
 
     def test_variables_choose_the_cache(self):
         library = nvrtc_libraries()[-1]

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/compiler_record.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "kernel/cache.h"
+
+namespace max {
+
+namespace {
+
+constexpr std::string_view kFile = "file:", kChip = "chip:", kIdentity = "identity";
+
+std::string_view textOf(const char* text) { return text ? text : ""; }
+
+// Which libraries the loader finds depends on these.
+Digest keyOf(const char* name) {
+  std::error_code error;
+  Hasher hasher;
+  hasher.add(std::string_view("compiler"));
+  hasher.add(std::string_view(name));
+  hasher.add(std::filesystem::read_symlink("/proc/self/exe", error).string());
+  hasher.add(textOf(secure_getenv("LD_LIBRARY_PATH")));
+  for (const char* variable : {"MAX_NVRTC_LIBRARY", "MAX_HIPRTC_LIBRARY", "MAX_COMGR_LIBRARY"})
+    hasher.add(textOf(secure_getenv(variable)));
+  return hasher.finish();
+}
+
+std::optional<int> numberOf(std::string_view text) {
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && rest == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::string fileOfSymbol(const void* symbol) {
+  Dl_info info;
+  return dladdr(symbol, &info) != 0 && info.dli_fname ? info.dli_fname : "";
+}
+
+std::string stampOfFile(const std::string& path) {
+  try {
+    const FileIdentity identity = File::openForRead(path).identity();
+    return concat(identity.size, "-", identity.modifiedNanoseconds);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::optional<CompilerFacts> recallCompiler(const char* name) {
+  const Ref<const CacheEntry> entry = CompileCache::process().find(keyOf(name));
+  if (!entry) return std::nullopt;
+  CompilerFacts facts;
+  for (const auto& [part, text] : entry->parts) {
+    if (part.starts_with(kFile)) {
+      facts.files.push_back(part.substr(kFile.size()));
+      if (text.empty() || stampOfFile(facts.files.back()) != text) return std::nullopt;
+    } else if (part.starts_with(kChip)) {
+      const std::optional<int> chip = numberOf(text);
+      if (!chip) return std::nullopt;
+      facts.chips.push_back(*chip);
+    } else if (part == kIdentity) {
+      facts.identity = text;
+    }
+  }
+  return facts.files.empty() || facts.identity.empty() ? std::nullopt : std::optional(std::move(facts));
+}
+
+void rememberCompiler(const char* name, const CompilerFacts& facts) {
+  auto entry = makeRef<CacheEntry>();
+  entry->add(std::string(kIdentity), facts.identity);
+  for (const std::string& file : facts.files) entry->add(concat(kFile, file), stampOfFile(file));
+  for (const int chip : facts.chips) entry->add(std::string(kChip), std::to_string(chip));
+  CompileCache::process().store(keyOf(name), entry);
+}
+
+}  // namespace max

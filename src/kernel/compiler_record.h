@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was learnt of a compiler's libraries when they were opened last. So code that is in the cache is found without
+// opening them, which takes longer than all else.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace max {
+
+struct CompilerFacts {
+  std::string identity;
+  std::vector<int> chips;
+  std::vector<std::string> files;  // of the libraries
+  bool operator==(const CompilerFacts&) const = default;
+};
+
+// None if nothing was kept for this program, or a file is another one now.
+std::optional<CompilerFacts> recallCompiler(const char* name);
+void rememberCompiler(const char* name, const CompilerFacts& facts);
+
+// A compiler that is opened when it is needed, and not before. `Compiler` has `facts`, and opens in its constructor.
+template <class Compiler>
+class LazyCompiler {
+ public:
+  explicit LazyCompiler(const char* name) : name_(name) {}
+
+  const Compiler& open() {
+    if (const Compiler* opened = opened_.load(std::memory_order_acquire)) return *opened;
+    const std::optional<CompilerFacts>& before = recalled();
+    const std::lock_guard lock(mutex_);
+    if (const Compiler* opened = opened_.load(std::memory_order_relaxed)) return *opened;
+    auto opened = std::make_unique<const Compiler>();
+    if (!before || *before != opened->facts) rememberCompiler(name_, opened->facts);
+    opened_.store(opened.get(), std::memory_order_release);
+    return *opened.release();
+  }
+  // What is true of the compiler: as it was found when it was opened last, while it is not open.
+  const CompilerFacts& facts() {
+    if (const Compiler* opened = opened_.load(std::memory_order_acquire)) return opened->facts;
+    const std::optional<CompilerFacts>& before = recalled();
+    return before ? *before : open().facts;
+  }
+
+ private:
+  const std::optional<CompilerFacts>& recalled() {
+    std::call_once(asked_, [&] { recalled_ = recallCompiler(name_); });
+    return recalled_;
+  }
+
+  const char* name_;
+  std::once_flag asked_;
+  std::optional<CompilerFacts> recalled_;
+  std::mutex mutex_;
+  std::atomic<const Compiler*> opened_{nullptr};
+};
+
+// The file that holds a function; empty if that is not known.
+std::string fileOfSymbol(const void* symbol);
+// Tells two builds apart, though they call themselves the same version; empty if there is no such file.
+std::string stampOfFile(const std::string& path);
+
+}  // namespace max
