@@ -20,7 +20,8 @@ class CachedBlock final : public Storage {
  public:
   // Work with the block has been queued on the stream. Any thread; allocates nothing.
   void noteUse(const OrderedStream& stream) {
-    if (&stream != owner_.get()) uses_.fetch_or(stream.bit(), std::memory_order_relaxed);
+    if (&stream == owner_.get() || (uses_.load(std::memory_order_relaxed) & stream.bit()) != 0) return;
+    uses_.fetch_or(stream.bit(), std::memory_order_relaxed);
   }
   // NULL if the memory is of another kind.
   static CachedBlock* of(Storage* storage);
