@@ -483,7 +483,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorCallParallelFor(const MaxOperatorCall
  * Makes an output whose shape is known only now, for operators with MAX_OPERATOR_TRAITS_DATA_DEPENDENT.
  *
  * @param[in] shape  NULL if `rank` is 0.
- * @param[out] outData  Its memory, to be written whole; NULL if it has no elements.
+ * @param[out] outData  Its memory, to be written whole; NULL if it has no elements or nobody wants it.
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The shape is not the one that `infer` told, or not valid.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The output has been made, or the operator does not make its outputs.

@@ -257,9 +257,11 @@ class MakingRun final : public OutputMaker {
   }
 
   void* make(size_t output, const Shape& shape) override {
-    require(output < types_.size(), MAX_STATUS_OUT_OF_RANGE, "Output ", output, " does not exist; there are ",
-            types_.size());
+    const bool isOptional = op_.functions.maxOutputs > 0 && output < static_cast<size_t>(op_.functions.maxOutputs);
+    require(output < types_.size() || isOptional, MAX_STATUS_OUT_OF_RANGE, "Output ", output,
+            " does not exist; there are ", types_.size());
     require(!results_[output], MAX_STATUS_FAILED_PRECONDITION, "Output ", output, " has been made already");
+    if (!isWanted(output)) return nullptr;
     const TensorType& type = types_[output];
     bool fits = !type.ranked || type.rank() == shape.rank();
     for (int i = 0; fits && type.ranked && i < shape.rank(); ++i) {

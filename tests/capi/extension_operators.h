@@ -170,8 +170,10 @@ static MaxStatus rows(void* user_data, const MaxOperatorNode* node, void* state,
 /* Makes its output as its attribute says. */
 static MaxStatus infer_late(void* user_data, const MaxOperatorNode* node, MaxShapeContext* context) {
   static const int64_t shape[] = {MAX_DIMENSION_DYNAMIC, 2};
+  int32_t outputs = 0;
   (void)user_data;
-  (void)node;
+  if (maxOperatorNodeGetOutputCount(node, &outputs)) return MAX_STATUS_INTERNAL;
+  if (outputs > 1 && maxShapeContextSetOutputShape(context, 1, 1, shape)) return MAX_STATUS_INTERNAL;
   return maxShapeContextSetOutputShape(context, 0, 2, shape);
 }
 
@@ -186,12 +188,15 @@ static MaxStatus make_late(void* user_data, const MaxOperatorNode* node, void* s
   if (!strcmp(what, "nothing")) return MAX_STATUS_OK;
   if (!strcmp(what, "wrong")) return maxOperatorCallAllocateOutput(call, 0, 2, wrong, &data);
   if (!strcmp(what, "negative")) return maxOperatorCallAllocateOutput(call, 0, 2, negative, &data);
-  if (!strcmp(what, "index")) return maxOperatorCallAllocateOutput(call, 1, 2, two, &data);
+  if (!strcmp(what, "index")) return maxOperatorCallAllocateOutput(call, 2, 2, two, &data);
   if (call->outputRanks[0] != MAX_RANK_DYNAMIC) return MAX_STATUS_INTERNAL;
   if (maxOperatorCallAllocateOutput(call, 0, 2, two, &data)) return MAX_STATUS_INTERNAL;
   for (int i = 0; i < 4; ++i) ((float*)data)[i] = (float)i;
   if (call->outputRanks[0] != 2 || call->outputs[0] != data || call->outputElementCounts[0] != 4)
     return MAX_STATUS_INTERNAL;
+  const int64_t count = 5;
+  if (maxOperatorCallAllocateOutput(call, 1, 1, &count, &data)) return MAX_STATUS_INTERNAL;
+  if (data) memset(data, 1, (size_t)count);
   if (!strcmp(what, "twice")) return maxOperatorCallAllocateOutput(call, 0, 2, two, &data);
   return MAX_STATUS_OK;
 }
@@ -279,7 +284,7 @@ static const MaxOperator operators_of_tests[] = {
     ROW("Failing", FLOATS, 1, 1, 1, infer_failing, execute_failing, .attributes = NULL),
     ROW("Odd", NULL, 1, 1, 1, infer_odd, copy, .attributes = NULL),
     ROW("Rows", "T,int64->T; T=float32", 2, 2, 1, infer_rows, rows, .shapeInputs = 2),
-    ROW("Late", FLOATS, 1, 1, 1, infer_late, make_late, .traits = MAX_OPERATOR_TRAITS_DATA_DEPENDENT),
+    ROW("Late", "T->T,int8; T=float32", 1, 1, 2, infer_late, make_late, .traits = MAX_OPERATOR_TRAITS_DATA_DEPENDENT),
     ROW("Reversed", "float32...->float32...", 1, MAX_OPERATOR_COUNT_ANY, MAX_OPERATOR_COUNT_ANY, infer_reversed,
         reversed, .attributes = ""),
     ROW("Attributes", FLOATS, 1, 1, 1, infer_attributes, read_attributes, .attributes = NULL),

@@ -313,7 +313,7 @@ static void test_outputs_that_execute_makes(void** state) {
       {"nothing", "execute has not made output 0", MAX_STATUS_INTERNAL},
       {"wrong", "Output 0 cannot have the shape [2, 3]; infer told float32[?, 2]", MAX_STATUS_INVALID_ARGUMENT},
       {"negative", "Dimensions cannot be [-1, 2]", MAX_STATUS_INVALID_ARGUMENT},
-      {"index", "Output 1 does not exist; there are 1", MAX_STATUS_OUT_OF_RANGE},
+      {"index", "Output 2 does not exist; there are 1", MAX_STATUS_OUT_OF_RANGE},
       {"twice", "Output 0 has been made already", MAX_STATUS_FAILED_PRECONDITION},
   };
   for (size_t i = 0; i < COUNT_OF(cases); ++i) {
@@ -337,6 +337,25 @@ static void test_outputs_that_execute_makes(void** state) {
   const MaxOperatorCall call = MAX_OPERATOR_CALL_INIT;
   CHECK_FAILS(maxOperatorCallAllocateOutput(&call, 0, 0, NULL, &data), MAX_STATUS_FAILED_PRECONDITION,
               "does not make its outputs");
+}
+
+static void test_late_outputs_that_nobody_wants(void** state) {
+  (void)state;
+  for (int wanted = 0; wanted < 2; ++wanted) {
+    maxGraphRelease(graph);
+    graph = new_graph("test");
+    MaxGraphValue *x = vector_input("x"), *outputs[2] = {NULL, NULL};
+    const int64_t* shape = NULL;
+    CHECK(maxGraphAddNode(graph, "test", "Late", "it", &x, 1, NULL, outputs, 2));
+    MaxModel* model = model_of(outputs[wanted]);
+    MaxBuffer* input = new_vector(3, 1);
+    MaxBuffer* output = execute(model, input);
+    CHECK(maxBufferGetShape(output, &shape));
+    assert_int_equal(shape[0], wanted ? 5 : 2);
+    maxBufferRelease(output);
+    maxBufferRelease(input);
+    maxModelRelease(model);
+  }
 }
 
 static void test_texts_are_refused(void** state) {
@@ -572,6 +591,7 @@ int main(void) {
       CASE(test_a_failing_prepare_ends_the_load),
       CASE(test_outputs_that_infer_gets_wrong),
       CASE(test_outputs_that_execute_makes),
+      CASE(test_late_outputs_that_nobody_wants),
       CASE(test_texts_are_refused),
       CASE(test_calls_stop_in_their_loops),
       CASE(test_tables_that_are_refused),
