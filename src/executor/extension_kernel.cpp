@@ -260,8 +260,8 @@ class MakingRun final : public OutputMaker {
     const bool isOptional = op_.functions.maxOutputs > 0 && output < static_cast<size_t>(op_.functions.maxOutputs);
     require(output < types_.size() || isOptional, MAX_STATUS_OUT_OF_RANGE, "Output ", output,
             " does not exist; there are ", types_.size());
-    require(!results_[output], MAX_STATUS_FAILED_PRECONDITION, "Output ", output, " has been made already");
     if (!isWanted(output)) return nullptr;
+    require(!results_[output], MAX_STATUS_FAILED_PRECONDITION, "Output ", output, " has been made already");
     const TensorType& type = types_[output];
     bool fits = !type.ranked || type.rank() == shape.rank();
     for (int i = 0; fits && type.ranked && i < shape.rank(); ++i) {
