@@ -2,7 +2,9 @@
 #include "kernel/cpu_compiler.h"
 
 #include <sys/auxv.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <span>
@@ -10,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "kernel/builtin_headers.h"
+#include "kernel/compiler_record.h"
 #include "kernel/cpu_source.h"
 #include "kernel/process.h"
 #include "kernel/temporary_folder.h"
@@ -173,12 +176,29 @@ CompiledCode HostCompiler::compile(const KernelSource& source, MaxArtifactKind k
   return code;
 }
 
-// The first line of what a compiler says about itself; empty if it does not run.
+// The file that a program's name means, as the system finds it; empty if there is none.
+std::string fileOfProgram(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* folders = secure_getenv("PATH");
+  std::string_view rest = folders ? folders : "";
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    const std::string file = concat(folder, "/", program);
+    if (!folder.empty() && access(file.c_str(), X_OK) == 0) return file;
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+  }
+  return "";
+}
+
+// The first line of what a compiler says about itself; empty if it does not run. What it said last is remembered.
 std::string versionOf(const std::string& program) {
+  const std::string file = fileOfProgram(program), record = concat("program ", file);
+  if (const auto known = recallCompiler(record.c_str())) return known->identity;
   const TemporaryFolder folder;
   if (!runProgram({program, "--version"}, folder.path(), "log")) return "";
-  const std::string text = folder.read("log");
-  return text.substr(0, text.find('\n'));
+  const std::string text = folder.read("log"), version = text.substr(0, text.find('\n'));
+  if (!file.empty() && !version.empty()) rememberCompiler(record.c_str(), {version, {}, {file}});
+  return version;
 }
 
 struct Search {

@@ -319,11 +319,13 @@ class CompileKernel(unittest.TestCase):
             library = ctypes.CDLL({LIBRARY!r})
             library.maxGetLastErrorMessage.restype = ctypes.c_char_p
             source = open({str(self.source)!r}, "rb").read()
-            for api, chip, name in ((b"cuda", b"sm_90", "libnvrtc"), (b"hip", b"gfx90a", "libamd_comgr")):
+            for api, chip, name in ((b"cpu", b"", "nothing"), (b"cuda", b"sm_90", "libnvrtc"),
+                                    (b"hip", b"gfx90a", "libamd_comgr")):
                 device, module = ctypes.c_void_p(), ctypes.c_void_p()
-                library.maxVirtualDeviceSetApi(api)
-                library.maxVirtualDeviceSetArchitectureName(chip)
-                library.maxVirtualDeviceSetCount(1)
+                if chip:
+                    library.maxVirtualDeviceSetApi(api)
+                    library.maxVirtualDeviceSetArchitectureName(chip)
+                    library.maxVirtualDeviceSetCount(1)
                 library.maxDeviceCreate(api, 0, None, ctypes.byref(device))
                 start = time.perf_counter()
                 status = library.maxModuleCompile(device, source, b"add.cu", None, ctypes.byref(module))
@@ -334,16 +336,16 @@ class CompileKernel(unittest.TestCase):
         """
         environment = {**os.environ, "MAX_CACHE_DIR": str(self.cache), "MAX_NVRTC_LIBRARY": nvrtc_libraries()[-1]}
         outputs = []
-        for _ in range(4):
+        for _ in range(6):
             done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
             if "is not available" in done.stderr:
                 self.skipTest(done.stderr)
             self.assertEqual(done.stderr, "")
             outputs.append([line.split() for line in done.stdout.splitlines()])
-        self.assertEqual([opened for opened, _ in outputs[0]], ["True", "True"])
+        self.assertEqual([opened for opened, _ in outputs[0]], ["False", "True", "True"])
         for output in outputs[1:]:
-            self.assertEqual([opened for opened, _ in output], ["False", "False"])
-        for api in range(2):
+            self.assertEqual([opened for opened, _ in output], ["False"] * 3)
+        for api in range(3):
             self.assertLess(min(float(output[api][1]) for output in outputs[1:]), 0.001)
 
     def test_variables_choose_the_cache(self):
