@@ -46,7 +46,7 @@ class BlockRunner {
     unsigned begin = 0;
     unsigned end = 0;
     unsigned blocks = 0;  // to run one after another, while no thread waits
-    bool owned = false;  // by one thread of the block, which has waited
+    bool owned = false;   // by one thread of the block, which has waited
     Fiber* next = nullptr;
   };
   struct Queue {

@@ -366,6 +366,9 @@ static void test_threads_that_wait_for_ever_or_stop(void** state) {
   MaxKernel* checked = kernel_of("checked");
   CHECK_FAILS(maxKernelLaunch(checked, &config, (const void*[]){&limit}, NULL, 1, NULL), MAX_STATUS_FAILED_PRECONDITION,
               "Thread 5 of block (0, 0, 0) of kernel 'checked' stopped at test.cu:");
+  const MaxLaunchConfig many = shape(500, 8);
+  CHECK_FAILS(maxKernelLaunch(checked, &many, (const void*[]){&limit}, NULL, 1, NULL), MAX_STATUS_FAILED_PRECONDITION,
+              "Thread 5 of block");
   /* On a stream it is the stream's failure, once. */
   MaxStream* stream = NULL;
   CHECK(maxStreamCreate(shared.device, NULL, &stream));
