@@ -326,9 +326,9 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetAttribute(const MaxDevice* device, M
 MAX_API MAX_NODISCARD MaxStatus maxDeviceGetDriverVersion(const MaxDevice* device, int64_t* outVersion);
 
 /**
- * Gives unused memory back that the library keeps for later on the device.
+ * Gives unused memory back that the library keeps for later on the device, page-locked memory too.
  *
- * Thread-safe.
+ * Thread-safe. On accelerators it waits for queued work with that memory.
  *
  * @since 0.1
  */
