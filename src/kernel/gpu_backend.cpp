@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint16_t kCudaMachine = 190;
 constexpr uint16_t kAmdMachine = 224;
-constexpr std::string_view kFatBinary = "\x50\xED\x55\xBA";
-constexpr std::string_view kBundles[] = {"__CLANG_OFFLOAD_BUNDLE__", "CCOB"};
+constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
+constexpr std::string_view kBundleMagic = "__CLANG_OFFLOAD_BUNDLE__";
 
 bool isElf(std::string_view code) { return code.starts_with(std::string_view(ELFMAG, SELFMAG)); }
 
@@ -46,6 +46,42 @@ bool isElfFor(std::string_view code, uint16_t machine) {
   return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == machine && isWhole(code, header);
 }
 
+// Several CUBINs and PTX texts in one file.
+struct FatBinaryHeader {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t headerSize;
+  uint64_t contentSize;
+};
+
+bool isFatBinary(std::string_view code) {
+  FatBinaryHeader header;
+  if (code.size() < sizeof header) return false;
+  std::memcpy(&header, code.data(), sizeof header);
+  return header.magic == kFatBinaryMagic && fits(header.headerSize, header.contentSize, 1, code.size());
+}
+
+// Code objects for several chips in one file: their number, then of each the place, the size and a name.
+bool isBundle(std::string_view code) {
+  if (!code.starts_with(kBundleMagic)) return false;
+  size_t at = kBundleMagic.size();
+  const auto read = [&](uint64_t& value) {
+    if (code.size() - at < sizeof value) return false;
+    std::memcpy(&value, code.data() + at, sizeof value);
+    at += sizeof value;
+    return true;
+  };
+  uint64_t count = 0;
+  if (!read(count)) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t offset = 0, size = 0, name = 0;
+    if (!read(offset) || !read(size) || !read(name)) return false;
+    if (!fits(offset, size, 1, code.size()) || name > code.size() - at) return false;
+    at += name;
+  }
+  return true;
+}
+
 // Text up to its end; a NUL inside would hide the rest.
 bool isPtx(std::string_view code) {
   return code.find(".version") != code.npos && code.find(".target") != code.npos && code.find('\0') == code.npos;
@@ -68,7 +104,7 @@ class CudaBackend final : public GpuBackend {
  public:
   const KernelCompiler& compiler() const override { return nvrtcCompiler(); }
   MaxArtifactKind kindOf(std::string_view code) const override {
-    if (isElfFor(code, kCudaMachine) || code.starts_with(kFatBinary)) return MAX_ARTIFACT_KIND_CUBIN;
+    if (isElfFor(code, kCudaMachine) || isFatBinary(code)) return MAX_ARTIFACT_KIND_CUBIN;
     if (!isElf(code) && isPtx(code)) return MAX_ARTIFACT_KIND_PTX;
     invalidArgument("The data (", code.size(), " bytes) is neither PTX nor a whole CUBIN");
   }
@@ -78,9 +114,7 @@ class HipBackend final : public GpuBackend {
  public:
   const KernelCompiler& compiler() const override { return hiprtcCompiler(); }
   MaxArtifactKind kindOf(std::string_view code) const override {
-    if (isElfFor(code, kAmdMachine)) return MAX_ARTIFACT_KIND_CODE_OBJECT;
-    for (const std::string_view start : kBundles)
-      if (code.starts_with(start)) return MAX_ARTIFACT_KIND_CODE_OBJECT;
+    if (isElfFor(code, kAmdMachine) || isBundle(code)) return MAX_ARTIFACT_KIND_CODE_OBJECT;
     invalidArgument("The data (", code.size(), " bytes) is no whole code object of AMD's");
   }
 };

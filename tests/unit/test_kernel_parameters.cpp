@@ -130,6 +130,27 @@ TEST(AmdParameters, OfDamagedCode) {
     }
 }
 
+std::string bytesOf(std::initializer_list<uint64_t> numbers) {
+  std::string bytes;
+  for (const uint64_t number : numbers) bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+  return bytes;
+}
+
+// Drivers are not told the size of what they load.
+TEST(GpuCode, IsWhole) {
+  const std::string fat = bytesOf({0x00100001BA55ED50, 16, 1, 2});
+  EXPECT_EQ(cudaKernels().kindOf(fat), MAX_ARTIFACT_KIND_CUBIN);
+  for (size_t size = 0; size < fat.size(); ++size) EXPECT_THROW(cudaKernels().kindOf(fat.substr(0, size)), Error);
+  EXPECT_THROW(cudaKernels().kindOf(bytesOf({0x00100001BA55ED50, ~uint64_t{0}, 1, 2})), Error);
+
+  const std::string bundle = "__CLANG_OFFLOAD_BUNDLE__" + bytesOf({2, 80, 8, 4}) + "host" + bytesOf({88, 8, 3}) +
+                             "hip" + std::string(8, 'x') + std::string(10, 'y');
+  EXPECT_EQ(hipKernels().kindOf(bundle), MAX_ARTIFACT_KIND_CODE_OBJECT);
+  for (size_t size = 0; size < 96; ++size) EXPECT_THROW(hipKernels().kindOf(bundle.substr(0, size)), Error) << size;
+  EXPECT_THROW(cudaKernels().kindOf(bundle), Error);
+  EXPECT_THROW(hipKernels().kindOf(fat), Error);
+}
+
 constexpr char kSource[] =
     "struct Point { double x; float y; signed char z; };\n"
     "extern \"C\" __global__ void many(double* a, signed char b, unsigned short c, float d, Point e) { *a = b + c + d "
