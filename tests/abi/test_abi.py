@@ -95,6 +95,10 @@ class Headers(unittest.TestCase):
             self.assertEqual(documented, len(re.findall(r"^MAX_API", text, flags=re.M)), header.name)
 
 
+# A launch begins with one block of one thread; zero is a mistake there, as it is for drivers.
+NOT_ZERO = {"MaxLaunchConfig"}
+
+
 class Structures(unittest.TestCase):
     def test_init_macros(self):
         """Each sets structSize and leaves the rest, padding included, zero: there is no hidden padding."""
@@ -108,7 +112,7 @@ class Structures(unittest.TestCase):
     const {name} value = {macro};
     const unsigned char* bytes = (const unsigned char*)&value;
     for (size_t i = sizeof(size_t); i < sizeof value; ++i)
-      if (bytes[i] != 0) puts("{macro} sets more than structSize");
+      if (bytes[i] != 0 && {int(name not in NOT_ZERO)}) puts("{macro} sets more than structSize");
     if (value.structSize != sizeof value) puts("{macro} has a wrong structSize");
     if ({sizes} != sizeof value) puts("{name} has padding that is not explicit");
   }}""")
