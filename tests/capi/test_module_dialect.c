@@ -73,8 +73,21 @@ static const char source[] =
     "  __nv_bfloat16 b = __float2bfloat16(1.0f + 1.0f / 256); out[10] = __bfloat162float(b); out[11] = __ldg(out + "
     "2);\n"
     "}\n"
-    "extern \"C\" __global__ void say(int x) { if (threadIdx.x == 1) printf(\"thread %d says %d\\n\", "
-    "(int)threadIdx.x, x); }\n"
+    "extern \"C\" __global__ void say(int x) { if (threadIdx.x == 1) printf(\"thread %u says %d\\n\", threadIdx.x, x); "
+    "}\n"
+    "__device__ int classify(unsigned t) { switch (t) { case 0: return 10; case 1: return 20; default: return 30; } }\n"
+    "extern \"C\" __global__ void loose(int* out, int n) {\n"
+    "  auto first = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  for (int i = first; i < n; i += blockDim.x * gridDim.x) out[i] = threadIdx.x ? (int)blockDim.x : -1;\n"
+    "  for (auto i = first; i < 4; i++) out[n + 4 + first] += i;\n"
+    "  uint3 t = threadIdx; dim3 b = blockDim; const unsigned last = blockDim.x - 1;\n"
+    "  if (first == 0) {\n"
+    "    switch (threadIdx.x) { case 0: out[n] = classify(threadIdx.x); break; default: out[n] = 0; }\n"
+    "    out[n + 1] = min(blockDim.x, n) + max(1, threadIdx.x) + t.x + b.y + last;\n"
+    "    out[n + 2] = (threadIdx.x - 1 < n) + 2 * (-threadIdx.x - 1 > 5u) + (~threadIdx.x >> 30 << 4);\n"
+    "    out[n + 3] = (int)(0.5f * blockDim.x) + (size_t)gridDim.x * blockDim.x % 7;\n"
+    "  }\n"
+    "}\n"
     "namespace limits { constexpr int N = 96; extern \"C\" __global__ __launch_bounds__(N, 1) void bounded() {} }\n"
     "extern \"C\" __global__ void big(int* out) {\n"
     "  int own[64]; for (int i = 0; i < 64; ++i) own[i] = threadIdx.x + i;\n"
@@ -191,6 +204,18 @@ static void test_bounds_of_a_namespace(void** state) {
   assert_int_equal(threads, 96);
 }
 
+/* Numbers of threads and blocks behave as what they are said to be: unsigned. */
+static void test_numbers_of_threads(void** state) {
+  (void)state;
+  int32_t out[28] = {0};
+  int32_t* address = out;
+  const int32_t n = 20;
+  launch("loose", 2, 4, 1, 2, (const void*[]){&address, &n});
+  for (int k = 0; k < n; ++k) assert_int_equal(out[k], k % 4 ? 4 : -1);
+  const int32_t expected[] = {10, 4 + 1 + 0 + 1 + 3, 0 + 2 + (3 << 4), 2 + 8 % 7, 6, 6, 5, 3};
+  for (int k = 0; k < 8; ++k) assert_int_equal(out[n + k], expected[k]);
+}
+
 static void test_bits(void** state) {
   (void)state;
   int32_t out[16];
@@ -281,6 +306,7 @@ int main(void) {
       cmocka_unit_test(test_bounds_of_a_namespace),
       cmocka_unit_test(test_threads_that_end_early),
       cmocka_unit_test(test_bits),
+      cmocka_unit_test(test_numbers_of_threads),
       cmocka_unit_test(test_real_numbers),
       cmocka_unit_test(test_printf),
       cmocka_unit_test(test_largest_block),

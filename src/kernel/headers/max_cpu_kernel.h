@@ -37,7 +37,6 @@ struct dim3 {
   constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
 };
 
-// A block runs in one thread of the process. No address of these is taken, so stores of a kernel do not alias them.
 // A number that is unsigned for whoever looks at it. Sums and products are made of signed numbers, so that the compiler
 // sees that addresses made of them are regular, and turns the loop over threads into vector instructions.
 struct __max_index {
@@ -45,6 +44,25 @@ struct __max_index {
 
   __forceinline__ operator unsigned() const { return (unsigned)value; }
 };
+
+// For variables that are declared with auto.
+template <class T>
+static __forceinline__ __max_index& operator+=(__max_index& a, T b) {
+  a.value += (int)b;
+  return a;
+}
+template <class T>
+static __forceinline__ __max_index& operator-=(__max_index& a, T b) {
+  a.value -= (int)b;
+  return a;
+}
+static __forceinline__ __max_index& operator++(__max_index& a) { return a += 1; }
+static __forceinline__ __max_index operator++(__max_index& a, int) {
+  const __max_index before = a;
+  a += 1;
+  return before;
+}
+
 // With other numbers (0.5f * threadIdx.x, (long long)blockIdx.x * blockDim.x) it is the unsigned number.
 #define __max_index_operator(op)                                                                                \
   static __forceinline__ __max_index operator op(__max_index a, __max_index b) { return {a.value op b.value}; } \
@@ -59,14 +77,13 @@ struct __max_index {
   template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>                                   \
   static __forceinline__ auto operator op(T a, __max_index b) {                                                 \
     return a op(unsigned) b;                                                                                    \
-  }
-__max_index_operator(+) __max_index_operator(-) __max_index_operator(*)
+  }                                                                                                             \
+  static_assert(true, "for the semicolon")
+__max_index_operator(+);
+__max_index_operator(-);
+__max_index_operator(*);
 #undef __max_index_operator
-    template <class T>
-    static __forceinline__ __max_index& operator+=(__max_index& a, T b) {
-  a.value += (int)b;
-  return a;
-}
+
 struct __max_index3 {
   __max_index x, y, z;
 
