@@ -3,10 +3,12 @@
    nothing leaks, here or in the driver; and the device works afterwards, or says that it is lost. The argument names
    the API; exit status 77 = there is no fake driver for it. */
 #define _POSIX_C_SOURCE 200809L
+#include <semaphore.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../capi/dlpack_declarations.h"
 #include "conformance.h"
 #include "fake_driver.h"
 
@@ -14,16 +16,27 @@ const char* device_api = "cuda";
 
 static struct fake_driver driver;
 
-enum { COUNT = 500, CODE_OUT_OF_MEMORY = 2, CODE_NOT_PERMITTED = 800, CODE_ILLEGAL_ADDRESS = 700, MOST_CALLS = 2000 };
+enum {
+  COUNT = 500,
+  OFFSET = 1000,
+  CODE_OUT_OF_MEMORY = 2,
+  CODE_NOT_PERMITTED = 800,
+  CODE_ILLEGAL_ADDRESS = 700,
+  MOST_CALLS = 2000
+};
 
 /* What a session holds; released whatever happens. */
 struct session {
   MaxDevice* devices[2];
   MaxStream* streams[2];
   MaxEvent* events[2];
-  MaxBuffer* buffers[6];
+  MaxBuffer* buffers[7];
   MaxDevice* host;
+  MaxModule* module;
+  DLManagedTensorVersioned* tensor;
+  void* block;
   int host_calls;
+  int host_calls_failed; /* those with a failure of earlier work */
   int host_calls_promised;
   int64_t violations; /* the driver had seen before */
 };
@@ -45,8 +58,15 @@ static struct session begin(void) {
   } while (0)
 
 static void count_call(void* user_data, MaxStatus status) {
-  (void)status;
-  ++*(int*)user_data;
+  struct session* s = user_data;
+  ++s->host_calls;
+  s->host_calls_failed += status != MAX_STATUS_OK;
+}
+
+static MaxStatus enqueue_count(struct session* s) {
+  const MaxStatus status = maxStreamEnqueueHostFunction(s->streams[0], count_call, s);
+  s->host_calls_promised += status == MAX_STATUS_OK;
+  return status;
 }
 
 static const int64_t shape[] = {COUNT};
@@ -84,10 +104,45 @@ static MaxStatus use_memory(struct session* s, int32_t* values) {
   return maxBufferFill(s->buffers[0], values, 8, s->streams[0]);
 }
 
+static const char source[] =
+    "__constant__ int offset;\n"
+    "extern \"C\" __global__ void add(int* values, int count) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < count) values[i] += offset;\n"
+    "}\n";
+
+/* On the reversed copy. */
+static MaxStatus run_kernel(struct session* s) {
+  const int32_t offset = OFFSET;
+  const int32_t count = COUNT / 3;
+  MaxKernel* kernel = NULL;
+  TRY(maxModuleCompile(s->devices[0], source, "faults.cu", NULL, &s->module));
+  TRY(maxModuleGetKernel(s->module, "add", &kernel));
+  const MaxStatus set = maxModuleSetConstant(s->module, "offset", &offset, sizeof offset, s->streams[0]);
+  MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
+  config.grid[0] = (COUNT + 31) / 32;
+  config.block[0] = 32;
+  const void* arguments[] = {s->buffers[4], &count};
+  const size_t sizes[] = {MAX_KERNEL_ARGUMENT_BUFFER, sizeof count};
+  const MaxStatus launched =
+      set == MAX_STATUS_OK ? maxKernelLaunch(kernel, &config, arguments, sizes, 2, s->streams[0]) : set;
+  maxKernelRelease(kernel);
+  return launched;
+}
+
+/* To the other stream of the same device, and back as a buffer. */
+static MaxStatus exchange(struct session* s) {
+  MaxDlpackOptions options = MAX_DLPACK_OPTIONS_INIT;
+  options.stream = s->streams[0];
+  TRY(maxBufferToDlpack(s->buffers[4], s->streams[0], &s->tensor));
+  TRY(maxBufferFromDlpack(s->tensor, &options, &s->buffers[6]));
+  s->tensor = NULL; /* the buffer has it */
+  TRY(maxHostAllocate(s->devices[0], 100000, &s->block));
+  return maxMemoryCopy(s->block, address_of(s->buffers[6]), 100, MAX_COPY_KIND_DEVICE_TO_HOST, s->streams[0]);
+}
+
 static MaxStatus wait_and_read(struct session* s, int32_t* values) {
-  const MaxStatus enqueued = maxStreamEnqueueHostFunction(s->streams[0], count_call, &s->host_calls);
-  s->host_calls_promised += enqueued == MAX_STATUS_OK;
-  TRY(enqueued);
+  TRY(enqueue_count(s));
   TRY(maxStreamSynchronize(s->streams[0]));
   TRY(maxStreamSynchronize(s->streams[1]));
   int64_t elapsed = 0;
@@ -96,7 +151,7 @@ static MaxStatus wait_and_read(struct session* s, int32_t* values) {
   TRY(maxBufferRead(s->buffers[2], (const int64_t[]){7}, 1, &item, sizeof item));
   assert_int_equal(item, values[7]);
   TRY(maxBufferRead(s->buffers[4], (const int64_t[]){1}, 1, &item, sizeof item));
-  assert_int_equal(item, values[COUNT - 4]);
+  assert_int_equal(item, values[COUNT - 4] + OFFSET);
   void* mapped = NULL;
   TRY(maxBufferMapToHost(s->buffers[2], MAX_HOST_ACCESS_READ | MAX_HOST_ACCESS_WRITE, &mapped));
   assert_memory_equal(mapped, values, sizeof *values * COUNT);
@@ -114,13 +169,20 @@ static MaxStatus run(struct session* s) {
   for (int32_t i = 0; i < COUNT; ++i) values[i] = i * 3 + 1;
   TRY(open_all(s));
   TRY(use_memory(s, values));
+  TRY(run_kernel(s));
+  TRY(exchange(s));
   return wait_and_read(s, values);
 }
 
 /* Work may be queued that uses what goes away. */
 static void end(struct session* s) {
+  if (s->tensor) s->tensor->deleter(s->tensor);
+  maxModuleRelease(s->module);
   for (size_t i = 0; i < COUNT_OF(s->buffers); ++i) maxBufferRelease(s->buffers[i]);
   for (int i = 0; i < 2; ++i) maxEventRelease(s->events[i]);
+  /* Its work must be done, or the device lost. */
+  if (s->streams[0]) (void)(maxStreamSynchronize(s->streams[0]) == MAX_STATUS_OK);
+  if (s->block) CHECK(maxHostFree(s->devices[0], s->block));
   for (int i = 0; i < 2; ++i) maxStreamRelease(s->streams[i]);
   for (int i = 0; i < 2; ++i) maxDeviceRelease(s->devices[i]);
   maxDeviceRelease(s->host);
@@ -223,7 +285,35 @@ static void test_calls_lose_the_device(void** state) {
   fail_calls_with(CODE_ILLEGAL_ADDRESS);
 }
 
-/* A device is lost while work is queued: every call on it says so, and the other device goes on. */
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+/* Host functions that were promised a call get it, with the loss as their status. */
+static void test_device_is_lost_with_work_queued(void** state) {
+  (void)state;
+  struct session s = begin();
+  CHECK(run(&s));
+  sem_t gate;
+  sem_init(&gate, 0, 0);
+  const int32_t one = 1;
+  CHECK(maxStreamEnqueueHostFunction(s.streams[0], wait_at_gate, &gate));
+  CHECK(maxBufferFill(s.buffers[0], &one, sizeof one, s.streams[0]));
+  CHECK(enqueue_count(&s));
+  CHECK(maxStreamWaitForStream(s.streams[1], s.streams[0])); /* of the device that stays */
+  CHECK(maxBufferFill(s.buffers[2], &one, sizeof one, s.streams[1]));
+  driver.lose_device(0, CODE_ILLEGAL_ADDRESS);
+  sem_post(&gate);
+  CHECK_FAILS(maxStreamSynchronize(s.streams[0]), MAX_STATUS_UNAVAILABLE, "lost");
+  CHECK(maxStreamSynchronize(s.streams[1]));
+  end(&s);
+  check_nothing_is_left(&s, 0);
+  assert_int_equal(s.host_calls_failed, 1);
+  sem_destroy(&gate);
+}
+
+/* A device is lost: every call on it says so, and the other device goes on. */
 static void test_lost_device(void** state) {
   (void)state;
   struct session s = begin();
@@ -258,6 +348,7 @@ int main(int argc, char** argv) {
       TEST(test_calls_are_refused),
       TEST(test_calls_lose_the_device),
       TEST(test_lost_device),
+      TEST(test_device_is_lost_with_work_queued),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,8 @@ struct Function {
 };
 
 struct Module {
+  Module(Device* on, max::Ref<max::CpuLibrary> code) : device(on), library(std::move(code)) {}
+
   Device* device;
   max::Ref<max::CpuLibrary> library;
   std::map<std::string, std::unique_ptr<Function>> functions;
@@ -48,6 +50,11 @@ constexpr int kLargeClusters = 14;
 
 std::set<Module*>& modules() {
   static auto* all = new std::set<Module*>;
+  return *all;
+}
+
+std::vector<Module*>& abandonedModules() {
+  static auto* all = new std::vector<Module*>;
   return *all;
 }
 
@@ -165,7 +172,10 @@ int unloadModule(Module* module) {
   }
   --state().modules;
   for (const uint64_t address : module->variables) unregisterHost(reinterpret_cast<void*>(address));
-  delete module;
+  if (module->device->lost)
+    abandonedModules().push_back(module);  // a stream may be in the middle of its work
+  else
+    delete module;
   return kOk;
 }
 
