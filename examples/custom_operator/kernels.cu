@@ -6,7 +6,7 @@
 //@ outputs y
 //@ types T,T->T; T=float32
 //@ attribute factor float 1
-//@ shape y = like a
+//@ shape y = like a b
 //@ kernel add_scaled
 //@ grid (y.size + 255) / 256
 //@ block 256

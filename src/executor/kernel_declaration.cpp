@@ -144,13 +144,13 @@ class OperatorParser {
     op_.attributes.push_back(std::move(attribute));
   }
 
-  // "y = like x", "y = broadcast a b", "y = [x.0, 2 * x.1]"
+  // "y = like x", "y = like a b", "y = broadcast a b", "y = [x.0, 2 * x.1]"
   void parseShape(std::string_view rest) {
     const std::string_view name = takeWord(rest);
     const int output = op_.findOutput(name);
     if (output < 0) invalidArgument("there is no output '", name, "'");
     if (takeWord(rest) != "=")
-      invalidArgument("a shape is written OUTPUT = like INPUT, broadcast INPUT INPUT or [...]");
+      invalidArgument("a shape is written OUTPUT = like INPUT ..., broadcast INPUT INPUT or [...]");
     DeclaredShape& shape = op_.shapes[static_cast<size_t>(output)];
     if (rest.starts_with('[') && rest.ends_with(']')) {
       shape.kind = DeclaredShape::Dimensions;
@@ -158,17 +158,18 @@ class OperatorParser {
       return;
     }
     const std::string_view rule = takeWord(rest);
-    const std::vector<std::string> names = wordsOf(rest);
+    shape.inputs.clear();
+    for (const std::string& input : wordsOf(rest)) shape.inputs.push_back(requiredInput(input));
     shape.kind = rule == "like" ? DeclaredShape::Like : DeclaredShape::Broadcast;
-    if ((rule != "like" || names.size() != 1) && (rule != "broadcast" || names.size() != 2))
-      invalidArgument("a shape is written OUTPUT = like INPUT, broadcast INPUT INPUT or [...]");
-    for (size_t i = 0; i < names.size(); ++i) shape.inputs[i] = requiredInput(names[i]);
+    const bool isLike = rule == "like" && !shape.inputs.empty();
+    if (!isLike && (rule != "broadcast" || shape.inputs.size() != 2))
+      invalidArgument("a shape is written OUTPUT = like INPUT ..., broadcast INPUT INPUT or [...]");
   }
 
-  int requiredInput(const std::string& name) const {
+  size_t requiredInput(const std::string& name) const {
     const int input = op_.findInput(name);
     if (input < 0) invalidArgument("there is no input '", name, "'");
-    return input;
+    return static_cast<size_t>(input);
   }
 
   static std::vector<SizeExpression> sizesOf(std::string_view text, size_t most) {

@@ -23,7 +23,7 @@ struct DeclaredAttribute {
 // The shape of an output.
 struct DeclaredShape {
   enum Kind { None, Like, Broadcast, Dimensions } kind = None;
-  int inputs[2] = {0, 0};
+  std::vector<size_t> inputs;  // of Like: one or more, which must agree
   std::vector<SizeExpression> dimensions;
 };
 

@@ -151,11 +151,26 @@ class KernelOperator {
     for (size_t i = 0; i < op_.shapes.size(); ++i) inferOutput(context, i, values);
   }
 
+  // Kernels trust that inputs agree.
+  void inferLike(InferContext& context, size_t output, const std::vector<size_t>& inputs) const {
+    const size_t first = inputs[0];
+    for (size_t input : inputs)
+      if (context.ranked(first) && context.ranked(input) && !mayAgree(context.dims(first), context.dims(input)))
+        context.fail("'", op_.inputs[first], "' and '", op_.inputs[input], "' have the shapes ", context.dims(first),
+                     " and ", context.dims(input), ", which must be equal");
+    context.setOutputLike(output, first);
+  }
+
+  static bool mayAgree(const SymbolicShape& a, const SymbolicShape& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Dim& x, const Dim& y) { return x == y || !x.isKnown() || !y.isKnown(); });
+  }
+
   void inferOutput(InferContext& context, size_t output, Values values) const {
     const DeclaredShape& shape = op_.shapes[output];
-    const auto a = static_cast<size_t>(shape.inputs[0]), b = static_cast<size_t>(shape.inputs[1]);
-    if (shape.kind == DeclaredShape::Like) return context.setOutputLike(output, a);
+    if (shape.kind == DeclaredShape::Like) return inferLike(context, output, shape.inputs);
     if (shape.kind == DeclaredShape::Broadcast) {
+      const size_t a = shape.inputs[0], b = shape.inputs[1];
       if (context.ranked(a) && context.ranked(b))
         context.setShape(output, context.broadcast(context.dims(a), context.dims(b)));
       return;

@@ -141,6 +141,25 @@ static void test_sizes_are_computed_from_shapes_and_attributes(void** state) {
   CHECK_FAILS(try_node("Sizes", &x, 1, NULL, &y), MAX_STATUS_INVALID_ARGUMENT, "'x.0': 'x' has 0 dimensions");
 }
 
+static void test_inputs_must_agree(void** state) {
+  (void)state;
+  MaxModel* model = NULL;
+  MaxGraphValue* inputs[] = {add_input(graph, "a", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){-1}),
+                             add_input(graph, "b", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){7}),
+                             add_input(graph, "c", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){8})};
+  MaxGraphValue* y = NULL;
+  CHECK(maxSessionLoadExtension(session, MAX_EXTENSION_KERNELS));
+  CHECK_FAILS(try_node("AddScaled", inputs + 1, 2, NULL, &y), MAX_STATUS_INVALID_ARGUMENT,
+              "'a' and 'b' have the shapes [7] and [8], which must be equal");
+  CHECK(try_node("AddScaled", inputs, 2, NULL, &y));
+  CHECK(maxGraphAddOutput(graph, y, "y"));
+  CHECK(maxModelCompile(session, graph, NULL, &model));
+  MaxBuffer *buffers[] = {new_vector(9, 1), new_vector(7, 1), new_vector(8, 1)}, *output = NULL;
+  CHECK_FAILS(maxModelExecute(model, buffers, 3, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT, "which must be equal");
+  for (int i = 0; i < 3; ++i) maxBufferRelease(buffers[i]);
+  maxModelRelease(model);
+}
+
 static void test_launches_that_are_refused(void** state) {
   (void)state;
   static const struct {
@@ -244,6 +263,7 @@ int main(void) {
       CASE(test_the_example_runs),
       CASE(test_threads_share_an_operator),
       CASE(test_sizes_are_computed_from_shapes_and_attributes),
+      CASE(test_inputs_must_agree),
       CASE(test_launches_that_are_refused),
       CASE(test_declarations_that_are_refused),
   };
