@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "check.h"
@@ -45,6 +46,8 @@ static const char* const source =
     "}\n"
     "extern \"C\" __global__ void stuck() { if (threadIdx.x < 3) __syncthreads(); else __syncwarp(); }\n"
     "extern \"C\" __global__ void checked(int limit) { assert((int)threadIdx.x < limit); }\n"
+    "struct large { int values[500]; };\n"
+    "extern \"C\" __global__ void pick(int* out, large all, int i) { *out = all.values[i]; }\n"
     "extern \"C\" __global__ void nothing() {}\n";
 
 struct module {
@@ -193,6 +196,22 @@ static void test_work_in_stream_order(void** state) {
   }
   CHECK(maxStreamSynchronize(stream));
   for (int i = 0; i < 20; ++i) assert_int_equal(seen[i], 2000 + 2 * i);
+  maxStreamRelease(stream);
+}
+
+static void test_large_arguments(void** state) {
+  (void)state;
+  MaxStream* stream = NULL;
+  CHECK(maxStreamCreate(shared.device, NULL, &stream));
+  int32_t out[500], all[500];
+  const MaxLaunchConfig config = shape(1, 1);
+  for (int32_t i = 0; i < 500; ++i) {
+    int32_t* address = &out[i];
+    for (int k = 0; k < 500; ++k) all[k] = i * k;
+    CHECK(maxKernelLaunch(kernel_of("pick"), &config, (const void*[]){&address, all, &i}, NULL, 3, stream));
+  }
+  CHECK(maxStreamSynchronize(stream));
+  for (int i = 0; i < 500; ++i) assert_int_equal(out[i], i * i);
   maxStreamRelease(stream);
 }
 
@@ -436,6 +455,19 @@ static void test_errors_of_the_source(void** state) {
               MAX_STATUS_INVALID_ARGUMENT, "frame");
 }
 
+/* Programs that never wait for children, or for all of them, leave none for the library to wait for. */
+static void test_children_that_nobody_waits_for(void** state) {
+  (void)state;
+  MaxModule* module = NULL;
+  void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+  const MaxStatus right = maxModuleCompile(shared.device, "// left alone", "alone.cu", NULL, &module);
+  maxModuleRelease(module);
+  CHECK_FAILS(maxModuleCompile(shared.device, "int x = y; // left alone", "alone.cu", NULL, &module),
+              MAX_STATUS_INVALID_ARGUMENT, "alone.cu:1:");
+  signal(SIGCHLD, before);
+  CHECK(right);
+}
+
 static void test_options(void** state) {
   (void)state;
   MaxModuleOptions options = MAX_MODULE_OPTIONS_INIT;
@@ -605,6 +637,7 @@ int main(void) {
       SHARED_TEST(test_shuffles),
       SHARED_TEST(test_constants_and_structures),
       SHARED_TEST(test_work_in_stream_order),
+      SHARED_TEST(test_large_arguments),
       SHARED_TEST(test_queued_launches_keep_buffers_and_module),
       SHARED_TEST(test_half_precision),
       SHARED_TEST(test_dimensions_are_checked),
@@ -615,6 +648,7 @@ int main(void) {
       SHARED_TEST(test_threads_that_wait_for_ever_or_stop),
       SHARED_TEST(test_kernels_are_parts_of_their_module),
       SHARED_TEST(test_errors_of_the_source),
+      SHARED_TEST(test_children_that_nobody_waits_for),
       SHARED_TEST(test_options),
       SHARED_TEST(test_bad_options),
       SHARED_TEST(test_artifacts_and_loading),
