@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 try:
     import numpy as np
@@ -428,6 +429,8 @@ class Extensions(CommandTest):
         self.fail_with(1, "INVALID_ARGUMENT", "info", model, "--extension", model, mentions=["cannot be loaded"])
 
     def test_models_use_kernels(self):
+        cache = unittest.mock.patch.dict(os.environ, MAX_CACHE_DIR=str(self.folder / "cache"))
+        self.enterContext(cache)
         path = save_model(self.folder / "a.onnx",
                           [("AddScaled", ["a", "b"], ["c"], {"domain": "example", "factor": 10.0}),
                            ("Relu", ["c"], ["d"]), ("RowSum", ["d"], ["y"], {"domain": "example"})],
