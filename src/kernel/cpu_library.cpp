@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -44,6 +45,25 @@ std::string uniquePath(int file) {
   return concat(path, '/', file);
 }
 
+// The loader maps what the headers say; behind the end of the file there is nothing but a bus error.
+bool isWhole(std::string_view code) {
+  ElfW(Ehdr) header;
+  if (code.size() < sizeof header) return false;
+  std::memcpy(&header, code.data(), sizeof header);
+  const auto isInside = [&](uint64_t offset, uint64_t size) {
+    return offset <= code.size() && size <= code.size() - offset;
+  };
+  if (header.e_phentsize != sizeof(ElfW(Phdr))) return false;
+  if (!isInside(header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize)) return false;
+  if (!isInside(header.e_phoff, header.e_phnum * sizeof(ElfW(Phdr)))) return false;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) part;
+    std::memcpy(&part, code.data() + header.e_phoff + i * sizeof part, sizeof part);
+    if (!isInside(part.p_offset, part.p_filesz)) return false;
+  }
+  return true;
+}
+
 // The name of the exported symbol at an address; empty if there is none.
 std::string symbolAt(const void* address) {
   Dl_info info{};
@@ -56,6 +76,7 @@ std::string symbolAt(const void* address) {
 Ref<CpuLibrary> CpuLibrary::load(std::string_view code) {
   require(code.starts_with("\177ELF"), MAX_STATUS_INVALID_ARGUMENT, "The ", code.size(),
           " bytes are not a shared object");
+  require(isWhole(code), MAX_STATUS_INVALID_ARGUMENT, "The shared object of ", code.size(), " bytes is cut off");
   Ref<CpuLibrary> library = Ref<CpuLibrary>::adopt(new CpuLibrary);
   const int file = makeFile(code);
   library->handle_ = dlopen(uniquePath(file).c_str(), RTLD_NOW | RTLD_LOCAL);

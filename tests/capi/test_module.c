@@ -564,8 +564,15 @@ static void test_artifacts_and_loading(void** state) {
   assert_int_equal(total, 30);
   maxModuleRelease(loaded);
   CHECK_FAILS(maxModuleLoad(shared.device, "PTX", 3, &loaded), MAX_STATUS_INVALID_ARGUMENT, "3 bytes");
-  CHECK_FAILS(maxModuleLoad(shared.device, "\177ELF and so on", 14, &loaded), MAX_STATUS_INVALID_ARGUMENT,
-              "cannot be loaded");
+  CHECK_FAILS(maxModuleLoad(shared.device, "\177ELF and so on", 14, &loaded), MAX_STATUS_INVALID_ARGUMENT, "cut off");
+  for (size_t cut = 4; cut < size; cut += size / 97)
+    CHECK_FAILS(maxModuleLoad(shared.device, code, cut, &loaded), MAX_STATUS_INVALID_ARGUMENT, "cut off");
+  unsigned char* changed = malloc(size);
+  assert_non_null(changed);
+  memcpy(changed, code, size);
+  changed[18] ^= 1; /* another machine's */
+  CHECK_FAILS(maxModuleLoad(shared.device, changed, size, &loaded), MAX_STATUS_INVALID_ARGUMENT, "cannot be loaded");
+  free(changed);
   CHECK_FAILS(maxModuleLoad(shared.device, NULL, 0, &loaded), MAX_STATUS_INVALID_ARGUMENT, "data");
 }
 
