@@ -85,6 +85,7 @@ void test_dlpack_export_to_a_stream(void** state) {
     check_all(result, round);
     maxBufferRelease(result);
   }
+  CHECK(maxStreamSynchronize(producer)); /* its last fill holds what is counted */
   maxStreamRelease(consumer);
   maxStreamRelease(producer);
   maxDeviceRelease(device);
