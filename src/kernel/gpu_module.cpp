@@ -65,19 +65,27 @@ GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content)
 // Launches may still be queued. Nobody waits for them here: the device lets go of the code when they are done.
 GpuModule::~GpuModule() {
   const uint64_t uses = uses_.load(std::memory_order_acquire);
-  if (uses == 0 || !context().isUsable()) return;
+  if (uses == 0 || gpu::isCutOffByFork()) return;
+  if (context().isLost()) {  // it may seem so only
+    finishCode();
+    return;
+  }
   try {
     std::vector<Ref<gpu::StreamMark>> marks;
     gpu::streamTableOf(context().api())->mark(uses, marks);
     gpuDevice_.inFlight().keep(code_, std::move(marks));
   } catch (...) {
-    // Without a mark nobody knows when the code is free, unless all work is done. The device waits for host functions,
-    // so one of them cannot wait for the device: the code then stays for ever.
-    if (gpu::isInHostFunction())
-      static_cast<void>(code_.detach());
-    else
-      context().tryCall(context().driver().deviceSynchronize);
+    finishCode();
   }
+}
+
+// Without a mark nobody knows when the code is free, unless all work is done. The device waits for host functions, so
+// one of them cannot wait for the device: the code then stays for ever.
+void GpuModule::finishCode() noexcept {
+  if (gpu::isInHostFunction())
+    static_cast<void>(code_.detach());
+  else
+    context().tryCall(context().driver().deviceSynchronize);
 }
 
 std::unique_ptr<MaxKernel> GpuModule::findKernel(const std::string& name) {

@@ -51,6 +51,7 @@ class GpuModule final : public MaxModule {
     size_t bytes = 0;
   };
   Variable variable(const std::string& name);
+  void finishCode() noexcept;
 
   gpu::GpuDevice& gpuDevice_;
   Ref<GpuCode> code_;

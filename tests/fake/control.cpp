@@ -42,12 +42,18 @@ Control& control() {
   return *one;
 }
 
+// No operation goes on when a device is lost.
+void lose(Lock& lock, Device& device, int code) {
+  device.lost = code;
+  state().progress.wait(lock, [&] { return device.running == 0; });
+}
+
 // A context that is spoiled by a call for no device in particular may be any.
 void spoil(const Device* device, int code) {
   if (std::find(kSpoilingCodes.begin(), kSpoilingCodes.end(), code) == kSpoilingCodes.end()) return;
-  const Lock lock(state().mutex);
+  Lock lock(state().mutex);
   for (const auto& each : state().devices)
-    if (!device || each.get() == device) each->lost = code;
+    if (!device || each.get() == device) lose(lock, *each, code);
 }
 
 // The code that this call must fail with, or kOk.
@@ -154,6 +160,6 @@ FAKE_API void fakeGpuFailCall(int64_t n, int32_t code) {
 FAKE_API const char* fakeGpuGetFailedCall(void) { return control().failedCall; }
 
 FAKE_API void fakeGpuLoseDevice(int32_t device, int32_t code) {
-  const fake::Lock lock(state().mutex);
-  if (fake::Device* found = fake::findDevice(device)) found->lost = code;
+  fake::Lock lock(state().mutex);
+  if (fake::Device* found = fake::findDevice(device)) fake::lose(lock, *found, code);
 }

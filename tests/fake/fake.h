@@ -115,6 +115,7 @@ struct Device {
   std::map<uint64_t, uint64_t> allocated;  // address -> bytes
   int64_t contextReferences = 0;
   int lost = kOk;
+  int running = 0;  // operations that streams are in the middle of, but for host functions
   std::set<int> peers;
   std::shared_ptr<Stream> legacy;
 };

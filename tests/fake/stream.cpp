@@ -41,11 +41,13 @@ void work(const std::shared_ptr<Stream>& stream) {
   uint32_t random = settings().seed * 2654435761u + stream->actor;
   while (true) {
     stream->wake.wait(lock, [&] { return !stream->queue.empty() || stream->isClosed; });
-    if (stream->queue.empty()) return;
+    if (stream->queue.empty()) return state().races.removeActor(stream->actor);
     Operation operation = std::move(stream->queue.front());
     stream->queue.pop_front();
     for (const Position& position : operation.waits) waitFor(lock, position);
     const int lost = stream->device->lost;
+    const int counted = operation.isHostFunction ? 0 : 1;
+    stream->device->running += counted;
     lock.unlock();
     delay(random);
     const int result = runOperation(operation, lost);
@@ -53,6 +55,7 @@ void work(const std::shared_ptr<Stream>& stream) {
     lock.lock();
     if (result && !stream->device->lost) stream->device->lost = result;
     ++stream->completed;
+    stream->device->running -= counted;
     state().progress.notify_all();
   }
 }
@@ -113,7 +116,7 @@ int destroyStream(Stream* stream) {
   }
   stream->isClosed = true;
   stream->wake.notify_one();
-  state().races.removeActor(stream->actor);
+  if (!stream->isStarted) state().races.removeActor(stream->actor);
   state().streams.erase(found);
   return kOk;
 }

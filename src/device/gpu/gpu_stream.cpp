@@ -101,8 +101,22 @@ void GpuStream::noteUse(const Ref<Storage>& memory) {
     keepUntilDone(memory);
 }
 
+// Nobody would know when an object is free that cannot be kept: then the host waits.
 void GpuStream::keepUntilDone(Ref<const RefCounted> object) {
-  device_.inFlight().keep(std::move(object), native_.handle());
+  try {
+    device_.inFlight().keep(std::move(object), native_.handle());
+  } catch (...) {
+    context().tryCall(context().driver().streamSynchronize, native_.handle());
+    throw;
+  }
+}
+
+void GpuStream::keepAfterFailure(const Ref<Storage>& memory) noexcept {
+  if (!memory) return;
+  if (CachedBlock* block = CachedBlock::of(memory.get()))
+    block->noteUse(*ordered_);
+  else
+    context().tryCall(context().driver().streamSynchronize, native_.handle());
 }
 
 void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) {
@@ -114,9 +128,8 @@ void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCo
   const auto& function = kind == MAX_COPY_KIND_HOST_TO_DEVICE   ? driver.copyHostToDevice
                          : kind == MAX_COPY_KIND_DEVICE_TO_HOST ? driver.copyDeviceToHost
                                                                 : driver.copyDeviceToDevice;
-  context().call(function, target.data, source.data, bytes, native_.handle());
-  noteUse(target.owner);
-  noteUse(source.owner);
+  queue(target.owner, source.owner,
+        [&] { context().call(function, target.data, source.data, bytes, native_.handle()); });
 }
 
 void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRange source, MaxDevice& sourceDevice,
@@ -126,12 +139,13 @@ void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRang
   const Context& to = static_cast<GpuDevice&>(targetDevice).context();
   const Context& from = static_cast<GpuDevice&>(sourceDevice).context();
   const Driver& driver = context().driver();
-  if (context().api() == Api::Cuda)
-    context().call(driver.cudaCopyPeer, target.data, to.handle(), source.data, from.handle(), bytes, native_.handle());
-  else
-    context().call(driver.hipCopyPeer, target.data, to.device(), source.data, from.device(), bytes, native_.handle());
-  noteUse(target.owner);
-  noteUse(source.owner);
+  void* stream = native_.handle();
+  queue(target.owner, source.owner, [&] {
+    if (driver.cudaCopyPeer)
+      context().call(driver.cudaCopyPeer, target.data, to.handle(), source.data, from.handle(), bytes, stream);
+    else
+      context().call(driver.hipCopyPeer, target.data, to.device(), source.data, from.device(), bytes, stream);
+  });
 }
 
 void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {

@@ -56,6 +56,21 @@ class GpuStream final : public MaxStream {
 
  private:
   void waitForDriver();
+  // Queues work that uses memory on both sides (without an owner: the caller's), and keeps the memory until it is done,
+  // if it is queued in part only too.
+  template <class Function>
+  void queue(const Ref<Storage>& target, const Ref<Storage>& source, Function&& function) {
+    try {
+      function();
+    } catch (...) {
+      keepAfterFailure(target);
+      keepAfterFailure(source);
+      throw;
+    }
+    noteUse(target);
+    noteUse(source);
+  }
+  void keepAfterFailure(const Ref<Storage>& memory) noexcept;
   void fillElements(void* target, const FillPattern& pattern, size_t count);
   void repeatPattern(char* target, const FillPattern& pattern, size_t count);
 

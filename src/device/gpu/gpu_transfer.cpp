@@ -53,19 +53,18 @@ void GpuStream::copyStrided(const StridedCopy& copy) {
   const StridedPlan plan = StridedPlan::of(copy);
   auto* target = static_cast<char*>(copy.target.data);
   const auto* source = static_cast<const char*>(copy.source.data);
-  plan.forEach([&](int64_t targetOffset, int64_t sourceOffset) {
-    copyBlock(context(), plan, target + targetOffset, source + sourceOffset, native_.handle());
+  queue(copy.target.owner, copy.source.owner, [&] {
+    plan.forEach([&](int64_t targetOffset, int64_t sourceOffset) {
+      copyBlock(context(), plan, target + targetOffset, source + sourceOffset, native_.handle());
+    });
   });
-  noteUse(copy.target.owner);
-  noteUse(copy.source.owner);
 }
 
 void GpuStream::fill(MemoryRange target, const FillPattern& given, size_t count) {
   check();
   if (count == 0) return;
   const FillPattern pattern = shortened(given);
-  fillElements(target.data, pattern, count * (given.size / pattern.size));
-  noteUse(target.owner);
+  queue(target.owner, nullptr, [&] { fillElements(target.data, pattern, count * (given.size / pattern.size)); });
 }
 
 // Drivers fill aligned elements of up to four bytes.

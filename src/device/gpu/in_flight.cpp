@@ -23,8 +23,10 @@ void InFlight::keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> m
   for (Ref<StreamMark>& mark : marks) entries_.push_back({std::move(mark), object});
 }
 
-// What is released may call the host program, so not under the lock.
+// What is released may call the host program, so not under the lock. A device that seems to be lost may still be at
+// work: all stays until it goes.
 void InFlight::collect() {
+  if (!events_->source().isUsable()) return;
   std::vector<Entry> done;  // outlives the lock
   std::unique_lock lock(mutex_);
   size_t busy = 0;
