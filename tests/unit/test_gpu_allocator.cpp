@@ -485,6 +485,18 @@ TEST(GpuAllocator, LostDevicesAreCleanedUpWithoutWaiting) {
   f.gpu.failing = f.gpu.calls + 1;
 }
 
+TEST(GpuAllocator, AStreamIsClosedThoughTheDriverRefusesOnce) {
+  for (int n = 1; n <= 2; ++n) {
+    Fixture f(4096);
+    f.make(4096, f.open());
+    f.gpu.failing = f.gpu.calls + n;
+    f.allocator->closeStream(*f.streams[0]);
+    EXPECT_GE(f.gpu.calls, f.gpu.failing);
+    f.streams.clear();
+    f.make(4096, f.open());
+  }
+}
+
 // Every call of the driver fails in turn: nothing leaks, and what follows works.
 TEST(GpuAllocator, FailuresOfTheDriver) {
   const auto program = [](Fixture& f, int failing, int& failures) {

@@ -101,16 +101,19 @@ void StreamTable::collect(Slot& slot) noexcept {
   });
 }
 
-// A stream that cannot be marked belongs to a device that is lost, and what it used is lost too.
+// A driver may refuse once. A stream that cannot be marked then belongs to a device that is lost, and what it used is
+// lost too.
 void StreamTable::close(OrderedStream& stream) noexcept {
   const std::lock_guard lock(mutex_);
   Slot& slot = slots_[stream.slot_];
   std::erase(slot.open, &stream);
   collect(slot);
-  try {
-    stream.last_ = makeRef<StreamMark>(stream.events_, stream.native_);
-    slot.closed.push_back(stream.last_);
-  } catch (const std::exception&) {
+  for (int attempt = 0; attempt < 2 && !stream.last_; ++attempt) {
+    try {
+      stream.last_ = makeRef<StreamMark>(stream.events_, stream.native_);
+      slot.closed.push_back(stream.last_);
+    } catch (const std::exception&) {
+    }
   }
 }
 
@@ -119,7 +122,7 @@ void StreamTable::mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks) {
   for (uint32_t i = 0; i < kSlots; ++i) {
     if ((bits >> i & 1) == 0) continue;
     Slot& slot = slots_[i];
-    std::erase_if(slot.closed, [](const Ref<StreamMark>& mark) { return mark->isDone(); });
+    collect(slot);
     marks.insert(marks.end(), slot.closed.begin(), slot.closed.end());
     for (const OrderedStream* stream : slot.open)
       if (stream->events_->source().isUsable()) marks.push_back(makeRef<StreamMark>(stream->events_, stream->native_));
