@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/ref.h"
+#include "device/gpu/library.h"
 #include "device/gpu/symbols.h"
 
 namespace max::gpu {
@@ -35,7 +36,7 @@ struct Symbol<int(Parameters...)> {
 
   explicit operator bool() const { return function != nullptr; }
   // The driver's answer; Context::call turns it into an error.
-  int operator()(Parameters... arguments) const { return function(arguments...); }
+  MAX_GPU_FOREIGN_CALL int operator()(Parameters... arguments) const { return function(arguments...); }
 };
 
 struct Symbols {
@@ -57,7 +58,7 @@ struct Driver : Symbols {
   std::string problem;
 
   // "CUDA_ERROR_OUT_OF_MEMORY"
-  std::string errorName(int error) const;
+  MAX_GPU_FOREIGN_CALL std::string errorName(int error) const;
 };
 
 const Driver& driverOf(Api api);

@@ -5,6 +5,14 @@
 #include <span>
 #include <string>
 
+// For functions that call into a vendor's library: our types of its handles are not the vendor's own, which calling
+// conventions do not mind, but a sanitizer does.
+#if defined(__clang__)
+#define MAX_GPU_FOREIGN_CALL __attribute__((no_sanitize("function")))
+#else
+#define MAX_GPU_FOREIGN_CALL
+#endif
+
 namespace max::gpu {
 
 // A library that was looked for once. It stays open: nothing of a driver may be unloaded.
