@@ -115,19 +115,16 @@ static const char source[] =
 static MaxStatus run_kernel(struct session* s) {
   const int32_t offset = OFFSET;
   const int32_t count = COUNT / 3;
-  MaxKernel* kernel = NULL;
+  MaxKernel* kernel = NULL; /* borrowed */
   TRY(maxModuleCompile(s->devices[0], source, "faults.cu", NULL, &s->module));
   TRY(maxModuleGetKernel(s->module, "add", &kernel));
-  const MaxStatus set = maxModuleSetConstant(s->module, "offset", &offset, sizeof offset, s->streams[0]);
+  TRY(maxModuleSetConstant(s->module, "offset", &offset, sizeof offset, s->streams[0]));
   MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
   config.grid[0] = (COUNT + 31) / 32;
   config.block[0] = 32;
   const void* arguments[] = {s->buffers[4], &count};
   const size_t sizes[] = {MAX_KERNEL_ARGUMENT_BUFFER, sizeof count};
-  const MaxStatus launched =
-      set == MAX_STATUS_OK ? maxKernelLaunch(kernel, &config, arguments, sizes, 2, s->streams[0]) : set;
-  maxKernelRelease(kernel);
-  return launched;
+  return maxKernelLaunch(kernel, &config, arguments, sizes, 2, s->streams[0]);
 }
 
 /* To the other stream of the same device, and back as a buffer. */
@@ -181,7 +178,8 @@ static void end(struct session* s) {
   for (size_t i = 0; i < COUNT_OF(s->buffers); ++i) maxBufferRelease(s->buffers[i]);
   for (int i = 0; i < 2; ++i) maxEventRelease(s->events[i]);
   /* Its work must be done, or the device lost. */
-  if (s->streams[0]) (void)(maxStreamSynchronize(s->streams[0]) == MAX_STATUS_OK);
+  if (s->streams[0] && maxStreamSynchronize(s->streams[0]) != MAX_STATUS_OK)
+    (void)(maxStreamSynchronize(s->streams[0]) == MAX_STATUS_OK);
   if (s->block) CHECK(maxHostFree(s->devices[0], s->block));
   for (int i = 0; i < 2; ++i) maxStreamRelease(s->streams[i]);
   for (int i = 0; i < 2; ++i) maxDeviceRelease(s->devices[i]);
@@ -190,8 +188,8 @@ static void end(struct session* s) {
 
 /* Objects may be given back a moment after the last release, by work that was queued. */
 static int64_t settled(int64_t (*count)(void)) {
-  for (int patience = 0; patience < 2000 && count() != 0; ++patience) {
-    struct timespec pause = {0, 1000000};
+  for (int patience = 0; patience < 40000 && count() != 0; ++patience) {
+    struct timespec pause = {0, 50000};
     nanosleep(&pause, NULL);
   }
   return count();

@@ -41,7 +41,7 @@ size_t dropObjects(Device& device) {
     if (stream->device != &device) continue;
     stream->isClosed = true;
     stream->wake.notify_one();
-    s.races.removeActor(stream->actor);
+    if (!stream->isStarted) s.races.removeActor(stream->actor);
   }
   size_t count = std::erase_if(s.streams, isHere) + std::erase_if(s.events, isHere);
   while (!device.allocated.empty()) {

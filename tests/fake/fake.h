@@ -118,6 +118,7 @@ struct Device {
   int running = 0;  // operations that streams are in the middle of, but for host functions
   std::set<int> peers;
   std::shared_ptr<Stream> legacy;
+  std::vector<std::shared_ptr<Stream>> closing;  // destroyed, but with work left
 };
 
 // All that follows is guarded by one mutex. It is never destroyed: threads may outlive the end of main.

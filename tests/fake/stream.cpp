@@ -36,12 +36,17 @@ int runOperation(const Operation& operation, int lost) {
   return result;
 }
 
+void end(const std::shared_ptr<Stream>& stream) {
+  std::erase(stream->device->closing, stream);
+  state().races.removeActor(stream->actor);
+}
+
 void work(const std::shared_ptr<Stream>& stream) {
   Lock lock(state().mutex);
   uint32_t random = settings().seed * 2654435761u + stream->actor;
   while (true) {
     stream->wake.wait(lock, [&] { return !stream->queue.empty() || stream->isClosed; });
-    if (stream->queue.empty()) return state().races.removeActor(stream->actor);
+    if (stream->queue.empty()) return end(stream);
     Operation operation = std::move(stream->queue.front());
     stream->queue.pop_front();
     for (const Position& position : operation.waits) waitFor(lock, position);
@@ -116,7 +121,10 @@ int destroyStream(Stream* stream) {
   }
   stream->isClosed = true;
   stream->wake.notify_one();
-  if (!stream->isStarted) state().races.removeActor(stream->actor);
+  if (stream->isStarted)
+    stream->device->closing.push_back(found->second);
+  else
+    state().races.removeActor(stream->actor);
   state().streams.erase(found);
   return kOk;
 }
@@ -173,7 +181,8 @@ int synchronize(Lock& lock, const std::shared_ptr<Stream>& stream) {
 }
 
 int synchronize(Lock& lock, Device& device) {
-  std::vector<std::shared_ptr<Stream>> streams = {device.legacy};
+  std::vector<std::shared_ptr<Stream>> streams = device.closing;
+  streams.push_back(device.legacy);
   for (const auto& [pointer, stream] : state().streams)
     if (stream->device == &device) streams.push_back(stream);
   for (const auto& stream : streams) static_cast<void>(synchronize(lock, stream));
