@@ -2,6 +2,7 @@
 #include "kernels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -29,7 +30,8 @@ struct Module {
   Device* device;
   max::Ref<max::CpuLibrary> library;
   std::map<std::string, std::unique_ptr<Function>> functions;
-  std::vector<uint64_t> variables;  // known to the driver as memory
+  std::vector<uint64_t> variables;                                                   // known to the driver as memory
+  std::shared_ptr<std::atomic<int>> queued = std::make_shared<std::atomic<int>>(0);  // launches that have not run
 };
 
 namespace {
@@ -120,12 +122,12 @@ bool isPossible(const Function& function, const LaunchShape& shape) {
          shape.sharedBytes <= static_cast<unsigned>(function.sharedLimit);
 }
 
-int run(const Function& function, const LaunchShape& shape, const Values& values) {
+int run(const MaxCpuKernel* kernel, const std::string& name, const LaunchShape& shape, const Values& values) {
   const KernelAccess access;
   const std::vector<void*> pointers = values.pointers();
   max::CpuLaunch launch;
-  launch.kernel = function.kernel;
-  launch.name = function.name.c_str();
+  launch.kernel = kernel;
+  launch.name = name.c_str();
   launch.arguments = pointers.data();
   std::ranges::copy(shape.grid, launch.grid);
   std::ranges::copy(shape.block, launch.block);
@@ -171,6 +173,7 @@ int unloadModule(Module* module) {
     return kInvalidHandle;
   }
   --state().modules;
+  if (*module->queued > 0 && !module->device->lost) violation("a module is unloaded while its kernels are queued");
   for (const uint64_t address : module->variables) unregisterHost(reinterpret_cast<void*>(address));
   if (module->device->lost)
     abandonedModules().push_back(module);  // a stream may be in the middle of its work
@@ -236,7 +239,7 @@ int parameter(Function* function, size_t index, size_t* offset, size_t* bytes) {
   return kOk;
 }
 
-// The module must not be unloaded before the kernel has run; then `function` is a dead pointer.
+// The code stays until the kernel has run, whatever becomes of the module.
 int launch(Function* function, const LaunchShape& shape, void* handle, void** arguments) {
   const Lock lock(state().mutex);
   const auto stream = findStream(handle);
@@ -244,8 +247,15 @@ int launch(Function* function, const LaunchShape& shape, void* handle, void** ar
     return kInvalidHandle;
   if (!isPossible(*function, shape)) return kInvalidValue;
   const Values values(*function->kernel, arguments);
-  const auto work = [function, shape, values] { return run(*function, shape, values); };
-  return enqueue(stream, work, values.accesses());
+  const auto work = [kernel = function->kernel, name = function->name, code = function->module->library,
+                     queued = function->module->queued, shape, values] {
+    const int result = run(kernel, name, shape, values);
+    --*queued;
+    return result;
+  };
+  const int result = enqueue(stream, work, values.accesses());
+  if (result == kOk) ++*function->module->queued;
+  return result;
 }
 
 }  // namespace fake
