@@ -11,6 +11,9 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1")
 set(CMAKE_C_FLAGS_SANITIZE "-O1")
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # which takes half the time without optimisation; GCC does not
+  set(CMAKE_CXX_FLAGS_SANITIZE "-O0")
+endif()
 
 find_program(MAX_CCACHE ccache)
 if(MAX_CCACHE)
@@ -24,20 +27,27 @@ find_package(Threads REQUIRED)
 add_library(max_settings INTERFACE)
 target_include_directories(max_settings INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(max_settings INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -fvisibility=hidden
-                       $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-pragmas>
+                       $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-pragmas;-Wzero-as-null-pointer-constant;-Wsuggest-override>
                        $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-fvisibility-inlines-hidden>
                        $<$<BOOL:${MAX_WARNINGS_AS_ERRORS}>:-Werror>)
 target_link_libraries(max_settings INTERFACE Threads::Threads)
+target_link_libraries(max_settings INTERFACE max_sanitizers)
+
+# For all code under sanitizers.
+add_library(max_sanitizers INTERFACE)
 if(MAX_SANITIZE)
   # One kernel target is enough to find faults, and keeps these builds short.
   target_compile_definitions(max_settings INTERFACE MAX_ONE_KERNEL_TARGET)
-  target_compile_options(max_settings INTERFACE -fsanitize=${MAX_SANITIZE} -fno-omit-frame-pointer -g1)
-  target_link_options(max_settings INTERFACE -fsanitize=${MAX_SANITIZE})
+  target_compile_options(max_sanitizers INTERFACE -fsanitize=${MAX_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(max_sanitizers INTERFACE -fsanitize=${MAX_SANITIZE})
   if(MAX_SANITIZE MATCHES "undefined")
-    target_compile_options(max_settings INTERFACE -fno-sanitize-recover=undefined)
+    target_compile_options(max_sanitizers INTERFACE -fno-sanitize-recover=undefined)
   endif()
   if(MAX_FUZZ)
-    target_compile_options(max_settings INTERFACE -fsanitize=fuzzer-no-link)
+    # Handles of drivers are plain pointers here; and C programs do not bring what looking at C++ classes asks for.
+    target_compile_options(max_sanitizers INTERFACE -fno-sanitize=function,vptr)
+    target_compile_definitions(max_sanitizers INTERFACE __SANITIZE_ADDRESS__)  # as GCC tells
+    target_link_options(max_sanitizers INTERFACE -fuse-ld=lld)
   endif()
 endif()
 
@@ -73,6 +83,13 @@ function(max_precompile_test target)
   endif()
 endfunction()
 
+# Fuzzers look for inputs that take new ways through the code. That of kernels is not counted: it would take long to compile.
+function(max_guide_fuzzers target)
+  if(MAX_FUZZ AND NOT target STREQUAL max_ops)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 # max_folder(name dependency...): a static library of all sources below the current folder.
 function(max_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
@@ -83,6 +100,7 @@ function(max_folder name)
   endif()
   add_library(max_${name} STATIC ${sources})
   target_link_libraries(max_${name} PUBLIC max_settings)
+  max_guide_fuzzers(max_${name})
   max_precompile(max_${name})
   foreach(dependency ${ARGN})
     target_link_libraries(max_${name} PUBLIC max_${dependency})
@@ -93,7 +111,4 @@ endfunction()
 add_library(max_cli_settings INTERFACE)
 target_compile_options(max_cli_settings INTERFACE -Wall -Wextra -Wshadow
                        $<$<BOOL:${MAX_WARNINGS_AS_ERRORS}>:-Werror>)
-if(MAX_SANITIZE)
-  target_compile_options(max_cli_settings INTERFACE -fsanitize=${MAX_SANITIZE} -fno-omit-frame-pointer -g1)
-  target_link_options(max_cli_settings INTERFACE -fsanitize=${MAX_SANITIZE})
-endif()
+target_link_libraries(max_cli_settings INTERFACE max_sanitizers)

@@ -23,7 +23,7 @@ int kernelLanes() {
   return lanes;
 }
 
-// Memory of launches that wait in a queue, used again and again. Whoever finds it busy asks the heap.
+// Memory of launches that wait in a queue, used again and again. Whoever finds it busy for long asks the heap.
 class BlockPool {
  public:
   static constexpr size_t kBlock = 768;
@@ -35,7 +35,7 @@ class BlockPool {
   }
 
   void* take() {
-    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && first_) {
+    if (const std::unique_lock lock = lockSoon(); lock && first_) {
       --count_;
       return std::exchange(first_, first_->next);
     }
@@ -43,7 +43,7 @@ class BlockPool {
   }
 
   void giveBack(void* memory) noexcept {
-    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && count_ < kMost) {
+    if (const std::unique_lock lock = lockSoon(); lock && count_ < kMost) {
       ++count_;
       first_ = new (memory) Free{first_};
       return;
@@ -55,6 +55,14 @@ class BlockPool {
   struct Free {
     Free* next;
   };
+
+  // Whoever holds the lock needs nanoseconds, unless it sleeps, or was left in the parent of a forked child.
+  std::unique_lock<std::mutex> lockSoon() {
+    constexpr int kTries = 200;
+    std::unique_lock lock(mutex_, std::defer_lock);
+    for (int i = 0; i < kTries && !lock.try_lock(); ++i) continue;
+    return lock;
+  }
 
   std::mutex mutex_;
   Free* first_ = nullptr;

@@ -13,7 +13,11 @@
 namespace max {
 namespace {
 
-constexpr int kRounds = 300;  // per operator
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kRounds = 100;  // per operator
+#else
+constexpr int kRounds = 300;
+#endif
 
 constexpr int64_t kNumbers[] = {0,  1,  2,  3,   4,         7,         64,        -1,        -2,
                                 -5, 16, 17, 100, INT32_MAX, INT64_MAX, INT64_MIN, 1LL << 40, -(1LL << 40),

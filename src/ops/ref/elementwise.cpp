@@ -140,10 +140,25 @@ void thresholdedRelu(const Call& call) {
   const double alpha = call.number("alpha", 1);
   mapFloat(call, [=](double x) { return x > alpha ? x : 0; });
 }
+
+// Integers take the nearest number that they have, and 0 for what is none.
+template <class D>
+D numberIn(double value) {
+  if constexpr (std::is_floating_point_v<D>) return value;
+  if (value != value) return 0;
+  if (value <= static_cast<double>(std::numeric_limits<D>::min())) return std::numeric_limits<D>::min();
+  if (value >= static_cast<double>(std::numeric_limits<D>::max())) return std::numeric_limits<D>::max();
+  return static_cast<D>(value);
+}
+
 void shrink(const Call& call) {
   const double bias = call.number("bias", 0), lambda = call.number("lambd", 0.5f);
-  map(call, [=](auto x) { return x < -lambda ? x + bias : x > lambda ? x - bias : 0; });
+  map(call, [=]<class D>(D number) {
+    const auto x = static_cast<double>(number);
+    return numberIn<D>(x < -lambda ? x + bias : x > lambda ? x - bias : 0);
+  });
 }
+
 void swish(const Call& call) {
   const double alpha = call.number("alpha", 1);
   mapFloat(call, [=](double x) { return x / (1 + std::exp(-alpha * x)); });
