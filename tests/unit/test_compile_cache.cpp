@@ -320,7 +320,7 @@ std::chrono::nanoseconds bestOf(int rounds, F&& f) {
   return best;
 }
 
-// A hit costs little more than hashing its bytes, which is how damage shows.
+// The scale is what hashing as many bytes costs.
 TEST_F(Cache, AWarmHitCostsLittle) {
   constexpr int kRounds = 50;
   constexpr size_t kBytes = 200000;

@@ -535,7 +535,13 @@ TEST(GpuAllocator, FailuresOfTheDriver) {
   EXPECT_GT(failures, calls / 2);
 }
 
-TEST(GpuAllocator, TenThousandRandomAllocations) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kAllocations = 2000;
+#else
+constexpr int kAllocations = 10000;
+#endif
+
+TEST(GpuAllocator, RandomAllocations) {
   constexpr uint64_t kLimit = uint64_t{256} << 20;
   Fixture f(kLimit);
   std::mt19937 random(42);
@@ -566,7 +572,7 @@ TEST(GpuAllocator, TenThousandRandomAllocations) {
       EXPECT_LE(static_cast<double>(f.reserved()) / static_cast<double>(used), 1.2);
     }
   };
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < kAllocations; ++i) {
     const size_t bytes = (size_t{1} << (random() % 24)) + random() % 5000;
     const size_t number = random() % f.streams.size();
     try {
