@@ -127,6 +127,7 @@ run_all_tests() {
   wait
   build_and_run release -DMAX_BUILD_TESTS=ON
   run_checks
+  [[ "${1:-}" != --tidy ]] || check_tidy
   build_and_run asan
   build_and_run tsan
   python3 tools/summarize.py "$REPORTS"
@@ -136,7 +137,6 @@ run_checks() {
   check includes python3 tools/check_includes.py
   check style python3 tools/check_style.py
   check format bash -c 'source tools/dev_functions.sh; source_files | xargs -0 clang-format --dry-run -Werror'
-  check tidy bash -c 'source tools/dev_functions.sh; run_tidy'
   check library-size python3 tools/check_library.py build/lib/libmax.so
   check docs bash -c 'source tools/dev_functions.sh; build_docs'
   python3 tools/count_lines.py | tee "$REPORTS/lines.txt"
@@ -148,6 +148,7 @@ run_lint() {
   : >"$REPORTS/checks.txt"
   [[ -f build/CMakeCache.txt ]] || configure release
   run_checks
+  check_tidy
   ! grep -q '^failed' "$REPORTS/checks.txt"
 }
 
@@ -156,6 +157,10 @@ run_tidy() {
   cmake -S . -B build/tidy -G Ninja -DMAX_BUILD_TESTS=OFF -DMAX_KERNEL_TARGET=avx2
   git ls-files -z 'src/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build/tidy \
     --extra-arg=-Wno-unknown-pragmas
+}
+
+check_tidy() {
+  check tidy bash -c 'source tools/dev_functions.sh; run_tidy'
 }
 
 build_docs() {

@@ -131,12 +131,16 @@ Workers& workers() {
 }
 
 // Calls that a lost device has kept; it might still make them.
+struct KeptCalls {
+  std::mutex mutex;
+  std::vector<Ref<HostCall>> calls;
+};
+
 void keepForever(Ref<HostCall> call) noexcept {
-  static std::mutex& mutex = *new std::mutex;
-  static std::vector<Ref<HostCall>>& kept = *new std::vector<Ref<HostCall>>;
-  const std::lock_guard lock(mutex);
   try {
-    kept.push_back(call);
+    static KeptCalls& kept = *new KeptCalls;
+    const std::lock_guard lock(kept.mutex);
+    kept.calls.push_back(call);
   } catch (const std::bad_alloc&) {
     static_cast<void>(call.detach());
   }

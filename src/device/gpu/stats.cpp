@@ -54,6 +54,7 @@ class Nvml {
  private:
   static constexpr const char* kNames[] = {"libnvidia-ml.so.1", "libnvidia-ml.so"};
   Library library_;
+// NOLINTNEXTLINE(bugprone-macro-parentheses): parameters of a function
 #define MAX_NVML_MEMBER(member, name, parameters) int(*member##_) parameters = nullptr;
   MAX_NVML_SYMBOLS(MAX_NVML_MEMBER)
 #undef MAX_NVML_MEMBER
@@ -113,6 +114,7 @@ class RocmSmi {
   }
 
   Library library_;
+// NOLINTNEXTLINE(bugprone-macro-parentheses): parameters of a function
 #define MAX_ROCM_SMI_MEMBER(member, name, parameters) int(*member##_) parameters = nullptr;
   MAX_ROCM_SMI_SYMBOLS(MAX_ROCM_SMI_MEMBER)
 #undef MAX_ROCM_SMI_MEMBER
