@@ -58,7 +58,7 @@ class BlockPool {
 
   // Whoever holds the lock needs nanoseconds, unless it sleeps, or was left in the parent of a forked child.
   std::unique_lock<std::mutex> lockSoon() {
-    constexpr int kTries = 200;
+    constexpr int kTries = 3;
     std::unique_lock lock(mutex_, std::defer_lock);
     for (int i = 0; i < kTries && !lock.try_lock(); ++i) continue;
     return lock;

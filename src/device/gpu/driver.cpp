@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/driver.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "base/fork.h"
@@ -101,12 +104,24 @@ std::string start(Driver& driver, const Library& library) {
   return "";
 }
 
+// AMD's library takes tens of milliseconds to open, and can do nothing without the kernel's part of the driver.
+bool hasKernelDriver(const ApiRow& row, Api api) {
+  if (api != Api::Hip || secure_getenv(row.variable)) return true;
+  return access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
+
+std::string openAndStart(Driver& driver) {
+  const ApiRow& row = rowOf(driver.api);
+  if (!hasKernelDriver(row, driver.api))
+    return concat("its kernel driver is not there (neither /dev/kfd nor /dev/dxg); ", row.libraries[0],
+                  " was not opened; ", row.variable, " can name another library");
+  return start(driver, Library(row.variable, row.libraries));
+}
+
 Driver* loadDriver(Api api) {
-  const ApiRow& row = rowOf(api);
-  const Library library(row.variable, row.libraries);
   auto* driver = new Driver;  // never destroyed: threads may use it while the process exits
   driver->api = api;
-  driver->problem = start(*driver, library);
+  driver->problem = openAndStart(*driver);
   if (driver->deviceCount > 0) driverGeneration.store(thisGeneration(), std::memory_order_release);
   return driver;
 }
