@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/stream.h"
 
+#include <new>
+
 #include "device/device.h"
+
+std::optional<max::Error> max::failureOf(StreamTask& task, MaxStatus earlier) noexcept {
+  try {
+    task.run(earlier);
+    return std::nullopt;
+  } catch (Error& thrown) {
+    return std::move(thrown);
+  } catch (const std::bad_alloc&) {
+    return Error(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory");  // fits without an allocation
+  } catch (...) {
+    return Error(MAX_STATUS_INTERNAL, "Unknown error");
+  }
+}
 
 MaxStream::MaxStream(MaxDevice& device, bool isDefault, bool runsInline)
     : device_(device), counted_(this), runsInline_(runsInline) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -26,6 +27,9 @@ class StreamTask {
 
   std::unique_ptr<StreamTask> next;  // used by the stream that holds the task
 };
+
+// Runs a task on a stream's thread, where nobody takes what it throws.
+std::optional<Error> failureOf(StreamTask& task, MaxStatus earlier) noexcept;
 
 template <class Function>
 class FunctionTask final : public StreamTask {

@@ -1,51 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls with shapes that were seen before allocate nothing: this program counts what malloc is asked for. */
-#include <errno.h>
-#include <stdatomic.h>
-
+#include "count_allocations.h"
 #include "models.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CAN_COUNT 0
-#else
-#define CAN_COUNT 1
-#endif
-
-static atomic_long allocations;
-
-#if CAN_COUNT
-/* glibc's own functions under the names that malloc's replacements may use. */
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t count, size_t size);
-extern void* __libc_realloc(void* pointer, size_t size);
-extern void* __libc_memalign(size_t alignment, size_t size);
-
-void* malloc(size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_malloc(size);
-}
-
-void* calloc(size_t count, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_calloc(count, size);
-}
-
-void* realloc(void* pointer, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_realloc(pointer, size);
-}
-
-void* aligned_alloc(size_t alignment, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_memalign(alignment, size);
-}
-
-int posix_memalign(void** out, size_t alignment, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  *out = __libc_memalign(alignment, size);
-  return *out ? 0 : ENOMEM;
-}
-#endif
 
 /* The model is released. */
 static void expect_none(MaxModel* model, const char* name, int32_t input_count, MaxBuffer* const* inputs) {

@@ -3,38 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "extension_operators.h"
-#include "models.h"
-
-static MaxStatus add_rows(const MaxSession* session, const char* name, const MaxOperator* const* operators,
-                          int32_t count) {
-  MaxExtensionTable table = MAX_EXTENSION_TABLE_INIT;
-  table.abiVersion = MAX_EXTENSION_ABI_VERSION;
-  table.operatorCount = count;
-  table.operators = operators;
-  return maxSessionAddExtension(session, name, &table);
-}
-
-static MaxSession* session;
-static MaxGraph* graph;
-
-static int set_up(void** state) {
-  const MaxOperator* operators[COUNT_OF(operators_of_tests)];
-  (void)state;
-  for (size_t i = 0; i < COUNT_OF(operators_of_tests); ++i) operators[i] = &operators_of_tests[i];
-  session = new_session(0);
-  graph = new_graph("test");
-  CHECK(add_rows(session, "tests", operators, COUNT_OF(operators_of_tests)));
-  executions = 0;
-  return 0;
-}
-
-static int tear_down(void** state) {
-  maxGraphRelease(graph);
-  maxSessionRelease(session);
-  if (states != 0) print_error("%d states are still there\n", states);
-  return check_no_leaks(state) || states != 0 ? -1 : 0;
-}
+#include "extension_fixture.h"
 
 static MaxGraphValue* vector_input(const char* name) {
   return add_input(graph, name, MAX_DTYPE_FLOAT32, 1, (const int64_t[]){-1});
@@ -54,14 +23,6 @@ static MaxGraphValue* add(const char* op, MaxGraphValue* a, MaxGraphValue* b) {
   MaxGraphValue *inputs[] = {a, b}, *output = NULL;
   CHECK(try_node(op, inputs, b ? 2 : 1, NULL, NULL, &output));
   return output;
-}
-
-/* A model of the graph with this output. */
-static MaxModel* model_of(MaxGraphValue* output) {
-  MaxModel* model = NULL;
-  CHECK(maxGraphAddOutput(graph, output, "y"));
-  CHECK(maxModelCompile(session, graph, NULL, &model));
-  return model;
 }
 
 static void test_a_model_runs_operators_of_the_program(void** state) {

@@ -3,44 +3,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "extension_operators.h"
-#include "models.h"
-
-static MaxSession* session;
-static MaxGraph* graph;
-
-static int set_up(void** state) {
-  const MaxOperator* operators[COUNT_OF(operators_of_tests)];
-  MaxExtensionTable table = MAX_EXTENSION_TABLE_INIT;
-  (void)state;
-  for (size_t i = 0; i < COUNT_OF(operators_of_tests); ++i) operators[i] = &operators_of_tests[i];
-  table.abiVersion = MAX_EXTENSION_ABI_VERSION;
-  table.operatorCount = COUNT_OF(operators_of_tests);
-  table.operators = operators;
-  session = new_session(0);
-  graph = new_graph("test");
-  CHECK(maxSessionAddExtension(session, "tests", &table));
-  return 0;
-}
-
-static int tear_down(void** state) {
-  maxGraphRelease(graph);
-  maxSessionRelease(session);
-  if (states != 0) print_error("%d states are still there\n", states);
-  return check_no_leaks(state) || states != 0 ? -1 : 0;
-}
+#include "extension_fixture.h"
 
 static MaxGraphValue* add_to(MaxGraph* where, const char* op, MaxGraphValue* a, MaxGraphValue* b) {
   MaxGraphValue *inputs[] = {a, b}, *output = NULL;
   CHECK(maxGraphAddNode(where, "test", op, "it", inputs, b ? 2 : 1, NULL, &output, 1));
   return output;
-}
-
-static MaxModel* model_of(MaxGraphValue* output) {
-  MaxModel* model = NULL;
-  CHECK(maxGraphAddOutput(graph, output, "y"));
-  CHECK(maxModelCompile(session, graph, NULL, &model));
-  return model;
 }
 
 /* A Loop of so many trips as the first input says: state = Sum(state, step). */

@@ -3,6 +3,8 @@
 #ifndef MAX_TESTS_CONFORMANCE_H
 #define MAX_TESTS_CONFORMANCE_H
 
+#include <stdbool.h>
+
 #include "../capi/check.h"
 
 extern const char* device_api;
@@ -69,6 +71,27 @@ static inline MaxBuffer* clone_on(const MaxBuffer* buffer, MaxDevice* device, Ma
   MaxBuffer* copy = NULL;
   CHECK(maxBufferClone(buffer, device, &options, &copy));
   return copy;
+}
+
+/* Random numbers below a limit, the same for equal seeds. */
+static inline uint32_t random_below(uint32_t* state, uint32_t limit) {
+  *state = *state * 1664525u + 1013904223u;
+  return (*state >> 8) % limit;
+}
+
+/* Later work on `stream` comes after what `before` has been given. */
+static inline void order_after(MaxStream* stream, MaxStream* before, bool by_event) {
+  if (!by_event) {
+    CHECK(maxStreamWaitForStream(stream, before));
+    return;
+  }
+  MaxDevice* device = NULL;
+  MaxEvent* event = NULL;
+  CHECK(maxStreamGetDevice(before, &device));
+  CHECK(maxEventCreate(device, NULL, &event));
+  CHECK(maxStreamRecordEvent(before, event));
+  CHECK(maxStreamWaitForEvent(stream, event));
+  maxEventRelease(event);
 }
 
 /* The tests of each file, for the table of main. */

@@ -14,25 +14,13 @@ struct program {
   int last_user[BUFFERS]; /* stream that used the buffer last */
 };
 
-static uint32_t next(struct program* p, uint32_t limit) {
-  p->random = p->random * 1664525u + 1013904223u;
-  return (p->random >> 8) % limit;
-}
+static uint32_t next(struct program* p, uint32_t limit) { return random_below(&p->random, limit); }
 
 /* The program must be free of races: a stream waits for the one that used the buffer before it. */
 static void hand_over(struct program* p, uint32_t buffer, int stream) {
   const int before = p->last_user[buffer];
   p->last_user[buffer] = stream;
-  if (before == stream) return;
-  if (next(p, 2) == 0) {
-    CHECK(maxStreamWaitForStream(p->streams[stream], p->streams[before]));
-    return;
-  }
-  MaxEvent* event = NULL;
-  CHECK(maxEventCreate(p->devices[before % DEVICES], NULL, &event));
-  CHECK(maxStreamRecordEvent(p->streams[before], event));
-  CHECK(maxStreamWaitForEvent(p->streams[stream], event));
-  maxEventRelease(event);
+  if (before != stream) order_after(p->streams[stream], p->streams[before], next(p, 2) != 0);
 }
 
 static void copy_step(struct program* p, int stream) {

@@ -2,57 +2,14 @@
 /* Launches cost little more than the driver's own and allocate nothing. The argument names the API; for accelerators
    the fake driver's launches do nothing (FAKE_GPU_EMPTY_LAUNCH), so that what is left is ours. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <stdatomic.h>
 #include <time.h>
 
+#include "../capi/count_allocations.h"
 #include "kernels.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CAN_MEASURE 0
-#else
-#define CAN_MEASURE 1
-#endif
 
 enum { LAUNCHES = 1000, ROUNDS = 20, MOST_NANOSECONDS = 500 };
 
 const char* device_api = "cpu";
-
-static atomic_long allocations;
-
-#if CAN_MEASURE
-/* glibc's own functions under the names that malloc's replacements may use. */
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t count, size_t size);
-extern void* __libc_realloc(void* pointer, size_t size);
-extern void* __libc_memalign(size_t alignment, size_t size);
-
-void* malloc(size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_malloc(size);
-}
-
-void* calloc(size_t count, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_calloc(count, size);
-}
-
-void* realloc(void* pointer, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_realloc(pointer, size);
-}
-
-void* aligned_alloc(size_t alignment, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  return __libc_memalign(alignment, size);
-}
-
-int posix_memalign(void** out, size_t alignment, size_t size) {
-  atomic_fetch_add(&allocations, 1);
-  *out = __libc_memalign(alignment, size);
-  return *out ? 0 : ENOMEM;
-}
-#endif
 
 static const char source[] =
     "extern \"C\" __global__ void eight(float* a, float* b, float* c, float* d, int e, int f, float g, double h) {}\n";
@@ -118,13 +75,13 @@ static void test_launches_allocate_nothing(void** state) {
   CHECK(maxStreamSynchronize(l.stream));
   const long made = atomic_load(&allocations) - before;
   tear_down(&l);
-  if (CAN_MEASURE && made != 0) fail_msg("%ld allocations in %d launches", made, LAUNCHES);
+  if (CAN_COUNT && made != 0) fail_msg("%ld allocations in %d launches", made, LAUNCHES);
 }
 
 /* The best of some rounds, so that other programs do not count. */
 static void test_launches_cost_little(void** state) {
   (void)state;
-  if (!CAN_MEASURE) skip();
+  if (!CAN_COUNT) skip();
   struct launch l;
   set_up(&l);
   double best = 1e12;

@@ -218,16 +218,7 @@ MaxStatus HostQueue::earlierFailure(MaxStatus loss) const {
 void HostQueue::perform(StreamTask& task, MaxStatus loss) {
   const MaxStatus earlier = earlierFailure(loss);
   if (earlier != MAX_STATUS_OK && !task.runsAfterFailure()) return;
-  std::optional<Error> error;
-  try {
-    task.run(earlier);
-  } catch (Error& thrown) {
-    error.emplace(std::move(thrown));
-  } catch (const std::bad_alloc&) {
-    error.emplace(MAX_STATUS_RESOURCE_EXHAUSTED, "Out of memory");  // fits without an allocation
-  } catch (...) {
-    error.emplace(MAX_STATUS_INTERNAL, "Unknown error");
-  }
+  std::optional<Error> error = failureOf(task, earlier);
   const std::lock_guard lock(mutex_);
   if (error && !failure_) failure_ = std::move(error);
 }
