@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting on a word of memory. std::atomic::wait yields the processor first, which costs milliseconds on a busy
-// machine.
+// Waiting on a word of memory, asleep or awake. std::atomic::wait yields the processor first, which costs milliseconds
+// on a busy machine.
 #pragma once
 
 #include <linux/futex.h>
@@ -11,6 +11,10 @@
 #include <climits>
 #include <cstdint>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace max {
 
 // Sleeps while the word has this value; may return early.
@@ -18,8 +22,17 @@ inline void futexWait(const std::atomic<uint32_t>& word, uint32_t value) noexcep
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
 
-inline void futexWakeAll(const std::atomic<uint32_t>& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+inline void futexWake(const std::atomic<uint32_t>& word, int count) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+inline void futexWakeAll(const std::atomic<uint32_t>& word) noexcept { futexWake(word, INT_MAX); }
+
+// Between two looks at memory that another thread will write: leaves the core to its sibling.
+inline void pauseCpu() noexcept {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
 }
 
 }  // namespace max

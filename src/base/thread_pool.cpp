@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_pool.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +12,8 @@
 #include <exception>
 #include <new>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "base/active_call.h"
+#include "base/futex.h"
 
 namespace max {
 
@@ -27,20 +22,6 @@ namespace {
 constexpr int kSlots = 64;  // loops that may run at the same time with help; more run in their caller alone
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr size_t kStackBytes = 1 << 20;
-
-inline void pauseCpu() {
-#if defined(__x86_64__)
-  _mm_pause();
-#endif
-}
-
-void futexWait(std::atomic<uint32_t>& word, uint32_t expected) {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
-}
-
-void futexWake(std::atomic<uint32_t>& word, int count) {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
-}
 
 // Spins until done() or until the spin time is over. Returns done().
 template <class Done>

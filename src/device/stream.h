@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/ref.h"
 #include "device/memory.h"
+#include "device/task_memory.h"
 #include "max/stream.h"
 
 struct MaxDevice;
@@ -24,6 +25,9 @@ class StreamTask {
   // that say so are run. What run throws becomes the stream's failure.
   virtual void run(MaxStatus earlier) = 0;
   virtual bool runsAfterFailure() const { return false; }
+
+  static void* operator new(size_t bytes) { return takeTaskMemory(bytes); }
+  static void operator delete(void* task) { giveBackTaskMemory(task); }
 
   std::unique_ptr<StreamTask> next;  // used by the stream that holds the task
 };

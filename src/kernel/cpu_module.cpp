@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <new>
 
 #include "base/thread_pool.h"
@@ -23,52 +22,6 @@ int kernelLanes() {
   return lanes;
 }
 
-// Memory of launches that wait in a queue, used again and again. Whoever finds it busy for long asks the heap.
-class BlockPool {
- public:
-  static constexpr size_t kBlock = 768;
-  static constexpr size_t kMost = 4096;
-
-  static BlockPool& instance() {
-    static BlockPool& pool = *new BlockPool;
-    return pool;
-  }
-
-  void* take() {
-    if (const std::unique_lock lock = lockSoon(); lock && first_) {
-      --count_;
-      return std::exchange(first_, first_->next);
-    }
-    return ::operator new(kBlock);
-  }
-
-  void giveBack(void* memory) noexcept {
-    if (const std::unique_lock lock = lockSoon(); lock && count_ < kMost) {
-      ++count_;
-      first_ = new (memory) Free{first_};
-      return;
-    }
-    ::operator delete(memory);
-  }
-
- private:
-  struct Free {
-    Free* next;
-  };
-
-  // Whoever holds the lock needs nanoseconds, unless it sleeps, or was left in the parent of a forked child.
-  std::unique_lock<std::mutex> lockSoon() {
-    constexpr int kTries = 3;
-    std::unique_lock lock(mutex_, std::defer_lock);
-    for (int i = 0; i < kTries && !lock.try_lock(); ++i) continue;
-    return lock;
-  }
-
-  std::mutex mutex_;
-  Free* first_ = nullptr;
-  size_t count_ = 0;
-};
-
 size_t rounded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // A launch in a queue. The addresses of the arguments, the memory they keep and their values follow the object.
@@ -76,29 +29,19 @@ class LaunchTask final : public StreamTask {
  public:
   static std::unique_ptr<StreamTask> make(Ref<MaxModule> module, const CpuLaunch& launch,
                                           const LaunchArguments& arguments) {
-    const size_t bytes = sizeOf(arguments);
-    void* memory = bytes <= BlockPool::kBlock ? BlockPool::instance().take() : ::operator new(bytes);
-    return std::unique_ptr<StreamTask>(::new (memory) LaunchTask(std::move(module), launch, arguments, bytes));
+    void* memory = takeTaskMemory(sizeOf(arguments));
+    return std::unique_ptr<StreamTask>(::new (memory) LaunchTask(std::move(module), launch, arguments));
   }
 
   ~LaunchTask() override {
     for (int32_t i = 0; i < keptCount_; ++i) kept()[i]->release();
   }
 
-  void operator delete(LaunchTask* task, std::destroying_delete_t) {
-    const bool isPooled = task->bytes_ <= BlockPool::kBlock;
-    task->~LaunchTask();
-    if (isPooled)
-      BlockPool::instance().giveBack(task);
-    else
-      ::operator delete(static_cast<void*>(task));
-  }
-
   void run(MaxStatus) override { runOnCpu(launch_, kernelLanes()); }
 
  private:
-  LaunchTask(Ref<MaxModule> module, const CpuLaunch& launch, const LaunchArguments& arguments, size_t bytes)
-      : module_(std::move(module)), launch_(launch), bytes_(bytes), keptCount_(arguments.bufferCount) {
+  LaunchTask(Ref<MaxModule> module, const CpuLaunch& launch, const LaunchArguments& arguments)
+      : module_(std::move(module)), launch_(launch), keptCount_(arguments.bufferCount) {
     void** addresses = reinterpret_cast<void**>(this + 1);
     kept_ = reinterpret_cast<Storage**>(addresses + arguments.count);
     for (int32_t i = 0; i < keptCount_; ++i) {
@@ -126,7 +69,6 @@ class LaunchTask final : public StreamTask {
 
   Ref<MaxModule> module_;
   CpuLaunch launch_;
-  size_t bytes_;
   int32_t keptCount_;
   Storage** kept_ = nullptr;
 };

@@ -9,6 +9,7 @@
 
 #include "base/active_call.h"
 #include "base/fork.h"
+#include "base/futex.h"
 #include "device/cpu/cpu_device.h"
 #include "device/cpu/cpu_stream.h"
 
@@ -22,6 +23,8 @@ thread_local const CpuQueue* currentQueue = nullptr;
 constexpr auto kInterruptPeriod = std::chrono::milliseconds(5);
 // Waking a sleeping worker costs whoever enqueues some microseconds.
 constexpr auto kSpinTime = std::chrono::microseconds(20);
+// Each look at the count takes it out of the cache of whoever enqueues.
+constexpr int kPauses = 8;
 
 class Waiting {
  public:
@@ -161,8 +164,8 @@ std::unique_ptr<StreamTask> CpuQueue::takeAll() {
   const auto hasWork = [&] { return pushed_.load(std::memory_order_acquire) != taken || closed_; };
   if (!hasWork()) {
     const auto end = std::chrono::steady_clock::now() + kSpinTime;
-    while (!hasWork() && std::chrono::steady_clock::now() < end) {
-    }
+    while (!hasWork() && std::chrono::steady_clock::now() < end)
+      for (int i = 0; i < kPauses; ++i) pauseCpu();
   }
   std::unique_lock lock(mutex_);
   sleeping_ = true;
