@@ -140,13 +140,13 @@ typedef struct MaxLaunchConfig {
   size_t sharedBytes;
   /** Start of memory whose caching is set for this launch; NULL = none. */
   void* accessBase;
-  /** Bytes of that memory. */
+  /** Bytes of that memory; more than the device can set are left as they are. */
   size_t accessBytes;
   /** Part of the accesses, 0 to 1, that hitProperty holds for; missProperty holds for the others. */
   float hitRatio;
   /** Treatment of that part. */
   MaxAccessProperty hitProperty;
-  /** Treatment of the rest. */
+  /** Treatment of the rest; not MAX_ACCESS_PROPERTY_PERSISTING. */
   MaxAccessProperty missProperty;
   /** A hint: kernels of higher priority go first; 0 = as the stream's. */
   int32_t priority;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace max {
 
@@ -10,7 +11,11 @@ namespace {
 
 // CUdevice_attribute numbers that MaxDeviceAttribute does not have.
 constexpr int kMostSharedOptIn = 97;
+constexpr int kMostAccessBytes = 109;
 constexpr int kClusterLaunch = 120;
+
+// The oldest chips that start a kernel before the one before it has ended.
+constexpr int64_t kProgrammaticCapability = 9;
 
 // What can be set, and between which values; -1 = up to what the device has.
 struct SettableRow {
@@ -39,6 +44,16 @@ LaunchLimits limitsOf(const MaxDevice& device, int64_t threads) {
   return limits;
 }
 
+// A driver that is older than the attribute does not know its number.
+int64_t deviceNumber(const gpu::Context& context, int number, int64_t ifUnknown) {
+  const auto& get = context.driver().deviceGetAttribute;
+  int value = 0;
+  const int error = context.query(get, &value, number, context.device());
+  if (error == gpu::kInvalidValue) return ifUnknown;
+  if (error != gpu::kSuccess) context.fail(get.name, error);
+  return value;
+}
+
 bool hasCluster(const MaxLaunchConfig& config) { return config.cluster[0] > 0; }
 
 unsigned dimension(int32_t value) { return static_cast<unsigned>(value); }
@@ -46,18 +61,19 @@ unsigned dimension(int32_t value) { return static_cast<unsigned>(value); }
 // Attributes that a launch asks for.
 class AttributeList {
  public:
-  // `priority` is the driver's.
-  AttributeList(const MaxLaunchConfig& config, int priority) {
+  // `priority` is the driver's. Hints that the chip would refuse are left out.
+  AttributeList(const MaxLaunchConfig& config, int priority, const LaunchHints& hints) {
     if (hasCluster(config))
       add(gpu::kLaunchClusterDimension).clusterDimension = {dimension(config.cluster[0]), dimension(config.cluster[1]),
                                                             dimension(config.cluster[2])};
     if (config.cooperative) add(gpu::kLaunchCooperative).cooperative = 1;
-    if (config.programmaticSerialization)
+    if (config.programmaticSerialization && hints.isProgrammatic)
       add(gpu::kLaunchProgrammaticStreamSerialization).programmaticStreamSerialization = 1;
     if (config.priority != 0) add(gpu::kLaunchPriority).priority = priority;
-    if (config.accessBase)
-      add(gpu::kLaunchAccessPolicyWindow).accessPolicyWindow = {config.accessBase, config.accessBytes, config.hitRatio,
-                                                                config.hitProperty, config.missProperty};
+    if (config.accessBase && hints.accessBytes > 0)
+      add(gpu::kLaunchAccessPolicyWindow).accessPolicyWindow = {
+          config.accessBase, std::min(config.accessBytes, hints.accessBytes), config.hitRatio, config.hitProperty,
+          config.missProperty};
   }
   gpu::LaunchAttribute* data() { return attributes_; }
   unsigned count() const { return count_; }
@@ -87,11 +103,10 @@ GpuKernel::GpuKernel(GpuModule& module, gpu::GpuDevice& device, std::string name
   if (auto sizes = module.parameterSizes(this->name(), function)) setParameters(std::move(*sizes));
   sharedLimit_ = driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE);
   mostShared_ = std::max(sharedLimit_.load(), largestSharedSize());
-  int clusters = 0;
-  hasClusters_ = context_.api() == gpu::Api::Cuda && context_.driver().cudaLaunchEx &&
-                 context_.query(context_.driver().deviceGetAttribute, &clusters, kClusterLaunch, context_.device()) ==
-                     gpu::kSuccess &&
-                 clusters != 0;
+  if (context_.api() != gpu::Api::Cuda) return;
+  hasClusters_ = context_.driver().cudaLaunchEx && deviceNumber(context_, kClusterLaunch, 0) != 0;
+  hints_.isProgrammatic = device.attribute(MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= kProgrammaticCapability;
+  hints_.accessBytes = static_cast<size_t>(deviceNumber(context_, kMostAccessBytes, 0));
 }
 
 // Drivers give smaller numbers to what goes first, and refuse those outside of their range.
@@ -116,11 +131,8 @@ int GpuKernel::driverAttribute(int attribute) const {
 
 // What a block can have on this device, less what the kernel declares.
 int64_t GpuKernel::largestSharedSize() const {
-  int most = 0;
-  const bool known =
-      context_.api() == gpu::Api::Cuda &&
-      context_.query(context_.driver().deviceGetAttribute, &most, kMostSharedOptIn, context_.device()) == gpu::kSuccess;
-  const int64_t total = known ? most : gpuModule_.device().attribute(MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  const int64_t usual = gpuModule_.device().attribute(MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  const int64_t total = context_.api() == gpu::Api::Cuda ? deviceNumber(context_, kMostSharedOptIn, usual) : usual;
   return total - driverAttribute(MAX_KERNEL_ATTRIBUTE_SHARED_SIZE);
 }
 
@@ -146,6 +158,7 @@ void GpuKernel::setAttribute(MaxKernelAttribute attribute, int64_t value) {
 void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) {
   auto& gpuStream = static_cast<gpu::GpuStream&>(stream);
   gpuStream.check();
+  if (context_.api() == gpu::Api::Hip) checkThreads(config);
   void** values = const_cast<void**>(arguments.values);
   if (wantsAttributes(config)) [[unlikely]]
     launchExtended(config, values, gpuStream.native());
@@ -153,6 +166,17 @@ void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& ar
     launch(config, values, gpuStream.native());
   gpuModule_.noteUse(gpuStream.ordered());
   for (int32_t i = 0; i < arguments.bufferCount; ++i) gpuStream.noteUse(arguments.buffers[i]->memory());
+}
+
+// HIP counts the threads of all blocks in 32 bits.
+void GpuKernel::checkThreads(const MaxLaunchConfig& config) const {
+  for (int i = 0; i < 3; ++i) {
+    const int64_t threads = int64_t{config.grid[i]} * config.block[i];
+    if (threads > std::numeric_limits<uint32_t>::max()) [[unlikely]]
+      invalidArgument("Kernel '", name(), "' is launched with ", config.grid[i], " blocks of ", config.block[i],
+                      " threads in dimension ", i, ", ", threads, " threads; ", context_.displayName(),
+                      " has at most 4294967295");
+  }
 }
 
 void GpuKernel::launch(const MaxLaunchConfig& config, void** arguments, void* stream) const {
@@ -173,7 +197,7 @@ void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, 
   requireClusters(config);
   const gpu::Driver& driver = context_.driver();
   if (driver.cudaLaunchEx) {
-    AttributeList attributes(config, driverPriority(config.priority));
+    AttributeList attributes(config, driverPriority(config.priority), hints_);
     const gpu::LaunchConfig launchConfig = {dimension(config.grid[0]),
                                             dimension(config.grid[1]),
                                             dimension(config.grid[2]),

@@ -9,6 +9,12 @@
 
 namespace max {
 
+// What a chip makes of hints.
+struct LaunchHints {
+  bool isProgrammatic = false;
+  size_t accessBytes = 0;  // most that an access policy can be set for
+};
+
 class GpuKernel final : public MaxKernel {
  public:
   GpuKernel(GpuModule& module, gpu::GpuDevice& device, std::string name, void* function);
@@ -26,6 +32,7 @@ class GpuKernel final : public MaxKernel {
   int64_t largestSharedSize() const;
   void launch(const MaxLaunchConfig& config, void** arguments, void* stream) const;
   void launchExtended(const MaxLaunchConfig& config, void** arguments, void* stream) const;
+  void checkThreads(const MaxLaunchConfig& config) const;
   void requireClusters(const MaxLaunchConfig& config) const;
 
   GpuModule& gpuModule_;
@@ -33,6 +40,7 @@ class GpuKernel final : public MaxKernel {
   void* function_;
   int64_t mostShared_ = 0;  // that the limit may be set to
   bool hasClusters_ = false;
+  LaunchHints hints_;
   std::atomic<int64_t> sharedLimit_{0};
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <new>
 
 #include "device/gpu/host_queue.h"
 #include "device/gpu/memory_source.h"
@@ -55,7 +56,20 @@ GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::
   context_->fail(load.name, error);
 }
 
-GpuCode::~GpuCode() { context_->tryCall(context_->driver().moduleUnload, handle_); }
+// Drivers wait for the device when they unload code, and a device waits for its host functions.
+GpuCode::~GpuCode() {
+  struct Loaded {
+    Ref<gpu::Context> context;
+    void* handle;
+    void unload() const { context->tryCall(context->driver().moduleUnload, handle); }
+  };
+  const Loaded loaded{std::move(context_), handle_};
+  auto* later = gpu::isInHostFunction() ? new (std::nothrow) Loaded(loaded) : nullptr;
+  if (later)
+    gpu::afterHostFunction([](void* code) { std::unique_ptr<Loaded>(static_cast<Loaded*>(code))->unload(); }, later);
+  else
+    loaded.unload();
+}
 
 GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content)
     : MaxModule(Ref<MaxDevice>(&device), std::move(content)),
@@ -103,8 +117,10 @@ std::optional<std::vector<size_t>> GpuModule::parameterSizes(const std::string& 
     return context().api() == gpu::Api::Cuda ? ptxParameterSizes(code(), kernel) : amdParameterSizes(code(), kernel);
   std::vector<size_t> sizes;
   size_t offset = 0, bytes = 0;
-  while (context().query(getParameter, function, sizes.size(), &offset, &bytes) == gpu::kSuccess)
+  int error = gpu::kSuccess;
+  while ((error = context().query(getParameter, function, sizes.size(), &offset, &bytes)) == gpu::kSuccess)
     sizes.push_back(bytes);
+  if (error != gpu::kInvalidValue) context().fail(getParameter.name, error);  // else there is no such parameter
   return sizes;
 }
 

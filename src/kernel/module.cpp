@@ -43,6 +43,8 @@ void checkExtras(const MaxLaunchConfig& config) {
   require(isAccessProperty(config.hitProperty) && isAccessProperty(config.missProperty), MAX_STATUS_INVALID_ARGUMENT,
           "Access properties are ", config.hitProperty, " and ", config.missProperty,
           "; they are MAX_ACCESS_PROPERTY_* numbers");
+  require(config.missProperty != MAX_ACCESS_PROPERTY_PERSISTING, MAX_STATUS_INVALID_ARGUMENT,
+          "missProperty is MAX_ACCESS_PROPERTY_PERSISTING (2); only hitProperty can be");
 }
 
 }  // namespace

@@ -51,12 +51,18 @@ void test_hints(void** state) {
   config.hitProperty = MAX_ACCESS_PROPERTY_PERSISTING;
   config.missProperty = MAX_ACCESS_PROPERTY_STREAMING;
   CHECK(launch(&c, &config));
+  config.accessBytes = (size_t)1 << 40; /* more than a chip can set */
+  CHECK(launch(&c, &config));
   config.hitRatio = 1.5f;
   CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "hitRatio");
   config.hitRatio = 1;
   config.missProperty = 7;
   CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "7");
-  tear_down(&c, 64);
+  config.missProperty = MAX_ACCESS_PROPERTY_PERSISTING;
+  CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "missProperty");
+  config = shape_of(INT32_MAX, 4); /* too many threads for AMD's chips, too much work for the others */
+  if (is_api("hip")) CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "8589934588 threads");
+  tear_down(&c, 128);
 }
 
 void test_clusters(void** state) {

@@ -283,6 +283,35 @@ static void test_calls_lose_the_device(void** state) {
   fail_calls_with(CODE_ILLEGAL_ADDRESS);
 }
 
+/* A kernel knows its parameters and limits, whatever was refused when it was looked for first. */
+static void test_kernel_is_looked_for_again(void** state) {
+  (void)state;
+  for (int64_t call = 1; call <= 30; ++call) {
+    struct session s = begin();
+    CHECK(open_all(&s));
+    CHECK(maxModuleCompile(s.devices[0], source, "faults.cu", NULL, &s.module));
+    CHECK(maxBufferCreate(s.devices[0], MAX_DTYPE_INT32, 1, shape, NULL, &s.buffers[0]));
+    MaxKernel* kernel = NULL;
+    driver.fail_call(call, CODE_NOT_PERMITTED);
+    if (maxModuleGetKernel(s.module, "add", &kernel) != MAX_STATUS_OK) assert_null(kernel);
+    driver.fail_call(0, 0);
+    CHECK(maxModuleGetKernel(s.module, "add", &kernel));
+    CHECK(maxKernelSetAttribute(kernel, MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE, 48 << 10));
+    const int32_t count = 0;
+    const void* arguments[] = {s.buffers[0], &count};
+    const size_t sizes[] = {MAX_KERNEL_ARGUMENT_BUFFER, sizeof count};
+    MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
+    CHECK(maxKernelLaunch(kernel, &config, arguments, sizes, 2, NULL));
+    if (strcmp(device_api, "cuda") == 0) {
+      config.cluster[0] = config.cluster[1] = config.cluster[2] = 1;
+      CHECK(maxKernelLaunch(kernel, &config, arguments, sizes, 2, NULL));
+      CHECK(maxKernelSetAttribute(kernel, MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE, 100 << 10));
+    }
+    end(&s);
+    check_nothing_is_left(&s, call);
+  }
+}
+
 static void wait_at_gate(void* gate, MaxStatus status) {
   (void)status;
   sem_wait(gate);
@@ -345,6 +374,7 @@ int main(int argc, char** argv) {
       TEST(test_calls_run_out_of_memory),
       TEST(test_calls_are_refused),
       TEST(test_calls_lose_the_device),
+      TEST(test_kernel_is_looked_for_again),
       TEST(test_lost_device),
       TEST(test_device_is_lost_with_work_queued),
   };

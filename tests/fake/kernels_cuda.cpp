@@ -17,7 +17,10 @@ constexpr int kErrorLogSize = 6;
 
 // CUlaunchAttributeID.
 constexpr int kKnownAttributes[] = {1, 2, 4, 6, 8};
+constexpr int kAccessPolicyWindow = 1;
 constexpr int kClusterDimension = 4;
+constexpr int kPersisting = 2;
+constexpr int kMostWindowBytes = 109;  // of a device
 
 struct LaunchAttribute {
   int id;
@@ -25,6 +28,13 @@ struct LaunchAttribute {
   union {
     char bytes[64];
     unsigned dimensions[3];
+    struct {
+      void* base;
+      size_t bytes;
+      float hitRatio;
+      int hitProperty;
+      int missProperty;
+    } window;
   } value;
 };
 
@@ -50,11 +60,19 @@ void writeLog(const std::string& log, unsigned count, const int* options, void* 
   if (target && size > 0) target[log.copy(target, size - 1)] = '\0';
 }
 
+bool isPossibleWindow(const LaunchAttribute& attribute) {
+  int most = 0;
+  return fake::deviceAttribute(kMostWindowBytes, &most) == fake::kOk &&
+         attribute.value.window.bytes <= static_cast<size_t>(most) &&
+         attribute.value.window.missProperty != kPersisting;
+}
+
 // Clusters divide the grid, and have at most 8 blocks.
 bool isPossible(const LaunchConfig& config) {
   for (unsigned i = 0; i < config.attributeCount; ++i) {
     const LaunchAttribute& attribute = config.attributes[i];
     if (std::ranges::count(kKnownAttributes, attribute.id) == 0) return false;
+    if (attribute.id == kAccessPolicyWindow && !isPossibleWindow(attribute)) return false;
     if (attribute.id != kClusterDimension) continue;
     const unsigned* sizes = attribute.value.dimensions;
     for (int d = 0; d < 3; ++d)

@@ -7,6 +7,15 @@
 using fake::Function;
 using fake::Module;
 
+namespace {
+
+constexpr int kInvalidConfiguration = 9;
+
+// AMD's queues count threads in 32 bits.
+bool isTooLarge(uint64_t blocks, uint64_t threads) { return blocks * threads > UINT32_MAX; }
+
+}  // namespace
+
 FAKE_API int hipModuleLoadData(Module** module, const void* image) {
   FAKE_ENTER();
   std::string log;
@@ -47,5 +56,6 @@ FAKE_API int hipModuleLaunchKernel(Function* function, unsigned gridX, unsigned 
   if (fake::launchesDoNothing()) return fake::kOk;
   FAKE_ENTER();
   if (extra) return fake::kNotSupported;
+  if (isTooLarge(gridX, blockX) || isTooLarge(gridY, blockY) || isTooLarge(gridZ, blockZ)) return kInvalidConfiguration;
   return fake::launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, arguments);
 }
