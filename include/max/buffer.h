@@ -558,7 +558,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCopy(MaxBuffer* dst, size_t dstOffset, 
  * Asynchronous, but pageable host memory may make it wait: both ranges are borrowed until it is done. Thread-safe.
  *
  * @param[in] byteCount  Zero is allowed and does nothing.
- * @retval MAX_STATUS_INVALID_ARGUMENT  An address is NULL, the kind is unknown or the ranges overlap.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  An address is NULL, the kind is unknown, the ranges overlap or one has no end.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxMemoryCopy(void* dst, const void* src, size_t byteCount, MaxCopyKind kind,

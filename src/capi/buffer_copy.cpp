@@ -26,6 +26,12 @@ MaxStream& targetStream(const MaxBuffer& buffer, MaxDevice* device, MaxStream* s
   return max::capi::streamFor(target, stream);
 }
 
+void requireRange(const void* data, const char* name, size_t bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  max::require(bytes - 1 <= UINTPTR_MAX - address, MAX_STATUS_INVALID_ARGUMENT, "Range of '", name, "', ", bytes,
+               " bytes at ", address, ", ends past the last address");
+}
+
 void requireNoOverlap(const void* dst, const void* src, size_t bytes) {
   const auto a = reinterpret_cast<uintptr_t>(dst);
   const auto b = reinterpret_cast<uintptr_t>(src);
@@ -135,6 +141,8 @@ MaxStatus maxMemoryCopy(void* dst, const void* src, size_t byteCount, MaxCopyKin
     if (byteCount == 0) return;
     requireArgument(dst, "dst");
     requireArgument(src, "src");
+    requireRange(dst, "dst", byteCount);
+    requireRange(src, "src", byteCount);
     if (stream->device().isHost() || isHostPointer(kind, true) == isHostPointer(kind, false))
       requireNoOverlap(dst, src, byteCount);
     stream->copy({dst, nullptr}, {const_cast<void*>(src), nullptr}, byteCount, kind);

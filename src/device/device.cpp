@@ -9,7 +9,7 @@
 #include "device/gpu/virtual_device.h"
 #include "device/virtual_devices.h"
 
-std::string MaxDevice::displayName() const { return max::concat(label_, ':', id_); }
+std::string MaxDevice::displayName() const { return max::concat(api_, ':', id_); }
 
 void MaxDevice::addCache(const max::RefCounted& owner, const max::DeviceCache& cache) {
   const std::lock_guard lock(max::processMutex());

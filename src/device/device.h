@@ -32,7 +32,7 @@ struct MaxDevice : max::Handle {
   const char* label() const { return label_; }
   int32_t id() const { return id_; }
   bool isHost() const { return isHost_; }
-  // "cpu:0", as messages name the device.
+  // "cpu:0", "cuda:1", as messages name the device.
   std::string displayName() const;
 
   virtual const char* name() const = 0;

@@ -64,6 +64,8 @@ DLDataType typeOf(DType dtype) {
 }
 
 Ref<MaxDevice> deviceOf(const DLDevice& device) {
+  require(device.device_id >= 0 || device.device_type == dlpack::kDeviceCpu, MAX_STATUS_INVALID_ARGUMENT,
+          "DLPack tensor is on device ", device.device_id, "; numbers are not negative");
   switch (device.device_type) {
     case dlpack::kDeviceCpu:
     case dlpack::kDeviceCudaHost:
@@ -146,11 +148,13 @@ Ref<MaxBuffer> importTensor(Managed& managed, const DlpackImport& import, bool r
   require(buffer->isContiguous() || !isPacked(layout.dtype), MAX_STATUS_UNIMPLEMENTED, "DLPack tensor of type ", layout,
           " is not contiguous");
   if (import.producer) awaitProducer(bound, *import.producer);
-  if (import.copy || !isAlignedFor(layout.dtype, data)) {
-    buffer = buffer->clone(bound);
-    bound.waitUntilIdle();
+  if (!import.copy && isAlignedFor(layout.dtype, data)) {
+    storage->own(managed);
+    return buffer;
   }
-  storage->own(managed);
+  buffer = buffer->clone(bound);
+  bound.waitUntilIdle();
+  if (managed.deleter) managed.deleter(&managed);
   return buffer;
 }
 

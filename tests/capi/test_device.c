@@ -265,7 +265,7 @@ static void test_scan(void** state) {
 
 /* It has a name, and all that would run there says why it cannot. */
 static void check_virtual_device(MaxDevice* device) {
-  const char* const reason = "gpu:1 is virtual (hip, gfx942)";
+  const char* const reason = "hip:1 is virtual (gfx942)";
   const char* text = NULL;
   int32_t number = -1;
   CHECK(maxDeviceGetApi(device, &text));
@@ -299,7 +299,7 @@ static void check_virtual_device(MaxDevice* device) {
   CHECK_FAILS(maxDeviceGetMemoryInfo(device, &free_bytes, &free_bytes), MAX_STATUS_UNAVAILABLE, reason);
   CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_FLOAT32, 0, NULL, NULL, &buffer), MAX_STATUS_UNAVAILABLE, reason);
   CHECK_FAILS(maxHostAllocate(device, 8, &pointer), MAX_STATUS_UNAVAILABLE, reason);
-  CHECK_FAILS(maxHostFree(device, &value), MAX_STATUS_INVALID_ARGUMENT, "gpu:1");
+  CHECK_FAILS(maxHostFree(device, &value), MAX_STATUS_INVALID_ARGUMENT, "hip:1");
   CHECK_FAILS(maxStreamCreate(device, NULL, &stream), MAX_STATUS_UNAVAILABLE, reason);
   CHECK_FAILS(maxEventCreate(device, NULL, &event), MAX_STATUS_UNAVAILABLE, reason);
   CHECK(maxDeviceGetDefaultStream(device, &stream));

@@ -25,11 +25,11 @@ void test_kernels_of_virtual_devices(void** state) {
                              (const void**)&data, &size));
   assert_true(size > 0);
   MaxKernel* kernel = NULL;
-  CHECK_FAILS(maxModuleGetKernel(module, "nothing", &kernel), MAX_STATUS_UNAVAILABLE, "gpu:0 is virtual");
+  CHECK_FAILS(maxModuleGetKernel(module, "nothing", &kernel), MAX_STATUS_UNAVAILABLE, "is virtual");
   assert_null(kernel);
   MaxStream* stream = NULL;
   CHECK(maxDeviceGetDefaultStream(device, &stream));
-  CHECK_FAILS(maxModuleSetConstant(module, "factors", "x", 1, stream), MAX_STATUS_UNAVAILABLE, "gpu:0 is virtual");
+  CHECK_FAILS(maxModuleSetConstant(module, "factors", "x", 1, stream), MAX_STATUS_UNAVAILABLE, "is virtual");
   maxModuleRelease(module);
   MaxModule* broken = NULL;
   CHECK_FAILS(maxModuleCompile(device, "nonsense", "test.cu", NULL, &broken), MAX_STATUS_INVALID_ARGUMENT, "test.cu");

@@ -30,7 +30,7 @@ VirtualDevice::VirtualDevice(const char* api, int32_t id, const std::string& arc
       defaultStream_(*this) {}
 
 void VirtualDevice::refuse() const {
-  fail(MAX_STATUS_UNAVAILABLE, "Device ", displayName(), " is virtual (", api(), ", ", architecture_,
+  fail(MAX_STATUS_UNAVAILABLE, "Device ", displayName(), " is virtual (", architecture_,
        "): it can be compiled for, but cannot run anything");
 }
 
