@@ -120,7 +120,12 @@ void test_telemetry(void** state);
 void test_dlpack_names_the_device(void** state);
 void test_dlpack_export_to_a_stream(void** state);
 void test_dlpack_import_from_a_stream(void** state);
+void test_dlpack_copies_beside_other_work(void** state);
 void test_dlpack_of_other_devices(void** state);
+void test_borrowed_memory_goes_unasked(void** state);
+void test_own_tensor_does_not_hold_its_device(void** state);
+void test_last_handle_goes_with_work_queued(void** state);
+void test_host_functions_want_memory(void** state);
 /* Random copies, fills and waits on several streams, compared with the same program run in order on the host. */
 void test_random_programs(void** state);
 void test_random_programs_on_two_devices(void** state);

@@ -49,6 +49,10 @@ void test_copies_of_every_kind(void** state) {
   assert_memory_equal(host, back, 100);
   CHECK_FAILS(maxMemoryCopy(NULL, host, 1, MAX_COPY_KIND_HOST_TO_DEVICE, stream), MAX_STATUS_INVALID_ARGUMENT, "NULL");
   CHECK_FAILS(maxMemoryCopy(address_of(a), host, 1, 4, stream), MAX_STATUS_INVALID_ARGUMENT, "4");
+  CHECK_FAILS(maxMemoryCopy((void*)(UINTPTR_MAX - 3), host, 5, MAX_COPY_KIND_HOST_TO_DEVICE, stream),
+              MAX_STATUS_INVALID_ARGUMENT, "last address");
+  CHECK_FAILS(maxMemoryCopy(host, address_of(a), SIZE_MAX, MAX_COPY_KIND_DEVICE_TO_HOST, stream),
+              MAX_STATUS_INVALID_ARGUMENT, "last address");
   CHECK(maxHostFree(device, pinned));
   maxBufferRelease(a);
   maxBufferRelease(b);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DLPack tensors in the memory of a device, handed from stream to stream without the host waiting. */
+#define _POSIX_C_SOURCE 200809L
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "../capi/dlpack_declarations.h"
 #include "conformance.h"
@@ -91,9 +95,15 @@ void test_dlpack_export_to_a_stream(void** state) {
   maxDeviceRelease(device);
 }
 
-static void count_deletion(DLManagedTensorVersioned* self) { ++*(int*)self->manager_ctx; }
+static void count_deletion(DLManagedTensorVersioned* self) { atomic_fetch_add((atomic_int*)self->manager_ctx, 1); }
 
-static DLManagedTensorVersioned tensor_of(const MaxBuffer* buffer, int64_t* shape, int* deleted) {
+/* A tensor goes a moment after the work with it, on any thread; once. */
+static void check_deletion(const atomic_int* deleted) {
+  for (int i = 0; i < 20000 && *deleted == 0; ++i) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  assert_int_equal(*deleted, 1);
+}
+
+static DLManagedTensorVersioned tensor_of(const MaxBuffer* buffer, int64_t* shape, atomic_int* deleted) {
   DLManagedTensorVersioned tensor = {{1, 1}, deleted, count_deletion, 0, {0}};
   tensor.dl_tensor.data = address_of(buffer);
   tensor.dl_tensor.device.device_type = device_type(0);
@@ -117,7 +127,7 @@ void test_dlpack_import_from_a_stream(void** state) {
   options.producer = producer;
   int64_t shape[] = {COUNT};
   for (int32_t round = 1; round <= 20; ++round) {
-    int deleted = 0;
+    atomic_int deleted = 0;
     DLManagedTensorVersioned tensor = tensor_of(source, shape, &deleted);
     CHECK(maxBufferFill(source, &round, sizeof round, NULL));
     options.copy = round % 2;
@@ -128,7 +138,7 @@ void test_dlpack_import_from_a_stream(void** state) {
     maxBufferRelease(imported);
     check_all(result, round);
     CHECK(maxStreamSynchronize(consumer));
-    assert_int_equal(deleted, 1);
+    check_deletion(&deleted);
   }
   maxBufferRelease(result);
   maxBufferRelease(source);
@@ -137,11 +147,51 @@ void test_dlpack_import_from_a_stream(void** state) {
   maxDeviceRelease(device);
 }
 
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+/* What was copied is the producer's again, whatever other work the device has. */
+void test_dlpack_copies_beside_other_work(void** state) {
+  (void)state;
+  enum { BUSY = 8 };
+  MaxDevice* device = open_device();
+  MaxStream* busy = new_stream(device);
+  MaxBuffer* source = new_on(device, NULL);
+  sem_t gate;
+  sem_init(&gate, 0, 0);
+  int64_t shape[] = {COUNT};
+  atomic_int deleted[BUSY + 1] = {0};
+  DLManagedTensorVersioned tensors[BUSY + 1];
+  CHECK(maxBufferFill(source, "\1", 1, NULL));
+  CHECK(maxStreamWaitForDevice(busy, device));
+  CHECK(maxStreamEnqueueHostFunction(busy, wait_at_gate, &gate));
+  MaxDlpackOptions options = MAX_DLPACK_OPTIONS_INIT;
+  for (int i = 0; i <= BUSY; ++i) {
+    tensors[i] = tensor_of(source, shape, &deleted[i]);
+    options.copy = i == BUSY;
+    MaxBuffer* imported = NULL;
+    CHECK(maxBufferFromDlpack(&tensors[i], &options, &imported));
+    assert_int_equal(deleted[i], options.copy);
+    MaxBuffer* copy = options.copy ? NULL : clone_on(imported, NULL, busy);
+    maxBufferRelease(imported);
+    maxBufferRelease(copy);
+  }
+  sem_post(&gate);
+  CHECK(maxStreamSynchronize(busy));
+  maxBufferRelease(source);
+  maxStreamRelease(busy);
+  maxDeviceRelease(device);
+  for (int i = 0; i <= BUSY; ++i) check_deletion(&deleted[i]);
+  sem_destroy(&gate);
+}
+
 void test_dlpack_of_other_devices(void** state) {
   (void)state;
   MaxDevice* device = open_device();
   MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_INT32, 1, (const int64_t[]){COUNT});
-  int deleted = 0;
+  atomic_int deleted = 0;
   int64_t shape[] = {COUNT};
   DLManagedTensorVersioned tensor = tensor_of(buffer, shape, &deleted);
   MaxBuffer* imported = NULL;
@@ -149,6 +199,8 @@ void test_dlpack_of_other_devices(void** state) {
   CHECK_FAILS(maxBufferFromDlpack(&tensor, NULL, &imported), MAX_STATUS_UNIMPLEMENTED, "15");
   if (device_type(0) != 1) {
     tensor.dl_tensor.device.device_type = device_type(0);
+    tensor.dl_tensor.device.device_id = -1;
+    CHECK_FAILS(maxBufferFromDlpack(&tensor, NULL, &imported), MAX_STATUS_INVALID_ARGUMENT, "-1");
     tensor.dl_tensor.device.device_id = 77;
     CHECK_FAILS(maxBufferFromDlpack(&tensor, NULL, &imported), MAX_STATUS_UNAVAILABLE, ":77");
     MaxDevice* host = open_cpu();

@@ -115,6 +115,13 @@ void test_other_api(void** state) {
   check_waits(device, other);
   check_copies(device, other);
   check_no_access(device, other);
+  MaxStream* stream = new_stream(device);
+  MaxEvent* event = NULL;
+  CHECK(maxEventCreate(other, NULL, &event));
+  CHECK_FAILS(maxStreamRecordEvent(stream, event), MAX_STATUS_INVALID_ARGUMENT, device_api);
+  CHECK_FAILS(maxStreamRecordEvent(stream, event), MAX_STATUS_INVALID_ARGUMENT, other_api);
+  maxEventRelease(event);
+  maxStreamRelease(stream);
   maxDeviceRelease(other);
   maxDeviceRelease(device);
 }

@@ -50,6 +50,7 @@ void test_alignment(void** state) {
   MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
   MaxBuffer* buffer = NULL;
   const unsigned char value = 7;
+  MaxBuffer* odd = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1}); /* what follows lies behind it */
   for (options.alignment = 1; options.alignment <= (1 << 17); options.alignment *= 2) {
     CHECK(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000}, &options, &buffer));
     assert_int_equal((uintptr_t)address_of(buffer) % options.alignment, 0);
@@ -60,6 +61,7 @@ void test_alignment(void** state) {
     assert_int_equal(got[999], value);
     maxBufferRelease(buffer);
   }
+  maxBufferRelease(odd);
   options.alignment = 48;
   CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000}, &options, &buffer),
               MAX_STATUS_INVALID_ARGUMENT, "48");

@@ -35,7 +35,7 @@ void test_two_devices(void** state) {
   for (int32_t i = 0; i < 3000; ++i) expected[i] = filling;
   memcpy(expected + 1, values, 600);
   check_content(there, expected, sizeof expected);
-  CHECK_FAILS(maxStreamRecordEvent(streams[0], filled), MAX_STATUS_INVALID_ARGUMENT, "gpu:1");
+  CHECK_FAILS(maxStreamRecordEvent(streams[0], filled), MAX_STATUS_INVALID_ARGUMENT, ":1");
   maxEventRelease(filled);
   maxBufferRelease(here);
   maxBufferRelease(there);
@@ -182,6 +182,7 @@ void test_priorities_and_native_streams(void** state) {
     CHECK(maxStreamSynchronize(owner)); /* it is the same stream */
     check_content(buffer, "\3\3\3\3", 4);
     maxStreamRelease(wrapped);
+    CHECK_FAILS(maxStreamWrap(device, (void*)2, &wrapped), MAX_STATUS_INVALID_ARGUMENT, "per-thread");
     CHECK(maxBufferFill(buffer, values + 3, 1, owner)); /* and not ours to destroy */
     CHECK(maxStreamSynchronize(owner));
   }

@@ -231,6 +231,7 @@ static void test_pinned_memory(void** state) {
   MaxDevice* device = open_device();
   void* block = NULL;
   CHECK(maxHostAllocate(device, 4000, &block));
+  assert_int_equal((uintptr_t)block % 4096, 0);
   memset(block, 9, 4000);
   MaxBuffer* buffer = upload(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){4000}, block);
   memset(block, 0, 4000);
@@ -299,7 +300,12 @@ int main(int argc, char** argv) {
       TEST(test_dlpack_names_the_device),
       TEST(test_dlpack_export_to_a_stream),
       TEST(test_dlpack_import_from_a_stream),
+      TEST(test_dlpack_copies_beside_other_work),
       TEST(test_dlpack_of_other_devices),
+      TEST(test_borrowed_memory_goes_unasked),
+      TEST(test_own_tensor_does_not_hold_its_device),
+      TEST(test_last_handle_goes_with_work_queued),
+      TEST(test_host_functions_want_memory),
       TEST(test_random_programs),
       TEST(test_random_programs_on_two_devices),
   };

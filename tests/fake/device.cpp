@@ -93,6 +93,7 @@ int releaseContext(int id) {
   }
   if (--device->contextReferences > 0) return kOk;
   static_cast<void>(synchronize(lock, *device));
+  if (device->contextReferences > 0) return kOk;  // retained again meanwhile
   const size_t count = dropObjects(*device);
   if (count > 0 && !device->lost) violation("a context goes with " + std::to_string(count) + " objects in it");
   device->lost = kOk;

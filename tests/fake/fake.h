@@ -117,6 +117,7 @@ struct Device {
   int lost = kOk;
   int running = 0;  // operations that streams are in the middle of, but for host functions
   std::set<int> peers;
+  Clock ended;  // what streams had done that are gone
   std::shared_ptr<Stream> legacy;
   std::vector<std::shared_ptr<Stream>> closing;  // destroyed, but with work left
 };
@@ -168,6 +169,8 @@ int copyText(const std::string& text, char* target, int size);
 // memory.cpp. Callers hold the lock.
 int allocateDevice(Device& device, uint64_t bytes, uint64_t* address);
 int freeDevice(uint64_t address);
+// Drivers wait for the device when memory is given back or code unloaded, but do not promise to.
+void waitForAll(Lock& lock, Device* device);
 int freeDeviceAsync(const std::shared_ptr<Stream>& stream, uint64_t address);
 Device* deviceOfAddress(uint64_t address);
 // Whether an address range lies in one live allocation of device or host memory that the driver knows.

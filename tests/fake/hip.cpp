@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "fake.h"
+#include "kernels.h"
 #include "names.h"
 
 using fake::Device;
@@ -20,7 +21,11 @@ const Personality kPersonality = {true, [](int code) { return resultName(code, &
 
 namespace {
 
+#ifdef FAKE_HIP_6
+constexpr int kVersion = 60342134;  // 6.3
+#else
 constexpr int kVersion = 50221153;  // 5.2
+#endif
 constexpr unsigned kEventWithoutTiming = 2;
 
 // hipDeviceAttribute_t -> CUDA's number.
@@ -35,9 +40,13 @@ constexpr Attribute kAttributes[] = {
     {78, 78}, {81, 14}, {83, 9},  {85, 41}, {87, 10}, {88, 115}, {10002, 81},
 };
 
-// Offsets in HIP 5's hipDeviceProp_t.
-constexpr size_t kMemoryOffset = 256;
-constexpr size_t kArchitectureOffset = 396;
+// Offsets in hipDeviceProp_t: HIP 6 gave it a new layout, under a new name of the function.
+struct Layout {
+  size_t memory;
+  size_t architecture;
+};
+constexpr Layout kLayout5 = {256, 396};
+[[maybe_unused]] constexpr Layout kLayout6 = {288, 1160};
 constexpr char kArchitecture[] = "gfx1030";
 
 uint64_t addressOf(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
@@ -49,6 +58,17 @@ int give(int value, int* target) {
 }
 
 std::string nameOf(int device) { return "Fake HIP device " + std::to_string(device); }
+
+int giveProperties(const char* function, const Layout& layout, void* properties, int device) {
+  if (const int failed = fake::enterWithoutDevice(function)) return failed;
+  if (!fake::findDevice(device)) return fake::kInvalidDevice;
+  auto* bytes = static_cast<char*>(properties);
+  memcpy(bytes, nameOf(device).c_str(), nameOf(device).size() + 1);
+  const size_t memory = fake::findDevice(device)->size;
+  memcpy(bytes + layout.memory, &memory, sizeof memory);
+  memcpy(bytes + layout.architecture, kArchitecture, sizeof kArchitecture);
+  return fake::kOk;
+}
 
 }  // namespace
 
@@ -104,15 +124,14 @@ FAKE_API int hipDeviceGetAttribute(int* value, int attribute, int device) {
 }
 
 FAKE_API int hipGetDeviceProperties(void* properties, int device) {
-  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
-  if (!fake::findDevice(device)) return fake::kInvalidDevice;
-  auto* bytes = static_cast<char*>(properties);
-  memcpy(bytes, nameOf(device).c_str(), nameOf(device).size() + 1);
-  const size_t memory = fake::findDevice(device)->size;
-  memcpy(bytes + kMemoryOffset, &memory, sizeof memory);
-  memcpy(bytes + kArchitectureOffset, kArchitecture, sizeof kArchitecture);
-  return fake::kOk;
+  return giveProperties(__func__, kLayout5, properties, device);
 }
+
+#ifdef FAKE_HIP_6
+FAKE_API int hipGetDevicePropertiesR0600(void* properties, int device) {
+  return giveProperties(__func__, kLayout6, properties, device);
+}
+#endif
 
 FAKE_API int hipDeviceTotalMem(size_t* bytes, int device) {
   if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
@@ -144,6 +163,7 @@ FAKE_API int hipDevicePrimaryCtxRelease(int device) {
 }
 
 FAKE_API int hipGetDevice(int* device) {
+  if (fake::launchesDoNothing()) return give(fake::currentDevice()->id, device);  // nor does what they ask for
   if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
   return fake::currentDevice() ? give(fake::currentDevice()->id, device) : fake::kNoDevice;
 }
@@ -193,6 +213,7 @@ FAKE_API int hipFree(uint64_t address) {
   if (fake::isHostFunctionRunning() || address == 0) return failed;
   Lock lock(state().mutex);
   const int result = fake::freeDevice(address);
+  fake::waitForAll(lock, fake::currentDevice());
   return failed ? failed : result;
 }
 
@@ -205,8 +226,9 @@ FAKE_API int hipHostMalloc(void** pointer, size_t bytes, unsigned) {
 FAKE_API int hipHostFree(void* pointer) {
   const int failed = fake::enter(__func__);
   if (fake::isHostFunctionRunning() || !pointer) return failed;
-  const Lock lock(state().mutex);
+  Lock lock(state().mutex);
   const int result = fake::freeHost(pointer);
+  fake::waitForAll(lock, fake::currentDevice());
   return failed ? failed : result;
 }
 
@@ -284,8 +306,11 @@ FAKE_API int hipStreamCreateWithPriority(Stream** stream, unsigned flags, int pr
 FAKE_API int hipStreamDestroy(Stream* stream) {
   const int failed = fake::enter(__func__);
   if (fake::isHostFunctionRunning()) return failed;
-  const Lock lock(state().mutex);
+  Lock lock(state().mutex);
+  const auto found = state().streams.find(stream);
+  const fake::Position last = found == state().streams.end() ? fake::Position() : fake::lastPosition(found->second);
   const int result = fake::destroyStream(stream);
+  fake::waitFor(lock, last);  // as AMD's runtime does
   return failed ? failed : result;
 }
 

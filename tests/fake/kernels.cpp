@@ -167,13 +167,14 @@ int loadModule(const void* image, uint16_t machine, Module** module, std::string
 }
 
 int unloadModule(Module* module) {
-  const Lock lock(state().mutex);
+  Lock lock(state().mutex);
   if (modules().erase(module) == 0) {
     violation("a module is unloaded that is not loaded");
     return kInvalidHandle;
   }
   --state().modules;
   if (*module->queued > 0 && !module->device->lost) violation("a module is unloaded while its kernels are queued");
+  waitForAll(lock, module->device);
   for (const uint64_t address : module->variables) unregisterHost(reinterpret_cast<void*>(address));
   if (module->device->lost)
     abandonedModules().push_back(module);  // a stream may be in the middle of its work

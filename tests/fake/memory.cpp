@@ -16,6 +16,7 @@ namespace fake {
 namespace {
 
 constexpr uint64_t kAlignment = 256;
+constexpr uint64_t kHostPage = 4096;
 constexpr uint64_t kPoisonLimit = 1 << 20;
 constexpr unsigned char kPoison = 0xa5;
 
@@ -192,12 +193,13 @@ int freeDeviceAsync(const std::shared_ptr<Stream>& stream, uint64_t address) {
   return result;
 }
 
+// Behind others of the driver's own in the same page.
 int allocateHost(uint64_t bytes, void** pointer) {
   if (bytes == 0) return kInvalidValue;
-  void* made = nullptr;
-  if (bytes > (uint64_t{1} << 40) || posix_memalign(&made, 4096, bytes) != 0) return kOutOfMemory;
-  state().hostMemory.emplace(reinterpret_cast<uint64_t>(made), bytes);
-  *pointer = made;
+  void* page = nullptr;
+  if (bytes > (uint64_t{1} << 40) || posix_memalign(&page, kHostPage, bytes + kAlignment) != 0) return kOutOfMemory;
+  *pointer = static_cast<char*>(page) + kAlignment;
+  state().hostMemory.emplace(reinterpret_cast<uint64_t>(*pointer), bytes);
   return kOk;
 }
 
@@ -209,7 +211,7 @@ int freeHost(void* pointer) {
   }
   // A stream that is in the middle of a copy may still write there.
   if (forgetOrComplain(found->first, found->second))
-    free(pointer);
+    free(static_cast<char*>(pointer) - kAlignment);
   else
     state().abandonedMemory.push_back(pointer);
   state().hostMemory.erase(found);

@@ -37,6 +37,7 @@ int runOperation(const Operation& operation, int lost) {
 }
 
 void end(const std::shared_ptr<Stream>& stream) {
+  join(stream->device->ended, stream->clock);
   std::erase(stream->device->closing, stream);
   state().races.removeActor(stream->actor);
 }
@@ -186,7 +187,18 @@ int synchronize(Lock& lock, Device& device) {
   for (const auto& [pointer, stream] : state().streams)
     if (stream->device == &device) streams.push_back(stream);
   for (const auto& stream : streams) static_cast<void>(synchronize(lock, stream));
+  join(state().races.host(), device.ended);
   return device.lost;
+}
+
+void waitForAll(Lock& lock, Device* device) {
+  if (!device || isHostFunctionRunning()) return;
+  std::vector<Position> positions;
+  for (const auto& stream : device->closing) positions.push_back(lastPosition(stream));
+  positions.push_back(lastPosition(device->legacy));
+  for (const auto& [pointer, stream] : state().streams)
+    if (stream->device == device) positions.push_back(lastPosition(stream));
+  for (const Position& position : positions) waitFor(lock, position);
 }
 
 int query(const std::shared_ptr<Stream>& stream) {

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "device/gpu/host_queue.h"
 
 namespace max::gpu {
 
@@ -89,7 +90,7 @@ Ref<Storage> CachingAllocator::allocate(size_t bytes, size_t alignment, OrderedS
   requireThisProcess();
   require(alignment == 0 || std::has_single_bit(alignment), MAX_STATUS_INVALID_ARGUMENT,
           "Alignment is not a power of two: ", alignment);
-  const size_t padding = alignment > options_.granularity ? alignment - options_.granularity : 0;
+  const size_t padding = alignment > kSourceAlignment ? alignment - kSourceAlignment : 0;
   Request request{bytes, BlockLists::rounded(checkedAdd(bytes, padding), options_.granularity), stream};
   Lock lock(mutex_);
   CachedBlock* block = obtain(request, lock);
@@ -126,7 +127,7 @@ void CachingAllocator::trim() {
   Lock lock(mutex_);
   collectFreed();
   shrink(kEverything, lock);
-  closeRegion();
+  closeRegion(lock);
 }
 
 AllocatorStats CachingAllocator::stats() const {
@@ -146,7 +147,8 @@ void CachingAllocator::failExhausted(const Request& request) const {
   const std::string limit = options_.limit == 0 ? std::string() : concat(", the limit is ", options_.limit);
   fail(MAX_STATUS_RESOURCE_EXHAUSTED, options_.owner, ": asked for ", request.bytes, " bytes, ",
        live_.load(std::memory_order_relaxed), " are in use", limit,
-       request.sourceIsDry ? "; the driver has no more" : "");
+       request.sourceIsDry ? "; the driver has no more" : "",
+       request.cannotWait ? "; a host function cannot wait for memory that others have used" : "");
 }
 
 CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
@@ -157,10 +159,12 @@ CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
   if (CachedBlock* block = fetch(request, lock)) return block;
   if (CachedBlock* block = takeBusy(request)) return block;
   if (options_.limit != 0 && request.size > options_.limit) return nullptr;  // nothing that is kept would help
+  request.cannotWait = isInHostFunction();  // giving memory back waits for the device, which waits for the function
+  if (request.cannotWait) return nullptr;
   reclaim(request, lock);
   if (CachedBlock* block = takeIdle(request)) return block;
   if (CachedBlock* block = fetch(request, lock)) return block;
-  return closeRegion() ? fetch(request, lock) : nullptr;
+  return closeRegion(lock) ? fetch(request, lock) : nullptr;
 }
 
 // What the stream may use at once.
@@ -337,11 +341,18 @@ void CachingAllocator::takeHoles(OrderedStream& stream, const Ref<StreamMark>& m
 }
 
 // Whether the region was unused and has gone back to the source.
-bool CachingAllocator::closeRegion() noexcept {
+bool CachingAllocator::closeRegion(Lock& lock) noexcept {
   if (!region_.isOpen() || !region_.isWhollyFree()) return false;
-  source_->freeBlock(region_.base());
-  reserved_ -= region_.size();
+  void* base = region_.base();
+  const size_t size = region_.size();
   region_.close();
+  ++releasing_;
+  lock.unlock();
+  source_->freeBlock(base);
+  lock.lock();
+  reserved_ -= size;
+  --releasing_;
+  released_.notify_all();
   return true;
 }
 

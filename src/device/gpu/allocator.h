@@ -19,11 +19,15 @@
 
 namespace max::gpu {
 
+// What drivers promise of their memory, page-locked memory of the host too.
+inline constexpr size_t kSourceAlignment = 256;
+
 // Where blocks come from. Thread-safe.
 class BlockSource : public RefCounted {
  public:
-  // Aligned to the allocator's granularity; NULL if memory has run out. Other failures are thrown.
+  // Aligned to kSourceAlignment; NULL if memory has run out. Other failures are thrown.
   virtual void* allocateBlock(size_t bytes) = 0;
+  // May wait for all work of the device, host functions too.
   virtual void freeBlock(void* block) noexcept = 0;
 };
 
@@ -71,6 +75,7 @@ class CachingAllocator final : public RefCounted {
     size_t size;  // of the block
     OrderedStream* stream;
     bool sourceIsDry = false;
+    bool cannotWait = false;
   };
 
   static void takeBack(CachedBlock& block) noexcept;
@@ -92,7 +97,7 @@ class CachingAllocator final : public RefCounted {
   void takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks);
   void finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept;
   void takeHoles(OrderedStream& stream, const Ref<StreamMark>& mark, std::vector<CachedBlock*>& blocks);
-  bool closeRegion() noexcept;
+  bool closeRegion(Lock& lock) noexcept;
   void collectFreed();
   void settle(CachedBlock& block);
   void store(CachedBlock& block);

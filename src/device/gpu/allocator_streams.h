@@ -27,6 +27,8 @@ class EventSource : public RefCounted {
   virtual void makeStreamWait(void* stream, void* event) = 0;
   // Whether the device still works: the work of one that is lost is over.
   virtual bool isUsable() const noexcept = 0;
+  // The host waits for all work, of a lost device too.
+  virtual void waitForDevice() noexcept {}
 };
 
 // Events of a device, kept for the next mark.

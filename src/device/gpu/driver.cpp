@@ -127,7 +127,7 @@ Driver* loadDriver(Api api) {
 }
 
 // After these a context is of no use any more.
-constexpr int kFatalErrors[] = {4, 46, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
+constexpr int kFatalErrors[] = {4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810};
 
 bool isFatal(int error) { return std::ranges::find(kFatalErrors, error) != std::end(kFatalErrors); }
 
@@ -138,14 +138,23 @@ struct StatusRow {
 constexpr StatusRow kStatuses[] = {
     {kInvalidValue, MAX_STATUS_INVALID_ARGUMENT},
     {kOutOfMemory, MAX_STATUS_RESOURCE_EXHAUSTED},
+    {9, MAX_STATUS_INVALID_ARGUMENT},
+    {46, MAX_STATUS_UNAVAILABLE},
     {kNoDevice, MAX_STATUS_UNAVAILABLE},
     {101, MAX_STATUS_UNAVAILABLE},
     {400, MAX_STATUS_INVALID_ARGUMENT},
     {500, MAX_STATUS_NOT_FOUND},
     {701, MAX_STATUS_RESOURCE_EXHAUSTED},
+    {217, MAX_STATUS_UNIMPLEMENTED},
+    {711, MAX_STATUS_RESOURCE_EXHAUSTED},
+    {720, MAX_STATUS_INVALID_ARGUMENT},
     {800, MAX_STATUS_FAILED_PRECONDITION},
     {801, MAX_STATUS_UNIMPLEMENTED},
+    {912, MAX_STATUS_INVALID_ARGUMENT},
 };
+// What a stream refuses while a graph is captured from it.
+constexpr int kFirstCaptureError = 900;
+constexpr int kLastCaptureError = 909;
 
 }  // namespace
 
@@ -174,6 +183,7 @@ bool isCutOffByFork() {
 }
 
 MaxStatus statusOf(int error) {
+  if (error >= kFirstCaptureError && error <= kLastCaptureError) return MAX_STATUS_FAILED_PRECONDITION;
   const auto* row = std::ranges::find(kStatuses, error, &StatusRow::error);
   return row == std::end(kStatuses) ? MAX_STATUS_INTERNAL : row->status;
 }

@@ -14,6 +14,8 @@ namespace max::gpu {
 namespace {
 
 constexpr size_t kPageSize = 4096;
+// CU_STREAM_PER_THREAD, hipStreamPerThread: a name for another stream in each thread.
+constexpr uintptr_t kPerThreadStream = 2;
 
 MemoryInfo memoryOf(const Context& context) {
   size_t free = 0, total = 0;
@@ -50,7 +52,7 @@ GpuDevice::GpuDevice(Ref<Context> context, const MaxDeviceOptions& options)
                                         memoryOptions(*context_, options))),
       pinned_(makeRef<CachingAllocator>(makeRef<PinnedMemory>(context_), events_, streamTableOf(context_->api()),
                                         pinnedOptions(*context_))),
-      inFlight_(makeRef<EventPool>(events_)),
+      inFlight_(makeRef<InFlight>(makeRef<EventPool>(events_))),
       defaultStream_(*this, true, 0) {}
 
 GpuDevice::~GpuDevice() = default;
@@ -141,8 +143,9 @@ void GpuDevice::freeHost(void* pointer) {
 
 void GpuDevice::trim() {
   context_->check();
+  requireOutsideHostFunctions();
   trimCaches();
-  inFlight_.collect();
+  inFlight_->collect();
   memory_->trim();
   pinned_->trim();
 }
@@ -166,6 +169,8 @@ void GpuDevice::requireOwnStream(void* native) const {
 }
 
 Ref<MaxStream> GpuDevice::wrapStream(void* native) {
+  require(reinterpret_cast<uintptr_t>(native) != kPerThreadStream, MAX_STATUS_INVALID_ARGUMENT,
+          "The driver's per-thread default stream is another one in each thread; wrap a created stream");
   requireOwnStream(native);
   return makeRef<GpuStream>(*this, native);
 }
@@ -185,10 +190,14 @@ std::vector<Ref<HostQueue>> GpuDevice::hostQueues() {
   return hostQueues_;
 }
 
-void GpuDevice::synchronize() {
-  const std::vector<Ref<HostQueue>> queues = hostQueues();
-  require(std::ranges::none_of(queues, [](const Ref<HostQueue>& queue) { return queue->isRunningHere(); }),
+void GpuDevice::requireOutsideHostFunctions() {
+  require(std::ranges::none_of(hostQueues(), [](const Ref<HostQueue>& queue) { return queue->isRunningHere(); }),
           MAX_STATUS_FAILED_PRECONDITION, "A host function cannot wait for the device that it runs on");
+}
+
+void GpuDevice::synchronize() {
+  requireOutsideHostFunctions();
+  const std::vector<Ref<HostQueue>> queues = hostQueues();
   try {
     context_->call(context_->driver().deviceSynchronize);
   } catch (...) {
@@ -196,7 +205,7 @@ void GpuDevice::synchronize() {
       for (const Ref<HostQueue>& queue : queues) queue->abandon();
     throw;
   }
-  inFlight_.collect();
+  inFlight_->collect();
   for (const Ref<HostQueue>& queue : queues) queue->throwFailureOnce();
 }
 
@@ -208,7 +217,7 @@ void GpuDevice::destroy(void* pointer) noexcept {
   context->tryCall(context->driver().deviceSynchronize);
   if (context->isLost())
     for (const Ref<HostQueue>& queue : device->hostQueues_) queue->abandon();
-  device->inFlight_.clear();
+  device->inFlight_->clear();
   const Ref<EventSource> events = device->events_;
   delete device;
   streamTableOf(context->api())->finish(*events);

@@ -41,7 +41,7 @@ class GpuDevice final : public MaxDevice {
   const Context& context() const { return *context_; }
   const Ref<Context>& sharedContext() const { return context_; }
   CachingAllocator& memory() const { return *memory_; }
-  InFlight& inFlight() { return inFlight_; }
+  InFlight& inFlight() { return *inFlight_; }
   // Of a new stream.
   Ref<HostQueue> newHostQueue();
 
@@ -51,6 +51,8 @@ class GpuDevice final : public MaxDevice {
  private:
   static void destroy(void* device) noexcept;
   void requireOwnStream(void* native) const;
+  // For what waits for all work.
+  void requireOutsideHostFunctions();
   std::vector<Ref<HostQueue>> hostQueues();
 
   Ref<Context> context_;
@@ -60,7 +62,7 @@ class GpuDevice final : public MaxDevice {
   Ref<EventSource> events_;
   Ref<CachingAllocator> memory_;
   Ref<CachingAllocator> pinned_;
-  InFlight inFlight_;
+  Ref<InFlight> inFlight_;
   std::mutex mutex_;
   // Guarded by the mutex.
   std::map<void*, Ref<Storage>> hostBlocks_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "device/cpu/cpu_event.h"
 #include "device/gpu/gpu_device.h"
@@ -33,33 +34,48 @@ bool isOfApi(const MaxDevice& device, Api api) { return std::string_view(device.
 
 }  // namespace
 
-NativeStream::NativeStream(const Context& context, int32_t priority) : context_(context) {
-  context.call(context.driver().streamCreate, &handle_, kNonBlocking, driverPriority(context, priority));
+NativeStream::NativeStream(Ref<Context> context, int32_t priority) : context_(std::move(context)) {
+  context_->call(context_->driver().streamCreate, &handle_, kNonBlocking, driverPriority(*context_, priority));
 }
 
 NativeStream::~NativeStream() {
   // Of a device that only seems to be lost, work may still use memory that is given back now.
-  if (context_.isLost()) context_.tryCall(context_.driver().streamSynchronize, handle_);
-  if (isOwned_) context_.tryCall(context_.driver().streamDestroy, handle_);
+  if (context_->isLost()) context_->tryCall(context_->driver().streamSynchronize, handle_);
+  if (isOwned_) context_->tryCall(context_->driver().streamDestroy, handle_);
+}
+
+// HIP finishes a stream before it destroys it.
+bool NativeStream::isAwaited() const noexcept {
+  return isOwned_ && context_->api() == Api::Hip &&
+         context_->tryCall(context_->driver().streamQuery, handle_) == kNotReady;
 }
 
 GpuStream::GpuStream(GpuDevice& device, bool isDefault, int32_t priority)
     : MaxStream(device, isDefault, false),
       device_(device),
-      native_(device.context(), priority),
-      ordered_(device.memory().openStream(native_.handle())),
+      native_(makeRef<NativeStream>(device.sharedContext(), priority)),
+      ordered_(device.memory().openStream(native_->handle())),
       hostQueue_(device.newHostQueue()) {}
 
 GpuStream::GpuStream(GpuDevice& device, void* borrowed)
     : MaxStream(device, false, false),
       device_(device),
-      native_(device.context(), borrowed),
+      native_(makeRef<NativeStream>(device.sharedContext(), borrowed)),
       ordered_(device.memory().openStream(borrowed)),
       hostQueue_(device.newHostQueue()) {}
 
 GpuStream::~GpuStream() {
   device_.memory().closeStream(*ordered_);
   if (context().isLost()) hostQueue_->abandon();
+  if (!isDefault() && native_->isAwaited()) goWhenIdle();
+}
+
+// Nothing waits when a stream is released, a host function of the stream least of all.
+void GpuStream::goWhenIdle() noexcept {
+  try {
+    device_.inFlight().keep(native_, native_->handle());
+  } catch (const std::exception&) {  // then the driver waits
+  }
 }
 
 const Context& GpuStream::context() const { return device_.context(); }
@@ -74,7 +90,7 @@ void GpuStream::waitForDriver() {
   require(!hostQueue_->isRunningHere(), MAX_STATUS_FAILED_PRECONDITION,
           "A host function cannot wait for the stream that it runs on");
   if (context().isLost()) hostQueue_->abandon();
-  context().call(context().driver().streamSynchronize, native_.handle());
+  context().call(context().driver().streamSynchronize, native_->handle());
   device_.inFlight().collect();
 }
 
@@ -104,9 +120,9 @@ void GpuStream::noteUse(const Ref<Storage>& memory) {
 // Nobody would know when an object is free that cannot be kept: then the host waits.
 void GpuStream::keepUntilDone(Ref<const RefCounted> object) {
   try {
-    device_.inFlight().keep(std::move(object), native_.handle());
+    device_.inFlight().keep(std::move(object), native_->handle());
   } catch (...) {
-    context().tryCall(context().driver().streamSynchronize, native_.handle());
+    context().tryCall(context().driver().streamSynchronize, native_->handle());
     throw;
   }
 }
@@ -116,7 +132,7 @@ void GpuStream::keepAfterFailure(const Ref<Storage>& memory) noexcept {
   if (CachedBlock* block = CachedBlock::of(memory.get()))
     block->noteUse(*ordered_);
   else
-    context().tryCall(context().driver().streamSynchronize, native_.handle());
+    context().tryCall(context().driver().streamSynchronize, native_->handle());
 }
 
 void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) {
@@ -129,7 +145,7 @@ void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCo
                          : kind == MAX_COPY_KIND_DEVICE_TO_HOST ? driver.copyDeviceToHost
                                                                 : driver.copyDeviceToDevice;
   queue(target.owner, source.owner,
-        [&] { context().call(function, target.data, source.data, bytes, native_.handle()); });
+        [&] { context().call(function, target.data, source.data, bytes, native_->handle()); });
 }
 
 void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRange source, MaxDevice& sourceDevice,
@@ -139,7 +155,7 @@ void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRang
   const Context& to = static_cast<GpuDevice&>(targetDevice).context();
   const Context& from = static_cast<GpuDevice&>(sourceDevice).context();
   const Driver& driver = context().driver();
-  void* stream = native_.handle();
+  void* stream = native_->handle();
   queue(target.owner, source.owner, [&] {
     if (driver.cudaCopyPeer)
       context().call(driver.cudaCopyPeer, target.data, to.handle(), source.data, from.handle(), bytes, stream);
@@ -152,7 +168,7 @@ void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
   check();
   void* call = hostQueue_->add(std::move(task));
   try {
-    context().call(context().driver().launchHostFunction, native_.handle(), &HostQueue::run, call);
+    context().call(context().driver().launchHostFunction, native_->handle(), &HostQueue::run, call);
   } catch (...) {
     hostQueue_->cancel(call);
     throw;
@@ -161,13 +177,13 @@ void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
 
 void GpuStream::record(MaxEvent& event) {
   check();
-  static_cast<GpuEvent&>(event).record(native_.handle());
+  static_cast<GpuEvent&>(event).record(native_->handle());
 }
 
 void GpuStream::wait(MaxEvent& event) {
   check();
   if (!isOfApi(event.device(), context().api())) return waitOnHost(*this, event);
-  context().call(context().driver().streamWaitEvent, native_.handle(), static_cast<GpuEvent&>(event).native(), 0u);
+  context().call(context().driver().streamWaitEvent, native_->handle(), static_cast<GpuEvent&>(event).native(), 0u);
 }
 
 }  // namespace max::gpu

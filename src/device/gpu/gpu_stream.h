@@ -3,27 +3,28 @@
 #pragma once
 
 #include "device/gpu/allocator.h"
+#include "device/gpu/driver.h"
 #include "device/gpu/host_queue.h"
 #include "device/stream.h"
 
 namespace max::gpu {
 
-class Context;
 class GpuDevice;
 
 // A stream of the driver that goes with its owner, or a borrowed one.
-class NativeStream {
+class NativeStream final : public RefCounted {
  public:
-  NativeStream(const Context& context, int32_t priority);
-  NativeStream(const Context& context, void* borrowed) : context_(context), handle_(borrowed), isOwned_(false) {}
-  ~NativeStream();
-  NativeStream(const NativeStream&) = delete;
-  NativeStream& operator=(const NativeStream&) = delete;
+  NativeStream(Ref<Context> context, int32_t priority);
+  NativeStream(Ref<Context> context, void* borrowed)
+      : context_(std::move(context)), handle_(borrowed), isOwned_(false) {}
+  ~NativeStream() override;
 
   void* handle() const { return handle_; }
+  // Whether it must not go now: its work is not done, and the driver would wait for it.
+  bool isAwaited() const noexcept;
 
  private:
-  const Context& context_;
+  Ref<Context> context_;
   void* handle_ = nullptr;
   bool isOwned_ = true;
 };
@@ -36,7 +37,7 @@ class GpuStream final : public MaxStream {
 
   void check() override;
   void waitUntilIdle() override;
-  void* native() override { return native_.handle(); }
+  void* native() override { return native_->handle(); }
   void synchronize() override;
   void copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) override;
   void copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRange source, MaxDevice& sourceDevice,
@@ -56,6 +57,7 @@ class GpuStream final : public MaxStream {
 
  private:
   void waitForDriver();
+  void goWhenIdle() noexcept;
   // Queues work that uses memory on both sides (without an owner: the caller's), and keeps the memory until it is done,
   // if it is queued in part only too.
   template <class Function>
@@ -75,7 +77,7 @@ class GpuStream final : public MaxStream {
   void repeatPattern(char* target, const FillPattern& pattern, size_t count);
 
   GpuDevice& device_;
-  NativeStream native_;
+  Ref<NativeStream> native_;
   Ref<OrderedStream> ordered_;
   Ref<HostQueue> hostQueue_;
 };

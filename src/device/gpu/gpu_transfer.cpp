@@ -55,7 +55,7 @@ void GpuStream::copyStrided(const StridedCopy& copy) {
   const auto* source = static_cast<const char*>(copy.source.data);
   queue(copy.target.owner, copy.source.owner, [&] {
     plan.forEach([&](int64_t targetOffset, int64_t sourceOffset) {
-      copyBlock(context(), plan, target + targetOffset, source + sourceOffset, native_.handle());
+      copyBlock(context(), plan, target + targetOffset, source + sourceOffset, native_->handle());
     });
   });
 }
@@ -72,11 +72,11 @@ void GpuStream::fillElements(void* target, const FillPattern& pattern, size_t co
   const Driver& driver = context().driver();
   const bool isAligned = reinterpret_cast<uintptr_t>(target) % pattern.size == 0;
   if (pattern.size == 1)
-    context().call(driver.fill8, target, pattern.bytes[0], count, native_.handle());
+    context().call(driver.fill8, target, pattern.bytes[0], count, native_->handle());
   else if (pattern.size == 2 && isAligned)
-    context().call(driver.fill16, target, valueOf<unsigned short>(pattern), count, native_.handle());
+    context().call(driver.fill16, target, valueOf<unsigned short>(pattern), count, native_->handle());
   else if (pattern.size == 4 && isAligned)
-    context().call(driver.fill32, target, valueOf<unsigned>(pattern), count, native_.handle());
+    context().call(driver.fill32, target, valueOf<unsigned>(pattern), count, native_->handle());
   else
     repeatPattern(static_cast<char*>(target), pattern, count);
 }
@@ -85,11 +85,11 @@ void GpuStream::fillElements(void* target, const FillPattern& pattern, size_t co
 void GpuStream::repeatPattern(char* target, const FillPattern& pattern, size_t count) {
   const Driver& driver = context().driver();
   for (size_t i = 0; i < pattern.size; ++i)
-    context().call(driver.fill8, target + i, pattern.bytes[i], size_t{1}, native_.handle());
+    context().call(driver.fill8, target + i, pattern.bytes[i], size_t{1}, native_->handle());
   const size_t total = count * pattern.size;
   for (size_t done = pattern.size; done < total;) {
     const size_t step = std::min(done, total - done);
-    context().call(driver.copyDeviceToDevice, target + done, target, step, native_.handle());
+    context().call(driver.copyDeviceToDevice, target + done, target, step, native_->handle());
     done += step;
   }
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/host_queue.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "device/gpu/detached_thread.h"
 
 namespace max::gpu {
 
@@ -37,21 +36,6 @@ struct Later {
 thread_local const HostQueue* runningQueue = nullptr;
 thread_local std::vector<Later>* laterWork = nullptr;
 
-// The host program's signal handlers must not run on threads it does not know.
-bool startThread(void* (*function)(void*), void* argument) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t thread;
-  const int error = pthread_create(&thread, &attributes, function, argument);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error == 0;
-}
-
 struct Job {
   HostCall& call;
   bool isDone = false;
@@ -65,7 +49,7 @@ class Workers {
     Job job{call};
     std::unique_lock lock(mutex_);
     jobs_.push_back(&job);
-    if (idle_ < jobs_.size() && !startThread(loop, this)) {
+    if (idle_ < jobs_.size() && !startDetachedThread(loop, this)) {
       std::erase(jobs_, &job);
       lock.unlock();
       perform(call);
@@ -152,6 +136,8 @@ HostQueue::HostQueue() = default;
 HostQueue::~HostQueue() = default;
 
 void HostQueue::check() const {
+  if (!hasFailed_.load(std::memory_order_acquire)) [[likely]]
+    return;
   const std::lock_guard lock(mutex_);
   if (failure_) throw Error(*failure_);
 }
@@ -161,6 +147,7 @@ void HostQueue::throwFailureOnce() {
   if (!failure_) return;
   Error error = std::move(*failure_);
   failure_.reset();
+  hasFailed_.store(false, std::memory_order_release);
   throw error;
 }
 
@@ -220,7 +207,9 @@ void HostQueue::perform(StreamTask& task, MaxStatus loss) {
   if (earlier != MAX_STATUS_OK && !task.runsAfterFailure()) return;
   std::optional<Error> error = failureOf(task, earlier);
   const std::lock_guard lock(mutex_);
-  if (error && !failure_) failure_ = std::move(error);
+  if (!error || failure_) return;
+  failure_ = std::move(error);
+  hasFailed_.store(true, std::memory_order_release);
 }
 
 bool isInHostFunction() { return runningQueue != nullptr; }

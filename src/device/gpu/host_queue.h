@@ -5,6 +5,7 @@
 // the driver's thread only waits for a worker that runs them.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -47,6 +48,7 @@ class HostQueue final : public RefCounted {
   mutable std::mutex mutex_;
   std::deque<Ref<HostCall>> waiting_;
   std::optional<Error> failure_;
+  std::atomic<bool> hasFailed_{false};  // as failure_, for those who look without the mutex
 };
 
 // Whether this thread runs host work of a stream.

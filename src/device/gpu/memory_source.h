@@ -39,6 +39,7 @@ class DriverEvents final : public EventSource {
   void waitForEvent(void* event) override;
   void makeStreamWait(void* stream, void* event) override;
   bool isUsable() const noexcept override { return context_->isUsable(); }
+  void waitForDevice() noexcept override { context_->tryCall(context_->driver().deviceSynchronize); }
 
  private:
   Ref<Context> context_;
