@@ -7,9 +7,9 @@
 
 // Generated from the files of headers/.
 extern const unsigned char kernel_header_max_half[], kernel_header_max_hip[], kernel_header_max_limits[],
-    kernel_header_max_stdint[];
+    kernel_header_max_math[], kernel_header_max_stdint[];
 extern const size_t kernel_header_max_half_size, kernel_header_max_hip_size, kernel_header_max_limits_size,
-    kernel_header_max_stdint_size;
+    kernel_header_max_math_size, kernel_header_max_stdint_size;
 
 namespace max {
 
@@ -22,6 +22,7 @@ std::string_view textOf(const unsigned char* bytes, size_t size) {
 constexpr std::string_view kHalf = "#include \"max_half.h\"\n";
 constexpr std::string_view kInteger = "#include \"max_stdint.h\"\n";
 constexpr std::string_view kLimits = "#include \"max_limits.h\"\n";
+constexpr std::string_view kMath = "#include \"max_math.h\"\n";
 // The compilers bring the content unasked.
 constexpr std::string_view kNothing = "#pragma once\n";
 
@@ -48,6 +49,9 @@ std::span<const BuiltinHeader> builtinHeaders() {
       {"cuda_runtime.h", kNothing, false},
       {"device_launch_parameters.h", kNothing, false},
       {"hip/hip_runtime.h", kNothing, false},
+      {"max_math.h", textOf(kernel_header_max_math, kernel_header_max_math_size), false},
+      {"math.h", kMath, false},
+      {"cmath", kMath, false},
       {"max_hip.h", textOf(kernel_header_max_hip, kernel_header_max_hip_size), true},
       {"max_stdint.h", textOf(kernel_header_max_stdint, kernel_header_max_stdint_size), true},
       {"max_limits.h", textOf(kernel_header_max_limits, kernel_header_max_limits_size), true},
@@ -55,8 +59,6 @@ std::span<const BuiltinHeader> builtinHeaders() {
       {"climits", kLimits, true},
       {"float.h", kLimits, true},
       {"cfloat", kLimits, true},
-      {"math.h", kLimits, true},
-      {"cmath", kLimits, true},
       {"stdint.h", kInteger, true},
       {"cstdint", kInteger, true},
       {"stddef.h", kInteger, true},
@@ -79,7 +81,9 @@ std::vector<std::pair<std::string, std::string>> allHeaders(const KernelSource& 
 }
 
 std::string sourceText(const KernelSource& source, std::string_view prelude) {
-  return concat(prelude, "#line 1 ", quoted(source.name), "\n", source.text);
+  std::string_view text = source.text;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a mark of UTF-8, which is one at the beginning only
+  return concat(prelude, "#line 1 ", quoted(source.name), "\n", text);
 }
 
 }  // namespace max

@@ -60,7 +60,9 @@ constexpr const char* kPlainFlags[] = {
     // Kernels run on small stacks.
     "-Wframe-larger-than=65536",
 };
-constexpr const char* kGccFlags[] = {"-fno-semantic-interposition", "-fno-gnu-unique"};
+// A sum of numbers of threads that overflows must not make the loop over threads end.
+constexpr const char* kGccFlags[] = {"-fno-semantic-interposition", "-fno-gnu-unique",
+                                     "-fno-aggressive-loop-optimizations"};
 // -ffast-math itself would change the rounding mode of the thread that loads the library.
 constexpr const char* kFastFlags[] = {"-fno-signed-zeros", "-fassociative-math", "-freciprocal-math"};
 
@@ -86,6 +88,38 @@ std::string hostChip() {
     chip += info.substr(at + 1, info.find('\n', at + 1) - at - 1) + '\n';
   }
   return chip;
+}
+
+// Macros are defined behind our own header, which they would change: T, N and value are favourites.
+struct Flags {
+  std::string macros;
+  std::vector<std::string> others;
+};
+
+// "NAME=VALUE", "NAME", or "NAME(x)=VALUE".
+std::string definition(std::string_view text) {
+  const size_t sign = text.find('=');
+  std::string line = concat("#define ", text.substr(0, sign), ' ',
+                            sign == std::string_view::npos ? std::string_view("1") : text.substr(sign + 1));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line + '\n';
+}
+
+Flags readFlags(const KernelSource& source) {
+  Flags read;
+  for (size_t i = 0; i < source.flags.size(); ++i) {
+    std::string_view flag = source.flags[i];
+    const bool defines = flag.starts_with("-D");
+    if (!defines && !flag.starts_with("-U")) {
+      read.others.emplace_back(flag);
+      continue;
+    }
+    flag.remove_prefix(2);
+    if (flag.empty() && i + 1 < source.flags.size()) flag = source.flags[++i];
+    read.macros += defines ? definition(flag) : concat("#undef ", flag, '\n');
+  }
+  for (const auto& [name, value] : source.defines) read.macros += definition(concat(name, '=', value));
+  return read;
 }
 
 class HostCompiler final : public KernelCompiler {
@@ -119,7 +153,8 @@ Command HostCompiler::plainCommand(const KernelSource& source) const {
   command.push_back("-march=" + (source.architecture.empty() ? "native" : source.architecture));
   if (source.fastMath) append(command, kFastFlags);
   if (source.lineInfo) command.emplace_back("-g1");
-  command.insert(command.end(), source.flags.begin(), source.flags.end());
+  const Flags flags = readFlags(source);
+  command.insert(command.end(), flags.others.begin(), flags.others.end());
   return command;
 }
 
@@ -164,8 +199,9 @@ CompiledCode HostCompiler::compile(const KernelSource& source, MaxArtifactKind k
   const std::string file = fileName(source.name);
   writeHeaders(folder, source);
   folder.write(file, source.text, "source");
-  preprocessing.insert(preprocessing.end(), {"-E", "-I../include", "-include", "max_cpu_kernel.h"});
-  for (const auto& [name, value] : source.defines) preprocessing.push_back(concat("-D", name, '=', value));
+  folder.write("definitions", readFlags(source).macros);
+  preprocessing.insert(preprocessing.end(),
+                       {"-E", "-I../include", "-include", "max_cpu_kernel.h", "-include", "../definitions"});
   preprocessing.insert(preprocessing.end(), {"-o", "../preprocessed", "-x", "c++", file});
   compilation.insert(compilation.end(), {"-o", "../compiled", "-x", "c++-cpp-output", "../rewritten"});
   CompiledCode code;

@@ -95,6 +95,7 @@ void BlockRunner::runBlocks(MaxCpuBlock& block, unsigned count) {
   switchFiber(thread_, current_->context);
   if (!error_) return;
   ready_ = atBarrier_ = {};
+  placesOpen_ = 0;
   for (auto& meetings : meetings_) meetings.clear();
   for (const std::unique_ptr<Fiber>& fiber : fibers_) releaseFiber(fiber->context);
   free_.clear();
@@ -167,6 +168,7 @@ void BlockRunner::markEnded(unsigned begin, unsigned end) {
 }
 
 void BlockRunner::resumeNext(Fiber& from) {
+  if (ready_.empty() && placesOpen_ > 0) completePlaces();
   if (ready_.empty()) {
     reportDeadlock();
     leaveBlock();
@@ -201,16 +203,18 @@ unsigned long long BlockRunner::barrier(unsigned thread, unsigned end, bool pred
 }
 
 // A meeting that is still open for this mask, or one that nobody needs any more.
-BlockRunner::Meeting& BlockRunner::meetingOf(unsigned warp, unsigned mask) {
+BlockRunner::Meeting& BlockRunner::meetingOf(unsigned warp, unsigned mask, int place) {
   Meeting* unused = nullptr;
   for (const std::unique_ptr<Meeting>& meeting : meetings_[warp]) {
     if (meeting->readers == 0)
       unused = meeting.get();
-    else if (!meeting->done && meeting->mask == mask)
+    else if (!meeting->done && meeting->mask == mask && meeting->place == place)
       return *meeting;
   }
   if (!unused) unused = meetings_[warp].emplace_back(std::make_unique<Meeting>()).get();
   unused->mask = mask;
+  unused->place = place;
+  placesOpen_ += place != 0;
   unused->done = false;
   unused->warp.threads = 0;
   return *unused;
@@ -218,7 +222,14 @@ BlockRunner::Meeting& BlockRunner::meetingOf(unsigned warp, unsigned mask) {
 
 void BlockRunner::complete(Meeting& meeting) {
   meeting.done = true;
+  placesOpen_ -= meeting.place != 0;
   ready_.take(meeting.waiting);
+}
+
+void BlockRunner::completePlaces() {
+  for (const auto& meetings : meetings_)
+    for (const std::unique_ptr<Meeting>& meeting : meetings)
+      if (meeting->readers != 0 && !meeting->done && meeting->place != 0) complete(*meeting);
 }
 
 void BlockRunner::checkMeetings(unsigned warp) {
@@ -228,10 +239,9 @@ void BlockRunner::checkMeetings(unsigned warp) {
       complete(*meeting);
 }
 
-const MaxCpuWarp* BlockRunner::exchange(unsigned thread, unsigned end, unsigned mask, unsigned long long value) {
-  own(thread, end);
+const MaxCpuWarp& BlockRunner::meet(unsigned thread, unsigned mask, int place, unsigned long long value) {
   const unsigned warp = thread / 32, lane = thread % 32;
-  Meeting& meeting = meetingOf(warp, mask | 1u << lane);
+  Meeting& meeting = meetingOf(warp, mask | 1u << lane, place);
   meeting.warp.threads |= 1u << lane;
   meeting.warp.values[lane] = value;
   ++meeting.readers;
@@ -240,7 +250,17 @@ const MaxCpuWarp* BlockRunner::exchange(unsigned thread, unsigned end, unsigned 
   else
     wait(meeting.waiting);
   --meeting.readers;
-  return &meeting.warp;
+  return meeting.warp;
+}
+
+const MaxCpuWarp* BlockRunner::exchange(unsigned thread, unsigned end, unsigned mask, unsigned long long value) {
+  own(thread, end);
+  return &meet(thread, mask, 0, value);
+}
+
+unsigned BlockRunner::activeThreads(unsigned thread, unsigned end, int place) {
+  own(thread, end);
+  return meet(thread, ~0u, place, 0).threads;
 }
 
 unsigned BlockRunner::liveThreads(unsigned thread) const {
@@ -305,7 +325,9 @@ const MaxCpuRuntime& cpuRuntime() {
       [](unsigned thread, unsigned end, unsigned mask, unsigned long long value) {
         return guarded([=](BlockRunner& runner) { return runner.exchange(thread, end, mask, value); });
       },
-      [](unsigned thread) { return BlockRunner::ofThread().liveThreads(thread); },
+      [](unsigned thread, unsigned end, int place) {
+        return guarded([=](BlockRunner& runner) { return runner.activeThreads(thread, end, place); });
+      },
       [] { return guarded([](BlockRunner& runner) { return runner.sharedMemory(); }); },
       [](unsigned thread, const char* reason, const char* file, int line) {
         BlockRunner::ofThread().trap(thread, reason, file, line);

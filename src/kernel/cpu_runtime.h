@@ -30,7 +30,7 @@ class BlockRunner {
   // Called by the kernel.
   unsigned long long barrier(unsigned thread, unsigned end, bool predicate);
   const MaxCpuWarp* exchange(unsigned thread, unsigned end, unsigned mask, unsigned long long value);
-  unsigned liveThreads(unsigned thread) const;
+  unsigned activeThreads(unsigned thread, unsigned end, int place);
   void* sharedMemory();
   [[noreturn]] void trap(unsigned thread, const char* reason, const char* file, int line);
   void reportFailure(const std::exception& error);
@@ -58,10 +58,12 @@ class BlockRunner {
     Fiber* pop();
     void take(Queue& other);
   };
-  // One operation of a warp: it is done when all who are named in the mask, and live, have come.
+  // One operation of a warp: it is done when all who are named in the mask, and live, have come; one at a place, whose
+  // mask is not known, when nobody in the block can go on without it, too.
   struct Meeting {
     MaxCpuWarp warp;
     unsigned mask;
+    int place;  // 0 = there is a mask
     unsigned readers;  // who have not read yet
     bool done;
     Queue waiting;
@@ -79,7 +81,10 @@ class BlockRunner {
   void checkBarrier();
   void checkMeetings(unsigned warp);
   void complete(Meeting& meeting);
-  Meeting& meetingOf(unsigned warp, unsigned mask);
+  Meeting& meetingOf(unsigned warp, unsigned mask, int place);
+  const MaxCpuWarp& meet(unsigned thread, unsigned mask, int place, unsigned long long value);
+  void completePlaces();
+  unsigned liveThreads(unsigned thread) const;
   void reportDeadlock();
   void reportTrap(unsigned thread, const char* reason, const char* file, int line);
   std::string blockName() const;
@@ -102,6 +107,7 @@ class BlockRunner {
   unsigned long long barrierResult_ = 0;
   unsigned ended_ = 0;
   bool waited_ = false;  // whether any thread of the block has
+  int placesOpen_ = 0;   // meetings at places that are not done
   unsigned endedMask_[kWarps] = {};
   std::vector<std::unique_ptr<Meeting>> meetings_[kWarps];
   std::optional<Error> error_;

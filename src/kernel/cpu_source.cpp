@@ -1,113 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scanner of tokens that knows as much of C++ as it takes to find declarations and the scopes they stand in.
+// Knows as much of C++ as it takes to find declarations and the scopes they stand in.
 #include "kernel/cpu_source.h"
 
 #include <algorithm>
-#include <cctype>
-#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "base/error.h"
+#include "kernel/cpu_tokens.h"
 
 namespace max {
 
 namespace {
-
-enum class TokenKind { Word, Text, Sign };
-
-struct Token {
-  TokenKind kind;
-  size_t begin;
-  size_t end;
-};
-
-bool isWordStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
-bool isWordPart(char c) { return isWordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
-
-class Tokens {
- public:
-  explicit Tokens(std::string_view text) : text_(text) {
-    size_t at = 0;
-    while (at < text.size()) at = next(at);
-  }
-
-  size_t size() const { return tokens_.size(); }
-  const Token& operator[](size_t index) const { return tokens_[index]; }
-  std::string_view text(size_t index) const {
-    if (index >= tokens_.size()) return "";
-    return text_.substr(tokens_[index].begin, tokens_[index].end - tokens_[index].begin);
-  }
-  bool is(size_t index, std::string_view what) const { return text(index) == what; }
-  bool isWord(size_t index) const { return index < size() && tokens_[index].kind == TokenKind::Word; }
-  // The source from one token up to another.
-  std::string_view between(size_t first, size_t end) const {
-    if (first >= end) return "";
-    return text_.substr(tokens_[first].begin, tokens_[end - 1].end - tokens_[first].begin);
-  }
-  // The token after the bracket that closes the one at `open`.
-  size_t pastBrackets(size_t open) const {
-    size_t depth = 0;
-    for (size_t i = open; i < size(); ++i) {
-      const char sign = text_[tokens_[i].begin];
-      if (tokens_[i].kind != TokenKind::Sign) continue;
-      if (sign == '(' || sign == '[' || sign == '{') ++depth;
-      if ((sign == ')' || sign == ']' || sign == '}') && --depth == 0) return i + 1;
-    }
-    return size();
-  }
-
- private:
-  size_t next(size_t at) {
-    const char c = text_[at];
-    if (std::isspace(static_cast<unsigned char>(c))) {
-      atLineStart_ = atLineStart_ || c == '\n';
-      return at + 1;
-    }
-    if (c == '#' && atLineStart_) return std::min(text_.find('\n', at), text_.size());
-    atLineStart_ = at == 0 && c == '\n';
-    if (isWordStart(c)) return word(at);
-    if (std::isdigit(static_cast<unsigned char>(c))) return add(TokenKind::Text, at, numberEnd(at));
-    if (c == '"' || c == '\'') return add(TokenKind::Text, at, quotedEnd(at));
-    return add(TokenKind::Sign, at, at + 1);
-  }
-
-  size_t word(size_t at) {
-    size_t end = at;
-    while (end < text_.size() && isWordPart(text_[end])) ++end;
-    const std::string_view found = text_.substr(at, end - at);
-    const bool raw = end < text_.size() && text_[end] == '"' && found.back() == 'R' && found.size() <= 3;
-    return raw ? add(TokenKind::Text, at, rawEnd(end)) : add(TokenKind::Word, at, end);
-  }
-
-  // Digits may be parted by quotes: 1'000.
-  size_t numberEnd(size_t at) const {
-    while (at < text_.size() && (isWordPart(text_[at]) || text_[at] == '.' ||
-                                 (text_[at] == '\'' && at + 1 < text_.size() && isWordPart(text_[at + 1]))))
-      ++at;
-    return at;
-  }
-
-  size_t quotedEnd(size_t at) const {
-    const char quote = text_[at++];
-    while (at < text_.size() && text_[at] != quote) at += text_[at] == '\\' ? 2 : 1;
-    return std::min(at + 1, text_.size());
-  }
-
-  size_t rawEnd(size_t quote) const {
-    const size_t open = text_.find('(', quote);
-    if (open == std::string_view::npos) return text_.size();
-    const std::string close = ")" + std::string(text_.substr(quote + 1, open - quote - 1)) + "\"";
-    const size_t end = text_.find(close, open);
-    return end == std::string_view::npos ? text_.size() : end + close.size();
-  }
-
-  size_t add(TokenKind kind, size_t begin, size_t end) {
-    tokens_.push_back({kind, begin, end});
-    return end;
-  }
-
-  std::string_view text_;
-  std::vector<Token> tokens_;
-  bool atLineStart_ = true;
-};
 
 // What a brace opens: a namespace, something as transparent as extern "C", or anything else.
 struct Scope {
@@ -115,18 +21,35 @@ struct Scope {
   std::string name;
 };
 
+// A kernel that has an entry in the table: a definition, or an instance of a template.
 struct Kernel {
-  std::string scope;  // "::a::b::"
-  std::string name;
-  std::string maxThreads;  // an expression in that scope; empty = not said
+  std::string scope;       // "::a::b::"
+  std::string function;    // its address, as that scope writes it; empty = there is none
+  std::string maxThreads;  // "0" = not said
 };
+
+// What stands around __shared__, between tokens `first` and `end`.
+struct Specifiers {
+  size_t first = 0;
+  size_t end = 0;
+  bool isExtern = false;
+  std::string alignment;   // alignas(...)
+  std::string attributes;  // __attribute__((...))
+  std::string qualifiers;  // const and volatile
+};
+
+// More than any chip gives a kernel without being asked for it.
+constexpr size_t kMostShared = 64 << 10;
 
 class Rewriter {
  public:
   explicit Rewriter(std::string_view source) : source_(source), tokens_(source) {}
 
   std::string run() {
-    for (size_t i = 0; i < tokens_.size();) i = step(i);
+    for (size_t i = 0; i < tokens_.size();) {
+      i = step(i);
+      if (!announced_.function.empty() && i > announcedAt_) enter();
+    }
     copyUpTo(source_.size());
     appendTable();
     return std::move(result_);
@@ -139,6 +62,8 @@ class Rewriter {
     if (text == "__global__") return kernel(at);
     if (text == "__shared__") return shared(at);
     if (text == "__launch_bounds__") return bounds(at);
+    if (text == "__activemask" && tokens_.is(at + 1, "(") && tokens_.is(at + 2, ")"))
+      return replace(at, at + 3, "__max_active_mask(" + std::to_string(++places_) + ")");
     // Inside __attribute__((...)) the compiler knows it.
     if (text == "__noinline__" && !tokens_.is(at - 1, "(") && !tokens_.is(at - 1, ","))
       return replace(at, at + 1, "__attribute__((noinline))");
@@ -183,18 +108,18 @@ class Rewriter {
   size_t kernel(size_t at) {
     const bool isTemplate = tokens_.is(statement_, "template");
     const bool isInstance = isTemplate && !tokens_.is(statement_ + 1, "<");
-    replace(at, at + 1, isInstance ? "" : "inline __attribute__((always_inline, used))");
+    replace(at, at + 1,
+            isInstance ? "" : concat(isInline(at) ? "" : "inline ", "__attribute__((always_inline, used))"));
     const size_t open = parametersOf(at + 1);
     if (open >= tokens_.size()) return tokens_.size();
     size_t after = tokens_.pastBrackets(open);
+    const size_t close = after - 1;
     while (after < tokens_.size() && !tokens_.is(after, "{") && !tokens_.is(after, ";"))
       after = tokens_.is(after, "__launch_bounds__") ? bounds(after) : after + 1;
     const bool isDefined = tokens_.is(after, isInstance ? ";" : "{");
-    if (isDefined && isTemplate == isInstance)
-      kernels_.push_back({scopeName(), std::string(nameBefore(open)), bounds_});
+    if (isDefined && isTemplate == isInstance) announce(open, close, after, isInstance);
     return after;
   }
-
   // The bracket that opens the parameters of the function declared from here on.
   size_t parametersOf(size_t at) {
     while (at < tokens_.size() && !tokens_.is(at, "(") && !tokens_.is(at, ";") && !tokens_.is(at, "{")) {
@@ -208,7 +133,14 @@ class Rewriter {
     return tokens_.is(at, "(") ? at : tokens_.size();
   }
 
-  // "add", or "add<float>".
+  // Whether the declaration says so itself.
+  bool isInline(size_t at) const {
+    for (size_t i = statement_; i < tokens_.size() && (i <= at || !tokens_.is(i, "(")); ++i)
+      if (tokens_.is(i, "inline") || tokens_.is(i, "__inline__")) return true;
+    return false;
+  }
+
+  // "add", "add<float>", or "names::add<float>".
   std::string_view nameBefore(size_t open) const {
     size_t first = open - 1;
     if (tokens_.is(first, ">")) {
@@ -219,7 +151,47 @@ class Rewriter {
       }
       if (first > 0) --first;
     }
+    while (first > 1 && tokens_.is(first - 1, ":") && tokens_.is(first - 2, ":")) {
+      first -= 2;
+      if (first > 0 && tokens_.isWord(first - 1) && !tokens_.is(first - 1, "void")) --first;
+    }
     return tokens_.between(first, open);
+  }
+
+  // The types of parameters as a pointer to the function has them: without values that stand for missing arguments.
+  std::string parametersBetween(size_t open, size_t close) const {
+    std::string text;
+    for (size_t i = open + 1; i < close; ++i) {
+      if (tokens_.is(i, "="))
+        while (i < close && !tokens_.is(i, ",")) i = isOpening(i) ? tokens_.pastBrackets(i) : i + 1;
+      if (i < close) text.append(tokens_.text(i)) += ' ';
+    }
+    return text;
+  }
+
+  bool isOpening(size_t at) const { return tokens_.is(at, "(") || tokens_.is(at, "[") || tokens_.is(at, "{"); }
+
+  // The kernel gets an entry behind its definition, where all of its names mean what they mean to it.
+  void announce(size_t open, size_t close, size_t after, bool isInstance) {
+    bool isVoid = false;
+    for (size_t i = statement_; i < open; ++i) isVoid = isVoid || tokens_.is(i, "void");
+    const std::string name(nameBefore(open));
+    if (!isVoid)
+      check_ = concat(" static_assert(::__max_is_kernel<decltype(&", name,
+                      ")>, \"a __global__ function must have a void return type\");");
+    announced_ = {scopeName(), concat('&', name), bounds_.empty() ? "0" : bounds_};
+    // Which one of several that have this name.
+    if (isVoid)
+      announced_.function = concat("static_cast<void (*)(", parametersBetween(open, close), ")>(&", name, ")");
+    announcedAt_ = isInstance ? after : tokens_.pastBrackets(after) - 1;
+  }
+
+  void enter() {
+    copyUpTo(tokens_[announcedAt_].end);
+    result_ += std::exchange(check_, {});
+    result_ += concat(" static ::MaxCpuKernel __max_kernel_", kernels_.size(), "() { return ::__max_entry<",
+                      announced_.function, ">::get(", announced_.maxThreads, "); }");
+    kernels_.push_back(std::exchange(announced_, {}).scope);
   }
 
   // __launch_bounds__(threads, ...): remembered until the declaration ends.
@@ -232,28 +204,96 @@ class Rewriter {
     return replace(at, end, "");
   }
 
+  bool isSpecifier(size_t at) const { return tokens_.is(at, "extern") || tokens_.is(at, "static") || isQualifier(at); }
+  bool isQualifier(size_t at) const { return tokens_.is(at, "volatile") || tokens_.is(at, "const"); }
+  bool isAttribute(size_t at) const { return tokens_.is(at, "__attribute__") || tokens_.is(at, "alignas"); }
+
+  // The attribute whose last bracket is the token before `at`; `at` if there is none.
+  size_t attributeBefore(size_t at) const {
+    size_t depth = 0;
+    for (size_t i = at; i-- > 0;) {
+      if (tokens_.is(i, ")")) ++depth;
+      if (tokens_.is(i, "(") && --depth == 0) return i > 0 && isAttribute(i - 1) ? i - 1 : at;
+      if (depth == 0) return at;
+    }
+    return at;
+  }
+
+  // The words around __shared__ that say how the variable is kept.
+  Specifiers specifiersAround(size_t at) const {
+    Specifiers found;
+    found.first = at, found.end = at + 1;
+    for (size_t before = at; before > 0 && tokens_[before - 1].begin >= copied_; found.first = before) {
+      const size_t next = isSpecifier(before - 1) ? before - 1 : attributeBefore(before);
+      if (next == before || tokens_[next].begin < copied_) break;
+      before = next;
+    }
+    while (isSpecifier(found.end) || isAttribute(found.end))
+      found.end = isAttribute(found.end) ? tokens_.pastBrackets(found.end + 1) : found.end + 1;
+    found.end = std::min(found.end, tokens_.size());
+    for (size_t i = found.first; i < found.end;) {
+      const size_t next = isAttribute(i) ? std::min(tokens_.pastBrackets(i + 1), found.end) : i + 1;
+      found.isExtern = found.isExtern || tokens_.is(i, "extern");
+      std::string* kind = tokens_.is(i, "alignas") ? &found.alignment
+                          : isAttribute(i)         ? &found.attributes
+                          : isQualifier(i)         ? &found.qualifiers
+                                                   : nullptr;
+      if (kind) kind->append(tokens_.between(i, next)) += ' ';
+      i = next;
+    }
+    return found;
+  }
+
   // Shared memory is a variable of the thread that runs the block; that whose size the launch decides is a pointer.
   size_t shared(size_t at) {
-    if (tokens_.is(at - 1, "static")) return replace(at, at + 1, "thread_local");
-    if (!tokens_.is(at - 1, "extern")) return replace(at, at + 1, "static thread_local");
-    size_t end = at + 1;
+    const Specifiers specifiers = specifiersAround(at);
+    size_t end = specifiers.end;
     while (end < tokens_.size() && !tokens_.is(end, ";")) ++end;
-    size_t first = at + 1;
-    while (tokens_.is(first, "__attribute__") || tokens_.is(first, "alignas")) first = tokens_.pastBrackets(first + 1);
+    if (specifiers.isExtern) return dynamicShared(at, specifiers, end);
+    replace(specifiers.first, specifiers.end,
+            concat(specifiers.alignment, "static thread_local ", specifiers.attributes, specifiers.qualifiers));
+    if (end == tokens_.size()) return end;
+    copyUpTo(tokens_[end].end);
+    for (const std::string_view name : declaredNames(specifiers.end, end))
+      result_ +=
+          concat(" static_assert(sizeof(", name, ") <= ", kMostShared,
+                 ", \"__shared__ memory whose size the launch does not decide is at most ", kMostShared, " bytes\");");
+    statement_ = end + 1;
+    return end + 1;
+  }
+
+  // The variables of a declaration: names before brackets, commas and the end, outside of the arguments of templates.
+  std::vector<std::string_view> declaredNames(size_t first, size_t end) const {
+    std::vector<std::string_view> names;
+    int depth = 0;
+    for (size_t i = first; i < end; i = isOpening(i) ? tokens_.pastBrackets(i) : i + 1) {
+      depth += tokens_.is(i, "<") ? 1 : tokens_.is(i, ">") ? -1 : 0;
+      const bool isLast = tokens_.is(i + 1, "[") || tokens_.is(i + 1, ",") || tokens_.is(i + 1, ";");
+      if (depth == 0 && i > first && isLast && tokens_.isWord(i)) names.push_back(tokens_.text(i));
+    }
+    return names;
+  }
+
+  size_t dynamicShared(size_t at, const Specifiers& specifiers, size_t end) {
+    const size_t first = specifiers.end;
     size_t bracket = first;
     while (bracket < end && !tokens_.is(bracket, "[")) ++bracket;
     if (bracket >= end || bracket <= first + 1 || !tokens_.is(bracket + 1, "]")) return at + 1;
-    const std::string_view name = tokens_.text(bracket - 1);
-    const std::string inner(tokens_.between(bracket + 2, end));  // further dimensions
+    const std::string name(tokens_.text(bracket - 1));
+    size_t past = bracket + 2;
+    while (tokens_.is(past, "[")) past = tokens_.pastBrackets(past);
+    const std::string inner(tokens_.between(bracket + 2, std::min(past, end)));  // further dimensions
     std::string element(tokens_.between(first, bracket - 1));
     if (const size_t attribute = element.find("__attribute__"); attribute != std::string::npos)
       element.resize(attribute);
-    const std::string type = element + " (*)" + inner;
-    const std::string value = insideFunction() ? "(__max_dynamic)" : "(__max_runtime->sharedMemory())";
+    element.insert(0, specifiers.qualifiers);
+    const std::string type = concat(element, " (*)", inner);
+    const std::string_view value = insideFunction() ? "(__max_dynamic)" : "(__max_runtime->sharedMemory())";
     const std::string_view storage = insideFunction() ? "" : "static thread_local ";
-    return replace(
-        at - 1, end,
-        std::string(storage) + element + " (*const " + std::string(name) + ")" + inner + " = (" + type + ")" + value);
+    std::string declaration = concat(storage, element, " (*const ", name, ")", inner, " = (", type, ")", value);
+    // Outside of functions it may be declared any number of times.
+    if (!insideFunction() && !declared_.insert(scopeName() + name).second) declaration.clear();
+    return replace(specifiers.first, end, declaration);
   }
 
   // Lines stay where they are.
@@ -272,20 +312,12 @@ class Rewriter {
     copied_ = std::max(copied_, position);
   }
 
-  static std::string threadsOf(const Kernel& kernel) {
-    if (kernel.maxThreads.empty()) return "0";
-    if (kernel.scope == "::") return kernel.maxThreads;
-    const std::string scope = kernel.scope.substr(0, kernel.scope.size() - 2);
-    return "[] { using namespace " + scope + "; return (int)(" + kernel.maxThreads + "); }()";
-  }
-
+  // On one line, which is the one after the source's last.
   void appendTable() {
-    result_ += "\n# 1 \"(kernels)\"\n";
-    result_ += "extern \"C\" const MaxCpuLibrary* maxCpuLibrary() {\n  static const MaxCpuKernel kernels[] = {\n";
-    for (const Kernel& kernel : kernels_)
-      result_ += "    __max_entry<&" + kernel.scope + kernel.name + ">::get(" + threadsOf(kernel) + "),\n";
-    result_ += "    {}};\n  static const MaxCpuLibrary library = {kMaxCpuAbi, " + std::to_string(kernels_.size()) +
-               ", kernels, &__max_runtime};\n  return &library;\n}\n";
+    result_ += "\nextern \"C\" const MaxCpuLibrary* maxCpuLibrary() { static const MaxCpuKernel kernels[] = {";
+    for (size_t i = 0; i < kernels_.size(); ++i) result_ += concat(kernels_[i], "__max_kernel_", i, "(), ");
+    result_ += concat("{}}; static const MaxCpuLibrary library = {kMaxCpuAbi, ", kernels_.size(),
+                      ", kernels, &__max_runtime}; return &library; }\n");
   }
 
   std::string_view source_;
@@ -295,7 +327,12 @@ class Rewriter {
   size_t statement_ = 0;  // first token of the declaration
   std::string bounds_;
   std::vector<Scope> scopes_;
-  std::vector<Kernel> kernels_;
+  Kernel announced_;                  // whose definition is being read
+  std::string check_;                 // of its type
+  size_t announcedAt_ = 0;            // its last token
+  std::vector<std::string> kernels_;  // the scopes of all kernels
+  std::set<std::string> declared_;    // dynamic shared memory outside of functions
+  int places_ = 0;
 };
 
 }  // namespace

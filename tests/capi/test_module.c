@@ -443,7 +443,7 @@ static void test_errors_of_the_source(void** state) {
   CHECK_FAILS(maxModuleCompile(shared.device, "#include <missing.h>\n", NULL, NULL, &module),
               MAX_STATUS_INVALID_ARGUMENT, "kernel.cu does not compile: kernel.cu:1:");
   CHECK_FAILS(maxModuleCompile(shared.device, "__global__ int f() { return 1; }", NULL, NULL, &module),
-              MAX_STATUS_INVALID_ARGUMENT, "a kernel returns nothing");
+              MAX_STATUS_INVALID_ARGUMENT, "a __global__ function must have a void return type");
   CHECK_FAILS(maxModuleCompile(shared.device, NULL, NULL, NULL, &module), MAX_STATUS_INVALID_ARGUMENT, "source");
   CHECK_FAILS(maxModuleCompile(NULL, "", NULL, NULL, &module), MAX_STATUS_INVALID_ARGUMENT, "device");
   CHECK_FAILS(maxModuleCompile(shared.device, "", NULL, NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "outModule");

@@ -7,6 +7,7 @@
 #include "check.h"
 
 static const char source[] =
+    "#include <cuda_bf16.h>\n"
     "extern __shared__ int outside[];\n"
     "__device__ __noinline__ int twice(int x) { return 2 * x; }\n"
     "template <class T> __device__ T three(T x) { return 3 * x; }\n"

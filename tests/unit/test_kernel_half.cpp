@@ -8,6 +8,17 @@
 #include "base/half.h"
 
 #define __device__
+// What is there in kernels.
+namespace {
+struct float2 {
+  float x, y;
+};
+float2 make_float2(float x, float y) { return {x, y}; }
+int __float2int_rz(float x) { return static_cast<int>(x); }
+int __float2int_rn(float x) { return static_cast<int>(std::rint(x)); }
+unsigned __float2uint_rz(float x) { return static_cast<unsigned>(x); }
+unsigned __float2uint_rn(float x) { return static_cast<unsigned>(std::rint(x)); }
+}  // namespace
 #include "kernel/headers/max_half.h"
 
 namespace max {

@@ -14,59 +14,131 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 // The rewritten text without the table of kernels.
 std::string bodyOf(const std::string& source) {
   const std::string text = max::hostSourceOf(source);
-  return text.substr(0, text.rfind("\n# 1 \"(kernels)\""));
+  return text.substr(0, text.rfind("\nextern \"C\" const MaxCpuLibrary"));
 }
 
-// The rows of the table.
+// The entries of kernels and where the table looks for them.
 std::string tableOf(const std::string& source) {
   const std::string text = max::hostSourceOf(source);
+  const std::string_view begin = "::__max_entry<", listBegin = "kernels[] = {";
   std::string rows;
-  for (size_t at = text.find("__max_entry<&"); at != std::string::npos; at = text.find("__max_entry<&", at + 1))
-    rows += text.substr(at + 13, text.find("),", at) - at - 13) + ";";
-  return rows;
+  for (size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1))
+    rows += text.substr(at + begin.size(), text.find("); }", at) - at - begin.size()) + "; ";
+  const size_t list = text.rfind(listBegin) + listBegin.size();
+  return rows + text.substr(list, text.find("{}}", list) - list);
 }
 
 TEST(KernelSource, FindsDefinitionsByQualifiedName) {
   EXPECT_EQ(tableOf("extern \"C\" __global__ void a(int x);\nextern \"C\" __global__ void a(int x) { }"),
-            "::a>::get(0;");
+            "static_cast<void (*)(int x )>(&a)>::get(0; ::__max_kernel_0(), ");
   EXPECT_EQ(tableOf("namespace p { inline namespace q::r { __global__ void b() {} } } __global__ void c() {}"),
-            "::p::q::r::b>::get(0;::c>::get(0;");
-  EXPECT_EQ(tableOf("extern \"C\" { __global__ void d(float (*f)(int), int n) { if (n) { } } }"), "::d>::get(0;");
-  EXPECT_EQ(tableOf("__global__ __attribute__((cold)) void e() {}"), "::e>::get(0;");
+            "static_cast<void (*)()>(&b)>::get(0; static_cast<void (*)()>(&c)>::get(0; "
+            "::p::q::r::__max_kernel_0(), ::__max_kernel_1(), ");
+  EXPECT_EQ(tableOf("namespace { __global__ void d(float (*f)(int), int n = g(1, 2), int m = 3) { if (n) { } } }"),
+            "static_cast<void (*)(float ( * f ) ( int ) , int n , int m )>(&d)>::get(0; ::__max_kernel_0(), ");
+  EXPECT_EQ(tableOf("__global__ __attribute__((cold)) void e() {}"),
+            "static_cast<void (*)()>(&e)>::get(0; ::__max_kernel_0(), ");
   EXPECT_EQ(tableOf("int x = 1;"), "");
 }
 
+// In the scope of the kernel, behind it, on the same line.
+TEST(KernelSource, EntriesStandBehindTheirKernels) {
+  EXPECT_TRUE(contains(bodyOf("namespace n { __global__ void f() {{}} int x;}"),
+                       "void f() {{}} static ::MaxCpuKernel __max_kernel_0() { return "
+                       "::__max_entry<static_cast<void (*)()>(&f)>::get(0); } int x;}"));
+}
+
+// The compiler is to say so in its own words.
+TEST(KernelSource, OtherResultsAreNotCastAway) {
+  const std::string source = "__global__ int f(int x) { return x; }";
+  EXPECT_EQ(tableOf(source), "&f>::get(0; ::__max_kernel_0(), ");
+  EXPECT_TRUE(contains(bodyOf(source), "static_assert(::__max_is_kernel<decltype(&f)>"));
+}
+
 TEST(KernelSource, TemplatesCountWhenTheyAreInstantiated) {
-  const std::string source = "template <class T> __global__ void t(T x) { }\ntemplate __global__ void t<float>(float);";
-  EXPECT_EQ(tableOf(source), "::t<float>>::get(0;");
+  const std::string source =
+      "template <class T> __global__ void t(T x) { }\ntemplate __global__ void t<float>(float);\n"
+      "namespace n { template __global__ void ::m::t(S<int>*); }";
+  EXPECT_EQ(tableOf(source),
+            "static_cast<void (*)(float )>(&t<float>)>::get(0; static_cast<void (*)(S < int > * )>(&::m::t)>::get(0; "
+            "::__max_kernel_0(), ::n::__max_kernel_1(), ");
   EXPECT_TRUE(contains(bodyOf(source), "template   void t<float>(float);")) << bodyOf(source);
 }
 
+TEST(KernelSource, NamesMayHaveAnyLetters) {
+  EXPECT_EQ(tableOf("__global__ void gr\xc3\xb6\xc3\x9f\x65() {}"),
+            "static_cast<void (*)()>(&gr\xc3\xb6\xc3\x9f\x65)>::get(0; ::__max_kernel_0(), ");
+}
+
+TEST(KernelSource, KernelsAreInlineOnce) {
+  EXPECT_TRUE(
+      contains(bodyOf("static inline __global__ void f();"), "static inline __attribute__((always_inline, used))"));
+  EXPECT_TRUE(contains(bodyOf("__global__ static inline void f();"),
+                       "__attribute__((always_inline, used))  static inline void"));
+  EXPECT_TRUE(
+      contains(bodyOf("inline int g(); __global__ void f();"), "inline __attribute__((always_inline, used))  void f"));
+}
+
 TEST(KernelSource, LaunchBoundsAreRemembered) {
-  EXPECT_EQ(tableOf("__global__ void __launch_bounds__(N * max(2, 3), 4) f(int x) {}"), "::f>::get(N * max(2, 3);");
-  EXPECT_EQ(tableOf("__launch_bounds__(64) __global__ void g() {} __global__ void h() {}"),
-            "::g>::get(64;::h>::get(0;");
-  EXPECT_EQ(tableOf("namespace n { __global__ void __launch_bounds__(N) f() {} }"),
-            "::n::f>::get([] { using namespace ::n; return (int)(N); }();");
+  const auto boundsOf = [](const std::string& source) {
+    const std::string table = tableOf(source);
+    const size_t at = table.find("get(");
+    return table.substr(at + 4, table.find(';', at) - at - 4);
+  };
+  EXPECT_EQ(boundsOf("__global__ void __launch_bounds__(N * max(2, 3), 4) f(int x) {}"), "N * max(2, 3)");
+  EXPECT_EQ(boundsOf("__launch_bounds__(64) __global__ void g() {} __global__ void h() {}"), "64");
+  EXPECT_EQ(boundsOf("__launch_bounds__(64) __global__ void g(); __global__ void h() {}"), "0");
+  EXPECT_EQ(boundsOf("namespace n { __global__ void __launch_bounds__(N) f() {} }"), "N");
   EXPECT_FALSE(contains(bodyOf("__global__ void __launch_bounds__(64) f() {}"), "launch_bounds"));
 }
 
+// What follows the declaration checks its size.
+std::string sharedOf(const std::string& source) {
+  const std::string text = bodyOf(source);
+  return text.substr(0, text.find(" static_assert"));
+}
+
 TEST(KernelSource, SharedMemory) {
-  EXPECT_EQ(bodyOf("void f() { __shared__ int x[4]; }"), "void f() { static thread_local  int x[4]; }");
-  EXPECT_EQ(bodyOf("void f() { static __shared__ int x; }"), "void f() { static thread_local  int x; }");
+  EXPECT_EQ(sharedOf("void f() { __shared__ int x[4]; }"), "void f() { static thread_local   int x[4];");
+  EXPECT_EQ(sharedOf("void f() { static __shared__ int x; }"), "void f() { static thread_local   int x;");
+  EXPECT_EQ(sharedOf("void f() { volatile __shared__ alignas(int) int x; }"),
+            "void f() { alignas(int) static thread_local volatile   int x;");
+  EXPECT_EQ(sharedOf("void f() { __attribute__((aligned(8))) __shared__ char x[8]; }"),
+            "void f() { static thread_local __attribute__((aligned(8)))   char x[8];");
+  const std::string several = bodyOf("void f() { __shared__ A<int, 4> a, b[n < 3 ? 1 : 2], *c; }");
+  for (const char* name : {"a", "b", "c"})
+    EXPECT_TRUE(contains(several, std::string("static_assert(sizeof(") + name + ") <= 65536")) << several;
+  EXPECT_FALSE(contains(several, "sizeof(int)"));
+}
+
+TEST(KernelSource, DynamicSharedMemory) {
   EXPECT_EQ(bodyOf("void f() { extern __shared__ float x[]; }"),
             "void f() { float (*const x) = (float (*))(__max_dynamic) ; }");
   EXPECT_EQ(bodyOf("void f() { extern __shared__ __attribute__((aligned(16))) unsigned char x[][8]; }"),
             "void f() { unsigned char (*const x)[8] = (unsigned char (*)[8])(__max_dynamic) ; }");
-  EXPECT_TRUE(contains(bodyOf("namespace n { extern __shared__ int x[]; }"),
-                       "static thread_local int (*const x) = (int (*))(__max_runtime->sharedMemory())"));
+  for (const char* order : {"extern __attribute__((aligned(16))) __shared__", "extern __shared__ alignas(16)",
+                            "__shared__ extern", "alignas(16) extern __shared__"})
+    EXPECT_EQ(bodyOf(std::string("void f() { ") + order + " char x[]; }"),
+              "void f() { char (*const x) = (char (*))(__max_dynamic) ; }");
+  EXPECT_EQ(bodyOf("void f() { extern volatile __shared__ int x[]; }"),
+            "void f() { volatile int (*const x) = (volatile int (*))(__max_dynamic) ; }");
+  const std::string outside = bodyOf("namespace n { extern __shared__ int x[]; extern __shared__ int x[]; }");
+  const std::string_view pointer = "static thread_local int (*const x) = (int (*))(__max_runtime->sharedMemory())";
+  EXPECT_TRUE(contains(outside, pointer));
+  EXPECT_EQ(outside.find(pointer), outside.rfind(pointer)) << "declared once";
+}
+
+// Each place in the source has a number.
+TEST(KernelSource, ActiveThreads) {
+  EXPECT_EQ(bodyOf("a = __activemask(); b = __activemask( ) + f(__activemask);"),
+            "a = __max_active_mask(1) ; b = __max_active_mask(2)  + f(__activemask);");
 }
 
 TEST(KernelSource, TextIsLeftAlone) {
-  for (const char* source :
-       {"const char* a = \"__global__ void f() {\\\" __shared__\";", "char b = '\"'; int c = 1'000;",
-        "const char* d = R\"x(__global__ \")x\";", "# 1 \"__global__.h\"\nint e;",
-        "__attribute__((__noinline__)) int f();", "int my__global__ = __global__x;", "", "\"", "R\"("})
+  for (const char* source : {"const char* a = \"__global__ void f() {\\\" __shared__\";",
+                             "char b = '\"'; int c = 1'000;", "const char* d = R\"x(__global__ \")x\";",
+                             "# 1 \"__global__.h\"\nint e;", "__attribute__((__noinline__)) int f();",
+                             "int gr\xc3\xb6\xc3\x9f__shared__;", "int my__global__ = __global__x;", "", "\"", "R\"("})
     EXPECT_EQ(bodyOf(source), source);
   EXPECT_EQ(bodyOf("__noinline__ int f();"), "__attribute__((noinline))  int f();");
 }

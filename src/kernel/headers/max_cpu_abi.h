@@ -2,7 +2,7 @@
 // What kernels compiled for the host and the library that runs them tell each other. Part of both.
 #pragma once
 
-inline constexpr int kMaxCpuAbi = 1;
+inline constexpr int kMaxCpuAbi = 2;
 
 extern "C" {
 
@@ -27,8 +27,8 @@ struct MaxCpuRuntime {
   unsigned long long (*barrier)(unsigned thread, unsigned end, int predicate);
   // Waits for the threads of the warp in `mask`. Valid until the next call.
   const MaxCpuWarp* (*exchange)(unsigned thread, unsigned end, unsigned mask, unsigned long long value);
-  // The threads of the warp that have not ended.
-  unsigned (*liveThreads)(unsigned thread);
+  // The threads of the warp that come to the same place of the source, as far as nobody has to wait for ever for them.
+  unsigned (*activeThreads)(unsigned thread, unsigned end, int place);
   // This thread's dynamic shared memory.
   void* (*sharedMemory)();
   // Ends the launch with an error. Does not return.

@@ -34,10 +34,13 @@ static inline T __max_swap(T* address, Change change) {
   static inline T atomicMax(T* address, T value) {                                                                  \
     return __max_swap<T, T>(address, [=](T old) { return old < value ? value : old; });                             \
   }
-__max_atomics(int) __max_atomics(unsigned) __max_atomics(long long) __max_atomics(unsigned long long)
+__max_atomics(int);
+__max_atomics(unsigned);
+__max_atomics(long long);
+__max_atomics(unsigned long long);
 #undef __max_atomics
 
-    static inline float atomicAdd(float* address, float value) {
+static inline float atomicAdd(float* address, float value) {
   return __max_swap<float, unsigned>(address, [=](float old) { return old + value; });
 }
 static inline double atomicAdd(double* address, double value) {
@@ -45,6 +48,10 @@ static inline double atomicAdd(double* address, double value) {
 }
 static inline float atomicExch(float* address, float value) {
   return __max_swap<float, unsigned>(address, [=](float) { return value; });
+}
+static inline unsigned short atomicCAS(unsigned short* address, unsigned short expected, unsigned short value) {
+  __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
 }
 static inline unsigned atomicInc(unsigned* address, unsigned limit) {
   return __max_swap<unsigned, unsigned>(address, [=](unsigned old) { return old >= limit ? 0u : old + 1; });
@@ -56,6 +63,14 @@ static inline unsigned atomicDec(unsigned* address, unsigned limit) {
 
 #define atomicAdd_block atomicAdd
 #define atomicAdd_system atomicAdd
+#define atomicSub_block atomicSub
+#define atomicSub_system atomicSub
+#define atomicAnd_block atomicAnd
+#define atomicAnd_system atomicAnd
+#define atomicOr_block atomicOr
+#define atomicOr_system atomicOr
+#define atomicXor_block atomicXor
+#define atomicXor_system atomicXor
 #define atomicExch_block atomicExch
 #define atomicExch_system atomicExch
 #define atomicCAS_block atomicCAS
@@ -64,3 +79,7 @@ static inline unsigned atomicDec(unsigned* address, unsigned limit) {
 #define atomicMin_system atomicMin
 #define atomicMax_block atomicMax
 #define atomicMax_system atomicMax
+#define atomicInc_block atomicInc
+#define atomicInc_system atomicInc
+#define atomicDec_block atomicDec
+#define atomicDec_system atomicDec

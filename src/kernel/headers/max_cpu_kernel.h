@@ -3,21 +3,11 @@
 //
 // A kernel's threads are turns of a loop over threadIdx, into which the compiler inlines the kernel. Where one waits
 // (a barrier, a shuffle), the library runs the rest of the loop elsewhere, on another stack, and comes back.
-// What this header leaves as it is (__global__, __shared__, __launch_bounds__, __noinline__) the library rewrites.
+// What this header leaves as it is (__global__, __shared__, __launch_bounds__, __noinline__, __activemask) the library
+// rewrites.
 #pragma once
 
-#include <float.h>
-#include <limits.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <type_traits>
-#include <utility>
-
+// Nothing of the C library is included: kernels may use its names for what they like, as on accelerators.
 #include "max_cpu_abi.h"
 
 #define MAX_KERNEL_ON_CPU 1
@@ -29,6 +19,68 @@
 #define __constant__ __attribute__((used, visibility("default")))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#define __maxnreg__(registers)
+
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+typedef long clock_t;
+
+extern "C" {
+int printf(const char* format, ...);
+void* malloc(size_t bytes) noexcept;
+void free(void* memory) noexcept;
+void* memcpy(void* to, const void* from, size_t bytes) noexcept;
+void* memmove(void* to, const void* from, size_t bytes) noexcept;
+void* memset(void* to, int value, size_t bytes) noexcept;
+int memcmp(const void* a, const void* b, size_t bytes) noexcept;
+}
+
+// As templates these give way to those of <new>, where a source includes that.
+template <class T>
+inline void* operator new(size_t, T* place) noexcept {
+  return place;
+}
+template <class T>
+inline void* operator new[](size_t, T* place) noexcept {
+  return place;
+}
+
+// What <type_traits> would bring.
+template <class T>
+inline constexpr bool __max_is_integer = false;
+template <class T>
+inline constexpr bool __max_is_real = false;
+#define __max_integer(T) \
+  template <>            \
+  inline constexpr bool __max_is_integer<T> = true;
+__max_integer(bool);
+__max_integer(char);
+__max_integer(signed char);
+__max_integer(unsigned char);
+__max_integer(short);
+__max_integer(unsigned short);
+__max_integer(int);
+__max_integer(unsigned);
+__max_integer(long);
+__max_integer(unsigned long);
+__max_integer(long long);
+__max_integer(unsigned long long);
+#undef __max_integer
+
+template <>
+inline constexpr bool __max_is_real<float> = true;
+template <>
+inline constexpr bool __max_is_real<double> = true;
+template <class T>
+inline constexpr bool __max_is_number = __max_is_integer<T> || __max_is_real<T>;
+template <bool condition>
+struct __max_condition {};
+template <>
+struct __max_condition<true> {
+  using type = int;
+};
+template <bool condition>
+using __max_if = typename __max_condition<condition>::type;
 
 #include "max_cpu_types.h"
 
@@ -38,51 +90,83 @@ struct dim3 {
 };
 
 // A number that is unsigned for whoever looks at it. Sums and products are made of signed numbers, so that the compiler
-// sees that addresses made of them are regular, and turns the loop over threads into vector instructions.
+// sees that addresses made of them are regular, and turns the loop over threads into vector instructions. What looks
+// like the arithmetic of hashes and random numbers, which is meant to overflow, is done with unsigned ones.
 struct __max_index {
   int value;
 
   __forceinline__ operator unsigned() const { return (unsigned)value; }
+  template <class T, __max_if<__max_is_number<T>> = 0>
+  __forceinline__ __max_index& operator=(T other) {
+    value = (int)(unsigned)other;
+    return *this;
+  }
 };
 
+// Constants this large are not steps of addresses.
+#define __max_is_large(x) (__builtin_constant_p(x) && ((x) > 0xffff || (x) < -0xffff))
+
+static __forceinline__ __max_index __max_sum(int a, int b) {
+  return {__max_is_large(a) || __max_is_large(b) ? (int)((unsigned)a + (unsigned)b) : a + b};
+}
+static __forceinline__ __max_index __max_difference(int a, int b) {
+  return {__max_is_large(a) || __max_is_large(b) ? (int)((unsigned)a - (unsigned)b) : a - b};
+}
+static __forceinline__ __max_index __max_product(int a, int b) {
+  return {__max_is_large(a) || __max_is_large(b) ? (int)((unsigned)a * (unsigned)b) : a * b};
+}
+
+// With other numbers (0.5f * threadIdx.x, (long long)blockIdx.x * blockDim.x) it is the unsigned number.
+#define __max_index_operator(op, function)                                                                            \
+  static __forceinline__ __max_index operator op(__max_index a, __max_index b) { return function(a.value, b.value); } \
+  static __forceinline__ __max_index operator op(__max_index a, int b) { return function(a.value, b); }               \
+  static __forceinline__ __max_index operator op(int a, __max_index b) { return function(a, b.value); }               \
+  static __forceinline__ __max_index operator op(__max_index a, unsigned b) { return function(a.value, (int)b); }     \
+  static __forceinline__ __max_index operator op(unsigned a, __max_index b) { return function((int)a, b.value); }     \
+  template <class T, __max_if<__max_is_number<T>> = 0>                                                                \
+  static __forceinline__ auto operator op(__max_index a, T b) {                                                       \
+    return (unsigned)a op b;                                                                                          \
+  }                                                                                                                   \
+  template <class T, __max_if<__max_is_number<T>> = 0>                                                                \
+  static __forceinline__ auto operator op(T a, __max_index b) {                                                       \
+    return a op(unsigned) b;                                                                                          \
+  }                                                                                                                   \
+  static_assert(true, "for the semicolon")
+__max_index_operator(+, __max_sum);
+__max_index_operator(-, __max_difference);
+__max_index_operator(*, __max_product);
+#undef __max_index_operator
+
 // For variables that are declared with auto.
-template <class T>
-static __forceinline__ __max_index& operator+=(__max_index& a, T b) {
-  a.value += (int)b;
-  return a;
-}
-template <class T>
-static __forceinline__ __max_index& operator-=(__max_index& a, T b) {
-  a.value -= (int)b;
-  return a;
-}
+#define __max_index_assignment(op)                                          \
+  template <class T>                                                        \
+  static __forceinline__ __max_index& operator op##=(__max_index& a, T b) { \
+    return a = a op b;                                                      \
+  }
+__max_index_assignment(+);
+__max_index_assignment(-);
+__max_index_assignment(*);
+__max_index_assignment(/);
+__max_index_assignment(%);
+__max_index_assignment(&);
+__max_index_assignment(|);
+__max_index_assignment(^);
+__max_index_assignment(<<);
+__max_index_assignment(>>);
+#undef __max_index_assignment
+
 static __forceinline__ __max_index& operator++(__max_index& a) { return a += 1; }
+static __forceinline__ __max_index& operator--(__max_index& a) { return a -= 1; }
 static __forceinline__ __max_index operator++(__max_index& a, int) {
   const __max_index before = a;
   a += 1;
   return before;
 }
-
-// With other numbers (0.5f * threadIdx.x, (long long)blockIdx.x * blockDim.x) it is the unsigned number.
-#define __max_index_operator(op)                                                                                \
-  static __forceinline__ __max_index operator op(__max_index a, __max_index b) { return {a.value op b.value}; } \
-  static __forceinline__ __max_index operator op(__max_index a, int b) { return {a.value op b}; }               \
-  static __forceinline__ __max_index operator op(int a, __max_index b) { return {a op b.value}; }               \
-  static __forceinline__ __max_index operator op(__max_index a, unsigned b) { return {a.value op(int) b}; }     \
-  static __forceinline__ __max_index operator op(unsigned a, __max_index b) { return {(int)a op b.value}; }     \
-  template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>                                   \
-  static __forceinline__ auto operator op(__max_index a, T b) {                                                 \
-    return (unsigned)a op b;                                                                                    \
-  }                                                                                                             \
-  template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>                                   \
-  static __forceinline__ auto operator op(T a, __max_index b) {                                                 \
-    return a op(unsigned) b;                                                                                    \
-  }                                                                                                             \
-  static_assert(true, "for the semicolon")
-__max_index_operator(+);
-__max_index_operator(-);
-__max_index_operator(*);
-#undef __max_index_operator
+static __forceinline__ __max_index operator--(__max_index& a, int) {
+  const __max_index before = a;
+  a -= 1;
+  return before;
+}
 
 struct __max_index3 {
   __max_index x, y, z;
@@ -138,7 +222,10 @@ static inline int __syncthreads_and(int predicate) {
   return (unsigned)votes == (unsigned)(votes >> 32);
 }
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { __max_exchange(mask, 0); }
-static inline unsigned __activemask() { return __max_runtime->liveThreads(__max_row + threadIdx.x.value); }
+[[maybe_unused]] static __attribute__((noinline)) unsigned __max_active_mask(int place) {
+  const __max_pause pause;
+  return __max_runtime->activeThreads(pause.thread, pause.end, place);
+}
 static inline unsigned __max_lane() { return (unsigned)(__max_row + threadIdx.x.value) % 32; }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -150,73 +237,140 @@ static inline unsigned __ballot_sync(unsigned mask, int predicate) {
 }
 static inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 static inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
-static inline unsigned __ballot(int predicate) { return __ballot_sync(0xffffffffu, predicate); }
-static inline int __any(int predicate) { return __any_sync(0xffffffffu, predicate); }
-static inline int __all(int predicate) { return __all_sync(0xffffffffu, predicate); }
+// Without a mask the threads that are there take part.
+#define __ballot(predicate) __ballot_sync(__activemask(), predicate)
+#define __any(predicate) __any_sync(__activemask(), predicate)
+#define __all(predicate) __all_sync(__activemask(), predicate)
 
-// The value of lane `from`; of the own lane if that one does not take part.
+// The value of lane `from`; of the own lane if that one does not take part. The own value may never have been set, as
+// in "if (lane == 0) x = ...; x = __shfl_sync(mask, x, 0);": so it comes by reference, and the compiler is not to draw
+// its conclusions.
 template <class T>
-static inline T __max_take(unsigned mask, T value, unsigned from) {
+static inline T __max_take(unsigned mask, const T& value, unsigned from) {
   static_assert(sizeof(T) <= 8, "shuffles take values of at most 8 bytes");
   unsigned long long bits = 0;
   memcpy(&bits, &value, sizeof value);
+  __asm__("" : "+r"(bits));
   const MaxCpuWarp* warp = __max_exchange(mask, bits);
-  if (warp->threads >> from & 1) memcpy(&value, &warp->values[from], sizeof value);
-  return value;
+  if (warp->threads >> from & 1) bits = warp->values[from];
+  T result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
 }
 template <class T>
-static inline T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
+static inline T __shfl_sync(unsigned mask, const T& value, int from, int width = 32) {
   const unsigned lane = __max_lane();
   return __max_take(mask, value, (lane & ~(unsigned)(width - 1)) | ((unsigned)from & (unsigned)(width - 1)));
 }
 template <class T>
-static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+static inline T __shfl_up_sync(unsigned mask, const T& value, unsigned delta, int width = 32) {
   const unsigned lane = __max_lane();
   return __max_take(mask, value, (lane & (unsigned)(width - 1)) < delta ? lane : lane - delta);
 }
 template <class T>
-static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+static inline T __shfl_down_sync(unsigned mask, const T& value, unsigned delta, int width = 32) {
   const unsigned lane = __max_lane();
   return __max_take(mask, value, (lane & (unsigned)(width - 1)) + delta >= (unsigned)width ? lane : lane + delta);
 }
 template <class T>
-static inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
+static inline T __shfl_xor_sync(unsigned mask, const T& value, int bits, int width = 32) {
   const unsigned lane = __max_lane(), from = lane ^ (unsigned)bits;
   return __max_take(mask, value, from / (unsigned)width > lane / (unsigned)width ? lane : from);
 }
+#define __shfl(...) __shfl_sync(__activemask(), __VA_ARGS__)
+#define __shfl_up(...) __shfl_up_sync(__activemask(), __VA_ARGS__)
+#define __shfl_down(...) __shfl_down_sync(__activemask(), __VA_ARGS__)
+#define __shfl_xor(...) __shfl_xor_sync(__activemask(), __VA_ARGS__)
+
+// Which threads brought the same value.
 template <class T>
-static inline T __shfl(T value, int from, int width = 32) {
-  return __shfl_sync(0xffffffffu, value, from, width);
+static inline unsigned __match_any_sync(unsigned mask, T value) {
+  static_assert(sizeof(T) <= 8, "values that are compared have at most 8 bytes");
+  unsigned long long bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  const MaxCpuWarp* warp = __max_exchange(mask, bits);
+  unsigned equal = 0;
+  for (unsigned i = 0; i < 32; ++i) equal |= (unsigned)(warp->threads >> i & 1 && warp->values[i] == bits) << i;
+  return equal;
 }
 template <class T>
-static inline T __shfl_up(T value, unsigned delta, int width = 32) {
-  return __shfl_up_sync(0xffffffffu, value, delta, width);
+static inline unsigned __match_all_sync(unsigned mask, T value, int* all) {
+  static_assert(sizeof(T) <= 8, "values that are compared have at most 8 bytes");
+  unsigned long long bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  const MaxCpuWarp* warp = __max_exchange(mask, bits);
+  *all = 1;
+  for (unsigned i = 0; i < 32; ++i)
+    if (warp->threads >> i & 1 && warp->values[i] != bits) *all = 0;
+  return *all ? mask : 0;
 }
-template <class T>
-static inline T __shfl_down(T value, unsigned delta, int width = 32) {
-  return __shfl_down_sync(0xffffffffu, value, delta, width);
-}
-template <class T>
-static inline T __shfl_xor(T value, int bits, int width = 32) {
-  return __shfl_xor_sync(0xffffffffu, value, bits, width);
-}
+
+#define __max_reduction(name, T, change)                            \
+  static inline T name(unsigned mask, T value) {                    \
+    const MaxCpuWarp* warp = __max_exchange(mask, (unsigned)value); \
+    const unsigned own = __max_lane();                              \
+    T a = value;                                                    \
+    for (unsigned i = 0; i < 32; ++i) {                             \
+      const T b = (T)(unsigned)warp->values[i];                     \
+      if (i != own && warp->threads >> i & 1) a = (T)(change);      \
+    }                                                               \
+    return a;                                                       \
+  }
+__max_reduction(__reduce_add_sync, unsigned, a + b);
+__max_reduction(__reduce_add_sync, int, (unsigned)a + (unsigned)b);
+__max_reduction(__reduce_min_sync, unsigned, b < a ? b : a);
+__max_reduction(__reduce_min_sync, int, b < a ? b : a);
+__max_reduction(__reduce_max_sync, unsigned, a < b ? b : a);
+
+__max_reduction(__reduce_max_sync, int, a < b ? b : a);
+__max_reduction(__reduce_and_sync, unsigned, a& b);
+__max_reduction(__reduce_or_sync, unsigned, a | b);
+__max_reduction(__reduce_xor_sync, unsigned, a ^ b);
+#undef __max_reduction
 
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
+// Ticks of a clock that runs evenly.
+static inline long long clock64() {
+#if defined(__x86_64__)
+  return (long long)__builtin_ia32_rdtsc();
+#else
+  unsigned long long ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return (long long)ticks;
+#endif
+}
+template <int = 0>
+static inline clock_t clock() {
+  return (clock_t)clock64();
+}
+static inline void __nanosleep(unsigned) {}
+
 static inline void __trap() { __max_runtime->trap(__max_row + threadIdx.x.value, "__trap", "", 0); }
-#undef assert
-#define assert(condition) \
-  ((condition) ? (void)0 : __max_runtime->trap(__max_row + threadIdx.x.value, #condition, __FILE__, __LINE__))
+#if !defined(__clang__)
+#define __builtin_assume(condition) ((void)0)
+#endif
+#define assert(...) \
+  ((__VA_ARGS__) ? (void)0 : __max_runtime->trap(__max_row + threadIdx.x.value, #__VA_ARGS__, __FILE__, __LINE__))
 
 #include "max_cpu_atomics.h"
 #include "max_cpu_math.h"
-#include "max_half.h"
 
 static inline __max_index3 __max_three(const unsigned (&values)[3]) {
   return {{(int)values[0]}, {(int)values[1]}, {(int)values[2]}};
 }
+
+// The numbers of the parameters.
+template <int... number>
+struct __max_numbers {};
+template <int count, int... number>
+struct __max_count : __max_count<count - 1, count - 1, number...> {};
+template <int... number>
+struct __max_count<0, number...> {
+  using type = __max_numbers<number...>;
+};
 
 // The loop over the threads of a block.
 template <class... Parameters>
@@ -241,8 +395,8 @@ struct __max_loop {
     }
   }
 
-  template <void (*kernel)(Parameters...), size_t... number>
-  static __forceinline__ void call(int begin, void* const* arguments, std::index_sequence<number...>) {
+  template <void (*kernel)(Parameters...), int... number>
+  static __forceinline__ void call(int begin, void* const* arguments, __max_numbers<number...>) {
     threads<kernel>(begin, *static_cast<Parameters*>(arguments[number])...);
   }
 
@@ -256,17 +410,22 @@ struct __max_loop {
     __max_waited = false;
     while (true) {
       __max_end = (int)end;
-      call<kernel>((int)begin, arguments, std::make_index_sequence<sizeof...(Parameters)>());
+      call<kernel>((int)begin, arguments, typename __max_count<sizeof...(Parameters)>::type());
       if (--blocks == 0 || __max_waited) return;
       blockIdx.x.value = (int)++block->index[0];
     }
   }
 };
 
+template <class Function>
+inline constexpr bool __max_is_kernel = false;
+template <class... Parameters>
+inline constexpr bool __max_is_kernel<void (*)(Parameters...)> = true;
+template <class... Parameters>
+inline constexpr bool __max_is_kernel<void (*)(Parameters...) noexcept> = true;
+
 template <auto kernel>
-struct __max_entry {
-  static_assert(sizeof(kernel) == 0, "a kernel returns nothing and throws nothing");
-};
+struct __max_entry;
 template <class... Parameters, void (*kernel)(Parameters...)>
 struct __max_entry<kernel> {
   static MaxCpuKernel get(int maxThreads) {

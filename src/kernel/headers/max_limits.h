@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of <limits.h>, <float.h> and <math.h> where the compiler has none of these.
+// The numbers of <limits.h> and <float.h> where the compiler has none of these.
 #pragma once
 
 #ifndef INT_MAX
@@ -27,18 +27,4 @@
 #define DBL_MAX 1.7976931348623157e+308
 #define DBL_MIN 2.2250738585072014e-308
 #define DBL_EPSILON 2.2204460492503131e-16
-#endif
-
-#ifndef INFINITY
-#define INFINITY __uint_as_float(0x7f800000u)
-#define NAN __uint_as_float(0x7fffffffu)
-#endif
-
-#ifndef M_PI
-#define M_E 2.71828182845904523536
-#define M_LN2 0.69314718055994530942
-#define M_PI 3.14159265358979323846
-#define M_PI_2 1.57079632679489661923
-#define M_SQRT2 1.41421356237309504880
-#define M_SQRT1_2 0.70710678118654752440
 #endif
