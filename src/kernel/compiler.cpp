@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/compiler.h"
 
+#include <algorithm>
+
 #include "base/logged_error.h"
 
 namespace max {
@@ -24,7 +26,7 @@ constexpr ArtifactRow kArtifacts[] = {
 
 // The first line that tells of an error, else of a warning, else the first line.
 std::string_view firstError(std::string_view log) {
-  size_t found = log.find("error");
+  size_t found = std::min(log.find("error"), log.find("Error:"));  // assemblers write it so
   if (found == std::string_view::npos) found = log.find("warning");
   if (found == std::string_view::npos) found = 0;
   const size_t before = found == 0 ? std::string_view::npos : log.rfind('\n', found);

@@ -174,10 +174,18 @@ Command HostCompiler::outputFlags(MaxArtifactKind kind) const {
   }
 }
 
+// Headers lie in a folder of ours.
+constexpr std::string_view kHeaderFolder = "../include/";
+
+std::string withOwnNames(std::string log) {
+  for (size_t at = 0; (at = log.find(kHeaderFolder, at)) != std::string::npos;) log.erase(at, kHeaderFolder.size());
+  return log;
+}
+
 void HostCompiler::run(const TemporaryFolder& folder, const Command& command, const std::string& name,
                        const char* output, std::string& log) const {
   const bool ended = runProgram(command, folder.path("source"), "../log");
-  log += folder.read("log");
+  log += withOwnNames(folder.read("log"));
   const bool isTooDeep = log.find("[-Wframe-larger-than") != std::string::npos;  // its number differs by compiler
   if (!ended || isTooDeep || (output && folder.read(output).empty())) failCompilation(name, log);
 }
@@ -200,8 +208,8 @@ CompiledCode HostCompiler::compile(const KernelSource& source, MaxArtifactKind k
   writeHeaders(folder, source);
   folder.write(file, source.text, "source");
   folder.write("definitions", readFlags(source).macros);
-  preprocessing.insert(preprocessing.end(),
-                       {"-E", "-I../include", "-include", "max_cpu_kernel.h", "-include", "../definitions"});
+  preprocessing.insert(preprocessing.end(), {"-E", "-I../include", "-fmacro-prefix-map=../include/=", "-include",
+                                             "max_cpu_kernel.h", "-include", "../definitions"});
   preprocessing.insert(preprocessing.end(), {"-o", "../preprocessed", "-x", "c++", file});
   compilation.insert(compilation.end(), {"-o", "../compiled", "-x", "c++-cpp-output", "../rewritten"});
   CompiledCode code;

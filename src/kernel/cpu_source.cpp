@@ -51,7 +51,8 @@ class Rewriter {
       if (!announced_.function.empty() && i > announcedAt_) enter();
     }
     copyUpTo(source_.size());
-    appendTable();
+    // What misses a bracket gets no table: the compiler is to complain about the bracket.
+    if (scopes_.empty()) appendTable();
     return std::move(result_);
   }
 
@@ -183,10 +184,15 @@ class Rewriter {
     // Which one of several that have this name.
     if (isVoid)
       announced_.function = concat("static_cast<void (*)(", parametersBetween(open, close), ")>(&", name, ")");
+    if (parametersBetween(open, close).find('&') != std::string::npos)
+      check_ += concat(" static_assert(::__max_takes_values<decltype(", announced_.function,
+                       ")>, \"a __global__ function must not have parameters that are references\");");
+    announcedDepth_ = scopes_.size();
     announcedAt_ = isInstance ? after : tokens_.pastBrackets(after) - 1;
   }
 
   void enter() {
+    if (scopes_.size() != announcedDepth_) return announced_.function.clear();  // its bracket is missing
     copyUpTo(tokens_[announcedAt_].end);
     result_ += std::exchange(check_, {});
     result_ += concat(" static ::MaxCpuKernel __max_kernel_", kernels_.size(), "() { return ::__max_entry<",
@@ -312,9 +318,11 @@ class Rewriter {
     copied_ = std::max(copied_, position);
   }
 
-  // On one line, which is the one after the source's last.
+  // On one line, which is the one after the source's last. What misses a semicolon there is noticed at its begin.
   void appendTable() {
-    result_ += "\nextern \"C\" const MaxCpuLibrary* maxCpuLibrary() { static const MaxCpuKernel kernels[] = {";
+    result_.resize(result_.find_last_not_of(" \n") + 1);
+    result_ += "\nstatic_assert(true); extern \"C\" const MaxCpuLibrary* maxCpuLibrary() {";
+    result_ += " static const MaxCpuKernel kernels[] = {";
     for (size_t i = 0; i < kernels_.size(); ++i) result_ += concat(kernels_[i], "__max_kernel_", i, "(), ");
     result_ += concat("{}}; static const MaxCpuLibrary library = {kMaxCpuAbi, ", kernels_.size(),
                       ", kernels, &__max_runtime}; return &library; }\n");
@@ -327,8 +335,9 @@ class Rewriter {
   size_t statement_ = 0;  // first token of the declaration
   std::string bounds_;
   std::vector<Scope> scopes_;
-  Kernel announced_;                  // whose definition is being read
-  std::string check_;                 // of its type
+  Kernel announced_;   // whose definition is being read
+  std::string check_;  // of its type
+  size_t announcedDepth_ = 0;
   size_t announcedAt_ = 0;            // its last token
   std::vector<std::string> kernels_;  // the scopes of all kernels
   std::set<std::string> declared_;    // dynamic shared memory outside of functions

@@ -424,6 +424,17 @@ inline constexpr bool __max_is_kernel<void (*)(Parameters...)> = true;
 template <class... Parameters>
 inline constexpr bool __max_is_kernel<void (*)(Parameters...) noexcept> = true;
 
+template <class T>
+inline constexpr bool __max_is_value = true;
+template <class T>
+inline constexpr bool __max_is_value<T&> = false;
+template <class T>
+inline constexpr bool __max_is_value<T&&> = false;
+template <class Function>
+inline constexpr bool __max_takes_values = true;
+template <class Result, class... Parameters>
+inline constexpr bool __max_takes_values<Result (*)(Parameters...)> = (true && ... && __max_is_value<Parameters>);
+
 template <auto kernel>
 struct __max_entry;
 template <class... Parameters, void (*kernel)(Parameters...)>
