@@ -20,10 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "max/device.h"
 #include "max/dtype.h"
 #include "max/graph.h"
 #include "max/session.h"
 #include "max/status.h"
+#include "max/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,11 +87,22 @@ typedef struct MaxOperatorCall {
   int32_t lanes;
   /** Zero. */
   int32_t reserved;
+  /** The device that the operator runs on and its inputs and outputs lie on: the host's, in this version. */
+  MaxDevice* device;
+  /**
+   * The stream that the operator runs on, for kernels (maxKernelLaunch, with the pointers above as arguments), copies
+   * and further calls of a device. What is queued there runs after the inputs are made and before anybody reads the
+   * outputs; `execute` need not wait for it.
+   */
+  MaxStream* stream;
 } MaxOperatorCall;
 
 /** Initial value of a MaxOperatorCall, for tests that call such functions themselves. */
-#define MAX_OPERATOR_CALL_INIT \
-  { sizeof(MaxOperatorCall), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
+#define MAX_OPERATOR_CALL_INIT                                                                                      \
+  {                                                                                                                 \
+    sizeof(MaxOperatorCall), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, NULL, \
+        NULL                                                                                                        \
+  }
 
 /**
  * Tells types and shapes of a node's outputs, as far as they are known, with the functions maxShapeContextSet*.
@@ -372,6 +385,14 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetTensor(const MaxOperatorNode* 
 MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetConstant(const MaxOperatorNode* node, int32_t input,
                                                            MaxDType* outDType, int32_t* outRank,
                                                            const int64_t** outShape, const void** outData);
+
+/**
+ * Gets the device that a node runs on, in `prepare` and `execute`; borrowed. `prepare` compiles kernels for it
+ * (maxModuleCompile) and takes memory of it. NULL in `infer`, which knows of no device.
+ *
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetDevice(const MaxOperatorNode* node, MaxDevice** outDevice);
 
 /**
  * Gets the element type of an input; MAX_DTYPE_INVALID if it is left out or not known.

@@ -187,6 +187,14 @@ MaxStatus maxOperatorNodeGetConstant(const MaxOperatorNode* node, int32_t input,
   });
 }
 
+MaxStatus maxOperatorNodeGetDevice(const MaxOperatorNode* node, MaxDevice** outDevice) {
+  return guard([&] {
+    requireArgument(node, "node");
+    requireArgument(outDevice, "outDevice");
+    *outDevice = node->device;
+  });
+}
+
 MaxStatus maxShapeContextGetInputDType(const MaxShapeContext* context, int32_t input, MaxDType* outDType) {
   return guard([&] {
     requireArgument(outDType, "outDType");

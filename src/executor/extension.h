@@ -57,6 +57,7 @@ OutputMaker* outputMakerOf(const MaxOperatorCall* call) noexcept;
 struct MaxOperatorNode {
   const max::Node& node;
   size_t outputCount;
+  MaxDevice* device = nullptr;                         // while the node is prepared or runs
   std::span<const max::Tensor* const> constants = {};  // while the node is prepared
 };
 

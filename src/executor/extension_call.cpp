@@ -46,7 +46,8 @@ class FrameScope {
 class State final : public Prepared {
  public:
   State(const ExtensionOperator& op, const Node& node, std::span<const Tensor* const> constants) : op_(op) {
-    const MaxOperatorNode view{node, node.outputs.size(), constants};
+    const Ref<MaxDevice> device = hostDevice();
+    const MaxOperatorNode view{node, node.outputs.size(), device.get(), constants};
     const FrameScope scope;
     const MaxStatus status = op.functions.prepare(op.functions.userData, &view, &state_);
     if (status == MAX_STATUS_OK) return;
@@ -80,8 +81,10 @@ Operands::Operands(std::span<const Operand> operands) {
   for (const Shape& shape : shapes) dims.push_back(shape.data());
 }
 
-MaxOperatorCall callOf(const Operands& inputs, const Operands& outputs, size_t scratch) {
+MaxOperatorCall callOf(MaxDevice& device, const Operands& inputs, const Operands& outputs, size_t scratch) {
   MaxOperatorCall call = MAX_OPERATOR_CALL_INIT;
+  call.device = &device;
+  call.stream = &device.defaultStream();
   call.inputDTypes = inputs.dtypes.data();
   call.inputRanks = inputs.ranks.data();
   call.inputShapes = inputs.dims.data();

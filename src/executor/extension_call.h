@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "device/device.h"
 #include "executor/extension.h"
 #include "ops/kernel.h"
 
@@ -24,7 +25,7 @@ struct Operands {
 };
 
 // Pointers and lanes are still missing.
-MaxOperatorCall callOf(const Operands& inputs, const Operands& outputs, size_t scratch);
+MaxOperatorCall callOf(MaxDevice& device, const Operands& inputs, const Operands& outputs, size_t scratch);
 
 MaxShapeContext shapesOf(const ExtensionOperator& op, InferContext& context);
 

@@ -78,11 +78,12 @@ class ExtensionKernel final : public Kernel {
  public:
   ExtensionKernel(const ExtensionOperator& op, const KernelRequest& request)
       : op_(op),
-        node_{request.node, request.outputs.size()},
+        device_(hostDevice()),
+        node_{request.node, request.outputs.size(), device_.get()},
         inputs_(request.inputs),
         outputs_(request.outputs),
         state_(stateOf(op, request.node, constantsOf(request.inputs))),
-        call_(callOf(inputs_, outputs_, scratchOf(op, request))) {}
+        call_(callOf(*device_, inputs_, outputs_, scratchOf(op, request))) {}
 
   void run(const KernelContext& context) const override {
     MaxOperatorCall call = call_;
@@ -96,6 +97,7 @@ class ExtensionKernel final : public Kernel {
 
  private:
   const ExtensionOperator& op_;
+  const Ref<MaxDevice> device_;
   const MaxOperatorNode node_;
   const Operands inputs_, outputs_;
   const Ref<Prepared> state_;

@@ -26,12 +26,13 @@ class MakingRun final : public OutputMaker {
   std::vector<Ref<Tensor>> run() {
     const Ref<Prepared> state = stateOf(op_, node_, constantInputs());
     const Ref<Storage> scratch = allocateStorage(scratch_);
-    MaxOperatorCall call = callOf(inputs_, *outputs_, scratch_);
+    const Ref<MaxDevice> device = hostDevice();
+    MaxOperatorCall call = callOf(*device, inputs_, *outputs_, scratch_);
     call.inputs = data_.data();
     call.outputs = pointers_.data();
     call.scratch = scratch_ > 0 ? scratch->data() : nullptr;
     call.lanes = 1;
-    callExecute(op_, {node_, types_.size()}, state.get(), call, this);
+    callExecute(op_, {node_, types_.size(), device.get()}, state.get(), call, this);
     for (size_t i = 0; i < results_.size(); ++i)
       require(results_[i] || !isWanted(i), MAX_STATUS_INTERNAL, node_.description(), ", extension '", op_.extension,
               "': execute has not made output ", i);

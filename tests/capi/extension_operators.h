@@ -266,6 +266,46 @@ static MaxStatus reversed(void* user_data, const MaxOperatorNode* node, void* st
   return MAX_STATUS_OK;
 }
 
+/* Doubles with a kernel of the device that the node runs on. */
+static MaxStatus infer_on_no_device(void* user_data, const MaxOperatorNode* node, MaxShapeContext* context) {
+  MaxDevice* device = (MaxDevice*)&executions;
+  (void)user_data;
+  const MaxStatus status = maxOperatorNodeGetDevice(node, &device);
+  if (status == MAX_STATUS_OK && device) return maxExtensionFail(MAX_STATUS_INTERNAL, "a device");
+  return status == MAX_STATUS_OK ? maxShapeContextSetOutputLike(context, 0, 0) : status;
+}
+
+static MaxStatus prepare_module(void* user_data, const MaxOperatorNode* node, void** out_state) {
+  MaxDevice* device = NULL;
+  (void)user_data;
+  const MaxStatus status = maxOperatorNodeGetDevice(node, &device);
+  if (status != MAX_STATUS_OK) return status;
+  return maxModuleCompile(device,
+                          "extern \"C\" __global__ void twice(const float* x, float* y, int n) {\n"
+                          "  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = 2 * x[i];\n"
+                          "}\n",
+                          "twice.cu", NULL, (MaxModule**)out_state);
+}
+
+static void destroy_module(void* user_data, void* state) {
+  (void)user_data;
+  maxModuleRelease(state);
+}
+
+static MaxStatus launch_twice(void* user_data, const MaxOperatorNode* node, void* state, const MaxOperatorCall* call) {
+  const int32_t count = (int32_t)call->inputElementCounts[0];
+  const void* arguments[] = {&call->inputs[0], &call->outputs[0], &count};
+  MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
+  MaxKernel* kernel = NULL;
+  MaxDevice* device = NULL;
+  (void)user_data;
+  config.block[0] = 64;
+  MaxStatus status = maxOperatorNodeGetDevice(node, &device);
+  if (status == MAX_STATUS_OK && device != call->device) return maxExtensionFail(MAX_STATUS_INTERNAL, "two devices");
+  if (status == MAX_STATUS_OK) status = maxModuleGetKernel(state, "twice", &kernel);
+  return status == MAX_STATUS_OK ? maxKernelLaunch(kernel, &config, arguments, NULL, 3, call->stream) : status;
+}
+
 #define ROW(row_name, signature, least, most, outputs, infer_function, execute_function, ...)                          \
   {                                                                                                                    \
     .structSize = sizeof(MaxOperator), .domain = "test", .name = row_name, .types = (signature), .minInputs = (least), \
@@ -287,6 +327,8 @@ static const MaxOperator operators_of_tests[] = {
     ROW("Late", "T->T,int8; T=float32", 1, 1, 2, infer_late, make_late, .traits = MAX_OPERATOR_TRAITS_DATA_DEPENDENT),
     ROW("Reversed", "float32...->float32...", 1, MAX_OPERATOR_COUNT_ANY, MAX_OPERATOR_COUNT_ANY, infer_reversed,
         reversed, .attributes = ""),
+    ROW("Twice", FLOATS, 1, 1, 1, infer_on_no_device, launch_twice, .prepare = prepare_module,
+        .destroy = destroy_module),
     ROW("Attributes", FLOATS, 1, 1, 1, infer_attributes, read_attributes, .attributes = NULL),
 };
 

@@ -100,6 +100,19 @@ static void test_constants_and_attributes_are_prepared_once(void** state) {
   assert_int_equal(states, 0);
 }
 
+static void test_kernels_of_the_device_of_a_call(void** state) {
+  (void)state;
+  MaxModel* model = model_of(add("Twice", vector_input("x"), NULL));
+  for (int64_t size = 1; size < 200; size += 99) {
+    MaxBuffer* input = new_vector(size, 3);
+    MaxBuffer* output = execute(model, input);
+    for (int64_t i = 0; i < size; ++i) assert_true(((const float*)data_of(output))[i] == 2 * (3 + (float)i));
+    maxBufferRelease(output);
+    maxBufferRelease(input);
+  }
+  maxModelRelease(model);
+}
+
 static void test_all_kinds_of_attributes(void** state) {
   (void)state;
   const char* const strings[] = {"ab", "cde"};
@@ -543,6 +556,7 @@ int main(void) {
       CASE(test_optional_inputs_and_outputs),
       CASE(test_lists_of_inputs_and_outputs),
       CASE(test_constants_and_attributes_are_prepared_once),
+      CASE(test_kernels_of_the_device_of_a_call),
       CASE(test_all_kinds_of_attributes),
       CASE(test_dimensions_keep_their_names),
       CASE(test_shapes_broadcast_or_are_refused),
