@@ -73,11 +73,11 @@ static const char names[] =
     "__constant__ float gamma = 2.f;\n"
     "__device__ int time = 3, remove = 1;\n"
     "enum Status { read, write, open, close };\n"
-    "struct half { float value; };\n"
+    "struct half { float x; };\n"
     "template <class U> __device__ void swap(U& a, U& b) { U c = a; a = b; b = c; }\n"
     "extern \"C\" __global__ void k(T* out) {\n"
     "  int a = 1, b = 2, y0 = 3, j1 = 4; swap(a, b); half h = {5}; uint64_t big = 1ull << 40;\n"
-    "  out[0] = index(a, b) + div(7, 2) + rand() + gamma + time + remove + close + y0 + j1 + h.value + (big >> 40);\n"
+    "  out[0] = index(a, b) + div(7, 2) + rand() + gamma + time + remove + close + y0 + j1 + h.x + (big >> 40);\n"
     "  out[1] = value + sum(N, begin) + sizeof(sqrt(2.0f)) + abs(-2.5f) + pow(2.0f, 3.0f) + min(1, 2u) + llabs(-3);\n"
     "  char* place = (char*)malloc(8); new (place) int(7); out[2] = *(int*)place; free(place);\n"
     "}";
