@@ -5,12 +5,14 @@
  *     device_bench [API] [SIDE]     API is cpu (default), cuda or hip; matrices have SIDE rows (default 256)
  *
  * Copies to and from the device, an addition of vectors and a product of matrices in tiles, timed with events on a
- * stream; the best of some rounds.
+ * stream; the best of some rounds. Before that, the first look for accelerators in this process, which opens drivers.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <max/max.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { COUNT = 1 << 22, THREADS = 256, TILE = 16, ROUNDS = 10 };
 
@@ -127,6 +129,16 @@ static void makeData(Bench* bench) {
   memset(bench->host, 0, COUNT * sizeof(float));
 }
 
+static void lookForAccelerators(void) {
+  struct timespec start, end;
+  int32_t count;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  check(maxDeviceGetCount("gpu", &count));
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  printf("accelerators, %d found  %8.3f ms\n", (int)count,
+         1e3 * (double)(end.tv_sec - start.tv_sec) + 1e-6 * (double)(end.tv_nsec - start.tv_nsec));
+}
+
 int main(int argc, char** argv) {
   MaxEventOptions timed = MAX_EVENT_OPTIONS_INIT;
   MaxModule* module;
@@ -140,6 +152,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "SIDE is a multiple of %d, at most 2048\n", TILE);
     return 1;
   }
+  lookForAccelerators();
   check(maxDeviceCreate(argc > 1 ? argv[1] : "cpu", -1, NULL, &bench.device));
   check(maxStreamCreate(bench.device, NULL, &bench.stream));
   check(maxModuleCompile(bench.device, source, "rates.cu", NULL, &module));
