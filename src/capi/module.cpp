@@ -179,8 +179,13 @@ MaxStatus maxKernelLaunch(const MaxKernel* kernel, const MaxLaunchConfig* config
   return guard([&] {
     requireArgument(kernel, "kernel");
     requireArgument(config, "config");
-    const MaxLaunchConfig chosen = max::capi::readOptions(config, "MaxLaunchConfig");
     MaxStream& order = stream ? *stream : kernel->module().device().defaultStream();
-    const_cast<MaxKernel*>(kernel)->launch(chosen, arguments, sizes, argumentCount, order);
+    const auto launch = [&](const MaxLaunchConfig& chosen) {
+      const_cast<MaxKernel*>(kernel)->launch(chosen, arguments, sizes, argumentCount, order);
+    };
+    if (config->structSize == sizeof *config) [[likely]]  // no copy of what is as this library knows it
+      launch(*config);
+    else
+      launch(max::capi::readOptions(config, "MaxLaunchConfig"));
   });
 }

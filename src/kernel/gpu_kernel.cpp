@@ -180,10 +180,10 @@ void GpuKernel::checkThreads(const MaxLaunchConfig& config) const {
 }
 
 void GpuKernel::launch(const MaxLaunchConfig& config, void** arguments, void* stream) const {
-  context_.call(context_.driver().launch, function_, dimension(config.grid[0]), dimension(config.grid[1]),
-                dimension(config.grid[2]), dimension(config.block[0]), dimension(config.block[1]),
-                dimension(config.block[2]), static_cast<unsigned>(config.sharedBytes), stream, arguments,
-                static_cast<void**>(nullptr));
+  context_.callChecked(context_.driver().launch, function_, dimension(config.grid[0]), dimension(config.grid[1]),
+                       dimension(config.grid[2]), dimension(config.block[0]), dimension(config.block[1]),
+                       dimension(config.block[2]), static_cast<unsigned>(config.sharedBytes), stream, arguments,
+                       static_cast<void**>(nullptr));
 }
 
 void GpuKernel::requireClusters(const MaxLaunchConfig& config) const {

@@ -66,41 +66,46 @@ void MaxKernel::checkShape(const MaxLaunchConfig& config) const {
                          " threads; the most are ", limits_.threads);
 }
 
-void MaxKernel::checkSize(int32_t index, size_t size) const {
-  const size_t expected = (*parameters_)[static_cast<size_t>(index)];
-  max::require(size == expected, MAX_STATUS_INVALID_ARGUMENT, "Argument ", index, " of kernel '", name_, "' has ", size,
-               " bytes; the parameter has ", expected);
-}
-
-void* MaxKernel::bufferAddress(int32_t index, const MaxBuffer* buffer) const {
-  if (&buffer->device() != &module_.device()) [[unlikely]]
-    max::invalidArgument("Argument ", index, " of kernel '", name_, "' is a buffer on ", buffer->device().displayName(),
-                         "; the kernel is on ", module_.device().displayName());
-  max::refuseStrings(*buffer, "kernels do not take");
-  return buffer->data();
-}
-
-void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments, const size_t* sizes,
-                        int32_t count) const {
+void MaxKernel::checkCount(const void* const* arguments, int32_t count) const {
   using max::require;
   require(count >= 0 && count <= max::kMaxKernelArguments, MAX_STATUS_INVALID_ARGUMENT, "Kernel '", name_,
           "' is given ", count, " arguments; there may be 0 to ", max::kMaxKernelArguments);
   require(!parameters_ || parameters_->size() == static_cast<size_t>(count), MAX_STATUS_INVALID_ARGUMENT, "Kernel '",
           name_, "' is given ", count, " arguments; it has ", parameters_ ? parameters_->size() : 0, " parameters");
   require(count == 0 || arguments, MAX_STATUS_INVALID_ARGUMENT, "Argument 'arguments' is NULL");
+}
+
+void MaxKernel::failArgument(int32_t index, const void* argument, size_t size, bool isBuffer) const {
+  if (!argument) max::invalidArgument("Argument ", index, " of kernel '", name_, "' is NULL");
+  if (parameters_ && size != (*parameters_)[static_cast<size_t>(index)])
+    max::invalidArgument("Argument ", index, " of kernel '", name_, "' has ", size, " bytes; the parameter has ",
+                         (*parameters_)[static_cast<size_t>(index)]);
+  if (const auto* buffer = isBuffer ? static_cast<const MaxBuffer*>(argument) : nullptr) {
+    max::refuseStrings(*buffer, "kernels do not take");
+    max::invalidArgument("Argument ", index, " of kernel '", name_, "' is a buffer on ", buffer->device().displayName(),
+                         "; the kernel is on ", module_.device().displayName());
+  }
+  max::fail(MAX_STATUS_INTERNAL, "Argument ", index, " of kernel '", name_, "' was refused");
+}
+
+void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments, const size_t* sizes,
+                        int32_t count) const {
+  checkCount(arguments, count);
+  const size_t* expected = parameters_ ? parameters_->data() : nullptr;
+  const MaxDevice* device = &module_.device();
   out.count = count;
   for (int32_t i = 0; i < count; ++i) {
-    require(arguments[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Argument ", i, " of kernel '", name_, "' is NULL");
     const bool isBuffer = sizes && sizes[i] == MAX_KERNEL_ARGUMENT_BUFFER;
-    out.sizes[i] = isBuffer      ? sizeof(void*)
-                   : sizes       ? sizes[i]
-                   : parameters_ ? (*parameters_)[static_cast<size_t>(i)]
-                                 : 0;
-    if (parameters_) checkSize(i, out.sizes[i]);
+    const size_t size = isBuffer ? sizeof(void*) : sizes ? sizes[i] : expected ? expected[i] : 0;
+    if (!arguments[i] || (expected && size != expected[i])) [[unlikely]]
+      failArgument(i, arguments[i], size, isBuffer);
+    out.sizes[i] = size;
     out.values[i] = const_cast<void*>(arguments[i]);
     if (!isBuffer) continue;
     const auto* buffer = static_cast<const MaxBuffer*>(arguments[i]);
-    out.addresses[i] = bufferAddress(i, buffer);
+    if (&buffer->device() != device || buffer->dtype() == max::DType::String) [[unlikely]]
+      failArgument(i, buffer, size, true);
+    out.addresses[i] = buffer->data();
     out.values[i] = &out.addresses[i];
     out.buffers[out.bufferCount++] = buffer;
   }

@@ -81,8 +81,8 @@ struct MaxKernel {
  private:
   void checkShape(const MaxLaunchConfig& config) const;
   void resolve(max::LaunchArguments& out, const void* const* arguments, const size_t* sizes, int32_t count) const;
-  void checkSize(int32_t index, size_t size) const;
-  void* bufferAddress(int32_t index, const MaxBuffer* buffer) const;
+  void checkCount(const void* const* arguments, int32_t count) const;
+  [[noreturn]] void failArgument(int32_t index, const void* argument, size_t size, bool isBuffer) const;
 
   MaxModule& module_;
   std::string name_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <typeinfo>
 #include <utility>
 
 #include "base/checked.h"
@@ -17,12 +16,6 @@ constexpr size_t kClassesPerDoubling = 16;
 constexpr size_t kClasses = 64 * kClassesPerDoubling;
 
 }  // namespace
-
-CachedBlock* CachedBlock::of(Storage* storage) {
-  if (!storage) return nullptr;
-  const Storage& memory = *storage;
-  return typeid(memory) == typeid(CachedBlock) ? static_cast<CachedBlock*>(storage) : nullptr;
-}
 
 void CachedBlock::dispose() noexcept { CachingAllocator::takeBack(*this); }
 

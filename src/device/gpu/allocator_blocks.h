@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <typeinfo>
 #include <vector>
 
 #include "base/tensor.h"
@@ -24,7 +25,11 @@ class CachedBlock final : public Storage {
     uses_.fetch_or(stream.bit(), std::memory_order_relaxed);
   }
   // NULL if the memory is of another kind.
-  static CachedBlock* of(Storage* storage);
+  static CachedBlock* of(Storage* storage) {
+    if (!storage) return nullptr;
+    const Storage& memory = *storage;
+    return typeid(memory) == typeid(CachedBlock) ? static_cast<CachedBlock*>(storage) : nullptr;
+  }
 
  private:
   friend class CachingAllocator;

@@ -98,7 +98,15 @@ class Context final : public RefCounted {
       fail(symbol.name, error);
   }
 
-  // The same, but gives the driver's answer back, which may be no failure (kNotReady). Remembers that the device is
+  // The same after check(), where each nanosecond counts.
+  template <class... Parameters, class... Arguments>
+  void callChecked(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
+    const int error = invoke(symbol, arguments...);
+    if (error != kSuccess) [[unlikely]]
+      fail(symbol.name, error);
+  }
+
+  // As call, but gives the driver's answer back, which may be no failure (kNotReady). Remembers that the device is
   // lost if the answer says so.
   template <class... Parameters, class... Arguments>
   int query(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {

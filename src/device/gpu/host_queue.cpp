@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/gpu/detached_thread.h"
+#include "device/task_memory.h"
 
 namespace max::gpu {
 
@@ -18,6 +19,9 @@ class HostCall final : public RefCounted {
   HostQueue& queue() const { return *queue_; }
   bool claim() const { return queue_->claim(*this); }
   void perform(MaxStatus loss) { queue_->perform(*task_, loss); }
+  static void* operator new(size_t bytes) { return takeTaskMemory(bytes); }
+  static void operator delete(void* call) { giveBackTaskMemory(call); }
+
   // Memory that the task kept may go only when the driver's thread is free again.
   void dropTask() { task_.reset(); }
 
