@@ -30,6 +30,9 @@ void delay(uint32_t& random) {
 
 int runOperation(const Operation& operation, int lost) {
   if (lost && !operation.runsWhenLost) return kOk;
+  static std::mutex& turn = *new std::mutex;
+  std::unique_lock inTurn(turn, std::defer_lock);
+  if (operation.isHostFunction && kPersonality.callsInTurn) inTurn.lock();
   inHostFunction = operation.isHostFunction;
   const int result = operation.run ? operation.run() : static_cast<int>(kOk);
   inHostFunction = false;
