@@ -330,6 +330,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetDriverVersion(const MaxDevice* devic
  *
  * Thread-safe. On accelerators it waits for queued work with that memory.
  *
+ * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of a stream of this device.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxDeviceTrim(const MaxDevice* device);

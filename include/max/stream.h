@@ -49,7 +49,8 @@ typedef struct MaxStreamOptions {
  * A function that runs in stream order.
  *
  * Called exactly once, from any thread. It may call functions of this library, but must not wait for its own stream
- * (for accelerators: any of its device) and must not throw. `status`: MAX_STATUS_OK, or the failure of earlier work.
+ * (for accelerators: any of its device) and must not throw. One that waits may hold up those of other streams.
+ * `status`: MAX_STATUS_OK, or the failure of earlier work.
  *
  * @since 0.1
  */
@@ -72,6 +73,7 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamCreate(const MaxDevice* device, const M
  * Thread-safe. Borrowed until the last release of the new stream.
  *
  * @retval MAX_STATUS_UNIMPLEMENTED  The device has no driver streams.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  It belongs to another device, or is the driver's per-thread default stream.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxStreamWrap(const MaxDevice* device, void* native, MaxStream** outStream);
