@@ -105,7 +105,7 @@ void BlockRunner::runBlocks(MaxCpuBlock& block, unsigned count) {
 BlockRunner::Fiber* BlockRunner::makeFiber() {
   auto made = std::make_unique<Fiber>();
   made->runner = this;
-  void* stack = stacks_.stack(fibers_.size());
+  const FiberStack stack = stacks_.stack(fibers_.size());
   free_.reserve(fibers_.size() + 1);
   fibers_.push_back(std::move(made));
   Fiber* fiber = fibers_.back().get();

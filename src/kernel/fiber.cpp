@@ -23,6 +23,12 @@ namespace {
 
 constexpr size_t kBatch = 32;
 constexpr size_t kPage = 4096;
+// All of a block's threads are at the same depth of their stacks. So the stacks begin at different distances from a
+// round address: caches have few places for lines whose addresses are alike in their lower bits.
+constexpr size_t kColours = 64;
+constexpr size_t kColour = 320;
+constexpr size_t kDistance = kFiberStack + 5 * kPage;
+static_assert(kDistance - (kColours - 1) * kColour >= kFiberStack && kDistance % kPage == 0);
 
 // Frames that were left without returning have marked their surroundings.
 void clearShadow([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
@@ -45,10 +51,10 @@ void startUcontext(unsigned functionHigh, unsigned functionLow, unsigned argumen
 
 }  // namespace
 
-static void prepareRegisters(FiberContext& fiber, void* bottom, void (*function)(void*), void* argument) {
+static void prepareRegisters(FiberContext& fiber, FiberStack stack, void (*function)(void*), void* argument) {
   getcontext(&fiber.registers);
-  fiber.registers.uc_stack.ss_sp = bottom;
-  fiber.registers.uc_stack.ss_size = kFiberStack;
+  fiber.registers.uc_stack.ss_sp = stack.bottom;
+  fiber.registers.uc_stack.ss_size = stack.size;
   fiber.registers.uc_link = nullptr;
   const uint64_t f = reinterpret_cast<uintptr_t>(function), a = reinterpret_cast<uintptr_t>(argument);
   makecontext(&fiber.registers, reinterpret_cast<void (*)()>(startUcontext), 4, static_cast<unsigned>(f >> 32),
@@ -98,7 +104,7 @@ max_kernel_start_stack:
 .size max_kernel_start_stack, .-max_kernel_start_stack
 )");
 
-static void prepareRegisters(FiberContext& fiber, void* bottom, void (*function)(void*), void* argument) {
+static void prepareRegisters(FiberContext& fiber, FiberStack stack, void (*function)(void*), void* argument) {
   void* saved[7] = {nullptr,
                     nullptr,
                     nullptr,
@@ -107,7 +113,7 @@ static void prepareRegisters(FiberContext& fiber, void* bottom, void (*function)
                     argument,
                     reinterpret_cast<void*>(max_kernel_start_stack)};
   // Aligned to 16 bytes when the function is called.
-  char* top = static_cast<char*>(bottom) + kFiberStack - 16 - sizeof saved - 8;
+  char* top = static_cast<char*>(stack.bottom) + stack.size - 16 - sizeof saved - 8;
   top = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(top) & ~uintptr_t{15}) + 8;
   std::memcpy(top, saved, sizeof saved);
   fiber.stackPointer = top;
@@ -119,16 +125,16 @@ static void switchRegisters(FiberContext& from, FiberContext& to) {
 
 #endif
 
-void prepareFiber(FiberContext& fiber, void* bottom, void (*function)(void*), void* argument) {
-  prepareRegisters(fiber, bottom, function, argument);
+void prepareFiber(FiberContext& fiber, FiberStack stack, void (*function)(void*), void* argument) {
+  prepareRegisters(fiber, stack, function, argument);
 #if defined(MAX_FIBER_ASAN) || defined(MAX_FIBER_UCONTEXT)
-  fiber.stackBottom = bottom;
-  fiber.stackSize = kFiberStack;
+  fiber.stackBottom = stack.bottom;
+  fiber.stackSize = stack.size;
 #endif
 #if defined(MAX_FIBER_ASAN)
   fiber.fakeStack = nullptr;
 #endif
-  clearShadow(bottom, kFiberStack);
+  clearShadow(stack.bottom, stack.size);
 #if defined(MAX_FIBER_TSAN)
   if (!fiber.sanitizerFiber) fiber.sanitizerFiber = __tsan_create_fiber(0);
 #endif
@@ -171,24 +177,25 @@ void releaseFiber([[maybe_unused]] FiberContext& fiber) {
 
 FiberStacks::~FiberStacks() {
   for (void* batch : batches_) {
-    clearShadow(batch, kBatch * kFiberStack);
-    munmap(batch, kBatch * kFiberStack);
+    clearShadow(batch, kBatch * kDistance);
+    munmap(batch, kBatch * kDistance);
   }
 }
 
 // Below each stack of the first batch lies a page that must not be touched. A kernel's threads have frames of one size,
 // so that an overflow shows there, while a guard for each of thousands of stacks would use up the process's mappings.
-void* FiberStacks::stack(size_t index) {
+FiberStack FiberStacks::stack(size_t index) {
   if (index / kBatch >= batches_.size()) {
-    void* batch = mmap(nullptr, kBatch * kFiberStack, PROT_READ | PROT_WRITE,
+    void* batch = mmap(nullptr, kBatch * kDistance, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     require(batch != MAP_FAILED, MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot map ", kBatch,
             " stacks for threads of a kernel: ", std::strerror(errno));
     if (batches_.empty())
-      for (size_t i = 0; i < kBatch; ++i) mprotect(static_cast<char*>(batch) + i * kFiberStack, kPage, PROT_NONE);
+      for (size_t i = 0; i < kBatch; ++i) mprotect(static_cast<char*>(batch) + i * kDistance, kPage, PROT_NONE);
     batches_.push_back(batch);
   }
-  return static_cast<char*>(batches_[index / kBatch]) + index % kBatch * kFiberStack;
+  void* bottom = static_cast<char*>(batches_[index / kBatch]) + index % kBatch * kDistance;
+  return {bottom, kDistance - index % kColours * kColour};
 }
 
 }  // namespace max

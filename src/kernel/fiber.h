@@ -27,7 +27,13 @@
 
 namespace max {
 
+// At least this much.
 inline constexpr size_t kFiberStack = 128 << 10;
+
+struct FiberStack {
+  void* bottom;
+  size_t size;
+};
 
 // Where a fiber, or the thread's own stack, was left.
 struct FiberContext {
@@ -48,9 +54,8 @@ struct FiberContext {
 #endif
 };
 
-// Makes `fiber` start with function(argument) on the stack [bottom, bottom + kFiberStack). The function must switch
-// away at its end, for good.
-void prepareFiber(FiberContext& fiber, void* bottom, void (*function)(void*), void* argument);
+// Makes `fiber` start with function(argument) on the stack. The function must switch away at its end, for good.
+void prepareFiber(FiberContext& fiber, FiberStack stack, void (*function)(void*), void* argument);
 // Goes on at `to`; returns when somebody switches back to `from`.
 void switchFiber(FiberContext& from, FiberContext& to);
 // To be called first in a fiber's function; the thread switches to its first fiber itself.
@@ -67,8 +72,8 @@ class FiberStacks {
   FiberStacks(const FiberStacks&) = delete;
   FiberStacks& operator=(const FiberStacks&) = delete;
 
-  // The lower end of stack number `index`. RESOURCE_EXHAUSTED.
-  void* stack(size_t index);
+  // RESOURCE_EXHAUSTED.
+  FiberStack stack(size_t index);
 
  private:
   std::vector<void*> batches_;

@@ -89,81 +89,102 @@ struct dim3 {
   constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
 };
 
+// The compiler may rely on it.
+#define __max_assume(condition)                \
+  do {                                         \
+    if (!(condition)) __builtin_unreachable(); \
+  } while (0)
+
 // A number that is unsigned for whoever looks at it. Sums and products are made of signed numbers, so that the compiler
 // sees that addresses made of them are regular, and turns the loop over threads into vector instructions. What looks
 // like the arithmetic of hashes and random numbers, which is meant to overflow, is done with unsigned ones.
-struct __max_index {
+struct __max_number {
   int value;
 
   __forceinline__ operator unsigned() const { return (unsigned)value; }
   template <class T, __max_if<__max_is_number<T>> = 0>
-  __forceinline__ __max_index& operator=(T other) {
+  __forceinline__ __max_number& operator=(T other) {
     value = (int)(unsigned)other;
     return *this;
   }
 };
 
+// One that a thread finds in threadIdx and the like.
+struct __max_index : __max_number {
+  using __max_number::operator=;
+};
+
 // Constants this large are not steps of addresses.
 #define __max_is_large(x) (__builtin_constant_p(x) && ((x) > 0xffff || (x) < -0xffff))
 
-static __forceinline__ __max_index __max_sum(int a, int b) {
+static __forceinline__ __max_number __max_sum(int a, int b) {
   return {__max_is_large(a) || __max_is_large(b) ? (int)((unsigned)a + (unsigned)b) : a + b};
 }
-static __forceinline__ __max_index __max_difference(int a, int b) {
+static __forceinline__ __max_number __max_difference(int a, int b) {
   return {__max_is_large(a) || __max_is_large(b) ? (int)((unsigned)a - (unsigned)b) : a - b};
 }
-static __forceinline__ __max_index __max_product(int a, int b) {
+static __forceinline__ __max_number __max_product(int a, int b) {
   return {__max_is_large(a) || __max_is_large(b) ? (int)((unsigned)a * (unsigned)b) : a * b};
 }
 
 // With other numbers (0.5f * threadIdx.x, (long long)blockIdx.x * blockDim.x) it is the unsigned number.
-#define __max_index_operator(op, function)                                                                            \
-  static __forceinline__ __max_index operator op(__max_index a, __max_index b) { return function(a.value, b.value); } \
-  static __forceinline__ __max_index operator op(__max_index a, int b) { return function(a.value, b); }               \
-  static __forceinline__ __max_index operator op(int a, __max_index b) { return function(a, b.value); }               \
-  static __forceinline__ __max_index operator op(__max_index a, unsigned b) { return function(a.value, (int)b); }     \
-  static __forceinline__ __max_index operator op(unsigned a, __max_index b) { return function((int)a, b.value); }     \
-  template <class T, __max_if<__max_is_number<T>> = 0>                                                                \
-  static __forceinline__ auto operator op(__max_index a, T b) {                                                       \
-    return (unsigned)a op b;                                                                                          \
-  }                                                                                                                   \
-  template <class T, __max_if<__max_is_number<T>> = 0>                                                                \
-  static __forceinline__ auto operator op(T a, __max_index b) {                                                       \
-    return a op(unsigned) b;                                                                                          \
-  }                                                                                                                   \
+#define __max_number_operator(op, function)                                                                         \
+  static __forceinline__ __max_number operator op(__max_number a, __max_number b) {                                 \
+    return function(a.value, b.value);                                                                              \
+  }                                                                                                                 \
+  static __forceinline__ __max_number operator op(__max_number a, int b) { return function(a.value, b); }           \
+  static __forceinline__ __max_number operator op(int a, __max_number b) { return function(a, b.value); }           \
+  static __forceinline__ __max_number operator op(__max_number a, unsigned b) { return function(a.value, (int)b); } \
+  static __forceinline__ __max_number operator op(unsigned a, __max_number b) { return function((int)a, b.value); } \
+  template <class T, __max_if<__max_is_number<T>> = 0>                                                              \
+  static __forceinline__ auto operator op(__max_number a, T b) {                                                    \
+    return (unsigned)a op b;                                                                                        \
+  }                                                                                                                 \
+  template <class T, __max_if<__max_is_number<T>> = 0>                                                              \
+  static __forceinline__ auto operator op(T a, __max_number b) {                                                    \
+    return a op(unsigned) b;                                                                                        \
+  }                                                                                                                 \
   static_assert(true, "for the semicolon")
-__max_index_operator(+, __max_sum);
-__max_index_operator(-, __max_difference);
-__max_index_operator(*, __max_product);
-#undef __max_index_operator
+__max_number_operator(+, __max_sum);
+__max_number_operator(-, __max_difference);
+__max_number_operator(*, __max_product);
+#undef __max_number_operator
+
+// The first thread of a block, as a rule. Knowing that adding a thread does not overflow makes addresses regular that
+// are made of unsigned numbers.
+static __forceinline__ __max_number operator*(__max_index a, __max_index b) {
+  const int product = a.value * b.value;
+  __max_assume(product >= 0 && product <= __INT_MAX__ - 1024);
+  return {product};
+}
 
 // For variables that are declared with auto.
-#define __max_index_assignment(op)                                          \
-  template <class T>                                                        \
-  static __forceinline__ __max_index& operator op##=(__max_index& a, T b) { \
-    return a = a op b;                                                      \
+#define __max_number_assignment(op)                                           \
+  template <class T>                                                          \
+  static __forceinline__ __max_number& operator op##=(__max_number& a, T b) { \
+    return a = a op b;                                                        \
   }
-__max_index_assignment(+);
-__max_index_assignment(-);
-__max_index_assignment(*);
-__max_index_assignment(/);
-__max_index_assignment(%);
-__max_index_assignment(&);
-__max_index_assignment(|);
-__max_index_assignment(^);
-__max_index_assignment(<<);
-__max_index_assignment(>>);
-#undef __max_index_assignment
+__max_number_assignment(+);
+__max_number_assignment(-);
+__max_number_assignment(*);
+__max_number_assignment(/);
+__max_number_assignment(%);
+__max_number_assignment(&);
+__max_number_assignment(|);
+__max_number_assignment(^);
+__max_number_assignment(<<);
+__max_number_assignment(>>);
+#undef __max_number_assignment
 
-static __forceinline__ __max_index& operator++(__max_index& a) { return a += 1; }
-static __forceinline__ __max_index& operator--(__max_index& a) { return a -= 1; }
-static __forceinline__ __max_index operator++(__max_index& a, int) {
-  const __max_index before = a;
+static __forceinline__ __max_number& operator++(__max_number& a) { return a += 1; }
+static __forceinline__ __max_number& operator--(__max_number& a) { return a -= 1; }
+static __forceinline__ __max_number operator++(__max_number& a, int) {
+  const __max_number before = a;
   a += 1;
   return before;
 }
-static __forceinline__ __max_index operator--(__max_index& a, int) {
-  const __max_index before = a;
+static __forceinline__ __max_number operator--(__max_number& a, int) {
+  const __max_number before = a;
   a -= 1;
   return before;
 }
@@ -359,7 +380,7 @@ static inline void __trap() { __max_runtime->trap(__max_row + threadIdx.x.value,
 #include "max_cpu_math.h"
 
 static inline __max_index3 __max_three(const unsigned (&values)[3]) {
-  return {{(int)values[0]}, {(int)values[1]}, {(int)values[2]}};
+  return {{{(int)values[0]}}, {{(int)values[1]}}, {{(int)values[2]}}};
 }
 
 // The numbers of the parameters.
@@ -380,18 +401,26 @@ struct __max_loop {
   template <void (*kernel)(Parameters...)>
   static __forceinline__ void threads(int begin, Parameters... parameters) {
     const int width = blockDim.x.value, height = blockDim.y.value;
-    for (int next = begin; next < __max_end;) {
-      const int row = next / width, left = __max_end - row * width;
+    // A fiber mostly begins at the first thread: then there is nothing to divide.
+    int row = begin == 0 ? 0 : begin / width, y = begin == 0 ? 0 : row % height, z = begin == 0 ? 0 : row / height;
+    int x = begin - row * width;
+    while (true) {
+      const int left = __max_end - row * width;
+      const int end = left < width ? left : width;
+      __max_assume(end <= 1024 && x >= 0);
       __max_row = row * width;
-      __max_row_end = left < width ? left : width;
-      threadIdx.y.value = row % height;
-      threadIdx.z.value = row / height;
-      int x = next - row * width;
+      __max_row_end = end;
+      threadIdx.y.value = y;
+      threadIdx.z.value = z;
       for (; x < __max_row_end; ++x) {
+        __max_assume(x >= 0 && x < 1024);
         threadIdx.x.value = x;
         kernel(parameters...);
       }
-      next = __max_row + x;
+      if (row * width + x >= __max_end) return;
+      x = 0;
+      ++row;
+      if (++y == height) y = 0, ++z;
     }
   }
 
