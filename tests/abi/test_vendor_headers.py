@@ -27,6 +27,10 @@ NUMBERS = (
     ("src/device/gpu/driver.h", "kPeerAccessAlreadyEnabled", "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
      "hipErrorPeerAccessAlreadyEnabled"),
     ("src/kernel/gpu_module.cpp", "kNotFound", "CUDA_ERROR_NOT_FOUND", "hipErrorNotFound"),
+    ("src/device/gpu/driver.cpp", "kFirstCaptureError", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "hipErrorStreamCaptureUnsupported"),
+    ("src/device/gpu/driver.cpp", "kLastCaptureError", "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "hipErrorStreamCaptureWrongThread"),
     ("src/device/gpu/memory_source.cpp", "kPortable", "CU_MEMHOSTALLOC_PORTABLE", "hipHostMallocPortable"),
     ("src/device/gpu/memory_source.cpp", "kWithoutTiming", "CU_EVENT_DISABLE_TIMING", "hipEventDisableTiming"),
     ("src/device/gpu/gpu_event.cpp", "kWithoutTiming", "CU_EVENT_DISABLE_TIMING", "hipEventDisableTiming"),
@@ -42,6 +46,7 @@ NUMBERS = (
     ("src/kernel/gpu_module.cpp", "kErrorLogBuffer", "CU_JIT_ERROR_LOG_BUFFER", None),
     ("src/kernel/gpu_module.cpp", "kErrorLogSize", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES", None),
     ("src/kernel/gpu_kernel.cpp", "kMostSharedOptIn", "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", None),
+    ("src/kernel/gpu_kernel.cpp", "kMostAccessBytes", "CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE", None),
     ("src/kernel/gpu_kernel.cpp", "kClusterLaunch", "CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH", None),
     ("src/device/gpu/stats_abi.h", "kTemperatureOfDevice", "NVML_TEMPERATURE_GPU", None),
     ("src/device/gpu/stats_abi.h", "kSensorEdge", None, "RSMI_TEMP_TYPE_EDGE"),
@@ -52,13 +57,17 @@ NUMBERS = (
 # Errors that driver.cpp and gpu_module.cpp treat apart: number, CUDA's name, HIP's name.
 ERRORS = (
     (4, "CUDA_ERROR_DEINITIALIZED", "hipErrorDeinitialized"),
+    (9, None, "hipErrorInvalidConfiguration"),
     (46, "CUDA_ERROR_DEVICE_UNAVAILABLE", None),
     (101, "CUDA_ERROR_INVALID_DEVICE", "hipErrorInvalidDevice"),
     (200, "CUDA_ERROR_INVALID_IMAGE", "hipErrorInvalidImage"),
     (209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "hipErrorNoBinaryForGpu"),
     (214, "CUDA_ERROR_ECC_UNCORRECTABLE", "hipErrorECCNotCorrectable"),
+    (217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "hipErrorPeerAccessUnsupported"),
     (218, "CUDA_ERROR_INVALID_PTX", "hipErrorInvalidKernelFile"),
+    (220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", None),
     (222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", None),
+    (226, "CUDA_ERROR_CONTAINED", None),
     (301, "CUDA_ERROR_FILE_NOT_FOUND", "hipErrorFileNotFound"),
     (302, "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "hipErrorSharedObjectSymbolNotFound"),
     (400, "CUDA_ERROR_INVALID_HANDLE", "hipErrorInvalidHandle"),
@@ -67,15 +76,19 @@ ERRORS = (
     (702, "CUDA_ERROR_LAUNCH_TIMEOUT", "hipErrorLaunchTimeOut"),
     (709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "hipErrorContextIsDestroyed"),
     (710, "CUDA_ERROR_ASSERT", "hipErrorAssert"),
+    (711, "CUDA_ERROR_TOO_MANY_PEERS", None),
     (714, "CUDA_ERROR_HARDWARE_STACK_ERROR", None),
     (715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", None),
     (716, "CUDA_ERROR_MISALIGNED_ADDRESS", None),
     (717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", None),
     (718, "CUDA_ERROR_INVALID_PC", None),
     (719, "CUDA_ERROR_LAUNCH_FAILED", "hipErrorLaunchFailure"),
+    (720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "hipErrorCooperativeLaunchTooLarge"),
     (721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", None),
     (800, "CUDA_ERROR_NOT_PERMITTED", None),
     (801, "CUDA_ERROR_NOT_SUPPORTED", "hipErrorNotSupported"),
+    (810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", None),
+    (912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", None),
 )
 
 # Lists of such errors: file, name.
@@ -262,7 +275,7 @@ def check_cuda():
     includes = ('#include <cstddef>\n#include <cuda.h>\n#include <nvml.h>\n#include "device/gpu/launch.h"\n'
                 '#include "device/gpu/stats_abi.h"\n#include "device/gpu/symbols.h"')
     checks = [expect_number(theirs, constant(path, ours), theirs) for path, ours, theirs, _ in NUMBERS if theirs]
-    checks += [expect_number(name, number, name) for number, name, _ in ERRORS]
+    checks += [expect_number(name, number, name) for number, name, _ in ERRORS if name]
     checks += [expect_number(f"CU_DEVICE_ATTRIBUTE_{name}", number, f"CU_DEVICE_ATTRIBUTE_{name}")
                for name, number in numbered_macros("include/max/device.h", "MAX_DEVICE_ATTRIBUTE").items()]
     checks += kernel_numbers("CU_FUNC_ATTRIBUTE", {

@@ -154,7 +154,7 @@ constexpr StatusRow kStatuses[] = {
 };
 // What a stream refuses while a graph is captured from it.
 constexpr int kFirstCaptureError = 900;
-constexpr int kLastCaptureError = 909;
+constexpr int kLastCaptureError = 908;
 
 }  // namespace
 
