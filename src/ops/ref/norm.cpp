@@ -166,7 +166,7 @@ void lpNormalization(const Call& call) {
   const int axis = call.axis("axis", -1, shape.rank());
   const int64_t size = shape[axis], inner = shape.product(axis + 1, shape.rank()), p = call.integer("p", 2);
   std::vector<double> x = load<double>(call.in());
-  for (int64_t line = 0; line < shape.product(0, axis) * inner; ++line) {
+  for (int64_t line = 0; !x.empty() && line < shape.product(0, axis) * inner; ++line) {
     double* values = x.data() + line / inner * size * inner + line % inner;
     double sum = 0;
     for (int64_t i = 0; i < size; ++i)
