@@ -278,23 +278,33 @@ static int has_avx2(void) {
 #endif
 }
 
-/* The loop over threads becomes vector code; Clang's does not where stores are conditional. */
+/* The loop over threads becomes vector code, whatever type the index has; Clang's does not where stores are
+   conditional. */
 static void test_loops_are_vectorised(void** state) {
   (void)state;
   const char* const text =
-      "extern \"C\" __global__ void add(const float* a, const float* b, float* c, int n) {\n"
-      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "extern \"C\" __global__ void add(const float* a, const float* b, float* c, INDEX n) {\n"
+      "  INDEX i = WIDE(blockIdx.x) * blockDim.x + threadIdx.x;\n"
       "  if (i < n) c[i] = a[i] + b[i];\n"
       "}\n";
-  MaxModule* adding = NULL;
-  const void* assembly = NULL;
-  size_t size = 0;
-  CHECK(maxModuleCompile(device, text, "add.cu", NULL, &adding));
-  if (has_avx2() && maxModuleGetArtifact(adding, MAX_ARTIFACT_KIND_LLVM_IR, &assembly, &size) != MAX_STATUS_OK) {
-    CHECK(maxModuleGetArtifact(adding, MAX_ARTIFACT_KIND_ASSEMBLY, &assembly, &size));
-    assert_non_null(strstr(assembly, "vaddps"));
+  const char* const names[] = {"INDEX", "WIDE"};
+  const char* const types[][2] = {{"int", ""}, {"unsigned", ""}, {"size_t", ""}, {"size_t", "(size_t)"}};
+  for (int i = 0; i < 4 && has_avx2(); ++i) {
+    const char* const values[] = {types[i][0], types[i][1]};
+    MaxModuleOptions options = MAX_MODULE_OPTIONS_INIT;
+    options.defineNames = names;
+    options.defineValues = values;
+    options.defineCount = 2;
+    MaxModule* adding = NULL;
+    const void* assembly = NULL;
+    size_t size = 0;
+    CHECK(maxModuleCompile(device, text, "add.cu", &options, &adding));
+    if (maxModuleGetArtifact(adding, MAX_ARTIFACT_KIND_LLVM_IR, &assembly, &size) != MAX_STATUS_OK) {
+      CHECK(maxModuleGetArtifact(adding, MAX_ARTIFACT_KIND_ASSEMBLY, &assembly, &size));
+      assert_non_null(strstr(assembly, "vaddps"));
+    }
+    maxModuleRelease(adding);
   }
-  maxModuleRelease(adding);
 }
 
 int main(void) {

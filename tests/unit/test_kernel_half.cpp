@@ -93,5 +93,26 @@ TEST(KernelHalf, CountsLikeCudasTypes) {
   EXPECT_EQ(__high2float(pair), 5.0f);
 }
 
+template <class Pair>
+void checkPairs(Pair a, Pair b) {
+  Pair c = a * b + a / b - b;  // (2, 8) and (4, -2)
+  EXPECT_EQ(__low2float(c), 4.5f);
+  EXPECT_EQ(__high2float(c), -18.0f);
+  c += -__hmax2(a, __hneg2(b));
+  EXPECT_EQ(__low2float(c), 2.5f);
+  EXPECT_EQ(__high2float(c), -26.0f);
+  EXPECT_EQ(__high2float(__habs2(__hmin2(a, b))), 2.0f);
+  EXPECT_EQ(__low2float(h2rcp(b)), 0.25f);
+}
+
+TEST(KernelHalf, PairsCountTwice) {
+  checkPairs(__floats2half2_rn(2, 8), __float22half2_rn({4, -2}));
+  checkPairs(__floats2bfloat162_rn(2, 8), __float22bfloat162_rn({4, -2}));
+  EXPECT_EQ(__half22float2(__lowhigh2highlow(__floats2half2_rn(1, 2))).x, 2.0f);
+  EXPECT_EQ(__bfloat1622float2(__bfloat162bfloat162(__nv_bfloat16(3))).y, 3.0f);
+  const __half infinite = __float2half(INFINITY);
+  EXPECT_TRUE(__hisinf(infinite) == 1 && __hisinf(-infinite) == -1 && __hisinf(__half(5u)) == 0);
+}
+
 }  // namespace
 }  // namespace max

@@ -226,6 +226,22 @@ MAX_HALF_FUNCTION __nv_bfloat16 __high2bfloat16(__nv_bfloat162 x) { return x.y; 
 MAX_HALF_FUNCTION float2 __bfloat1622float2(__nv_bfloat162 x) { return make_float2((float)x.x, (float)x.y); }
 MAX_HALF_FUNCTION __nv_bfloat162 __float22bfloat162_rn(float2 x) { return __floats2bfloat162_rn(x.x, x.y); }
 
+// CUDA's function knows the types of the language.
+#if defined(__CUDACC_RTC__)
+#define MAX_HALF_LOAD(Type, Word)                     \
+  MAX_HALF_FUNCTION Type __ldg(const Type* address) { \
+    const Word word = __ldg((const Word*)address);    \
+    Type value;                                       \
+    memcpy(&value, &word, sizeof value);              \
+    return value;                                     \
+  }
+MAX_HALF_LOAD(__half, unsigned short)
+MAX_HALF_LOAD(__half2, unsigned)
+MAX_HALF_LOAD(__nv_bfloat16, unsigned short)
+MAX_HALF_LOAD(__nv_bfloat162, unsigned)
+#undef MAX_HALF_LOAD
+#endif
+
 #undef MAX_HALF_PAIR_OPERATOR
 #undef MAX_HALF_PAIR_FUNCTION
 #undef MAX_HALF_PAIR
