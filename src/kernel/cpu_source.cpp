@@ -293,10 +293,12 @@ class Rewriter {
     if (const size_t attribute = element.find("__attribute__"); attribute != std::string::npos)
       element.resize(attribute);
     element.insert(0, specifiers.qualifiers);
-    const std::string type = concat(element, " (*)", inner);
-    const std::string_view value = insideFunction() ? "(__max_dynamic)" : "(__max_runtime->sharedMemory())";
+    const bool isPlain = inner.empty();
+    const std::string type = concat(element, isPlain ? " *" : " (*)", inner);
+    const std::string_view value = insideFunction() ? "__max_dynamic" : "__max_runtime->sharedMemory()";
     const std::string_view storage = insideFunction() ? "" : "static thread_local ";
-    std::string declaration = concat(storage, element, " (*const ", name, ")", inner, " = (", type, ")", value);
+    std::string declaration = concat(storage, element, isPlain ? " *const " : " (*const ", name, isPlain ? "" : ")",
+                                     inner, " = static_cast<", type, ">(", value, ")");
     // Outside of functions it may be declared any number of times.
     if (!insideFunction() && !declared_.insert(scopeName() + name).second) declaration.clear();
     return replace(specifiers.first, end, declaration);

@@ -230,11 +230,36 @@ static void test_places_of_errors(void** state) {
   expect_error("\n__global__ void k(int* o) {\n __shared__ int s[20000]; o[0] = s[o[0]];\n}\n", "e.cu:3:");
 }
 
+/* What the library adds to a source is none of its warnings. */
+static void test_warnings(void** state) {
+  (void)state;
+  static const char text[] =
+      "#include <math.h>\n#include <cuda_fp16.h>\n"
+      "extern \"C\" __global__ void k(float* out, const float* x, unsigned n) {\n"
+      "  extern __shared__ float dynamic[];\n"
+      "  __shared__ float last[32];\n"
+      "  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= n) return;\n"
+      "  dynamic[threadIdx.x] = last[threadIdx.x % 32] = x[i];\n"
+      "  __syncthreads();\n"
+      "  assert(i < 1000u);\n"
+      "  out[i] = __shfl_sync(~0u, dynamic[0], 0) + sqrtf(last[0]) + __half2float(__float2half(INFINITY));\n"
+      "}\n";
+  const char* const flags[] = {"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"};
+  MaxModuleOptions options = MAX_MODULE_OPTIONS_INIT;
+  options.flags = flags;
+  options.flagCount = COUNT_OF(flags);
+  MaxModule* strict = NULL;
+  CHECK(maxModuleCompile(device, text, "strict.cu", &options, &strict));
+  maxModuleRelease(strict);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_active_threads), cmocka_unit_test(test_overflow),
       cmocka_unit_test(test_shared_memory),  cmocka_unit_test(test_kernels_of_one_name),
       cmocka_unit_test(test_names),          cmocka_unit_test(test_places_of_errors),
+      cmocka_unit_test(test_warnings),
   };
   return cmocka_run_group_tests(tests, compile, release);
 }

@@ -113,17 +113,18 @@ TEST(KernelSource, SharedMemory) {
 
 TEST(KernelSource, DynamicSharedMemory) {
   EXPECT_EQ(bodyOf("void f() { extern __shared__ float x[]; }"),
-            "void f() { float (*const x) = (float (*))(__max_dynamic) ; }");
+            "void f() { float *const x = static_cast<float *>(__max_dynamic) ; }");
   EXPECT_EQ(bodyOf("void f() { extern __shared__ __attribute__((aligned(16))) unsigned char x[][8]; }"),
-            "void f() { unsigned char (*const x)[8] = (unsigned char (*)[8])(__max_dynamic) ; }");
+            "void f() { unsigned char (*const x)[8] = static_cast<unsigned char (*)[8]>(__max_dynamic) ; }");
   for (const char* order : {"extern __attribute__((aligned(16))) __shared__", "extern __shared__ alignas(16)",
                             "__shared__ extern", "alignas(16) extern __shared__"})
     EXPECT_EQ(bodyOf(std::string("void f() { ") + order + " char x[]; }"),
-              "void f() { char (*const x) = (char (*))(__max_dynamic) ; }");
+              "void f() { char *const x = static_cast<char *>(__max_dynamic) ; }");
   EXPECT_EQ(bodyOf("void f() { extern volatile __shared__ int x[]; }"),
-            "void f() { volatile int (*const x) = (volatile int (*))(__max_dynamic) ; }");
+            "void f() { volatile int *const x = static_cast<volatile int *>(__max_dynamic) ; }");
   const std::string outside = bodyOf("namespace n { extern __shared__ int x[]; extern __shared__ int x[]; }");
-  const std::string_view pointer = "static thread_local int (*const x) = (int (*))(__max_runtime->sharedMemory())";
+  const std::string_view pointer =
+      "static thread_local int *const x = static_cast<int *>(__max_runtime->sharedMemory())";
   EXPECT_TRUE(contains(outside, pointer));
   EXPECT_EQ(outside.find(pointer), outside.rfind(pointer)) << "declared once";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic functions: relaxed, as on accelerators. All return the value before.
 #pragma once
+#pragma GCC system_header  // a source may have warnings of all kinds
 
 // Through compare-and-swap, for what the processor has no instruction for.
 template <class T, class Word, class Change>

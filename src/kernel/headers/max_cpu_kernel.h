@@ -6,6 +6,7 @@
 // What this header leaves as it is (__global__, __shared__, __launch_bounds__, __noinline__, __activemask) the library
 // rewrites.
 #pragma once
+#pragma GCC system_header  // a source may have warnings of all kinds
 
 // Nothing of the C library is included: kernels may use its names for what they like, as on accelerators.
 #include "max_cpu_abi.h"
@@ -207,6 +208,7 @@ __max_own void* __max_dynamic;  // dynamic shared memory
 [[maybe_unused]] static constexpr int warpSize = 32;
 
 static const MaxCpuRuntime* __max_runtime;
+extern "C" const MaxCpuLibrary* maxCpuLibrary();
 
 // The threads after the current one are now somebody else's.
 struct __max_pause {

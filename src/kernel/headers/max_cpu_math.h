@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of C's <math.h>, and those that accelerators have besides.
 #pragma once
+#pragma GCC system_header  // a source may have warnings of all kinds
 
 template <class A, class B>
 inline constexpr bool __max_same = false;

@@ -3,6 +3,9 @@
 // that of float, rounded at the end of each operation, which gives what the chips' own instructions give (__hfma rounds
 // twice, and may differ in the last bit).
 #pragma once
+#if defined(MAX_KERNEL_ON_CPU)
+#pragma GCC system_header
+#endif
 
 #define MAX_HALF_FUNCTION static inline __device__
 

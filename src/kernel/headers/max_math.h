@@ -3,6 +3,7 @@
 #pragma once
 
 #if defined(MAX_KERNEL_ON_CPU)
+#pragma GCC system_header
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #else
