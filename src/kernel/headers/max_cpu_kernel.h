@@ -371,12 +371,14 @@ static inline clock_t clock() {
 }
 static inline void __nanosleep(unsigned) {}
 
-static inline void __trap() { __max_runtime->trap(__max_row + threadIdx.x.value, "__trap", "", 0); }
+static inline void __max_stop(const char* reason, const char* file, int line) {
+  __max_runtime->trap((unsigned)(__max_row + threadIdx.x.value), reason, file, line);
+}
+static inline void __trap() { __max_stop("__trap", "", 0); }
 #if !defined(__clang__)
 #define __builtin_assume(condition) ((void)0)
 #endif
-#define assert(...) \
-  ((__VA_ARGS__) ? (void)0 : __max_runtime->trap(__max_row + threadIdx.x.value, #__VA_ARGS__, __FILE__, __LINE__))
+#define assert(...) ((__VA_ARGS__) ? (void)0 : __max_stop(#__VA_ARGS__, __FILE__, __LINE__))
 
 #include "max_cpu_atomics.h"
 #include "max_cpu_math.h"
