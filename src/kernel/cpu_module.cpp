@@ -24,24 +24,50 @@ int kernelLanes() {
 
 size_t rounded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
+// Counts launches in queues apart from references, and those that have ended apart from those that have begun:
+// different threads do these, and a number that both write goes to and fro between their caches.
+class LaunchedModule : public MaxModule {
+ public:
+  using MaxModule::MaxModule;
+
+  void beginLaunch() noexcept { begun_.fetch_add(1, std::memory_order_relaxed); }
+  // Zero is reached only when dispose() has been here.
+  void endLaunch() noexcept {
+    if (ended_.fetch_add(1, std::memory_order_acq_rel) + 1 == 0) delete this;
+  }
+
+ protected:
+  // No launch begins without a reference.
+  void dispose() noexcept override {
+    const int64_t begun = begun_.load(std::memory_order_relaxed);
+    if (ended_.fetch_sub(begun, std::memory_order_acq_rel) == begun) delete this;
+  }
+
+ private:
+  alignas(64) std::atomic<int64_t> begun_{0};
+  alignas(64) std::atomic<int64_t> ended_{0};
+};
+
 // A launch in a queue. The addresses of the arguments, the memory they keep and their values follow the object.
 class LaunchTask final : public StreamTask {
  public:
-  static std::unique_ptr<StreamTask> make(Ref<MaxModule> module, const CpuLaunch& launch,
+  static std::unique_ptr<StreamTask> make(LaunchedModule& module, const CpuLaunch& launch,
                                           const LaunchArguments& arguments) {
     void* memory = takeTaskMemory(sizeOf(arguments));
-    return std::unique_ptr<StreamTask>(::new (memory) LaunchTask(std::move(module), launch, arguments));
+    return std::unique_ptr<StreamTask>(::new (memory) LaunchTask(module, launch, arguments));
   }
 
   ~LaunchTask() override {
     for (int32_t i = 0; i < keptCount_; ++i) kept()[i]->release();
+    module_.endLaunch();
   }
 
   void run(MaxStatus) override { runOnCpu(launch_, kernelLanes()); }
 
  private:
-  LaunchTask(Ref<MaxModule> module, const CpuLaunch& launch, const LaunchArguments& arguments)
-      : module_(std::move(module)), launch_(launch), keptCount_(arguments.bufferCount) {
+  LaunchTask(LaunchedModule& module, const CpuLaunch& launch, const LaunchArguments& arguments)
+      : module_(module), launch_(launch), keptCount_(arguments.bufferCount) {
+    module_.beginLaunch();
     void** addresses = reinterpret_cast<void**>(this + 1);
     kept_ = reinterpret_cast<Storage**>(addresses + arguments.count);
     for (int32_t i = 0; i < keptCount_; ++i) {
@@ -67,7 +93,7 @@ class LaunchTask final : public StreamTask {
     return bytes;
   }
 
-  Ref<MaxModule> module_;
+  LaunchedModule& module_;
   CpuLaunch launch_;
   int32_t keptCount_;
   Storage** kept_ = nullptr;
@@ -75,8 +101,8 @@ class LaunchTask final : public StreamTask {
 
 class CpuKernel final : public MaxKernel {
  public:
-  CpuKernel(MaxModule& module, const std::string& name, const MaxCpuKernel& kernel)
-      : MaxKernel(module, name), kernel_(kernel) {
+  CpuKernel(LaunchedModule& module, const std::string& name, const MaxCpuKernel& kernel)
+      : MaxKernel(module, name), module_(module), kernel_(kernel) {
     setParameters(std::vector<size_t>(kernel.sizes, kernel.sizes + kernel.count));
     LaunchLimits limits;
     if (kernel.maxThreads > 0) limits.threads = std::min<int64_t>(limits.threads, kernel.maxThreads);
@@ -122,7 +148,7 @@ class CpuKernel final : public MaxKernel {
     std::copy_n(config.block, 3, launch.block);
     launch.sharedBytes = config.sharedBytes;
     if (stream.runsInline()) return runOnCpu(launch, kernelLanes());
-    stream.enqueue(LaunchTask::make(Ref<MaxModule>(&module()), launch, arguments));
+    stream.enqueue(LaunchTask::make(module_, launch, arguments));
   }
 
  private:
@@ -133,15 +159,16 @@ class CpuKernel final : public MaxKernel {
     carveout_ = percent;
   }
 
+  LaunchedModule& module_;
   const MaxCpuKernel& kernel_;
   std::atomic<int64_t> sharedLimit_{kSharedByDefault};
   std::atomic<int64_t> carveout_{-1};
 };
 
-class CpuModule final : public MaxModule {
+class CpuModule final : public LaunchedModule {
  public:
   CpuModule(Ref<MaxDevice> device, ModuleContent content)
-      : MaxModule(std::move(device), std::move(content)), library_(CpuLibrary::load(code())) {}
+      : LaunchedModule(std::move(device), std::move(content)), library_(CpuLibrary::load(code())) {}
 
   void setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) override {
     const CpuVariable variable = library_->variable(name);
