@@ -62,7 +62,7 @@ constexpr const char* kPlainFlags[] = {
 };
 // A sum of numbers of threads that overflows must not make the loop over threads end.
 constexpr const char* kGccFlags[] = {"-fno-semantic-interposition", "-fno-gnu-unique",
-                                     "-fno-aggressive-loop-optimizations"};
+                                     "-fno-aggressive-loop-optimizations", "--param=logical-op-non-short-circuit=0"};
 // -ffast-math itself would change the rounding mode of the thread that loads the library.
 constexpr const char* kFastFlags[] = {"-fno-signed-zeros", "-fassociative-math", "-freciprocal-math"};
 

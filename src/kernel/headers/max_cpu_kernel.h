@@ -402,40 +402,64 @@ template <class... Parameters>
 struct __max_loop {
   static constexpr unsigned long long sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
 
+  // Threads of one row, from x on; where the loop ended.
   template <void (*kernel)(Parameters...)>
+  static __forceinline__ int row(int x, Parameters... parameters) {
+    for (; x < __max_row_end; ++x) {
+      __max_assume(x >= 0 && x < 1024);
+      threadIdx.x.value = x;
+      kernel(parameters...);
+    }
+    return x;
+  }
+
+  // The same, counted as most kernels count them: GCC splits the loop where "if (i < n)" is no longer true, and makes
+  // vector code without conditions of the first part. Must not be called where that number overflows.
+  template <void (*kernel)(Parameters...)>
+  static __forceinline__ int countedRow(int x, Parameters... parameters) {
+    const int base = blockIdx.x.value * blockDim.x.value;
+    __max_assume(base >= 0 && base <= __INT_MAX__ - 1024);
+    int at = base + x;
+    for (; at < base + __max_row_end; ++at) {
+      x = at - base;
+      __max_assume(x >= 0 && x < 1024 && at >= 0);
+      threadIdx.x.value = x;
+      kernel(parameters...);
+    }
+    return at - base;
+  }
+
+  template <void (*kernel)(Parameters...), bool isCounted>
   static __forceinline__ void threads(int begin, Parameters... parameters) {
     const int width = blockDim.x.value, height = blockDim.y.value;
     // A fiber mostly begins at the first thread: then there is nothing to divide.
-    int row = begin == 0 ? 0 : begin / width, y = begin == 0 ? 0 : row % height, z = begin == 0 ? 0 : row / height;
-    int x = begin - row * width;
+    int number = begin == 0 ? 0 : begin / width;
+    int y = begin == 0 ? 0 : number % height, z = begin == 0 ? 0 : number / height;
+    int x = begin - number * width;
     while (true) {
-      const int left = __max_end - row * width;
+      const int left = __max_end - number * width;
       const int end = left < width ? left : width;
       __max_assume(end <= 1024 && x >= 0);
-      __max_row = row * width;
+      __max_row = number * width;
       __max_row_end = end;
       threadIdx.y.value = y;
       threadIdx.z.value = z;
-      for (; x < __max_row_end; ++x) {
-        __max_assume(x >= 0 && x < 1024);
-        threadIdx.x.value = x;
-        kernel(parameters...);
-      }
-      if (row * width + x >= __max_end) return;
+      x = isCounted ? countedRow<kernel>(x, parameters...) : row<kernel>(x, parameters...);
+      if (number * width + x >= __max_end) return;
       x = 0;
-      ++row;
+      ++number;
       if (++y == height) y = 0, ++z;
     }
   }
 
-  template <void (*kernel)(Parameters...), int... number>
+  template <void (*kernel)(Parameters...), bool isCounted, int... number>
   static __forceinline__ void call(int begin, void* const* arguments, __max_numbers<number...>) {
-    threads<kernel>(begin, *static_cast<Parameters*>(arguments[number])...);
+    threads<kernel, isCounted>(begin, *static_cast<Parameters*>(arguments[number])...);
   }
 
-  template <void (*kernel)(Parameters...)>
-  static void run(MaxCpuBlock* block, [[maybe_unused]] void* const* arguments, unsigned begin, unsigned end,
-                  unsigned blocks) {
+  template <void (*kernel)(Parameters...), bool isCounted>
+  static __forceinline__ void blocks(MaxCpuBlock* block, [[maybe_unused]] void* const* arguments, unsigned begin,
+                                     unsigned end, unsigned count) {
     gridDim = __max_three(block->grid);
     blockDim = __max_three(block->block);
     blockIdx = __max_three(block->index);
@@ -443,10 +467,27 @@ struct __max_loop {
     __max_waited = false;
     while (true) {
       __max_end = (int)end;
-      call<kernel>((int)begin, arguments, typename __max_count<sizeof...(Parameters)>::type());
-      if (--blocks == 0 || __max_waited) return;
+      call<kernel, isCounted>((int)begin, arguments, typename __max_count<sizeof...(Parameters)>::type());
+      if (--count == 0 || __max_waited) return;
       blockIdx.x.value = (int)++block->index[0];
     }
+  }
+
+  template <void (*kernel)(Parameters...)>
+  static __attribute__((noinline, cold)) void runWide(MaxCpuBlock* block, void* const* arguments, unsigned begin,
+                                                      unsigned end, unsigned count) {
+    blocks<kernel, false>(block, arguments, begin, end, count);
+  }
+
+  template <void (*kernel)(Parameters...)>
+  static void run(MaxCpuBlock* block, void* const* arguments, unsigned begin, unsigned end, unsigned count) {
+#if defined(__clang__)
+    blocks<kernel, false>(block, arguments, begin, end, count);
+#else
+    if ((unsigned long long)block->grid[0] * block->block[0] > __INT_MAX__ - 1024)
+      return runWide<kernel>(block, arguments, begin, end, count);
+    blocks<kernel, true>(block, arguments, begin, end, count);
+#endif
   }
 };
 
