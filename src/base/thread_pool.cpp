@@ -2,7 +2,6 @@
 #include "base/thread_pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <new>
 
 #include "base/active_call.h"
+#include "base/detached_thread.h"
 #include "base/futex.h"
 
 namespace max {
@@ -124,6 +124,7 @@ class Pool {
 
  private:
   static void* workerMain(void* pool) {
+    pthread_setname_np(pthread_self(), "max-worker");
     static_cast<Pool*>(pool)->work();
     return nullptr;
   }
@@ -224,26 +225,9 @@ class Pool {
     if (workers_.load(std::memory_order_relaxed) >= wanted) return;
     if (starting_.exchange(true, std::memory_order_acquire)) return;  // another caller starts them
     int workers = workers_.load(std::memory_order_relaxed);
-    while (workers < wanted && startWorker()) ++workers;
+    while (workers < wanted && startDetachedThread(workerMain, this, kStackBytes)) ++workers;
     workers_.store(workers, std::memory_order_relaxed);
     starting_.store(false, std::memory_order_release);
-  }
-
-  // Workers take no signals: handlers of the host program run in its own threads.
-  bool startWorker() {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, kStackBytes);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    const bool started = pthread_create(&thread, &attributes, &Pool::workerMain, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (started) pthread_setname_np(thread, "max-worker");
-    pthread_attr_destroy(&attributes);
-    return started;
   }
 
   std::atomic<uint64_t> offered_{0};  // bit i: slot i has open lanes

@@ -3,11 +3,11 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <csignal>
 #include <new>
 #include <utility>
 
 #include "base/active_call.h"
+#include "base/detached_thread.h"
 #include "base/fork.h"
 #include "base/futex.h"
 #include "device/cpu/cpu_device.h"
@@ -36,31 +36,6 @@ class Waiting {
  private:
   std::atomic<int>& waiters_;
 };
-
-// The host program's signal handlers must not run on threads it does not know.
-class SignalBlock {
- public:
-  SignalBlock() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
-void startDetached(void* (*function)(void*), void* argument) {
-  const SignalBlock block;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t thread;
-  const int error = pthread_create(&thread, &attributes, function, argument);
-  pthread_attr_destroy(&attributes);
-  require(error == 0, MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot start the worker thread of a stream (error ", error, ")");
-}
 
 }  // namespace
 
@@ -95,14 +70,11 @@ void CpuQueue::push(std::unique_ptr<StreamTask> task) {
 void CpuQueue::startWorker() {
   device_->addQueue(*this);
   retain();
-  try {
-    startDetached(runWorker, this);
-  } catch (...) {
-    device_->removeQueue(*this);
-    release();
-    throw;
-  }
-  started_ = true;
+  started_ = startDetachedThread(runWorker, this);
+  if (started_) return;
+  device_->removeQueue(*this);
+  release();
+  fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot start the worker thread of a stream");
 }
 
 void CpuQueue::waitUntilIdle() {
