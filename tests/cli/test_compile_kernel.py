@@ -59,10 +59,16 @@ __shfl_xor_sync(~0u,u,1) __activemask() __ballot_sync(~0u,i) __any_sync(~0u,i) _
 make_float4(x,x,x,x).w make_int2(i,j).y make_uint3(u,u,u).z make_double2(d,d).y make_uchar4(1,2,3,4).w dim3(1,2).z
 sinf(x) tanhf(x) expf(x) log1pf(x) erff(x) powf(x,y) fmaf(x,y,x) floorf(x) rintf(x) copysignf(x,y) isnan(x) isinf(x)
 fabsf(x) abs(i) hypotf(x,y) cbrtf(x) fmodf(x,y) sin(d) pow(d,d) INFINITY NAN FLT_MAX INT_MAX INT_MIN UINT_MAX
-LLONG_MAX FLT_EPSILON M_PI
+LLONG_MAX FLT_EPSILON M_PI std::sqrt(x) std::pow(x,y) std::abs(x) std::fmax(d,d) std::isnan(x) sqrt(x) pow(x,y)
+__double2hiint(d) __double2loint(d) __hiloint2double(i,j) __float2ll_rn(x) __ll2float_rn(l) __ull2double_rn(ul)
+__sad(i,j,u) __usad(u,u,u) __hadd(i,j) __rhadd(i,j) rcbrtf(x) rhypotf(x,y) norm3df(x,y,x) cospif(x) erfcxf(x) clock64()
+max(i,u) llabs(l) signbit(x) isfinite(x) lroundf(x) ldexpf(x,i) fma(x,y,x) sqrt(d) exp10f(x)
 __hadd(h,h) __hfma(h,h,h) __half2float(h) __float2half(x) hexp(h) hsqrt(h) __heq(h,h) __hisnan(h) __habs(h) __hneg(h)
 __half2int_rz(h) __int2half_rn(i) __half_as_ushort(h) __low2half(__floats2half2_rn(x,y)) __low2float(__float2half2_rn(x))
 (h<h) (h+h) (h*h) (-h) __bfloat162float(b) __float2bfloat16(x) (b+b) (b*b) (b<b) __hmul(b,b) __hfma(b,b,b) hsqrt(b) hexp(b)
+__half2int_rn(h) __uint2half_rn(u) __half_as_short(h) hlog2(h) htrunc(h) __hisinf(h) __hisinf(b) hexp2(b) hrint(b)
+__low2float(__hfma2(__half2half2(h),__half2half2(h),__half2half2(h))) __half22float2(__half2half2(h)).x
+__low2float(-__bfloat162bfloat162(b)*__float2bfloat162_rn(x)) __bfloat1622float2(__hmax2(__halves2bfloat162(b,b),__halves2bfloat162(b,b))).y
 """
 DIALECT_SOURCE = """\
 #include <cuda_bf16.h>

@@ -341,10 +341,11 @@ static void test_sources_that_do_not_compile(void** state) {
   maxDeviceRelease(device);
 }
 
+/* The source begins with a mark of UTF-8. */
 static void test_options(void** state) {
   (void)state;
   static const char source[] =
-      "#include \"lib/add.h\"\n"
+      "\xef\xbb\xbf#include \"lib/add.h\"\n"
       "extern \"C\" __global__ void f(int* out) { out[0] = added(START, STEP); }\n";
   const char* const names[] = {"START", "STEP"};
   const char* const values[] = {"40", NULL};
