@@ -9,6 +9,7 @@
 #include "device/gpu/host_queue.h"
 #include "device/gpu/memory_source.h"
 #include "kernel/amd_parameters.h"
+#include "kernel/gpu_backend.h"
 #include "kernel/gpu_kernel.h"
 #include "kernel/ptx_parameters.h"
 
@@ -34,14 +35,25 @@ void requireModules(const gpu::Context& context) {
           MAX_STATUS_UNIMPLEMENTED, "The driver of ", context.displayName(), " cannot load kernels");
 }
 
-[[noreturn]] void failLoading(const gpu::Context& context, const std::string& name, int error, const char* log) {
+// A driver refuses what a newer compiler makes.
+std::string versionsOf(const gpu::Context& context, bool isCompiled) {
+  if (!isCompiled || context.api() != gpu::Api::Cuda) return {};
+  const std::string compiler = cudaKernels().compiler().identity();
+  const int version = context.driver().version;
+  return concat(" (compiled by ", compiler.substr(0, compiler.find(' ', compiler.find(' ') + 1)),
+                "; the driver is for CUDA ", version / 1000, ".", version % 1000 / 10, ")");
+}
+
+[[noreturn]] void failLoading(const gpu::Context& context, const std::string& name, bool isCompiled, int error,
+                              const char* log) {
   invalidArgument("The code of ", name, " cannot be loaded on ", context.displayName(), ": ",
-                  context.driver().moduleLoad.name, ": ", context.driver().errorName(error), *log ? "\n" : "", log);
+                  context.driver().moduleLoad.name, ": ", context.driver().errorName(error),
+                  versionsOf(context, isCompiled), *log ? "\n" : "", log);
 }
 
 }  // namespace
 
-GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code)
+GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code, bool isCompiled)
     : context_(std::move(context)) {
   requireModules(*context_);
   std::string log(kLogBytes, '\0');
@@ -52,7 +64,7 @@ GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::
   const unsigned optionCount = context_->api() == gpu::Api::Cuda ? 2 : 0;
   const int error = context_->query(load, &handle_, code.data(), optionCount, options, values);
   if (error == gpu::kSuccess) return;
-  if (isCodeError(error)) failLoading(*context_, name, error, log.c_str());
+  if (isCodeError(error)) failLoading(*context_, name, isCompiled, error, log.c_str());
   context_->fail(load.name, error);
 }
 
@@ -74,7 +86,7 @@ GpuCode::~GpuCode() {
 GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content)
     : MaxModule(Ref<MaxDevice>(&device), std::move(content)),
       gpuDevice_(device),
-      code_(makeRef<GpuCode>(device.sharedContext(), name(), code())) {}
+      code_(makeRef<GpuCode>(device.sharedContext(), name(), code(), isCompiled())) {}
 
 // Launches may still be queued. Nobody waits for them here: the device lets go of the code when they are done.
 GpuModule::~GpuModule() {

@@ -15,7 +15,7 @@ namespace max {
 class GpuCode final : public RefCounted {
  public:
   // INVALID_ARGUMENT with the driver's log if it refuses the code.
-  GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code);
+  GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code, bool isCompiled);
   ~GpuCode() override;
 
   const gpu::Context& context() const { return *context_; }

@@ -113,6 +113,8 @@ struct MaxModule : max::Handle {
   // OUT_OF_RANGE if the bytes do not fit.
   void checkVariable(const std::string& name, size_t size, size_t bytes) const;
   const std::string& code() const { return artifacts_.at(kind_); }
+  // From source, not loaded.
+  bool isCompiled() const { return source_.has_value(); }
 
  private:
   max::Ref<MaxDevice> device_;

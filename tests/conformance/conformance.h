@@ -105,6 +105,7 @@ void test_two_devices(void** state);
 void test_peer_access(void** state);
 void test_host_functions(void** state);
 void test_events(void** state);
+void test_errors_are_not_left_behind(void** state);
 void test_priorities_and_native_streams(void** state);
 void test_work_outlives_its_handles(void** state);
 void test_limit_holds(void** state);

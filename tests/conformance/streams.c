@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams, events, host functions, several devices and threads. */
 #define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "conformance.h"
 
@@ -147,6 +151,54 @@ void test_events(void** state) {
   maxEventRelease(end);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
+}
+
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+/* HIP remembers the newest error of a thread for whoever asks next; ours are none of the program's. */
+void test_errors_are_not_left_behind(void** state) {
+  (void)state;
+  const char* path = getenv("MAX_HIP_LIBRARY");
+  void* library = dlopen(path ? path : "libamdhip64.so", RTLD_NOW | RTLD_NOLOAD);
+  if (strcmp(device_api, "hip") != 0 || !library) return;
+  int (*last_error)(void) = NULL;
+  void* symbol = dlsym(library, "hipGetLastError");
+  assert_non_null(symbol);
+  memcpy(&last_error, &symbol, sizeof symbol);
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  MaxEvent* event = NULL;
+  MaxBuffer* huge = NULL;
+  int32_t ready = 1;
+  int64_t value = 0;
+  uint64_t free_bytes = 0;
+  uint64_t total = 0;
+  sem_t gate;
+  sem_init(&gate, 0, 0);
+  (void)last_error();
+  CHECK(maxEventCreate(device, NULL, &event));
+  CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
+  CHECK(maxStreamRecordEvent(stream, event));
+  CHECK(maxEventQuery(event, &ready));
+  assert_int_equal(ready, 0);
+  assert_int_equal(last_error(), 0);
+  sem_post(&gate);
+  CHECK(maxStreamSynchronize(stream));
+  CHECK_FAILS(maxDeviceGetAttribute(device, 9999, &value), MAX_STATUS_UNIMPLEMENTED, "9999");
+  assert_int_equal(last_error(), 0);
+  CHECK(maxDeviceGetMemoryInfo(device, &free_bytes, &total));
+  const int64_t most = (int64_t)(free_bytes / 8 * 5);
+  MaxBuffer* taken = new_buffer(device, MAX_DTYPE_UINT8, 1, &most);
+  CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, &most, NULL, &huge), MAX_STATUS_RESOURCE_EXHAUSTED, "");
+  assert_int_equal(last_error(), 0);
+  maxBufferRelease(taken);
+  maxEventRelease(event);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+  sem_destroy(&gate);
 }
 
 void test_priorities_and_native_streams(void** state) {

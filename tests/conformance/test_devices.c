@@ -285,6 +285,7 @@ int main(int argc, char** argv) {
       TEST(test_peer_access),
       TEST(test_host_functions),
       TEST(test_events),
+      TEST(test_errors_are_not_left_behind),
       TEST(test_priorities_and_native_streams),
       TEST(test_work_outlives_its_handles),
       TEST(test_limit_holds),

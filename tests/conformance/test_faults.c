@@ -20,6 +20,7 @@ enum {
   COUNT = 500,
   OFFSET = 1000,
   CODE_OUT_OF_MEMORY = 2,
+  CODE_UNSUPPORTED_PTX = 222,
   CODE_NOT_PERMITTED = 800,
   CODE_ILLEGAL_ADDRESS = 700,
   MOST_CALLS = 2000
@@ -283,6 +284,23 @@ static void test_calls_lose_the_device(void** state) {
   fail_calls_with(CODE_ILLEGAL_ADDRESS);
 }
 
+/* Who refuses code tells what it is and what made it. */
+static void test_driver_refuses_code(void** state) {
+  (void)state;
+  struct session s = begin();
+  CHECK(open_all(&s));
+  for (int64_t call = 1; strstr(driver.failed_call(), "ModuleLoad") == NULL && call < 30; ++call) {
+    driver.fail_call(call, CODE_UNSUPPORTED_PTX);
+    const MaxStatus status = maxModuleCompile(s.devices[0], source, "faults.cu", NULL, &s.module);
+    assert_int_not_equal(status, MAX_STATUS_OK);
+  }
+  assert_non_null(strstr(maxGetLastErrorMessage(), "faults.cu"));
+  if (strcmp(device_api, "cuda") == 0)
+    assert_non_null(strstr(maxGetLastErrorMessage(), "(compiled by NVRTC 12.9; the driver is for CUDA 12.4)"));
+  end(&s);
+  check_nothing_is_left(&s, 0);
+}
+
 /* A kernel knows its parameters and limits, whatever was refused when it was looked for first. */
 static void test_kernel_is_looked_for_again(void** state) {
   (void)state;
@@ -374,6 +392,7 @@ int main(int argc, char** argv) {
       TEST(test_calls_run_out_of_memory),
       TEST(test_calls_are_refused),
       TEST(test_calls_lose_the_device),
+      TEST(test_driver_refuses_code),
       TEST(test_kernel_is_looked_for_again),
       TEST(test_lost_device),
       TEST(test_device_is_lost_with_work_queued),

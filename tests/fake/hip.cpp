@@ -57,6 +57,13 @@ int give(int value, int* target) {
   return fake::kOk;
 }
 
+thread_local int lastError = fake::kOk;
+
+int remembered(int result) {
+  if (result) lastError = result;
+  return result;
+}
+
 std::string nameOf(int device) { return "Fake HIP device " + std::to_string(device); }
 
 int giveProperties(const char* function, const Layout& layout, void* properties, int device) {
@@ -75,6 +82,12 @@ int giveProperties(const char* function, const Layout& layout, void* properties,
 FAKE_API const char* hipGetErrorName(int error) {
   const char* name = fake::kPersonality.resultName(error);
   return name ? name : "hipErrorUnknown";
+}
+
+FAKE_API int hipGetLastError(void) {
+  const int error = lastError;
+  lastError = fake::kOk;
+  return error;
 }
 
 FAKE_API int hipInit(unsigned flags) {
@@ -119,8 +132,8 @@ FAKE_API int hipDeviceGetAttribute(int* value, int attribute, int device) {
   if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
   if (!fake::findDevice(device)) return fake::kInvalidDevice;
   for (const Attribute& row : kAttributes)
-    if (row.hip == attribute) return fake::deviceAttribute(row.cuda, value);
-  return fake::kInvalidValue;
+    if (row.hip == attribute) return remembered(fake::deviceAttribute(row.cuda, value));
+  return remembered(fake::kInvalidValue);
 }
 
 FAKE_API int hipGetDeviceProperties(void* properties, int device) {
@@ -204,7 +217,7 @@ FAKE_API int hipMalloc(uint64_t* address, size_t bytes) {
   if (bytes == 0) return fake::kOk;
   Device* device = fake::currentDevice();
   const Lock lock(state().mutex);
-  return fake::allocateDevice(*device, bytes, address);
+  return remembered(fake::allocateDevice(*device, bytes, address));
 }
 
 // Waits for the device first. That it has to is a violation all the same: CUDA does not promise it.
@@ -325,7 +338,7 @@ FAKE_API int hipStreamQuery(void* handle) {
   FAKE_ENTER();
   const Lock lock(state().mutex);
   const auto stream = fake::findStream(handle);
-  return stream ? fake::query(stream) : fake::kInvalidHandle;
+  return remembered(stream ? fake::query(stream) : fake::kInvalidHandle);
 }
 
 FAKE_API int hipStreamWaitEvent(void* stream, void* event, unsigned) {
@@ -384,7 +397,7 @@ FAKE_API int hipEventRecord(void* event, void* stream) {
 FAKE_API int hipEventQuery(void* event) {
   FAKE_ENTER();
   const Lock lock(state().mutex);
-  return fake::queryEvent(event);
+  return remembered(fake::queryEvent(event));
 }
 
 FAKE_API int hipEventSynchronize(void* event) {

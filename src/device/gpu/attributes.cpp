@@ -72,7 +72,7 @@ int64_t attributeOf(const Driver& driver, int device, MaxDeviceAttribute attribu
   const Symbol<int(int*, int, int)>& get = driver.deviceGetAttribute;
   const int number = numberOf(driver, attribute);
   int value = 0;
-  const int error = number < 0 ? kInvalidValue : get(&value, number, device);
+  const int error = number < 0 ? kInvalidValue : driver.forget(get(&value, number, device));
   require(error != kInvalidValue, MAX_STATUS_UNIMPLEMENTED, "Device ", nameOf(driver.api), ':', device,
           " has no attribute ", attribute);
   if (error != kSuccess) failOf(driver, get.name, error);

@@ -57,6 +57,11 @@ struct Driver : Symbols {
   // Why there is no device; empty if there are some.
   std::string problem;
 
+  // HIP remembers the newest error of each thread; the host program would take ours for one of its own.
+  int forget(int error) const {
+    if (error != kSuccess && hipGetLastError) static_cast<void>(hipGetLastError());
+    return error;
+  }
   // "CUDA_ERROR_OUT_OF_MEMORY"
   MAX_GPU_FOREIGN_CALL std::string errorName(int error) const;
 };
@@ -153,13 +158,13 @@ class Context final : public RefCounted {
   template <class... Parameters, class... Arguments>
   int enterAndCall(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
     const Scope scope(*this);
-    return scope.error() != kSuccess ? kNotEntered : symbol(arguments...);
+    return scope.error() != kSuccess ? kNotEntered : driver_.forget(symbol(arguments...));
   }
 
   template <class... Parameters, class... Arguments>
   int invoke(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
     const Scope scope(*this);
-    return scope.error() != kSuccess ? scope.error() : symbol(arguments...);
+    return driver_.forget(scope.error() != kSuccess ? scope.error() : symbol(arguments...));
   }
 
   void note(const char* function, int error) const noexcept;

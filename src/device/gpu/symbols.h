@@ -97,6 +97,7 @@ struct LaunchConfig;  // device/gpu/launch.h
   X(cudaGetErrorName, "cuGetErrorName", nullptr, (int error, const char** name))                       \
   X(deviceGetBusId, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", (char* text, int size, int device)) \
   X(cudaStreamGetContext, "cuStreamGetCtx", nullptr, (void* stream, void** context))                   \
+  X(hipGetLastError, nullptr, "hipGetLastError", ())                                                   \
   X(hipStreamGetDevice, nullptr, "hipStreamGetDevice", (void* stream, int* device))                    \
   X(hipGetProperties5, nullptr, "hipGetDeviceProperties", (void* properties, int device))              \
   X(hipGetProperties6, nullptr, "hipGetDevicePropertiesR0600", (void* properties, int device))         \
