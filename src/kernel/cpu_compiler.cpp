@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "kernel/builtin_headers.h"
 #include "kernel/compiler_record.h"
+#include "kernel/cpu_library.h"
 #include "kernel/cpu_source.h"
 #include "kernel/process.h"
 #include "kernel/temporary_folder.h"
@@ -62,7 +63,9 @@ constexpr const char* kPlainFlags[] = {
 };
 // A sum of numbers of threads that overflows must not make the loop over threads end.
 constexpr const char* kGccFlags[] = {"-fno-semantic-interposition", "-fno-gnu-unique",
-                                     "-fno-aggressive-loop-optimizations", "--param=logical-op-non-short-circuit=0"};
+                                     "-fno-aggressive-loop-optimizations"};
+// "if (x < width && y < height)" stays two conditions, the second of which moves out of the loop over x.
+constexpr const char* kGcc9Flags[] = {"--param=logical-op-non-short-circuit=0"};
 // -ffast-math itself would change the rounding mode of the thread that loads the library.
 constexpr const char* kFastFlags[] = {"-fno-signed-zeros", "-fassociative-math", "-freciprocal-math"};
 
@@ -71,6 +74,12 @@ using Command = std::vector<std::string>;
 template <size_t Count>
 void append(Command& command, const char* const (&flags)[Count]) {
   command.insert(command.end(), std::begin(flags), std::end(flags));
+}
+
+// Of GCC: "c++ (Debian 12.2.0-14) 12.2.0" is 12; 0 = not known.
+int majorVersion(const std::string& version) {
+  const size_t at = version.find(") ");
+  return at == std::string::npos ? 0 : std::atoi(version.c_str() + at + 2);
 }
 
 // The last part of a path, as a file's name; never the name of one of ours.
@@ -150,6 +159,7 @@ Command HostCompiler::plainCommand(const KernelSource& source) const {
   Command command = {program_};
   append(command, kPlainFlags);
   if (!isClang_) append(command, kGccFlags);
+  if (!isClang_ && majorVersion(version_) >= 9) append(command, kGcc9Flags);
   command.push_back("-march=" + (source.architecture.empty() ? "native" : source.architecture));
   if (source.fastMath) append(command, kFastFlags);
   if (source.lineInfo) command.emplace_back("-g1");
@@ -175,10 +185,8 @@ Command HostCompiler::outputFlags(MaxArtifactKind kind) const {
 }
 
 // Headers lie in a folder of ours.
-constexpr std::string_view kHeaderFolder = "../include/";
-
 std::string withOwnNames(std::string log) {
-  for (size_t at = 0; (at = log.find(kHeaderFolder, at)) != std::string::npos;) log.erase(at, kHeaderFolder.size());
+  for (size_t at = 0; (at = log.find(kCpuHeaders, at)) != std::string::npos;) log.erase(at, kCpuHeaders.size());
   return log;
 }
 
@@ -208,8 +216,8 @@ CompiledCode HostCompiler::compile(const KernelSource& source, MaxArtifactKind k
   writeHeaders(folder, source);
   folder.write(file, source.text, "source");
   folder.write("definitions", readFlags(source).macros);
-  preprocessing.insert(preprocessing.end(), {"-E", "-I../include", "-fmacro-prefix-map=../include/=", "-include",
-                                             "max_cpu_kernel.h", "-include", "../definitions"});
+  preprocessing.insert(preprocessing.end(),
+                       {"-E", "-I../include", "-include", "max_cpu_kernel.h", "-include", "../definitions"});
   preprocessing.insert(preprocessing.end(), {"-o", "../preprocessed", "-x", "c++", file});
   compilation.insert(compilation.end(), {"-o", "../compiled", "-x", "c++-cpp-output", "../rewritten"});
   CompiledCode code;

@@ -37,6 +37,9 @@ class CpuLibrary final : public RefCounted {
   std::vector<std::pair<std::string, const MaxCpuKernel*>> kernels_;
 };
 
+// What compilers put before the names of a source's headers.
+inline constexpr std::string_view kCpuHeaders = "../include/";
+
 struct CpuLaunch {
   const MaxCpuKernel* kernel = nullptr;
   const char* name = "";             // as errors call the kernel

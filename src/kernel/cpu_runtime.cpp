@@ -291,9 +291,11 @@ void BlockRunner::reportFailure(const std::exception& error) {
                         threads_ - ended_, " threads wait at a barrier, the others for threads of their warp"));
 }
 
-[[gnu::noinline]] void BlockRunner::reportTrap(unsigned thread, const char* reason, const char* file, int line) {
-  error_.emplace(MAX_STATUS_FAILED_PRECONDITION, concat("Thread ", thread, " of ", blockName(), " stopped",
-                                                        *file ? concat(" at ", file, ':', line) : "", ": ", reason));
+[[gnu::noinline]] void BlockRunner::reportTrap(unsigned thread, const char* reason, std::string_view file, int line) {
+  if (file.starts_with(kCpuHeaders)) file.remove_prefix(kCpuHeaders.size());
+  error_.emplace(MAX_STATUS_FAILED_PRECONDITION,
+                 concat("Thread ", thread, " of ", blockName(), " stopped",
+                        !file.empty() ? concat(" at ", file, ':', line) : "", ": ", reason));
 }
 
 void BlockRunner::trap(unsigned thread, const char* reason, const char* file, int line) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -63,7 +64,7 @@ class BlockRunner {
   struct Meeting {
     MaxCpuWarp warp;
     unsigned mask;
-    int place;  // 0 = there is a mask
+    int place;         // 0 = there is a mask
     unsigned readers;  // who have not read yet
     bool done;
     Queue waiting;
@@ -86,7 +87,7 @@ class BlockRunner {
   void completePlaces();
   unsigned liveThreads(unsigned thread) const;
   void reportDeadlock();
-  void reportTrap(unsigned thread, const char* reason, const char* file, int line);
+  void reportTrap(unsigned thread, const char* reason, std::string_view file, int line);
   std::string blockName() const;
 
   FiberStacks stacks_;

@@ -230,6 +230,27 @@ static void test_places_of_errors(void** state) {
   expect_error("\n__global__ void k(int* o) {\n __shared__ int s[20000]; o[0] = s[o[0]];\n}\n", "e.cu:3:");
 }
 
+/* An assertion of a header tells its place in the words of the source, too. */
+static void test_assertions_of_headers(void** state) {
+  (void)state;
+  const char* const headers[] = {"mine.h"};
+  const char* const header_texts[] = {"\n__device__ void check(int x) { assert(x < 3); }\n"};
+  MaxModuleOptions options = MAX_MODULE_OPTIONS_INIT;
+  options.headerNames = headers;
+  options.headerTexts = header_texts;
+  options.headerCount = 1;
+  MaxModule* checking = NULL;
+  MaxKernel* kernel = NULL;
+  CHECK(maxModuleCompile(device, "#include \"mine.h\"\nextern \"C\" __global__ void k() { check(threadIdx.x); }\n",
+                         "a.cu", &options, &checking));
+  CHECK(maxModuleGetKernel(checking, "k", &kernel));
+  MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
+  config.block[0] = 8;
+  CHECK_FAILS(maxKernelLaunch(kernel, &config, NULL, NULL, 0, NULL), MAX_STATUS_FAILED_PRECONDITION,
+              "Thread 3 of block (0, 0, 0) of kernel 'k' stopped at mine.h:2: x < 3");
+  maxModuleRelease(checking);
+}
+
 /* What the library adds to a source is none of its warnings. */
 static void test_warnings(void** state) {
   (void)state;
@@ -256,9 +277,13 @@ static void test_warnings(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_active_threads), cmocka_unit_test(test_overflow),
-      cmocka_unit_test(test_shared_memory),  cmocka_unit_test(test_kernels_of_one_name),
-      cmocka_unit_test(test_names),          cmocka_unit_test(test_places_of_errors),
+      cmocka_unit_test(test_active_threads),
+      cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_kernels_of_one_name),
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_places_of_errors),
+      cmocka_unit_test(test_assertions_of_headers),
       cmocka_unit_test(test_warnings),
   };
   return cmocka_run_group_tests(tests, compile, release);
