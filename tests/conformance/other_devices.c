@@ -102,6 +102,51 @@ void test_host_beside_device(void** state) {
   maxDeviceRelease(device);
 }
 
+struct turnstile {
+  sem_t started;
+  sem_t gate;
+};
+
+static void pass_turnstile(void* user_data, MaxStatus status) {
+  struct turnstile* turnstile = user_data;
+  (void)status;
+  sem_post(&turnstile->started);
+  sem_wait(&turnstile->gate);
+}
+
+/* Waits for the mark that the event has then, not for one that it gets before the stream comes so far. */
+static void check_newest_mark(MaxDevice* device, MaxDevice* other) {
+  MaxStream* waiting = new_stream(device);
+  MaxStream* streams[2] = {new_stream(other), new_stream(other)};
+  MaxEvent* event = NULL;
+  struct turnstile first;
+  sem_t last_gate;
+  sem_t own_gate;
+  sem_init(&first.started, 0, 0);
+  sem_init(&first.gate, 0, 0);
+  sem_init(&last_gate, 0, 0);
+  sem_init(&own_gate, 0, 0);
+  CHECK(maxEventCreate(other, NULL, &event));
+  CHECK(maxStreamEnqueueHostFunction(waiting, wait_at_gate, &own_gate));
+  CHECK(maxStreamEnqueueHostFunction(streams[0], pass_turnstile, &first));
+  sem_wait(&first.started); /* drivers may call host functions one after the other */
+  CHECK(maxStreamRecordEvent(streams[0], event));
+  CHECK(maxStreamWaitForEvent(waiting, event));
+  CHECK(maxStreamEnqueueHostFunction(streams[1], wait_at_gate, &last_gate));
+  CHECK(maxStreamRecordEvent(streams[1], event));
+  sem_post(&own_gate);
+  sem_post(&first.gate);
+  CHECK(maxStreamSynchronize(waiting));
+  int32_t ready = -1;
+  CHECK(maxEventQuery(event, &ready));
+  assert_int_equal(ready, 0);
+  sem_post(&last_gate);
+  CHECK(maxEventSynchronize(event));
+  maxEventRelease(event);
+  for (int i = 0; i < 2; ++i) maxStreamRelease(streams[i]);
+  maxStreamRelease(waiting);
+}
+
 void test_other_api(void** state) {
   (void)state;
   const char* other_api = strcmp(device_api, "cuda") == 0 ? "hip" : "cuda";
@@ -115,6 +160,7 @@ void test_other_api(void** state) {
   check_waits(device, other);
   check_copies(device, other);
   check_no_access(device, other);
+  check_newest_mark(device, other);
   MaxStream* stream = new_stream(device);
   MaxEvent* event = NULL;
   CHECK(maxEventCreate(other, NULL, &event));

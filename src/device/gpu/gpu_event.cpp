@@ -14,22 +14,36 @@ constexpr double kNanosecondsPerMillisecond = 1e6;
 
 }  // namespace
 
-GpuEvent::GpuEvent(Ref<MaxDevice> device, Ref<Context> context, bool timing)
-    : MaxEvent(std::move(device), timing), context_(std::move(context)) {
-  context_->call(context_->driver().eventCreate, &native_, timing ? 0u : kWithoutTiming);
+NativeEvent::NativeEvent(Ref<Context> context, bool timing) : context_(std::move(context)) {
+  context_->call(context_->driver().eventCreate, &handle_, timing ? 0u : kWithoutTiming);
 }
 
-GpuEvent::~GpuEvent() { context_->tryCall(context_->driver().eventDestroy, native_); }
+NativeEvent::~NativeEvent() { context_->tryCall(context_->driver().eventDestroy, handle_); }
+
+void NativeEvent::synchronize() const { context_->call(context_->driver().eventSynchronize, handle_); }
+
+GpuEvent::GpuEvent(Ref<MaxDevice> device, Ref<Context> context, bool timing)
+    : MaxEvent(std::move(device), timing),
+      context_(std::move(context)),
+      native_(makeRef<NativeEvent>(context_, timing)) {}
+
+Ref<NativeEvent> GpuEvent::mark() const {
+  const std::lock_guard lock(mutex_);
+  return native_;
+}
 
 void GpuEvent::record(void* stream) {
-  context_->call(context_->driver().eventRecord, native_, stream);
+  const std::lock_guard lock(mutex_);
+  const Ref<NativeEvent> next = native_->isUnique() ? native_ : makeRef<NativeEvent>(context_, timing());
+  context_->call(context_->driver().eventRecord, next->handle(), stream);
+  native_ = next;
   wasRecorded_.store(true, std::memory_order_relaxed);
 }
 
-void GpuEvent::synchronize() const { context_->call(context_->driver().eventSynchronize, native_); }
+void GpuEvent::synchronize() const { mark()->synchronize(); }
 
 bool GpuEvent::isReady() const {
-  const int error = context_->query(context_->driver().eventQuery, native_);
+  const int error = context_->query(context_->driver().eventQuery, mark()->handle());
   if (error != kSuccess && error != kNotReady) context_->fail(context_->driver().eventQuery.name, error);
   return error == kSuccess;
 }
@@ -46,7 +60,7 @@ int64_t GpuEvent::elapsedSince(const MaxEvent& given) const {
   start.requireTime("start");
   requireTime("end");
   float milliseconds = 0;
-  context_->call(context_->driver().eventElapsedTime, &milliseconds, start.native_, native_);
+  context_->call(context_->driver().eventElapsedTime, &milliseconds, start.mark()->handle(), mark()->handle());
   return std::llround(double{milliseconds} * kNanosecondsPerMillisecond);
 }
 

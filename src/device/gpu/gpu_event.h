@@ -3,23 +3,38 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 #include "device/event.h"
 #include "device/gpu/driver.h"
 
 namespace max::gpu {
 
+// An event of the driver: one mark after another.
+class NativeEvent final : public RefCounted {
+ public:
+  NativeEvent(Ref<Context> context, bool timing);
+  ~NativeEvent() override;
+
+  void* handle() const { return handle_; }
+  void synchronize() const;
+
+ private:
+  Ref<Context> context_;
+  void* handle_ = nullptr;
+};
+
 class GpuEvent final : public MaxEvent {
  public:
   GpuEvent(Ref<MaxDevice> device, Ref<Context> context, bool timing);
-  ~GpuEvent() override;
 
   void synchronize() const override;
   bool isReady() const override;
   int64_t elapsedSince(const MaxEvent& start) const override;
 
   Api api() const { return context_->api(); }
-  void* native() const { return native_; }
+  // The newest mark. While somebody holds it, later marks are made elsewhere.
+  Ref<NativeEvent> mark() const;
   // On a stream of the same device.
   void record(void* stream);
 
@@ -27,7 +42,8 @@ class GpuEvent final : public MaxEvent {
   void requireTime(const char* which) const;
 
   Ref<Context> context_;
-  void* native_ = nullptr;
+  mutable std::mutex mutex_;
+  Ref<NativeEvent> native_;  // guarded by the mutex
   std::atomic<bool> wasRecorded_{false};
 };
 

@@ -25,7 +25,8 @@ int driverPriority(const Context& context, int32_t priority) {
 // An event of the host or of another API's driver: the stream waits in a host function.
 void waitOnHost(MaxStream& stream, MaxEvent& event) {
   if (event.isReady()) return;
-  if (!event.device().isHost()) return stream.submit([kept = Ref<MaxEvent>(&event)] { kept->synchronize(); });
+  if (!event.device().isHost())
+    return stream.submit([mark = static_cast<GpuEvent&>(event).mark()] { mark->synchronize(); });
   const Ref<CpuMarks>& marks = static_cast<CpuEvent&>(event).marks();
   stream.submit([marks, newest = marks->newest()] { marks->waitFor(newest); });
 }
@@ -183,7 +184,8 @@ void GpuStream::record(MaxEvent& event) {
 void GpuStream::wait(MaxEvent& event) {
   check();
   if (!isOfApi(event.device(), context().api())) return waitOnHost(*this, event);
-  context().call(context().driver().streamWaitEvent, native_->handle(), static_cast<GpuEvent&>(event).native(), 0u);
+  context().call(context().driver().streamWaitEvent, native_->handle(), static_cast<GpuEvent&>(event).mark()->handle(),
+                 0u);
 }
 
 }  // namespace max::gpu
