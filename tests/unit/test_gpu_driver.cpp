@@ -62,6 +62,16 @@ void runPlan(const StridedPlan& plan, unsigned char* target, const unsigned char
   });
 }
 
+TEST(StatusOf, SaysWhatACallerCanDo) {
+  EXPECT_EQ(statusOf(9), MAX_STATUS_INVALID_ARGUMENT);       // too many threads for AMD's chips
+  EXPECT_EQ(statusOf(720), MAX_STATUS_INVALID_ARGUMENT);     // too many blocks to run at the same time
+  EXPECT_EQ(statusOf(912), MAX_STATUS_INVALID_ARGUMENT);     // a cluster that is too large
+  EXPECT_EQ(statusOf(711), MAX_STATUS_RESOURCE_EXHAUSTED);   // peers
+  EXPECT_EQ(statusOf(900), MAX_STATUS_FAILED_PRECONDITION);  // a stream that is captured
+  EXPECT_EQ(statusOf(908), MAX_STATUS_FAILED_PRECONDITION);
+  EXPECT_EQ(statusOf(909), MAX_STATUS_INTERNAL);
+}
+
 TEST(StridedPlan, CopiesWhatTheHostCopies) {
   std::mt19937 random(20);
   for (int i = 0; i < 1000; ++i) {
