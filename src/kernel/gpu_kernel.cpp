@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <vector>
 
 namespace max {
 
@@ -165,7 +166,19 @@ void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& ar
   else
     launch(config, values, gpuStream.native());
   gpuModule_.noteUse(gpuStream.ordered());
-  for (int32_t i = 0; i < arguments.bufferCount; ++i) gpuStream.noteUse(arguments.buffers[i]->memory());
+  keepBuffers(arguments, gpuStream);
+}
+
+void GpuKernel::keepBuffers(const LaunchArguments& arguments, gpu::GpuStream& stream) {
+  std::vector<Ref<const RefCounted>> borrowed;
+  for (int32_t i = 0; i < arguments.bufferCount; ++i) {
+    const Ref<Storage>& memory = arguments.buffers[i]->memory();
+    if (gpu::CachedBlock* block = gpu::CachedBlock::of(memory.get()))
+      block->noteUse(stream.ordered());
+    else if (memory)
+      borrowed.emplace_back(memory.get());
+  }
+  if (!borrowed.empty()) stream.keepUntilDone(std::move(borrowed));
 }
 
 // HIP counts the threads of all blocks in 32 bits.

@@ -32,6 +32,7 @@ class GpuKernel final : public MaxKernel {
   int64_t largestSharedSize() const;
   void launch(const MaxLaunchConfig& config, void** arguments, void* stream) const;
   void launchExtended(const MaxLaunchConfig& config, void** arguments, void* stream) const;
+  static void keepBuffers(const LaunchArguments& arguments, gpu::GpuStream& stream);
   void checkThreads(const MaxLaunchConfig& config) const;
   void requireClusters(const MaxLaunchConfig& config) const;
 

@@ -29,6 +29,7 @@ static inline MaxLaunchConfig shape_of(int32_t grid, int32_t block) {
 }
 
 /* launch_attributes.c */
+void test_borrowed_arguments(void** state);
 void test_hints(void** state);
 void test_clusters(void** state);
 void test_cooperative_launches(void** state);

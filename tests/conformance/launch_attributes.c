@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches that ask for more than a grid, and forms of code that only some devices have. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdatomic.h>
+#include <time.h>
+
 #include "kernels.h"
 
 static const char source[] = "extern \"C\" __global__ void count(int* out) { atomicAdd(out, 1); }\n";
@@ -36,6 +40,30 @@ static MaxStatus launch(const struct counter* c, const MaxLaunchConfig* config) 
   const void* arguments[] = {c->out};
   const size_t sizes[] = {BUFFER_ARGUMENT};
   return maxKernelLaunch(c->kernel, config, arguments, sizes, 1, NULL);
+}
+
+static void count_release(void* count) { atomic_fetch_add((atomic_int*)count, 1); }
+
+/* Borrowed memory is held until the kernel has run, each piece once. */
+void test_borrowed_arguments(void** state) {
+  (void)state;
+  struct counter c;
+  set_up(&c, compile(open_device(), source));
+  const int64_t one = 1;
+  atomic_int released = 0;
+  MaxBufferWrapOptions options = MAX_BUFFER_WRAP_OPTIONS_INIT;
+  options.release = count_release;
+  options.userData = &released;
+  MaxBuffer* borrowed = NULL;
+  CHECK(maxBufferWrap(c.device, address_of(c.out), MAX_DTYPE_INT32, 1, &one, &options, &borrowed));
+  const void* arguments[] = {borrowed};
+  const size_t sizes[] = {BUFFER_ARGUMENT};
+  const MaxLaunchConfig config = shape_of(2, 16);
+  CHECK(maxKernelLaunch(c.kernel, &config, arguments, sizes, 1, NULL));
+  maxBufferRelease(borrowed);
+  for (int i = 0; i < 20000 && released == 0; ++i) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  assert_int_equal(released, 1);
+  tear_down(&c, 32);
 }
 
 void test_hints(void** state) {

@@ -519,6 +519,7 @@ int main(int argc, char** argv) {
       TEST(test_wrong_arguments),
       TEST(test_other_devices),
       TEST(test_attributes),
+      TEST(test_borrowed_arguments),
       TEST(test_hints),
       TEST(test_clusters),
       TEST(test_cooperative_launches),

@@ -119,14 +119,18 @@ void GpuStream::noteUse(const Ref<Storage>& memory) {
 }
 
 // Nobody would know when an object is free that cannot be kept: then the host waits.
-void GpuStream::keepUntilDone(Ref<const RefCounted> object) {
+template <class Kept>
+void GpuStream::keepInFlight(Kept kept) {
   try {
-    device_.inFlight().keep(std::move(object), native_->handle());
+    device_.inFlight().keep(std::move(kept), native_->handle());
   } catch (...) {
     context().tryCall(context().driver().streamSynchronize, native_->handle());
     throw;
   }
 }
+
+void GpuStream::keepUntilDone(Ref<const RefCounted> object) { keepInFlight(std::move(object)); }
+void GpuStream::keepUntilDone(std::vector<Ref<const RefCounted>> objects) { keepInFlight(std::move(objects)); }
 
 void GpuStream::keepAfterFailure(const Ref<Storage>& memory) noexcept {
   if (!memory) return;

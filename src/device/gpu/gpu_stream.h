@@ -2,6 +2,8 @@
 // Streams of accelerators: a stream of the driver and what its queued work uses.
 #pragma once
 
+#include <vector>
+
 #include "device/gpu/allocator.h"
 #include "device/gpu/driver.h"
 #include "device/gpu/host_queue.h"
@@ -54,6 +56,8 @@ class GpuStream final : public MaxStream {
   const Ref<HostQueue>& hostQueue() const { return hostQueue_; }
   // As noteUse, for any object.
   void keepUntilDone(Ref<const RefCounted> object);
+  // One mark for all of them.
+  void keepUntilDone(std::vector<Ref<const RefCounted>> objects);
 
  private:
   void waitForDriver();
@@ -72,6 +76,8 @@ class GpuStream final : public MaxStream {
     noteUse(target);
     noteUse(source);
   }
+  template <class Kept>
+  void keepInFlight(Kept kept);
   void keepAfterFailure(const Ref<Storage>& memory) noexcept;
   void fillElements(void* target, const FillPattern& pattern, size_t count);
   void repeatPattern(char* target, const FillPattern& pattern, size_t count);

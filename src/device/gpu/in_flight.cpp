@@ -97,6 +97,16 @@ void InFlight::keep(Ref<const RefCounted> object, void* stream) {
   watch();
 }
 
+void InFlight::keep(std::vector<Ref<const RefCounted>> objects, void* stream) {
+  collect();
+  const auto mark = makeRef<StreamMark>(events_, stream);
+  {
+    const std::lock_guard lock(mutex_);
+    for (Ref<const RefCounted>& object : objects) entries_.push_back({mark, std::move(object)});
+  }
+  watch();
+}
+
 void InFlight::keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> marks) {
   collect();
   {

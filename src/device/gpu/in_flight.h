@@ -19,6 +19,7 @@ class InFlight final : public RefCounted {
   // Keeps the object until the present work of the stream is done, and then until somebody looks: a later call, or a
   // thread that does nothing else.
   void keep(Ref<const RefCounted> object, void* stream);
+  void keep(std::vector<Ref<const RefCounted>> objects, void* stream);
   // The same for work on several streams.
   void keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> marks);
   // Lets go of what is done; of a device that seems to be lost, nothing. Does nothing in host functions, which hold up
