@@ -402,35 +402,52 @@ template <class... Parameters>
 struct __max_loop {
   static constexpr unsigned long long sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
 
-  // Threads of one row, from x on; where the loop ended.
+  // Each runs threads of one row, from x on, and tells where it ended.
   template <void (*kernel)(Parameters...)>
-  static __forceinline__ int row(int x, Parameters... parameters) {
-    for (; x < __max_row_end; ++x) {
-      __max_assume(x >= 0 && x < 1024);
-      threadIdx.x.value = x;
-      kernel(parameters...);
+  struct Row {
+    __forceinline__ int run(int x, Parameters... parameters) const {
+      for (; x < __max_row_end; ++x) {
+        __max_assume(x >= 0 && x < 1024);
+        threadIdx.x.value = x;
+        kernel(parameters...);
+      }
+      return x;
     }
-    return x;
-  }
+  };
 
-  // The same, counted as most kernels count them: GCC splits the loop where "if (i < n)" is no longer true, and makes
-  // vector code without conditions of the first part. Must not be called where that number overflows.
+  // Counted as most kernels count them: GCC splits the loop where "if (i < n)" is no longer true, and makes vector code
+  // without conditions of the first part. Not for blocks where that number overflows.
   template <void (*kernel)(Parameters...)>
-  static __forceinline__ int countedRow(int x, Parameters... parameters) {
-    const int base = blockIdx.x.value * blockDim.x.value;
-    __max_assume(base >= 0 && base <= __INT_MAX__ - 1024);
-    int at = base + x;
-    for (; at < base + __max_row_end; ++at) {
-      x = at - base;
-      __max_assume(x >= 0 && x < 1024 && at >= 0);
-      threadIdx.x.value = x;
-      kernel(parameters...);
+  struct CountedRow {
+    __forceinline__ int run(int x, Parameters... parameters) const {
+      const int base = blockIdx.x.value * blockDim.x.value;
+      __max_assume(base >= 0 && base <= __INT_MAX__ - 1024);
+      int at = base + x;
+      for (; at < base + __max_row_end; ++at) {
+        x = at - base;
+        __max_assume(x >= 0 && x < 1024 && at >= 0);
+        threadIdx.x.value = x;
+        kernel(parameters...);
+      }
+      return at - base;
     }
-    return at - base;
-  }
+  };
 
-  template <void (*kernel)(Parameters...), bool isCounted>
-  static __forceinline__ void threads(int begin, Parameters... parameters) {
+  // For all kernels with these parameters: small, and slow.
+  struct CalledRow {
+    void (*volatile kernel)(Parameters...);
+
+    int run(int x, Parameters... parameters) const {
+      for (; x < __max_row_end; ++x) {
+        threadIdx.x.value = x;
+        kernel(parameters...);
+      }
+      return x;
+    }
+  };
+
+  template <class Rows>
+  static __forceinline__ void threads(const Rows& rows, int begin, Parameters... parameters) {
     const int width = blockDim.x.value, height = blockDim.y.value;
     // A fiber mostly begins at the first thread: then there is nothing to divide.
     int number = begin == 0 ? 0 : begin / width;
@@ -444,7 +461,7 @@ struct __max_loop {
       __max_row_end = end;
       threadIdx.y.value = y;
       threadIdx.z.value = z;
-      x = isCounted ? countedRow<kernel>(x, parameters...) : row<kernel>(x, parameters...);
+      x = rows.run(x, parameters...);
       if (number * width + x >= __max_end) return;
       x = 0;
       ++number;
@@ -452,14 +469,14 @@ struct __max_loop {
     }
   }
 
-  template <void (*kernel)(Parameters...), bool isCounted, int... number>
-  static __forceinline__ void call(int begin, void* const* arguments, __max_numbers<number...>) {
-    threads<kernel, isCounted>(begin, *static_cast<Parameters*>(arguments[number])...);
+  template <class Rows, int... number>
+  static __forceinline__ void call(const Rows& rows, int begin, void* const* arguments, __max_numbers<number...>) {
+    threads(rows, begin, *static_cast<Parameters*>(arguments[number])...);
   }
 
-  template <void (*kernel)(Parameters...), bool isCounted>
-  static __forceinline__ void blocks(MaxCpuBlock* block, [[maybe_unused]] void* const* arguments, unsigned begin,
-                                     unsigned end, unsigned count) {
+  template <class Rows>
+  static __forceinline__ void blocks(const Rows& rows, MaxCpuBlock* block, [[maybe_unused]] void* const* arguments,
+                                     unsigned begin, unsigned end, unsigned count) {
     gridDim = __max_three(block->grid);
     blockDim = __max_three(block->block);
     blockIdx = __max_three(block->index);
@@ -467,26 +484,26 @@ struct __max_loop {
     __max_waited = false;
     while (true) {
       __max_end = (int)end;
-      call<kernel, isCounted>((int)begin, arguments, typename __max_count<sizeof...(Parameters)>::type());
+      call(rows, (int)begin, arguments, typename __max_count<sizeof...(Parameters)>::type());
       if (--count == 0 || __max_waited) return;
       blockIdx.x.value = (int)++block->index[0];
     }
   }
 
-  template <void (*kernel)(Parameters...)>
-  static __attribute__((noinline, cold)) void runWide(MaxCpuBlock* block, void* const* arguments, unsigned begin,
-                                                      unsigned end, unsigned count) {
-    blocks<kernel, false>(block, arguments, begin, end, count);
+  static __attribute__((noinline, cold)) void runWide(void (*kernel)(Parameters...), MaxCpuBlock* block,
+                                                      void* const* arguments, unsigned begin, unsigned end,
+                                                      unsigned count) {
+    blocks(CalledRow{kernel}, block, arguments, begin, end, count);
   }
 
   template <void (*kernel)(Parameters...)>
   static void run(MaxCpuBlock* block, void* const* arguments, unsigned begin, unsigned end, unsigned count) {
 #if defined(__clang__)
-    blocks<kernel, false>(block, arguments, begin, end, count);
+    blocks(Row<kernel>(), block, arguments, begin, end, count);
 #else
-    if ((unsigned long long)block->grid[0] * block->block[0] > __INT_MAX__ - 1024)
-      return runWide<kernel>(block, arguments, begin, end, count);
-    blocks<kernel, true>(block, arguments, begin, end, count);
+    if (((unsigned long long)block->index[0] + count) * block->block[0] > __INT_MAX__ - 1024)
+      return runWide(kernel, block, arguments, begin, end, count);
+    blocks(CountedRow<kernel>(), block, arguments, begin, end, count);
 #endif
   }
 };
