@@ -5,13 +5,17 @@
 
 namespace max {
 
-void MemoryAccount::take(uint64_t bytes) {
+void MemoryAccount::reserve(uint64_t bytes) {
   const uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
   const uint64_t now = before + bytes;
   if (now < before || (limit_ != 0 && now > limit_)) {
     giveBack(bytes);
     fail(bytes);
   }
+}
+
+void MemoryAccount::notePeak() noexcept {
+  const uint64_t now = used();
   uint64_t peak = peak_.load(std::memory_order_relaxed);
   while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
   }

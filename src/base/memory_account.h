@@ -15,7 +15,13 @@ class MemoryAccount : public RefCounted {
   MemoryAccount(const char* owner, uint64_t limit) : owner_(owner), limit_(limit) {}
 
   // Throws RESOURCE_EXHAUSTED if the limit (0 = none) would be passed.
-  void take(uint64_t bytes);
+  void take(uint64_t bytes) {
+    reserve(bytes);
+    notePeak();
+  }
+  // The same in two steps, for what may turn out not to be there.
+  void reserve(uint64_t bytes);
+  void notePeak() noexcept;
   void giveBack(uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   // Throws RESOURCE_EXHAUSTED that names the request and what is in use besides, `taken` bytes of it for the request.
   [[noreturn]] void fail(uint64_t bytes, uint64_t taken = 0) const;

@@ -2,10 +2,16 @@
 // Events: marks in streams.
 #pragma once
 
+#include <memory>
+
 #include "base/ref.h"
 #include "max/event.h"
 
 struct MaxDevice;
+
+namespace max {
+class StreamTask;
+}
 
 struct MaxEvent : max::Handle {
  public:
@@ -16,6 +22,8 @@ struct MaxEvent : max::Handle {
   virtual bool isReady() const = 0;
   // Nanoseconds from the mark of `start` to the mark of this event, of the same device.
   virtual int64_t elapsedSince(const MaxEvent& start) const = 0;
+  // For a stream that the event's driver does not know: waits for the mark that the event has now.
+  virtual std::unique_ptr<max::StreamTask> waitTask() const = 0;
 
  protected:
   MaxEvent(max::Ref<MaxDevice> device, bool timing);

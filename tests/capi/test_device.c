@@ -124,6 +124,8 @@ static void test_memory_and_stats(void** state) {
   assert_true(stats.processMemory > 0 && stats.processMemory < total);
   assert_int_equal(stats.memoryLimit, 0);
   maxBufferRelease(buffer);
+  CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){INT64_C(1) << 60}, NULL, &buffer),
+              MAX_STATUS_RESOURCE_EXHAUSTED, "");
   CHECK(maxDeviceGetStats(device, &stats));
   assert_int_equal(stats.allocatedMemory, 0);
   assert_int_equal(stats.peakAllocatedMemory, 4000);

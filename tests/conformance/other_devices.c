@@ -82,26 +82,6 @@ static void check_no_access(MaxDevice* device, MaxDevice* other) {
   CHECK_FAILS(maxDeviceEnablePeerAccess(device, other), MAX_STATUS_UNIMPLEMENTED, "cannot access");
 }
 
-void test_host_beside_device(void** state) {
-  (void)state;
-  MaxDevice* device = open_device();
-  MaxDevice* host = open_cpu();
-  check_waits(device, host);
-  check_copies(device, host);
-  if (device != host) {
-    check_no_access(device, host);
-    check_no_access(host, device);
-    MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_INT32, 1, (const int64_t[]){4});
-    MaxStream* stream = new_stream(host);
-    const int32_t one = 1;
-    CHECK_FAILS(maxBufferFill(buffer, &one, sizeof one, stream), MAX_STATUS_INVALID_ARGUMENT, "cpu:0");
-    maxStreamRelease(stream);
-    maxBufferRelease(buffer);
-  }
-  maxDeviceRelease(host);
-  maxDeviceRelease(device);
-}
-
 struct turnstile {
   sem_t started;
   sem_t gate;
@@ -145,6 +125,28 @@ static void check_newest_mark(MaxDevice* device, MaxDevice* other) {
   maxEventRelease(event);
   for (int i = 0; i < 2; ++i) maxStreamRelease(streams[i]);
   maxStreamRelease(waiting);
+}
+
+void test_host_beside_device(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxDevice* host = open_cpu();
+  check_waits(device, host);
+  check_copies(device, host);
+  check_newest_mark(device, host);
+  check_newest_mark(host, device);
+  if (device != host) {
+    check_no_access(device, host);
+    check_no_access(host, device);
+    MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_INT32, 1, (const int64_t[]){4});
+    MaxStream* stream = new_stream(host);
+    const int32_t one = 1;
+    CHECK_FAILS(maxBufferFill(buffer, &one, sizeof one, stream), MAX_STATUS_INVALID_ARGUMENT, "cpu:0");
+    maxStreamRelease(stream);
+    maxBufferRelease(buffer);
+  }
+  maxDeviceRelease(host);
+  maxDeviceRelease(device);
 }
 
 void test_other_api(void** state) {

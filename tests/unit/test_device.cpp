@@ -68,6 +68,10 @@ class FakeEvent final : public MaxEvent {
   void synchronize() const override {}
   bool isReady() const override { return true; }
   int64_t elapsedSince(const MaxEvent&) const override { return 0; }
+  std::unique_ptr<StreamTask> waitTask() const override {
+    const auto nothing = [] {};
+    return std::make_unique<FunctionTask<decltype(nothing)>>(nothing);
+  }
 };
 
 class FakeDevice final : public MaxDevice {

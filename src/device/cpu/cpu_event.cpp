@@ -17,6 +17,18 @@ int64_t now() noexcept {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+// Also after a failure: later marks must not be done before what they wait for.
+class WaitTask final : public StreamTask {
+ public:
+  WaitTask(Ref<CpuMarks> marks, uint32_t mark) : marks_(std::move(marks)), mark_(mark) {}
+  void run(MaxStatus) override { marks_->waitFor(mark_); }
+  bool runsAfterFailure() const override { return true; }
+
+ private:
+  Ref<CpuMarks> marks_;
+  uint32_t mark_;
+};
+
 }  // namespace
 
 uint32_t CpuMarks::add() {
@@ -49,6 +61,8 @@ void CpuMarks::waitFor(uint32_t mark) const {
 
 CpuEvent::CpuEvent(Ref<MaxDevice> device, bool timing)
     : MaxEvent(std::move(device), timing), marks_(makeRef<CpuMarks>()) {}
+
+std::unique_ptr<StreamTask> CpuEvent::waitTask() const { return std::make_unique<WaitTask>(marks_, marks_->newest()); }
 
 int64_t CpuEvent::requireTime(const char* which) const {
   require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was made without timing");

@@ -41,6 +41,7 @@ class CpuEvent final : public MaxEvent {
   void synchronize() const override { marks_->waitFor(marks_->newest()); }
   bool isReady() const override { return marks_->isDone(marks_->newest()); }
   int64_t elapsedSince(const MaxEvent& start) const override;
+  std::unique_ptr<StreamTask> waitTask() const override;
   const Ref<CpuMarks>& marks() const { return marks_; }
 
  private:

@@ -28,13 +28,16 @@ size_t roundUp(size_t bytes, size_t unit) { return checkedAdd(bytes, unit - 1) /
 class CpuBlock : public Storage {
  public:
   CpuBlock(size_t bytes, const Ref<MemoryAccount>& account) : lease_(activeMemory(), bytes), account_(account) {
-    account_->take(bytes);
+    account_->reserve(bytes);
     size_ = bytes;
   }
   ~CpuBlock() override { account_->giveBack(size_); }
 
  protected:
-  const MemoryAccount& account() const { return *account_; }
+  void place(void* data) noexcept {
+    data_ = data;
+    account_->notePeak();
+  }
 
  private:
   MemoryLease lease_;  // of the call that asks for the memory
@@ -46,9 +49,10 @@ class HeapBlock final : public CpuBlock {
   HeapBlock(size_t bytes, size_t alignment, bool zeroed, const Ref<MemoryAccount>& account) : CpuBlock(bytes, account) {
     if (bytes == 0) return;
     const size_t rounded = roundUp(bytes, alignment);
-    data_ = std::aligned_alloc(alignment, rounded);
-    if (!data_) account->fail(bytes, bytes);
-    if (zeroed) std::memset(data_, 0, rounded);
+    void* block = std::aligned_alloc(alignment, rounded);
+    if (!block) account->fail(bytes, bytes);
+    if (zeroed) std::memset(block, 0, rounded);
+    place(block);
   }
   ~HeapBlock() override { std::free(data_); }
 };
@@ -63,7 +67,7 @@ class PageBlock final : public CpuBlock {
       munmap(block, mapped_);
       failLock(bytes);
     }
-    data_ = block;
+    place(block);
   }
   ~PageBlock() override { munmap(data_, mapped_); }
 

@@ -23,29 +23,6 @@ class MarkTask final : public StreamTask {
   uint32_t mark_;
 };
 
-// Also after a failure: later marks must not be done before what they wait for.
-class WaitTask final : public StreamTask {
- public:
-  WaitTask(Ref<CpuMarks> marks, uint32_t mark) : marks_(std::move(marks)), mark_(mark) {}
-  void run(MaxStatus) override { marks_->waitFor(mark_); }
-  bool runsAfterFailure() const override { return true; }
-
- private:
-  Ref<CpuMarks> marks_;
-  uint32_t mark_;
-};
-
-// An event of an accelerator: the worker waits for it.
-class ForeignWaitTask final : public StreamTask {
- public:
-  explicit ForeignWaitTask(Ref<MaxEvent> event) : event_(std::move(event)) {}
-  void run(MaxStatus) override { event_->synchronize(); }
-  bool runsAfterFailure() const override { return true; }
-
- private:
-  Ref<MaxEvent> event_;
-};
-
 [[noreturn]] void failNative() {
   fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no driver streams: a stream of the host has no native handle");
 }
@@ -128,10 +105,6 @@ void CpuQueueStream::record(MaxEvent& event) {
   }
 }
 
-void CpuQueueStream::wait(MaxEvent& event) {
-  if (!event.device().isHost()) return enqueue(std::make_unique<ForeignWaitTask>(Ref<MaxEvent>(&event)));
-  CpuMarks& marks = marksOf(event);
-  enqueue(std::make_unique<WaitTask>(Ref<CpuMarks>(&marks), marks.newest()));
-}
+void CpuQueueStream::wait(MaxEvent& event) { enqueue(event.waitTask()); }
 
 }  // namespace max

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "device/device.h"
+#include "device/stream.h"
 
 namespace max::gpu {
 
@@ -11,6 +12,16 @@ namespace {
 
 constexpr unsigned kWithoutTiming = 2;
 constexpr double kNanosecondsPerMillisecond = 1e6;
+
+class WaitTask final : public StreamTask {
+ public:
+  explicit WaitTask(Ref<NativeEvent> mark) : mark_(std::move(mark)) {}
+  void run(MaxStatus) override { mark_->synchronize(); }
+  bool runsAfterFailure() const override { return true; }
+
+ private:
+  Ref<NativeEvent> mark_;
+};
 
 }  // namespace
 
@@ -63,5 +74,7 @@ int64_t GpuEvent::elapsedSince(const MaxEvent& given) const {
   context_->call(context_->driver().eventElapsedTime, &milliseconds, start.mark()->handle(), mark()->handle());
   return std::llround(double{milliseconds} * kNanosecondsPerMillisecond);
 }
+
+std::unique_ptr<StreamTask> GpuEvent::waitTask() const { return std::make_unique<WaitTask>(mark()); }
 
 }  // namespace max::gpu

@@ -31,6 +31,7 @@ class GpuEvent final : public MaxEvent {
   void synchronize() const override;
   bool isReady() const override;
   int64_t elapsedSince(const MaxEvent& start) const override;
+  std::unique_ptr<StreamTask> waitTask() const override;
 
   Api api() const { return context_->api(); }
   // The newest mark. While somebody holds it, later marks are made elsewhere.

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <exception>
 
-#include "device/cpu/cpu_event.h"
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/gpu_event.h"
 
@@ -20,15 +19,6 @@ int driverPriority(const Context& context, int32_t priority) {
   int least = 0, greatest = 0;
   context.call(context.driver().priorityRange, &least, &greatest);
   return static_cast<int>(std::clamp<int64_t>(-int64_t{priority}, greatest, least));
-}
-
-// An event of the host or of another API's driver: the stream waits in a host function.
-void waitOnHost(MaxStream& stream, MaxEvent& event) {
-  if (event.isReady()) return;
-  if (!event.device().isHost())
-    return stream.submit([mark = static_cast<GpuEvent&>(event).mark()] { mark->synchronize(); });
-  const Ref<CpuMarks>& marks = static_cast<CpuEvent&>(event).marks();
-  stream.submit([marks, newest = marks->newest()] { marks->waitFor(newest); });
 }
 
 bool isOfApi(const MaxDevice& device, Api api) { return std::string_view(device.api()) == nameOf(api); }
@@ -187,7 +177,10 @@ void GpuStream::record(MaxEvent& event) {
 
 void GpuStream::wait(MaxEvent& event) {
   check();
-  if (!isOfApi(event.device(), context().api())) return waitOnHost(*this, event);
+  if (!isOfApi(event.device(), context().api())) {
+    if (!event.isReady()) enqueue(event.waitTask());
+    return;
+  }
   context().call(context().driver().streamWaitEvent, native_->handle(), static_cast<GpuEvent&>(event).mark()->handle(),
                  0u);
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/gpu/detached_thread.h"
+#include "base/detached_thread.h"
 #include "device/task_memory.h"
 
 namespace max::gpu {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <thread>
 
-#include "device/gpu/detached_thread.h"
+#include "base/detached_thread.h"
 #include "device/gpu/host_queue.h"
 
 namespace max::gpu {
