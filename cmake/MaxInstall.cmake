@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake --install: headers, library, command, CMake package, pkg-config file, licence.
+# cmake --install: headers, library, command, CMake package, pkg-config file, licence, documents, examples.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS max EXPORT maxTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/max DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Laid out as in the repository, so that their links lead somewhere.
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "Doxyfile" EXCLUDE)
+install(DIRECTORY benchmarks/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/benchmarks FILES_MATCHING PATTERN "*.md")
 if(TARGET max_command)
   install(TARGETS max_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

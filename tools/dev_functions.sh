@@ -3,8 +3,9 @@
 # shellcheck shell=bash
 
 BUILD_PACKAGES=(cmake ninja-build g++ libhwy-dev libprotozero-dev nlohmann-json3-dev libcli11-dev)
-TEST_PACKAGES=(ccache libcmocka-dev libgtest-dev pkg-config python3 python3-venv ca-certificates)
+TEST_PACKAGES=(bubblewrap ccache libcmocka-dev libgtest-dev pkg-config python3 python3-dev python3-venv ca-certificates)
 HIP_PACKAGES=(libamdhip64-5 libhiprtc-builtins5 rocm-device-libs)  # AMD's compiler, which needs no GPU: 19 MB
+LANGUAGE_TOOLS=(bindgen:bindgen go:golang-go rustc:rustc)  # command:package, for tests of the headers
 SANITIZE_PACKAGES=(clang libclang-rt-dev lld)
 LINT_PACKAGES=(clang-format clang-tidy doxygen python3)
 PYTHON=build/venv/bin/python
@@ -42,6 +43,15 @@ need_packages() {
   echo "dev: installing ${missing[*]}" >&2
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null
   quiet as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# The tools of LANGUAGE_TOOLS; one that did not come from Debian is as good.
+need_language_tools() {
+  local missing=() tool
+  for tool in "${LANGUAGE_TOOLS[@]}"; do
+    command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+  done
+  need_packages "${missing[@]}"
 }
 
 source_files() {
@@ -122,6 +132,7 @@ run_all_tests() {
   need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${SANITIZE_PACKAGES[@]}" "${LINT_PACKAGES[@]}"
   rm -rf "$REPORTS"
   mkdir -p "$REPORTS"
+  need_language_tools || skip language-tools "bindgen, Go or Rust cannot be installed"
   prepare_python &
   if configure release -DMAX_BUILD_TESTS=OFF; then quiet cmake --build build -- -k 0 || true; fi  # reported below
   wait
@@ -155,6 +166,7 @@ run_lint() {
 # clang-tidy with the checks of .clang-tidy over the library; it cannot read GCC's precompiled headers.
 run_tidy() {
   cmake -S . -B build/tidy -G Ninja -DMAX_BUILD_TESTS=OFF -DMAX_KERNEL_TARGET=avx2
+  cmake -DINCLUDE="$PWD/include" -DOUTPUT="$PWD/build/tidy/src/capi/field_ends.h" -P cmake/MaxFieldEnds.cmake
   git ls-files -z 'src/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build/tidy \
     --extra-arg=-Wno-unknown-pragmas
 }
@@ -177,4 +189,15 @@ run_benchmarks() {
   quiet cmake --build build --target max_command
   quiet "$PYTHON" benchmarks/models/build.py build/models
   "$PYTHON" benchmarks/compare.py "$@"
+}
+
+# run_models [PART]: what could not be made is in the reports that the last script reads.
+run_models() {
+  need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" binutils
+  make_python
+  [[ -f build/CMakeCache.txt ]] || configure release
+  quiet cmake --build build --target max
+  python3 tests/models/install.py build/model_venv
+  build/model_venv/bin/python tests/models/generate.py build/model_suite || true
+  "$PYTHON" tests/models/run_models.py build/model_suite "$@"
 }

@@ -65,7 +65,7 @@ static void bench_empty(void) {
   for (int round = 0; round < ROUNDS; ++round) {
     double start = now();
     for (int i = 0; i < LAUNCHES; ++i) check(maxKernelLaunch(kernel, &config, NULL, NULL, 0, stream));
-    check(maxStreamSynchronize(stream));
+    check(maxStreamSynchronize(stream, 0));
     queued = smaller(queued, (now() - start) / LAUNCHES);
     start = now();
     for (int i = 0; i < LAUNCHES; ++i) check(maxKernelLaunch(kernel, &config, NULL, NULL, 0, NULL));

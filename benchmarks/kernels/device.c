@@ -99,7 +99,7 @@ static double best(const Bench* bench, void (*work)(const Bench*)) {
     check(maxStreamRecordEvent(bench->stream, bench->start));
     work(bench);
     check(maxStreamRecordEvent(bench->stream, bench->end));
-    check(maxEventSynchronize(bench->end));
+    check(maxEventSynchronize(bench->end, 0));
     check(maxEventGetElapsedTime(bench->start, bench->end, &nanoseconds));
     if ((double)nanoseconds * 1e-9 < least) least = (double)nanoseconds * 1e-9;
   }
@@ -118,13 +118,15 @@ static void report(const Bench* bench) {
 static void makeData(Bench* bench) {
   const int64_t count = COUNT;
   const float one = 1;
+  MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
   int i;
   for (i = 0; i < 3; ++i) {
     check(maxBufferCreate(bench->device, MAX_DTYPE_FLOAT32, 1, &count, NULL, &bench->buffers[i]));
     check(maxBufferFill(bench->buffers[i], &one, sizeof one, NULL));
   }
-  check(maxDeviceSynchronize(bench->device));
-  check(maxBufferGetAddress(bench->buffers[0], &bench->address));
+  check(maxDeviceSynchronize(bench->device, 0));
+  check(maxBufferGetInfo(bench->buffers[0], &info));
+  bench->address = info.address;
   check(maxHostAllocate(bench->device, COUNT * sizeof(float), &bench->host));
   memset(bench->host, 0, COUNT * sizeof(float));
 }
@@ -162,7 +164,7 @@ int main(int argc, char** argv) {
   check(maxEventCreate(bench.device, &timed, &bench.end));
   makeData(&bench);
   report(&bench);
-  check(maxStreamSynchronize(bench.stream));
+  check(maxStreamSynchronize(bench.stream, 0));
 
   check(maxHostFree(bench.device, bench.host));
   for (i = 0; i < 3; ++i) maxBufferRelease(bench.buffers[i]);

@@ -84,13 +84,13 @@ static void launchOurs(const Bench* bench) {
 }
 
 static void launchDriver(const Bench* bench) {
-  uint64_t address;
+  MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
   int32_t e = 1, f = 2;
   float g = 3;
   double h = 4;
-  void* arguments[ARGUMENTS] = {&address, &address, &address, &address, &e, &f, &g, &h};
+  void* arguments[ARGUMENTS] = {&info.address, &info.address, &info.address, &info.address, &e, &f, &g, &h};
   int i;
-  check(maxBufferGetAddress(bench->buffer, &address));
+  check(maxBufferGetInfo(bench->buffer, &info));
   for (i = 0; i < LAUNCHES; ++i)
     checkDriver(bench->launch(bench->function, 1, 1, 1, 1, 1, 1, 0, bench->native, arguments, NULL), "launch");
 }
@@ -104,7 +104,7 @@ static double best(const Bench* bench, void (*launches)(const Bench*)) {
     double each;
     launches(bench);
     each = (seconds() - start) / LAUNCHES;
-    check(maxStreamSynchronize(bench->stream));
+    check(maxStreamSynchronize(bench->stream, 0));
     if (each < least) least = each;
   }
   return least * 1e9;

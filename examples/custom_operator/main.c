@@ -9,11 +9,11 @@ static int failed(const char* what) {
 }
 
 static int print_floats(const MaxBuffer* buffer) {
-  int64_t count = 0;
+  MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
   const void* data = NULL;
-  if (maxBufferGetElementCount(buffer, &count) != MAX_STATUS_OK || maxBufferGetData(buffer, &data) != MAX_STATUS_OK)
+  if (maxBufferGetInfo(buffer, &info) != MAX_STATUS_OK || maxBufferGetData(buffer, &data) != MAX_STATUS_OK)
     return failed("read");
-  for (int64_t i = 0; i < count; ++i) printf("%s%.3f", i ? " " : "", (double)((const float*)data)[i]);
+  for (int64_t i = 0; i < info.elementCount; ++i) printf("%s%.3f", i ? " " : "", (double)((const float*)data)[i]);
   puts("");
   return 0;
 }
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s EXTENSION MODEL\n", argv[0]);
     return 2;
   }
-  if (maxSessionCreate(NULL, &session) != MAX_STATUS_OK || maxSessionLoadExtension(session, argv[1]) != MAX_STATUS_OK ||
+  if (maxSessionCreate(NULL, &session) != MAX_STATUS_OK || maxExtensionLoad(argv[1]) != MAX_STATUS_OK ||
       maxModelLoad(session, argv[2], NULL, &model) != MAX_STATUS_OK)
     (void)failed("load");
   else

@@ -102,8 +102,6 @@ static const MaxExtensionTable table = {
 };
 
 /* The one function that the library looks for. */
-MAX_API const MaxExtensionTable* maxExtensionGetTable(int32_t abi_version);
-
 const MaxExtensionTable* maxExtensionGetTable(int32_t abi_version) {
   return abi_version == MAX_EXTENSION_ABI_VERSION ? &table : NULL;
 }

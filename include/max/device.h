@@ -5,7 +5,7 @@
  *
  * A device is found by the API that programs it and a number. The same pair
  * gives the same device while any handle to it lives. Its default stream is
- * made with it.
+ * made with it. Functions that make something on a device take NULL for the host.
  *
  *     MaxDevice* device = NULL;
  *     const char* name = NULL;
@@ -48,23 +48,23 @@ typedef struct MaxDeviceOptions {
 typedef uint64_t MaxDeviceStatsMask;
 
 /** freeMemory is known. */
-#define MAX_DEVICE_STATS_FREE_MEMORY ((MaxDeviceStatsMask)1)
+#define MAX_DEVICE_STATS_FREE_MEMORY 1
 /** totalMemory is known. */
-#define MAX_DEVICE_STATS_TOTAL_MEMORY ((MaxDeviceStatsMask)2)
+#define MAX_DEVICE_STATS_TOTAL_MEMORY 2
 /** allocatedMemory is known. */
-#define MAX_DEVICE_STATS_ALLOCATED_MEMORY ((MaxDeviceStatsMask)4)
+#define MAX_DEVICE_STATS_ALLOCATED_MEMORY 4
 /** peakAllocatedMemory is known. */
-#define MAX_DEVICE_STATS_PEAK_ALLOCATED_MEMORY ((MaxDeviceStatsMask)8)
+#define MAX_DEVICE_STATS_PEAK_ALLOCATED_MEMORY 8
 /** memoryLimit is known. */
-#define MAX_DEVICE_STATS_MEMORY_LIMIT ((MaxDeviceStatsMask)16)
+#define MAX_DEVICE_STATS_MEMORY_LIMIT 16
 /** processMemory is known. */
-#define MAX_DEVICE_STATS_PROCESS_MEMORY ((MaxDeviceStatsMask)32)
+#define MAX_DEVICE_STATS_PROCESS_MEMORY 32
 /** utilization is known. */
-#define MAX_DEVICE_STATS_UTILIZATION ((MaxDeviceStatsMask)64)
+#define MAX_DEVICE_STATS_UTILIZATION 64
 /** temperature is known. */
-#define MAX_DEVICE_STATS_TEMPERATURE ((MaxDeviceStatsMask)128)
+#define MAX_DEVICE_STATS_TEMPERATURE 128
 /** power is known. */
-#define MAX_DEVICE_STATS_POWER ((MaxDeviceStatsMask)256)
+#define MAX_DEVICE_STATS_POWER 256
 
 /** A report on a device; an unknown field is zero and missing in validMask. */
 typedef struct MaxDeviceStats {
@@ -100,41 +100,41 @@ typedef struct MaxDeviceStats {
 typedef int32_t MaxDeviceAttribute;
 
 /** Most threads in a block. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ((MaxDeviceAttribute)1)
+#define MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK 1
 /** Largest x dimension of a block. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X ((MaxDeviceAttribute)2)
+#define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X 2
 /** Largest y dimension of a block. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y ((MaxDeviceAttribute)3)
+#define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y 3
 /** Largest z dimension of a block. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z ((MaxDeviceAttribute)4)
+#define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z 4
 /** Largest x dimension of a grid. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X ((MaxDeviceAttribute)5)
+#define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X 5
 /** Largest y dimension of a grid. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y ((MaxDeviceAttribute)6)
+#define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y 6
 /** Largest z dimension of a grid. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z ((MaxDeviceAttribute)7)
+#define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z 7
 /** Bytes of shared memory a block may have. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK ((MaxDeviceAttribute)8)
+#define MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK 8
 /** Threads in a warp. */
-#define MAX_DEVICE_ATTRIBUTE_WARP_SIZE ((MaxDeviceAttribute)10)
+#define MAX_DEVICE_ATTRIBUTE_WARP_SIZE 10
 /** Registers a block may have. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK ((MaxDeviceAttribute)12)
+#define MAX_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK 12
 /** Highest clock frequency in kilohertz. */
-#define MAX_DEVICE_ATTRIBUTE_CLOCK_RATE ((MaxDeviceAttribute)13)
+#define MAX_DEVICE_ATTRIBUTE_CLOCK_RATE 13
 /** Multiprocessors; on the host, processors this process may use. */
-#define MAX_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ((MaxDeviceAttribute)16)
+#define MAX_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT 16
 /** Whether the device shares the host's memory: 0 or 1. */
-#define MAX_DEVICE_ATTRIBUTE_INTEGRATED ((MaxDeviceAttribute)18)
+#define MAX_DEVICE_ATTRIBUTE_INTEGRATED 18
 /** Bytes of the last-level cache. */
-#define MAX_DEVICE_ATTRIBUTE_L2_CACHE_SIZE ((MaxDeviceAttribute)38)
+#define MAX_DEVICE_ATTRIBUTE_L2_CACHE_SIZE 38
 /** Most threads on a multiprocessor. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ((MaxDeviceAttribute)39)
+#define MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR 39
 /** Major number of the compute capability. */
-#define MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ((MaxDeviceAttribute)75)
+#define MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR 75
 /** Minor number of the compute capability. */
-#define MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ((MaxDeviceAttribute)76)
+#define MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR 76
 /** Bytes of shared memory on a multiprocessor. */
-#define MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR ((MaxDeviceAttribute)81)
+#define MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR 81
 
 /**
  * Counts the devices of an API.
@@ -281,10 +281,12 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetDefaultStream(const MaxDevice* devic
  *
  * Thread-safe. A failure of earlier work is returned once, as by maxStreamSynchronize.
  *
+ * @param[in] timeoutNs  Most nanoseconds to wait; 0 = no limit.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The work was not done in time; it goes on, and nothing else has happened.
  * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of a stream of this device.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxDeviceSynchronize(const MaxDevice* device);
+MAX_API MAX_NODISCARD MaxStatus maxDeviceSynchronize(const MaxDevice* device, int64_t timeoutNs);
 
 /**
  * Gets free and total memory in bytes; on the host, within the limits of control groups.
@@ -340,6 +342,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceTrim(const MaxDevice* device);
  *
  * Thread-safe. Aligned to a page. It keeps the device alive until maxHostFree.
  *
+ * @param[in] device  NULL = the host.
  * @param[in] byteCount  Zero is allowed and gives a pointer that must not be read.
  * @retval MAX_STATUS_RESOURCE_EXHAUSTED  Memory or the operating system's limit on locked memory has run out.
  * @since 0.1
@@ -351,6 +354,7 @@ MAX_API MAX_NODISCARD MaxStatus maxHostAllocate(MaxDevice* device, size_t byteCo
  *
  * Thread-safe.
  *
+ * @param[in] device  As given to maxHostAllocate.
  * @param[in] pointer  NULL is allowed and does nothing.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The pointer is not from maxHostAllocate with this device.
  * @since 0.1
@@ -389,7 +393,7 @@ MAX_API MAX_NODISCARD MaxStatus maxAcceleratorGetApi(const char** outApi);
 /**
  * Gets the architecture of the first accelerator, for example "sm_90".
  *
- * Thread-safe. Valid until this thread's next call.
+ * Thread-safe. The string is static.
  *
  * @retval MAX_STATUS_UNAVAILABLE  There is no accelerator.
  * @since 0.1
@@ -448,7 +452,7 @@ MAX_API MAX_NODISCARD MaxStatus maxVirtualDeviceSetArchitectureName(const char* 
 /**
  * Gets the architecture of the virtual devices; empty unless set.
  *
- * Thread-safe. Valid until this thread's next call.
+ * Thread-safe. The string is static.
  *
  * @since 0.1
  */

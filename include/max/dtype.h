@@ -26,63 +26,63 @@ extern "C" {
 typedef int32_t MaxDType;
 
 /** No type: what a zeroed structure holds. */
-#define MAX_DTYPE_INVALID ((MaxDType)0)
+#define MAX_DTYPE_INVALID 0
 /** Truth value, one byte: 0 or 1. */
-#define MAX_DTYPE_BOOL ((MaxDType)1)
+#define MAX_DTYPE_BOOL 1
 /** UTF-8 strings: one block of bytes plus offsets. */
-#define MAX_DTYPE_STRING ((MaxDType)2)
+#define MAX_DTYPE_STRING 2
 /** 4-bit float, 2 exponent and 1 mantissa bits, finite only; two in a byte. */
-#define MAX_DTYPE_FLOAT4_E2M1FN ((MaxDType)64)
+#define MAX_DTYPE_FLOAT4_E2M1FN 64
 /** 6-bit float, 2 exponent and 3 mantissa bits, finite only; four in three bytes, first in the low bits. */
-#define MAX_DTYPE_FLOAT6_E2M3FN ((MaxDType)65)
+#define MAX_DTYPE_FLOAT6_E2M3FN 65
 /** 6-bit float, 3 exponent and 2 mantissa bits, finite only; four in three bytes, first in the low bits. */
-#define MAX_DTYPE_FLOAT6_E3M2FN ((MaxDType)66)
+#define MAX_DTYPE_FLOAT6_E3M2FN 66
 /** 8-bit power of two without sign, the scale type of microscaling formats. */
-#define MAX_DTYPE_FLOAT8_E8M0FNU ((MaxDType)73)
+#define MAX_DTYPE_FLOAT8_E8M0FNU 73
 /** 8-bit float, 4 exponent and 3 mantissa bits, finite and NaN only. */
-#define MAX_DTYPE_FLOAT8_E4M3FN ((MaxDType)75)
+#define MAX_DTYPE_FLOAT8_E4M3FN 75
 /** As float8_e4m3fn without a negative zero. */
-#define MAX_DTYPE_FLOAT8_E4M3FNUZ ((MaxDType)76)
+#define MAX_DTYPE_FLOAT8_E4M3FNUZ 76
 /** 8-bit float, 5 exponent and 2 mantissa bits. */
-#define MAX_DTYPE_FLOAT8_E5M2 ((MaxDType)77)
+#define MAX_DTYPE_FLOAT8_E5M2 77
 /** As float8_e5m2, finite and NaN only, without a negative zero. */
-#define MAX_DTYPE_FLOAT8_E5M2FNUZ ((MaxDType)78)
+#define MAX_DTYPE_FLOAT8_E5M2FNUZ 78
 /** IEEE 754 binary16. */
-#define MAX_DTYPE_FLOAT16 ((MaxDType)79)
+#define MAX_DTYPE_FLOAT16 79
 /** Upper half of a float32. */
-#define MAX_DTYPE_BFLOAT16 ((MaxDType)80)
+#define MAX_DTYPE_BFLOAT16 80
 /** IEEE 754 binary32. */
-#define MAX_DTYPE_FLOAT32 ((MaxDType)81)
+#define MAX_DTYPE_FLOAT32 81
 /** IEEE 754 binary64. */
-#define MAX_DTYPE_FLOAT64 ((MaxDType)82)
+#define MAX_DTYPE_FLOAT64 82
 /** Two float32: real and imaginary part. */
-#define MAX_DTYPE_COMPLEX64 ((MaxDType)97)
+#define MAX_DTYPE_COMPLEX64 97
 /** Two float64: real and imaginary part. */
-#define MAX_DTYPE_COMPLEX128 ((MaxDType)98)
+#define MAX_DTYPE_COMPLEX128 98
 /** Unsigned 2-bit integer; four in a byte, first in the low bits. */
-#define MAX_DTYPE_UINT2 ((MaxDType)130)
+#define MAX_DTYPE_UINT2 130
 /** Signed 2-bit integer; four in a byte, first in the low bits. */
-#define MAX_DTYPE_INT2 ((MaxDType)131)
+#define MAX_DTYPE_INT2 131
 /** Unsigned 4-bit integer; two in a byte, first in the low bits. */
-#define MAX_DTYPE_UINT4 ((MaxDType)132)
+#define MAX_DTYPE_UINT4 132
 /** Signed 4-bit integer; two in a byte, first in the low bits. */
-#define MAX_DTYPE_INT4 ((MaxDType)133)
+#define MAX_DTYPE_INT4 133
 /** Unsigned 8-bit integer. */
-#define MAX_DTYPE_UINT8 ((MaxDType)134)
+#define MAX_DTYPE_UINT8 134
 /** Signed 8-bit integer. */
-#define MAX_DTYPE_INT8 ((MaxDType)135)
+#define MAX_DTYPE_INT8 135
 /** Unsigned 16-bit integer. */
-#define MAX_DTYPE_UINT16 ((MaxDType)136)
+#define MAX_DTYPE_UINT16 136
 /** Signed 16-bit integer. */
-#define MAX_DTYPE_INT16 ((MaxDType)137)
+#define MAX_DTYPE_INT16 137
 /** Unsigned 32-bit integer. */
-#define MAX_DTYPE_UINT32 ((MaxDType)138)
+#define MAX_DTYPE_UINT32 138
 /** Signed 32-bit integer. */
-#define MAX_DTYPE_INT32 ((MaxDType)139)
+#define MAX_DTYPE_INT32 139
 /** Unsigned 64-bit integer. */
-#define MAX_DTYPE_UINT64 ((MaxDType)140)
+#define MAX_DTYPE_UINT64 140
 /** Signed 64-bit integer. */
-#define MAX_DTYPE_INT64 ((MaxDType)141)
+#define MAX_DTYPE_INT64 141
 
 /**
  * Returns the size of one element in bytes; 1 for types below 8 bits, 0 for

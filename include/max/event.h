@@ -10,7 +10,7 @@
  *     MaxEvent* event = NULL;
  *     if (maxEventCreate(device, NULL, &event) == MAX_STATUS_OK &&
  *         maxStreamRecordEvent(stream, event) == MAX_STATUS_OK &&
- *         maxEventSynchronize(event) == MAX_STATUS_OK) puts("done");
+ *         maxEventSynchronize(event, 0) == MAX_STATUS_OK) puts("done");
  *     maxEventRelease(event);
  */
 #ifndef MAX_EVENT_H
@@ -48,6 +48,7 @@ typedef struct MaxEventOptions {
  *
  * Thread-safe.
  *
+ * @param[in] device  NULL = the host.
  * @param[in] options  NULL = defaults: no timing.
  * @since 0.1
  */
@@ -86,10 +87,12 @@ MAX_API MAX_NODISCARD MaxStatus maxEventGetDevice(const MaxEvent* event, MaxDevi
  *
  * Thread-safe.
  *
+ * @param[in] timeoutNs  Most nanoseconds to wait; 0 = no limit.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The mark was not done in time.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The mark lies on a stream that a fork has cut off.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxEventSynchronize(const MaxEvent* event);
+MAX_API MAX_NODISCARD MaxStatus maxEventSynchronize(const MaxEvent* event, int64_t timeoutNs);
 
 /**
  * Tells, without waiting, whether the event's newest mark is done.

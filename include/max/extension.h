@@ -5,14 +5,14 @@
  *
  * An extension is a shared library with one function, maxExtensionGetTable. It returns a table of operators: their
  * names, how many inputs and outputs they have, and functions that tell the outputs' shapes and compute them. The
- * library links to libmax. A loaded extension belongs to the process: all sessions and graphs know its operators, and
- * it stays until the process ends. docs/adding_an_operator_library.md has a whole one.
+ * library links to libmax. Extensions belong to the process: all sessions and graphs know their operators, and they
+ * stay until the process ends. docs/adding_an_operator_library.md has a whole one.
  *
  *     static const MaxOperator scale = {.structSize = sizeof(MaxOperator), .domain = "example", .name = "Scale",
  *                                       .types = "T->T; T=float32", .attributes = "factor=f", .minInputs = 1,
  *                                       .maxInputs = 1, .minOutputs = 1, .maxOutputs = 1, .infer = inferScale,
  *                                       .execute = executeScale};
- *     if (maxSessionLoadExtension(session, "libscale.so") == MAX_STATUS_OK) puts("models may use example.Scale");
+ *     if (maxExtensionLoad("libscale.so") == MAX_STATUS_OK) puts("models may use example.Scale");
  */
 #ifndef MAX_EXTENSION_H
 #define MAX_EXTENSION_H
@@ -23,7 +23,6 @@
 #include "max/device.h"
 #include "max/dtype.h"
 #include "max/graph.h"
-#include "max/session.h"
 #include "max/status.h"
 #include "max/stream.h"
 
@@ -32,9 +31,11 @@ extern "C" {
 #endif
 
 /** Version of the interface between this library and extensions; MaxExtensionTable::abiVersion. */
-#define MAX_EXTENSION_ABI_VERSION ((int32_t)1)
+#define MAX_EXTENSION_ABI_VERSION 1
+/** Marks the one function that an extension exports; see maxExtensionGetTable. */
+#define MAX_EXTENSION_API MAX_API
 /** As MaxOperator::maxInputs or maxOutputs: any number, the last type of the signature repeats. */
-#define MAX_OPERATOR_COUNT_ANY ((int32_t)-1)
+#define MAX_OPERATOR_COUNT_ANY -1
 
 /** A node of a graph, as the functions of its operator see it; borrowed until they return. */
 typedef struct MaxOperatorNode MaxOperatorNode;
@@ -45,11 +46,11 @@ typedef struct MaxShapeContext MaxShapeContext;
 typedef int32_t MaxOperatorTraits;
 
 /** Outputs follow from inputs and attributes alone, and so do their shapes. */
-#define MAX_OPERATOR_TRAITS_NONE ((MaxOperatorTraits)0)
+#define MAX_OPERATOR_TRAITS_NONE 0
 /** Two equal calls may differ (random numbers, effects elsewhere): nodes are never merged nor computed at load. */
-#define MAX_OPERATOR_TRAITS_RANDOM ((MaxOperatorTraits)1)
+#define MAX_OPERATOR_TRAITS_RANDOM 1
 /** Shapes of outputs are known only after running: `execute` makes them with maxOperatorCallAllocateOutput. */
-#define MAX_OPERATOR_TRAITS_DATA_DEPENDENT ((MaxOperatorTraits)2)
+#define MAX_OPERATOR_TRAITS_DATA_DEPENDENT 2
 
 /** One run of an operator. All pointers are borrowed until `execute` returns. */
 typedef struct MaxOperatorCall {
@@ -214,13 +215,13 @@ typedef struct MaxExtensionTable {
   { sizeof(MaxExtensionTable), 0, 0, NULL }
 
 /**
- * The function that an extension exports, under the name maxExtensionGetTable.
+ * The function that an extension defines and the library looks for. The library itself has no such function.
  *
  * @param[in] abiVersion  MAX_EXTENSION_ABI_VERSION of the library that asks.
- * @return The table; NULL if the extension has none for this version.
+ * @return The table, which stays until the process ends; NULL if the extension has none for this version.
  * @since 0.1
  */
-typedef const MaxExtensionTable* (*MaxExtensionGetTableFunction)(int32_t abiVersion);
+MAX_EXTENSION_API const MaxExtensionTable* maxExtensionGetTable(int32_t abiVersion);
 
 /**
  * Loads a shared library with operators, which all models loaded and graphs built from now on may use.
@@ -238,7 +239,7 @@ typedef const MaxExtensionTable* (*MaxExtensionGetTableFunction)(int32_t abiVers
  * @retval MAX_STATUS_FAILED_PRECONDITION  It is linked to another copy of this library.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxSessionLoadExtension(const MaxSession* session, const char* path);
+MAX_API MAX_NODISCARD MaxStatus maxExtensionLoad(const char* path);
 
 /**
  * Adds operators of the program itself, without a library. The functions and what they point at stay until the process
@@ -252,14 +253,13 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionLoadExtension(const MaxSession* sessio
  * @retval MAX_STATUS_ALREADY_EXISTS  An operator is defined already; the message names who defines it.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxSessionAddExtension(const MaxSession* session, const char* name,
-                                                       const MaxExtensionTable* table);
+MAX_API MAX_NODISCARD MaxStatus maxExtensionAdd(const char* name, const MaxExtensionTable* table);
 
 /**
  * Returns `status` and keeps a message for it: what `infer`, `prepare` and `execute` return when they fail.
  *
  * The message becomes part of the failing call's, after node, operator and extension. A failing function of this
- * library leaves its message in the same way. MAX_STATUS_OK becomes MAX_STATUS_INTERNAL.
+ * library leaves its message in the same way. MAX_STATUS_OK becomes MAX_STATUS_UNKNOWN.
  *
  * @since 0.1
  */
@@ -494,7 +494,7 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetScratchSize(MaxShapeContext* c
  * @param[in] body  Must not throw.
  * @param[in] userData  Its first argument.
  * @retval MAX_STATUS_CANCELLED  The model's call was stopped; return this.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for its deadline.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for its time limit.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxOperatorCallParallelFor(const MaxOperatorCall* call, int64_t count, int64_t grain,

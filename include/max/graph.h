@@ -9,8 +9,8 @@
  *
  *     MaxGraphValue* inputs[2] = {NULL, NULL};
  *     MaxGraphValue* sum = NULL;
- *     if (maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 1, shape, NULL, NULL, &inputs[0]) == MAX_STATUS_OK &&
- *         maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 1, shape, NULL, NULL, &inputs[1]) == MAX_STATUS_OK &&
+ *     if (maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 1, shape, NULL, &inputs[0]) == MAX_STATUS_OK &&
+ *         maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 1, shape, NULL, &inputs[1]) == MAX_STATUS_OK &&
  *         maxGraphAddNode(graph, NULL, "Add", NULL, inputs, 2, NULL, &sum, 1) == MAX_STATUS_OK &&
  *         maxGraphAddOutput(graph, sum, "sum") == MAX_STATUS_OK) puts("built");
  */
@@ -24,7 +24,9 @@
 #include "max/device.h"
 #include "max/dtype.h"
 #include "max/status.h"
+#include "max/tensor_info.h"
 #include "max/value.h"
+#include "max/weights.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,11 +38,6 @@ typedef struct MaxGraph MaxGraph;
 typedef struct MaxGraphValue MaxGraphValue;
 /** The attributes of a node, by name. */
 typedef struct MaxAttributes MaxAttributes;
-
-/** A dimension that each call may choose. */
-#define MAX_DIMENSION_DYNAMIC ((int64_t)-1)
-/** The number of dimensions is not known before a call. */
-#define MAX_RANK_DYNAMIC ((int32_t)-1)
 
 /**
  * Creates an empty graph.
@@ -91,21 +88,34 @@ MAX_API void maxGraphRelease(const MaxGraph* graph);
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphGetName(const MaxGraph* graph, const char** outName);
 
+/** Options of maxGraphAddInput. */
+typedef struct MaxGraphInputOptions {
+  /** Size of this structure; set by MAX_GRAPH_INPUT_OPTIONS_INIT. */
+  size_t structSize;
+  /** Names of dynamic dimensions, as many as the rank, NULL entries = none; equal names stand for equal dimensions in
+      the whole graph. NULL = no names. */
+  const char* const* dimensionNames;
+  /** Where the input is; NULL = the first device of the session. */
+  MaxDevice* device;
+} MaxGraphInputOptions;
+
+/** Initial value of a MaxGraphInputOptions. */
+#define MAX_GRAPH_INPUT_OPTIONS_INIT \
+  { sizeof(MaxGraphInputOptions), NULL, NULL }
+
 /**
  * Adds an input.
  *
  * @param[in] name  Unique in the graph.
  * @param[in] rank  0 = a scalar; MAX_RANK_DYNAMIC = not known, possible in subgraphs only.
  * @param[in] shape  Numbers of elements; MAX_DIMENSION_DYNAMIC = chosen by each call. NULL if `rank` is at most 0.
- * @param[in] dimensionNames  Names of dynamic dimensions, NULL entries = none; equal names stand for equal
- *                            dimensions in the whole graph. NULL = no names.
- * @param[in] device  Where the input is; NULL = the first device of the session.
+ * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The name is taken, or a dimension is below -1 or named though it is a number.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, int32_t rank,
-                                                 const int64_t* shape, const char* const* dimensionNames,
-                                                 MaxDevice* device, MaxGraphValue** outValue);
+                                                 const int64_t* shape, const MaxGraphInputOptions* options,
+                                                 MaxGraphValue** outValue);
 
 /**
  * Adds an input that is a sequence or an optional of tensors.
@@ -137,6 +147,27 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddConstant(MaxGraph* graph, const char*
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeight(MaxGraph* graph, const char* name, MaxDType dtype, int32_t rank,
                                                   const int64_t* shape, MaxDevice* device, MaxGraphValue** outValue);
+
+/**
+ * Adds a weight with its contents. They can be replaced by name when the graph is compiled, and in the model.
+ *
+ * @param[in] name  Unique in the graph.
+ * @param[in] contents  Used where they lie if they are dense and in host memory; retained by the graph and its models,
+ *     and not to be written any more.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeightFromBuffer(MaxGraph* graph, const char* name,
+                                                            const MaxBuffer* contents, MaxGraphValue** outValue);
+
+/**
+ * Adds a weight with the contents that a file of weights has under this name. As maxGraphAddWeightFromBuffer.
+ *
+ * @param[in] name  Of the tensor in the file and of the weight in the graph.
+ * @retval MAX_STATUS_NOT_FOUND  The file has no tensor of this name.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeightFromWeights(MaxGraph* graph, const char* name,
+                                                             const MaxWeights* weights, MaxGraphValue** outValue);
 
 /**
  * Adds a node: an operator on values, with the meaning of the newest ONNX operator set.
@@ -238,67 +269,14 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphFindValue(const MaxGraph* graph, const c
 MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetGraph(const MaxGraphValue* value, MaxGraph** outGraph);
 
 /**
- * Gets the name of a value.
+ * Gets what is known of a value: name, kind, type, dimensions and the device that it was given, or that what it is
+ * computed from is on.
  *
  * Borrowed from the graph.
  *
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetName(const MaxGraphValue* value, const char** outName);
-
-/**
- * Gets what kind of value it is.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetKind(const MaxGraphValue* value, MaxValueKind* outKind);
-
-/**
- * Gets the element type of a value; of a sequence or optional that of the tensors in it.
- *
- * @param[out] outDType  MAX_DTYPE_INVALID if it is not known yet.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetDType(const MaxGraphValue* value, MaxDType* outDType);
-
-/**
- * Gets the number of dimensions of a value.
- *
- * @param[out] outRank  MAX_RANK_DYNAMIC if it is not known yet.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetRank(const MaxGraphValue* value, int32_t* outRank);
-
-/**
- * Gets the dimensions of a value, as many as its rank; MAX_DIMENSION_DYNAMIC where a call chooses.
- *
- * Borrowed from the graph.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetShape(const MaxGraphValue* value, const int64_t** outShape);
-
-/**
- * Gets what is known of a dynamic dimension: its name, or an expression such as "2*batch + 1".
- *
- * Borrowed from the graph.
- *
- * @param[out] outName  NULL if the dimension is a number or nothing is known of it.
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such dimension.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetDimensionName(const MaxGraphValue* value, int32_t dimension,
-                                                              const char** outName);
-
-/**
- * Gets the device that a value is on: the one given for it, or the one of what it is computed from.
- *
- * Borrowed from the graph.
- *
- * @param[out] outDevice  NULL = the first device of the session.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetDevice(const MaxGraphValue* value, MaxDevice** outDevice);
+MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetInfo(const MaxGraphValue* value, MaxTensorInfo* outInfo);
 
 /**
  * Creates an empty set of attributes. Setting a name again replaces its value.

@@ -28,6 +28,7 @@
 #include "max/session.h"
 #include "max/status.h"
 #include "max/stream.h"
+#include "max/tensor_info.h"
 #include "max/value.h"
 
 #ifdef __cplusplus
@@ -41,11 +42,11 @@ typedef struct MaxModel MaxModel;
 typedef int32_t MaxPrecision;
 
 /** float32 throughout. */
-#define MAX_PRECISION_HIGHEST ((MaxPrecision)0)
+#define MAX_PRECISION_HIGHEST 0
 /** Products from two or three bfloat16 parts, about 1e-5 relative error. */
-#define MAX_PRECISION_HIGH ((MaxPrecision)1)
+#define MAX_PRECISION_HIGH 1
 /** bfloat16 products with float32 sums. */
-#define MAX_PRECISION_MEDIUM ((MaxPrecision)2)
+#define MAX_PRECISION_MEDIUM 2
 
 /**
  * Told how far a load is: `fraction` of the whole from 0 to 1, never falling, and what is being done.
@@ -73,27 +74,29 @@ typedef struct MaxModelLoadOptions {
   MaxPrecision precision;
   /** Not 0 = the file is copied; otherwise a large file is mapped and must not shrink while the model lives. */
   int32_t copyWeights;
-  /** Zero. */
-  int32_t reserved;
+  /** Not 0 = names of weights to replace that the model does not have are ignored; otherwise they are NOT_FOUND. */
+  int32_t ignoreUnknownWeights;
   /** Stops the load when it is cancelled; NULL = nothing does. */
   const MaxCancellation* cancellation;
   /** Nanoseconds from now on after which the load gives up; 0 = never. */
-  int64_t deadline;
+  int64_t timeoutNs;
   /** Told how far the load is; NULL = nobody. */
   MaxProgressCallback progress;
   /** Borrowed until the load is done. */
   void* progressUserData;
-  /** Files of extensions to load before; see maxSessionLoadExtension. NULL = none. */
+  /** Files of extensions to load before; see maxExtensionLoad. NULL = none. */
   const char* const* extensions;
   /** Number of extensions. */
   int32_t extensionCount;
   /** Zero. */
-  int32_t reserved2;
+  int32_t reserved;
+  /** A file of weights to replace, as maxWeightsLoad reads it; those in `weightNames` come first. NULL = none. */
+  const char* weightsPath;
 } MaxModelLoadOptions;
 
 /** Initial value of a MaxModelLoadOptions. */
 #define MAX_MODEL_LOAD_OPTIONS_INIT \
-  { sizeof(MaxModelLoadOptions), NULL, NULL, 0, MAX_PRECISION_HIGHEST, 0, 0, NULL, 0, NULL, NULL, NULL, 0, 0 }
+  { sizeof(MaxModelLoadOptions), NULL, NULL, 0, MAX_PRECISION_HIGHEST, 0, 0, NULL, 0, NULL, NULL, NULL, 0, 0, NULL }
 
 /** Options of maxModelExecute. */
 typedef struct MaxModelExecuteOptions {
@@ -106,17 +109,37 @@ typedef struct MaxModelExecuteOptions {
   /** Stops the call when it is cancelled; held until the work is done. NULL = nothing does. */
   const MaxCancellation* cancellation;
   /** Nanoseconds from now on after which the call gives up, the wait in a stream included; 0 = never. */
-  int64_t deadline;
+  int64_t timeoutNs;
 } MaxModelExecuteOptions;
 
 /** Initial value of a MaxModelExecuteOptions. */
 #define MAX_MODEL_EXECUTE_OPTIONS_INIT \
   { sizeof(MaxModelExecuteOptions), NULL, NULL, NULL, 0 }
 
-/** What a model holds in memory, in bytes; see maxModelGetMemory. */
+/** Fields of a MaxModelMemory that hold a value: a sum of MAX_MODEL_MEMORY_* numbers. */
+typedef uint64_t MaxModelMemoryMask;
+
+/** mappedWeights is known. */
+#define MAX_MODEL_MEMORY_MAPPED_WEIGHTS 1
+/** ownedWeights is known. */
+#define MAX_MODEL_MEMORY_OWNED_WEIGHTS 2
+/** packedWeights is known. */
+#define MAX_MODEL_MEMORY_PACKED_WEIGHTS 4
+/** plans is known. */
+#define MAX_MODEL_MEMORY_PLANS 8
+/** arenas is known. */
+#define MAX_MODEL_MEMORY_ARENAS 16
+/** outputs is known. */
+#define MAX_MODEL_MEMORY_OUTPUTS 32
+/** total is known. */
+#define MAX_MODEL_MEMORY_TOTAL 64
+
+/** What a model holds in memory, in bytes; an unknown field is zero and missing in validMask. See maxModelGetMemory. */
 typedef struct MaxModelMemory {
   /** Size of this structure; set by MAX_MODEL_MEMORY_INIT. */
   size_t structSize;
+  /** Fields that hold a value. */
+  MaxModelMemoryMask validMask;
   /** Weights that are parts of mapped files; the system may drop their pages. */
   uint64_t mappedWeights;
   /** Weights and other constants in memory. */
@@ -135,7 +158,7 @@ typedef struct MaxModelMemory {
 
 /** Initial value of a MaxModelMemory. */
 #define MAX_MODEL_MEMORY_INIT \
-  { sizeof(MaxModelMemory), 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(MaxModelMemory), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Loads a model.
@@ -144,15 +167,15 @@ typedef struct MaxModelMemory {
  *
  * Models of one file share the mapped file and what is made of its weights, whatever their sessions.
  *
- * @param[in] path  An ONNX file, a folder that holds model.onnx, or a compiled model of maxModelSave.
+ * @param[in] path  An ONNX file, a compiled model of maxModelSave, or a folder that holds model.onnx or model.maxc.
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_NOT_FOUND  No file is there, the message says what was looked for; or the model has no weight of a
- *     name in the options.
+ *     name in the options, and ignoreUnknownWeights is 0.
  * @retval MAX_STATUS_DATA_LOSS  The file is not a model or is damaged.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The model contradicts itself; the message names the node or tensor.
  * @retval MAX_STATUS_UNIMPLEMENTED  The model uses operators that are not supported; the message lists all of them.
  * @retval MAX_STATUS_CANCELLED  The options' cancellation stopped the load.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The options' deadline passed.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The options' time passed.
  * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
  * @retval MAX_STATUS_ALREADY_EXISTS  An extension in the options defines an operator that is defined already.
  * @since 0.1
@@ -168,11 +191,14 @@ MAX_API MAX_NODISCARD MaxStatus maxModelLoad(const MaxSession* session, const ch
  * @param[in] options  NULL = defaults.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelLoadFromMemory(const MaxSession* session, const void* data, size_t size,
+MAX_API MAX_NODISCARD MaxStatus maxModelLoadFromMemory(const MaxSession* session, const void* data, size_t byteCount,
                                                        const MaxModelLoadOptions* options, MaxModel** outModel);
 
 /**
  * Makes a model from a graph built in code. The graph stays as it is.
+ *
+ * The model holds the graph's constants and weights, without a copy, beside what it makes of them: it can be saved, and
+ * its weights replaced.
  *
  * Thread-safe. The session is retained.
  *
@@ -195,7 +221,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelCompile(const MaxSession* session, const
  * @retval MAX_STATUS_NOT_FOUND  The model has no weight of a name; the message names it.
  * @retval MAX_STATUS_INVALID_ARGUMENT  A buffer is not of the weight's dtype and shape.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The model's own weights are not kept: more than 16 MB that were loaded from
- *     memory, copied by copyWeights, or built in code; or the model's file has changed.
+ *     memory or copied by copyWeights; or the model's file has changed.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names,
@@ -206,6 +232,8 @@ MAX_API MAX_NODISCARD MaxStatus maxModelReplaceWeights(MaxModel* model, const ch
  *
  * The file appears whole or not at all. It suits every CPU; weights are packed when it is loaded. Thread-safe.
  *
+ * @param[in] path  The file, which is made or replaced; such files are called NAME.maxc.
+ * @retval MAX_STATUS_NOT_FOUND  The file's folder does not exist.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The model's weights are not kept; see maxModelReplaceWeights.
  * @since 0.1
  */
@@ -257,87 +285,14 @@ MAX_API MAX_NODISCARD MaxStatus maxModelGetPrecision(const MaxModel* model, MaxP
 MAX_API MAX_NODISCARD MaxStatus maxModelGetInputCount(const MaxModel* model, int32_t* outCount);
 
 /**
- * Gets the name of an input.
+ * Gets what is known of an input: name, type, dimensions, device.
  *
  * Thread-safe. Borrowed from the model.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputName(const MaxModel* model, int32_t index, const char** outName);
-
-/**
- * Gets what kind of value an input is.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind);
-
-/**
- * Gets the type of an input in words, for example "float32[batch, 3]", "sequence of float32", "map from string to
- * int64".
- *
- * Thread-safe. Borrowed from the model.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputTypeName(const MaxModel* model, int32_t index, const char** outName);
-
-/**
- * Gets the element type of an input; of a sequence or optional that of the tensors in it, of a map that of its values.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputDType(const MaxModel* model, int32_t index, MaxDType* outDType);
-
-/**
- * Gets the number of dimensions of an input, or MAX_RANK_DYNAMIC.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputRank(const MaxModel* model, int32_t index, int32_t* outRank);
-
-/**
- * Gets the dimensions of an input, as many as its rank; a dynamic one is MAX_DIMENSION_DYNAMIC.
- *
- * Thread-safe. Borrowed from the model.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputShape(const MaxModel* model, int32_t index, const int64_t** outShape);
-
-/**
- * Gets the symbol name of a dynamic dimension of an input, for example "batch".
- *
- * Dimensions of equal name are equal in each call. Thread-safe. Borrowed from the model.
- *
- * @param[out] outName  NULL if the dimension has no name.
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input or dimension.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputDimensionName(const MaxModel* model, int32_t index, int32_t dimension,
-                                                              const char** outName);
-
-/**
- * Gets the device that an input must be on.
- *
- * Thread-safe. Borrowed from the model.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetInputDevice(const MaxModel* model, int32_t index, MaxDevice** outDevice);
+MAX_API MAX_NODISCARD MaxStatus maxModelGetInput(const MaxModel* model, int32_t index, MaxTensorInfo* outInfo);
 
 /**
  * Finds an input by name.
@@ -359,87 +314,14 @@ MAX_API MAX_NODISCARD MaxStatus maxModelFindInput(const MaxModel* model, const c
 MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputCount(const MaxModel* model, int32_t* outCount);
 
 /**
- * Gets the name of an output.
+ * Gets what is known of an output: name, type, dimensions, device.
  *
  * Thread-safe. Borrowed from the model.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputName(const MaxModel* model, int32_t index, const char** outName);
-
-/**
- * Gets what kind of value an output is.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputKind(const MaxModel* model, int32_t index, MaxValueKind* outKind);
-
-/**
- * Gets the type of an output in words, for example "float32[batch, 3]", "sequence of float32", "map from string to
- * int64".
- *
- * Thread-safe. Borrowed from the model.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputTypeName(const MaxModel* model, int32_t index, const char** outName);
-
-/**
- * Gets the element type of an output; of a sequence or optional that of the tensors in it, of a map that of its values.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputDType(const MaxModel* model, int32_t index, MaxDType* outDType);
-
-/**
- * Gets the number of dimensions of an output, or MAX_RANK_DYNAMIC.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputRank(const MaxModel* model, int32_t index, int32_t* outRank);
-
-/**
- * Gets the dimensions of an output, as many as its rank; a dynamic one is MAX_DIMENSION_DYNAMIC.
- *
- * Thread-safe. Borrowed from the model.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputShape(const MaxModel* model, int32_t index, const int64_t** outShape);
-
-/**
- * Gets the symbol name of a dynamic dimension of an output, for example "batch".
- *
- * Dimensions of equal name are equal in each call. Thread-safe. Borrowed from the model.
- *
- * @param[out] outName  NULL if the dimension has no name.
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output or dimension.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputDimensionName(const MaxModel* model, int32_t index, int32_t dimension,
-                                                               const char** outName);
-
-/**
- * Gets the device that an output is on.
- *
- * Thread-safe. Borrowed from the model.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputDevice(const MaxModel* model, int32_t index, MaxDevice** outDevice);
+MAX_API MAX_NODISCARD MaxStatus maxModelGetOutput(const MaxModel* model, int32_t index, MaxTensorInfo* outInfo);
 
 /**
  * Finds an output by name.
@@ -465,7 +347,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelFindOutput(const MaxModel* model, const 
  * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of a given output is
  * wrong.
  * @retval MAX_STATUS_CANCELLED  The options' cancellation stopped the call; given outputs may be half written.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for the options' deadline.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for the options' time.
  * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
  * @since 0.1
  */
@@ -474,12 +356,53 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecute(const MaxModel* model, MaxBuffer
                                                 int32_t outputCount);
 
 /**
+ * Runs the model on arrays of the host, without a buffer for each: input i is `data[i]`, of `dtypes[i]`, `ranks[i]` and
+ * `shapes[i]`.
+ *
+ * As maxModelExecute. The arrays are borrowed until the call returns, so it waits until the work is done, on a created
+ * stream after all that is queued there. Outputs never share the caller's memory. Thread-safe.
+ *
+ * @param[in] data  Dense, first element first; NULL for an input without elements. What is not aligned for its type is
+ *     copied first.
+ * @param[in] shapes  NULL entries are allowed where the rank is 0.
+ * @param[in] options  NULL = defaults.
+ * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  As maxModelExecute; or an input holds strings, which have no bytes.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelExecuteHost(const MaxModel* model, const void* const* data,
+                                                    const MaxDType* dtypes, const int32_t* ranks,
+                                                    const int64_t* const* shapes, int32_t inputCount,
+                                                    const MaxModelExecuteOptions* options, MaxBuffer** outOutputs,
+                                                    int32_t outputCount);
+
+/**
+ * Runs the model with inputs and outputs by name: all inputs in any order, of the outputs those that are wanted, in the
+ * order of their names. The whole model runs all the same.
+ *
+ * As maxModelExecute. Thread-safe.
+ *
+ * @param[in] inputNames  `inputCount` of them, for the entries of `inputs`.
+ * @param[in] options  NULL = defaults; `outputs` has an entry for each of `outputNames`.
+ * @param[in] outputNames  `outputCount` of them, for the entries of `outOutputs`.
+ * @param[out] outOutputs  Each is a new reference. All NULL on failure.
+ * @retval MAX_STATUS_NOT_FOUND  The model has no input or output of a name; the message lists those there are.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  As maxModelExecute; or an input is missing, or a name is there twice.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelExecuteByName(const MaxModel* model, const char* const* inputNames,
+                                                      MaxBuffer* const* inputs, int32_t inputCount,
+                                                      const MaxModelExecuteOptions* options,
+                                                      const char* const* outputNames, MaxBuffer** outOutputs,
+                                                      int32_t outputCount);
+
+/**
  * Runs the model once and keeps the call under a key: its plan, bound to these inputs and outputs. maxModelReplay then
  * runs it again without any look-up or allocation; the program changes the contents of the inputs in between.
  *
  * The call runs at once, in the calling thread; on a created stream it waits for what is queued there. A key that is
  * captured with the same inputs already is replayed, and gives the same outputs. Inputs and outputs are retained until
- * maxModelReleaseCaptured or the model's end. Thread-safe.
+ * maxModelForgetCaptured or the model's end. Thread-safe.
  *
  * @param[in] options  NULL = defaults.
  * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
@@ -533,7 +456,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelVerifyReplay(const MaxModel* model, uint
  * @retval MAX_STATUS_NOT_FOUND  Nothing was captured with this key.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelReleaseCaptured(const MaxModel* model, uint64_t graphKey);
+MAX_API MAX_NODISCARD MaxStatus maxModelForgetCaptured(const MaxModel* model, uint64_t graphKey);
 
 /**
  * Gets what the model holds in memory, by category. Weights that several models share count in each.

@@ -18,9 +18,8 @@
 
 #include <stdint.h>
 
-#include "max/dtype.h"
 #include "max/status.h"
-#include "max/value.h"
+#include "max/tensor_info.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +34,7 @@ typedef struct MaxModelInfo MaxModelInfo;
  *
  * Thread-safe.
  *
- * @param[in] path  An ONNX file, or a folder that holds model.onnx.
+ * @param[in] path  An ONNX file, a compiled model, or a folder that holds model.onnx or model.maxc.
  * @retval MAX_STATUS_NOT_FOUND  No file is there; the message says what was looked for.
  * @retval MAX_STATUS_DATA_LOSS  The file is not an ONNX model or is damaged.
  * @since 0.1
@@ -201,68 +200,14 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedVersion(const MaxModel
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputCount(const MaxModelInfo* info, int32_t* outCount);
 
 /**
- * Gets the name of an input.
+ * Gets what is known of an input; no file names a device.
  *
  * Thread-safe. Borrowed from the object.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputName(const MaxModelInfo* info, int32_t index, const char** outName);
-
-/**
- * Gets what kind of value an input is.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputKind(const MaxModelInfo* info, int32_t index,
-                                                         MaxValueKind* outKind);
-
-/**
- * Gets the element type of an input; MAX_DTYPE_INVALID if it is not known.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputDType(const MaxModelInfo* info, int32_t index, MaxDType* outDType);
-
-/**
- * Gets the number of dimensions of an input, or MAX_RANK_DYNAMIC.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputRank(const MaxModelInfo* info, int32_t index, int32_t* outRank);
-
-/**
- * Gets the dimensions of an input, as many as its rank; a dynamic one is MAX_DIMENSION_DYNAMIC.
- *
- * Thread-safe. Borrowed from the object.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputShape(const MaxModelInfo* info, int32_t index,
-                                                          const int64_t** outShape);
-
-/**
- * Gets the symbol name of a dynamic dimension of an input, for example "batch".
- *
- * Thread-safe. Borrowed from the object.
- *
- * @param[out] outName  NULL if the dimension has no name.
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input or dimension.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputDimensionName(const MaxModelInfo* info, int32_t index,
-                                                                  int32_t dimension, const char** outName);
+MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInput(const MaxModelInfo* info, int32_t index, MaxTensorInfo* outInfo);
 
 /**
  * Gets the number of outputs that the file declares.
@@ -274,69 +219,33 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputDimensionName(const MaxModel
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputCount(const MaxModelInfo* info, int32_t* outCount);
 
 /**
- * Gets the name of an output.
+ * Gets what is known of an output; no file names a device.
  *
  * Thread-safe. Borrowed from the object.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputName(const MaxModelInfo* info, int32_t index,
-                                                          const char** outName);
+MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutput(const MaxModelInfo* info, int32_t index, MaxTensorInfo* outInfo);
 
 /**
- * Gets what kind of value an output is.
+ * Gets the number of weights: the named tensors that a load can replace.
  *
  * Thread-safe.
  *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputKind(const MaxModelInfo* info, int32_t index,
-                                                          MaxValueKind* outKind);
+MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetWeightCount(const MaxModelInfo* info, int32_t* outCount);
 
 /**
- * Gets the element type of an output; MAX_DTYPE_INVALID if it is not known.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputDType(const MaxModelInfo* info, int32_t index, MaxDType* outDType);
-
-/**
- * Gets the number of dimensions of an output, or MAX_RANK_DYNAMIC.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputRank(const MaxModelInfo* info, int32_t index, int32_t* outRank);
-
-/**
- * Gets the dimensions of an output, as many as its rank; a dynamic one is MAX_DIMENSION_DYNAMIC.
+ * Gets what is known of a weight. They come in the order of the file or graph.
  *
  * Thread-safe. Borrowed from the object.
  *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such weight.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputShape(const MaxModelInfo* info, int32_t index,
-                                                           const int64_t** outShape);
-
-/**
- * Gets the symbol name of a dynamic dimension of an output, for example "batch".
- *
- * Thread-safe. Borrowed from the object.
- *
- * @param[out] outName  NULL if the dimension has no name.
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output or dimension.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputDimensionName(const MaxModelInfo* info, int32_t index,
-                                                                   int32_t dimension, const char** outName);
+MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetWeight(const MaxModelInfo* info, int32_t index, MaxTensorInfo* outInfo);
 
 /**
  * Gets a drawing of the graph as the file has it, in the DOT language of Graphviz.

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file module.h
- * Modules and kernels: functions compiled at run time that run on a device.
+ * Modules: code that is compiled at run time for a device, with kernels and variables in it.
  *
  * A module is compiled from source, in the dialect of C++ that CUDA made
  * (`__global__`, `threadIdx`, `__shared__`, `__syncthreads`, warp shuffles,
  * atomics), or loaded from compiled code. The same source runs on every API:
  * a GPU's compiler is opened at run time, on the host it is the C++ compiler.
- * Kernels that are looked up by name are declared `extern "C"`.
+ * Kernels that are looked up by name are declared `extern "C"`; kernel.h
+ * launches them.
  *
  *     MaxModule* module = NULL;
  *     MaxKernel* kernel = NULL;
- *     if (maxModuleCompile(device, source, "add.cu", NULL, &module) == MAX_STATUS_OK &&
- *         maxModuleGetKernel(module, "add", &kernel) == MAX_STATUS_OK)
- *       status = maxKernelLaunch(kernel, &config, arguments, sizes, 4, stream);
+ *     MaxStatus status = maxModuleCompile(device, source, "add.cu", NULL, &module);
+ *     if (status == MAX_STATUS_OK) status = maxModuleGetKernel(module, "add", &kernel);
  */
 #ifndef MAX_MODULE_H
 #define MAX_MODULE_H
@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "max/buffer.h"
 #include "max/device.h"
 #include "max/status.h"
 #include "max/stream.h"
@@ -76,92 +75,19 @@ typedef struct MaxModuleOptions {
 typedef int32_t MaxArtifactKind;
 
 /** What the compiler said: warnings. Text. */
-#define MAX_ARTIFACT_KIND_LOG ((MaxArtifactKind)1)
+#define MAX_ARTIFACT_KIND_LOG 1
 /** PTX (cuda). Text. */
-#define MAX_ARTIFACT_KIND_PTX ((MaxArtifactKind)2)
+#define MAX_ARTIFACT_KIND_PTX 2
 /** Machine code of a chip (cuda). */
-#define MAX_ARTIFACT_KIND_CUBIN ((MaxArtifactKind)3)
+#define MAX_ARTIFACT_KIND_CUBIN 3
 /** Machine code of a chip (hip). */
-#define MAX_ARTIFACT_KIND_CODE_OBJECT ((MaxArtifactKind)4)
+#define MAX_ARTIFACT_KIND_CODE_OBJECT 4
 /** A shared library (cpu). */
-#define MAX_ARTIFACT_KIND_SHARED_OBJECT ((MaxArtifactKind)5)
+#define MAX_ARTIFACT_KIND_SHARED_OBJECT 5
 /** Assembly (hip, cpu). Text. */
-#define MAX_ARTIFACT_KIND_ASSEMBLY ((MaxArtifactKind)6)
+#define MAX_ARTIFACT_KIND_ASSEMBLY 6
 /** LLVM's intermediate code (hip, and cpu where the compiler is Clang). Text. */
-#define MAX_ARTIFACT_KIND_LLVM_IR ((MaxArtifactKind)7)
-
-/** A property of a kernel; the values are those of CUDA. */
-typedef int32_t MaxKernelAttribute;
-
-/** Most threads in a block. */
-#define MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK ((MaxKernelAttribute)0)
-/** Bytes of shared memory that the kernel declares. */
-#define MAX_KERNEL_ATTRIBUTE_SHARED_SIZE ((MaxKernelAttribute)1)
-/** Bytes of constant memory that the kernel declares. */
-#define MAX_KERNEL_ATTRIBUTE_CONSTANT_SIZE ((MaxKernelAttribute)2)
-/** Bytes of memory of its own that a thread uses. */
-#define MAX_KERNEL_ATTRIBUTE_LOCAL_SIZE ((MaxKernelAttribute)3)
-/** Registers that a thread uses. */
-#define MAX_KERNEL_ATTRIBUTE_REGISTERS ((MaxKernelAttribute)4)
-/** Version of the PTX it was compiled from, 10 * major + minor. */
-#define MAX_KERNEL_ATTRIBUTE_PTX_VERSION ((MaxKernelAttribute)5)
-/** Version of the chip it was compiled for, 10 * major + minor. */
-#define MAX_KERNEL_ATTRIBUTE_BINARY_VERSION ((MaxKernelAttribute)6)
-/** Most bytes of dynamic shared memory that a launch may ask for. Can be set. */
-#define MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE ((MaxKernelAttribute)8)
-/** Percent of the first-level cache to use as shared memory, -1 = the driver's choice. Can be set: a hint. */
-#define MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT ((MaxKernelAttribute)9)
-/** Whether clusters may be larger than all chips allow: 0 or 1. Can be set. */
-#define MAX_KERNEL_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED ((MaxKernelAttribute)14)
-
-/** How the second-level cache treats a range of memory. */
-typedef int32_t MaxAccessProperty;
-
-/** As any other memory. */
-#define MAX_ACCESS_PROPERTY_NORMAL ((MaxAccessProperty)0)
-/** Unlikely to be used again. */
-#define MAX_ACCESS_PROPERTY_STREAMING ((MaxAccessProperty)1)
-/** To be kept. */
-#define MAX_ACCESS_PROPERTY_PERSISTING ((MaxAccessProperty)2)
-
-/** How a kernel is launched. */
-typedef struct MaxLaunchConfig {
-  /** Size of this structure; set by MAX_LAUNCH_CONFIG_INIT. */
-  size_t structSize;
-  /** Blocks in x, y and z; each at least 1. */
-  int32_t grid[3];
-  /** Threads of a block in x, y and z; each at least 1. */
-  int32_t block[3];
-  /** Blocks of a cluster in x, y and z; all zero = no clusters. */
-  int32_t cluster[3];
-  /** 1 = all blocks run at the same time, or the launch fails. */
-  int32_t cooperative;
-  /** Bytes of dynamic shared memory of each block. */
-  size_t sharedBytes;
-  /** Start of memory whose caching is set for this launch; NULL = none. */
-  void* accessBase;
-  /** Bytes of that memory; more than the device can set are left as they are. */
-  size_t accessBytes;
-  /** Part of the accesses, 0 to 1, that hitProperty holds for; missProperty holds for the others. */
-  float hitRatio;
-  /** Treatment of that part. */
-  MaxAccessProperty hitProperty;
-  /** Treatment of the rest; not MAX_ACCESS_PROPERTY_PERSISTING. */
-  MaxAccessProperty missProperty;
-  /** A hint: kernels of higher priority go first; 0 = as the stream's. */
-  int32_t priority;
-  /** 1 = the kernel may start before the one before it on the stream has ended; it waits for it by itself. */
-  int32_t programmaticSerialization;
-  /** Zero. */
-  int32_t reserved;
-} MaxLaunchConfig;
-
-/** Initial value of a MaxLaunchConfig: one thread. */
-#define MAX_LAUNCH_CONFIG_INIT \
-  { sizeof(MaxLaunchConfig), {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0, 0, NULL, 0, 0.0f, 0, 0, 0, 0, 0 }
-
-/** In place of an argument's size: the argument is a MaxBuffer, whose address the kernel gets. */
-#define MAX_KERNEL_ARGUMENT_BUFFER ((size_t)-1)
+#define MAX_ARTIFACT_KIND_LLVM_IR 7
 
 /**
  * Compiles source text for a device.
@@ -169,6 +95,7 @@ typedef struct MaxLaunchConfig {
  * Thread-safe. Compiled code is cached, also on disk. If the source does not compile, the compiler's log follows the
  * first line of the message, with the line numbers of the source.
  *
+ * @param[in] device   NULL = the host.
  * @param[in] name     What the log calls the source; NULL = "kernel.cu".
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The source does not compile.
@@ -183,11 +110,12 @@ MAX_API MAX_NODISCARD MaxStatus maxModuleCompile(const MaxDevice* device, const 
  *
  * Thread-safe. The bytes are copied. A shared object is code that runs in this process: load only what you trust.
  *
+ * @param[in] device  NULL = the host.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The bytes are not code for the device.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxModuleLoad(const MaxDevice* device, const void* data, size_t byteCount,
-                                              MaxModule** outModule);
+MAX_API MAX_NODISCARD MaxStatus maxModuleLoadFromMemory(const MaxDevice* device, const void* data, size_t byteCount,
+                                                        MaxModule** outModule);
 
 /**
  * Adds a reference; NULL is allowed.
@@ -251,85 +179,6 @@ MAX_API MAX_NODISCARD MaxStatus maxModuleGetKernel(const MaxModule* module, cons
  */
 MAX_API MAX_NODISCARD MaxStatus maxModuleSetConstant(const MaxModule* module, const char* name, const void* data,
                                                      size_t byteCount, MaxStream* stream);
-
-/**
- * Adds a reference to the kernel's module; NULL is allowed.
- *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API void maxKernelRetain(const MaxKernel* kernel);
-
-/**
- * Drops a reference to the kernel's module; NULL is allowed.
- *
- * Thread-safe.
- *
- * @since 0.1
- */
-MAX_API void maxKernelRelease(const MaxKernel* kernel);
-
-/**
- * Gets the module of the kernel.
- *
- * Thread-safe. Borrowed from the kernel.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxKernelGetModule(const MaxKernel* kernel, MaxModule** outModule);
-
-/**
- * Gets the name of the kernel.
- *
- * Thread-safe. Borrowed from the kernel.
- *
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxKernelGetName(const MaxKernel* kernel, const char** outName);
-
-/**
- * Gets a property of the kernel.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_UNIMPLEMENTED  The device does not know it.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxKernelGetAttribute(const MaxKernel* kernel, MaxKernelAttribute attribute,
-                                                      int64_t* outValue);
-
-/**
- * Sets a property of the kernel for later launches, whoever launches it.
- *
- * Thread-safe.
- *
- * @retval MAX_STATUS_INVALID_ARGUMENT  The value lies outside what the device allows; the message says what it does.
- * @retval MAX_STATUS_UNIMPLEMENTED  The attribute cannot be set.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxKernelSetAttribute(const MaxKernel* kernel, MaxKernelAttribute attribute,
-                                                      int64_t value);
-
-/**
- * Launches a kernel.
- *
- * Asynchronous. Thread-safe. An argument is the address of a value, which is copied before the call returns, or, where
- * its size is MAX_KERNEL_ARGUMENT_BUFFER, a MaxBuffer: the kernel gets the address of its first element, and its memory
- * is kept until the kernel has run. Memory that is passed as a plain address is borrowed until then. The kernel must
- * only read buffers that are read-only.
- *
- * @param[in] arguments  One per parameter of the kernel.
- * @param[in] sizes      Bytes of each value, compared with the parameters where the compiler tells about them; NULL =
- *                       all are values and none is compared.
- * @param[in] stream     NULL = the default stream of the kernel's device.
- * @retval MAX_STATUS_INVALID_ARGUMENT  Wrong number or size of arguments, dimensions or shared memory outside the
- *         limits, a stream or buffer of another device; the message names the values.
- * @since 0.1
- */
-MAX_API MAX_NODISCARD MaxStatus maxKernelLaunch(const MaxKernel* kernel, const MaxLaunchConfig* config,
-                                                const void* const* arguments, const size_t* sizes,
-                                                int32_t argumentCount, MaxStream* stream);
 
 #ifdef __cplusplus
 }

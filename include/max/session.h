@@ -41,7 +41,7 @@ typedef struct MaxSessionOptions {
   /** Number of devices; 0 = the host alone. */
   int32_t deviceCount;
   /** Threads that one call uses at most; 0 = as many as physical cores within affinity mask and CPU quota. */
-  int32_t numThreads;
+  int32_t threadCount;
   /** Bytes that loads and calls of the session's models may hold at a time; 0 = no limit. See maxSessionGetMemory. */
   uint64_t memoryLimit;
 } MaxSessionOptions;
@@ -50,27 +50,58 @@ typedef struct MaxSessionOptions {
 #define MAX_SESSION_OPTIONS_INIT \
   { sizeof(MaxSessionOptions), NULL, 0, 0, 0 }
 
+/** Which fields of a MaxSessionMemory are known, joined with |. */
+typedef uint64_t MaxSessionMemoryMask;
+
+/** MaxSessionMemory::used. */
+#define MAX_SESSION_MEMORY_USED 1
+/** MaxSessionMemory::peak. */
+#define MAX_SESSION_MEMORY_PEAK 2
+/** MaxSessionMemory::limit. */
+#define MAX_SESSION_MEMORY_LIMIT 4
+
+/** What a session's models hold in memory, in bytes; an unknown field is zero and missing in validMask. */
+typedef struct MaxSessionMemory {
+  /** Size of this structure; set by MAX_SESSION_MEMORY_INIT. */
+  size_t structSize;
+  /** Fields that are known: all of a session with a limit, none of another one. */
+  MaxSessionMemoryMask validMask;
+  /** What they hold now. */
+  uint64_t used;
+  /** The most that they have held so far. */
+  uint64_t peak;
+  /** MaxSessionOptions::memoryLimit. */
+  uint64_t limit;
+} MaxSessionMemory;
+
+/** Initial value of a MaxSessionMemory. */
+#define MAX_SESSION_MEMORY_INIT \
+  { sizeof(MaxSessionMemory), 0, 0, 0, 0 }
+
 /** What a session checks between the steps of its models. */
 typedef int32_t MaxAssertLevel;
 
 /** Nothing. */
-#define MAX_ASSERT_LEVEL_NONE ((MaxAssertLevel)0)
+#define MAX_ASSERT_LEVEL_NONE 0
 /** As MAX_ASSERT_LEVEL_ALL, but what is found is only logged, as warnings. */
-#define MAX_ASSERT_LEVEL_WARN ((MaxAssertLevel)1)
-/** That no step writes behind its outputs and that shapes are those promised; calls fail otherwise. */
-#define MAX_ASSERT_LEVEL_SAFE ((MaxAssertLevel)2)
+#define MAX_ASSERT_LEVEL_WARN 1
+/**
+ * That no step writes behind its outputs, those of the model included, and that shapes are those promised. Calls fail
+ * otherwise: with MAX_STATUS_OUT_OF_RANGE if an operator of an extension is at fault, which the message names.
+ */
+#define MAX_ASSERT_LEVEL_SAFE 2
 /** That too, and that no step makes NaN or infinity out of finite inputs; calls fail otherwise. */
-#define MAX_ASSERT_LEVEL_ALL ((MaxAssertLevel)3)
+#define MAX_ASSERT_LEVEL_ALL 3
 
 /** What a session records of its calls. */
 typedef int32_t MaxProfilingMode;
 
 /** Nothing. */
-#define MAX_PROFILING_MODE_OFF ((MaxProfilingMode)0)
+#define MAX_PROFILING_MODE_OFF 0
 /** Each call and each step of a model. */
-#define MAX_PROFILING_MODE_ON ((MaxProfilingMode)1)
+#define MAX_PROFILING_MODE_ON 1
 /** Steps within the iterations of loops too. */
-#define MAX_PROFILING_MODE_DETAILED ((MaxProfilingMode)2)
+#define MAX_PROFILING_MODE_DETAILED 2
 
 /**
  * Makes a session.
@@ -128,10 +159,10 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetDevice(const MaxSession* session, i
  *
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxSessionGetNumThreads(const MaxSession* session, int32_t* outNumThreads);
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetThreadCount(const MaxSession* session, int32_t* outCount);
 
 /**
- * Sets how important messages of the session's loads and calls must be; see maxLogSetCallback.
+ * Sets how important messages of the session's loads and calls must be; see maxLogAddCallback.
  *
  * Thread-safe. Holds from the next call on, for models that are loaded too.
  *
@@ -253,16 +284,16 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionWriteProfile(const MaxSession* session
 MAX_API MAX_NODISCARD MaxStatus maxSessionClearProfile(MaxSession* session);
 
 /**
- * Gets how much memory the session's models hold, now and at most so far, and the limit.
+ * Reports how much memory the session's models hold.
  *
  * Counted are weights in memory (not those in mapped files), packed weights, intermediate values, outputs that the
  * library made and have not been released, and what loads need for a while; buffers that the program made are not.
- * Only a session with a limit counts; another one gives zeros. Thread-safe.
+ * Only a session with a limit counts. Thread-safe.
  *
+ * @param[in,out] outMemory  Its structSize says which version of the structure it is.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxSessionGetMemory(const MaxSession* session, uint64_t* outUsed, uint64_t* outPeak,
-                                                    uint64_t* outLimit);
+MAX_API MAX_NODISCARD MaxStatus maxSessionGetMemory(const MaxSession* session, MaxSessionMemory* outMemory);
 
 #ifdef __cplusplus
 }

@@ -34,37 +34,37 @@ extern "C" {
 typedef int32_t MaxStatus;
 
 /** The call did what was asked. */
-#define MAX_STATUS_OK ((MaxStatus)0)
+#define MAX_STATUS_OK 0
 /** The caller cancelled the work. */
-#define MAX_STATUS_CANCELLED ((MaxStatus)1)
+#define MAX_STATUS_CANCELLED 1
 /** An error that fits no other code. */
-#define MAX_STATUS_UNKNOWN ((MaxStatus)2)
+#define MAX_STATUS_UNKNOWN 2
 /** An argument is wrong, whatever the state of the system. */
-#define MAX_STATUS_INVALID_ARGUMENT ((MaxStatus)3)
+#define MAX_STATUS_INVALID_ARGUMENT 3
 /** A deadline passed before the work was done. */
-#define MAX_STATUS_DEADLINE_EXCEEDED ((MaxStatus)4)
+#define MAX_STATUS_DEADLINE_EXCEEDED 4
 /** A named thing (file, device, input) does not exist. */
-#define MAX_STATUS_NOT_FOUND ((MaxStatus)5)
+#define MAX_STATUS_NOT_FOUND 5
 /** A thing that was to be created exists already. */
-#define MAX_STATUS_ALREADY_EXISTS ((MaxStatus)6)
+#define MAX_STATUS_ALREADY_EXISTS 6
 /** The operating system or the caller's settings forbid it. */
-#define MAX_STATUS_PERMISSION_DENIED ((MaxStatus)7)
+#define MAX_STATUS_PERMISSION_DENIED 7
 /** Memory or another resource has run out; smaller requests may work. */
-#define MAX_STATUS_RESOURCE_EXHAUSTED ((MaxStatus)8)
+#define MAX_STATUS_RESOURCE_EXHAUSTED 8
 /** The object is not in the state that the call needs. */
-#define MAX_STATUS_FAILED_PRECONDITION ((MaxStatus)9)
+#define MAX_STATUS_FAILED_PRECONDITION 9
 /** The work was given up because of a conflict; it may be tried again. */
-#define MAX_STATUS_ABORTED ((MaxStatus)10)
+#define MAX_STATUS_ABORTED 10
 /** An index or range lies outside its object. */
-#define MAX_STATUS_OUT_OF_RANGE ((MaxStatus)11)
+#define MAX_STATUS_OUT_OF_RANGE 11
 /** This build, version or device does not support it. */
-#define MAX_STATUS_UNIMPLEMENTED ((MaxStatus)12)
+#define MAX_STATUS_UNIMPLEMENTED 12
 /** An error of the library itself; please report it. */
-#define MAX_STATUS_INTERNAL ((MaxStatus)13)
+#define MAX_STATUS_INTERNAL 13
 /** A driver, compiler or device is not there. */
-#define MAX_STATUS_UNAVAILABLE ((MaxStatus)14)
+#define MAX_STATUS_UNAVAILABLE 14
 /** A file is damaged or truncated. */
-#define MAX_STATUS_DATA_LOSS ((MaxStatus)15)
+#define MAX_STATUS_DATA_LOSS 15
 
 /**
  * Returns the name of a status code, for example "INVALID_ARGUMENT".

@@ -4,7 +4,8 @@
  * Streams: queues whose work runs in order.
  *
  * Each device has a default stream; more can be made. Work on one stream runs
- * in order, streams do not wait for each other unless told to. On the host, the
+ * in order; streams do not wait for each other unless told to or where they use
+ * the same buffers (see buffer.h). On the host, the
  * default stream runs work at once, in the calling thread; a created stream is
  * a queue with a worker thread, which starts with the first work.
  *
@@ -14,7 +15,7 @@
  *     MaxStream* stream = NULL;
  *     if (maxStreamCreate(device, NULL, &stream) == MAX_STATUS_OK &&
  *         maxBufferFill(buffer, &value, sizeof value, stream) == MAX_STATUS_OK &&
- *         maxStreamSynchronize(stream) == MAX_STATUS_OK) puts("filled");
+ *         maxStreamSynchronize(stream, 0) == MAX_STATUS_OK) puts("filled");
  *     maxStreamRelease(stream);
  */
 #ifndef MAX_STREAM_H
@@ -49,8 +50,9 @@ typedef struct MaxStreamOptions {
  * A function that runs in stream order.
  *
  * Called exactly once, from any thread. It may call functions of this library, but must not wait for its own stream
- * (for accelerators: any of its device) and must not throw. One that waits may hold up those of other streams.
- * `status`: MAX_STATUS_OK, or the failure of earlier work.
+ * (for accelerators: any of its device) and must not throw. One that waits may hold up those of other streams. What it
+ * does with buffers comes after the work in front of it on its stream, not after the work behind it.
+ * `status`: MAX_STATUS_OK, or the failure of earlier work, whose message maxGetLastErrorMessage returns there.
  *
  * @since 0.1
  */
@@ -61,6 +63,7 @@ typedef void (*MaxHostFunction)(void* userData, MaxStatus status);
  *
  * Thread-safe.
  *
+ * @param[in] device  NULL = the host.
  * @param[in] options  NULL = defaults.
  * @since 0.1
  */
@@ -72,6 +75,7 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamCreate(const MaxDevice* device, const M
  *
  * Thread-safe. Borrowed until the last release of the new stream.
  *
+ * @param[in] device  NULL = the host, which has no such streams.
  * @retval MAX_STATUS_UNIMPLEMENTED  The device has no driver streams.
  * @retval MAX_STATUS_INVALID_ARGUMENT  It belongs to another device, or is the driver's per-thread default stream.
  * @since 0.1
@@ -129,11 +133,13 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamGetNative(const MaxStream* stream, void
  *
  * Thread-safe. Returns the failure of the first work that failed since the last call, once.
  *
+ * @param[in] timeoutNs  Most nanoseconds to wait; 0 = no limit.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The work was not done in time; it goes on, and nothing else has happened.
  * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of this stream, or the stream was cut off by
  *         a fork.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxStreamSynchronize(MaxStream* stream);
+MAX_API MAX_NODISCARD MaxStatus maxStreamSynchronize(MaxStream* stream, int64_t timeoutNs);
 
 /**
  * Makes later work on the stream wait for all work that is now on another stream.

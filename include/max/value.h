@@ -3,9 +3,9 @@
  * @file value.h
  * Values: what a model may take or give besides a tensor: sequences, optionals and maps.
  *
- * Most models need buffers only. Where maxModelGetInputKind or maxModelGetOutputKind
- * says otherwise, maxModelExecuteValues takes and gives values. A value does not
- * change once it is made; what is in it is borrowed from it.
+ * Most models need buffers only. Where the kind in a MaxTensorInfo says otherwise,
+ * maxModelExecuteValues takes and gives values. A value does not change once it is
+ * made; what is in it is borrowed from it.
  *
  *     MaxValue* pair[2] = {NULL, NULL};
  *     MaxValue* sequence = NULL;
@@ -32,13 +32,13 @@ typedef struct MaxValue MaxValue;
 typedef int32_t MaxValueKind;
 
 /** A tensor. */
-#define MAX_VALUE_KIND_TENSOR ((MaxValueKind)0)
+#define MAX_VALUE_KIND_TENSOR 0
 /** A sequence of values. */
-#define MAX_VALUE_KIND_SEQUENCE ((MaxValueKind)1)
+#define MAX_VALUE_KIND_SEQUENCE 1
 /** A value or nothing. */
-#define MAX_VALUE_KIND_OPTIONAL ((MaxValueKind)2)
+#define MAX_VALUE_KIND_OPTIONAL 2
 /** A map from keys to values. */
-#define MAX_VALUE_KIND_MAP ((MaxValueKind)3)
+#define MAX_VALUE_KIND_MAP 3
 
 /**
  * Makes a value of a buffer, which is retained, and not to be written while the value is in use.
@@ -131,15 +131,17 @@ MAX_API MAX_NODISCARD MaxStatus maxValueGetBuffer(const MaxValue* value, MaxBuff
 MAX_API MAX_NODISCARD MaxStatus maxValueGetCount(const MaxValue* value, int32_t* outCount);
 
 /**
- * Gets an element of a sequence, or what an optional holds: element 0.
+ * Gets elements of a sequence, or what an optional holds: element 0.
  *
  * Thread-safe. Borrowed from the value.
  *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such element.
+ * @param[out] outElements  Room for `count` values; all NULL on failure.
+ * @retval MAX_STATUS_OUT_OF_RANGE  There are no such elements; the message says how many there are.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The value is a tensor or a map.
  * @since 0.1
  */
-MAX_API MAX_NODISCARD MaxStatus maxValueGetElement(const MaxValue* value, int32_t index, MaxValue** outElement);
+MAX_API MAX_NODISCARD MaxStatus maxValueGetElements(const MaxValue* value, int32_t first, int32_t count,
+                                                    MaxValue** outElements);
 
 /**
  * Gets the keys of a map, a list of strings or int64.

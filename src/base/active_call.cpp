@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/active_call.h"
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "base/error.h"
 
 namespace max {
 
 namespace {
+
+constexpr int64_t kInterruptPeriod = 5'000'000;
+constexpr int64_t kFirstPause = 10'000;
 
 thread_local const ActiveCall* current = nullptr;
 
@@ -30,6 +35,17 @@ void Interrupt::raise() const {
   if (isCancelled || end_ == kNever || steadyNanoseconds() < end_)
     fail(MAX_STATUS_CANCELLED, "Cancelled by the caller");
   fail(MAX_STATUS_DEADLINE_EXCEEDED, "Not done within the deadline of ", allowed_, " ns");
+}
+
+int64_t interruptPeriod(const Interrupt& interrupt) noexcept {
+  return std::clamp<int64_t>(interrupt.remaining(), 1, kInterruptPeriod);
+}
+
+void pollUntilDone(const Interrupt& interrupt, FunctionRef<bool()> isDone) {
+  for (int64_t pause = kFirstPause; !isDone(); pause = std::min(2 * pause, kInterruptPeriod)) {
+    interrupt.check();
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(pause, interruptPeriod(interrupt))));
+  }
 }
 
 const ActiveCall* activeCall() noexcept { return current; }

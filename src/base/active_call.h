@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/function_ref.h"
 #include "base/memory_account.h"
 
 namespace max {
@@ -26,6 +27,8 @@ class Interrupt {
   bool isDue() const noexcept {
     return (flag_ && flag_->load(std::memory_order_relaxed)) || (end_ != kNever && steadyNanoseconds() >= end_);
   }
+  // Nanoseconds until the deadline, INT64_MAX without one.
+  int64_t remaining() const noexcept { return end_ == kNever ? kNever : end_ - steadyNanoseconds(); }
   // Throws CANCELLED or DEADLINE_EXCEEDED.
   void check() const {
     if (isDue()) [[unlikely]]
@@ -67,6 +70,9 @@ inline MemoryAccount* activeMemory() noexcept {
   return call ? call->memory : nullptr;
 }
 
+// How long a wait may go on before it looks again whether the active call has been stopped.
+int64_t interruptPeriod(const Interrupt& interrupt) noexcept;
+
 class ActiveCallScope {
  public:
   explicit ActiveCallScope(const ActiveCall* call) noexcept;
@@ -80,6 +86,8 @@ class ActiveCallScope {
 
 // For long work between steps: throws if the active call has been stopped.
 void checkInterrupt();
+// Waits for something that only tells when it is asked. Throws if the interrupt is due before.
+void pollUntilDone(const Interrupt& interrupt, FunctionRef<bool()> isDone);
 // Tells the active call's receiver, if there is one; `fraction` of the whole.
 void reportProgress(double fraction, const char* phase);
 

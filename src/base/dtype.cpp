@@ -14,24 +14,23 @@ namespace {
 struct Row {
   DType dtype;
   const char* name;
-  const char* brief;
   size_t bits;
   int64_t onnx;
 };
 
 constexpr Row kRows[] = {
-#define MAX_DTYPE_ROW(name, constant, spelling, bits, brief, onnx) {DType::name, spelling, brief, bits, onnx},
+#define MAX_DTYPE_ROW(name, constant, spelling, bits, brief, onnx) {DType::name, spelling, bits, onnx},
     MAX_FOR_EACH_DTYPE(MAX_DTYPE_ROW)
 #undef MAX_DTYPE_ROW
 };
 
 constexpr Row kObjectRows[] = {
-    {DType::Sequence, "sequence", "sequence", 64, 0},
-    {DType::Optional, "optional", "optional", 64, 0},
-    {DType::Map, "map", "map", 64, 0},
+    {DType::Sequence, "sequence", 64, 0},
+    {DType::Optional, "optional", 64, 0},
+    {DType::Map, "map", 64, 0},
 };
 
-constexpr Row kInvalid = {DType::Invalid, "invalid", "invalid", 0, 0};
+constexpr Row kInvalid = {DType::Invalid, "invalid", 0, 0};
 
 const Row& rowOf(DType dtype) {
   if (isObject(dtype) && dtype <= DType::Map)
@@ -52,7 +51,6 @@ bool isValid(DType dtype) { return !isObject(dtype) && rowOf(dtype).dtype != DTy
 size_t bitsOf(DType dtype) { return rowOf(dtype).bits; }
 size_t sizeOf(DType dtype) { return (bitsOf(dtype) + 7) / 8; }
 const char* nameOf(DType dtype) { return rowOf(dtype).name; }
-const char* briefNameOf(DType dtype) { return rowOf(dtype).brief; }
 int64_t onnxFromDType(DType dtype) { return rowOf(dtype).onnx; }
 
 std::optional<DType> dtypeFromName(std::string_view name) {

@@ -11,7 +11,7 @@
 
 namespace max {
 
-// name, spelling, bits, short name in messages, ONNX TensorProto.DataType number (0 = none)
+// name, spelling, bits, short name, ONNX TensorProto.DataType number (0 = none)
 #define MAX_FOR_EACH_DTYPE(X)                                                \
   X(Bool, BOOL, "bool", 8, "bool", 9)                                        \
   X(String, STRING, "string", 64, "str", 8)                                  \
@@ -53,11 +53,10 @@ enum class DType : int32_t {
   Map = 242,
 };
 
-bool isValid(DType dtype);             // an element type of tensors
-size_t bitsOf(DType dtype);            // 64 for strings and for values that are no tensors: a pointer
-size_t sizeOf(DType dtype);            // bytes; 1 for types below 8 bits
-const char* nameOf(DType dtype);       // "float32"
-const char* briefNameOf(DType dtype);  // "f32", as messages of the reference system write it
+bool isValid(DType dtype);        // an element type of tensors
+size_t bitsOf(DType dtype);       // 64 for strings and for values that are no tensors: a pointer
+size_t sizeOf(DType dtype);       // bytes; 1 for types below 8 bits
+const char* nameOf(DType dtype);  // "float32"
 std::optional<DType> dtypeFromName(std::string_view name);
 std::optional<DType> dtypeFromOnnx(int64_t number);
 int64_t onnxFromDType(DType dtype);  // 0 = none

@@ -54,10 +54,19 @@ struct stat statusOf(const File& file) {
   return info;
 }
 
-// O_NONBLOCK, so that a pipe without a writer cannot block the caller.
-int openDescriptor(const std::string& path, int flags) {
+// What a file that is made lacks is its folder.
+[[noreturn]] void failCreate(int error, const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (error == ENOENT && slash != path.npos && slash > 0)
+    fail(MAX_STATUS_NOT_FOUND, "Cannot write '", path, "': the folder '", path.substr(0, slash), "' does not exist");
+  failErrno(error, "Cannot write", path);
+}
+
+// O_NONBLOCK, so that a pipe without a writer cannot block the caller. `shown`: what messages call the file.
+int openDescriptor(const std::string& path, int flags, const std::string& shown) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
-  if (descriptor < 0) failErrno(errno, "Cannot open", path);
+  if (descriptor < 0 && (flags & O_CREAT)) failCreate(errno, shown);
+  if (descriptor < 0) failErrno(errno, "Cannot open", shown);
   return descriptor;
 }
 
@@ -82,13 +91,13 @@ File::~File() {
 }
 
 File File::openForRead(const std::string& path) {
-  File file(openDescriptor(path, O_RDONLY), path);
+  File file(openDescriptor(path, O_RDONLY, path), path);
   requireRegular(file);
   return file;
 }
 
 File File::openForWrite(const std::string& path, bool create) {
-  File file(openDescriptor(path, create ? O_RDWR | O_CREAT : O_RDWR), path);
+  File file(openDescriptor(path, create ? O_RDWR | O_CREAT : O_RDWR, path), path);
   requireRegular(file);
   if (create && ftruncate(file.descriptor(), 0) != 0) failErrno(errno, "Cannot empty", path);
   return file;
@@ -133,7 +142,9 @@ FileIdentity File::identity() const {
 }
 
 TemporaryFile::TemporaryFile(const std::string& target)
-    : target_(target), path_(concat(target, ".", getpid(), ".tmp")), file_(File::openForWrite(path_, true)) {}
+    : target_(target),
+      path_(concat(target, ".", getpid(), ".tmp")),
+      file_(File::adopt(openDescriptor(path_, O_RDWR | O_CREAT | O_TRUNC, target_), path_)) {}
 
 TemporaryFile::~TemporaryFile() {
   if (!kept_) unlink(path_.c_str());

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <climits>
 #include <cstdint>
+#include <ctime>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -17,9 +18,10 @@
 
 namespace max {
 
-// Sleeps while the word has this value; may return early.
-inline void futexWait(const std::atomic<uint32_t>& word, uint32_t value) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+// Sleeps while the word has this value, at most for so long (0 = no limit); may return early.
+inline void futexWait(const std::atomic<uint32_t>& word, uint32_t value, int64_t nanoseconds = 0) noexcept {
+  const timespec limit{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nanoseconds > 0 ? &limit : nullptr, nullptr, 0);
 }
 
 inline void futexWake(const std::atomic<uint32_t>& word, int count) noexcept {

@@ -4,61 +4,129 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
+#include <mutex>
 #include <utility>
 
 #include "base/active_call.h"
+#include "base/fork.h"
 
 namespace max {
 
 namespace {
 
+// A place for a function. Places are never freed, so that they are read without a lock; one whose function has gone,
+// and which nobody reads, is used again. The fields are written while `token` is zero.
 struct Listener {
-  MaxLogCallback callback;
-  void* userData;
+  std::atomic<MaxLogToken> token{0};
+  std::atomic<int32_t> callers{0};  // threads that look at it or are in its function
+  MaxLogCallback callback = nullptr;
+  void* userData = nullptr;
+  MaxLogLevel level = MAX_LOG_LEVEL_NOTSET;
+  Listener* next = nullptr;
 };
 
-std::atomic<Listener*> listener{nullptr};
-std::atomic<int32_t> callers{0};  // calls of the function that run now
-thread_local bool insideCallback = false;
+constexpr MaxLogLevel kNobody = std::numeric_limits<MaxLogLevel>::max();
+
+// Changes are guarded by processMutex().
+std::atomic<Listener*> first{nullptr};
+std::atomic<MaxLogLevel> lowestLevel{kNobody};  // that anybody listens to
+MaxLogToken lastToken = 0;
+
+thread_local const Listener* running = nullptr;  // whose function this thread is in
 
 // In a child process the parent's threads, and so their calls, are gone.
-void forgetCallers() { callers.store(0); }
+void forgetCallers() {
+  for (Listener* listener = first.load(); listener; listener = listener->next)
+    listener->callers.store(listener == running ? 1 : 0);
+}
+
+void updateLowestLevel() {
+  MaxLogLevel lowest = kNobody;
+  for (const Listener* listener = first.load(); listener; listener = listener->next)
+    if (listener->token.load() != 0) lowest = std::min(lowest, listener->level);
+  lowestLevel.store(lowest, std::memory_order_relaxed);
+}
+
+Listener& freeListener() {
+  for (Listener* listener = first.load(); listener; listener = listener->next)
+    if (listener->token.load() == 0 && listener->callers.load() == 0) return *listener;
+  auto* listener = new Listener;
+  listener->next = first.load();
+  first.store(listener);
+  return *listener;
+}
+
+void callOne(Listener& listener, MaxLogLevel level, const char* message) noexcept {
+  listener.callers.fetch_add(1);
+  if (listener.token.load() != 0 && level >= listener.level) {
+    running = &listener;
+    listener.callback(listener.userData, level, message);
+    running = nullptr;
+  }
+  listener.callers.fetch_sub(1);
+}
+
+Listener* find(MaxLogToken token) {
+  for (Listener* listener = first.load(); listener; listener = listener->next)
+    if (token != 0 && listener->token.load() == token) return listener;
+  return nullptr;
+}
 
 }  // namespace
 
+void requireLogLevel(MaxLogLevel level) {
+  require(level >= MAX_LOG_LEVEL_NOTSET && level <= MAX_LOG_LEVEL_CRITICAL && level % 10 == 0,
+          MAX_STATUS_INVALID_ARGUMENT, "Log level is ", level, "; the levels are 0, 10, 20, 30, 40, 50 and 60");
+}
+
 bool isLogged(MaxLogLevel level, MaxLogLevel threshold) noexcept {
-  return listener.load(std::memory_order_relaxed) != nullptr && level >= threshold;
+  return level >= lowestLevel.load(std::memory_order_relaxed) && level >= threshold;
 }
 
 bool isLogged(MaxLogLevel level) noexcept {
-  if (listener.load(std::memory_order_relaxed) == nullptr) return false;
+  if (level < lowestLevel.load(std::memory_order_relaxed)) return false;
   const ActiveCall* call = activeCall();
   return level >= (call ? call->logLevel : kDefaultLogLevel);
 }
 
 void sendLog(MaxLogLevel level, std::string message) noexcept {
+  if (running) return;
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
-  callers.fetch_add(1);
-  if (const Listener* current = listener.load(); current && !insideCallback) {
-    // What the function calls is no part of the call that logs.
-    const ActiveCallScope none(nullptr);
-    insideCallback = true;
-    current->callback(current->userData, level, message.c_str());
-    insideCallback = false;
-  }
-  callers.fetch_sub(1);
+  // What the functions call is no part of the call that logs.
+  const ActiveCallScope none(nullptr);
+  for (Listener* listener = first.load(); listener; listener = listener->next)
+    callOne(*listener, level, message.c_str());
 }
 
-void setLogCallback(MaxLogCallback callback, void* userData) {
-  require(!insideCallback, MAX_STATUS_FAILED_PRECONDITION, "The log function cannot be set from the log function");
+MaxLogToken addLogCallback(MaxLogCallback callback, void* userData, MaxLogLevel level) {
   static const int registered = pthread_atfork(nullptr, nullptr, &forgetCallers);
   static_cast<void>(registered);
-  Listener* next = callback ? new Listener{callback, userData} : nullptr;
-  const Listener* before = listener.exchange(next);
-  while (callers.load() > 0) sched_yield();
-  delete before;
+  const std::lock_guard lock(processMutex());
+  Listener& listener = freeListener();
+  listener.callback = callback;
+  listener.userData = userData;
+  listener.level = level;
+  const MaxLogToken token = ++lastToken;
+  listener.token.store(token);
+  updateLowestLevel();
+  return token;
+}
+
+void removeLogCallback(MaxLogToken token) {
+  Listener* listener = nullptr;
+  {
+    const std::lock_guard lock(processMutex());
+    listener = find(token);
+    require(listener != nullptr, MAX_STATUS_NOT_FOUND, "There is no log callback with the token ", token);
+    listener->token.store(0);
+    updateLowestLevel();
+  }
+  // A place that is used again has callers of its own: they have seen its new token.
+  while (!running && listener->callers.load() > 0 && listener->token.load() == 0) sched_yield();
 }
 
 }  // namespace max

@@ -2,7 +2,9 @@
 // Host tensors: constants of a graph, weights, results of folding.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +15,12 @@
 namespace max {
 
 struct FileIdentity;
+
+// What users of some memory note down with it.
+class MemoryNotes {
+ public:
+  virtual ~MemoryNotes() = default;
+};
 
 // Keeps memory alive: heap blocks, mapped files and borrowed buffers derive from it.
 class Storage : public RefCounted {
@@ -25,11 +33,20 @@ class Storage : public RefCounted {
   // Gives pages of a file back to the system; the next access reads them again. Nothing for other memory.
   virtual void dropPages(const void*, size_t) const noexcept {}
 
+  // Notes of device/memory_use.h, which guards them; whether there is something to look at can be asked without a lock.
+  bool isNoted() const noexcept { return isNoted_.load(std::memory_order_acquire); }
+  void setNoted(bool noted) noexcept { isNoted_.store(noted, std::memory_order_release); }
+  std::unique_ptr<MemoryNotes>& notes() { return notes_; }
+
  protected:
   Storage() = default;
   Storage(void* data, size_t size) : data_(data), size_(size) {}
   void* data_ = nullptr;
   size_t size_ = 0;
+
+ private:
+  std::unique_ptr<MemoryNotes> notes_;
+  std::atomic<bool> isNoted_{false};
 };
 
 // Tensors from this size on are worth care: views instead of copies, pages given back, contents given up.

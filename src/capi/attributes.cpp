@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 std::span<const T> listOf(const T* values, int32_t count) {
-  if (count < 0) max::invalidArgument("Argument 'count' is ", count);
+  max::capi::requireCount(count, "count");
   if (count > 0) requireArgument(values, "values");
   return {values, static_cast<size_t>(count)};
 }

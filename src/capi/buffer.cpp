@@ -15,6 +15,7 @@ using max::Ref;
 using max::capi::clearOutput;
 using max::capi::guard;
 using max::capi::requireArgument;
+using max::capi::requireKindIfGiven;
 
 namespace {
 
@@ -76,13 +77,24 @@ MaxStatus importDlpack(Managed* tensor, const MaxDlpackOptions* options, MaxBuff
     requireArgument(tensor, "tensor");
     const MaxDlpackOptions chosen = max::capi::readOptions(options, "MaxDlpackOptions");
     max::capi::requireReserved(chosen.reserved, "MaxDlpackOptions");
-    *outBuffer = max::bufferFromDlpack(*tensor, {chosen.stream, chosen.producer, chosen.copy != 0}).detach();
+    max::require(chosen.copy >= MAX_DLPACK_COPY_IF_NEEDED && chosen.copy <= MAX_DLPACK_COPY_NEVER,
+                 MAX_STATUS_INVALID_ARGUMENT, "copy of MaxDlpackOptions is ", chosen.copy,
+                 "; it is a MAX_DLPACK_COPY_* number");
+    requireKindIfGiven(chosen.stream, "options.stream");
+    requireKindIfGiven(chosen.producer, "options.producer");
+    *outBuffer = max::bufferFromDlpack(*tensor, {chosen.stream, chosen.producer, chosen.copy}).detach();
   });
 }
 
+max::DlpackExport exportOf(const MaxDlpackExportOptions* options) {
+  const MaxDlpackExportOptions chosen = max::capi::readOptions(options, "MaxDlpackExportOptions");
+  max::capi::requireReserved(chosen.reserved, "MaxDlpackExportOptions");
+  requireKindIfGiven(chosen.stream, "options.stream");
+  return {chosen.stream, chosen.noWait == 0};
+}
+
 max::MapMode mapModeOf(MaxMapMode mode) {
-  max::require(mode >= MAX_MAP_MODE_READ && mode <= MAX_MAP_MODE_COPY_ON_WRITE, MAX_STATUS_INVALID_ARGUMENT,
-               "There is no map mode ", mode);
+  max::capi::requireWithin(mode, MAX_MAP_MODE_READ, MAX_MAP_MODE_COPY_ON_WRITE, "Map mode");
   return static_cast<max::MapMode>(mode);
 }
 
@@ -92,9 +104,9 @@ MaxStatus maxBufferCreate(MaxDevice* device, MaxDType dtype, int32_t rank, const
                           const MaxBufferOptions* options, MaxBuffer** outBuffer) {
   return guard([&] {
     clearOutput(outBuffer, "outBuffer");
-    requireArgument(device, "device");
     const MaxBufferOptions chosen = max::capi::readOptions(options, "MaxBufferOptions");
-    *outBuffer = createBuffer(*device, dtype, max::capi::readShape(rank, shape), chosen).detach();
+    const Ref<MaxDevice> place = max::capi::deviceFor(device, chosen.stream);
+    *outBuffer = createBuffer(*place, dtype, max::capi::readShape(rank, shape), chosen).detach();
   });
 }
 
@@ -102,11 +114,11 @@ MaxStatus maxBufferWrap(MaxDevice* device, void* data, MaxDType dtype, int32_t r
                         const MaxBufferWrapOptions* options, MaxBuffer** outBuffer) {
   return guard([&] {
     clearOutput(outBuffer, "outBuffer");
-    requireArgument(device, "device");
     const MaxBufferWrapOptions chosen = max::capi::readOptions(options, "MaxBufferWrapOptions");
     max::capi::requireReserved(chosen.reserved, "MaxBufferWrapOptions");
+    const Ref<MaxDevice> place = max::capi::deviceFor(device, chosen.stream);
     *outBuffer =
-        wrapMemory(*device, data, static_cast<DType>(dtype), max::capi::readShape(rank, shape), chosen).detach();
+        wrapMemory(*place, data, static_cast<DType>(dtype), max::capi::readShape(rank, shape), chosen).detach();
   });
 }
 
@@ -120,19 +132,21 @@ MaxStatus maxBufferFromDlpackUnversioned(struct DLManagedTensor* tensor, const M
   return importDlpack(tensor, options, outBuffer);
 }
 
-MaxStatus maxBufferToDlpack(const MaxBuffer* buffer, MaxStream* stream, struct DLManagedTensorVersioned** outTensor) {
+MaxStatus maxBufferToDlpack(const MaxBuffer* buffer, const MaxDlpackExportOptions* options,
+                            struct DLManagedTensorVersioned** outTensor) {
   return guard([&] {
     clearOutput(outTensor, "outTensor");
     requireArgument(buffer, "buffer");
-    *outTensor = max::bufferToDlpack(*buffer, stream);
+    *outTensor = max::bufferToDlpack(*buffer, exportOf(options));
   });
 }
 
-MaxStatus maxBufferToDlpackUnversioned(const MaxBuffer* buffer, MaxStream* stream, struct DLManagedTensor** outTensor) {
+MaxStatus maxBufferToDlpackUnversioned(const MaxBuffer* buffer, const MaxDlpackExportOptions* options,
+                                       struct DLManagedTensor** outTensor) {
   return guard([&] {
     clearOutput(outTensor, "outTensor");
     requireArgument(buffer, "buffer");
-    *outTensor = max::bufferToDlpackUnversioned(*buffer, stream);
+    *outTensor = max::bufferToDlpackUnversioned(*buffer, exportOf(options));
   });
 }
 

@@ -6,11 +6,11 @@
 #include "base/checked.h"
 #include "capi/buffer_arguments.h"
 #include "capi/guard.h"
+#include "capi/options.h"
 #include "device/buffer.h"
 
 using max::DType;
 using max::capi::clearOutput;
-using max::capi::getValue;
 using max::capi::guard;
 using max::capi::requireArgument;
 
@@ -25,6 +25,33 @@ MaxStatus getPointer(const MaxBuffer* buffer, Value** out, const char* name, Get
   });
 }
 
+MaxBufferFlags flagsOf(const MaxBuffer& buffer) {
+  return (buffer.isContiguous() ? MAX_BUFFER_FLAG_CONTIGUOUS : 0) | (buffer.isHost() ? MAX_BUFFER_FLAG_HOST : 0) |
+         (buffer.isPinned() ? MAX_BUFFER_FLAG_PINNED : 0) | (buffer.isReadOnly() ? MAX_BUFFER_FLAG_READ_ONLY : 0);
+}
+
+// Strings have no bytes that a program could reach.
+MaxBufferInfo infoOf(const MaxBuffer& buffer) {
+  MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
+  info.validMask = MAX_BUFFER_INFO_DTYPE | MAX_BUFFER_INFO_SHAPE | MAX_BUFFER_INFO_STRIDES |
+                   MAX_BUFFER_INFO_ELEMENT_COUNT | MAX_BUFFER_INFO_DEVICE | MAX_BUFFER_INFO_STREAM |
+                   MAX_BUFFER_INFO_FLAGS;
+  info.dtype = static_cast<MaxDType>(buffer.dtype());
+  info.rank = buffer.rank();
+  info.shape = buffer.shape().data();
+  info.strides = buffer.strides().data();
+  info.elementCount = buffer.count();
+  info.device = &buffer.device();
+  info.stream = &buffer.stream();
+  info.flags = flagsOf(buffer);
+  if (buffer.dtype() == DType::String) return info;
+  info.validMask |= MAX_BUFFER_INFO_BYTES | MAX_BUFFER_INFO_ADDRESS;
+  info.byteCount = buffer.bytes();
+  info.elementSize = max::sizeOf(buffer.dtype());
+  info.address = reinterpret_cast<uintptr_t>(buffer.data());
+  return info;
+}
+
 void* hostData(const MaxBuffer& buffer) {
   max::refuseStrings(buffer, "are no bytes");
   max::require(buffer.isHostAccessible(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(), " is on ",
@@ -32,9 +59,9 @@ void* hostData(const MaxBuffer& buffer) {
   return buffer.data();
 }
 
-// One element: its byte and, for types below 8 bits, the bits within it.
+// One element: bytes from the start of the buffer's data and, for types below 8 bits, the bits within the byte.
 struct Element {
-  char* byte;
+  ptrdiff_t offset;
   int shift;
 };
 
@@ -53,15 +80,7 @@ Element locate(const MaxBuffer& buffer, const int64_t* indices, int32_t count, s
     position += (indices[i] < 0 ? indices[i] + dim : indices[i]) * buffer.strides()[i];
   }
   const int64_t bit = position * static_cast<int64_t>(max::bitsOf(buffer.dtype()));
-  return {static_cast<char*>(buffer.data()) + bit / 8, static_cast<int>(bit % 8)};
-}
-
-MaxCopyKind readKind(const MaxBuffer& buffer) {
-  return buffer.isHost() ? MAX_COPY_KIND_HOST_TO_HOST : MAX_COPY_KIND_DEVICE_TO_HOST;
-}
-
-MaxCopyKind writeKind(const MaxBuffer& buffer) {
-  return buffer.isHost() ? MAX_COPY_KIND_HOST_TO_HOST : MAX_COPY_KIND_HOST_TO_DEVICE;
+  return {bit / 8, static_cast<int>(bit % 8)};
 }
 
 unsigned maskOf(DType dtype) { return (1u << max::bitsOf(dtype)) - 1; }
@@ -73,8 +92,7 @@ struct PackedBytes {
 
   PackedBytes(const MaxBuffer& buffer, const Element& element)
       : count((static_cast<size_t>(element.shift) + max::bitsOf(buffer.dtype()) + 7) / 8) {
-    buffer.stream().copy({bytes, nullptr}, {element.byte, buffer.memory()}, count, readKind(buffer));
-    buffer.stream().waitUntilIdle();
+    max::copyToHost(buffer, element.offset, bytes, count, buffer.stream());
   }
   unsigned value() const { return bytes[0] | static_cast<unsigned>(bytes[1]) << 8; }
   void set(unsigned value) {
@@ -89,8 +107,7 @@ void readElement(const MaxBuffer& buffer, const Element& element, void* out, siz
     *static_cast<unsigned char*>(out) = static_cast<unsigned char>(value & maskOf(buffer.dtype()));
     return;
   }
-  buffer.stream().copy({out, nullptr}, {element.byte, buffer.memory()}, size, readKind(buffer));
-  buffer.stream().waitUntilIdle();
+  max::copyToHost(buffer, element.offset, out, size, buffer.stream());
 }
 
 void writeElement(MaxBuffer& buffer, const Element& element, const void* value, size_t size) {
@@ -103,11 +120,10 @@ void writeElement(MaxBuffer& buffer, const Element& element, const void* value, 
     value = packed->bytes;
     size = packed->count;
   }
-  buffer.stream().copy({element.byte, buffer.memory()}, {const_cast<void*>(value), nullptr}, size, writeKind(buffer));
-  buffer.stream().waitUntilIdle();
+  max::copyFromHost(buffer, element.offset, value, size, buffer.stream());
 }
 
-// Without a shape: the buffer's, with the last dimension scaled by the ratio of the element sizes.
+// The buffer's, with the last dimension scaled by the ratio of the element sizes.
 max::Shape scaledShape(const MaxBuffer& buffer, DType dtype) {
   max::Shape shape = buffer.shape();
   const size_t from = max::bitsOf(buffer.dtype());
@@ -141,59 +157,12 @@ max::Shape completedShape(const MaxBuffer& buffer, DType dtype, max::Shape shape
 
 }  // namespace
 
-MaxStatus maxBufferGetDevice(const MaxBuffer* buffer, MaxDevice** outDevice) {
-  return getPointer(buffer, outDevice, "outDevice", [](const MaxBuffer& b) { return &b.device(); });
-}
-
-MaxStatus maxBufferGetStream(const MaxBuffer* buffer, MaxStream** outStream) {
-  return getPointer(buffer, outStream, "outStream", [](const MaxBuffer& b) { return &b.stream(); });
-}
-
-MaxStatus maxBufferGetDType(const MaxBuffer* buffer, MaxDType* outDType) {
-  return getValue(buffer, "buffer", outDType, "outDType",
-                  [](const MaxBuffer& b) { return static_cast<MaxDType>(b.dtype()); });
-}
-
-MaxStatus maxBufferGetRank(const MaxBuffer* buffer, int32_t* outRank) {
-  return getValue(buffer, "buffer", outRank, "outRank", [](const MaxBuffer& b) { return b.rank(); });
-}
-
-MaxStatus maxBufferGetShape(const MaxBuffer* buffer, const int64_t** outShape) {
-  return getPointer(buffer, outShape, "outShape", [](const MaxBuffer& b) { return b.shape().data(); });
-}
-
-MaxStatus maxBufferGetStrides(const MaxBuffer* buffer, const int64_t** outStrides) {
-  return getPointer(buffer, outStrides, "outStrides", [](const MaxBuffer& b) { return b.strides().data(); });
-}
-
-MaxStatus maxBufferGetElementCount(const MaxBuffer* buffer, int64_t* outCount) {
-  return getValue(buffer, "buffer", outCount, "outCount", [](const MaxBuffer& b) { return b.count(); });
-}
-
-MaxStatus maxBufferGetByteCount(const MaxBuffer* buffer, size_t* outByteCount) {
-  return getValue(buffer, "buffer", outByteCount, "outByteCount", [](const MaxBuffer& b) { return b.bytes(); });
-}
-
-MaxStatus maxBufferGetElementSize(const MaxBuffer* buffer, size_t* outSize) {
-  return getValue(buffer, "buffer", outSize, "outSize",
-                  [](const MaxBuffer& b) { return b.dtype() == DType::String ? size_t{0} : max::sizeOf(b.dtype()); });
-}
-
-MaxStatus maxBufferIsContiguous(const MaxBuffer* buffer, int32_t* outIsContiguous) {
-  return getValue(buffer, "buffer", outIsContiguous, "outIsContiguous",
-                  [](const MaxBuffer& b) { return b.isContiguous(); });
-}
-
-MaxStatus maxBufferIsHost(const MaxBuffer* buffer, int32_t* outIsHost) {
-  return getValue(buffer, "buffer", outIsHost, "outIsHost", [](const MaxBuffer& b) { return b.isHost(); });
-}
-
-MaxStatus maxBufferIsPinned(const MaxBuffer* buffer, int32_t* outIsPinned) {
-  return getValue(buffer, "buffer", outIsPinned, "outIsPinned", [](const MaxBuffer& b) { return b.isPinned(); });
-}
-
-MaxStatus maxBufferIsReadOnly(const MaxBuffer* buffer, int32_t* outIsReadOnly) {
-  return getValue(buffer, "buffer", outIsReadOnly, "outIsReadOnly", [](const MaxBuffer& b) { return b.isReadOnly(); });
+MaxStatus maxBufferGetInfo(const MaxBuffer* buffer, MaxBufferInfo* outInfo) {
+  return guard([&] {
+    requireArgument(buffer, "buffer");
+    requireArgument(outInfo, "outInfo");
+    max::capi::writeReport(outInfo, infoOf(*buffer), "MaxBufferInfo");
+  });
 }
 
 MaxStatus maxBufferGetData(const MaxBuffer* buffer, const void** outData) {
@@ -207,17 +176,12 @@ MaxStatus maxBufferGetMutableData(MaxBuffer* buffer, void** outData) {
   });
 }
 
-MaxStatus maxBufferGetAddress(const MaxBuffer* buffer, uint64_t* outAddress) {
-  return getValue(buffer, "buffer", outAddress, "outAddress",
-                  [](const MaxBuffer& b) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(b.data())); });
-}
-
 MaxStatus maxBufferSlice(const MaxBuffer* buffer, const MaxSliceKind* kinds, const int64_t* starts,
                          const int64_t* stops, const int64_t* steps, int32_t count, MaxBuffer** outView) {
   return guard([&] {
     clearOutput(outView, "outView");
     requireArgument(buffer, "buffer");
-    max::require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, "Number of steps of a slice is negative: ", count);
+    max::capi::requireCount(count, "count");
     if (count > 0) requireArgument(kinds, "kinds");
     if (count > 0) requireArgument(starts, "starts");
     *outView = max::sliceBuffer(*buffer, kinds, starts, stops, steps, count).detach();
@@ -230,8 +194,9 @@ MaxStatus maxBufferView(const MaxBuffer* buffer, MaxDType dtype, int32_t rank, c
     clearOutput(outView, "outView");
     requireArgument(buffer, "buffer");
     const auto type = static_cast<DType>(dtype);
+    const bool isDeduced = rank == -1;
     const max::Shape wanted =
-        shape ? completedShape(*buffer, type, max::capi::readShape(rank, shape)) : scaledShape(*buffer, type);
+        isDeduced ? scaledShape(*buffer, type) : completedShape(*buffer, type, max::capi::readShape(rank, shape));
     *outView = buffer->reinterpret(type, wanted).detach();
   });
 }
@@ -240,8 +205,9 @@ MaxStatus maxBufferMapToHost(MaxBuffer* buffer, MaxHostAccess access, void** out
   return guard([&] {
     clearOutput(outData, "outData");
     requireArgument(buffer, "buffer");
-    max::require(access >= 1 && access <= (MAX_HOST_ACCESS_READ | MAX_HOST_ACCESS_WRITE), MAX_STATUS_INVALID_ARGUMENT,
-                 "There is no host access ", access);
+    constexpr MaxHostAccess kAll = MAX_HOST_ACCESS_READ | MAX_HOST_ACCESS_WRITE | MAX_HOST_ACCESS_EXCLUSIVE;
+    max::require((access & ~kAll) == 0 && (access & ~MAX_HOST_ACCESS_EXCLUSIVE) != 0, MAX_STATUS_INVALID_ARGUMENT,
+                 "Host access is ", access, "; it is READ (1), WRITE (2) or both, to which EXCLUSIVE (4) may be added");
     *outData = buffer->mapToHost(access);
   });
 }
@@ -253,19 +219,21 @@ MaxStatus maxBufferUnmapFromHost(MaxBuffer* buffer) {
   });
 }
 
-MaxStatus maxBufferRead(const MaxBuffer* buffer, const int64_t* indices, int32_t count, void* outElement, size_t size) {
+MaxStatus maxBufferRead(const MaxBuffer* buffer, const int64_t* indices, int32_t count, size_t byteCount,
+                        void* outElement) {
   return guard([&] {
     requireArgument(buffer, "buffer");
     requireArgument(outElement, "outElement");
-    readElement(*buffer, locate(*buffer, indices, count, size), outElement, size);
+    readElement(*buffer, locate(*buffer, indices, count, byteCount), outElement, byteCount);
   });
 }
 
-MaxStatus maxBufferWrite(MaxBuffer* buffer, const int64_t* indices, int32_t count, const void* element, size_t size) {
+MaxStatus maxBufferWrite(MaxBuffer* buffer, const int64_t* indices, int32_t count, const void* element,
+                         size_t byteCount) {
   return guard([&] {
     requireArgument(buffer, "buffer");
     requireArgument(element, "element");
     max::capi::requireWritable(*buffer);
-    writeElement(*buffer, locate(*buffer, indices, count, size), element, size);
+    writeElement(*buffer, locate(*buffer, indices, count, byteCount), element, byteCount);
   });
 }

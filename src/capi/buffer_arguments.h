@@ -18,9 +18,20 @@ inline Shape readShape(int32_t rank, const int64_t* dims) {
 // The given stream, which must belong to the device, or the device's default stream.
 inline MaxStream& streamFor(MaxDevice& device, MaxStream* stream) {
   if (!stream) return device.defaultStream();
+  requireKind(stream, "stream");
   require(&stream->device() == &device, MAX_STATUS_INVALID_ARGUMENT, "Stream belongs to ",
           stream->device().displayName(), ", not to ", device.displayName());
   return *stream;
+}
+
+// Where something is made: NULL = the device of the stream, else the host.
+inline Ref<MaxDevice> deviceFor(MaxDevice* device, MaxStream* stream = nullptr) {
+  if (device) {
+    requireKind(device, "device");
+    return Ref<MaxDevice>(device);
+  }
+  if (stream) requireKind(stream, "stream");
+  return stream ? Ref<MaxDevice>(&stream->device()) : hostDevice();
 }
 
 inline void requireWritable(const MaxBuffer& buffer) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills, in stream order.
+#include <bit>
 #include <cstring>
 
 #include "base/checked.h"
 #include "capi/buffer_arguments.h"
 #include "capi/guard.h"
 #include "capi/options.h"
-#include "device/buffer.h"
+#include "device/memory_use.h"
 
 using max::Ref;
 using max::capi::clearOutput;
@@ -58,6 +59,23 @@ void copyRange(MaxBuffer& dst, size_t dstOffset, const MaxBuffer& src, size_t sr
   max::copyBytes(dst, dstOffset, src, srcOffset, bytes, stream);
 }
 
+// Host memory on the other side of a copy.
+void checkHostCopy(const MaxBuffer& buffer, const char* name, size_t offset, const void* host, const char* hostName,
+                   size_t bytes) {
+  max::capi::requireContiguous(buffer, name);
+  max::refuseStrings(buffer, "have no size in bytes");
+  max::checkRange(max::concat("Range of '", name, "'").c_str(), offset, bytes, buffer.bytes());
+  if (bytes == 0) return;
+  requireArgument(host, hostName);
+  requireRange(host, hostName, bytes);
+  if (buffer.isHostAccessible()) requireNoOverlap(static_cast<char*>(buffer.data()) + offset, host, bytes);
+}
+
+// The stream of the caller's choice, or the buffer's own.
+MaxStream& orderOf(const MaxBuffer& buffer, MaxStream* stream) {
+  return stream ? max::capi::streamFor(buffer.device(), stream) : buffer.stream();
+}
+
 // Drivers copy rectangles, but not one element again and again.
 void fillThroughCopy(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& stream) {
   const Ref<MaxBuffer> dense = MaxBuffer::allocate(stream, buffer.dtype(), buffer.shape());
@@ -80,14 +98,16 @@ void fillStrided(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& 
 
 void fillBuffer(MaxBuffer& buffer, const void* value, size_t size, MaxStream& stream) {
   max::capi::requireWritable(buffer);
-  max::require(size == 1 || size == 2 || size == 4 || size == 8, MAX_STATUS_INVALID_ARGUMENT, "Size of a pattern is ",
-               size, "; it may be 1, 2, 4 or 8");
+  max::require(size <= sizeof(max::FillPattern::bytes) && std::has_single_bit(size), MAX_STATUS_INVALID_ARGUMENT,
+               "Size of a pattern is ", size, "; it may be 1, 2, 4, 8 or 16");
   max::require(buffer.bytes() % size == 0, MAX_STATUS_INVALID_ARGUMENT, "A pattern of ", size,
                " bytes does not divide the ", buffer.bytes(), " bytes of the buffer of type ", buffer.layout());
   max::FillPattern pattern;
   pattern.size = size;
   std::memcpy(pattern.bytes, value, size);
   if (!buffer.isContiguous()) return fillStrided(buffer, pattern, stream);
+  max::AccessScope access(stream);
+  access.writes(buffer);
   stream.fill({buffer.data(), buffer.memory()}, pattern, buffer.bytes() / size);
 }
 
@@ -116,8 +136,8 @@ MaxStatus maxBufferTo(MaxBuffer* buffer, MaxDevice* device, const MaxBufferCopyO
     clearOutput(outBuffer, "outBuffer");
     requireArgument(buffer, "buffer");
     MaxStream* stream = copyStream(options);
-    if (!stream) requireArgument(device, "device");
-    MaxStream& target = targetStream(*buffer, device, stream);
+    const Ref<MaxDevice> place = max::capi::deviceFor(device, stream);
+    MaxStream& target = targetStream(*buffer, place.get(), stream);
     const bool isThere = &target.device() == &buffer->device();
     *outBuffer = (isThere ? Ref<MaxBuffer>(buffer) : buffer->clone(target)).detach();
   });
@@ -132,11 +152,28 @@ MaxStatus maxBufferCopy(MaxBuffer* dst, size_t dstOffset, const MaxBuffer* src, 
   });
 }
 
+MaxStatus maxBufferCopyFromHost(MaxBuffer* dst, size_t dstOffset, const void* src, size_t byteCount,
+                                MaxStream* stream) {
+  return guard([&] {
+    requireArgument(dst, "dst");
+    max::capi::requireWritable(*dst);
+    checkHostCopy(*dst, "dst", dstOffset, src, "src", byteCount);
+    max::copyFromHost(*dst, static_cast<ptrdiff_t>(dstOffset), src, byteCount, orderOf(*dst, stream));
+  });
+}
+
+MaxStatus maxBufferCopyToHost(const MaxBuffer* src, size_t srcOffset, void* dst, size_t byteCount, MaxStream* stream) {
+  return guard([&] {
+    requireArgument(src, "src");
+    checkHostCopy(*src, "src", srcOffset, dst, "dst", byteCount);
+    max::copyToHost(*src, static_cast<ptrdiff_t>(srcOffset), dst, byteCount, orderOf(*src, stream));
+  });
+}
+
 MaxStatus maxMemoryCopy(void* dst, const void* src, size_t byteCount, MaxCopyKind kind, MaxStream* stream) {
   return guard([&] {
     requireArgument(stream, "stream");
-    max::require(kind >= MAX_COPY_KIND_HOST_TO_HOST && kind <= MAX_COPY_KIND_DEVICE_TO_DEVICE,
-                 MAX_STATUS_INVALID_ARGUMENT, "There is no copy kind ", kind);
+    max::capi::requireWithin(kind, MAX_COPY_KIND_HOST_TO_HOST, MAX_COPY_KIND_DEVICE_TO_DEVICE, "Copy kind");
     stream->check();
     if (byteCount == 0) return;
     requireArgument(dst, "dst");
@@ -153,6 +190,6 @@ MaxStatus maxBufferFill(MaxBuffer* buffer, const void* value, size_t valueSize, 
   return guard([&] {
     requireArgument(buffer, "buffer");
     requireArgument(value, "value");
-    fillBuffer(*buffer, value, valueSize, stream ? max::capi::streamFor(buffer->device(), stream) : buffer->stream());
+    fillBuffer(*buffer, value, valueSize, orderOf(*buffer, stream));
   });
 }

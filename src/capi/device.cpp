@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/device.h"
 
+#include "base/intern.h"
+#include "capi/buffer_arguments.h"
 #include "capi/guard.h"
 #include "capi/options.h"
+#include "capi/wait.h"
 #include "device/virtual_devices.h"
 #include "max/device.h"
 
@@ -20,13 +23,6 @@ MaxStatus getString(const MaxDevice* device, const char** out, const char* name,
     requireArgument(device, "device");
     *out = getter(*device);
   });
-}
-
-// Borrowed strings that may change are copied for the calling thread.
-const char* keepForThread(std::string text) {
-  static thread_local std::string kept;
-  kept = std::move(text);
-  return kept.c_str();
 }
 
 struct ScannedDevices {
@@ -117,10 +113,10 @@ MaxStatus maxDeviceGetDefaultStream(const MaxDevice* device, MaxStream** outStre
   });
 }
 
-MaxStatus maxDeviceSynchronize(const MaxDevice* device) {
+MaxStatus maxDeviceSynchronize(const MaxDevice* device, int64_t timeoutNs) {
   return guard([&] {
     requireArgument(device, "device");
-    const_cast<MaxDevice*>(device)->synchronize();
+    max::capi::waitAtMost(timeoutNs, [&] { const_cast<MaxDevice*>(device)->synchronize(); });
   });
 }
 
@@ -161,16 +157,12 @@ MaxStatus maxDeviceTrim(const MaxDevice* device) {
 MaxStatus maxHostAllocate(MaxDevice* device, size_t byteCount, void** outPointer) {
   return guard([&] {
     clearOutput(outPointer, "outPointer");
-    requireArgument(device, "device");
-    *outPointer = device->allocateHost(byteCount);
+    *outPointer = max::capi::deviceFor(device)->allocateHost(byteCount);
   });
 }
 
 MaxStatus maxHostFree(MaxDevice* device, void* pointer) {
-  return guard([&] {
-    requireArgument(device, "device");
-    device->freeHost(pointer);
-  });
+  return guard([&] { max::capi::deviceFor(device)->freeHost(pointer); });
 }
 
 MaxStatus maxDeviceScan(int32_t* outCount) {
@@ -202,7 +194,7 @@ MaxStatus maxAcceleratorGetApi(const char** outApi) {
 MaxStatus maxAcceleratorGetArchitectureName(const char** outName) {
   return guard([&] {
     clearOutput(outName, "outName");
-    *outName = keepForThread(max::acceleratorArchitecture());
+    *outName = max::intern(max::acceleratorArchitecture());
   });
 }
 
@@ -241,6 +233,6 @@ MaxStatus maxVirtualDeviceSetArchitectureName(const char* name) {
 MaxStatus maxVirtualDeviceGetArchitectureName(const char** outName) {
   return guard([&] {
     clearOutput(outName, "outName");
-    *outName = keepForThread(max::virtualDevices().architecture);
+    *outName = max::intern(max::virtualDevices().architecture);
   });
 }

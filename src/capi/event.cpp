@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "max/event.h"
 
+#include "capi/buffer_arguments.h"
 #include "capi/guard.h"
 #include "capi/options.h"
+#include "capi/wait.h"
 #include "device/device.h"
 
 using max::capi::clearOutput;
@@ -12,10 +14,9 @@ using max::capi::requireArgument;
 MaxStatus maxEventCreate(const MaxDevice* device, const MaxEventOptions* options, MaxEvent** outEvent) {
   return guard([&] {
     clearOutput(outEvent, "outEvent");
-    requireArgument(device, "device");
     const MaxEventOptions chosen = max::capi::readOptions(options, "MaxEventOptions");
     max::capi::requireReserved(chosen.reserved, "MaxEventOptions");
-    *outEvent = const_cast<MaxDevice*>(device)->createEvent(chosen.timing != 0).detach();
+    *outEvent = max::capi::deviceFor(const_cast<MaxDevice*>(device))->createEvent(chosen.timing != 0).detach();
   });
 }
 
@@ -35,10 +36,10 @@ MaxStatus maxEventGetDevice(const MaxEvent* event, MaxDevice** outDevice) {
   });
 }
 
-MaxStatus maxEventSynchronize(const MaxEvent* event) {
+MaxStatus maxEventSynchronize(const MaxEvent* event, int64_t timeoutNs) {
   return guard([&] {
     requireArgument(event, "event");
-    event->synchronize();
+    max::capi::waitAtMost(timeoutNs, [&] { event->synchronize(); });
   });
 }
 

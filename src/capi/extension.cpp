@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/file_format.h"
 #include "capi/guard.h"
 #include "capi/options.h"
 #include "executor/extension.h"
@@ -52,7 +53,10 @@ class Library {
     // Names without a slash would be searched for.
     const std::string file = path.find('/') == path.npos ? "./" + path : path;
     handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle_) invalidArgument("Extension '", path, "' cannot be loaded: ", dlerror());
+    if (handle_) return;
+    const std::string reason = dlerror(), format = describeFormat(File::openForRead(path), FileFormat::Other);
+    const bool isLibrary = format.find("shared library") != format.npos;
+    invalidArgument("Extension '", path, "' cannot be loaded: ", isLibrary || format.empty() ? reason : format);
   }
   Library(const Library&) = delete;
   ~Library() {
@@ -63,7 +67,7 @@ class Library {
     requireThisLibrary();
     void* const entry = dlsym(handle_, kEntry);
     if (!entry) invalidArgument("'", path_, "' is not an extension: it has no function ", kEntry);
-    const auto* table = reinterpret_cast<MaxExtensionGetTableFunction>(entry)(MAX_EXTENSION_ABI_VERSION);
+    const auto* table = reinterpret_cast<decltype(&maxExtensionGetTable)>(entry)(MAX_EXTENSION_ABI_VERSION);
     require(table != nullptr, MAX_STATUS_UNIMPLEMENTED, "Extension '", path_, "' has no table for version ",
             MAX_EXTENSION_ABI_VERSION, " of the interface");
     return *table;
@@ -95,7 +99,8 @@ std::vector<ExtensionOperator> operatorsOf(const std::string& name, const MaxExt
           MAX_EXTENSION_ABI_VERSION);
   const MaxExtensionTable table = readOptions(&given, "MaxExtensionTable");
   if (table.operatorCount < 0 || table.operatorCount > kMaxOperators)
-    invalidArgument("Extension '", name, "': operatorCount is ", table.operatorCount);
+    invalidArgument("Extension '", name, "': operatorCount is ", table.operatorCount, "; it may be 0 to ",
+                    kMaxOperators);
   if (table.operatorCount > 0 && !table.operators) invalidArgument("Extension '", name, "': operators is NULL");
   std::vector<ExtensionOperator> operators;
   for (int32_t i = 0; i < table.operatorCount; ++i) {
@@ -120,17 +125,15 @@ void addExtension(const std::string& name, const MaxExtensionTable& table) {
 
 }  // namespace max::capi
 
-MaxStatus maxSessionLoadExtension(const MaxSession* session, const char* path) {
+MaxStatus maxExtensionLoad(const char* path) {
   return guard([&] {
-    requireArgument(session, "session");
     requireArgument(path, "path");
     max::capi::loadExtension(path);
   });
 }
 
-MaxStatus maxSessionAddExtension(const MaxSession* session, const char* name, const MaxExtensionTable* table) {
+MaxStatus maxExtensionAdd(const char* name, const MaxExtensionTable* table) {
   return guard([&] {
-    requireArgument(session, "session");
     requireArgument(name, "name");
     requireArgument(table, "table");
     max::capi::addExtension(name, *table);
@@ -138,6 +141,6 @@ MaxStatus maxSessionAddExtension(const MaxSession* session, const char* name, co
 }
 
 MaxStatus maxExtensionFail(MaxStatus status, const char* message) {
-  const MaxStatus failure = status == MAX_STATUS_OK ? MAX_STATUS_INTERNAL : status;
+  const MaxStatus failure = status == MAX_STATUS_OK ? MAX_STATUS_UNKNOWN : status;
   return max::capi::reportError(failure, message ? message : "");
 }

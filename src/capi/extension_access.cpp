@@ -288,7 +288,8 @@ MaxStatus maxOperatorCallParallelFor(const MaxOperatorCall* call, int64_t count,
   return guard([&] {
     requireArgument(call, "call");
     max::require(body != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Argument 'body' is NULL");
-    if (count < 0 || grain < 1) max::invalidArgument("count is ", count, " and grain is ", grain);
+    max::capi::requireCount(count, "count");
+    if (grain < 1) max::invalidArgument("grain is ", grain, "; it may be 1 or more");
     max::parallelFor(call->lanes, count, grain,
                      [&](int64_t begin, int64_t end, int lane) { body(userData, begin, end, lane); });
   });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/graph.h"
 
+#include "base/nearest_name.h"
 #include "capi/guard.h"
-#include "capi/ports.h"
-#include "device/buffer.h"
+#include "capi/options.h"
+#include "device/memory_use.h"
 #include "device/stream.h"
+#include "device/weights.h"
 #include "graph/composite.h"
 
 using max::Ref;
@@ -15,23 +17,6 @@ using max::capi::requireArgument;
 namespace {
 
 constexpr int32_t kMaxValueCount = 1 << 16;  // inputs or outputs of one node
-
-std::vector<int64_t> shapeOf(const max::TensorType& type) {
-  std::vector<int64_t> shape;
-  for (const max::Dim& dim : type.dims) shape.push_back(dim.isKnown() ? dim.value() : MAX_DIMENSION_DYNAMIC);
-  return shape;
-}
-
-std::vector<std::string> dimensionNamesOf(const max::TensorType& type) {
-  std::vector<std::string> names;
-  for (const max::Dim& dim : type.dims) {
-    std::string& name = names.emplace_back();
-    if (dim.isKnown()) continue;
-    max::appendTo(name, dim);
-    if (name.find('?') != name.npos) name.clear();
-  }
-  return names;
-}
 
 void requireDType(max::DType dtype) {
   if (!max::isValid(dtype)) max::invalidArgument("Data type ", static_cast<int32_t>(dtype), " does not exist");
@@ -92,25 +77,21 @@ void requireIndex(int32_t index, int32_t count, const char* what) {
 namespace max::capi {
 
 Ref<Tensor> copiedTensor(const MaxBuffer& buffer) {
-  buffer.stream().waitUntilIdle();
+  max::awaitContents(buffer);
   const Ref<MaxDevice> host = hostDevice();
   return buffer.clone(host->defaultStream())->toTensor();
 }
 
 Ref<Tensor> hostTensor(const MaxBuffer& buffer) {
   if (!buffer.isHostAccessible() || !buffer.isContiguous()) return copiedTensor(buffer);
-  buffer.stream().waitUntilIdle();
+  max::awaitContents(buffer);
   return buffer.toTensor();
 }
 
 }  // namespace max::capi
 
 MaxGraphValue::MaxGraphValue(MaxGraph& ownerGraph, max::Value& graphValue, Ref<MaxDevice> valueDevice)
-    : graph(ownerGraph),
-      value(graphValue),
-      device(std::move(valueDevice)),
-      shape(shapeOf(graphValue.type)),
-      dimensionNames(dimensionNamesOf(graphValue.type)) {}
+    : graph(ownerGraph), value(graphValue), device(std::move(valueDevice)), info(graphValue.name, graphValue.type) {}
 
 MaxGraph::MaxGraph(const char* name) : graph_(max::makeRef<max::Graph>(name ? name : "graph")) {
   graph_->requireKnownAttributes();
@@ -153,6 +134,17 @@ void MaxAttributes::freezeGraphs() const {
   for (const auto& [name, graph] : graphs_) graph->freeze();
 }
 
+namespace {
+
+MaxGraphValue* addWeight(MaxGraph& graph, const char* name, const MaxBuffer& buffer) {
+  requireName(name);
+  graph.requireMutable();
+  const Ref<max::Tensor> contents = max::capi::hostTensor(buffer);
+  return graph.adopt(graph.graph().addWeight(name, contents->dtype(), contents->shape(), contents), {});
+}
+
+}  // namespace
+
 MaxStatus maxGraphCreate(const char* name, MaxGraph** outGraph) {
   return guard([&] {
     clearOutput(outGraph, "outGraph");
@@ -185,7 +177,7 @@ MaxStatus maxGraphGetName(const MaxGraph* graph, const char** outName) {
 }
 
 MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, int32_t rank, const int64_t* shape,
-                           const char* const* dimensionNames, MaxDevice* device, MaxGraphValue** outValue) {
+                           const MaxGraphInputOptions* options, MaxGraphValue** outValue) {
   return guard([&] {
     clearOutput(outValue, "outValue");
     requireArgument(graph, "graph");
@@ -197,9 +189,11 @@ MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, in
       requireRank(rank, shape);
       type.ranked = true;
     }
+    const auto chosen = max::capi::readOptions(options, "MaxGraphInputOptions");
+    const char* const* names = chosen.dimensionNames;
     for (int32_t i = 0; i < rank; ++i)
-      type.dims.push_back(dimOf(graph->graph(), name, i, shape[i], dimensionNames ? dimensionNames[i] : nullptr));
-    *outValue = graph->adopt(graph->graph().addInput(name, std::move(type)), Ref<MaxDevice>(device));
+      type.dims.push_back(dimOf(graph->graph(), name, i, shape[i], names ? names[i] : nullptr));
+    *outValue = graph->adopt(graph->graph().addInput(name, std::move(type)), Ref<MaxDevice>(chosen.device));
   });
 }
 
@@ -244,6 +238,27 @@ MaxStatus maxGraphAddWeight(MaxGraph* graph, const char* name, MaxDType dtype, i
     max::bytesFor(static_cast<max::DType>(dtype), dims.count());
     max::Value* value = graph->graph().addWeight(name, static_cast<max::DType>(dtype), dims);
     *outValue = graph->adopt(value, Ref<MaxDevice>(device));
+  });
+}
+
+MaxStatus maxGraphAddWeightFromBuffer(MaxGraph* graph, const char* name, const MaxBuffer* contents,
+                                      MaxGraphValue** outValue) {
+  return guard([&] {
+    clearOutput(outValue, "outValue");
+    requireArgument(graph, "graph");
+    requireArgument(contents, "contents");
+    *outValue = addWeight(*graph, name, *contents);
+  });
+}
+
+MaxStatus maxGraphAddWeightFromWeights(MaxGraph* graph, const char* name, const MaxWeights* weights,
+                                       MaxGraphValue** outValue) {
+  return guard([&] {
+    clearOutput(outValue, "outValue");
+    requireArgument(graph, "graph");
+    requireArgument(weights, "weights");
+    requireName(name);
+    *outValue = addWeight(*graph, name, *weights->at(name).buffer);
   });
 }
 
@@ -335,14 +350,25 @@ MaxStatus maxGraphGetNodeCount(const MaxGraph* graph, int32_t* outCount) {
   });
 }
 
+namespace {
+
+std::string nearestValue(const MaxGraph& graph, const char* name) {
+  max::NearestName nearest(name);
+  for (const MaxGraphValue& value : graph.values()) nearest.offer(value.value.name);
+  return nearest.hint();
+}
+
+}  // namespace
+
 MaxStatus maxGraphFindValue(const MaxGraph* graph, const char* name, MaxGraphValue** outValue) {
   return guard([&] {
     clearOutput(outValue, "outValue");
     requireArgument(graph, "graph");
     requireArgument(name, "name");
     const max::Value* value = graph->graph().findValue(name);
-    max::require(value && graph->find(value), MAX_STATUS_NOT_FOUND, "Graph '", graph->graph().name(),
-                 "' has no value '", name, "'");
+    if (!value || !graph->find(value))
+      max::fail(MAX_STATUS_NOT_FOUND, "Graph '", graph->graph().name(), "' has no value '", name, "'",
+                nearestValue(*graph, name));
     *outValue = graph->find(value);
   });
 }
@@ -355,61 +381,10 @@ MaxStatus maxGraphValueGetGraph(const MaxGraphValue* value, MaxGraph** outGraph)
   });
 }
 
-MaxStatus maxGraphValueGetName(const MaxGraphValue* value, const char** outName) {
-  return guard([&] {
-    clearOutput(outName, "outName");
-    requireArgument(value, "value");
-    *outName = value->value.name.c_str();
-  });
-}
-
-MaxStatus maxGraphValueGetKind(const MaxGraphValue* value, MaxValueKind* outKind) {
+MaxStatus maxGraphValueGetInfo(const MaxGraphValue* value, MaxTensorInfo* outInfo) {
   return guard([&] {
     requireArgument(value, "value");
-    requireArgument(outKind, "outKind");
-    *outKind = max::capi::kindOf(value->value.type.dtype);
-  });
-}
-
-MaxStatus maxGraphValueGetDType(const MaxGraphValue* value, MaxDType* outDType) {
-  return guard([&] {
-    requireArgument(value, "value");
-    requireArgument(outDType, "outDType");
-    *outDType = max::capi::elementTypeOf(value->value.type);
-  });
-}
-
-MaxStatus maxGraphValueGetRank(const MaxGraphValue* value, int32_t* outRank) {
-  return guard([&] {
-    requireArgument(value, "value");
-    requireArgument(outRank, "outRank");
-    *outRank = value->value.type.ranked ? value->value.type.rank() : MAX_RANK_DYNAMIC;
-  });
-}
-
-MaxStatus maxGraphValueGetShape(const MaxGraphValue* value, const int64_t** outShape) {
-  return guard([&] {
-    clearOutput(outShape, "outShape");
-    static constexpr int64_t kScalar = 0;  // no dimensions, but an address
-    requireArgument(value, "value");
-    *outShape = value->shape.empty() ? &kScalar : value->shape.data();
-  });
-}
-
-MaxStatus maxGraphValueGetDimensionName(const MaxGraphValue* value, int32_t dimension, const char** outName) {
-  return guard([&] {
-    clearOutput(outName, "outName");
-    requireArgument(value, "value");
-    requireIndex(dimension, countOf(value->dimensionNames), "Dimension");
-    const std::string& name = value->dimensionNames[static_cast<size_t>(dimension)];
-    if (!name.empty()) *outName = name.c_str();
-  });
-}
-
-MaxStatus maxGraphValueGetDevice(const MaxGraphValue* value, MaxDevice** outDevice) {
-  return guard([&] {
-    clearOutput(outDevice, "outDevice");
-    requireArgument(value, "value");
-    *outDevice = value->device.get();
+    requireArgument(outInfo, "outInfo");
+    max::capi::writeReport(outInfo, value->info.report(value->device.get()), "MaxTensorInfo");
   });
 }

@@ -7,9 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/handle.h"
 #include "base/ref.h"
 #include "device/device.h"
 #include "graph/graph.h"
+#include "graph/tensor_info.h"
 #include "max/graph.h"
 
 // A value and what the boundary adds to it. Owned by its MaxGraph.
@@ -18,12 +20,11 @@ struct MaxGraphValue {
 
   MaxGraph& graph;
   max::Value& value;
-  max::Ref<MaxDevice> device;               // NULL = the session's first
-  std::vector<int64_t> shape;               // -1 = dynamic
-  std::vector<std::string> dimensionNames;  // empty = none
+  max::Ref<MaxDevice> device;  // NULL = the session's first
+  const max::TensorInfo info;
 };
 
-struct MaxGraph : max::Handle {
+struct MaxGraph : max::HandleOf<MaxGraph> {
  public:
   explicit MaxGraph(const char* name);
   MaxGraph(max::Ref<MaxGraph> parent, const char* name);
@@ -33,6 +34,7 @@ struct MaxGraph : max::Handle {
   bool isSubgraph() const { return bool(parent_); }
 
   MaxGraphValue* adopt(max::Value* value, max::Ref<MaxDevice> device);
+  const std::deque<MaxGraphValue>& values() const { return values_; }
   MaxGraphValue* find(const max::Value* value) const;  // NULL if there is none
   // A subgraph that belongs to a node stays as it was checked.
   void freeze() { frozen_ = true; }
@@ -46,7 +48,7 @@ struct MaxGraph : max::Handle {
   bool frozen_ = false;
 };
 
-struct MaxAttributes : max::Handle {
+struct MaxAttributes : max::HandleOf<MaxAttributes> {
  public:
   void set(const char* name, max::Attribute value);
   void setGraph(const char* name, max::Ref<MaxGraph> graph);

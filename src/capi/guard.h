@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/handle_kind.h"
 #include "base/logged_error.h"
 
 namespace max::capi {
@@ -33,8 +34,32 @@ MaxStatus guard(Function&& function) noexcept {
   }
 }
 
-inline void requireArgument(const void* pointer, const char* name) {
+// What was given for a handle is one, of the right kind and not released.
+template <class T>
+void requireKind(const T* pointer, const char* name) {
+  if constexpr (kHandleKind<T> != HandleKind::None)
+    if (!isHandle(pointer)) [[unlikely]]
+      invalidArgument("Argument '", name, "' ", wrongHandleText(pointer));
+}
+
+template <class T>
+void requireKindIfGiven(const T* pointer, const char* name) {
+  if (pointer) requireKind(pointer, name);
+}
+
+template <class T>
+void requireArgument(const T* pointer, const char* name) {
   if (!pointer) invalidArgument("Argument '", name, "' is NULL");
+  requireKind(pointer, name);
+}
+
+// Enumerations, and numbers that have a range.
+inline void requireWithin(int64_t value, int64_t least, int64_t most, const char* name) {
+  if (value < least || value > most) invalidArgument(name, " is ", value, "; it may be ", least, " to ", most);
+}
+
+inline void requireCount(int64_t count, const char* name) {
+  if (count < 0) invalidArgument(name, " is ", count, "; it may be 0 or more");
 }
 
 // Out-pointers of handles are NULL whenever a call fails, so they are cleared first.

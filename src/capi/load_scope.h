@@ -36,7 +36,7 @@ class LoadProgress final : public ProgressReceiver {
 class LoadScope {
  public:
   LoadScope(const MaxSession& session, const MaxModelLoadOptions& options)
-      : interrupt_(options.cancellation ? &options.cancellation->flag() : nullptr, options.deadline),
+      : interrupt_(options.cancellation ? &options.cancellation->flag() : nullptr, options.timeoutNs),
         progress_(options.progress, options.progressUserData),
         call_{interrupt_.isEmpty() ? nullptr : &interrupt_, session.memory(), nullptr,
               options.progress ? &progress_ : nullptr, session.logLevel()},

@@ -3,6 +3,19 @@
 
 #include "capi/guard.h"
 
-MaxStatus maxLogSetCallback(MaxLogCallback callback, void* userData) {
-  return max::capi::guard([&] { max::setLogCallback(callback, userData); });
+using max::capi::guard;
+using max::capi::requireArgument;
+
+MaxStatus maxLogAddCallback(MaxLogCallback callback, void* userData, MaxLogLevel level, MaxLogToken* outToken) {
+  return guard([&] {
+    requireArgument(outToken, "outToken");
+    *outToken = 0;
+    requireArgument(reinterpret_cast<const void*>(callback), "callback");
+    max::requireLogLevel(level);
+    *outToken = max::addLogCallback(callback, userData, level);
+  });
+}
+
+MaxStatus maxLogRemoveCallback(MaxLogToken token) {
+  return guard([&] { max::removeLogCallback(token); });
 }

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
+#include "base/nearest_name.h"
 #include "capi/graph.h"
 #include "capi/model_source.h"
 #include "compiler/compile.h"
+#include "device/weights.h"
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
 #include "onnx/compiled.h"
@@ -21,21 +25,35 @@ namespace max::capi {
 
 namespace {
 
-// The file that a path means: itself, or model.onnx in a folder.
+// What lies in a folder instead of a model.
+std::string contentsOf(const std::string& folder) {
+  struct stat status;
+  if (stat((folder + "/saved_model.pb").c_str(), &status) == 0)
+    return "; it holds a TensorFlow model, of which tf2onnx makes an ONNX model";
+  std::error_code error;
+  std::string first;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if ((name.ends_with(".onnx") || name.ends_with(".maxc")) && (first.empty() || name < first)) first = name;
+  }
+  return first.empty() ? "" : concat("; there is '", first, "'");
+}
+
+// The file that a path means: itself, or model.onnx or model.maxc in a folder.
 std::string findModelFile(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR)
-      fail(MAX_STATUS_NOT_FOUND, "No model at '", path, "': looked for an ONNX file of this name and for '", path,
-           "/model.onnx'");
+      fail(MAX_STATUS_NOT_FOUND, "No model at '", path, "': there is neither a file nor a folder of this name");
     failErrno(error, "Cannot open model", path);
   }
   if (!S_ISDIR(status.st_mode)) return path;
-  const std::string inside = path + (path.back() == '/' ? "model.onnx" : "/model.onnx");
-  if (stat(inside.c_str(), &status) != 0)
-    fail(MAX_STATUS_NOT_FOUND, "Folder '", path, "' holds no model: looked for '", inside, "'");
-  return inside;
+  const std::string folder = path.back() == '/' ? path.substr(0, path.size() - 1) : path;
+  for (const char* name : {"/model.onnx", "/model.maxc"})
+    if (std::string inside = folder + name; stat(inside.c_str(), &status) == 0) return inside;
+  fail(MAX_STATUS_NOT_FOUND, "Folder '", path, "' holds no model: looked for model.onnx and model.maxc",
+       contentsOf(path));
 }
 
 Ref<MaxModelInfo> reportOf(const ModelInfo& info) {
@@ -48,6 +66,7 @@ Ref<MaxModelInfo> reportOf(const ModelInfo& info) {
   for (const UnsupportedNode& node : info.unsupported)
     report->unsupported.push_back(
         {node.name, displayName(node.domain == "ai.onnx" ? "" : node.domain, node.op), node.version});
+  for (const auto& [name, type] : info.weights) report->weights.emplace_back(name, type);
   return report;
 }
 
@@ -57,11 +76,32 @@ WeightTable tableOf(std::span<const char* const> names, std::span<MaxBuffer* con
   return table;
 }
 
-void requireUsed(const WeightTable& table, const GraphSource& source) {
+std::string nearestWeight(const Graph& graph, std::string_view name) {
+  std::set<std::string_view> weights;
+  for (const Node* node : graph.nodes())
+    for (const Value* input : node->inputs)
+      if (input && input->isWeight) weights.insert(input->name);
+  NearestName nearest(name);
+  for (const std::string_view weight : weights) nearest.offer(weight);
+  return nearest.hintOrList();
+}
+
+// Those of the options before those of their file.
+WeightTable weightsOf(const MaxModelLoadOptions& options) {
+  const auto count = static_cast<size_t>(options.weightCount);
+  WeightTable table = tableOf({options.weightNames, count}, {options.weights, count});
+  if (!options.weightsPath) return table;
+  const Ref<MaxWeights> file = MaxWeights::load(options.weightsPath);
+  for (const MaxWeights::Entry& entry : file->entries())
+    table.entries.try_emplace(entry.name, WeightTable::Entry{hostTensor(*entry.buffer)});
+  return table;
+}
+
+void requireUsed(const WeightTable& table, const GraphSource& source, const Graph& graph) {
   for (const auto& [name, entry] : table.entries)
     if (!entry.used)
       fail(MAX_STATUS_NOT_FOUND, "The model has no weight '", name, "'",
-           source.isStored() ? " that its compilation has left as it was" : "");
+           source.isStored() ? " that its compilation has left as it was" : "", nearestWeight(graph, name));
 }
 
 void requireContents(const Graph& graph) {
@@ -75,7 +115,7 @@ void requireContents(const Graph& graph) {
   require(missing.empty(), MAX_STATUS_FAILED_PRECONDITION, "Weights without contents: ", missing);
 }
 
-ModelTensor outputTensor(const Graph& graph, size_t index, const std::vector<TensorType>& declared) {
+TensorType outputType(const Graph& graph, size_t index, const std::vector<TensorType>& declared) {
   TensorType type = graph.outputs()[index]->type;
   if (index < declared.size()) {
     // What may be an optional or what it would hold is what the model says.
@@ -83,9 +123,10 @@ ModelTensor outputTensor(const Graph& graph, size_t index, const std::vector<Ten
     if (type.dtype == DType::Optional && known != DType::Invalid) type = declared[index];
     if (type.dtype == DType::Invalid && isObject(known)) type = declared[index];
     if (type.dtype == DType::Invalid) type.dtype = known;
-    if (!type.ranked && declared[index].ranked) type = declared[index];
+    if (!type.ranked && declared[index].ranked) type = TensorType::of(type.dtype, declared[index].dims);
+    takeNames(type, declared[index]);
   }
-  return ModelTensor(graph.outputNames()[index], type);
+  return type;
 }
 
 void compileFor(const MaxSession& session, const GraphSource& source, const SharedGraph* related, Graph& graph) {
@@ -107,10 +148,9 @@ class Loader {
   void forgetSource(const char* why) { forgotten_ = why; }
 
   Ref<MaxModel> run() {
-    const auto count = static_cast<size_t>(request_.options.weightCount);
     auto origin = makeRef<ModelOrigin>();
-    origin->weights = tableOf({request_.options.weightNames, count}, {request_.options.weights, count});
-    if (key_ && count == 0) origin->shared = SharedGraph::find(*key_);
+    origin->weights = weightsOf(request_.options);
+    if (key_ && origin->weights.entries.empty()) origin->shared = SharedGraph::find(*key_);
     if (!origin->shared) origin->shared = make(origin->weights);
     if (forgotten_)
       origin->missingSource = forgotten_;
@@ -120,9 +160,11 @@ class Loader {
   }
 
  private:
-  Ref<SharedGraph> make(const WeightTable& weights) const {
+  Ref<SharedGraph> make(WeightTable& weights) const {
     ImportedModel imported = source_->import(weights);
-    requireUsed(weights, *source_);
+    if (request_.options.ignoreUnknownWeights)
+      std::erase_if(weights.entries, [](const auto& entry) { return !entry.second.used; });
+    requireUsed(weights, *source_, *imported.graph);
     const Ref<SharedGraph> related = key_ ? SharedGraph::findRelated(*key_) : nullptr;
     auto made = makeRef<SharedGraph>(partsOf(imported, weights, related.get()));
     if (!key_ || !isMapped(imported)) return made;
@@ -143,9 +185,9 @@ class Loader {
     parts.hasOwnWeights = weights.entries.empty();
     parts.source = source_;
     parts.info = reportOf(imported.info);
-    for (const Value* input : graph.inputs()) parts.inputs.emplace_back(input->name, input->type);
+    for (const Value* input : graph.inputs()) parts.info->inputs.emplace_back(input->name, input->type);
     for (size_t i = 0; i < graph.outputs().size(); ++i)
-      parts.outputs.push_back(outputTensor(graph, i, imported.declaredOutputs));
+      parts.info->outputs.emplace_back(graph.outputNames()[i], outputType(graph, i, imported.declaredOutputs));
     compileFor(request_.session, *source_, related, graph);
     parts.graph = imported.graph;
     return parts;
@@ -157,9 +199,8 @@ class Loader {
     const SharedGraph::Parts& made = origin->shared->parts();
     MaxModel::Parts parts;
     parts.graph = made.graph;
-    parts.inputs = made.inputs;
-    parts.outputs = made.outputs;
     parts.info = made.info;
+    parts.original = source_->builtGraph();
     parts.source = std::move(origin);
     return makeRef<MaxModel>(Ref<MaxSession>(&request_.session), std::move(parts));
   }
@@ -211,10 +252,7 @@ Ref<MaxModel> loadModel(const LoadRequest& request, const void* data, size_t siz
 }
 
 Ref<MaxModel> compileModel(const LoadRequest& request, const Graph& graph) {
-  const auto source = makeRef<BuiltSource>(graph);
-  Loader loader(request, source);
-  if (source->ownBytes() > kMapThreshold) loader.forgetSource("those of a graph built in code are not kept");
-  return loader.run();
+  return Loader(request, makeRef<BuiltSource>(graph)).run();
 }
 
 Ref<MaxModelInfo> inspectModel(const std::string& path) {
@@ -272,7 +310,7 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
   for (const auto& [name, entry] : origin.weights.entries)
     weights.entries.try_emplace(name, WeightTable::Entry{entry.tensor});
   ImportedModel imported = origin.source->import(weights);
-  requireUsed(weights, *origin.source);
+  requireUsed(weights, *origin.source, *imported.graph);
   SharedGraph::Parts parts = origin.shared->parts();
   requireUnchanged(parts, imported);
   compileFor(model.session(), *origin.source, origin.shared.get(), *imported.graph);

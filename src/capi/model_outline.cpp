@@ -1,76 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model file shows without being loaded: inputs, outputs, a drawing.
+// What a model file shows without being loaded: inputs, outputs, weights, a drawing.
 #include "capi/guard.h"
-#include "capi/ports.h"
+#include "capi/tensor_info.h"
 #include "executor/model.h"
 
 using max::capi::clearOutput;
-using max::capi::dimensionName;
-using max::capi::elementAt;
 using max::capi::getValue;
 using max::capi::guard;
-using max::capi::kindOf;
 using max::capi::requireArgument;
-
-namespace {
-
-const max::ModelTensor& inputAt(const MaxModelInfo* info, int32_t index) {
-  requireArgument(info, "info");
-  return elementAt(info->inputs, index, "Input");
-}
-
-const max::ModelTensor& outputAt(const MaxModelInfo* info, int32_t index) {
-  requireArgument(info, "info");
-  return elementAt(info->outputs, index, "Output");
-}
-
-}  // namespace
+using max::capi::writeInfo;
 
 MaxStatus maxModelInfoGetInputCount(const MaxModelInfo* info, int32_t* outCount) {
   return getValue(info, "info", outCount, "outCount",
                   [](const MaxModelInfo& i) { return static_cast<int32_t>(i.inputs.size()); });
 }
 
-MaxStatus maxModelInfoGetInputName(const MaxModelInfo* info, int32_t index, const char** outName) {
+MaxStatus maxModelInfoGetInput(const MaxModelInfo* info, int32_t index, MaxTensorInfo* outInfo) {
   return guard([&] {
-    clearOutput(outName, "outName");
-    *outName = inputAt(info, index).name.c_str();
-  });
-}
-
-MaxStatus maxModelInfoGetInputKind(const MaxModelInfo* info, int32_t index, MaxValueKind* outKind) {
-  return guard([&] {
-    requireArgument(outKind, "outKind");
-    *outKind = kindOf(inputAt(info, index));
-  });
-}
-
-MaxStatus maxModelInfoGetInputDType(const MaxModelInfo* info, int32_t index, MaxDType* outDType) {
-  return guard([&] {
-    requireArgument(outDType, "outDType");
-    *outDType = max::capi::elementTypeOf(inputAt(info, index));
-  });
-}
-
-MaxStatus maxModelInfoGetInputRank(const MaxModelInfo* info, int32_t index, int32_t* outRank) {
-  return guard([&] {
-    requireArgument(outRank, "outRank");
-    *outRank = inputAt(info, index).rank();
-  });
-}
-
-MaxStatus maxModelInfoGetInputShape(const MaxModelInfo* info, int32_t index, const int64_t** outShape) {
-  return guard([&] {
-    clearOutput(outShape, "outShape");
-    *outShape = inputAt(info, index).dims.data();
-  });
-}
-
-MaxStatus maxModelInfoGetInputDimensionName(const MaxModelInfo* info, int32_t index, int32_t dimension,
-                                            const char** outName) {
-  return guard([&] {
-    clearOutput(outName, "outName");
-    *outName = dimensionName(inputAt(info, index), dimension);
+    requireArgument(info, "info");
+    writeInfo(info->inputs, index, "Input", nullptr, outInfo);
   });
 }
 
@@ -79,46 +27,22 @@ MaxStatus maxModelInfoGetOutputCount(const MaxModelInfo* info, int32_t* outCount
                   [](const MaxModelInfo& i) { return static_cast<int32_t>(i.outputs.size()); });
 }
 
-MaxStatus maxModelInfoGetOutputName(const MaxModelInfo* info, int32_t index, const char** outName) {
+MaxStatus maxModelInfoGetOutput(const MaxModelInfo* info, int32_t index, MaxTensorInfo* outInfo) {
   return guard([&] {
-    clearOutput(outName, "outName");
-    *outName = outputAt(info, index).name.c_str();
+    requireArgument(info, "info");
+    writeInfo(info->outputs, index, "Output", nullptr, outInfo);
   });
 }
 
-MaxStatus maxModelInfoGetOutputKind(const MaxModelInfo* info, int32_t index, MaxValueKind* outKind) {
-  return guard([&] {
-    requireArgument(outKind, "outKind");
-    *outKind = kindOf(outputAt(info, index));
-  });
+MaxStatus maxModelInfoGetWeightCount(const MaxModelInfo* info, int32_t* outCount) {
+  return getValue(info, "info", outCount, "outCount",
+                  [](const MaxModelInfo& i) { return static_cast<int32_t>(i.weights.size()); });
 }
 
-MaxStatus maxModelInfoGetOutputDType(const MaxModelInfo* info, int32_t index, MaxDType* outDType) {
+MaxStatus maxModelInfoGetWeight(const MaxModelInfo* info, int32_t index, MaxTensorInfo* outInfo) {
   return guard([&] {
-    requireArgument(outDType, "outDType");
-    *outDType = max::capi::elementTypeOf(outputAt(info, index));
-  });
-}
-
-MaxStatus maxModelInfoGetOutputRank(const MaxModelInfo* info, int32_t index, int32_t* outRank) {
-  return guard([&] {
-    requireArgument(outRank, "outRank");
-    *outRank = outputAt(info, index).rank();
-  });
-}
-
-MaxStatus maxModelInfoGetOutputShape(const MaxModelInfo* info, int32_t index, const int64_t** outShape) {
-  return guard([&] {
-    clearOutput(outShape, "outShape");
-    *outShape = outputAt(info, index).dims.data();
-  });
-}
-
-MaxStatus maxModelInfoGetOutputDimensionName(const MaxModelInfo* info, int32_t index, int32_t dimension,
-                                             const char** outName) {
-  return guard([&] {
-    clearOutput(outName, "outName");
-    *outName = dimensionName(outputAt(info, index), dimension);
+    requireArgument(info, "info");
+    writeInfo(info->weights, index, "Weight", nullptr, outInfo);
   });
 }
 

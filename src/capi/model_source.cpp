@@ -34,6 +34,13 @@ void countNodes(const Graph& graph, std::map<std::string, int64_t>& operators) {
   }
 }
 
+void listWeights(const Graph& graph, ModelInfo& info) {
+  for (const Value* weight : graph.weights()) {
+    info.weights.emplace_back(weight->name, weight->type);
+    info.parameters += concrete(weight->type.dims).value_or(Shape{0}).count();
+  }
+}
+
 void bindWeight(Graph& graph, const std::string& name, const WeightTable::Entry& entry) {
   Value* weight = graph.findValue(name);
   if (!weight || !weight->isWeight) return;
@@ -42,15 +49,6 @@ void bindWeight(Graph& graph, const std::string& name, const WeightTable::Entry&
   if (entry.tensor->dtype() != weight->type.dtype || !shape || !(entry.tensor->shape() == *shape))
     failWeightType(name, *entry.tensor, weight->type);
   weight->constant = entry.tensor;
-}
-
-void addOwnBytes(const Graph& graph, size_t& bytes) {
-  for (const Node* node : graph.nodes()) {
-    for (const Value* input : node->inputs)
-      if (input && input->constant && !(input->constant->storage() && input->constant->storage()->file()))
-        bytes += input->constant->bytes();
-    forEachSubgraph(*node, [&](const Graph& subgraph) { addOwnBytes(subgraph, bytes); });
-  }
 }
 
 // Never destroyed: models may be released while the process exits. Guarded by processMutex().
@@ -123,15 +121,10 @@ ImportedModel BuiltSource::import(const WeightTable& weights) const {
   ImportedModel imported;
   imported.graph = graph_->clone();
   countNodes(*graph_, imported.info.operators);
+  listWeights(*graph_, imported.info);
   for (const auto& [name, entry] : weights.entries) bindWeight(*imported.graph, name, entry);
   if (!weights.entries.empty()) imported.graph->inferTypes();
   return imported;
-}
-
-size_t BuiltSource::ownBytes() const {
-  size_t bytes = 0;
-  addOwnBytes(*graph_, bytes);
-  return bytes;
 }
 
 SharedGraph::SharedGraph(Parts parts) : parts_(std::move(parts)) {}

@@ -20,8 +20,9 @@ class GraphSource : public RefCounted {
  public:
   // With these weights in place of its own; marks those that it has. External files by their paths.
   virtual ImportedModel import(const WeightTable& weights) const = 0;
-  virtual bool isStored() const { return false; }  // optimised already, in the form of compiled models
-  virtual bool isMapped() const { return false; }  // weights lie in a mapped file
+  virtual bool isStored() const { return false; }                  // optimised already, in the form of compiled models
+  virtual bool isMapped() const { return false; }                  // weights lie in a mapped file
+  virtual Ref<const Graph> builtGraph() const { return nullptr; }  // what was built in code
 };
 
 // An ONNX or compiled model.
@@ -65,12 +66,12 @@ class RereadSource final : public GraphSource {
   bool isStored_;
 };
 
-// A graph built in code.
+// A graph built in code. It shares the graph's constants, and keeps them beside what is made of them.
 class BuiltSource final : public GraphSource {
  public:
   explicit BuiltSource(const Graph& graph) : graph_(graph.clone()) {}
   ImportedModel import(const WeightTable& weights) const override;
-  size_t ownBytes() const;  // of its constants that are in no file
+  Ref<const Graph> builtGraph() const override { return graph_; }
 
  private:
   Ref<const Graph> graph_;
@@ -96,8 +97,7 @@ class SharedGraph : public RefCounted {
     bool hasOwnWeights = true;                                        // none were replaced
     Ref<const Graph> graph;
     Ref<const GraphSource> source;
-    std::vector<ModelTensor> inputs, outputs;
-    Ref<MaxModelInfo> info;
+    Ref<MaxModelInfo> info;  // tells the inputs and outputs, too
   };
 
   explicit SharedGraph(Parts parts);

@@ -11,13 +11,14 @@ using max::capi::requireArgument;
 MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names, MaxBuffer* const* weights, int32_t count) {
   return guard([&] {
     requireArgument(model, "model");
-    max::require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, "count is ", count);
+    max::capi::requireCount(count, "count");
     if (count == 0) return;
     requireArgument(names, "names");
     requireArgument(weights, "weights");
     for (int32_t i = 0; i < count; ++i) {
       max::require(names[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Name of weight ", i, " is NULL");
-      max::require(weights[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Weight ", i, " ('", names[i], "') is NULL");
+      if (!max::isHandle(weights[i]))
+        max::invalidArgument("Weight ", i, " ('", names[i], "') ", max::wrongHandleText(weights[i]));
     }
     const auto size = static_cast<size_t>(count);
     const max::capi::LoadScope scope(model->session(), MAX_MODEL_LOAD_OPTIONS_INIT);

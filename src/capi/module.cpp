@@ -9,6 +9,7 @@
 using max::capi::clearOutput;
 using max::capi::guard;
 using max::capi::requireArgument;
+using max::capi::requireCount;
 
 namespace {
 
@@ -18,13 +19,9 @@ std::string textAt(const char* const* list, int32_t index, const char* what) {
   return list[index];
 }
 
-void requireCount(int32_t count, const char* what) {
-  max::require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, what, " of MaxModuleOptions is ", count);
-}
-
 // A macro's name with its parameters, or a name: nothing that ends the option that defines it.
 void readDefines(max::KernelSource& source, const MaxModuleOptions& options) {
-  requireCount(options.defineCount, "defineCount");
+  requireCount(options.defineCount, "defineCount of MaxModuleOptions");
   for (int32_t i = 0; i < options.defineCount; ++i) {
     std::string name = textAt(options.defineNames, i, "defineNames");
     max::require(!name.empty() && name.find_first_of("= \t\n") == std::string::npos, MAX_STATUS_INVALID_ARGUMENT,
@@ -35,7 +32,7 @@ void readDefines(max::KernelSource& source, const MaxModuleOptions& options) {
 }
 
 void readHeaders(max::KernelSource& source, const MaxModuleOptions& options) {
-  requireCount(options.headerCount, "headerCount");
+  requireCount(options.headerCount, "headerCount of MaxModuleOptions");
   for (int32_t i = 0; i < options.headerCount; ++i)
     source.headers.emplace_back(textAt(options.headerNames, i, "headerNames"),
                                 textAt(options.headerTexts, i, "headerTexts"));
@@ -54,9 +51,9 @@ max::KernelSource readSource(const char* text, const char* name, const MaxModule
   if (options.architecture) source.architecture = options.architecture;
   readDefines(source, options);
   readHeaders(source, options);
-  requireCount(options.flagCount, "flagCount");
+  requireCount(options.flagCount, "flagCount of MaxModuleOptions");
   for (int32_t i = 0; i < options.flagCount; ++i) source.flags.push_back(textAt(options.flags, i, "flags"));
-  requireCount(options.registerLimit, "registerLimit");
+  requireCount(options.registerLimit, "registerLimit of MaxModuleOptions");
   source.registerLimit = options.registerLimit;
   source.fastMath = readFlag(options.fastMath, "fastMath");
   source.lineInfo = readFlag(options.lineInfo, "lineInfo");
@@ -69,20 +66,19 @@ MaxStatus maxModuleCompile(const MaxDevice* device, const char* source, const ch
                            const MaxModuleOptions* options, MaxModule** outModule) {
   return guard([&] {
     clearOutput(outModule, "outModule");
-    requireArgument(device, "device");
     requireArgument(source, "source");
     const MaxModuleOptions chosen = max::capi::readOptions(options, "MaxModuleOptions");
-    *outModule = max::compileModule(const_cast<MaxDevice&>(*device), readSource(source, name, chosen)).detach();
+    const max::Ref<MaxDevice> place = max::capi::deviceFor(const_cast<MaxDevice*>(device));
+    *outModule = max::compileModule(*place, readSource(source, name, chosen)).detach();
   });
 }
 
-MaxStatus maxModuleLoad(const MaxDevice* device, const void* data, size_t byteCount, MaxModule** outModule) {
+MaxStatus maxModuleLoadFromMemory(const MaxDevice* device, const void* data, size_t byteCount, MaxModule** outModule) {
   return guard([&] {
     clearOutput(outModule, "outModule");
-    requireArgument(device, "device");
     requireArgument(data, "data");
     const std::string_view code(static_cast<const char*>(data), byteCount);
-    *outModule = max::loadModule(const_cast<MaxDevice&>(*device), code).detach();
+    *outModule = max::loadModule(*max::capi::deviceFor(const_cast<MaxDevice*>(device)), code).detach();
   });
 }
 
@@ -132,60 +128,5 @@ MaxStatus maxModuleSetConstant(const MaxModule* module, const char* name, const 
     requireArgument(data, "data");
     MaxStream& order = max::capi::streamFor(module->device(), stream);
     const_cast<MaxModule*>(module)->setConstant(name, data, byteCount, order);
-  });
-}
-
-void maxKernelRetain(const MaxKernel* kernel) {
-  if (kernel) kernel->module().retain();
-}
-
-void maxKernelRelease(const MaxKernel* kernel) {
-  if (kernel) kernel->module().release();
-}
-
-MaxStatus maxKernelGetModule(const MaxKernel* kernel, MaxModule** outModule) {
-  return guard([&] {
-    clearOutput(outModule, "outModule");
-    requireArgument(kernel, "kernel");
-    *outModule = &kernel->module();
-  });
-}
-
-MaxStatus maxKernelGetName(const MaxKernel* kernel, const char** outName) {
-  return guard([&] {
-    clearOutput(outName, "outName");
-    requireArgument(kernel, "kernel");
-    *outName = kernel->name().c_str();
-  });
-}
-
-MaxStatus maxKernelGetAttribute(const MaxKernel* kernel, MaxKernelAttribute attribute, int64_t* outValue) {
-  return guard([&] {
-    requireArgument(outValue, "outValue");
-    requireArgument(kernel, "kernel");
-    *outValue = kernel->attribute(attribute);
-  });
-}
-
-MaxStatus maxKernelSetAttribute(const MaxKernel* kernel, MaxKernelAttribute attribute, int64_t value) {
-  return guard([&] {
-    requireArgument(kernel, "kernel");
-    const_cast<MaxKernel*>(kernel)->setAttribute(attribute, value);
-  });
-}
-
-MaxStatus maxKernelLaunch(const MaxKernel* kernel, const MaxLaunchConfig* config, const void* const* arguments,
-                          const size_t* sizes, int32_t argumentCount, MaxStream* stream) {
-  return guard([&] {
-    requireArgument(kernel, "kernel");
-    requireArgument(config, "config");
-    MaxStream& order = stream ? *stream : kernel->module().device().defaultStream();
-    const auto launch = [&](const MaxLaunchConfig& chosen) {
-      const_cast<MaxKernel*>(kernel)->launch(chosen, arguments, sizes, argumentCount, order);
-    };
-    if (config->structSize == sizeof *config) [[likely]]  // no copy of what is as this library knows it
-      launch(*config);
-    else
-      launch(max::capi::readOptions(config, "MaxLaunchConfig"));
   });
 }

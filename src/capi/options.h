@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "field_ends.h"
 
 namespace max::capi {
 
@@ -21,6 +22,18 @@ inline size_t checkedStructSize(const void* structure, const char* type) {
   return size;
 }
 
+// A size below this library's must be that of an older version, which ends with a field.
+template <class Struct>
+void requireWholeFields(size_t size, const char* type) {
+  static_assert(std::end(kFieldEnds<Struct>)[-1].end == sizeof(Struct), "The table of fields lacks some");
+  for (const FieldEnd& field : kFieldEnds<Struct>) {
+    if (field.end == size) return;
+    if (field.end > size)
+      invalidArgument("structSize of ", type, " is ", size, ", which ends within '", field.name,
+                      "'; use its INIT macro");
+  }
+}
+
 // A copy of the caller's options, which may be older (shorter) or newer (longer) than this library's.
 // What is missing is zero, the default; what this library does not know must be zero.
 template <class Options>
@@ -29,10 +42,11 @@ Options readOptions(const Options* options, const char* type) {
   result.structSize = sizeof result;
   if (!options) return result;
   const size_t size = checkedStructSize(options, type);
+  if (size < sizeof result) requireWholeFields<Options>(size, type);
   const auto* bytes = reinterpret_cast<const unsigned char*>(options);
   for (size_t i = sizeof result; i < size; ++i)
     require(bytes[i] == 0, MAX_STATUS_UNIMPLEMENTED, "Byte ", i, " of ", type,
-            " is set; this version of the library knows ", sizeof result, " bytes");
+            " is set; this is version " MAX_VERSION_STRING " of the library, which knows ", sizeof result, " bytes");
   std::memcpy(&result, options, std::min(size, sizeof result));
   result.structSize = sizeof result;
   return result;
@@ -42,6 +56,7 @@ Options readOptions(const Options* options, const char* type) {
 template <class Report>
 void writeReport(Report* target, Report report, const char* type) {
   const size_t size = checkedStructSize(target, type);
+  if (size < sizeof report) requireWholeFields<Report>(size, type);
   report.structSize = size;
   std::memset(target, 0, size);
   std::memcpy(target, &report, std::min(size, sizeof report));

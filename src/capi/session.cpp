@@ -17,6 +17,8 @@ using max::capi::requireArgument;
 
 namespace {
 
+constexpr int32_t kMostThreads = 65536;
+
 // In the order of max::PartialSums.
 struct PartialSumsRow {
   MaxDType dtype;
@@ -28,11 +30,12 @@ constexpr PartialSumsRow kPartialSums[] = {{MAX_DTYPE_FLOAT32, max::PartialSums:
                                            {MAX_DTYPE_BFLOAT16, max::PartialSums::BFloat16}};
 
 std::vector<max::Ref<MaxDevice>> devicesOf(const MaxSessionOptions& options) {
-  max::require(options.deviceCount >= 0, MAX_STATUS_INVALID_ARGUMENT, "deviceCount is ", options.deviceCount);
+  max::capi::requireCount(options.deviceCount, "deviceCount");
   std::vector<max::Ref<MaxDevice>> devices;
   if (options.deviceCount > 0) requireArgument(options.devices, "options.devices");
   for (int32_t i = 0; i < options.deviceCount; ++i) {
-    max::require(options.devices[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Device ", i, " is NULL");
+    if (!max::isHandle(options.devices[i]))
+      max::invalidArgument("Device ", i, " ", max::wrongHandleText(options.devices[i]));
     devices.emplace_back(options.devices[i]);
   }
   if (devices.empty()) devices.push_back(max::hostDevice());
@@ -42,9 +45,19 @@ std::vector<max::Ref<MaxDevice>> devicesOf(const MaxSessionOptions& options) {
 }
 
 int lanesOf(const MaxSessionOptions& options) {
-  max::require(options.numThreads >= 0 && options.numThreads <= 65536, MAX_STATUS_INVALID_ARGUMENT, "numThreads is ",
-               options.numThreads);
-  return std::min(options.numThreads > 0 ? options.numThreads : max::defaultLanes(), max::kMaxLanes);
+  max::capi::requireWithin(options.threadCount, 0, kMostThreads, "threadCount");
+  return std::min(options.threadCount > 0 ? options.threadCount : max::defaultLanes(), max::kMaxLanes);
+}
+
+// Only sessions with a limit count.
+MaxSessionMemory memoryOf(const max::MemoryAccount* account) {
+  MaxSessionMemory memory = MAX_SESSION_MEMORY_INIT;
+  if (!account) return memory;
+  memory.validMask = MAX_SESSION_MEMORY_USED | MAX_SESSION_MEMORY_PEAK | MAX_SESSION_MEMORY_LIMIT;
+  memory.used = account->used();
+  memory.peak = account->peak();
+  memory.limit = account->limit();
+  return memory;
 }
 
 }  // namespace
@@ -81,19 +94,18 @@ MaxStatus maxSessionGetDevice(const MaxSession* session, int32_t index, MaxDevic
   });
 }
 
-MaxStatus maxSessionGetNumThreads(const MaxSession* session, int32_t* outNumThreads) {
+MaxStatus maxSessionGetThreadCount(const MaxSession* session, int32_t* outCount) {
   return guard([&] {
     requireArgument(session, "session");
-    requireArgument(outNumThreads, "outNumThreads");
-    *outNumThreads = session->lanes();
+    requireArgument(outCount, "outCount");
+    *outCount = session->lanes();
   });
 }
 
 MaxStatus maxSessionSetLogLevel(MaxSession* session, MaxLogLevel level) {
   return guard([&] {
     requireArgument(session, "session");
-    max::require(level >= MAX_LOG_LEVEL_NOTSET && level <= MAX_LOG_LEVEL_CRITICAL && level % 10 == 0,
-                 MAX_STATUS_INVALID_ARGUMENT, "There is no log level with the number ", level);
+    max::requireLogLevel(level);
     session->setLogLevel(level == MAX_LOG_LEVEL_NOTSET ? max::kDefaultLogLevel : level);
   });
 }
@@ -105,8 +117,7 @@ MaxStatus maxSessionGetLogLevel(const MaxSession* session, MaxLogLevel* outLevel
 MaxStatus maxSessionSetAssertLevel(MaxSession* session, MaxAssertLevel level) {
   return guard([&] {
     requireArgument(session, "session");
-    max::require(level >= MAX_ASSERT_LEVEL_NONE && level <= MAX_ASSERT_LEVEL_ALL, MAX_STATUS_INVALID_ARGUMENT,
-                 "There is no assert level with the number ", level);
+    max::capi::requireWithin(level, MAX_ASSERT_LEVEL_NONE, MAX_ASSERT_LEVEL_ALL, "Assert level");
     session->setAssertLevel(level);
   });
 }
@@ -146,8 +157,7 @@ MaxStatus maxSessionGetUseOldTopK(const MaxSession* session, int32_t* outUseOldT
 MaxStatus maxSessionSetProfiling(MaxSession* session, MaxProfilingMode mode) {
   return guard([&] {
     requireArgument(session, "session");
-    max::require(mode >= MAX_PROFILING_MODE_OFF && mode <= MAX_PROFILING_MODE_DETAILED, MAX_STATUS_INVALID_ARGUMENT,
-                 "There is no profiling mode with the number ", mode);
+    max::capi::requireWithin(mode, MAX_PROFILING_MODE_OFF, MAX_PROFILING_MODE_DETAILED, "Profiling mode");
     session->setProfiling(mode);
   });
 }
@@ -172,15 +182,10 @@ MaxStatus maxSessionClearProfile(MaxSession* session) {
   });
 }
 
-MaxStatus maxSessionGetMemory(const MaxSession* session, uint64_t* outUsed, uint64_t* outPeak, uint64_t* outLimit) {
+MaxStatus maxSessionGetMemory(const MaxSession* session, MaxSessionMemory* outMemory) {
   return guard([&] {
     requireArgument(session, "session");
-    requireArgument(outUsed, "outUsed");
-    requireArgument(outPeak, "outPeak");
-    requireArgument(outLimit, "outLimit");
-    const max::MemoryAccount* memory = session->memory();
-    *outUsed = memory ? memory->used() : 0;
-    *outPeak = memory ? memory->peak() : 0;
-    *outLimit = memory ? memory->limit() : 0;
+    requireArgument(outMemory, "outMemory");
+    max::capi::writeReport(outMemory, memoryOf(session->memory()), "MaxSessionMemory");
   });
 }

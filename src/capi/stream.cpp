@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "max/stream.h"
 
+#include "capi/buffer_arguments.h"
 #include "capi/guard.h"
 #include "capi/options.h"
+#include "capi/wait.h"
 #include "device/device.h"
 
 using max::capi::clearOutput;
@@ -11,11 +13,15 @@ using max::capi::requireArgument;
 
 namespace {
 
-// Called exactly once, whatever happened before, so that its owner can free userData.
+// Called exactly once, whatever happened before, so that its owner can free userData. The message of an earlier failure
+// is this thread's by then, as that of a failing call is its caller's.
 class HostFunctionTask final : public max::StreamTask {
  public:
   HostFunctionTask(MaxHostFunction function, void* userData) : function_(function), userData_(userData) {}
-  void run(MaxStatus earlier) override { function_(userData_, earlier); }
+  void run(const max::Error* earlier) override {
+    function_(userData_,
+              earlier ? max::capi::reportError(earlier->status(), earlier->message().c_str()) : MAX_STATUS_OK);
+  }
   bool runsAfterFailure() const override { return true; }
 
  private:
@@ -33,18 +39,16 @@ void requireSameDevice(const MaxStream& stream, const MaxEvent& event) {
 MaxStatus maxStreamCreate(const MaxDevice* device, const MaxStreamOptions* options, MaxStream** outStream) {
   return guard([&] {
     clearOutput(outStream, "outStream");
-    requireArgument(device, "device");
     const MaxStreamOptions chosen = max::capi::readOptions(options, "MaxStreamOptions");
     max::capi::requireReserved(chosen.reserved, "MaxStreamOptions");
-    *outStream = const_cast<MaxDevice*>(device)->createStream(chosen.priority).detach();
+    *outStream = max::capi::deviceFor(const_cast<MaxDevice*>(device))->createStream(chosen.priority).detach();
   });
 }
 
 MaxStatus maxStreamWrap(const MaxDevice* device, void* native, MaxStream** outStream) {
   return guard([&] {
     clearOutput(outStream, "outStream");
-    requireArgument(device, "device");
-    *outStream = const_cast<MaxDevice*>(device)->wrapStream(native).detach();
+    *outStream = max::capi::deviceFor(const_cast<MaxDevice*>(device))->wrapStream(native).detach();
   });
 }
 
@@ -80,10 +84,10 @@ MaxStatus maxStreamGetNative(const MaxStream* stream, void** outNative) {
   });
 }
 
-MaxStatus maxStreamSynchronize(MaxStream* stream) {
+MaxStatus maxStreamSynchronize(MaxStream* stream, int64_t timeoutNs) {
   return guard([&] {
     requireArgument(stream, "stream");
-    stream->synchronize();
+    max::capi::waitAtMost(timeoutNs, [&] { stream->synchronize(); });
   });
 }
 

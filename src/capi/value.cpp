@@ -2,11 +2,9 @@
 #include "executor/value.h"
 
 #include "capi/guard.h"
-#include "capi/index.h"
 
 using max::Ref;
 using max::capi::clearOutput;
-using max::capi::elementAt;
 using max::capi::guard;
 using max::capi::requireArgument;
 
@@ -22,11 +20,11 @@ void requireKind(const MaxValue& value, bool fits, const char* expected) {
 }
 
 std::vector<Ref<MaxValue>> elementsOf(MaxValue* const* elements, int32_t count) {
-  max::require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, "Number of elements is negative: ", count);
+  max::capi::requireCount(count, "count");
   if (count > 0) requireArgument(elements, "elements");
   std::vector<Ref<MaxValue>> values;
   for (int32_t i = 0; i < count; ++i) {
-    max::require(elements[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Element ", i, " is NULL");
+    if (!max::isHandle(elements[i])) max::invalidArgument("Element ", i, " ", max::wrongHandleText(elements[i]));
     values.emplace_back(elements[i]);
   }
   return values;
@@ -103,13 +101,18 @@ MaxStatus maxValueGetCount(const MaxValue* value, int32_t* outCount) {
   });
 }
 
-MaxStatus maxValueGetElement(const MaxValue* value, int32_t index, MaxValue** outElement) {
+MaxStatus maxValueGetElements(const MaxValue* value, int32_t first, int32_t count, MaxValue** outElements) {
   return guard([&] {
-    clearOutput(outElement, "outElement");
+    max::capi::requireCount(count, "count");
+    if (count > 0) requireArgument(outElements, "outElements");
+    for (int32_t i = 0; i < count; ++i) outElements[i] = nullptr;
     const bool hasElements =
         valueOf(value).kind() == MAX_VALUE_KIND_SEQUENCE || value->kind() == MAX_VALUE_KIND_OPTIONAL;
     requireKind(*value, hasElements, "a sequence or optional");
-    *outElement = elementAt(value->elements(), index, "Element").get();
+    const auto there = static_cast<int64_t>(value->elements().size());
+    max::require(first >= 0 && first <= there && count <= there - first, MAX_STATUS_OUT_OF_RANGE, "Elements [", first,
+                 ", ", first, " + ", count, ") are not all there; the ", value->kindName(), " has ", there);
+    for (int32_t i = 0; i < count; ++i) outElements[i] = value->elements()[static_cast<size_t>(first + i)].get();
   });
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "max/weights.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "capi/guard.h"
 #include "capi/index.h"
 #include "device/weights.h"
@@ -58,12 +55,6 @@ MaxStatus maxWeightsFind(const MaxWeights* weights, const char* name, int32_t* o
     requireArgument(outIndex, "outIndex");
     requireArgument(weights, "weights");
     requireArgument(name, "name");
-    const auto& entries = weights->entries();
-    const auto found =
-        std::lower_bound(entries.begin(), entries.end(), std::string_view(name),
-                         [](const MaxWeights::Entry& entry, std::string_view key) { return entry.name < key; });
-    if (found == entries.end() || found->name != name)
-      max::fail(MAX_STATUS_NOT_FOUND, "The file has no tensor '", name, "'");
-    *outIndex = static_cast<int32_t>(found - entries.begin());
+    *outIndex = static_cast<int32_t>(&weights->at(name) - weights->entries().data());
   });
 }

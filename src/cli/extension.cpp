@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.h"
-#include "model.h"
+#include "handle.h"
 
 namespace max::cli {
 
 void loadExtensions(const std::vector<std::string>& files) {
-  if (files.empty()) return;
-  Session session;
-  check(maxSessionCreate(nullptr, session.out()));
-  for (const std::string& file : files) check(maxSessionLoadExtension(session, file.c_str()));
+  for (const std::string& file : files) check(maxExtensionLoad(file.c_str()));
 }
 
 }  // namespace max::cli

@@ -12,10 +12,22 @@
 namespace max::cli {
 namespace {
 
-constexpr const char* kModelHelp = "An .onnx file, a folder that holds model.onnx, or a compiled model";
+constexpr const char* kModelHelp =
+    "An .onnx file, a compiled model (.maxc), or a folder that holds model.onnx or model.maxc";
 constexpr const char* kWeightsHelp = "FILE.safetensors or FILE.max: weights by name instead of the model's own";
 
 constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2;
+
+// A range of numbers, which NaN is not in.
+CLI::Validator secondsUpTo(double most) {
+  const std::string range = "[0 - " + std::to_string(static_cast<int>(most)) + "]";
+  const auto check = [=](const std::string& text) {
+    double seconds = 0;
+    const bool isNumber = CLI::detail::lexical_cast(text, seconds);
+    return isNumber && seconds >= 0 && seconds <= most ? "" : "Value " + text + " not in range " + range;
+  };
+  return {check, "FLOAT in " + range};
+}
 
 void addJson(CLI::App* command, bool& json) { command->add_flag("--json", json, "One JSON value on standard output"); }
 
@@ -93,7 +105,7 @@ void addCommands(CLI::App& app, Options& options) {
   CLI::App* bench = app.add_subcommand("bench", "Measures loading and latency");
   addModelOptions(bench, options.bench);
   bench->add_option("--seconds", options.bench.seconds, "How long to measure")
-      ->check(CLI::Range(0.0, 86400.0))
+      ->check(secondsUpTo(86400))
       ->capture_default_str();
   bench->add_option("--warmup", options.bench.warmup, "Calls before measuring")
       ->check(CLI::Range(0, 1000000000))
@@ -116,7 +128,7 @@ void addCommands(CLI::App& app, Options& options) {
 
   CLI::App* compile = app.add_subcommand("compile", "Writes a compiled model, which loads without the original");
   compile->add_option("MODEL", options.compile.model, kModelHelp)->required();
-  compile->add_option("-o,--output", options.compile.output, "FILE: the compiled model")->required();
+  compile->add_option("-o,--output", options.compile.output, "FILE.maxc: the compiled model")->required();
   compile->add_option("--weights", options.compile.weights, kWeightsHelp);
   addJson(compile, options.compile.json);
   compile->callback([&] { options.action = [&] { compileModel(options.compile); }; });

@@ -10,55 +10,31 @@
 namespace max::cli {
 namespace {
 
-// The C API describes inputs and outputs, of models and of files, by families of functions.
-template <class Handle>
-struct PortApi {
-  MaxStatus (*count)(const Handle*, int32_t*);
-  MaxStatus (*name)(const Handle*, int32_t, const char**);
-  MaxStatus (*kind)(const Handle*, int32_t, MaxValueKind*);
-  MaxStatus (*dtype)(const Handle*, int32_t, MaxDType*);
-  MaxStatus (*rank)(const Handle*, int32_t, int32_t*);
-  MaxStatus (*shape)(const Handle*, int32_t, const int64_t**);
-  MaxStatus (*dimensionName)(const Handle*, int32_t, int32_t, const char**);
-};
-
-#define MAX_PORT_API(prefix) \
-  { prefix##Count, prefix##Name, prefix##Kind, prefix##DType, prefix##Rank, prefix##Shape, prefix##DimensionName }
-constexpr PortApi<MaxModel> kInputApi = MAX_PORT_API(maxModelGetInput);
-constexpr PortApi<MaxModel> kOutputApi = MAX_PORT_API(maxModelGetOutput);
-constexpr PortApi<MaxModelInfo> kFileInputApi = MAX_PORT_API(maxModelInfoGetInput);
-constexpr PortApi<MaxModelInfo> kFileOutputApi = MAX_PORT_API(maxModelInfoGetOutput);
-#undef MAX_PORT_API
-
-template <class Handle>
-void readShape(const Handle* model, const PortApi<Handle>& api, int32_t index, Port& port) {
-  int32_t rank = 0;
-  check(api.rank(model, index, &rank));
-  port.ranked = rank != MAX_RANK_DYNAMIC;
-  if (!port.ranked) return;
-  const int64_t* shape = nullptr;
-  check(api.shape(model, index, &shape));
-  for (int32_t i = 0; i < rank; ++i) {
-    const char* symbol = nullptr;
-    check(api.dimensionName(model, index, i, &symbol));
-    port.shape.push_back(shape[i]);
+Port portOf(const MaxTensorInfo& info) {
+  Port port;
+  port.name = info.name;
+  port.kind = info.kind;
+  port.dtype = info.dtype;
+  port.ranked = info.rank != MAX_RANK_DYNAMIC;
+  for (int32_t i = 0; i < info.rank; ++i) {
+    const char* symbol = info.dimensionNames[i];
+    port.shape.push_back(info.shape[i]);
     port.symbols.emplace_back(symbol ? symbol : "");
   }
+  return port;
 }
 
+// Inputs or outputs, of a model or of a file.
 template <class Handle>
-std::vector<Port> readPorts(const Handle* model, const PortApi<Handle>& api) {
+std::vector<Port> readPorts(const Handle* model, MaxStatus (*getCount)(const Handle*, int32_t*),
+                            MaxStatus (*get)(const Handle*, int32_t, MaxTensorInfo*)) {
   int32_t count = 0;
-  check(api.count(model, &count));
-  std::vector<Port> ports(static_cast<size_t>(count));
+  check(getCount(model, &count));
+  std::vector<Port> ports;
   for (int32_t i = 0; i < count; ++i) {
-    Port& port = ports[static_cast<size_t>(i)];
-    const char* name = nullptr;
-    check(api.name(model, i, &name));
-    port.name = name;
-    check(api.kind(model, i, &port.kind));
-    check(api.dtype(model, i, &port.dtype));
-    readShape(model, api, i, port);
+    MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
+    check(get(model, i, &info));
+    ports.push_back(portOf(info));
   }
   return ports;
 }
@@ -85,26 +61,6 @@ std::string precisionOf(const Model& model) {
   return "unknown";
 }
 
-// Weights of a file, as the load options take them.
-struct Weights {
-  Owned<MaxWeights, maxWeightsRelease> file;
-  std::vector<const char*> names;
-  std::vector<MaxBuffer*> buffers;
-
-  explicit Weights(const std::string& path) {
-    if (path.empty()) return;
-    int32_t count = 0;
-    check(maxWeightsLoad(path.c_str(), file.out()));
-    check(maxWeightsGetCount(file, &count));
-    names.resize(static_cast<size_t>(count));
-    buffers.resize(static_cast<size_t>(count));
-    for (int32_t i = 0; i < count; ++i) {
-      check(maxWeightsGetName(file, i, &names[static_cast<size_t>(i)]));
-      check(maxWeightsGetBuffer(file, i, &buffers[static_cast<size_t>(i)]));
-    }
-  }
-};
-
 using LoadFunction = std::function<void(const MaxSession*, const MaxModelLoadOptions*, MaxModel**)>;
 
 OpenModel openWith(const ModelOptions& options, const LoadFunction& load) {
@@ -112,10 +68,7 @@ OpenModel openWith(const ModelOptions& options, const LoadFunction& load) {
   MaxModelLoadOptions loadOptions = MAX_MODEL_LOAD_OPTIONS_INIT;
   loadOptions.precision = precisionFromName(options.precision);
   open.device = openDevice(options.device);
-  const Weights weights(options.weights);
-  loadOptions.weightNames = weights.names.data();
-  loadOptions.weights = weights.buffers.data();
-  loadOptions.weightCount = static_cast<int32_t>(weights.names.size());
+  if (!options.weights.empty()) loadOptions.weightsPath = options.weights.c_str();
 
   Progress progress("loading");
   if (progress.isVisible()) {
@@ -129,15 +82,15 @@ OpenModel openWith(const ModelOptions& options, const LoadFunction& load) {
   MaxDevice* device = open.device;
   sessionOptions.devices = &device;
   sessionOptions.deviceCount = 1;
-  sessionOptions.numThreads = options.threads;
+  sessionOptions.threadCount = options.threads;
   check(maxSessionCreate(&sessionOptions, open.session.out()));
   load(open.session, &loadOptions, open.model.out());
   open.loadMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 
-  check(maxSessionGetNumThreads(open.session, &open.threads));
+  check(maxSessionGetThreadCount(open.session, &open.threads));
   open.precision = precisionOf(open.model);
-  open.inputs = readPorts<MaxModel>(open.model, kInputApi);
-  open.outputs = readPorts<MaxModel>(open.model, kOutputApi);
+  open.inputs = readPorts<MaxModel>(open.model, maxModelGetInputCount, maxModelGetInput);
+  open.outputs = readPorts<MaxModel>(open.model, maxModelGetOutputCount, maxModelGetOutput);
   return open;
 }
 
@@ -155,8 +108,13 @@ OpenModel openModelFromMemory(const void* data, size_t size) {
   });
 }
 
-std::vector<Port> readInputs(const MaxModelInfo* info) { return readPorts(info, kFileInputApi); }
-std::vector<Port> readOutputs(const MaxModelInfo* info) { return readPorts(info, kFileOutputApi); }
+std::vector<Port> readInputs(const MaxModelInfo* info) {
+  return readPorts(info, maxModelInfoGetInputCount, maxModelInfoGetInput);
+}
+
+std::vector<Port> readOutputs(const MaxModelInfo* info) {
+  return readPorts(info, maxModelInfoGetOutputCount, maxModelInfoGetOutput);
+}
 
 std::vector<Value> executeValues(const OpenModel& open, const std::vector<Buffer>& inputs) {
   std::vector<Value> owners(inputs.size());
@@ -196,12 +154,11 @@ Buffer stringBuffer(const Device& device, const Array& array) {
 }
 
 void readStrings(const MaxBuffer* buffer, Array& array) {
-  for (int64_t i = 0; i < elementCount(array.shape); ++i) {
-    const char* text = nullptr;
-    size_t length = 0;
-    check(maxBufferGetString(buffer, i, &text, &length));
-    array.strings.emplace_back(text, length);
-  }
+  const int64_t count = elementCount(array.shape);
+  std::vector<const char*> texts(static_cast<size_t>(count));
+  std::vector<size_t> lengths(static_cast<size_t>(count));
+  check(maxBufferGetStrings(buffer, 0, count, texts.data(), lengths.data()));
+  for (size_t i = 0; i < texts.size(); ++i) array.strings.emplace_back(texts[i], lengths[i]);
 }
 
 }  // namespace
@@ -225,13 +182,11 @@ Array toArray(MaxBuffer* buffer) {
   Buffer local;
   check(maxBufferTo(buffer, host, nullptr, local.out()));
   Array array;
-  int32_t rank = 0;
-  const int64_t* shape = nullptr;
+  MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
   const void* data = nullptr;
-  check(maxBufferGetDType(local, &array.dtype));
-  check(maxBufferGetRank(local, &rank));
-  check(maxBufferGetShape(local, &shape));
-  array.shape.assign(shape, shape + rank);
+  check(maxBufferGetInfo(local, &info));
+  array.dtype = info.dtype;
+  array.shape.assign(info.shape, info.shape + info.rank);
   if (array.dtype == MAX_DTYPE_STRING) {
     readStrings(local, array);
     return array;

@@ -67,6 +67,13 @@ std::vector<int64_t> shapeOf(const std::string& path, const std::string& header)
   return shape;
 }
 
+bool isColumnMajor(const std::string& path, const std::string& header) {
+  const std::string value = valueOf(path, header, "fortran_order");
+  const std::string word = value.substr(0, value.find_first_of(",} "));
+  if (word != "True" && word != "False") badFile(path, "'fortran_order' is neither True nor False");
+  return word == "True";
+}
+
 // How many characters each element of "<U12" has; 0 if it is another type.
 size_t charactersOf(const std::string& descriptor) {
   if (descriptor.size() < 3 || descriptor.size() > 10 || descriptor.compare(0, 2, "<U") != 0) return 0;
@@ -222,6 +229,7 @@ Array readNpy(const std::string& path, MaxDType expected) {
   const std::string header = readHeader(path, file);
   Array array;
   array.shape = shapeOf(path, header);
+  const bool hasColumns = isColumnMajor(path, header);
   std::string descriptor = descriptorOf(path, header);
   if (descriptor.rfind('=', 0) == 0) descriptor[0] = '<';  // the byte order of this machine
   array.dtype = dtypeOf(path, descriptor, expected);
@@ -239,8 +247,7 @@ Array readNpy(const std::string& path, MaxDType expected) {
   if (!file.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(array.bytes.size())))
     badFile(path, "reading failed");
 
-  if (valueOf(path, header, "fortran_order").rfind("True", 0) == 0)
-    array.bytes = toRowMajor(array.bytes, array.shape, size);
+  if (hasColumns) array.bytes = toRowMajor(array.bytes, array.shape, size);
   if (width) {
     array.strings = stringsOf(path, array.bytes, width);
     array.bytes.clear();

@@ -39,12 +39,10 @@ Json mapJson(const MaxValue* value) {
 Json listJson(const MaxValue* value) {
   int32_t count = 0;
   check(maxValueGetCount(value, &count));
+  std::vector<MaxValue*> elements(static_cast<size_t>(std::min(count, kShownParts)));
+  check(maxValueGetElements(value, 0, static_cast<int32_t>(elements.size()), elements.data()));
   Json list = Json::array();
-  for (int32_t i = 0; i < std::min(count, kShownParts); ++i) {
-    MaxValue* element = nullptr;
-    check(maxValueGetElement(value, i, &element));
-    list.push_back(valueJson(element));
-  }
+  for (const MaxValue* element : elements) list.push_back(valueJson(element));
   return list;
 }
 

@@ -2,9 +2,11 @@
 // Buffers: a shape over a block of device memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "base/dtype.h"
+#include "base/handle.h"
 #include "base/ref.h"
 #include "base/shape.h"
 #include "base/tensor.h"
@@ -24,17 +26,18 @@ struct BufferLayout {
   static BufferLayout dense(DType dtype, const Shape& shape);
 };
 
-// "[(2, 3), f32]", as messages of the reference system write a buffer's type.
+// "float32[2, 3]"
 void appendTo(std::string& text, const BufferLayout& layout);
 
 }  // namespace max
 
-struct MaxBuffer : max::Handle {
+struct MaxBuffer : max::HandleOf<MaxBuffer> {
  public:
   using Layout = max::BufferLayout;
 
   // `data` lies in `memory` and is aligned to the element size.
   MaxBuffer(max::Ref<MaxStream> stream, const Layout& layout, max::Ref<max::Storage> memory, void* data);
+  ~MaxBuffer() override;
 
   // New memory in the order of `stream`.
   static max::Ref<MaxBuffer> allocate(MaxStream& stream, max::DType dtype, const max::Shape& shape,
@@ -73,11 +76,18 @@ struct MaxBuffer : max::Handle {
  protected:
   // For pools that hand the same handle out again with another dense shape: no allocation.
   void recycle(max::DType dtype, const max::Shape& shape, max::Ref<max::Storage> memory, void* data);
+  // Ends a mapping that nobody has ended.
+  void endUse() noexcept;
   // Drops memory while the handle waits in a pool.
   void dropMemory() noexcept;
 
  private:
+  enum class MapState : uint8_t { None, Changing, Mapped };
+
   void updateDerived();
+  void* openMapping(MaxHostAccess access);
+  void closeMapping() noexcept;
+  void requireSoleHolder() const;
 
   max::Ref<MaxStream> stream_;
   Layout layout_;
@@ -86,8 +96,9 @@ struct MaxBuffer : max::Handle {
   int64_t count_ = 0;
   size_t bytes_ = 0;
   bool contiguous_ = false;
-  bool mapped_ = false;
-  bool writesBack_ = false;
+  std::atomic<MapState> mapState_{MapState::None};
+  // Whoever changes the state has these.
+  MaxHostAccess mapping_ = 0;
   max::Ref<max::Storage> staging_;  // what the host sees while it cannot reach the memory itself
 };
 
@@ -105,6 +116,8 @@ Ref<MaxBuffer> sliceBuffer(const MaxBuffer& buffer, const MaxSliceKind* kinds, c
 
 // Buffers of strings. Texts are borrowed from their buffer.
 Ref<MaxBuffer> makeStrings(MaxStream& stream, const Shape& shape, std::span<const std::string_view> texts);
+// Throws unless the buffer has these strings.
+void requireStrings(const MaxBuffer& buffer, int64_t first, int64_t count);
 std::string_view stringAt(const MaxBuffer& buffer, int64_t index);
 Ref<MaxBuffer> cloneStrings(const MaxBuffer& buffer, MaxStream& stream);
 // "holds strings, which WHAT": for what works on bytes.
@@ -113,6 +126,11 @@ void refuseStrings(const MaxBuffer& buffer, const char* what);
 // Copies bytes between contiguous buffers, of any devices, in the order of `stream`.
 void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& source, size_t sourceOffset, size_t bytes,
                MaxStream& stream);
+
+// Between a contiguous buffer and memory of the caller, in the order of `stream`, of the buffer's device; they return
+// when it is done.
+void copyFromHost(MaxBuffer& target, ptrdiff_t offset, const void* source, size_t bytes, MaxStream& stream);
+void copyToHost(const MaxBuffer& source, ptrdiff_t offset, void* target, size_t bytes, MaxStream& stream);
 
 // Copies all elements of `source` into `target`, of equal dtype and shape, in the order of `stream`.
 void copyElements(MaxBuffer& target, const MaxBuffer& source, MaxStream& stream);

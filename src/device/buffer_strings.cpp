@@ -25,13 +25,15 @@ Ref<MaxBuffer> makeStrings(MaxStream& stream, const Shape& shape, std::span<cons
   return MaxBuffer::fromTensor(stream, *stringTensor(shape, texts));
 }
 
-std::string_view stringAt(const MaxBuffer& buffer, int64_t index) {
+void requireStrings(const MaxBuffer& buffer, int64_t first, int64_t count) {
   require(buffer.dtype() == DType::String, MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(),
           " holds no strings");
-  require(index >= 0 && index < buffer.count(), MAX_STATUS_OUT_OF_RANGE, "String ", index,
-          " does not exist; there are ", buffer.count());
-  return textOf(cellAt(buffer, index));
+  require(first >= 0 && count >= 0 && first <= buffer.count() && count <= buffer.count() - first,
+          MAX_STATUS_OUT_OF_RANGE, "The ", count, " strings from ", first, " on are asked for; there are ",
+          buffer.count());
 }
+
+std::string_view stringAt(const MaxBuffer& buffer, int64_t index) { return textOf(cellAt(buffer, index)); }
 
 Ref<MaxBuffer> cloneStrings(const MaxBuffer& buffer, MaxStream& stream) {
   std::vector<std::string_view> texts;
@@ -41,7 +43,7 @@ Ref<MaxBuffer> cloneStrings(const MaxBuffer& buffer, MaxStream& stream) {
 
 void refuseStrings(const MaxBuffer& buffer, const char* what) {
   require(buffer.dtype() != DType::String, MAX_STATUS_INVALID_ARGUMENT, "Buffer of type ", buffer.layout(),
-          " holds strings, which ", what, "; maxBufferGetString reads them");
+          " holds strings, which ", what, "; maxBufferGetStrings reads them");
 }
 
 }  // namespace max

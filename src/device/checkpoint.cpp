@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/file_format.h"
+#include "device/memory_use.h"
 
 namespace max {
 
@@ -64,8 +66,11 @@ std::string readMetadata(const File& file) {
   require(file.size() >= sizeof kMagic, MAX_STATUS_INVALID_ARGUMENT, "File '", file.path(),
           "' is not a .max checkpoint: it has ", file.size(), " bytes");
   file.read(header, sizeof kMagic, 0);
-  require(std::memcmp(header, kMagic, sizeof kMagic) == 0, MAX_STATUS_INVALID_ARGUMENT, "File '", file.path(),
-          "' is not a .max checkpoint: it starts with other bytes");
+  if (std::memcmp(header, kMagic, sizeof kMagic) != 0) {
+    const std::string format = describeFormat(file, FileFormat::Checkpoint);
+    invalidArgument("File '", file.path(),
+                    "' is not a .max checkpoint: ", format.empty() ? "it starts with other bytes" : format);
+  }
   file.read(header, kHeaderSize, 0);
   uint64_t size;
   std::memcpy(&size, header + kHeaderSize - sizeof size, sizeof size);
@@ -165,7 +170,7 @@ void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::strin
   require(key.size() < kMetadataLimit / 2, MAX_STATUS_INVALID_ARGUMENT, "Key has ", key.size(), " characters");
   const Ref<MaxDevice> host = hostDevice();
   const bool direct = buffer.isHostAccessible() && buffer.isContiguous();
-  buffer.stream().waitUntilIdle();
+  awaitContents(buffer);
   const Ref<MaxBuffer> dense =
       direct ? Ref<MaxBuffer>(const_cast<MaxBuffer*>(&buffer)) : buffer.clone(host->defaultStream());
   TemporaryFile temporary(path);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/handle.h"
 #include "base/ref.h"
 #include "device/event.h"
 #include "device/memory.h"
@@ -26,7 +27,7 @@ class DeviceCache {
 
 }  // namespace max
 
-struct MaxDevice : max::Handle {
+struct MaxDevice : max::HandleOf<MaxDevice> {
  public:
   const char* api() const { return api_; }
   const char* label() const { return label_; }

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "device/dlpack_abi.h"
+#include "device/memory_use.h"
 
 namespace max {
 
@@ -147,8 +148,10 @@ Ref<MaxBuffer> importTensor(Managed& managed, const DlpackImport& import, bool r
   Ref<MaxBuffer> buffer = makeRef<MaxBuffer>(Ref<MaxStream>(&bound), layout, storage, data);
   require(buffer->isContiguous() || !isPacked(layout.dtype), MAX_STATUS_UNIMPLEMENTED, "DLPack tensor of type ", layout,
           " is not contiguous");
+  require(import.copy != MAX_DLPACK_COPY_NEVER || isAlignedFor(layout.dtype, data), MAX_STATUS_FAILED_PRECONDITION,
+          "DLPack tensor of type ", layout, " is not aligned for its elements and would have to be copied");
   if (import.producer) awaitProducer(bound, *import.producer);
-  if (!import.copy && isAlignedFor(layout.dtype, data)) {
+  if (import.copy != MAX_DLPACK_COPY_ALWAYS && isAlignedFor(layout.dtype, data)) {
     storage->own(managed);
     return buffer;
   }
@@ -156,6 +159,17 @@ Ref<MaxBuffer> importTensor(Managed& managed, const DlpackImport& import, bool r
   bound.waitUntilIdle();
   if (managed.deleter) managed.deleter(&managed);
   return buffer;
+}
+
+// A consumer may write all that it is not forbidden to.
+AccessKind accessOf(const MaxBuffer& buffer) { return buffer.isReadOnly() ? AccessKind::Read : AccessKind::Write; }
+
+void order(const MaxBuffer& buffer, const DlpackExport& options) {
+  requireUnmapped(buffer, accessOf(buffer));
+  if (!options.waits) return;
+  if (!options.consumer) return awaitContents(buffer);
+  AccessScope access(*options.consumer);
+  access.add(buffer, accessOf(buffer));
 }
 
 // What an exported tensor keeps: the buffer, the stream that uses it, and the arrays that DLPack points at.
@@ -171,6 +185,7 @@ struct Export {
   ~Export() {
     if (!consumer || !buffer) return;
     try {
+      noteAccess(*buffer, accessOf(*buffer), *consumer);
       consumer->noteUse(buffer->memory());
     } catch (const std::exception&) {  // a stream that has failed runs nothing any more
     }
@@ -178,7 +193,7 @@ struct Export {
 };
 
 template <class Managed>
-Managed* exportTensor(const MaxBuffer& buffer, MaxStream* consumer) {
+Managed* exportTensor(const MaxBuffer& buffer, const DlpackExport& options) {
   auto exported = std::make_unique<Export<Managed>>();
   std::copy(buffer.shape().begin(), buffer.shape().end(), exported->shape);
   std::copy(buffer.strides().begin(), buffer.strides().end(), exported->strides);
@@ -189,11 +204,8 @@ Managed* exportTensor(const MaxBuffer& buffer, MaxStream* consumer) {
   tensor.dtype = typeOf(buffer.dtype());
   tensor.shape = exported->shape;
   tensor.strides = exported->strides;
-  if (consumer)
-    awaitProducer(*consumer, buffer.stream());
-  else
-    buffer.stream().waitUntilIdle();
-  exported->consumer = Ref<MaxStream>(consumer);
+  order(buffer, options);
+  exported->consumer = Ref<MaxStream>(options.consumer);
   exported->buffer = Ref<MaxBuffer>(const_cast<MaxBuffer*>(&buffer));
   exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = [](Managed* self) { delete static_cast<Export<Managed>*>(self->manager_ctx); };
@@ -214,17 +226,17 @@ Ref<MaxBuffer> bufferFromDlpack(DLManagedTensor& tensor, const DlpackImport& imp
   return importTensor(tensor, import, false);
 }
 
-DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer, MaxStream* consumer) {
-  auto* tensor = exportTensor<DLManagedTensorVersioned>(buffer, consumer);
+DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer, const DlpackExport& options) {
+  auto* tensor = exportTensor<DLManagedTensorVersioned>(buffer, options);
   tensor->version = {dlpack::kMajorVersion, dlpack::kMinorVersion};
   tensor->flags = buffer.isReadOnly() ? dlpack::kFlagReadOnly : 0;
   return tensor;
 }
 
-DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer, MaxStream* consumer) {
+DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer, const DlpackExport& options) {
   require(!buffer.isReadOnly(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(),
           " is read-only, which a DLPack tensor without a version cannot express");
-  return exportTensor<DLManagedTensor>(buffer, consumer);
+  return exportTensor<DLManagedTensor>(buffer, options);
 }
 
 }  // namespace max

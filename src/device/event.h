@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/handle.h"
 #include "base/ref.h"
 #include "max/event.h"
 
@@ -13,7 +14,7 @@ namespace max {
 class StreamTask;
 }
 
-struct MaxEvent : max::Handle {
+struct MaxEvent : max::HandleOf<MaxEvent> {
  public:
   MaxDevice& device() const { return *device_; }
   bool timing() const { return timing_; }

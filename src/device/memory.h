@@ -38,9 +38,9 @@ struct StridedCopy {
   Shape sourceStrides;
 };
 
-// `count` times a pattern of 1, 2, 4 or 8 bytes.
+// A pattern of 1, 2, 4, 8 or 16 bytes.
 struct FillPattern {
-  unsigned char bytes[8] = {};
+  unsigned char bytes[16] = {};
   size_t size = 1;
 };
 

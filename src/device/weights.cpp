@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/file_format.h"
+#include "base/nearest_name.h"
 #include "device/checkpoint.h"
 #include "device/safetensors.h"
 
@@ -28,6 +30,9 @@ Ref<MaxWeights> MaxWeights::load(const std::string& path) {
     weights->entries_.push_back({std::move(key), MaxBuffer::fromTensor(buffer->stream(), *buffer->toTensor())});
     return weights;
   }
+  const std::string format = max::describeFormat(file, max::FileFormat::Safetensors);
+  if (!format.empty())
+    max::fail(MAX_STATUS_DATA_LOSS, "File '", path, "' is no file of weights (.safetensors or .max): ", format);
   const Ref<max::Storage> bytes = max::loadFile(file);
   const Ref<MaxDevice> host = max::hostDevice();
   for (const max::SafetensorsEntry& entry :
@@ -38,4 +43,13 @@ Ref<MaxWeights> MaxWeights::load(const std::string& path) {
   std::sort(weights->entries_.begin(), weights->entries_.end(),
             [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return weights;
+}
+
+const MaxWeights::Entry& MaxWeights::at(std::string_view name) const {
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), name,
+                                      [](const Entry& entry, std::string_view key) { return entry.name < key; });
+  if (found != entries_.end() && found->name == name) return *found;
+  max::NearestName nearest(name);
+  for (const Entry& entry : entries_) nearest.offer(entry.name);
+  max::fail(MAX_STATUS_NOT_FOUND, "The file has no tensor '", name, "'", nearest.hintOrList());
 }

@@ -3,12 +3,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/buffer.h"
 #include "max/weights.h"
 
-struct MaxWeights : max::Handle {
+struct MaxWeights : max::HandleOf<MaxWeights> {
  public:
   struct Entry {
     std::string name;
@@ -17,6 +18,7 @@ struct MaxWeights : max::Handle {
 
   static max::Ref<MaxWeights> load(const std::string& path);
   const std::vector<Entry>& entries() const { return entries_; }  // by rising names
+  const Entry& at(std::string_view name) const;                   // NOT_FOUND if there is none
 
  private:
   std::vector<Entry> entries_;

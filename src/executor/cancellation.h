@@ -4,10 +4,11 @@
 
 #include <atomic>
 
+#include "base/handle.h"
 #include "base/ref.h"
 #include "max/cancellation.h"
 
-struct MaxCancellation : max::Handle {
+struct MaxCancellation : max::HandleOf<MaxCancellation> {
  public:
   void set(bool cancelled) const noexcept { flag_.store(cancelled, std::memory_order_release); }
   bool isSet() const noexcept { return flag_.load(std::memory_order_acquire); }

@@ -54,7 +54,7 @@ void CapturedGraph::checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus st
   require(inputs.size() == inputs_.size(), status, "Graph ", key, " was captured with ", inputs_.size(),
           " inputs, not ", inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    require(inputs[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Input at position ", i, " is NULL");
+    if (!isHandle(inputs[i])) invalidArgument("Input ", i, " ", wrongHandleText(inputs[i]));
     require(isSame(*inputs[i], *inputs_[i]), status, "Graph ", key, " was captured with another buffer as input ", i);
   }
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/buffer.h"
+#include "device/memory_use.h"
 #include "executor/monitor.h"
 #include "executor/run.h"
 
@@ -41,6 +41,9 @@ class CapturedGraph : public RefCounted {
   void compare(const std::vector<std::string>& ran, uint64_t key) const;
   const Plan& plan() const { return *context_->plan; }
   const std::vector<Ref<MaxBuffer>>& outputs() const { return outputs_; }
+  void addWrites(AccessScope& access) const {
+    for (const Ref<MaxBuffer>& output : outputs_) access.writes(*output);
+  }
 
  private:
   std::unique_ptr<RunContext> context_;

@@ -7,6 +7,7 @@
 
 #include "base/half.h"
 #include "base/log.h"
+#include "executor/extension_kernel.h"
 #include "executor/run.h"
 
 namespace max {
@@ -65,28 +66,44 @@ void forEachGuard(const RunContext& context, size_t index, Function function) {
     function(reinterpret_cast<unsigned char*>(context.steps[index].context.scratch) + scratch, -1);
 }
 
+// Operators of extensions are named with their extension, which is at fault then.
+std::string describe(const Node* node) {
+  if (!node) return "copy to an output";
+  const ExtensionOperator* op = findExtensionOperator(*node);
+  return op ? concat(node->description(), ", extension '", op->extension, "'") : node->description();
+}
+
+std::string nameOutput(const Node& node, int output) {
+  const Value* value = node.outputs[static_cast<size_t>(output)];
+  return value ? concat("output ", output, " ('", value->name, "')") : concat("output ", output);
+}
+
 }  // namespace
 
 void CheckMonitor::stepBegins(const RunContext& context, size_t step) {
   const Step& planned = context.plan->steps[step];
   finite_.push_back(!checksNumbers() || isFinite(context, planned.inputs, planned.outputs));
-  forEachGuard(context, step, [](unsigned char* guard, int) { std::memset(guard, kGuardByte, kGuardBytes); });
+  forEachGuard(context, step, [&](unsigned char* guard, int) { setGuard(guard); });
 }
 
 void CheckMonitor::stepEnds(const RunContext& context, size_t step) {
-  checkGuards(context, step);
+  // Copies that the executor adds have no guards.
+  if (const Node* node = context.plan->steps[step].node)
+    forEachGuard(context, step, [&](const unsigned char* guard, int output) { checkGuard(*node, output, guard); });
   if (checksNumbers()) checkNumbers(context, step);
   finite_.pop_back();
 }
 
-void CheckMonitor::checkGuards(const RunContext& context, size_t step) const {
-  const Node* node = context.plan->steps[step].node;
-  forEachGuard(context, step, [&](const unsigned char* guard, int output) {
-    const unsigned char* end = guard + kGuardBytes;
-    if (std::all_of(guard, end, [](unsigned char byte) { return byte == kGuardByte; })) return;
-    complain(output < 0 ? "wrote behind its scratch memory" : concat("wrote behind the end of output ", output), node,
-             MAX_STATUS_INTERNAL);
-  });
+void CheckMonitor::setGuard(void* guard) const { std::memset(guard, kGuardByte, kGuardBytes); }
+
+void CheckMonitor::checkGuard(const Node& node, int output, const void* guard) const {
+  const auto* bytes = static_cast<const unsigned char*>(guard);
+  if (bytes[0] == kGuardByte && std::memcmp(bytes, bytes + 1, kGuardBytes - 1) == 0) return;
+  // An error of the library itself, unless the operator is somebody else's.
+  complain(&node,
+           output < 0 ? std::string("wrote behind its scratch memory")
+                      : concat("wrote behind the end of ", nameOutput(node, output)),
+           findExtensionOperator(node) ? MAX_STATUS_OUT_OF_RANGE : MAX_STATUS_INTERNAL);
 }
 
 void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {
@@ -94,9 +111,10 @@ void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {
   if (!finite_.back()) return;
   for (uint32_t entry = planned.outputs; entry < planned.end; ++entry)
     if (!isFinite(context, entry, entry + 1))
-      complain(concat("made NaN or infinity out of finite inputs, in output ", entry - planned.outputs, " (",
+      complain(planned.node,
+               concat("made NaN or infinity out of finite inputs, in output ", entry - planned.outputs, " (",
                       context.plan->types[entry].dtype, context.plan->shapeOf(entry), ")"),
-               planned.node, MAX_STATUS_FAILED_PRECONDITION);
+               MAX_STATUS_FAILED_PRECONDITION);
 }
 
 // What a node made whose shapes nobody knew before must still be what its operator promises.
@@ -106,16 +124,16 @@ void CheckMonitor::nodeEnds(const RunContext& context, std::span<const Ref<Tenso
     const Value* value = node.outputs[i];
     if (!value || !results[i] || value->type.dtype == DType::Invalid) continue;
     if (results[i]->dtype() != value->type.dtype)
-      complain(concat("output ", i, " is ", results[i]->dtype(), " instead of ", value->type.dtype), &node,
+      complain(&node, concat("output ", i, " is ", results[i]->dtype(), " instead of ", value->type.dtype),
                MAX_STATUS_INTERNAL);
     if (value->type.ranked && results[i]->shape().rank() != value->type.rank())
-      complain(concat("output ", i, " has the shape ", results[i]->shape(), " instead of ", value->type), &node,
+      complain(&node, concat("output ", i, " has the shape ", results[i]->shape(), " instead of ", value->type),
                MAX_STATUS_INTERNAL);
   }
 }
 
-void CheckMonitor::complain(const std::string& text, const Node* node, MaxStatus status) const {
-  const std::string message = concat(node ? node->description() : "copy to an output", ": ", text);
+void CheckMonitor::complain(const Node* node, const std::string& text, MaxStatus status) const {
+  const std::string message = concat(describe(node), ": ", text);
   if (level_ == MAX_ASSERT_LEVEL_WARN)
     logMessage(MAX_LOG_LEVEL_WARNING, message);
   else

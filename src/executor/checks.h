@@ -17,13 +17,15 @@ class CheckMonitor final : public RunMonitor {
   void stepBegins(const RunContext& context, size_t step) override;
   void stepEnds(const RunContext& context, size_t step) override;
   void nodeEnds(const RunContext& context, std::span<const Ref<Tensor>> results) override;
+  bool wantsGuards() const override { return true; }
+  void setGuard(void* guard) const override;
+  void checkGuard(const Node& node, int output, const void* guard) const override;
 
  private:
   bool checksNumbers() const { return level_ != MAX_ASSERT_LEVEL_SAFE; }
-  void checkGuards(const RunContext& context, size_t step) const;
   void checkNumbers(const RunContext& context, size_t step) const;
   // Fails, or logs a warning where that is what the level asks for.
-  void complain(const std::string& text, const Node* node, MaxStatus status) const;
+  void complain(const Node* node, const std::string& text, MaxStatus status) const;
 
   const MaxAssertLevel level_;
   std::vector<bool> finite_;  // of the steps that nest: whether all inputs were

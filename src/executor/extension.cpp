@@ -12,6 +12,7 @@
 #include "executor/extension_kernel.h"
 #include "graph/composite.h"
 #include "graph/signature.h"
+#include "max/version.h"
 #include "ops/register.h"
 
 namespace max {
@@ -164,7 +165,8 @@ ExtensionOperator checkedOperator(const MaxOperator& row, std::string extension)
   checkCounts(op, "outputs", row.minOutputs, row.maxOutputs);
   if (row.maxOutputs == 0) refuse(op, "it has no outputs");
   require((row.traits & ~kKnownTraits) == 0, MAX_STATUS_UNIMPLEMENTED, "Operator '", nameOf(op), "' of extension '",
-          op.extension, "': traits are ", row.traits, "; this version of the library knows ", kKnownTraits);
+          op.extension, "': traits are ", row.traits,
+          "; this is version " MAX_VERSION_STRING " of the library, which knows ", kKnownTraits);
   if (row.maxInputs >= 0 && row.maxInputs < 32 && row.shapeInputs >> row.maxInputs != 0)
     refuse(op, "shapeInputs is ", row.shapeInputs, ", but it has ", row.maxInputs, " inputs");
   if (row.types)
@@ -193,8 +195,10 @@ void addExtensionOperators(std::vector<ExtensionOperator> operators, bool& isUse
   }
 }
 
+const ExtensionOperator* findExtensionOperator(const Node& node) { return find(node.domain(), node.op()); }
+
 const ExtensionOperator& extensionOperatorOf(const Node& node) {
-  const ExtensionOperator* op = find(node.domain(), node.op());
+  const ExtensionOperator* op = findExtensionOperator(node);
   require(op != nullptr, MAX_STATUS_INTERNAL, node.description(), ": no extension has this operator");
   return *op;
 }

@@ -7,7 +7,8 @@
 
 namespace max {
 
-// INTERNAL if the node's operator is not an extension's.
+// NULL or INTERNAL if the node's operator is not an extension's.
+const ExtensionOperator* findExtensionOperator(const Node& node);
 const ExtensionOperator& extensionOperatorOf(const Node& node);
 
 void inferExtension(InferContext& context);

@@ -3,12 +3,23 @@
 #include <optional>
 #include <utility>
 
+#include "base/checked.h"
 #include "executor/extension_call.h"
 #include "executor/extension_kernel.h"
+#include "executor/monitor.h"
 
 namespace max {
 
 namespace {
+
+// Who checks for writes behind the memory of this thread's call; NULL = nobody.
+const RunMonitor* guardian() {
+  const RunMonitor* found = nullptr;
+  forEachMonitor(activeCall(), [&](const RunMonitor& monitor) {
+    if (monitor.wantsGuards()) found = &monitor;
+  });
+  return found;
+}
 
 // One run of an operator that makes its outputs.
 class MakingRun final : public OutputMaker {
@@ -25,7 +36,7 @@ class MakingRun final : public OutputMaker {
 
   std::vector<Ref<Tensor>> run() {
     const Ref<Prepared> state = stateOf(op_, node_, constantInputs());
-    const Ref<Storage> scratch = allocateStorage(scratch_);
+    const Ref<Storage> scratch = allocate(scratch_);
     const Ref<MaxDevice> device = hostDevice();
     MaxOperatorCall call = callOf(*device, inputs_, *outputs_, scratch_);
     call.inputs = data_.data();
@@ -34,8 +45,9 @@ class MakingRun final : public OutputMaker {
     call.lanes = 1;
     callExecute(op_, {node_, types_.size(), device.get()}, state.get(), call, this);
     for (size_t i = 0; i < results_.size(); ++i)
-      require(results_[i] || !isWanted(i), MAX_STATUS_INTERNAL, node_.description(), ", extension '", op_.extension,
-              "': execute has not made output ", i);
+      require(results_[i] || !isWanted(i), MAX_STATUS_FAILED_PRECONDITION, node_.description(), ", extension '",
+              op_.extension, "': execute has not made output ", i);
+    if (guardian_) checkGuards(*scratch);
     return std::move(results_);
   }
 
@@ -52,12 +64,28 @@ class MakingRun final : public OutputMaker {
       fits = !dim.isKnown() || dim.value() == shape[i];
     }
     if (!fits) invalidArgument("Output ", output, " cannot have the shape ", shape, "; infer told ", type);
-    results_[output] = Tensor::allocate(type.dtype, shape);
+    const Ref<Storage> memory = allocate(bytesFor(type.dtype, shape.count()));
+    results_[output] = makeRef<Tensor>(type.dtype, shape, memory->data(), memory);
     show(output, *results_[output]);
     return pointers_[output];
   }
 
  private:
+  Ref<Storage> allocate(size_t bytes) const {
+    if (!guardian_) return allocateStorage(bytes);
+    Ref<Storage> memory = allocateStorage(checkedAdd(bytes, kGuardBytes));
+    guardian_->setGuard(static_cast<std::byte*>(memory->data()) + bytes);
+    return memory;
+  }
+
+  void checkGuards(const Storage& scratch) const {
+    guardian_->checkGuard(node_, -1, static_cast<const std::byte*>(scratch.data()) + scratch_);
+    for (size_t i = 0; i < results_.size(); ++i)
+      if (results_[i])
+        guardian_->checkGuard(node_, static_cast<int>(i),
+                              static_cast<const std::byte*>(results_[i]->data()) + results_[i]->bytes());
+  }
+
   static std::vector<Operand> operandsOf(std::span<const Tensor* const> inputs) {
     std::vector<Operand> operands(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -112,6 +140,7 @@ class MakingRun final : public OutputMaker {
   std::vector<void*> pointers_;
   std::vector<Ref<Tensor>> results_;
   size_t scratch_ = 0;
+  const RunMonitor* const guardian_ = guardian();
 };
 
 }  // namespace

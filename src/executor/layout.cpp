@@ -92,8 +92,10 @@ class Layout {
     live_[values_[value].root] = true;
   }
 
-  // An output whose memory comes from a kernel of this plan is written by it directly.
+  // An output whose memory comes from a kernel of this plan is written by it directly; with guards it is copied, since
+  // the memory of outputs has none.
   void claimOutputs() {
+    if (guard_ > 0) return;
     std::vector<bool> made(values_.size());
     for (const DraftStep& step : draft_.steps)
       for (int output : step.outputs)

@@ -70,6 +70,13 @@ void requireSameShape(const NodeInfo& info, const Tensor& tensor, const Shape& s
                     tensor.shape(), " between iterations");
 }
 
+// What a Scan carries keeps its shape, unlike what a Loop carries.
+void requireSameState(const NodeInfo& info, size_t state, const Tensor& after, const Shape& before) {
+  if (after.shape() != before)
+    invalidArgument(info.node->description(), ": state ", state, " of the body changes its shape from ", before, " to ",
+                    after.shape());
+}
+
 // For slices that are copied into a larger tensor.
 void keepPointers(const NodeInfo& info, const Tensor& slice) {
   if (isObject(slice.dtype())) invalidArgument(info.node->description(), ": a ", slice.dtype(), " cannot be stacked");
@@ -168,7 +175,10 @@ class ScanRun {
       checkInterrupt();
       for (size_t i = 0; i < scanCount_; ++i) arguments[stateCount_ + i] = sliceOf(i, t);
       runBody(info_, arguments, outputs);
-      for (size_t i = 0; i < stateCount_; ++i) arguments[i] = argOf(*outputs[i]);
+      for (size_t i = 0; i < stateCount_; ++i) {
+        requireSameState(info_, i, *outputs[i], Shape(arguments[i].dims));
+        arguments[i] = argOf(*outputs[i]);
+      }
       for (size_t i = 0; i < stacks_.size(); ++i) stack(i, t, *outputs[stateCount_ + i]);
       outputs.nextIteration();
     }

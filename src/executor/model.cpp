@@ -5,103 +5,23 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/active_call.h"
 #include "base/error.h"
+#include "base/fork_lock.h"
 #include "base/log.h"
-#include "executor/fork_lock.h"
+#include "executor/small_array.h"
 
 namespace max {
 
-ModelTensor::ModelTensor(std::string_view tensorName, const TensorType& type)
-    : name(tensorName), dtype(type.dtype), ranked(type.ranked), inner(type.inner), typeName(concat(type)) {
-  if (isObject(dtype)) ranked = false;
-  for (const Dim& dim : type.dims) {
-    dims.push_back(dim.isKnown() ? dim.value() : MAX_DIMENSION_DYNAMIC);
-    dimNames.emplace_back(dim.isKnown() ? std::string_view() : dim.symbolName());
-  }
-}
-
-TensorType ModelTensor::valueType() const {
-  TensorType type = TensorType::unranked(dtype);
-  type.inner = inner;
-  return type;
-}
-
-void appendTo(std::string& text, const ModelTensor& tensor) {
-  if (!tensor.isTensor()) {
-    text += tensor.typeName;
-    return;
-  }
-  if (!tensor.ranked) {
-    text += concat("[(...), ", briefNameOf(tensor.dtype), "]");
-    return;
-  }
-  text += "[(";
-  for (size_t i = 0; i < tensor.dims.size(); ++i) {
-    if (i > 0) text += ", ";
-    if (tensor.dims[i] != MAX_DIMENSION_DYNAMIC)
-      text += std::to_string(tensor.dims[i]);
-    else
-      text += tensor.dimNames[i].empty() ? "?" : tensor.dimNames[i];
-  }
-  text += concat("), ", briefNameOf(tensor.dtype), "]");
-}
-
 namespace {
 
-// A few items without an allocation, more with one.
-template <class T, size_t N>
-class SmallArray {
- public:
-  explicit SmallArray(size_t size) : size_(size) {
-    if (size > N) large_.resize(size);
-  }
-  std::span<T> span() { return {size_ > N ? large_.data() : small_.data(), size_}; }
-
- private:
-  size_t size_;
-  std::array<T, N> small_{};
-  std::vector<T> large_;
-};
-
-constexpr size_t kFewTensors = 8;
-
-bool matches(const ModelTensor& expected, const MaxBuffer& buffer) {
-  if (buffer.dtype() != expected.dtype) return false;
-  if (!expected.ranked) return true;
-  if (buffer.rank() != expected.rank()) return false;
-  for (int i = 0; i < buffer.rank(); ++i) {
-    const int64_t wanted = expected.dims[static_cast<size_t>(i)];
-    if (wanted != MAX_DIMENSION_DYNAMIC && wanted != buffer.shape()[i]) return false;
-  }
-  return true;
-}
-
-bool overlap(const MaxBuffer& a, const MaxBuffer& b) {
-  const auto *beginA = static_cast<const std::byte*>(a.data()), *beginB = static_cast<const std::byte*>(b.data());
-  return a.bytes() > 0 && b.bytes() > 0 && beginA < beginB + b.bytes() && beginB < beginA + a.bytes();
-}
-
-// What inputs and given outputs must fulfil alike.
-void checkPlacement(const MaxBuffer& buffer, const MaxDevice& device, const char* role, size_t position) {
-  if (&buffer.device() != &device)
-    invalidArgument(role, " at position ", position, ": Buffer is on ", buffer.device().displayName(),
-                    ", the model runs on ", device.displayName());
-  if (!buffer.isContiguous())
-    invalidArgument(role, " at position ", position, ": Buffer of type ", buffer.layout(), " is not contiguous");
-}
-
-void checkOutputType(size_t index, const MaxBuffer& buffer, DType dtype, const Shape& shape) {
-  if (buffer.dtype() != dtype || !(buffer.shape() == shape))
-    invalidArgument("Output at position ", index, ": Buffer of type ", buffer.layout(),
-                    " does not match expected type ", BufferLayout::dense(dtype, shape));
-}
-
 Interrupt interruptOf(const CallOptions& options) {
-  require(options.deadline >= 0, MAX_STATUS_INVALID_ARGUMENT, "The deadline is ", options.deadline, " ns");
-  return Interrupt(options.cancellation ? &options.cancellation->flag() : nullptr, options.deadline);
+  require(options.timeoutNs >= 0, MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is ", options.timeoutNs,
+          "; it may be 0 or more");
+  return Interrupt(options.cancellation ? &options.cancellation->flag() : nullptr, options.timeoutNs);
 }
 
 }  // namespace
@@ -118,7 +38,7 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
     if (max::holdsPointers(dtype)) return provideObject(index, dtype, shape);
     max::Ref<MaxBuffer>& buffer = made_.span()[index];
     if (given_ && given_[index]) {
-      max::checkOutputType(index, *given_[index], dtype, shape);
+      max::checkOutputType(model_.outputs()[index], index, *given_[index], dtype, shape);
       buffer = max::Ref<MaxBuffer>(given_[index]);
     } else {
       buffer = allocate(index, dtype, shape);
@@ -141,8 +61,8 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   void handOver(std::span<MaxBuffer*> results) {
     for (size_t i = 0; i < objects_.size(); ++i)
       if (objects_[i] && max::isObject(objects_[i]->dtype()))
-        max::invalidArgument("Output at position ", i, " ('", model_.outputs()[i].name, "') became a ",
-                             objects_[i]->dtype(), "; run the model with maxModelExecuteValues");
+        max::invalidArgument("Output ", i, " ('", model_.outputs()[i].name(), "') became a ", objects_[i]->dtype(),
+                             ", which maxModelExecuteValues gives");
     for (size_t i = 0; i < results.size(); ++i) results[i] = made_.span()[i].detach();
   }
   void handOver(std::span<MaxValue*> results) {
@@ -161,13 +81,15 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
       if (&stream_ == &model_.device().defaultStream()) return model_.pools_[index]->take(stream_, dtype, shape);
       return MaxBuffer::allocate(stream_, dtype, shape);
     } catch (const max::Error& error) {
-      max::fail(error.status(), "Output '", model_.outputs()[index].name, "' (", dtype, shape, "): ", error.message());
+      max::fail(error.status(), "Output '", model_.outputs()[index].name(), "' (", dtype, shape,
+                "): ", error.message());
     }
   }
 
   void* provideObject(size_t index, max::DType dtype, const max::Shape& shape) {
     if (given_ && given_[index])
-      max::invalidArgument("Output at position ", index, " is ", dtype, ", which no given buffer can take");
+      max::invalidArgument("Output ", index, " ('", model_.outputs()[index].name(), "') is ", dtype,
+                           ", which no given buffer can take");
     objects_.resize(made_.span().size());
     objects_[index] = max::Tensor::allocate(dtype, shape);
     return objects_[index]->mutableData();
@@ -176,7 +98,7 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   const MaxModel& model_;
   MaxStream& stream_;
   MaxBuffer* const* given_;
-  max::SmallArray<max::Ref<MaxBuffer>, max::kFewTensors> made_;
+  max::SmallArray<max::Ref<MaxBuffer>> made_;
   std::vector<max::Ref<max::Tensor>> objects_;  // outputs that hold pointers, by position
 };
 
@@ -186,7 +108,7 @@ MaxModel::MaxModel(max::Ref<MaxSession> session, Parts parts)
       name_(parts_.graph->name()),
       program_(std::move(parts_.graph), session_->runSettings()),
       usesObjects_(program_.program().usesObjects()) {
-  for (size_t i = 0; i < parts_.outputs.size(); ++i) pools_.push_back(max::makeRef<max::OutputPool>());
+  for (size_t i = 0; i < outputs().size(); ++i) pools_.push_back(max::makeRef<max::OutputPool>());
   findEqualDims();
   device().addCache(*this, *this);
 }
@@ -199,92 +121,12 @@ MaxModel::~MaxModel() {
 void MaxModel::findEqualDims() {
   std::map<std::string, std::pair<size_t, int>> first;
   for (size_t i = 0; i < inputs().size(); ++i)
-    for (size_t d = 0; d < inputs()[i].dims.size(); ++d) {
-      const std::string& name = inputs()[i].dimNames[d];
-      if (name.empty()) continue;
+    for (size_t d = 0; d < inputs()[i].dims().size(); ++d) {
+      const char* name = inputs()[i].dimName(d);
+      if (!name) continue;
       const auto [entry, isNew] = first.try_emplace(name, i, static_cast<int>(d));
       if (!isNew) equalDims_.push_back({entry->second.first, i, entry->second.second, static_cast<int>(d)});
     }
-}
-
-void MaxModel::checkInputCount(size_t count) const {
-  if (count != inputs().size())
-    max::invalidArgument("Number of inputs (", count, ") does not match expected number (", inputs().size(),
-                         ") for model");
-}
-
-void MaxModel::checkInput(size_t position, const MaxBuffer& buffer) const {
-  max::checkPlacement(buffer, device(), "Input", position);
-  if (max::matches(inputs()[position], buffer)) return;
-  max::invalidArgument("Input at position ", position, ": Buffer of type ", buffer.layout(),
-                       " does not match expected type ", inputs()[position],
-                       inputs()[position].isTensor() ? "" : "; maxModelExecuteValues takes it");
-}
-
-void MaxModel::checkEqualDims(std::span<MaxBuffer* const> buffers) const {
-  for (const EqualDims& equal : equalDims_) {
-    const int64_t a = buffers[equal.inputA]->shape()[equal.dimA], b = buffers[equal.inputB]->shape()[equal.dimB];
-    if (a != b)
-      max::invalidArgument("Input at position ", equal.inputB, ": dimension ", equal.dimB, " is ", b, ", but '",
-                           inputs()[equal.inputB].dimNames[static_cast<size_t>(equal.dimB)], "' is ", a,
-                           " in the input at position ", equal.inputA);
-  }
-}
-
-void MaxModel::checkInputs(std::span<MaxBuffer* const> buffers) const {
-  checkInputCount(buffers.size());
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (!buffers[i]) max::invalidArgument("Input at position ", i, " ('", inputs()[i].name, "') is NULL");
-    checkInput(i, *buffers[i]);
-  }
-  checkEqualDims(buffers);
-}
-
-std::vector<MaxBuffer*> MaxModel::checkValues(std::span<MaxValue* const> values) const {
-  checkInputCount(values.size());
-  std::vector<MaxBuffer*> buffers(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    const max::ModelTensor& expected = inputs()[i];
-    if (!values[i]) max::invalidArgument("Input at position ", i, " ('", expected.name, "') is NULL");
-    const bool isTensor = values[i]->kind() == MAX_VALUE_KIND_TENSOR;
-    if (isTensor) max::checkPlacement(*values[i]->buffer(), device(), "Input", i);
-    if (isTensor && expected.isTensor()) {
-      buffers[i] = values[i]->buffer().get();
-      checkInput(i, *buffers[i]);
-    } else if (!max::fits(expected.valueType(), *values[i])) {
-      max::invalidArgument("Input at position ", i, ": the ", values[i]->kindName(), " does not match expected type ",
-                           expected);
-    }
-  }
-  checkEqualDims(buffers);
-  return buffers;
-}
-
-void MaxModel::requireTensorOutputs() const {
-  for (size_t i = 0; i < outputs().size(); ++i)
-    if (!outputs()[i].isTensor())
-      max::invalidArgument("Output at position ", i, " ('", outputs()[i].name, "') is a ", outputs()[i],
-                           "; run the model with maxModelExecuteValues");
-}
-
-void MaxModel::checkOutputCount(size_t count) const {
-  if (count != outputs().size())
-    max::invalidArgument("Number of outputs (", count, ") does not match expected number (", outputs().size(),
-                         ") for model");
-}
-
-void MaxModel::checkGiven(std::span<MaxBuffer* const> buffers, std::span<MaxBuffer* const> given) const {
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (!given[i]) continue;
-    max::checkPlacement(*given[i], device(), "Output", i);
-    if (given[i]->isReadOnly()) max::invalidArgument("Output at position ", i, ": Buffer is read-only");
-    for (size_t k = 0; k < buffers.size(); ++k)
-      if (max::overlap(*given[i], *buffers[k]))
-        max::invalidArgument("Output at position ", i, ": Buffer shares memory with the input at position ", k);
-    for (size_t k = 0; k < i; ++k)
-      if (given[k] && max::overlap(*given[i], *given[k]))
-        max::invalidArgument("Output at position ", i, ": Buffer shares memory with the output at position ", k);
-  }
 }
 
 MaxStream& MaxModel::streamOf(const max::CallOptions& options) const {
@@ -295,18 +137,45 @@ MaxStream& MaxModel::streamOf(const max::CallOptions& options) const {
   return used;
 }
 
+MaxStream& MaxModel::prepare(std::span<const max::TensorArg> arguments, const max::CallOptions& options,
+                             size_t outputCount) const {
+  checkOutputCount(outputCount);
+  if (options.given) checkGiven(arguments, {options.given, outputs().size()});
+  return streamOf(options);
+}
+
+namespace {
+
+void addReads(max::AccessScope& access, const MaxBuffer& buffer) { access.reads(buffer); }
+void addReads(max::AccessScope& access, const MaxValue& value) { value.addReads(access); }
+
+}  // namespace
+
+template <class Inputs>
+void MaxModel::order(max::AccessScope& access, const Inputs& inputs, const max::CallOptions& options,
+                     const max::Interrupt& interrupt) const {
+  std::optional<max::ActiveCallScope> scope;
+  max::ActiveCall call;
+  if (!interrupt.isEmpty()) {
+    call.interrupt = &interrupt;
+    scope.emplace(&call);
+  }
+  for (const auto* input : inputs) addReads(access, *input);
+  for (size_t i = 0; options.given && i < outputs().size(); ++i)
+    if (options.given[i]) access.writes(*options.given[i]);
+}
+
 void MaxModel::execute(std::span<MaxBuffer* const> buffers, const max::CallOptions& options,
                        std::span<MaxBuffer*> results) const {
   const max::Interrupt interrupt = max::interruptOf(options);
-  checkInputs(buffers);
-  checkOutputCount(results.size());
-  if (options.given) checkGiven(buffers, {options.given, outputs().size()});
-  MaxStream& used = streamOf(options);
+  checkInputCount(buffers.size());
+  max::SmallArray<max::TensorArg> arguments(buffers.size());
+  readInputs(buffers, arguments.span());
+  MaxStream& used = prepare(arguments.span(), options, results.size());
   interrupt.check();
   if (usesObjects()) requireTensorOutputs();
-  max::SmallArray<max::TensorArg, max::kFewTensors> arguments(buffers.size());
-  for (size_t i = 0; i < buffers.size(); ++i)
-    arguments.span()[i] = {buffers[i]->dtype(), buffers[i]->shape().dims(), buffers[i]->data()};
+  max::AccessScope access(used);
+  order(access, buffers, options, interrupt);
   CallOutputs made(*this, used, options.given);
   if (used.runsInline())
     runHere(interrupt, arguments.span(), made);
@@ -327,21 +196,56 @@ void waitFor(MaxStream& stream, const max::Interrupt& interrupt) {
 
 }  // namespace
 
+namespace max {
+
+namespace {
+
+// Kernels rely on elements at multiples of their size.
+std::vector<Ref<Tensor>> alignedCopies(std::span<TensorArg> arguments) {
+  std::vector<Ref<Tensor>> copies;
+  for (TensorArg& argument : arguments) {
+    if (isAlignedFor(argument.dtype, argument.data)) continue;
+    copies.push_back(Tensor::copyOf(argument.dtype, Shape(argument.dims), argument.data));
+    argument.data = copies.back()->data();
+  }
+  return copies;
+}
+
+}  // namespace
+
+}  // namespace max
+
 void MaxModel::executeValues(std::span<MaxValue* const> values, const max::CallOptions& options,
                              std::span<MaxValue*> results) const {
   const max::Interrupt interrupt = max::interruptOf(options);
-  const std::vector<MaxBuffer*> buffers = checkValues(values);
-  checkOutputCount(results.size());
-  std::vector<MaxBuffer*> tensors;
-  std::copy_if(buffers.begin(), buffers.end(), std::back_inserter(tensors), [](MaxBuffer* b) { return b != nullptr; });
-  if (options.given) checkGiven(tensors, {options.given, outputs().size()});
-  MaxStream& used = streamOf(options);
+  checkInputCount(values.size());
+  max::SmallArray<max::TensorArg> arguments(values.size());
+  readValues(values, arguments.span());
+  MaxStream& used = prepare(arguments.span(), options, results.size());
   interrupt.check();
-  std::vector<max::TensorArg> arguments;
-  for (const MaxValue* value : values) arguments.push_back(value->argument());
+  max::AccessScope access(used);
+  order(access, values, options, interrupt);
   CallOutputs made(*this, used, options.given);
   waitFor(used, interrupt);
-  runHere(interrupt, arguments, made);
+  runHere(interrupt, arguments.span(), made);
+  made.handOver(results);
+}
+
+void MaxModel::executeHost(const max::HostInputs& host, const max::CallOptions& options,
+                           std::span<MaxBuffer*> results) const {
+  const max::Interrupt interrupt = max::interruptOf(options);
+  checkInputCount(host.count);
+  max::SmallArray<max::TensorArg> arguments(host.count);
+  readHost(host, arguments.span());
+  MaxStream& used = prepare(arguments.span(), options, results.size());
+  interrupt.check();
+  if (usesObjects()) requireTensorOutputs();
+  const std::vector<max::Ref<max::Tensor>> copies = max::alignedCopies(arguments.span());
+  max::AccessScope access(used);
+  order(access, std::span<MaxBuffer* const>(), options, interrupt);
+  CallOutputs made(*this, used, options.given);
+  if (!used.runsInline()) waitFor(used, interrupt);
+  runHere(interrupt, arguments.span(), made);
   made.handOver(results);
 }
 
@@ -457,11 +361,11 @@ max::Ref<max::CapturedGraph> MaxModel::captureNew(std::span<MaxBuffer* const> bu
   max::require(boundary.kind == max::Boundary::End, MAX_STATUS_FAILED_PRECONDITION,
                boundary.node ? boundary.node->node->description() : std::string("Model"),
                ": the call cannot be captured, since what follows depends on values");
-  std::vector<max::Ref<MaxBuffer>> inputs, outputs(parts_.outputs.size());
+  std::vector<max::Ref<MaxBuffer>> inputs, outputs(this->outputs().size());
   for (MaxBuffer* buffer : buffers) inputs.emplace_back(buffer);
   for (const max::PlannedOutput& output : context->plan->outputs) {
     MaxBuffer* given = options.given ? options.given[output.index] : nullptr;
-    if (given) max::checkOutputType(output.index, *given, output.dtype, output.shape);
+    if (given) max::checkOutputType(this->outputs()[output.index], output.index, *given, output.dtype, output.shape);
     outputs[output.index] =
         given ? max::Ref<MaxBuffer>(given) : MaxBuffer::allocate(device().defaultStream(), output.dtype, output.shape);
   }
@@ -473,13 +377,16 @@ void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const 
   max::require(!buffers.empty(), MAX_STATUS_INVALID_ARGUMENT, "A call without inputs cannot be captured");
   max::require(!usesObjects(), MAX_STATUS_UNIMPLEMENTED,
                "Calls of models with strings, sequences or optionals cannot be captured");
-  checkInputs(buffers);
-  checkOutputCount(results.size());
-  if (options.given) checkGiven(buffers, {options.given, outputs().size()});
+  checkInputCount(buffers.size());
+  max::SmallArray<max::TensorArg> arguments(buffers.size());
+  readInputs(buffers, arguments.span());
   const max::Interrupt interrupt = max::interruptOf(options);
-  MaxStream& stream = streamOf(options);
+  MaxStream& stream = prepare(arguments.span(), options, results.size());
   max::Ref<max::CapturedGraph> graph = findCaptured(key);
   if (graph) graph->checkInputs(buffers, MAX_STATUS_ALREADY_EXISTS, key);
+  max::AccessScope access(stream);
+  order(access, buffers, options, interrupt);
+  if (graph) graph->addWrites(access);
   waitFor(stream, interrupt);
   {
     const max::RunSetup setup(*session_, name_, interrupt);
@@ -499,8 +406,12 @@ void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const 
 void MaxModel::replay(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options) const {
   const max::Ref<max::CapturedGraph> graph = requireCaptured(key, buffers);
   const max::Interrupt interrupt = max::interruptOf(options);
-  streamOf(options).submit([graph, interrupt, model = max::Ref<const MaxModel>(this),
-                            cancellation = max::Ref<const MaxCancellation>(options.cancellation)] {
+  MaxStream& stream = streamOf(options);
+  max::AccessScope access(stream);
+  order(access, buffers, options, interrupt);
+  graph->addWrites(access);
+  stream.submit([graph, interrupt, model = max::Ref<const MaxModel>(this),
+                 cancellation = max::Ref<const MaxCancellation>(options.cancellation)] {
     interrupt.check();
     const max::RunSetup setup(*model->session_, model->name_, interrupt);
     const max::ActiveCallScope scope(setup.call());
@@ -511,7 +422,10 @@ void MaxModel::replay(uint64_t key, std::span<MaxBuffer* const> buffers, const m
 void MaxModel::verifyReplay(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options) const {
   const max::Ref<max::CapturedGraph> graph = requireCaptured(key, buffers);
   const max::Interrupt interrupt = max::interruptOf(options);
-  waitFor(streamOf(options), interrupt);
+  MaxStream& stream = streamOf(options);
+  max::AccessScope access(stream);
+  order(access, buffers, options, interrupt);
+  waitFor(stream, interrupt);
   max::require(graph->plan().program == program_.current(), MAX_STATUS_FAILED_PRECONDITION, "Graph ", key,
                " holds weights that have been replaced since it was captured");
   std::vector<max::TensorArg> arguments;
@@ -523,7 +437,7 @@ void MaxModel::verifyReplay(uint64_t key, std::span<MaxBuffer* const> buffers, c
   graph->compare(trace.steps(), key);
 }
 
-void MaxModel::releaseCaptured(uint64_t key) const {
+void MaxModel::forgetCaptured(uint64_t key) const {
   max::Ref<max::CapturedGraph> graph;
   const std::lock_guard lock(max::forkSafeMutex(this));
   const auto entry = captured_.find(key);

@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/handle.h"
 #include "base/ref.h"
-#include "device/buffer.h"
+#include "device/memory_use.h"
 #include "executor/cancellation.h"
 #include "executor/capture.h"
 #include "executor/model_info.h"
@@ -28,19 +29,37 @@ struct CallOptions {
   MaxStream* stream = nullptr;  // NULL = the default one
   MaxBuffer* const* given = nullptr;
   const MaxCancellation* cancellation = nullptr;
-  int64_t deadline = 0;  // nanoseconds, 0 = none
+  int64_t timeoutNs = 0;  // 0 = none
 };
+
+// Contiguous arrays in parallel lists.
+struct HostInputs {
+  const void* const* data;
+  const MaxDType* dtypes;
+  const int32_t* ranks;
+  const int64_t* const* shapes;
+  size_t count;
+};
+
+struct NamedInputs {
+  std::span<const char* const> names;
+  std::span<MaxBuffer* const> buffers;
+};
+
+// The position of an input or output; NOT_FOUND lists those there are.
+size_t findByName(const std::vector<TensorInfo>& list, const char* name, const char* what);
+void checkOutputType(const TensorInfo& output, size_t index, const MaxBuffer& buffer, DType dtype, const Shape& shape);
 
 }  // namespace max
 
-struct MaxModel : max::Handle, max::DeviceCache {
+struct MaxModel : max::HandleOf<MaxModel>, max::DeviceCache {
  public:
   // What a loader hands over. The graph is compiled and does not change any more.
   struct Parts {
-    max::Ref<const max::Graph> graph;  // moves on into the program
-    max::Ref<max::RefCounted> source;  // what the loader needs to make the graph again
-    std::vector<max::ModelTensor> inputs, outputs;
-    max::Ref<MaxModelInfo> info;
+    max::Ref<const max::Graph> graph;     // moves on into the program
+    max::Ref<max::RefCounted> source;     // what the loader needs to make the graph again
+    max::Ref<MaxModelInfo> info;          // tells the inputs and outputs, too
+    max::Ref<const max::Graph> original;  // of a graph built in code: its constants are kept for saving
     MaxPrecision precision = MAX_PRECISION_HIGHEST;
   };
 
@@ -51,8 +70,8 @@ struct MaxModel : max::Handle, max::DeviceCache {
   MaxDevice& device() const { return session_->mainDevice(); }
   MaxModelInfo& info() const { return *parts_.info; }
   MaxPrecision precision() const { return parts_.precision; }
-  const std::vector<max::ModelTensor>& inputs() const { return parts_.inputs; }
-  const std::vector<max::ModelTensor>& outputs() const { return parts_.outputs; }
+  const std::vector<max::TensorInfo>& inputs() const { return parts_.info->inputs; }
+  const std::vector<max::TensorInfo>& outputs() const { return parts_.info->outputs; }
   const max::PlannedProgram& program() const { return program_; }
   max::RefCounted* source() const { return parts_.source.get(); }
   // Calls that begin from now on run this graph, of the same inputs and outputs. Thread-safe.
@@ -61,6 +80,13 @@ struct MaxModel : max::Handle, max::DeviceCache {
   // Each entry of `results` becomes a new reference. Nothing is written if it throws.
   void execute(std::span<MaxBuffer* const> inputs, const max::CallOptions& options,
                std::span<MaxBuffer*> results) const;
+
+  // As execute, on memory of the caller's that is read before the call returns.
+  void executeHost(const max::HostInputs& inputs, const max::CallOptions& options, std::span<MaxBuffer*> results) const;
+
+  // As execute; inputs in any order, of the outputs those asked for, in their order.
+  void executeByName(const max::NamedInputs& inputs, const max::CallOptions& options,
+                     std::span<const char* const> outputNames, std::span<MaxBuffer*> results) const;
 
   // As execute, for what is no tensor, too.
   void executeValues(std::span<MaxValue* const> inputs, const max::CallOptions& options,
@@ -72,7 +98,7 @@ struct MaxModel : max::Handle, max::DeviceCache {
   void replay(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
   // Runs the call anew and compares its steps with those captured.
   void verifyReplay(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
-  void releaseCaptured(uint64_t key) const;
+  void forgetCaptured(uint64_t key) const;
 
   // All fields but structSize.
   MaxModelMemory memory() const;
@@ -90,15 +116,26 @@ struct MaxModel : max::Handle, max::DeviceCache {
   };
 
   void findEqualDims();
-  void checkInputs(std::span<MaxBuffer* const> inputs) const;
-  void checkInput(size_t position, const MaxBuffer& buffer) const;
-  void checkEqualDims(std::span<MaxBuffer* const> inputs) const;
-  std::vector<MaxBuffer*> checkValues(std::span<MaxValue* const> inputs) const;  // NULL for what is no tensor
-  void checkInputCount(size_t count) const;
+  // Orders a call after what uses its buffers; the waits end with the call.
+  template <class Inputs>
+  void order(max::AccessScope& access, const Inputs& inputs, const max::CallOptions& options,
+             const max::Interrupt& interrupt) const;
   bool usesObjects() const { return usesObjects_; }
+  // Checks inputs, as many as there must be, and makes arguments of them.
+  void readInputs(std::span<MaxBuffer* const> inputs, std::span<max::TensorArg> arguments) const;
+  void readValues(std::span<MaxValue* const> inputs, std::span<max::TensorArg> arguments) const;
+  void readHost(const max::HostInputs& inputs, std::span<max::TensorArg> arguments) const;
+  void checkInputCount(size_t count) const;
+  void checkInput(size_t index, const max::TensorArg& input) const;
+  void checkPlacement(size_t index, const MaxBuffer& buffer) const;
+  void checkEqualDims(std::span<const max::TensorArg> arguments) const;
+  [[noreturn]] void failInput(size_t index, const std::string& problem, const std::string& given) const;
   void requireTensorOutputs() const;
   void checkOutputCount(size_t count) const;
-  void checkGiven(std::span<MaxBuffer* const> inputs, std::span<MaxBuffer* const> given) const;
+  void checkGiven(std::span<const max::TensorArg> arguments, std::span<MaxBuffer* const> given) const;
+  // Checks what is asked for beside the inputs; returns the stream.
+  MaxStream& prepare(std::span<const max::TensorArg> arguments, const max::CallOptions& options,
+                     size_t outputCount) const;
   MaxStream& streamOf(const max::CallOptions& options) const;
   // Once more without what is kept for other shapes, if the session's memory limit stops the work.
   template <class Work>

@@ -4,38 +4,15 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/dtype.h"
+#include "base/handle.h"
 #include "base/ref.h"
-#include "graph/graph.h"
-#include "max/model.h"
+#include "graph/tensor_info.h"
+#include "max/model_info.h"
 
-namespace max {
-
-// One input or output as callers see it.
-struct ModelTensor {
-  ModelTensor(std::string_view tensorName, const TensorType& tensorType);
-
-  std::string name;
-  DType dtype = DType::Invalid;
-  bool ranked = false;
-  InnerTypes inner;                   // of what is no tensor
-  std::string typeName;               // "float32[batch, 3]", "sequence of float32"
-  std::vector<int64_t> dims;          // MAX_DIMENSION_DYNAMIC = any
-  std::vector<std::string> dimNames;  // empty = none
-  bool isTensor() const { return !isObject(dtype); }
-  TensorType valueType() const;  // without dimensions
-  int rank() const { return ranked ? static_cast<int>(dims.size()) : MAX_RANK_DYNAMIC; }
-};
-// "[(batch, 3), f32]"
-void appendTo(std::string& text, const ModelTensor& tensor);
-
-}  // namespace max
-
-struct MaxModelInfo : max::Handle {
+struct MaxModelInfo : max::HandleOf<MaxModelInfo> {
  public:
   struct Unsupported {
     std::string node;
@@ -49,6 +26,6 @@ struct MaxModelInfo : max::Handle {
   std::vector<std::pair<std::string, int64_t>> opsets;
   std::vector<std::pair<std::string, int64_t>> operators;  // sorted by name
   std::vector<Unsupported> unsupported;
-  std::vector<max::ModelTensor> inputs, outputs;
+  std::vector<max::TensorInfo> inputs, outputs, weights;
   std::string drawing;  // in the DOT language; empty unless the file was asked for it
 };

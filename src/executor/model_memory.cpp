@@ -2,7 +2,7 @@
 // What a model tells of itself: memory, a drawing; and giving back what it only keeps for later.
 #include <set>
 
-#include "executor/fork_lock.h"
+#include "base/fork_lock.h"
 #include "executor/model.h"
 #include "graph/dot.h"
 #include "graph/subgraphs.h"
@@ -40,7 +40,12 @@ class WeightSum {
 
 MaxModelMemory MaxModel::memory() const {
   MaxModelMemory memory = MAX_MODEL_MEMORY_INIT;
-  WeightSum(memory).add(program_.current()->graph());
+  memory.validMask = MAX_MODEL_MEMORY_MAPPED_WEIGHTS | MAX_MODEL_MEMORY_OWNED_WEIGHTS |
+                     MAX_MODEL_MEMORY_PACKED_WEIGHTS | MAX_MODEL_MEMORY_PLANS | MAX_MODEL_MEMORY_ARENAS |
+                     MAX_MODEL_MEMORY_OUTPUTS | MAX_MODEL_MEMORY_TOTAL;
+  WeightSum sum(memory);
+  sum.add(program_.current()->graph());
+  if (parts_.original) sum.add(*parts_.original);
   memory.plans = program_.planBytes();
   memory.arenas = program_.arenaBytes();
   for (const max::Ref<max::OutputPool>& pool : pools_) memory.outputs += pool->idleBytes();

@@ -25,6 +25,11 @@ class RunMonitor {
   virtual void nodeBegins(const RunContext&) {}
   virtual void nodeEnds(const RunContext&, std::span<const Ref<Tensor>>) {}
   virtual void planEnds(const RunContext&) {}
+  // For nodes that make their outputs themselves: whether kGuardBytes are to follow what they take, and those bytes
+  // before and after. `output`: -1 = scratch memory.
+  virtual bool wantsGuards() const { return false; }
+  virtual void setGuard(void*) const {}
+  virtual void checkGuard(const Node&, int /*output*/, const void*) const {}
 
   RunMonitor* next = nullptr;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "device/memory_use.h"
 
 namespace max {
 
@@ -47,6 +48,8 @@ Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& sha
 void OutputPool::giveBack(std::unique_ptr<PooledBuffer> buffer) noexcept {
   // A view of the buffer may keep its memory; then the memory cannot be used again.
   if (closed_.load(std::memory_order_relaxed) || !buffer->memory()->isUnique()) return;
+  buffer->endUse();
+  forgetUse(*buffer->memory());
   buffer->idle_ = true;
   addLiveObjects(-1);
   stash_.put(std::move(buffer));

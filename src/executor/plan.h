@@ -41,8 +41,8 @@ struct Step {
   size_t scratch = 0;  // offset in the arena
 };
 
-// Behind each value in the arena, if the settings ask for guards.
-inline constexpr size_t kGuardBytes = 64;
+// Behind each value that a node makes, if the settings ask for guards. As long as a row that is one too many often is.
+inline constexpr size_t kGuardBytes = 4096;
 
 // The type of an operand; its dimensions are Plan::typeDims from `dims` on.
 struct OperandType {

@@ -2,6 +2,7 @@
 #include "executor/planner.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "base/active_call.h"
@@ -52,6 +53,11 @@ class Planner {
                         inputs[i].dtype, ", the graph takes ", declared.type);
       define(ids[i], inputs[i].dtype, Shape(inputs[i].dims)).location = {Location::Input, 0, i, nullptr};
     }
+    // Captured values come last, and are what the others are measured by.
+    for (size_t i = ids.size(); i-- > 0;)
+      if (const Value& declared = *draft_.program.values()[ids[i]]; !takesShape(declared.type, inputs[i].dims))
+        invalidArgument("Input '", declared.name, "' of graph '", draft_.program.graph().name(), "' has the shape ",
+                        Shape(inputs[i].dims), ", the graph takes ", declared.type);
     draft_.frames.push_back({&draft_.program.main()});
   }
 
@@ -91,6 +97,22 @@ class Planner {
   static bool isDeclared(const Value& value, DType dtype) {
     const DType declared = value.type.dtype;
     return declared == dtype || declared == DType::Invalid || declared == DType::Optional;
+  }
+
+  // The compiler relied on shapes, too: on numbers, and on names that mean the same number everywhere.
+  bool takesShape(const TensorType& declared, std::span<const int64_t> dims) {
+    if (!declared.ranked || isObject(declared.dtype)) return true;
+    if (declared.dims.size() != dims.size()) return false;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const Dim dim = declared.dims[i];
+      if (dim.isKnown() ? dim.value() != dims[i] : !bindSymbol(dim, dims[i])) return false;
+    }
+    return true;
+  }
+
+  bool bindSymbol(Dim dim, int64_t value) {
+    if (dim.symbolName().empty() && !dim.isAnonymous()) return true;
+    return symbols_.try_emplace(dim.expression(), value).first->second == value;
   }
 
   void defineResults(const NodeInfo& info, std::span<const Ref<Tensor>> results) {
@@ -305,6 +327,7 @@ class Planner {
   Draft& draft_;
   std::vector<InputType> inputTypes_;
   std::vector<Operand> inputs_, outputs_;
+  std::unordered_map<const DimExpression*, int64_t> symbols_;  // of the program's inputs
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fork_lock.h"
 #include "base/printable.h"
-#include "executor/fork_lock.h"
 #include "executor/run.h"
 
 namespace max {

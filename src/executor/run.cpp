@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/fork_lock.h"
+#include "base/fork_lock.h"
 #include "executor/monitor.h"
 
 namespace max {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/handle.h"
 #include "base/memory_account.h"
 #include "base/ref.h"
 #include "device/device.h"
@@ -15,7 +16,7 @@
 #include "executor/settings.h"
 #include "max/session.h"
 
-struct MaxSession : max::Handle {
+struct MaxSession : max::HandleOf<MaxSession> {
  public:
   // `devices` is not empty; lanes is at least 1; a limit of 0 is none.
   MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit = 0);

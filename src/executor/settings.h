@@ -13,7 +13,7 @@ namespace max {
 // What plans are made for. Packed in one word, so that a run can compare it with its plan's at no cost.
 struct PlanSettings {
   KernelSettings kernels;
-  bool guards = false;  // bytes behind each value that no kernel may touch
+  bool guards = false;  // bytes behind each value that no kernel may touch, outputs included
 
   uint32_t word() const {
     return static_cast<uint32_t>(kernels.partialSums) | (kernels.sortsForTopK ? 4u : 0u) | (guards ? 8u : 0u);

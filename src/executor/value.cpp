@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "device/memory_use.h"
 
 using max::DType;
 using max::Ref;
@@ -76,6 +77,7 @@ Ref<MaxValue> MaxValue::map(Ref<MaxBuffer> keys, Ref<MaxBuffer> values) {
   if (keys->count() != values->count())
     max::invalidArgument("A map has ", keys->count(), " keys and ", values->count(), " values");
   std::vector<Ref<Tensor>> tensors = {keys->toTensor(), values->toTensor()};
+  max::awaitContents(*keys);
   requireKeys(*tensors[0]);
   auto value =
       Ref<MaxValue>::adopt(new MaxValue(MAX_VALUE_KIND_MAP, max::objectTensor(DType::Map, std::move(tensors))));
@@ -96,6 +98,12 @@ Ref<MaxValue> MaxValue::of(MaxStream& stream, const Tensor& tensor) {
   return optional(elements.empty() ? nullptr : std::move(elements[0]));
 }
 
+void MaxValue::addReads(max::AccessScope& access) const {
+  for (const MaxBuffer* buffer : {buffer_.get(), keys_.get(), values_.get()})
+    if (buffer) access.reads(*buffer);
+  for (const Ref<MaxValue>& element : elements_) element->addReads(access);
+}
+
 size_t MaxValue::count() const {
   if (kind_ == MAX_VALUE_KIND_TENSOR) return 1;
   return kind_ == MAX_VALUE_KIND_MAP ? static_cast<size_t>(keys_->count()) : elements_.size();
@@ -105,6 +113,15 @@ const char* MaxValue::kindName() const { return kKindNames[kind_]; }
 
 std::string MaxValue::kindPhrase() const {
   return max::concat(kind_ == MAX_VALUE_KIND_OPTIONAL ? "an " : "a ", kindName());
+}
+
+std::string MaxValue::typeText() const {
+  if (kind_ == MAX_VALUE_KIND_TENSOR) return max::concat(buffer_->layout());
+  if (kind_ == MAX_VALUE_KIND_MAP) return max::concat("map from ", keys_->dtype(), " to ", values_->dtype());
+  if (elements_.empty()) return max::concat("empty ", kindName());
+  const MaxValue& first = *elements_[0];
+  const bool isTensor = first.kind() == MAX_VALUE_KIND_TENSOR;
+  return max::concat(kindName(), " of ", isTensor ? max::concat(first.buffer()->dtype()) : first.typeText());
 }
 
 max::TensorArg MaxValue::argument() const {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/object.h"
-#include "device/buffer.h"
+#include "device/memory_use.h"
 #include "executor/planner.h"
 #include "max/value.h"
 
-struct MaxValue : max::Handle {
+struct MaxValue : max::HandleOf<MaxValue> {
  public:
   explicit MaxValue(max::Ref<MaxBuffer> tensor);
   // Of values that may be in it: a sequence holds tensors or maps, an optional holds a tensor or a sequence.
@@ -30,6 +30,9 @@ struct MaxValue : max::Handle {
   size_t count() const;            // elements, entries; of a tensor 1
   const char* kindName() const;    // "optional"
   std::string kindPhrase() const;  // "an optional"
+  std::string typeText() const;    // "float32[2, 3]", "sequence of float32"
+  // All buffers in it, as what the work of the scope reads.
+  void addReads(max::AccessScope& access) const;
 
   // What a program takes in.
   max::TensorArg argument() const;

@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "graph/composites/tables.h"
 #include "graph/signature.h"
+#include "graph/unknown_operator.h"
 
 namespace max {
 
@@ -278,8 +279,7 @@ Values addOperator(Graph& graph, std::string_view domain, std::string_view op, V
   const Composite* composite = findComposite(domain, op);
   if (!composite) {
     const OpSchema* schema = findSchema(domain, op);
-    require(schema != nullptr, MAX_STATUS_UNIMPLEMENTED, "node '", name, "': unknown operator '", domain,
-            domain.empty() ? "" : ".", op, "'");
+    if (!schema) failUnknownOperator(name, domain, op);
     return graph.addNode(*schema, std::move(inputs), std::move(attributes), outputNames, name)->outputs;
   }
   const std::string& label = name.empty() && !outputNames.empty() ? outputNames[0] : name;

@@ -6,6 +6,7 @@
 
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
+#include "graph/unknown_operator.h"
 
 namespace max {
 
@@ -184,8 +185,7 @@ Node* Graph::addNode(const OpSchema& schema, std::vector<Value*> inputs, Attribu
 Node* Graph::addNode(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes,
                      size_t outputCount, std::string name) {
   const OpSchema* schema = findSchema(domain, op);
-  require(schema != nullptr, MAX_STATUS_UNIMPLEMENTED, "node '", name, "': unknown operator '", domain,
-          domain.empty() ? "" : ".", op, "'");
+  if (!schema) failUnknownOperator(name, domain, op);
   const std::vector<std::string> names(outputCount);
   return addNode(*schema, std::move(inputs), std::move(attributes), names, std::move(name));
 }
@@ -199,6 +199,13 @@ void Graph::addOutput(Value* value, std::string_view name) {
   if (value->graph != this) value = addNode("", "Identity", {value})->output();
   outputs_.push_back(value);
   outputNames_.emplace_back(name);
+}
+
+std::vector<const Value*> Graph::weights() const {
+  std::vector<const Value*> found;
+  for (const Value& value : values_)
+    if (value.graph == this && value.isWeight) found.push_back(&value);
+  return found;
 }
 
 Value* Graph::findValue(std::string_view name) const {

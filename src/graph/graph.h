@@ -136,6 +136,7 @@ class Graph : public RefCounted {
   // Nodes in an order in which each comes after those it needs, once sort() was called after the last change.
   const std::vector<Node*>& nodes() const { return order_; }
   Value* findValue(std::string_view name) const;  // of this graph, NULL if none
+  std::vector<const Value*> weights() const;      // of this graph, in the order in which they were added
 
   // Rewriting.
   void replaceInput(Node& node, size_t index, Value* value);

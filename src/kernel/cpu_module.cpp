@@ -62,7 +62,7 @@ class LaunchTask final : public StreamTask {
     module_.endLaunch();
   }
 
-  void run(MaxStatus) override { runOnCpu(launch_, kernelLanes()); }
+  void run(const Error*) override { runOnCpu(launch_, kernelLanes()); }
 
  private:
   LaunchTask(LaunchedModule& module, const CpuLaunch& launch, const LaunchArguments& arguments)
@@ -146,7 +146,7 @@ class CpuKernel final : public MaxKernel {
     launch.arguments = arguments.values;
     std::copy_n(config.grid, 3, launch.grid);
     std::copy_n(config.block, 3, launch.block);
-    launch.sharedBytes = config.sharedBytes;
+    launch.sharedBytes = config.sharedByteCount;
     if (stream.runsInline()) return runOnCpu(launch, kernelLanes());
     stream.enqueue(LaunchTask::make(module_, launch, arguments));
   }

@@ -73,7 +73,7 @@ class AttributeList {
     if (config.priority != 0) add(gpu::kLaunchPriority).priority = priority;
     if (config.accessBase && hints.accessBytes > 0)
       add(gpu::kLaunchAccessPolicyWindow).accessPolicyWindow = {
-          config.accessBase, std::min(config.accessBytes, hints.accessBytes), config.hitRatio, config.hitProperty,
+          config.accessBase, std::min(config.accessByteCount, hints.accessBytes), config.hitRatio, config.hitProperty,
           config.missProperty};
   }
   gpu::LaunchAttribute* data() { return attributes_; }
@@ -162,9 +162,10 @@ void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& ar
   if (context_.api() == gpu::Api::Hip) checkThreads(config);
   void** values = const_cast<void**>(arguments.values);
   if (wantsAttributes(config)) [[unlikely]]
-    launchExtended(config, values, gpuStream.native());
+    launchExtended(config, values, gpuStream.handle());
   else
-    launch(config, values, gpuStream.native());
+    launch(config, values, gpuStream.handle());
+  gpuStream.noteQueued();
   gpuModule_.noteUse(gpuStream.ordered());
   keepBuffers(arguments, gpuStream);
 }
@@ -195,7 +196,7 @@ void GpuKernel::checkThreads(const MaxLaunchConfig& config) const {
 void GpuKernel::launch(const MaxLaunchConfig& config, void** arguments, void* stream) const {
   context_.callChecked(context_.driver().launch, function_, dimension(config.grid[0]), dimension(config.grid[1]),
                        dimension(config.grid[2]), dimension(config.block[0]), dimension(config.block[1]),
-                       dimension(config.block[2]), static_cast<unsigned>(config.sharedBytes), stream, arguments,
+                       dimension(config.block[2]), static_cast<unsigned>(config.sharedByteCount), stream, arguments,
                        static_cast<void**>(nullptr));
 }
 
@@ -217,7 +218,7 @@ void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, 
                                             dimension(config.block[0]),
                                             dimension(config.block[1]),
                                             dimension(config.block[2]),
-                                            static_cast<unsigned>(config.sharedBytes),
+                                            static_cast<unsigned>(config.sharedByteCount),
                                             stream,
                                             attributes.data(),
                                             attributes.count()};
@@ -228,7 +229,7 @@ void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, 
           " has no cooperative launches; kernel '", name(), "' asks for one");
   context_.call(driver.launchCooperative, function_, dimension(config.grid[0]), dimension(config.grid[1]),
                 dimension(config.grid[2]), dimension(config.block[0]), dimension(config.block[1]),
-                dimension(config.block[2]), static_cast<unsigned>(config.sharedBytes), stream, arguments);
+                dimension(config.block[2]), static_cast<unsigned>(config.sharedByteCount), stream, arguments);
 }
 
 }  // namespace max

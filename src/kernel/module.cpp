@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/module.h"
 
+#include <cctype>
 #include <cmath>
+#include <string_view>
+#include <vector>
 
 #include "base/error.h"
+#include "base/nearest_name.h"
+#include "device/memory_use.h"
 #include "kernel/cached_compile.h"
 #include "kernel/cpu_module.h"
 #include "kernel/gpu_backend.h"
@@ -15,8 +20,28 @@ std::string tripleOf(const int32_t (&values)[3]) {
   return max::concat("(", values[0], ", ", values[1], ", ", values[2], ")");
 }
 
+// Names that follow __global__, up to their parameters.
+std::vector<std::string_view> kernelsIn(std::string_view source) {
+  constexpr std::string_view kMark = "__global__";
+  const auto isOfName = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  std::vector<std::string_view> names;
+  for (size_t at = source.find(kMark); at != source.npos; at = source.find(kMark, at + 1)) {
+    size_t end = source.find('(', at), begin = end;
+    if (source.substr(at, end - at).ends_with("__launch_bounds__")) begin = end = source.find('(', end + 1);
+    if (end == source.npos) break;
+    while (begin > at && isOfName(source[begin - 1])) --begin;
+    names.push_back(source.substr(begin, end - begin));
+  }
+  return names;
+}
+
 bool isAccessProperty(MaxAccessProperty property) {
   return property >= MAX_ACCESS_PROPERTY_NORMAL && property <= MAX_ACCESS_PROPERTY_PERSISTING;
+}
+
+void replaceZeros(int32_t (&values)[3]) {
+  for (int32_t& value : values)
+    if (value == 0) value = 1;
 }
 
 void checkFlag(int32_t value, const char* name) {
@@ -33,7 +58,7 @@ void checkExtras(const MaxLaunchConfig& config) {
   const auto* c = config.cluster;
   if (c[0] | c[1] | c[2]) {
     if (c[0] < 1 || c[1] < 1 || c[2] < 1) [[unlikely]]
-      max::invalidArgument("Cluster is ", tripleOf(config.cluster), "; all dimensions are at least 1, or all are 0");
+      max::invalidArgument("Cluster is ", tripleOf(config.cluster), "; no dimension is negative");
     if (config.grid[0] % c[0] != 0 || config.grid[1] % c[1] != 0 || config.grid[2] % c[2] != 0) [[unlikely]]
       max::invalidArgument("Grid ", tripleOf(config.grid), " is no multiple of cluster ", tripleOf(config.cluster));
   }
@@ -75,6 +100,18 @@ void MaxKernel::checkCount(const void* const* arguments, int32_t count) const {
   require(count == 0 || arguments, MAX_STATUS_INVALID_ARGUMENT, "Argument 'arguments' is NULL");
 }
 
+void MaxKernel::failKind(int32_t index, max::HandleKind given, bool isBuffer) const {
+  using max::HandleKind;
+  if (isBuffer && given == HandleKind::None)
+    max::invalidArgument("Argument ", index, " of kernel '", name_,
+                         "' is not a buffer; pass the MaxBuffer* itself, not its address");
+  if (given == HandleKind::Buffer)
+    max::invalidArgument("Argument ", index, " of kernel '", name_,
+                         "' is a buffer; its size must be MAX_KERNEL_ARGUMENT_BUFFER");
+  max::invalidArgument("Argument ", index, " of kernel '", name_, "' is a ", max::handleName(given),
+                       "; kernels take buffers and values");
+}
+
 void MaxKernel::failArgument(int32_t index, const void* argument, size_t size, bool isBuffer) const {
   if (!argument) max::invalidArgument("Argument ", index, " of kernel '", name_, "' is NULL");
   if (parameters_ && size != (*parameters_)[static_cast<size_t>(index)])
@@ -99,6 +136,12 @@ void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments,
     const size_t size = isBuffer ? sizeof(void*) : sizes ? sizes[i] : expected ? expected[i] : 0;
     if (!arguments[i] || (expected && size != expected[i])) [[unlikely]]
       failArgument(i, arguments[i], size, isBuffer);
+    // Only what a handle could be mistaken for is looked at: values of a pointer's size, or of a size nobody knows.
+    if (isBuffer || size == sizeof(void*) || size == 0) {
+      const max::HandleKind kind = max::handleKindAt(arguments[i]);
+      if (kind != (isBuffer ? max::HandleKind::Buffer : max::HandleKind::None)) [[unlikely]]
+        failKind(i, kind, isBuffer);
+    }
     out.sizes[i] = size;
     out.values[i] = const_cast<void*>(arguments[i]);
     if (!isBuffer) continue;
@@ -111,18 +154,27 @@ void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments,
   }
 }
 
-void MaxKernel::launch(const MaxLaunchConfig& config, const void* const* arguments, const size_t* sizes, int32_t count,
+void MaxKernel::launch(MaxLaunchConfig& config, const void* const* arguments, const size_t* sizes, int32_t count,
                        MaxStream& stream) {
   if (&stream.device() != &module_.device()) [[unlikely]]
     max::invalidArgument("Stream belongs to ", stream.device().displayName(), ", kernel '", name_, "' to ",
                          module_.device().displayName());
+  replaceZeros(config.grid);
+  replaceZeros(config.block);
+  if (config.cluster[0] | config.cluster[1] | config.cluster[2]) replaceZeros(config.cluster);
   checkShape(config);
   checkExtras(config);
-  max::require(config.sharedBytes <= static_cast<size_t>(sharedLimit()), MAX_STATUS_INVALID_ARGUMENT, "Kernel '", name_,
-               "' is launched with ", config.sharedBytes, " bytes of dynamic shared memory; the most are ",
+  max::require(config.sharedByteCount <= static_cast<size_t>(sharedLimit()), MAX_STATUS_INVALID_ARGUMENT, "Kernel '",
+               name_, "' is launched with ", config.sharedByteCount, " bytes of dynamic shared memory; the most are ",
                sharedLimit(), " (MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE)");
   max::LaunchArguments resolved;
   resolve(resolved, arguments, sizes, count);
+  // A kernel may write all that the buffer allows.
+  max::AccessScope access(stream);
+  for (int32_t i = 0; i < resolved.bufferCount; ++i) {
+    const MaxBuffer& buffer = *resolved.buffers[i];
+    access.add(buffer, buffer.isReadOnly() ? max::AccessKind::Read : max::AccessKind::Write);
+  }
   enqueue(config, resolved, stream);
 }
 
@@ -162,7 +214,8 @@ const std::string& MaxModule::artifact(MaxArtifactKind kind) {
 
 void MaxModule::failKernel(const std::string& name) const {
   max::fail(MAX_STATUS_NOT_FOUND, "Module ", name_, " has no kernel '", name,
-            "'; kernels that are looked up by name are declared extern \"C\" __global__");
+            "'; kernels that are looked up by name are declared extern \"C\" __global__",
+            source_ ? max::nearestOf(name, kernelsIn(source_->text)) : std::string());
 }
 
 void MaxModule::failVariable(const std::string& name) const {

@@ -12,6 +12,7 @@
 #include "device/buffer.h"
 #include "device/device.h"
 #include "kernel/compiler.h"
+#include "max/kernel.h"
 
 namespace max {
 
@@ -60,8 +61,8 @@ struct MaxKernel {
   virtual int64_t attribute(MaxKernelAttribute attribute) const = 0;
   virtual void setAttribute(MaxKernelAttribute attribute, int64_t value) = 0;
 
-  // Checks, then enqueues. `arguments` and `sizes` as in maxKernelLaunch.
-  void launch(const MaxLaunchConfig& config, const void* const* arguments, const size_t* sizes, int32_t count,
+  // Checks, then enqueues; dimensions that are zero become one. `arguments` and `sizes` as in maxKernelLaunch.
+  void launch(MaxLaunchConfig& config, const void* const* arguments, const size_t* sizes, int32_t count,
               MaxStream& stream);
 
  protected:
@@ -82,6 +83,7 @@ struct MaxKernel {
   void checkShape(const MaxLaunchConfig& config) const;
   void resolve(max::LaunchArguments& out, const void* const* arguments, const size_t* sizes, int32_t count) const;
   void checkCount(const void* const* arguments, int32_t count) const;
+  [[noreturn]] void failKind(int32_t index, max::HandleKind given, bool isBuffer) const;
   [[noreturn]] void failArgument(int32_t index, const void* argument, size_t size, bool isBuffer) const;
 
   MaxModule& module_;
@@ -90,7 +92,7 @@ struct MaxKernel {
   max::LaunchLimits limits_;
 };
 
-struct MaxModule : max::Handle {
+struct MaxModule : max::HandleOf<MaxModule> {
  public:
   MaxDevice& device() const { return *device_; }
   // "add.cu", or "module" if it was loaded.

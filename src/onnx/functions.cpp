@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "onnx/import.h"
 
 namespace max::onnx {
 
@@ -11,6 +12,11 @@ int64_t versionIn(const Opsets& opsets, std::string_view domain) {
   for (const auto& [name, version] : opsets)
     if (name == domain) return version;
   return 0;
+}
+
+int64_t versionIn(const ModelProto& model, std::string_view domain) {
+  const int64_t version = versionIn(model.opsets, domain);
+  return version == 0 && domain.empty() ? kMaxOpset : version;
 }
 
 Functions::Functions(const ModelProto& model) {

@@ -14,6 +14,8 @@ inline constexpr int kMaxFunctionDepth = 64;  // of functions that use functions
 
 // The version that a list of operator sets asks for; 0 = not imported.
 int64_t versionIn(const Opsets& opsets, std::string_view domain);
+// The same of a model: ONNX's own operators are the newest ones unless it says otherwise.
+int64_t versionIn(const ModelProto& model, std::string_view domain);
 
 class Functions {
  public:

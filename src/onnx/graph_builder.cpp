@@ -2,11 +2,14 @@
 #include "onnx/graph_builder.h"
 
 #include <algorithm>
+#include <exception>
+#include <iterator>
 
 #include "base/active_call.h"
 #include "base/object.h"
 #include "graph/composite.h"
 #include "onnx/inspector.h"
+#include "onnx/node_order.h"
 #include "onnx/sparse.h"
 
 namespace max::onnx {
@@ -23,15 +26,23 @@ GraphBuilder::GraphBuilder(Shared& shared, Graph& graph, const GraphBuilder* out
 GraphBuilder::GraphBuilder(const GraphBuilder& caller, const Call& call)
     : shared_(caller.shared_), graph_(caller.graph_), call_(&call), isBody_(true), depth_(caller.depth_) {}
 
-void GraphBuilder::build(const GraphProto& proto) {
+void GraphBuilder::build(const GraphProto& proto, std::span<const TensorType> inputs) {
   addInitializers(proto);
-  for (Bytes input : proto.inputs) addInput(parseValueInfo(input));
-  for (Bytes node : proto.nodes) addNode(parseNode(node));
+  for (size_t i = 0; i < proto.inputs.size(); ++i)
+    addInput(parseValueInfo(proto.inputs[i]), i < inputs.size() ? &inputs[i] : nullptr);
+  const auto isKnown = [this](std::string_view name) { return find(name) != nullptr; };
+  for (Bytes node : inOrder(proto.nodes, isKnown, concat("Graph '", graph_.name(), "'"))) addNode(parseNode(node));
   for (Bytes output : proto.outputs) addOutput(parseValueInfo(output));
   graph_.sort();
 }
 
-// The graph has refused names that are used twice.
+// The graph has refused names that are used twice; in a function it has other names.
+void GraphBuilder::define(std::string_view name, Value* value) {
+  if (!names_.emplace(name, value).second)
+    invalidArgument(isBody_ ? concat("Function '", call_->function.name) : concat("Graph '", graph_.name()),
+                    "': the name '", name, "' is used twice");
+}
+
 Value* GraphBuilder::find(std::string_view name) const {
   for (const GraphBuilder* scope = this; scope; scope = scope->outer_) {
     const auto entry = scope->names_.find(name);
@@ -43,7 +54,7 @@ Value* GraphBuilder::find(std::string_view name) const {
 // A function's own operator sets come first.
 int64_t GraphBuilder::versionOf(std::string_view domain) const {
   const int64_t version = call_ ? versionIn(call_->function.opsets, domain) : 0;
-  return version ? version : versionIn(shared_.model.opsets, domain);
+  return version ? version : versionIn(shared_.model, domain);
 }
 
 std::string GraphBuilder::labelOf(const NodeProto& node) const {
@@ -65,6 +76,18 @@ void GraphBuilder::addInitializers(const GraphProto& proto) {
   }
 }
 
+namespace {
+
+// Exporters give several dimensions that they know nothing of the same one of these names.
+bool meansUnknown(std::string_view symbol) {
+  constexpr std::string_view kNames[] = {"None", "none", "null", "nan", "unk", "unknown", "Unknown", "-1"};
+  const auto isSign = [](char c) { return std::string_view(" ?*-_.").find(c) != std::string_view::npos; };
+  return std::all_of(symbol.begin(), symbol.end(), isSign) ||
+         std::find(std::begin(kNames), std::end(kNames), symbol) != std::end(kNames);
+}
+
+}  // namespace
+
 TensorType declaredType(const ValueInfoProto& info, DimTable& symbols) {
   if (!info.types.empty() && isObject(info.types[0])) {
     TensorType type = TensorType::of(info.types[0], {});
@@ -78,27 +101,43 @@ TensorType declaredType(const ValueInfoProto& info, DimTable& symbols) {
     if (dim.known)
       type.dims.emplace_back(dim.value);
     else
-      type.dims.push_back(dim.symbol.empty() ? symbols.unknown() : symbols.symbol(dim.symbol));
+      type.dims.push_back(meansUnknown(dim.symbol) ? symbols.unknown() : symbols.symbol(dim.symbol));
   }
   return type;
 }
 
-void GraphBuilder::addInput(const ValueInfoProto& info) {
-  if (names_.count(info.name)) return;  // an initialiser with the same name is its value
+// An initialiser with the same name is its value.
+void GraphBuilder::addInput(const ValueInfoProto& info, const TensorType* known) {
+  const auto entry = names_.find(info.name);
+  if (entry != names_.end() && entry->second->isInput)
+    invalidArgument("Graph '", graph_.name(), "': the input '", info.name, "' is listed twice");
+  if (entry == names_.end()) define(info.name, graph_.addInput(info.name, inputType(info, known)));
+}
+
+// Callers give the inputs of the main graph what it declares. What a subgraph declares is a hint: of what is not
+// `known`, its dtype is taken, which is checked when the subgraph runs.
+TensorType GraphBuilder::inputType(const ValueInfoProto& info, const TensorType* known) {
   const bool isKnown = info.kind == "tensor" || !info.types.empty();
   if (!isKnown && !(depth_ > 0 && info.kind.empty()))
     fail(MAX_STATUS_UNIMPLEMENTED, "Input '", info.name, "' is a ",
          info.kind.empty() ? "value without type" : info.kind, ", which is not supported");
-  const TensorType type = typeOf(info);
+  TensorType type = typeOf(info);
   require(type.dtype != DType::Invalid || depth_ > 0, MAX_STATUS_UNIMPLEMENTED, "Input '", info.name,
           "' has the unknown data type number ", info.elementType);
-  define(info.name, graph_.addInput(info.name, type));
+  if (depth_ == 0 || (!known && isObject(type.dtype))) return type;
+  TensorType result = known ? *known : TensorType::unranked(type.dtype);
+  if (result.dtype == DType::Invalid) result.dtype = type.dtype;
+  return result;
 }
 
 void GraphBuilder::addOutput(const ValueInfoProto& info) {
   Value* value = find(info.name);
   if (!value) invalidArgument("Output '", info.name, "' of graph '", graph_.name(), "' is not made by any node");
-  graph_.addOutput(value, info.name);
+  // A body may give one value twice, to carry it and to stack it.
+  const auto& names = graph_.outputNames();
+  const bool isAgain = graph_.parent() && std::find(names.begin(), names.end(), info.name) != names.end();
+  if (isAgain) value = graph_.addNode("", "Identity", {value})->output();
+  graph_.addOutput(value, isAgain ? "" : info.name);
   declaredOutputs_.push_back(typeOf(info));
 }
 
@@ -108,8 +147,7 @@ Value* GraphBuilder::inputOf(const NodeProto& node, std::string_view name) const
   if (omitted) return nullptr;
   Value* value = find(name);
   if (!value)
-    invalidArgument("node '", labelOf(node), "' (", node.op, "): its input '", name,
-                    "' is not made by any node before it");
+    invalidArgument("node '", labelOf(node), "' (", node.op, "): its input '", name, "' is not made by any node");
   return value;
 }
 
@@ -138,9 +176,10 @@ void GraphBuilder::addOperator(const NodeProto& proto) {
                    labelOf(proto),
                    versionOf(plainDomain(proto.domain)),
                    {},
-                   attributesOf(proto),
+                   {},
                    {proto.outputs.begin(), proto.outputs.end()}};
   for (std::string_view name : proto.inputs) node.inputs.push_back(inputOf(proto, name));
+  node.attributes = attributesOf(proto, node.inputs);
   std::vector<std::string> sources;
   if (shared_.options.compiledData) {
     sources = node.attributes.getStrings(kSourcesAttribute);
@@ -174,7 +213,7 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
   GraphBuilder body(*this, call);
   for (size_t i = 0; i < function.inputs.size(); ++i)
     body.define(function.inputs[i], i < node.inputs.size() ? inputOf(node, node.inputs[i]) : nullptr);
-  body.expandBody(function);
+  body.expandBody();
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     Value* value = body.find(function.outputs[i]);
@@ -185,11 +224,12 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
   }
 }
 
-void GraphBuilder::expandBody(const FunctionProto& function) {
-  for (Bytes bytes : function.nodes) {
-    shared_.budget.takeBytes(function, bytes.size());
-    addNode(parseNode(bytes));
-  }
+void GraphBuilder::expandBody() {
+  const FunctionProto& function = call_->function;
+  for (Bytes node : function.nodes) shared_.budget.takeBytes(function, node.size());
+  const auto isKnown = [this](std::string_view name) { return names_.count(name) > 0; };
+  for (Bytes node : inOrder(function.nodes, isKnown, concat("Function '", function.name, "'")))
+    addNode(parseNode(node));
 }
 
 // What a reference to a parameter of the function means here; NULL if the caller leaves it out.
@@ -214,11 +254,21 @@ GraphBuilder::Resolved GraphBuilder::resolve(const AttributeProto& attribute) co
   return found;
 }
 
-Attributes GraphBuilder::attributesOf(const NodeProto& node) {
+Attributes GraphBuilder::attributesOf(const NodeProto& node, std::span<Value* const> inputs) {
   Attributes attributes;
+  const std::string_view domain = plainDomain(node.domain);
+  Resolved loopBody{nullptr, this};  // what goes into it depends on the other attributes
   for (const AttributeProto& attribute : node.attributes) {
     const Resolved resolved = resolve(attribute);
-    if (resolved.attribute) attributes.set(attribute.name, valueOf(node, *resolved.attribute, *resolved.scope));
+    if (!resolved.attribute) continue;
+    if (attribute.name == "body" && resolved.attribute->type == 5 && hasBody(domain, node.op))
+      loopBody = resolved;
+    else
+      attributes.set(attribute.name, valueOf(node, *resolved.attribute, *resolved.scope));
+  }
+  if (loopBody.attribute) {
+    const BodyTypes types(node.op, versionOf(domain), inputs, attributes, graph_.dimTable());
+    attributes.set("body", body(loopBody.attribute->g, *loopBody.scope, types));
   }
   return attributes;
 }
@@ -258,10 +308,45 @@ Attribute GraphBuilder::valueOf(const NodeProto& node, const AttributeProto& att
 }
 
 Ref<Graph> GraphBuilder::subgraph(Bytes bytes, const GraphBuilder& scope) {
-  const GraphProto proto = parseGraph(bytes);
+  return subgraph(parseGraph(bytes), scope, {});
+}
+
+Ref<Graph> GraphBuilder::subgraph(const GraphProto& proto, const GraphBuilder& scope,
+                                  std::span<const TensorType> inputs) {
   Ref<Graph> graph = makeRef<Graph>(graph_, std::string(proto.name));
-  GraphBuilder(shared_, *graph, &scope).build(proto);
+  GraphBuilder(shared_, *graph, &scope).build(proto, inputs);
   return graph;
+}
+
+// What is forgotten stays so when the body is built again, since the one around it is: rounds add up, they do not
+// multiply.
+Ref<Graph> GraphBuilder::body(Bytes bytes, const GraphBuilder& scope, const BodyTypes& types) {
+  const GraphProto proto = parseGraph(bytes);
+  Forgotten& forgotten = shared_.forgotten[bytes.data()];
+  Ref<Graph> first;
+  std::exception_ptr problem;
+  for (;;) {
+    const std::vector<TensorType> inputs = types.types(proto, forgotten);
+    const size_t nodes = shared_.nodes;
+    const ExpansionBudget budget = shared_.budget;
+    Ref<Graph> graph;
+    try {
+      graph = subgraph(proto, scope, inputs);
+    } catch (const Error&) {
+      if (first) {
+        forgotten = {.isAssumed = true};
+        return first;
+      }
+      // Some iterations may not run what cannot be with these shapes.
+      if (!problem) problem = std::current_exception();
+      if (types.forgetShapes(forgotten)) continue;
+      std::rethrow_exception(problem);
+    }
+    if (forgotten.isAssumed || !types.forgetChanges(*graph, inputs, forgotten)) return graph;
+    if (!first) first = std::move(graph);
+    shared_.nodes = nodes;
+    shared_.budget = budget;
+  }
 }
 
 void GraphBuilder::addConstant(const NodeProto& node) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "onnx/body_types.h"
 #include "onnx/functions.h"
 #include "onnx/opset.h"
 #include "onnx/tensor_reader.h"
@@ -24,13 +25,15 @@ class GraphBuilder {
     const ImportOptions& options;
     TensorReader tensors;
     ExpansionBudget budget;
-    size_t nodes = 0;  // made so far
+    size_t nodes = 0;                                           // made so far
+    std::unordered_map<const char*, Forgotten> forgotten = {};  // by body
   };
 
   // A main graph, or with `outer` a subgraph, which sees the outer names too.
   GraphBuilder(Shared& shared, Graph& graph, const GraphBuilder* outer);
 
-  void build(const GraphProto& proto);
+  // `inputs`: the types of a body's inputs, whatever it declares.
+  void build(const GraphProto& proto, std::span<const TensorType> inputs = {});
   const std::vector<TensorType>& declaredOutputs() const { return declaredOutputs_; }
 
  private:
@@ -49,24 +52,27 @@ class GraphBuilder {
   };
 
   GraphBuilder(const GraphBuilder& caller, const Call& call);
-  void define(std::string_view name, Value* value) { names_.emplace(name, value); }
+  void define(std::string_view name, Value* value);
   Value* find(std::string_view name) const;
   int64_t versionOf(std::string_view domain) const;
   std::string labelOf(const NodeProto& node) const;
   std::string graphName(std::string_view name) const;
   void addInitializers(const GraphProto& proto);
   TensorType typeOf(const ValueInfoProto& info) { return declaredType(info, graph_.dimTable()); }
-  void addInput(const ValueInfoProto& info);
+  void addInput(const ValueInfoProto& info, const TensorType* known);
+  TensorType inputType(const ValueInfoProto& info, const TensorType* known);
   void addOutput(const ValueInfoProto& info);
   Value* inputOf(const NodeProto& node, std::string_view name) const;
   void addNode(const NodeProto& proto);
   void addOperator(const NodeProto& proto);
   void callFunction(const NodeProto& node, const FunctionProto& function);
-  void expandBody(const FunctionProto& function);
+  void expandBody();
   Resolved resolve(const AttributeProto& attribute) const;
-  Attributes attributesOf(const NodeProto& node);
+  Attributes attributesOf(const NodeProto& node, std::span<Value* const> inputs);
   Attribute valueOf(const NodeProto& node, const AttributeProto& attribute, const GraphBuilder& scope);
   Ref<Graph> subgraph(Bytes bytes, const GraphBuilder& scope);
+  Ref<Graph> subgraph(const GraphProto& proto, const GraphBuilder& scope, std::span<const TensorType> inputs);
+  Ref<Graph> body(Bytes bytes, const GraphBuilder& scope, const BodyTypes& types);
   void addConstant(const NodeProto& node);
   Ref<Tensor> constantOf(const NodeProto& node, const AttributeProto& attribute);
 

@@ -163,8 +163,11 @@ class GraphWriter {
   // An output that is named otherwise, or is no node's, is a copy.
   void writeOutput(const Graph& graph, size_t index, Writer& writer, bool isMain) {
     const Value& value = *graph.outputs()[index];
-    const TensorType& type =
-        isMain && index < declaredOutputs_.size() && !value.type.ranked ? declaredOutputs_[index] : value.type;
+    TensorType type = value.type;
+    if (isMain && index < declaredOutputs_.size()) {
+      if (!type.ranked) type = declaredOutputs_[index];
+      takeNames(type, declaredOutputs_[index]);
+    }
     const std::string name = isMain ? graph.outputNames()[index] : concat(nameOf(value));
     if (name != nameOf(value)) {
       std::string bytes;

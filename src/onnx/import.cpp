@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/import.h"
 
+#include "base/file_format.h"
+#include "graph/tensor_info.h"
 #include "onnx/graph_builder.h"
 #include "onnx/inspector.h"
 
@@ -12,14 +14,23 @@ namespace {
 
 Bytes bytesOf(const Storage& file) { return {static_cast<const char*>(file.data()), file.size()}; }
 
+// Returns if nothing is known of the file.
+void failFormat(const Storage& file) {
+  const Bytes bytes = bytesOf(file);
+  const std::string format = describeFormat(bytes.substr(0, kFormatBytes), bytes.size(), FileFormat::Onnx);
+  if (!format.empty()) fail(MAX_STATUS_DATA_LOSS, "Not an ONNX model: ", format);
+}
+
 ModelProto readModel(const Storage& file) {
   require(file.size() > 0, MAX_STATUS_DATA_LOSS, "The file is empty");
   ModelProto model;
   try {
     model = parseModel(bytesOf(file));
   } catch (const Error&) {
+    failFormat(file);
     fail(MAX_STATUS_DATA_LOSS, "Not an ONNX model, or truncated (", file.size(), " bytes)");
   }
+  if (!model.hasGraph) failFormat(file);
   require(model.hasGraph && !model.opsets.empty(), MAX_STATUS_DATA_LOSS, "Not an ONNX model: it holds no ",
           model.hasGraph ? "operator set" : "graph", " (", file.size(), " bytes)");
   return model;
@@ -64,10 +75,15 @@ std::string displayName(std::string_view domain, std::string_view op) {
 }
 
 void failWeightType(std::string_view name, const Tensor& given, const TensorType& expected) {
-  std::string shape;
-  for (int64_t dim : given.shape()) shape += concat(shape.empty() ? "" : ", ", dim);
-  invalidArgument("Weight '", name, "': Buffer of type [(", shape, "), ", briefNameOf(given.dtype()),
-                  "] does not match expected type ", expected);
+  const std::string problem = TensorInfo(name, expected).mismatch(given.dtype(), given.shape().dims());
+  invalidArgument("Weight '", name, "': ", problem, "; given ", given.dtype(), given.shape(), ", the model has ",
+                  expected);
+}
+
+void takeNames(TensorType& type, const TensorType& declared) {
+  if (!type.ranked || !declared.ranked || type.rank() != declared.rank()) return;
+  for (size_t i = 0; i < type.dims.size(); ++i)
+    if (type.dims[i].isAnonymous() && !declared.dims[i].symbolName().empty()) type.dims[i] = declared.dims[i];
 }
 
 ModelInfo inspectOnnx(const Ref<Storage>& file, const ImportOptions& options) {

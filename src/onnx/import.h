@@ -31,9 +31,10 @@ struct UnsupportedNode {
 struct ModelInfo {
   int64_t irVersion = 0;
   std::string producer;
-  std::vector<std::pair<std::string, int64_t>> opsets;  // ONNX's own domain as "ai.onnx"
-  std::map<std::string, int64_t> operators;             // "Conv", "com.microsoft.Gelu" -> nodes, subgraphs included
-  int64_t parameters = 0;                               // elements of all initialisers
+  std::vector<std::pair<std::string, int64_t>> opsets;      // ONNX's own domain as "ai.onnx"
+  std::map<std::string, int64_t> operators;                 // "Conv", "com.microsoft.Gelu" -> nodes, subgraphs included
+  int64_t parameters = 0;                                   // elements of all initialisers
+  std::vector<std::pair<std::string, TensorType>> weights;  // those that a table can replace, in the file's order
   std::vector<UnsupportedNode> unsupported;
 };
 
@@ -45,7 +46,7 @@ struct WeightTable {
   };
   std::map<std::string, Entry, std::less<>> entries;
 };
-// Weight 'w': Buffer of type [(2, 3), f32] does not match expected type float32[3, 3]
+// Weight 'w': dimension 0 is 2, expected 3; given float32[2, 3], the model has float32[3, 3]
 [[noreturn]] void failWeightType(std::string_view name, const Tensor& given, const TensorType& expected);
 
 // In compiled models: an attribute with the names of the model's nodes that a node came from.
@@ -79,6 +80,10 @@ ImportedModel importOnnx(const Ref<Storage>& file, const ImportOptions& options)
 
 // What importOnnx would find, without building anything: never fails on unsupported operators.
 ModelInfo inspectOnnx(const Ref<Storage>& file, const ImportOptions& options);
+
+// What is known of an output, with the names that the model gives to dimensions of which nothing else is known. Names
+// are for people; numbers count only where they are inferred.
+void takeNames(TensorType& type, const TensorType& declared);
 
 // ONNX's own domain is written "ai.onnx" in messages and reports.
 std::string displayName(std::string_view domain, std::string_view op);  // "Conv", "com.microsoft.Gelu"

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "graph/composite.h"
+#include "graph/unknown_operator.h"
 #include "onnx/opset.h"
 
 namespace max::onnx {
@@ -57,7 +58,7 @@ void Inspector::visitGraph(Bytes bytes, int depth) {
   nodes_ += graph.nodes.size();
   checkCount(nodes_, kMaxNodes, "The model", "nodes");
   checkCount(graph.outputs.size(), kMaxOutputs, concat("Graph '", graph.name, "'"), "outputs");
-  for (Bytes initializer : graph.initializers) countParameters(parseTensor(initializer));
+  for (Bytes initializer : graph.initializers) addWeight(parseTensor(initializer));
   for (Bytes initializer : graph.sparseInitializers)
     countParameters(parseTensor(parseSparseTensor(initializer).values));
   for (Bytes node : graph.nodes) visitNode(parseNode(node), depth);
@@ -74,6 +75,12 @@ void Inspector::countParameters(const TensorProto& tensor) {
   int64_t count = 1;
   for (int64_t dim : tensor.dims) count = checkedMultiply(count, dim);
   info_.parameters = checkedAdd(info_.parameters, count);
+}
+
+void Inspector::addWeight(const TensorProto& tensor) {
+  countParameters(tensor);
+  const DType dtype = dtypeFromOnnx(tensor.dataType).value_or(DType::Invalid);
+  info_.weights.emplace_back(tensor.name, TensorType::of(dtype, {tensor.dims.begin(), tensor.dims.end()}));
 }
 
 void Inspector::visitNode(const NodeProto& node, int depth) {
@@ -101,7 +108,7 @@ bool Inspector::isSupported(std::string_view domain, std::string_view op) const 
 
 int64_t Inspector::versionOf(std::string_view domain) const {
   const int64_t version = inside_ ? versionIn(inside_->opsets, domain) : 0;
-  return version ? version : versionIn(model_.opsets, domain);
+  return version ? version : versionIn(model_, domain);
 }
 
 void Inspector::addUnsupported(const NodeProto& node, std::string_view domain) {
@@ -114,13 +121,16 @@ std::string listUnsupported(const std::vector<UnsupportedNode>& nodes) {
   constexpr size_t kListed = 20;
   std::string text =
       concat(nodes.size(), nodes.size() == 1 ? " node has" : " nodes have", " an unsupported operator: ");
+  std::string extension;
   for (size_t i = 0; i < nodes.size() && i < kListed; ++i) {
     const UnsupportedNode& node = nodes[i];
+    const std::string_view domain = node.domain == "ai.onnx" ? "" : std::string_view(node.domain);
     text += concat(i ? "; " : "", "'", node.name, "' (", node.op, ", domain ", node.domain, ", version ", node.version,
-                   ")");
+                   hintAtOperator(domain, node.op), ")");
+    if (extension.empty()) extension = hintAtExtensions(domain);
   }
   if (nodes.size() > kListed) text += concat("; and ", nodes.size() - kListed, " more");
-  return text;
+  return text + extension;
 }
 
 }  // namespace max::onnx

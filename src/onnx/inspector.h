@@ -26,6 +26,7 @@ class Inspector {
   void visitGraph(Bytes bytes, int depth);
   void visitFunction(const FunctionProto& function);
   void countParameters(const TensorProto& tensor);
+  void addWeight(const TensorProto& tensor);
   void visitNode(const NodeProto& node, int depth);
   bool isSupported(std::string_view domain, std::string_view op) const;
   int64_t versionOf(std::string_view domain) const;

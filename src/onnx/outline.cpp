@@ -6,6 +6,7 @@
 
 #include "graph/dot.h"
 #include "onnx/graph_builder.h"
+#include "onnx/node_order.h"
 #include "onnx/proto.h"
 #include "onnx/tensor_reader.h"
 
@@ -52,7 +53,17 @@ class Drawing {
       if (constants_.count(info.name)) continue;
       made_[info.name] = writer_.addTensor(info.name, concat(declaredType(info, *symbols_)));
     }
-    for (Bytes bytes : graph.nodes) addNode(parseNode(bytes), depth);
+    for (Bytes bytes : ordered(graph)) addNode(parseNode(bytes), depth);
+  }
+
+  // Edges are drawn from what is there already. What is on a cycle is drawn too, as far as it goes.
+  std::vector<Bytes> ordered(const GraphProto& graph) const {
+    const auto isKnown = [this](std::string_view name) { return made_.count(name) > 0 || constants_.count(name) > 0; };
+    try {
+      return inOrder(graph.nodes, isKnown, "");
+    } catch (const Error&) {
+      return graph.nodes;
+    }
   }
 
   void addNode(const NodeProto& node, int depth) {

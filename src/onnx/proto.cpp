@@ -272,6 +272,32 @@ bool nodeField(Reader& reader, NodeProto& node) {
   }
 }
 
+bool nameField(Reader& reader, NodeNames& node) {
+  switch (reader.tag()) {
+    case 1:
+      node.inputs.push_back(viewOf(reader.get_view()));
+      return true;
+    case 2:
+      node.outputs.push_back(viewOf(reader.get_view()));
+      return true;
+    case 3:
+      node.name = viewOf(reader.get_view());
+      return true;
+    case 4:
+      node.op = viewOf(reader.get_view());
+      return true;
+    case 5:
+      forEachField(viewOf(reader.get_view()), [&](Reader& attribute) {
+        if (attribute.tag() != 6 && attribute.tag() != 11) return false;
+        node.graphs.push_back(viewOf(attribute.get_view()));
+        return true;
+      });
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool attributeField(Reader& reader, AttributeProto& attribute) {
   switch (reader.tag()) {
     case 1:
@@ -415,8 +441,16 @@ std::string_view plainDomain(std::string_view domain) { return domain == "ai.onn
 ModelProto parseModel(Bytes bytes) { return parse<ModelProto>("ONNX model", bytes, modelField); }
 GraphProto parseGraph(Bytes bytes) { return parse<GraphProto>("graph", bytes, graphField); }
 NodeProto parseNode(Bytes bytes) { return parse<NodeProto>("node", bytes, nodeField); }
+NodeNames parseNodeNames(Bytes bytes) { return parse<NodeNames>("node", bytes, nameField); }
 AttributeProto parseAttribute(Bytes bytes) { return parse<AttributeProto>("attribute", bytes, attributeField); }
 TensorProto parseTensor(Bytes bytes) { return parse<TensorProto>("tensor", bytes, tensorField); }
+std::string_view parseTensorName(Bytes bytes) {
+  return parse<std::string_view>("tensor", bytes, [](Reader& reader, std::string_view& name) {
+    if (reader.tag() != 8) return false;
+    name = viewOf(reader.get_view());
+    return true;
+  });
+}
 FunctionProto parseFunction(Bytes bytes) { return parse<FunctionProto>("function", bytes, functionField); }
 SparseTensorProto parseSparseTensor(Bytes bytes) {
   return parse<SparseTensorProto>("sparse tensor", bytes, sparseField);

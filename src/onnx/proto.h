@@ -45,6 +45,15 @@ struct NodeProto {
   std::vector<AttributeProto> attributes;
 };
 
+// What a node needs and makes, without reading its attributes.
+struct NodeNames {
+  std::vector<std::string_view> inputs;
+  std::vector<std::string_view> outputs;
+  std::string_view name;
+  std::string_view op;
+  std::vector<Bytes> graphs;  // of its attributes
+};
+
 struct DimensionProto {
   bool known = false;
   int64_t value = 0;
@@ -117,11 +126,13 @@ struct SparseTensorProto {
 ModelProto parseModel(Bytes bytes);
 GraphProto parseGraph(Bytes bytes);
 NodeProto parseNode(Bytes bytes);
+NodeNames parseNodeNames(Bytes bytes);
 AttributeProto parseAttribute(Bytes bytes);
 ValueInfoProto parseValueInfo(Bytes bytes);
 // ONNX's own domain has two names; this gives "".
 std::string_view plainDomain(std::string_view domain);
 TensorProto parseTensor(Bytes bytes);
+std::string_view parseTensorName(Bytes bytes);
 // A TypeProto's types, outermost first: sequences and optionals before what they hold, a map before its key and value.
 std::vector<DType> parseTypes(Bytes bytes);
 SparseTensorProto parseSparseTensor(Bytes bytes);

@@ -24,9 +24,11 @@
   X(deformConvKernels)                \
   X(attentionKernels)                 \
   X(linearAttentionKernels)           \
+  X(expertKernels)                    \
   X(recurrentKernels)                 \
   X(movementCopyKernels)              \
   X(gatherKernels)                    \
+  X(gatherBlocksKernels)              \
   X(scatterKernels)                   \
   X(generateKernels)                  \
   X(randomKernels)                    \
@@ -62,6 +64,7 @@
   X(referenceImageKernels)            \
   X(referenceSignalKernels)           \
   X(referenceLinearAttentionKernels)  \
+  X(referenceExpertKernels)           \
   X(referencePoolKernels)             \
   X(referenceReduceKernels)           \
   X(referenceNormKernels)             \

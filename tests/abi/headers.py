@@ -15,11 +15,11 @@ def text_of(header):
     return text.replace("\\\n", " ")
 
 
-def functions():
-    """Declarations by name, each on one line."""
+def functions(macro="MAX_API"):
+    """Declarations by name, each on one line. MAX_EXTENSION_API marks what extensions define instead of the library."""
     found = {}
     for header in HEADERS:
-        for match in re.finditer(r"^MAX_API\s+(.*?)\s*;", text_of(header), flags=re.S | re.M):
+        for match in re.finditer(rf"^{macro}\s+(.*?)\s*;", text_of(header), flags=re.S | re.M):
             declaration = " ".join(match.group(1).split()).replace("MAX_NODISCARD ", "")
             name = re.search(r"(\w+)\s*\(", declaration).group(1)
             assert name not in found, f"{name} is declared twice"

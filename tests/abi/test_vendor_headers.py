@@ -169,9 +169,12 @@ def nameless_errors():
 
 
 def numbered_macros(path, prefix):
-    """NAME -> number of `#define PREFIX_NAME ((Type)number)`."""
-    return {name: int(value) for name, value in
-            re.findall(rf"#define {prefix}_(\w+) \(\(\w+\)(-?\d+)\)", text_of(path))}
+    """NAME -> number of `#define PREFIX_NAME number`."""
+    found = {name: int(value) for name, value in
+             re.findall(rf"^#define {prefix}_(\w+) (-?\d+)$", text_of(path), flags=re.M)}
+    if not found:
+        raise AssertionError(f"{path} has no constants {prefix}_*")
+    return found
 
 
 def rows_of_macro(path, columns):
@@ -283,7 +286,7 @@ def check_cuda():
         "REGISTERS": "NUM_REGS", "MAX_DYNAMIC_SHARED_SIZE": "MAX_DYNAMIC_SHARED_SIZE_BYTES",
         "PREFERRED_SHARED_CARVEOUT": "PREFERRED_SHARED_MEMORY_CARVEOUT"})
     checks += [expect_number(f"CU_ACCESS_PROPERTY_{name}", number, f"CU_ACCESS_PROPERTY_{name}")
-               for name, number in numbered_macros("include/max/module.h", "MAX_ACCESS_PROPERTY").items()]
+               for name, number in numbered_macros("include/max/kernel.h", "MAX_ACCESS_PROPERTY").items()]
     checks += [expect_function(*function) for function in functions("cuda")]
     for structure in STRUCTURES:
         checks += expect_structure(*structure)
@@ -302,7 +305,7 @@ def check_cuda():
 
 def kernel_numbers(prefix, spelling):
     return [expect_number(f"{prefix}_{spelling.get(name, name)}", number, f"{prefix}_{spelling.get(name, name)}")
-            for name, number in numbered_macros("include/max/module.h", "MAX_KERNEL_ATTRIBUTE").items()]
+            for name, number in numbered_macros("include/max/kernel.h", "MAX_KERNEL_ATTRIBUTE").items()]
 
 
 def check_hip5():

@@ -76,17 +76,54 @@ static inline MaxBuffer* new_buffer(MaxDevice* device, MaxDType dtype, int32_t r
   return buffer;
 }
 
+static inline MaxBufferInfo info_of(const MaxBuffer* buffer) {
+  MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
+  CHECK(maxBufferGetInfo(buffer, &info));
+  return info;
+}
+
+static inline int32_t has_flag(const MaxBuffer* buffer, MaxBufferFlags flag) {
+  return (info_of(buffer).flags & flag) != 0;
+}
+
+/* One string of a buffer of strings. */
+static inline const char* string_of(const MaxBuffer* buffer, int64_t index, size_t* length) {
+  const char* text = NULL;
+  CHECK(maxBufferGetStrings(buffer, index, 1, &text, length));
+  return text;
+}
+
 static inline void* data_of(MaxBuffer* buffer) {
   void* data = NULL;
   CHECK(maxBufferGetMutableData(buffer, &data));
   return data;
 }
 
+/* Options of a graph's input that name its dimensions. */
+#define NAMED(names) (&(const MaxGraphInputOptions){sizeof(MaxGraphInputOptions), (names), NULL})
+
+static inline MaxTensorInfo input_of(const MaxModel* model, int32_t index) {
+  MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
+  CHECK(maxModelGetInput(model, index, &info));
+  return info;
+}
+
+static inline MaxTensorInfo output_of(const MaxModel* model, int32_t index) {
+  MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
+  CHECK(maxModelGetOutput(model, index, &info));
+  return info;
+}
+
+static inline MaxTensorInfo value_info(const MaxGraphValue* value) {
+  MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
+  CHECK(maxGraphValueGetInfo(value, &info));
+  return info;
+}
+
 /* A buffer of int32 that holds 0, 1, 2, ... */
 static inline MaxBuffer* new_counting(MaxDevice* device, int32_t rank, const int64_t* shape) {
   MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_INT32, rank, shape);
-  int64_t count = 0;
-  CHECK(maxBufferGetElementCount(buffer, &count));
+  int64_t count = info_of(buffer).elementCount;
   int32_t* values = data_of(buffer);
   for (int64_t i = 0; i < count; ++i) values[i] = (int32_t)i;
   return buffer;

@@ -6,13 +6,12 @@
 #include "extension_operators.h"
 #include "models.h"
 
-static inline MaxStatus add_rows(const MaxSession* session, const char* name, const MaxOperator* const* operators,
-                                 int32_t count) {
+static inline MaxStatus add_rows(const char* name, const MaxOperator* const* operators, int32_t count) {
   MaxExtensionTable table = MAX_EXTENSION_TABLE_INIT;
   table.abiVersion = MAX_EXTENSION_ABI_VERSION;
   table.operatorCount = count;
   table.operators = operators;
-  return maxSessionAddExtension(session, name, &table);
+  return maxExtensionAdd(name, &table);
 }
 
 static MaxSession* session;
@@ -24,7 +23,7 @@ static inline int set_up(void** state) {
   for (size_t i = 0; i < COUNT_OF(operators_of_tests); ++i) operators[i] = &operators_of_tests[i];
   session = new_session(0);
   graph = new_graph("test");
-  CHECK(add_rows(session, "tests", operators, COUNT_OF(operators_of_tests)));
+  CHECK(add_rows("tests", operators, COUNT_OF(operators_of_tests)));
   executions = 0;
   return 0;
 }

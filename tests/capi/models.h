@@ -9,7 +9,7 @@
 
 static inline MaxSession* new_session(uint64_t memory_limit) {
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.numThreads = 2;
+  options.threadCount = 2;
   options.memoryLimit = memory_limit;
   MaxSession* session = NULL;
   CHECK(maxSessionCreate(&options, &session));
@@ -35,7 +35,7 @@ static inline MaxGraphValue* add_input(MaxGraph* graph, const char* name, MaxDTy
   static const char* const symbols[] = {"n", "n"};
   MaxGraphValue* value = NULL;
   const int is_square = rank == 2 && shape[0] < 0;
-  CHECK(maxGraphAddInput(graph, name, dtype, rank, shape, is_square ? symbols : NULL, NULL, &value));
+  CHECK(maxGraphAddInput(graph, name, dtype, rank, shape, is_square ? NAMED(symbols) : NULL, &value));
   return value;
 }
 
@@ -122,8 +122,7 @@ static inline MaxModel* new_loop(MaxSession* session, int stacks) {
 static inline MaxBuffer* new_floats(int32_t rank, const int64_t* shape, float value) {
   MaxDevice* cpu = open_cpu();
   MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_FLOAT32, rank, shape);
-  int64_t count = 0;
-  CHECK(maxBufferGetElementCount(buffer, &count));
+  int64_t count = info_of(buffer).elementCount;
   float* values = data_of(buffer);
   for (int64_t i = 0; i < count; ++i) values[i] = value;
   maxDeviceRelease(cpu);

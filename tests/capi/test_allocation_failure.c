@@ -96,40 +96,30 @@ struct Trial {
 /* Zeros, or words. An element of a sequence is a vector. */
 static MaxBuffer* make_input(const MaxModel* model, int32_t index) {
   static const char* const words[] = {"one two", "", "three", "4"};
-  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
-  MaxDType dtype = MAX_DTYPE_INVALID;
-  MaxDevice* device = NULL;
+  const MaxTensorInfo info = input_of(model, index);
   MaxBuffer* buffer = NULL;
-  int32_t rank = 0;
-  const int64_t* shape = NULL;
+  int32_t rank = info.rank;
   int64_t dims[16];
-  CHECK(maxModelGetInputDType(model, index, &dtype));
-  CHECK(maxModelGetInputRank(model, index, &rank));
-  CHECK(maxModelGetInputShape(model, index, &shape));
-  CHECK(maxModelGetInputDevice(model, index, &device));
-  for (int32_t i = 0; i < rank; ++i) dims[i] = shape[i] == MAX_DIMENSION_DYNAMIC ? 2 : shape[i];
-  CHECK(maxModelGetInputKind(model, index, &kind));
-  if (kind != MAX_VALUE_KIND_TENSOR) dims[0] = 2, rank = 1;
-  if (dtype == MAX_DTYPE_STRING) {
+  for (int32_t i = 0; i < rank; ++i) dims[i] = info.shape[i] == MAX_DIMENSION_DYNAMIC ? 2 : info.shape[i];
+  if (info.kind != MAX_VALUE_KIND_TENSOR) dims[0] = 2, rank = 1;
+  if (info.dtype == MAX_DTYPE_STRING) {
     int64_t count = 1;
     for (int32_t i = 0; i < rank; ++i) count *= dims[i];
     assert_true(count <= (int64_t)COUNT_OF(words));
-    CHECK(maxBufferCreateStrings(device, words, NULL, rank, dims, &buffer));
+    CHECK(maxBufferCreateStrings(info.device, words, NULL, rank, dims, &buffer));
     return buffer;
   }
   MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
   options.zeroed = 1;
-  CHECK(maxBufferCreate(device, dtype, rank, dims, &options, &buffer));
+  CHECK(maxBufferCreate(info.device, info.dtype, rank, dims, &options, &buffer));
   return buffer;
 }
 
 /* A sequence of two tensors, or the tensor. */
 static MaxValue* make_value(const MaxModel* model, int32_t index, MaxBuffer* buffer) {
-  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
   MaxValue *tensor = NULL, *sequence = NULL;
-  CHECK(maxModelGetInputKind(model, index, &kind));
   CHECK(maxValueCreateTensor(buffer, &tensor));
-  if (kind == MAX_VALUE_KIND_TENSOR) return tensor;
+  if (input_of(model, index).kind == MAX_VALUE_KIND_TENSOR) return tensor;
   MaxValue* const pair[] = {tensor, tensor};
   CHECK(maxValueCreateSequence(pair, 2, &sequence));
   maxValueRelease(tensor);
@@ -138,10 +128,8 @@ static MaxValue* make_value(const MaxModel* model, int32_t index, MaxBuffer* buf
 
 static int has_values(const MaxModel* model, int32_t inputCount, int32_t outputCount) {
   MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
-  for (int32_t i = 0; i < inputCount && kind == MAX_VALUE_KIND_TENSOR; ++i)
-    CHECK(maxModelGetInputKind(model, i, &kind));
-  for (int32_t i = 0; i < outputCount && kind == MAX_VALUE_KIND_TENSOR; ++i)
-    CHECK(maxModelGetOutputKind(model, i, &kind));
+  for (int32_t i = 0; i < inputCount && kind == MAX_VALUE_KIND_TENSOR; ++i) kind = input_of(model, i).kind;
+  for (int32_t i = 0; i < outputCount && kind == MAX_VALUE_KIND_TENSOR; ++i) kind = output_of(model, i).kind;
   return kind != MAX_VALUE_KIND_TENSOR;
 }
 
@@ -170,11 +158,11 @@ static MaxStatus execute(const struct Trial* trial, const MaxModel* model) {
 /* Loads and runs without failures, so that what is made once per process is there. */
 static void set_up_trial(struct Trial* trial, const char* path) {
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.numThreads = 1;
+  options.threadCount = 1;
   MaxModel* model = NULL;
   trial->path = path;
   CHECK(maxSessionCreate(&options, &trial->session));
-  CHECK(maxSessionLoadExtension(trial->session, MAX_EXTENSION_LIBRARY));
+  CHECK(maxExtensionLoad(MAX_EXTENSION_LIBRARY));
   CHECK(maxModelLoad(trial->session, path, NULL, &model));
   CHECK(maxModelGetInputCount(model, &trial->inputCount));
   CHECK(maxModelGetOutputCount(model, &trial->outputCount));
@@ -303,7 +291,7 @@ static void operators_are_added_after_failures(void** state) {
   MaxGraphValue *x = NULL, *y = NULL;
   CHECK(maxSessionCreate(NULL, &session));
   CHECK(maxGraphCreate("test", &graph));
-  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 0, NULL, NULL, NULL, &x));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 0, NULL, NULL, &x));
   MaxStatus status = MAX_STATUS_RESOURCE_EXHAUSTED;
   int64_t index = 0;
   for (; status != MAX_STATUS_OK; ++index) {
@@ -324,10 +312,10 @@ static void operators_are_added_after_failures(void** state) {
     table.operatorCount = 2;
     table.operators = operators;
     failing = allocations + index;
-    status = maxSessionAddExtension(session, "an extension with a long name", &table);
+    status = maxExtensionAdd("an extension with a long name", &table);
     failing = NEVER;
     if (status != MAX_STATUS_OK) assert_int_equal(status, MAX_STATUS_RESOURCE_EXHAUSTED);
-    CHECK(maxSessionAddExtension(session, "an extension with a long name", &table));
+    CHECK(maxExtensionAdd("an extension with a long name", &table));
     for (int i = 0; i < 2; ++i) CHECK(maxGraphAddNode(graph, rows[i].domain, names[i], NULL, &x, 1, NULL, &y, 1));
   }
   assert_true(index > 10);
@@ -360,7 +348,7 @@ MODEL_TEST(unique_values, CORPUS "unique_sorted_with_axis.onnx")
 MODEL_TEST(a_sequence, CORPUS "sequence_insert_at_front.onnx")
 MODEL_TEST(a_loop_over_sequences, CORPUS "loop13_seq.onnx")
 MODEL_TEST(strings, CORPUS "string_split_basic.onnx")
-MODEL_TEST(compiled, CORPUS "../compiled/conv.max")
+MODEL_TEST(compiled, CORPUS "../compiled/conv.maxc")
 MODEL_TEST(an_extension, MAX_EXTENSION_MODEL)
 MODEL_TEST(a_transformer, MAX_TEST_DATA "/models/tiny_bert.onnx")
 MODEL_TEST(digits, MAX_TEST_DATA "/../../examples/digits/digits.onnx")

@@ -44,6 +44,36 @@ static void identity_allocates_nothing(void** state) {
   maxDeviceRelease(cpu);
 }
 
+/* Nor do calls on arrays of the host, and calls by name. */
+static void other_calls_allocate_nothing(void** state) {
+  (void)state;
+  MaxSession* session = new_session(0);
+  MaxModel* model = NULL;
+  CHECK(maxModelLoad(session, MAX_TEST_DATA "/models/add.onnx", NULL, &model));
+  maxSessionRelease(session);
+  const float values[6] = {0};
+  const int64_t shape[] = {2, 3}, *shapes[] = {shape, shape};
+  const void* data[] = {values, values};
+  const MaxDType dtypes[] = {MAX_DTYPE_FLOAT32, MAX_DTYPE_FLOAT32};
+  const int32_t ranks[] = {2, 2};
+  const char *const inputNames[] = {"b", "a"}, *const outputName = "difference";
+  MaxBuffer *inputs[] = {new_floats(2, shape, 1), new_floats(2, shape, 1)}, *outputs[2] = {NULL, NULL};
+  long before = 0;
+  for (int i = 0; i < 110; ++i) {
+    if (i == 10) before = atomic_load(&allocations);
+    CHECK(maxModelExecuteHost(model, data, dtypes, ranks, shapes, 2, NULL, outputs, 2));
+    maxBufferRelease(outputs[0]);
+    maxBufferRelease(outputs[1]);
+    CHECK(maxModelExecuteByName(model, inputNames, inputs, 2, NULL, &outputName, outputs, 1));
+    maxBufferRelease(outputs[0]);
+  }
+  const long made = atomic_load(&allocations) - before;
+  maxBufferRelease(inputs[0]);
+  maxBufferRelease(inputs[1]);
+  maxModelRelease(model);
+  if (CAN_COUNT && made != 0) fail_msg("%ld allocations in 200 calls", made);
+}
+
 static void a_network_allocates_nothing(void** state) {
   (void)state;
   const int64_t shape[] = {16, 1, 8, 8};
@@ -121,7 +151,7 @@ static void launches_allocate_nothing(void** state) {
     for (int j = 0; j < 2; ++j)
       CHECK(maxKernelLaunch(kernel, &config, (const void*[]){x, &y},
                             (const size_t[]){MAX_KERNEL_ARGUMENT_BUFFER, sizeof y}, 2, j ? stream : NULL));
-    CHECK(maxStreamSynchronize(stream));
+    CHECK(maxStreamSynchronize(stream, 0));
   }
   const long made = atomic_load(&allocations) - before;
   assert_true(((const float*)data_of(x))[7] == 227.0f);
@@ -140,7 +170,7 @@ static void operators_of_extensions_allocate_nothing(void** state) {
   const int64_t shape[] = {-1};
   for (size_t i = 0; i < COUNT_OF(files); ++i) {
     MaxSession* session = new_session(0);
-    CHECK(maxSessionLoadExtension(session, files[i]));
+    CHECK(maxExtensionLoad(files[i]));
     MaxGraph* graph = new_graph("extension");
     MaxGraphValue* values[] = {add_input(graph, "a", MAX_DTYPE_FLOAT32, 1, shape),
                                add_input(graph, "b", MAX_DTYPE_FLOAT32, 1, shape)};
@@ -161,6 +191,7 @@ int main(void) {
       TEST(counting_works),
       TEST(launches_allocate_nothing),
       TEST(identity_allocates_nothing),
+      TEST(other_calls_allocate_nothing),
       TEST(a_network_allocates_nothing),
       TEST(a_branch_allocates_nothing),
       TEST(iterations_allocate_nothing),

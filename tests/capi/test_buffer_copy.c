@@ -81,18 +81,18 @@ static void test_to(void** state) {
   maxBufferRelease(same);
   MaxBuffer* copy = NULL;
   CHECK(maxBufferClone(buffer, NULL, &options, &copy));
-  MaxStream* bound = NULL;
-  CHECK(maxBufferGetStream(copy, &bound));
+  MaxStream* bound = info_of(copy).stream;
   assert_ptr_equal(bound, stream);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   check_values(copy, (const int32_t[]){0, 1, 2}, 3);
   maxStreamRelease(stream); /* the copy keeps it */
   int32_t value = 0;
-  CHECK(maxBufferRead(copy, (const int64_t[]){2}, 1, &value, 4));
+  CHECK(maxBufferRead(copy, (const int64_t[]){2}, 1, 4, &value));
   assert_int_equal(value, 2);
   maxBufferRelease(copy);
-  CHECK_FAILS(maxBufferTo(buffer, NULL, NULL, &same), MAX_STATUS_INVALID_ARGUMENT, "'device' is NULL");
-  assert_null(same);
+  CHECK(maxBufferTo(buffer, NULL, NULL, &same)); /* the host, where it is */
+  assert_ptr_equal(same, buffer);
+  maxBufferRelease(same);
   maxBufferRelease(buffer);
   maxDeviceRelease(device);
 }
@@ -115,7 +115,7 @@ static void test_ranged_copies(void** state) {
   CHECK_FAILS(maxBufferCopy(source, 0, source, 8, 12, NULL), MAX_STATUS_INVALID_ARGUMENT, "overlap");
   MaxBuffer* strided = every_second_column(source);
   CHECK_FAILS(maxBufferCopy(target, 0, strided, 0, 4, NULL), MAX_STATUS_FAILED_PRECONDITION,
-              "'src' of type [(4), si32] is not contiguous");
+              "'src' of type int32[4] is not contiguous");
   CHECK_FAILS(maxBufferCopy(strided, 0, target, 0, 4, NULL), MAX_STATUS_FAILED_PRECONDITION, "'dst'");
   CHECK_FAILS(maxBufferCopy(target, 0, NULL, 0, 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "'src' is NULL");
   maxBufferRelease(strided);
@@ -139,19 +139,59 @@ static void test_memory_copy(void** state) {
   CHECK(maxMemoryCopy(NULL, NULL, 0, MAX_COPY_KIND_HOST_TO_HOST, stream));
   CHECK_FAILS(maxMemoryCopy(NULL, source, 4, MAX_COPY_KIND_HOST_TO_HOST, stream), MAX_STATUS_INVALID_ARGUMENT, "'dst'");
   CHECK_FAILS(maxMemoryCopy(target, NULL, 4, MAX_COPY_KIND_HOST_TO_HOST, stream), MAX_STATUS_INVALID_ARGUMENT, "'src'");
-  CHECK_FAILS(maxMemoryCopy(target, source, 4, 4, stream), MAX_STATUS_INVALID_ARGUMENT, "kind 4");
+  CHECK_FAILS(maxMemoryCopy(target, source, 4, 4, stream), MAX_STATUS_INVALID_ARGUMENT,
+              "Copy kind is 4; it may be 0 to 3");
   CHECK_FAILS(maxMemoryCopy(target, target + 1, 8, MAX_COPY_KIND_HOST_TO_HOST, stream), MAX_STATUS_INVALID_ARGUMENT,
               "overlap");
+  maxDeviceRelease(device);
+}
+
+static void test_copies_from_and_to_the_host(void** state) {
+  (void)state;
+  MaxDevice* device = open_cpu();
+  MaxStream* stream = NULL;
+  CHECK(maxStreamCreate(device, NULL, &stream));
+  MaxBuffer* buffer = new_counting(device, 1, (const int64_t[]){6});
+  MaxStream* const orders[] = {NULL, stream};
+  for (size_t i = 0; i < COUNT_OF(orders); ++i) {
+    const int32_t given[] = {50 + (int32_t)i, 60};
+    int32_t got[3] = {0};
+    CHECK(maxBufferCopyFromHost(buffer, 8, given, sizeof given, orders[i]));
+    CHECK(maxBufferCopyToHost(buffer, 4, got, sizeof got, orders[i]));
+    assert_memory_equal(got, ((const int32_t[]){1, 50 + (int32_t)i, 60}), sizeof got);
+  }
+  CHECK(maxBufferCopyFromHost(buffer, 24, NULL, 0, NULL));
+  CHECK(maxBufferCopyToHost(buffer, 24, NULL, 0, NULL));
+  int32_t value = 0;
+  CHECK_FAILS(maxBufferCopyFromHost(buffer, 21, &value, 4, NULL), MAX_STATUS_OUT_OF_RANGE,
+              "Range of 'dst' [21, 21 + 4) ends past its 24 bytes");
+  CHECK_FAILS(maxBufferCopyToHost(buffer, 25, &value, 0, NULL), MAX_STATUS_OUT_OF_RANGE, "Range of 'src'");
+  CHECK_FAILS(maxBufferCopyFromHost(buffer, 0, NULL, 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "'src' is NULL");
+  CHECK_FAILS(maxBufferCopyToHost(buffer, 0, NULL, 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "'dst' is NULL");
+  CHECK_FAILS(maxBufferCopyToHost(buffer, 0, data_of(buffer), 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "overlap");
+  MaxBuffer* pairs = new_counting(device, 2, (const int64_t[]){2, 4});
+  MaxBuffer* strided = every_second_column(pairs);
+  CHECK_FAILS(maxBufferCopyFromHost(strided, 0, &value, 4, NULL), MAX_STATUS_FAILED_PRECONDITION, "not contiguous");
+  CHECK_FAILS(maxBufferCopyToHost(strided, 0, &value, 4, NULL), MAX_STATUS_FAILED_PRECONDITION, "not contiguous");
+  MaxBuffer* strings = NULL;
+  CHECK(maxBufferCreateStrings(device, (const char* const[]){"a"}, NULL, 0, NULL, &strings));
+  CHECK_FAILS(maxBufferCopyFromHost(strings, 0, &value, 4, NULL), MAX_STATUS_FAILED_PRECONDITION, "read-only");
+  CHECK_FAILS(maxBufferCopyToHost(strings, 0, &value, 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "strings");
+  maxBufferRelease(strings);
+  maxBufferRelease(strided);
+  maxBufferRelease(pairs);
+  maxBufferRelease(buffer);
+  maxStreamRelease(stream);
   maxDeviceRelease(device);
 }
 
 static void test_fill(void** state) {
   (void)state;
   MaxDevice* device = open_cpu();
-  static const unsigned char pattern[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  static const unsigned char pattern[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   static const int64_t counts[] = {1, 2, 3, 511, 512, 513, 5000};
   for (size_t i = 0; i < COUNT_OF(counts); ++i)
-    for (size_t size = 1; size <= 8; size *= 2) {
+    for (size_t size = 1; size <= 16; size *= 2) {
       const int64_t bytes = counts[i] * (int64_t)size;
       MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_UINT8, 1, &bytes);
       CHECK(maxBufferFill(buffer, pattern, size, NULL));
@@ -167,6 +207,7 @@ static void test_fill(void** state) {
   CHECK_FAILS(maxBufferFill(strided, &value, 2, NULL), MAX_STATUS_INVALID_ARGUMENT, "not contiguous");
   CHECK_FAILS(maxBufferFill(buffer, pattern, 3, NULL), MAX_STATUS_INVALID_ARGUMENT, "Size of a pattern is 3");
   CHECK_FAILS(maxBufferFill(buffer, pattern, 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "is 0");
+  CHECK_FAILS(maxBufferFill(buffer, pattern, 32, NULL), MAX_STATUS_INVALID_ARGUMENT, "it may be 1, 2, 4, 8 or 16");
   MaxBuffer* odd = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){6});
   CHECK_FAILS(maxBufferFill(odd, pattern, 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "does not divide the 6 bytes");
   maxBufferRelease(odd);
@@ -182,6 +223,7 @@ int main(void) {
       TEST(test_to),
       TEST(test_ranged_copies),
       TEST(test_memory_copy),
+      TEST(test_copies_from_and_to_the_host),
       TEST(test_fill),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

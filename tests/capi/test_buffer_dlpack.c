@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <semaphore.h>
+
 #include "check.h"
 #include "dlpack_declarations.h"
 
@@ -18,10 +20,9 @@ static DLTensor strided_tensor(void) {
 static void check_imported(MaxBuffer* buffer) {
   assert_ptr_equal(data_of(buffer), values + 1);
   float value = 0;
-  CHECK(maxBufferRead(buffer, (const int64_t[]){1, 2}, 2, &value, 4));
+  CHECK(maxBufferRead(buffer, (const int64_t[]){1, 2}, 2, 4, &value));
   assert_true(value == 11.0f);
-  const int64_t* got = NULL;
-  CHECK(maxBufferGetStrides(buffer, &got));
+  const int64_t* got = info_of(buffer).strides;
   assert_memory_equal(got, strides, sizeof strides);
 }
 
@@ -60,12 +61,11 @@ static void test_import_copies(void** state) {
   int deleted = 0;
   DLManagedTensorVersioned managed = {{1, 0}, &deleted, count_versioned, 1, strided_tensor()};
   MaxDlpackOptions options = MAX_DLPACK_OPTIONS_INIT;
-  options.copy = 1;
+  options.copy = MAX_DLPACK_COPY_ALWAYS;
   MaxBuffer* buffer = NULL;
   CHECK(maxBufferFromDlpack(&managed, &options, &buffer));
   assert_int_equal(deleted, 1);
-  int32_t flag = -1;
-  CHECK(maxBufferIsReadOnly(buffer, &flag));
+  int32_t flag = has_flag(buffer, MAX_BUFFER_FLAG_READ_ONLY);
   assert_int_equal(flag, 0);
   assert_memory_equal(data_of(buffer), ((const float[]){1, 3, 5, 7, 9, 11}), 24);
   maxBufferRelease(buffer);
@@ -77,6 +77,20 @@ static void test_import_copies(void** state) {
   assert_int_equal(deleted, 2);
   assert_memory_equal(data_of(buffer), (const char*)values + 5, 24);
   maxBufferRelease(buffer);
+
+  /* Unless that is not wanted; then the tensor stays with the caller. */
+  options.copy = MAX_DLPACK_COPY_NEVER;
+  CHECK_FAILS(maxBufferFromDlpack(&managed, &options, &buffer), MAX_STATUS_FAILED_PRECONDITION, "is not aligned");
+  assert_null(buffer);
+  assert_int_equal(deleted, 2);
+  managed.dl_tensor.byte_offset = 4;
+  CHECK(maxBufferFromDlpack(&managed, &options, &buffer));
+  assert_int_equal(info_of(buffer).address, (uint64_t)(uintptr_t)(values + 1));
+  maxBufferRelease(buffer);
+  assert_int_equal(deleted, 3);
+  options.copy = 3;
+  CHECK_FAILS(maxBufferFromDlpack(&managed, &options, &buffer), MAX_STATUS_INVALID_ARGUMENT,
+              "copy of MaxDlpackOptions is 3");
 }
 
 static void test_read_only_flag(void** state) {
@@ -133,6 +147,47 @@ static void test_export_keeps_the_memory(void** state) {
   unversioned->deleter(unversioned);
 }
 
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+static void test_exports_wait_as_they_are_told(void** state) {
+  (void)state;
+  MaxDevice* device = open_cpu();
+  MaxDlpackExportOptions options = MAX_DLPACK_EXPORT_OPTIONS_INIT;
+  MaxStream* stream = NULL;
+  CHECK(maxStreamCreate(device, NULL, &stream));
+  CHECK(maxStreamCreate(device, NULL, &options.stream));
+  sem_t gate;
+  assert_int_equal(sem_init(&gate, 0, 0), 0);
+  MaxBuffer* buffer = new_counting(device, 1, (const int64_t[]){4});
+  const int32_t value = 9;
+  CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
+  CHECK(maxBufferFill(buffer, &value, sizeof value, stream));
+  DLManagedTensorVersioned *unwaited = NULL, *ordered = NULL;
+  options.noWait = 1;
+  CHECK(maxBufferToDlpack(buffer, &options, &unwaited)); /* nobody waits, now or later */
+  CHECK(maxStreamSynchronize(options.stream, 1000000000));
+  assert_int_equal(*(const int32_t*)unwaited->dl_tensor.data, 0);
+  options.noWait = 0;
+  CHECK(maxBufferToDlpack(buffer, &options, &ordered)); /* the consumer's stream waits */
+  CHECK_FAILS(maxStreamSynchronize(options.stream, 1000000), MAX_STATUS_DEADLINE_EXCEEDED, "");
+  sem_post(&gate);
+  CHECK(maxStreamSynchronize(options.stream, 0));
+  assert_int_equal(*(const int32_t*)ordered->dl_tensor.data, 9);
+  unwaited->deleter(unwaited);
+  ordered->deleter(ordered);
+  options.reserved = 1;
+  CHECK_FAILS(maxBufferToDlpack(buffer, &options, &ordered), MAX_STATUS_UNIMPLEMENTED, "reserved");
+  assert_null(ordered);
+  maxBufferRelease(buffer);
+  maxStreamRelease(stream);
+  maxStreamRelease(options.stream);
+  sem_destroy(&gate);
+  maxDeviceRelease(device);
+}
+
 struct type_row {
   MaxDType dtype;
   uint8_t code;
@@ -179,8 +234,7 @@ static void test_every_dtype_goes_out_and_in(void** state) {
     assert_int_equal(exported->dl_tensor.dtype.bits, maxDTypeGetBits(types[i].dtype));
     MaxBuffer* back = NULL;
     CHECK(maxBufferFromDlpack(exported, NULL, &back));
-    MaxDType dtype = MAX_DTYPE_INVALID;
-    CHECK(maxBufferGetDType(back, &dtype));
+    MaxDType dtype = info_of(back).dtype;
     assert_int_equal(dtype, types[i].dtype);
     assert_ptr_equal(data_of(back), data_of(buffer));
     maxBufferRelease(buffer);
@@ -257,6 +311,7 @@ int main(void) {
       TEST(test_import_copies),
       TEST(test_read_only_flag),
       TEST(test_export_keeps_the_memory),
+      TEST(test_exports_wait_as_they_are_told),
       TEST(test_every_dtype_goes_out_and_in),
       TEST(test_import_refuses),
   };

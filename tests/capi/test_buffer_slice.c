@@ -39,12 +39,11 @@ static void test_ranges_are_those_of_python(void** state) {
           MaxBuffer* view = NULL;
           CHECK(maxBufferSlice(buffer, (const MaxSliceKind[]){MAX_SLICE_KIND_RANGE}, &ends[a], &ends[b], &steps[c], 1,
                                &view));
-          const int64_t* dims = NULL;
-          CHECK(maxBufferGetShape(view, &dims));
+          const int64_t* dims = info_of(view).shape;
           assert_int_equal(dims[0], count);
           for (int64_t i = 0; i < count; ++i) {
             int32_t value = -1;
-            CHECK(maxBufferRead(view, &i, 1, &value, 4));
+            CHECK(maxBufferRead(view, &i, 1, 4, &value));
             assert_int_equal(value, expected[i]);
           }
           maxBufferRelease(view);
@@ -113,14 +112,14 @@ static void test_several_dimensions(void** state) {
     CHECK(maxBufferSlice(buffer, c->kinds, c->starts, c->stops, c->steps, c->count, &view));
     int32_t rank = -1;
     const int64_t* dims = NULL;
-    CHECK(maxBufferGetRank(view, &rank));
-    CHECK(maxBufferGetShape(view, &dims));
+    rank = info_of(view).rank;
+    dims = info_of(view).shape;
     if (rank != c->rank || memcmp(dims, c->shape, (size_t)rank * sizeof *dims) != 0) fail_msg("%s", c->what);
     if (c->first >= 0) {
       int32_t value = -1;
-      CHECK(maxBufferRead(view, (const int64_t[]){0, 0, 0, 0, 0}, rank, &value, 4));
+      CHECK(maxBufferRead(view, (const int64_t[]){0, 0, 0, 0, 0}, rank, 4, &value));
       if (value != c->first) fail_msg("%s starts with %d", c->what, value);
-      CHECK(maxBufferRead(view, (const int64_t[]){-1, -1, -1, -1, -1}, rank, &value, 4));
+      CHECK(maxBufferRead(view, (const int64_t[]){-1, -1, -1, -1, -1}, rank, 4, &value));
       if (value != c->last) fail_msg("%s ends with %d", c->what, value);
     }
     maxBufferRelease(view);
@@ -143,10 +142,10 @@ static void test_slices_of_slices_share_memory(void** state) {
   const int32_t value = 1000;
   CHECK(maxBufferWrite(part, (const int64_t[]){2}, 1, &value, 4));
   int32_t seen = 0;
-  CHECK(maxBufferRead(rows, (const int64_t[]){1, 2}, 2, &seen, 4));
+  CHECK(maxBufferRead(rows, (const int64_t[]){1, 2}, 2, 4, &seen));
   assert_int_equal(seen, 1000);
   maxBufferRelease(rows);
-  CHECK(maxBufferRead(part, (const int64_t[]){0}, 1, &seen, 4));
+  CHECK(maxBufferRead(part, (const int64_t[]){0}, 1, 4, &seen));
   assert_int_equal(seen, 10);
   maxBufferRelease(part);
   maxDeviceRelease(device);
@@ -164,8 +163,7 @@ static void test_contiguity(void** state) {
   for (size_t i = 0; i < COUNT_OF(rows); ++i) {
     MaxBuffer* view = NULL;
     CHECK(maxBufferSlice(buffer, &rows[i].axis_kind, &rows[i].start, &rows[i].stop, &rows[i].step, 1, &view));
-    int32_t contiguous = -1;
-    CHECK(maxBufferIsContiguous(view, &contiguous));
+    int32_t contiguous = has_flag(view, MAX_BUFFER_FLAG_CONTIGUOUS);
     assert_int_equal(contiguous, rows[i].expected);
     maxBufferRelease(view);
   }

@@ -110,7 +110,7 @@ static void an_endless_loop_is_cancelled(void** state) {
   MaxBuffer* inputs[] = {new_floats(1, (const int64_t[]){1}, 1), new_floats(1, (const int64_t[]){1}, 0)};
   expect_cancelled(model, inputs, 2);
   MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
-  options.deadline = 20000000;
+  options.timeoutNs = 20000000;
   MaxBuffer* output = NULL;
   CHECK_FAILS(maxModelExecute(model, inputs, 2, &options, &output, 1), MAX_STATUS_DEADLINE_EXCEEDED, "node '");
   maxBufferRelease(inputs[0]);
@@ -149,15 +149,16 @@ static void a_deadline_ends_a_call(void** state) {
   MaxBuffer* small = new_square(2, 1);
   MaxBuffer* output = NULL;
   MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
-  options.deadline = 20000000;
+  options.timeoutNs = 20000000;
   const double start = seconds_now();
   CHECK_FAILS(maxModelExecute(model, &large, 1, &options, &output, 1), MAX_STATUS_DEADLINE_EXCEEDED, "20000000 ns");
   assert_true(seconds_now() - start < patience);
-  options.deadline = INT64_MAX;
+  options.timeoutNs = INT64_MAX;
   CHECK(maxModelExecute(model, &small, 1, &options, &output, 1));
   maxBufferRelease(output);
-  options.deadline = -1;
-  CHECK_FAILS(maxModelExecute(model, &small, 1, &options, &output, 1), MAX_STATUS_INVALID_ARGUMENT, "-1 ns");
+  options.timeoutNs = -1;
+  CHECK_FAILS(maxModelExecute(model, &small, 1, &options, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "timeoutNs is -1; it may be 0 or more");
   maxBufferRelease(large);
   maxBufferRelease(small);
   maxModelRelease(model);
@@ -185,14 +186,14 @@ static void queued_calls_are_stopped(void** state) {
   CHECK(maxCancellationCancel(cancellation));
   maxCancellationRelease(cancellation);
   const double start = seconds_now();
-  CHECK_FAILS(maxStreamSynchronize(stream), MAX_STATUS_CANCELLED, "Cancelled");
+  CHECK_FAILS(maxStreamSynchronize(stream, 0), MAX_STATUS_CANCELLED, "Cancelled");
   assert_true(seconds_now() - start < patience);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
 
   options.cancellation = NULL;
-  options.deadline = 20000000; /* the wait in the queue counts */
+  options.timeoutNs = 20000000; /* the wait in the queue counts */
   CHECK(maxModelExecute(model, &large, 1, &options, &outputs[1], 1));
-  CHECK_FAILS(maxStreamSynchronize(stream), MAX_STATUS_DEADLINE_EXCEEDED, "20000000 ns");
+  CHECK_FAILS(maxStreamSynchronize(stream, 0), MAX_STATUS_DEADLINE_EXCEEDED, "20000000 ns");
   maxBufferRelease(outputs[0]);
   maxBufferRelease(outputs[1]);
   maxBufferRelease(large);
@@ -223,11 +224,11 @@ static void waits_are_cut_short(void** state) {
   CHECK(maxStreamEnqueueHostFunction(stream, sleep_on_the_stream, &milliseconds));
   MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
   options.stream = stream;
-  options.deadline = 20000000;
+  options.timeoutNs = 20000000;
   const double start = seconds_now();
   CHECK_FAILS(maxModelExecute(model, inputs, 3, &options, outputs, 2), MAX_STATUS_DEADLINE_EXCEEDED, "20000000 ns");
   assert_true(seconds_now() - start < 1.8);
-  options.deadline = 0;
+  options.timeoutNs = 0;
   CHECK(maxModelExecute(model, inputs, 3, &options, outputs, 2));
   assert_true(seconds_now() - start > 1.8);
   assert_float_equal(first_of(outputs[0]), 3, 0);
@@ -277,10 +278,11 @@ static void loads_tell_and_stop(void** state) {
   maxCancellationRelease(progress.cancellation);
 
   options = (MaxModelLoadOptions)MAX_MODEL_LOAD_OPTIONS_INIT;
-  options.deadline = 1;
+  options.timeoutNs = 1;
   CHECK_FAILS(maxModelLoad(session, path, &options, &model), MAX_STATUS_DEADLINE_EXCEEDED, "1 ns");
-  options.deadline = -1;
-  CHECK_FAILS(maxModelLoad(session, path, &options, &model), MAX_STATUS_INVALID_ARGUMENT, "-1 ns");
+  options.timeoutNs = -1;
+  CHECK_FAILS(maxModelLoad(session, path, &options, &model), MAX_STATUS_INVALID_ARGUMENT,
+              "timeoutNs is -1; it may be 0 or more");
   maxSessionRelease(session);
 }
 

@@ -5,7 +5,7 @@
 static MaxGraphValue* add_floats(const char* name, int64_t rows, int64_t columns) {
   const int64_t shape[] = {rows, columns};
   MaxGraphValue* value = NULL;
-  CHECK(maxGraphAddInput(graph, name, MAX_DTYPE_FLOAT32, 2, shape, NULL, NULL, &value));
+  CHECK(maxGraphAddInput(graph, name, MAX_DTYPE_FLOAT32, 2, shape, NULL, &value));
   return value;
 }
 

@@ -207,7 +207,7 @@ static void test_peers(void** state) {
   CHECK(maxDeviceEnablePeerAccess(device, device));
   CHECK_FAILS(maxDeviceCanAccess(device, NULL, &can_access), MAX_STATUS_INVALID_ARGUMENT, "'peer' is NULL");
   CHECK(maxDeviceTrim(device));
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(device, 0));
   maxDeviceRelease(device);
 }
 
@@ -221,7 +221,7 @@ static void test_default_stream_lives_with_its_device(void** state) {
   MaxDevice* owner = NULL;
   CHECK(maxStreamGetDevice(stream, &owner));
   assert_ptr_equal(owner, device);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxStreamRelease(stream);
 }
 
@@ -287,7 +287,7 @@ static void check_virtual_device(MaxDevice* device) {
   MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
   CHECK(maxDeviceGetStats(device, &stats));
   assert_int_equal(stats.validMask, 0);
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(device, 0));
   CHECK(maxDeviceTrim(device));
 
   MaxStream* stream = NULL;
@@ -305,7 +305,7 @@ static void check_virtual_device(MaxDevice* device) {
   CHECK_FAILS(maxStreamCreate(device, NULL, &stream), MAX_STATUS_UNAVAILABLE, reason);
   CHECK_FAILS(maxEventCreate(device, NULL, &event), MAX_STATUS_UNAVAILABLE, reason);
   CHECK(maxDeviceGetDefaultStream(device, &stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   CHECK_FAILS(maxStreamGetNative(stream, &pointer), MAX_STATUS_UNAVAILABLE, reason);
 }
 
@@ -331,6 +331,15 @@ static void test_virtual_devices(void** state) {
   assert_string_equal(text, "hip");
   CHECK(maxVirtualDeviceGetArchitectureName(&text));
   assert_string_equal(text, "gfx942");
+  /* Names stay, whatever comes after them. */
+  const char* other = NULL;
+  CHECK(maxVirtualDeviceSetArchitectureName("gfx90a"));
+  CHECK(maxVirtualDeviceGetArchitectureName(&other));
+  assert_string_equal(other, "gfx90a");
+  assert_string_equal(text, "gfx942");
+  CHECK(maxVirtualDeviceSetArchitectureName("gfx942"));
+  CHECK(maxVirtualDeviceGetArchitectureName(&other));
+  assert_ptr_equal(other, text);
   CHECK(maxDeviceGetCount("gpu", &count));
   assert_int_equal(count, 2);
   CHECK(maxDeviceGetCount("cuda", &count));
@@ -364,7 +373,6 @@ static void test_null_arguments(void** state) {
   uint64_t bytes = 0;
   MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
   MaxStream* stream = NULL;
-  void* pointer = NULL;
   const MaxStatus statuses[] = {
       maxDeviceCreate(NULL, 0, NULL, &device),
       maxDeviceCreate("cpu", 0, NULL, NULL),
@@ -380,14 +388,13 @@ static void test_null_arguments(void** state) {
       maxDeviceCanAccess(NULL, NULL, &number),
       maxDeviceEnablePeerAccess(NULL, NULL),
       maxDeviceGetDefaultStream(NULL, &stream),
-      maxDeviceSynchronize(NULL),
+      maxDeviceSynchronize(NULL, 0),
       maxDeviceGetMemoryInfo(NULL, &bytes, &bytes),
       maxDeviceGetStats(NULL, &stats),
       maxDeviceGetAttribute(NULL, 16, &wide),
       maxDeviceGetDriverVersion(NULL, &wide),
       maxDeviceTrim(NULL),
-      maxHostAllocate(NULL, 1, &pointer),
-      maxHostFree(NULL, NULL),
+      maxHostAllocate(NULL, 1, NULL),
       maxDeviceScan(NULL),
       maxDeviceGetScanned(0, NULL, &number),
       maxDeviceGetScanned(0, &text, NULL),
@@ -414,8 +421,51 @@ static void test_null_arguments(void** state) {
   maxDeviceRelease(device); /* the one that the failed create left behind */
 }
 
+/* One rule: what makes something on a device takes NULL for the host. */
+static void test_null_is_the_host(void** state) {
+  (void)state;
+  MaxDevice* cpu = open_cpu();
+  MaxDevice* device = NULL;
+  const int64_t shape[] = {2};
+  const int64_t offsets[] = {0, 1, 2};
+  int32_t values[2] = {1, 2};
+  MaxBuffer* buffers[5] = {NULL};
+  CHECK(maxBufferCreate(NULL, MAX_DTYPE_INT32, 1, shape, NULL, &buffers[0]));
+  CHECK(maxBufferWrap(NULL, values, MAX_DTYPE_INT32, 1, shape, NULL, &buffers[1]));
+  CHECK(maxBufferCreateStrings(NULL, (const char* const[]){"a", "b"}, NULL, 1, shape, &buffers[2]));
+  CHECK(maxBufferCreateStringsFromBytes(NULL, "ab", 2, offsets, 1, shape, &buffers[3]));
+  CHECK(maxBufferTo(buffers[0], NULL, NULL, &buffers[4]));
+  for (size_t i = 0; i < COUNT_OF(buffers); ++i) {
+    assert_ptr_equal(info_of(buffers[i]).device, cpu);
+    maxBufferRelease(buffers[i]);
+  }
+  MaxStream* stream = NULL;
+  MaxEvent* event = NULL;
+  CHECK(maxStreamCreate(NULL, NULL, &stream));
+  CHECK(maxStreamGetDevice(stream, &device));
+  assert_ptr_equal(device, cpu);
+  CHECK(maxEventCreate(NULL, NULL, &event));
+  CHECK(maxEventGetDevice(event, &device));
+  assert_ptr_equal(device, cpu);
+  MaxStream* wrapped = NULL;
+  CHECK_FAILS(maxStreamWrap(NULL, NULL, &wrapped), MAX_STATUS_UNIMPLEMENTED, "cpu:0");
+  void* memory = NULL;
+  CHECK(maxHostAllocate(NULL, 100, &memory));
+  CHECK(maxHostFree(cpu, memory));
+  /* A stream tells where its buffer is. */
+  MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+  options.stream = stream;
+  CHECK(maxBufferCreate(NULL, MAX_DTYPE_INT32, 1, shape, &options, &buffers[0]));
+  assert_ptr_equal(info_of(buffers[0]).stream, stream);
+  maxBufferRelease(buffers[0]);
+  maxEventRelease(event);
+  maxStreamRelease(stream);
+  maxDeviceRelease(cpu);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(test_null_is_the_host),
       TEST(test_properties),
       TEST(test_the_host_has_no_architecture_name),
       TEST(test_same_id_is_same_device),

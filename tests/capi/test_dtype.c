@@ -70,7 +70,10 @@ static void test_no_other_number_is_a_type(void** state) {
 static void test_unknown_names(void** state) {
   (void)state;
   MaxDType dtype = MAX_DTYPE_FLOAT32;
-  CHECK_FAILS(maxDTypeFromName("float31", &dtype), MAX_STATUS_NOT_FOUND, "No dtype is named 'float31'");
+  CHECK_FAILS(maxDTypeFromName("float31", &dtype), MAX_STATUS_NOT_FOUND,
+              "No dtype is named 'float31'; did you mean 'float32'?");
+  CHECK_FAILS(maxDTypeFromName("double", &dtype), MAX_STATUS_NOT_FOUND, "did you mean 'float64'?");
+  CHECK_FAILS(maxDTypeFromName("bf16", &dtype), MAX_STATUS_NOT_FOUND, "did you mean 'bfloat16'?");
   assert_int_equal(dtype, MAX_DTYPE_INVALID);
   CHECK_FAILS(maxDTypeFromName("", &dtype), MAX_STATUS_NOT_FOUND, "''");
   CHECK_FAILS(maxDTypeFromName("invalid", &dtype), MAX_STATUS_NOT_FOUND, "'invalid'");

@@ -43,10 +43,10 @@ static void test_never_recorded_is_done(void** state) {
   MaxDevice* device = open_cpu();
   MaxEvent* event = new_event(device, 0);
   assert_int_equal(is_ready(event), 1);
-  CHECK(maxEventSynchronize(event));
+  CHECK(maxEventSynchronize(event, 0));
   MaxStream* stream = new_stream(device);
   CHECK(maxStreamWaitForEvent(stream, event));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   MaxDevice* owner = NULL;
   CHECK(maxEventGetDevice(event, &owner));
   assert_ptr_equal(owner, device);
@@ -65,15 +65,15 @@ static void test_done_with_the_work_before_it(void** state) {
   sem_t gate;
   sem_init(&gate, 0, 0);
   CHECK(maxStreamRecordEvent(stream, event));
-  CHECK(maxEventSynchronize(event));
+  CHECK(maxEventSynchronize(event, 0));
   CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
   assert_int_equal(is_ready(event), 1); /* work after the mark does not count */
   CHECK(maxStreamRecordEvent(stream, event));
   assert_int_equal(is_ready(event), 0); /* the newest mark counts */
   sem_post(&gate);
-  CHECK(maxEventSynchronize(event));
+  CHECK(maxEventSynchronize(event, 0));
   assert_int_equal(is_ready(event), 1);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxStreamRelease(stream);
   maxEventRelease(event);
   sem_destroy(&gate);
@@ -96,8 +96,8 @@ static void test_event_can_be_released_while_it_is_queued(void** state) {
   maxEventRelease(event);
   assert_int_equal(is_ready(after), 0);
   sem_post(&gate);
-  CHECK(maxEventSynchronize(after));
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxEventSynchronize(after, 0));
+  CHECK(maxDeviceSynchronize(device, 0));
   maxEventRelease(after);
   maxStreamRelease(first);
   maxStreamRelease(second);
@@ -118,7 +118,7 @@ static void test_default_stream(void** state) {
   CHECK(maxStreamRecordEvent(stream, event));
   CHECK(maxStreamWaitForEvent(main_stream, event)); /* waits in the call */
   assert_int_equal(is_ready(event), 1);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxEventRelease(event);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
@@ -133,14 +133,14 @@ static void test_elapsed_time(void** state) {
   CHECK(maxStreamRecordEvent(stream, start));
   CHECK(maxStreamEnqueueHostFunction(stream, sleep_20_ms, NULL));
   CHECK(maxStreamRecordEvent(stream, end));
-  CHECK(maxEventSynchronize(end));
+  CHECK(maxEventSynchronize(end, 0));
   int64_t elapsed = 0;
   CHECK(maxEventGetElapsedTime(start, end, &elapsed));
   assert_true(elapsed >= 20000000 && elapsed < 10000000000);
   int64_t back = 0;
   CHECK(maxEventGetElapsedTime(end, start, &back));
   assert_int_equal(back, -elapsed);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxEventRelease(start);
   maxEventRelease(end);
   maxStreamRelease(stream);
@@ -158,7 +158,7 @@ static void test_elapsed_time_refuses(void** state) {
   CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION,
               "start event was never recorded");
   CHECK(maxStreamRecordEvent(stream, start));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION,
               "end event was never recorded");
   CHECK_FAILS(maxEventGetElapsedTime(start, untimed, &elapsed), MAX_STATUS_FAILED_PRECONDITION,
@@ -169,7 +169,7 @@ static void test_elapsed_time_refuses(void** state) {
   CHECK(maxStreamRecordEvent(stream, end));
   CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "not done");
   sem_post(&gate);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   CHECK_FAILS(maxEventGetElapsedTime(NULL, end, &elapsed), MAX_STATUS_INVALID_ARGUMENT, "'start'");
   CHECK_FAILS(maxEventGetElapsedTime(start, NULL, &elapsed), MAX_STATUS_INVALID_ARGUMENT, "'end'");
   CHECK_FAILS(maxEventGetElapsedTime(start, end, NULL), MAX_STATUS_INVALID_ARGUMENT, "'outNanoseconds'");
@@ -189,9 +189,9 @@ static void test_null_arguments(void** state) {
   MaxDevice* owner = NULL;
   int32_t ready = 0;
   const MaxStatus statuses[] = {
-      maxEventCreate(NULL, NULL, &out), maxEventCreate(device, NULL, NULL), maxEventGetDevice(NULL, &owner),
-      maxEventGetDevice(event, NULL),   maxEventSynchronize(NULL),          maxEventQuery(NULL, &ready),
-      maxEventQuery(event, NULL),       maxStreamRecordEvent(NULL, event),  maxStreamWaitForEvent(NULL, event),
+      maxEventCreate(device, NULL, NULL), maxEventGetDevice(NULL, &owner),    maxEventGetDevice(event, NULL),
+      maxEventSynchronize(NULL, 0),       maxEventQuery(NULL, &ready),        maxEventQuery(event, NULL),
+      maxStreamRecordEvent(NULL, event),  maxStreamWaitForEvent(NULL, event),
   };
   for (size_t i = 0; i < COUNT_OF(statuses); ++i) assert_int_equal(statuses[i], MAX_STATUS_INVALID_ARGUMENT);
   MaxEventOptions options = MAX_EVENT_OPTIONS_INIT;

@@ -54,7 +54,7 @@ static void test_captured_calls(void** state) {
   CHECK(maxModelReplay(model, 1, &input, 1, NULL));
   assert_true(first_of(output) == 16);
   CHECK(maxModelVerifyReplay(model, 1, &input, 1, NULL));
-  CHECK(maxModelReleaseCaptured(model, 1));
+  CHECK(maxModelForgetCaptured(model, 1));
   maxBufferRelease(input);
   maxBufferRelease(output);
   maxModelRelease(model);
@@ -102,7 +102,7 @@ static void test_created_streams_keep_errors(void** state) {
   MaxBuffer *input = new_vector(3, 1), *output = NULL;
   CHECK(maxStreamCreate(cpu, NULL, &options.stream));
   CHECK(maxModelExecute(model, &input, 1, &options, &output, 1));
-  CHECK_FAILS(maxStreamSynchronize(options.stream), MAX_STATUS_OUT_OF_RANGE, "execute: the moon is full");
+  CHECK_FAILS(maxStreamSynchronize(options.stream, 0), MAX_STATUS_OUT_OF_RANGE, "execute: the moon is full");
   maxStreamRelease(options.stream);
   maxBufferRelease(input);
   maxBufferRelease(output);
@@ -117,21 +117,74 @@ static MaxStatus overrun(void* user_data, const MaxOperatorNode* node, void* sta
   return status;
 }
 
+/* The same for an output that it makes itself, and for its scratch memory. */
+static MaxStatus overrun_made(void* user_data, const MaxOperatorNode* node, void* state, const MaxOperatorCall* call) {
+  void* memory = NULL;
+  (void)user_data, (void)node, (void)state;
+  const int64_t shape[] = {3};
+  const MaxStatus status = maxOperatorCallAllocateOutput(call, 0, 1, shape, &memory);
+  if (status == MAX_STATUS_OK) memset(memory, 0, 3 * sizeof(float) + 1);
+  return status;
+}
+
+static MaxStatus infer_made(void* user_data, const MaxOperatorNode* node, MaxShapeContext* context) {
+  static const int64_t any[] = {MAX_DIMENSION_DYNAMIC};
+  (void)user_data, (void)node;
+  return maxShapeContextSetOutputShape(context, 0, 1, any);
+}
+
+static MaxStatus infer_with_scratch(void* user_data, const MaxOperatorNode* node, MaxShapeContext* context) {
+  const MaxStatus status = maxShapeContextSetScratchSize(context, 10);
+  return status ? status : infer_like(user_data, node, context);
+}
+
+static MaxStatus overrun_scratch(void* user_data, const MaxOperatorNode* node, void* state,
+                                 const MaxOperatorCall* call) {
+  memset(call->scratch, 0, 11);
+  return copy(user_data, node, state, call);
+}
+
 static void test_guards_find_writes_behind_outputs(void** state) {
   (void)state;
-  static const MaxOperator row = ROW("Overrun", FLOATS, 1, 1, 1, infer_like, overrun, .attributes = NULL);
-  const MaxOperator* rows_of_table[] = {&row};
-  MaxExtensionTable table = MAX_EXTENSION_TABLE_INIT;
-  table.abiVersion = MAX_EXTENSION_ABI_VERSION;
-  table.operatorCount = 1;
-  table.operators = rows_of_table;
-  CHECK(maxSessionAddExtension(session, "careless", &table));
+  static const MaxOperator rows[] = {
+      ROW("Overrun", FLOATS, 1, 1, 1, infer_like, overrun, .attributes = NULL),
+      ROW("OverrunMade", FLOATS, 1, 1, 1, infer_made, overrun_made, .traits = MAX_OPERATOR_TRAITS_DATA_DEPENDENT),
+      ROW("OverrunScratch", FLOATS, 1, 1, 1, infer_with_scratch, overrun_scratch, .attributes = NULL)};
+  static const char* const messages[] = {
+      "node 'it' (test.Overrun), extension 'careless': wrote behind the end of output 0 ('Overrun')",
+      "node 'it' (test.OverrunMade), extension 'careless': wrote behind the end of output 0 ('OverrunMade')",
+      "node 'it' (test.OverrunScratch), extension 'careless': wrote behind its scratch memory"};
+  const MaxOperator* operators[] = {&rows[0], &rows[1], &rows[2]};
+  CHECK(add_rows("careless", operators, 3));
   CHECK(maxSessionSetAssertLevel(session, MAX_ASSERT_LEVEL_SAFE));
-  MaxGraphValue* x = add_input(graph, "x", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){-1});
-  MaxModel* model = model_of(add_to(graph, "Copy", add_to(graph, "Overrun", x, NULL), NULL));
-  MaxBuffer *input = new_vector(64, 1), *output = NULL;
-  CHECK_FAILS(maxModelExecute(model, &input, 1, NULL, &output, 1), MAX_STATUS_INTERNAL, "test.Overrun");
+  for (size_t i = 0; i < COUNT_OF(rows); ++i)
+    for (int is_last = 0; is_last < 2; ++is_last) {
+      maxGraphRelease(graph);
+      graph = new_graph("test");
+      MaxGraphValue* x = add_input(graph, "x", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){-1});
+      MaxGraphValue* careless = add_to(graph, rows[i].name, x, NULL);
+      MaxModel* model = model_of(is_last ? careless : add_to(graph, "Copy", careless, NULL));
+      MaxBuffer *input = new_vector(64, 1), *output = NULL;
+      CHECK_FAILS(maxModelExecute(model, &input, 1, NULL, &output, 1), MAX_STATUS_OUT_OF_RANGE, messages[i]);
+      assert_null(output);
+      maxBufferRelease(input);
+      maxModelRelease(model);
+    }
+}
+
+/* Also where the program gives the output's memory, which stays as it is. */
+static void test_guards_are_where_outputs_are_given(void** state) {
+  (void)state;
+  CHECK(maxSessionSetAssertLevel(session, MAX_ASSERT_LEVEL_ALL));
+  MaxModel* model =
+      model_of(add_to(graph, "Overrun", add_input(graph, "x", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){-1}), NULL));
+  MaxBuffer *input = new_vector(5, 1), *given = new_vector(5, 7), *output = NULL;
+  MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
+  options.outputs = &given;
+  CHECK_FAILS(maxModelExecute(model, &input, 1, &options, &output, 1), MAX_STATUS_OUT_OF_RANGE, "test.Overrun");
+  assert_true(((const float*)data_of(given))[4] == 11);
   maxBufferRelease(input);
+  maxBufferRelease(given);
   maxModelRelease(model);
 }
 
@@ -184,7 +237,7 @@ static int use_in_child(const MaxModel* model) {
   alarm(20); /* a deadlock ends the child */
   MaxBuffer *input = new_vector(7, 1), *output = NULL;
   if (maxModelExecute(model, &input, 1, NULL, &output, 1) != MAX_STATUS_OK) return 1;
-  if (maxSessionAddExtension(session, "child", &table) != MAX_STATUS_OK) return 2;
+  if (maxExtensionAdd("child", &table) != MAX_STATUS_OK) return 2;
   MaxGraphValue *x = add_input(graph, "z", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){-1}), *y = NULL;
   return maxGraphAddNode(graph, "test", "Child", "it", &x, 1, NULL, &y, 1) == MAX_STATUS_OK ? 0 : 3;
 }
@@ -210,6 +263,7 @@ int main(void) {
       CASE(test_weights_are_replaced),
       CASE(test_created_streams_keep_errors),
       CASE(test_guards_find_writes_behind_outputs),
+      CASE(test_guards_are_where_outputs_are_given),
       CASE(test_memory_limits_hold),
       CASE(test_profiles_name_their_steps),
       CASE(test_children_use_and_add_operators),

@@ -34,17 +34,17 @@ static int use_in_child(struct handles* h) {
   CHILD(maxDeviceGetDefaultStream(h->device, &main_stream) == MAX_STATUS_OK);
   const int32_t value = 5;
   CHILD(maxBufferFill(h->buffer, &value, 4, main_stream) == MAX_STATUS_OK);
-  IS_FORKED(maxStreamSynchronize(h->stream));
+  IS_FORKED(maxStreamSynchronize(h->stream, 0));
   IS_FORKED(maxBufferFill(h->buffer, &value, 4, h->stream));
   IS_FORKED(maxStreamEnqueueHostFunction(h->stream, wait_at_gate, NULL));
   IS_FORKED(maxStreamRecordEvent(h->stream, h->event));
-  IS_FORKED(maxEventSynchronize(h->event));
+  IS_FORKED(maxEventSynchronize(h->event, 0));
   IS_FORKED(maxStreamWaitForStream(main_stream, h->stream));
-  CHILD(maxDeviceSynchronize(h->device) == MAX_STATUS_OK);
+  CHILD(maxDeviceSynchronize(h->device, 0) == MAX_STATUS_OK);
   MaxStream* fresh = NULL;
   CHILD(maxStreamCreate(h->device, NULL, &fresh) == MAX_STATUS_OK);
   CHILD(maxBufferFill(h->buffer, &value, 4, fresh) == MAX_STATUS_OK);
-  CHILD(maxStreamSynchronize(fresh) == MAX_STATUS_OK);
+  CHILD(maxStreamSynchronize(fresh, 0) == MAX_STATUS_OK);
   maxStreamRelease(fresh);
   maxEventRelease(h->event);
   maxBufferRelease(h->buffer);
@@ -89,7 +89,7 @@ static void test_fork_with_busy_streams(void** state) {
     if (child == 0) _exit(use_in_child(&h));
     check_child(child, round);
     sem_post(&gate);
-    CHECK(maxStreamSynchronize(h.stream)); /* the parent goes on */
+    CHECK(maxStreamSynchronize(h.stream, 0)); /* the parent goes on */
     sem_destroy(&gate);
     maxEventRelease(h.event);
     maxBufferRelease(h.buffer);

@@ -7,7 +7,7 @@
 static MaxGraphValue* add_floats(MaxGraph* target, const char* name, int32_t rank, const int64_t* shape,
                                  const char* const* names) {
   MaxGraphValue* value = NULL;
-  CHECK(maxGraphAddInput(target, name, MAX_DTYPE_FLOAT32, rank, shape, names, NULL, &value));
+  CHECK(maxGraphAddInput(target, name, MAX_DTYPE_FLOAT32, rank, shape, NAMED(names), &value));
   return value;
 }
 
@@ -17,7 +17,7 @@ static MaxBuffer* int64_buffer(int32_t rank, const int64_t* shape, const int64_t
   size_t bytes = 0;
   CHECK(maxBufferCreate(cpu, MAX_DTYPE_INT64, rank, shape, NULL, &buffer));
   CHECK(maxBufferGetMutableData(buffer, &data));
-  CHECK(maxBufferGetByteCount(buffer, &bytes));
+  bytes = info_of(buffer).byteCount;
   memcpy(data, values, bytes);
   return buffer;
 }
@@ -31,18 +31,14 @@ static MaxGraphValue* add_int64s(MaxGraph* target, int32_t rank, const int64_t* 
 }
 
 static void assert_shape(const MaxGraphValue* value, int32_t rank, const int64_t* expected) {
-  int32_t actualRank = -2;
-  const int64_t* shape = NULL;
-  CHECK(maxGraphValueGetRank(value, &actualRank));
-  assert_int_equal(actualRank, rank);
-  CHECK(maxGraphValueGetShape(value, &shape));
-  assert_non_null(shape);
-  for (int32_t i = 0; i < rank; ++i) assert_int_equal(shape[i], expected[i]);
+  const MaxTensorInfo info = value_info(value);
+  assert_int_equal(info.rank, rank);
+  assert_true((info.shape != NULL) == (rank > 0) && (info.dimensionNames != NULL) == (rank > 0));
+  for (int32_t i = 0; i < rank; ++i) assert_int_equal(info.shape[i], expected[i]);
 }
 
 static void assert_dimension_name(const MaxGraphValue* value, int32_t dimension, const char* expected) {
-  const char* name = NULL;
-  CHECK(maxGraphValueGetDimensionName(value, dimension, &name));
+  const char* name = value_info(value).dimensionNames[dimension];
   if (expected)
     assert_string_equal(name, expected);
   else
@@ -61,9 +57,8 @@ static void test_builds_a_graph_with_symbols(void** state) {
   assert_dimension_name(product, 0, "batch");
   assert_dimension_name(product, 1, "seq");
   assert_dimension_name(product, 2, NULL);
-  MaxDType dtype = MAX_DTYPE_INVALID;
-  CHECK(maxGraphValueGetDType(product, &dtype));
-  assert_int_equal(dtype, MAX_DTYPE_FLOAT32);
+  assert_int_equal(value_info(product).dtype, MAX_DTYPE_FLOAT32);
+  assert_string_equal(value_info(product).typeName, "float32[batch, seq, 64]");
 
   CHECK(maxGraphAddOutput(graph, product, "y"));
   int32_t count = 0;
@@ -82,8 +77,7 @@ static void test_builds_a_graph_with_symbols(void** state) {
   assert_ptr_equal(found, inputs[0]);
   CHECK(maxGraphFindValue(graph, "w", &found));
   assert_ptr_equal(found, inputs[1]);
-  CHECK(maxGraphValueGetName(found, &name));
-  assert_string_equal(name, "w");
+  assert_string_equal(value_info(found).name, "w");
   CHECK(maxGraphGetName(graph, &name));
   assert_string_equal(name, "test");
   MaxGraph* owner = NULL;
@@ -151,11 +145,9 @@ static void test_all_kinds_of_attributes(void** state) {
   assert_shape(out, 2, swapped);
 
   attributes = new_attributes();
-  MaxDType dtype = MAX_DTYPE_INVALID;
   CHECK(maxAttributesSetDType(attributes, "to", MAX_DTYPE_FLOAT16));
   CHECK(add_with("Cast", &x, 1, attributes, &out, 1));
-  CHECK(maxGraphValueGetDType(out, &dtype));
-  assert_int_equal(dtype, MAX_DTYPE_FLOAT16);
+  assert_int_equal(value_info(out).dtype, MAX_DTYPE_FLOAT16);
 
   attributes = new_attributes();
   CHECK(maxAttributesSetInt(attributes, "axis", 7));
@@ -220,7 +212,7 @@ static void test_subgraphs(void** state) {
   (void)state;
   MaxGraphValue *condition = NULL, *inner = NULL, *y = NULL;
   MaxGraphValue* x = add_floats(graph, "x", 1, (const int64_t[]){4}, NULL);
-  CHECK(maxGraphAddInput(graph, "c", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &condition));
+  CHECK(maxGraphAddInput(graph, "c", MAX_DTYPE_BOOL, 0, NULL, NULL, &condition));
   MaxGraph *thenGraph = NULL, *elseGraph = NULL;
   CHECK(maxGraphCreateSubgraph(graph, "then", &thenGraph));
   CHECK(maxGraphAddNode(thenGraph, NULL, "Relu", NULL, &x, 1, NULL, &inner, 1));
@@ -251,12 +243,12 @@ static void test_loops_run(void** state) {
   const int64_t one[] = {1}, ten[] = {10};
   MaxGraph* body = NULL;
   MaxGraphValue *trips = NULL, *step = add_floats(graph, "step", 1, one, NULL);
-  CHECK(maxGraphAddInput(graph, "trips", MAX_DTYPE_INT64, 0, NULL, NULL, NULL, &trips));
+  CHECK(maxGraphAddInput(graph, "trips", MAX_DTYPE_INT64, 0, NULL, NULL, &trips));
   MaxGraphValue* start = add_floats(graph, "start", 1, one, NULL);
   CHECK(maxGraphCreateSubgraph(graph, "body", &body));
   MaxGraphValue *iteration = NULL, *condition = NULL, *sum = NULL;
-  CHECK(maxGraphAddInput(body, "i", MAX_DTYPE_INT64, 0, NULL, NULL, NULL, &iteration));
-  CHECK(maxGraphAddInput(body, "c", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &condition));
+  CHECK(maxGraphAddInput(body, "i", MAX_DTYPE_INT64, 0, NULL, NULL, &iteration));
+  CHECK(maxGraphAddInput(body, "c", MAX_DTYPE_BOOL, 0, NULL, NULL, &condition));
   MaxGraphValue* operands[] = {add_floats(body, "s", 1, one, NULL), step};
   CHECK(maxGraphAddNode(body, NULL, "Add", NULL, operands, 2, NULL, &sum, 1));
   CHECK(maxGraphAddOutput(body, condition, NULL));
@@ -283,8 +275,7 @@ static void test_loops_run(void** state) {
   *(float*)data_of(arguments[2]) = 1;
   CHECK(maxModelExecute(model, arguments, 3, NULL, results, 2));
   assert_float_equal(*(float*)data_of(results[0]), 6.0f, 0);
-  const int64_t* shape = NULL;
-  CHECK(maxBufferGetShape(results[1], &shape));
+  const int64_t* shape = info_of(results[1]).shape;
   assert_int_equal(shape[0], 10);
   assert_float_equal(((float*)data_of(results[1]))[3], 3.0f, 0);
   for (size_t i = 0; i < 3; ++i) maxBufferRelease(arguments[i]);
@@ -315,15 +306,16 @@ static void test_devices(void** state) {
   (void)state;
   MaxGraphValue* inputs[2] = {NULL, NULL};
   MaxGraphValue* y = NULL;
-  MaxDevice* device = NULL;
   const int64_t shape[] = {4};
-  CHECK(maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 1, shape, NULL, cpu, &inputs[0]));
-  CHECK(maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 1, shape, NULL, NULL, &inputs[1]));
+  MaxGraphInputOptions here = MAX_GRAPH_INPUT_OPTIONS_INIT;
+  here.device = cpu;
+  CHECK(maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 1, shape, &here, &inputs[0]));
+  CHECK(maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 1, shape, NULL, &inputs[1]));
   CHECK(maxGraphAddNode(graph, NULL, "Add", NULL, inputs, 2, NULL, &y, 1));
-  CHECK(maxGraphValueGetDevice(y, &device));
-  assert_ptr_equal(device, cpu);
-  CHECK(maxGraphValueGetDevice(inputs[1], &device));
-  assert_null(device);
+  assert_ptr_equal(value_info(y).device, cpu);
+  assert_true(value_info(y).validMask & MAX_TENSOR_INFO_DEVICE);
+  assert_null(value_info(inputs[1]).device);
+  assert_false(value_info(inputs[1]).validMask & MAX_TENSOR_INFO_DEVICE);
 }
 
 static void test_wrong_inputs(void** state) {
@@ -331,23 +323,23 @@ static void test_wrong_inputs(void** state) {
   const int64_t shape[] = {2, -5}, two[] = {2, 3}, huge[] = {INT64_MAX, 8};
   const char* names[] = {"rows", NULL};
   MaxGraphValue* value = (MaxGraphValue*)graph;
-  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, shape, NULL, NULL, &value),
-              MAX_STATUS_INVALID_ARGUMENT, "dimension 1 is -5");
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, shape, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+              "dimension 1 is -5");
   assert_null(value);
-  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, names, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
-              "'rows'");
-  CHECK_FAILS(maxGraphAddInput(graph, "x", 3, 2, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, NAMED(names), &value),
+              MAX_STATUS_INVALID_ARGUMENT, "'rows'");
+  CHECK_FAILS(maxGraphAddInput(graph, "x", 3, 2, two, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
               "Data type 3 does not exist");
-  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 17, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 17, two, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
               "Rank 17");
-  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, MAX_RANK_DYNAMIC, NULL, NULL, NULL, &value),
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, MAX_RANK_DYNAMIC, NULL, NULL, &value),
               MAX_STATUS_INVALID_ARGUMENT, "Rank -1");
-  CHECK_FAILS(maxGraphAddInput(graph, "", MAX_DTYPE_FLOAT32, 2, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+  CHECK_FAILS(maxGraphAddInput(graph, "", MAX_DTYPE_FLOAT32, 2, two, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
               "'name' is empty");
   CHECK_FAILS(maxGraphAddWeight(graph, "w", MAX_DTYPE_FLOAT32, 2, huge, NULL, &value), MAX_STATUS_OUT_OF_RANGE,
               "overflow");
-  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, NULL, NULL, &value));
-  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, NULL, &value));
+  CHECK_FAILS(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, two, NULL, &value), MAX_STATUS_INVALID_ARGUMENT,
               "'x' is used twice");
   CHECK_FAILS(maxGraphFindValue(graph, "z", &value), MAX_STATUS_NOT_FOUND, "has no value 'z'");
   CHECK_FAILS(maxGraphGetInput(graph, 1, &value), MAX_STATUS_OUT_OF_RANGE, "Input 1 does not exist");
@@ -372,7 +364,7 @@ static void test_wrong_nodes(void** state) {
   CHECK_FAILS(maxGraphAddNode(graph, NULL, "Relu", "r", inputs, 1, NULL, ten, 10), MAX_STATUS_INVALID_ARGUMENT,
               "has 10 outputs, needs 1");
   CHECK_FAILS(maxGraphAddNode(graph, NULL, "Rely", "r", inputs, 1, NULL, &y, 1), MAX_STATUS_UNIMPLEMENTED,
-              "unknown operator 'Rely'");
+              "unknown operator 'Rely'; did you mean 'Relu'?");
   CHECK_FAILS(maxGraphAddNode(graph, "max", "Elementwise", NULL, inputs, 1, NULL, &y, 1), MAX_STATUS_UNIMPLEMENTED,
               "max.Elementwise");
   CHECK_FAILS(maxGraphAddNode(graph, NULL, "Relu", NULL, inputs, -1, NULL, &y, 1), MAX_STATUS_INVALID_ARGUMENT,
@@ -388,9 +380,7 @@ static void test_null_arguments(void** state) {
   MaxGraphValue* value = NULL;
   int32_t count = 0;
   const char* name = NULL;
-  const int64_t* shape = NULL;
-  MaxDType dtype = MAX_DTYPE_INVALID;
-  MaxDevice* device = NULL;
+  MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
   MaxGraph* other = NULL;
   maxGraphRetain(NULL);
   maxGraphRelease(NULL);
@@ -402,10 +392,10 @@ static void test_null_arguments(void** state) {
       maxGraphCreateSubgraph(NULL, NULL, &other),
       maxGraphGetName(NULL, &name),
       maxGraphGetName(graph, NULL),
-      maxGraphAddInput(NULL, "x", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &value),
-      maxGraphAddInput(graph, NULL, MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, &value),
-      maxGraphAddInput(graph, "x", MAX_DTYPE_BOOL, 1, NULL, NULL, NULL, &value),
-      maxGraphAddInput(graph, "x", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL, NULL),
+      maxGraphAddInput(NULL, "x", MAX_DTYPE_BOOL, 0, NULL, NULL, &value),
+      maxGraphAddInput(graph, NULL, MAX_DTYPE_BOOL, 0, NULL, NULL, &value),
+      maxGraphAddInput(graph, "x", MAX_DTYPE_BOOL, 1, NULL, NULL, &value),
+      maxGraphAddInput(graph, "x", MAX_DTYPE_BOOL, 0, NULL, NULL, NULL),
       maxGraphAddConstant(graph, NULL, NULL, &value),
       maxGraphAddWeight(graph, NULL, MAX_DTYPE_BOOL, 0, NULL, NULL, &value),
       maxGraphAddNode(NULL, NULL, "Add", NULL, NULL, 0, NULL, &value, 1),
@@ -422,12 +412,8 @@ static void test_null_arguments(void** state) {
       maxGraphGetOutputName(NULL, 0, &name),
       maxGraphFindValue(graph, NULL, &value),
       maxGraphValueGetGraph(NULL, &other),
-      maxGraphValueGetName(NULL, &name),
-      maxGraphValueGetDType(NULL, &dtype),
-      maxGraphValueGetRank(NULL, &count),
-      maxGraphValueGetShape(NULL, &shape),
-      maxGraphValueGetDimensionName(NULL, 0, &name),
-      maxGraphValueGetDevice(NULL, &device),
+      maxGraphValueGetInfo(NULL, &info),
+      maxGraphValueGetInfo(value, NULL),
       maxAttributesCreate(NULL),
       maxAttributesSetInt(NULL, "x", 1),
       maxAttributesSetInt(attributes, NULL, 1),

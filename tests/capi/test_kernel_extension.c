@@ -29,7 +29,7 @@ static MaxStatus load_text(const char* text) {
   assert_non_null(file);
   fputs(text, file);
   assert_int_equal(fclose(file), 0);
-  const MaxStatus status = maxSessionLoadExtension(session, path);
+  const MaxStatus status = maxExtensionLoad(path);
   remove(path);
   return status;
 }
@@ -45,16 +45,14 @@ static MaxModel* new_example(void) {
   const int64_t shape[] = {-1, 100};
   MaxGraphValue *inputs[2] = {NULL, NULL}, *sum = NULL, *rows = NULL;
   MaxAttributes* attributes = NULL;
-  const char* name = NULL;
-  CHECK(maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 2, shape, names, NULL, &inputs[0]));
-  CHECK(maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 2, shape, names, NULL, &inputs[1]));
+  CHECK(maxGraphAddInput(graph, "a", MAX_DTYPE_FLOAT32, 2, shape, NAMED(names), &inputs[0]));
+  CHECK(maxGraphAddInput(graph, "b", MAX_DTYPE_FLOAT32, 2, shape, NAMED(names), &inputs[1]));
   CHECK(maxAttributesCreate(&attributes));
   CHECK(maxAttributesSetFloat(attributes, "factor", 3));
   CHECK(try_node("AddScaled", inputs, 2, attributes, &sum));
   maxAttributesRelease(attributes);
   CHECK(try_node("RowSum", &sum, 1, NULL, &rows));
-  CHECK(maxGraphValueGetDimensionName(rows, 0, &name));
-  assert_string_equal(name, "rows");
+  assert_string_equal(value_info(rows).dimensionNames[0], "rows");
   CHECK(maxGraphAddOutput(graph, rows, "y"));
   MaxModel* model = NULL;
   CHECK(maxModelCompile(session, graph, NULL, &model));
@@ -73,8 +71,8 @@ static void run_example(const MaxModel* model, int64_t rows) {
 
 static void test_the_example_runs(void** state) {
   (void)state;
-  CHECK(maxSessionLoadExtension(session, MAX_EXTENSION_KERNELS));
-  CHECK(maxSessionLoadExtension(session, MAX_EXTENSION_KERNELS));
+  CHECK(maxExtensionLoad(MAX_EXTENSION_KERNELS));
+  CHECK(maxExtensionLoad(MAX_EXTENSION_KERNELS));
   MaxModel* model = new_example();
   for (int64_t rows = 0; rows < 100; rows = 3 * rows + 1) run_example(model, rows);
   maxModelRelease(model);
@@ -88,7 +86,7 @@ static void* run_in_thread(void* model) {
 static void test_threads_share_an_operator(void** state) {
   (void)state;
   pthread_t threads[3];
-  CHECK(maxSessionLoadExtension(session, MAX_EXTENSION_KERNELS));
+  CHECK(maxExtensionLoad(MAX_EXTENSION_KERNELS));
   MaxModel* model = new_example();
   for (size_t i = 0; i < COUNT_OF(threads); ++i)
     assert_int_equal(pthread_create(&threads[i], NULL, run_in_thread, model), 0);
@@ -116,15 +114,13 @@ static void test_sizes_are_computed_from_shapes_and_attributes(void** state) {
   const int64_t shape[] = {3}, expected[] = {3 * 2 - 1 + 5, 1, 2};
   MaxGraphValue *x = add_input(graph, "x", MAX_DTYPE_INT32, 1, shape), *y = NULL, *wrong = NULL;
   MaxAttributes* attributes = NULL;
-  const int64_t* found = NULL;
   CHECK(maxAttributesCreate(&attributes));
   CHECK(maxAttributesSetInt(attributes, "extra", 5));
   CHECK(try_node("Sizes", &x, 1, attributes, &y));
   CHECK(maxAttributesSetInt(attributes, "extra", -9));
   CHECK_FAILS(try_node("Sizes", &x, 1, attributes, &wrong), MAX_STATUS_INVALID_ARGUMENT, "would have the shape");
   maxAttributesRelease(attributes);
-  CHECK(maxGraphValueGetShape(y, &found));
-  assert_memory_equal(found, expected, sizeof expected);
+  assert_memory_equal(value_info(y).shape, expected, sizeof expected);
   CHECK(maxGraphAddOutput(graph, y, "y"));
   MaxModel* model = NULL;
   CHECK(maxModelCompile(session, graph, NULL, &model));
@@ -148,7 +144,7 @@ static void test_inputs_must_agree(void** state) {
                              add_input(graph, "b", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){7}),
                              add_input(graph, "c", MAX_DTYPE_FLOAT32, 1, (const int64_t[]){8})};
   MaxGraphValue* y = NULL;
-  CHECK(maxSessionLoadExtension(session, MAX_EXTENSION_KERNELS));
+  CHECK(maxExtensionLoad(MAX_EXTENSION_KERNELS));
   CHECK_FAILS(try_node("AddScaled", inputs + 1, 2, NULL, &y), MAX_STATUS_INVALID_ARGUMENT,
               "'a' and 'b' have the shapes [7] and [8], which must be equal");
   CHECK(try_node("AddScaled", inputs, 2, NULL, &y));
@@ -253,7 +249,7 @@ static void test_declarations_that_are_refused(void** state) {
   CHECK(load_text(OPERATOR("Once") TYPES "//@ shape y = like x\n//@ kernel f\n" REST KERNELS));
   CHECK_FAILS(load_text("\n" OPERATOR("Once") TYPES "//@ shape y = like x\n//@ kernel f\n" REST KERNELS),
               MAX_STATUS_ALREADY_EXISTS, "is defined already, by extension '");
-  CHECK_FAILS(maxSessionLoadExtension(session, "/tmp/no/such.cu"), MAX_STATUS_NOT_FOUND, "/tmp/no/such.cu");
+  CHECK_FAILS(maxExtensionLoad("/tmp/no/such.cu"), MAX_STATUS_NOT_FOUND, "/tmp/no/such.cu");
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

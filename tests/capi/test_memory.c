@@ -10,16 +10,18 @@ static const uint64_t megabyte = 1000000;
 static MaxModelMemory memory_of(const MaxModel* model) {
   MaxModelMemory memory = MAX_MODEL_MEMORY_INIT;
   CHECK(maxModelGetMemory(model, &memory));
+  assert_int_equal(memory.validMask, 127);
   assert_int_equal(memory.total, memory.mappedWeights + memory.ownedWeights + memory.packedWeights + memory.plans +
                                      memory.arenas + memory.outputs);
   return memory;
 }
 
 static uint64_t used_by(const MaxSession* session) {
-  uint64_t used = 0, peak = 0, limit = 0;
-  CHECK(maxSessionGetMemory(session, &used, &peak, &limit));
-  assert_true(peak >= used);
-  return used;
+  MaxSessionMemory memory = MAX_SESSION_MEMORY_INIT;
+  CHECK(maxSessionGetMemory(session, &memory));
+  assert_int_equal(memory.validMask, MAX_SESSION_MEMORY_USED | MAX_SESSION_MEMORY_PEAK | MAX_SESSION_MEMORY_LIMIT);
+  assert_true(memory.peak >= memory.used);
+  return memory.used;
 }
 
 static void the_report_follows_the_model(void** state) {
@@ -74,10 +76,10 @@ static void runs_keep_to_the_limit(void** state) {
                 "the limit is 4000000");
     assert_null(output);
   }
-  uint64_t used = 0, peak = 0, limit = 0;
-  CHECK(maxSessionGetMemory(session, &used, &peak, &limit));
-  assert_int_equal(limit, 4 * megabyte);
-  assert_in_range(peak, 100 * 100 * 4, 4 * megabyte);
+  MaxSessionMemory memory = MAX_SESSION_MEMORY_INIT;
+  CHECK(maxSessionGetMemory(session, &memory));
+  assert_int_equal(memory.limit, 4 * megabyte);
+  assert_in_range(memory.peak, 100 * 100 * 4, 4 * megabyte);
   maxBufferRelease(small);
   maxBufferRelease(large);
   maxModelRelease(model);
@@ -119,7 +121,7 @@ static void queued_shapes_take_turns(void** state) {
       CHECK_FAILS(maxModelExecute(model, &input, 1, &options, &output, 1), MAX_STATUS_RESOURCE_EXHAUSTED, "1111111");
     else
       CHECK(maxModelExecute(model, &input, 1, &options, &output, 1));
-    CHECK(maxStreamSynchronize(stream));
+    CHECK(maxStreamSynchronize(stream, 0));
     maxBufferRelease(output);
     maxBufferRelease(input);
   }
@@ -198,17 +200,20 @@ static void bad_input(void** state) {
   MaxSession* session = new_session(0);
   MaxModel* model = new_unary(session, "Neg", "negate");
   MaxModelMemory memory = MAX_MODEL_MEMORY_INIT;
-  uint64_t value = 0;
+  MaxSessionMemory sum = MAX_SESSION_MEMORY_INIT;
   CHECK_FAILS(maxModelGetMemory(NULL, &memory), MAX_STATUS_INVALID_ARGUMENT, "model");
   CHECK_FAILS(maxModelGetMemory(model, NULL), MAX_STATUS_INVALID_ARGUMENT, "outMemory");
   memory.structSize = 0;
   CHECK_FAILS(maxModelGetMemory(model, &memory), MAX_STATUS_INVALID_ARGUMENT, "structSize");
-  CHECK_FAILS(maxSessionGetMemory(NULL, &value, &value, &value), MAX_STATUS_INVALID_ARGUMENT, "session");
-  CHECK_FAILS(maxSessionGetMemory(session, NULL, &value, &value), MAX_STATUS_INVALID_ARGUMENT, "outUsed");
-  CHECK_FAILS(maxSessionGetMemory(session, &value, NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "outPeak");
-  CHECK_FAILS(maxSessionGetMemory(session, &value, &value, NULL), MAX_STATUS_INVALID_ARGUMENT, "outLimit");
-  CHECK(maxSessionGetMemory(session, &value, &value, &value));
-  assert_int_equal(value, 0);
+  CHECK_FAILS(maxSessionGetMemory(NULL, &sum), MAX_STATUS_INVALID_ARGUMENT, "session");
+  CHECK_FAILS(maxSessionGetMemory(session, NULL), MAX_STATUS_INVALID_ARGUMENT, "outMemory");
+  /* Without a limit nothing is counted, and the report says so. */
+  sum.used = 1;
+  CHECK(maxSessionGetMemory(session, &sum));
+  assert_int_equal(sum.validMask, 0);
+  assert_int_equal(sum.used, 0);
+  sum.structSize = 0;
+  CHECK_FAILS(maxSessionGetMemory(session, &sum), MAX_STATUS_INVALID_ARGUMENT, "structSize");
   maxModelRelease(model);
   maxSessionRelease(session);
 }

@@ -10,7 +10,7 @@
 
 static MaxSession* new_session(int32_t threads) {
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.numThreads = threads;
+  options.threadCount = threads;
   MaxSession* session = NULL;
   CHECK(maxSessionCreate(&options, &session));
   return session;
@@ -28,8 +28,7 @@ static MaxModel* load(const char* path) {
 static MaxBuffer* new_floats(int32_t rank, const int64_t* shape, const float* values) {
   MaxDevice* cpu = open_cpu();
   MaxBuffer* buffer = new_buffer(cpu, MAX_DTYPE_FLOAT32, rank, shape);
-  size_t bytes = 0;
-  CHECK(maxBufferGetByteCount(buffer, &bytes));
+  size_t bytes = info_of(buffer).byteCount;
   if (bytes > 0) memcpy(data_of(buffer), values, bytes);
   maxDeviceRelease(cpu);
   return buffer;
@@ -38,7 +37,7 @@ static MaxBuffer* new_floats(int32_t rank, const int64_t* shape, const float* va
 static void expect_floats(const MaxBuffer* buffer, int64_t count, const float* expected) {
   int64_t elements = -1;
   const void* data = NULL;
-  CHECK(maxBufferGetElementCount(buffer, &elements));
+  elements = info_of(buffer).elementCount;
   assert_int_equal(elements, count);
   CHECK(maxBufferGetData(buffer, &data));
   for (int64_t i = 0; i < count; ++i)
@@ -94,55 +93,40 @@ static void loads_from_folders_and_memory(void** state) {
 static void metadata_tells_names_types_and_shapes(void** state) {
   (void)state;
   MaxModel* model = load(MODEL("add"));
-  int32_t count = 0, rank = 0, index = -1;
-  const char* name = NULL;
-  const int64_t* shape = NULL;
-  MaxDType dtype = MAX_DTYPE_INVALID;
-  MaxValueKind kind = -1;
-  MaxDevice* device = NULL;
+  int32_t count = 0, index = -1;
   CHECK(maxModelGetInputCount(model, &count));
   assert_int_equal(count, 2);
-  CHECK(maxModelGetInputName(model, 1, &name));
-  assert_string_equal(name, "b");
-  CHECK(maxModelGetInputDType(model, 1, &dtype));
-  assert_int_equal(dtype, MAX_DTYPE_FLOAT32);
-  CHECK(maxModelGetInputRank(model, 1, &rank));
-  assert_int_equal(rank, 2);
-  CHECK(maxModelGetInputShape(model, 1, &shape));
-  assert_int_equal(shape[0], MAX_DIMENSION_DYNAMIC);
-  assert_int_equal(shape[1], 3);
-  CHECK(maxModelGetInputDimensionName(model, 1, 0, &name));
-  assert_string_equal(name, "batch");
-  CHECK(maxModelGetInputDimensionName(model, 1, 1, &name));
-  assert_null(name);
-  CHECK(maxModelGetInputKind(model, 1, &kind));
-  assert_int_equal(kind, MAX_VALUE_KIND_TENSOR);
-  CHECK(maxModelGetInputDevice(model, 1, &device));
-  assert_non_null(device);
+  MaxTensorInfo info = input_of(model, 1);
+  assert_int_equal(info.structSize, sizeof info);
+  assert_int_equal(info.validMask, 255);
+  assert_string_equal(info.name, "b");
+  assert_string_equal(info.typeName, "float32[batch, 3]");
+  assert_int_equal(info.kind, MAX_VALUE_KIND_TENSOR);
+  assert_int_equal(info.dtype, MAX_DTYPE_FLOAT32);
+  assert_int_equal(info.rank, 2);
+  assert_int_equal(info.shape[0], MAX_DIMENSION_DYNAMIC);
+  assert_int_equal(info.shape[1], 3);
+  assert_string_equal(info.dimensionNames[0], "batch");
+  assert_null(info.dimensionNames[1]);
+  assert_non_null(info.device);
   CHECK(maxModelFindInput(model, "b", &index));
   assert_int_equal(index, 1);
   CHECK_FAILS(maxModelFindInput(model, "c", &index), MAX_STATUS_NOT_FOUND, "no input 'c'; there are: 'a', 'b'");
 
   CHECK(maxModelGetOutputCount(model, &count));
   assert_int_equal(count, 2);
-  CHECK(maxModelGetOutputName(model, 0, &name));
-  assert_string_equal(name, "sum");
-  CHECK(maxModelGetOutputDType(model, 0, &dtype));
-  assert_int_equal(dtype, MAX_DTYPE_FLOAT32);
-  CHECK(maxModelGetOutputRank(model, 0, &rank));
-  assert_int_equal(rank, 2);
-  CHECK(maxModelGetOutputShape(model, 0, &shape));
-  assert_int_equal(shape[1], 3);
-  CHECK(maxModelGetOutputDimensionName(model, 0, 0, &name));
-  assert_string_equal(name, "batch");
-  CHECK(maxModelGetOutputKind(model, 0, &kind));
-  CHECK(maxModelGetOutputDevice(model, 0, &device));
+  info = output_of(model, 0);
+  assert_string_equal(info.name, "sum");
+  assert_int_equal(info.dtype, MAX_DTYPE_FLOAT32);
+  assert_int_equal(info.rank, 2);
+  assert_int_equal(info.shape[1], 3);
+  assert_string_equal(info.dimensionNames[0], "batch");
+  assert_ptr_equal(info.device, input_of(model, 0).device);
   CHECK(maxModelFindOutput(model, "difference", &index));
   assert_int_equal(index, 1);
-  CHECK_FAILS(maxModelGetInputName(model, 2, &name), MAX_STATUS_OUT_OF_RANGE, "Input 2 does not exist; there are 2");
-  assert_null(name);
-  CHECK_FAILS(maxModelGetOutputShape(model, -1, &shape), MAX_STATUS_OUT_OF_RANGE, "Output -1");
-  CHECK_FAILS(maxModelGetInputDimensionName(model, 0, 2, &name), MAX_STATUS_OUT_OF_RANGE, "Dimension 2");
+  CHECK_FAILS(maxModelGetInput(model, 2, &info), MAX_STATUS_OUT_OF_RANGE, "Input 2 does not exist; there are 2");
+  CHECK_FAILS(maxModelGetOutput(model, -1, &info), MAX_STATUS_OUT_OF_RANGE, "Output -1");
+  assert_string_equal(info.name, "sum"); /* nothing was written */
 
   MaxSession* session = NULL;
   CHECK(maxModelGetSession(model, &session));
@@ -160,24 +144,25 @@ static void wrong_inputs_are_refused(void** state) {
   MaxBuffer* inputs[] = {six, six};
   MaxBuffer* output = six;
   CHECK_FAILS(maxModelExecute(model, inputs, 2, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "Number of inputs (2) does not match expected number (1) for model");
+              "Number of inputs is 2, expected 1: 'x' float32[5]");
   assert_null(output);
   CHECK_FAILS(maxModelExecute(model, inputs, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "Input at position 0: Buffer of type [(6), f32] does not match expected type [(5), f32]");
+              "Input 0 ('x'): dimension 0 is 6, expected 5; given float32[6], the model takes float32[5]");
   const int64_t five = 5, matrix[] = {5, 1};
   MaxDevice* cpu = open_cpu();
   MaxBuffer* integers = new_buffer(cpu, MAX_DTYPE_INT64, 1, &five);
   MaxBuffer* tall = new_buffer(cpu, MAX_DTYPE_FLOAT32, 2, matrix);
   CHECK_FAILS(maxModelExecute(model, &integers, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "Buffer of type [(5), si64] does not match expected type [(5), f32]");
-  CHECK_FAILS(maxModelExecute(model, &tall, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT, "[(5, 1), f32]");
+              "Input 0 ('x'): dtype is int64, expected float32; given int64[5], the model takes float32[5]");
+  CHECK_FAILS(maxModelExecute(model, &tall, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "rank is 2, expected 1; given float32[5, 1], the model takes float32[5]");
   MaxBuffer* nothing = NULL;
   CHECK_FAILS(maxModelExecute(model, &nothing, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "Input at position 0 ('x') is NULL");
+              "Input 0 ('x') is NULL, expected float32[5]");
   MaxBuffer* five_floats = new_vector(5, 0);
   MaxBuffer* outputs[] = {six, six};
   CHECK_FAILS(maxModelExecute(model, &five_floats, 1, NULL, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
-              "Number of outputs (2) does not match expected number (1)");
+              "Number of outputs is 2, expected 1");
   assert_null(outputs[0]);
   assert_null(outputs[1]);
   maxDeviceRelease(cpu);
@@ -196,7 +181,8 @@ static void dimensions_of_one_name_must_agree(void** state) {
                          new_floats(2, (const int64_t[]){1, 3}, values)};
   MaxBuffer* outputs[] = {NULL, NULL};
   CHECK_FAILS(maxModelExecute(model, inputs, 2, NULL, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
-              "Input at position 1: dimension 0 is 1, but 'batch' is 2 in the input at position 0");
+              "Input 1 ('b'): dimension 0 is 1, but 'batch' is 2 in input 0 ('a'); given float32[1, 3], the model "
+              "takes float32[batch, 3]");
   maxBufferRelease(inputs[0]);
   maxBufferRelease(inputs[1]);
   maxModelRelease(model);
@@ -213,7 +199,7 @@ static void strided_inputs_are_refused(void** state) {
   MaxBuffer *input = NULL, *output = NULL;
   CHECK(maxBufferWrap(cpu, values, MAX_DTYPE_FLOAT32, 1, &shape, &wrap, &input));
   CHECK_FAILS(maxModelExecute(model, &input, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "Input at position 0: Buffer of type [(5), f32] is not contiguous");
+              "Input 0 ('x'): is not contiguous, as maxBufferContiguous would make it; given float32[5]");
   maxBufferRelease(input);
   maxDeviceRelease(cpu);
   maxModelRelease(model);
@@ -315,7 +301,7 @@ static void weights_can_be_replaced(void** state) {
 
   options.weights = &input;
   CHECK_FAILS(maxModelLoad(session, MODEL("linear"), &options, &model), MAX_STATUS_INVALID_ARGUMENT,
-              "Weight 'weight': Buffer of type [(1, 2), f32]");
+              "Weight 'weight': dimension 0 is 1, expected 2; given float32[1, 2], the model has float32[2, 3]");
   names[0] = "bias";
   CHECK_FAILS(maxModelLoad(session, MODEL("linear"), &options, &model), MAX_STATUS_NOT_FOUND, "'bias'");
   names[0] = NULL;
@@ -349,14 +335,14 @@ static void outputs_can_be_given(void** state) {
 
   given[0] = given[1];
   CHECK_FAILS(maxModelExecute(model, inputs, 2, &options, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
-              "Output at position 1: Buffer shares memory with the output at position 0");
+              "Output 1 ('difference'): shares memory with output 0 ('sum')");
   given[0] = inputs[0];
   CHECK_FAILS(maxModelExecute(model, inputs, 2, &options, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
-              "Output at position 0: Buffer shares memory with the input at position 0");
+              "Output 0 ('sum'): shares memory with input 0 ('a')");
   const float zeros[4] = {0};
   given[0] = new_floats(2, wrong, zeros);
   CHECK_FAILS(maxModelExecute(model, inputs, 2, &options, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
-              "Output at position 0: Buffer of type [(1, 4), f32] does not match expected type [(1, 3), f32]");
+              "Output 0 ('sum'): dimension 1 is 4, expected 3; given float32[1, 4], the model makes float32[1, 3]");
   assert_null(outputs[1]);
   maxBufferRelease(given[0]);
   maxBufferRelease(given[1]);
@@ -429,7 +415,7 @@ static void created_streams_order_calls(void** state) {
   MaxBuffer* found = NULL;
   CHECK(maxModelExecute(nonzero, &last, 1, &options, &found, 1));
   maxModelRelease(model); /* queued work holds it */
-  CHECK(maxStreamSynchronize(options.stream));
+  CHECK(maxStreamSynchronize(options.stream, 0));
   const void* data = NULL;
   CHECK(maxBufferGetData(last, &data));
   assert_true(((const float*)data)[999] == 1000.0f);
@@ -457,11 +443,11 @@ static void failures_stay_with_the_stream(void** state) {
   CHECK(maxStreamCreate(cpu, NULL, &options.stream));
   CHECK(maxModelExecute(model, inputs, 2, &options, &output, 1));
   maxBufferRelease(output);
-  CHECK_FAILS(maxStreamSynchronize(options.stream), MAX_STATUS_OUT_OF_RANGE, "lookup");
-  CHECK(maxStreamSynchronize(options.stream));
+  CHECK_FAILS(maxStreamSynchronize(options.stream, 0), MAX_STATUS_OUT_OF_RANGE, "lookup");
+  CHECK(maxStreamSynchronize(options.stream, 0));
   *(int64_t*)data_of(inputs[1]) = 1;
   CHECK(maxModelExecute(model, inputs, 2, &options, &output, 1));
-  CHECK(maxStreamSynchronize(options.stream));
+  CHECK(maxStreamSynchronize(options.stream, 0));
   expect_floats(output, 2, (const float[]){3, 4});
   maxBufferRelease(output);
   maxStreamRelease(options.stream);
@@ -479,7 +465,7 @@ static void compiles_graphs_built_in_code(void** state) {
   MaxGraphValue *x = NULL, *y = NULL;
   const int64_t dynamic = MAX_DIMENSION_DYNAMIC;
   CHECK(maxGraphCreate("built", &graph));
-  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 1, &dynamic, NULL, NULL, &x));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 1, &dynamic, NULL, &x));
   CHECK_FAILS(maxModelCompile(session, graph, NULL, &model), MAX_STATUS_FAILED_PRECONDITION, "no outputs");
   CHECK(maxGraphAddNode(graph, NULL, "Abs", NULL, &x, 1, NULL, &y, 1));
   CHECK(maxGraphAddOutput(graph, y, "y"));
@@ -546,8 +532,9 @@ static void null_arguments_are_refused(void** state) {
   CHECK(maxModelLoad(session, MODEL("identity"), NULL, &model));
   CHECK_FAILS(maxModelExecute(model, NULL, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT, "inputs");
   CHECK_FAILS(maxModelExecute(model, NULL, 1, NULL, NULL, 1), MAX_STATUS_INVALID_ARGUMENT, "outOutputs");
-  CHECK_FAILS(maxModelExecute(model, NULL, -1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT, "count");
-  CHECK_FAILS(maxModelGetInputName(model, 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "outName");
+  CHECK_FAILS(maxModelExecute(model, NULL, -1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
+              "inputCount is -1; it may be 0 or more");
+  CHECK_FAILS(maxModelGetInput(model, 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "outInfo");
   maxModelRetain(NULL);
   maxModelRelease(NULL);
   maxModelRelease(model);

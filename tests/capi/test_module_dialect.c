@@ -118,7 +118,7 @@ static void launch(const char* name, int32_t grid, int32_t width, int32_t height
   config.grid[0] = grid;
   config.block[0] = width;
   config.block[1] = height;
-  config.sharedBytes = 64 * sizeof(int32_t);
+  config.sharedByteCount = 64 * sizeof(int32_t);
   CHECK(maxModuleGetKernel(module, name, &kernel));
   CHECK(maxKernelLaunch(kernel, &config, arguments, NULL, count, NULL));
 }

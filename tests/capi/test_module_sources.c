@@ -104,7 +104,7 @@ static void launch(const MaxModule* of, const char* name, int32_t grid, int32_t 
   MaxLaunchConfig config = MAX_LAUNCH_CONFIG_INIT;
   config.grid[0] = grid;
   config.block[0] = block;
-  config.sharedBytes = 128;
+  config.sharedByteCount = 128;
   CHECK(maxModuleGetKernel(of, name, &kernel));
   CHECK(maxKernelLaunch(kernel, &config, arguments, NULL, count, NULL));
 }

@@ -21,7 +21,7 @@
 /* A model with work for two threads, a matrix product built in code. */
 static MaxModel* new_model(void) {
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.numThreads = 2;
+  options.threadCount = 2;
   MaxSession* session = NULL;
   MaxModel* model = NULL;
   MaxGraph* graph = NULL;
@@ -30,7 +30,7 @@ static MaxModel* new_model(void) {
   const char* names[] = {"n", "n"};
   CHECK(maxSessionCreate(&options, &session));
   CHECK(maxGraphCreate("product", &graph));
-  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, shape, names, NULL, &x));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, shape, NAMED(names), &x));
   MaxGraphValue* inputs[] = {x, x};
   CHECK(maxGraphAddNode(graph, NULL, "MatMul", NULL, inputs, 2, NULL, &y, 1));
   CHECK(maxGraphAddOutput(graph, y, "y"));

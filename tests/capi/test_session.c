@@ -13,7 +13,7 @@ static void default_session_has_the_host(void** state) {
   CHECK(maxSessionGetDevice(session, 0, &device));
   CHECK(maxDeviceIsHost(device, &is_host));
   assert_int_equal(is_host, 1);
-  CHECK(maxSessionGetNumThreads(session, &threads));
+  CHECK(maxSessionGetThreadCount(session, &threads));
   assert_true(threads >= 1);
   maxSessionRetain(session);
   maxSessionRelease(session);
@@ -29,19 +29,19 @@ static void options_choose_devices_and_threads(void** state) {
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
   options.devices = devices;
   options.deviceCount = 2;
-  options.numThreads = 3;
+  options.threadCount = 3;
   MaxSession* session = NULL;
   CHECK(maxSessionCreate(&options, &session));
   int32_t count = 0, threads = 0;
   CHECK(maxSessionGetDeviceCount(session, &count));
   assert_int_equal(count, 2);
-  CHECK(maxSessionGetNumThreads(session, &threads));
+  CHECK(maxSessionGetThreadCount(session, &threads));
   assert_int_equal(threads, 3);
   MaxSession* crowded = NULL;
-  options.numThreads = 60000;
+  options.threadCount = 60000;
   CHECK(maxSessionCreate(&options, &crowded));
   maxDeviceRelease(cpu); /* the sessions hold it */
-  CHECK(maxSessionGetNumThreads(crowded, &threads));
+  CHECK(maxSessionGetThreadCount(crowded, &threads));
   assert_in_range(threads, 1, 1024);
   maxSessionRelease(crowded);
   MaxDevice* device = NULL;
@@ -57,12 +57,14 @@ static void wrong_options_are_refused(void** state) {
   (void)state;
   MaxSession* session = (MaxSession*)state;
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.numThreads = -1;
-  CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT, "numThreads is -1");
+  options.threadCount = -1;
+  CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT,
+              "threadCount is -1; it may be 0 to 65536");
   assert_null(session);
-  options.numThreads = 0;
+  options.threadCount = 0;
   options.deviceCount = -1;
-  CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT, "deviceCount is -1");
+  CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT,
+              "deviceCount is -1; it may be 0 or more");
   options.deviceCount = 1;
   CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT, "devices");
   MaxDevice* none[] = {NULL};
@@ -72,6 +74,42 @@ static void wrong_options_are_refused(void** state) {
   CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT, "structSize");
 }
 
+/* A size that ends with a field is that of an older version, whose later fields are defaults. */
+static void sizes_end_with_a_field(void** state) {
+  (void)state;
+  const size_t ends[] = {sizeof(size_t), offsetof(MaxSessionOptions, deviceCount),
+                         offsetof(MaxSessionOptions, threadCount), offsetof(MaxSessionOptions, memoryLimit),
+                         sizeof(MaxSessionOptions)};
+  MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
+  options.threadCount = 1;
+  options.memoryLimit = 1000;
+  for (size_t size = sizeof(size_t); size <= sizeof options; ++size) {
+    int is_end = 0;
+    for (size_t i = 0; i < COUNT_OF(ends); ++i) is_end |= size == ends[i];
+    options.structSize = size;
+    MaxSession* session = NULL;
+    if (is_end)
+      CHECK(maxSessionCreate(&options, &session));
+    else
+      CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT, "which ends within");
+    maxSessionRelease(session);
+  }
+  MaxSession* session = NULL;
+  options.structSize = 30;
+  CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT,
+              "structSize of MaxSessionOptions is 30, which ends within 'memoryLimit'; use its INIT macro");
+  CHECK(maxSessionCreate(NULL, &session));
+  MaxSessionMemory memory = MAX_SESSION_MEMORY_INIT;
+  memory.structSize = 20;
+  CHECK_FAILS(maxSessionGetMemory(session, &memory), MAX_STATUS_INVALID_ARGUMENT,
+              "structSize of MaxSessionMemory is 20, which ends within 'used'");
+  memory.structSize = offsetof(MaxSessionMemory, peak);
+  memory.peak = 7;
+  CHECK(maxSessionGetMemory(session, &memory));
+  assert_int_equal(memory.peak, 7);
+  maxSessionRelease(session);
+}
+
 static void null_arguments_are_refused(void** state) {
   (void)state;
   int32_t number = 0;
@@ -79,21 +117,19 @@ static void null_arguments_are_refused(void** state) {
   MaxSession* session = NULL;
   CHECK_FAILS(maxSessionCreate(NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "outSession");
   CHECK_FAILS(maxSessionGetDeviceCount(NULL, &number), MAX_STATUS_INVALID_ARGUMENT, "session");
-  CHECK_FAILS(maxSessionGetNumThreads(NULL, &number), MAX_STATUS_INVALID_ARGUMENT, "session");
+  CHECK_FAILS(maxSessionGetThreadCount(NULL, &number), MAX_STATUS_INVALID_ARGUMENT, "session");
   CHECK_FAILS(maxSessionGetDevice(NULL, 0, &device), MAX_STATUS_INVALID_ARGUMENT, "session");
   CHECK(maxSessionCreate(NULL, &session));
   CHECK_FAILS(maxSessionGetDeviceCount(session, NULL), MAX_STATUS_INVALID_ARGUMENT, "outCount");
-  CHECK_FAILS(maxSessionGetNumThreads(session, NULL), MAX_STATUS_INVALID_ARGUMENT, "outNumThreads");
+  CHECK_FAILS(maxSessionGetThreadCount(session, NULL), MAX_STATUS_INVALID_ARGUMENT, "outCount");
   CHECK_FAILS(maxSessionGetDevice(session, 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "outDevice");
   maxSessionRelease(session);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(default_session_has_the_host),
-      TEST(options_choose_devices_and_threads),
-      TEST(wrong_options_are_refused),
-      TEST(null_arguments_are_refused),
+      TEST(default_session_has_the_host), TEST(options_choose_devices_and_threads), TEST(wrong_options_are_refused),
+      TEST(sizes_end_with_a_field),       TEST(null_arguments_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <semaphore.h>
 
-#include "check.h"
+#include "models.h"
 
 static void test_names(void** state) {
   (void)state;
@@ -65,12 +66,65 @@ static void test_message_is_one_line_of_utf8(void** state) {
   assert_true(strlen(maxGetLastErrorMessage()) < 20000);
 }
 
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+struct report {
+  MaxStatus status;
+  char message[200];
+};
+
+static void note_failure(void* user_data, MaxStatus status) {
+  struct report* report = user_data;
+  report->status = status;
+  snprintf(report->message, sizeof report->message, "%s", maxGetLastErrorMessage());
+}
+
+/* A host function is told what has failed before it, and the message is that of its thread. */
+static void test_host_functions_know_the_message_of_a_failure(void** state) {
+  (void)state;
+  MaxSession* session = new_session(0);
+  MaxModel* model = NULL;
+  CHECK(maxModelLoad(session, MAX_TEST_DATA "/models/gather.onnx", NULL, &model));
+  MaxDevice* cpu = open_cpu();
+  const int64_t one = 1;
+  MaxBuffer* inputs[] = {new_square(2, 1), new_buffer(cpu, MAX_DTYPE_INT64, 1, &one)};
+  MaxBuffer* output = NULL;
+  *(int64_t*)data_of(inputs[1]) = 7;
+  MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
+  struct report reports[2] = {{-1, ""}, {-1, ""}};
+  sem_t gate;
+  assert_int_equal(sem_init(&gate, 0, 0), 0);
+  CHECK(maxStreamCreate(cpu, NULL, &options.stream));
+  CHECK(maxStreamEnqueueHostFunction(options.stream, wait_at_gate, &gate));
+  CHECK(maxStreamEnqueueHostFunction(options.stream, note_failure, &reports[0]));
+  CHECK(maxModelExecute(model, inputs, 2, &options, &output, 1));
+  CHECK(maxStreamEnqueueHostFunction(options.stream, note_failure, &reports[1]));
+  sem_post(&gate);
+  CHECK_FAILS(maxStreamSynchronize(options.stream, 0), MAX_STATUS_OUT_OF_RANGE, "lookup");
+  assert_int_equal(reports[0].status, MAX_STATUS_OK);
+  assert_string_equal(reports[0].message, "");
+  assert_int_equal(reports[1].status, MAX_STATUS_OUT_OF_RANGE);
+  assert_string_equal(reports[1].message, maxGetLastErrorMessage());
+  sem_destroy(&gate);
+  maxBufferRelease(output);
+  maxStreamRelease(options.stream);
+  maxBufferRelease(inputs[0]);
+  maxBufferRelease(inputs[1]);
+  maxDeviceRelease(cpu);
+  maxModelRelease(model);
+  maxSessionRelease(session);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_names),
       TEST(test_message_is_kept_until_the_next_failure),
       TEST(test_message_belongs_to_its_thread),
       TEST(test_message_is_one_line_of_utf8),
+      TEST(test_host_functions_know_the_message_of_a_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

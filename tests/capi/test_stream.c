@@ -82,12 +82,12 @@ static void test_created_stream_has_a_worker_only_while_it_is_needed(void** stat
   MaxDevice* device = open_cpu();
   const int before = thread_count();
   MaxStream* stream = new_stream(device);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(thread_count(), before);
   calls = 0;
   struct call call = {0, -1, 0};
   CHECK(maxStreamEnqueueHostFunction(stream, note_call, &call));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(thread_count(), before + 1);
   assert_int_equal(call.order, 1);
   assert_false(pthread_equal(call.thread, pthread_self()));
@@ -123,7 +123,7 @@ static void test_properties(void** state) {
   maxDeviceRelease(device); /* the stream keeps it */
   maxStreamRetain(stream);
   maxStreamRelease(stream);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxStreamRelease(stream);
 }
 
@@ -134,7 +134,7 @@ static void test_work_runs_in_order(void** state) {
   static struct call noted[1000];
   calls = 0;
   for (size_t i = 0; i < COUNT_OF(noted); ++i) CHECK(maxStreamEnqueueHostFunction(stream, note_call, &noted[i]));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   for (size_t i = 0; i < COUNT_OF(noted); ++i) assert_int_equal(noted[i].order, (int)i + 1);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
@@ -161,7 +161,7 @@ static void test_enqueued_copies_keep_their_buffers(void** state) {
   maxBufferRelease(middle);
   assert_int_equal(((int32_t*)data_of(target))[1], 7); /* nothing has run yet */
   sem_post(&gate);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   const int32_t* values = data_of(target);
   for (int i = 0; i < 500; ++i) assert_int_equal(values[i], i);
   for (int i = 500; i < 750; ++i) assert_int_equal(values[i], 9);
@@ -194,11 +194,11 @@ static void test_buffers_bound_to_a_stream(void** state) {
   CHECK(maxBufferClone(column, NULL, NULL, &copy));
   sem_post(&gate);
   int32_t read = 0;
-  CHECK(maxBufferRead(buffer, (const int64_t[]){1, 1}, 2, &read, 4)); /* waits */
+  CHECK(maxBufferRead(buffer, (const int64_t[]){1, 1}, 2, 4, &read)); /* waits */
   assert_int_equal(read, 4);
-  CHECK(maxBufferRead(buffer, (const int64_t[]){1, 2}, 2, &read, 4));
+  CHECK(maxBufferRead(buffer, (const int64_t[]){1, 2}, 2, 4, &read));
   assert_int_equal(read, 3);
-  CHECK(maxBufferRead(copy, (const int64_t[]){0}, 1, &read, 4));
+  CHECK(maxBufferRead(copy, (const int64_t[]){0}, 1, 4, &read));
   assert_int_equal(read, 4);
   CHECK(maxBufferWrite(copy, (const int64_t[]){0}, 1, &value, 4));
   void* data = NULL;
@@ -240,7 +240,7 @@ static void test_waits_between_streams(void** state) {
   CHECK(maxStreamWaitForStream(first, first));
   CHECK(maxStreamWaitForDevice(first, device));
   CHECK(maxStreamWaitForDevice(main_stream, device));
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(device, 0));
   maxStreamRelease(first);
   maxStreamRelease(second);
   sem_destroy(&gate);
@@ -260,7 +260,7 @@ static void test_release_leaves_work_to_be_done(void** state) {
   maxStreamRelease(stream);
   assert_int_equal(calls, 0);
   sem_post(&gate);
-  CHECK(maxDeviceSynchronize(device)); /* waits for streams that have been released, too */
+  CHECK(maxDeviceSynchronize(device, 0)); /* waits for streams that have been released, too */
   assert_int_equal(call.order, 1);
   maxDeviceRelease(device);
   for (int i = 0; i < 2000 && live_objects() > 0; ++i) short_sleep();
@@ -270,26 +270,67 @@ static void test_release_leaves_work_to_be_done(void** state) {
 struct self_wait {
   MaxStream* stream;
   MaxDevice* device;
-  MaxStatus statuses[3];
+  MaxBuffer* buffer;
+  MaxStatus statuses[5];
 };
 
 static void wait_for_self(void* user_data, MaxStatus status) {
   struct self_wait* wait = user_data;
   wait->statuses[0] = status;
-  wait->statuses[1] = maxStreamSynchronize(wait->stream);
-  wait->statuses[2] = maxDeviceSynchronize(wait->device);
+  wait->statuses[1] = maxStreamSynchronize(wait->stream, 0);
+  wait->statuses[2] = maxDeviceSynchronize(wait->device, 0);
+  int32_t value = 7;
+  wait->statuses[3] = maxBufferCopyFromHost(wait->buffer, 0, &value, 4, wait->stream);
+  wait->statuses[4] = maxBufferCopyToHost(wait->buffer, 0, &value, 4, wait->stream);
 }
 
 static void test_a_host_function_cannot_wait_for_its_own_stream(void** state) {
   (void)state;
   MaxDevice* device = open_cpu();
   MaxStream* stream = new_stream(device);
-  struct self_wait wait = {stream, device, {-1, -1, -1}};
+  MaxBuffer* buffer = new_counting(device, 1, (const int64_t[]){1});
+  struct self_wait wait = {stream, device, buffer, {-1, -1, -1, -1, -1}};
   CHECK(maxStreamEnqueueHostFunction(stream, wait_for_self, &wait));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(wait.statuses[0], MAX_STATUS_OK);
-  assert_int_equal(wait.statuses[1], MAX_STATUS_FAILED_PRECONDITION);
-  assert_int_equal(wait.statuses[2], MAX_STATUS_FAILED_PRECONDITION);
+  for (size_t i = 1; i < COUNT_OF(wait.statuses); ++i)
+    assert_int_equal(wait.statuses[i], MAX_STATUS_FAILED_PRECONDITION);
+  assert_int_equal(*(int32_t*)data_of(buffer), 0); /* and nothing was queued with the caller's memory */
+  maxBufferRelease(buffer);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+/* A wait that is given up leaves everything as it was. */
+static void test_waits_have_a_limit(void** state) {
+  (void)state;
+  MaxDevice* device = open_cpu();
+  MaxStream* stream = new_stream(device);
+  MaxEvent* event = NULL;
+  CHECK(maxEventCreate(device, NULL, &event));
+  sem_t gate;
+  assert_int_equal(sem_init(&gate, 0, 0), 0);
+  CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
+  CHECK(maxStreamRecordEvent(stream, event));
+  const int64_t short_time = 2000000;
+  struct timespec start, end;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  CHECK_FAILS(maxStreamSynchronize(stream, short_time), MAX_STATUS_DEADLINE_EXCEEDED, "2000000 ns");
+  CHECK_FAILS(maxEventSynchronize(event, short_time), MAX_STATUS_DEADLINE_EXCEEDED, "2000000 ns");
+  CHECK_FAILS(maxDeviceSynchronize(device, short_time), MAX_STATUS_DEADLINE_EXCEEDED, "2000000 ns");
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  const int64_t took = (end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec;
+  assert_true(took >= 3 * short_time);
+  assert_true(took < 2000000000);
+  CHECK_FAILS(maxStreamSynchronize(stream, -1), MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is -1");
+  CHECK_FAILS(maxEventSynchronize(event, -1), MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is -1");
+  CHECK_FAILS(maxDeviceSynchronize(device, -1), MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is -1");
+  sem_post(&gate);
+  CHECK(maxStreamSynchronize(stream, INT64_MAX));
+  CHECK(maxEventSynchronize(event, INT64_MAX));
+  CHECK(maxDeviceSynchronize(device, INT64_MAX));
+  sem_destroy(&gate);
+  maxEventRelease(event);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
 }
@@ -315,7 +356,7 @@ static void test_host_functions_may_enqueue(void** state) {
   struct chain chain = {stream, 50};
   CHECK(maxStreamEnqueueHostFunction(stream, enqueue_again, &chain));
   while (calls < 50) short_sleep();
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(chain.left, 0);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
@@ -335,7 +376,7 @@ static void* produce(void* user_data) {
   const struct producer* producer = user_data;
   for (int i = 0; i < 500; ++i)
     if (maxStreamEnqueueHostFunction(producer->stream, add_one, producer->sum) != MAX_STATUS_OK ||
-        (i % 100 == 0 && maxStreamSynchronize(producer->stream) != MAX_STATUS_OK))
+        (i % 100 == 0 && maxStreamSynchronize(producer->stream, 0) != MAX_STATUS_OK))
       return user_data;
   return NULL;
 }
@@ -354,7 +395,7 @@ static void test_many_threads_use_one_stream(void** state) {
     assert_int_equal(pthread_join(threads[i], &result), 0);
     assert_null(result);
   }
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(sum, 2000);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
@@ -372,7 +413,7 @@ static void test_streams_run_at_the_same_time(void** state) {
   }
   for (size_t i = 8; i-- > 0;) {
     sem_post(&gates[i]);
-    CHECK(maxStreamSynchronize(streams[i])); /* although earlier streams still wait */
+    CHECK(maxStreamSynchronize(streams[i], 0)); /* although earlier streams still wait */
   }
   for (size_t i = 0; i < 8; ++i) {
     maxStreamRelease(streams[i]);
@@ -385,14 +426,11 @@ static void test_null_arguments(void** state) {
   (void)state;
   MaxDevice* device = open_cpu();
   MaxStream* stream = new_stream(device);
-  MaxStream* out = NULL;
   MaxDevice* owner = NULL;
   int32_t flag = 0;
   void* native = NULL;
   const MaxStatus statuses[] = {
-      maxStreamCreate(NULL, NULL, &out),
       maxStreamCreate(device, NULL, NULL),
-      maxStreamWrap(NULL, NULL, &out),
       maxStreamWrap(device, NULL, NULL),
       maxStreamGetDevice(NULL, &owner),
       maxStreamGetDevice(stream, NULL),
@@ -400,7 +438,7 @@ static void test_null_arguments(void** state) {
       maxStreamIsDefault(stream, NULL),
       maxStreamGetNative(NULL, &native),
       maxStreamGetNative(stream, NULL),
-      maxStreamSynchronize(NULL),
+      maxStreamSynchronize(NULL, 0),
       maxStreamWaitForStream(NULL, stream),
       maxStreamWaitForStream(stream, NULL),
       maxStreamWaitForDevice(NULL, device),
@@ -428,6 +466,7 @@ int main(void) {
       TEST(test_waits_between_streams),
       TEST(test_release_leaves_work_to_be_done),
       TEST(test_a_host_function_cannot_wait_for_its_own_stream),
+      TEST(test_waits_have_a_limit),
       TEST(test_host_functions_may_enqueue),
       TEST(test_many_threads_use_one_stream),
       TEST(test_streams_run_at_the_same_time),

@@ -50,11 +50,10 @@ static void* read_properties(void* argument) {
     const char* name = NULL;
     MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
     int32_t number = 0;
-    const int64_t* dims = NULL;
+    MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
     EXPECT(shared, maxDeviceGetName(shared->device, &name));
     if (i % 20 == 0) EXPECT(shared, maxDeviceGetStats(shared->device, &stats));
-    EXPECT(shared, maxBufferGetShape(shared->buffer, &dims));
-    EXPECT(shared, maxBufferIsContiguous(shared->buffer, &number));
+    EXPECT(shared, maxBufferGetInfo(shared->buffer, &info));
     EXPECT(shared, maxEventQuery(shared->event, &number));
     EXPECT(shared, maxVirtualDeviceSetArchitectureName(i % 2 == 0 ? "sm_80" : "sm_90"));
     EXPECT(shared, maxVirtualDeviceGetArchitectureName(&name));
@@ -77,7 +76,7 @@ static void* use_buffer(void* argument) {
     EXPECT(shared, maxBufferClone(view, NULL, NULL, &copy));
     maxBufferRelease(view);
     int32_t value = -1;
-    EXPECT(shared, maxBufferRead(copy, (const int64_t[]){3}, 1, &value, sizeof value));
+    EXPECT(shared, maxBufferRead(copy, (const int64_t[]){3}, 1, sizeof value, &value));
     if (value != row * 100 + 3) ++shared->failures;
     struct DLManagedTensorVersioned* exported = NULL;
     EXPECT(shared, maxBufferToDlpack(shared->buffer, NULL, &exported));
@@ -95,9 +94,9 @@ static void* use_stream(void* argument) {
   for (int i = 0; i < ROUNDS; ++i) {
     EXPECT(shared, maxBufferCopy(own, 0, shared->buffer, 0, 1600, shared->stream));
     EXPECT(shared, maxStreamRecordEvent(shared->stream, shared->event));
-    EXPECT(shared, maxEventSynchronize(shared->event));
-    if (i % 10 == 0) EXPECT(shared, maxStreamSynchronize(shared->stream));
-    if (i % 50 == 0) EXPECT(shared, maxDeviceSynchronize(shared->device));
+    EXPECT(shared, maxEventSynchronize(shared->event, 0));
+    if (i % 10 == 0) EXPECT(shared, maxStreamSynchronize(shared->stream, 0));
+    if (i % 50 == 0) EXPECT(shared, maxDeviceSynchronize(shared->device, 0));
   }
   maxBufferRelease(own);
   return NULL;
@@ -110,8 +109,8 @@ static void* come_and_go(void* argument) {
     EXPECT(shared, maxStreamCreate(shared->device, NULL, &stream));
     EXPECT(shared, maxStreamWaitForStream(stream, shared->stream));
     EXPECT(shared, maxStreamWaitForStream(shared->stream, stream));
-    EXPECT(shared, maxDeviceSynchronize(shared->device));
-    EXPECT(shared, maxStreamSynchronize(stream));
+    EXPECT(shared, maxDeviceSynchronize(shared->device, 0));
+    EXPECT(shared, maxStreamSynchronize(stream, 0));
     maxStreamRelease(stream);
   }
   return NULL;
@@ -126,7 +125,7 @@ static void test_objects_are_shared(void** state) {
   shared.buffer = new_buffer(shared.device, MAX_DTYPE_INT32, 2, (const int64_t[]){4, 100});
   for (int32_t i = 0; i < 400; ++i) ((int32_t*)data_of(shared.buffer))[i] = i;
   for (size_t i = 0; i < COUNT_OF(functions); ++i) run_threads(functions[i], &shared);
-  CHECK(maxStreamSynchronize(shared.stream));
+  CHECK(maxStreamSynchronize(shared.stream, 0));
   maxBufferRelease(shared.buffer);
   maxEventRelease(shared.event);
   maxStreamRelease(shared.stream);

@@ -41,10 +41,8 @@ static MaxValue* tensor_value(MaxBuffer* buffer) {
 }
 
 static void expect_text(const MaxBuffer* buffer, int64_t index, const char* expected) {
-  const char* text = NULL;
   size_t length = 0;
-  CHECK(maxBufferGetString(buffer, index, &text, &length));
-  assert_string_equal(text, expected);
+  assert_string_equal(string_of(buffer, index, &length), expected);
   assert_int_equal(length, strlen(expected));
 }
 
@@ -62,7 +60,7 @@ static MaxBuffer* buffer_of(const MaxValue* value) {
 
 static MaxBuffer* element_buffer(const MaxValue* value, int32_t index) {
   MaxValue* element = NULL;
-  CHECK(maxValueGetElement(value, index, &element));
+  CHECK(maxValueGetElements(value, index, 1, &element));
   return buffer_of(element);
 }
 
@@ -74,9 +72,8 @@ static void string_buffers_hold_any_bytes(void** state) {
   const int64_t shape[] = {2, 2};
   MaxBuffer *buffer = NULL, *column = NULL, *copy = NULL;
   CHECK(maxBufferCreateStrings(cpu, texts, lengths, 2, shape, &buffer));
-  const char* text = NULL;
   size_t length = 0;
-  CHECK(maxBufferGetString(buffer, 1, &text, &length));
+  const char* text = string_of(buffer, 1, &length);
   assert_int_equal(length, 3);
   assert_memory_equal(text, "a\0b", 4);
   expect_text(buffer, 0, "");
@@ -93,6 +90,44 @@ static void string_buffers_hold_any_bytes(void** state) {
   maxDeviceRelease(cpu);
 }
 
+static void strings_come_and_go_in_bulk(void** state) {
+  (void)state;
+  MaxDevice* cpu = open_cpu();
+  /* "on", "", "a\0b" and a byte in front that belongs to none. */
+  static const char block[] = "-ona\0b";
+  const int64_t offsets[] = {1, 3, 3, 6}, shape[] = {3};
+  MaxBuffer* buffer = NULL;
+  CHECK(maxBufferCreateStringsFromBytes(cpu, block, 6, offsets, 1, shape, &buffer));
+  const char* texts[3] = {NULL, NULL, NULL};
+  size_t lengths[3] = {9, 9, 9};
+  CHECK(maxBufferGetStrings(buffer, 0, 3, texts, lengths));
+  assert_string_equal(texts[0], "on");
+  assert_string_equal(texts[1], "");
+  assert_memory_equal(texts[2], "a\0b", 4);
+  assert_memory_equal(lengths, ((const size_t[]){2, 0, 3}), sizeof lengths);
+  CHECK(maxBufferGetStrings(buffer, 2, 1, texts, lengths));
+  assert_memory_equal(texts[0], "a\0b", 4);
+  maxBufferRelease(buffer);
+  const int64_t none[] = {0}, empty[] = {0, 4};
+  CHECK(maxBufferCreateStringsFromBytes(cpu, NULL, 0, none, 2, empty, &buffer));
+  maxBufferRelease(buffer);
+  const int64_t back[] = {3, 1, 3, 6}, beyond[] = {1, 3, 3, 7}, before[] = {-1, 3, 3, 6};
+  CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, back, 1, shape, &buffer), MAX_STATUS_OUT_OF_RANGE,
+              "Offset 1 of the strings is 1; it lies between 3 and 6");
+  CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, beyond, 1, shape, &buffer), MAX_STATUS_OUT_OF_RANGE,
+              "Offset 3 of the strings is 7");
+  CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, before, 1, shape, &buffer), MAX_STATUS_OUT_OF_RANGE,
+              "Offset 0 of the strings is -1");
+  CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, NULL, 6, offsets, 1, shape, &buffer), MAX_STATUS_INVALID_ARGUMENT,
+              "'bytes' is NULL");
+  CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, NULL, 1, shape, &buffer), MAX_STATUS_INVALID_ARGUMENT,
+              "'offsets' is NULL");
+  CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, offsets, 1, shape, NULL), MAX_STATUS_INVALID_ARGUMENT,
+              "'outBuffer' is NULL");
+  assert_null(buffer);
+  maxDeviceRelease(cpu);
+}
+
 static void strings_are_no_bytes(void** state) {
   (void)state;
   MaxDevice* cpu = open_cpu();
@@ -102,19 +137,24 @@ static void strings_are_no_bytes(void** state) {
   void* mutable_data = NULL;
   const char* text = NULL;
   size_t size = 1;
-  CHECK_FAILS(maxBufferGetData(strings, &data), MAX_STATUS_INVALID_ARGUMENT, "maxBufferGetString");
+  CHECK_FAILS(maxBufferGetData(strings, &data), MAX_STATUS_INVALID_ARGUMENT, "maxBufferGetStrings");
   CHECK_FAILS(maxBufferGetMutableData(strings, &mutable_data), MAX_STATUS_FAILED_PRECONDITION, "read-only");
-  CHECK_FAILS(maxBufferView(strings, MAX_DTYPE_INT64, 0, NULL, &view), MAX_STATUS_INVALID_ARGUMENT, "another type");
-  CHECK_FAILS(maxBufferView(numbers, MAX_DTYPE_STRING, 0, NULL, &view), MAX_STATUS_UNIMPLEMENTED, "Strings");
+  CHECK_FAILS(maxBufferView(strings, MAX_DTYPE_INT64, -1, NULL, &view), MAX_STATUS_INVALID_ARGUMENT, "another type");
+  CHECK_FAILS(maxBufferView(numbers, MAX_DTYPE_STRING, -1, NULL, &view), MAX_STATUS_UNIMPLEMENTED, "Strings");
   CHECK_FAILS(maxBufferCopy(strings, 0, numbers, 0, 16, NULL), MAX_STATUS_FAILED_PRECONDITION, "read-only");
   CHECK_FAILS(maxBufferCopy(numbers, 0, strings, 0, 16, NULL), MAX_STATUS_INVALID_ARGUMENT, "strings");
   CHECK_FAILS(maxBufferMapToHost(strings, MAX_HOST_ACCESS_READ, &mutable_data), MAX_STATUS_INVALID_ARGUMENT, "mapped");
   CHECK_FAILS(maxBufferCreate(cpu, MAX_DTYPE_STRING, 0, NULL, NULL, &view), MAX_STATUS_UNIMPLEMENTED,
               "maxBufferCreateStrings");
   CHECK_FAILS(maxBufferCreate(cpu, (MaxDType)240, 0, NULL, NULL, &view), MAX_STATUS_INVALID_ARGUMENT, "240");
-  CHECK_FAILS(maxBufferGetString(numbers, 0, &text, &size), MAX_STATUS_FAILED_PRECONDITION, "no strings");
-  CHECK_FAILS(maxBufferGetString(strings, 2, &text, &size), MAX_STATUS_OUT_OF_RANGE, "String 2");
-  CHECK(maxBufferGetElementSize(strings, &size));
+  CHECK_FAILS(maxBufferGetStrings(numbers, 0, 1, &text, &size), MAX_STATUS_FAILED_PRECONDITION, "no strings");
+  CHECK_FAILS(maxBufferGetStrings(strings, 1, 2, &text, &size), MAX_STATUS_OUT_OF_RANGE, "The 2 strings from 1 on");
+  CHECK_FAILS(maxBufferGetStrings(strings, -1, 1, &text, &size), MAX_STATUS_OUT_OF_RANGE, "there are 2");
+  CHECK_FAILS(maxBufferGetStrings(strings, 0, -1, &text, &size), MAX_STATUS_OUT_OF_RANGE, "there are 2");
+  CHECK_FAILS(maxBufferGetStrings(strings, 0, 1, NULL, &size), MAX_STATUS_INVALID_ARGUMENT, "'outStrings' is NULL");
+  CHECK_FAILS(maxBufferGetStrings(strings, 0, 1, &text, NULL), MAX_STATUS_INVALID_ARGUMENT, "'outLengths' is NULL");
+  CHECK(maxBufferGetStrings(strings, 2, 0, NULL, NULL));
+  size = info_of(strings).elementSize;
   assert_int_equal(size, 0);
   const char* const missing[] = {"one", NULL};
   const int64_t shape[] = {2};
@@ -151,17 +191,16 @@ static void models_take_and_give_strings(void** state) {
 static void sequences_go_in_and_out(void** state) {
   (void)state;
   MaxModel* model = load(MODEL("sequences"));
-  MaxValueKind kind = -1;
-  MaxDType dtype = MAX_DTYPE_INVALID;
-  const char* type = NULL;
-  CHECK(maxModelGetInputKind(model, 0, &kind));
-  assert_int_equal(kind, MAX_VALUE_KIND_SEQUENCE);
-  CHECK(maxModelGetInputDType(model, 0, &dtype));
-  assert_int_equal(dtype, MAX_DTYPE_FLOAT32);
-  CHECK(maxModelGetInputTypeName(model, 0, &type));
-  assert_string_equal(type, "sequence of float32");
-  CHECK(maxModelGetOutputKind(model, 1, &kind));
-  assert_int_equal(kind, MAX_VALUE_KIND_TENSOR);
+  const MaxTensorInfo info = input_of(model, 0);
+  assert_int_equal(info.kind, MAX_VALUE_KIND_SEQUENCE);
+  assert_int_equal(info.dtype, MAX_DTYPE_FLOAT32);
+  assert_string_equal(info.typeName, "sequence of float32");
+  assert_int_equal(info.rank, MAX_RANK_DYNAMIC);
+  assert_int_equal(info.validMask & (MAX_TENSOR_INFO_RANK | MAX_TENSOR_INFO_SHAPE | MAX_TENSOR_INFO_DIMENSION_NAMES),
+                   0);
+  assert_null(info.shape);
+  assert_null(info.dimensionNames);
+  assert_int_equal(output_of(model, 1).kind, MAX_VALUE_KIND_TENSOR);
 
   for (int64_t count = 0; count < 3; ++count) {
     MaxValue* elements[] = {tensor_value(new_vector(2, 0)), tensor_value(new_vector(3, 10))};
@@ -221,15 +260,14 @@ static void loops_carry_strings_and_sequences(void** state) {
     int32_t count = -1;
     CHECK(maxValueGetCount(outputs[0], &count));
     assert_int_equal(count, n);
-    const char* text = NULL;
     size_t length = 0;
-    CHECK(maxBufferGetString(buffer_of(outputs[1]), 0, &text, &length));
+    string_of(buffer_of(outputs[1]), 0, &length);
     assert_int_equal(length, n);
     for (int64_t i = 0; i < n; ++i) {
       const void* data = NULL;
       CHECK(maxBufferGetData(element_buffer(outputs[0], (int32_t)i), &data));
       assert_int_equal(*(const int64_t*)data, i);
-      CHECK(maxBufferGetString(buffer_of(outputs[2]), i, &text, &length));
+      string_of(buffer_of(outputs[2]), i, &length);
       assert_int_equal(length, i + 1);
     }
     for (size_t i = 0; i < 3; ++i) maxValueRelease(outputs[i]);
@@ -253,8 +291,7 @@ static void run_nested(const MaxModel* model, const char* word, int64_t n, const
   CHECK(maxModelExecute(model, inputs, 2, options, outputs, 2));
   maxBufferRelease(inputs[0]);
   maxBufferRelease(inputs[1]);
-  int64_t count = -1;
-  CHECK(maxBufferGetElementCount(outputs[0], &count));
+  int64_t count = info_of(outputs[0]).elementCount;
   assert_int_equal(count, n / 2);
   for (int i = 0; i < n / 2; ++i) expect_repeated(outputs[0], i, word, 4 * (i + 1), marked);
   for (int i = 0; i < n; ++i) expect_repeated(outputs[1], i, word, 2 * (i + 1), "");
@@ -364,16 +401,11 @@ static void graphs_built_in_code_take_values(void** state) {
               "240");
   CHECK(maxGraphAddValueInput(graph, "s", MAX_VALUE_KIND_SEQUENCE, MAX_DTYPE_FLOAT32, &input));
   CHECK(maxGraphAddValueInput(graph, "o", MAX_VALUE_KIND_OPTIONAL, MAX_DTYPE_STRING, &maybe));
-  MaxValueKind kind = -1;
-  MaxDType dtype = MAX_DTYPE_INVALID;
-  CHECK(maxGraphValueGetKind(input, &kind));
-  assert_int_equal(kind, MAX_VALUE_KIND_SEQUENCE);
-  CHECK(maxGraphValueGetDType(maybe, &dtype));
-  assert_int_equal(dtype, MAX_DTYPE_STRING);
+  assert_int_equal(value_info(input).kind, MAX_VALUE_KIND_SEQUENCE);
+  assert_int_equal(value_info(maybe).dtype, MAX_DTYPE_STRING);
   CHECK(maxGraphAddNode(graph, NULL, "SequenceLength", NULL, &input, 1, NULL, &length, 1));
   CHECK(maxGraphAddNode(graph, NULL, "OptionalHasElement", NULL, &maybe, 1, NULL, &has, 1));
-  CHECK(maxGraphValueGetKind(length, &kind));
-  assert_int_equal(kind, MAX_VALUE_KIND_TENSOR);
+  assert_int_equal(value_info(length).kind, MAX_VALUE_KIND_TENSOR);
   CHECK(maxGraphAddOutput(graph, length, "length"));
   CHECK(maxGraphAddOutput(graph, has, "has"));
   CHECK(maxModelCompile(session, graph, NULL, &model));
@@ -407,7 +439,7 @@ static void maps_pair_keys_with_values(void** state) {
   CHECK(maxValueCreateMap(keys, values, &map));
   CHECK(maxValueCreateSequence(&map, 1, &sequence));
   maxValueRelease(map);
-  CHECK(maxValueGetElement(sequence, 0, &element));
+  CHECK(maxValueGetElements(sequence, 0, 1, &element));
   int32_t count = -1;
   CHECK(maxValueGetCount(element, &count));
   assert_int_equal(count, 2);
@@ -415,7 +447,7 @@ static void maps_pair_keys_with_values(void** state) {
   expect_text(found, 1, "no");
   CHECK(maxValueGetMapValues(element, &found));
   expect_number(found, 1, 2);
-  CHECK_FAILS(maxValueGetElement(element, 0, &map), MAX_STATUS_FAILED_PRECONDITION, "is a map");
+  CHECK_FAILS(maxValueGetElements(element, 0, 1, &map), MAX_STATUS_FAILED_PRECONDITION, "is a map");
   CHECK_FAILS(maxValueGetMapKeys(sequence, &found), MAX_STATUS_FAILED_PRECONDITION, "is a sequence");
   maxValueRelease(sequence);
   maxBufferRelease(keys);
@@ -442,15 +474,16 @@ static void values_of_the_wrong_type_are_refused(void** state) {
   MaxValue* outputs[3] = {NULL, NULL, NULL};
   MaxValue* inputs[] = {wrong, tensor};
   CHECK_FAILS(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT,
-              "Input at position 0: the sequence does not match expected type sequence of float32");
+              "is of another type; given sequence of int64, the model takes sequence of float32");
   inputs[0] = tensor;
-  CHECK_FAILS(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT, "the tensor");
+  CHECK_FAILS(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT,
+              "is of another type; given float32[2], the model takes sequence");
   inputs[0] = NULL;
   CHECK_FAILS(maxModelExecuteValues(model, inputs, 2, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT, "is NULL");
   CHECK_FAILS(maxModelExecuteValues(model, inputs, 1, NULL, outputs, 3), MAX_STATUS_INVALID_ARGUMENT,
-              "expected number");
+              "Number of inputs is 1, expected 2");
   CHECK_FAILS(maxModelExecuteValues(optional, &none, 1, NULL, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
-              "the optional does not match expected type optional of float32");
+              "is of another type; given optional of sequence of float32, the model takes optional of float32");
   /* Buffers alone do not do. */
   MaxBuffer* buffers[] = {floats, floats};
   CHECK_FAILS(maxModelExecute(model, buffers, 2, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
@@ -474,7 +507,8 @@ static void null_arguments_are_refused(void** state) {
   CHECK_FAILS(maxValueCreateTensor(NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "buffer");
   CHECK_FAILS(maxValueCreateSequence(NULL, 1, &value), MAX_STATUS_INVALID_ARGUMENT, "elements");
   CHECK_FAILS(maxValueCreateSequence(&value, 1, &value), MAX_STATUS_INVALID_ARGUMENT, "Element 0 is NULL");
-  CHECK_FAILS(maxValueCreateSequence(NULL, -1, &value), MAX_STATUS_INVALID_ARGUMENT, "negative");
+  CHECK_FAILS(maxValueCreateSequence(NULL, -1, &value), MAX_STATUS_INVALID_ARGUMENT,
+              "count is -1; it may be 0 or more");
   CHECK_FAILS(maxValueCreateOptional(NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "outValue");
   CHECK_FAILS(maxValueCreateMap(NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "keys");
   CHECK_FAILS(maxValueGetKind(NULL, &kind), MAX_STATUS_INVALID_ARGUMENT, "value");
@@ -484,15 +518,40 @@ static void null_arguments_are_refused(void** state) {
   CHECK(maxValueCreateOptional(NULL, &value));
   CHECK_FAILS(maxValueGetBuffer(value, &buffer), MAX_STATUS_FAILED_PRECONDITION, "is an optional");
   MaxValue* element = NULL;
-  CHECK_FAILS(maxValueGetElement(value, 0, &element), MAX_STATUS_OUT_OF_RANGE, "Element 0");
+  CHECK_FAILS(maxValueGetElements(value, 0, 1, &element), MAX_STATUS_OUT_OF_RANGE, "Elements [0, 0 + 1)");
   maxValueRelease(value);
   maxValueRelease(NULL);
   maxValueRetain(NULL);
 }
 
+static void elements_come_in_bulk(void** state) {
+  (void)state;
+  MaxValue *parts[4] = {NULL}, *found[4] = {NULL}, *sequence = NULL, *none = NULL;
+  for (int i = 0; i < 4; ++i) parts[i] = tensor_value(new_vector(i, 0));
+  CHECK(maxValueCreateSequence(parts, 4, &sequence));
+  CHECK(maxValueGetElements(sequence, 0, 4, found));
+  assert_memory_equal(found, parts, sizeof found);
+  CHECK(maxValueGetElements(sequence, 2, 2, found));
+  assert_memory_equal(found, parts + 2, 2 * sizeof *found);
+  CHECK(maxValueGetElements(sequence, 4, 0, NULL));
+  CHECK_FAILS(maxValueGetElements(sequence, 3, 2, found), MAX_STATUS_OUT_OF_RANGE,
+              "Elements [3, 3 + 2) are not all there; the sequence has 4");
+  assert_true(found[0] == NULL && found[1] == NULL);
+  CHECK_FAILS(maxValueGetElements(sequence, -1, 1, found), MAX_STATUS_OUT_OF_RANGE, "[-1, ");
+  CHECK_FAILS(maxValueGetElements(sequence, 0, -1, found), MAX_STATUS_INVALID_ARGUMENT, "count is -1");
+  CHECK_FAILS(maxValueGetElements(sequence, 0, 1, NULL), MAX_STATUS_INVALID_ARGUMENT, "outElements");
+  CHECK_FAILS(maxValueGetElements(NULL, 0, 1, found), MAX_STATUS_INVALID_ARGUMENT, "value");
+  CHECK(maxValueCreateOptional(NULL, &none));
+  CHECK_FAILS(maxValueGetElements(none, 0, 1, found), MAX_STATUS_OUT_OF_RANGE, "the optional has 0");
+  for (int i = 0; i < 4; ++i) maxValueRelease(parts[i]);
+  maxValueRelease(none);
+  maxValueRelease(sequence);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(string_buffers_hold_any_bytes),
+      TEST(strings_come_and_go_in_bulk),
       TEST(strings_are_no_bytes),
       TEST(models_take_and_give_strings),
       TEST(sequences_go_in_and_out),
@@ -505,6 +564,7 @@ int main(void) {
       TEST(maps_pair_keys_with_values),
       TEST(values_of_the_wrong_type_are_refused),
       TEST(null_arguments_are_refused),
+      TEST(elements_come_in_bulk),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

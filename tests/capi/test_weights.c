@@ -33,7 +33,7 @@ static MaxModel* new_product(float w, float c) {
   MaxGraphValue *x = NULL, *y = NULL, *values[3] = {NULL};
   const int64_t input[] = {MAX_DIMENSION_DYNAMIC, SIZE}, weight[] = {SIZE, SIZE}, row[] = {SIZE};
   CHECK(maxGraphCreate("product", &graph));
-  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, input, NULL, NULL, &x));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, input, NULL, &x));
   CHECK(maxGraphAddWeight(graph, "w", MAX_DTYPE_FLOAT32, 2, weight, NULL, &values[0]));
   CHECK(maxGraphAddWeight(graph, "c", MAX_DTYPE_FLOAT32, 1, row, NULL, &values[1]));
   MaxGraphValue* factors[] = {x, values[0]};
@@ -105,7 +105,10 @@ static void wrong_replacements_change_nothing(void** state) {
   CHECK_FAILS(maxModelReplaceWeights(model, names, buffers, -1), MAX_STATUS_INVALID_ARGUMENT, "-1");
   CHECK_FAILS(maxModelReplaceWeights(model, missing, buffers, 2), MAX_STATUS_INVALID_ARGUMENT, "Name of weight 1");
   CHECK_FAILS(maxModelReplaceWeights(model, names, buffers, 2), MAX_STATUS_INVALID_ARGUMENT, "'w'");
-  CHECK_FAILS(maxModelReplaceWeights(model, unknown, buffers, 2), MAX_STATUS_NOT_FOUND, "'v'");
+  CHECK_FAILS(maxModelReplaceWeights(model, unknown, buffers, 2), MAX_STATUS_NOT_FOUND,
+              "has no weight 'v'; there are: 'c', 'w'");
+  CHECK_FAILS(maxModelReplaceWeights(model, (const char* const[]){"W"}, buffers, 1), MAX_STATUS_NOT_FOUND,
+              "has no weight 'W'; did you mean 'w'?");
   assert_true(run(model, ones) == SIZE + 2);
   maxBufferRelease(buffers[0]);
   maxBufferRelease(buffers[1]);
@@ -156,7 +159,7 @@ static void queued_calls_keep_their_weights(void** state) {
   options.stream = stream;
   CHECK(maxModelExecute(model, &ones, 1, &options, &output, 1));
   replace(model, 2, 3);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_true(((const float*)data_of(output))[0] == SIZE + 2);
   maxBufferRelease(output);
   assert_true(run(model, ones) == 2 * SIZE + 3);
@@ -181,9 +184,7 @@ static void saved_models_load_again(void** state) {
   assert_true(run(loaded, ones) == 3 * SIZE + 4);
   replace(loaded, 1, 1);
   assert_true(run(loaded, ones) == SIZE + 1);
-  const char* name = NULL;
-  CHECK(maxModelGetInputName(loaded, 0, &name));
-  assert_string_equal(name, "x");
+  assert_string_equal(input_of(loaded, 0).name, "x");
   CHECK(maxModelInfoLoad(path, &info));
   maxModelInfoRelease(info);
   CHECK_FAILS(maxModelSave(NULL, path), MAX_STATUS_INVALID_ARGUMENT, "model");
@@ -252,7 +253,8 @@ static void files_of_weights(void** state) {
   assert_true(((const float*)data)[2] == 7);
   maxWeightsRetain(weights);
   maxWeightsRelease(weights);
-  CHECK_FAILS(maxWeightsFind(weights, "b", &number), MAX_STATUS_NOT_FOUND, "'b'");
+  CHECK_FAILS(maxWeightsFind(weights, "b", &number), MAX_STATUS_NOT_FOUND, "has no tensor 'b'; there are: 'a");
+  CHECK_FAILS(maxWeightsFind(weights, "a.c", &number), MAX_STATUS_NOT_FOUND, "did you mean 'a.b'?");
   CHECK_FAILS(maxWeightsGetName(weights, 1, &name), MAX_STATUS_OUT_OF_RANGE, "1");
   CHECK_FAILS(maxWeightsGetBuffer(weights, -1, &found), MAX_STATUS_OUT_OF_RANGE, "-1");
   CHECK_FAILS(maxWeightsGetCount(NULL, &number), MAX_STATUS_INVALID_ARGUMENT, "weights");
@@ -261,6 +263,183 @@ static void files_of_weights(void** state) {
   assert_null(weights);
   maxBufferRelease(buffer);
   unlink(path);
+}
+
+/* y = x w, with w from where `add` takes it. */
+static MaxModel* product_of(MaxSession* session, MaxStatus (*add)(MaxGraph*, const void*, MaxGraphValue**),
+                            const void* source) {
+  MaxGraph* graph = NULL;
+  MaxModel* model = NULL;
+  MaxGraphValue *inputs[2] = {NULL}, *y = NULL;
+  const int64_t shape[] = {MAX_DIMENSION_DYNAMIC, SIZE};
+  CHECK(maxGraphCreate("product", &graph));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 2, shape, NULL, &inputs[0]));
+  CHECK(add(graph, source, &inputs[1]));
+  CHECK(maxGraphAddNode(graph, NULL, "MatMul", NULL, inputs, 2, NULL, &y, 1));
+  CHECK(maxGraphAddOutput(graph, y, "y"));
+  CHECK(maxModelCompile(session, graph, NULL, &model));
+  maxGraphRelease(graph);
+  return model;
+}
+
+static MaxStatus add_from_buffer(MaxGraph* graph, const void* buffer, MaxGraphValue** value) {
+  return maxGraphAddWeightFromBuffer(graph, "w", buffer, value);
+}
+
+static MaxStatus add_from_weights(MaxGraph* graph, const void* weights, MaxGraphValue** value) {
+  return maxGraphAddWeightFromWeights(graph, "w", weights, value);
+}
+
+static void expect_product(MaxModel* model, float expected) {
+  MaxBuffer* ones = filled(1, 2, SIZE);
+  assert_true(run(model, ones) == expected);
+  maxBufferRelease(ones);
+}
+
+static char path[64];
+
+static void save_weight(const char* name, MaxBuffer* buffer) {
+  snprintf(path, sizeof path, "/tmp/max-test-weights-%d.max", (int)getpid());
+  CHECK(maxBufferSave(buffer, path, name));
+}
+
+static void graphs_take_weights_with_their_contents(void** state) {
+  (void)state;
+  MaxSession* session = new_session();
+  MaxBuffer *two = filled(2, SIZE, SIZE), *three = filled(3, SIZE, SIZE);
+  MaxWeights* weights = NULL;
+  save_weight("w", two);
+  CHECK(maxWeightsLoad(path, &weights));
+  MaxModel* models[] = {product_of(session, add_from_buffer, two), product_of(session, add_from_weights, weights)};
+  maxWeightsRelease(weights);
+  maxBufferRelease(two);
+  unlink(path);
+  for (int i = 0; i < 2; ++i) {
+    const char* name = "w";
+    MaxModelInfo* info = NULL;
+    MaxTensorInfo weight = MAX_TENSOR_INFO_INIT;
+    expect_product(models[i], 2 * SIZE);
+    CHECK(maxModelGetInfo(models[i], &info));
+    CHECK(maxModelInfoGetWeight(info, 0, &weight));
+    assert_string_equal(weight.name, "w");
+    CHECK(maxModelReplaceWeights(models[i], &name, &three, 1));
+    expect_product(models[i], 3 * SIZE);
+    maxModelRelease(models[i]);
+  }
+  maxBufferRelease(three);
+  maxSessionRelease(session);
+}
+
+static void wrong_contents_are_refused(void** state) {
+  (void)state;
+  MaxGraph* graph = NULL;
+  MaxGraphValue* value = NULL;
+  MaxWeights* weights = NULL;
+  MaxBuffer* buffer = filled(2, 1, 1);
+  save_weight("w", buffer);
+  CHECK(maxWeightsLoad(path, &weights));
+  unlink(path);
+  CHECK(maxGraphCreate("wrong", &graph));
+  CHECK_FAILS(maxGraphAddWeightFromWeights(graph, "v", weights, &value), MAX_STATUS_NOT_FOUND, "no tensor 'v'");
+  CHECK_FAILS(maxGraphAddWeightFromWeights(graph, NULL, weights, &value), MAX_STATUS_INVALID_ARGUMENT, "name");
+  CHECK_FAILS(maxGraphAddWeightFromWeights(graph, "w", NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "weights");
+  CHECK_FAILS(maxGraphAddWeightFromWeights(NULL, "w", weights, &value), MAX_STATUS_INVALID_ARGUMENT, "graph");
+  CHECK_FAILS(maxGraphAddWeightFromBuffer(graph, "", buffer, &value), MAX_STATUS_INVALID_ARGUMENT, "name");
+  CHECK_FAILS(maxGraphAddWeightFromBuffer(graph, "w", NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "contents");
+  CHECK_FAILS(maxGraphAddWeightFromBuffer(graph, "w", buffer, NULL), MAX_STATUS_INVALID_ARGUMENT, "outValue");
+  CHECK(maxGraphAddWeightFromBuffer(graph, "w", buffer, &value));
+  CHECK_FAILS(maxGraphAddWeightFromBuffer(graph, "w", buffer, &value), MAX_STATUS_INVALID_ARGUMENT, "used twice");
+  maxWeightsRelease(weights);
+  maxBufferRelease(buffer);
+  maxGraphRelease(graph);
+}
+
+/* More than the 16 MB up to which sources are kept in any case. */
+#define LARGE 50000
+
+static void large_constants_can_be_saved_and_replaced(void** state) {
+  (void)state;
+  MaxSession* session = new_session();
+  MaxBuffer *large = filled(2, LARGE, SIZE), *x = filled(1, 1, LARGE), *output = NULL;
+  MaxGraph* graph = NULL;
+  MaxModel *model = NULL, *loaded = NULL;
+  MaxGraphValue *inputs[3] = {NULL}, *product = NULL, *y = NULL;
+  const int64_t shape[] = {LARGE};
+  CHECK(maxGraphCreate("large", &graph));
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 1, shape, NULL, &inputs[0]));
+  CHECK(maxGraphAddConstant(graph, NULL, large, &inputs[1]));
+  CHECK(maxGraphAddNode(graph, NULL, "MatMul", NULL, inputs, 2, NULL, &product, 1));
+  MaxBuffer* bias = filled(1, 1, SIZE);
+  CHECK(maxGraphAddWeightFromBuffer(graph, "b", bias, &inputs[2]));
+  CHECK(maxGraphAddNode(graph, NULL, "Add", NULL, (MaxGraphValue*[]){product, inputs[2]}, 2, NULL, &y, 1));
+  CHECK(maxGraphAddOutput(graph, y, "y"));
+  CHECK(maxModelCompile(session, graph, NULL, &model));
+  maxGraphRelease(graph);
+  maxBufferRelease(large);
+  maxBufferRelease(bias);
+  const char* name = "b";
+  bias = filled(5, 1, SIZE);
+  CHECK(maxModelReplaceWeights(model, &name, &bias, 1));
+  maxBufferRelease(bias);
+  MaxModelMemory memory = MAX_MODEL_MEMORY_INIT;
+  CHECK(maxModelGetMemory(model, &memory));
+  assert_true(memory.ownedWeights >= sizeof(float) * LARGE * SIZE); /* it is kept, and counted */
+  snprintf(path, sizeof path, "/tmp/max-test-weights-%d.max", (int)getpid());
+  CHECK(maxModelSave(model, path));
+  CHECK(maxModelLoad(session, path, NULL, &loaded));
+  unlink(path);
+  CHECK(maxModelExecute(loaded, &x, 1, NULL, &output, 1));
+  assert_true(((const float*)data_of(output))[SIZE - 1] == 2 * LARGE + 5);
+  maxBufferRelease(output);
+  maxBufferRelease(x);
+  maxModelRelease(model);
+  maxModelRelease(loaded);
+  maxSessionRelease(session);
+}
+
+#define LINEAR MAX_TEST_DATA "/models/linear.onnx"
+
+static float first_output(const MaxModel* model) {
+  MaxBuffer *x = filled(1, 2, 2), *output = NULL;
+  CHECK(maxModelExecute(model, &x, 1, NULL, &output, 1));
+  const float first = *(const float*)data_of(output);
+  maxBufferRelease(output);
+  maxBufferRelease(x);
+  return first;
+}
+
+static void load_options_take_a_file_and_ignore_names(void** state) {
+  (void)state;
+  MaxSession* session = new_session();
+  MaxModel* model = NULL;
+  MaxBuffer *weight = filled(5, 2, 3), *unknown = filled(1, 1, 1);
+  MaxModelLoadOptions options = MAX_MODEL_LOAD_OPTIONS_INIT;
+  save_weight("weight", weight);
+  options.weightsPath = path;
+  CHECK(maxModelLoad(session, LINEAR, &options, &model));
+  const float from_file = first_output(model);
+  maxModelRelease(model);
+
+  /* Names in the options come before the file's; unknown ones are refused unless they are to be ignored. */
+  const char* names[] = {"weight", "nothing"};
+  MaxBuffer* buffers[] = {filled(6, 2, 3), unknown};
+  options.weightNames = names;
+  options.weights = buffers;
+  options.weightCount = 2;
+  CHECK_FAILS(maxModelLoad(session, LINEAR, &options, &model), MAX_STATUS_NOT_FOUND, "'nothing'");
+  options.ignoreUnknownWeights = 1;
+  CHECK(maxModelLoad(session, LINEAR, &options, &model));
+  assert_true(first_output(model) == from_file * 6 / 5);
+  CHECK(maxModelReplaceWeights(model, names, &weight, 1)); /* what was ignored stays ignored */
+  assert_true(first_output(model) == from_file);
+  CHECK_FAILS(maxModelReplaceWeights(model, names + 1, &unknown, 1), MAX_STATUS_NOT_FOUND, "'nothing'");
+  maxModelRelease(model);
+  unlink(path);
+  CHECK_FAILS(maxModelLoad(session, LINEAR, &options, &model), MAX_STATUS_NOT_FOUND, path);
+  maxBufferRelease(buffers[0]);
+  maxBufferRelease(unknown);
+  maxBufferRelease(weight);
+  maxSessionRelease(session);
 }
 
 int main(void) {
@@ -272,6 +451,10 @@ int main(void) {
       TEST(saved_models_load_again),
       TEST(files_of_weights),
       TEST(weights_of_others_are_held),
+      TEST(graphs_take_weights_with_their_contents),
+      TEST(wrong_contents_are_refused),
+      TEST(large_constants_can_be_saved_and_replaced),
+      TEST(load_options_take_a_file_and_ignore_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,6 @@ MAX_API MaxStatus maxExtensionFail(MaxStatus status, const char* message) {
   return status;
 }
 #else
-MAX_API const MaxExtensionTable* maxExtensionGetTable(int32_t abi_version);
-
 const MaxExtensionTable* maxExtensionGetTable(int32_t abi_version) {
 #ifdef FOREIGN_EXTENSION
   abi_version = maxExtensionFail(abi_version, "");

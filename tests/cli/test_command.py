@@ -234,6 +234,26 @@ class Graph(CommandTest):
         self.succeed("graph", self.model(), "--output", self.folder / "o.dot", "--optimized")
         self.assertNotEqual((self.folder / "o.dot").read_text(), text)
 
+    def test_nodes_out_of_order_have_all_their_edges(self):
+        edges = []
+        for backwards in (False, True):
+            proto = onnx.load(self.model())
+            nodes = list(proto.graph.node)[::-1 if backwards else 1]
+            del proto.graph.node[:]
+            proto.graph.node.extend(nodes)
+            onnx.save(proto, self.folder / "order.onnx")
+            self.succeed("graph", self.folder / "order.onnx", "--output", self.folder / "g.dot")
+            edges.append((self.folder / "g.dot").read_text().count("->"))
+        self.assertGreaterEqual(edges[0], 5)
+        self.assertEqual(edges[0], edges[1])
+
+    def test_cycles_are_drawn(self):
+        path = save_model(self.folder / "a.onnx", [("Add", ["x", "b"], ["a"], {"name": "first"}), ("Neg", ["a"], ["b"], {})],
+                          [("x", TensorProto.FLOAT, [1])], [("b", TensorProto.FLOAT, [1])])
+        self.succeed("graph", path, "--output", self.folder / "g.dot")
+        self.assertIn("first", (self.folder / "g.dot").read_text())
+        self.succeed("info", path)
+
     def test_unsupported_operators_are_drawn(self):
         path = save_model(self.folder / "a.onnx", [("Frob", ["x"], ["y"], {"name": "first"})],
                           [("x", TensorProto.FLOAT, [1])], [("y", TensorProto.FLOAT, [1])])
@@ -360,8 +380,8 @@ class Run(CommandTest):
         np.save(self.folder / "big.npy", np.zeros(2, ">f4"))
         (self.folder / "bad.npy").write_bytes(b"no array")
         run_x = ("run", path, "--input")
-        self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/x.npy", mentions=["(3)", "(2)"])
-        self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/i.npy", mentions=["i32", "f32"])
+        self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/x.npy", mentions=["float32[3]", "float32[2]"])
+        self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/i.npy", mentions=["int32", "float32"])
         self.fail_with(1, "INVALID_ARGUMENT", *run_x, f"x={self.folder}/big.npy", mentions=["big.npy", ">f4"])
         self.fail_with(1, "DATA_LOSS", *run_x, f"x={self.folder}/bad.npy", mentions=["bad.npy"])
         self.fail_with(1, "NOT_FOUND", *run_x, f"x={self.folder}/none.npy", mentions=["none.npy"])
@@ -369,6 +389,24 @@ class Run(CommandTest):
         self.fail_with(2, "INVALID_ARGUMENT", *run_x, "x", mentions=["--input"])
         self.fail_with(2, "INVALID_ARGUMENT", "run", path, "--shape", "x=1,two", mentions=["--shape", "two"])
         self.fail_with(1, "UNAVAILABLE", "run", path, "--device", "gpu:0")
+
+    def test_order_that_is_no_boolean(self):
+        path = self.identity(TensorProto.FLOAT, [2, 3])
+        run_x = ("run", path, "--output-dir", self.folder, "--input", f"x={self.folder}/x.npy")
+        np.save(self.folder / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+        whole = (self.folder / "x.npy").read_bytes()
+        for word in (b"Trueish", b"0", b"1", b"'True'", b"None", b"true", b"\xff", b""):
+            header = whole[:128].replace(b"False", word).rstrip().ljust(127) + b"\n"
+            (self.folder / "x.npy").write_bytes(header + whole[128:])
+            self.fail_with(1, "DATA_LOSS", *run_x, mentions=["x.npy", "fortran_order", "True nor False"])
+        (self.folder / "x.npy").write_bytes(whole.replace(b"False", b"True "))
+        self.succeed(*run_x)
+        np.testing.assert_array_equal(np.load(self.folder / "y.npy"), np.load(self.folder / "x.npy"))
+
+    def test_seconds_that_are_no_time(self):
+        path = self.identity(TensorProto.FLOAT, [2])
+        for seconds in ("NaN", "nan", "-nan", "inf", "-1", "1e9", "two", ""):
+            self.fail_with(2, "INVALID_ARGUMENT", "bench", path, f"--seconds={seconds}", mentions=["--seconds"])
 
     def test_files_cut_short(self):
         path = self.identity(TensorProto.FLOAT, [100])
@@ -396,13 +434,17 @@ class Weights(CommandTest):
         self.succeed("run", path, "--input", f"x={self.folder}/x.npy", "--weights", self.folder / "w.safetensors",
                      "--output-dir", self.folder)
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), [5, 7])
-        compiled = self.folder / "a.max"
+        compiled = self.folder / "a.maxc"
         done = json.loads(self.succeed("compile", path, "--weights", self.folder / "w.safetensors", "-o", compiled,
                                        "--json"))
         self.assertEqual(done, {"model": str(path), "output": str(compiled), "bytes": compiled.stat().st_size})
         self.succeed("run", compiled, "--input", f"x={self.folder}/x.npy", "--output-dir", self.folder)
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), [5, 7])
         self.assertIn("Add", self.succeed("info", compiled))
+        (self.folder / "folder").mkdir()
+        compiled.rename(self.folder / "folder/model.maxc")
+        self.assertIn("Add", self.succeed("info", self.folder / "folder"))
+        (self.folder / "folder/model.maxc").rename(compiled)
         self.fail_with(2, "INVALID_ARGUMENT", "compile", path, mentions=["--output"])
         self.fail_with(1, "NOT_FOUND", "compile", self.folder / "none.onnx", "-o", compiled, mentions=["none.onnx"])
         self.fail_with(1, "NOT_FOUND", "compile", path, "-o", self.folder / "no/where", mentions=["no/where"])

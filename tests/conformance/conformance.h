@@ -22,28 +22,24 @@ static inline MaxStream* new_stream(MaxDevice* device) {
 }
 
 static inline void* address_of(const MaxBuffer* buffer) {
-  uint64_t address = 0;
-  CHECK(maxBufferGetAddress(buffer, &address));
+  uint64_t address = info_of(buffer).address;
   return (void*)(uintptr_t)address;
 }
 
 /* The content of a contiguous buffer, after its stream has been waited for. */
 static inline void download(const MaxBuffer* buffer, void* target, size_t size) {
-  MaxStream* stream = NULL;
-  CHECK(maxBufferGetStream(buffer, &stream));
+  MaxStream* stream = info_of(buffer).stream;
   CHECK(maxMemoryCopy(target, address_of(buffer), size, MAX_COPY_KIND_DEVICE_TO_HOST, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
 }
 
 static inline MaxBuffer* upload(MaxDevice* device, MaxDType dtype, int32_t rank, const int64_t* shape,
                                 const void* values) {
   MaxBuffer* buffer = new_buffer(device, dtype, rank, shape);
-  size_t size = 0;
-  CHECK(maxBufferGetByteCount(buffer, &size));
-  MaxStream* stream = NULL;
-  CHECK(maxBufferGetStream(buffer, &stream));
+  size_t size = info_of(buffer).byteCount;
+  MaxStream* stream = info_of(buffer).stream;
   CHECK(maxMemoryCopy(address_of(buffer), values, size, MAX_COPY_KIND_HOST_TO_DEVICE, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   return buffer;
 }
 
@@ -98,6 +94,8 @@ static inline void order_after(MaxStream* stream, MaxStream* before, bool by_eve
 void test_copies_of_every_kind(void** state);
 void test_copies_between_buffers(void** state);
 void test_fills(void** state);
+void test_copies_from_and_to_the_host(void** state);
+void test_mappings_belong_to_the_memory(void** state);
 void test_strided_copies(void** state);
 void test_views(void** state);
 void test_pinned_buffers(void** state);
@@ -105,9 +103,11 @@ void test_two_devices(void** state);
 void test_peer_access(void** state);
 void test_host_functions(void** state);
 void test_events(void** state);
+void test_waits_have_a_limit(void** state);
 void test_errors_are_not_left_behind(void** state);
 void test_priorities_and_native_streams(void** state);
 void test_work_outlives_its_handles(void** state);
+void test_default_limit(void** state);
 void test_limit_holds(void** state);
 void test_trim_gives_memory_back(void** state);
 void test_out_of_device_memory(void** state);

@@ -18,7 +18,7 @@ static void round_trip(MaxStream* stream, const MaxBuffer* buffers[2], unsigned 
   CHECK(maxMemoryCopy(first, host, size, MAX_COPY_KIND_HOST_TO_DEVICE, stream));
   CHECK(maxMemoryCopy(second, first, size, MAX_COPY_KIND_DEVICE_TO_DEVICE, stream));
   CHECK(maxMemoryCopy(back, second, size, MAX_COPY_KIND_DEVICE_TO_HOST, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_memory_equal(host, back, size);
 }
 
@@ -45,7 +45,7 @@ void test_copies_of_every_kind(void** state) {
       round_trip(default_stream, buffers, host, pinned, offsets[o], sizes[s]);
     }
   CHECK(maxMemoryCopy(back, host, 100, MAX_COPY_KIND_HOST_TO_HOST, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_memory_equal(host, back, 100);
   CHECK_FAILS(maxMemoryCopy(NULL, host, 1, MAX_COPY_KIND_HOST_TO_DEVICE, stream), MAX_STATUS_INVALID_ARGUMENT, "NULL");
   CHECK_FAILS(maxMemoryCopy(address_of(a), host, 1, 4, stream), MAX_STATUS_INVALID_ARGUMENT, "4");
@@ -77,7 +77,7 @@ void test_copies_between_buffers(void** state) {
   expected[999] = values[0];
   CHECK(maxBufferCopy(target, 1000, source, 1000, 0, stream));
   CHECK(maxBufferCopy(source, 0, source, 500, 500, stream)); /* within a buffer */
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   check_content(target, expected, sizeof expected);
   memcpy(values, values + 500, 500);
   check_content(source, values, sizeof values);
@@ -94,13 +94,13 @@ void test_fills(void** state) {
   (void)state;
   MaxDevice* device = open_device();
   MaxStream* stream = new_stream(device);
-  static const unsigned char pattern[8] = {1, 2, 3, 4, 250, 251, 252, 253};
+  static const unsigned char pattern[16] = {1, 2, 3, 4, 250, 251, 252, 253, 9, 8, 7, 6, 5, 4, 3, 2};
   unsigned char expected[4096];
-  for (size_t size = 1; size <= 8; size *= 2) {
-    for (int64_t count = 8; count <= (int64_t)sizeof expected; count *= 8) {
+  for (size_t size = 1; size <= 16; size *= 2) {
+    for (int64_t count = 64; count <= (int64_t)sizeof expected; count *= 8) {
       MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_UINT8, 1, &count);
       CHECK(maxBufferFill(buffer, pattern, size, stream));
-      CHECK(maxStreamSynchronize(stream));
+      CHECK(maxStreamSynchronize(stream, 0));
       for (size_t i = 0; i < (size_t)count; ++i) expected[i] = pattern[i % size];
       check_content(buffer, expected, (size_t)count);
       maxBufferRelease(buffer);
@@ -112,8 +112,42 @@ void test_fills(void** state) {
   maxBufferRelease(odd);
   MaxBuffer* empty = new_buffer(device, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){0, 5});
   CHECK(maxBufferFill(empty, pattern, 4, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxBufferRelease(empty);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+static void check_host_copies(MaxBuffer* buffer, MaxStream* stream) {
+  unsigned char given[900], got[1000], expected[1000];
+  counting_bytes(given, sizeof given, 11);
+  memset(expected, 7, sizeof expected);
+  memcpy(expected + 33, given, sizeof given);
+  const unsigned char filling = 7;
+  CHECK(maxBufferFill(buffer, &filling, 1, stream));
+  CHECK(maxBufferCopyFromHost(buffer, 33, given, sizeof given, stream));
+  memset(given, 0, sizeof given); /* it has been copied */
+  CHECK(maxBufferCopyToHost(buffer, 0, got, sizeof got, stream));
+  assert_memory_equal(got, expected, sizeof got);
+  CHECK(maxBufferCopyToHost(buffer, 34, got, 1, stream));
+  assert_int_equal(got[0], expected[34]);
+}
+
+/* Nobody synchronizes: the calls themselves return when all is there. */
+void test_copies_from_and_to_the_host(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  for (int32_t kind = 0; kind < 4; ++kind) {
+    MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+    options.pinned = kind & 1;
+    options.stream = kind & 2 ? stream : NULL;
+    MaxBuffer* buffer = NULL;
+    CHECK(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000}, &options, &buffer));
+    check_host_copies(buffer, NULL);
+    check_host_copies(buffer, info_of(buffer).stream);
+    maxBufferRelease(buffer);
+  }
   maxStreamRelease(stream);
   maxDeviceRelease(device);
 }
@@ -142,18 +176,18 @@ static void test_strided_type(MaxDevice* device, MaxDevice* host, MaxStream* str
   MaxBuffer* view = slice_of(buffer);
   MaxBuffer* here = clone_on(view, NULL, stream);
   MaxBuffer* there = NULL;
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   check_content(here, dense, dense_size);
   CHECK(maxBufferClone(view, host, NULL, &there)); /* strided, to the host */
-  CHECK(maxDeviceSynchronize(device));
-  CHECK(maxDeviceSynchronize(host));
+  CHECK(maxDeviceSynchronize(device, 0));
+  CHECK(maxDeviceSynchronize(host, 0));
   check_content(there, dense, dense_size);
   maxBufferRelease(here);
   maxBufferRelease(there);
   MaxBuffer* on_host = upload(host, dtype, 2, (const int64_t[]){ROWS, COLUMNS}, values);
   MaxBuffer* host_view = slice_of(on_host);
   here = clone_on(host_view, device, stream); /* strided, from the host */
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   check_content(here, dense, dense_size);
   maxBufferRelease(here);
   maxBufferRelease(host_view);
@@ -177,7 +211,7 @@ void test_strided_copies(void** state) {
   MaxBuffer* view = slice_of(buffer);
   const int32_t filling = -77;
   CHECK(maxBufferFill(view, &filling, sizeof filling, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   for (int32_t i = 0; i < ROWS * COLUMNS; ++i)
     if (i % 2) values[i] = filling;
   check_content(buffer, values, sizeof values);
@@ -196,16 +230,16 @@ void test_views(void** state) {
   MaxBuffer* floats = NULL;
   CHECK(maxBufferView(buffer, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){3, -1}, &floats));
   float one = 0;
-  CHECK(maxBufferRead(floats, (const int64_t[]){0, 1}, 2, &one, sizeof one));
+  CHECK(maxBufferRead(floats, (const int64_t[]){0, 1}, 2, sizeof one, &one));
   assert_true(one == 2.0f);
   const float written = 8.0f;
   CHECK(maxBufferWrite(floats, (const int64_t[]){0, 0}, 2, &written, sizeof written));
   uint32_t bits = 0;
-  CHECK(maxBufferRead(buffer, (const int64_t[]){0}, 1, &bits, sizeof bits));
+  CHECK(maxBufferRead(buffer, (const int64_t[]){0}, 1, sizeof bits, &bits));
   assert_int_equal(bits, 0x41000000);
-  CHECK_FAILS(maxBufferRead(buffer, (const int64_t[]){6}, 1, &bits, sizeof bits), MAX_STATUS_OUT_OF_RANGE, "6");
+  CHECK_FAILS(maxBufferRead(buffer, (const int64_t[]){6}, 1, sizeof bits, &bits), MAX_STATUS_OUT_OF_RANGE, "6");
   maxBufferRelease(buffer); /* the view keeps the memory */
-  CHECK(maxBufferRead(floats, (const int64_t[]){-3, 0}, 2, &one, sizeof one));
+  CHECK(maxBufferRead(floats, (const int64_t[]){-3, 0}, 2, sizeof one, &one));
   assert_true(one == 8.0f);
   maxBufferRelease(floats);
   maxDeviceRelease(device);
@@ -220,22 +254,58 @@ void test_pinned_buffers(void** state) {
   options.stream = stream;
   MaxBuffer* pinned = NULL;
   CHECK(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){5000}, &options, &pinned));
-  int32_t is_pinned = 0;
-  CHECK(maxBufferIsPinned(pinned, &is_pinned));
+  int32_t is_pinned = has_flag(pinned, MAX_BUFFER_FLAG_PINNED);
   assert_int_equal(is_pinned, 1);
   void* data = NULL;
   CHECK(maxBufferGetMutableData(pinned, &data)); /* the host can reach it */
   memset(data, 3, 5000);
   MaxBuffer* copy = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){5000});
   CHECK(maxBufferCopy(copy, 0, pinned, 0, 5000, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   memset(data, 0, 5000);
   CHECK(maxBufferCopy(pinned, 1, copy, 0, 4999, stream));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(((unsigned char*)data)[0], 0);
   assert_int_equal(((unsigned char*)data)[4999], 3);
   maxBufferRelease(copy);
   maxBufferRelease(pinned);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+/* By whichever handle the memory is reached, on devices whose memory the host only sees a copy of, too. */
+void test_mappings_belong_to_the_memory(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  const int32_t values[4] = {1, 2, 3, 4};
+  const int32_t filling = 9;
+  MaxBuffer* buffer = upload(device, MAX_DTYPE_INT32, 1, (const int64_t[]){4}, values);
+  MaxBuffer* view = NULL;
+  void* data = NULL;
+  CHECK(maxBufferView(buffer, MAX_DTYPE_INT32, 1, (const int64_t[]){4}, &view));
+  CHECK_FAILS(maxBufferMapToHost(buffer, MAX_HOST_ACCESS_WRITE | MAX_HOST_ACCESS_EXCLUSIVE, &data),
+              MAX_STATUS_FAILED_PRECONDITION, "views");
+  CHECK(maxBufferMapToHost(view, MAX_HOST_ACCESS_READ, &data));
+  CHECK_FAILS(maxBufferFill(buffer, &filling, 4, stream), MAX_STATUS_FAILED_PRECONDITION, "mapped");
+  CHECK_FAILS(maxBufferCopyFromHost(buffer, 0, &filling, 4, NULL), MAX_STATUS_FAILED_PRECONDITION, "mapped");
+  assert_memory_equal(data, values, sizeof values);
+  CHECK(maxBufferUnmapFromHost(view));
+  CHECK(maxBufferMapToHost(view, MAX_HOST_ACCESS_WRITE, &data));
+  int32_t item = 0;
+  CHECK_FAILS(maxBufferRead(buffer, (const int64_t[]){0}, 1, 4, &item), MAX_STATUS_FAILED_PRECONDITION, "mapped");
+  memcpy(data, values, sizeof values);
+  CHECK(maxBufferUnmapFromHost(view));
+  maxBufferRelease(view);
+  CHECK(maxBufferFill(buffer, &filling, 4, stream)); /* waited for, and then it does not hold the memory */
+  CHECK(maxBufferMapToHost(buffer, MAX_HOST_ACCESS_READ | MAX_HOST_ACCESS_WRITE | MAX_HOST_ACCESS_EXCLUSIVE, &data));
+  assert_int_equal(((int32_t*)data)[3], 9);
+  ((int32_t*)data)[3] = 10;
+  CHECK(maxBufferUnmapFromHost(buffer));
+  CHECK(maxBufferRead(buffer, (const int64_t[]){3}, 1, 4, &item));
+  assert_int_equal(item, 10);
+  CHECK(maxBufferMapToHost(buffer, MAX_HOST_ACCESS_WRITE, &data)); /* ends with the buffer */
+  maxBufferRelease(buffer);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
 }

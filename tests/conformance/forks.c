@@ -25,10 +25,10 @@ static int use(struct handles* h) {
   MaxStream* main_stream = NULL;
   if (maxDeviceGetDefaultStream(h->device, &main_stream) != MAX_STATUS_OK) return 1;
   if (!says_forked(maxBufferFill(h->buffer, &value, sizeof value, h->stream))) return 2;
-  if (!says_forked(maxStreamSynchronize(main_stream))) return 3;
+  if (!says_forked(maxStreamSynchronize(main_stream, 0))) return 3;
   if (!says_forked(maxStreamRecordEvent(h->stream, h->event))) return 4;
-  if (!says_forked(maxEventSynchronize(h->event))) return 5;
-  if (!says_forked(maxDeviceSynchronize(h->device))) return 6;
+  if (!says_forked(maxEventSynchronize(h->event, 0))) return 5;
+  if (!says_forked(maxDeviceSynchronize(h->device, 0))) return 6;
   if (!says_forked(maxDeviceTrim(h->device))) return 7;
   MaxBuffer* buffer = NULL;
   if (!says_forked(maxBufferCreate(h->device, MAX_DTYPE_INT8, 1, (const int64_t[]){1}, NULL, &buffer))) return 8;
@@ -83,7 +83,7 @@ void test_forked_child(void** state) {
   /* The parent does not notice. */
   const int32_t value = 9;
   CHECK(maxBufferFill(h.buffer, &value, sizeof value, h.stream));
-  CHECK(maxStreamSynchronize(h.stream));
+  CHECK(maxStreamSynchronize(h.stream, 0));
   CHECK(maxHostFree(h.device, h.block));
   release(&h);
 }

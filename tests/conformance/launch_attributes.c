@@ -74,12 +74,12 @@ void test_hints(void** state) {
   config.priority = 1;
   config.programmaticSerialization = 1;
   config.accessBase = address_of(c.out);
-  config.accessBytes = sizeof(int32_t);
+  config.accessByteCount = sizeof(int32_t);
   config.hitRatio = 0.5f;
   config.hitProperty = MAX_ACCESS_PROPERTY_PERSISTING;
   config.missProperty = MAX_ACCESS_PROPERTY_STREAMING;
   CHECK(launch(&c, &config));
-  config.accessBytes = (size_t)1 << 40; /* more than a chip can set */
+  config.accessByteCount = (size_t)1 << 40; /* more than a chip can set */
   CHECK(launch(&c, &config));
   config.hitRatio = 1.5f;
   CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "hitRatio");
@@ -98,10 +98,9 @@ void test_clusters(void** state) {
   struct counter c;
   set_up(&c, compile(open_device(), source));
   MaxLaunchConfig config = shape_of(4, 32);
-  config.cluster[0] = 2;
-  CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "(2, 0, 0)");
-  config.cluster[0] = 3;
-  config.cluster[1] = config.cluster[2] = 1;
+  config.cluster[0] = -2;
+  CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "(-2, 1, 1)");
+  config.cluster[0] = 3; /* what is left zero is one */
   CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "(3, 1, 1)");
   config.cluster[0] = 2;
   const MaxStatus status = launch(&c, &config);
@@ -137,13 +136,13 @@ void test_ptx(void** state) {
   assert_non_null(strstr(text, ".target sm_80"));
   assert_int_equal(strlen(text), size);
   MaxModule* loaded = NULL;
-  CHECK(maxModuleLoad(device, text, size, &loaded));
+  CHECK(maxModuleLoadFromMemory(device, text, size, &loaded));
   maxModuleRelease(module);
   struct counter c;
   set_up(&c, loaded);
   const MaxLaunchConfig config = shape_of(3, 5);
   CHECK(launch(&c, &config));
-  CHECK_FAILS(maxModuleLoad(device, ".version 8.0\n.target sm_80\nnonsense\n", 36, &module),
+  CHECK_FAILS(maxModuleLoadFromMemory(device, ".version 8.0\n.target sm_80\nnonsense\n", 36, &module),
               MAX_STATUS_INVALID_ARGUMENT, "cannot be loaded");
   tear_down(&c, 15);
 }
@@ -163,7 +162,7 @@ void test_damaged_code(void** state) {
     assert_non_null(piece);
     memcpy(piece, code, part);
     MaxModule* loaded = NULL;
-    CHECK_FAILS(maxModuleLoad(device, piece, part, &loaded), MAX_STATUS_INVALID_ARGUMENT, "");
+    CHECK_FAILS(maxModuleLoadFromMemory(device, piece, part, &loaded), MAX_STATUS_INVALID_ARGUMENT, "");
     assert_null(loaded);
     free(piece);
   }

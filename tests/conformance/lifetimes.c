@@ -68,7 +68,9 @@ void test_own_tensor_does_not_hold_its_device(void** state) {
   sem_t gate;
   sem_init(&gate, 0, 0);
   const unsigned char one = 1;
-  CHECK(maxBufferToDlpack(buffer, stream, &tensor));
+  MaxDlpackExportOptions export = MAX_DLPACK_EXPORT_OPTIONS_INIT;
+  export.stream = stream;
+  CHECK(maxBufferToDlpack(buffer, &export, &tensor));
   CHECK(maxBufferFromDlpack(tensor, &options, &imported));
   CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
   CHECK(maxBufferFill(imported, &one, 1, NULL));
@@ -109,6 +111,7 @@ void test_last_handle_goes_with_work_queued(void** state) {
   sem_init(&last.done, 0, 0);
   CHECK(maxStreamEnqueueHostFunction(last.stream, drop_last_handle, &last));
   assert_true(is_posted(&last.done));
+  CHECK(maxDeviceSynchronize(device, 0)); /* nobody is at the gate any more */
   maxDeviceRelease(device);
   sem_destroy(&last.done);
   sem_destroy(&gate);
@@ -154,7 +157,7 @@ void test_host_functions_want_memory(void** state) {
     CHECK(maxStreamEnqueueHostFunction(stream, want_memory, &w));
     sem_wait(&w.started);
     CHECK(maxDeviceTrim(w.device));
-    CHECK(maxStreamSynchronize(stream));
+    CHECK(maxStreamSynchronize(stream, 0));
     CHECK(w.allocated);
     assert_int_equal(w.exhausted, MAX_STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(w.trimmed, is_host ? MAX_STATUS_OK : MAX_STATUS_FAILED_PRECONDITION);

@@ -21,6 +21,22 @@ static MaxDeviceStats stats_of(const MaxDevice* device) {
   return stats;
 }
 
+/* Unless the options say otherwise: 99 % of what is free, and none on the host. */
+void test_default_limit(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  int32_t is_host = 0;
+  CHECK(maxDeviceIsHost(device, &is_host));
+  const MaxDeviceStats stats = stats_of(device);
+  if (is_host) {
+    assert_int_equal(stats.memoryLimit, 0);
+  } else {
+    assert_true(stats.memoryLimit > stats.totalMemory / 2);
+    assert_true(stats.memoryLimit <= stats.totalMemory / 100 * 99 + 100);
+  }
+  maxDeviceRelease(device);
+}
+
 /* Random sizes; whatever is refused, the limit holds, and later requests are served. */
 void test_limit_holds(void** state) {
   (void)state;
@@ -48,7 +64,7 @@ void test_limit_holds(void** state) {
   assert_true(made > STEPS / 2);
   assert_int_equal(made + refused, STEPS);
   for (int i = 0; i < SLOTS; ++i) maxBufferRelease(buffers[i]);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   MaxBuffer* whole = NULL;
   CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){LIMIT + 1}, NULL, &whole),
               MAX_STATUS_RESOURCE_EXHAUSTED, "8388609");
@@ -78,7 +94,7 @@ void test_trim_gives_memory_back(void** state) {
     assert_true(after + ((uint64_t)19 << 20) <= before);
   }
   for (size_t i = 0; i < COUNT_OF(buffers); ++i) maxBufferRelease(buffers[i]);
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(device, 0));
   CHECK(maxDeviceTrim(device));
   CHECK(maxDeviceGetMemoryInfo(device, &after, &total));
   if (!is_host) assert_true(after + ((uint64_t)1 << 20) >= before); /* 95 % of 20 MB */

@@ -33,10 +33,10 @@ static void check_wait(MaxStream* first, MaxStream* second) {
   CHECK(maxStreamEnqueueHostFunction(second, note_call, &after));
   assert_int_equal(before.called_at, 0);
   sem_post(&gate);
-  CHECK(maxStreamSynchronize(second));
+  CHECK(maxStreamSynchronize(second, 0));
   assert_int_equal(before.called_at, 1);
   assert_int_equal(after.called_at, 2);
-  CHECK(maxStreamSynchronize(first));
+  CHECK(maxStreamSynchronize(first, 0));
   sem_destroy(&gate);
 }
 
@@ -66,7 +66,7 @@ static void check_copies(MaxDevice* device, MaxDevice* other) {
                        (const int64_t[]){3}, 1, &view));
   MaxBuffer* dense = clone_on(view, other, stream);
   int32_t item = 0;
-  CHECK(maxBufferRead(dense, (const int64_t[]){700}, 1, &item, sizeof item));
+  CHECK(maxBufferRead(dense, (const int64_t[]){700}, 1, sizeof item, &item));
   assert_int_equal(item, values[5 + 3 * 700]);
   maxBufferRelease(dense);
   maxBufferRelease(view);
@@ -116,12 +116,12 @@ static void check_newest_mark(MaxDevice* device, MaxDevice* other) {
   CHECK(maxStreamRecordEvent(streams[1], event));
   sem_post(&own_gate);
   sem_post(&first.gate);
-  CHECK(maxStreamSynchronize(waiting));
+  CHECK(maxStreamSynchronize(waiting, 0));
   int32_t ready = -1;
   CHECK(maxEventQuery(event, &ready));
   assert_int_equal(ready, 0);
   sem_post(&last_gate);
-  CHECK(maxEventSynchronize(event));
+  CHECK(maxEventSynchronize(event, 0));
   maxEventRelease(event);
   for (int i = 0; i < 2; ++i) maxStreamRelease(streams[i]);
   maxStreamRelease(waiting);

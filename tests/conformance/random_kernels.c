@@ -57,7 +57,7 @@ static void turn_step(struct program* p, int stream) {
   const void* arguments[] = {p->buffers[target], &count};
   const size_t sizes[] = {BUFFER_ARGUMENT, sizeof count};
   MaxLaunchConfig config = shape_of(1, 16);
-  config.sharedBytes = COUNT * sizeof(uint32_t);
+  config.sharedByteCount = COUNT * sizeof(uint32_t);
   CHECK(maxKernelLaunch(p->turn, &config, arguments, sizes, 2, p->streams[stream]));
   uint32_t copy[COUNT];
   memcpy(copy, p->expected[target], sizeof copy);
@@ -107,7 +107,7 @@ static void run_program(struct program* p) {
     const int stream = (int)next(p, STREAMS);
     steps[next(p, COUNT_OF(steps))](p, stream);
   }
-  CHECK(maxDeviceSynchronize(p->device));
+  CHECK(maxDeviceSynchronize(p->device, 0));
   for (int i = 0; i < BUFFERS; ++i) {
     uint32_t got[COUNT];
     download(p->buffers[i], got, sizeof got);
@@ -115,7 +115,7 @@ static void run_program(struct program* p) {
     maxBufferRelease(p->buffers[i]);
   }
   for (int i = 0; i < STREAMS; ++i) {
-    CHECK(maxStreamSynchronize(p->streams[i]));
+    CHECK(maxStreamSynchronize(p->streams[i], 0));
     maxStreamRelease(p->streams[i]);
   }
 }

@@ -12,15 +12,16 @@ struct program {
   unsigned char expected[BUFFERS][SIZE];
   uint32_t random;
   int last_user[BUFFERS]; /* stream that used the buffer last */
+  bool waits_by_hand;     /* as well as the library does, which orders what uses a buffer */
 };
 
 static uint32_t next(struct program* p, uint32_t limit) { return random_below(&p->random, limit); }
 
-/* The program must be free of races: a stream waits for the one that used the buffer before it. */
+/* The program must be free of races: the library sees to it, and the program may wait for the last user besides. */
 static void hand_over(struct program* p, uint32_t buffer, int stream) {
   const int before = p->last_user[buffer];
   p->last_user[buffer] = stream;
-  if (before != stream) order_after(p->streams[stream], p->streams[before], next(p, 2) != 0);
+  if (before != stream && p->waits_by_hand) order_after(p->streams[stream], p->streams[before], next(p, 2) != 0);
 }
 
 static void copy_step(struct program* p, int stream) {
@@ -39,9 +40,9 @@ static void copy_step(struct program* p, int stream) {
 static void fill_step(struct program* p, int stream) {
   const uint32_t target = next(p, BUFFERS);
   stream = stream / DEVICES * DEVICES + p->device_of[target];
-  const size_t size = (size_t)1 << next(p, 4);
-  unsigned char pattern[8];
-  for (size_t i = 0; i < 8; ++i) pattern[i] = (unsigned char)next(p, 256);
+  const size_t size = (size_t)1 << next(p, 5);
+  unsigned char pattern[16];
+  for (size_t i = 0; i < 16; ++i) pattern[i] = (unsigned char)next(p, 256);
   hand_over(p, target, stream);
   CHECK(maxBufferFill(p->buffers[target], pattern, size, p->streams[stream]));
   for (size_t i = 0; i < SIZE; ++i) p->expected[target][i] = pattern[i % size];
@@ -59,6 +60,30 @@ static void clone_step(struct program* p, int stream) {
   p->device_of[target] = stream % DEVICES;
 }
 
+/* The host reads or writes a part, by a copy or a mapping. */
+static void host_step(struct program* p, int stream) {
+  const uint32_t target = next(p, BUFFERS);
+  stream = stream / DEVICES * DEVICES + p->device_of[target];
+  hand_over(p, target, stream);
+  unsigned char part[SIZE];
+  const uint32_t size = next(p, SIZE), at = next(p, SIZE - size);
+  const uint32_t kind = next(p, 4);
+  if (kind == 0) {
+    CHECK(maxBufferCopyToHost(p->buffers[target], at, part, size, p->streams[stream]));
+    assert_memory_equal(part, p->expected[target] + at, size);
+    return;
+  }
+  for (uint32_t i = 0; i < size; ++i) p->expected[target][at + i] = part[i] = (unsigned char)next(p, 256);
+  if (kind < 3) {
+    CHECK(maxBufferCopyFromHost(p->buffers[target], at, part, size, kind == 1 ? NULL : p->streams[stream]));
+    return;
+  }
+  void* data = NULL;
+  CHECK(maxBufferMapToHost(p->buffers[target], MAX_HOST_ACCESS_READ | MAX_HOST_ACCESS_WRITE, &data));
+  memcpy((unsigned char*)data + at, part, size);
+  CHECK(maxBufferUnmapFromHost(p->buffers[target]));
+}
+
 static void run_program(struct program* p) {
   for (int i = 0; i < STREAMS; ++i) p->streams[i] = new_stream(p->devices[i % DEVICES]);
   for (int i = 0; i < BUFFERS; ++i) {
@@ -69,23 +94,24 @@ static void run_program(struct program* p) {
   }
   for (int step = 0; step < STEPS; ++step) {
     const int stream = (int)next(p, STREAMS);
-    const uint32_t kind = next(p, 8);
+    const uint32_t kind = next(p, 9);
     if (kind < 4)
       copy_step(p, stream);
     else if (kind < 7)
       fill_step(p, stream);
+    else if (kind < 8)
+      host_step(p, stream);
     else
       clone_step(p, stream);
   }
-  for (int i = 0; i < DEVICES; ++i) CHECK(maxDeviceSynchronize(p->devices[i]));
   for (int i = 0; i < BUFFERS; ++i) {
     unsigned char got[SIZE];
-    download(p->buffers[i], got, SIZE);
+    CHECK(maxBufferCopyToHost(p->buffers[i], 0, got, SIZE, NULL));
     assert_memory_equal(got, p->expected[i], SIZE);
     maxBufferRelease(p->buffers[i]);
   }
   for (int i = 0; i < STREAMS; ++i) {
-    CHECK(maxStreamSynchronize(p->streams[i]));
+    CHECK(maxStreamSynchronize(p->streams[i], 0));
     maxStreamRelease(p->streams[i]);
   }
 }
@@ -93,6 +119,7 @@ static void run_program(struct program* p) {
 static void run_programs(struct program* p) {
   for (uint32_t seed = 1; seed <= PROGRAMS; ++seed) {
     p->random = seed;
+    p->waits_by_hand = seed % 4 == 0;
     run_program(p);
   }
   for (int i = 0; i < DEVICES; ++i) maxDeviceRelease(p->devices[i]);

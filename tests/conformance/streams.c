@@ -20,7 +20,7 @@ void test_two_devices(void** state) {
   const int64_t shape[] = {3000};
   MaxBuffer* here = upload(first, MAX_DTYPE_INT32, 1, shape, values);
   MaxBuffer* there = clone_on(here, second, streams[1]);
-  CHECK(maxStreamSynchronize(streams[1]));
+  CHECK(maxStreamSynchronize(streams[1], 0));
   check_content(there, values, sizeof values);
   /* a chain over both devices: fill there, wait, copy a part here, wait, copy it back */
   MaxEvent* filled = NULL;
@@ -32,7 +32,7 @@ void test_two_devices(void** state) {
   CHECK(maxBufferCopy(here, 400, there, 0, 8000, streams[0]));
   CHECK(maxStreamWaitForStream(streams[1], streams[0]));
   CHECK(maxBufferCopy(there, 4, here, 0, 600, streams[1]));
-  CHECK(maxStreamSynchronize(streams[1]));
+  CHECK(maxStreamSynchronize(streams[1], 0));
   for (int32_t i = 100; i < 2100; ++i) values[i] = filling;
   check_content(here, values, sizeof values);
   int32_t expected[3000];
@@ -87,8 +87,8 @@ static void note_first(void* user_data, MaxStatus status) {
 static void release_in_order(void* user_data, MaxStatus status) {
   struct calls* calls = user_data;
   calls->order[calls->count++] = status == MAX_STATUS_OK ? 2 : -2;
-  MaxDevice* device = NULL;
-  calls->nested = maxBufferGetDevice(calls->buffer, &device);
+  MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
+  calls->nested = maxBufferGetInfo(calls->buffer, &info);
   maxBufferRelease(calls->buffer);
 }
 
@@ -102,13 +102,42 @@ void test_host_functions(void** state) {
   CHECK(maxBufferFill(calls.buffer, &one, 1, stream));
   CHECK(maxStreamEnqueueHostFunction(stream, release_in_order, &calls));
   CHECK(maxStreamEnqueueHostFunction(stream, note_first, &calls));
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(calls.count, 3);
   assert_int_equal(calls.order[0], 1);
   assert_int_equal(calls.order[1], 2);
   assert_int_equal(calls.order[2], 1);
   assert_int_equal(calls.nested, MAX_STATUS_OK);
   CHECK_FAILS(maxStreamEnqueueHostFunction(stream, NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "function");
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+static void wait_at_gate(void* gate, MaxStatus status) {
+  (void)status;
+  sem_wait(gate);
+}
+
+void test_waits_have_a_limit(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* stream = new_stream(device);
+  MaxEvent* event = NULL;
+  CHECK(maxEventCreate(device, NULL, &event));
+  sem_t gate;
+  assert_int_equal(sem_init(&gate, 0, 0), 0);
+  CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
+  CHECK(maxStreamRecordEvent(stream, event));
+  CHECK_FAILS(maxStreamSynchronize(stream, 1000000), MAX_STATUS_DEADLINE_EXCEEDED, "1000000 ns");
+  CHECK_FAILS(maxEventSynchronize(event, 1000000), MAX_STATUS_DEADLINE_EXCEEDED, "1000000 ns");
+  CHECK_FAILS(maxDeviceSynchronize(device, 1000000), MAX_STATUS_DEADLINE_EXCEEDED, "1000000 ns");
+  sem_post(&gate);
+  const int64_t long_time = 100000000000;
+  CHECK(maxEventSynchronize(event, long_time));
+  CHECK(maxStreamSynchronize(stream, long_time));
+  CHECK(maxDeviceSynchronize(device, long_time));
+  sem_destroy(&gate);
+  maxEventRelease(event);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
 }
@@ -129,7 +158,7 @@ void test_events(void** state) {
   int64_t elapsed = 0;
   CHECK(maxEventQuery(plain, &ready)); /* never recorded: done */
   assert_int_equal(ready, 1);
-  CHECK(maxEventSynchronize(plain));
+  CHECK(maxEventSynchronize(plain, 0));
   CHECK(maxStreamWaitForEvent(stream, plain));
   CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "record");
   MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){100000});
@@ -139,23 +168,18 @@ void test_events(void** state) {
   CHECK(maxStreamRecordEvent(stream, plain));
   CHECK(maxStreamRecordEvent(stream, end));
   CHECK(maxStreamRecordEvent(stream, end)); /* the newest mark counts */
-  CHECK(maxEventSynchronize(end));
+  CHECK(maxEventSynchronize(end, 0));
   CHECK(maxEventGetElapsedTime(start, end, &elapsed));
   assert_true(elapsed >= 0 && elapsed < (int64_t)60 * 1000 * 1000 * 1000);
   CHECK_FAILS(maxEventGetElapsedTime(start, plain, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "timing");
   CHECK(maxStreamRecordEvent(stream, plain));
   maxEventRelease(plain); /* while it may still be on its way */
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxBufferRelease(buffer);
   maxEventRelease(start);
   maxEventRelease(end);
   maxStreamRelease(stream);
   maxDeviceRelease(device);
-}
-
-static void wait_at_gate(void* gate, MaxStatus status) {
-  (void)status;
-  sem_wait(gate);
 }
 
 /* HIP remembers the newest error of a thread for whoever asks next; ours are none of the program's. */
@@ -186,7 +210,7 @@ void test_errors_are_not_left_behind(void** state) {
   assert_int_equal(ready, 0);
   assert_int_equal(last_error(), 0);
   sem_post(&gate);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   CHECK_FAILS(maxDeviceGetAttribute(device, 9999, &value), MAX_STATUS_UNIMPLEMENTED, "9999");
   assert_int_equal(last_error(), 0);
   CHECK(maxDeviceGetMemoryInfo(device, &free_bytes, &total));
@@ -213,7 +237,7 @@ void test_priorities_and_native_streams(void** state) {
     MaxStream* stream = NULL;
     CHECK(maxStreamCreate(device, &options, &stream));
     CHECK(maxBufferFill(buffer, values + 1, 1, stream));
-    CHECK(maxStreamSynchronize(stream));
+    CHECK(maxStreamSynchronize(stream, 0));
     maxStreamRelease(stream);
   }
   MaxStream* owner = new_stream(device);
@@ -231,12 +255,12 @@ void test_priorities_and_native_streams(void** state) {
     CHECK(maxStreamGetNative(wrapped, &again));
     assert_ptr_equal(native, again);
     CHECK(maxBufferFill(buffer, values + 2, 1, wrapped));
-    CHECK(maxStreamSynchronize(owner)); /* it is the same stream */
+    CHECK(maxStreamSynchronize(owner, 0)); /* it is the same stream */
     check_content(buffer, "\3\3\3\3", 4);
     maxStreamRelease(wrapped);
     CHECK_FAILS(maxStreamWrap(device, (void*)2, &wrapped), MAX_STATUS_INVALID_ARGUMENT, "per-thread");
     CHECK(maxBufferFill(buffer, values + 3, 1, owner)); /* and not ours to destroy */
-    CHECK(maxStreamSynchronize(owner));
+    CHECK(maxStreamSynchronize(owner, 0));
   }
   maxStreamRelease(owner);
   maxBufferRelease(buffer);
@@ -261,7 +285,7 @@ void test_work_outlives_its_handles(void** state) {
     maxBufferRelease(unused);
     maxBufferRelease(source);
     maxStreamRelease(streams[0]);
-    CHECK(maxStreamSynchronize(streams[1]));
+    CHECK(maxStreamSynchronize(streams[1], 0));
     maxStreamRelease(streams[1]);
     uint32_t got[50000];
     download(result, got, sizeof got);
@@ -306,7 +330,7 @@ static void run_round(struct worker* worker, MaxStream* stream, uint32_t round) 
   MaxBuffer* last = clone_on(copy, NULL, worker->shared);
   EXPECT(maxStreamWaitForStream(stream, worker->shared));
   EXPECT(maxMemoryCopy(back, address_of(last), sizeof back, MAX_COPY_KIND_DEVICE_TO_HOST, stream));
-  EXPECT(maxStreamSynchronize(stream));
+  EXPECT(maxStreamSynchronize(stream, 0));
   if (memcmp(back, values, sizeof back) != 0) worker->problem = "wrong values";
   maxBufferRelease(copy);
   maxBufferRelease(last);
@@ -341,7 +365,7 @@ void test_threads(void** state) {
   for (int i = 0; i < THREADS; ++i) pthread_join(workers[i].thread, NULL);
   for (int i = 0; i < THREADS; ++i)
     if (workers[i].problem) fail_msg("thread %d: %s", i, workers[i].problem);
-  CHECK(maxStreamSynchronize(shared));
+  CHECK(maxStreamSynchronize(shared, 0));
   maxStreamRelease(shared);
   maxDeviceRelease(device);
 }

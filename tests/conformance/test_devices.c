@@ -84,14 +84,14 @@ static void test_host_and_back(void** state) {
   MaxBuffer* buffer = upload(device, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){2, 3}, values);
   MaxBuffer* on_host = NULL;
   CHECK(maxBufferClone(buffer, host, NULL, &on_host));
-  CHECK(maxDeviceSynchronize(host));
+  CHECK(maxDeviceSynchronize(host, 0));
   assert_memory_equal(data_of(on_host), values, sizeof values);
   ((float*)data_of(on_host))[5] = 60;
   MaxBuffer* there = NULL;
   CHECK(maxBufferTo(on_host, device, NULL, &there));
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(device, 0));
   float item = 0;
-  CHECK(maxBufferRead(there, (const int64_t[]){1, -1}, 2, &item, sizeof item));
+  CHECK(maxBufferRead(there, (const int64_t[]){1, -1}, 2, sizeof item, &item));
   assert_true(item == 60.0f);
   MaxBuffer* same = NULL;
   CHECK(maxBufferTo(there, device, NULL, &same));
@@ -178,14 +178,14 @@ static void test_streams_and_events(void** state) {
   CHECK(maxEventQuery(end, &ready));
   assert_int_equal(ready, 0);
   sem_post(&gate);
-  CHECK(maxStreamSynchronize(second));
+  CHECK(maxStreamSynchronize(second, 0));
   assert_int_equal(called, 1);
   CHECK(maxEventQuery(end, &ready));
   assert_int_equal(ready, 1);
   int64_t elapsed = -1;
   CHECK(maxEventGetElapsedTime(start, end, &elapsed));
   assert_true(elapsed >= 0);
-  CHECK(maxStreamSynchronize(first));
+  CHECK(maxStreamSynchronize(first, 0));
   maxEventRelease(start);
   maxEventRelease(end);
   maxStreamRelease(first);
@@ -220,7 +220,7 @@ static void test_memory_limit(void** state) {
     ++made;
   assert_true(made >= 1 && made <= 4);
   while (made > 0) maxBufferRelease(buffers[--made]);
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(device, 0));
   buffers[0] = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1 << 20}); /* it can be used again */
   maxBufferRelease(buffers[0]);
   maxDeviceRelease(device);
@@ -278,6 +278,8 @@ int main(int argc, char** argv) {
       TEST(test_copies_of_every_kind),
       TEST(test_copies_between_buffers),
       TEST(test_fills),
+      TEST(test_copies_from_and_to_the_host),
+      TEST(test_mappings_belong_to_the_memory),
       TEST(test_strided_copies),
       TEST(test_views),
       TEST(test_pinned_buffers),
@@ -285,9 +287,11 @@ int main(int argc, char** argv) {
       TEST(test_peer_access),
       TEST(test_host_functions),
       TEST(test_events),
+      TEST(test_waits_have_a_limit),
       TEST(test_errors_are_not_left_behind),
       TEST(test_priorities_and_native_streams),
       TEST(test_work_outlives_its_handles),
+      TEST(test_default_limit),
       TEST(test_limit_holds),
       TEST(test_trim_gives_memory_back),
       TEST(test_out_of_device_memory),

@@ -132,7 +132,9 @@ static MaxStatus run_kernel(struct session* s) {
 static MaxStatus exchange(struct session* s) {
   MaxDlpackOptions options = MAX_DLPACK_OPTIONS_INIT;
   options.stream = s->streams[0];
-  TRY(maxBufferToDlpack(s->buffers[4], s->streams[0], &s->tensor));
+  MaxDlpackExportOptions export = MAX_DLPACK_EXPORT_OPTIONS_INIT;
+  export.stream = s->streams[0];
+  TRY(maxBufferToDlpack(s->buffers[4], &export, &s->tensor));
   TRY(maxBufferFromDlpack(s->tensor, &options, &s->buffers[6]));
   s->tensor = NULL; /* the buffer has it */
   TRY(maxHostAllocate(s->devices[0], 100000, &s->block));
@@ -141,14 +143,14 @@ static MaxStatus exchange(struct session* s) {
 
 static MaxStatus wait_and_read(struct session* s, int32_t* values) {
   TRY(enqueue_count(s));
-  TRY(maxStreamSynchronize(s->streams[0]));
-  TRY(maxStreamSynchronize(s->streams[1]));
+  TRY(maxStreamSynchronize(s->streams[0], 0));
+  TRY(maxStreamSynchronize(s->streams[1], 0));
   int64_t elapsed = 0;
   TRY(maxEventGetElapsedTime(s->events[0], s->events[1], &elapsed));
   int32_t item = 0;
-  TRY(maxBufferRead(s->buffers[2], (const int64_t[]){7}, 1, &item, sizeof item));
+  TRY(maxBufferRead(s->buffers[2], (const int64_t[]){7}, 1, sizeof item, &item));
   assert_int_equal(item, values[7]);
-  TRY(maxBufferRead(s->buffers[4], (const int64_t[]){1}, 1, &item, sizeof item));
+  TRY(maxBufferRead(s->buffers[4], (const int64_t[]){1}, 1, sizeof item, &item));
   assert_int_equal(item, values[COUNT - 4] + OFFSET);
   void* mapped = NULL;
   TRY(maxBufferMapToHost(s->buffers[2], MAX_HOST_ACCESS_READ | MAX_HOST_ACCESS_WRITE, &mapped));
@@ -159,7 +161,7 @@ static MaxStatus wait_and_read(struct session* s, int32_t* values) {
   uint64_t total = 0;
   TRY(maxDeviceGetMemoryInfo(s->devices[0], &free_bytes, &total));
   TRY(maxDeviceTrim(s->devices[0]));
-  return maxDeviceSynchronize(s->devices[1]);
+  return maxDeviceSynchronize(s->devices[1], 0);
 }
 
 static MaxStatus run(struct session* s) {
@@ -179,8 +181,8 @@ static void end(struct session* s) {
   for (size_t i = 0; i < COUNT_OF(s->buffers); ++i) maxBufferRelease(s->buffers[i]);
   for (int i = 0; i < 2; ++i) maxEventRelease(s->events[i]);
   /* Its work must be done, or the device lost. */
-  if (s->streams[0] && maxStreamSynchronize(s->streams[0]) != MAX_STATUS_OK)
-    (void)(maxStreamSynchronize(s->streams[0]) == MAX_STATUS_OK);
+  if (s->streams[0] && maxStreamSynchronize(s->streams[0], 0) != MAX_STATUS_OK)
+    (void)(maxStreamSynchronize(s->streams[0], 0) == MAX_STATUS_OK);
   if (s->block) CHECK(maxHostFree(s->devices[0], s->block));
   for (int i = 0; i < 2; ++i) maxStreamRelease(s->streams[i]);
   for (int i = 0; i < 2; ++i) maxDeviceRelease(s->devices[i]);
@@ -350,8 +352,8 @@ static void test_device_is_lost_with_work_queued(void** state) {
   CHECK(maxBufferFill(s.buffers[2], &one, sizeof one, s.streams[1]));
   driver.lose_device(0, CODE_ILLEGAL_ADDRESS);
   sem_post(&gate);
-  CHECK_FAILS(maxStreamSynchronize(s.streams[0]), MAX_STATUS_UNAVAILABLE, "lost");
-  CHECK(maxStreamSynchronize(s.streams[1]));
+  CHECK_FAILS(maxStreamSynchronize(s.streams[0], 0), MAX_STATUS_UNAVAILABLE, "lost");
+  CHECK(maxStreamSynchronize(s.streams[1], 0));
   end(&s);
   check_nothing_is_left(&s, 0);
   assert_int_equal(s.host_calls_failed, 1);
@@ -369,12 +371,12 @@ static void test_lost_device(void** state) {
     MaxStream* stream = NULL;
     const int32_t one = 1;
     CHECK_FAILS(maxBufferFill(s.buffers[0], &one, 4, s.streams[0]), MAX_STATUS_UNAVAILABLE, "lost");
-    CHECK_FAILS(maxStreamSynchronize(s.streams[0]), MAX_STATUS_UNAVAILABLE, "lost");
+    CHECK_FAILS(maxStreamSynchronize(s.streams[0], 0), MAX_STATUS_UNAVAILABLE, "lost");
     CHECK_FAILS(maxStreamCreate(s.devices[0], NULL, &stream), MAX_STATUS_UNAVAILABLE, "lost");
     CHECK_FAILS(maxBufferClone(s.buffers[2], s.devices[0], NULL, &buffer), MAX_STATUS_UNAVAILABLE, "lost");
   }
   int32_t item = 0;
-  CHECK(maxBufferRead(s.buffers[2], (const int64_t[]){0}, 1, &item, sizeof item));
+  CHECK(maxBufferRead(s.buffers[2], (const int64_t[]){0}, 1, sizeof item, &item));
   end(&s);
   driver.lose_device(0, 0);
   check_nothing_is_left(&s, 0);

@@ -65,7 +65,7 @@ static void add_on_stream(MaxDevice* device, const MaxModule* module, MaxStream*
   const size_t sizes[] = {BUFFER_ARGUMENT, BUFFER_ARGUMENT, BUFFER_ARGUMENT, sizeof size};
   const MaxLaunchConfig config = shape_of((SIZE + 127) / 128, 128);
   CHECK(maxKernelLaunch(find(module, "add"), &config, arguments, sizes, 4, stream));
-  if (stream) CHECK(maxStreamSynchronize(stream));
+  if (stream) CHECK(maxStreamSynchronize(stream, 0));
   download(sum, got, sizeof got);
   for (int i = 0; i < SIZE; ++i) assert_true(got[i] == (float)(3 * i));
   maxBufferRelease(left);
@@ -159,7 +159,7 @@ static void test_shared_memory_and_barriers(void** state) {
   MaxBuffer* in = upload(device, MAX_DTYPE_INT32, 1, &count, values);
   MaxBuffer* out = new_ints(device, BLOCKS);
   MaxLaunchConfig config = shape_of(BLOCKS, THREADS);
-  config.sharedBytes = THREADS * sizeof(int32_t);
+  config.sharedByteCount = THREADS * sizeof(int32_t);
   const void* arguments[] = {in, out};
   const size_t sizes[] = {BUFFER_ARGUMENT, BUFFER_ARGUMENT};
   CHECK(maxKernelLaunch(find(module, "total"), &config, arguments, sizes, 2, NULL));
@@ -191,8 +191,8 @@ static void test_much_shared_memory(void** state) {
   assert_true(before >= 48 << 10);
   MaxBuffer* out = new_ints(device, 1);
   MaxLaunchConfig config = shape_of(1, 1);
-  config.sharedBytes = (size_t)before + 4096;
-  const int32_t last = (int32_t)(config.sharedBytes / 4 - 1);
+  config.sharedByteCount = (size_t)before + 4096;
+  const int32_t last = (int32_t)(config.sharedByteCount / 4 - 1);
   const void* arguments[] = {out, &last};
   const size_t sizes[] = {BUFFER_ARGUMENT, sizeof last};
   CHECK_FAILS(maxKernelLaunch(kernel, &config, arguments, sizes, 2, NULL), MAX_STATUS_INVALID_ARGUMENT, "hared");
@@ -255,14 +255,14 @@ static void test_variables(void** state) {
     memset(table, 99, sizeof table); /* the bytes were copied */
     launch_on(find(module, "look"), shape_of(1, 1), out, stream);
   }
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   int32_t got[4];
   download(out, got, sizeof got);
   assert_memory_equal(got, ((const int32_t[]){12, 66, 606, 6006}), sizeof got);
   const int32_t five[5] = {0};
   CHECK_FAILS(maxModuleSetConstant(module, "table", five, sizeof five, stream), MAX_STATUS_OUT_OF_RANGE, "table");
   CHECK_FAILS(maxModuleSetConstant(module, "chair", five, 4, stream), MAX_STATUS_NOT_FOUND, "chair");
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxBufferRelease(out);
   maxStreamRelease(stream);
   maxModuleRelease(module);
@@ -296,13 +296,48 @@ static void test_queued_launches_keep_what_they_need(void** state) {
   CHECK(maxBufferClone(out, NULL, &options, &copy));
   maxBufferRelease(out);
   sem_post(&gate);
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   int32_t got[32];
   download(copy, got, sizeof got);
   for (int i = 0; i < 32; ++i) assert_int_equal(got[i], 1);
   sem_destroy(&gate);
   maxBufferRelease(copy);
   maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
+/* Launches on several streams, with one buffer and with views of it: each comes after those before it. */
+static void test_launches_are_ordered_by_their_buffers(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxModule* module = compile(device, basics);
+  MaxStream* streams[] = {new_stream(device), new_stream(device), NULL};
+  MaxBuffer* out = new_ints(device, 32);
+  MaxBuffer* view = NULL;
+  CHECK(maxBufferView(out, MAX_DTYPE_INT32, 1, (const int64_t[]){32}, &view));
+  int32_t got[32];
+  for (int round = 0; round < 30; ++round) {
+    const int32_t start = round;
+    CHECK(maxBufferFill(out, &start, sizeof start, streams[round % 3]));
+    for (int i = 0; i < 4; ++i)
+      launch_on(find(module, "increment"), shape_of(1, 32), i % 2 ? view : out, streams[i % 3]);
+    CHECK(maxBufferCopyToHost(view, 0, got, sizeof got, streams[round % 2]));
+    for (int i = 0; i < 32; ++i) assert_int_equal(got[i], round + 4);
+  }
+  void* data = NULL;
+  CHECK(maxBufferMapToHost(view, MAX_HOST_ACCESS_READ, &data));
+  const void* arguments[] = {out};
+  const size_t sizes[] = {BUFFER_ARGUMENT};
+  const MaxLaunchConfig config = shape_of(1, 32);
+  CHECK_FAILS(maxKernelLaunch(find(module, "increment"), &config, arguments, sizes, 1, streams[0]),
+              MAX_STATUS_FAILED_PRECONDITION, "is mapped to the host for reading");
+  CHECK(maxBufferUnmapFromHost(view));
+  launch_on(find(module, "increment"), config, out, streams[0]);
+  maxBufferRelease(view);
+  maxBufferRelease(out);
+  maxStreamRelease(streams[0]);
+  maxStreamRelease(streams[1]);
+  maxModuleRelease(module);
   maxDeviceRelease(device);
 }
 
@@ -319,11 +354,11 @@ static void test_code_can_be_kept_and_loaded(void** state) {
   size_t size = 0;
   CHECK(maxModuleGetArtifact(module, executable_kind(), &code, &size));
   MaxModule* loaded = NULL;
-  CHECK(maxModuleLoad(device, code, size, &loaded));
+  CHECK(maxModuleLoadFromMemory(device, code, size, &loaded));
   maxModuleRelease(module);
   add_on_stream(device, loaded, NULL);
   maxModuleRelease(loaded);
-  CHECK_FAILS(maxModuleLoad(device, "no code at all", 14, &loaded), MAX_STATUS_INVALID_ARGUMENT, "");
+  CHECK_FAILS(maxModuleLoadFromMemory(device, "no code at all", 14, &loaded), MAX_STATUS_INVALID_ARGUMENT, "");
   assert_null(loaded);
   maxDeviceRelease(device);
 }
@@ -386,7 +421,7 @@ static void test_wrong_launches(void** state) {
   MaxModule* module = compile(device, basics);
   MaxKernel* kernel = find(module, "increment");
   MaxBuffer* out = new_ints(device, 64);
-  expect_refused(kernel, shape_of(0, 1), out, NULL, "0");
+  expect_refused(kernel, shape_of(-1, 1), out, NULL, "-1");
   expect_refused(kernel, shape_of(1, -1), out, NULL, "-1");
   expect_refused(kernel, shape_of(1, 2000), out, NULL, "2000");
   MaxLaunchConfig config = shape_of(1, 64);
@@ -396,7 +431,7 @@ static void test_wrong_launches(void** state) {
   config.grid[1] = 1 << 20;
   expect_refused(kernel, config, out, NULL, "1048576");
   config = shape_of(1, 1);
-  config.sharedBytes = (size_t)1 << 40;
+  config.sharedByteCount = (size_t)1 << 40;
   expect_refused(kernel, config, out, NULL, "1099511627776");
   CHECK_FAILS(maxModuleGetKernel(module, "decrement", &kernel), MAX_STATUS_NOT_FOUND, "decrement");
   launch_on(find(module, "increment"), shape_of(1, 64), out, NULL); /* nothing is spoilt */
@@ -426,7 +461,7 @@ static void test_wrong_arguments(void** state) {
   CHECK_FAILS(maxKernelLaunch(kernel, &config, &arguments[1], &sizes[1], 1, NULL), MAX_STATUS_INVALID_ARGUMENT, "4");
   const MaxLaunchConfig one = shape_of(1, 1);
   CHECK(maxKernelLaunch(find(module, "nothing"), &one, NULL, NULL, 0, NULL));
-  CHECK(maxDeviceSynchronize(device));
+  CHECK(maxDeviceSynchronize(device, 0));
   maxBufferRelease(out);
   maxModuleRelease(module);
   maxDeviceRelease(device);
@@ -447,7 +482,7 @@ static void test_other_devices(void** state) {
   MaxStream* stream = new_stream(other);
   expect_refused(find(module, "increment"), shape_of(1, 1), there, NULL, ":1");
   expect_refused(find(module, "increment"), shape_of(1, 1), here, stream, ":1");
-  CHECK(maxStreamSynchronize(stream));
+  CHECK(maxStreamSynchronize(stream, 0));
   maxStreamRelease(stream);
   maxBufferRelease(here);
   maxBufferRelease(there);
@@ -512,6 +547,7 @@ int main(int argc, char** argv) {
       TEST(test_warps_and_atomics),
       TEST(test_variables),
       TEST(test_queued_launches_keep_what_they_need),
+      TEST(test_launches_are_ordered_by_their_buffers),
       TEST(test_code_can_be_kept_and_loaded),
       TEST(test_sources_that_do_not_compile),
       TEST(test_options),

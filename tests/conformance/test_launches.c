@@ -68,7 +68,7 @@ static void queue_at_once(const struct launch* l) {
   CHECK(maxStreamEnqueueHostFunction(l->stream, wait_for_flag, &flag));
   launch_often(l, LAUNCHES);
   atomic_store(&flag, 1);
-  CHECK(maxStreamSynchronize(l->stream));
+  CHECK(maxStreamSynchronize(l->stream, 0));
 }
 
 static void test_launches_allocate_nothing(void** state) {
@@ -79,7 +79,7 @@ static void test_launches_allocate_nothing(void** state) {
   const long before = atomic_load(&allocations);
   launch_often(&l, LAUNCHES);
   const long made = atomic_load(&allocations) - before; /* waiting is the driver's affair */
-  CHECK(maxStreamSynchronize(l.stream));
+  CHECK(maxStreamSynchronize(l.stream, 0));
   tear_down(&l);
   if (CAN_COUNT && made != 0) fail_msg("%ld allocations in %d launches", made, LAUNCHES);
 }
@@ -118,7 +118,7 @@ static void test_launches_cost_little(void** state) {
   double launch = 1e12, lock = 1e12;
   for (int round = 0; round < ROUNDS; ++round) {
     launch = smaller(launch, nanoseconds_of(launch_often, &l));
-    CHECK(maxStreamSynchronize(l.stream));
+    CHECK(maxStreamSynchronize(l.stream, 0));
     lock = smaller(lock, nanoseconds_of(lock_often, &l));
   }
   tear_down(&l);

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every C program in README.md and docs/ is compiled and run; links and `./dev` commands must exist."""
+"""Every C program in README.md, docs/ and the public headers is compiled and run; links and commands must exist."""
 
+import json
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -13,6 +15,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = pathlib.Path(os.environ.get("MAX_LIBRARY", ROOT / "build/lib/libmax.so"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+SKETCH = re.compile(r"^/\*\*\n \* @file .*?^ \*/$", re.M | re.S)
+# What the programs print where it is worth comparing.
+OUTPUTS = {"docs/weights.md": "9\n12\n15\n", "docs/devices.md": "1.5\n"}
+CODE = re.compile(r"`[^`\n]+`")  # in which brackets are not links
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 
 
@@ -23,12 +29,30 @@ def blocks(language):
                 yield f"{page.relative_to(ROOT)} block {number}", match.group(2)
 
 
+def programs_of_headers():
+    """The sketches at the top of headers that are whole programs."""
+    for header in sorted((ROOT / "include/max").glob("*.h")):
+        comment = SKETCH.search(header.read_text()).group(0)
+        lines = re.findall(r"^ \*(?:     (.*))?$", comment, re.M)
+        sketch = "\n".join(lines).strip("\n") + "\n"
+        if "int main(" in sketch:
+            yield header.name, sketch
+
+
+def write_weights(path):
+    """A .safetensors file with linear.weight, float32[2, 3]: 1 to 6."""
+    header = json.dumps({"linear.weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<6f", *range(1, 7)))
+
+
 class Snippets(unittest.TestCase):
     def test_c_programs_run(self):
-        """They run in a folder that holds the digits model."""
-        for name, source in blocks("c"):
+        """They run in a folder that holds the digits model and a file of weights."""
+        self.assertIn("kernel.h", dict(programs_of_headers()))
+        for name, source in [*blocks("c"), *programs_of_headers()]:
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 shutil.copy(ROOT / "examples/digits/digits.onnx", folder)
+                write_weights(pathlib.Path(folder) / "weights.safetensors")
                 program = pathlib.Path(folder) / "program.c"
                 program.write_text(source)
                 subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", program, "-o",
@@ -36,6 +60,7 @@ class Snippets(unittest.TestCase):
                                 f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
                 done = subprocess.run([program.with_suffix("")], cwd=folder, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout.endswith(OUTPUTS.get(name.split()[0], "")), done.stdout)
 
     def test_readme_has_a_program_of_a_screen(self):
         programs = [source for name, source in blocks("c") if name.startswith("README")]
@@ -44,7 +69,7 @@ class Snippets(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for page in PAGES:
-            for target in LINK.findall(page.read_text()):
+            for target in LINK.findall(CODE.sub("", page.read_text())):
                 if "://" not in target:
                     self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
 

@@ -82,39 +82,32 @@ static inline MaxBuffer* makeStrings(MaxDevice* device, int32_t rank, const int6
 
 /* A tensor; one element of a sequence or optional. NULL if it is too large. */
 static inline MaxBuffer* makeInput(const MaxModel* model, int32_t index) {
-  MaxDType dtype = MAX_DTYPE_INVALID;
-  MaxDevice* device = NULL;
+  MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
   MaxBuffer* buffer = NULL;
-  int32_t rank = 0;
-  const int64_t* shape = NULL;
   int64_t dims[64], count = 1;
-  check(maxModelGetInputDType(model, index, &dtype) == MAX_STATUS_OK);
-  check(maxModelGetInputRank(model, index, &rank) == MAX_STATUS_OK);
-  check(maxModelGetInputShape(model, index, &shape) == MAX_STATUS_OK);
-  check(maxModelGetInputDevice(model, index, &device) == MAX_STATUS_OK);
+  check(maxModelGetInput(model, index, &info) == MAX_STATUS_OK);
+  int32_t rank = info.rank;
   for (int32_t i = 0; i < rank; ++i) {
-    dims[i] = shape[i] < 0 ? DYNAMIC_SIZE : shape[i];
+    dims[i] = info.shape[i] < 0 ? DYNAMIC_SIZE : info.shape[i];
     if (dims[i] > MOST_ELEMENTS || (count *= dims[i]) > MOST_ELEMENTS) return NULL;
   }
   MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
   options.zeroed = 1;
-  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
-  check(maxModelGetInputKind(model, index, &kind) == MAX_STATUS_OK);
-  if (kind != MAX_VALUE_KIND_TENSOR) {
+  if (info.kind != MAX_VALUE_KIND_TENSOR) {
     rank = 1;
     count = dims[0] = 3;
   }
-  if (rank >= 0 && dtype == MAX_DTYPE_STRING) return makeStrings(device, rank, dims, count);
-  if (rank < 0 || maxBufferCreate(device, dtype, rank, dims, &options, &buffer) != MAX_STATUS_OK) return NULL;
+  if (rank >= 0 && info.dtype == MAX_DTYPE_STRING) return makeStrings(info.device, rank, dims, count);
+  if (rank < 0 || maxBufferCreate(info.device, info.dtype, rank, dims, &options, &buffer) != MAX_STATUS_OK) return NULL;
   void* data = NULL;
   check(maxBufferGetMutableData(buffer, &data) == MAX_STATUS_OK);
-  for (int64_t i = 0; i < count; ++i) fillElement(data, dtype, i);
+  for (int64_t i = 0; i < count; ++i) fillElement(data, info.dtype, i);
   return buffer;
 }
 
 static inline MaxModelExecuteOptions runOptions(void) {
   MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
-  options.deadline = 1000000000; /* loops may run for as long as they like */
+  options.timeoutNs = 1000000000; /* loops may run for as long as they like */
   return options;
 }
 
@@ -137,9 +130,10 @@ static inline void execute(const MaxModel* model, MaxBuffer* const* inputs, int3
 
 /* A tensor as it is; a sequence of two such tensors; an optional with one; a map from words or numbers to them. */
 static inline MaxValue* makeValue(const MaxModel* model, int32_t index, MaxBuffer* buffer) {
-  MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
+  MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
   MaxValue *tensor = NULL, *value = NULL;
-  check(maxModelGetInputKind(model, index, &kind) == MAX_STATUS_OK);
+  check(maxModelGetInput(model, index, &info) == MAX_STATUS_OK);
+  const MaxValueKind kind = info.kind;
   check(maxValueCreateTensor(buffer, &tensor) == MAX_STATUS_OK);
   if (kind == MAX_VALUE_KIND_TENSOR) return tensor;
   MaxValue* const pair[] = {tensor, tensor};
@@ -188,7 +182,7 @@ static inline void runModel(const MaxModel* model) {
 static inline MaxSession* openSession(void) {
   MaxSession* session = NULL;
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.numThreads = 1;
+  options.threadCount = 1;
   options.memoryLimit = MEMORY_LIMIT;
   check(maxSessionCreate(&options, &session) == MAX_STATUS_OK);
   return session;

@@ -10,11 +10,11 @@ static void saveAndLoad(const MaxBuffer* buffer) {
   check(maxBufferLoad(path, &again) == MAX_STATUS_OK);
   check(unlink(path) == 0);
   const void* data[2] = {NULL, NULL};
-  size_t sizes[2] = {0, 1};
+  MaxBufferInfo infos[2] = {MAX_BUFFER_INFO_INIT, MAX_BUFFER_INFO_INIT};
   check(maxBufferGetData(buffer, &data[0]) == MAX_STATUS_OK && maxBufferGetData(again, &data[1]) == MAX_STATUS_OK);
-  check(maxBufferGetByteCount(buffer, &sizes[0]) == MAX_STATUS_OK);
-  check(maxBufferGetByteCount(again, &sizes[1]) == MAX_STATUS_OK);
-  check(sizes[0] == sizes[1] && (sizes[0] == 0 || memcmp(data[0], data[1], sizes[0]) == 0));
+  check(maxBufferGetInfo(buffer, &infos[0]) == MAX_STATUS_OK && maxBufferGetInfo(again, &infos[1]) == MAX_STATUS_OK);
+  const size_t bytes = infos[0].byteCount;
+  check(bytes == infos[1].byteCount && (bytes == 0 || memcmp(data[0], data[1], bytes) == 0));
   maxBufferRelease(again);
 }
 

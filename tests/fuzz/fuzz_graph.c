@@ -71,8 +71,10 @@ static void addInput(Program* program) {
     shape[i] = nextNumber(program);
     names[i] = shape[i] == -1 ? PICK(program, kTexts) : NULL;
   }
+  MaxGraphInputOptions options = MAX_GRAPH_INPUT_OPTIONS_INIT;
+  options.dimensionNames = names;
   MaxGraphValue* value = NULL;
-  keep(program, maxGraphAddInput(graph, name, dtype, rank, shape, names, NULL, &value), value);
+  keep(program, maxGraphAddInput(graph, name, dtype, rank, shape, &options, &value), value);
 }
 
 /* A tensor of at most 64 elements; wild sizes are refused by the library. */

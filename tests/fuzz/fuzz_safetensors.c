@@ -10,15 +10,15 @@ static void readAll(const MaxWeights* weights, size_t size) {
     const char* name = NULL;
     MaxBuffer* buffer = NULL;
     const void* data = NULL;
-    size_t bytes = 0;
+    MaxBufferInfo info = MAX_BUFFER_INFO_INIT;
     int32_t found = -1;
     check(maxWeightsGetName(weights, i, &name) == MAX_STATUS_OK);
     /* A name may hold a NUL, which ends it for C; then the tensor may hide behind another. */
     if (maxWeightsFind(weights, name, &found) == MAX_STATUS_OK) check(found >= 0 && found < count);
     check(maxWeightsGetBuffer(weights, i, &buffer) == MAX_STATUS_OK);
-    check(maxBufferGetByteCount(buffer, &bytes) == MAX_STATUS_OK && bytes <= size);
+    check(maxBufferGetInfo(buffer, &info) == MAX_STATUS_OK && info.byteCount <= size);
     check(maxBufferGetData(buffer, &data) == MAX_STATUS_OK);
-    for (size_t k = 0; k < bytes; ++k) all += ((const unsigned char*)data)[k];
+    for (size_t k = 0; k < info.byteCount; ++k) all += ((const unsigned char*)data)[k];
   }
   check(all <= 255 * size * (size_t)count);
 }

@@ -23,7 +23,7 @@ def node(op, inputs, outputs, **attributes):
 
 
 def write(name, nodes, inputs, outputs, tensors):
-    target = FOLDER / "corpus/compiled" / f"{name}.max"
+    target = FOLDER / "corpus/compiled" / f"{name}.maxc"
     target.parent.mkdir(parents=True, exist_ok=True)
     FileModel(model_of(nodes, inputs, outputs, tensors)).save(target)
 

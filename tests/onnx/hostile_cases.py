@@ -103,6 +103,45 @@ def loop(trips, nodes, shape=(4,)):
                  constants=[tensor("n", trips, np.int64)])
 
 
+def growing_body(nodes, states, width=1):
+    """Of a Loop with states s0.. that become t0.. and start with a shape that they lose."""
+    names = range(states)
+    return graph([node("Identity", ["on"], ["again"]), *nodes],
+                 [info("i", INT64, []), info("on", BOOL, []), *(info(f"s{k}", FLOAT, [width]) for k in names)],
+                 ("again", *(f"t{k}" for k in names)))
+
+
+def growing_loop(body, states):
+    return node("Loop", ["n", "", *["x"] * states], [f"y{k}" for k in range(states)], body=body)
+
+
+def chain_of_states(count):
+    """Each state becomes the one before it; the first one grows."""
+    shifted = [node("Identity", [f"s{k - 1}"], [f"t{k}"]) for k in range(1, count)]
+    body = growing_body([node("Concat", ["s0", "x"], ["t0"], axis=0), *shifted], count)
+    return model([growing_loop(body, count)], (info("x", FLOAT, [1]),), [f"y{k}" for k in range(count)],
+                 [tensor("n", 3, np.int64)])
+
+
+def loops_in_loops(depth, states=3):
+    """Every level's states grow in the innermost body, and are found to do so one after the other."""
+    turned = [node("Identity", [f"s{k - 1}"], [f"t{k}"]) for k in range(1, states)]
+    body = growing_body([node("Concat", ["s0", "x"], ["t0"], axis=0), *turned], states)
+    for _ in range(depth):
+        inner = node("Loop", ["n", "", *(f"s{k}" for k in range(states))], [f"t{k}" for k in range(states)], body=body)
+        body = growing_body([inner], states)
+    return model([growing_loop(body, states)], (info("x", FLOAT, [1]),), [f"y{k}" for k in range(states)],
+                 [tensor("n", 1, np.int64)])
+
+
+def backwards(count):
+    """A chain of nodes, the last one first."""
+    nodes = b"".join(wire(1, wire(1, b"v%d" % i) + wire(2, b"v%d" % (i + 1)) + wire(4, b"Relu"))
+                     for i in reversed(range(count)))
+    first = wire(11, info("v0", FLOAT, [2]).SerializeToString())
+    return wire(1, 10) + wire(7, nodes + first + wire(12, wire(1, b"v%d" % count))) + wire(8, wire(2, 21))
+
+
 def function(name, nodes, inputs=("a",), outputs=("b",)):
     return helper.make_function("f", name, list(inputs), list(outputs), nodes,
                                 [helper.make_opsetid("", 21), helper.make_opsetid("f", 1)])
@@ -208,6 +247,10 @@ SMALL_CASES = {
     "doubling values": lambda: doubling("Concat", 20, False, axis=0),
     "powers of constants": lambda: doubling("Mul", 20, True),
     "endless loop": lambda: loop(HUGE, [node("Relu", ["s"], ["t"])]),
+    "loop of states that follow each other": lambda: chain_of_states(2000),
+    "loops in loops that grow": lambda: loops_in_loops(24),
+    "nodes backwards": lambda: backwards(60000),
+    "too many nodes backwards": lambda: backwards(2**18),
     "loop that doubles": lambda: loop(60, [node("Concat", ["s", "s"], ["t"], axis=0)], ("n",)),
     "loop that makes large values": lambda: model([node("ConstantOfShape", ["s"], ["v"]), node("Relu", ["v"], ["y"])], (I,),
                                                   constants=[ints("s", 2**28)]),

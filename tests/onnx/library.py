@@ -19,7 +19,7 @@ _library.maxGetLastErrorMessage.restype = ctypes.c_char_p
 for _name in ("maxBufferRelease", "maxModelRelease", "maxValueRelease", "maxSessionRelease", "maxDeviceRelease"):
     getattr(_library, _name).restype = None
 
-_numbers = re.findall(r"#define MAX_DTYPE_(\w+) \(\(MaxDType\)(\w+)\)", (ROOT / "include/max/dtype.h").read_text())
+_numbers = re.findall(r"#define MAX_DTYPE_(\w+) (\d+)$", (ROOT / "include/max/dtype.h").read_text(), re.M)
 DTYPES = {name.lower(): int(number, 0) for name, number in _numbers}
 NAMES = {number: name for name, number in DTYPES.items()}
 
@@ -44,6 +44,28 @@ def dtype_named(name):
         return np.dtype(getattr(ml_dtypes, name))
 
 
+class TensorInfo(ctypes.Structure):
+    """MaxTensorInfo."""
+    _fields_ = [("structSize", ctypes.c_size_t), ("validMask", ctypes.c_uint64), ("name", ctypes.c_char_p),
+                ("typeName", ctypes.c_char_p), ("kind", ctypes.c_int32), ("dtype", ctypes.c_int32),
+                ("rank", ctypes.c_int32), ("reserved", ctypes.c_int32), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("dimensionNames", ctypes.POINTER(ctypes.c_char_p)), ("device", ctypes.c_void_p)]
+
+    @classmethod
+    def of(cls, getter, *arguments):
+        info = cls(ctypes.sizeof(cls))
+        call(getter, *arguments, ctypes.byref(info))
+        return info
+
+
+def graph_input_options(names):
+    """MaxGraphInputOptions: structSize, dimensionNames, device."""
+    texts = (ctypes.c_char_p * max(len(names), 1))(*names)
+    options = (ctypes.c_size_t * 3)(24, ctypes.addressof(texts), 0)
+    options.texts = texts
+    return options
+
+
 class Handle(ctypes.c_void_p):
     """A reference that is released with the object."""
 
@@ -57,16 +79,19 @@ class Handle(ctypes.c_void_p):
 
 
 class Model:
-    """A model loaded from bytes; run() takes and gives lists of arrays."""
+    """A model loaded from bytes or from the path of a file; run() takes and gives lists of arrays."""
 
     def __init__(self, data, threads=2, memory=0):
-        # structSize, devices, deviceCount | numThreads << 32, memoryLimit
+        # structSize, devices, deviceCount | threadCount << 32, memoryLimit
         options = (ctypes.c_uint64 * 4)(32, 0, threads << 32, memory)
         self.session, self.model = Handle("maxSessionRelease"), Handle("maxModelRelease")
         self.device = Handle("maxDeviceRelease")
         call("maxDeviceCreate", b"cpu", ctypes.c_int32(-1), None, ctypes.byref(self.device))
         call("maxSessionCreate", options, ctypes.byref(self.session))
-        call("maxModelLoadFromMemory", self.session, data, ctypes.c_size_t(len(data)), None, ctypes.byref(self.model))
+        if isinstance(data, bytes):
+            call("maxModelLoadFromMemory", self.session, data, ctypes.c_size_t(len(data)), None, ctypes.byref(self.model))
+        else:
+            call("maxModelLoad", self.session, os.fsencode(data), None, ctypes.byref(self.model))
         count = ctypes.c_int32()
         call("maxModelGetOutputCount", self.model, ctypes.byref(count))
         self.outputs = count.value
@@ -126,13 +151,9 @@ class Model:
         return [data_of(Handle("maxValueRelease", pointer)) for pointer in outputs]
 
     def has_values(self, side):
-        count, kind = ctypes.c_int32(), ctypes.c_int32()
+        count = ctypes.c_int32()
         call(f"maxModelGet{side}Count", self.model, ctypes.byref(count))
-        for i in range(count.value):
-            call(f"maxModelGet{side}Kind", self.model, ctypes.c_int32(i), ctypes.byref(kind))
-            if kind.value:
-                return True
-        return False
+        return any(TensorInfo.of(f"maxModelGet{side}", self.model, ctypes.c_int32(i)).kind for i in range(count.value))
 
 
 def bits_of(dtype):
@@ -170,7 +191,9 @@ def data_of(value):
         keys, values = borrowed("maxValueGetMapKeys", value), borrowed("maxValueGetMapValues", value)
         return dict(zip(array_of(keys).tolist(), array_of(values).tolist()))
     call("maxValueGetCount", value, ctypes.byref(count))
-    parts = [data_of(borrowed("maxValueGetElement", value, ctypes.c_int32(i))) for i in range(count.value)]
+    elements = (ctypes.c_void_p * max(count.value, 1))()
+    call("maxValueGetElements", value, ctypes.c_int32(0), count, elements)
+    parts = [data_of(ctypes.c_void_p(elements[i])) for i in range(count.value)]
     return parts if kind.value == 1 else parts[0] if parts else None
 
 
@@ -180,24 +203,25 @@ def borrowed(getter, value, *arguments):
     return pointer
 
 
+class BufferInfo(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("mask", ctypes.c_uint64), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("elements", ctypes.c_int64), ("bytes", ctypes.c_size_t)]
+
+
 def array_of(buffer):
-    dtype, rank, size = ctypes.c_int32(), ctypes.c_int32(), ctypes.c_size_t()
-    shape, data = ctypes.POINTER(ctypes.c_int64)(), ctypes.c_void_p()
-    call("maxBufferGetDType", buffer, ctypes.byref(dtype))
-    call("maxBufferGetRank", buffer, ctypes.byref(rank))
-    call("maxBufferGetShape", buffer, ctypes.byref(shape))
-    dims = [shape[i] for i in range(rank.value)]
-    if NAMES[dtype.value] == "string":
+    info, data = BufferInfo(ctypes.sizeof(BufferInfo)), ctypes.c_void_p()
+    call("maxBufferGetInfo", buffer, ctypes.byref(info))
+    dims = info.shape[:info.rank]
+    if NAMES[info.dtype] == "string":
         return strings_of(buffer, dims)
-    call("maxBufferGetByteCount", buffer, ctypes.byref(size))
     call("maxBufferGetData", buffer, ctypes.byref(data))
-    content = ctypes.string_at(data.value, size.value) if size.value else b""
-    return unpacked(content, dtype_named(NAMES[dtype.value]), int(np.prod(dims))).reshape(dims)
+    content = ctypes.string_at(data.value, info.bytes) if info.bytes else b""
+    return unpacked(content, dtype_named(NAMES[info.dtype]), int(np.prod(dims))).reshape(dims)
 
 
 def strings_of(buffer, dims):
-    texts, text, length = [], ctypes.c_void_p(), ctypes.c_size_t()
-    for i in range(int(np.prod(dims))):
-        call("maxBufferGetString", buffer, ctypes.c_int64(i), ctypes.byref(text), ctypes.byref(length))
-        texts.append(ctypes.string_at(text.value, length.value).decode())
-    return np.array(texts, object).reshape(dims)
+    count = int(np.prod(dims))
+    texts, lengths = (ctypes.c_void_p * count)(), (ctypes.c_size_t * count)()
+    call("maxBufferGetStrings", buffer, ctypes.c_int64(0), ctypes.c_int64(count), texts, lengths)
+    return np.array([ctypes.string_at(*pair).decode() for pair in zip(texts, lengths)], object).reshape(dims)

@@ -50,6 +50,15 @@ def one(op, inputs=("x",), constants=(), graph_inputs=(X,), outputs=("y",), **at
     return model([node(op, list(inputs), list(outputs), name="bad", **attributes)], graph_inputs, outputs, constants)
 
 
+def with_function(inputs, nodes):
+    """A function of this name in the domain "local", called by a node "bad"."""
+    function = helper.make_function("local", "twist", inputs, ["w"], nodes, [helper.make_opsetid("", 21)])
+    call = node("twist", ["x"] * len(inputs), ["y"], name="bad", domain="local")
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1)]
+    return helper.make_model(graph([call], (X,)), opset_imports=opsets, ir_version=10,
+                             functions=[function]).SerializeToString()
+
+
 def raw(name, dtype, dims, data):
     return TensorProto(name=name, data_type=dtype, dims=dims, raw_data=data)
 
@@ -106,6 +115,7 @@ BODY = graph([node("Identity", ["c"], ["again"]), node("Concat", ["s", "s"], ["t
              [info("i", INT64, []), info("c", BOOL, []), info("s", FLOAT, [2])], ("again", "t"), name="body")
 GROWING = graph([node("Identity", ["c"], ["again"]), node("Concat", ["s", "s"], ["t"], axis=0), node("Abs", ["t"], ["u"])],
                 [info("i", INT64, []), info("c", BOOL, []), info("s", FLOAT, ["p"])], ("again", "t", "u"), name="body")
+WIDER = graph([node("Concat", ["a", "b"], ["t"], axis=0)], [info("a", FLOAT, None), info("b", FLOAT, None)], ("t",), name="body")
 SUM = graph([node("Add", ["a", "b"], ["t"])], [info("a", FLOAT, [4]), info("b", FLOAT, [4])], ("t",), name="body")
 
 # Models that do not load.
@@ -118,12 +128,21 @@ MODELS = {
     "unknown operator": lambda: one("Reluu"),
     "several unknown operators": lambda: model([node("Reluu", ["x"], ["a"], name="first"), node("Tanhh", ["a"], ["y"])]),
     "unknown domain": lambda: model([node("Fuse", ["x"], ["y"], name="bad", domain="my.domain")], domains=("my.domain",)),
+    "unknown domain that is like another": lambda: model(
+        [node("Gelu", ["x"], ["y"], name="bad", domain="com.microsft")], domains=("com.microsft",)),
     "internal operator": lambda: model([node("Conv", ["x"], ["y"], name="bad", domain="max")], domains=("max",)),
     "input that nobody makes": lambda: one("Relu", ("missing",)),
     "output that nobody makes": lambda: model([node("Relu", ["x"], ["a"])]),
     "value made twice": lambda: model([node("Relu", ["x"], ["y"]), node("Abs", ["x"], ["y"], name="again")]),
     "cycle": lambda: model([node("Add", ["x", "b"], ["a"], name="one"), node("Relu", ["a"], ["b"]), node("Relu", ["b"], ["y"])]),
     "node needs itself": lambda: one("Add", ("x", "y")),
+    "cycle through a subgraph": lambda: model(
+        [node("If", ["c"], ["a"], name="choice", else_branch=RELU, then_branch=branch([node("Abs", ["y"], ["r"])])),
+         node("Neg", ["a"], ["y"], name="back")], (X, C)),
+    "cycle in a function": lambda: with_function(["v"], [node("Add", ["v", "q"], ["w"], name="one"), node("Abs", ["w"], ["q"])]),
+    "input listed twice": lambda: one("Relu", graph_inputs=(X, X)),
+    "input of a function listed twice": lambda: with_function(["v", "v"], [node("Abs", ["v"], ["w"])]),
+    "value of a function made twice": lambda: with_function(["v"], [node("Abs", ["v"], ["w"]), node("Neg", ["v"], ["w"])]),
     "too many inputs": lambda: one("Relu", ("x", "x")),
     "too few inputs": lambda: one("MatMul"),
     "required input left out": lambda: one("Gemm", ("x", "", "x")),
@@ -139,6 +158,8 @@ MODELS = {
     "Conv strides of 0": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 3, 3, 3)))], (IMAGE,), strides=[0, 1]),
     "Conv kernel_shape": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 3, 3, 3)))], (IMAGE,), kernel_shape=[3]),
     "Conv kernel too large": lambda: one("Conv", ("x", "w"), [tensor("w", np.zeros((2, 3, 9, 9)))], (IMAGE,)),
+    "AveragePool kernel too large to be rounded up": lambda: one("AveragePool", ("x",), (), (IMAGE,), kernel_shape=[12, 12],
+                                                                 strides=[2, 2], ceil_mode=1),
     "MaxPool without kernel": lambda: one("MaxPool", ("x",), (), (IMAGE,)),
     "MaxPool auto_pad": lambda: one("MaxPool", ("x",), (), (IMAGE,), kernel_shape=[2, 2], auto_pad="SOME"),
     "Concat axis": lambda: one("Concat", ("x", "x"), axis=2),
@@ -219,6 +240,8 @@ RUNS = {
     "iterations of different shapes": (lambda: one("Loop", ("i", "", "x"), (), (info("i", INT64, []), info("x", FLOAT, [4])),
                                                    outputs=("y", "z"), body=GROWING),
                                        [np.array(3), np.zeros(4, np.float32)]),
+    "Scan whose state changes its shape": (lambda: one("Scan", ("z", "x"), (), (info("z", FLOAT, ["m"]), info("x", FLOAT, ["t", "k"])),
+                                                       num_scan_inputs=1, body=WIDER), [np.zeros(2, np.float32), np.zeros((3, 2), np.float32)]),
     "Scan inputs of different length": (lambda: one("Scan", ("x", "z"), (), (X, info("z", FLOAT, ["m", 4])), num_scan_inputs=2,
                                                     body=SUM), [FLOATS, np.zeros((3, 4), np.float32)]),
 }
@@ -262,6 +285,41 @@ def hard_link(folder):
     os.link(folder / "other.bin", folder / "weights.bin")
 
 
+# The first bytes of files of other formats.
+FORMATS = {
+    "a checkpoint": lambda: checkpoint(),
+    "safetensors": lambda: (2).to_bytes(8, "little") + b"{}",
+    "an ONNX model": lambda: one("Relu"),
+    "a NumPy array": lambda: b"\x93NUMPY\x01\x00v\x00{}",
+    "a zip archive": lambda: b"PK\x03\x04" + bytes(40),
+    "a pickle": lambda: b"\x80\x02}q\x00.",
+    "HDF5": lambda: b"\x89HDF\r\n\x1a\n" + bytes(20),
+    "TensorFlow Lite": lambda: b"\x1c\x00\x00\x00TFL3" + bytes(20),
+    "ORT's own": lambda: b"\x1c\x00\x00\x00ORTM" + bytes(20),
+    "GGUF": lambda: b"GGUF\x03" + bytes(20),
+    "OpenVINO": lambda: b'<?xml version="1.0"?><net/>',
+    "a library": lambda: b"\x7fELF\x02\x01\x01" + bytes(20),
+    "a pointer of LFS": lambda: b"version https://git-lfs",
+    "JSON": lambda: b'{"a": 1}',
+    "a gzip archive": lambda: b"\x1f\x8b\x08" + bytes(20),
+}
+
+
+def load_format(folder, name, function):
+    path = folder / "file"
+    path.write_bytes(FORMATS[name]())
+    if function == "maxModelLoad":
+        load(path)
+    library.call(function, str(path).encode(), *([ctypes.byref(ctypes.c_void_p())] if function != "maxExtensionLoad" else []))
+
+
+def folder_with(name):
+    def make(folder):
+        (folder / name).write_bytes(b"")
+        load(folder)
+    return make
+
+
 # Files that do not load: functions of an empty folder.
 FILES = {
     "no file": lambda folder: load(folder / "nothing.onnx"),
@@ -280,6 +338,17 @@ FILES = {
     "external data past its end": lambda folder: load_external(folder, external("weights.bin"), short_file),
     "external data before its start": lambda folder: load_external(folder, external("weights.bin", offset=-4), short_file),
     "external data of no size": lambda folder: load_external(folder, external("weights.bin", length="many"), short_file),
+    "folder with a model of another name": folder_with("other.onnx"),
+    "folder of TensorFlow": folder_with("saved_model.pb"),
+    **{f"model that is {name}": lambda folder, name=name: load_format(folder, name, "maxModelLoad")
+       for name in FORMATS if name != "an ONNX model"},
+    **{f"weights that are {name}": lambda folder, name=name: load_format(folder, name, "maxWeightsLoad")
+       for name in ("an ONNX model", "a NumPy array", "a zip archive", "GGUF")},
+    **{f"buffer that is {name}": lambda folder, name=name: load_format(folder, name, "maxBufferLoad")
+       for name in ("an ONNX model", "a NumPy array", "safetensors")},
+    "extension that is an ONNX model": lambda folder: load_format(folder, "an ONNX model", "maxExtensionLoad"),
+    "folder to write to that is not there": lambda folder: library.call(
+        "maxBufferSave", buffer(), str(folder / "none/weights.max").encode(), None),
     "checkpoint that is not there": lambda folder: load_buffer(folder / "nothing.max"),
     "checkpoint that is none": lambda folder: load_checkpoint(folder, b"no checkpoint"),
     "checkpoint cut off": lambda folder: load_checkpoint(folder, checkpoint()[:-1]),
@@ -342,9 +411,9 @@ class Graph:
 
     def input(self, name, shape, names=None):
         value = ctypes.c_void_p()
-        names = (ctypes.c_char_p * len(shape))(*names) if names else None
+        options = library.graph_input_options(names) if names else None
         library.call("maxGraphAddInput", self.handle, name, ctypes.c_int32(library.DTYPES["float32"]),
-                     ctypes.c_int32(len(shape)), int64s(shape), names, None, ctypes.byref(value))
+                     ctypes.c_int32(len(shape)), int64s(shape), options, ctypes.byref(value))
         return value
 
     def add(self, op, *inputs, outputs=1, domain=None, **attributes):
@@ -396,6 +465,9 @@ CALLS = {
     "session of NULL": lambda: library.call("maxModelLoad", None, b"model.onnx", None, ctypes.byref(ctypes.c_void_p())),
     "output pointer of NULL": lambda: library.call("maxSessionCreate", None, None),
     "options without size": lambda: options_of_size(0),
+    "options of a size that no version has": lambda: options_of_size(20 + 2),
+    "level that there is not": lambda: library.call("maxSessionSetAssertLevel", session(), ctypes.c_int32(7)),
+    "log level that there is not": lambda: library.call("maxSessionSetLogLevel", session(), ctypes.c_int32(7)),
     "options of a newer version": lambda: options_of_size(512, 1),
     "unknown device": lambda: library.call("maxDeviceCreate", b"tpu", ctypes.c_int32(0), None, ctypes.byref(ctypes.c_void_p())),
     "device number": lambda: library.call("maxDeviceCreate", b"cpu", ctypes.c_int32(3), None, ctypes.byref(ctypes.c_void_p())),
@@ -414,7 +486,9 @@ CALLS = {
     "number of outputs": lambda: run(outputs=2, contents=buffer(shape=(2, 4))),
     "input of NULL": run,
     "name of an input": lambda: find(b"z"),
+    "name of an input that is like another": lambda: find(b"X"),
     "graph: unknown operator": lambda: (lambda g: g.add(b"Reluu", g.x))(Graph()),
+    "graph: unknown operator of an extension": lambda: (lambda g: g.add(b"Fuse", g.x, domain=b"my.domain"))(Graph()),
     "graph: unknown attribute": lambda: (lambda g: g.add(b"Relu", g.x, alpha=1))(Graph()),
     "graph: wrong rank": lambda: (lambda g: g.add(b"Conv", g.x, g.x))(Graph()),
     "graph: value of another graph": foreign_value,

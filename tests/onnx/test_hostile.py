@@ -50,12 +50,9 @@ def inputs_of(model):
     count, arrays = ctypes.c_int32(), []
     library.call("maxModelGetInputCount", model.model, ctypes.byref(count))
     for i in range(count.value):
-        number, rank, shape = ctypes.c_int32(), ctypes.c_int32(), ctypes.POINTER(ctypes.c_int64)()
-        library.call("maxModelGetInputDType", model.model, i, ctypes.byref(number))
-        library.call("maxModelGetInputRank", model.model, i, ctypes.byref(rank))
-        library.call("maxModelGetInputShape", model.model, i, ctypes.byref(shape))
-        dims = [2 if shape[k] < 0 else shape[k] for k in range(rank.value)]
-        name = library.NAMES.get(number.value, "")
+        info = library.TensorInfo.of("maxModelGetInput", model.model, i)
+        dims = [2 if info.shape[k] < 0 else info.shape[k] for k in range(info.rank)]
+        name = library.NAMES.get(info.dtype, "")
         if np.prod([float(d) for d in dims]) > MOST_ELEMENTS or not hasattr(np, name.replace("bool", "bool_")):
             return None
         arrays.append(np.zeros(dims, name))

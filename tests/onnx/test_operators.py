@@ -29,7 +29,11 @@ versions is in `src/onnx/opset.cpp`.
 
 **{passed} of {all} node tests pass ({share:.1%}).** Training and preview operators left out: {plain_passed} of
 {plain_all} ({plain_share:.1%}). "Expanded" counts those cases among them in which the operator is replaced by the
-function that defines it. Operators without a row of numbers have no node tests of their own.
+function that defines it. Operators without a row of numbers have no node tests of their own. Those of ONNX Runtime
+are in [operators_microsoft.md](operators_microsoft.md).
+
+ImageDecoder reads BMP (8, 24 and 32 bits, not compressed) and PNM (P1 to P6). JPEG, PNG, WebP, TIFF, GIF and JPEG 2000
+are recognised and refused by name: programs decode these before they call the model.
 
 | operator | domain | versions | passed | all | expanded |
 |---|---|---|---|---|---|

@@ -16,6 +16,7 @@ try:
     from onnxruntime import quantization
 
     import library
+    from microsoft_case import most_of_weights
 except ImportError:
     onnxruntime = None
 else:
@@ -25,6 +26,11 @@ else:
     import bert
 
 MICROSOFT = "com.microsoft"
+
+
+def saturates():
+    """Whether ONNX Runtime needs weights of 7 bits on this CPU."""
+    return most_of_weights() < 128
 
 
 def operators_of(model):
@@ -138,7 +144,7 @@ class OptimisedModels(unittest.TestCase):
 
     def test_bert_dynamically_quantised(self):
         path, small = small_bert(self.folder), self.folder / "small.onnx"
-        quantization.quantize_dynamic(path, small, weight_type=quantization.QuantType.QInt8)
+        quantization.quantize_dynamic(path, small, weight_type=quantization.QuantType.QInt8, reduce_range=saturates())
         self.check(small, bert_inputs(), ["MatMulInteger", "DynamicQuantizeLinear"], 2e-2)
         fused = optimised(small, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED)
         self.check(fused, bert_inputs(), [f"{MICROSOFT}.DynamicQuantizeMatMul"], 2e-2)
@@ -147,7 +153,8 @@ class OptimisedModels(unittest.TestCase):
         path, small = perceptron(self.folder), self.folder / "small.onnx"
         for kind in (quantization.QuantType.QInt8, quantization.QuantType.QUInt8):
             for per_channel in (False, True):
-                quantization.quantize_dynamic(path, small, weight_type=kind, per_channel=per_channel)
+                quantization.quantize_dynamic(path, small, weight_type=kind, per_channel=per_channel,
+                                              reduce_range=saturates())
                 self.check(small, {"x": random(3, 32)}, ["MatMulInteger"], 1e-3)
                 fused = optimised(small, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED)
                 self.check(fused, {"x": random(3, 32)}, [f"{MICROSOFT}.DynamicQuantizeMatMul"], 1e-3)
@@ -158,11 +165,14 @@ class OptimisedModels(unittest.TestCase):
                    (quantization.QuantFormat.QOperator, ["QLinearConv", f"{MICROSOFT}.QLinearAdd"]))
         for form, wanted in formats:
             small = self.folder / "small.onnx"
-            quantization.quantize_static(path, small, Samples(), quant_format=form)
+            quantization.quantize_static(path, small, Samples(), quant_format=form, reduce_range=saturates())
             self.check(small, {"x": random(2, 3, 8, 8)}, wanted, 5e-2)
             for level in (onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
                           onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL):
-                self.check(optimised(small, level), {"x": random(2, 3, 8, 8)}, [], 5e-2)
+                path_made = optimised(small, level)
+                # Layouts for the vectors of this CPU are for nobody else, says ONNX Runtime.
+                if not any(".nchwc." in name for name in operators_of(onnx.load(path_made))):
+                    self.check(path_made, {"x": random(2, 3, 8, 8)}, [], 5e-2)
 
     def test_convolutions_after_graph_optimisations(self):
         path = optimised(convolutions(self.folder), onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED)

@@ -46,10 +46,10 @@ class Builder:
     def add_input(self, name, dtype, shape, names):
         rank = len(shape)
         dims = (ctypes.c_int64 * max(rank, 1))(*[-1 if n else s for s, n in zip(shape, names)])
-        labels = (ctypes.c_char_p * max(rank, 1))(*[text(n) for n in names])
+        options = library.graph_input_options([text(n) for n in names])
         self.values[name] = value = ctypes.c_void_p()
         library.call("maxGraphAddInput", self.graph, text(name), ctypes.c_int32(library.DTYPES[dtype]),
-                     ctypes.c_int32(rank), dims, labels, None, ctypes.byref(value))
+                     ctypes.c_int32(rank), dims, options, ctypes.byref(value))
 
     def add_constant(self, name, array):
         self.values[name] = value = ctypes.c_void_p()
@@ -120,19 +120,14 @@ class Builder:
 
     def type_of(self, name):
         """(dtype, dims) where a dimension is a number, an expression, or None; dims is None without a rank."""
-        value, dtype, rank = self.values[name], ctypes.c_int32(), ctypes.c_int32()
-        shape = ctypes.POINTER(ctypes.c_int64)()
-        library.call("maxGraphValueGetDType", value, ctypes.byref(dtype))
-        library.call("maxGraphValueGetRank", value, ctypes.byref(rank))
-        library.call("maxGraphValueGetShape", value, ctypes.byref(shape))
-        if rank.value < 0:
-            return library.NAMES.get(dtype.value), None
+        info = library.TensorInfo.of("maxGraphValueGetInfo", self.values[name])
+        if info.rank < 0:
+            return library.NAMES.get(info.dtype), None
         dims = []
-        for i in range(rank.value):
-            label = ctypes.c_char_p()
-            library.call("maxGraphValueGetDimensionName", value, ctypes.c_int32(i), ctypes.byref(label))
-            dims.append(shape[i] if shape[i] >= 0 else label.value and label.value.decode())
-        return library.NAMES.get(dtype.value), dims
+        for i in range(info.rank):
+            label = info.dimensionNames[i]
+            dims.append(info.shape[i] if info.shape[i] >= 0 else label and label.decode())
+        return library.NAMES.get(info.dtype), dims
 
 
 def buffer_of(array):

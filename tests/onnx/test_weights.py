@@ -130,9 +130,9 @@ class Registry(WeightsTest):
         path = self.write("model.onnx", self.product(*[numpy_helper.from_array(value, name)
                                                        for name, value in (("b", b), ("c", c))]))
         self.refused(w.NOT_FOUND, "'nothing'", call=lambda: FileModel(path, {"b": b, "nothing": c}))
-        self.refused(w.INVALID_ARGUMENT, "'b'", "[(512), f32]", "float32[64, 512]",
+        self.refused(w.INVALID_ARGUMENT, "'b'", "rank is 1, expected 2; given float32[512], the model has float32[64, 512]",
                      call=lambda: FileModel(path, {"b": c}))
-        self.refused(w.INVALID_ARGUMENT, "'b'", "f64", call=lambda: FileModel(path, {"b": b.astype(np.float64)}))
+        self.refused(w.INVALID_ARGUMENT, "'b'", "dtype is float64, expected float32", call=lambda: FileModel(path, {"b": b.astype(np.float64)}))
         model = FileModel(path)
         self.refused(w.NOT_FOUND, "'nothing'", call=lambda: model.replace({"b": b, "nothing": c}))
         self.refused(w.INVALID_ARGUMENT, "'b'", "float32[64, 512]", call=lambda: model.replace({"c": c, "b": c}))
@@ -308,11 +308,11 @@ class CompiledModels(WeightsTest):
         path = self.write("model.onnx", data)
         x = self.floats(2, 64, 4, 4)
         model = FileModel(path)
-        model.save(self.folder / "model.max")
-        compiled = FileModel(self.folder / "model.max")
+        model.save(self.folder / "model.maxc")
+        compiled = FileModel(self.folder / "model.maxc")
         np.testing.assert_array_equal(compiled.run([x])[0], model.run([x])[0])
-        compiled.save(self.folder / "again.max")
-        again = FileModel((self.folder / "again.max").read_bytes())
+        compiled.save(self.folder / "again.maxc")
+        again = FileModel((self.folder / "again.maxc").read_bytes())
         np.testing.assert_array_equal(again.run([x])[0], model.run([x])[0])
         # "last" is used as it is, "filter" is folded into other weights.
         for each in (model, compiled, again):
@@ -320,8 +320,8 @@ class CompiledModels(WeightsTest):
         np.testing.assert_allclose(compiled.run([x])[0], model.run([x])[0], rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(again.run([x])[0], model.run([x])[0], rtol=1e-5, atol=1e-5)
         self.refused(w.NOT_FOUND, "'filter'", call=lambda: compiled.replace({"filter": tensors["filter"]}))
-        model.save(self.folder / "model.max")
-        np.testing.assert_array_equal(FileModel(self.folder / "model.max").run([x])[0], model.run([x])[0])
+        model.save(self.folder / "model.maxc")
+        np.testing.assert_array_equal(FileModel(self.folder / "model.maxc").run([x])[0], model.run([x])[0])
 
     def test_branches_loops_and_names(self):
         inner = helper.make_graph([helper.make_node("Mul", ["x", "two"], ["z"])], "then", [],
@@ -341,8 +341,8 @@ class CompiledModels(WeightsTest):
         data = model_of(nodes, [("x", ["n"])], [("y", ["n"]), ("n", [1])],
                         {"two": np.float32(10), "zero": np.float32(0), "count": np.int64(3)})
         model = FileModel(self.write("model.onnx", data))
-        model.save(self.folder / "model.max")
-        compiled = FileModel(self.folder / "model.max")
+        model.save(self.folder / "model.maxc")
+        compiled = FileModel(self.folder / "model.maxc")
         for x in (np.array([1, 2], np.float32), np.array([-1, -2, -3], np.float32)):
             for mine, theirs in zip(compiled.run([x]), model.run([x])):
                 np.testing.assert_array_equal(mine, theirs)
@@ -351,16 +351,16 @@ class CompiledModels(WeightsTest):
         for path in sorted((ROOT / "build/wheels").rglob("*.onnx"))[:12] + [ROOT / "examples/digits/digits.onnx"]:
             with self.subTest(path.name):
                 model = FileModel(path)
-                model.save(self.folder / "model.max")
-                FileModel(self.folder / "model.max")
+                model.save(self.folder / "model.maxc")
+                FileModel(self.folder / "model.maxc")
 
     def test_damaged_files(self):
-        FileModel(self.write("model.onnx", convolutions(self.random, 4)[1])).save(self.folder / "model.max")
-        whole = (self.folder / "model.max").read_bytes()
-        path = self.folder / "bad.max"
+        FileModel(self.write("model.onnx", convolutions(self.random, 4)[1])).save(self.folder / "model.maxc")
+        whole = (self.folder / "model.maxc").read_bytes()
+        path = self.folder / "bad.maxc"
         for size in range(8, len(whole), len(whole) // 64):
             path.write_bytes(whole[:size])
-            self.refused(w.DATA_LOSS, "bad.max", "damaged", call=lambda: FileModel(path))
+            self.refused(w.DATA_LOSS, "bad.maxc", "damaged", call=lambda: FileModel(path))
         for at in list(range(8, 80)) + list(range(128, len(whole), 61)):
             path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1:])
             # Bytes between the parts mean nothing.
@@ -368,13 +368,13 @@ class CompiledModels(WeightsTest):
                 FileModel(path)
             except Failure as failure:
                 self.assertIn(failure.status, (w.DATA_LOSS, w.UNIMPLEMENTED), str(failure))
-                self.assertIn("bad.max", str(failure))
+                self.assertIn("bad.maxc", str(failure))
         newer = bytearray(whole)
         newer[8:12] = (2).to_bytes(4, "little")
         path.write_bytes(newer)
         self.refused(w.UNIMPLEMENTED, "version 2", call=lambda: FileModel(path))
         path.write_bytes(b"other" + whole)
-        self.refused(w.DATA_LOSS, "bad.max", call=lambda: FileModel(path))
+        self.refused(w.DATA_LOSS, "bad.maxc", call=lambda: FileModel(path))
 
 
 def node(op, inputs, output="y", **attributes):
@@ -436,7 +436,7 @@ class CompiledNodes(unittest.TestCase):
     class Saved:
         def __new__(cls, data):
             with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / "model.max"
+                path = pathlib.Path(folder) / "model.maxc"
                 FileModel(data).save(path)
                 return FileModel(path)
 
@@ -591,7 +591,7 @@ class Memory(WeightsTest):
         self.assertLess(self.in_child(growth_by_replacing, self.path), 0.6 * self.size)
 
     def test_compiled_models(self):
-        compiled = self.folder / "big.max"
+        compiled = self.folder / "big.maxc"
         FileModel(self.path).save(compiled)
         self.assertLess(self.in_child(peak_of_load, compiled), 1.1 * self.size + 20)
         self.assertLess(self.in_child(growth_of_second, compiled, "same"), 0.1 * self.size)

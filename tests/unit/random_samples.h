@@ -51,7 +51,11 @@ struct Row {
   double tolerance = 0;  // added to that of the dtype
 };
 
-inline std::string nameOf(const Row& row) { return std::string(row.domain) + (row.domain.empty() ? "" : "_") + row.op; }
+inline std::string nameOf(const Row& row) {
+  std::string name = std::string(row.domain) + (row.domain.empty() ? "" : "_") + row.op;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
 
 inline void PrintTo(const Row& row, std::ostream* stream) { *stream << nameOf(row); }
 
@@ -409,16 +413,30 @@ inline Ref<Tensor> heads(Source& source, Sample& sample, const char* attribute, 
   return source.tensor(dtype, shape, -2, 2);
 }
 
+// Hides the keys of one side, for all or for each query another number of them.
+inline Ref<Tensor> hidingMask(Source& source, int64_t queries, int64_t keys) {
+  Ref<Tensor> mask = source.tensor(DType::Float32, {1, 1, source.chance(50) ? 1 : queries, keys});
+  const int64_t cut = source.integer(0, keys);
+  const bool after = source.chance(50);
+  for (int64_t i = 0; i < mask->count(); ++i)
+    if ((i % keys >= cut + i / keys) == after) static_cast<float*>(mask->mutableData())[i] = -INFINITY;
+  return mask;
+}
+
 inline Sample attention(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
-  const int64_t b = source.integer(1, 2), h = source.integer(1, 3), s = source.integer(1, 40),
-                t = source.integer(1, 70);
+  const int64_t b = source.integer(1, 2), h = source.integer(1, 3),
+                s = source.chance(30) ? source.integer(1, 4) : source.integer(1, 40),
+                t = source.chance(10) ? source.integer(380, 900) : source.integer(1, 70);
   const int64_t d = source.integer(1, 40), dv = source.chance(50) ? d : source.integer(1, 40);
   Sample sample;
   sample.inputs = {heads(source, sample, "layout_q", dtype, {b, h, s, d}),
                    heads(source, sample, "layout_k", dtype, {b, h, t, d}),
                    heads(source, sample, "layout_v", dtype, {b, h, t, dv}),
-                   source.chance(50) ? source.tensor(dtype, source.part({b, h, s, t})) : nullptr};
+                   source.chance(50) ? source.tensor(dtype, source.part({b, h, s, t})) : nullptr,
+                   source.chance(30) ? source.tensor(dtype, {h}) : nullptr};
+  if (dtype == DType::Float32 && source.chance(40)) sample.inputs[3] = hidingMask(source, s, t);
+  sample.attributes.set("zero_masked", int64_t{1});
   sample.attributes.set("layout_out", source.pick<std::string>({"BHSD", "BSHD", "BHDS"}));
   sample.attributes.set("scale", 0.3f);
   return sample;

@@ -28,6 +28,8 @@ class FillKernel : public Kernel {
 };
 
 constexpr size_t kBytes = 16;
+constexpr size_t kScratch = 2 * kGuardBytes;  // where scratch memory begins
+constexpr char kBehindOutput[] = "node 'faulty' (Neg): wrote behind the end of output 0 ('Neg')";
 
 // One step that makes four floats at the start of the arena; scratch memory comes after them.
 Ref<Plan> planOf(const Node& node, size_t more, size_t scratchMore) {
@@ -36,8 +38,8 @@ Ref<Plan> planOf(const Node& node, size_t more, size_t scratchMore) {
   plan->table = {{Location::Arena, 0, 0, nullptr}};
   plan->types = {{DType::Float32, 1, 0}};
   plan->typeDims = {4};
-  plan->arenaBytes = 1024;
-  plan->steps.push_back({std::make_unique<FillKernel>(kBytes, more, scratchMore), &node, 0, 0, 1, 256});
+  plan->arenaBytes = 2 * kScratch;
+  plan->steps.push_back({std::make_unique<FillKernel>(kBytes, more, scratchMore), &node, 0, 0, 1, kScratch});
   return plan;
 }
 
@@ -62,8 +64,8 @@ std::string messageOf(MaxAssertLevel level, size_t more, size_t scratchMore) {
 
 TEST(Checks, BytesBehindAValueAreNoticed) {
   EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 0, 0), "");
-  EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 1, 0), "node 'faulty' (Neg): wrote behind the end of output 0");
-  EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_ALL, 64, 0), "node 'faulty' (Neg): wrote behind the end of output 0");
+  EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 1, 0), kBehindOutput);
+  EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_ALL, kGuardBytes, 0), kBehindOutput);
   EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 0, 1), "node 'faulty' (Neg): wrote behind its scratch memory");
   EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_WARN, 1, 1), "");  // logged
 }

@@ -36,6 +36,7 @@ class FakeStream final : public MaxStream {
  public:
   explicit FakeStream(MaxDevice& device) : MaxStream(device, true, false) {}
   void check() override {}
+  void requireWaitable() override {}
   void waitUntilIdle() override { ++waits; }
   void synchronize() override { ++waits; }
   void* native() override { return this; }
@@ -54,9 +55,11 @@ class FakeStream final : public MaxStream {
   void fill(MemoryRange target, const FillPattern& pattern, size_t count) override {
     fillOnHost(real(target.data), pattern, count);
   }
-  void enqueue(std::unique_ptr<StreamTask> task) override { task->run(MAX_STATUS_OK); }
+  void enqueue(std::unique_ptr<StreamTask> task) override { task->run(nullptr); }
   void record(MaxEvent&) override {}
   void wait(MaxEvent&) override {}
+  StreamWork* work() const override { return nullptr; }
+  void awaitWork(StreamWork&, uint64_t) override {}
 
   std::vector<MaxCopyKind> kinds;
   int waits = 0;
@@ -165,7 +168,7 @@ TEST_F(DeviceTest, MappingGoesThroughAStagingBlock) {
 
 TEST_F(DeviceTest, DlpackNamesTheDevice) {
   const Ref<MaxBuffer> there = counting();
-  DLManagedTensorVersioned* tensor = bufferToDlpack(*there, nullptr);
+  DLManagedTensorVersioned* tensor = bufferToDlpack(*there, {});
   EXPECT_EQ(tensor->dl_tensor.device.device_type, dlpack::kDeviceCuda);
   EXPECT_EQ(tensor->dl_tensor.device.device_id, 3);
   tensor->deleter(tensor);

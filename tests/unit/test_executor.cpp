@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
 #include "base/error.h"
@@ -146,6 +147,50 @@ TEST(Executor, RunsLoops) {
     EXPECT_EQ(outputs.values<float>(0), (std::vector<float>{1, 10}));
     EXPECT_EQ(outputs[1].shape()[0], 0);
   }
+}
+
+// Doubles its state in each of `trips` iterations; the body takes states of this type.
+Ref<Graph> graphWithDoubling(int64_t trips, const std::function<SymbolicShape(DimTable&)>& shape) {
+  Ref<Graph> graph = makeRef<Graph>();
+  Value* count = graph->addConstant(Tensor::of<int64_t>(DType::Int64, {}, {trips}));
+  Value* start = graph->addInput("start", TensorType::of(DType::Float32, {graph->dimTable().symbol("n")}));
+  Ref<Graph> body = makeRef<Graph>(*graph, "body");
+  body->addInput("i", TensorType::of(DType::Int64, {}));
+  Value* condition = body->addInput("condition", TensorType::of(DType::Bool, {}));
+  Value* state = body->addInput("state", TensorType::of(DType::Float32, shape(graph->dimTable())));
+  Value* other = body->addNode("", "Neg", {start})->output();
+  Attributes axis;
+  axis.set("axis", int64_t{0});
+  body->addOutput(body->addNode("", "Identity", {condition})->output(), "again");
+  body->addOutput(body->addNode("", "Concat", {state, other}, axis)->output(), "next");
+  body->sort();
+  Attributes attributes;
+  attributes.set("body", body);
+  graph->addOutput(graph->addNode("", "Loop", {count, nullptr, start}, attributes)->output(), "final");
+  graph->sort();
+  return graph;
+}
+
+// What is known of a body's inputs is relied on: shapes that do not hold are errors, never wrong results.
+TEST(Executor, BodiesAreHeldToTheShapesOfTheirInputs) {
+  const auto fails = [](int64_t trips, const std::function<SymbolicShape(DimTable&)>& shape) {
+    PlannedProgram program(graphWithDoubling(trips, shape), 1);
+    try {
+      run(program, {floats({2}, {1, 2})});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), MAX_STATUS_INVALID_ARGUMENT);
+      return error.message();
+    }
+    return std::string();
+  };
+  const auto named = [](DimTable& dims) { return SymbolicShape{dims.symbol("n")}; };
+  const auto unknown = [](DimTable& dims) { return SymbolicShape{dims.unknown()}; };
+  const std::string taken = "Input 'state' of graph 'body' has the shape ";
+  EXPECT_NE(fails(1, [](DimTable&) { return SymbolicShape{Dim(3)}; }).find(taken + "[2], the graph takes float32[3]"),
+            std::string::npos);
+  EXPECT_EQ(fails(1, named), "");
+  EXPECT_NE(fails(2, named).find(taken + "[4], the graph takes float32[n]"), std::string::npos);
+  EXPECT_EQ(fails(3, unknown), "");
 }
 
 // Running sums over axis 1, read and written backwards.

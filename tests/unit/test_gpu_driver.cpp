@@ -153,7 +153,7 @@ void callAsDriver(HostQueue& queue, std::unique_ptr<StreamTask> task) { HostQueu
 class StatusTask final : public StreamTask {
  public:
   explicit StatusTask(MaxStatus& seen) : seen_(seen) {}
-  void run(MaxStatus earlier) override { seen_ = earlier; }
+  void run(const Error* earlier) override { seen_ = earlier ? earlier->status() : MAX_STATUS_OK; }
   bool runsAfterFailure() const override { return true; }
 
  private:

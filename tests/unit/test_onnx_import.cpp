@@ -143,7 +143,7 @@ TEST(OnnxImport, RefusesMalformedFiles) {
 }
 
 TEST(OnnxImport, RefusesContradictions) {
-  expectError(MAX_STATUS_INVALID_ARGUMENT, "input 'missing' is not made by any node before it",
+  expectError(MAX_STATUS_INVALID_ARGUMENT, "input 'missing' is not made by any node",
               [] { load(model(oneNode(node("Relu", {"missing"}, {"y"})))); });
   expectError(MAX_STATUS_INVALID_ARGUMENT, "Output 'y' of graph 'g' is not made by any node",
               [] { load(model(oneNode(node("Relu", {"x"}, {"z"})))); });

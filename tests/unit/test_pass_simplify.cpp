@@ -40,6 +40,19 @@ TEST(Fold, ShapeArithmeticVanishes) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 24}}), "Relu Reshape");
 }
 
+TEST(Movement, EmptyPartsOfAConcatVanishAlongItsAxisOnly) {
+  const auto build = [](int64_t axis) {
+    return [=](Builder& b) {
+      Value* x = b.input({b.symbol("n"), 3});
+      Value* empty = b.op("ConstantOfShape", {b.ints({0, 3})});
+      b.output(b.op("Relu", {b.op("Concat", {empty, x}, attrs({{"axis", axis}}))}));
+    };
+  };
+  EXPECT_EQ(compileAndCompare(build(0), {{2, 3}}), "Relu");
+  EXPECT_EQ(compileAndCompare(build(-2), {{2, 3}}), "Relu");
+  EXPECT_EQ(compileAndCompare(build(1), {{0, 3}}), "Concat Relu");
+}
+
 TEST(Inline, ConstantConditionInlinesItsBranch) {
   const auto build = [](Builder& b) {
     Value* x = b.input({3});

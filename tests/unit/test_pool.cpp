@@ -9,7 +9,7 @@ using namespace test;
 // Output size of a pool along one axis.
 int64_t outputOf(int64_t input, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads, bool ceiling) {
   const int64_t room = input + pads - dilation * (kernel - 1) - 1;
-  return (ceiling ? (room + stride - 1) / stride : room / stride) + 1;
+  return (ceiling && room > 0 ? (room + stride - 1) / stride : room / stride) + 1;
 }
 
 TEST(Pool, AgreesWithReference) {
@@ -51,6 +51,32 @@ TEST(Pool, AgreesWithReference) {
         expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(op, " ", x, " to ", y));
       }
     }
+  });
+}
+
+// With ceil_mode the only window may be larger than what is under it.
+TEST(Pool, WindowsLargerThanThePaddedInput) {
+  forEachTarget([] {
+    Random random(2);
+    for (const int64_t size : {1, 2, 3})
+      for (const int64_t pad : {0, 1}) {
+        const int64_t kernel = size + 2 * pad + 2, stride = 3;
+        ASSERT_EQ(outputOf(size, kernel, stride, 1, 2 * pad, true), 1);
+        const auto input = randomTensor(random, DType::Float32, {2, size, size, 5});
+        for (const char* op : {"MaxPool", "AveragePool"})
+          for (const int64_t includesPads : {0, 1}) {
+            LooseNode node(kMaxDomain, op,
+                           with({{"kernel_shape", std::vector<int64_t>{kernel, kernel}},
+                                 {"strides", std::vector<int64_t>{stride, stride}},
+                                 {"pads", std::vector<int64_t>(4, pad)},
+                                 {"ceil_mode", int64_t{1}},
+                                 {"count_include_pad", includesPads}}));
+            const Shape y{2, 1, 1, 5};
+            const auto expected = runKernel(node.node(), {input}, {{DType::Float32, y}}, "reference");
+            const auto actual = runKernel(node.node(), {input}, {{DType::Float32, y}}, "pool");
+            expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(op, " of ", size, " with ", pad));
+          }
+      }
   });
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "kernel_harness.h"
+#include "random_expert_samples.h"
 #include "random_samples.h"
 #include "random_signal_samples.h"
 
@@ -154,6 +155,9 @@ const Row kRows[] = {
     {"STFT", stft, kFloats, 0, 0, "", 1e-4},
     {"LinearAttention", linearAttention, kFloat32, 0, 0, "", 1e-4},
     {"CausalConvWithState", causalConv, kFloat32, 0, 0, "", 1e-5},
+    {"MoE", experts, kFloat32, 0, 0, kMaxDomain, 5e-4},
+    {"QMoE", quantizedExperts, kFloat32, 0, 0, kMaxDomain, 1e-3},
+    {"GatherBlockQuantized", gatherBlocks, kHalves, 0, 0, "com.microsoft"},
 };
 
 bool hasReference(const OpKernels& kernels) {

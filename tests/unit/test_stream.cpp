@@ -93,7 +93,7 @@ TEST_F(StreamTest, HostFunctionsAndEventsComeThroughAllTheSame) {
   class StatusTask final : public StreamTask {
    public:
     explicit StatusTask(std::atomic<int>& seen) : seen_(seen) {}
-    void run(MaxStatus earlier) override { seen_ = earlier; }
+    void run(const Error* earlier) override { seen_ = earlier ? earlier->status() : MAX_STATUS_OK; }
     bool runsAfterFailure() const override { return true; }
 
    private:

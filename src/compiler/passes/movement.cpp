@@ -95,16 +95,18 @@ bool dropPad(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, node.input(0));
 }
 
-bool isEmpty(const Value* value) {
-  return value && isRanked(value) &&
-         std::any_of(value->type.dims.begin(), value->type.dims.end(), [](const Dim& dim) { return dim.is(0); });
+bool isEmptyAlong(const Value* value, int64_t axis) {
+  if (!value || !isRanked(value)) return false;
+  if (axis < 0) axis += rankOf(value);
+  return axis >= 0 && axis < rankOf(value) && value->type.dims[static_cast<size_t>(axis)].is(0);
 }
 
+// What is empty along another axis still makes the result wider.
 bool dropConcat(Rewriter& rewriter, Node& node) {
   if (node.inputs.size() == 1) return rewriter.replace(&node, node.input(0));
   std::vector<Value*> inputs;
   for (Value* input : node.inputs)
-    if (!isEmpty(input)) inputs.push_back(input);
+    if (!isEmptyAlong(input, node.attributes.getInt("axis", 0))) inputs.push_back(input);
   if (inputs.empty() || inputs.size() == node.inputs.size()) return false;
   return rewriter.replace(&node, rewriter.add("", "Concat", inputs, node.attributes, {&node})->output());
 }

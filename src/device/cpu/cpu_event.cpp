@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "base/active_call.h"
 #include "base/fork.h"
 #include "base/futex.h"
 #include "device/device.h"
@@ -17,16 +18,17 @@ int64_t now() noexcept {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// Also after a failure: later marks must not be done before what they wait for.
-class WaitTask final : public StreamTask {
+class Waiting {
  public:
-  WaitTask(Ref<CpuMarks> marks, uint32_t mark) : marks_(std::move(marks)), mark_(mark) {}
-  void run(MaxStatus) override { marks_->waitFor(mark_); }
-  bool runsAfterFailure() const override { return true; }
+  explicit Waiting(std::atomic<uint32_t>& waiters) : waiters_(waiters) {
+    waiters_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  ~Waiting() { waiters_.fetch_sub(1, std::memory_order_relaxed); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
 
  private:
-  Ref<CpuMarks> marks_;
-  uint32_t mark_;
+  std::atomic<uint32_t>& waiters_;
 };
 
 }  // namespace
@@ -50,19 +52,23 @@ void CpuMarks::waitFor(uint32_t mark) const {
   if (isDone(mark)) return;
   require(generation_.load(std::memory_order_relaxed) == forkGeneration(), MAX_STATUS_FAILED_PRECONDITION,
           "Event is recorded on a stream of another process: forked");
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  const ActiveCall* call = activeCall();
+  const Interrupt* interrupt = call ? call->interrupt : nullptr;
+  const Waiting waiting(waiters_);
   uint32_t done = completed_.load(std::memory_order_seq_cst);
   while (!isReached(done, mark)) {
-    futexWait(completed_, done);
+    if (interrupt) interrupt->check();
+    futexWait(completed_, done, interrupt ? interruptPeriod(*interrupt) : 0);
     done = completed_.load(std::memory_order_acquire);
   }
-  waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 CpuEvent::CpuEvent(Ref<MaxDevice> device, bool timing)
     : MaxEvent(std::move(device), timing), marks_(makeRef<CpuMarks>()) {}
 
-std::unique_ptr<StreamTask> CpuEvent::waitTask() const { return std::make_unique<WaitTask>(marks_, marks_->newest()); }
+std::unique_ptr<StreamTask> CpuEvent::waitTask() const {
+  return makeWaitTask([marks = marks_, mark = marks_->newest()] { marks->waitFor(mark); });
+}
 
 int64_t CpuEvent::requireTime(const char* which) const {
   require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was made without timing");

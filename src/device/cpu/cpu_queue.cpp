@@ -19,8 +19,6 @@ namespace {
 
 thread_local const CpuQueue* currentQueue = nullptr;
 
-// How often a waiting call looks whether it has been stopped.
-constexpr auto kInterruptPeriod = std::chrono::milliseconds(5);
 // Waking a sleeping worker costs whoever enqueues some microseconds.
 constexpr auto kSpinTime = std::chrono::microseconds(20);
 // Each look at the count takes it out of the cache of whoever enqueues.
@@ -77,17 +75,33 @@ void CpuQueue::startWorker() {
   fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot start the worker thread of a stream");
 }
 
-void CpuQueue::waitUntilIdle() {
+void CpuQueue::requireWaitable() const {
   require(!isCutOff(), MAX_STATUS_FAILED_PRECONDITION, "Stream belongs to the parent process: forked");
-  require(currentQueue != this, MAX_STATUS_FAILED_PRECONDITION,
+  require(!isRunningHere(), MAX_STATUS_FAILED_PRECONDITION,
           "A host function cannot wait for the stream that it runs on");
+}
+
+bool CpuQueue::isRunningHere() const noexcept { return currentQueue == this; }
+
+void CpuQueue::waitUntilIdle() {
+  requireWaitable();
+  wait(pushed_);
+}
+
+void CpuQueue::wait(uint64_t target) {
+  if (completed_.load(std::memory_order_acquire) >= target) return;
+  requireWaitable();
   std::unique_lock lock(mutex_);
-  const uint64_t target = pushed_;
   const auto isDone = [&] { return completed_ >= target; };
   const Waiting waiting(waiters_);
   const ActiveCall* call = activeCall();
   if (!call || !call->interrupt) return done_.wait(lock, isDone);
-  while (!done_.wait_for(lock, kInterruptPeriod, isDone)) call->interrupt->check();
+  const Interrupt& interrupt = *call->interrupt;
+  while (!done_.wait_for(lock, std::chrono::nanoseconds(interruptPeriod(interrupt)), isDone)) interrupt.check();
+}
+
+std::unique_ptr<StreamTask> CpuQueue::waitTask(uint64_t position) {
+  return makeWaitTask([queue = Ref<CpuQueue>(this), position] { queue->wait(position); });
 }
 
 void CpuQueue::throwFailureOnce() {
@@ -165,16 +179,16 @@ void CpuQueue::finishTask() {
   done_.notify_all();
 }
 
-MaxStatus CpuQueue::earlierFailure() {
-  if (!failed_.load(std::memory_order_acquire)) return MAX_STATUS_OK;
+std::optional<Error> CpuQueue::earlierFailure() {
+  if (!failed_.load(std::memory_order_acquire)) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  return failure_ ? failure_->status() : MAX_STATUS_OK;
+  return failure_ ? std::optional(copyOf(*failure_)) : std::nullopt;
 }
 
 void CpuQueue::runTask(StreamTask& task) {
-  const MaxStatus earlier = earlierFailure();
-  if (earlier != MAX_STATUS_OK && !task.runsAfterFailure()) return;
-  std::optional<Error> error = failureOf(task, earlier);
+  const std::optional<Error> earlier = earlierFailure();
+  if (earlier && !task.runsAfterFailure()) return;
+  std::optional<Error> error = failureOf(task, earlier ? &*earlier : nullptr);
   if (!error) return;
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = std::move(error);

@@ -15,7 +15,7 @@ namespace {
 class MarkTask final : public StreamTask {
  public:
   MarkTask(Ref<CpuMarks> marks, uint32_t mark) : marks_(std::move(marks)), mark_(mark) {}
-  void run(MaxStatus) override { marks_->complete(mark_); }
+  void run(const Error*) override { marks_->complete(mark_); }
   bool runsAfterFailure() const override { return true; }
 
  private:
@@ -47,7 +47,7 @@ void CpuInlineStream::fill(MemoryRange target, const FillPattern& pattern, size_
   fillOnHost(target.data, pattern, count);
 }
 
-void CpuInlineStream::enqueue(std::unique_ptr<StreamTask> task) { task->run(MAX_STATUS_OK); }
+void CpuInlineStream::enqueue(std::unique_ptr<StreamTask> task) { task->run(nullptr); }
 
 void CpuInlineStream::record(MaxEvent& event) {
   CpuMarks& marks = marksOf(event);

@@ -20,6 +20,7 @@ class CpuInlineStream final : public MaxStream {
   explicit CpuInlineStream(MaxDevice& device) : MaxStream(device, true, true) {}
 
   void check() override {}
+  void requireWaitable() override {}
   void waitUntilIdle() override {}
   void synchronize() override {}
   void* native() override;
@@ -29,10 +30,15 @@ class CpuInlineStream final : public MaxStream {
   void enqueue(std::unique_ptr<StreamTask> task) override;
   void record(MaxEvent& event) override;
   void wait(MaxEvent& event) override;
+  StreamWork* work() const override { return nullptr; }
+
+ protected:
+  void awaitWork(StreamWork& other, uint64_t position) override { other.wait(position); }
 };
 
-// What a created stream and its worker share. The worker outlives the stream until the queue is empty.
-class CpuQueue final : public RefCounted {
+// What a created stream and its worker share, and others who wait for its work. The worker outlives the stream until
+// the queue is empty.
+class CpuQueue final : public StreamWork {
  public:
   explicit CpuQueue(Ref<CpuDevice> device);
   ~CpuQueue() override;
@@ -40,13 +46,21 @@ class CpuQueue final : public RefCounted {
   void check();
   // Throws the failure of earlier work instead of taking the task.
   void push(std::unique_ptr<StreamTask> task);
+  // Throws where a wait for the queue would never end.
+  void requireWaitable() const;
   void waitUntilIdle();
   // Throws the failure of earlier work, if any, and forgets it.
   void throwFailureOnce();
+  uint64_t position() const noexcept override { return pushed_.load(std::memory_order_acquire); }
+  bool isDone(uint64_t position) const noexcept override {
+    return completed_.load(std::memory_order_acquire) >= position;
+  }
+  bool isRunningHere() const noexcept override;
+  void wait(uint64_t position) override;
+  std::unique_ptr<StreamTask> waitTask(uint64_t position) override;
   // No more tasks will come; the worker ends when the queue is empty.
   void close() noexcept;
-  // Whether a fork has left the worker behind in another process.
-  bool isCutOff() const noexcept;
+  bool isCutOff() const noexcept override;
 
  private:
   void startWorker();
@@ -54,7 +68,7 @@ class CpuQueue final : public RefCounted {
   void work();
   void runTask(StreamTask& task);
   void finishTask();
-  MaxStatus earlierFailure();
+  std::optional<Error> earlierFailure();
   void leave() noexcept;
   std::unique_ptr<StreamTask> takeAll();
 
@@ -81,6 +95,7 @@ class CpuQueueStream final : public MaxStream {
   ~CpuQueueStream() override;
 
   void check() override { queue_->check(); }
+  void requireWaitable() override { queue_->requireWaitable(); }
   void waitUntilIdle() override;
   void synchronize() override;
   void* native() override;
@@ -90,6 +105,10 @@ class CpuQueueStream final : public MaxStream {
   void enqueue(std::unique_ptr<StreamTask> task) override;
   void record(MaxEvent& event) override;
   void wait(MaxEvent& event) override;
+  StreamWork* work() const override { return queue_.get(); }
+
+ protected:
+  void awaitWork(StreamWork& other, uint64_t position) override { enqueue(other.waitTask(position)); }
 
  private:
   Ref<CpuQueue> queue_;

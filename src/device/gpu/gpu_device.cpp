@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/active_call.h"
 #include "device/gpu/attributes.h"
 #include "device/gpu/gpu_event.h"
 #include "device/gpu/memory_source.h"
@@ -52,7 +53,8 @@ GpuDevice::GpuDevice(Ref<Context> context, const MaxDeviceOptions& options)
                                         memoryOptions(*context_, options))),
       pinned_(makeRef<CachingAllocator>(makeRef<PinnedMemory>(context_), events_, streamTableOf(context_->api()),
                                         pinnedOptions(*context_))),
-      inFlight_(makeRef<InFlight>(makeRef<EventPool>(events_))),
+      markEvents_(makeRef<EventPool>(events_)),
+      inFlight_(makeRef<InFlight>(markEvents_)),
       defaultStream_(*this, true, 0) {}
 
 GpuDevice::~GpuDevice() = default;
@@ -195,10 +197,21 @@ void GpuDevice::requireOutsideHostFunctions() {
           MAX_STATUS_FAILED_PRECONDITION, "A host function cannot wait for the device that it runs on");
 }
 
+// The driver itself waits without end.
+void GpuDevice::awaitStreams() {
+  const ActiveCall* call = activeCall();
+  if (!call || !call->interrupt) return;
+  std::vector<Ref<StreamMark>> marks;
+  streamTableOf(context_->api())->mark(~uint64_t{0}, marks);
+  for (const Ref<StreamMark>& mark : marks)
+    if (mark->isOf(*events_)) pollUntilDone(*call->interrupt, [&] { return mark->isDone(); });
+}
+
 void GpuDevice::synchronize() {
   requireOutsideHostFunctions();
   const std::vector<Ref<HostQueue>> queues = hostQueues();
   try {
+    awaitStreams();
     context_->call(context_->driver().deviceSynchronize);
   } catch (...) {
     if (context_->isLost())

@@ -42,6 +42,8 @@ class GpuDevice final : public MaxDevice {
   const Ref<Context>& sharedContext() const { return context_; }
   CachingAllocator& memory() const { return *memory_; }
   InFlight& inFlight() { return *inFlight_; }
+  // For marks of streams, used again and again.
+  const Ref<EventPool>& markEvents() const { return markEvents_; }
   // Of a new stream.
   Ref<HostQueue> newHostQueue();
 
@@ -51,6 +53,7 @@ class GpuDevice final : public MaxDevice {
  private:
   static void destroy(void* device) noexcept;
   void requireOwnStream(void* native) const;
+  void awaitStreams();
   // For what waits for all work.
   void requireOutsideHostFunctions();
   std::vector<Ref<HostQueue>> hostQueues();
@@ -62,6 +65,7 @@ class GpuDevice final : public MaxDevice {
   Ref<EventSource> events_;
   Ref<CachingAllocator> memory_;
   Ref<CachingAllocator> pinned_;
+  Ref<EventPool> markEvents_;
   Ref<InFlight> inFlight_;
   std::mutex mutex_;
   // Guarded by the mutex.

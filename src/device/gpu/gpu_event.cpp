@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/active_call.h"
 #include "device/device.h"
 #include "device/stream.h"
 
@@ -13,16 +14,6 @@ namespace {
 constexpr unsigned kWithoutTiming = 2;
 constexpr double kNanosecondsPerMillisecond = 1e6;
 
-class WaitTask final : public StreamTask {
- public:
-  explicit WaitTask(Ref<NativeEvent> mark) : mark_(std::move(mark)) {}
-  void run(MaxStatus) override { mark_->synchronize(); }
-  bool runsAfterFailure() const override { return true; }
-
- private:
-  Ref<NativeEvent> mark_;
-};
-
 }  // namespace
 
 NativeEvent::NativeEvent(Ref<Context> context, bool timing) : context_(std::move(context)) {
@@ -31,7 +22,17 @@ NativeEvent::NativeEvent(Ref<Context> context, bool timing) : context_(std::move
 
 NativeEvent::~NativeEvent() { context_->tryCall(context_->driver().eventDestroy, handle_); }
 
-void NativeEvent::synchronize() const { context_->call(context_->driver().eventSynchronize, handle_); }
+bool NativeEvent::isReady() const {
+  const int error = context_->query(context_->driver().eventQuery, handle_);
+  if (error != kSuccess && error != kNotReady) context_->fail(context_->driver().eventQuery.name, error);
+  return error == kSuccess;
+}
+
+void NativeEvent::synchronize() const {
+  const ActiveCall* call = activeCall();
+  if (call && call->interrupt) pollUntilDone(*call->interrupt, [this] { return isReady(); });
+  context_->call(context_->driver().eventSynchronize, handle_);
+}
 
 GpuEvent::GpuEvent(Ref<MaxDevice> device, Ref<Context> context, bool timing)
     : MaxEvent(std::move(device), timing),
@@ -53,11 +54,7 @@ void GpuEvent::record(void* stream) {
 
 void GpuEvent::synchronize() const { mark()->synchronize(); }
 
-bool GpuEvent::isReady() const {
-  const int error = context_->query(context_->driver().eventQuery, mark()->handle());
-  if (error != kSuccess && error != kNotReady) context_->fail(context_->driver().eventQuery.name, error);
-  return error == kSuccess;
-}
+bool GpuEvent::isReady() const { return mark()->isReady(); }
 
 void GpuEvent::requireTime(const char* which) const {
   require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was made without timing");
@@ -75,6 +72,8 @@ int64_t GpuEvent::elapsedSince(const MaxEvent& given) const {
   return std::llround(double{milliseconds} * kNanosecondsPerMillisecond);
 }
 
-std::unique_ptr<StreamTask> GpuEvent::waitTask() const { return std::make_unique<WaitTask>(mark()); }
+std::unique_ptr<StreamTask> GpuEvent::waitTask() const {
+  return makeWaitTask([now = mark()] { now->synchronize(); });
+}
 
 }  // namespace max::gpu

@@ -17,6 +17,7 @@ class NativeEvent final : public RefCounted {
   ~NativeEvent() override;
 
   void* handle() const { return handle_; }
+  bool isReady() const;
   void synchronize() const;
 
  private:

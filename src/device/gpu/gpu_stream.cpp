@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 
+#include "base/active_call.h"
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/gpu_event.h"
 
@@ -46,16 +47,19 @@ GpuStream::GpuStream(GpuDevice& device, bool isDefault, int32_t priority)
       device_(device),
       native_(makeRef<NativeStream>(device.sharedContext(), priority)),
       ordered_(device.memory().openStream(native_->handle())),
-      hostQueue_(device.newHostQueue()) {}
+      hostQueue_(device.newHostQueue()),
+      work_(makeRef<GpuWork>(context().api(), device.markEvents(), hostQueue_, handle(), true)) {}
 
 GpuStream::GpuStream(GpuDevice& device, void* borrowed)
     : MaxStream(device, false, false),
       device_(device),
       native_(makeRef<NativeStream>(device.sharedContext(), borrowed)),
       ordered_(device.memory().openStream(borrowed)),
-      hostQueue_(device.newHostQueue()) {}
+      hostQueue_(device.newHostQueue()),
+      work_(makeRef<GpuWork>(context().api(), device.markEvents(), hostQueue_, borrowed, false)) {}
 
 GpuStream::~GpuStream() {
+  if (!work_->isUnique()) work_->close(isDefault());  // the device waits for all work before it goes
   device_.memory().closeStream(*ordered_);
   if (context().isLost()) hostQueue_->abandon();
   if (!isDefault() && native_->isAwaited()) goWhenIdle();
@@ -77,11 +81,25 @@ void GpuStream::check() {
   hostQueue_->check();
 }
 
-void GpuStream::waitForDriver() {
+void GpuStream::requireWaitable() {
   require(!hostQueue_->isRunningHere(), MAX_STATUS_FAILED_PRECONDITION,
           "A host function cannot wait for the stream that it runs on");
+}
+
+bool GpuStream::isDriverIdle() const {
+  const int error = context().query(context().driver().streamQuery, native_->handle());
+  if (error != kSuccess && error != kNotReady) context().fail(context().driver().streamQuery.name, error);
+  return error == kSuccess;
+}
+
+void GpuStream::waitForDriver() {
+  requireWaitable();
   if (context().isLost()) hostQueue_->abandon();
+  const uint64_t position = work_->position();
+  const ActiveCall* call = activeCall();
+  if (call && call->interrupt) pollUntilDone(*call->interrupt, [this] { return isDriverIdle(); });
   context().call(context().driver().streamSynchronize, native_->handle());
+  work_->noteDone(position);
   device_.inFlight().collect();
 }
 
@@ -161,6 +179,7 @@ void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRang
 
 void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
   check();
+  const Ref<GpuWork> work = work_;  // the task may drop the last handle of this stream at once
   void* call = hostQueue_->add(std::move(task));
   try {
     context().call(context().driver().launchHostFunction, native_->handle(), &HostQueue::run, call);
@@ -168,6 +187,7 @@ void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
     hostQueue_->cancel(call);
     throw;
   }
+  work->noteQueued();
 }
 
 void GpuStream::record(MaxEvent& event) {
@@ -183,6 +203,17 @@ void GpuStream::wait(MaxEvent& event) {
   }
   context().call(context().driver().streamWaitEvent, native_->handle(), static_cast<GpuEvent&>(event).mark()->handle(),
                  0u);
+  noteQueued();
+}
+
+void GpuStream::awaitWork(StreamWork& other, uint64_t position) {
+  check();
+  auto* work = dynamic_cast<GpuWork*>(&other);
+  if (!work || work->api() != context().api()) return enqueue(other.waitTask(position));
+  const Ref<StreamMark> mark = work->mark();
+  if (!mark) return;
+  mark->makeStreamWait(handle());
+  noteQueued();
 }
 
 }  // namespace max::gpu

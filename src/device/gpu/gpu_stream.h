@@ -6,6 +6,7 @@
 
 #include "device/gpu/allocator.h"
 #include "device/gpu/driver.h"
+#include "device/gpu/gpu_work.h"
 #include "device/gpu/host_queue.h"
 #include "device/stream.h"
 
@@ -38,8 +39,13 @@ class GpuStream final : public MaxStream {
   ~GpuStream() override;
 
   void check() override;
+  void requireWaitable() override;
   void waitUntilIdle() override;
-  void* native() override { return native_->handle(); }
+  // Whoever has the driver's stream may queue work there that nobody else sees.
+  void* native() override {
+    work_->stopCounting();
+    return handle();
+  }
   void synchronize() override;
   void copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) override;
   void copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRange source, MaxDevice& sourceDevice,
@@ -50,7 +56,11 @@ class GpuStream final : public MaxStream {
   void noteUse(const Ref<Storage>& memory) override;
   void record(MaxEvent& event) override;
   void wait(MaxEvent& event) override;
+  StreamWork* work() const override { return work_.get(); }
 
+  void* handle() const { return native_->handle(); }
+  // Something has been queued with the handle.
+  void noteQueued() noexcept { work_->noteQueued(); }
   const Context& context() const;
   OrderedStream& ordered() const { return *ordered_; }
   const Ref<HostQueue>& hostQueue() const { return hostQueue_; }
@@ -59,7 +69,11 @@ class GpuStream final : public MaxStream {
   // One mark for all of them.
   void keepUntilDone(std::vector<Ref<const RefCounted>> objects);
 
+ protected:
+  void awaitWork(StreamWork& other, uint64_t position) override;
+
  private:
+  bool isDriverIdle() const;
   void waitForDriver();
   void goWhenIdle() noexcept;
   // Queues work that uses memory on both sides (without an owner: the caller's), and keeps the memory until it is done,
@@ -69,10 +83,12 @@ class GpuStream final : public MaxStream {
     try {
       function();
     } catch (...) {
+      noteQueued();
       keepAfterFailure(target);
       keepAfterFailure(source);
       throw;
     }
+    noteQueued();
     noteUse(target);
     noteUse(source);
   }
@@ -86,6 +102,7 @@ class GpuStream final : public MaxStream {
   Ref<NativeStream> native_;
   Ref<OrderedStream> ordered_;
   Ref<HostQueue> hostQueue_;
+  Ref<GpuWork> work_;
 };
 
 }  // namespace max::gpu

@@ -38,7 +38,7 @@ T valueOf(const FillPattern& pattern) {
   return value;
 }
 
-// The shortest pattern of 1, 2, 4 or 8 bytes that gives the same memory.
+// The shortest pattern that gives the same memory.
 FillPattern shortened(FillPattern pattern) {
   while (pattern.size > 1 && std::memcmp(pattern.bytes, pattern.bytes + pattern.size / 2, pattern.size / 2) == 0)
     pattern.size /= 2;

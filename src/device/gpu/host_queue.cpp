@@ -18,7 +18,7 @@ class HostCall final : public RefCounted {
 
   HostQueue& queue() const { return *queue_; }
   bool claim() const { return queue_->claim(*this); }
-  void perform(MaxStatus loss) { queue_->perform(*task_, loss); }
+  void perform(const Error* loss) { queue_->perform(*task_, loss); }
   static void* operator new(size_t bytes) { return takeTaskMemory(bytes); }
   static void operator delete(void* call) { giveBackTaskMemory(call); }
 
@@ -101,7 +101,7 @@ class Workers {
 
   static void perform(HostCall& call) {
     const HostQueue* before = std::exchange(runningQueue, &call.queue());
-    call.perform(MAX_STATUS_OK);
+    call.perform(nullptr);
     runningQueue = before;
   }
 
@@ -194,21 +194,24 @@ void HostQueue::abandon() noexcept {
     const std::lock_guard lock(mutex_);
     calls.swap(waiting_);
   }
+  const Error loss(MAX_STATUS_UNAVAILABLE, "Device is lost");  // fits without an allocation
   for (const Ref<HostCall>& call : calls) {
-    call->perform(MAX_STATUS_UNAVAILABLE);
+    call->perform(&loss);
     call->dropTask();
     keepForever(call);
   }
 }
 
-MaxStatus HostQueue::earlierFailure(MaxStatus loss) const {
+std::optional<Error> HostQueue::earlierFailure() const {
+  if (!hasFailed_.load(std::memory_order_acquire)) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  return failure_ ? failure_->status() : loss;
+  return failure_ ? std::optional(copyOf(*failure_)) : std::nullopt;
 }
 
-void HostQueue::perform(StreamTask& task, MaxStatus loss) {
-  const MaxStatus earlier = earlierFailure(loss);
-  if (earlier != MAX_STATUS_OK && !task.runsAfterFailure()) return;
+void HostQueue::perform(StreamTask& task, const Error* loss) {
+  const std::optional<Error> failure = earlierFailure();
+  const Error* earlier = failure ? &*failure : loss;
+  if (earlier && !task.runsAfterFailure()) return;
   std::optional<Error> error = failureOf(task, earlier);
   const std::lock_guard lock(mutex_);
   if (!error || failure_) return;

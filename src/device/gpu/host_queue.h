@@ -42,8 +42,8 @@ class HostQueue final : public RefCounted {
  private:
   friend class HostCall;
   bool claim(const HostCall& call);
-  void perform(StreamTask& task, MaxStatus loss);
-  MaxStatus earlierFailure(MaxStatus loss) const;
+  void perform(StreamTask& task, const Error* loss);
+  std::optional<Error> earlierFailure() const;
 
   mutable std::mutex mutex_;
   std::deque<Ref<HostCall>> waiting_;

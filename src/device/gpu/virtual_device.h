@@ -15,6 +15,7 @@ class VirtualStream final : public MaxStream {
   explicit VirtualStream(VirtualDevice& device);
 
   void check() override {}
+  void requireWaitable() override {}
   void waitUntilIdle() override {}
   void synchronize() override {}
   void* native() override { refuse(); }
@@ -24,6 +25,10 @@ class VirtualStream final : public MaxStream {
   void enqueue(std::unique_ptr<StreamTask>) override { refuse(); }
   void record(MaxEvent&) override { refuse(); }
   void wait(MaxEvent&) override { refuse(); }
+  StreamWork* work() const override { return nullptr; }
+
+ protected:
+  void awaitWork(StreamWork&, uint64_t) override { refuse(); }
 
  private:
   [[noreturn]] void refuse() const;

@@ -75,7 +75,8 @@ Value* atRank4(Expansion& e, Value* bias) {
 
 Value* fused(Expansion& e, const Request& request) {
   Values inputs{request.q.value, request.k.value, request.v.value};
-  if (request.bias) inputs.push_back(atRank4(e, request.bias));
+  if (request.bias || request.sink) inputs.push_back(request.bias ? atRank4(e, request.bias) : nullptr);
+  if (request.sink) inputs.push_back(request.sink);
   return e.own("Attention", std::move(inputs),
                attributesOf({{"layout_q", request.q.layout},
                              {"layout_k", request.k.layout},
@@ -88,6 +89,16 @@ Value* fused(Expansion& e, const Request& request) {
 Value* zeroMasked(Expansion& e, Value* weights, Value* bias) {
   Value* largest = e.reduce("ReduceMax", bias, {-1}, true);
   return e.where(e.op("Equal", {largest, e.like(largest, -kInfinity)}), e.like(weights, 0), weights);
+}
+
+Value* withSink(Expansion& e, Value* scores, Value* sink) {
+  Value* column = e.reshape(e.cast(sink, e.dtypeOf(scores)), {1, -1, 1, 1});
+  return e.concat({scores, e.expand(column, {e.dim(scores, 0), e.dim(scores, 1), e.dim(scores, 2), 1})}, 3);
+}
+
+Value* softmaxOf(Expansion& e, Value* scores, Value* sink) {
+  if (!sink) return e.softmax(scores);
+  return e.slice(e.softmax(withSink(e, scores, sink)), 3, 0, e.dim(scores, 3));
 }
 
 // The standard's own order of operations, each result of which can be asked for.
@@ -105,7 +116,7 @@ Result stepwise(Expansion& e, const Request& request) {
   if (request.bias) scores = e.add(scores, request.bias);
   result.scores[2] = scores;
   const bool widened = request.softmaxType != DType::Invalid && bitsOf(request.softmaxType) > bitsOf(dtype);
-  Value* weights = e.cast(e.softmax(widened ? e.cast(scores, request.softmaxType) : scores), dtype);
+  Value* weights = e.cast(softmaxOf(e, widened ? e.cast(scores, request.softmaxType) : scores, request.sink), dtype);
   if (request.bias) weights = zeroMasked(e, weights, request.bias);
   result.scores[3] = weights;
   Value* output = e.matmul(weights, repeatHeads(e, headsFirst(e, request.v), group));

@@ -31,6 +31,7 @@ Value* repeatHeads(Expansion& e, Value* value, Extent times);
 struct Request {
   Heads q, k, v;
   Value* bias = nullptr;  // of the type of Q; broadcasts to [B, H, Sq, Skv]
+  Value* sink = nullptr;  // [H]: a score of each head that counts in the sums of softmax and has no value
   double scale = 1;
   int64_t group = 0;  // heads of queries for each of keys; 0 = as the shapes say
   double softcap = 0;

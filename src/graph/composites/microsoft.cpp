@@ -19,6 +19,40 @@ void forward(Expansion& e, std::string_view op, Attributes attributes) {
   for (size_t i = 0; i < outputs.size(); ++i) e.setOutput(i, outputs[i]);
 }
 
+std::vector<int64_t> channelsFirst(int rank) {
+  std::vector<int64_t> perm{0, rank - 1};
+  for (int i = 1; i + 1 < rank; ++i) perm.push_back(i);
+  return perm;
+}
+
+std::vector<int64_t> channelsLast(int rank) {
+  std::vector<int64_t> perm{0};
+  for (int i = 2; i < rank; ++i) perm.push_back(i);
+  perm.push_back(1);
+  return perm;
+}
+
+void refuse(Expansion& e, std::initializer_list<const char*> flags) {
+  for (const char* flag : flags)
+    if (e.flag(flag)) e.unsupported("attribute '", flag, "' is not supported");
+}
+
+void refuseInputs(Expansion& e, std::initializer_list<std::pair<size_t, const char*>> inputs) {
+  for (const auto& [i, name] : inputs)
+    if (e.has(i)) e.unsupported("input '", name, "' is not supported");
+}
+
+Value* maskIndex(Expansion& e, Value* mask) {
+  if (!mask) return e.expand(e.scalar(DType::Int32, 0), {e.dim(e.input(0), 0)});
+  Value* counted = e.cast(e.op("Equal", {mask, e.like(mask, 1)}), DType::Int32);
+  return e.reduce("ReduceSum", counted, {1});
+}
+
+std::optional<double> givenScale(Expansion& e) {
+  const float scale = e.number("scale", 0);
+  return scale == 0 ? std::nullopt : std::optional<double>(scale);
+}
+
 }  // namespace microsoft
 
 namespace {
@@ -90,13 +124,30 @@ void expandFusedConv(Expansion& e) {
   e.setOutput(0, activated(e, value, e.attributes().getFloats("activation_params")));
 }
 
-void expandFusedGemm(Expansion& e) {
+// Images have their channels last, filters are as those of Conv.
+void expandNhwcConv(Expansion& e) {
+  const int rank = e.rank(e.input(0));
+  if (rank < 3) e.invalid("input 0 has ", rank, " dimensions, not 3 or more");
+  Values inputs = e.node().inputs;
+  inputs.resize(std::min<size_t>(inputs.size(), 3));
+  inputs[0] = e.transpose(inputs[0], microsoft::channelsFirst(rank));
+  Value* value = e.op("Conv", std::move(inputs), attributesWithout(e, {"activation", "activation_params"}));
+  value = e.transpose(value, microsoft::channelsLast(rank));
+  if (e.has(3)) value = e.add(value, e.input(3));
+  e.setOutput(0, activated(e, value, e.attributes().getFloats("activation_params")));
+}
+
+std::vector<float> activationParameters(const Expansion& e) {
   std::vector<float> parameters;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
     if (e.attributes().has(name)) parameters.push_back(e.number(name, 0));
+  return parameters;
+}
+
+void expandFusedGemm(Expansion& e) {
   Value* value = e.op("Gemm", e.node().inputs,
                       attributesWithout(e, {"activation", "activation_alpha", "activation_beta", "activation_gamma"}));
-  e.setOutput(0, activated(e, value, parameters));
+  e.setOutput(0, activated(e, value, activationParameters(e)));
 }
 
 // A factor of FusedMatMul as a matrix: the rows may lie in front of the batch, then the last two axes may be swapped.
@@ -113,11 +164,23 @@ Value* factor(Expansion& e, size_t i, bool swap, bool batchBehind) {
   return e.transpose(e.input(i), perm);
 }
 
-void expandFusedMatMul(Expansion& e) {
+Value* fusedProduct(Expansion& e) {
   Value* product = e.matmul(factor(e, 0, e.flag("transA"), e.flag("transBatchA")),
                             factor(e, 1, e.flag("transB"), e.flag("transBatchB")));
   const float alpha = e.number("alpha", 1);
-  e.setOutput(0, alpha == 1 ? product : e.mul(product, e.like(product, alpha)));
+  return alpha == 1 ? product : e.mul(product, e.like(product, alpha));
+}
+
+void expandFusedMatMul(Expansion& e) { e.setOutput(0, fusedProduct(e)); }
+
+void expandFusedMatMulActivation(Expansion& e) {
+  if (e.integer("activation_axis", -1) != -1) e.unsupported("attribute 'activation_axis' is not supported");
+  e.setOutput(0, activated(e, fusedProduct(e), activationParameters(e)));
+}
+
+void expandGemmFastGelu(Expansion& e) {
+  Value* product = e.matmul(e.input(0), e.input(1));
+  e.setOutput(0, gelu(e, e.has(2) ? e.add(product, e.input(2)) : product, "tanh"));
 }
 
 // 1 / sqrt(mean(x^2) + epsilon) along the axes from `axis` on.
@@ -157,20 +220,13 @@ void expandSkipSimplifiedLayerNormalization(Expansion& e) {
   e.setOutput(3, sum);
 }
 
-// How many tokens of each sample count; 0 without a mask.
-Value* maskIndex(Expansion& e) {
-  if (!e.has(7)) return e.expand(e.scalar(DType::Int32, 0), {e.dim(e.input(0), 0)});
-  Value* counted = e.cast(e.op("Equal", {e.input(7), e.like(e.input(7), 1)}), DType::Int32);
-  return e.reduce("ReduceSum", counted, {1});
-}
-
 void expandEmbedLayerNormalization(Expansion& e) {
   Value* sum = e.gather(e.input(2), e.input(0), 0);
   Value* positions = e.has(8) ? e.gather(e.input(3), e.input(8), 0) : e.slice(e.input(3), 0, 0, e.dim(e.input(0), 1));
   sum = e.add(sum, positions);
   if (e.has(1) && e.has(4)) sum = e.add(sum, e.gather(e.input(4), e.input(1), 0));
   e.setOutput(0, e.op("LayerNormalization", {sum, e.input(5), e.input(6)}, lastAxis(e)));
-  if (e.outputCount() > 1) e.setOutput(1, maskIndex(e));
+  if (e.outputCount() > 1) e.setOutput(1, microsoft::maskIndex(e, e.input(7)));
   e.setOutput(2, sum);
 }
 
@@ -195,6 +251,14 @@ const Composite kRows[] = {
          "activation=s activation_alpha=f activation_beta=f activation_gamma=f alpha=f beta=f transA=i transB=i"),
      expandFusedGemm},
     {row("FusedMatMul", 2, 2, 1, "T,T->T; T=float", kMatMulAttributes), expandFusedMatMul},
+    {row("NhwcConv", 2, 3, 1, "T,T,T->T; T=float", "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"),
+     expandNhwcConv},
+    {row("NhwcFusedConv", 2, 4, 1, "T,T,T,T->T; T=float", kConvAttributes), expandNhwcConv},
+    {row("FusedMatMulActivation", 2, 2, 1, "T,T->T; T=float",
+         "activation=s activation_alpha=f activation_axis=i activation_beta=f activation_gamma=f alpha=f transA=i "
+         "transB=i transBatchA=i transBatchB=i"),
+     expandFusedMatMulActivation},
+    {row("GemmFastGelu", 2, 3, 1, "T,T,T->T; T=float", ""), expandGemmFastGelu},
     {row("TransposeMatMul", 2, 2, 1, "T,T->T; T=float", kMatMulAttributes), expandFusedMatMul},
     {row("SimplifiedLayerNormalization", 2, 2, 2, "T,V->V,float32; T=float; V=float", "axis=i epsilon=f stash_type=i",
          ""),

@@ -2,10 +2,12 @@
 // What the operators of com.microsoft share.
 #pragma once
 
-#include <string>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "graph/composite.h"
+#include "graph/composites/attention.h"
 
 namespace max::microsoft {
 
@@ -15,6 +17,23 @@ inline constexpr std::string_view kDomain = "com.microsoft";
 Attributes attributesWithout(const Expansion& e, std::initializer_list<std::string_view> names);
 // The operator of ONNX's own domain with the same inputs; attributes stay.
 void forward(Expansion& e, std::string_view op, Attributes attributes);
+
+// The permutations that put the channels, the last axis, behind the first one, and back.
+std::vector<int64_t> channelsFirst(int rank);
+std::vector<int64_t> channelsLast(int rank);
+
+// Options that no expansion exists for: flags that are set, inputs that are there.
+void refuse(Expansion& e, std::initializer_list<const char*> flags);
+void refuseInputs(Expansion& e, std::initializer_list<std::pair<size_t, const char*>> inputs);
+
+// Queries, keys and values.
+struct Triple {
+  attention::Heads q, k, v;
+};
+// How many tokens of each sample count; 0 without a mask.
+Value* maskIndex(Expansion& e, Value* mask);
+// The attribute `scale`, in which 0 stands for the usual scale.
+std::optional<double> givenScale(Expansion& e);
 
 // QuantizeLinear and DequantizeLinear; `zero` may be NULL.
 Value* dequantized(Expansion& e, Value* value, Value* scale, Value* zero);

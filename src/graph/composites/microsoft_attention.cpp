@@ -12,26 +12,19 @@ namespace max {
 namespace {
 
 using attention::Heads;
-using attention::Visibility;
+using microsoft::givenScale;
 using microsoft::kDomain;
+using microsoft::refuse;
+using microsoft::refuseInputs;
+using microsoft::Triple;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Triple {
-  Heads q, k, v;
-};
 
 // [B, S, q | k | v] cut and split into heads.
 Triple splitProjection(Expansion& e, Value* projected, const std::vector<int64_t>& sizes, int64_t heads) {
   const Values parts = e.split(projected, 2, sizes);
   return {attention::splitHeads(e, parts[0], heads), attention::splitHeads(e, parts[1], heads),
           attention::splitHeads(e, parts[2], heads)};
-}
-
-// 0 stands for the usual scale.
-std::optional<double> givenScale(Expansion& e) {
-  const float scale = e.number("scale", 0);
-  return scale == 0 ? std::nullopt : std::optional<double>(scale);
 }
 
 // Which keys each query may see.
@@ -108,16 +101,6 @@ void finishSelfAttention(Expansion& e, Triple heads, Value* mask, Value* past, V
   e.setOutput(0, attended(e, heads, bias));
   if (e.outputCount() < 2) return;
   e.setOutput(1, e.concat({e.unsqueeze(headsFirst(e, heads.k), {0}), e.unsqueeze(headsFirst(e, heads.v), {0})}, 0));
-}
-
-void refuse(Expansion& e, std::initializer_list<const char*> flags) {
-  for (const char* flag : flags)
-    if (e.flag(flag)) e.unsupported("attribute '", flag, "' is not supported");
-}
-
-void refuseInputs(Expansion& e, std::initializer_list<std::pair<size_t, const char*>> inputs) {
-  for (const auto& [i, name] : inputs)
-    if (e.has(i)) e.unsupported("input '", name, "' is not supported");
 }
 
 std::vector<int64_t> projectionSizes(Expansion& e, Value* weights) {
@@ -219,118 +202,6 @@ void expandRotaryEmbedding(Expansion& e) {
   e.setOutput(0, rank == 4 ? e.transpose(result, {0, 2, 1, 3}) : joinHeads(e, Heads{result, "BSHD"}));
 }
 
-enum Grouped : size_t {
-  kPastKey = 3,
-  kPastValue,
-  kLengths,
-  kTotal,
-  kCos,
-  kSin,
-  kPositions,
-  kBias,
-  kSink,
-  kKeyScale,
-  kValueScale,
-  kQueryNorm,
-  kKeyNorm
-};
-
-// Queries, keys and values of GroupQueryAttention, in one tensor or in three.
-Triple groupedInputs(Expansion& e, int64_t heads, int64_t groups) {
-  if (heads < 1 || groups < 1 || heads % groups) e.invalid(heads, " heads do not split into ", groups, " groups");
-  if (e.has(1) && e.has(2))
-    return {attention::splitHeads(e, e.input(0), heads), attention::splitHeads(e, e.input(1), groups),
-            attention::splitHeads(e, e.input(2), groups)};
-  const Extent hidden = e.dim(e.input(0), 2);
-  if (!hidden.isKnown()) e.unsupported("the size of packed queries, keys and values is not known");
-  if (hidden.number % (heads + 2 * groups))
-    e.invalid("packed queries, keys and values of size ", hidden.number, " do not split into heads");
-  const int64_t size = hidden.number / (heads + 2 * groups);
-  const Values parts = e.split(e.input(0), 2, {heads * size, groups * size, groups * size});
-  return {attention::splitHeads(e, parts[0], heads), attention::splitHeads(e, parts[1], groups),
-          attention::splitHeads(e, parts[2], groups)};
-}
-
-// How many keys of each sample lie before its queries: [B], int64.
-Value* pastLengths(Expansion& e, const Extent& queries) {
-  Value* totals = e.add(e.cast(e.input(kLengths), DType::Int64), e.ints({1}));
-  Value* past = e.sub(e.reshape(totals, {-1}), e.list({queries}));
-  // Prompts of several lengths are filled up on the right: nothing lies before them.
-  return e.op("Max", {past, e.ints({0})});
-}
-
-// The cache with the new rows written behind each sample's own past; it grows if it is too short.
-Value* present(Expansion& e, Value* cache, const Heads& rows, Value* past) {
-  Value* added = headsFirst(e, rows);
-  if (!cache) return added;
-  Value* total = e.cast(e.reshape(e.input(kTotal), {1}), DType::Int64);
-  Value* missing = e.op("Max", {e.sub(total, e.list({e.dim(cache, 2)})), e.ints({0})});
-  Value* pads = e.list({0, 0, 0, 0, 0, 0, Extent(missing), 0});
-  return e.op("TensorScatter", {e.op("Pad", {cache, pads}), added, past}, attributesOf({{"axis", int64_t{-2}}}));
-}
-
-Heads rotated(Expansion& e, const Heads& heads, Value* positions) {
-  attention::Rotation rotation;
-  rotation.interleaved = e.flag("rotary_interleaved");
-  const Extent half = e.dim(e.input(kCos), 1);
-  if (!half.isKnown()) e.unsupported("the shape of cos_cache is not known");
-  rotation.size = 2 * half.number;
-  rotation.cos = e.gather(e.input(kCos), positions, 0);
-  rotation.sin = e.gather(e.input(kSin), positions, 0);
-  return {rotate(e, heads.value, rotation), "BSHD"};
-}
-
-Value* groupedBias(Expansion& e, const Extent& keys, Value* positions, DType dtype) {
-  Visibility visible;
-  Value* places = e.unsqueeze(positions, {1, 3});  // [B, 1, S, 1]
-  Value* columns = e.range(keys);
-  if (e.flag("causal", true)) visible.restrict(e, e.op("LessOrEqual", {columns, places}));
-  Value* totals = e.add(e.cast(e.reshape(e.input(kLengths), {-1, 1, 1, 1}), DType::Int64), e.ints({1}));
-  if (!e.flag("causal", true)) visible.restrict(e, e.op("Less", {columns, totals}));
-  const int64_t window = e.integer("local_window_size", -1);
-  if (window >= 0) visible.restrict(e, e.op("Greater", {columns, e.sub(places, e.ints({window}))}));
-  Value* bias = e.input(kBias);
-  return attention::biasOf(e, visible.allowed, bias, dtype, -kInfinity);
-}
-
-void checkGrouped(Expansion& e) {
-  refuse(e, {"qk_output", "sliding_window_cache", "kv_cache_bit_width"});
-  if (e.integer("smooth_softmax", -1) > 0) e.unsupported("attribute 'smooth_softmax' is not supported");
-  refuseInputs(e, {{kSink, "head_sink"},
-                   {kKeyScale, "k_scale"},
-                   {kValueScale, "v_scale"},
-                   {kQueryNorm, "q_norm_weight"},
-                   {kKeyNorm, "k_norm_weight"}});
-  if (e.has(kPastKey) != e.has(kPastValue)) e.invalid("past_key and past_value come together");
-}
-
-void expandGroupQueryAttention(Expansion& e) {
-  checkGrouped(e);
-  Triple heads = groupedInputs(e, e.integer("num_heads", 0), e.integer("kv_num_heads", 0));
-  const Extent queries = sizeOf(e, heads.q, 'S');
-  Value* past = pastLengths(e, queries);
-  Value* positions = e.add(e.unsqueeze(past, {1}), e.range(queries));  // [B, S]
-  if (e.flag("do_rotary")) {
-    Value* angles = e.has(kPositions) ? e.input(kPositions) : positions;
-    heads.q = rotated(e, heads.q, angles);
-    heads.k = rotated(e, heads.k, angles);
-  }
-  heads.k = {present(e, e.input(kPastKey), heads.k, past), "BHSD"};
-  heads.v = {present(e, e.input(kPastValue), heads.v, past), "BHSD"};
-  attention::Request request;
-  request.q = heads.q;
-  request.k = heads.k;
-  request.v = heads.v;
-  request.group = e.integer("num_heads", 0) / e.integer("kv_num_heads", 0);
-  request.bias = groupedBias(e, sizeOf(e, heads.k, 'S'), positions, e.dtype(0));
-  setScale(e, request, givenScale(e));
-  request.softcap = e.number("softcap", 0);
-  request.layout = "BSHD";
-  e.setOutput(0, joinHeads(e, Heads{attend(e, request).output, "BSHD"}));
-  e.setOutput(1, heads.k.value);
-  e.setOutput(2, heads.v.value);
-}
-
 constexpr std::string_view kAttentionAttributes =
     "do_rotary=i mask_filter_value=f num_heads=i past_present_share_buffer=i qkv_hidden_sizes=I rotary_embedding_dim=i "
     "scale=f unidirectional=i";
@@ -348,11 +219,6 @@ const Composite kRows[] = {
     {row("MultiHeadAttention", 1, 10, 4, "T,T,T,T,int32,T,T,T,int32,int32->T,T,T,T; T=float",
          "mask_filter_value=f num_heads=i scale=f unidirectional=i"),
      expandMultiHeadAttention},
-    {row("GroupQueryAttention", 1, 16, 4, "T,T,T,T,T,int32,int32,T,T,int64,T,T,float32,float32,T,T->T,T,T,T; T=float",
-         "causal=i do_rotary=i k_quant_type=s kv_cache_bit_width=i kv_num_heads=i local_window_size=i num_heads=i "
-         "qk_norm_epsilon=f qk_output=i rotary_interleaved=i scale=f sliding_window_cache=i smooth_softmax=i softcap=f "
-         "v_quant_type=s"),
-     expandGroupQueryAttention},
     {row("RotaryEmbedding", 4, 4, 1, "T,int64,T,T->T; T=float",
          "interleaved=i is_packed_batching=i num_heads=i rotary_embedding_dim=i scale=f"),
      expandRotaryEmbedding},

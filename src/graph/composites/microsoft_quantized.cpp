@@ -28,6 +28,8 @@ Value* scaledProduct(Expansion& e, const Values& operands, Value* scale, DType d
 
 namespace {
 
+using microsoft::channelsFirst;
+using microsoft::channelsLast;
 using microsoft::dequantized;
 using microsoft::kDomain;
 using microsoft::quantized;
@@ -51,19 +53,6 @@ void expandUnary(Expansion& e) {
 }
 
 constexpr char kAdd[] = "Add", kMul[] = "Mul", kSigmoid[] = "Sigmoid", kLeakyRelu[] = "LeakyRelu";
-
-std::vector<int64_t> channelsFirst(int rank) {
-  std::vector<int64_t> perm{0, rank - 1};
-  for (int i = 1; i + 1 < rank; ++i) perm.push_back(i);
-  return perm;
-}
-
-std::vector<int64_t> channelsLast(int rank) {
-  std::vector<int64_t> perm{0};
-  for (int i = 2; i < rank; ++i) perm.push_back(i);
-  perm.push_back(1);
-  return perm;
-}
 
 void expandPool(Expansion& e, std::string_view op) {
   Value* x = realInput(e, 0);
@@ -121,6 +110,62 @@ void expandSoftmax(Expansion& e) {
 void expandWhere(Expansion& e) {
   Value* chosen = e.where(e.input(0), realInput(e, 1), realInput(e, 4));
   e.setOutput(0, quantized(e, chosen, e.input(7), e.input(8), e.dtype(1)));
+}
+
+void expandReduceMean(Expansion& e) {
+  const std::vector<int64_t> axes = e.attributes().getInts("axes");
+  finish(e, e.reduce("ReduceMean", realInput(e, 0), axes, e.flag("keepdims", true)), 3);
+}
+
+// Rows of a quantised table, or all of it.
+Value* tableRows(Expansion& e, size_t table, size_t scale, size_t zero, Value* rows) {
+  Value* some = rows ? e.gather(e.input(table), rows, 0) : e.input(table);
+  return dequantized(e, some, e.input(scale), e.input(zero));
+}
+
+void expandEmbedLayerNormalization(Expansion& e) {
+  Value* positions = e.slice(e.input(3), 0, 0, e.dim(e.input(0), 1));
+  Value* sum = e.add(tableRows(e, 2, 8, 13, e.input(0)), dequantized(e, positions, e.input(9), e.input(14)));
+  if (e.has(1) && e.has(4)) sum = e.add(sum, tableRows(e, 4, 10, 15, e.input(1)));
+  const Attributes attributes = attributesOf({{"axis", int64_t{-1}}, {"epsilon", e.number("epsilon", 1e-12f)}});
+  e.setOutput(0, e.op("LayerNormalization", {sum, tableRows(e, 5, 11, 16, nullptr), tableRows(e, 6, 12, 17, nullptr)},
+                      attributes));
+  if (e.outputCount() > 1) e.setOutput(1, microsoft::maskIndex(e, e.input(7)));
+}
+
+void expandMatMulInteger16(Expansion& e) {
+  e.setOutput(0, e.matmul(e.cast(e.input(0), DType::Int32), e.cast(e.input(1), DType::Int32)));
+}
+
+// The values of bitsandbytes' two types of 4 bits, as parts of the largest one of a block.
+constexpr float kFp4[] = {0, 0.00520833333f,  0.66666667f,  1,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
+                          0, -0.00520833333f, -0.66666667f, -1, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
+constexpr float kNf4[] = {
+    -1.0f,       -0.69619280f, -0.52507305f, -0.39491749f, -0.28444138f, -0.18477343f, -0.09105004f, 0,
+    0.07958030f, 0.16093020f,  0.24611229f,  0.33791524f,  0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
+
+// All weights as real numbers, at load if they are constant: [N, K].
+Value* bnbWeights(Expansion& e) {
+  const int64_t rows = e.integerWithin("N", 0, 1, INT32_MAX), depth = e.integerWithin("K", 0, 1, INT32_MAX);
+  const int64_t block = e.integerWithin("block_size", 0, 16, 1 << 20), count = checkedMultiply(rows, depth);
+  const bool isNf4 = e.integerWithin("quant_type", 0, 0, 1) == 1;
+  Value* bytes = e.input(1);
+  Value* high = e.op("BitShift", {bytes, e.scalar(DType::UInt8, 4)}, attributesOf({{"direction", "RIGHT"}}));
+  Value* low = e.op("BitwiseAnd", {bytes, e.scalar(DType::UInt8, 15)});
+  Value* codes = e.reshape(e.concat({e.unsqueeze(high, {1}), e.unsqueeze(low, {1})}, 1), {-1});
+  Value* table = e.constant(Tensor::copyOf(DType::Float32, Shape{16}, isNf4 ? kNf4 : kFp4));
+  Value* numbers = e.gather(table, e.cast(e.slice(codes, 0, 0, count), DType::Int32), 0);
+  const int64_t blocks = count / block + (count % block != 0), missing = blocks * block - count;
+  if (missing) numbers = e.op("Pad", {numbers, e.ints({0, missing})});
+  Value* scales = e.reshape(e.cast(e.input(2), DType::Float32), {blocks, 1});
+  Value* scaled = e.reshape(e.mul(e.reshape(numbers, {blocks, block}), scales), {-1});
+  if (missing) scaled = e.slice(scaled, 0, 0, count);
+  return e.cast(e.reshape(scaled, {rows, depth}), e.dtype(0));
+}
+
+void expandMatMulBnb4(Expansion& e) {
+  if (!e.flag("transB", true)) e.unsupported("attribute 'transB' 0 is not supported");
+  e.setOutput(0, e.matmul(e.input(0), e.transpose(bnbWeights(e), {1, 0})));
 }
 
 void expandGemm(Expansion& e) {
@@ -213,6 +258,16 @@ const Composite kRows[] = {
     {row("QGemm", 6, 9, 1, "A,float32,A,B,float32,B,int32,float32,Y->*; A=int8|uint8; B=int8|uint8; Y=int8|uint8",
          "alpha=f transA=i transB=i"),
      expandGemm},
+    {row("QLinearReduceMean", 4, 5, 1, kUnary, "axes=I keepdims=i"), expandReduceMean},
+    // Segments, their table and the mask may be left out.
+    {row("QEmbedLayerNormalization", 1, 18, 2,
+         "int32,int32,Q,Q,Q,Q,Q,int32,float32,float32,float32,float32,float32,Q,Q,Q,Q,Q->float32,int32; Q=int8|uint8",
+         "epsilon=f"),
+     expandEmbedLayerNormalization},
+    {row("MatMulInteger16", 2, 2, 1, "int16,int16->int32", ""), expandMatMulInteger16},
+    {row("MatMulBnb4", 3, 3, 1, "T,uint8,T->T; T=float16|bfloat16|float32",
+         "K=i N=i block_size=i quant_type=i training_mode=i transB=i"),
+     expandMatMulBnb4},
     {row("MatMulIntegerToFloat", 4, 7, 1, "A,B,S,S,A,B,S->S; A=int8|uint8; B=int8|uint8; S=float", ""),
      expandMatMulIntegerToFloat},
     {row("DynamicQuantizeMatMul", 3, 5, 1, "float32,B,float32,B,float32->float32; B=int8|uint8", ""),

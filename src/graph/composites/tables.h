@@ -18,6 +18,10 @@
   X(einsumComposites)                   \
   X(microsoftComposites)                \
   X(microsoftAttentionComposites)       \
+  X(groupQueryComposites)               \
+  X(expertComposites)                   \
+  X(microsoftLayerComposites)           \
+  X(microsoftPlainComposites)           \
   X(microsoftQuantizedComposites)
 
 namespace max {

@@ -51,10 +51,13 @@ TensorType same(const InferContext& context, TensorType a, const TensorType& b, 
   return type;
 }
 
+// Dimensions that only an iteration tells are 0 if there is none.
 void setStacked(InferContext& context, size_t output, const TensorType& type, Dim steps, int64_t axis) {
   if (isObject(type.dtype)) context.fail("output ", output, " would stack values of type ", type);
   if (!type.ranked) return context.setOutput(output, TensorType::unranked(type.dtype));
   SymbolicShape shape = type.dims;
+  for (Dim& dim : shape)
+    if (!dim.isKnown() && !steps.isAtLeast(1)) dim = context.unknownDim();
   shape.insert(shape.begin() + context.axis(axis, type.rank() + 1), steps);
   context.setOutput(output, TensorType::of(type.dtype, std::move(shape)));
 }

@@ -118,6 +118,7 @@ void inferAttention(InferContext& context) {
   requireGroups(context, dim(0, "layout_q", 'H'), dim(1, "layout_k", 'H'));
   rules::requireBroadcastsTo(
       context, 3, {dim(0, "layout_q", 'B'), dim(0, "layout_q", 'H'), dim(0, "layout_q", 'S'), dim(1, "layout_k", 'S')});
+  rules::requireShape(context, 4, {dim(0, "layout_q", 'H')});
   SymbolicShape shape(4);
   shape[placeOf(context, "layout_out", 'B')] = dim(0, "layout_q", 'B');
   shape[placeOf(context, "layout_out", 'H')] = dim(0, "layout_q", 'H');
@@ -135,6 +136,14 @@ void inferAddLayerNormalization(InferContext& context) {
   context.setShape(1, shape);
 }
 
+void inferInverse(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 2);
+  if (!context.ranked(0)) return;
+  const SymbolicShape& dims = context.dims(0);
+  rules::requireEqual(context, dims[dims.size() - 2], dims.back(), "the two sides of a matrix");
+  context.setOutputLike(0, 0);
+}
+
 // The compiler states the dtype of a fused chain's result (ONNX's number); without it: that of input 0.
 void inferElementwise(InferContext& context) {
   rules::broadcastAll(context);
@@ -150,7 +159,8 @@ const OpSchema kSchemas[] = {
      0},
     {kMaxDomain, "MaxPool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
     {kMaxDomain, "AveragePool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
-    {kMaxDomain, "Attention", 3, 4, 1, 1, "T,T,T,M->T; T=float; M=float|bool", inferAttention, 0, 0},
+    {kMaxDomain, "Attention", 3, 5, 1, 1, "T,T,T,M,T->T; T=float; M=float|bool", inferAttention, 0, 0},
+    {kMaxDomain, "Inverse", 1, 1, 1, 1, "T->T; T=float", inferInverse, 0, 0},
     {kMaxDomain, "AddLayerNormalization", 3, 4, 1, 2, "T,T,T,T->T,T; T=float", inferAddLayerNormalization, 0, 0},
     {kMaxDomain, "Elementwise", 1, 0, 1, 1, "any...->*", inferElementwise, kTraitElementwise | kTraitVariadic, 0},
 };

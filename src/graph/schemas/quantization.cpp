@@ -53,11 +53,52 @@ void inferDynamicQuantize(InferContext& context) {
   context.setShape(2, {});
 }
 
+// The rows of a table that is quantised block by block. Bytes hold several numbers each, along the last axis.
+void inferGatherBlocks(InferContext& context) {
+  const bool bytes = context.dtype(0) == DType::UInt8, real = isFloat(context.dtype(0));
+  const int64_t bits = context.attributes().getInt("bits", 4), block = context.attributes().getInt("block_size", 128);
+  if (bytes && bits != 2 && bits != 4 && bits != 8) context.fail("numbers of ", bits, " bits");
+  const bool isPower = block >= 16 && block <= (1 << 20) && (block & (block - 1)) == 0;
+  if (!isPower && !(real && block == 0)) context.fail("blocks of ", block, " numbers");
+  if (real && context.has(3)) context.fail("data of ", context.dtype(0), " has no zero points");
+  if (!context.ranked(0)) return;
+  rules::requireRankAtLeast(context, 0, 1);
+  SymbolicShape shape = context.dims(0);
+  if (bytes) shape.back() = shape.back() * Dim(8 / bits);
+  const auto gathered =
+      static_cast<size_t>(context.axis(context.attributes().getInt("gather_axis", 0), context.rank(0)));
+  const auto axis = static_cast<size_t>(context.axis(context.attributes().getInt("quantize_axis", 1), context.rank(0)));
+  if (bytes && (gathered != 0 || (bits < 8 && axis == 0)))
+    context.fail("bytes are gathered along axis 0 and quantised along another one, not ", gathered, " and ", axis);
+  SymbolicShape scales = shape;
+  scales[axis] = block ? ceilDivide(shape[axis], block) : Dim(1);
+  if (!real) {
+    rules::requireShape(context, 2, scales);
+    if (bytes) scales.back() = ceilDivide(scales.back() * Dim(bits), 8);
+    rules::requireShape(context, 3, scales);
+  } else if (context.ranked(2)) {
+    rules::requireRank(context, 2, context.rank(0));
+    const bool whole =
+        context.dims(2)[axis] == scales[axis] || !context.dims(2)[axis].isKnown() || !scales[axis].isKnown();
+    if (!whole) context.fail("input 2 has the shape ", context.dims(2), ", needs ", scales);
+    rules::requireBroadcastsTo(context, 2, scales);
+  }
+  if (!context.ranked(1)) return;
+  const SymbolicShape& indices = context.dims(1);
+  SymbolicShape result(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(gathered));
+  result.insert(result.end(), indices.begin(), indices.end());
+  result.insert(result.end(), shape.begin() + static_cast<ptrdiff_t>(gathered) + 1, shape.end());
+  context.setShape(0, std::move(result));
+}
+
 const OpSchema kSchemas[] = {
     {"", "QuantizeLinear", 2, 3, 1, 1, "float|int32,float|int32|float8_e8m0fnu,quantized|uint16->*", inferQuantize, 0,
      0, "axis=i block_size=i output_dtype=i precision=i saturate=i"},
     {"", "DequantizeLinear", 2, 3, 1, 1, "T,float|float8_e8m0fnu,T->*; T=quantized|uint16", inferDequantize, 0, 0,
      "axis=i block_size=i output_dtype=i"},
+    {"com.microsoft", "GatherBlockQuantized", 3, 4, 1, 1,
+     "D,I,S,D->S; D=int4|uint4|uint8|float8|float4_e2m1fn; I=index; S=float16|bfloat16|float32", inferGatherBlocks, 0,
+     0, "bits=i block_size=i gather_axis=i quantize_axis=i"},
     {"", "DynamicQuantizeLinear", 1, 1, 3, 3, "float32->uint8,float32,uint8", inferDynamicQuantize, 0, 0, ""},
 };
 

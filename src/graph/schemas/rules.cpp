@@ -178,7 +178,8 @@ Dim convolved(const InferContext& context, Dim in, const Window& window) { retur
 Dim pooled(const InferContext& context, Dim in, const Window& window, bool ceil) {
   if (isSame(context)) return ceilDivide(in, window.stride);
   const Dim room = in + Dim(window.padBegin) + Dim(window.padEnd) - Dim(extent(window));
-  if (room.isKnown() && room.value() < 0)
+  // With ceil, a window that sticks out by less than the stride counts.
+  if (room.isKnown() && room.value() <= (ceil ? -window.stride : -1))
     context.fail("the kernel (", extent(window), " with dilation) is larger than the padded input (", in, " + ",
                  window.padBegin, " + ", window.padEnd, ")");
   if (!ceil) return floorDivide(room, window.stride) + Dim(1);

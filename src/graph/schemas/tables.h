@@ -14,6 +14,7 @@
   X(imageSchemas)                    \
   X(signalSchemas)                   \
   X(linearAttentionSchemas)          \
+  X(expertSchemas)                   \
   X(normalizationSchemas)            \
   X(reductionSchemas)                \
   X(shapeSchemas)                    \

@@ -14,6 +14,7 @@ namespace max {
 namespace {
 
 constexpr int64_t kKeyBlock = 384;
+constexpr int64_t kFewQueries = 4;  // for which keys and values are not packed
 
 int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -56,8 +57,13 @@ class AttentionKernel : public Kernel {
   void attend(const KernelContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const;
   void scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t begin,
                   int64_t end) const;
+  void scoreInPlace(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t first,
+                    int64_t end) const;
   void sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count, int64_t key,
-                int64_t keys) const;
+                int64_t keys, bool isFirst) const;
+  bool areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys) const;
+  const float* keysOf(const KernelContext& context, int64_t kvHead) const;
+  const float* valuesOf(const KernelContext& context, int64_t kvHead) const;
   const float* queryRows(const KernelContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count,
                          int64_t& stride) const;
   SoftmaxRow startRow(const KernelContext& context, int64_t head, int64_t query) const;
@@ -71,7 +77,8 @@ class AttentionKernel : public Kernel {
   HeadTensor q_, k_, v_, out_;
   Panels keyPanels_, valuePanels_;
   Epilogue scaling_, plain_;
-  bool hasMask_;
+  bool hasMask_, hasSink_;
+  bool inPlace_;     // keys and values are read where they lie
   bool zeroMasked_;  // queries that see nothing give 0, not NaN
   std::array<int64_t, 4> maskStrides_{};
   int64_t panelsPerBlock_, scoreStride_, valueStride_;
@@ -89,6 +96,8 @@ AttentionKernel::AttentionKernel(const KernelRequest& request)
       keyPanels_(gemm_->lanes, gemm_->panelVectors, k_.positions),
       valuePanels_(gemm_->lanes, gemm_->panelVectors, v_.size),
       hasMask_(request.has(3)),
+      hasSink_(request.has(4)),
+      inPlace_(q_.positions <= kFewQueries && k_.sizeStride == 1 && v_.sizeStride == 1 && v_.size % gemm_->lanes == 0),
       zeroMasked_(request.node.attributes.getInt("zero_masked", 0) != 0),
       lanes_(std::max(request.lanes, 1)) {
   scaling_.alpha = request.node.attributes.getFloat("scale", 1);
@@ -96,8 +105,8 @@ AttentionKernel::AttentionKernel(const KernelRequest& request)
   panelsPerBlock_ = std::max<int64_t>(1, kKeyBlock / panelWidth);
   scoreStride_ = panelsPerBlock_ * panelWidth;
   valueStride_ = std::max<int64_t>(valuePanels_.paddedColumns(), gemm_->lanes);
-  keyFloats_ = alignUp(packedCount(*gemm_, k_.size, k_.positions));
-  valueFloats_ = alignUp(packedCount(*gemm_, v_.positions, v_.size));
+  keyFloats_ = inPlace_ ? 0 : alignUp(packedCount(*gemm_, k_.size, k_.positions));
+  valueFloats_ = inPlace_ ? 0 : alignUp(packedCount(*gemm_, v_.positions, v_.size));
   laneBytes_ = alignUp(4 * gemm_->tileRows * (scoreStride_ + valueStride_ + q_.size));
   if (!hasMask_) return;
   const Shape& mask = request.inputs[3].shape;
@@ -125,6 +134,16 @@ float* AttentionKernel::packedValues(const KernelContext& context, int64_t kvHea
   return packedKeys(context, kvHead) + keyFloats_;
 }
 
+const float* AttentionKernel::keysOf(const KernelContext& context, int64_t kvHead) const {
+  if (!inPlace_) return packedKeys(context, kvHead);
+  return context.in<float>(1) + k_.offset(kvHead / k_.heads, kvHead % k_.heads);
+}
+
+const float* AttentionKernel::valuesOf(const KernelContext& context, int64_t kvHead) const {
+  if (!inPlace_) return packedValues(context, kvHead);
+  return context.in<float>(2) + v_.offset(kvHead / k_.heads, kvHead % k_.heads);
+}
+
 AttentionKernel::Lane AttentionKernel::laneAt(const KernelContext& context, int lane) const {
   auto* base = reinterpret_cast<std::byte*>(packedKeys(context, k_.batch * k_.heads)) + lane * laneBytes_;
   auto* scores = reinterpret_cast<float*>(base);
@@ -138,7 +157,7 @@ void AttentionKernel::run(const KernelContext& context) const {
   const double work =
       static_cast<double>(heads * q_.positions) * static_cast<double>(k_.positions * (k_.size + v_.size));
   const int lanes = work < 200e3 ? 1 : std::min(context.lanes, lanes_);
-  parallelFor(lanes, kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int) {
+  parallelFor(lanes, inPlace_ ? 0 : kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t head = begin; head < end; ++head) packHead(context, head);
   });
   const int64_t tasks = heads * tiles;
@@ -174,8 +193,15 @@ const float* AttentionKernel::queryRows(const KernelContext& context, const Lane
   return lane.queries;
 }
 
+// As a key that was seen before all others.
+void addSink(SoftmaxRow& row, float score) {
+  row.largest = score;
+  row.sum = score == -std::numeric_limits<float>::infinity() ? 0 : 1;
+}
+
 SoftmaxRow AttentionKernel::startRow(const KernelContext& context, int64_t head, int64_t query) const {
   SoftmaxRow row{nullptr, 0, nullptr, 0, -std::numeric_limits<float>::infinity(), 0};
+  if (hasSink_) addSink(row, context.in<float>(4)[head % q_.heads]);
   if (!hasMask_) return row;
   row.mask = context.in<float>(3) + head / q_.heads * maskStrides_[0] + head % q_.heads * maskStrides_[1] +
              query * maskStrides_[2];
@@ -196,25 +222,39 @@ void AttentionKernel::attend(const KernelContext& context, const Lane& lane, int
     rows[i] = startRow(context, head, first + i);
     rows[i].scores = lane.scores + i * scoreStride_;
   }
-  const int64_t kvHead = kvHeadOf(head);
+  const float *keyData = keysOf(context, kvHeadOf(head)), *valueData = valuesOf(context, kvHeadOf(head));
+  bool isFirst = true;
   for (int64_t panel = 0; panel < keyPanels_.count; panel += panelsPerBlock_) {
     const int64_t last = std::min(panel + panelsPerBlock_, keyPanels_.count), key = keyPanels_.begin(panel);
     const int64_t keys = std::min(keyPanels_.begin(last), k_.positions) - key;
-    scoreBlock(packedKeys(context, kvHead), lane, queries, count, panel, last);
-    for (int64_t i = 0; i < count; ++i) {
-      rows[i].count = keys;
-      const float factor = table_->update(rows[i]);
-      if (rows[i].maskStep) rows[i].mask += keys;
-      if (key > 0) table_->scale(lane.sums + i * valueStride_, factor, valueStride_);
+    // What nobody sees costs nothing; something is summed in any case.
+    if (!areHidden(rows, count, keys) || (isFirst && last == keyPanels_.count)) {
+      scoreBlock(keyData, lane, queries, count, panel, last);
+      for (int64_t i = 0; i < count; ++i) {
+        rows[i].count = keys;
+        const float factor = table_->update(rows[i]);
+        if (!isFirst) table_->scale(lane.sums + i * valueStride_, factor, valueStride_);
+      }
+      sumBlock(valueData, lane, weights, count, key, keys, isFirst);
+      isFirst = false;
     }
-    sumBlock(packedValues(context, kvHead), lane, weights, count, key, keys);
+    for (int64_t i = 0; i < count; ++i)
+      if (rows[i].maskStep) rows[i].mask += keys;
   }
   for (int64_t i = 0; i < count; ++i) store(context, lane.sums + i * valueStride_, rows[i].sum, head, first + i);
+}
+
+// Whether no query sees any of the next keys.
+bool AttentionKernel::areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys) const {
+  return hasMask_ && std::all_of(rows, rows + count, [&](const SoftmaxRow& row) {
+           return table_->hidesAll(row.mask, row.maskStep ? keys : 1);
+         });
 }
 
 // Scores of some queries and the keys of panels [begin, end).
 void AttentionKernel::scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
                                  int64_t begin, int64_t end) const {
+  if (inPlace_) return scoreInPlace(keys, lane, queries, count, keyPanels_.begin(begin), keyPanels_.begin(end));
   GemmTile tile{queries, 0,         1,       k_.size, nullptr, 0,    nullptr, scoreStride_, 0, false,
                 true,    &scaling_, nullptr, nullptr, 0,       keys, 0};
   for (int64_t panel = begin; panel < end; ++panel) {
@@ -227,15 +267,25 @@ void AttentionKernel::scoreBlock(const float* keys, const Lane& lane, const floa
   }
 }
 
+void AttentionKernel::scoreInPlace(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
+                                   int64_t first, int64_t end) const {
+  const int64_t some = std::min(end, k_.positions) - first, stride = k_.positionStride;
+  for (int64_t i = 0; i < count; ++i) {
+    float* scores = lane.scores + i * scoreStride_;
+    gemm_->dot(queries[i], keys + first * stride, stride, k_.size, some, scores);
+    table_->scale(scores, scaling_.alpha, some);
+  }
+}
+
 // Adds the weighted values of keys [key, key + keys) to the sums.
 void AttentionKernel::sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count,
-                               int64_t key, int64_t keys) const {
-  GemmTile tile{weights, 0,       1,       keys,    nullptr, 0,      nullptr, valueStride_, 0, key > 0,
+                               int64_t key, int64_t keys, bool isFirst) const {
+  GemmTile tile{weights, 0,       1,       keys,    nullptr, 0,      nullptr, valueStride_, 0, !isFirst,
                 false,   &plain_, nullptr, nullptr, 0,       values, 0};
   for (int64_t panel = 0; panel < valuePanels_.count; ++panel) {
     const int64_t column = valuePanels_.begin(panel), width = valuePanels_.width(panel);
-    tile.b = values + column * v_.positions + key * width;
-    tile.bStride = width;
+    tile.b = inPlace_ ? values + key * v_.positionStride + column : values + column * v_.positions + key * width;
+    tile.bStride = inPlace_ ? v_.positionStride : width;
     tile.c = lane.sums + column;
     tile.columns = width;
     gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);

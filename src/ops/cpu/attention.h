@@ -20,6 +20,8 @@ struct AttentionTable {
   // Turns a block's scores into weights. Returns the factor that brings earlier sums to the new maximum.
   float (*update)(SoftmaxRow& row);
   void (*scale)(float* values, float factor, int64_t count);
+  // Whether all numbers of a mask are -infinity.
+  bool (*hidesAll)(const float* mask, int64_t count);
 };
 const AttentionTable& attentionTable();  // of cpuTarget()
 

@@ -81,10 +81,12 @@ void scale(float* values, float factor, int64_t count) {
   for (; i < count; ++i) values[i] *= factor;
 }
 
+bool hidesAll(const float* mask, int64_t count) { return largestScore(mask, count) == kLowest; }
+
 }  // namespace
 
 extern const AttentionTable kAttentionTable;
-constexpr AttentionTable kAttentionTable = {update, scale};
+constexpr AttentionTable kAttentionTable = {update, scale, hidesAll};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

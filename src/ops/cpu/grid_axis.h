@@ -72,8 +72,10 @@ class GridAxis {
     if (x >= low_ && x <= high_) return x;
     constexpr T kMargin = 4;  // further than any tap reaches
     if (rule_.padding == GridPadding::Zeros) return x > -kMargin && x < size_ + kMargin ? x : -kMargin;
-    if (rule_.padding == GridPadding::Border) return x > high_ ? size_ - 1 : T{0};
-    return reflected(x);
+    if (rule_.padding == GridPadding::Reflection) return reflected(x);
+    // Cubic: each tap outside of the image reads the border, as in PyTorch and ONNX Runtime.
+    if (rule_.mode == GridMode::Cubic && x == x) return std::clamp(x, -kMargin, size_ + kMargin);
+    return x > high_ ? size_ - 1 : T{0};
   }
 
   T reflected(T x) const {

@@ -13,7 +13,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
 template <class D>
-void expandBlocks(D d, const PackedWeights& weights, float* to) {
+void expandBlocks(D d, const NBitsBlocks& weights, float* to) {
   constexpr int64_t kLanes = hn::MaxLanes(D());
   const hn::Rebind<uint8_t, D> d8;
   const hn::Rebind<int32_t, D> d32;
@@ -37,7 +37,7 @@ void expandBlocks(D d, const PackedWeights& weights, float* to) {
 
 // The sums of one block are scaled once.
 template <int kRows, int kBits, class D>
-void dotBlocks(D d, const PackedWeights& weights, const float* const* rows, float* results) {
+void dotBlocks(D d, const NBitsBlocks& weights, const float* const* rows, float* results) {
   constexpr int64_t kLanes = hn::MaxLanes(D());
   constexpr int kPlanes = 8 / kBits;
   const hn::Rebind<uint8_t, D> d8;
@@ -68,7 +68,7 @@ void dotBlocks(D d, const PackedWeights& weights, const float* const* rows, floa
 
 // Blocks are powers of two of at least 4 bytes.
 template <class Function>
-void withLanes(const PackedWeights& weights, Function function) {
+void withLanes(const NBitsBlocks& weights, Function function) {
   const hn::ScalableTag<float> full;
   if (weights.bytesPerBlock >= static_cast<int64_t>(hn::MaxLanes(full)))
     function(full);
@@ -76,12 +76,12 @@ void withLanes(const PackedWeights& weights, Function function) {
     function(hn::CappedTag<float, 4>());
 }
 
-void expand(const PackedWeights& weights, float* to) {
+void expand(const NBitsBlocks& weights, float* to) {
   withLanes(weights, [&](auto d) { expandBlocks(d, weights, to); });
 }
 
 template <int kRows>
-void dotRows(const PackedWeights& weights, const float* const* rows, float* results) {
+void dotRows(const NBitsBlocks& weights, const float* const* rows, float* results) {
   withLanes(weights, [&](auto d) {
     if (weights.bits == 4)
       dotBlocks<kRows, 4>(d, weights, rows, results);
@@ -92,7 +92,7 @@ void dotRows(const PackedWeights& weights, const float* const* rows, float* resu
   });
 }
 
-void dot(const PackedWeights& weights, const float* const* rows, int64_t rowCount, float* results) {
+void dot(const NBitsBlocks& weights, const float* const* rows, int64_t rowCount, float* results) {
   switch (rowCount) {
     case 1:
       return dotRows<1>(weights, rows, results);

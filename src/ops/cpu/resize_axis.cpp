@@ -31,6 +31,7 @@ double exactCoordinate(const MovementCall& call, const std::string& mode, const 
   if (mode == "half_pixel") return (x + 0.5) / axis.scale - 0.5;
   if (mode == "asymmetric") return x / axis.scale;
   if (mode == "align_corners") return axis.outputSize == 1 ? 0 : x * (in - 1) / (out - 1);
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
   if (mode == "pytorch_half_pixel") return axis.outputSize > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
   if (mode == "half_pixel_symmetric") {
     const double adjustment = out / (axis.scale * in);

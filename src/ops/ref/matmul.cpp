@@ -185,11 +185,12 @@ HeadTensor headTensor(const Call& call, const Shape& shape, std::string_view att
   return result;
 }
 
-// With `zeroMasked`, what is masked throughout gives 0.
-void softmax(std::vector<double>& scores, bool zeroMasked) {
-  const double largest = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
+// With `zeroMasked`, what is masked throughout gives 0. The sink is one score more, without a weight.
+void softmax(std::vector<double>& scores, bool zeroMasked, double sink) {
+  double largest = sink;
+  for (const double score : scores) largest = std::max(largest, score);
   if (zeroMasked && largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
-  double sum = 0;
+  double sum = sink == -INFINITY ? 0 : std::exp(sink - largest);
   for (double& score : scores) sum += score = std::exp(score - largest);
   for (double& score : scores) score /= sum;
 }
@@ -210,7 +211,7 @@ void attention(const Call& call) {
                    out = headTensor(call, call.out().shape, "layout_out");
   const std::vector<double> queries = load<double>(call.in(0)), keys = load<double>(call.in(1)),
                             values = load<double>(call.in(2));
-  const std::vector<double> mask = maskOf(call);
+  const std::vector<double> mask = maskOf(call), sinks = call.has(4) ? load<double>(call.in(4)) : std::vector<double>();
   const int64_t keyCount = k.dims[2];
   const Shape maskStrides =
       broadcastStrides(call.has(3) ? call.in(3).shape : Shape(), {q.dims[0], q.dims[1], q.dims[2], keyCount});
@@ -228,7 +229,7 @@ void attention(const Call& call) {
       score *= scale;
       if (!mask.empty()) score += mask[static_cast<size_t>(maskAt[0] + t * maskStrides[3])];
     }
-    softmax(scores, zeroMasked);
+    softmax(scores, zeroMasked, sinks.empty() ? -INFINITY : sinks[static_cast<size_t>(h)]);
     for (int64_t t = 0; t < keyCount; ++t)
       for (int64_t d = 0; d < v.dims[3]; ++d)
         result[static_cast<size_t>(out.at(b, h, s, d))] +=
@@ -266,7 +267,49 @@ void det(const Call& call) {
   store(call.out(), y);
 }
 
+// Swaps rows of both matrices until the largest element of a column below the diagonal is on it.
+void bringPivot(double* matrix, double* inverse, int64_t n, int64_t column) {
+  int64_t pivot = column;
+  for (int64_t row = column + 1; row < n; ++row)
+    if (std::abs(matrix[row * n + column]) > std::abs(matrix[pivot * n + column])) pivot = row;
+  if (pivot == column) return;
+  std::swap_ranges(matrix + pivot * n, matrix + (pivot + 1) * n, matrix + column * n);
+  std::swap_ranges(inverse + pivot * n, inverse + (pivot + 1) * n, inverse + column * n);
+}
+
+// Turns `inverse` from the identity into the inverse, and the matrix into the identity. Singular matrices have no
+// finite one.
+void invert(double* matrix, double* inverse, int64_t n) {
+  for (int64_t column = 0; column < n; ++column) {
+    bringPivot(matrix, inverse, n, column);
+    const double factor = 1 / matrix[column * n + column];
+    for (int64_t i = 0; i < n; ++i) {
+      matrix[column * n + i] *= factor;
+      inverse[column * n + i] *= factor;
+    }
+    for (int64_t row = 0; row < n; ++row) {
+      const double own = matrix[row * n + column];
+      if (row == column || own == 0) continue;
+      for (int64_t i = 0; i < n; ++i) {
+        matrix[row * n + i] -= own * matrix[column * n + i];
+        inverse[row * n + i] -= own * inverse[column * n + i];
+      }
+    }
+  }
+}
+
+void inverse(const Call& call) {
+  std::vector<double> x = load<double>(call.in()), y(x.size());
+  const int64_t n = call.in().shape.back(), size = n * n;
+  for (int64_t at = 0; at + size <= static_cast<int64_t>(x.size()) && size > 0; at += size) {
+    for (int64_t i = 0; i < n; ++i) y[static_cast<size_t>(at + i * n + i)] = 1;
+    invert(x.data() + at, y.data() + at, n);
+  }
+  store(call.out(), y);
+}
+
 const OpKernels kRows[] = {
+    {kMaxDomain, "Inverse", kReference<inverse>},
     {"", "Det", kReference<det>},
     {"", "MatMul", kReference<matMul>},
     {"", "Gemm", kReference<gemm>},

@@ -110,10 +110,58 @@ void dynamicQuantizeLinear(const Call& call) {
   if (call.hasOutput(2)) store(call.out(2), std::vector<double>{zero});
 }
 
+// Bytes as the numbers that they hold, the first one in the low bits.
+std::vector<double> unpacked(const Argument& argument, int64_t bits) {
+  std::vector<double> result = load<double>(argument);
+  if (argument.dtype != DType::UInt8 || bits == 8) return result;
+  std::vector<double> numbers;
+  for (const double byte : result)
+    for (int64_t shift = 0; shift < 8; shift += bits)
+      numbers.push_back(static_cast<double>(static_cast<int64_t>(byte) >> shift & ((1 << bits) - 1)));
+  return numbers;
+}
+
+void gatherBlockQuantized(const Call& call) {
+  const bool bytes = call.in().dtype == DType::UInt8;
+  const int64_t bits = bytes ? call.integer("bits", 4) : 8, given = call.integer("block_size", 128);
+  Shape shape = call.in().shape;
+  if (bytes) shape[shape.rank() - 1] *= 8 / bits;
+  const int rank = shape.rank(), gathered = call.axis("gather_axis", 0, rank),
+            axis = call.axis("quantize_axis", 1, rank);
+  const std::vector<double> data = unpacked(call.in(), bits), scales = load<double>(call.in(2)),
+                            zeros = call.has(3) ? unpacked(call.in(3), bits) : std::vector<double>();
+  const std::vector<int64_t> indices = loadIntegers(call.in(1));
+  const Shape& scaleShape = call.in(2).shape;
+  const int64_t zeroColumns = call.has(3) ? call.in(3).shape.back() * (bytes ? 8 / bits : 1) : 1;
+  const double middle = bytes ? 1 << (bits - 1) : 0;
+  const int64_t count = static_cast<int64_t>(indices.size()), inner = shape.product(gathered + 1, rank);
+  std::vector<double> out(static_cast<size_t>(call.out().count()));
+  for (size_t k = 0; k < out.size(); ++k) {
+    const int64_t at = static_cast<int64_t>(k), size = shape[gathered];
+    int64_t index = indices[static_cast<size_t>(at / inner % count)];
+    index += index < 0 ? size : 0;
+    if (index < 0 || index >= size) continue;  // zeros
+    int64_t element = (at / (inner * count) * size + index) * inner + at % inner, rest = element, scale = 0, stride = 1;
+    for (int i = rank - 1; i >= 0; rest /= shape[i--]) {
+      const int64_t place = i == axis            ? (given ? rest % shape[i] / given : 0)
+                            : scaleShape[i] == 1 ? 0
+                                                 : rest % shape[i];
+      scale += place * stride;
+      stride *= scaleShape[i];
+    }
+    const int64_t columns = std::max<int64_t>(scaleShape.back(), 1);
+    const size_t zero = static_cast<size_t>(scale / columns * zeroColumns + scale % columns);
+    out[k] = (data[static_cast<size_t>(element)] - (zeros.empty() ? middle : zeros[zero])) *
+             scales[static_cast<size_t>(scale)];
+  }
+  store(call.out(), out);
+}
+
 const OpKernels kRows[] = {
     {"", "QuantizeLinear", kReference<quantizeLinear>},
     {"", "DequantizeLinear", kReference<dequantizeLinear>},
     {"", "DynamicQuantizeLinear", kReference<dynamicQuantizeLinear>},
+    {"com.microsoft", "GatherBlockQuantized", kReference<gatherBlockQuantized>},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/fork_lock.h"
+#include "base/fork_lock.h"
 
 #include <pthread.h>
 

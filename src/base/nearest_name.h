@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody may have meant who wrote a name that does not exist.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace max {
+
+class NearestName {
+ public:
+  explicit NearestName(std::string_view wanted);
+
+  // Names that do exist; their texts stay until the hint is made.
+  void offer(std::string_view name);
+
+  std::string_view best() const { return best_; }  // empty = none is near
+  // "; did you mean 'Relu'?", or nothing if no name is near.
+  std::string hint() const;
+  // The hint, or some of the names: "; there are: 'a', 'b' and 7 more".
+  std::string hintOrList() const;
+
+ private:
+  std::string_view wanted_, best_;
+  size_t limit_;  // the best distance so far is below
+  size_t count_ = 0;
+  std::string list_;
+};
+
+template <class Names>
+std::string nearestOf(std::string_view wanted, const Names& names) {
+  NearestName nearest(wanted);
+  for (const auto& name : names) nearest.offer(name);
+  return nearest.hint();
+}
+
+}  // namespace max

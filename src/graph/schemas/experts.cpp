@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixtures of experts: a router sends each token through a few of many small networks.
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+int64_t numberWithin(const InferContext& context, std::string_view name, int64_t fallback, int64_t least,
+                     int64_t most) {
+  const int64_t number = context.attributes().getInt(name, fallback);
+  if (number < least || number > most)
+    context.fail("attribute '", name, "' is ", number, ", not between ", least, " and ", most);
+  return number;
+}
+
+// What both operators have in common. `third`: the input that holds the linear part's weights.
+struct Experts {
+  Dim tokens, experts, hidden, inner, columns;  // columns: of the first layer
+
+  Experts(const InferContext& context, size_t second, size_t third);
+};
+
+bool isFused(const InferContext& context, size_t third) {
+  const std::string name = context.attributes().getString("activation_type", "relu");
+  const bool known = name == "relu" || name == "gelu" || name == "silu" || name == "identity" || name == "swiglu";
+  if (!known) context.fail("attribute 'activation_type' is '", name, "', not relu, gelu, silu, swiglu or identity");
+  const bool fused = numberWithin(context, "swiglu_fusion", 0, 0, 2) != 0 && name == "swiglu";
+  if (name == "swiglu" && fused == context.has(third))
+    context.fail("swiglu with swiglu_fusion ", fused ? "takes no" : "0 needs", " weights of a third layer");
+  return fused;
+}
+
+Dim dimOf(const InferContext& context, size_t input, size_t axis) {
+  return context.ranked(input) && axis < context.dims(input).size() ? context.dims(input)[axis] : context.unknownDim();
+}
+
+Experts::Experts(const InferContext& context, size_t second, size_t third) {
+  if (!context.has(second)) context.fail("input ", second, " is missing: the weights of the second layer");
+  rules::requireRankAtLeast(context, 0, 2);
+  rules::requireRank(context, 1, 2);
+  rules::requireRank(context, 2, 3);
+  rules::requireRank(context, second, 3);
+  if (context.ranked(0) && context.rank(0) > 3)
+    context.fail("input 0 has ", context.rank(0), " dimensions, not 2 or 3");
+  tokens = dimOf(context, 1, 0);
+  if (context.ranked(0)) {
+    const SymbolicShape& x = context.dims(0);
+    hidden = x.back();
+    tokens = rules::merge(context, tokens, x.size() == 3 ? x[0] * x[1] : x[0], "tokens of input and router");
+  } else {
+    hidden = dimOf(context, second, 1);
+  }
+  experts = rules::merge(context, dimOf(context, 1, 1), dimOf(context, 2, 0), "experts of router and weights");
+  columns = dimOf(context, 2, 1);
+  const bool fused = isFused(context, third);
+  if (fused && columns.isKnown() && columns.value() % 2)
+    context.fail("gate and linear part have ", columns, " columns");
+  inner = fused ? floorDivide(columns, 2) : columns;
+  const int64_t chosen = numberWithin(context, "k", 1, 1, INT32_MAX);
+  if (experts.isKnown() && chosen > experts.value()) context.fail("chooses ", chosen, " of ", experts, " experts");
+  if (context.attributes().getInt("use_sparse_mixer", 0) != 0 && chosen != 2)
+    context.fail("attribute 'use_sparse_mixer' chooses 2 experts, not ", chosen);
+}
+
+void inferMoE(InferContext& context) {
+  const Experts e(context, 4, 6);
+  rules::requireShape(context, 1, {e.tokens, e.experts});
+  rules::requireShape(context, 2, {e.experts, e.columns, e.hidden});
+  rules::requireShape(context, 3, {e.experts, e.columns});
+  rules::requireShape(context, 4, {e.experts, e.hidden, e.inner});
+  rules::requireShape(context, 5, {e.experts, e.hidden});
+  rules::requireShape(context, 6, {e.experts, e.inner, e.hidden});
+  rules::requireShape(context, 7, {e.experts, e.inner});
+  rules::requireShape(context, 8, {e.tokens, e.experts});
+  context.setOutputLike(0, 0);
+}
+
+// The operands of one quantised layer [experts, columns, depth].
+struct Layer {
+  const char* bitsName;
+  size_t weights, scales, bias, zeros;
+};
+
+// Bytes that hold `count` numbers.
+Dim bytesOf(const InferContext& context, Dim count, int64_t bits, bool whole) {
+  if (!count.isKnown()) return context.unknownDim();
+  const int64_t all = checkedMultiply(count.value(), bits);
+  if (whole && all % 8) context.fail("rows of ", count, " weights of ", bits, " bits are no whole bytes");
+  return all / 8 + (all % 8 != 0);
+}
+
+void checkLayer(const InferContext& context, const Layer& layer, Dim experts, Dim columns, Dim depth) {
+  if (!context.has(layer.weights)) return;
+  const int64_t all = numberWithin(context, "expert_weight_bits", 4, 2, 8);
+  const int64_t bits = numberWithin(context, layer.bitsName, all, 2, 8);
+  if (bits != 2 && bits != 4 && bits != 8) context.fail("weights of ", bits, " bits");
+  if (!context.has(layer.scales)) context.fail("input ", layer.scales, " is missing: the scales of weights");
+  rules::requireShape(context, layer.weights, {experts, columns, bytesOf(context, depth, bits, true)});
+  rules::requireShape(context, layer.bias, {experts, columns});
+  const int64_t block = context.attributes().getInt("block_size", 0);
+  if (block <= 0) {
+    const bool three = context.ranked(layer.scales) && context.rank(layer.scales) == 3;
+    rules::requireShape(context, layer.scales,
+                        three ? SymbolicShape{experts, columns, 1} : SymbolicShape{experts, columns});
+    return rules::requireShape(context, layer.zeros, {experts, bytesOf(context, columns, bits, false)});
+  }
+  if (block < 16 || block > (1 << 20) || (block & (block - 1))) context.fail("blocks of ", block, " weights");
+  if (depth.isKnown() && depth.value() % block) context.fail(depth, " weights do not split into blocks of ", block);
+  const Dim blocks = floorDivide(depth, block);
+  rules::requireShape(context, layer.scales, {experts, columns, blocks});
+  rules::requireShape(context, layer.zeros, {experts, columns, bytesOf(context, blocks, bits, false)});
+}
+
+void inferQMoE(InferContext& context) {
+  const Experts e(context, 5, 8);
+  rules::requireShape(context, 1, {e.tokens, e.experts});
+  checkLayer(context, {"fc1_expert_weight_bits", 2, 3, 4, 11}, e.experts, e.columns, e.hidden);
+  checkLayer(context, {"fc2_expert_weight_bits", 5, 6, 7, 12}, e.experts, e.hidden, e.inner);
+  checkLayer(context, {"fc3_expert_weight_bits", 8, 9, 10, 13}, e.experts, e.inner, e.hidden);
+  rules::requireShape(context, 14, {e.tokens, e.experts});
+  context.setOutputLike(0, 0);
+}
+
+const OpSchema kSchemas[] = {
+    {kMaxDomain, "MoE", 3, 9, 1, 1, "T,T,T,T,T,T,T,T,T->T; T=float16|bfloat16|float32", inferMoE, 0, 0},
+    {kMaxDomain, "QMoE", 3, 15, 1, 1,
+     "T,T,uint8,S,T,uint8,S,T,uint8,S,T,uint8,uint8,uint8,T->T; T=float16|bfloat16|float32; S=float16|bfloat16|float32",
+     inferQMoE, 0, 0},
+};
+
+}  // namespace
+
+std::span<const OpSchema> expertSchemas() { return kSchemas; }
+
+}  // namespace max

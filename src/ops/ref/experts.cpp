@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.MoE and max.QMoE, token by token.
+#include "ops/cpu/expert_routing.h"
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+// The weights [experts, columns, depth] of one layer, and its bias.
+struct Layer {
+  std::vector<double> weights, bias;
+  int64_t columns = 0, depth = 0;
+
+  std::vector<double> times(int64_t expert, const double* row) const {
+    std::vector<double> result(static_cast<size_t>(columns));
+    for (int64_t n = 0; n < columns; ++n) {
+      double& sum = result[static_cast<size_t>(n)];
+      for (int64_t k = 0; k < depth; ++k)
+        sum += weights[static_cast<size_t>((expert * columns + n) * depth + k)] * row[k];
+      if (!bias.empty()) sum += bias[static_cast<size_t>(expert * columns + n)];
+    }
+    return result;
+  }
+};
+
+std::vector<double> optional(const Call& call, size_t input) {
+  return call.has(input) ? load<double>(call.in(input)) : std::vector<double>();
+}
+
+Layer realLayer(const Call& call, size_t weights) {
+  if (!call.has(weights)) return {};
+  const Shape& shape = call.in(weights).shape;
+  return {load<double>(call.in(weights)), optional(call, weights + 1), shape[1], shape[2]};
+}
+
+double numberAt(const std::vector<double>& bytes, int64_t row, int64_t rowBits, int64_t i, int64_t bits) {
+  const int64_t bit = row * rowBits + i * bits;
+  return (static_cast<int64_t>(bytes[static_cast<size_t>(bit / 8)]) >> (bit % 8)) & ((1 << bits) - 1);
+}
+
+struct Places {
+  const char* bitsName;
+  size_t weights, zeros;  // scales and bias follow the weights
+};
+
+Layer quantisedLayer(const Call& call, const Places& places) {
+  if (!call.has(places.weights)) return {};
+  const int64_t bits = call.integer(places.bitsName, call.integer("expert_weight_bits", 4));
+  const Shape& shape = call.in(places.weights).shape;
+  const int64_t rows = shape[0] * shape[1], rowBits = shape[2] * 8, depth = rowBits / bits;
+  const int64_t given = call.integer("block_size", 0), block = given > 0 ? given : std::max<int64_t>(depth, 1);
+  const int64_t blocks = given > 0 ? depth / block : 1;
+  const std::vector<double> bytes = load<double>(call.in(places.weights)), zeros = optional(call, places.zeros),
+                            scales = load<double>(call.in(places.weights + 1));
+  Layer layer{std::vector<double>(static_cast<size_t>(rows * depth)), optional(call, places.weights + 2), shape[1],
+              depth};
+  const int64_t zeroBits = given > 0 ? (blocks * bits + 7) / 8 * 8 : (shape[1] * bits + 7) / 8 * 8;
+  for (int64_t i = 0; i < rows * depth; ++i) {
+    const int64_t row = i / depth, at = i % depth / block;
+    double zero = 1 << (bits - 1);
+    if (!zeros.empty())
+      zero = given > 0 ? numberAt(zeros, row, zeroBits, at, bits)
+                       : numberAt(zeros, row / shape[1], zeroBits, row % shape[1], bits);
+    layer.weights[static_cast<size_t>(i)] =
+        (numberAt(bytes, row, rowBits, i % depth, bits) - zero) * scales[static_cast<size_t>(row * blocks + at)];
+  }
+  return layer;
+}
+
+double activated(const ExpertOptions& options, double x) {
+  if (options.activation == ExpertActivation::Relu) return std::max(x, 0.0);
+  if (options.activation == ExpertActivation::Silu) return x / (1 + std::exp(-x));
+  if (options.activation == ExpertActivation::Identity) return x;
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+}
+
+double swiGlu(const ExpertOptions& options, double gate, double linear) {
+  const double limit = options.limit, g = std::min(gate, limit), l = std::max(-limit, std::min(linear, limit));
+  return g / (1 + std::exp(-options.alpha * g)) * (l + options.beta);
+}
+
+std::vector<double> between(const ExpertOptions& options, std::vector<double> inner,
+                            const std::vector<double>& linear) {
+  if (options.isFused) {
+    const size_t size = inner.size() / 2;
+    for (size_t i = 0; i < size; ++i)
+      inner[i] = options.isInterleaved ? swiGlu(options, inner[2 * i], inner[2 * i + 1])
+                                       : swiGlu(options, inner[i], inner[size + i]);
+    inner.resize(size);
+    return inner;
+  }
+  for (size_t i = 0; i < inner.size(); ++i) {
+    if (options.activation == ExpertActivation::SwiGlu)
+      inner[i] = swiGlu(options, inner[i], linear[i]);
+    else
+      inner[i] = activated(options, inner[i]) * (linear.empty() ? 1 : linear[i]);
+  }
+  return inner;
+}
+
+std::vector<float> floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+void experts(const Call& call, const Layer& first, const Layer& second, const Layer& third, size_t mixingInput) {
+  const ExpertOptions options(call.node);
+  const int64_t tokens = call.in(1).shape[0], count = call.in(1).shape[1], hidden = call.in().shape.back();
+  const std::vector<double> x = load<double>(call.in());
+  const std::vector<float> router = floats(load<double>(call.in(1))), mixing = floats(optional(call, mixingInput));
+  std::vector<double> out(x.size());
+  std::vector<int32_t> order(static_cast<size_t>(count)), chosen(static_cast<size_t>(options.chosen));
+  std::vector<float> weights(chosen.size());
+  for (int64_t t = 0; t < tokens; ++t) {
+    const double* row = x.data() + t * hidden;
+    routeToken(options, count, router.data() + t * count, mixing.empty() ? nullptr : mixing.data() + t * count,
+               order.data(), chosen.data(), weights.data());
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const std::vector<double> linear = third.columns ? third.times(chosen[i], row) : std::vector<double>();
+      const std::vector<double> inner = between(options, first.times(chosen[i], row), linear);
+      const std::vector<double> result = second.times(chosen[i], inner.data());
+      for (int64_t k = 0; k < hidden; ++k)
+        out[static_cast<size_t>(t * hidden + k)] += static_cast<double>(weights[i]) * result[static_cast<size_t>(k)];
+    }
+  }
+  store(call.out(), out);
+}
+
+void mixture(const Call& call) { experts(call, realLayer(call, 2), realLayer(call, 4), realLayer(call, 6), 8); }
+
+void quantisedMixture(const Call& call) {
+  experts(call, quantisedLayer(call, {"fc1_expert_weight_bits", 2, 11}),
+          quantisedLayer(call, {"fc2_expert_weight_bits", 5, 12}),
+          quantisedLayer(call, {"fc3_expert_weight_bits", 8, 13}), 14);
+}
+
+const OpKernels kRows[] = {
+    {kMaxDomain, "MoE", kReference<mixture>},
+    {kMaxDomain, "QMoE", kReference<quantisedMixture>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpKernels> referenceExpertKernels() { return reference::kRows; }
+
+}  // namespace max
