@@ -220,11 +220,19 @@ static void* speak_in_crowd(void* argument) {
   return NULL;
 }
 
+/* Of several threads at once. */
+static void count(void* user_data, MaxLogLevel level, const char* message) {
+  struct listener* listener = user_data;
+  (void)level, (void)message;
+  ++listener->calls;
+  if (listener->is_removed) ++listener->late_calls;
+}
+
 static void* listen_in_crowd(void* argument) {
   (void)argument;
   for (int i = 0; i < 100; ++i) {
     struct listener* listener = calloc(1, sizeof *listener);
-    CHECK(maxLogAddCallback(hear, listener, MAX_LOG_LEVEL_ERROR, &listener->token));
+    CHECK(maxLogAddCallback(count, listener, MAX_LOG_LEVEL_ERROR, &listener->token));
     for (int j = 0; j < i % 5; ++j) sched_yield();
     CHECK(maxLogRemoveCallback(listener->token));
     listener->is_removed = 1;

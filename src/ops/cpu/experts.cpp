@@ -276,7 +276,7 @@ ExpertsKernel::Work ExpertsKernel::workAt(std::byte* base, size_t* end) const {
   size_t at = 0;
   const auto take = [&](auto*& pointer, int64_t count) {
     using T = std::remove_reference_t<decltype(*pointer)>;
-    pointer = reinterpret_cast<T*>(base + at);
+    pointer = base ? reinterpret_cast<T*>(base + at) : nullptr;  // without memory: only its size is asked for
     at = alignUp(checkedAdd(at, checkedMultiply(static_cast<size_t>(count), sizeof(T))));
   };
   const int64_t pairs = checkedMultiply(tokens_, options_.chosen);
