@@ -10,6 +10,7 @@
 
 #include "base/active_call.h"
 #include "base/error.h"
+#include "base/forbid.h"
 
 namespace max {
 
@@ -25,6 +26,7 @@ class HeapStorage final : public Storage {
     if (!data_) throw std::bad_alloc();
     size_ = bytes;
     if (zeroed) std::memset(data_, 0, rounded);
+    permitFirst(data_, bytes, rounded);
   }
   ~HeapStorage() override { std::free(data_); }
 

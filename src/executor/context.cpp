@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "base/forbid.h"
 #include "executor/run.h"
+#include "executor/settings.h"
 
 namespace max {
 
@@ -11,11 +13,28 @@ size_t threadNumber() noexcept {
   return number;
 }
 
+namespace {
+
+// All of an arena but the places of values and scratch memory, with their guards.
+void forbidTheRest(const Plan& plan, const Storage& arena) {
+  const size_t guard = PlanSettings::of(plan.settings).guards ? kGuardBytes : 0;
+  const std::byte* base = static_cast<const std::byte*>(arena.data());
+  forbid(base, arena.size());
+  for (uint32_t i = 0; i < plan.table.size(); ++i)
+    if (plan.table[i].kind == Location::Arena && plan.table[i].depth == plan.depth)
+      permit(base + plan.table[i].index, plan.bytesOf(i) + guard);
+  for (const Step& step : plan.steps)
+    if (const size_t bytes = step.kernel->scratchBytes()) permit(base + step.scratch, bytes + guard);
+}
+
+}  // namespace
+
 RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter,
                        Ref<Storage> block)
     : plan(std::move(source)), parent(before), counter_(counter) {
   const bool fits = block && block->size() >= plan->arenaBytes;
   if (plan->arenaBytes > 0) arena = fits ? std::move(block) : allocateStorage(plan->arenaBytes);
+  if (kForbidsMemory && arena) forbidTheRest(*plan, *arena);
   table.resize(plan->table.size());
   for (size_t i = 0; i < table.size(); ++i) {
     const Location& location = plan->table[i];

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/forbid.h"
 #include "executor/arena.h"
 #include "executor/draft.h"
 
@@ -37,7 +38,8 @@ class Layout {
       : draft_(draft),
         plan_(*draft.plan),
         values_(draft.values),
-        guard_(PlanSettings::of(draft.plan->settings).guards ? kGuardBytes : 0) {}
+        hasGuards_(PlanSettings::of(draft.plan->settings).guards),
+        guard_((hasGuards_ ? kGuardBytes : 0) + kForbiddenBytes) {}
 
   void run() {
     findLiveValues();
@@ -95,7 +97,7 @@ class Layout {
   // An output whose memory comes from a kernel of this plan is written by it directly; with guards it is copied, since
   // the memory of outputs has none.
   void claimOutputs() {
-    if (guard_ > 0) return;
+    if (hasGuards_) return;
     std::vector<bool> made(values_.size());
     for (const DraftStep& step : draft_.steps)
       for (int output : step.outputs)
@@ -187,13 +189,13 @@ class Layout {
                                     nullptr};
     const size_t scratch = step.kernel->scratchBytes();
     scratchOffsets_.push_back(scratch ? arena.allocate(scratch + guard_) : 0);
-    if (scratch) arena.release(scratchOffsets_.back(), scratch + guard_);
+    if (scratch && !kForbidsMemory) arena.release(scratchOffsets_.back(), scratch + guard_);
     for (int value : step.inputs) releaseAfter(arena, s, value);
     for (int value : step.outputs) releaseAfter(arena, s, value);
   }
 
   void releaseAfter(ArenaPlanner& arena, int s, int value) {
-    if (!hasMemory(value)) return;
+    if (!hasMemory(value) || kForbidsMemory) return;
     const int root = rootOf(value);
     const Location& location = values_[root].location;
     if (lifetimes_[root].madeBy < 0 || lifetimes_[root].lastUse != s || location.kind != Location::Arena) return;
@@ -257,6 +259,7 @@ class Layout {
   Draft& draft_;
   Plan& plan_;
   std::vector<ValueState>& values_;
+  const bool hasGuards_;
   const size_t guard_;  // bytes behind each value
   std::vector<Lifetime> lifetimes_;
   std::vector<bool> live_;  // values and roots that a continuation may read

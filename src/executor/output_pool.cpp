@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/forbid.h"
 #include "device/memory_use.h"
 
 namespace max {
@@ -22,6 +23,7 @@ PooledBuffer::PooledBuffer(MaxStream& stream, const Layout& layout, Ref<Storage>
 
 PooledBuffer::~PooledBuffer() {
   if (idle_) addLiveObjects(1);  // was counted out when it became idle
+  if (memory()) permit(memory()->data(), memory()->size());
 }
 
 void PooledBuffer::dispose() noexcept {
@@ -41,6 +43,7 @@ Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& sha
     buffer = std::make_unique<PooledBuffer>(stream, MaxBuffer::Layout::dense(dtype, shape),
                                             stream.device().allocate(bytes, {}, stream));
   }
+  permitFirst(buffer->data(), bytes, buffer->memory()->size());
   buffer->pool_ = Ref<OutputPool>(this);
   return Ref<MaxBuffer>::adopt(buffer.release());
 }

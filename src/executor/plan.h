@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/forbid.h"
 #include "base/ref.h"
 #include "base/shape.h"
 #include "base/tensor.h"
@@ -43,6 +44,9 @@ struct Step {
 
 // Behind each value that a node makes, if the settings ask for guards. As long as a row that is one too many often is.
 inline constexpr size_t kGuardBytes = 4096;
+
+// Under the address sanitizer each value has a place of its own, and this much behind it is nobody's.
+inline constexpr size_t kForbiddenBytes = kForbidsMemory ? 256 : 0;
 
 // The type of an operand; its dimensions are Plan::typeDims from `dims` on.
 struct OperandType {

@@ -12,6 +12,7 @@
 
 #include "base/active_call.h"
 #include "base/checked.h"
+#include "base/forbid.h"
 
 namespace max {
 
@@ -52,6 +53,7 @@ class HeapBlock final : public CpuBlock {
     void* block = std::aligned_alloc(alignment, rounded);
     if (!block) account->fail(bytes, bytes);
     if (zeroed) std::memset(block, 0, rounded);
+    permitFirst(block, bytes, rounded);
     place(block);
   }
   ~HeapBlock() override { std::free(data_); }

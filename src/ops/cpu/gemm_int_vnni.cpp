@@ -3,7 +3,7 @@
 #include "ops/cpu/gemm_int.h"
 #include "ops/cpu/target.h"
 
-#if defined(__x86_64__) && !defined(MAX_ONE_KERNEL_TARGET)
+#if defined(__x86_64__) && (!defined(MAX_ONE_KERNEL_TARGET) || defined(__AVX512BW__))
 
 #include <immintrin.h>
 
