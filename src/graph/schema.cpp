@@ -201,6 +201,7 @@ std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, st
   } catch (const Error& error) {
     // Errors of attributes and size arithmetic do not know their node.
     if (error.message().starts_with("node '")) throw;
+    if (error.status() == MAX_STATUS_INVALID_ARGUMENT) context.fail(error.message());
     fail(error.status(), node.description(), ": ", error.message());
   }
   return context.takeOutputs();

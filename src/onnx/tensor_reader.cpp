@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/tensor_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -128,9 +129,24 @@ Shape shapeOf(const TensorProto& proto) {
   }
 }
 
+// In a file a bool may be any byte; from here on it is 0 or 1.
+Ref<Tensor> plainBools(Ref<Tensor> tensor) {
+  const std::span<const uint8_t> bytes = tensor->values<uint8_t>();
+  if (std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte <= 1; })) return tensor;
+  Ref<Tensor> plain = Tensor::allocate(DType::Bool, tensor->shape());
+  std::transform(bytes.begin(), bytes.end(), static_cast<uint8_t*>(plain->mutableData()),
+                 [](uint8_t byte) { return static_cast<uint8_t>(byte != 0); });
+  return plain;
+}
+
 }  // namespace
 
 Ref<Tensor> TensorReader::read(const TensorProto& proto, bool isWeight) {
+  Ref<Tensor> tensor = readAsStored(proto, isWeight);
+  return tensor->dtype() == DType::Bool ? plainBools(std::move(tensor)) : tensor;
+}
+
+Ref<Tensor> TensorReader::readAsStored(const TensorProto& proto, bool isWeight) {
   const std::optional<DType> dtype = dtypeFromOnnx(proto.dataType);
   if (!dtype) failAt(proto, MAX_STATUS_UNIMPLEMENTED, concat("has the unknown data type number ", proto.dataType));
   const Shape shape = shapeOf(proto);

@@ -35,6 +35,7 @@ class TensorReader {
   Ref<Tensor> given(const TensorProto& proto, const WeightTable::Entry& entry) const;
   Ref<Tensor> viewOrCopy(DType dtype, const Shape& shape, const Bytes& bytes, bool isWeight) const;
   Ref<Tensor> read(const TensorProto& proto, bool isWeight);
+  Ref<Tensor> readAsStored(const TensorProto& proto, bool isWeight);
 
   Ref<Storage> file_;
   const ImportOptions& options_;

@@ -118,6 +118,14 @@ GROWING = graph([node("Identity", ["c"], ["again"]), node("Concat", ["s", "s"], 
 WIDER = graph([node("Concat", ["a", "b"], ["t"], axis=0)], [info("a", FLOAT, None), info("b", FLOAT, None)], ("t",), name="body")
 SUM = graph([node("Add", ["a", "b"], ["t"])], [info("a", FLOAT, [4]), info("b", FLOAT, [4])], ("t",), name="body")
 
+
+
+def classifier(op, coefficients, classlabels_ints=(7,), **attributes):
+    made = node(op, ["x"], ["y", "z"], name="bad", domain="ai.onnx.ml", coefficients=coefficients,
+                classlabels_ints=list(classlabels_ints), **attributes)
+    return model([made], domains=("ai.onnx.ml",))
+
+
 # Models that do not load.
 MODELS = {
     "empty file": lambda: b"",
@@ -161,6 +169,19 @@ MODELS = {
     "AveragePool kernel too large to be rounded up": lambda: one("AveragePool", ("x",), (), (IMAGE,), kernel_shape=[12, 12],
                                                                  strides=[2, 2], ceil_mode=1),
     "MaxPool without kernel": lambda: one("MaxPool", ("x",), (), (IMAGE,)),
+    "MaxPool kernel of more elements than there are": lambda: one("MaxPool", ("x",), (), (IMAGE,),
+                                                                  kernel_shape=[2**20, 2**20]),
+    "LRN without channels": lambda: one("LRN", ("x",), (), (info("x", FLOAT, [4]),), size=3),
+    "LRN size of 0": lambda: one("LRN", ("x",), (), (IMAGE,), size=0),
+    "MeanVarianceNormalization of a matrix": lambda: one("MeanVarianceNormalization"),
+    "QLinearConv with two scales of the image": lambda: one(
+        "QLinearConv", ("x", "s", "z", "w", "s", "z", "s", "z"),
+        [tensor("s", [1, 2]), tensor("z", [0, 0], np.uint8), tensor("w", np.zeros((2, 3, 3, 3)), np.uint8)],
+        (info("x", TensorProto.UINT8, ["n", 3, 8, 8]),)),
+    "LinearClassifier with one label": lambda: classifier("LinearClassifier", [1.0] * 4),
+    "LinearClassifier with few coefficients": lambda: classifier("LinearClassifier", [1.0] * 7, classlabels_ints=[1, 2]),
+    "SVMClassifier with few vectors": lambda: classifier("SVMClassifier", [1.0] * 4, vectors_per_class=[1, 0], rho=[0.0]),
+    "SVMClassifier without rho": lambda: classifier("SVMClassifier", [1.0] * 4),
     "MaxPool auto_pad": lambda: one("MaxPool", ("x",), (), (IMAGE,), kernel_shape=[2, 2], auto_pad="SOME"),
     "Concat axis": lambda: one("Concat", ("x", "x"), axis=2),
     "Concat without axis": lambda: one("Concat", ("x", "x")),

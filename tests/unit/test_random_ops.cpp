@@ -190,7 +190,11 @@ class Trial {
   const std::string& text() const { return text_; }
   KernelRequest request(int lanes) const { return {*node_, inputs_, outputs_, lanes}; }
 
-  std::vector<Ref<Tensor>> run(const Implementation& implementation, int lanes) {
+  size_t outputCount() const { return outputs_.size(); }
+  void omitOutput(size_t i) { outputs_[i] = {}; }
+
+  // `fill`: what lies in fresh memory.
+  std::vector<Ref<Tensor>> run(const Implementation& implementation, int lanes, int fill = 0x5a) {
     node_->prepared = nullptr;
     const OpKernels* kernels = findKernels(row_.domain, row_.op);
     if (kernels->prepare && sample_.constants && implementation.name != "reference") prepare(*kernels);
@@ -200,11 +204,17 @@ class Trial {
     std::vector<void*> targets;
     for (const Ref<Tensor>& input : sample_.inputs) sources.push_back(input ? input->data() : nullptr);
     for (const Operand& output : outputs_) {
+      if (!output.present()) {
+        results.push_back(nullptr);
+        targets.push_back(nullptr);
+        continue;
+      }
       results.push_back(Tensor::allocate(output.dtype, output.shape));
-      std::memset(results.back()->mutableData(), 0x5a, results.back()->bytes());
+      std::memset(results.back()->mutableData(), fill, results.back()->bytes());
       targets.push_back(results.back()->mutableData());
     }
     const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
+    std::memset(scratch->data(), fill, kernel->scratchBytes());
     kernel->run({sources.data(), targets.data(), static_cast<std::byte*>(scratch->data()), lanes});
     return results;
   }
@@ -331,6 +341,56 @@ TEST_P(RandomOps, MutatedNodesFailCleanly) {
           trial.run(candidate, static_cast<int>(lanesSource.integer(1, 2)));
     } catch (const Error& error) {
       EXPECT_FALSE(error.message().empty());
+    }
+  }
+}
+
+// All dimensions of one size become 0, so that shapes go on fitting each other.
+void empty(Source& source, Sample& sample) {
+  std::vector<int64_t> sizes;
+  for (const Ref<Tensor>& input : sample.inputs)
+    if (input) sizes.insert(sizes.end(), input->shape().begin(), input->shape().end());
+  if (sizes.empty()) return;
+  const int64_t size = source.pick(sizes);
+  for (Ref<Tensor>& input : sample.inputs) {
+    if (!input) continue;
+    Shape shape = input->shape();
+    for (int axis = 0; axis < shape.rank(); ++axis)
+      if (shape[axis] == size) shape[axis] = 0;
+    if (!(shape == input->shape())) input = Tensor::allocate(input->dtype(), shape);
+  }
+}
+
+void expectSame(const Trial& trial, const std::vector<Ref<Tensor>>& a, const std::vector<Ref<Tensor>>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!a[i] || a[i]->bytes() == 0) continue;
+    ASSERT_EQ(std::memcmp(a[i]->data(), b[i]->data(), a[i]->bytes()), 0)
+        << "output " << i << " depends on what lay in memory:" << trial.text();
+  }
+}
+
+// Every element of every output that is wanted, axes of size 0 or not, and whichever others are wanted.
+TEST_P(RandomOps, WritesAllOutputs) {
+  const Row& row = GetParam();
+  const OpKernels* kernels = findKernels(row.domain, row.op);
+  Random random(seedOf(77));
+  Source source(random);
+  constexpr int kSamples = 60;
+  for (int i = 0; i < kSamples; ++i) {
+    Sample sample = row.make(source, row);
+    if (i % 2) empty(source, sample);
+    try {
+      Trial trial(row, sample);
+      if (trial.outputCount() > 1 && i % 3 == 0)
+        trial.omitOutput(static_cast<size_t>(source.integer(0, static_cast<int64_t>(trial.outputCount()) - 1)));
+      for (const Implementation& candidate : kernels->implementations) {
+        if (!isSmall(trial.request(1)) || (candidate.accepts && !candidate.accepts(trial.request(1)))) continue;
+        SCOPED_TRACE(std::string(candidate.name));
+        expectSame(trial, trial.run(candidate, 1, 0x5a), trial.run(candidate, 1, 0xa5));
+        if (HasFatalFailure()) return;
+      }
+    } catch (const Error&) {
+      // Not every operator takes empty axes.
     }
   }
 }

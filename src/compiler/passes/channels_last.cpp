@@ -5,50 +5,24 @@
 #include <numeric>
 
 #include "compiler/passes.h"
+#include "graph/readers/windows.h"
 
 namespace max {
 
 namespace {
 
-struct Window {
-  std::vector<int64_t> kernel, strides, pads, dilations;
-};
-
-std::vector<int64_t> orDefault(std::vector<int64_t> values, size_t count, int64_t fallback) {
-  if (values.empty()) values.assign(count, fallback);
-  return values;
-}
-
-// The pads that SAME_UPPER and SAME_LOWER stand for; false if they depend on an unknown size.
-bool resolveSame(const Node& node, bool upper, Window& window) {
-  const size_t count = window.kernel.size();
+// With all pads known; nullopt if they depend on an unknown size.
+std::optional<std::vector<readers::Window>> explicitWindows(const Node& node, const readers::Windows& windows) {
   const SymbolicShape& dims = node.input(0)->type.dims;
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    int64_t total = extent - 1;
-    if (window.strides[i] != 1) {
-      if (!dims[i + 2].isKnown()) return false;
-      const int64_t size = dims[i + 2].value();
-      const int64_t out = (size + window.strides[i] - 1) / window.strides[i];
-      total = std::max<int64_t>((out - 1) * window.strides[i] + extent - size, 0);
-    }
-    window.pads[i] = upper ? total / 2 : total - total / 2;
-    window.pads[i + count] = total - window.pads[i];
+  std::vector<int64_t> in, out;
+  for (size_t i = 0; i < windows.axes.size() && windows.isSame(); ++i) {
+    // With a stride of 1 the pads depend on the window alone.
+    const int64_t stride = windows.axes[i].stride;
+    if (stride != 1 && !dims[i + 2].isKnown()) return std::nullopt;
+    in.push_back(dims[i + 2].isKnown() ? dims[i + 2].value() : 1);
+    out.push_back(in.back() / stride + (in.back() % stride != 0));
   }
-  return true;
-}
-
-std::optional<Window> windowOf(const Node& node, std::vector<int64_t> kernel) {
-  const size_t count = kernel.size();
-  Window window{std::move(kernel), orDefault(node.attributes.getInts("strides"), count, 1),
-                orDefault(node.attributes.getInts("pads"), 2 * count, 0),
-                orDefault(node.attributes.getInts("dilations"), count, 1)};
-  if (window.strides.size() != count || window.pads.size() != 2 * count || window.dilations.size() != count)
-    return std::nullopt;
-  const std::string mode = node.attributes.getString("auto_pad", "NOTSET");
-  if (mode == "VALID") std::fill(window.pads.begin(), window.pads.end(), 0);
-  if (mode.starts_with("SAME") && !resolveSame(node, mode == "SAME_UPPER", window)) return std::nullopt;
-  return window;
+  return windows.between(in, out);
 }
 
 std::vector<int64_t> toLast(int rank) {
@@ -67,10 +41,18 @@ bool replaceByLast(Rewriter& rewriter, Node& node, std::string_view op, std::vec
   return rewriter.replace(node.output(), result);
 }
 
-void setWindow(Attributes& attributes, const Window& window) {
-  attributes.set("strides", window.strides);
-  attributes.set("pads", window.pads);
-  attributes.set("dilations", window.dilations);
+void setWindows(Attributes& attributes, const std::vector<readers::Window>& windows) {
+  std::vector<int64_t> strides, dilations, pads, ends;
+  for (const readers::Window& window : windows) {
+    strides.push_back(window.stride);
+    dilations.push_back(window.dilation);
+    pads.push_back(window.padBegin);
+    ends.push_back(window.padEnd);
+  }
+  pads.insert(pads.end(), ends.begin(), ends.end());
+  attributes.set("strides", std::move(strides));
+  attributes.set("pads", std::move(pads));
+  attributes.set("dilations", std::move(dilations));
 }
 
 bool lowerConv(Rewriter& rewriter, Node& node) {
@@ -78,11 +60,11 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   if (!weights->constant || !isRanked(node.input(0)) || rankOf(node.input(0)) < 3) return false;
   const Shape& shape = weights->constant->shape();
   if (shape.rank() != rankOf(node.input(0)) || weights->constant->count() == 0) return false;
-  const auto window = windowOf(node, {shape.begin() + 2, shape.end()});
-  if (!window) return false;
+  const auto windows = explicitWindows(node, readers::readWindows(node.attributes, shape.dims().subspan(2)));
+  if (!windows) return false;
   Attributes attributes;
-  setWindow(attributes, *window);
-  attributes.set("group", node.attributes.getInt("group", 1));
+  setWindows(attributes, *windows);
+  attributes.set("group", readers::readGroups(node.attributes));
   return replaceByLast(rewriter, node, "Conv", node.inputs, std::move(attributes));
 }
 
@@ -94,13 +76,14 @@ bool hasKernelsForChannelsLast(DType dtype) {
 bool lowerPool(Rewriter& rewriter, Node& node) {
   if (!hasKernelsForChannelsLast(node.input(0)->type.dtype)) return false;
   if (node.output(1) || !isRanked(node.input(0)) || rankOf(node.input(0)) < 3) return false;
-  const auto window = windowOf(node, node.attributes.getInts("kernel_shape"));
-  if (!window || window->kernel.size() + 2 != node.input(0)->type.dims.size()) return false;
+  const readers::Pool pool(node.attributes, node.input(0)->type.dims.size() - 2);
+  const auto windows = explicitWindows(node, pool.windows);
+  if (!windows) return false;
   Attributes attributes;
-  setWindow(attributes, *window);
-  attributes.set("kernel_shape", window->kernel);
-  attributes.set("ceil_mode", node.attributes.getInt("ceil_mode", 0));
-  if (node.is("AveragePool")) attributes.set("count_include_pad", node.attributes.getInt("count_include_pad", 0));
+  setWindows(attributes, *windows);
+  attributes.set("kernel_shape", node.attributes.getInts("kernel_shape"));
+  attributes.set("ceil_mode", int64_t{pool.roundsUp});
+  if (node.is("AveragePool")) attributes.set("count_include_pad", int64_t{pool.includesPads});
   return replaceByLast(rewriter, node, node.op(), node.inputs, std::move(attributes));
 }
 

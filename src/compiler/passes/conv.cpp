@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/passes.h"
+#include "graph/readers/windows.h"
 
 namespace max {
 
@@ -147,11 +148,15 @@ std::vector<int64_t> spatialPads(const Node& pad) {
 bool absorbPad(Rewriter& rewriter, Node& node) {
   Node* pad = producer(node.input(0), "Pad");
   const std::vector<int64_t> added = pad ? spatialPads(*pad) : std::vector<int64_t>();
-  const std::string mode = node.attributes.getString("auto_pad", "NOTSET");
-  if (added.empty() || (mode != "NOTSET" && mode != "VALID" && !mode.empty())) return false;
-  std::vector<int64_t> pads = mode == "VALID" ? std::vector<int64_t>() : node.attributes.getInts("pads");
-  pads.resize(added.size());
-  for (size_t i = 0; i < pads.size(); ++i) pads[i] += added[i];
+  if (added.empty()) return false;
+  const size_t count = added.size() / 2;
+  const readers::Windows windows = readers::readWindows(node.attributes, std::vector<int64_t>(count, 1));
+  if (windows.isSame()) return false;
+  std::vector<int64_t> pads = added;
+  for (size_t i = 0; i < count; ++i) {
+    pads[i] = checkedAdd(pads[i], windows.axes[i].padBegin);
+    pads[count + i] = checkedAdd(pads[count + i], windows.axes[i].padEnd);
+  }
   std::vector<Value*> inputs = node.inputs;
   inputs[0] = pad->input(0);
   Attributes attributes = node.attributes;

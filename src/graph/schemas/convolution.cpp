@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and pools, ONNX layout: [batch, channels, spatial...].
+#include <algorithm>
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
 namespace max {
 
 namespace {
-
-using rules::Window;
-
-int64_t groupsOf(const InferContext& context) {
-  const int64_t group = context.attributes().getInt("group", 1);
-  if (group < 1) context.fail("attribute 'group' is ", group);
-  return group;
-}
 
 // The kernel's spatial sizes: the attribute, else the weights'. Empty if not known.
 std::vector<int64_t> kernelSizes(const InferContext& context, size_t weights) {
@@ -32,10 +26,22 @@ std::vector<int64_t> kernelSizes(const InferContext& context, size_t weights) {
   return sizes;
 }
 
-// What belongs to a quantized tensor: one element, or one per output channel.
+// What belongs to quantized weights: one element, or one for each output channel.
 void checkQuantization(const InferContext& context, size_t input, Dim channels) {
-  if (!context.ranked(input) || context.rank(input) == 0) return;
-  if (!context.dims(input).front().is(1)) rules::requireShape(context, input, {channels});
+  if (!context.ranked(input)) return;
+  const SymbolicShape& dims = context.dims(input);
+  const bool isOne = std::all_of(dims.begin(), dims.end(), [](Dim dim) { return dim.is(1); });
+  if (!isOne) rules::requireShape(context, input, {channels});
+}
+
+// Scales and zero points of integer convolutions: those of the images are single, those of the weights may be many.
+void checkQuantizations(const InferContext& context, Dim channels) {
+  const bool isPlain = context.node().op() == "ConvInteger";
+  if (!isPlain && context.node().op() != "QLinearConv") return;
+  const std::vector<size_t> ofImages = isPlain ? std::vector<size_t>{2} : std::vector<size_t>{1, 2, 6, 7};
+  const std::vector<size_t> ofWeights = isPlain ? std::vector<size_t>{3} : std::vector<size_t>{4, 5};
+  for (size_t i : ofImages) rules::requireOneElement(context, i);
+  for (size_t i : ofWeights) checkQuantization(context, i, channels);
 }
 
 // Checks ranks and channels; returns false if the shapes are not known well enough.
@@ -47,37 +53,44 @@ bool checkConvolution(const InferContext& context, size_t weights) {
   return context.ranked(weights);
 }
 
+// Kernels go over all taps, and weights without elements bound them by nothing.
+void requireTaps(const InferContext& context, const SymbolicShape& weights, int64_t taps) {
+  constexpr int64_t kMostOfNothing = 1 << 16;
+  if (taps > kMostOfNothing && (weights[0].is(0) || weights[1].is(0)))
+    context.fail("weights of shape ", weights, " have no elements");
+}
+
 template <size_t weights, size_t bias>
 void inferConv(InferContext& context) {
   if (!checkConvolution(context, weights)) return;
   const SymbolicShape &x = context.dims(0), &w = context.dims(weights);
-  const int64_t group = groupsOf(context);
+  const int64_t group = readers::readGroups(context.attributes());
   rules::requireEqual(context, x[1], w[1] * Dim(group), "input channels and weights times groups");
   if (w[0].isKnown() && w[0].value() % group)
     context.fail(w[0], " output channels do not split into ", group, " groups");
   rules::requireShape(context, bias, {w[0]});
-  if (context.node().op() == "ConvInteger") checkQuantization(context, 3, w[0]);
-  if (weights == 3)
-    for (size_t i : {size_t{4}, size_t{5}}) checkQuantization(context, i, w[0]);
+  checkQuantizations(context, w[0]);
   SymbolicShape shape = {x[0], w[0]};
   const std::vector<int64_t> sizes = kernelSizes(context, weights);
   if (sizes.empty()) return context.setRank(0, context.rank(0));
-  const std::vector<Window> windows = rules::windows(context, sizes);
-  for (size_t i = 0; i < windows.size(); ++i) shape.push_back(rules::convolved(context, x[i + 2], windows[i]));
+  const readers::Windows windows = readers::readWindows(context.attributes(), sizes);
+  requireTaps(context, w, windows.taps());
+  for (size_t i = 0; i < sizes.size(); ++i) shape.push_back(rules::windowed(context, x[i + 2], windows, i));
   context.setShape(0, std::move(shape));
 }
 
-Dim transposedSize(const InferContext& context, Dim in, const Window& window, int64_t extra) {
-  const std::string pad = context.attributes().getString("auto_pad", "NOTSET");
-  if (pad.starts_with("SAME")) return in * Dim(window.stride);
-  const Dim extent = Dim(window.dilation) * Dim(window.size - 1) + Dim(1);
-  return Dim(window.stride) * (in - Dim(1)) + Dim(extra) + extent - Dim(window.padBegin) - Dim(window.padEnd);
+Dim transposedSize(Dim in, const readers::Transposed& reader, size_t axis) {
+  const readers::Window& window = reader.windows.axes[axis];
+  if (!reader.shape.empty()) return reader.shape[axis];
+  if (reader.windows.isSame()) return in * Dim(window.stride);
+  return Dim(window.stride) * (in - Dim(1)) + Dim(reader.extra[axis]) + Dim(window.extent()) - Dim(window.padBegin) -
+         Dim(window.padEnd);
 }
 
 void inferConvTranspose(InferContext& context) {
   if (!checkConvolution(context, 1)) return;
   const SymbolicShape &x = context.dims(0), &w = context.dims(1);
-  const int64_t group = groupsOf(context);
+  const int64_t group = readers::readGroups(context.attributes());
   rules::requireEqual(context, x[1], w[0], "input channels and weights");
   if (w[0].isKnown() && w[0].value() % group)
     context.fail(w[0], " input channels do not split into ", group, " groups");
@@ -85,12 +98,9 @@ void inferConvTranspose(InferContext& context) {
   rules::requireShape(context, 2, {shape[1]});
   const std::vector<int64_t> sizes = kernelSizes(context, 1);
   if (sizes.empty()) return context.setRank(0, context.rank(0));
-  const std::vector<Window> windows = rules::windows(context, sizes);
-  const auto extra = rules::windowNumbers(context, "output_padding", sizes.size(), 0, 0);
-  auto given = context.attributes().getInts("output_shape");
-  if (!given.empty()) given = rules::windowNumbers(context, "output_shape", sizes.size(), 0, 0);
-  for (size_t i = 0; i < sizes.size(); ++i)
-    shape.push_back(given.empty() ? transposedSize(context, x[i + 2], windows[i], extra[i]) : Dim(given[i]));
+  const readers::Transposed reader(context.attributes(), sizes);
+  requireTaps(context, w, reader.windows.taps());
+  for (size_t i = 0; i < sizes.size(); ++i) shape.push_back(transposedSize(x[i + 2], reader, i));
   context.setShape(0, std::move(shape));
 }
 
@@ -98,13 +108,10 @@ void inferPool(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 3);
   if (!context.ranked(0)) return;
   const SymbolicShape& x = context.dims(0);
-  const std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
-  if (sizes.size() + 2 != x.size())
-    context.fail("attribute 'kernel_shape' has ", sizes.size(), " numbers, needs ", x.size() - 2);
-  const std::vector<Window> windows = rules::windows(context, sizes);
-  const bool ceil = context.attributes().getInt("ceil_mode", 0) != 0;
+  const readers::Pool pool(context.attributes(), x.size() - 2);
   SymbolicShape shape = {x[0], x[1]};
-  for (size_t i = 0; i < windows.size(); ++i) shape.push_back(rules::pooled(context, x[i + 2], windows[i], ceil));
+  for (size_t i = 0; i + 2 < x.size(); ++i)
+    shape.push_back(rules::windowed(context, x[i + 2], pool.windows, i, pool.roundsUp));
   context.setShape(1, shape);
   context.setShape(0, std::move(shape));
 }
@@ -133,8 +140,7 @@ void inferGlobalPool(InferContext& context) {
 // A convolution whose taps lie where the offsets say: [N, offset groups * taps * axes, out..], and as many masks.
 void inferDeformConv(InferContext& context) {
   inferConv<1, 3>(context);
-  const int64_t offsetGroups = context.attributes().getInt("offset_group", 1);
-  if (offsetGroups < 1) context.fail("attribute 'offset_group' is ", offsetGroups);
+  const int64_t offsetGroups = readers::readOffsetGroups(context.attributes());
   for (size_t i : {size_t{2}, size_t{4}})
     if (context.ranked(0)) rules::requireRank(context, i, context.rank(0));
   const std::vector<int64_t> sizes = kernelSizes(context, 1);
@@ -158,14 +164,12 @@ void inferMaxUnpool(InferContext& context) {
   if (!context.ranked(0)) return;
   const SymbolicShape& x = context.dims(0);
   rules::requireShape(context, 1, x);
-  const std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
-  if (sizes.size() + 2 != x.size())
-    context.fail("attribute 'kernel_shape' has ", sizes.size(), " numbers, needs ", x.size() - 2);
-  const std::vector<Window> windows = rules::windows(context, sizes);
+  const readers::Pool pool(context.attributes(), x.size() - 2);
   SymbolicShape shape = {x[0], x[1]};
-  for (size_t i = 0; i < windows.size(); ++i)
-    shape.push_back(Dim(windows[i].stride) * (x[i + 2] - Dim(1)) + Dim(windows[i].size - windows[i].padBegin) -
-                    Dim(windows[i].padEnd));
+  for (size_t i = 0; i + 2 < x.size(); ++i) {
+    const readers::Window& window = pool.windows.axes[i];
+    shape.push_back(Dim(window.stride) * (x[i + 2] - Dim(1)) + Dim(window.size - window.padBegin) - Dim(window.padEnd));
+  }
   if (!context.has(2)) return context.setShape(0, std::move(shape));
   const auto given = context.elements(2);
   if (!given) return context.setRank(0, context.rank(0));
@@ -190,16 +194,15 @@ void inferCol2Im(InferContext& context) {
   if (block) {
     if (block->size() != image->size() || block->empty())
       context.fail("block_shape has ", block->size(), " numbers for images of ", image->size());
-    Dim taps = 1, positions = 1;
-    const std::vector<Window> windows = rules::windows(context, *block);
-    for (size_t i = 0; i < windows.size(); ++i) {
-      taps = taps * Dim(windows[i].size);
-      positions = positions * rules::convolved(context, (*image)[i], windows[i]);
-    }
+    const readers::Windows windows = readers::readWindows(context.attributes(), *block);
+    const int64_t taps = windows.taps();
+    Dim positions = 1;
+    for (size_t i = 0; i < block->size(); ++i)
+      positions = positions * rules::windowed(context, (*image)[i], windows, i);
     if (context.ranked(0)) {
       const SymbolicShape& x = context.dims(0);
       rules::requireEqual(context, x[2], positions, "columns of the input and positions of the block");
-      if (x[1].isKnown() && x[1].value() % taps.value())
+      if (x[1].isKnown() && x[1].value() % taps)
         context.fail(x[1], " rows do not split into blocks of ", taps, " elements");
       shape[1] = floorDivide(x[1], taps);
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The domain ai.onnx.ml: classifiers, regressors and the preparation of features, as scikit-learn pipelines have them.
+#include "graph/readers/ml.h"
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -26,52 +28,39 @@ int64_t sizeOf(const InferContext& context, std::string_view attribute) {
   context.fail("attribute '", attribute, "' is no list of numbers or strings");
 }
 
-// Output 0 holds labels, integers or strings; returns how many there are.
-int64_t setLabels(InferContext& context, std::string_view integers, std::string_view strings) {
-  const int64_t named = sizeOf(context, strings), numbered = sizeOf(context, integers);
-  if (named && numbered) context.fail("has both attributes '", integers, "' and '", strings, "'");
-  context.setOutput(0, TensorType::of(named ? DType::String : DType::Int64, {rowsOf(context, 0)}));
-  return named + numbered;
+void setLabels(InferContext& context, const ml::LabelReader& labels) {
+  context.setOutput(0, TensorType::of(labels.dtype(), {rowsOf(context, 0)}));
 }
 
-void setScores(InferContext& context, size_t output, int64_t columns) {
-  context.setShape(output, {rowsOf(context, 0), Dim(columns)});
+void setScores(InferContext& context, size_t output, size_t columns) {
+  context.setShape(output, {rowsOf(context, 0), Dim(static_cast<int64_t>(columns))});
+}
+
+// Features of each row; nullopt if their number is not known.
+std::optional<int64_t> featuresOf(const InferContext& context) {
+  if (!context.ranked(0) || !context.dims(0).back().isKnown()) return std::nullopt;
+  return context.dims(0).back().value();
 }
 
 void inferTreeClassifier(InferContext& context) {
-  const int64_t labels = setLabels(context, "classlabels_int64s", "classlabels_strings");
-  if (labels == 0) context.fail("has no class labels");
-  setScores(context, 1, labels);
+  const ml::LabelReader labels = ml::treeLabels(context.node());
+  if (labels.count() == 0) context.fail("has no class labels");
+  setLabels(context, labels);
+  setScores(context, 1, labels.count());
 }
 
-// An attribute that counts what the outputs' rows hold.
-int64_t countOf(const InferContext& context, std::string_view attribute, int64_t fallback) {
-  const int64_t count = context.attributes().getInt(attribute, fallback);
-  if (count < 1 || count > INT32_MAX) context.fail("attribute '", attribute, "' is ", count);
-  return count;
+void inferTreeRegressor(InferContext& context) {
+  setScores(context, 0, static_cast<size_t>(ml::readTargets(context.node(), "n_targets")));
 }
 
-void inferTreeRegressor(InferContext& context) { setScores(context, 0, countOf(context, "n_targets", 1)); }
-
-// One score for two labels is written as two.
-void inferLinearClassifier(InferContext& context) {
-  const int64_t labels = setLabels(context, "classlabels_ints", "classlabels_strings");
-  const int64_t intercepts = sizeOf(context, "intercepts");
-  const int64_t classes = intercepts ? intercepts : std::max<int64_t>(labels, 1);
-  setScores(context, 1, classes == 1 && labels == 2 ? 2 : classes);
+// Classifiers have labels first.
+template <class Reader>
+void inferScores(InferContext& context) {
+  const Reader reader(context.node());
+  if (reader.isClassifier) setLabels(context, reader.labels);
+  setScores(context, reader.isClassifier ? 1 : 0, reader.columns);
+  if (const auto features = featuresOf(context)) reader.requireFeatures(context.node(), *features);
 }
-
-void inferLinearRegressor(InferContext& context) { setScores(context, 0, countOf(context, "targets", 1)); }
-
-// Without probabilities, support vectors give a score for each pair of classes.
-void inferSvmClassifier(InferContext& context) {
-  const int64_t classes = std::max<int64_t>(setLabels(context, "classlabels_ints", "classlabels_strings"), 1);
-  const bool pairs = sizeOf(context, "vectors_per_class") > 0 && sizeOf(context, "prob_a") == 0;
-  const int64_t scores = pairs ? checkedMultiply(classes, classes - 1) / 2 : classes;
-  setScores(context, 1, pairs && classes == 2 ? 2 : scores);
-}
-
-void inferSvmRegressor(InferContext& context) { setScores(context, 0, 1); }
 
 void inferNormalizer(InferContext& context) {
   (void)rowsOf(context, 0);
@@ -165,7 +154,7 @@ void inferDictVectorizer(InferContext& context) {
   if ((strings == 0) == (integers == 0)) context.fail("needs one of 'string_vocabulary' and 'int64_vocabulary'");
   // Plans know only that it is a map.
   const DType held = context.node().inputs[0]->type.inner[1];
-  if (held == DType::Invalid) context.fail("the type of the map's values is not known");
+  if (held == DType::Invalid || isObject(held)) context.fail("the map's values are no known numbers or strings");
   context.setOutput(0, TensorType::of(held, {Dim(1), Dim(strings + integers)}));
 }
 
@@ -181,7 +170,7 @@ DType castMapType(const InferContext& context) {
 void inferCastMap(InferContext& context) {
   const std::string form = context.attributes().getString("map_form", "DENSE");
   if (form != "DENSE" && form != "SPARSE") context.fail("attribute 'map_form' is '", form, "'");
-  const Dim count = form == "DENSE" ? context.unknownDim() : Dim(countOf(context, "max_map", 1));
+  const Dim count = form == "DENSE" ? context.unknownDim() : Dim(ml::readTargets(context.node(), "max_map"));
   context.setOutput(0, TensorType::of(castMapType(context), {Dim(1), count}));
 }
 
@@ -213,17 +202,17 @@ const OpSchema kSchemas[] = {
     {kDomain, "LabelEncoder", 1, 1, 1, 1, kLabels, inferLabelEncoder, 0, 0,
      "classes_strings=S default_float=f default_int64=i default_string=s default_tensor=t keys_floats=F keys_int64s=I "
      "keys_strings=S keys_tensor=t values_floats=F values_int64s=I values_strings=S values_tensor=t"},
-    {kDomain, "LinearClassifier", 1, 1, 1, 2, kToLabels, inferLinearClassifier, 0, 0,
+    {kDomain, "LinearClassifier", 1, 1, 1, 2, kToLabels, inferScores<ml::LinearReader>, 0, 0,
      "classlabels_ints=I classlabels_strings=S coefficients=F intercepts=F multi_class=i post_transform=s"},
-    {kDomain, "LinearRegressor", 1, 1, 1, 1, kToFloat, inferLinearRegressor, 0, 0,
+    {kDomain, "LinearRegressor", 1, 1, 1, 1, kToFloat, inferScores<ml::LinearReader>, 0, 0,
      "coefficients=F intercepts=F post_transform=s targets=i"},
     {kDomain, "Normalizer", 1, 1, 1, 1, kToFloat, inferNormalizer, 0, 0, "norm=s"},
     {kDomain, "OneHotEncoder", 1, 1, 1, 1, "string|float32|float64|int64|int32->float32", inferOneHotEncoder, 0, 0,
      "cats_int64s=I cats_strings=S zeros=i"},
-    {kDomain, "SVMClassifier", 1, 1, 1, 2, kToLabels, inferSvmClassifier, 0, 0,
+    {kDomain, "SVMClassifier", 1, 1, 1, 2, kToLabels, inferScores<ml::SvmReader>, 0, 0,
      "classlabels_ints=I classlabels_strings=S coefficients=F kernel_params=F kernel_type=s post_transform=s prob_a=F "
      "prob_b=F rho=F support_vectors=F vectors_per_class=I"},
-    {kDomain, "SVMRegressor", 1, 1, 1, 1, kToFloat, inferSvmRegressor, 0, 0,
+    {kDomain, "SVMRegressor", 1, 1, 1, 1, kToFloat, inferScores<ml::SvmReader>, 0, 0,
      "coefficients=F kernel_params=F kernel_type=s n_supports=i one_class=i post_transform=s rho=F support_vectors=F"},
     {kDomain, "Scaler", 1, 1, 1, 1, kToFloat, rules::sameAsFirst, 0, 0, "offset=F scale=F"},
     {kDomain, "TreeEnsemble", 1, 1, 1, 1, "T->T; T=float16|float32|float64", inferTreeRegressor, 0, 0,

@@ -9,24 +9,22 @@ namespace max {
 
 namespace {
 
-using rules::Window;
-
 // X [N, spatial.., C], W [M, C/group, k..], bias [M], residual; output [N, out.., M].
 void inferConv(InferContext& context) {
   if (!context.ranked(0) || !context.ranked(1)) return;
   const SymbolicShape &x = context.dims(0), &w = context.dims(1);
   rules::requireRankAtLeast(context, 0, 3);
   rules::requireRank(context, 1, context.rank(0));
-  const int64_t group = context.attributes().getInt("group", 1);
-  if (group < 1 || (w[0].isKnown() && w[0].value() % group)) context.fail(w[0], " channels in ", group, " groups");
+  const int64_t group = readers::readGroups(context.attributes());
+  if (w[0].isKnown() && w[0].value() % group) context.fail(w[0], " channels in ", group, " groups");
   rules::requireEqual(context, x.back(), w[1] * Dim(group), "channels");
   rules::requireShape(context, 2, {w[0]});
   std::vector<int64_t> sizes;
   for (size_t i = 2; i < w.size(); ++i) sizes.push_back(w[i].isKnown() ? w[i].value() : 1);
-  const std::vector<Window> windows = rules::windows(context, sizes);
+  const readers::Windows windows = readers::readWindows(context.attributes(), sizes);
   SymbolicShape shape = {x[0]};
-  for (size_t i = 0; i < windows.size(); ++i)
-    shape.push_back(w[i + 2].isKnown() ? rules::convolved(context, x[i + 1], windows[i]) : context.unknownDim());
+  for (size_t i = 0; i < sizes.size(); ++i)
+    shape.push_back(w[i + 2].isKnown() ? rules::windowed(context, x[i + 1], windows, i) : context.unknownDim());
   shape.push_back(w[0]);
   rules::requireShape(context, 3, shape);
   context.setShape(0, std::move(shape));
@@ -76,13 +74,12 @@ void inferMatMulNBits(InferContext& context) {
 
 void inferPool(InferContext& context) {
   if (!context.ranked(0)) return;
+  rules::requireRankAtLeast(context, 0, 3);
   const SymbolicShape& x = context.dims(0);
-  const std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
-  if (sizes.size() + 2 != x.size()) context.fail("attribute 'kernel_shape' has ", sizes.size(), " numbers for ", x);
-  const std::vector<Window> windows = rules::windows(context, sizes);
-  const bool ceil = context.attributes().getInt("ceil_mode", 0) != 0;
+  const readers::Pool pool(context.attributes(), x.size() - 2);
   SymbolicShape shape = {x[0]};
-  for (size_t i = 0; i < windows.size(); ++i) shape.push_back(rules::pooled(context, x[i + 1], windows[i], ceil));
+  for (size_t i = 0; i + 2 < x.size(); ++i)
+    shape.push_back(rules::windowed(context, x[i + 1], pool.windows, i, pool.roundsUp));
   shape.push_back(x.back());
   context.setShape(0, std::move(shape));
 }

@@ -129,60 +129,15 @@ SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, Symbol
   return result;
 }
 
-namespace {
-
-// Larger windows are nonsense, and kernels may compute with those below without overflow.
-constexpr int64_t kLargestWindow = INT32_MAX;
-
-// Columns that the window covers, dilation included.
-int64_t extent(const Window& window) {
-  return checkedAdd(checkedMultiply(window.dilation, checkedAdd(window.size, -1)), 1);
-}
-
-bool isSame(const InferContext& context) {
-  const std::string mode = context.attributes().getString("auto_pad", "NOTSET");
-  if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER")
-    context.fail("attribute 'auto_pad' is '", mode, "'");
-  return mode.starts_with("SAME");
-}
-
-}  // namespace
-
-std::vector<int64_t> windowNumbers(const InferContext& context, std::string_view name, size_t count, int64_t fallback,
-                                   int64_t least) {
-  std::vector<int64_t> values = context.attributes().getInts(name);
-  if (values.empty()) values.assign(count, fallback);
-  if (values.size() != count) context.fail("attribute '", name, "' has ", values.size(), " numbers, needs ", count);
-  for (int64_t value : values)
-    if (value < least || value > kLargestWindow)
-      context.fail("attribute '", name, "' holds ", value, "; ", least, " to ", kLargestWindow, " are possible");
-  return values;
-}
-
-std::vector<Window> windows(const InferContext& context, std::span<const int64_t> sizes) {
-  const size_t count = sizes.size();
-  const auto strides = windowNumbers(context, "strides", count, 1, 1);
-  const auto dilations = windowNumbers(context, "dilations", count, 1, 1);
-  const auto pads = windowNumbers(context, "pads", 2 * count, 0, 0);
-  std::vector<Window> result;
-  for (size_t i = 0; i < count; ++i) {
-    if (sizes[i] < 1 || sizes[i] > kLargestWindow)
-      context.fail("the kernel has size ", sizes[i], " at spatial axis ", i);
-    result.push_back({sizes[i], strides[i], dilations[i], pads[i], pads[count + i]});
-  }
-  return result;
-}
-
-Dim convolved(const InferContext& context, Dim in, const Window& window) { return pooled(context, in, window, false); }
-
-Dim pooled(const InferContext& context, Dim in, const Window& window, bool ceil) {
-  if (isSame(context)) return ceilDivide(in, window.stride);
-  const Dim room = in + Dim(window.padBegin) + Dim(window.padEnd) - Dim(extent(window));
-  // With ceil, a window that sticks out by less than the stride counts.
-  if (room.isKnown() && room.value() <= (ceil ? -window.stride : -1))
-    context.fail("the kernel (", extent(window), " with dilation) is larger than the padded input (", in, " + ",
+Dim windowed(const InferContext& context, Dim in, const readers::Windows& windows, size_t axis, bool roundsUp) {
+  const readers::Window& window = windows.axes[axis];
+  if (windows.isSame()) return ceilDivide(in, window.stride);
+  const Dim room = in + Dim(window.padBegin) + Dim(window.padEnd) - Dim(window.extent());
+  // Rounding up, a window that sticks out by less than the stride counts.
+  if (room.isKnown() && room.value() <= (roundsUp ? -window.stride : -1))
+    context.fail("the kernel (", window.extent(), " with dilation) is larger than the padded input (", in, " + ",
                  window.padBegin, " + ", window.padEnd, ")");
-  if (!ceil) return floorDivide(room, window.stride) + Dim(1);
+  if (!roundsUp) return floorDivide(room, window.stride) + Dim(1);
   // The last window must begin inside the input or the padding before it.
   const Dim last = floorDivide(in + Dim(window.padBegin - 1), window.stride);
   return minimum(ceilDivide(room, window.stride), last) + Dim(1);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/readers/windows.h"
 #include "graph/schema.h"
 
 namespace max::rules {
@@ -35,16 +36,7 @@ DType dtypeAttribute(const InferContext& context, std::string_view name, DType f
 // numpy's matrix product.
 SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b);
 
-// One window along one axis: convolutions and pools.
-struct Window {
-  int64_t size, stride, dilation, padBegin, padEnd;
-};
-// An attribute of `count` numbers from `least` to what fits a window; the default fills a missing one.
-std::vector<int64_t> windowNumbers(const InferContext& context, std::string_view name, size_t count, int64_t fallback,
-                                   int64_t least);
-// Reads strides, pads, dilations of `sizes.size()` axes; absent ones have their defaults. Fails on bad values.
-std::vector<Window> windows(const InferContext& context, std::span<const int64_t> sizes);
-Dim convolved(const InferContext& context, Dim in, const Window& window);
-Dim pooled(const InferContext& context, Dim in, const Window& window, bool ceil);
+// Output positions of a window along an axis, of a pool that may round up.
+Dim windowed(const InferContext& context, Dim in, const readers::Windows& windows, size_t axis, bool roundsUp = false);
 
 }  // namespace max::rules

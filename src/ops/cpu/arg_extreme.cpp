@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/readers/norm.h"
 #include "ops/cpu/reduce.h"
 #include "ops/families.h"
 
@@ -86,8 +87,9 @@ class HardmaxKernel final : public Kernel {
 bool acceptsLastAxis(const KernelRequest& request) {
   const Operand& input = request.inputs[0];
   if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
-  const int64_t axis = request.node.attributes.getInt("axis", -1), size = input.shape.back();
-  return (axis == -1 || axis == input.shape.rank() - 1) && size > 0 && size < std::numeric_limits<int32_t>::max();
+  const int64_t size = input.shape.back();
+  return readers::readAxis(request.node.attributes, -1, input.shape.rank()) == input.shape.rank() - 1 && size > 0 &&
+         size < std::numeric_limits<int32_t>::max();
 }
 
 std::unique_ptr<Kernel> createHardmax(const KernelRequest& request) { return std::make_unique<HardmaxKernel>(request); }

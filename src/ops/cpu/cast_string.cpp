@@ -63,7 +63,7 @@ double shortened(DType dtype, double value) {
 
 std::string_view writeElement(const Tensor& tensor, int64_t i, Digits& text) {
   const DType dtype = tensor.dtype();
-  if (dtype == DType::Bool) return tensor.as<bool>()[i] ? "True" : "False";
+  if (dtype == DType::Bool) return tensor.as<uint8_t>()[i] ? "True" : "False";
   if (dtype == DType::UInt64) return writeInteger(numberAt<uint64_t>(tensor, i), text);
   if (!isFloat(dtype)) return writeInteger(numberAt<int64_t>(tensor, i), text);
   if (dtype == DType::Float32) return writeFloat(numberAt<float>(tensor, i), text);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/readers/windows.h"
 #include "ops/cpu/matmul.h"
 
 namespace max {
@@ -16,15 +17,6 @@ namespace {
 constexpr int64_t kChannelsWorthATap = 16;
 
 int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// The last dimensions of `values` (default `fallback`) as three spatial dimensions.
-Spatial spatialAttribute(const std::vector<int64_t>& values, size_t first, int rank, int64_t fallback) {
-  Spatial result{fallback, fallback, fallback};
-  for (int i = 0; i < rank; ++i)
-    if (first + static_cast<size_t>(i) < values.size())
-      result[static_cast<size_t>(3 - rank + i)] = values[first + static_cast<size_t>(i)];
-  return result;
-}
 
 Spatial spatialDims(const Shape& shape, int first, int rank) {
   Spatial result{1, 1, 1};
@@ -181,16 +173,15 @@ const float* ConvKernel::paddedInput(const KernelContext& context) const {
 void ConvKernel::padRow(const float* x, int64_t row, float* padded) const {
   const int64_t c = shape_.channels, h = row % inside_.in[1] - shape_.before[1];
   const int64_t d = row / inside_.in[1] % inside_.in[0] - shape_.before[0], image = row / inside_.in[1] / inside_.in[0];
-  const auto bytes = [](int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); };
   float* to = padded + row * inside_.in[2] * c;
   if (h < 0 || h >= shape_.in[1] || d < 0 || d >= shape_.in[0]) {
-    std::memset(to, 0, bytes(inside_.in[2] * c));
+    std::fill_n(to, inside_.in[2] * c, 0.f);
     return;
   }
   const int64_t width = shape_.in[2] * c;
-  std::memset(to, 0, bytes(shape_.before[2] * c));
-  std::memcpy(to + shape_.before[2] * c, x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width, bytes(width));
-  std::memset(to + shape_.before[2] * c + width, 0, bytes(shape_.after[2] * c));
+  std::fill_n(to, shape_.before[2] * c, 0.f);
+  std::copy_n(x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width, width, to + shape_.before[2] * c);
+  std::fill_n(to + shape_.before[2] * c + width, shape_.after[2] * c, 0.f);
 }
 
 bool acceptsConv(const KernelRequest& request) {
@@ -199,7 +190,7 @@ bool acceptsConv(const KernelRequest& request) {
   const int rank = request.inputs[0].shape.rank() - 2;
   if (rank < 1 || rank > 3) return false;
   if (request.inputs[1].constant || request.node.prepared) return true;
-  return !isDepthwise(request.inputs[1].shape, request.node.attributes.getInt("group", 1));
+  return !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
 }
 
 std::unique_ptr<Kernel> createConv(const KernelRequest& request) {
@@ -263,13 +254,13 @@ class ChannelsFirstKernel : public Kernel {
   int64_t outAt_, innerAt_;
 };
 
-bool hasPlainPadding(const Node& node) {
-  const std::string padding = node.attributes.getString("auto_pad", "NOTSET");
-  return padding.empty() || padding == "NOTSET";
+bool hasPlainPadding(const Node& node, const Shape& weights) {
+  return !readers::readWindows(node.attributes, weights.dims().subspan(2)).isSame();
 }
 
 bool acceptsChannelsFirst(const KernelRequest& request) {
-  return acceptsConv(request) && hasPlainPadding(request.node) && request.inputs[1].shape.count() > 0;
+  return acceptsConv(request) && request.inputs[1].shape.count() > 0 &&
+         hasPlainPadding(request.node, request.inputs[1].shape);
 }
 
 std::unique_ptr<Kernel> createChannelsFirst(const KernelRequest& request) {
@@ -279,8 +270,9 @@ std::unique_ptr<Kernel> createChannelsFirst(const KernelRequest& request) {
 Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || weights->dtype() != DType::Float32) return nullptr;
-  if (weights->shape().rank() < 3 || weights->shape().rank() > 5 || !hasPlainPadding(node)) return nullptr;
-  const int64_t groups = node.attributes.getInt("group", 1);
+  if (weights->shape().rank() < 3 || weights->shape().rank() > 5 || weights->count() == 0) return nullptr;
+  if (!hasPlainPadding(node, weights->shape())) return nullptr;
+  const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
   const int64_t rows = weights->shape().product(1, weights->shape().rank());
   if (isMostlyPadding(gemmTable(), groups, rows, weights->shape()[0] / groups)) return nullptr;
@@ -298,15 +290,18 @@ ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w, const Sha
   images = x[0];
   channels = x.back();
   filters = w[0];
-  groups = node.attributes.getInt("group", 1);
+  groups = readers::readGroups(node.attributes);
   in = spatialDims(x, 1, rank);
   out = spatialDims(output, 1, rank);
-  kernel = spatialDims(w, 2, rank);
-  stride = spatialAttribute(node.attributes.getInts("strides"), 0, rank, 1);
-  dilation = spatialAttribute(node.attributes.getInts("dilations"), 0, rank, 1);
-  const std::vector<int64_t> pads = node.attributes.getInts("pads");
-  before = spatialAttribute(pads, 0, rank, 0);
-  after = spatialAttribute(pads, static_cast<size_t>(rank), rank, 0);
+  const readers::Windows windows = readers::readWindows(node.attributes, w.dims().subspan(2));
+  for (size_t i = 0, at = 3 - windows.axes.size(); i < windows.axes.size(); ++i, ++at) {
+    const readers::Window& window = windows.axes[i];
+    kernel[at] = window.size;
+    stride[at] = window.stride;
+    dilation[at] = window.dilation;
+    before[at] = window.padBegin;
+    after[at] = window.padEnd;
+  }
 }
 
 bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatial{}; }

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "ops/cpu/gemm_int.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/number_access.h"
 #include "ops/families.h"
 #include "ops/ref/window.h"
@@ -39,12 +40,11 @@ struct Geometry {
 
   Geometry(const KernelRequest& request, size_t w) {
     const Shape &x = request.inputs[0].shape, &weights = request.inputs[w].shape, &y = request.outputs[0].shape;
-    const reference::Call call{request.node, {}, {}};
-    const reference::Window window(call, spatial(weights), spatial(x), spatial(y));
+    const reference::WindowShapes window(reference::windowsOf(request.node, weights), spatial(x), spatial(y));
     images = x[0];
     channels = x[1];
     filters = weights[0];
-    groups = std::max<int64_t>(request.node.attributes.getInt("group", 1), 1);
+    groups = readers::readGroups(request.node.attributes);
     in = placeOf(spatial(x), 1);
     out = placeOf(spatial(y), 1);
     kernel = placeOf(window.kernel, 1);
@@ -92,9 +92,9 @@ struct Geometry {
       return;
     }
     const int64_t begin = std::clamp<int64_t>(-x, 0, run), end = std::clamp<int64_t>(in[2] - x, begin, run);
-    std::memset(to, fill, static_cast<size_t>(begin));
+    std::fill_n(to, begin, fill);
     if (end > begin) std::memcpy(to + begin, line + (x + begin), static_cast<size_t>(end - begin));
-    std::memset(to + end, fill, static_cast<size_t>(run - end));
+    std::fill(to + end, to + run, fill);
   }
 };
 
@@ -142,8 +142,7 @@ class IntegerConv final : public Kernel {
     packRows(table_, context.inputs[kInputs.w], isSigned(kInputs.w), zerosOf(context, kInputs.wZero), shape_.filters,
              shape_.depth, context.lanes, rows);
     std::byte* lanes = context.scratch + factorBytes() + rowBytes();
-    const int64_t work = shape_.filters / shape_.groups * shape_.depth * table_.panelColumns;
-    const int64_t grain = std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(work, 1));
+    const int64_t grain = grainOf(1 << 17, {shape_.filters / shape_.groups, shape_.depth, table_.panelColumns});
     context.parallelFor(shape_.images * shape_.groups * panels_, grain, [&](int64_t begin, int64_t end, int lane) {
       for (int64_t task = begin; task < end; ++task)
         multiply(context, rows, task, factors, lanes + static_cast<size_t>(lane) * laneBytes());

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/readers/windows.h"
 #include "ops/cpu/column_axis.h"
 #include "ops/cpu/conv.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/transpose_tile.h"
 #include "ops/families.h"
@@ -47,22 +49,22 @@ struct Geometry {
 
   explicit Geometry(const KernelRequest& request) {
     const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape, &y = request.outputs[0].shape;
-    const Attributes& attributes = request.node.attributes;
     images = x[0];
     channels = x[1];
     filters = y[1];
-    groups = attributes.getInt("group", 1);
-    const auto strides = attributes.getInts("strides"), dilations = attributes.getInts("dilations");
+    groups = readers::readGroups(request.node.attributes);
+    const readers::Transposed reader(request.node.attributes, w.dims().subspan(2));
     const auto rank = static_cast<size_t>(x.rank() - 2);
     for (size_t i = 0; i < rank; ++i) {
       const size_t axis = 3 - rank + i;
       const int at = static_cast<int>(i) + 2;
+      const readers::Window& window = reader.windows.axes[i];
       in[axis] = x[at];
       out[axis] = y[at];
-      kernel[axis] = w[at];
-      if (!strides.empty()) stride[axis] = strides[i];
-      if (!dilations.empty()) dilation[axis] = dilations[i];
-      before[axis] = padding(attributes, i, rank, axis);
+      kernel[axis] = window.size;
+      stride[axis] = window.stride;
+      dilation[axis] = window.dilation;
+      before[axis] = reader.padBegin(i, in[axis], out[axis]);
     }
   }
 
@@ -75,19 +77,6 @@ struct Geometry {
     const int64_t at = position + before[axis] - tap * dilation[axis];
     const bool meets = at >= 0 && at % stride[axis] == 0 && at / stride[axis] < in[axis];
     return meets ? at / stride[axis] : -1;
-  }
-
- private:
-  // What output_shape or auto_pad leave over is split; SAME_UPPER puts the odd one at the end.
-  int64_t padding(const Attributes& attributes, size_t i, size_t rank, size_t axis) const {
-    const std::string automatic = attributes.getString("auto_pad", "NOTSET");
-    const auto pads = attributes.getInts("pads"), extra = attributes.getInts("output_padding");
-    if (attributes.getInts("output_shape").empty() && !automatic.starts_with("SAME"))
-      return automatic == "VALID" || pads.size() != 2 * rank ? 0 : pads[i];
-    const int64_t extent = (kernel[axis] - 1) * dilation[axis] + 1;
-    const int64_t total = stride[axis] * (in[axis] - 1) + (extra.empty() ? 0 : extra[i]) + extent - out[axis];
-    const int64_t all = std::max<int64_t>(total, 0);
-    return automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
   }
 };
 
@@ -286,7 +275,7 @@ class DepthwiseTransposeKernel final : public Kernel {
 
   void run(const KernelContext& context) const override {
     const int64_t filters = shape_.groupFilters(), planes = shape_.images * shape_.filters, taps = shape_.taps();
-    const int64_t grain = std::max<int64_t>(1, kTransposeGrain / std::max<int64_t>(shape_.inPixels() * taps, 1));
+    const int64_t grain = grainOf(kTransposeGrain, {shape_.inPixels(), taps});
     context.parallelFor(planes, grain, [&](int64_t begin, int64_t end, int) {
       for (int64_t plane = begin; plane < end; ++plane) {
         const int64_t filter = plane % shape_.filters;
@@ -329,12 +318,12 @@ bool accepts(const KernelRequest& request) {
     if (input.present() && input.dtype != DType::Float32) return false;
   const Shape& weights = request.inputs[1].shape;
   if (!isSupported(request.inputs[1].dtype, weights)) return false;
-  const bool isDepthwise = isDepthwiseTransposed(weights, request.node.attributes.getInt("group", 1));
+  const bool isDepthwise = isDepthwiseTransposed(weights, readers::readGroups(request.node.attributes));
   return isDepthwise || request.inputs[1].constant || request.node.prepared;
 }
 
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  if (isDepthwiseTransposed(request.inputs[1].shape, request.node.attributes.getInt("group", 1)))
+  if (isDepthwiseTransposed(request.inputs[1].shape, readers::readGroups(request.node.attributes)))
     return std::make_unique<DepthwiseTransposeKernel>(request);
   return std::make_unique<ConvTransposeKernel>(request);
 }
@@ -342,7 +331,7 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) {
 Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || !isSupported(weights->dtype(), weights->shape())) return nullptr;
-  const int64_t groups = node.attributes.getInt("group", 1);
+  const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwiseTransposed(weights->shape(), groups)) return nullptr;
   return packTransposed(*weights, groups, defaultLanes());
 }

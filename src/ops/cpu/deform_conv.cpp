@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/readers/windows.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/sample_rows.h"
 #include "ops/cpu/transpose_tile.h"
@@ -24,22 +25,20 @@ struct Geometry {
 
   explicit Geometry(const KernelRequest& request) {
     const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape, &y = request.outputs[0].shape;
-    const Attributes& attributes = request.node.attributes;
     images = x[0];
     channels = x[1];
     filters = y[1];
-    groups = attributes.getInt("group", 1);
-    offsetGroups = attributes.getInt("offset_group", 1);
-    const auto strides = attributes.getInts("strides"), dilations = attributes.getInts("dilations"),
-               pads = attributes.getInts("pads");
+    groups = readers::readGroups(request.node.attributes);
+    offsetGroups = readers::readOffsetGroups(request.node.attributes);
+    const readers::Windows windows = readers::readWindows(request.node.attributes, w.dims().subspan(2));
     for (int i = 0; i < kAxes; ++i) {
-      const auto k = static_cast<size_t>(i);
+      const readers::Window& window = windows.axes[static_cast<size_t>(i)];
       in[i] = x[i + 2];
       out[i] = y[i + 2];
-      kernel[i] = w[i + 2];
-      stride[i] = strides.empty() ? 1 : strides[k];
-      dilation[i] = dilations.empty() ? 1 : dilations[k];
-      before[i] = pads.empty() ? 0 : pads[k];
+      kernel[i] = window.size;
+      stride[i] = window.stride;
+      dilation[i] = window.dilation;
+      before[i] = window.padBegin;
     }
   }
   int64_t taps() const { return kernel[0] * kernel[1]; }
@@ -211,7 +210,7 @@ std::unique_ptr<Kernel> create(const KernelRequest& request) { return std::make_
 Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || !isSupported(weights->dtype(), weights->shape())) return nullptr;
-  return packFilters(*weights, node.attributes.getInt("group", 1), defaultLanes());
+  return packFilters(*weights, readers::readGroups(node.attributes), defaultLanes());
 }
 
 constexpr Implementation kDeformConv[] = {{"gemm_f32", accepts, create}};

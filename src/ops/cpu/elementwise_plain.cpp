@@ -326,6 +326,7 @@ TileFunction findLogical(ElementOp op) {
     MAX_BINARY(Xor, (x != 0) ^ (y != 0))
     MAX_BINARY(Min, (x != 0) & (y != 0))
     MAX_BINARY(Max, (x != 0) | (y != 0))
+    MAX_COMPARE(Equal, (x != 0) == (y != 0))
     default:
       return findComparison<T>(op);
   }

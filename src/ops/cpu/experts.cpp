@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/expert_routing.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/matmul_nbits.h"
 #include "ops/families.h"
@@ -301,7 +302,7 @@ ExpertsKernel::Work ExpertsKernel::workAt(std::byte* base, size_t* end) const {
 }
 
 void ExpertsKernel::route(const KernelContext& context, const Work& work) const {
-  const int64_t grain = std::max<int64_t>(1, 16384 / experts_);
+  const int64_t grain = grainOf(16384, {experts_});
   parallelFor(std::min(context.lanes, lanes_), tokens_, grain, [&](int64_t begin, int64_t end, int index) {
     for (int64_t token = begin; token < end; ++token) {
       const float* mixing = hasMixing_ ? context.in<float>(places_.mixing) + token * experts_ : nullptr;
@@ -342,13 +343,13 @@ void ExpertsKernel::runExpert(const KernelContext& context, const Work& work, in
   layers_[0]->run(context, expert, work.rows, count, work.inner, work.product);
   if (layers_[2]) layers_[2]->run(context, expert, work.rows, count, work.linear, work.product);
   const int lanes = std::min(context.lanes, lanes_);
-  parallelFor(lanes, count, std::max<int64_t>(1, 16384 / inner_), [&](int64_t first, int64_t end, int index) {
+  parallelFor(lanes, count, grainOf(16384, {inner_}), [&](int64_t first, int64_t end, int index) {
     for (int64_t row = first; row < end; ++row) activate(context, work, expert, row, work.lanes + index * inner_);
   });
   for (int64_t i = 0; i < count; ++i) work.rows[i] = work.inner + i * columns_;
   layers_[1]->run(context, expert, work.rows, count, work.outer, work.product);
   const float* bias = biasOf(context, 1, expert, hidden_);
-  parallelFor(lanes, count, std::max<int64_t>(1, 16384 / hidden_), [&](int64_t first, int64_t end, int) {
+  parallelFor(lanes, count, grainOf(16384, {hidden_}), [&](int64_t first, int64_t end, int) {
     for (int64_t row = first; row < end; ++row) {
       const float *from = work.outer + row * hidden_, share = work.shares[begin + row];
       float* to = context.out<float>() + work.tokens[begin + row] * hidden_;

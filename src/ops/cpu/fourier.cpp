@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/checked.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
 
@@ -56,7 +57,7 @@ class FourierKernel : public Kernel {
   void run(const KernelContext& context) const override {
     if (!plan_) return;
     const int64_t perBlock = sequences_ * perSequence(), blocks = (lines_ + perBlock - 1) / perBlock;
-    const int64_t grain = std::max<int64_t>(1, 2048 / (plan_->length() * sequences_));
+    const int64_t grain = grainOf(2048, {plan_->length(), sequences_});
     context.parallelFor(blocks, grain, [&](int64_t begin, int64_t end, int lane) {
       T* memory = reinterpret_cast<T*>(context.scratch) + lane * laneCount_;
       for (int64_t block = begin; block < end; ++block) runBlock(context, block * perBlock, memory);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "ops/cpu/grain.h"
 #include "ops/cpu/movement.h"
 #include "ops/cpu/number_access.h"
 #include "ops/families.h"
@@ -105,7 +106,7 @@ GatherBlocksKernel::GatherBlocksKernel(const KernelRequest& request)
 void GatherBlocksKernel::run(const KernelContext& context) const {
   if (outer_ * count_ * inner_ == 0) return;
   const size_t bytes = sizeOf(scaleType_) * static_cast<size_t>(inner_);
-  context.parallelFor(outer_ * count_, std::max<int64_t>(1, kGrain / inner_), [&](int64_t begin, int64_t end, int) {
+  context.parallelFor(outer_ * count_, grainOf(kGrain, {inner_}), [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t index = indexAt(context.inputs[1], is64_, i % count_);
       index += index < 0 ? size_ : 0;

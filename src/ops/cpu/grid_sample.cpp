@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/grid_axis.h"
 #include "ops/cpu/sample_rows.h"
 #include "ops/cpu/transpose_tile.h"
@@ -106,7 +107,7 @@ class GridSampleKernel final : public Kernel {
  private:
   void runImages(const KernelContext& context, int64_t firstImage, int64_t lastImage) const {
     const int64_t blocks = (outputSize_ + kBlock - 1) / kBlock;
-    const int64_t grain = std::max<int64_t>(1, 16384 / (kBlock * taps_ * std::max<int64_t>(channels_, 1)));
+    const int64_t grain = grainOf(16384, {kBlock, taps_, channels_});
     context.parallelFor((lastImage - firstImage) * blocks, grain, [&](int64_t begin, int64_t end, int lane) {
       std::byte* memory = context.scratch + imageBytes_ + lane * laneBytes_;
       for (int64_t i = begin; i < end; ++i) runBlock(context, firstImage + i / blocks, i % blocks * kBlock, memory);

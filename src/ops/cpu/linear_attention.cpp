@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "ops/cpu/elementwise_ops.h"
+#include "ops/cpu/grain.h"
 #include "ops/families.h"
 
 namespace max {
@@ -55,8 +56,7 @@ class LinearAttentionKernel final : public Kernel {
   }
 
   void run(const KernelContext& context) const override {
-    const int64_t work = std::max<int64_t>(1, steps_ * depth_ * width_);
-    context.parallelFor(batch_ * heads_, std::max<int64_t>(1, kElementsPerPart / work),
+    context.parallelFor(batch_ * heads_, grainOf(kElementsPerPart, {steps_, depth_, width_}),
                         [&](int64_t begin, int64_t end, int lane) {
                           float* memory = reinterpret_cast<float*>(context.scratch) + lane * laneFloats_;
                           for (int64_t i = begin; i < end; ++i) runHead(context, i / heads_, i % heads_, memory);
@@ -131,8 +131,7 @@ class CausalConvKernel final : public Kernel {
   }
 
   void run(const KernelContext& context) const override {
-    const int64_t work = std::max<int64_t>(1, (length_ + taps_) * taps_);
-    context.parallelFor(rows_, std::max<int64_t>(1, kElementsPerPart / work),
+    context.parallelFor(rows_, grainOf(kElementsPerPart, {length_ + taps_, taps_}),
                         [&](int64_t begin, int64_t end, int lane) {
                           float* head = reinterpret_cast<float*>(context.scratch) + lane * headFloats_;
                           for (int64_t row = begin; row < end; ++row) runRow(context, row, head);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/cpu/element.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/families.h"
 
@@ -45,7 +46,7 @@ class FeatureKernel : public Kernel {
   // Calls body(row begin, row end): whole rows, so that parameters are easy to find.
   void forRows(const KernelContext& context, FunctionRef<void(int64_t, int64_t)> body) const {
     if (columns_ == 0) return;
-    context.parallelFor(count_ / columns_, std::max<int64_t>(1, kGrain / columns_),
+    context.parallelFor(count_ / columns_, grainOf(kGrain, {columns_}),
                         [&](int64_t begin, int64_t end, int) { body(begin, end); });
   }
 
@@ -211,7 +212,7 @@ class FeatureExtractorKernel final : public Kernel {
       require(indices[k] >= 0 && indices[k] < columns_, MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ",
               indices[k], " is not in [0, ", columns_, ")");
     visitElementBytes(bytes_, [&](auto size) {
-      context.parallelFor(rows_, std::max<int64_t>(1, kGrain / chosen_), [&](int64_t begin, int64_t end, int) {
+      context.parallelFor(rows_, grainOf(kGrain, {chosen_}), [&](int64_t begin, int64_t end, int) {
         for (int64_t row = begin; row < end; ++row)
           for (int64_t k = 0; k < chosen_; ++k)
             copyElement(size, context.out<std::byte>() + (row * chosen_ + k) * bytes_,

@@ -267,7 +267,7 @@ class ForestReader {
   void readLeaves() {
     const Numbers weights(node_, "", "leaf_weights");
     requireCount(node_, "leaf_weights", weights.size(), leafTargets_.size());
-    forest_.targets_ = node_.attributes.getInt("n_targets", 1);
+    forest_.targets_ = readTargets(node_, "n_targets");
     for (size_t i = 0; i < leafTargets_.size(); ++i) {
       addVote(leafTargets_[i], weights[i]);
       forest_.leaves_.push_back({static_cast<int32_t>(i), static_cast<int32_t>(i) + 1});
@@ -379,9 +379,9 @@ class ForestReader {
     const auto trees = integers((prefix + "treeids").c_str(), count),
                ids = integers((prefix + "nodeids").c_str(), count), targets = integers((prefix + "ids").c_str(), count);
     if (isClassifier)
-      forest_.targets_ = static_cast<int64_t>(Labels(node_, "classlabels_int64s", "classlabels_strings").count());
+      forest_.targets_ = static_cast<int64_t>(treeLabels(node_).count());
     else
-      forest_.targets_ = node_.attributes.getInt("n_targets", 1);
+      forest_.targets_ = readTargets(node_, "n_targets");
     std::vector<NamedVote> votes;
     votes.reserve(count);
     int64_t found = 0;

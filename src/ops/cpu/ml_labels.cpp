@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/cpu/element.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/ml_lookup.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/families.h"
@@ -171,7 +172,7 @@ class OneHotKernel final : public Kernel {
   }
 
   void run(const KernelContext& context) const override {
-    context.parallelFor(count_, std::max<int64_t>(1, kGrain / width_), [&](int64_t begin, int64_t end, int) {
+    context.parallelFor(count_, grainOf(kGrain, {width_}), [&](int64_t begin, int64_t end, int) {
       std::fill(context.out<float>() + begin * width_, context.out<float>() + end * width_, 0.0f);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t found = categoryOf(context.inputs[0], i);

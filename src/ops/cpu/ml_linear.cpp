@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ops/cpu/gemm.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/families.h"
 
@@ -48,33 +49,13 @@ void transformRows(PostTransform transform, float* scores, int64_t rows, int64_t
 // scores[i] = intercepts[i] + coefficients[i] * x
 class LinearKernel final : public Kernel {
  public:
-  explicit LinearKernel(const KernelRequest& request)
-      : rows_(request),
-        coefficients_(ml::floatsOf(request.node, "coefficients")),
-        intercepts_(ml::floatsOf(request.node, "intercepts")),
-        transform_(ml::postTransformOf(request.node)),
-        isClassifier_(request.node.op() == "LinearClassifier"),
-        lanes_(std::max(request.lanes, 1)) {
-    const Node& node = request.node;
-    if (isClassifier_) {
-      labels_ = Labels(node, "classlabels_ints", "classlabels_strings");
-      scores_ = intercepts_.empty() ? std::max<size_t>(labels_.count(), 1) : intercepts_.size();
-    } else {
-      scores_ = static_cast<size_t>(node.attributes.getInt("targets", 1));
-    }
-    hasLabels_ = isClassifier_ && isPresent(request, 0);
-    scoresOutput_ = isClassifier_ ? 1 : 0;
-    hasScores_ = isPresent(request, scoresOutput_);
-    isPair_ = isClassifier_ && scores_ == 1 && labels_.count() == 2;
-    check(node);
-  }
+  explicit LinearKernel(const KernelRequest& request) : LinearKernel(request, ml::LinearReader(request.node)) {}
 
   size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * laneFloats() * sizeof(float); }
 
   void run(const KernelContext& context) const override {
     if (hasLabels_) labels_.keep();
-    const int64_t operations = static_cast<int64_t>(scores_) * (rows_.columns + 16);
-    const int64_t grain = std::max<int64_t>(1, kOperationsPerTask / operations);
+    const int64_t grain = grainOf(kOperationsPerTask, {static_cast<int64_t>(scores_), rows_.columns + 16});
     context.parallelFor(rows_.count, grain, [&](int64_t begin, int64_t end, int lane) {
       float* scratch = reinterpret_cast<float*>(context.scratch) + static_cast<size_t>(lane) * laneFloats();
       for (int64_t row = begin; row < end; row += kBlock) runRows(context, row, std::min(kBlock, end - row), scratch);
@@ -85,13 +66,19 @@ class LinearKernel final : public Kernel {
   static constexpr int64_t kBlock = 64;
   static constexpr int64_t kOperationsPerTask = 32768;
 
-  void check(const Node& node) const {
-    if (!intercepts_.empty()) ml::requireCount(node, "intercepts", intercepts_.size(), scores_);
-    require(!isClassifier_ || isPair_ || labels_.count() == 0 || labels_.count() >= scores_,
-            MAX_STATUS_INVALID_ARGUMENT, node.description(), ": has ", labels_.count(), " class labels for ", scores_,
-            " scores");
-    require(rows_.columns > 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": its input has no features");
-    ml::requireCount(node, "coefficients", coefficients_.size(), scores_ * static_cast<size_t>(rows_.columns));
+  LinearKernel(const KernelRequest& request, const ml::LinearReader& reader)
+      : rows_(request),
+        coefficients_(reader.coefficients),
+        intercepts_(reader.intercepts),
+        transform_(ml::postTransformOf(request.node)),
+        isPair_(reader.isPair),
+        hasLabels_(reader.isClassifier && isPresent(request, 0)),
+        lanes_(std::max(request.lanes, 1)),
+        scoresOutput_(reader.isClassifier ? 1 : 0),
+        labels_(reader.labels),
+        scores_(reader.scores) {
+    hasScores_ = isPresent(request, scoresOutput_);
+    reader.requireFeatures(request.node, rows_.columns);
   }
 
   // A row of scores in float64, one row converted to float32, and scores that are not written at once.
@@ -133,9 +120,9 @@ class LinearKernel final : public Kernel {
   ml::Rows rows_;
   std::span<const float> coefficients_, intercepts_;
   PostTransform transform_;
-  bool isClassifier_, isPair_ = false, hasLabels_ = false, hasScores_ = false;
+  bool isPair_, hasLabels_, hasScores_ = false;
   int lanes_;
-  size_t scoresOutput_ = 0;
+  size_t scoresOutput_;
   Labels labels_;
   size_t scores_;
 };

@@ -46,16 +46,6 @@ void softmaxZero(std::span<double> scores) {
   divideBySum(scores, 0.5);
 }
 
-template <class T>
-std::span<const T> listOf(const Node& node, std::string_view name, const char* type) {
-  const Attribute* attribute = node.attributes.find(name);
-  if (!attribute) return {};
-  const auto* list = std::get_if<std::vector<T>>(attribute);
-  require(list != nullptr, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute '", name, "' is no list of ",
-          type);
-  return *list;
-}
-
 template <class T, class S>
 void convert(const void* data, int64_t begin, int64_t count, T* out) {
   const S* source = static_cast<const S*>(data) + begin;
@@ -109,23 +99,8 @@ size_t largestOf(std::span<const double> scores) {
   return best;
 }
 
-std::span<const float> floatsOf(const Node& node, std::string_view attribute) {
-  return listOf<float>(node, attribute, "floats");
-}
-std::span<const int64_t> integersOf(const Node& node, std::string_view attribute) {
-  return listOf<int64_t>(node, attribute, "integers");
-}
-std::span<const std::string> stringsOf(const Node& node, std::string_view attribute) {
-  return listOf<std::string>(node, attribute, "strings");
-}
-
 void store(float* out, std::span<const double> scores) {
   std::transform(scores.begin(), scores.end(), out, [](double score) { return static_cast<float>(score); });
-}
-
-void requireCount(const Node& node, const char* attribute, size_t count, size_t needed) {
-  require(count == needed, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute '", attribute, "' has ", count,
-          " elements, needs ", needed);
 }
 
 template <class T>
@@ -161,9 +136,8 @@ Ref<Tensor> stringList(std::span<const std::string> texts) {
   return stringTensor(Shape{static_cast<int64_t>(views.size())}, views);
 }
 
-Labels::Labels(const Node& node, std::string_view integers, std::string_view strings)
-    : integers_(integersOf(node, integers)) {
-  if (const auto texts = stringsOf(node, strings); !texts.empty()) strings_ = stringList(texts);
+Labels::Labels(const LabelReader& reader) : integers_(reader.integers) {
+  if (!reader.strings.empty()) strings_ = stringList(reader.strings);
 }
 
 void Labels::keep() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/readers/ml.h"
 #include "ops/kernel.h"
 
 namespace max::ml {
@@ -20,17 +21,10 @@ void transformScores(PostTransform transform, std::span<double> scores);
 void transformPair(PostTransform transform, bool isProbability, double score, std::span<double, 2> scores);
 size_t largestOf(std::span<const double> scores);  // the first of equal ones; NaN is never larger
 
-// Lists of attributes, in place: nodes outlive their kernels. Empty if absent; INVALID_ARGUMENT if of another type.
-std::span<const float> floatsOf(const Node& node, std::string_view attribute);
-std::span<const int64_t> integersOf(const Node& node, std::string_view attribute);
-std::span<const std::string> stringsOf(const Node& node, std::string_view attribute);
 inline bool isPresent(const KernelRequest& request, size_t output) {
   return output < request.outputs.size() && request.outputs[output].present();
 }
 void store(float* out, std::span<const double> scores);
-// Fails naming the node unless a list has `needed` elements.
-void requireCount(const Node& node, const char* attribute, size_t count, size_t needed);
-
 // A matrix of one row per example; a list is one row.
 struct Rows {
   explicit Rows(const KernelRequest& request)
@@ -52,8 +46,7 @@ Ref<Tensor> stringList(std::span<const std::string> texts);
 class Labels {
  public:
   Labels() = default;
-  Labels(const Node& node, std::string_view integers, std::string_view strings);
-  size_t count() const { return strings_ ? static_cast<size_t>(strings_->count()) : integers_.size(); }
+  explicit Labels(const LabelReader& reader);
   // Once for each run, in its thread: strings that it writes stay alive as long as the run's values.
   void keep() const;
   void write(void* output, int64_t row, int64_t index) const;

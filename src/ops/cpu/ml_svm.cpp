@@ -111,21 +111,8 @@ float dot(const float* a, const float* b, size_t count) {
   return sum;
 }
 
-// How many support vectors a node has; 0 if it is linear.
-size_t supportsOf(const Node& node) {
-  int64_t sum = node.op() == "SVMRegressor" ? node.attributes.getInt("n_supports", 0) : 0;
-  for (int64_t count : ml::integersOf(node, "vectors_per_class")) {
-    require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute 'vectors_per_class' holds ",
-            count);
-    sum = checkedAdd(sum, count);
-  }
-  require(sum >= 0 && sum <= INT32_MAX, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": has ", sum,
-          " support vectors");
-  return static_cast<size_t>(sum);
-}
-
 Ref<Prepared> prepareSvm(const Node& node, std::span<const Tensor* const>) {
-  const size_t count = supportsOf(node);
+  const size_t count = ml::SvmReader(node).supports;
   return count > 0 ? Ref<Prepared>(makeRef<SupportVectors>(node, count)) : nullptr;
 }
 
@@ -142,20 +129,20 @@ Ref<const SupportVectors> vectorsOf(const KernelRequest& request, size_t count, 
 class SvmRegressorKernel final : public ml::RowKernel {
  public:
   explicit SvmRegressorKernel(const KernelRequest& request)
-      : RowKernel(request),
-        supports_(supportsOf(request.node)),
-        vectors_(vectorsOf(request, supports_, rows().columns)),
-        coefficients_(ml::floatsOf(request.node, "coefficients")),
-        transform_(ml::postTransformOf(request.node)),
-        isOneClass_(request.node.attributes.getInt("one_class", 0) != 0) {
-    const std::span<const float> rho = ml::floatsOf(request.node, "rho");
-    require(!rho.empty(), MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": has no attribute 'rho'");
-    rho_ = rho[0];
-    ml::requireCount(request.node, "coefficients", coefficients_.size(),
-                     supports_ > 0 ? supports_ : static_cast<size_t>(rows().columns));
-  }
+      : SvmRegressorKernel(request, ml::SvmReader(request.node)) {}
 
  private:
+  SvmRegressorKernel(const KernelRequest& request, const ml::SvmReader& reader)
+      : RowKernel(request),
+        supports_(reader.supports),
+        vectors_(vectorsOf(request, supports_, rows().columns)),
+        coefficients_(reader.coefficients),
+        transform_(ml::postTransformOf(request.node)),
+        isOneClass_(request.node.attributes.getInt("one_class", 0) != 0),
+        rho_(reader.rho[0]) {
+    reader.requireFeatures(request.node, rows().columns);
+  }
+
   size_t workCount() const override { return supports_ + 1; }
   int64_t operations() const override { return static_cast<int64_t>(supports_ + 1) * (rows().columns + 8) / 4; }
 
@@ -220,42 +207,33 @@ void coupleProbabilities(size_t k, const double* pairs, double* q, double* qp, d
 class SvmClassifierKernel final : public ml::RowKernel {
  public:
   explicit SvmClassifierKernel(const KernelRequest& request)
-      : RowKernel(request),
-        labels_(request.node, "classlabels_ints", "classlabels_strings"),
-        classes_(std::max<size_t>(labels_.count(), 1)),
-        coefficients_(ml::floatsOf(request.node, "coefficients")),
-        rho_(ml::floatsOf(request.node, "rho")),
-        probA_(ml::floatsOf(request.node, "prob_a")),
-        probB_(ml::floatsOf(request.node, "prob_b")),
-        transform_(ml::postTransformOf(request.node)),
-        hasLabels_(isPresent(request, 0)),
-        hasScores_(isPresent(request, 1)) {
-    const Node& node = request.node;
-    pairs_ = classes_ * (classes_ - 1) / 2;
-    supports_ = supportsOf(node);
-    findClasses(node);
-    ml::requireCount(node, "coefficients", coefficients_.size(),
-                     supports_ > 0 ? (classes_ - 1) * supports_ : classes_ * static_cast<size_t>(rows().columns));
-    if (supports_ > 0) {
-      vectors_ = vectorsOf(request, supports_, rows().columns);
-      require(rho_.size() >= pairs_, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute 'rho' has ",
-              rho_.size(), " elements, needs ", pairs_);
-    }
-    require(!rho_.empty(), MAX_STATUS_INVALID_ARGUMENT, node.description(), ": has no attribute 'rho'");
-    hasProbabilities_ = supports_ > 0 && !probA_.empty();
-    if (hasProbabilities_) {
-      ml::requireCount(node, "prob_a", probA_.size(), pairs_);
-      ml::requireCount(node, "prob_b", probB_.size(), pairs_);
-    }
-  }
+      : SvmClassifierKernel(request, ml::SvmReader(request.node)) {}
 
  private:
+  SvmClassifierKernel(const KernelRequest& request, const ml::SvmReader& reader)
+      : RowKernel(request),
+        labels_(reader.labels),
+        classes_(reader.classes),
+        coefficients_(reader.coefficients),
+        rho_(reader.rho),
+        probA_(reader.probA),
+        probB_(reader.probB),
+        transform_(ml::postTransformOf(request.node)),
+        hasLabels_(isPresent(request, 0)),
+        hasScores_(isPresent(request, 1)),
+        hasProbabilities_(reader.hasProbabilities),
+        pairs_(reader.pairs),
+        supports_(reader.supports) {
+    reader.requireFeatures(request.node, rows().columns);
+    findClasses(request.node);
+    vectors_ = vectorsOf(request, supports_, rows().columns);
+  }
+
   // Where the vectors of each class begin.
   void findClasses(const Node& node) {
-    const std::span<const int64_t> counts = ml::integersOf(node, "vectors_per_class");
     begins_.push_back(0);
-    for (int64_t count : counts) begins_.push_back(begins_.back() + static_cast<size_t>(count));
-    if (supports_ > 0) ml::requireCount(node, "vectors_per_class", counts.size(), classes_);
+    for (int64_t count : ml::integersOf(node, "vectors_per_class"))
+      begins_.push_back(begins_.back() + static_cast<size_t>(count));
   }
 
   size_t workCount() const override {
@@ -339,8 +317,8 @@ class SvmClassifierKernel final : public ml::RowKernel {
   size_t classes_;
   std::span<const float> coefficients_, rho_, probA_, probB_;
   PostTransform transform_;
-  bool hasLabels_, hasScores_, hasProbabilities_ = false;
-  size_t pairs_ = 0, supports_ = 0;
+  bool hasLabels_, hasScores_, hasProbabilities_;
+  size_t pairs_, supports_;
   std::vector<size_t> begins_;
   Ref<const SupportVectors> vectors_;
 };

@@ -105,7 +105,7 @@ class Outcome {
         isClassifier_(request.node.op() == "TreeEnsembleClassifier"),
         dtype_(request.outputs[0].dtype) {
     if (!isClassifier_) return;
-    labels_ = ml::Labels(request.node, "classlabels_int64s", "classlabels_strings");
+    labels_ = ml::Labels(ml::treeLabels(request.node));
     hasLabels_ = request.outputs[0].present();
     hasScores_ = request.outputs.size() > 1 && request.outputs[1].present();
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/readers/norm.h"
+#include "ops/cpu/grain.h"
 #include "ops/families.h"
 
 namespace max {
@@ -12,12 +14,6 @@ namespace max {
 namespace {
 
 constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
-
-int axisOf(const KernelRequest& request, int64_t fallback) {
-  const int rank = request.inputs[0].shape.rank();
-  const int64_t axis = request.node.attributes.getInt("axis", fallback);
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
 
 bool isFloat32(const KernelRequest& request) {
   for (const Operand& operand : request.inputs)
@@ -27,7 +23,7 @@ bool isFloat32(const KernelRequest& request) {
   return true;
 }
 
-// All of them: rows of consecutive elements, normalised one by one.
+// All of them: rows of consecutive elements, normalised one by one. Empty rows have statistics, too.
 class RowKernel : public Kernel {
  public:
   RowKernel(const KernelRequest& request, int64_t rows)
@@ -38,8 +34,7 @@ class RowKernel : public Kernel {
 
   int inPlaceInput() const override { return 0; }
   void run(const KernelContext& context) const override {
-    if (size_ == 0) return;
-    context.parallelFor(rows_, std::max<int64_t>(1, kElementsPerPart / size_), [&](int64_t begin, int64_t end, int) {
+    context.parallelFor(rows_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) normalise(context, row);
     });
   }
@@ -52,13 +47,18 @@ class RowKernel : public Kernel {
 };
 
 // Rows from `axis` on; scale and bias per element of a row.
-int64_t rowsBefore(const KernelRequest& request) { return request.inputs[0].shape.product(0, axisOf(request, -1)); }
+int axisOf(const KernelRequest& request) {
+  return readers::LayerNorm(request.node.attributes, request.inputs[0].shape.rank()).axis;
+}
+int64_t rowsBefore(const KernelRequest& request) { return request.inputs[0].shape.product(0, axisOf(request)); }
+bool isWanted(const KernelRequest& request, size_t output) {
+  return output < request.outputs.size() && request.outputs[output].present();
+}
 
 bool perElement(const KernelRequest& request, size_t first) {
   const Shape& shape = request.inputs[0].shape;
-  const int axis = axisOf(request, -1);
-  if (!isFloat32(request) || axis < 0 || axis > shape.rank()) return false;
-  const int64_t size = shape.product(axis, shape.rank());
+  if (!isFloat32(request)) return false;
+  const int64_t size = shape.product(axisOf(request), shape.rank());
   for (size_t i = first; i < request.inputs.size(); ++i)
     if (request.has(i) && request.inputs[i].shape.count() != size) return false;
   return request.has(first);
@@ -67,22 +67,22 @@ bool perElement(const KernelRequest& request, size_t first) {
 class LayerNormalizationKernel final : public RowKernel {
  public:
   explicit LayerNormalizationKernel(const KernelRequest& request)
-      : RowKernel(request, rowsBefore(request)), hasBias_(request.has(2)), outputs_(request.outputs.size()) {
-    for (size_t i = 1; i < 3; ++i) wanted_[i] = i < outputs_ && request.outputs[i].present();
-  }
+      : RowKernel(request, rowsBefore(request)),
+        hasBias_(request.has(2)),
+        wanted_{isWanted(request, 0), isWanted(request, 1), isWanted(request, 2)} {}
 
  private:
   void normalise(const KernelContext& context, int64_t row) const override {
     const float* x = context.in<float>(0) + row * size_;
     const Moments moments = table_.moments(x, size_, epsilon_);
-    table_.apply(x, context.out<float>() + row * size_, size_, moments.mean, moments.inverseDeviation,
-                 context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
+    if (wanted_[0])
+      table_.apply(x, context.out<float>() + row * size_, size_, moments.mean, moments.inverseDeviation,
+                   context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
     if (wanted_[1]) context.out<float>(1)[row] = moments.mean;
     if (wanted_[2]) context.out<float>(2)[row] = moments.inverseDeviation;
   }
   bool hasBias_;
-  size_t outputs_;
-  bool wanted_[3] = {};
+  bool wanted_[3];
 };
 
 // X + R first; the sum is the second output, if wanted.
@@ -91,19 +91,21 @@ class AddLayerNormalizationKernel final : public RowKernel {
   explicit AddLayerNormalizationKernel(const KernelRequest& request)
       : RowKernel(request, rowsBefore(request)),
         hasBias_(request.has(3)),
-        wantsSum_(request.outputs.size() > 1 && request.outputs[1].present()) {}
+        wantsResult_(isWanted(request, 0)),
+        wantsSum_(isWanted(request, 1)) {}
 
  private:
   void normalise(const KernelContext& context, int64_t row) const override {
     const int64_t first = row * size_;
-    float* y = context.out<float>() + first;
+    float* y = wantsResult_ ? context.out<float>() + first : nullptr;
     float* sum = wantsSum_ ? context.out<float>(1) + first : y;
     table_.add(context.in<float>(0) + first, context.in<float>(1) + first, sum, size_);
+    if (!wantsResult_) return;
     const Moments moments = table_.moments(sum, size_, epsilon_);
     table_.apply(sum, y, size_, moments.mean, moments.inverseDeviation, context.in<float>(2),
                  hasBias_ ? context.in<float>(3) : nullptr);
   }
-  bool hasBias_, wantsSum_;
+  bool hasBias_, wantsResult_, wantsSum_;
 };
 
 class RmsNormalizationKernel final : public RowKernel {
@@ -147,14 +149,9 @@ struct KeptAxes {
 
   explicit KeptAxes(const KernelRequest& request) {
     const Shape& shape = request.inputs[0].shape;
-    std::vector<int64_t> axes = request.node.attributes.getInts("axes");
-    if (axes.empty()) axes = {0, 2, 3};
     std::vector<bool> isReduced(static_cast<size_t>(shape.rank()));
-    for (const int64_t axis : axes) {
-      const int64_t at = axis < 0 ? axis + shape.rank() : axis;
-      isOneBlock = isOneBlock && at >= 0 && at < shape.rank();
-      if (isOneBlock) isReduced[static_cast<size_t>(at)] = true;
-    }
+    for (const int axis : readers::readNormalisedAxes(request.node.attributes, shape.rank()))
+      isReduced[static_cast<size_t>(axis)] = true;
     int part = 0;  // 0 = outer, 1 = kept, 2 = inner
     for (int i = 0; i < shape.rank(); ++i) {
       if ((part == 1) == isReduced[static_cast<size_t>(i)]) ++part;
@@ -172,11 +169,9 @@ class MeanVarianceKernel final : public Kernel {
   void run(const KernelContext& context) const override {
     const int64_t size = axes_.outer * axes_.inner;
     if (size == 0) return;
-    context.parallelFor(axes_.kept, std::max<int64_t>(1, kElementsPerPart / size),
-                        [&](int64_t begin, int64_t end, int) {
-                          for (int64_t i = begin; i < end; ++i)
-                            normalise(context.in<float>(0), context.out<float>(), i);
-                        });
+    context.parallelFor(axes_.kept, grainOf(kElementsPerPart, {size}), [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) normalise(context.in<float>(0), context.out<float>(), i);
+    });
   }
 
  private:
@@ -215,7 +210,8 @@ bool acceptsKeptAxes(const KernelRequest& request) { return isFloat32(request) &
 class LpNormalizationKernel final : public RowKernel {
  public:
   explicit LpNormalizationKernel(const KernelRequest& request)
-      : RowKernel(request, rowsBefore(request)), p_(request.node.attributes.getInt("p", 2)) {}
+      : RowKernel(request, rowsBefore(request)),
+        p_(readers::LpNorm(request.node.attributes, request.inputs[0].shape.rank()).p) {}
 
  private:
   void normalise(const KernelContext& context, int64_t row) const override {
@@ -234,7 +230,7 @@ bool acceptsAdd(const KernelRequest& request) {
   return perElement(request, 2) && request.inputs[1].shape == request.inputs[0].shape;
 }
 
-int64_t groupsOf(const KernelRequest& request) { return request.node.attributes.getInt("num_groups", 1); }
+int64_t groupsOf(const KernelRequest& request) { return readers::GroupNorm(request.node.attributes).groups; }
 bool perChannel(const KernelRequest& request, int64_t groups) {
   const Shape& shape = request.inputs[0].shape;
   return isFloat32(request) && shape.rank() >= 2 && groups > 0 && shape[1] % groups == 0 && shape[1] > 0 &&
@@ -252,8 +248,8 @@ std::unique_ptr<Kernel> createInstances(const KernelRequest& request) {
 }
 
 bool acceptsLastAxis(const KernelRequest& request) {
-  return isFloat32(request) && axisOf(request, -1) == request.inputs[0].shape.rank() - 1 &&
-         request.inputs[0].shape.rank() > 0;
+  const int rank = request.inputs[0].shape.rank();
+  return isFloat32(request) && readers::LpNorm(request.node.attributes, rank).axis == rank - 1;
 }
 
 template <class K>

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/readers/windows.h"
+#include "ops/cpu/grain.h"
 #include "ops/families.h"
 
 namespace max {
@@ -33,45 +35,21 @@ struct Axis {
   int64_t seenWithPads(int64_t position) const { return tapsWithin(position, -padBegin, input + padEnd); }
 };
 
-int64_t valueAt(const std::vector<int64_t>& values, size_t i, int64_t fallback) {
-  return i < values.size() ? values[i] : fallback;
-}
-
-// Missing axes come first, as axes of size 1.
-void readAxes(const KernelRequest& request, Axis (&axes)[3]) {
-  const Attributes& attributes = request.node.attributes;
-  const Shape &x = request.inputs[0].shape, &y = request.outputs[0].shape;
-  const auto rank = static_cast<size_t>(x.rank() - 2);
-  const auto kernel = attributes.getInts("kernel_shape"), strides = attributes.getInts("strides"),
-             dilations = attributes.getInts("dilations"), pads = attributes.getInts("pads");
+// The spatial axes of an image whose first one is `first`; missing ones come before, as axes of size 1.
+void readAxes(const KernelRequest& request, const readers::Pool& pool, int first, Axis (&axes)[3]) {
+  const Shape &x = request.inputs[0].shape, &y = request.outputs[request.outputs[0].present() ? 0 : 1].shape;
+  const auto rank = static_cast<size_t>(x.rank() - 2), at = static_cast<size_t>(first);
+  const std::vector<readers::Window> windows =
+      pool.windows.between(x.dims().subspan(at, rank), y.dims().subspan(at, rank));
   for (size_t i = 0; i < rank; ++i) {
-    const int k = static_cast<int>(i) + 1;
-    axes[3 - rank + i] = {x[k],
-                          y[k],
-                          valueAt(kernel, i, 1),
-                          valueAt(strides, i, 1),
-                          valueAt(dilations, i, 1),
-                          valueAt(pads, i, 0),
-                          valueAt(pads, i + rank, 0)};
+    const readers::Window& window = windows[i];
+    const int k = first + static_cast<int>(i);
+    axes[3 - rank + i] = {x[k], y[k], window.size, window.stride, window.dilation, window.padBegin, window.padEnd};
   }
 }
 
-// The axes of a tensor with channels first; auto_pad splits what the windows need beyond the input.
-void readPlaneAxes(const KernelRequest& request, Axis (&axes)[3]) {
-  readAxes(request, axes);
-  const std::string automatic = request.node.attributes.getString("auto_pad", "NOTSET");
-  const int rank = request.inputs[0].shape.rank() - 2;
-  for (int i = 0; i < rank; ++i) {
-    Axis& axis = axes[3 - rank + i];
-    axis.input = request.inputs[0].shape[i + 2];
-    axis.output = request.outputs[request.outputs[0].present() ? 0 : 1].shape[i + 2];
-    if (automatic == "VALID") axis.padBegin = axis.padEnd = 0;
-    if (!automatic.starts_with("SAME")) continue;
-    const int64_t extent = (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
-    const int64_t total = std::max<int64_t>(extent - axis.input, 0);
-    axis.padBegin = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
-    axis.padEnd = total - axis.padBegin;
-  }
+readers::Pool poolOf(const KernelRequest& request) {
+  return {request.node.attributes, static_cast<size_t>(request.inputs[0].shape.rank() - 2)};
 }
 
 class PoolKernel final : public Kernel {
@@ -79,17 +57,16 @@ class PoolKernel final : public Kernel {
   PoolKernel(const KernelRequest& request, bool average)
       : table_(poolTable()),
         average_(average),
-        includePads_(request.node.attributes.getInt("count_include_pad", 0) != 0),
         batch_(request.inputs[0].shape[0]),
         channels_(request.inputs[0].shape.back()) {
-    readAxes(request, axes_);
+    const readers::Pool pool = poolOf(request);
+    includePads_ = pool.includesPads;
+    readAxes(request, pool, 1, axes_);
+    grain_ = grainOf(kElementsPerPart, {axes_[2].output, channels_, pool.windows.taps()});
   }
 
   void run(const KernelContext& context) const override {
-    const int64_t lines = batch_ * axes_[0].output * axes_[1].output;
-    const int64_t perLine = axes_[2].output * channels_ * axes_[0].kernel * axes_[1].kernel * axes_[2].kernel;
-    if (lines * perLine == 0) return;
-    context.parallelFor(lines, std::max<int64_t>(1, kElementsPerPart / perLine), [&](int64_t begin, int64_t end, int) {
+    context.parallelFor(batch_ * axes_[0].output * axes_[1].output, grain_, [&](int64_t begin, int64_t end, int) {
       for (int64_t line = begin; line < end; ++line) runLine(context, line);
     });
   }
@@ -109,24 +86,25 @@ class PoolKernel final : public Kernel {
 
   void pixel(const float* x, const int64_t (&sizes)[3], const int64_t (&position)[3], float* y) const {
     PoolWindow window;
-    int64_t seen = 1, padded = 1, offset = 0;
+    int64_t seen = 1, offset = 0;
+    double padded = 1;
     for (int i = 0; i < 3; ++i) {
       const Axis& axis = axes_[i];
       window.count[i] = axis.seen(position[i]);
       window.stride[i] = axis.dilation * sizes[i];
       offset += (axis.start(position[i]) + axis.firstTap(position[i], 0) * axis.dilation) * sizes[i];
       seen *= window.count[i];
-      if (includePads_) padded *= axis.seenWithPads(position[i]);
+      if (includePads_) padded *= static_cast<double>(axis.seenWithPads(position[i]));
     }
     if (seen == 0) offset = 0;
     if (!average_) return table_.greatest(x + offset, window, channels_, y);
-    const int64_t count = includePads_ ? padded : seen;
-    table_.sum(x + offset, window, channels_, count ? 1 / static_cast<float>(count) : 0, y);
+    const auto count = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
+    table_.sum(x + offset, window, channels_, count > 0 ? 1 / count : 0, y);
   }
 
   const PoolTable& table_;
-  bool average_, includePads_;
-  int64_t batch_, channels_;
+  bool average_, includePads_ = false;
+  int64_t batch_, channels_, grain_ = 1;
   Axis axes_[3];
 };
 
@@ -149,18 +127,18 @@ class PlaneMaxPoolKernel final : public Kernel {
   explicit PlaneMaxPoolKernel(const KernelRequest& request)
       : planes_(request.inputs[0].shape.product(0, 2)),
         hasValues_(request.outputs[0].present()),
-        hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()),
-        isColumnMajor_(request.node.attributes.getInt("storage_order", 0) != 0) {
-    readPlaneAxes(request, axes_);
+        hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()) {
+    const readers::Pool pool = poolOf(request);
+    isColumnMajor_ = pool.isColumnMajor;
+    readAxes(request, pool, 2, axes_);
+    grain_ = grainOf(kElementsPerPart, {axes_[0].output, axes_[1].output, axes_[2].output, pool.windows.taps()});
     if (planes_ == 0) return;
     for (size_t i = 0; i < 3; ++i) spans_[i] = spansOf(axes_[i]);
   }
 
   void run(const KernelContext& context) const override {
     const int64_t size = axes_[0].output * axes_[1].output * axes_[2].output;
-    const int64_t taps = axes_[0].kernel * axes_[1].kernel * axes_[2].kernel;
-    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / std::max<int64_t>(size * taps, 1));
-    context.parallelFor(planes_, grain, [&](int64_t begin, int64_t end, int) {
+    context.parallelFor(planes_, grain_, [&](int64_t begin, int64_t end, int) {
       for (int64_t plane = begin; plane < end; ++plane) runPlane(context, plane, plane * size);
     });
   }
@@ -201,16 +179,17 @@ class PlaneMaxPoolKernel final : public Kernel {
     return place;
   }
 
-  // Row-major, or with the spatial axes in column-major order.
+  // Row-major, or with the spatial axes in column-major order. Windows over padding alone name the first element, which
+  // an empty plane does not have.
   int64_t indexOf(int64_t place) const {
-    if (!isColumnMajor_) return place;
+    if (!isColumnMajor_ || place == 0) return place;
     const int64_t w = place % axes_[2].input, h = place / axes_[2].input % axes_[1].input;
     const int64_t d = place / axes_[2].input / axes_[1].input;
     return d + axes_[0].input * (h + axes_[1].input * w);
   }
 
-  int64_t planes_;
-  bool hasValues_, hasIndices_, isColumnMajor_;
+  int64_t planes_, grain_ = 1;
+  bool hasValues_, hasIndices_, isColumnMajor_ = false;
   Axis axes_[3];
   std::vector<Span> spans_[3];
 };

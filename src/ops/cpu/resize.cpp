@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "ops/cpu/elementwise_ops.h"
+#include "ops/cpu/grain.h"
 #include "ops/cpu/indexed_copy.h"
 #include "ops/cpu/resize_axis.h"
 #include "ops/families.h"
@@ -102,7 +103,7 @@ struct Pass {
 
   void run(const T* x, T* y, const KernelContext& context) const {
     if (inner == 1) return runLines(x, y, context);
-    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, inner * taps));
+    const int64_t grain = grainOf(16384, {inner, taps});
     context.parallelFor(outer * outputSize, grain, [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) makeRow(x, y, row / outputSize, row % outputSize);
     });
@@ -110,7 +111,7 @@ struct Pass {
 
   // Along the last axis, every output is a sum of its own.
   void runLines(const T* x, T* y, const KernelContext& context) const {
-    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, outputSize * taps));
+    const int64_t grain = grainOf(16384, {outputSize, taps});
     context.parallelFor(outer, grain, [&](int64_t begin, int64_t end, int) {
       for (int64_t o = begin; o < end; ++o) {
         const T* line = x + o * inputSize;

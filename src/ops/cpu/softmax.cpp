@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/readers/norm.h"
+#include "ops/cpu/grain.h"
 #include "ops/families.h"
 
 namespace max {
@@ -13,10 +15,7 @@ constexpr int64_t kColumns = 512;           // lines that are worked on side by 
 constexpr int64_t kElementsPerPart = 4096;  // worth handing to a thread
 
 int axisOf(const KernelRequest& request) {
-  const int rank = request.inputs[0].shape.rank();
-  if (rank == 0) return 0;  // whatever the attribute says
-  const int64_t axis = request.node.attributes.getInt("axis", -1);
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
+  return readers::readAxis(request.node.attributes, -1, request.inputs[0].shape.rank());
 }
 
 class SoftmaxKernel final : public Kernel {
@@ -48,7 +47,7 @@ class SoftmaxKernel final : public Kernel {
     const auto body = [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) table_.row(x + i * size_, y + i * size_, size_, logarithm_);
     };
-    context.parallelFor(outer_, std::max<int64_t>(1, kElementsPerPart / size_), body);
+    context.parallelFor(outer_, grainOf(kElementsPerPart, {size_}), body);
   }
 
   void runColumns(const KernelContext& context) const {
@@ -62,8 +61,7 @@ class SoftmaxKernel final : public Kernel {
         table_.columns(x + offset, y + offset, size_, inner_, std::min(kColumns, inner_ - first), scratch, logarithm_);
       }
     };
-    context.parallelFor(outer_ * parts, std::max<int64_t>(1, kElementsPerPart / (size_ * std::min(inner_, kColumns))),
-                        body);
+    context.parallelFor(outer_ * parts, grainOf(kElementsPerPart, {size_, std::min(inner_, kColumns)}), body);
   }
 
   const SoftmaxTable& table_;
@@ -76,8 +74,7 @@ bool accepts(const KernelRequest& request) { return request.inputs[0].dtype == D
 
 template <bool kLogarithm>
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<SoftmaxKernel>(request.inputs[0].shape, std::max(axisOf(request), 0), kLogarithm,
-                                         request.lanes);
+  return std::make_unique<SoftmaxKernel>(request.inputs[0].shape, axisOf(request), kLogarithm, request.lanes);
 }
 
 constexpr Implementation kSoftmax[] = {{"softmax", accepts, create<false>}};

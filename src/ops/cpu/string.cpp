@@ -38,7 +38,7 @@ class Spread {
     return offset;
   }
   std::string_view text(size_t place) const { return textAt(tensor_, offset(place)); }
-  bool flag(size_t place) const { return tensor_.as<bool>()[offset(place)]; }
+  bool flag(size_t place) const { return tensor_.as<uint8_t>()[offset(place)] != 0; }
 
  private:
   const Tensor& tensor_;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/readers/windows.h"
 #include "ops/cpu/column_axis.h"
 #include "ops/cpu/element.h"
+#include "ops/cpu/grain.h"
 #include "ops/families.h"
 
 namespace max {
@@ -16,14 +18,10 @@ constexpr int64_t kGrainBytes = 64 * 1024;
 // The shape that the window attributes give; the output may have room behind it.
 Shape unpooledShape(const KernelRequest& request) {
   Shape shape = request.inputs[0].shape;
-  const Attributes& attributes = request.node.attributes;
-  const auto kernel = attributes.getInts("kernel_shape"), strides = attributes.getInts("strides"),
-             pads = attributes.getInts("pads");
+  const readers::Pool pool(request.node.attributes, static_cast<size_t>(shape.rank() - 2));
   for (int i = 2; i < shape.rank(); ++i) {
-    const auto k = static_cast<size_t>(i - 2);
-    const int64_t stride = strides.empty() ? 1 : strides[k];
-    const int64_t padding = pads.empty() ? 0 : pads[k] + pads[k + kernel.size()];
-    shape[i] = stride * (shape[i] - 1) + kernel[k] - padding;
+    const readers::Window& window = pool.windows.axes[static_cast<size_t>(i - 2)];
+    shape[i] = window.stride * (shape[i] - 1) + window.size - window.padBegin - window.padEnd;
   }
   return shape;
 }
@@ -50,7 +48,7 @@ class MaxUnpoolKernel final : public Kernel {
     const auto* x = context.in<std::byte>(0);
     const auto* indices = context.in<int64_t>(1);
     auto* y = context.out<std::byte>();
-    std::memset(y, 0, outputBytes_);
+    std::fill_n(y, outputBytes_, std::byte{0});
     visitElementBytes(bytes_, [&](auto size) {
       for (int64_t i = 0; i < count_; ++i) copyElement(size, y + target(indices[i]) * size, x + i * size);
     });
@@ -132,19 +130,17 @@ class Col2ImKernel final : public Kernel {
  public:
   explicit Col2ImKernel(const KernelRequest& request)
       : planes_(request.outputs[0].shape.product(0, 2)), columns_(request.inputs[0].shape[2]) {
-    const Attributes& attributes = request.node.attributes;
-    const auto strides = attributes.getInts("strides"), dilations = attributes.getInts("dilations"),
-               pads = attributes.getInts("pads");
     const std::vector<int64_t> block = MovementCall(request, nullptr).integers(2);
+    const readers::Windows windows = readers::readWindows(request.node.attributes, block);
     for (size_t i = 0, at = 3 - block.size(); i < block.size(); ++i, ++at) {
+      const readers::Window& window = windows.axes[i];
       ColumnAxis& axis = axes_[at];
       axis.size = request.outputs[0].shape[static_cast<int>(i) + 2];
-      axis.taps = block[i];
-      axis.stride = strides.empty() ? 1 : strides[i];
-      axis.dilation = dilations.empty() ? 1 : dilations[i];
-      axis.before = pads.empty() ? 0 : pads[i];
-      const int64_t after = pads.empty() ? 0 : pads[i + block.size()];
-      axis.positions = (axis.size + axis.before + after - (axis.taps - 1) * axis.dilation - 1) / axis.stride + 1;
+      axis.taps = window.size;
+      axis.stride = window.stride;
+      axis.dilation = window.dilation;
+      axis.before = window.padBegin;
+      axis.positions = (axis.size + window.padBegin + window.padEnd - window.extent()) / axis.stride + 1;
     }
     const int64_t positions = axes_[0].positions * axes_[1].positions * axes_[2].positions;
     require(positions == columns_, MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": ", columns_,
@@ -154,7 +150,7 @@ class Col2ImKernel final : public Kernel {
   void run(const KernelContext& context) const override {
     const int64_t size = axes_[0].size * axes_[1].size * axes_[2].size;
     const int64_t taps = axes_[0].taps * axes_[1].taps * axes_[2].taps;
-    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(taps * columns_, 1));
+    const int64_t grain = grainOf(kGrainBytes, {taps, columns_});
     context.parallelFor(planes_, grain, [&](int64_t begin, int64_t end, int) {
       for (int64_t plane = begin; plane < end; ++plane) {
         T* image = context.out<T>() + plane * size;

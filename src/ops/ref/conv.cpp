@@ -6,15 +6,13 @@ namespace max::reference {
 
 namespace {
 
-Shape kernelOf(const Shape& weights) { return Shape(weights.dims().subspan(2)); }
-
 // The pixels a window sees at one output position: input offset and tap number.
 struct Tap {
   int64_t input;
   int64_t weight;
 };
 
-std::vector<Tap> tapsAt(const Window& window, const ImageShape& image, const Shape& output) {
+std::vector<Tap> tapsAt(const WindowShapes& window, const ImageShape& image, const Shape& output) {
   std::vector<Tap> taps;
   Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap;
   int64_t number = 0;
@@ -29,15 +27,15 @@ std::vector<Tap> tapsAt(const Window& window, const ImageShape& image, const Sha
 template <class D>
 struct Convolution {
   ImageShape x, y;
-  Window window;
+  WindowShapes window;
   int64_t group, channelsPerGroup, outputsPerGroup, taps;
   std::vector<D> input, weights, output;
 
   Convolution(const Call& call, Layout layout, size_t weightInput = 1)
       : x(call.in().shape, layout),
         y(call.out().shape, layout),
-        window(call, kernelOf(call.in(weightInput).shape), x.spatial, y.spatial),
-        group(call.integer("group", 1)),
+        window(windowsOf(call.node, call.in(weightInput).shape), x.spatial, y.spatial),
+        group(readers::readGroups(call.node.attributes)),
         channelsPerGroup(x.channels / group),
         outputsPerGroup(y.channels / group),
         taps(window.kernel.product(0, window.kernel.rank())),
@@ -131,40 +129,26 @@ void quantizedConv(const Call& call) {
   store(call.out(), y);
 }
 
-// ONNX: what output_shape or auto_pad leave over is split; SAME_UPPER puts the odd one at the end.
-Shape transposedPads(const Call& call, const Window& window, const Shape& input, const Shape& output) {
-  const std::string autoPad = call.node.attributes.getString("auto_pad", "NOTSET");
-  const bool given = call.node.attributes.getInts("output_shape").empty() && autoPad == "NOTSET";
-  if (given || autoPad == "VALID") return window.padsBegin;
-  const Shape extra = spatialAttribute(call, "output_padding", input.rank(), 0);
-  Shape pads;
-  for (int i = 0; i < input.rank(); ++i) {
-    const int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    const int64_t total = window.strides[i] * (input[i] - 1) + extra[i] + extent - output[i];
-    const int64_t half = std::max<int64_t>(total, 0) / 2;
-    pads.push(autoPad == "SAME_UPPER" ? half : std::max<int64_t>(total, 0) - half);
-  }
-  return pads;
-}
-
 // weights: [C, M / group, k..]. Every input pixel adds its filter to the output.
 struct Transposed {
   ImageShape x, y;
-  Window window;
+  WindowShapes window;
   int64_t group, outputsPerGroup, taps;
   std::vector<double> input, weights, output;
 
   explicit Transposed(const Call& call)
       : x(call.in().shape, Layout::ChannelsFirst),
         y(call.out().shape, Layout::ChannelsFirst),
-        window(call, kernelOf(call.in(1).shape), x.spatial, y.spatial),
-        group(call.integer("group", 1)),
+        window(windowsOf(call.node, call.in(1).shape), x.spatial, y.spatial),
+        group(readers::readGroups(call.node.attributes)),
         outputsPerGroup(call.in(1).shape[1]),
         taps(window.kernel.product(0, window.kernel.rank())),
         input(load<double>(call.in())),
         weights(load<double>(call.in(1))),
         output(static_cast<size_t>(call.out().count())) {
-    window.padsBegin = transposedPads(call, window, x.spatial, y.spatial);
+    const readers::Transposed reader(call.node.attributes, call.in(1).shape.dims().subspan(2));
+    for (int i = 0; i < x.spatial.rank(); ++i)
+      window.padsBegin[i] = reader.padBegin(static_cast<size_t>(i), x.spatial[i], y.spatial[i]);
   }
 
   void add(int64_t source, int64_t target, int64_t tap) {
@@ -213,7 +197,7 @@ void convTranspose(const Call& call) {
 void col2Im(const Call& call) {
   const ImageShape y(call.out().shape, Layout::ChannelsFirst);
   const std::vector<int64_t> block = loadIntegers(call.in(2));
-  const Window window(call, Shape(block), y.spatial, y.spatial);
+  const WindowShapes window(readers::readWindows(call.node.attributes, block), y.spatial, y.spatial);
   Shape positions;
   for (int i = 0; i < y.spatial.rank(); ++i)
     positions.push(
@@ -230,9 +214,10 @@ void col2Im(const Call& call) {
       for (int64_t column = 0; column < columns; ++column, advance(position, positions)) {
         if (!window.locate(position, tap, y.spatial, target)) continue;
         const int64_t offset = y.offset(target);
-        for (int64_t c = 0; c < y.batch * y.channels; ++c)
-          image[static_cast<size_t>(c * y.channelStride + offset)] +=
-              x[static_cast<size_t>((c * taps + number) * columns + column)];
+        for (int64_t c = 0; c < y.batch * y.channels; ++c) {
+          D& sum = image[static_cast<size_t>(c * y.channelStride + offset)];
+          sum = add(sum, x[static_cast<size_t>((c * taps + number) * columns + column)]);
+        }
       }
     }
     store(call.out(), image);

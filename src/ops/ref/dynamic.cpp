@@ -98,7 +98,7 @@ Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& cho
   std::byte* out = static_cast<std::byte*>(result->mutableData());
   for (int64_t o = 0; o < slices.outer; ++o)
     for (const int64_t i : chosen) {
-      std::memcpy(out, slices.at(o, i), static_cast<size_t>(slices.innerBytes));
+      std::copy_n(slices.at(o, i), slices.innerBytes, out);
       out += slices.innerBytes;
     }
   return result;
@@ -109,7 +109,7 @@ Results compress(const Node& node, Inputs inputs) {
   const int64_t count = Slices(*inputs[0], axis).count;
   std::vector<int64_t> chosen;
   for (int64_t i = 0; i < std::min(count, inputs[1]->count()); ++i)
-    if (inputs[1]->as<bool>()[i]) chosen.push_back(i);
+    if (inputs[1]->as<uint8_t>()[i] != 0) chosen.push_back(i);
   require(inputs[1]->count() <= count, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": ", inputs[1]->count(),
           " conditions for ", count, " slices");
   return {take(*inputs[0], axis, chosen)};

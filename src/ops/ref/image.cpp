@@ -111,7 +111,7 @@ void roiAlign(const Call& call) {
 struct Deformed {
   const Call& call;
   ImageShape x, y;
-  Window window;
+  WindowShapes window;
   int rank;
   int64_t taps, pixels, offsetGroups, channelsPerOffsets;
   std::vector<double> input, offsets, mask;
@@ -120,11 +120,11 @@ struct Deformed {
       : call(c),
         x(c.in().shape, Layout::ChannelsFirst),
         y(c.out().shape, Layout::ChannelsFirst),
-        window(c, Shape(c.in(1).shape.dims().subspan(2)), x.spatial, y.spatial),
+        window(windowsOf(c.node, c.in(1).shape), x.spatial, y.spatial),
         rank(x.spatial.rank()),
         taps(window.kernel.product(0, rank)),
         pixels(y.spatial.product(0, rank)),
-        offsetGroups(c.integer("offset_group", 1)),
+        offsetGroups(readers::readOffsetGroups(c.node.attributes)),
         channelsPerOffsets(std::max<int64_t>(x.channels / offsetGroups, 1)),
         input(load<double>(c.in())),
         offsets(load<double>(c.in(2))),
@@ -158,7 +158,8 @@ void deformConv(const Call& call) {
   const std::vector<double> weights = load<double>(call.in(1));
   const std::vector<double> bias = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
   std::vector<double> output(static_cast<size_t>(call.out().count()));
-  const int64_t group = call.integer("group", 1), depth = conv.x.channels / group, filters = conv.y.channels / group;
+  const int64_t group = readers::readGroups(call.node.attributes), depth = conv.x.channels / group,
+                filters = conv.y.channels / group;
   if (output.empty()) return;
   Shape position = Shape::filled(conv.rank, 0);
   for (int64_t pixel = 0; pixel < conv.pixels; ++pixel, advance(position, conv.y.spatial))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisations.
+#include "graph/readers/norm.h"
+
 #include <algorithm>
 
 #include "ops/ref/reference.h"
@@ -70,14 +72,15 @@ void batchNormalization(const Call& call) {
   store(call.out(), x);
 }
 
-// Normalises x over the axes from `axis` on; fills the moments of each row.
-void layerNormalize(const Call& call, std::vector<double>& x, const Shape& shape, int axis, size_t scaleInput,
+// Normalises x over the axes from that of the reader on; fills the moments of each row, which are NaN for empty ones.
+void layerNormalize(const Call& call, std::vector<double>& x, const Shape& shape, size_t scaleInput,
                     std::vector<double>& means, std::vector<double>& deviations) {
-  const size_t size = static_cast<size_t>(shape.product(axis, shape.rank()));
+  const readers::LayerNorm reader(call.node.attributes, shape.rank());
+  const size_t size = static_cast<size_t>(shape.product(reader.axis, shape.rank()));
   const std::vector<double> scale = factors(call, scaleInput, 1, shape), bias = factors(call, scaleInput + 1, 0, shape);
-  for (size_t row = 0; size > 0 && row < x.size() / size; ++row) {
+  for (size_t row = 0; row < static_cast<size_t>(shape.product(0, reader.axis)); ++row) {
     double* values = x.data() + row * size;
-    const Moments moments = momentsOf(values, size, 1, call.number("epsilon", 1e-5f));
+    const Moments moments = momentsOf(values, size, 1, static_cast<double>(reader.epsilon));
     means.push_back(moments.mean);
     deviations.push_back(moments.inverseDeviation);
     for (size_t i = 0; i < size; ++i)
@@ -87,7 +90,7 @@ void layerNormalize(const Call& call, std::vector<double>& x, const Shape& shape
 
 void layerNormalization(const Call& call) {
   std::vector<double> x = load<double>(call.in()), means, deviations;
-  layerNormalize(call, x, call.in().shape, call.axis("axis", -1, call.in().shape.rank()), 1, means, deviations);
+  layerNormalize(call, x, call.in().shape, 1, means, deviations);
   if (call.hasOutput(0)) store(call.out(0), x);
   if (call.hasOutput(1)) store(call.out(1), means);
   if (call.hasOutput(2)) store(call.out(2), deviations);
@@ -99,20 +102,21 @@ void addLayerNormalization(const Call& call) {
   const std::vector<double> residual = factors(call, 1, 0, shape);
   for (size_t i = 0; i < x.size(); ++i) x[i] += residual[i];
   if (call.hasOutput(1)) store(call.out(1), x);
-  layerNormalize(call, x, shape, call.axis("axis", -1, shape.rank()), 2, means, deviations);
+  layerNormalize(call, x, shape, 2, means, deviations);
   if (call.hasOutput(0)) store(call.out(0), x);
 }
 
 void rmsNormalization(const Call& call) {
   const Shape& shape = call.in().shape;
-  const size_t size = static_cast<size_t>(shape.product(call.axis("axis", -1, shape.rank()), shape.rank()));
+  const readers::LayerNorm reader(call.node.attributes, shape.rank());
+  const size_t size = static_cast<size_t>(shape.product(reader.axis, shape.rank()));
   const std::vector<double> scale = factors(call, 1, 1, shape);
   std::vector<double> x = load<double>(call.in());
   for (size_t row = 0; size > 0 && row < x.size() / size; ++row) {
     double* values = x.data() + row * size;
     double squares = 0;
     for (size_t i = 0; i < size; ++i) squares += values[i] * values[i];
-    const double factor = 1 / std::sqrt(squares / static_cast<double>(size) + call.number("epsilon", 1e-5f));
+    const double factor = 1 / std::sqrt(squares / static_cast<double>(size) + static_cast<double>(reader.epsilon));
     for (size_t i = 0; i < size; ++i) values[i] *= factor * scale[row * size + i];
   }
   store(call.out(), x);
@@ -140,12 +144,13 @@ void normalizeGroups(const Call& call, int64_t groups) {
 }
 
 void instanceNormalization(const Call& call) { normalizeGroups(call, call.in().shape[1]); }
-void groupNormalization(const Call& call) { normalizeGroups(call, call.integer("num_groups", 1)); }
+void groupNormalization(const Call& call) { normalizeGroups(call, readers::GroupNorm(call.node.attributes).groups); }
 
 void localResponseNormalization(const Call& call) {
   const Shape& shape = call.in().shape;
-  const int64_t size = call.integer("size", 1), channels = shape[1], inner = shape.product(2, shape.rank());
-  const double alpha = call.number("alpha", 0.0001f), beta = call.number("beta", 0.75f), bias = call.number("bias", 1);
+  const readers::LocalResponse reader(call.node.attributes);
+  const int64_t size = reader.size, channels = shape[1], inner = shape.product(2, shape.rank());
+  const double alpha = reader.alpha, beta = reader.beta, bias = reader.bias;
   const std::vector<double> x = load<double>(call.in());
   std::vector<double> y(x.size());
   for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
@@ -163,8 +168,9 @@ void localResponseNormalization(const Call& call) {
 
 void lpNormalization(const Call& call) {
   const Shape& shape = call.in().shape;
-  const int axis = call.axis("axis", -1, shape.rank());
-  const int64_t size = shape[axis], inner = shape.product(axis + 1, shape.rank()), p = call.integer("p", 2);
+  const readers::LpNorm reader(call.node.attributes, shape.rank());
+  const int axis = reader.axis;
+  const int64_t size = shape[axis], inner = shape.product(axis + 1, shape.rank()), p = reader.p;
   std::vector<double> x = load<double>(call.in());
   for (int64_t line = 0; !x.empty() && line < shape.product(0, axis) * inner; ++line) {
     double* values = x.data() + line / inner * size * inner + line % inner;
@@ -179,14 +185,8 @@ void lpNormalization(const Call& call) {
 
 void meanVarianceNormalization(const Call& call) {
   const Shape& shape = call.in().shape;
-  std::vector<int64_t> axes = call.node.attributes.getInts("axes");
-  if (axes.empty()) axes = {0, 2, 3};
   Shape kept = contiguousStrides(shape);
-  for (int64_t axis : axes) {
-    if (axis < -shape.rank() || axis >= shape.rank())
-      call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " is out of range for shape ", shape);
-    kept[static_cast<int>(axis < 0 ? axis + shape.rank() : axis)] = 0;
-  }
+  for (int axis : readers::readNormalisedAxes(call.node.attributes, shape.rank())) kept[axis] = 0;
   std::vector<double> x = load<double>(call.in()), sum(x.size()), count(x.size()), squares(x.size());
   const auto at = [](const auto& offsets) { return static_cast<size_t>(offsets[0]); };
   forEachOffset<1>(shape, {kept},

@@ -10,12 +10,14 @@ namespace {
 
 struct Pool {
   ImageShape x, y;
-  Window window;
+  readers::Pool reader;
+  WindowShapes window;
 
   Pool(const Call& call, Layout layout)
       : x(call.in().shape, layout),
-        y(call.out().shape, layout),
-        window(call, spatialAttribute(call, "kernel_shape", x.spatial.rank(), 1), x.spatial, y.spatial) {}
+        y(call.out(call.hasOutput(0) ? 0 : 1).shape, layout),
+        reader(call.node.attributes, static_cast<size_t>(x.spatial.rank())),
+        window(reader.windows, x.spatial, y.spatial) {}
 
   // Calls body(seen input offsets, output offset) for every window.
   template <class Body>
@@ -60,11 +62,11 @@ struct Pool {
   }
 
   // Pixels of the window inside of the padded input: with ceil_mode it may stick out of that, too.
-  int64_t paddedCount(const Shape& output) const {
-    int64_t count = 1;
+  double paddedCount(const Shape& output) const {
+    double count = 1;
     for (int i = 0; i < window.kernel.rank(); ++i) {
       const Taps taps = tapsWithin(i, output[i], -window.padsBegin[i], x.spatial[i] + window.padsEnd[i]);
-      count *= taps.end - taps.first;
+      count *= static_cast<double>(taps.end - taps.first);
     }
     return count;
   }
@@ -72,8 +74,8 @@ struct Pool {
 
 // The flat index of ONNX: row-major, or with the spatial axes in column-major order.
 int64_t indexOf(const Pool& pool, int64_t offset, bool columnMajor) {
-  if (!columnMajor) return offset;
   const int64_t area = pool.x.channelStride, inside = offset % area;
+  if (!columnMajor || inside == 0) return offset;
   int64_t index = 0;
   int64_t stride = 1;
   for (int i = 0; i < pool.x.spatial.rank(); ++i) {
@@ -86,20 +88,20 @@ int64_t indexOf(const Pool& pool, int64_t offset, bool columnMajor) {
 template <Layout kLayout>
 void maxPool(const Call& call) {
   const Pool pool(call, kLayout);
-  const bool columnMajor = call.integer("storage_order", 0) != 0;
-  std::vector<int64_t> indices(call.hasOutput(1) ? static_cast<size_t>(call.out().count()) : 0);
+  std::vector<int64_t> indices(call.hasOutput(1) ? static_cast<size_t>(call.out(1).count()) : 0);
+  const size_t count = static_cast<size_t>(call.out(call.hasOutput(0) ? 0 : 1).count());
   visitDomain(call.in().dtype, [&]<class D>(D) {
     const std::vector<D> x = load<D>(call.in());
-    std::vector<D> y(static_cast<size_t>(call.out().count()));
+    std::vector<D> y(count);
     pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape&) {
       D best = std::is_floating_point_v<D> ? static_cast<D>(-INFINITY) : std::numeric_limits<D>::lowest();
       int64_t at = seen.empty() ? 0 : seen[0];
       for (const int64_t offset : seen)
         if (const D value = x[static_cast<size_t>(offset)]; value > best || value != value) best = value, at = offset;
       y[static_cast<size_t>(out)] = best;
-      if (!indices.empty()) indices[static_cast<size_t>(out)] = indexOf(pool, at, columnMajor);
+      if (!indices.empty()) indices[static_cast<size_t>(out)] = indexOf(pool, at, pool.reader.isColumnMajor);
     });
-    store(call.out(), y);
+    if (call.hasOutput(0)) store(call.out(), y);
   });
   if (!indices.empty()) store(call.out(1), indices);
 }
@@ -107,14 +109,13 @@ void maxPool(const Call& call) {
 template <Layout kLayout>
 void averagePool(const Call& call) {
   const Pool pool(call, kLayout);
-  const bool includePad = call.integer("count_include_pad", 0) != 0;
   const std::vector<double> x = load<double>(call.in());
   std::vector<double> y(static_cast<size_t>(call.out().count()));
   pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape& position) {
     double sum = 0;
     for (const int64_t offset : seen) sum += x[static_cast<size_t>(offset)];
-    const int64_t count = includePad ? pool.paddedCount(position) : static_cast<int64_t>(seen.size());
-    y[static_cast<size_t>(out)] = count ? sum / static_cast<double>(count) : 0;
+    const double count = pool.reader.includesPads ? pool.paddedCount(position) : static_cast<double>(seen.size());
+    y[static_cast<size_t>(out)] = count > 0 ? sum / count : 0;
   });
   store(call.out(), y);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/readers/norm.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -147,7 +148,7 @@ void argExtreme(const Call& call) {
 template <class F>
 void alongAxis(const Call& call, F f) {
   const int rank = call.in().shape.rank();
-  const Line line = rank == 0 ? Line({1}, 0) : Line(call.in().shape, call.axis("axis", -1, rank));
+  const Line line(rank == 0 ? Shape{1} : call.in().shape, readers::readAxis(call.node.attributes, -1, rank));
   std::vector<double> x = load<double>(call.in()), values(static_cast<size_t>(line.size));
   if (line.size > 0)
     line.forEach([&](int64_t first, int64_t) {

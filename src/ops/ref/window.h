@@ -2,6 +2,7 @@
 // Sliding windows of convolutions and pools, over tensors with channels first or last.
 #pragma once
 
+#include "graph/readers/windows.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -22,16 +23,16 @@ struct ImageShape {
   int64_t offset(const Shape& position) const;
 };
 
-struct Window {
-  Shape kernel, strides, dilations, padsBegin;
-  Shape padsEnd;
+// The windows of all axes, with the pads that they have between two shapes.
+struct WindowShapes {
+  Shape kernel, strides, dilations, padsBegin, padsEnd;
 
-  // Reads strides, pads, dilations and auto_pad; `kernel` has the spatial size of the window.
-  Window(const Call& call, const Shape& kernel, const Shape& input, const Shape& output);
+  WindowShapes(const readers::Windows& windows, const Shape& input, const Shape& output);
   // The input position under `tap` for an output position; false outside of the input.
   bool locate(const Shape& output, const Shape& tap, const Shape& input, Shape& position) const;
 };
 
-Shape spatialAttribute(const Call& call, std::string_view name, int rank, int64_t fallback);
+// The windows of a convolution whose weights have such a shape.
+readers::Windows windowsOf(const Node& node, const Shape& weights);
 
 }  // namespace max::reference
