@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/active_call.h"
 #include "base/checked.h"
 #include "base/error.h"
 
@@ -40,6 +41,9 @@ Ref<Tensor> tensorOf(DType kind, Ref<const Object> object) {
 thread_local ObjectPool* currentPool = nullptr;
 
 }  // namespace
+
+Object::Object(std::vector<Ref<Tensor>> parts)
+    : parts_(std::move(parts)), lease_(activeMemory(), checkedMultiply(parts_.size(), kPartBytes)) {}
 
 const std::vector<Ref<Tensor>>& partsOf(const Object* object) {
   static const std::vector<Ref<Tensor>> none;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "base/memory_account.h"
 #include "base/tensor.h"
 
 namespace max {
@@ -30,13 +31,17 @@ inline std::string_view textOf(const StringCell* cell) { return cell ? cell->tex
 
 // A sequence's elements; an optional's value, if there is one; a map's keys (strings or int64) and its values, two
 // tensors of as many elements. All are self-contained.
+inline constexpr size_t kPartBytes =
+    384;  // of a small tensor beside its elements, with its storage and who refers to it
+
 class Object final : public RefCounted {
  public:
-  explicit Object(std::vector<Ref<Tensor>> parts) : parts_(std::move(parts)) {}
+  explicit Object(std::vector<Ref<Tensor>> parts);
   const std::vector<Ref<Tensor>>& parts() const { return parts_; }
 
  private:
   std::vector<Ref<Tensor>> parts_;
+  const MemoryLease lease_;
 };
 const std::vector<Ref<Tensor>>& partsOf(const Object* object);
 

@@ -117,21 +117,6 @@ void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {
                MAX_STATUS_FAILED_PRECONDITION);
 }
 
-// What a node made whose shapes nobody knew before must still be what its operator promises.
-void CheckMonitor::nodeEnds(const RunContext& context, std::span<const Ref<Tensor>> results) {
-  const Node& node = *context.plan->boundary.node->node;
-  for (size_t i = 0; i < results.size() && i < node.outputs.size(); ++i) {
-    const Value* value = node.outputs[i];
-    if (!value || !results[i] || value->type.dtype == DType::Invalid) continue;
-    if (results[i]->dtype() != value->type.dtype)
-      complain(&node, concat("output ", i, " is ", results[i]->dtype(), " instead of ", value->type.dtype),
-               MAX_STATUS_INTERNAL);
-    if (value->type.ranked && results[i]->shape().rank() != value->type.rank())
-      complain(&node, concat("output ", i, " has the shape ", results[i]->shape(), " instead of ", value->type),
-               MAX_STATUS_INTERNAL);
-  }
-}
-
 void CheckMonitor::complain(const Node* node, const std::string& text, MaxStatus status) const {
   const std::string message = concat(describe(node), ": ", text);
   if (level_ == MAX_ASSERT_LEVEL_WARN)

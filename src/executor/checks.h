@@ -16,7 +16,6 @@ class CheckMonitor final : public RunMonitor {
 
   void stepBegins(const RunContext& context, size_t step) override;
   void stepEnds(const RunContext& context, size_t step) override;
-  void nodeEnds(const RunContext& context, std::span<const Ref<Tensor>> results) override;
   bool wantsGuards() const override { return true; }
   void setGuard(void* guard) const override;
   void checkGuard(const Node& node, int output, const void* guard) const override;

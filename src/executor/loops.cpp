@@ -57,30 +57,63 @@ void runBody(const NodeInfo& info, std::span<const TensorArg> arguments, Iterati
 
 int64_t elementCount(const TensorArg& arg) { return Shape(arg.dims).count(); }
 
-// The only element of an int64 or bool input.
+// The only element of an int64 or bool value.
 template <class T>
 T scalarOf(const NodeInfo& info, const TensorArg& arg, const char* name) {
+  constexpr DType kDType = sizeof(T) == sizeof(int64_t) ? DType::Int64 : DType::Bool;
+  if (arg.dtype != kDType)
+    invalidArgument(info.node->description(), ": ", name, " must be ", kDType, ", not ", arg.dtype);
   if (elementCount(arg) != 1) invalidArgument(info.node->description(), ": ", name, " must have one element");
   return *static_cast<const T*>(arg.data);
 }
 
-void requireSameShape(const NodeInfo& info, const Tensor& tensor, const Shape& shape) {
-  if (tensor.shape() != shape)
-    invalidArgument(info.node->description(), ": an output of the body changes its shape from ", shape, " to ",
-                    tensor.shape(), " between iterations");
+// Of slices that are stacked.
+void requireSame(const NodeInfo& info, DType dtype, const Shape& shape, DType before, const Shape& shapeBefore) {
+  if (dtype != before)
+    invalidArgument(info.node->description(), ": an output of the body changes from ", before, " to ", dtype,
+                    " between iterations");
+  if (shape != shapeBefore)
+    invalidArgument(info.node->description(), ": an output of the body changes its shape from ", shapeBefore, " to ",
+                    shape, " between iterations");
+}
+
+// Of what is carried. An optional may become what it would hold, and the other way round.
+void requireSameKind(const NodeInfo& info, size_t state, DType after, DType before) {
+  if (after != before && after != DType::Optional && before != DType::Optional)
+    invalidArgument(info.node->description(), ": state ", state, " of the body changes from ", before, " to ", after);
 }
 
 // What a Scan carries keeps its shape, unlike what a Loop carries.
-void requireSameState(const NodeInfo& info, size_t state, const Tensor& after, const Shape& before) {
-  if (after.shape() != before)
-    invalidArgument(info.node->description(), ": state ", state, " of the body changes its shape from ", before, " to ",
-                    after.shape());
+void requireSameState(const NodeInfo& info, size_t state, const Tensor& after, const TensorArg& before) {
+  requireSameKind(info, state, after.dtype(), before.dtype);
+  if (!std::ranges::equal(after.shape().dims(), before.dims))
+    invalidArgument(info.node->description(), ": state ", state, " of the body changes its shape from ",
+                    Shape(before.dims), " to ", after.shape());
 }
 
 // For slices that are copied into a larger tensor.
 void keepPointers(const NodeInfo& info, const Tensor& slice) {
   if (isObject(slice.dtype())) invalidArgument(info.node->description(), ": a ", slice.dtype(), " cannot be stacked");
   if (slice.dtype() == DType::String) ObjectPool::current().keep(slice.storage());
+}
+
+int normalisedAxis(const NodeInfo& info, int64_t axis, int rank) {
+  const int64_t positive = axis < 0 ? axis + rank : axis;
+  if (positive < 0 || positive >= rank)
+    invalidArgument(info.node->description(), ": axis ", axis, " is outside rank ", rank);
+  return static_cast<int>(positive);
+}
+
+// What no iteration made. Dimensions that only an iteration tells are 0.
+Ref<Tensor> emptyStack(const NodeInfo& info, const Value& declared, int64_t axis) {
+  const TensorType& type = declared.type;
+  if (type.dtype == DType::Invalid || isObject(type.dtype))
+    invalidArgument(info.node->description(), ": without an iteration nothing tells what to stack for '", declared.name,
+                    "', which is ", type);
+  Shape shape;
+  for (const Dim& dim : type.dims) shape.push(dim.isKnown() ? dim.value() : 0);
+  shape.insert(normalisedAxis(info, axis, shape.rank() + 1), 0);
+  return Tensor::allocate(type.dtype, shape);
 }
 
 // Slices of equal shape, one per iteration, stacked along a new first axis; their number is not known before.
@@ -91,18 +124,15 @@ class GrowingStack {
       shape_ = slice.shape();
       dtype_ = slice.dtype();
     }
-    requireSameShape(info, slice, shape_);
+    requireSame(info, slice.dtype(), slice.shape(), dtype_, shape_);
     keepPointers(info, slice);
     const int64_t used = count_ * slice.count();
     reserve(bytesFor(dtype_, used), bytesFor(dtype_, checkedAdd(used, slice.count())));
     if (slice.count() > 0) copyElements(dtype_, slice.data(), 0, block_->data(), used, slice.count());
     ++count_;
   }
-  Ref<Tensor> finish(const Value& declared) {
-    if (count_ == 0) {
-      dtype_ = declared.type.dtype;
-      for (const Dim& dim : declared.type.dims) shape_.push(dim.isKnown() ? dim.value() : 0);
-    }
+  Ref<Tensor> finish(const NodeInfo& info, const Value& declared) {
+    if (count_ == 0) return emptyStack(info, declared, 0);
     shape_.insert(0, count_);
     if (!block_) return Tensor::allocate(dtype_, shape_);
     const void* data = block_->data();
@@ -132,24 +162,20 @@ struct SliceCopy {
         outer(whole.product(0, axis)),
         count(whole[axis]),
         inner(whole.product(axis + 1, whole.rank())) {}
+  // Nothing is copied of slices without elements, however many rows they have.
   void extract(const void* whole, int64_t index, void* slice) const {
+    if (inner == 0) return;
     for (int64_t o = 0; o < outer; ++o)
       copyElements(dtype, whole, (o * count + index) * inner, slice, o * inner, inner);
   }
   void insert(void* whole, int64_t index, const void* slice) const {
+    if (inner == 0) return;
     for (int64_t o = 0; o < outer; ++o)
       copyElements(dtype, slice, o * inner, whole, (o * count + index) * inner, inner);
   }
   DType dtype;
   int64_t outer, count, inner;  // in elements
 };
-
-int normalisedAxis(const NodeInfo& info, int64_t axis, int rank) {
-  const int64_t positive = axis < 0 ? axis + rank : axis;
-  if (positive < 0 || positive >= rank)
-    invalidArgument(info.node->description(), ": axis ", axis, " is outside rank ", rank);
-  return static_cast<int>(positive);
-}
 
 class ScanRun {
  public:
@@ -176,7 +202,7 @@ class ScanRun {
       for (size_t i = 0; i < scanCount_; ++i) arguments[stateCount_ + i] = sliceOf(i, t);
       runBody(info_, arguments, outputs);
       for (size_t i = 0; i < stateCount_; ++i) {
-        requireSameState(info_, i, *outputs[i], Shape(arguments[i].dims));
+        requireSameState(info_, i, *outputs[i], arguments[i]);
         arguments[i] = argOf(*outputs[i]);
       }
       for (size_t i = 0; i < stacks_.size(); ++i) stack(i, t, *outputs[stateCount_ + i]);
@@ -193,6 +219,7 @@ class ScanRun {
     std::vector<int64_t> values;
   };
 
+  // Planning has found that all have as many slices.
   void takeScanInputs() {
     for (size_t i = 0; i < scanCount_; ++i) {
       const TensorArg& input = inputs_[stateCount_ + i];
@@ -200,11 +227,9 @@ class ScanRun {
       const int axis = normalisedAxis(info_, inputAxes_[i], whole.rank());
       Shape slice = whole;
       slice.erase(axis);
-      if (i > 0 && whole[axis] != length_)
-        invalidArgument(info_.node->description(), ": scan inputs have ", length_, " and ", whole[axis], " slices");
       length_ = whole[axis];
       copies_.emplace_back(input.dtype, whole, axis);
-      slices_.push_back(Tensor::allocate(input.dtype, slice));
+      if (length_ > 0) slices_.push_back(Tensor::allocate(input.dtype, slice));
     }
   }
 
@@ -221,7 +246,7 @@ class ScanRun {
     const int axis = outputAxis(i, whole.rank() + 1);
     whole.insert(axis, length_);
     if (!stacks_[i]) stacks_[i] = Tensor::allocate(slice.dtype(), whole);
-    requireSameShape(info_, *stacks_[i], whole);
+    requireSame(info_, slice.dtype(), whole, stacks_[i]->dtype(), stacks_[i]->shape());
     keepPointers(info_, slice);
     const int64_t index = outputDirections_[i] ? length_ - 1 - t : t;
     SliceCopy(slice.dtype(), whole, axis).insert(stacks_[i]->mutableData(), index, slice.data());
@@ -231,7 +256,8 @@ class ScanRun {
     std::vector<Ref<Tensor>> results;
     for (size_t i = 0; i < stateCount_; ++i) results.push_back(copyOf(states[i]));
     for (size_t i = 0; i < stacks_.size(); ++i) {
-      if (!stacks_[i]) stacks_[i] = GrowingStack().finish(*info_.body->program().graph().outputs()[stateCount_ + i]);
+      if (!stacks_[i])
+        stacks_[i] = emptyStack(info_, *info_.body->program().graph().outputs()[stateCount_ + i], outputAxes_[i]);
       results.push_back(std::move(stacks_[i]));
     }
     return results;
@@ -269,7 +295,10 @@ class LoopRun {
       checkInterrupt();
       runBody(info_, arguments_, outputs);
       condition_ = scalarOf<uint8_t>(info_, argOf(*outputs[0]), "the body's condition");
-      for (size_t i = 0; i < carried_; ++i) arguments_[i + 2] = argOf(*outputs[i + 1]);
+      for (size_t i = 0; i < carried_; ++i) {
+        requireSameKind(info_, i, outputs[i + 1]->dtype(), arguments_[i + 2].dtype);
+        arguments_[i + 2] = argOf(*outputs[i + 1]);
+      }
       for (size_t i = 0; i < stacks_.size(); ++i) stacks_[i].add(info_, *outputs[1 + carried_ + i]);
       outputs.nextIteration();
     }
@@ -297,7 +326,7 @@ class LoopRun {
     std::vector<Ref<Tensor>> results;
     for (size_t i = 0; i < carried_; ++i) results.push_back(copyOf(arguments_[i + 2]));
     for (size_t i = 0; i < stacks_.size(); ++i)
-      results.push_back(stacks_[i].finish(*body_.outputs()[1 + carried_ + i]));
+      results.push_back(stacks_[i].finish(info_, *body_.outputs()[1 + carried_ + i]));
     return results;
   }
 

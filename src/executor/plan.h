@@ -18,7 +18,7 @@
 #include "base/shape.h"
 #include "base/tensor.h"
 #include "executor/program.h"
-#include "ops/kernel.h"
+#include "ops/agreement.h"
 
 namespace max {
 
@@ -92,6 +92,7 @@ struct Boundary {
   std::vector<int> values;         // Contents: those needed; Node: its inputs and captured values
   std::vector<ValueState> states;  // of `values`
   uint32_t table = 0;              // first entry of `values` in the table
+  Inferred expected;               // Node: what its operator makes of them
 };
 
 class Plan : public RefCounted {

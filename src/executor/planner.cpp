@@ -10,6 +10,7 @@
 #include "executor/draft.h"
 #include "executor/run.h"
 #include "graph/schema.h"
+#include "ops/agreement.h"
 
 namespace max {
 
@@ -48,9 +49,13 @@ class Planner {
     require(inputs.size() == ids.size(), MAX_STATUS_INTERNAL, "Number of inputs differs from the program's");
     for (size_t i = 0; i < ids.size(); ++i) {
       const Value& declared = *draft_.program.values()[ids[i]];
-      if (!isDeclared(declared, inputs[i].dtype))
+      require(inputs[i].dtype != DType::Invalid, MAX_STATUS_INVALID_ARGUMENT, "Input '", declared.name, "' of graph '",
+              draft_.program.graph().name(), "' is missing");
+      if (!isDeclared(declared.type, inputs[i].dtype))
         invalidArgument("Input '", declared.name, "' of graph '", draft_.program.graph().name(), "' is ",
                         inputs[i].dtype, ", the graph takes ", declared.type);
+      require(isCountable(Shape(inputs[i].dims)), MAX_STATUS_OUT_OF_RANGE, "Input '", declared.name,
+              "': Size overflow: it has the shape ", Shape(inputs[i].dims));
       define(ids[i], inputs[i].dtype, Shape(inputs[i].dims)).location = {Location::Input, 0, i, nullptr};
     }
     // Captured values come last, and are what the others are measured by.
@@ -73,7 +78,7 @@ class Planner {
         state.constant = results[i];
       }
     else
-      defineResults(*before.boundary.node, results);
+      defineResults(before.boundary, results);
   }
 
   Ref<Plan> finish() {
@@ -93,13 +98,7 @@ class Planner {
     return state;
   }
 
-  // The compiler relied on the dtypes that the graph knows. An optional may be what it would hold.
-  static bool isDeclared(const Value& value, DType dtype) {
-    const DType declared = value.type.dtype;
-    return declared == dtype || declared == DType::Invalid || declared == DType::Optional;
-  }
-
-  // The compiler relied on shapes, too: on numbers, and on names that mean the same number everywhere.
+  // The compiler relied on shapes: on numbers, and on names that mean the same number everywhere.
   bool takesShape(const TensorType& declared, std::span<const int64_t> dims) {
     if (!declared.ranked || isObject(declared.dtype)) return true;
     if (declared.dims.size() != dims.size()) return false;
@@ -115,17 +114,14 @@ class Planner {
     return symbols_.try_emplace(dim.expression(), value).first->second == value;
   }
 
-  void defineResults(const NodeInfo& info, std::span<const Ref<Tensor>> results) {
+  void defineResults(const Boundary& boundary, std::span<const Ref<Tensor>> results) {
+    const NodeInfo& info = *boundary.node;
+    requireAgreed(*info.node, boundary.expected, results);
     for (size_t i = 0; i < info.outputs.size(); ++i) {
       const size_t number = draft_.dynamicCount++;
-      if (info.outputs[i] == kNoValue) continue;
-      const Tensor* tensor = results[i].get();
-      require(tensor != nullptr, MAX_STATUS_INTERNAL, info.node->description(), " did not make output ", i);
-      const Value& declared = *draft_.program.values()[info.outputs[i]];
-      if (!isDeclared(declared, tensor->dtype()))
-        invalidArgument(info.node->description(), ": output '", declared.name, "' is ", tensor->dtype(),
-                        " when it runs, the graph has ", declared.type);
-      define(info.outputs[i], tensor->dtype(), tensor->shape()).location = {Location::Dynamic, 0, number, nullptr};
+      if (info.outputs[i] != kNoValue)
+        define(info.outputs[i], results[i]->dtype(), results[i]->shape()).location = {Location::Dynamic, 0, number,
+                                                                                      nullptr};
     }
   }
 
@@ -155,18 +151,22 @@ class Planner {
     const Frame frame = draft_.frames.back();
     draft_.frames.pop_back();
     if (!frame.owner) return;
-    for (size_t i = 0; i < frame.owner->outputs.size() && i < frame.block->outputs.size(); ++i)
-      if (const int output = frame.owner->outputs[i]; output != kNoValue)
-        draft_.values[output] = draft_.state(frame.block->outputs[i]);
+    for (size_t i = 0; i < frame.owner->outputs.size() && i < frame.block->outputs.size(); ++i) {
+      const int output = frame.owner->outputs[i];
+      if (output == kNoValue) continue;
+      const ValueState& made = draft_.state(frame.block->outputs[i]);
+      requireAgreed(*frame.owner->node, i, nullptr, made.dtype, made.shape);
+      draft_.values[output] = made;
+    }
   }
 
   // False if the plan ends here.
   bool visit(const NodeInfo& info, Frame& frame) {
     if (info.thenBranch) return enterBranch(info, frame);
-    if (info.body) return stopAndRun(info, frame);
     takeInputs(info);
-    std::vector<InferContext::Output> inferred = inferNode(*info.node, nullptr, inputTypes_);
-    if (!takeOutputs(info, inferred)) return stop(info, frame);
+    Inferred inferred = inferNode(*info.node, nullptr, inputTypes_);
+    if (info.body) return stopAndRun(info, frame, std::move(inferred));
+    if (!agreeOnOutputs(*info.node, inputs_, inferred, outputs_)) return stop(info, frame, std::move(inferred));
     if (!alias(info) && !evaluateNow(info, inferred)) addStep(info);
     ++frame.next;
     return true;
@@ -194,27 +194,12 @@ class Planner {
     }
   }
 
-  // False if a shape depends on what is not known yet.
-  bool takeOutputs(const NodeInfo& info, const std::vector<InferContext::Output>& inferred) {
-    outputs_.assign(info.outputs.size(), {});
-    for (size_t i = 0; i < info.outputs.size() && i < inferred.size(); ++i) {
-      if (info.outputs[i] == kNoValue) continue;
-      if (!inferred[i].type.ranked) return false;
-      const std::optional<Shape> shape = concrete(inferred[i].type.dims);
-      if (!shape) return false;
-      (void)bytesFor(inferred[i].type.dtype, shape->count());
-      outputs_[i] = {inferred[i].type.dtype, *shape, nullptr};
-    }
-    return true;
-  }
-
   bool alias(const NodeInfo& info) {
     const Node& node = *info.node;
     if (!node.schema->has(kTraitView) || node.schema->has(kTraitRandom) || info.outputs.at(0) == kNoValue) return false;
     for (size_t i = 1; i < info.outputs.size(); ++i)
       if (info.outputs[i] != kNoValue) return false;
     const ValueState source = draft_.state(info.inputs.at(0));
-    if (source.dtype != outputs_[0].dtype || source.shape.count() != outputs_[0].shape.count()) return false;
     ValueState& state = define(info.outputs[0], source.dtype, outputs_[0].shape);
     state.root = source.root;
     if (source.constant) state.constant = reshaped(*source.constant, state.shape);
@@ -226,7 +211,7 @@ class Planner {
     return tensor.reshaped(shape);
   }
 
-  bool evaluateNow(const NodeInfo& info, const std::vector<InferContext::Output>& inferred) {
+  bool evaluateNow(const NodeInfo& info, const Inferred& inferred) {
     if (info.node->schema->has(kTraitRandom)) return false;
     if (takeElements(info, inferred)) return true;
     size_t bytes = 0;
@@ -248,7 +233,7 @@ class Planner {
   }
 
   // Contents that inference knows: those of Shape, Size and what is computed from them.
-  bool takeElements(const NodeInfo& info, const std::vector<InferContext::Output>& inferred) {
+  bool takeElements(const NodeInfo& info, const Inferred& inferred) {
     for (size_t i = 0; i < info.outputs.size(); ++i) {
       if (info.outputs[i] == kNoValue) continue;
       const auto& elements = inferred[i].elements;
@@ -276,13 +261,9 @@ class Planner {
   }
 
   void addStep(const NodeInfo& info) {
-    bool isEmpty = true;
-    for (size_t i = 0; i < info.outputs.size(); ++i) {
-      if (info.outputs[i] == kNoValue) continue;
-      define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape);
-      isEmpty = isEmpty && outputs_[i].shape.count() == 0;
-    }
-    if (isEmpty) return;  // nothing to compute
+    for (size_t i = 0; i < info.outputs.size(); ++i)
+      if (info.outputs[i] != kNoValue) define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape);
+    if (isDone(*info.node, outputs_)) return;
     requireRoom();
     const KernelRequest request{*info.node, inputs_, outputs_, draft_.program.lanes(),
                                 PlanSettings::of(draft_.plan->settings).kernels};
@@ -290,7 +271,7 @@ class Planner {
   }
 
   // Output shapes are unknown: contents are missing, or only running tells.
-  bool stop(const NodeInfo& info, Frame& frame) {
+  bool stop(const NodeInfo& info, Frame& frame, Inferred inferred) {
     if (!info.node->schema->has(kTraitDataDependent)) {
       std::vector<int> missing;
       for (size_t i = 0; i < inputs_.size() && i < 32; ++i)
@@ -301,7 +282,7 @@ class Planner {
     const OpKernels* kernels = findKernels(info.node->domain(), info.node->op());
     require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, info.node->description(),
             ": output shapes that depend on values are not supported");
-    return stopAndRun(info, frame);
+    return stopAndRun(info, frame, std::move(inferred));
   }
 
   bool stopForContents(const NodeInfo& info, std::vector<int> values) {
@@ -312,10 +293,11 @@ class Planner {
     return false;
   }
 
-  bool stopAndRun(const NodeInfo& info, Frame& frame) {
+  bool stopAndRun(const NodeInfo& info, Frame& frame, Inferred inferred) {
     Boundary& boundary = draft_.plan->boundary;
     boundary.kind = Boundary::Node;
     boundary.node = &info;
+    boundary.expected = std::move(inferred);
     boundary.values = info.inputs;
     boundary.values.insert(boundary.values.end(), info.captured.begin(), info.captured.end());
     for (int value : boundary.values)

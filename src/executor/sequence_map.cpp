@@ -2,6 +2,8 @@
 // SequenceMap: the body is a program of its own, run once per element of a sequence.
 #include <utility>
 
+#include "base/active_call.h"
+#include "base/checked.h"
 #include "base/object.h"
 #include "executor/run.h"
 
@@ -42,20 +44,31 @@ size_t lengthOf(const NodeInfo& info, std::span<const TensorArg> inputs) {
   return length;
 }
 
+// The elements of a sequence have one dtype.
+void append(const NodeInfo& info, size_t output, Elements& elements, Ref<Tensor> element) {
+  if (!elements.empty() && element->dtype() != elements[0]->dtype())
+    invalidArgument(info.node->description(), ": output ", output, " of the body changes from ", elements[0]->dtype(),
+                    " to ", element->dtype(), " between elements");
+  elements.push_back(std::move(element));
+}
+
 }  // namespace
 
+// Planning has found that input 0 is a sequence.
 std::vector<Ref<Tensor>> runSequenceMap(const NodeInfo& info, std::span<const TensorArg> inputs) {
   const size_t length = lengthOf(info, inputs);
   const size_t outputCount = info.body->program().graph().outputs().size();
+  const MemoryLease room(activeMemory(), checkedMultiply(length, outputCount * kPartBytes));
   std::vector<Elements> results(outputCount);
   std::vector<TensorArg> arguments(inputs.begin(), inputs.end());
   FreshOutputs outputs(info, outputCount);
   for (size_t k = 0; k < length; ++k) {
+    checkInterrupt();
     for (size_t i = 0; i < info.inputs.size(); ++i)
       if (inputs[i].dtype == DType::Sequence) arguments[i] = argOf(*elementsOf(inputs[i])[k]);
     const PoolScope scope;
     info.body->run(arguments, outputs);
-    for (size_t i = 0; i < outputCount; ++i) results[i].push_back(outputs.take(i));
+    for (size_t i = 0; i < outputCount; ++i) append(info, i, results[i], outputs.take(i));
   }
   std::vector<Ref<Tensor>> sequences;
   for (Elements& elements : results) sequences.push_back(objectTensor(DType::Sequence, std::move(elements)));

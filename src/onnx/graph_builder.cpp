@@ -124,9 +124,10 @@ TensorType GraphBuilder::inputType(const ValueInfoProto& info, const TensorType*
   TensorType type = typeOf(info);
   require(type.dtype != DType::Invalid || depth_ > 0, MAX_STATUS_UNIMPLEMENTED, "Input '", info.name,
           "' has the unknown data type number ", info.elementType);
-  if (depth_ == 0 || (!known && isObject(type.dtype))) return type;
-  TensorType result = known ? *known : TensorType::unranked(type.dtype);
-  if (result.dtype == DType::Invalid) result.dtype = type.dtype;
+  const bool isDeclared = !known || known->dtype == DType::Invalid;
+  if (depth_ == 0 || (isDeclared && isObject(type.dtype))) return type;
+  TensorType result = known ? *known : TensorType();
+  if (isDeclared) result.dtype = type.dtype;
   return result;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/object.h"
 #include "graph/schema.h"
-#include "ops/kernel.h"
+#include "ops/agreement.h"
 
 namespace max {
 
@@ -27,22 +27,6 @@ std::vector<Operand> inputOperands(std::span<const Tensor* const> inputs) {
   return operands;
 }
 
-bool isWanted(const Node& node, size_t output) { return output >= node.outputs.size() || node.outputs[output]; }
-
-// False if a shape is known only after running.
-bool outputOperands(const Node& node, const std::vector<InferContext::Output>& inferred,
-                    std::vector<Operand>& operands) {
-  operands.resize(inferred.size());
-  for (size_t i = 0; i < inferred.size(); ++i) {
-    if (!isWanted(node, i)) continue;
-    if (!inferred[i].type.ranked) return false;
-    const std::optional<Shape> shape = concrete(inferred[i].type.dims);
-    if (!shape) return false;
-    operands[i] = {inferred[i].type.dtype, *shape, nullptr};
-  }
-  return true;
-}
-
 // A view shares its input's memory, if the input owns any.
 bool isView(const Node& node, std::span<const Tensor* const> inputs, std::span<const Operand> outputs) {
   return node.schema->has(kTraitView) && outputs.size() == 1 && !inputs.empty() && inputs[0] && inputs[0]->storage();
@@ -50,17 +34,18 @@ bool isView(const Node& node, std::span<const Tensor* const> inputs, std::span<c
 
 std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* const> inputs,
                                    std::span<const Operand> outputs, size_t maxScratch) {
-  const std::vector<Operand> operands = inputOperands(inputs);
-  const KernelRequest request{node, operands, outputs, 1};
-  const std::unique_ptr<Kernel> kernel = createKernel(request);
   std::vector<Ref<Tensor>> results(outputs.size());
-  std::vector<const void*> sources;
   std::vector<void*> targets;
-  for (const Tensor* input : inputs) sources.push_back(input ? input->data() : nullptr);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].present()) results[i] = Tensor::allocate(outputs[i].dtype, outputs[i].shape);
     targets.push_back(results[i] ? results[i]->mutableData() : nullptr);
   }
+  if (isDone(node, outputs)) return results;
+  const std::vector<Operand> operands = inputOperands(inputs);
+  const KernelRequest request{node, operands, outputs, 1};
+  const std::unique_ptr<Kernel> kernel = createKernel(request);
+  std::vector<const void*> sources;
+  for (const Tensor* input : inputs) sources.push_back(input ? input->data() : nullptr);
   require(kernel->scratchBytes() <= maxScratch, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(), ": needs ",
           kernel->scratchBytes(), " bytes of working memory");
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
@@ -79,16 +64,18 @@ struct AlignedInputs {
 };
 
 std::vector<Ref<Tensor>> evaluateInScope(const Node& node, std::span<const Tensor* const> inputs, size_t maxScratch) {
-  const std::vector<InferContext::Output> inferred = inferNode(node, nullptr, inputTypes(inputs));
+  const Inferred inferred = inferNode(node, nullptr, inputTypes(inputs));
   std::vector<Operand> outputs;
-  if (outputOperands(node, inferred, outputs)) {
+  if (agreeOnOutputs(node, inputOperands(inputs), inferred, outputs)) {
     if (isView(node, inputs, outputs)) return {inputs[0]->reshaped(outputs[0].shape)};
     return runKernel(node, AlignedInputs(inputs).tensors, outputs, maxScratch);
   }
   const OpKernels* kernels = findKernels(node.domain(), node.op());
   require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, node.description(),
           ": the shapes of its outputs are not known from its inputs");
-  return kernels->dynamic(node, AlignedInputs(inputs).tensors);
+  std::vector<Ref<Tensor>> results = kernels->dynamic(node, AlignedInputs(inputs).tensors);
+  requireAgreed(node, inferred, results);
+  return results;
 }
 
 }  // namespace

@@ -33,8 +33,9 @@ class FunctionKernel final : public Kernel {
 
  private:
   void store(const Tensor& result, const Operand& output, void* to) const {
-    require(result.dtype() == output.dtype && result.shape() == output.shape, MAX_STATUS_INTERNAL, node_.description(),
-            " made ", result.dtype(), result.shape(), " instead of ", output.dtype, output.shape);
+    if (result.dtype() != output.dtype || result.shape() != output.shape)
+      invalidArgument(node_.description(), ": made ", result.dtype(), result.shape(), " instead of ", output.dtype,
+                      output.shape);
     if (result.bytes() > 0) std::memcpy(to, result.data(), result.bytes());
     if (holdsPointers(output.dtype)) ObjectPool::current().keep(result.storage());
   }

@@ -4,6 +4,7 @@
 A table maps a case's name to a function; the function must end with library.Failure."""
 
 import ctypes
+import functools
 import os
 import pathlib
 
@@ -11,11 +12,12 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 import library
+from hidden_types import constant, graph as body, hiding, untyped
 
 _library = ctypes.CDLL(library.LIBRARY)
 _library.maxStatusGetName.restype = ctypes.c_char_p
 
-FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+FLOAT, INT64, INT8, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT8, TensorProto.BOOL
 node, info = helper.make_node, helper.make_tensor_value_info
 X, I, C = info("x", FLOAT, ["n", 4]), info("i", INT64, ["k"]), info("c", BOOL, [])
 IMAGE = info("x", FLOAT, ["n", 3, 8, 8])
@@ -113,6 +115,8 @@ def branch(nodes, outputs=("r",)):
 RELU = branch([node("Relu", ["x"], ["r"])])
 BODY = graph([node("Identity", ["c"], ["again"]), node("Concat", ["s", "s"], ["t"], axis=0)],
              [info("i", INT64, []), info("c", BOOL, []), info("s", FLOAT, [2])], ("again", "t"), name="body")
+NUMBERS = graph([node("Identity", ["i"], ["again"]), node("Neg", ["s"], ["t"])],
+                [info("i", INT64, []), info("c", BOOL, []), info("s", FLOAT, [2])], ("again", "t"), name="body")
 GROWING = graph([node("Identity", ["c"], ["again"]), node("Concat", ["s", "s"], ["t"], axis=0), node("Abs", ["t"], ["u"])],
                 [info("i", INT64, []), info("c", BOOL, []), info("s", FLOAT, ["p"])], ("again", "t", "u"), name="body")
 WIDER = graph([node("Concat", ["a", "b"], ["t"], axis=0)], [info("a", FLOAT, None), info("b", FLOAT, None)], ("t",), name="body")
@@ -215,6 +219,8 @@ MODELS = {
                                          else_branch=branch([node("Relu", ["x"], ["r"]), node("Abs", ["x"], ["q"])], ("r", "q"))),
     "If of two types": lambda: one("If", ("c",), (), (X, C), then_branch=RELU,
                                    else_branch=branch([node("Cast", ["x"], ["r"], to=INT64)])),
+    "Loop condition that is a number": lambda: one("Loop", ("", "c", "x"), (), (X, C), outputs=("y",), body=NUMBERS),
+    "Loop that carries nothing": lambda: one("Loop", ("", "c", ""), (), (X, C), outputs=("y",), body=BODY),
     "Loop body inputs": lambda: one("Loop", ("", "c", "x", "x"), (), (X, C), outputs=("y", "z"), body=BODY),
     "Scan inputs": lambda: one("Scan", ("x",), body=BODY, num_scan_inputs=3),
     "subgraphs too deep": lambda: nested(DEEPEST),
@@ -228,6 +234,34 @@ MODELS = {
 
 # Models that load; then a call with these inputs fails.
 FLOATS = np.zeros((2, 4), np.float32)
+def hidden(first, then, *nodes, results=("r",)):
+    """What runs well with the first values and not with the others."""
+    make = functools.partial(hiding, {"v": first}, {"v": then}, nodes, results)
+    return lambda: make()[0], make()[1]
+
+
+ONE, TWO = np.float32([1, 2]), np.float64([1, 2])
+SAME = node("Identity", ["c"], ["d"])
+COUNTING = body([SAME, node("Neg", ["i"], ["j"])], untyped("i", "c"), ["d", "j"])
+STOPPING = body([node("Identity", ["v"], ["d"]), node("Neg", ["i"], ["j"])], untyped("i", "c"), ["d", "j"])
+CARRYING = body([SAME, node("Cast", ["t"], ["u"], to=FLOAT)], untyped("i", "c", "t"), ["d", "u"])
+STACKING = body([SAME, node("Identity", ["v"], ["x"])], untyped("i", "c"), ["d", "x"])
+FIRST = body([node("Identity", ["v"], ["t"])], [], ["t"])
+SECOND = body([constant("e", ONE)], [], ["e"])
+
+# Values whose types are known when they run.
+HIDDEN = {
+    "number for a sequence": hidden([ONE], ONE, node("SequenceMap", ["v"], ["s"], name="bad", body=body([node("Neg", ["e"], ["f"])], untyped("e"), ["f"])),
+                                    node("SequenceLength", ["s"], ["r"])),
+    "sequence for a number": hidden(ONE, [ONE], node("Neg", ["v"], ["r"], name="bad")),
+    "trip count of another type": hidden(np.int64(1), np.float32(1), node("Loop", ["v", ""], ["r"], name="bad", body=COUNTING)),
+    "body's condition of another type": hidden(np.array(False), np.float32(0), node("Loop", ["trips", ""], ["r"], name="bad", body=STOPPING)),
+    "state that changes its type": hidden(ONE, TWO, node("Loop", ["trips", "", "v"], ["r"], name="bad", body=CARRYING)),
+    "no iteration that tells a type": hidden(ONE, TWO, node("Loop", ["at", ""], ["r"], name="bad", body=STACKING)),
+    "branch of another type": hidden(ONE, TWO, node("GreaterOrEqual", ["turn", "at"], ["late"]),
+                                     node("If", ["late"], ["r"], name="bad", then_branch=FIRST, else_branch=SECOND)),
+}
+
 RUNS = {
     "too few buffers": (lambda: one("Relu"), []),
     "buffer of another type": (lambda: one("Relu"), [np.zeros((2, 4))]),
@@ -263,6 +297,8 @@ RUNS = {
                                        [np.array(3), np.zeros(4, np.float32)]),
     "Scan whose state changes its shape": (lambda: one("Scan", ("z", "x"), (), (info("z", FLOAT, ["m"]), info("x", FLOAT, ["t", "k"])),
                                                        num_scan_inputs=1, body=WIDER), [np.zeros(2, np.float32), np.zeros((3, 2), np.float32)]),
+    "empty shape whose size overflows": (lambda: one("Identity", graph_inputs=(info("x", INT8, [None, 0]),)), [np.zeros((1 << 62, 0), np.int8)]),
+    **HIDDEN,
     "Scan inputs of different length": (lambda: one("Scan", ("x", "z"), (), (X, info("z", FLOAT, ["m", 4])), num_scan_inputs=2,
                                                     body=SUM), [FLOATS, np.zeros((3, 4), np.float32)]),
 }

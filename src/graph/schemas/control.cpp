@@ -68,7 +68,11 @@ void inferLoop(InferContext& context) {
   for (size_t i : {size_t{0}, size_t{1}}) rules::requireOneElement(context, i);
   const size_t states = context.inputCount() - 2;
   if (context.outputCount() < states) context.fail("has ", context.outputCount(), " outputs for ", states, " states");
+  for (size_t i = 0; i < states; ++i)
+    if (!context.has(i + 2)) context.fail("input ", i + 2, " is required");
   const Ref<Graph> body = subgraph(context, "body", states + 2, context.outputCount() + 1);
+  if (const DType again = body->outputs()[0]->type.dtype; again != DType::Bool && again != DType::Invalid)
+    context.fail("the body's condition must be bool, not ", again);
   // An iteration may change a shape: it is known where what goes in and what comes out agree.
   for (size_t i = 0; i < states; ++i)
     context.setOutput(i, either(context, context.input(i + 2).type, body->outputs()[i + 1]->type, i));

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/active_call.h"
 #include "ops/families.h"
 #include "ops/value_function.h"
 
@@ -13,7 +14,7 @@ namespace {
 using Elements = std::vector<Ref<Tensor>>;
 
 // More would be a shape like [2^40, 0] cut into pieces.
-constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMostElements = int64_t{1} << 21;
 
 Results sequenceOf(Elements elements) { return {objectTensor(DType::Sequence, std::move(elements))}; }
 
@@ -118,9 +119,11 @@ Results splitToSequence(const Node& node, Arguments inputs) {
   const int64_t outer = whole.shape().product(0, axis);
   const int64_t inner =
       whole.shape().product(axis + 1, whole.shape().rank()) * static_cast<int64_t>(sizeOf(whole.dtype()));
+  const std::vector<int64_t> lengths = partLengths(node, whole.shape()[axis], split);
+  const MemoryLease room(activeMemory(), lengths.size() * kPartBytes);
   Elements elements;
   int64_t at = 0;
-  for (const int64_t length : partLengths(node, whole.shape()[axis], split)) {
+  for (const int64_t length : lengths) {
     Shape shape = whole.shape();
     shape[axis] = length;
     if (dropsAxis) shape.erase(axis);
@@ -164,7 +167,7 @@ Results concatFromSequence(const Node& node, Arguments inputs) {
   const int64_t row = shape.product(axis, shape.rank()) * static_cast<int64_t>(sizeOf(dtype));
   auto* to = static_cast<std::byte*>(whole->mutableData());
   for (const Ref<Tensor>& element : elements) {
-    if (element->bytes() == 0) continue;
+    if (element->bytes() == 0) continue;  // so `outer` is not 0
     const int64_t bytes = static_cast<int64_t>(element->bytes()) / outer;
     copyRows(to, row, element->as<std::byte>(), bytes, outer, bytes);
     to += bytes;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
+#include "base/active_call.h"
 #include "base/object.h"
 #include "ops/ref/reference.h"
 
@@ -26,6 +28,11 @@ Argument argumentOf(const Tensor& tensor) {
 
 const Tensor* optional(Inputs inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
 
+// For the numbers that a function keeps beside its operands.
+MemoryLease roomFor(int64_t count, size_t bytes) {
+  return {activeMemory(), checkedMultiply(static_cast<size_t>(count), bytes)};
+}
+
 Ref<Tensor> indexTensor(const Shape& shape, const std::vector<int64_t>& values) {
   return Tensor::copyOf(DType::Int64, shape, values.data());
 }
@@ -44,6 +51,7 @@ std::vector<double> lengthsOf(const Tensor& strings) {
 }
 
 Results nonZero(const Node&, Inputs inputs) {
+  const MemoryLease room = roomFor(inputs[0]->count(), 3 * sizeof(int64_t));
   const bool isText = inputs[0]->dtype() == DType::String;  // nothing is the empty string
   const std::vector<double> values = isText ? lengthsOf(*inputs[0]) : load<double>(argumentOf(*inputs[0]));
   const Shape shape = inputs[0]->shape().rank() == 0 ? Shape{1} : inputs[0]->shape();
@@ -95,6 +103,7 @@ Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& cho
   else
     shape[axis] = static_cast<int64_t>(chosen.size());
   Ref<Tensor> result = Tensor::allocate(tensor.dtype(), shape);
+  if (result->bytes() == 0) return result;
   std::byte* out = static_cast<std::byte*>(result->mutableData());
   for (int64_t o = 0; o < slices.outer; ++o)
     for (const int64_t i : chosen) {
@@ -123,13 +132,12 @@ std::vector<D> elementsOf(const Tensor& tensor) {
     return load<D>(argumentOf(tensor));
 }
 
-// Slices as rows of comparable numbers or strings.
+// Slices as rows of comparable numbers or strings, of a tensor with elements.
 template <class D>
 std::vector<std::vector<D>> rowsOf(const Tensor& tensor, int axis) {
   const std::vector<D> values = elementsOf<D>(tensor);
   const Slices slices(tensor, axis);
-  const int64_t pieces = slices.outer * slices.count;
-  const int64_t inner = pieces ? static_cast<int64_t>(values.size()) / pieces : 0;
+  const int64_t inner = static_cast<int64_t>(values.size()) / (slices.outer * slices.count);
   std::vector<std::vector<D>> rows(static_cast<size_t>(slices.count));
   for (int64_t o = 0; o < slices.outer; ++o)
     for (int64_t i = 0; i < slices.count; ++i) {
@@ -165,8 +173,21 @@ Groups groupsOf(const std::vector<std::vector<D>>& rows, bool sorted) {
   return result;
 }
 
+// Slices without elements are all the same. There may be many: nothing is made of them but what is asked for.
+Results uniqueOfEmpty(const Node& node, const Tensor& tensor, int axis) {
+  const int64_t count = axis < 0 ? 0 : tensor.shape()[axis];
+  const Shape list{count > 0 ? 1 : 0};
+  const std::vector<int64_t> first(1), counts{count};
+  Ref<Tensor> inverse = node.output(2) ? Tensor::allocate(DType::Int64, {count}, true) : nullptr;
+  return {take(tensor, axis, {first.begin(), first.begin() + list[0]}), indexTensor(list, first), std::move(inverse),
+          indexTensor(list, counts)};
+}
+
 Results unique(const Node& node, Inputs inputs) {
   const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
+  if (inputs[0]->count() == 0) return uniqueOfEmpty(node, *inputs[0], axis);
+  constexpr size_t kGroupBytes = 24 * sizeof(int64_t);  // most, of a slice and of one of its elements
+  const MemoryLease room = roomFor(inputs[0]->count(), kGroupBytes);
   Groups groups;
   const auto group = [&]<class D>(D) {
     groups = groupsOf(rowsOf<D>(*inputs[0], axis), node.attributes.getInt("sorted", 1) != 0);
@@ -207,6 +228,7 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
   const double most = scalar(2, 0), maxOverlap = scalar(3, 0), minScore = scalar(4, -INFINITY);
   const bool centered = node.attributes.getInt("center_point_box", 0) != 0;
   std::vector<int64_t> selected;
+  if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
   for (int64_t line = 0; line < scores[0] * scores[1]; ++line) {
     const float* score = inputs[1]->as<float>() + line * scores[2];
     const float* box = inputs[0]->as<float>() + line / scores[1] * boxes[1] * 4;
