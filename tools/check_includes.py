@@ -20,6 +20,8 @@ ALLOWED = {
     "capi": {"base", "device", "kernel", "graph", "ops", "onnx", "compiler", "executor"},
     "cli": set(),
 }
+# What a folder may include beyond: the command is written on the C API, but prints and writes files as the library does.
+ALLOWED_FILES = {"cli": {"base/error.h", "base/file.h", "base/new_file.h", "base/printable.h"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"|^\s*#\s*define\s+HWY_TARGET_INCLUDE\s+"([^"]+)"', re.M)
 
 
@@ -36,7 +38,10 @@ def violations():
             yield f"{path.relative_to(ROOT)}: folder {folder} is not in the table of {pathlib.Path(__file__).name}"
             continue
         for match in INCLUDE.finditer(path.read_text()):
-            target = included_folder(match.group(1) or match.group(2))
+            name = match.group(1) or match.group(2)
+            target = included_folder(name)
+            if name in ALLOWED_FILES.get(folder, ()):
+                continue
             if target and target != folder and target not in ALLOWED[folder]:
                 yield f"{path.relative_to(ROOT)}: {folder} must not include {target} ({match.group(0).strip()})"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.h"
 #include "base/file.h"
 
 namespace max {

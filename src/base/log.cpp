@@ -12,6 +12,7 @@
 
 #include "base/active_call.h"
 #include "base/fork.h"
+#include "base/printable.h"
 
 namespace max {
 
@@ -96,6 +97,7 @@ void sendLog(MaxLogLevel level, std::string message) noexcept {
   if (running) return;
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
+  message = printable(message);
   // What the functions call is no part of the call that logs.
   const ActiveCallScope none(nullptr);
   for (Listener* listener = first.load(); listener; listener = listener->next)

@@ -20,6 +20,14 @@ size_t cellBytes(size_t length) {
   return checkedAdd(length, sizeof(StringCell) + kAlignment) / kAlignment * kAlignment;
 }
 
+const StringCell* writeCell(std::byte* at, std::string_view text) {
+  auto* cell = new (at) StringCell{text.size()};
+  auto* bytes = reinterpret_cast<char*>(at + sizeof(StringCell));
+  std::copy(text.begin(), text.end(), bytes);
+  bytes[text.size()] = '\0';
+  return cell;
+}
+
 class ObjectStorage final : public Storage {
  public:
   explicit ObjectStorage(Ref<const Object> object) : object_(std::move(object)), element_(object_.get()) {
@@ -39,6 +47,44 @@ Ref<Tensor> tensorOf(DType kind, Ref<const Object> object) {
 }
 
 thread_local ObjectPool* currentPool = nullptr;
+
+// Whether the storage of a string tensor holds its strings, too.
+bool ownsStrings(const Tensor& tensor) {
+  const Storage* storage = tensor.storage().get();
+  if (!storage) return false;
+  const auto begin = reinterpret_cast<uintptr_t>(storage->data()), end = begin + storage->size();
+  const auto* cells = tensor.as<const StringCell*>();
+  return std::all_of(cells, cells + tensor.count(), [&](const StringCell* cell) {
+    const auto at = reinterpret_cast<uintptr_t>(cell);
+    return !cell || (at >= begin && at < end);
+  });
+}
+
+// A copy in which elements that are one string stay one: a large one may be in a million places.
+Ref<Tensor> copyStrings(const Tensor& tensor) {
+  const auto* cells = tensor.as<const StringCell*>();
+  const auto count = static_cast<size_t>(tensor.count());
+  std::vector<const StringCell*> distinct(cells, cells + count);
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  const size_t pointers = bytesFor(DType::String, tensor.count());
+  size_t bytes = pointers;
+  for (const StringCell* cell : distinct) bytes = checkedAdd(bytes, cellBytes(textOf(cell).size()));
+  Ref<Storage> block = allocateStorage(bytes);
+  std::vector<const StringCell*> copies;
+  auto* at = static_cast<std::byte*>(block->data()) + pointers;
+  for (const StringCell* cell : distinct) {
+    const std::string_view text = textOf(cell);
+    copies.push_back(text.empty() ? nullptr : writeCell(at, text));
+    at += cellBytes(text.size());
+  }
+  auto* elements = static_cast<const StringCell**>(block->data());
+  for (size_t i = 0; i < count; ++i)
+    elements[i] =
+        copies[static_cast<size_t>(std::lower_bound(distinct.begin(), distinct.end(), cells[i]) - distinct.begin())];
+  const void* data = block->data();
+  return makeRef<Tensor>(DType::String, tensor.shape(), data, std::move(block));
+}
 
 }  // namespace
 
@@ -93,7 +139,8 @@ std::vector<std::string_view> textsOf(const Tensor& tensor) {
 }
 
 Ref<Tensor> selfContained(const Tensor& tensor) {
-  if (tensor.dtype() == DType::String) return stringTensor(tensor.shape(), textsOf(tensor));
+  if (tensor.dtype() == DType::String)
+    return ownsStrings(tensor) ? Ref<Tensor>(const_cast<Tensor*>(&tensor)) : copyStrings(tensor);
   if (isObject(tensor.dtype())) {
     require(tensor.count() == 1, MAX_STATUS_INTERNAL, "A ", tensor.dtype(), " is a scalar, not of shape ",
             tensor.shape());

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/printable.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <iterator>
 
 namespace max {
 
@@ -9,46 +12,81 @@ namespace {
 
 constexpr size_t kLongest = 16384;
 
-bool isContinuation(std::string_view text, size_t i) {
-  return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
+struct Range {
+  uint32_t first, last;
+};
+
+// Unicode's control and format characters, and what else is not seen or moves its neighbours. Sorted.
+constexpr Range kHidden[] = {
+    {0x0000, 0x001F},    // control characters, escape sequences begin with one
+    {0x007F, 0x009F},    // delete, and the control characters of eight bits
+    {0x00AD, 0x00AD},    // soft hyphen
+    {0x061C, 0x061C},    // marks, embeddings, overrides and isolates of direction: here and below
+    {0x180E, 0x180E},    // vowel separator
+    {0x200B, 0x200F},    // zero width, marks of direction
+    {0x2028, 0x202E},    // separators of lines and paragraphs, embeddings and overrides
+    {0x2060, 0x206F},    // invisible operators, isolates
+    {0xFDD0, 0xFDEF},    // no characters
+    {0xFE00, 0xFE0F},    // variants
+    {0xFEFF, 0xFEFF},    // byte order mark
+    {0xFFF0, 0xFFFB},    // annotations
+    {0xFFFE, 0xFFFF},    // no characters
+    {0xE0000, 0xE0FFF},  // tags
+};
+
+bool isHidden(uint32_t character) {
+  const Range* found = std::lower_bound(std::begin(kHidden), std::end(kHidden), character,
+                                        [](const Range& range, uint32_t value) { return range.last < value; });
+  return found != std::end(kHidden) && found->first <= character;
 }
 
-// Bytes of the character at the start of the text; 0 if it is no UTF-8 or a control character.
-size_t characterSize(std::string_view text) {
+struct Character {
+  uint32_t code = 0;
+  size_t size = 0;  // bytes; 0 = no UTF-8
+};
+
+// That at the start of a text that is not empty.
+Character firstOf(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
+  if (first < 0x80) return {first, 1};
+  if (first < 0xC2 || first > 0xF4) return {};
   const size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  for (size_t i = 1; i < size; ++i)
-    if (!isContinuation(text, i)) return 0;
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool tooLong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool surrogate = first == 0xED && second >= 0xA0;
-  const bool tooLarge = first == 0xF4 && second >= 0x90;
-  const bool control = first == 0xC2 && second < 0xA0;
-  return tooLong || surrogate || tooLarge || control ? 0 : size;
+  if (text.size() < size) return {};
+  uint32_t code = first & (0x7Fu >> size);
+  for (const char byte : text.substr(1, size - 1)) {
+    if ((static_cast<unsigned char>(byte) & 0xC0) != 0x80) return {};
+    code = code << 6 | (static_cast<unsigned char>(byte) & 0x3F);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool isSurrogate = code >= 0xD800 && code < 0xE000;
+  return code < kLeast[size] || code > 0x10FFFF || isSurrogate ? Character{} : Character{code, size};
 }
 
-void appendEscaped(std::string& out, char byte) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  const auto number = static_cast<unsigned char>(byte);
-  if (byte == '\n') {
-    out += "\\n";
-  } else {
-    out += "\\x";
-    out += kDigits[number >> 4];
-    out += kDigits[number & 15];
-  }
+void appendByte(std::string& out, char byte) {
+  char text[8];
+  std::snprintf(text, sizeof text, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  out += byte == '\n' ? "\\n" : text;
+}
+
+void appendCodeUnits(std::string& out, uint32_t code) {
+  char text[16];
+  if (code < 0x10000)
+    std::snprintf(text, sizeof text, "\\u%04x", static_cast<unsigned>(code));
+  else
+    std::snprintf(text, sizeof text, "\\u%04x\\u%04x", static_cast<unsigned>(0xD7C0 + (code >> 10)),
+                  static_cast<unsigned>(0xDC00 + (code & 0x3FF)));
+  out += text;
 }
 
 void appendPrintable(std::string& out, std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const size_t size = characterSize(text.substr(i));
-    if (size == 0)
-      appendEscaped(out, text[i]);
+  while (!text.empty()) {
+    const Character character = firstOf(text);
+    const size_t size = std::max<size_t>(character.size, 1);
+    if (character.size > 0 && !isHidden(character.code))
+      out += text.substr(0, size);
     else
-      out += text.substr(i, size);
-    i += size ? size : 1;
+      for (const char byte : text.substr(0, size)) appendByte(out, byte);
+    text.remove_prefix(size);
   }
 }
 
@@ -63,6 +101,33 @@ std::string printable(std::string_view text) {
   appendPrintable(out, text.substr(0, kLongest / 2));
   out += " ... ";
   appendPrintable(out, text.substr(text.size() - kLongest / 4));
+  return out;
+}
+
+std::string printableLines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    out += printable(text.substr(0, end));
+    if (end < text.size()) out += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string printableJson(std::string_view json) {
+  std::string out;
+  while (!json.empty()) {
+    const Character character = firstOf(json);
+    const size_t size = std::max<size_t>(character.size, 1);
+    if (character.size == 0)
+      appendCodeUnits(out, 0xFFFD);
+    else if (isHidden(character.code) && json[0] != '\n')
+      appendCodeUnits(out, character.code);
+    else
+      out += json.substr(0, size);
+    json.remove_prefix(size);
+  }
   return out;
 }
 

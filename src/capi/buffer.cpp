@@ -165,7 +165,7 @@ MaxStatus maxBufferLoad(const char* path, MaxBuffer** outBuffer) {
   return guard([&] {
     clearOutput(outBuffer, "outBuffer");
     requireArgument(path, "path");
-    *outBuffer = max::loadCheckpoint(path).detach();
+    *outBuffer = max::loadCheckpoint(max::File::openForRead(path)).detach();
   });
 }
 

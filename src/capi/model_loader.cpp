@@ -143,7 +143,7 @@ class Loader {
   Loader(const LoadRequest& request, Ref<const GraphSource> source) : request_(request), source_(std::move(source)) {}
 
   // Models with this key share what is compiled, if their weights lie in mapped files.
-  void shareAs(const File& file) { key_ = GraphKey{file.identity(), file.path(), request_.options.precision}; }
+  void shareAs(const GraphKey& key) { key_ = key; }
   // The source will not be there later.
   void forgetSource(const char* why) { forgotten_ = why; }
 
@@ -221,22 +221,25 @@ FileSource::Options optionsFor(const std::string& path) {
   return {path, whole.parent_path().string(), false, false};
 }
 
-Ref<const GraphSource> sourceOf(const File& file, const FileSource::Options& options) {
-  if (file.size() <= kMapThreshold)
-    return makeRef<RereadSource>(file, std::filesystem::absolute(file.path()).string(), options);
+Ref<const GraphSource> sourceOf(File file, const FileSource::Options& options) {
+  if (file.size() <= kMapThreshold) {
+    std::string path = std::filesystem::absolute(file.path()).string();
+    return makeRef<RereadSource>(std::move(file), std::move(path), options);
+  }
   return makeRef<FileSource>(MappedFile::share(file), options);
 }
 
 }  // namespace
 
 Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
-  const File file = File::openForRead(findModelFile(path));
-  const bool isLarge = file.size() > kMapThreshold, copies = request.options.copyWeights != 0;
-  FileSource::Options options = optionsFor(file.path());
+  File file = File::openForRead(findModelFile(path));
+  const GraphKey key{file.identity(), file.path(), request.options.precision};
+  const bool isLarge = key.file.size > kMapThreshold, copies = request.options.copyWeights != 0;
+  FileSource::Options options = optionsFor(key.path);
   options.copyFile = options.copyExternal = copies;
-  Loader loader(request, sourceOf(file, options));
+  Loader loader(request, sourceOf(std::move(file), options));
   if (copies && isLarge) loader.forgetSource("they were copied from a file that may change");
-  if (!copies) loader.shareAs(file);
+  if (!copies) loader.shareAs(key);
   return loader.run();
 }
 

@@ -104,13 +104,29 @@ ImportedModel FileSource::import(const WeightTable& weights) const {
 
 ModelInfo FileSource::inspect() const { return inspectOnnx(isStored() ? compiled_.graph : file_, importOptions()); }
 
-RereadSource::RereadSource(const File& file, std::string path, const FileSource::Options& options)
-    : path_(std::move(path)), identity_(file.identity()), options_(options), isStored_(isCompiledModel(file)) {
+RereadSource::RereadSource(File file, std::string path, const FileSource::Options& options)
+    : path_(std::move(path)),
+      identity_(file.identity()),
+      options_(options),
+      isStored_(isCompiledModel(file)),
+      opened_(std::move(file)) {
   options_.copyFile = true;
 }
 
+File RereadSource::open() const {
+  {
+    const std::lock_guard lock(processMutex());
+    if (opened_) {
+      File file = std::move(*opened_);
+      opened_.reset();
+      return file;
+    }
+  }
+  return File::openForRead(path_);
+}
+
 ImportedModel RereadSource::import(const WeightTable& weights) const {
-  const File file = File::openForRead(path_);
+  const File file = open();
   require(file.identity() == identity_, MAX_STATUS_FAILED_PRECONDITION, options_.name,
           ": The file has changed since it was loaded");
   return makeRef<FileSource>(readFile(file), options_)->import(weights);

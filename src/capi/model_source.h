@@ -4,11 +4,12 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/mapped_file.h"
 #include "executor/model.h"
 #include "onnx/compiled.h"
 #include "onnx/import.h"
@@ -54,16 +55,20 @@ class FileSource final : public GraphSource {
 // A small file, which is read whenever somebody wants it, instead of being kept beside what is made of it.
 class RereadSource final : public GraphSource {
  public:
-  RereadSource(const File& file, std::string path, const FileSource::Options& options);
+  // The first reader gets what `file` is now, even if another takes its place meanwhile.
+  RereadSource(File file, std::string path, const FileSource::Options& options);
   // FAILED_PRECONDITION if the file is not what it was.
   ImportedModel import(const WeightTable& weights) const override;
   bool isStored() const override { return isStored_; }
 
  private:
+  File open() const;
+
   std::string path_;
   FileIdentity identity_;
   FileSource::Options options_;
   bool isStored_;
+  mutable std::optional<File> opened_;  // until it is read; guarded by processMutex()
 };
 
 // A graph built in code. It shares the graph's constants, and keeps them beside what is made of them.

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "base/thread_pool.h"
 #include "capi/guard.h"
 #include "capi/index.h"
@@ -170,8 +170,7 @@ MaxStatus maxSessionWriteProfile(const MaxSession* session, const char* path) {
   return guard([&] {
     requireArgument(session, "session");
     requireArgument(path, "path");
-    const std::string trace = session->profile().toJson();
-    max::File::openForWrite(path, true).write(trace.data(), trace.size());
+    max::writeFile(path, session->profile().toJson());
   });
 }
 

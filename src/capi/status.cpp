@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "max/status.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -27,17 +26,10 @@ LastError& lastError() noexcept {
 // Most of a log that is kept.
 constexpr size_t kLongestLog = size_t{1} << 20;
 
-std::string printableLines(std::string_view log) {
-  std::string text;
+std::string shownLog(std::string_view log) {
   log = log.substr(0, kLongestLog);
-  while (!log.empty()) {
-    const size_t end = std::min(log.find('\n'), log.size());
-    std::string line(log.substr(0, end));
-    std::replace(line.begin(), line.end(), '\t', ' ');
-    text += '\n' + max::printable(line);
-    log.remove_prefix(std::min(end + 1, log.size()));
-  }
-  return text;
+  if (log.ends_with('\n')) log.remove_suffix(1);
+  return log.empty() ? "" : '\n' + max::printableLines(log);
 }
 
 // `makeMessage` may throw.
@@ -61,7 +53,7 @@ MaxStatus reportError(MaxStatus status, const char* message) noexcept {
 }
 
 MaxStatus reportError(const LoggedError& error) noexcept {
-  return keepError(error.status(), [&] { return max::printable(error.summary()) + printableLines(error.log()); });
+  return keepError(error.status(), [&] { return max::printable(error.summary()) + shownLog(error.log()); });
 }
 
 MaxStatus reportOutOfMemory() noexcept {

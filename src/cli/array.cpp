@@ -64,12 +64,11 @@ double fromPacked(const Array& array, int64_t index, unsigned bits) {
   return isSigned && raw >> (bits - 1) ? static_cast<double>(raw) - (1u << bits) : raw;
 }
 
-// On one line.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    result += c;
   }
   return result + "\"";
 }

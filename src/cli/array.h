@@ -19,6 +19,9 @@ struct Array {
   std::vector<std::string> strings = {};  // in place of bytes if that is the type
 };
 
+// Most bytes of text that are held for one array: the strings of a model may all be the same one of a megabyte.
+inline constexpr size_t kMostText = size_t{256} << 20;
+
 int64_t elementCount(const std::vector<int64_t>& shape);
 // Bytes of that many elements; throws a Failure if the size overflows.
 size_t byteCount(MaxDType dtype, const std::vector<int64_t>& shape);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -80,13 +79,13 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 void printText(const Json& result) {
   const auto number = [&](const char* key) { return result[key].get<double>(); };
-  std::printf("%s  on %s, %d threads, precision %s\n", result["model"].get<std::string>().c_str(),
-              result["device"].get<std::string>().c_str(), result["threads"].get<int>(),
-              result["precision"].get<std::string>().c_str());
-  std::printf("load %.3f ms  first call %.3f ms  peak memory %.1f MB\n", number("load_ms"), number("first_ms"),
-              number("peak_rss_mb"));
-  std::printf("%zu calls  min %.4g  p50 %.4g  p90 %.4g  p99 %.4g ms\n", result["iterations"].get<size_t>(),
-              number("min_ms"), number("p50_ms"), number("p90_ms"), number("p99_ms"));
+  const auto text = [&](const char* key) { return result[key].get<std::string>(); };
+  printLine(text("model") + "  on " + text("device") +
+            format(", %d threads, precision ", result["threads"].get<int>()) + text("precision"));
+  printLine(format("load %.3f ms  first call %.3f ms  peak memory %.1f MB", number("load_ms"), number("first_ms"),
+                   number("peak_rss_mb")));
+  printLine(format("%zu calls  min %.4g  p50 %.4g  p90 %.4g  p99 %.4g ms", result["iterations"].get<size_t>(),
+                   number("min_ms"), number("p50_ms"), number("p90_ms"), number("p99_ms")));
 }
 
 }  // namespace

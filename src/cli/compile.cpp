@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
 #include <filesystem>
 
 #include "model.h"
@@ -14,7 +13,7 @@ void compileModel(const CompileOptions& options) {
   if (options.json)
     printJson({{"model", options.model}, {"output", options.output}, {"bytes", bytes}});
   else
-    std::printf("%s  %s\n", options.output.c_str(), bytesText(bytes).c_str());
+    printLine(options.output + "  " + bytesText(bytes));
 }
 
 }  // namespace max::cli

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
+#include "base/new_file.h"
 #include "commands.h"
 #include "handle.h"
+#include "output.h"
 
 namespace max::cli {
 namespace {
@@ -139,14 +139,8 @@ Module compile(const Device& device, const Target& target, const CompileKernelOp
 }
 
 void write(const std::string& path, const void* data, size_t bytes) {
-  if (path.empty()) {
-    std::fwrite(data, 1, bytes, stdout);
-    return;
-  }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-  file.close();
-  if (!file) throw Failure("UNAVAILABLE", "\"" + path + "\" cannot be written");
+  const std::string content(static_cast<const char*>(data), bytes);
+  path.empty() ? printContent(content) : writeFile(path, content);
 }
 
 }  // namespace
@@ -163,7 +157,7 @@ void compileKernel(const CompileKernelOptions& options) {
   checkWithLog(maxModuleGetArtifact(module, kind, &data, &bytes));
   check(maxModuleGetArtifact(module, MAX_ARTIFACT_KIND_LOG, &log, &logBytes));
   write(options.output, data, bytes);
-  if (logBytes > 0) std::fprintf(stderr, "%s\n", static_cast<const char*>(log));  // warnings
+  printLog({static_cast<const char*>(log), logBytes});  // warnings
 }
 
 }  // namespace max::cli

@@ -2,11 +2,11 @@
 // Classifies the held-out digits with the bundled model: examples/digits says where both come from.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 
 #include "info.h"
 #include "model.h"
+#include "output.h"
 
 extern const unsigned char digits_model[];
 extern const size_t digits_model_size;
@@ -64,30 +64,31 @@ std::vector<size_t> chooseDrawn(const std::vector<Answer>& answers, const unsign
 
 void draw(const std::vector<size_t>& drawn, const unsigned char* pixels) {
   for (int64_t y = 0; y < kSide; ++y) {
+    std::string line;
     for (size_t image : drawn) {
       for (int64_t x = 0; x < kSide; ++x) {
         const int pixel = pixels[static_cast<int64_t>(image) * kPixels + y * kSide + x];
         const char* shade = kShades[std::min(pixel, kBrightest) * 4 / kBrightest];
-        std::printf("%s%s", shade, shade);
+        line += shade;
+        line += shade;
       }
-      std::printf("  ");
+      line += "  ";
     }
-    std::printf("\n");
+    printLine(line);
   }
 }
 
 void caption(const std::vector<size_t>& drawn, const std::vector<Answer>& answers, const unsigned char* labels) {
+  std::string line;
   for (size_t image : drawn) {
-    char text[32];
     const Answer& answer = answers[image];
     const bool right = answer.label == labels[image];
-    if (right)
-      std::snprintf(text, sizeof text, "a %d, %.0f %% sure", answer.label, answer.confidence * 100.0);
-    else
-      std::snprintf(text, sizeof text, "a %d, is a %d", answer.label, labels[image]);
-    std::printf("%-18s", text);
+    const std::string text = right ? format("a %d, %.0f %% sure", answer.label, answer.confidence * 100.0)
+                                   : format("a %d, is a %d", answer.label, labels[image]);
+    line += format("%-18s", text.c_str());
   }
-  std::printf("\n\n");
+  printLine(line);
+  printLine("");
 }
 
 double imagesPerSecond(const OpenModel& open, const std::vector<Buffer>& inputs, int64_t count) {
@@ -115,10 +116,11 @@ void runDemo() {
   caption(drawn, answers, labels);
   int64_t right = 0;
   for (int64_t i = 0; i < count; ++i) right += answers[static_cast<size_t>(i)].label == labels[i];
-  std::printf("held-out images    %lld\n", static_cast<long long>(count));
-  std::printf("accuracy           %.1f %%\n", 100.0 * static_cast<double>(right) / static_cast<double>(count));
-  std::printf("images per second  %.0f (one batch, %d threads)\n", imagesPerSecond(open, inputs, count), open.threads);
-  std::printf("operators          %s\n", operatorsText(open.model).c_str());
+  printLine(format("held-out images    %lld", static_cast<long long>(count)));
+  printLine(format("accuracy           %.1f %%", 100.0 * static_cast<double>(right) / static_cast<double>(count)));
+  printLine(
+      format("images per second  %.0f (one batch, %d threads)", imagesPerSecond(open, inputs, count), open.threads));
+  printLine("operators          " + operatorsText(open.model));
 }
 
 }  // namespace max::cli

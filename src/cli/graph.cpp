@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 
+#include "base/new_file.h"
 #include "model.h"
-#include "temporary.h"
 
 extern char** environ;
 
@@ -32,21 +34,28 @@ std::string dotOf(const GraphOptions& options) {
   return text;
 }
 
-void writeText(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw Failure("UNAVAILABLE", "File \"" + path + "\" cannot be written");
+// A file without a name, at its beginning.
+Descriptor fileInMemory(const std::string& text) {
+  Descriptor file(memfd_create("max-graph", MFD_CLOEXEC));
+  for (size_t done = 0; file && done < text.size();) {
+    const ssize_t count = write(file.number(), text.data() + done, text.size() - done);
+    if (count < 0 && errno != EINTR) file = Descriptor();
+    done += static_cast<size_t>(std::max<ssize_t>(count, 0));
+  }
+  if (!file || lseek(file.number(), 0, SEEK_SET) != 0)
+    throw Failure("RESOURCE_EXHAUSTED", "There is no memory for the graph's text");
+  return file;
 }
 
-// The exit status of a program, -1 if it could not be started. What it prints is dropped: we end with one line.
-int runQuietly(std::vector<std::string> command) {
+// The exit status of a program, -1 if it could not be started. Its messages are dropped: we end with one line.
+int runQuietly(std::vector<std::string> command, int input, int output) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, input, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, 1);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -63,17 +72,18 @@ void drawModel(const GraphOptions& options) {
   if (extension != ".dot" && extension != ".svg" && extension != ".png")
     throw UsageError("--output: \"" + options.output + "\" ends in none of .dot, .svg and .png");
   const std::string dot = dotOf(options);
-  if (extension == ".dot") return writeText(options.output, dot);
-  const TemporaryFile source;
-  writeText(source.path(), dot);
+  if (extension == ".dot") return writeFile(options.output, dot);
+  NewFile picture(options.output);
   constexpr int kNotFound = 127;
-  const int status = runQuietly({"dot", "-T" + extension.substr(1), "-o", options.output, source.path()});
+  const Descriptor source = fileInMemory(dot);
+  const int status = runQuietly({"dot", "-T" + extension.substr(1)}, source.number(), picture.descriptor());
   if (status == -1 || status == kNotFound)
     throw Failure("UNAVAILABLE", "Graphviz's program \"dot\" is not there, which draws " + extension +
                                      " files; a .dot file needs nothing");
   if (status != 0)
     throw Failure("UNAVAILABLE",
-                  "Graphviz could not write \"" + options.output + "\" (status " + std::to_string(status) + ")");
+                  "Graphviz could not draw \"" + options.output + "\" (status " + std::to_string(status) + ")");
+  picture.keep();
 }
 
 }  // namespace max::cli

@@ -2,7 +2,6 @@
 #include "info.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "model.h"
 #include "output.h"
@@ -117,16 +116,17 @@ void printText(const Json& info) {
   std::string opsets;
   for (const auto& [domain, version] : info["opsets"].items())
     opsets += (opsets.empty() ? "" : ", ") + domain + " " + version.dump();
-  std::printf("%s\nIR version %s, operator sets %s, %s parameters\n", info["model"].get<std::string>().c_str(),
-              info["ir_version"].dump().c_str(), opsets.c_str(), info["parameters"].dump().c_str());
+  printLine(info["model"]);
+  printLine("IR version " + info["ir_version"].dump() + ", operator sets " + opsets + ", " + info["parameters"].dump() +
+            " parameters");
   Table table;
   addPorts(table, "inputs", info["inputs"]);
   addPorts(table, "outputs", info["outputs"]);
   printTable(table);
-  std::printf("operators  %s\n", countsText(info["operators"]).c_str());
+  printLine("operators  " + countsText(info["operators"]));
   for (const Json& node : info["unsupported"])
-    std::printf("unsupported  %s %s (node \"%s\")\n", node["operator"].get<std::string>().c_str(),
-                node["version"].dump().c_str(), node["name"].get<std::string>().c_str());
+    printLine("unsupported  " + node["operator"].get<std::string>() + " " + node["version"].dump() + " (node \"" +
+              node["name"].get<std::string>() + "\")");
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/error.h"
 #include "commands.h"
 #include "failure.h"
+#include "output.h"
 
 namespace max::cli {
 namespace {
@@ -148,8 +150,8 @@ void addCommands(CLI::App& app, Options& options) {
 int fail(int code, std::string message, const std::string& log = {}) {
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
-  std::fprintf(stderr, "max: error: %s\n", message.c_str());
-  if (!log.empty()) std::fprintf(stderr, "%s\n", log.c_str());
+  printError("max: error: " + message);
+  printLog(log);
   return code;
 }
 
@@ -184,6 +186,8 @@ int main(int argc, char** argv) {
     return max::cli::fail(max::cli::kWrongUsage, error.what());
   } catch (const max::cli::Failure& error) {
     return max::cli::fail(max::cli::kFailed, error.what(), error.log());
+  } catch (const max::Error& error) {  // of files
+    return max::cli::fail(max::cli::kFailed, std::string(max::statusName(error.status())) + ": " + error.message());
   } catch (const std::bad_alloc&) {
     return max::cli::fail(max::cli::kFailed, "RESOURCE_EXHAUSTED: Out of memory");
   } catch (const std::exception& error) {

@@ -158,7 +158,15 @@ void readStrings(const MaxBuffer* buffer, Array& array) {
   std::vector<const char*> texts(static_cast<size_t>(count));
   std::vector<size_t> lengths(static_cast<size_t>(count));
   check(maxBufferGetStrings(buffer, 0, count, texts.data(), lengths.data()));
-  for (size_t i = 0; i < texts.size(); ++i) array.strings.emplace_back(texts[i], lengths[i]);
+  size_t left = kMostText;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const size_t bytes = lengths[i] + sizeof(std::string);
+    if (bytes > left)
+      throw Failure("RESOURCE_EXHAUSTED", "Strings of shape " + shapeText(array.shape) + " have more than " +
+                                              bytesText(kMostText) + " of text, too much for this command");
+    left -= bytes;
+    array.strings.emplace_back(texts[i], lengths[i]);
+  }
 }
 
 }  // namespace

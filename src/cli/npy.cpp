@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
+#include "base/file.h"
+#include "base/new_file.h"
 #include "failure.h"
 
 namespace max::cli {
@@ -128,21 +129,25 @@ std::vector<std::string> stringsOf(const std::string& path, const std::vector<st
   return strings;
 }
 
-struct WideStrings {
+size_t widthOf(const Array& array) {
   size_t width = 1;
-  std::vector<std::byte> bytes;
+  for (const std::string& text : array.strings) width = std::max(width, charactersOfText(text).size());
+  return width;
+}
 
-  explicit WideStrings(const Array& array) {
-    std::vector<std::vector<uint32_t>> all;
-    for (const std::string& text : array.strings) {
-      all.push_back(charactersOfText(text));
-      width = std::max(width, all.back().size());
-    }
-    bytes.resize(all.size() * width * 4);
-    for (size_t i = 0; i < all.size(); ++i)
-      if (!all[i].empty()) std::memcpy(bytes.data() + i * width * 4, all[i].data(), all[i].size() * 4);
+// All as wide as the widest.
+std::vector<std::byte> wideStrings(const Array& array) {
+  const size_t count = array.strings.size(), width = widthOf(array);
+  if (count > kMostText / 4 / width)
+    throw Failure("RESOURCE_EXHAUSTED", std::to_string(count) + " strings of up to " + std::to_string(width) +
+                                            " characters are too many for a .npy file, which makes all as long");
+  std::vector<std::byte> bytes(count * width * 4);
+  for (size_t i = 0; i < count; ++i) {
+    const std::vector<uint32_t> characters = charactersOfText(array.strings[i]);
+    if (!characters.empty()) std::memcpy(bytes.data() + i * width * 4, characters.data(), characters.size() * 4);
   }
-};
+  return bytes;
+}
 
 MaxDType dtypeOf(const std::string& path, const std::string& descriptor, MaxDType expected) {
   for (const DescriptorRow& row : kDescriptors)
@@ -156,14 +161,33 @@ MaxDType dtypeOf(const std::string& path, const std::string& descriptor, MaxDTyp
                                         "\", which cannot be read as " + maxDTypeGetName(expected));
 }
 
-// The header's text; leaves the stream at the first element.
-std::string readHeader(const std::string& path, std::ifstream& file) {
+// Takes pieces off the file's front.
+class FileReader {
+ public:
+  explicit FileReader(const std::string& path) : file_(File::openForRead(path)), left_(file_.size()) {}
+  uint64_t left() const { return left_; }
+  // False if the file ends before.
+  bool read(void* target, size_t count) {
+    if (count > left_) return false;
+    file_.read(target, count, at_);
+    at_ += count;
+    left_ -= count;
+    return true;
+  }
+
+ private:
+  File file_;
+  uint64_t at_ = 0, left_;
+};
+
+// The header's text; leaves the file at the first element.
+std::string readHeader(const std::string& path, FileReader& file) {
   char start[kMagicSize + 2];
   if (!file.read(start, sizeof start) || std::memcmp(start, kMagic, kMagicSize) != 0)
     badFile(path, "wrong first bytes");
   unsigned char size[4] = {};
-  const int width = start[kMagicSize] == 1 ? 2 : 4;
-  if (!file.read(reinterpret_cast<char*>(size), width)) badFile(path, "it ends in its header");
+  const size_t width = start[kMagicSize] == 1 ? 2 : 4;
+  if (!file.read(size, width)) badFile(path, "it ends in its header");
   const uint32_t length =
       size[0] | size[1] << 8 | static_cast<uint32_t>(size[2]) << 16 | static_cast<uint32_t>(size[3]) << 24;
   if (length > 1u << 20) badFile(path, "its header is too large");
@@ -215,7 +239,7 @@ std::vector<std::byte> unpack(const Array& array, unsigned bits) {
 }
 
 std::string descriptorOf(const Array& array) {
-  if (array.dtype == MAX_DTYPE_STRING) return "<U" + std::to_string(WideStrings(array).width);
+  if (array.dtype == MAX_DTYPE_STRING) return "<U" + std::to_string(widthOf(array));
   for (const DescriptorRow& row : kDescriptors)
     if (row.dtype == array.dtype) return row.text;
   return fileElementSize(array.dtype) == 2 ? "|V2" : "|V1";
@@ -224,8 +248,7 @@ std::string descriptorOf(const Array& array) {
 }  // namespace
 
 Array readNpy(const std::string& path, MaxDType expected) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Failure("NOT_FOUND", "File \"" + path + "\" cannot be opened: " + std::strerror(errno));
+  FileReader file(path);
   const std::string header = readHeader(path, file);
   Array array;
   array.shape = shapeOf(path, header);
@@ -235,17 +258,13 @@ Array readNpy(const std::string& path, MaxDType expected) {
   array.dtype = dtypeOf(path, descriptor, expected);
 
   const size_t width = charactersOf(descriptor);  // of strings
-  const size_t start = static_cast<size_t>(file.tellg()), size = width ? 4 * width : fileElementSize(array.dtype);
-  file.seekg(0, std::ios::end);
-  const size_t available = static_cast<size_t>(file.tellg()) - start;
+  const size_t size = width ? 4 * width : fileElementSize(array.dtype);
   const auto count = static_cast<size_t>(elementCount(array.shape));
-  if (count > available / size)
+  if (count > file.left() / size)
     badFile(path,
-            "shape " + shapeText(array.shape) + " needs more than the " + std::to_string(available) + " bytes there");
+            "shape " + shapeText(array.shape) + " needs more than the " + std::to_string(file.left()) + " bytes there");
   array.bytes.resize(count * size);
-  file.seekg(static_cast<std::streamoff>(start));
-  if (!file.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(array.bytes.size())))
-    badFile(path, "reading failed");
+  file.read(array.bytes.data(), array.bytes.size());
 
   if (hasColumns) array.bytes = toRowMajor(array.bytes, array.shape, size);
   if (width) {
@@ -271,17 +290,18 @@ std::string npyHeader(const Array& array) {
 void writeNpy(const std::string& path, const Array& array) {
   const std::string header = npyHeader(array);
   const auto bits = static_cast<unsigned>(maxDTypeGetBits(array.dtype));
-  const std::vector<std::byte> bytes = array.dtype == MAX_DTYPE_STRING ? WideStrings(array).bytes
+  const std::vector<std::byte> bytes = array.dtype == MAX_DTYPE_STRING ? wideStrings(array)
                                        : bits < 8                      ? unpack(array, bits)
                                                                        : array.bytes;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
   const char version[2] = {1, 0};
   const char size[2] = {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
-  file.write(kMagic, kMagicSize).write(version, 2).write(size, 2);
-  file << header;
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw Failure("UNAVAILABLE", "File \"" + path + "\" cannot be written: " + std::strerror(errno));
+  NewFile file(path);
+  file.write(kMagic, kMagicSize);
+  file.write(version, sizeof version);
+  file.write(size, sizeof size);
+  file.write(header);
+  file.write(bytes.data(), bytes.size());
+  file.keep();
 }
 
 }  // namespace max::cli

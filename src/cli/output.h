@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands write: aligned tables and JSON on standard output, a progress bar on a terminal.
+// What commands write: lines, aligned tables and JSON on standard output, one line of error, a progress bar on a
+// terminal. Text of a model may hold anything; nothing else in the command prints, so that all of it is escaped.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,11 +11,22 @@ namespace max::cli {
 
 using Json = nlohmann::ordered_json;
 
+// One line on standard output.
+void printLine(const std::string& text);
+// One line on standard error.
+void printError(const std::string& text);
+// The lines of a compiler's log on standard error.
+void printLog(const std::string& log);
+// Standard output as a file: the bytes as they are, unless a terminal would obey them.
+void printContent(const std::string& content);
 void printJson(const Json& value);
+
+// As std::printf.
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
 // Rows of cells, columns padded to their widest cell; the first row is the heading.
 using Table = std::vector<std::vector<std::string>>;
-void printTable(const Table& table);
+void printTable(Table table);
 
 std::string bytesText(uint64_t bytes);
 

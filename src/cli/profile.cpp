@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "model.h"
@@ -16,16 +13,10 @@ namespace {
 constexpr int kWarmup = 3;
 constexpr size_t kShownNodes = 20;
 
-std::string number(const char* format, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 // Per run of the model, with the share of the whole.
 void addRow(Table& table, std::vector<std::string> cells, double ms, const Trace& trace, int runs) {
-  cells.push_back(number("%.4f", ms / runs));
-  cells.push_back(number("%.1f %%", trace.totalMs > 0 ? 100 * ms / trace.totalMs : 0));
+  cells.push_back(format("%.4f", ms / runs));
+  cells.push_back(format("%.1f %%", trace.totalMs > 0 ? 100 * ms / trace.totalMs : 0));
   table.push_back(std::move(cells));
 }
 
@@ -44,25 +35,26 @@ std::vector<TraceRow> byOperator(const Trace& trace) {
 }
 
 void printText(const ProfileOptions& options, const OpenModel& open, const Trace& trace) {
-  std::printf("%s  on %s, %d threads, %d runs, %.4f ms each\n\n", options.model.c_str(), options.device.c_str(),
-              open.threads, options.runs, trace.totalMs / options.runs);
+  printLine(options.model + "  on " + options.device +
+            format(", %d threads, %d runs, %.4f ms each", open.threads, options.runs, trace.totalMs / options.runs));
+  printLine("");
   Table operators = {{"OPERATOR", "CALLS/RUN", "MS/RUN", "SHARE"}};
   double known = 0;
   for (const TraceRow& row : byOperator(trace)) {
-    addRow(operators, {row.type, number("%.4g", static_cast<double>(row.calls) / options.runs)}, row.ms, trace,
+    addRow(operators, {row.type, format("%.4g", static_cast<double>(row.calls) / options.runs)}, row.ms, trace,
            options.runs);
     known += row.ms;
   }
   addRow(operators, {"(between steps)", ""}, std::max(0., trace.totalMs - known), trace, options.runs);
   printTable(operators);
-  std::printf("\n");
+  printLine("");
   Table nodes = {{"NODE", "OPERATOR", "IMPLEMENTATION", "MS/RUN", "SHARE"}};
   for (size_t i = 0; i < std::min(trace.rows.size(), kShownNodes); ++i) {
     const TraceRow& row = trace.rows[i];
     addRow(nodes, {row.name, row.type, row.implementation}, row.ms, trace, options.runs);
   }
   printTable(nodes);
-  if (trace.rows.size() > kShownNodes) std::printf("and %zu more nodes\n", trace.rows.size() - kShownNodes);
+  if (trace.rows.size() > kShownNodes) printLine(format("and %zu more nodes", trace.rows.size() - kShownNodes));
 }
 
 Json toJson(const Trace& trace) {

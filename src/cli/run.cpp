@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 
@@ -47,10 +44,9 @@ std::string statisticsText(const Array& array) {
   const auto finite = static_cast<double>(count - strange);
   if (finite == 0) return "no finite value";
   const double mean = sum / finite;
-  char text[160];
-  std::snprintf(text, sizeof text, "min %.6g  max %.6g  mean %.6g  std %.6g", low, high, mean,
-                std::sqrt(std::max(0.0, squares / finite - mean * mean)));
-  return text + (strange ? "  not finite " + std::to_string(strange) : "");
+  const double variance = std::max(0.0, squares / finite - mean * mean);
+  return format("min %.6g  max %.6g  mean %.6g  std %.6g", low, high, mean, std::sqrt(variance)) +
+         (strange ? "  not finite " + std::to_string(strange) : "");
 }
 
 std::string firstValues(const Array& array) {
@@ -61,8 +57,9 @@ std::string firstValues(const Array& array) {
 }
 
 void printOutput(const std::string& name, const Array& array) {
-  std::printf("%s  %s %s\n  %s\n  %s\n", name.c_str(), maxDTypeGetName(array.dtype), shapeText(array.shape).c_str(),
-              statisticsText(array).c_str(), firstValues(array).c_str());
+  printLine(name + "  " + maxDTypeGetName(array.dtype) + " " + shapeText(array.shape));
+  printLine("  " + statisticsText(array));
+  printLine("  " + firstValues(array));
 }
 
 void makeFolder(const std::string& path) {
@@ -77,7 +74,8 @@ Json showOutput(const RunOptions& options, const std::string& name, const MaxVal
   check(maxValueGetKind(value, &kind));
   Json file;
   if (kind != MAX_VALUE_KIND_TENSOR) {
-    if (!options.json) std::printf("%s  %s\n  %s\n", name.c_str(), kindName(kind), valueText(value).c_str());
+    if (!options.json) printLine(name + "  " + kindName(kind));
+    if (!options.json) printLine("  " + valueText(value));
     return {{"name", name}, {"dtype", nullptr},       {"shape", nullptr},
             {"file", file}, {"kind", kindName(kind)}, {"value", valueJson(value)}};
   }

@@ -11,6 +11,7 @@
 
 #include "base/checked.h"
 #include "base/file_format.h"
+#include "base/new_file.h"
 #include "device/memory_use.h"
 
 namespace max {
@@ -134,19 +135,29 @@ std::string headerOf(const MaxBuffer& buffer, std::string_view key) {
 
 }  // namespace
 
-Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shape, MapMode mode, uint64_t offset) {
-  require(isValid(dtype) && dtype != DType::String, MAX_STATUS_INVALID_ARGUMENT, "A file cannot be mapped as ", dtype);
+namespace {
+
+Ref<MaxBuffer> mapFile(const File& file, DType dtype, const Shape& shape, MapMode mode, uint64_t offset) {
   BufferLayout layout = BufferLayout::dense(dtype, shape);
   layout.readOnly = mode == MapMode::Read;
-  const size_t bytes = bytesFor(dtype, shape.count());
-  Ref<MappedFile> file = MappedFile::open(path, mode, offset, bytes);
-  if (isAlignedFor(dtype, file->data())) {
-    void* data = file->data();
-    return makeBuffer(layout, std::move(file), data);
+  Ref<MappedFile> mapping = MappedFile::map(file, mode, offset, bytesFor(dtype, shape.count()));
+  if (isAlignedFor(dtype, mapping->data())) {
+    void* data = mapping->data();
+    return makeBuffer(layout, std::move(mapping), data);
   }
   require(mode == MapMode::Read || mode == MapMode::CopyOnWrite, MAX_STATUS_INVALID_ARGUMENT, "Offset ", offset,
-          " of '", path, "' is not a multiple of the size of ", dtype, "; it can be read, but not mapped for writing");
-  return copyFromFile(File::openForRead(path), layout, offset);
+          " of '", file.path(), "' is not a multiple of the size of ", dtype,
+          "; it can be read, but not mapped for writing");
+  return copyFromFile(file, layout, offset);
+}
+
+}  // namespace
+
+Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shape, MapMode mode, uint64_t offset) {
+  require(isValid(dtype) && dtype != DType::String, MAX_STATUS_INVALID_ARGUMENT, "A file cannot be mapped as ", dtype);
+  const bool writes = mode == MapMode::ReadWrite || mode == MapMode::Create;
+  const File file = writes ? File::openForWrite(path, mode == MapMode::Create) : File::openForRead(path);
+  return mapFile(file, dtype, shape, mode, offset);
 }
 
 bool isCheckpoint(const File& file) {
@@ -156,12 +167,11 @@ bool isCheckpoint(const File& file) {
   return std::memcmp(magic, kMagic, sizeof magic) == 0;
 }
 
-Ref<MaxBuffer> loadCheckpoint(const std::string& path, std::string* outKey) {
-  const File file = File::openForRead(path);
+Ref<MaxBuffer> loadCheckpoint(const File& file, std::string* outKey) {
   const Entry entry = readEntry(file);
   if (outKey) *outKey = entry.key;
   const BufferLayout layout = BufferLayout::dense(entry.dtype, entry.shape);
-  if (file.size() > kMapThreshold) return mapBuffer(path, entry.dtype, entry.shape, MapMode::CopyOnWrite, entry.offset);
+  if (file.size() > kMapThreshold) return mapFile(file, entry.dtype, entry.shape, MapMode::CopyOnWrite, entry.offset);
   return copyFromFile(file, layout, entry.offset);
 }
 
@@ -173,11 +183,10 @@ void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::strin
   awaitContents(buffer);
   const Ref<MaxBuffer> dense =
       direct ? Ref<MaxBuffer>(const_cast<MaxBuffer*>(&buffer)) : buffer.clone(host->defaultStream());
-  TemporaryFile temporary(path);
-  const std::string header = headerOf(*dense, key);
-  temporary.file().write(header.data(), header.size());
-  temporary.file().write(dense->data(), dense->bytes());
-  temporary.keep();
+  NewFile file(path);
+  file.write(headerOf(*dense, key));
+  file.write(dense->data(), dense->bytes());
+  file.keep();
 }
 
 }  // namespace max

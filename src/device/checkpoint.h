@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/file.h"
+#include "base/mapped_file.h"
 #include "device/buffer.h"
 
 namespace max {
@@ -12,7 +12,7 @@ namespace max {
 Ref<MaxBuffer> mapBuffer(const std::string& path, DType dtype, const Shape& shape, MapMode mode, uint64_t offset);
 bool isCheckpoint(const File& file);
 // `outKey`: receives the tensor's name; NULL = nobody asks.
-Ref<MaxBuffer> loadCheckpoint(const std::string& path, std::string* outKey = nullptr);
+Ref<MaxBuffer> loadCheckpoint(const File& file, std::string* outKey = nullptr);
 void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::string_view key);
 
 }  // namespace max

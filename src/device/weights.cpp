@@ -26,7 +26,7 @@ Ref<MaxWeights> MaxWeights::load(const std::string& path) {
   auto weights = max::makeRef<MaxWeights>();
   if (max::isCheckpoint(file)) {
     std::string key;
-    const Ref<MaxBuffer> buffer = max::loadCheckpoint(path, &key);
+    const Ref<MaxBuffer> buffer = max::loadCheckpoint(file, &key);
     weights->entries_.push_back({std::move(key), MaxBuffer::fromTensor(buffer->stream(), *buffer->toTensor())});
     return weights;
   }

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/file.h"
 #include "base/log.h"
+#include "base/new_file.h"
 
 namespace {
 
@@ -49,8 +49,7 @@ MaxSession::~MaxSession() {
   const char* path = profileFile();
   if (!path || defaultProfiling() == MAX_PROFILING_MODE_OFF) return;
   try {
-    const std::string trace = profile_->toJson();
-    max::File::openForWrite(path, true).write(trace.data(), trace.size());
+    max::writeFile(path, profile_->toJson());
   } catch (const std::exception& error) {
     if (max::isLogged(MAX_LOG_LEVEL_WARNING, logLevel()))
       max::sendLog(MAX_LOG_LEVEL_WARNING, max::concat("The profile is lost: ", error.what()));

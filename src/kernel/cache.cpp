@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <cstring>
+#include <optional>
 
 #include "base/fork.h"
 #include "base/log.h"
@@ -51,8 +52,6 @@ size_t CompileCache::KeyHash::operator()(const Digest& key) const {
   return hash;
 }
 
-std::string CompileCache::pathOf(const Digest& key) const { return concat(folder_, "/", hexText(key), ".kernel"); }
-
 Ref<const CacheEntry> CompileCache::recall(const Digest& key) {
   const std::lock_guard lock(processMutex());
   const auto found = index_.find(key);
@@ -78,8 +77,9 @@ void CompileCache::remember(const Digest& key, const Ref<const CacheEntry>& entr
 
 Ref<const CacheEntry> CompileCache::find(const Digest& key) {
   if (Ref<const CacheEntry> entry = recall(key)) return entry;
-  if (folder_.empty() || !isPrivateFolder(folder_)) return nullptr;
-  Ref<const CacheEntry> entry = readCacheFile(pathOf(key), key);
+  if (folder_.empty()) return nullptr;
+  const std::optional<CacheFolder> folder = CacheFolder::find(folder_);
+  Ref<const CacheEntry> entry = folder ? folder->read(key) : nullptr;
   if (entry) remember(key, entry);
   return entry;
 }
@@ -88,8 +88,9 @@ void CompileCache::store(const Digest& key, const Ref<const CacheEntry>& entry) 
   remember(key, entry);
   if (folder_.empty() || entry->size() > limits_.diskBytes) return;
   try {
-    writeCacheFile(folder_, pathOf(key), key, *entry);
-    trimCacheFolder(folder_, limits_.diskBytes);
+    const CacheFolder folder = CacheFolder::make(folder_);
+    folder.write(key, *entry);
+    folder.trim(limits_.diskBytes);
   } catch (const Error& error) {
     logMessage(MAX_LOG_LEVEL_INFO, "The compiled kernel is not kept on disk: ", error.message());
   }

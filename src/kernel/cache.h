@@ -56,7 +56,6 @@ class CompileCache {
 
   Ref<const CacheEntry> recall(const Digest& key);
   void remember(const Digest& key, const Ref<const CacheEntry>& entry);
-  std::string pathOf(const Digest& key) const;
 
   std::string folder_;
   CacheLimits limits_;

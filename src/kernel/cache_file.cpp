@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/cache_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <optional>
+#include <memory>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/new_file.h"
 
 namespace max {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kMagic("MAXKRNL\1", 8);
 constexpr size_t kHeaderSize = 8 + sizeof(Digest) + 8 + 8;  // magic, key, payload's bytes, checksum
-constexpr std::string_view kExtension = ".kernel", kTemporary = ".tmp-";
+constexpr std::string_view kExtension = ".kernel";
 constexpr uint64_t kLargestFile = uint64_t{1} << 30;
 constexpr time_t kAbandonedSeconds = 3600;
 
-// Finds damage, not malice: the folder is this user's.
+// Finds damage, not malice: folder and file are this user's.
 uint64_t checksum(std::string_view bytes) {
   uint64_t sum = 0x9E3779B97F4A7C15 ^ bytes.size();
   for (size_t i = 0; i < bytes.size(); i += 8) {
@@ -108,86 +107,70 @@ Ref<const CacheEntry> decode(std::string_view file, const Digest& key) {
   return entry;
 }
 
-// The folder with its parents; the last one is for this user alone.
-void makeFolder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(fs::path(folder).parent_path(), error);
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) failErrno(errno, "Cannot make the folder", folder);
-  require(isPrivateFolder(folder), MAX_STATUS_PERMISSION_DENIED, "Folder '", folder,
-          "' is not this user's alone to write in");
+// Whether nobody but this user and root can have made it or can change it.
+bool isTrusted(const struct stat& info) {
+  return (info.st_uid == geteuid() || info.st_uid == 0) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// A new file that vanishes unless it is moved to its place; its name is unlike that of any other writer, threads of
-// this process included.
-class PendingFile {
- public:
-  explicit PendingFile(const std::string& folder) : path_(concat(folder, "/", kTemporary, "XXXXXX")) {
-    descriptor_ = mkostemp(path_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) failErrno(errno, "Cannot make a file in", folder);
-  }
-  ~PendingFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!moved_) unlink(path_.c_str());
-  }
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
-
-  void write(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) failErrno(errno, "Cannot write", path_);
-      bytes.remove_prefix(static_cast<size_t>(done));
-    }
-  }
-  // Some file systems tell of a full disk only when the file is closed.
-  void moveTo(const std::string& target) {
-    if (close(std::exchange(descriptor_, -1)) != 0) failErrno(errno, "Cannot write", path_);
-    if (std::rename(path_.c_str(), target.c_str()) != 0) failErrno(errno, "Cannot write", target);
-    moved_ = true;
-  }
-
- private:
-  std::string path_;
-  int descriptor_ = -1;
-  bool moved_ = false;
-};
+std::string nameOf(const Digest& key) { return concat(hexText(key), kExtension); }
 
 struct CachedFile {
-  std::string path;
+  std::string name;
   uint64_t bytes;
   timespec used;
 };
 
-std::vector<CachedFile> listFolder(const std::string& folder) {
+struct CloseStream {
+  void operator()(DIR* stream) const { closedir(stream); }
+};
+
+std::vector<CachedFile> listFolder(int folder) {
   std::vector<CachedFile> files;
   const time_t now = time(nullptr);
-  std::error_code error;
-  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
-    const std::string name = each->path().filename();
+  Descriptor own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, CloseStream> stream(own ? fdopendir(own.number()) : nullptr);
+  if (!stream) return files;
+  own.release();  // the stream's now
+  while (const dirent* each = readdir(stream.get())) {
+    const std::string_view name = each->d_name;
     struct stat info;
-    if (lstat(each->path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (name.starts_with(kTemporary) && now - info.st_mtim.tv_sec > kAbandonedSeconds)
-      unlink(each->path().c_str());
+    if (fstatat(folder, each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (name.starts_with(kTemporaryPrefix) && now - info.st_mtim.tv_sec > kAbandonedSeconds)
+      unlinkat(folder, each->d_name, 0);
     else if (name.ends_with(kExtension))
-      files.push_back({each->path(), static_cast<uint64_t>(info.st_size), info.st_mtim});
+      files.push_back({std::string(name), static_cast<uint64_t>(info.st_size), info.st_mtim});
   }
   return files;
 }
 
 }  // namespace
 
-bool isPrivateFolder(const std::string& folder) {
+std::optional<CacheFolder> CacheFolder::find(const std::string& path) {
+  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info;
-  if (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-  return (info.st_uid == geteuid() || info.st_uid == 0) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (!folder || fstat(folder.number(), &info) != 0 || !isTrusted(info)) return std::nullopt;
+  return CacheFolder(std::move(folder), path);
 }
 
-Ref<const CacheEntry> readCacheFile(const std::string& path, const Digest& key) {
+CacheFolder CacheFolder::make(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) failErrno(errno, "Cannot make the folder", path);
+  std::optional<CacheFolder> folder = find(path);
+  require(folder.has_value(), MAX_STATUS_PERMISSION_DENIED, "Folder '", path,
+          "' is a link, or is not this user's alone to write in");
+  return std::move(*folder);
+}
+
+Ref<const CacheEntry> CacheFolder::read(const Digest& key) const {
+  const std::string name = nameOf(key);
+  Descriptor descriptor(openat(folder_.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info;
+  if (!descriptor || fstat(descriptor.number(), &info) != 0) return nullptr;
+  if (!S_ISREG(info.st_mode) || !isTrusted(info) || static_cast<uint64_t>(info.st_size) > kLargestFile) return nullptr;
   try {
-    const File file = File::openForRead(path);
-    if (file.size() > kLargestFile) return nullptr;
-    std::string bytes(static_cast<size_t>(file.size()), '\0');
+    const File file = File::adopt(std::move(descriptor), concat(path_, "/", name));
+    std::string bytes(static_cast<size_t>(info.st_size), '\0');
     file.read(bytes.data(), bytes.size(), 0);
     Ref<const CacheEntry> entry = decode(bytes, key);
     if (entry) futimens(file.descriptor(), nullptr);  // fails where the folder is read-only, and need not succeed
@@ -197,15 +180,15 @@ Ref<const CacheEntry> readCacheFile(const std::string& path, const Digest& key) 
   }
 }
 
-void writeCacheFile(const std::string& folder, const std::string& path, const Digest& key, const CacheEntry& entry) {
-  makeFolder(folder);
-  PendingFile file(folder);
+void CacheFolder::write(const Digest& key, const CacheEntry& entry) const {
+  const std::string name = nameOf(key);
+  NewFile file(folder_, name, concat(path_, "/", name));
   file.write(encode(key, entry));
-  file.moveTo(path);
+  file.keep();
 }
 
-void trimCacheFolder(const std::string& folder, uint64_t limit) {
-  std::vector<CachedFile> files = listFolder(folder);
+void CacheFolder::trim(uint64_t limit) const {
+  std::vector<CachedFile> files = listFolder(folder_.number());
   uint64_t total = 0;
   for (const CachedFile& file : files) total += file.bytes;
   if (total <= limit) return;
@@ -214,7 +197,7 @@ void trimCacheFolder(const std::string& folder, uint64_t limit) {
   });
   for (const CachedFile& file : files) {
     if (total <= limit / 4 * 3) break;
-    unlink(file.path.c_str());
+    unlinkat(folder_.number(), file.name.c_str(), 0);
     total -= file.bytes;
   }
 }

@@ -2,21 +2,35 @@
 // The cache's folder: entries as files.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/descriptor.h"
 #include "kernel/cache.h"
 
 namespace max {
 
-// NULL if there is no such file or it is damaged. A file that is found counts as used now.
-Ref<const CacheEntry> readCacheFile(const std::string& path, const Digest& key);
-// Makes the folder, writes the file beside its place and moves it there. Failures leave nothing behind.
-void writeCacheFile(const std::string& folder, const std::string& path, const Digest& key, const CacheEntry& entry);
-// Removes files, least recently used first, until those that are left have at most three quarters of `limit` bytes;
-// nothing while they have no more than `limit`. What writers that were killed left is removed too.
-void trimCacheFolder(const std::string& folder, uint64_t limit);
+// The open folder. Everything in it is reached from its handle, so that nobody can put another in its place. Its files
+// hold code that this process will run: folder and files must be this user's or root's, and nobody else's to write.
+class CacheFolder {
+ public:
+  // Nothing where there is no such folder, where it is a link, or where others may write into it.
+  static std::optional<CacheFolder> find(const std::string& path);
+  // Makes it and its parents where they are missing. PERMISSION_DENIED if it could not be found then.
+  static CacheFolder make(const std::string& path);
 
-// Whether nobody but this user and root can have put files there.
-bool isPrivateFolder(const std::string& folder);
+  // NULL if there is no such file, or if it is damaged or could be somebody else's. What is found counts as used now.
+  Ref<const CacheEntry> read(const Digest& key) const;
+  void write(const Digest& key, const CacheEntry& entry) const;
+  // Removes files, least recently used first, until those that are left have at most three quarters of `limit` bytes;
+  // nothing while they have no more than `limit`. What writers that were killed left is removed too.
+  void trim(uint64_t limit) const;
+
+ private:
+  CacheFolder(Descriptor folder, std::string path) : folder_(std::move(folder)), path_(std::move(path)) {}
+
+  Descriptor folder_;
+  std::string path_;  // for messages
+};
 
 }  // namespace max

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/new_file.h"
 #include "onnx/graph_writer.h"
 
 namespace max {
@@ -103,7 +104,7 @@ void checkHeader(const Header& header, uint64_t fileSize, const std::string& nam
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-void writeZeros(const File& file, uint64_t count) {
+void writeZeros(const NewFile& file, uint64_t count) {
   static constexpr char kZeros[kPage] = {};
   for (; count > 0; count -= std::min(count, kPage)) file.write(kZeros, static_cast<size_t>(std::min(count, kPage)));
 }
@@ -121,7 +122,7 @@ Checksum checksumOf(const onnx::StoredTensors& tensors) {
   return checksum;
 }
 
-void writeTensors(const File& file, const onnx::StoredTensors& tensors) {
+void writeTensors(const NewFile& file, const onnx::StoredTensors& tensors) {
   for (const onnx::StoredTensor& tensor : tensors.list) {
     const uint64_t bytes = tensor.tensor->bytes();
     file.write(tensor.tensor->data(), bytes);
@@ -176,14 +177,13 @@ void saveCompiledModel(const Graph& graph, const std::vector<TensorType>& declar
   header.fileSize = header.dataOffset + header.dataSize;
   header.dataChecksum = checksumOf(tensors).value();
   header.checksum = headerChecksum(header, proto.data());
-  TemporaryFile temporary(path);
-  const File& file = temporary.file();
+  NewFile file(path);
   file.write(&header, sizeof header);
   writeZeros(file, kGraphOffset - sizeof header);
   file.write(proto.data(), proto.size());
   writeZeros(file, header.dataOffset - kGraphOffset - proto.size());
   writeTensors(file, tensors);
-  temporary.keep();
+  file.keep();
 }
 
 }  // namespace max

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -12,24 +11,6 @@
 namespace max::onnx {
 
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
 
 struct Location {
   std::string_view path;
@@ -49,7 +30,7 @@ struct Location {
 
 Descriptor openAt(const Location& location, const Descriptor& folder, const std::string& name, int flags) {
   Descriptor file(openat(folder.number(), name.c_str(), flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (file.number() < 0) {
+  if (!file) {
     // O_NOFOLLOW with O_DIRECTORY reports a link as "not a directory".
     struct stat status {};
     const int error = errno;
@@ -62,7 +43,7 @@ Descriptor openAt(const Location& location, const Descriptor& folder, const std:
 
 Descriptor walk(const Location& location, const std::string& folder) {
   Descriptor current(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (current.number() < 0) location.failWithErrno(errno);
+  if (!current) location.failWithErrno(errno);
   std::string_view rest = location.path;
   while (true) {
     const size_t slash = rest.find('/');
@@ -87,7 +68,7 @@ Ref<MappedFile> openExternalData(const std::string& folder, std::string_view pat
   if (fstat(file.number(), &status) != 0) location.failWithErrno(errno);
   if (!S_ISREG(status.st_mode)) location.refuse("it is not a regular file");
   if (status.st_nlink > 1) location.refuse("it has hard links");
-  return MappedFile::share(File::adopt(file.release(), std::string(path)));
+  return MappedFile::share(File::adopt(std::move(file), std::string(path)));
 }
 
 }  // namespace max::onnx

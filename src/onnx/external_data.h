@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/mapped_file.h"
 
 namespace max::onnx {
 

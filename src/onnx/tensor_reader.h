@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/file.h"
+#include "base/mapped_file.h"
 #include "onnx/import.h"
 #include "onnx/proto.h"
 

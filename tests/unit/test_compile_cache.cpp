@@ -309,6 +309,69 @@ TEST_F(Cache, MakesAFolderForThisUserAlone) {
   EXPECT_TRUE(open().find(keyOf("a")));
 }
 
+// Links lead out of what was checked, whoever made them.
+TEST_F(Cache, ALinkInPlaceOfTheFolderIsNotUsed) {
+  open().store(keyOf("a"), entryOf("a"));
+  fs::rename(folder_ / "kernels", folder_ / "elsewhere");
+  for (const fs::path& to : {folder_ / "elsewhere", folder_ / "none", fs::path("/tmp")}) {
+    fs::create_directory_symlink(to, folder_ / "kernels");
+    EXPECT_FALSE(open().find(keyOf("a")));
+    open().store(keyOf("b"), entryOf("b"));
+    EXPECT_TRUE(fs::is_symlink(folder_ / "kernels"));
+    fs::remove(folder_ / "kernels");
+  }
+  fs::rename(folder_ / "elsewhere", folder_ / "kernels");
+  EXPECT_TRUE(open().find(keyOf("a")));
+  EXPECT_FALSE(open().find(keyOf("b")));
+  EXPECT_EQ(files().size(), 1u);
+}
+
+// What lies in an entry's place is not read, and does not block.
+TEST_F(Cache, EntriesAreFilesOfTheirOwn) {
+  open().store(keyOf("a"), entryOf("a"));
+  const fs::path path = files().at(0), elsewhere = folder_ / "entry";
+  fs::rename(path, elsewhere);
+  fs::create_symlink(elsewhere, path);
+  EXPECT_FALSE(open().find(keyOf("a")));
+  fs::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(open().find(keyOf("a")));
+  fs::remove(path);
+  fs::create_directory(path);
+  EXPECT_FALSE(open().find(keyOf("a")));
+  open().store(keyOf("a"), entryOf("a"));  // is not possible, and says nothing
+  fs::remove(path);
+  fs::create_symlink(elsewhere, path);
+  open().store(keyOf("a"), entryOf("a"));  // in the place of the link
+  EXPECT_FALSE(fs::is_symlink(path));
+  EXPECT_TRUE(open().find(keyOf("a")));
+  fs::permissions(path, fs::perms(0622));
+  EXPECT_FALSE(open().find(keyOf("a")));
+  fs::permissions(path, fs::perms(0600));
+  EXPECT_TRUE(open().find(keyOf("a")));
+}
+
+TEST_F(Cache, WhatBelongsToOthersIsNotUsed) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be root";
+  constexpr uid_t kOther = 12345, kUser = 65534;
+  open().store(keyOf("a"), entryOf("a"));
+  const fs::path folder = folder_ / "kernels", path = files().at(0);
+  ASSERT_EQ(chown(path.c_str(), kOther, 0), 0);
+  EXPECT_FALSE(open().find(keyOf("a")));
+  ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  EXPECT_TRUE(open().find(keyOf("a")));
+  ASSERT_EQ(chown(folder.c_str(), kOther, 0), 0);
+  EXPECT_FALSE(open().find(keyOf("a")));
+  open().store(keyOf("b"), entryOf("b"));
+  EXPECT_EQ(files().size(), 1u);
+  // What is a user's own is used; somebody else's in it is not.
+  for (const auto& each : {folder_, folder, path}) ASSERT_EQ(chown(each.c_str(), kUser, 0), 0);
+  EXPECT_TRUE(inChild([&] { return setuid(kUser) == 0 && open().find(keyOf("a")); }));
+  ASSERT_EQ(chown(path.c_str(), kOther, 0), 0);
+  fs::permissions(path, fs::perms(0644));
+  EXPECT_TRUE(inChild([&] { return setuid(kUser) == 0 && !open().find(keyOf("a")); }));
+}
+
 template <class F>
 std::chrono::nanoseconds bestOf(int rounds, F&& f) {
   auto best = std::chrono::nanoseconds::max();

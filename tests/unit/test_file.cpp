@@ -7,7 +7,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/mapped_file.h"
+#include "base/new_file.h"
 
 namespace max {
 namespace {
@@ -20,7 +21,7 @@ class FileTest : public testing::Test {
     rmdir(folder_);
   }
   std::string path() const { return std::string(folder_) + "/file"; }
-  void write(std::string_view text) { File::openForWrite(path(), true).write(text.data(), text.size()); }
+  void write(std::string_view text) { writeFile(path(), text); }
   template <class Function>
   static MaxStatus statusOf(Function function) {
     try {

@@ -78,5 +78,23 @@ TEST(Object, PoolsOfScopesAreNested) {
   EXPECT_THROW(ObjectPool::current(), Error);
 }
 
+// One text in many places is one in copies, and what owns its texts is not copied.
+TEST(Object, CopiesKeepSharedTextsShared) {
+  const std::string large(1 << 20, 'x');
+  const Ref<Tensor> one = stringTensor(Shape{2}, std::vector<std::string_view>{large, "b"});
+  EXPECT_EQ(selfContained(*one), one);
+  const auto* cells = one->as<const StringCell*>();
+  std::vector<const StringCell*> many(10000);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = i % 3 == 2 ? nullptr : cells[i % 3];
+  const Tensor view(DType::String, Shape{10000}, many.data(), nullptr);
+  const Ref<Tensor> copy = selfContained(view);
+  EXPECT_LT(copy->storage()->size(), 2 * large.size());
+  for (int64_t i = 0; i < 10000; ++i) ASSERT_EQ(textAt(*copy, i), textAt(view, i)) << i;
+  EXPECT_NE(copy->as<const StringCell*>()[0], cells[0]);
+  EXPECT_EQ(selfContained(*copy), copy);
+  const Tensor none(DType::String, Shape{0}, many.data(), nullptr);
+  EXPECT_EQ(selfContained(none)->count(), 0);
+}
+
 }  // namespace
 }  // namespace max
