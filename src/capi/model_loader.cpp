@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/load_budget.h"
 #include "base/nearest_name.h"
 #include "capi/graph.h"
 #include "capi/model_source.h"
@@ -137,6 +138,23 @@ void compileFor(const MaxSession& session, const GraphSource& source, const Shar
   compile(graph, options);
 }
 
+// What may be made of a source, while it is loaded. Programs may build what they like.
+class SourceBudget {
+ public:
+  explicit SourceBudget(const GraphSource& source)
+      : budget_(source.fileBytes()), scope_(source.builtGraph() ? nullptr : &budget_) {}
+
+ private:
+  LoadBudget budget_;
+  LoadBudgetScope scope_;
+};
+
+// Texts that tell of dimensions may be long, and there is one for each input and output.
+void addInfo(std::vector<TensorInfo>& list, MemoryCharge& charge, std::string_view name, const TensorType& type) {
+  const TensorInfo& added = list.emplace_back(name, type);
+  charge.add(sizeof(TensorInfo) + name.size() + 2 * added.typeName().size());
+}
+
 // From a source to a model, in the order in which things are known.
 class Loader {
  public:
@@ -161,6 +179,7 @@ class Loader {
 
  private:
   Ref<SharedGraph> make(WeightTable& weights) const {
+    const SourceBudget budget(*source_);
     ImportedModel imported = source_->import(weights);
     if (request_.options.ignoreUnknownWeights)
       std::erase_if(weights.entries, [](const auto& entry) { return !entry.second.used; });
@@ -185,9 +204,10 @@ class Loader {
     parts.hasOwnWeights = weights.entries.empty();
     parts.source = source_;
     parts.info = reportOf(imported.info);
-    for (const Value* input : graph.inputs()) parts.info->inputs.emplace_back(input->name, input->type);
+    MemoryCharge charge;
+    for (const Value* input : graph.inputs()) addInfo(parts.info->inputs, charge, input->name, input->type);
     for (size_t i = 0; i < graph.outputs().size(); ++i)
-      parts.info->outputs.emplace_back(graph.outputNames()[i], outputType(graph, i, imported.declaredOutputs));
+      addInfo(parts.info->outputs, charge, graph.outputNames()[i], outputType(graph, i, imported.declaredOutputs));
     compileFor(request_.session, *source_, related, graph);
     parts.graph = imported.graph;
     return parts;
@@ -312,6 +332,7 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
   WeightTable weights = tableOf(names, buffers);
   for (const auto& [name, entry] : origin.weights.entries)
     weights.entries.try_emplace(name, WeightTable::Entry{entry.tensor});
+  const SourceBudget budget(*origin.source);
   ImportedModel imported = origin.source->import(weights);
   requireUsed(weights, *origin.source, *imported.graph);
   SharedGraph::Parts parts = origin.shared->parts();
@@ -329,6 +350,7 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
 void saveModel(const MaxModel& model, const std::string& path) {
   ModelOrigin& origin = originOf(model, "The model cannot be saved without its weights");
   const std::lock_guard lock(origin.mutex);
+  const SourceBudget budget(*origin.source);
   const ImportedModel imported = origin.source->import(origin.weights);
   requireUnchanged(origin.shared->parts(), imported);
   requireContents(*imported.graph);

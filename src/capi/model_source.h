@@ -24,6 +24,7 @@ class GraphSource : public RefCounted {
   virtual bool isStored() const { return false; }                  // optimised already, in the form of compiled models
   virtual bool isMapped() const { return false; }                  // weights lie in a mapped file
   virtual Ref<const Graph> builtGraph() const { return nullptr; }  // what was built in code
+  virtual uint64_t fileBytes() const { return 0; }                 // of what was not built in code
 };
 
 // An ONNX or compiled model.
@@ -40,6 +41,7 @@ class FileSource final : public GraphSource {
   ImportedModel import(const WeightTable& weights) const override;
   bool isStored() const override { return bool(compiled_.graph); }
   bool isMapped() const override { return file_->file() != nullptr; }
+  uint64_t fileBytes() const override { return file_->size(); }
   ModelInfo inspect() const;
   // The model itself, in ONNX's form, whatever it is stored in.
   const Storage& onnxFile() const { return isStored() ? *compiled_.graph : *file_; }
@@ -60,6 +62,7 @@ class RereadSource final : public GraphSource {
   // FAILED_PRECONDITION if the file is not what it was.
   ImportedModel import(const WeightTable& weights) const override;
   bool isStored() const override { return isStored_; }
+  uint64_t fileBytes() const override { return identity_.size; }
 
  private:
   File open() const;

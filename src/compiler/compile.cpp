@@ -86,8 +86,10 @@ void runPass(const Pass& pass, Graph& graph, const CompileOptions& options) {
 }  // namespace
 
 // Masks and tables of a few MB are usual, whatever the weights; quantised weights of 4 bits become float32.
-CompileBudget::CompileBudget(size_t constantBytes)
-    : folded((size_t{2} << 20) + 8 * constantBytes), packed((size_t{16} << 20) + 12 * constantBytes) {}
+CompileBudget::CompileBudget(LoadBudget& budget, size_t constantBytes)
+    : load(budget), folded((size_t{2} << 20) + 8 * constantBytes), packed((size_t{16} << 20) + 12 * constantBytes) {
+  load.addWorkFor(constantBytes);
+}
 
 bool CompileOptions::isDisabled(std::string_view pass) const {
   return std::find(disabledPasses.begin(), disabledPasses.end(), pass) != disabledPasses.end();
@@ -99,7 +101,8 @@ void compile(Graph& graph, const CompileOptions& options) {
   graph.sort();
   std::vector<Graph*> graphs;
   collectGraphs(graph, graphs);
-  CompileBudget budget(constantBytes(graphs));
+  LoadBudget built(0);  // of a graph that comes from no file
+  CompileBudget budget(activeLoadBudget() ? *activeLoadBudget() : built, constantBytes(graphs));
   CompileOptions own = options;
   own.budget = &budget;
   for (const Pass& pass : passesFor(own)) {

@@ -10,13 +10,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/load_budget.h"
 #include "graph/graph.h"
 
 namespace max {
 
 // What a compilation may still make, so that a small file cannot make large tensors.
 struct CompileBudget {
-  explicit CompileBudget(size_t constantBytes);  // of the graph before
+  CompileBudget(LoadBudget& budget, size_t constantBytes);  // of the graph before
+  LoadBudget& load;
   size_t folded;
   size_t packed;
 };

@@ -4,13 +4,20 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/active_call.h"
+
 namespace max {
 
 namespace {
 
+// Messages need no more; what stands for thousands of nodes, over and over, would hold all their names each time.
+constexpr size_t kMaxSources = 64;
+
 void appendSources(std::vector<std::string>& sources, const Node& origin) {
   const auto append = [&sources](const std::string& name) {
-    if (!name.empty() && std::find(sources.begin(), sources.end(), name) == sources.end()) sources.push_back(name);
+    if (sources.size() < kMaxSources && !name.empty() &&
+        std::find(sources.begin(), sources.end(), name) == sources.end())
+      sources.push_back(name);
   };
   if (origin.sources.empty()) append(origin.name);
   for (const std::string& name : origin.sources) append(name);
@@ -111,7 +118,8 @@ bool applyTo(Rewriter& rewriter, Node& node, const RuleIndex& index, std::string
     if (rule->domain != node.domain() && !rule->op.empty()) continue;
     try {
       applied |= rule->apply(rewriter, node);
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (isStop(error.status())) throw;
       // A node that cannot be made (sizes that overflow, for example) leaves the graph as it was, which may still run.
     }
   }
@@ -128,6 +136,7 @@ void applyRules(Rewriter& rewriter, std::span<const Rule> rules, int rounds) {
     applied = false;
     const std::vector<Node*> nodes = rewriter.graph().nodes();
     for (Node* node : nodes) {
+      checkInterrupt();
       applied |= applyTo(rewriter, *node, index, node->op());
       applied |= applyTo(rewriter, *node, index, "");
     }

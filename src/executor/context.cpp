@@ -31,10 +31,13 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
 
 RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter,
                        Ref<Storage> block)
-    : plan(std::move(source)), parent(before), counter_(counter) {
+    : plan(std::move(source)), parent(before), first(before ? before->first : this), counter_(counter) {
   const bool fits = block && block->size() >= plan->arenaBytes;
   if (plan->arenaBytes > 0) arena = fits ? std::move(block) : allocateStorage(plan->arenaBytes);
   if (kForbidsMemory && arena) forbidTheRest(*plan, *arena);
+  if (const auto depth = static_cast<size_t>(plan->depth); first->arenas.size() <= depth)
+    first->arenas.resize(depth + 1);
+  enter();
   table.resize(plan->table.size());
   for (size_t i = 0; i < table.size(); ++i) {
     const Location& location = plan->table[i];
@@ -51,16 +54,23 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, std::ato
   if (counter_) counter_->fetch_add(plan->arenaBytes, std::memory_order_relaxed);
 }
 
+// Contexts follow contexts by the thousands: none is destroyed within another.
 RunContext::~RunContext() {
+  for (RunContext* at = this; at != this || !continuations.empty();) {
+    if (!at->continuations.empty()) {
+      at = at->continuations.back().get();
+      continue;
+    }
+    at = at->parent;
+    at->continuations.pop_back();
+  }
   if (counter_) counter_->fetch_sub(plan->arenaBytes, std::memory_order_relaxed);
 }
 
 void* RunContext::resolve(const Location& location) const {
   if (location.kind == Location::Constant) return const_cast<void*>(location.constant);
   if (location.kind != Location::Arena) return nullptr;
-  const RunContext* owner = this;
-  while (owner->plan->depth > location.depth) owner = owner->parent;
-  return static_cast<std::byte*>(owner->arena->data()) + location.index;
+  return first->arenas[static_cast<size_t>(location.depth)] + location.index;
 }
 
 }  // namespace max

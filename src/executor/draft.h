@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "executor/plan.h"
@@ -16,15 +18,89 @@ struct DraftStep {
   std::vector<int> outputs;
 };
 
+// Something by number. Where few numbers are asked for of many, only those take memory; what is found stays where it is
+// until something is added.
+template <class T>
+class Numbered {
+ public:
+  Numbered() = default;
+  Numbered(size_t size, bool isSparse) : size_(size), isSparse_(isSparse), all_(isSparse ? 0 : size) {}
+
+  size_t size() const { return size_; }
+  bool isSparse() const { return isSparse_; }
+  T& operator[](size_t number) { return isSparse_ ? some_[number] : all_[number]; }
+  const T& operator[](size_t number) const {
+    if (!isSparse_) return all_[number];
+    static const T none{};
+    const auto entry = some_.find(number);
+    return entry == some_.end() ? none : entry->second;
+  }
+  // The element, and whether it is new.
+  std::pair<T&, bool> find(size_t number) {
+    if (!isSparse_) return {all_[number], false};
+    const auto [entry, isNew] = some_.try_emplace(number);
+    return {entry->second, isNew};
+  }
+  void push_back(T element) {
+    if (isSparse_)
+      some_.emplace(size_, std::move(element));
+    else
+      all_.push_back(std::move(element));
+    ++size_;
+  }
+  // Of those that have been asked for, in no order.
+  template <class Function>
+  void forEach(Function function) {
+    for (size_t i = 0; i < all_.size(); ++i) function(i, all_[i]);
+    for (auto& [number, element] : some_) function(number, element);
+  }
+
+ private:
+  size_t size_ = 0;
+  bool isSparse_ = false;
+  std::vector<T> all_;
+  std::unordered_map<size_t, T> some_;
+};
+
+// What is known of values while a plan is made: what was known where the plan before ended, and what came since.
+class ValueStates {
+ public:
+  explicit ValueStates(size_t size) : states_(size, false) {}
+  ValueStates(size_t size, const StateMap<ValueState>& before) : before_(before), states_(size, true) {}
+
+  size_t size() const { return states_.size(); }
+  bool isContinued() const { return states_.isSparse(); }
+  const StateMap<ValueState>& before() const { return before_; }
+  ValueState& operator[](size_t number) {
+    auto [state, isNew] = states_.find(number);
+    if (isNew)
+      if (const ValueState* known = before_.find(number)) state = *known;
+    return state;
+  }
+  void push_back(ValueState state) { states_.push_back(std::move(state)); }
+  // Of a plan that continues another: those that it has looked at.
+  template <class Function>
+  void forEachKnown(Function function) {
+    states_.forEach([&](size_t number, ValueState& state) {
+      if (state.known) function(number, state);
+    });
+  }
+
+ private:
+  StateMap<ValueState> before_;
+  Numbered<ValueState> states_;
+};
+
 struct Draft {
-  Draft(const Program& source, uint32_t settings);
+  // `before`: the plan that this one continues, NULL = none.
+  Draft(const Program& source, uint32_t settings, const Plan* before = nullptr);
 
   // The state of a value that must be known by now (constants of the graph are taken up here).
   ValueState& state(int value);
   const Node& nodeOf(const Frame& frame) const { return *frame.block->nodes[frame.next].node; }
 
   const Program& program;
-  std::vector<ValueState> values;  // by number; copies of outputs follow the program's own
+  ValueStates values;  // copies of outputs follow the program's own
   std::vector<DraftStep> steps;
   std::vector<Frame> frames;
   std::vector<bool> claimedOutputs;

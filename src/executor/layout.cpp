@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/forbid.h"
 #include "executor/arena.h"
@@ -42,10 +43,9 @@ class Layout {
         guard_((hasGuards_ ? kGuardBytes : 0) + kForbiddenBytes) {}
 
   void run() {
-    findLiveValues();
     claimOutputs();
     if (plan_.boundary.kind == Boundary::End) copyOutputs();
-    lifetimes_.resize(values_.size());
+    lifetimes_ = Numbered<Lifetime>(values_.size(), values_.isContinued());
     findLifetimes();
     passClaimsBack();
     ArenaPlanner arena;
@@ -65,33 +65,30 @@ class Layout {
 
   int rootOf(int value) const {
     int root = values_[value].root;
-    while (!lifetimes_.empty() && lifetimes_[root].merged != kNoValue) root = lifetimes_[root].merged;
+    while (std::as_const(lifetimes_)[root].merged != kNoValue) root = lifetimes_[root].merged;
     return root;
   }
   bool hasMemory(int value) const { return value != kNoValue && values_[value].known && !values_[value].constant; }
 
-  // What the nodes after a boundary may still read.
-  void findLiveValues() {
-    if (plan_.boundary.kind == Boundary::End) return;
-    live_.assign(values_.size(), false);
-    for (const Frame& frame : draft_.frames) markLive(*frame.block, frame.next);
+  // Where the next plan goes on.
+  size_t place() const {
+    const Frame& frame = draft_.frames.back();
+    return frame.block->placeOf(frame.next);
   }
 
-  void markLive(const Block& block, size_t from) {
-    for (size_t i = from; i < block.nodes.size(); ++i) {
-      const NodeInfo& info = block.nodes[i];
-      for (int value : info.inputs) markLive(value);
-      for (int value : info.captured) markLive(value);
-      if (info.thenBranch) markLive(*info.thenBranch, 0);
-      if (info.elseBranch) markLive(*info.elseBranch, 0);
+  // Outputs of the program that this plan may have made.
+  std::vector<size_t> candidates() {
+    std::vector<size_t> found;
+    if (!values_.isContinued()) {
+      for (size_t k = 0; k < draft_.program.main().outputs.size(); ++k) found.push_back(k);
+      return found;
     }
-    for (int value : block.outputs) markLive(value);
-  }
-
-  void markLive(int value) {
-    if (value == kNoValue || !values_[value].known) return;
-    live_[value] = true;
-    live_[values_[value].root] = true;
+    values_.forEachKnown([&](size_t value, const ValueState&) {
+      const auto [begin, end] = draft_.program.outputsOf(static_cast<int>(value));
+      for (auto entry = begin; entry != end; ++entry) found.push_back(entry->second);
+    });
+    std::sort(found.begin(), found.end());
+    return found;
   }
 
   // An output whose memory comes from a kernel of this plan is written by it directly; with guards it is copied, since
@@ -103,7 +100,7 @@ class Layout {
       for (int output : step.outputs)
         if (output != kNoValue) made[output] = true;
     const std::vector<int>& outputs = draft_.program.main().outputs;
-    for (size_t k = 0; k < outputs.size(); ++k) {
+    for (const size_t k : candidates()) {
       if (draft_.claimedOutputs[k] || !hasMemory(outputs[k])) continue;
       ValueState& root = values_[values_[outputs[k]].root];
       if (!made[values_[outputs[k]].root] || root.location.kind != Location::None) continue;
@@ -142,8 +139,10 @@ class Layout {
       for (int input : draft_.steps[s].inputs)
         if (hasMemory(input)) lifetimes_[values_[input].root].lastUse = static_cast<int>(s);
     }
-    for (size_t i = 0; i < live_.size(); ++i)
-      if (live_[i]) lifetimes_[i].lastUse = kForever;
+    if (plan_.boundary.kind == Boundary::End) return;
+    values_.forEachKnown([&](size_t value, const ValueState& state) {
+      if (draft_.program.isReadFrom(place(), value)) lifetimes_[state.root].lastUse = kForever;
+    });
     for (int value : plan_.boundary.values)
       if (hasMemory(value)) lifetimes_[values_[value].root].lastUse = kForever;
   }
@@ -243,26 +242,31 @@ class Layout {
 
   void keepState() {
     if (plan_.boundary.kind == Boundary::End) return;
-    for (size_t i = 0; i < live_.size(); ++i) {
-      if (!live_[i]) continue;
-      ValueState state = values_[i];
-      // Memory of this plan stays as it is from here on, so each name may stand for itself.
-      state.location = state.constant ? Location{} : values_[rootOf(static_cast<int>(i))].location;
-      state.root = static_cast<int>(i);
-      plan_.state.values.emplace_back(static_cast<int>(i), std::move(state));
-    }
+    plan_.state.values = values_.before();
+    values_.forEachKnown([&](size_t value, const ValueState& state) { keepState(value, state); });
     plan_.state.frames = draft_.frames;
     plan_.state.claimedOutputs = draft_.claimedOutputs;
     plan_.state.dynamicCount = draft_.dynamicCount;
   }
 
+  void keepState(size_t value, ValueState state) {
+    StateMap<ValueState>& kept = plan_.state.values;
+    if (!draft_.program.isReadFrom(place(), value)) return kept.erase(value);
+    // Memory of this plan stays as it is from here on, so each name may stand for itself.
+    state.location = state.constant ? Location{} : values_[rootOf(static_cast<int>(value))].location;
+    state.root = static_cast<int>(value);
+    const ValueState* before = kept.find(value);
+    if (before && before->location == state.location && before->constant.get() == state.constant.get()) return;
+    kept.set(value, std::move(state));
+    ++plan_.state.changes;
+  }
+
   Draft& draft_;
   Plan& plan_;
-  std::vector<ValueState>& values_;
+  ValueStates& values_;
   const bool hasGuards_;
   const size_t guard_;  // bytes behind each value
-  std::vector<Lifetime> lifetimes_;
-  std::vector<bool> live_;  // values and roots that a continuation may read
+  Numbered<Lifetime> lifetimes_;
   std::vector<size_t> scratchOffsets_;
 };
 

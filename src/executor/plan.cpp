@@ -28,11 +28,51 @@ size_t Plan::bytesOf(uint32_t entry) const {
   return types[entry].dtype == DType::Invalid ? 0 : bytesFor(types[entry].dtype, shapeOf(entry).count());
 }
 
+// Plans follow plans by the thousands: none is destroyed within another.
+Plan::~Plan() {
+  Ref<Plan> list;
+  const auto doom = [&list](std::vector<Ref<Plan>>& plans) {
+    for (Ref<Plan>& plan : plans) {
+      if (!plan->isUnique()) continue;
+      plan->doomed_ = std::move(list);
+      list = std::move(plan);
+    }
+    plans.clear();
+  };
+  for (doom(continuations); list;) {
+    const Ref<Plan> first = std::move(list);
+    list = std::move(first->doomed_);
+    doom(first->continuations);
+  }
+  if (counter_) counter_->count.fetch_sub(counted_, std::memory_order_relaxed);
+}
+
+void Plan::countBytes() {
+  const size_t bytes = ownBytes();
+  charge_.add(bytes);
+  counter_ = Ref<PlanBytes>(&program->planBytes());
+  counter_->count.fetch_add(bytes, std::memory_order_relaxed);
+  counted_ = bytes;
+}
+
 size_t Plan::bytes() const {
+  size_t bytes = 0;
+  std::vector<const Plan*> plans{this};
+  while (!plans.empty()) {
+    const Plan& plan = *plans.back();
+    plans.pop_back();
+    bytes += plan.ownBytes();
+    for (const Ref<Plan>& continuation : plan.continuations) plans.push_back(continuation.get());
+  }
+  return bytes;
+}
+
+size_t Plan::ownBytes() const {
+  constexpr size_t kKernelBytes = 512;  // about, without tables of its own
   size_t bytes = sizeof(Plan) + (inputKey.size() + typeDims.size()) * sizeof(int64_t) + continuationKey.size();
-  bytes += steps.size() * (sizeof(Step) + sizeof(BoundStep)) + types.size() * sizeof(OperandType);
-  bytes += table.size() * (sizeof(Location) + sizeof(void*)) + state.values.size() * sizeof(ValueState);
-  for (const Ref<Plan>& continuation : continuations) bytes += continuation->bytes();
+  bytes += steps.size() * (sizeof(Step) + sizeof(BoundStep) + kKernelBytes) + types.size() * sizeof(OperandType);
+  bytes += table.size() * (sizeof(Location) + sizeof(void*)) + state.changes * (sizeof(ValueState) + 512) +
+           boundary.states.size() * sizeof(ValueState);
   return bytes;
 }
 

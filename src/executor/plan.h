@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "base/forbid.h"
+#include "base/load_budget.h"
 #include "base/ref.h"
 #include "base/shape.h"
 #include "base/tensor.h"
 #include "executor/program.h"
+#include "executor/state_map.h"
 #include "ops/agreement.h"
 
 namespace max {
@@ -80,7 +82,8 @@ struct Frame {
 
 struct PlanState {
   std::vector<Frame> frames;
-  std::vector<std::pair<int, ValueState>> values;
+  StateMap<ValueState> values;
+  size_t changes = 0;                // of values, against the plan before
   std::vector<bool> claimedOutputs;  // written by their kernels already
   size_t dynamicCount = 0;
 };
@@ -114,13 +117,22 @@ class Plan : public RefCounted {
   const uint64_t id;      // differs between all plans of the process
 
   Plan();
+  ~Plan() override;
 
-  size_t bytes() const;  // about what it takes, continuations included, constants not
+  size_t bytes() const;     // about what it takes, continuations included, constants not
+  size_t ownBytes() const;  // without continuations
+  void countBytes();        // from now on the memory limit of the session and the program's PlanBytes know of it
   Shape shapeOf(uint32_t entry) const;
   size_t bytesOf(uint32_t entry) const;
 
   // Guarded by the program's lock, most recent first.
   std::vector<Ref<Plan>> continuations;
+
+ private:
+  Ref<PlanBytes> counter_;
+  size_t counted_ = 0;
+  MemoryCharge charge_;
+  Ref<Plan> doomed_;  // of a list of plans that are destroyed one after the other
 };
 
 // Tells what was planned: a line for the plan, one for each step that runs on a reference kernel.

@@ -11,10 +11,24 @@
 #include "executor/run.h"
 #include "graph/schema.h"
 #include "ops/agreement.h"
+#include "ops/work.h"
 
 namespace max {
 
-Draft::Draft(const Program& source, uint32_t settings) : program(source), values(source.values().size()) {
+namespace {
+
+// Plans that follow each other in one run.
+constexpr int kMaxPlanDepth = 1 << 14;
+
+ValueStates statesOf(const Program& program, const Plan* before) {
+  const size_t size = program.values().size();
+  return before ? ValueStates(size, before->state.values) : ValueStates(size);
+}
+
+}  // namespace
+
+Draft::Draft(const Program& source, uint32_t settings, const Plan* before)
+    : program(source), values(statesOf(source, before)) {
   claimedOutputs.resize(program.main().outputs.size());
   plan = makeRef<Plan>();
   plan->settings = settings;
@@ -39,6 +53,8 @@ namespace {
 
 // Nodes whose inputs are known are computed while planning if what they make is small.
 constexpr size_t kMaxEvaluatedBytes = 64 << 10;
+constexpr uint64_t kMaxEvaluatedWork = 1 << 20;  // for one, and for all of a plan
+constexpr uint64_t kMaxPlanWork = 1 << 24;
 
 class Planner {
  public:
@@ -71,7 +87,9 @@ class Planner {
     draft_.claimedOutputs = before.state.claimedOutputs;
     draft_.dynamicCount = before.state.dynamicCount;
     draft_.plan->depth = before.depth + 1;
-    for (const auto& [id, state] : before.state.values) draft_.values[id] = state;
+    require(draft_.plan->depth < kMaxPlanDepth, MAX_STATUS_RESOURCE_EXHAUSTED,
+            before.boundary.node->node->description(), ": more than ", kMaxPlanDepth,
+            " nodes make shapes that depend on values");
     if (before.boundary.kind == Boundary::Contents)
       for (size_t i = 0; i < results.size(); ++i) {
         ValueState& state = define(before.boundary.values[i], results[i]->dtype(), results[i]->shape());
@@ -84,6 +102,7 @@ class Planner {
   Ref<Plan> finish() {
     walk();
     layOut(draft_);
+    draft_.plan->countBytes();
     return draft_.plan;
   }
 
@@ -162,6 +181,7 @@ class Planner {
 
   // False if the plan ends here.
   bool visit(const NodeInfo& info, Frame& frame) {
+    checkInterrupt();
     if (info.thenBranch) return enterBranch(info, frame);
     takeInputs(info);
     Inferred inferred = inferNode(*info.node, nullptr, inputTypes_);
@@ -225,10 +245,19 @@ class Planner {
       if (input.present() && !(input.constant && input.constant->hasContents())) return false;
       tensors.push_back(input.constant);
     }
+    if (!takeWork(*info.node)) return false;
     const std::vector<Ref<Tensor>> results = evaluate(*info.node, tensors);
     for (size_t i = 0; i < info.outputs.size(); ++i)
       if (info.outputs[i] != kNoValue)
         define(info.outputs[i], results.at(i)->dtype(), results[i]->shape()).constant = results[i];
+    return true;
+  }
+
+  // What takes long runs as a step, where it can be stopped and is done by all threads.
+  bool takeWork(const Node& node) {
+    const std::optional<uint64_t> work = estimateWork(node, inputs_, outputs_);
+    if (!work || *work > kMaxEvaluatedWork || *work > workLeft_) return false;
+    workLeft_ -= *work;
     return true;
   }
 
@@ -309,6 +338,7 @@ class Planner {
   Draft& draft_;
   std::vector<InputType> inputTypes_;
   std::vector<Operand> inputs_, outputs_;
+  uint64_t workLeft_ = kMaxPlanWork;
   std::unordered_map<const DimExpression*, int64_t> symbols_;  // of the program's inputs
 };
 
@@ -322,7 +352,7 @@ Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs, ui
 }
 
 Ref<Plan> continuePlan(const Program& program, const Plan& before, std::span<const Ref<Tensor>> results) {
-  Draft draft(program, before.settings);
+  Draft draft(program, before.settings, &before);
   Planner planner(draft);
   planner.resume(before, results);
   return planner.finish();

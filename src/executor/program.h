@@ -3,11 +3,14 @@
 // belong to it, the bodies of Loop, Scan and SequenceMap are programs of their own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "base/load_budget.h"
 #include "executor/settings.h"
 #include "graph/graph.h"
 
@@ -25,6 +28,7 @@ struct NodeInfo {
   ~NodeInfo();
 
   const Node* node = nullptr;
+  size_t place = 0;                               // in the order of all nodes, those of branches after their If
   std::vector<int> inputs;                        // numbers of values, kNoValue = omitted
   std::vector<int> outputs;                       // kNoValue = nobody asked for it
   std::unique_ptr<Block> thenBranch, elseBranch;  // of If
@@ -36,17 +40,32 @@ struct NodeInfo {
 struct Block {
   std::vector<NodeInfo> nodes;
   std::vector<int> outputs;
+  size_t end = 0;  // a place after all of its nodes
+
+  size_t placeOf(size_t next) const { return next < nodes.size() ? nodes[next].place : end; }
+};
+
+// Bytes of the plans of a program and of the bodies in it.
+class PlanBytes : public RefCounted {
+ public:
+  std::atomic<size_t> count{0};
 };
 
 class Program : public RefCounted {
  public:
   // Captured outer values follow the graph's own inputs. `depth`: how many Loop or Scan bodies it lies in.
-  Program(Ref<const Graph> graph, RunSettings settings, int depth);
+  // `planBytes` counts those of the programs around it, too.
+  Program(Ref<const Graph> graph, RunSettings settings, int depth, Ref<PlanBytes> planBytes = makeRef<PlanBytes>());
 
   const Graph& graph() const { return *graph_; }
   const Block& main() const { return main_; }
   const std::vector<int>& inputs() const { return inputs_; }  // captured ones last
   const std::vector<const Value*>& values() const { return values_; }
+  // Whether a node at `place`, or after it, may read the value.
+  bool isReadFrom(size_t place, size_t value) const { return lastReads_[value] > place; }
+  // Positions among the outputs of main().
+  auto outputsOf(int value) const { return outputs_.equal_range(value); }
+  PlanBytes& planBytes() const { return *planBytes_; }
   int lanes() const { return settings_.lanes; }
   const RunSettings& settings() const { return settings_; }
   // Strings, sequences, optionals or maps may be made while it runs.
@@ -58,6 +77,7 @@ class Program : public RefCounted {
   NodeInfo index(const Node& node, int depth, int branchDepth);
   void indexBody(NodeInfo& info, int depth);
   void findObjects();
+  void noteReads(std::span<const int> values, size_t place);
 
   Ref<const Graph> graph_;
   RunSettings settings_;
@@ -65,6 +85,11 @@ class Program : public RefCounted {
   Block main_;
   std::vector<int> inputs_;
   std::vector<const Value*> values_;
+  std::vector<size_t> lastReads_;  // by value: one past the place of the last node that reads it, 0 = none
+  std::unordered_multimap<int, size_t> outputs_;
+  Ref<PlanBytes> planBytes_;
+  MemoryCharge charge_;
+  size_t places_ = 0;
   std::unordered_map<const Value*, int> numbers_;  // used while indexing
 };
 

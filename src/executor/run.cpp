@@ -12,8 +12,9 @@ namespace max {
 namespace {
 
 constexpr size_t kMaxPlans = 64;
-constexpr size_t kMaxContinuations = 32;      // of one plan
-constexpr size_t kMaxBoundContinuations = 8;  // of one context
+constexpr size_t kMaxContinuations = 32;             // of one plan
+constexpr size_t kMaxBoundContinuations = 8;         // of one context
+constexpr size_t kMaxPlanBytes = size_t{128} << 20;  // of a program and the bodies in it
 constexpr size_t kMaxIdleContexts = 16;
 constexpr size_t kMaxIdleBytes = size_t{64} << 20;
 
@@ -52,8 +53,14 @@ T& addInFront(std::vector<T>& list, T item, size_t limit) {
 }
 
 size_t bytesOf(const RunContext& context) {
-  size_t bytes = context.plan->arenaBytes;
-  for (const auto& continuation : context.continuations) bytes += bytesOf(*continuation);
+  size_t bytes = 0;
+  std::vector<const RunContext*> contexts{&context};
+  while (!contexts.empty()) {
+    const RunContext& each = *contexts.back();
+    contexts.pop_back();
+    bytes += each.plan->arenaBytes;
+    for (const auto& continuation : each.continuations) contexts.push_back(continuation.get());
+  }
   return bytes;
 }
 
@@ -165,15 +172,18 @@ std::vector<Ref<Tensor>> contentsOf(const RunContext& context) {
 
 }  // namespace
 
-PlannedProgram::PlannedProgram(Ref<const Graph> graph, RunSettings settings, int depth)
-    : settings_(settings), program_(makeRef<Program>(std::move(graph), settings, depth)), current_(program_.get()) {}
+PlannedProgram::PlannedProgram(Ref<const Graph> graph, RunSettings settings, int depth, Ref<PlanBytes> planBytes)
+    : settings_(settings),
+      planBytes_(planBytes ? std::move(planBytes) : makeRef<PlanBytes>()),
+      program_(makeRef<Program>(std::move(graph), settings, depth, planBytes_)),
+      current_(program_.get()) {}
 
 PlannedProgram::~PlannedProgram() = default;
 
 // A context holds its plan and that its program, so what is under way needs no lock to stay alive. A context that comes
 // back late is dropped by whoever takes it next.
 void PlannedProgram::replace(Ref<const Graph> graph) {
-  Ref<const Program> program = makeRef<Program>(std::move(graph), settings_, 0);
+  Ref<const Program> program = makeRef<Program>(std::move(graph), settings_, 0, planBytes_);
   std::vector<Ref<Plan>> plans;
   std::vector<std::unique_ptr<RunContext>> idle;
   {
@@ -304,9 +314,23 @@ Ref<Plan> PlannedProgram::findPlan(std::span<const TensorArg> inputs, bool& isNe
     return plans_.front();
   }
   isNew = true;
+  if (hasTooManyPlans()) forgetPlans();
   Ref<Plan> plan = makePlan(*program_, inputs, settings);
   plan->inputKey = keyOf(inputs, settings);
   return addInFront(plans_, std::move(plan), kMaxPlans);
+}
+
+// Of this program, the bodies in it and the program around it together. (Each keeps what runs.)
+bool PlannedProgram::hasTooManyPlans() const {
+  return planBytes_->count.load(std::memory_order_relaxed) > kMaxPlanBytes;
+}
+
+// Under the lock.
+void PlannedProgram::forgetPlans() const {
+  plans_.clear();
+  idle_.clear();
+  while (stash_.take()) {
+  }
 }
 
 void PlannedProgram::giveBack(std::unique_ptr<RunContext> context) const noexcept {
@@ -351,9 +375,11 @@ RunContext& PlannedProgram::next(RunContext& first, RunContext& current) const {
   for (size_t i = 0; i < bound.size(); ++i) {
     if (bound[i]->plan->continuationKey != first.key) continue;
     if (i > 0) moveToFront(bound, i);
+    bound.front()->enter();
     return *bound.front();
   }
   bool isNew = false;
+  if (hasTooManyPlans()) bound.clear();
   Ref<Plan> plan = findContinuation(first, current, isNew);
   if (isNew) logPlan(*plan, settings_);
   auto context = std::make_unique<RunContext>(std::move(plan), &current, settings_.lanes, &arenaBytes_);
@@ -369,6 +395,7 @@ Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& curren
     return list.front();
   }
   isNew = true;
+  if (hasTooManyPlans()) list.clear();
   std::vector<Ref<Tensor>> results;
   if (current.plan->boundary.kind == Boundary::Contents) {
     results = contentsOf(current);

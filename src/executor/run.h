@@ -47,7 +47,8 @@ struct RunContext {
   ~RunContext();
 
   Ref<Plan> plan;
-  RunContext* parent;  // of the plan before, NULL for the first
+  RunContext* parent;       // of the plan before, NULL for the first
+  RunContext* const first;  // of the first plan
   Ref<Storage> arena;
   std::vector<void*> table;
   std::vector<BoundStep> steps;
@@ -58,6 +59,12 @@ struct RunContext {
   std::vector<void*> outputs;
   std::vector<Ref<Tensor>> dynamics;  // results of nodes with unknown output shapes
   std::string key;
+  std::vector<std::byte*> arenas;  // of the contexts that run, by depth
+
+  // Those that follow find its arena.
+  void enter() {
+    first->arenas[static_cast<size_t>(plan->depth)] = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
+  }
 
  private:
   void* resolve(const Location& location) const;
@@ -66,7 +73,7 @@ struct RunContext {
 
 class PlannedProgram {
  public:
-  PlannedProgram(Ref<const Graph> graph, RunSettings settings, int depth = 0);
+  PlannedProgram(Ref<const Graph> graph, RunSettings settings, int depth = 0, Ref<PlanBytes> planBytes = nullptr);
   PlannedProgram(const PlannedProgram&) = delete;
   ~PlannedProgram();
 
@@ -100,11 +107,14 @@ class PlannedProgram {
   Ref<Plan> findPlan(std::span<const TensorArg> inputs, bool& isNew) const;
   std::unique_ptr<RunContext> takeIdle(std::span<const TensorArg> inputs) const;
   void keepIdle(std::unique_ptr<RunContext> context) const;
+  bool hasTooManyPlans() const;
+  void forgetPlans() const;
   RunContext& next(RunContext& first, RunContext& current) const;
   Ref<Plan> findContinuation(RunContext& first, RunContext& current, bool& isNew) const;
 
   static constexpr size_t kStashed = 16;
   const RunSettings settings_;
+  const Ref<PlanBytes> planBytes_;
   mutable std::atomic<size_t> arenaBytes_{0};
   Ref<const Program> program_;           // guarded by the lock below
   std::atomic<const Program*> current_;  // the same

@@ -7,6 +7,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/load_budget.h"
+
 namespace max {
 
 namespace {
@@ -73,6 +75,7 @@ struct DimTable::Impl {
   std::map<Polynomial, DimExpression, PolynomialLess> expressions;
   std::unordered_map<std::string, uint32_t> symbols;
   std::map<std::tuple<AtomKind, const DimExpression*, int64_t, const DimExpression*, int64_t>, uint32_t> operators;
+  MemoryCharge charge;  // for all of them
 };
 
 namespace {
@@ -151,6 +154,7 @@ Dim intern(DimTable* table, Polynomial terms) {
   if (size > kMaxSize) return table->unknown();
   const bool isAtom = terms.size() == 1 && terms[0].coefficient == 1 && terms[0].atoms.size() == 1;
   const Atom* atom = isAtom ? &impl.atoms[terms[0].atoms[0]] : nullptr;
+  impl.charge.add(sizeof(Polynomial) + sizeof(DimExpression) + 4 * sizeof(void*) + 2 * terms.size() * sizeof(Term));
   DimExpression expression{table, terms, lowerBoundOf(impl.atoms, terms), size, atom, impl.expressions.size()};
   const auto entry = impl.expressions.emplace(std::move(terms), std::move(expression)).first;
   return DimTable::make(&entry->second);
@@ -158,6 +162,7 @@ Dim intern(DimTable* table, Polynomial terms) {
 
 Dim addAtom(DimTable* table, Atom atom) {
   DimTable::Impl& impl = table->impl();
+  impl.charge.add(sizeof(Atom) + 2 * atom.name.size());
   const auto id = static_cast<uint32_t>(impl.atoms.size());
   impl.atoms.push_back(std::move(atom));
   const Dim dim = intern(table, {Term{1, {id}}});
@@ -181,8 +186,10 @@ Dim makeOperator(AtomKind kind, Dim a, Dim b) {
   DimTable::Impl& impl = table->impl();
   const auto found = impl.operators.find(key);
   if (found != impl.operators.end()) return DimTable::make(impl.atoms[found->second].expression);
-  impl.operators.emplace(key, static_cast<uint32_t>(impl.atoms.size()));
-  return addAtom(table, Atom{kind, {}, a, b, lowerBoundOf(kind, a, b), size, nullptr});
+  const auto id = static_cast<uint32_t>(impl.atoms.size());
+  const Dim dim = addAtom(table, Atom{kind, {}, a, b, lowerBoundOf(kind, a, b), size, nullptr});
+  impl.operators.emplace(key, id);  // now that nothing can fail for want of memory
+  return dim;
 }
 
 // a * b + c * d with c, d possibly absent, as polynomials. False on overflow.
@@ -259,9 +266,12 @@ DimTable::~DimTable() = default;
 Dim DimTable::anonymous() { return make(&kAnonymous); }
 
 Dim DimTable::symbol(std::string_view name) {
-  const auto [entry, isNew] = impl_->symbols.try_emplace(std::string(name), static_cast<uint32_t>(impl_->atoms.size()));
-  if (!isNew) return make(impl_->atoms[entry->second].expression);
-  return addAtom(this, Atom{AtomKind::Symbol, std::string(name), 0, 0, 0, 1, nullptr});
+  const auto found = impl_->symbols.find(std::string(name));
+  if (found != impl_->symbols.end()) return make(impl_->atoms[found->second].expression);
+  const auto id = static_cast<uint32_t>(impl_->atoms.size());
+  const Dim dim = addAtom(this, Atom{AtomKind::Symbol, std::string(name), 0, 0, 0, 1, nullptr});
+  impl_->symbols.emplace(name, id);
+  return dim;
 }
 
 Dim DimTable::unknown() { return addAtom(this, Atom{AtomKind::Anonymous, {}, 0, 0, 0, 1, nullptr}); }

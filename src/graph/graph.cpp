@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/active_call.h"
+#include "base/load_budget.h"
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
 #include "graph/unknown_operator.h"
@@ -13,7 +15,45 @@ namespace max {
 struct Graph::Names {
   std::unordered_map<std::string, Value*> values;
   std::unordered_map<std::string, size_t> counters;  // of generated names
+  MemoryCharge charge;                               // for all that the graph holds
 };
+
+namespace {
+
+// About what things take, with the containers that find them.
+constexpr uint64_t kGraphBytes = 2048;
+constexpr uint64_t kAttributeBytes = sizeof(std::pair<std::string, Attribute>);
+
+uint64_t bytesOf(const Attribute& attribute) {
+  if (const auto* text = std::get_if<std::string>(&attribute)) return text->size();
+  if (const auto* numbers = std::get_if<std::vector<int64_t>>(&attribute)) return numbers->size() * sizeof(int64_t);
+  if (const auto* numbers = std::get_if<std::vector<float>>(&attribute)) return numbers->size() * sizeof(float);
+  uint64_t bytes = 0;
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute))
+    for (const std::string& text : *texts) bytes += sizeof(std::string) + text.size();
+  return bytes;  // tensors and graphs count for themselves
+}
+
+uint64_t bytesOf(const Node& node, size_t outputCount) {
+  uint64_t bytes = sizeof(Node) + node.name.size() + node.inputs.size() * (sizeof(Value*) + sizeof(Use)) +
+                   outputCount * sizeof(Value*);
+  for (const auto& [name, attribute] : node.attributes.entries()) bytes += kAttributeBytes + bytesOf(attribute);
+  return bytes;
+}
+
+uint64_t bytesOf(std::string_view name, const TensorType& type) {
+  constexpr uint64_t kNameBytes = sizeof(std::string) + 6 * sizeof(void*);
+  return sizeof(Value) + kNameBytes + 2 * name.size() + type.dims.size() * sizeof(Dim);
+}
+
+// What is known of contents may be forgotten.
+void takeElements(Value& value, std::optional<std::vector<Dim>> elements) {
+  LoadBudget* budget = activeLoadBudget();
+  if (elements && budget && !budget->tryTakeElements(elements->size() * sizeof(Dim))) elements.reset();
+  value.elements = std::move(elements);
+}
+
+}  // namespace
 
 TensorType TensorType::holding(DType kind, const TensorType& element) {
   TensorType type = of(kind, {});
@@ -82,6 +122,7 @@ Graph::Graph(Graph& parent, std::string name)
       names_(std::make_unique<Names>()) {
   require(depth_ <= kMaxGraphDepth, MAX_STATUS_UNIMPLEMENTED, "Graph '", name_, "': more than ", kMaxGraphDepth,
           " levels of subgraphs");
+  names_->charge.add(kGraphBytes + name_.size());
 }
 
 Graph::~Graph() {
@@ -104,6 +145,7 @@ std::string Graph::uniqueName(std::string_view base) {
 Value* Graph::newValue(std::string_view name, TensorType type, Node* producer, int index) {
   require(name.empty() || !names_->values.contains(std::string(name)), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_,
           "': the name '", name, "' is used twice");
+  names_->charge.add(bytesOf(name, type));
   Value& value = values_.emplace_back();
   value.graph = this;
   value.name = name.empty() ? uniqueName(producer ? producer->op() : "") : std::string(name);
@@ -171,11 +213,12 @@ Node* Graph::addNode(const OpSchema& schema, std::vector<Value*> inputs, Attribu
   checkArity(*node, outputNames.size());
   if (knownAttributesOnly_) checkAttributes(*node);
   std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), outputNames.size());
+  names_->charge.add(bytesOf(*node, outputNames.size()));
   // The graph owns the node before values point at it.
   Node& added = *nodes_.emplace_back(std::move(node));
   for (size_t i = 0; i < outputs.size(); ++i) {
     Value* value = newValue(outputNames[i], std::move(outputs[i].type), &added, static_cast<int>(i));
-    value->elements = std::move(outputs[i].elements);
+    takeElements(*value, std::move(outputs[i].elements));
     added.outputs.push_back(value);
   }
   attach(added);
@@ -407,13 +450,14 @@ void refine(TensorType& known, TensorType found) {
 
 void Graph::inferTypes() {
   for (Node* node : order_) {
+    checkInterrupt();
     forEachSubgraph(*node, [](Graph& subgraph) { subgraph.inferTypes(); });
     std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), node->outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
       Value* output = node->outputs[i];
       if (!output) continue;
       refine(output->type, std::move(outputs[i].type));
-      if (outputs[i].elements) output->elements = std::move(outputs[i].elements);
+      if (outputs[i].elements) takeElements(*output, std::move(outputs[i].elements));
     }
   }
 }

@@ -111,12 +111,14 @@ Dim InferContext::unknownDim() const { return dims_ ? dims_->unknown() : DimTabl
 
 void InferContext::setOutput(size_t i, TensorType type) {
   if (i >= outputs_.size()) return;
+  if (type.rank() > kMaxRank) fail("output ", i, " would have ", type.rank(), " dimensions, more than ", kMaxRank);
   if (type.dtype == DType::Invalid) type.dtype = outputs_[i].type.dtype;
   outputs_[i].type = std::move(type);
 }
 
 void InferContext::setRank(size_t i, int rank) {
   if (i >= outputs_.size()) return;
+  if (rank > kMaxRank) fail("output ", i, " would have ", rank, " dimensions, more than ", kMaxRank);
   SymbolicShape dims;
   for (int k = 0; k < rank; ++k) dims.push_back(unknownDim());
   setShape(i, std::move(dims));

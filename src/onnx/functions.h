@@ -10,12 +10,14 @@
 
 namespace max::onnx {
 
-inline constexpr int kMaxFunctionDepth = 64;  // of functions that use functions
-
 // The version that a list of operator sets asks for; 0 = not imported.
 int64_t versionIn(const Opsets& opsets, std::string_view domain);
 // The same of a model: ONNX's own operators are the newest ones unless it says otherwise.
 int64_t versionIn(const ModelProto& model, std::string_view domain);
+
+// UNIMPLEMENTED "OWNER has COUNT WHAT; at most MOST are supported".
+void checkCount(size_t count, size_t most, std::string_view owner, std::string_view what);
+void checkOpsetCount(const Opsets& opsets, std::string_view owner);
 
 class Functions {
  public:
@@ -33,7 +35,8 @@ class ExpansionBudget {
  public:
   explicit ExpansionBudget(size_t fileBytes);
   void takeNodes(const FunctionProto& function, size_t count);
-  void takeBytes(const FunctionProto& function, size_t count);
+  // Of what is read once more each time that it is expanded. `owner` begins the message.
+  void takeBytes(std::string_view owner, size_t count);
 
  private:
   size_t nodes_;

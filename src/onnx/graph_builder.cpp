@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/active_call.h"
+#include "base/load_budget.h"
 #include "base/object.h"
 #include "graph/composite.h"
 #include "onnx/inspector.h"
@@ -13,6 +14,31 @@
 #include "onnx/sparse.h"
 
 namespace max::onnx {
+
+namespace {
+
+// Of functions and subgraphs in each other: the depth of the recursion that builds them.
+constexpr int kMaxNesting = 64;
+// Labels of nodes in functions tell where they are; long ones are cut.
+constexpr size_t kMaxLabel = 1 << 10;
+constexpr size_t kMaxSymbol = 1 << 10;
+
+class Nesting {
+ public:
+  Nesting(int& depth, std::string_view owner) : depth_(depth) {
+    require(depth_ < kMaxNesting, MAX_STATUS_INVALID_ARGUMENT, owner, ": functions and subgraphs are nested more than ",
+            kMaxNesting, " deep");
+    ++depth_;
+  }
+  ~Nesting() { --depth_; }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+
+ private:
+  int& depth_;
+};
+
+}  // namespace
 
 GraphBuilder::GraphBuilder(Shared& shared, Graph& graph, const GraphBuilder* outer)
     : shared_(shared),
@@ -67,13 +93,31 @@ void GraphBuilder::addInitializers(const GraphProto& proto) {
     define(name, graph_.addWeight(name, contents->dtype(), contents->shape(), contents));
   };
   for (Bytes bytes : proto.initializers) {
+    checkInterrupt();
     const TensorProto tensor = parseTensor(bytes);
-    add(tensor.name, shared_.tensors.readWeight(tensor));
+    add(tensor.name, madeOnce(bytes.data(), "weight", [&] { return shared_.tensors.readWeight(tensor); }));
   }
   for (Bytes bytes : proto.sparseInitializers) {
+    checkInterrupt();
     const SparseTensorProto tensor = parseSparseTensor(bytes);
-    add(parseTensor(tensor.values).name, readSparse(shared_.tensors, tensor));
+    add(parseTensor(tensor.values).name,
+        madeOnce(bytes.data(), "weight", [&] { return readSparse(shared_.tensors, tensor); }));
   }
+}
+
+// What lies at a place of the file is one tensor, however often the function or subgraph around it is built.
+template <class Make>
+Ref<Tensor> GraphBuilder::madeOnce(const char* place, std::string_view kind, Make make) {
+  if (!call_ && depth_ == 0) return make();
+  const auto entry = shared_.constants.find({place, kind});
+  if (entry != shared_.constants.end()) return entry->second;
+  Ref<Tensor> made = make();
+  shared_.constants.emplace(std::pair(place, kind), made);
+  return made;
+}
+
+Ref<Tensor> GraphBuilder::tensorOf(Bytes bytes) {
+  return madeOnce(bytes.data(), "", [&] { return shared_.tensors.read(parseTensor(bytes)); });
 }
 
 namespace {
@@ -97,7 +141,11 @@ TensorType declaredType(const ValueInfoProto& info, DimTable& symbols) {
   const std::optional<DType> dtype = dtypeFromOnnx(info.elementType);
   TensorType type = TensorType::unranked(dtype.value_or(DType::Invalid));
   type.ranked = info.ranked;
+  require(info.dims.size() <= static_cast<size_t>(kMaxRank), MAX_STATUS_UNIMPLEMENTED, "'", info.name, "' has ",
+          info.dims.size(), " dimensions; at most ", kMaxRank, " are supported");
   for (const DimensionProto& dim : info.dims) {
+    require(dim.symbol.size() <= kMaxSymbol, MAX_STATUS_UNIMPLEMENTED, "'", info.name,
+            "': the name of a dimension has ", dim.symbol.size(), " bytes; at most ", kMaxSymbol, " are supported");
     if (dim.known)
       type.dims.emplace_back(dim.value);
     else
@@ -135,8 +183,7 @@ void GraphBuilder::addOutput(const ValueInfoProto& info) {
   Value* value = find(info.name);
   if (!value) invalidArgument("Output '", info.name, "' of graph '", graph_.name(), "' is not made by any node");
   // A body may give one value twice, to carry it and to stack it.
-  const auto& names = graph_.outputNames();
-  const bool isAgain = graph_.parent() && std::find(names.begin(), names.end(), info.name) != names.end();
+  const bool isAgain = !outputNames_.insert(info.name).second && graph_.parent();
   if (isAgain) value = graph_.addNode("", "Identity", {value})->output();
   graph_.addOutput(value, isAgain ? "" : info.name);
   declaredOutputs_.push_back(typeOf(info));
@@ -152,7 +199,18 @@ Value* GraphBuilder::inputOf(const NodeProto& node, std::string_view name) const
   return value;
 }
 
+// Errors of budgets and memory do not know their node.
 void GraphBuilder::addNode(const NodeProto& proto) {
+  try {
+    checkInterrupt();
+    addUnnamed(proto);
+  } catch (const Error& error) {
+    if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED || error.message().starts_with("node '")) throw;
+    fail(error.status(), "node '", labelOf(proto), "' (", proto.op, "): ", error.message());
+  }
+}
+
+void GraphBuilder::addUnnamed(const NodeProto& proto) {
   if (call_) shared_.budget.takeNodes(call_->function, 1);
   if (const FunctionProto* function = shared_.functions.find(proto)) return callFunction(proto, *function);
   if (plainDomain(proto.domain).empty() && proto.op == "Constant") return addConstant(proto);
@@ -171,6 +229,9 @@ std::string GraphBuilder::graphName(std::string_view name) const {
 }
 
 void GraphBuilder::addOperator(const NodeProto& proto) {
+  // Our own operators are no interchange format, on whatever way a file brings them.
+  require(plainDomain(proto.domain) != kMaxDomain || shared_.options.compiledData, MAX_STATUS_UNIMPLEMENTED, "node '",
+          labelOf(proto), "': operator ", displayName(proto.domain, proto.op), " is not supported");
   PendingNode node{graph_,
                    std::string(plainDomain(proto.domain)),
                    std::string(proto.op),
@@ -201,16 +262,16 @@ void GraphBuilder::addOperator(const NodeProto& proto) {
 
 // The function's nodes join the graph of the caller; its names are its own.
 void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& function) {
-  const int depth = call_ ? call_->depth + 1 : 1;
-  require(depth <= kMaxFunctionDepth, MAX_STATUS_INVALID_ARGUMENT, "Function '", function.name,
-          "': functions are nested more than ", kMaxFunctionDepth, " deep");
+  const Nesting nesting(shared_.nesting, concat("Function '", function.name, "'"));
+  shared_.budget.takeBytes(concat("Function '", function.name, "'"), function.bytes);
   std::string label = labelOf(node);
   if (label.empty()) label = node.outputs.empty() ? node.op : node.outputs[0];
+  if (label.size() > kMaxLabel) label.replace(0, label.size() - kMaxLabel, "...");
   if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
     invalidArgument("node '", label, "' (", node.op, "): function '", function.name, "' has ", function.inputs.size(),
                     " inputs and ", function.outputs.size(), " outputs, the node has ", node.inputs.size(), " and ",
                     node.outputs.size());
-  const Call call{function, node, *this, std::move(label), depth};
+  const Call call{function, std::move(label), argumentsOf(node, function)};
   GraphBuilder body(*this, call);
   for (size_t i = 0; i < function.inputs.size(); ++i)
     body.define(function.inputs[i], i < node.inputs.size() ? inputOf(node, node.inputs[i]) : nullptr);
@@ -225,9 +286,18 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
   }
 }
 
+// What the parameters of a function mean in a call: attributes of the node, else defaults.
+std::unordered_map<std::string_view, GraphBuilder::Resolved> GraphBuilder::argumentsOf(
+    const NodeProto& node, const FunctionProto& function) const {
+  std::unordered_map<std::string_view, Resolved> arguments;
+  for (const AttributeProto& attribute : node.attributes) arguments.try_emplace(attribute.name, resolve(attribute));
+  for (const AttributeProto& attribute : function.defaults)
+    arguments.try_emplace(attribute.name, Resolved{&attribute, nullptr});
+  return arguments;
+}
+
 void GraphBuilder::expandBody() {
   const FunctionProto& function = call_->function;
-  for (Bytes node : function.nodes) shared_.budget.takeBytes(function, node.size());
   const auto isKnown = [this](std::string_view name) { return names_.count(name) > 0; };
   for (Bytes node : inOrder(function.nodes, isKnown, concat("Function '", function.name, "'")))
     addNode(parseNode(node));
@@ -235,24 +305,11 @@ void GraphBuilder::expandBody() {
 
 // What a reference to a parameter of the function means here; NULL if the caller leaves it out.
 GraphBuilder::Resolved GraphBuilder::resolve(const AttributeProto& attribute) const {
-  Resolved found{&attribute, this};
-  while (found.attribute && !found.attribute->referenceName.empty()) {
-    const Call* call = found.scope->call_;
-    if (!call) invalidArgument("Attribute '", attribute.name, "' refers to a parameter, outside of any function");
-    const std::string_view name = found.attribute->referenceName;
-    const auto isNamed = [&](const AttributeProto& candidate) { return candidate.name == name; };
-    const auto& given = call->node.attributes;
-    const auto& defaults = call->function.defaults;
-    const auto argument = std::find_if(given.begin(), given.end(), isNamed);
-    const auto fallback = std::find_if(defaults.begin(), defaults.end(), isNamed);
-    if (fallback != defaults.end() && !fallback->referenceName.empty())
-      invalidArgument("Function '", call->function.name, "': the default of '", name, "' refers to a parameter");
-    if (argument != given.end())
-      found = {&*argument, &call->caller};
-    else
-      found = {fallback != defaults.end() ? &*fallback : nullptr, found.scope};
-  }
-  return found;
+  if (attribute.referenceName.empty()) return {&attribute, this};
+  if (!call_) invalidArgument("Attribute '", attribute.name, "' refers to a parameter, outside of any function");
+  const auto found = call_->attributes.find(attribute.referenceName);
+  if (found == call_->attributes.end()) return {nullptr, this};
+  return {found->second.attribute, found->second.scope ? found->second.scope : this};
 }
 
 Attributes GraphBuilder::attributesOf(const NodeProto& node, std::span<Value* const> inputs) {
@@ -283,7 +340,7 @@ Attribute GraphBuilder::valueOf(const NodeProto& node, const AttributeProto& att
     case 3:
       return std::string(attribute.s);
     case 4:
-      return shared_.tensors.read(parseTensor(attribute.t));
+      return tensorOf(attribute.t);
     case 5:
       return subgraph(attribute.g, scope);
     case 6:
@@ -314,6 +371,8 @@ Ref<Graph> GraphBuilder::subgraph(Bytes bytes, const GraphBuilder& scope) {
 
 Ref<Graph> GraphBuilder::subgraph(const GraphProto& proto, const GraphBuilder& scope,
                                   std::span<const TensorType> inputs) {
+  const Nesting nesting(shared_.nesting, concat("Graph '", proto.name, "'"));
+  shared_.budget.takeBytes(concat("Graph '", proto.name, "'"), proto.bytes);
   Ref<Graph> graph = makeRef<Graph>(graph_, std::string(proto.name));
   GraphBuilder(shared_, *graph, &scope).build(proto, inputs);
   return graph;
@@ -333,7 +392,8 @@ Ref<Graph> GraphBuilder::body(Bytes bytes, const GraphBuilder& scope, const Body
     Ref<Graph> graph;
     try {
       graph = subgraph(proto, scope, inputs);
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (isStop(error.status()) || error.status() == MAX_STATUS_RESOURCE_EXHAUSTED) throw;
       if (first) {
         forgotten = {.isAssumed = true};
         return first;
@@ -356,14 +416,22 @@ void GraphBuilder::addConstant(const NodeProto& node) {
     invalidArgument("node '", labelOf(node), "' (Constant): needs one output and one attribute");
   AttributeProto attribute = *value.attribute;
   attribute.name = node.attributes[0].name;
-  Ref<Tensor> contents = constantOf(node, attribute);
+  Ref<Tensor> contents = constantOf(node, attribute, value.attribute->name.data());
   define(node.outputs[0], graph_.addConstant(std::move(contents), graphName(node.outputs[0])));
 }
 
-Ref<Tensor> GraphBuilder::constantOf(const NodeProto& node, const AttributeProto& attribute) {
+// `place`: of the attribute in the file.
+Ref<Tensor> GraphBuilder::constantOf(const NodeProto& node, const AttributeProto& attribute, const char* place) {
+  if (attribute.name == "value") return tensorOf(attribute.t);
+  if (attribute.name == "sparse_value")
+    return madeOnce(attribute.sparse.data(), "",
+                    [&] { return readSparse(shared_.tensors, parseSparseTensor(attribute.sparse)); });
+  return madeOnce(place, attribute.name, [&] { return listOf(node, attribute); });
+}
+
+// A constant that is written as a number, a string or a list of them.
+Ref<Tensor> GraphBuilder::listOf(const NodeProto& node, const AttributeProto& attribute) const {
   const Shape list{static_cast<int64_t>(std::max(attribute.ints.size(), attribute.floats.size()))};
-  if (attribute.name == "value") return shared_.tensors.read(parseTensor(attribute.t));
-  if (attribute.name == "sparse_value") return readSparse(shared_.tensors, parseSparseTensor(attribute.sparse));
   if (attribute.name == "value_int") return Tensor::copyOf(DType::Int64, Shape{}, &attribute.i);
   if (attribute.name == "value_float") return Tensor::copyOf(DType::Float32, Shape{}, &attribute.f);
   if (attribute.name == "value_ints") return Tensor::copyOf(DType::Int64, list, attribute.ints.data());

@@ -2,9 +2,12 @@
 // GraphProto -> Graph. Subgraphs and functions get builders of their own.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "onnx/body_types.h"
@@ -26,7 +29,10 @@ class GraphBuilder {
     TensorReader tensors;
     ExpansionBudget budget;
     size_t nodes = 0;                                           // made so far
+    int nesting = 0;                                            // functions and subgraphs that are being built
     std::unordered_map<const char*, Forgotten> forgotten = {};  // by body
+    // Tensors of functions and subgraphs, which may be built more than once; by place in the file and kind of Constant.
+    std::map<std::pair<const char*, std::string_view>, Ref<Tensor>> constants = {};
   };
 
   // A main graph, or with `outer` a subgraph, which sees the outer names too.
@@ -37,18 +43,16 @@ class GraphBuilder {
   const std::vector<TensorType>& declaredOutputs() const { return declaredOutputs_; }
 
  private:
-  // A function in the place of a node.
-  struct Call {
-    const FunctionProto& function;
-    const NodeProto& node;
-    const GraphBuilder& caller;
-    std::string name;  // of the node, with those of the calls around it
-    int depth;
-  };
-  // An attribute and the scope that its subgraphs belong to.
+  // An attribute and the scope that its subgraphs belong to (NULL: where it is asked for).
   struct Resolved {
     const AttributeProto* attribute;
     const GraphBuilder* scope;
+  };
+  // A function in the place of a node.
+  struct Call {
+    const FunctionProto& function;
+    std::string name;  // of the node, with those of the calls around it
+    std::unordered_map<std::string_view, Resolved> attributes;
   };
 
   GraphBuilder(const GraphBuilder& caller, const Call& call);
@@ -64,8 +68,11 @@ class GraphBuilder {
   void addOutput(const ValueInfoProto& info);
   Value* inputOf(const NodeProto& node, std::string_view name) const;
   void addNode(const NodeProto& proto);
+  void addUnnamed(const NodeProto& proto);
   void addOperator(const NodeProto& proto);
   void callFunction(const NodeProto& node, const FunctionProto& function);
+  std::unordered_map<std::string_view, Resolved> argumentsOf(const NodeProto& node,
+                                                             const FunctionProto& function) const;
   void expandBody();
   Resolved resolve(const AttributeProto& attribute) const;
   Attributes attributesOf(const NodeProto& node, std::span<Value* const> inputs);
@@ -74,7 +81,11 @@ class GraphBuilder {
   Ref<Graph> subgraph(const GraphProto& proto, const GraphBuilder& scope, std::span<const TensorType> inputs);
   Ref<Graph> body(Bytes bytes, const GraphBuilder& scope, const BodyTypes& types);
   void addConstant(const NodeProto& node);
-  Ref<Tensor> constantOf(const NodeProto& node, const AttributeProto& attribute);
+  Ref<Tensor> constantOf(const NodeProto& node, const AttributeProto& attribute, const char* place);
+  Ref<Tensor> listOf(const NodeProto& node, const AttributeProto& attribute) const;
+  template <class Make>
+  Ref<Tensor> madeOnce(const char* place, std::string_view kind, Make make);
+  Ref<Tensor> tensorOf(Bytes bytes);
 
   Shared& shared_;
   Graph& graph_;
@@ -84,6 +95,7 @@ class GraphBuilder {
   int depth_ = 0;
   std::unordered_map<std::string_view, Value*> names_;
   std::vector<TensorType> declaredOutputs_;
+  std::unordered_set<std::string_view> outputNames_;
 };
 
 }  // namespace max::onnx

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/active_call.h"
 #include "base/checked.h"
 #include "graph/composite.h"
 #include "graph/unknown_operator.h"
@@ -15,11 +16,6 @@ namespace {
 constexpr size_t kMaxOperands = 1 << 16;  // inputs or outputs of a node
 constexpr size_t kMaxOutputs = 1 << 12;   // of a graph
 constexpr size_t kMaxAttributes = 1 << 10;
-
-void checkCount(size_t count, size_t most, std::string_view owner, std::string_view what) {
-  require(count <= most, MAX_STATUS_UNIMPLEMENTED, owner, " has ", count, " ", what, "; at most ", most,
-          " are supported");
-}
 
 void checkCounts(const NodeProto& node) {
   checkCount(std::max(node.inputs.size(), node.outputs.size()), kMaxOperands,
@@ -69,6 +65,7 @@ void Inspector::visitFunction(const FunctionProto& function) {
   nodes_ += function.nodes.size();
   checkCount(nodes_, kMaxNodes, "The model", "nodes");
   for (Bytes node : function.nodes) visitNode(parseNode(node), 0);
+  for (const AttributeProto& attribute : function.defaults) visitGraphs(attribute, 0);
 }
 
 void Inspector::countParameters(const TensorProto& tensor) {
@@ -84,6 +81,7 @@ void Inspector::addWeight(const TensorProto& tensor) {
 }
 
 void Inspector::visitNode(const NodeProto& node, int depth) {
+  checkInterrupt();
   checkCounts(node);
   const std::string_view domain = plainDomain(node.domain);
   ++info_.operators[displayName(domain, node.op)];
@@ -92,10 +90,12 @@ void Inspector::visitNode(const NodeProto& node, int depth) {
   } else if (!isSupported(domain, node.op) || !isReadable(domain, node.op, versionOf(domain))) {
     addUnsupported(node, domain);
   }
-  for (const AttributeProto& attribute : node.attributes) {
-    if (!attribute.g.empty()) visitGraph(attribute.g, depth + 1);
-    for (Bytes graph : attribute.graphs) visitGraph(graph, depth + 1);
-  }
+  for (const AttributeProto& attribute : node.attributes) visitGraphs(attribute, depth);
+}
+
+void Inspector::visitGraphs(const AttributeProto& attribute, int depth) {
+  if (!attribute.g.empty()) visitGraph(attribute.g, depth + 1);
+  for (Bytes graph : attribute.graphs) visitGraph(graph, depth + 1);
 }
 
 bool Inspector::isSupported(std::string_view domain, std::string_view op) const {

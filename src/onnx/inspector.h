@@ -28,6 +28,7 @@ class Inspector {
   void countParameters(const TensorProto& tensor);
   void addWeight(const TensorProto& tensor);
   void visitNode(const NodeProto& node, int depth);
+  void visitGraphs(const AttributeProto& attribute, int depth);
   bool isSupported(std::string_view domain, std::string_view op) const;
   int64_t versionOf(std::string_view domain) const;
   void addUnsupported(const NodeProto& node, std::string_view domain);

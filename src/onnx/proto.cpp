@@ -439,7 +439,11 @@ bool sparseField(Reader& reader, SparseTensorProto& tensor) {
 std::string_view plainDomain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 ModelProto parseModel(Bytes bytes) { return parse<ModelProto>("ONNX model", bytes, modelField); }
-GraphProto parseGraph(Bytes bytes) { return parse<GraphProto>("graph", bytes, graphField); }
+GraphProto parseGraph(Bytes bytes) {
+  GraphProto graph = parse<GraphProto>("graph", bytes, graphField);
+  graph.bytes = bytes.size();
+  return graph;
+}
 NodeProto parseNode(Bytes bytes) { return parse<NodeProto>("node", bytes, nodeField); }
 NodeNames parseNodeNames(Bytes bytes) { return parse<NodeNames>("node", bytes, nameField); }
 AttributeProto parseAttribute(Bytes bytes) { return parse<AttributeProto>("attribute", bytes, attributeField); }
@@ -451,7 +455,11 @@ std::string_view parseTensorName(Bytes bytes) {
     return true;
   });
 }
-FunctionProto parseFunction(Bytes bytes) { return parse<FunctionProto>("function", bytes, functionField); }
+FunctionProto parseFunction(Bytes bytes) {
+  FunctionProto function = parse<FunctionProto>("function", bytes, functionField);
+  function.bytes = bytes.size();
+  return function;
+}
 SparseTensorProto parseSparseTensor(Bytes bytes) {
   return parse<SparseTensorProto>("sparse tensor", bytes, sparseField);
 }

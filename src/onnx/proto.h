@@ -76,6 +76,7 @@ struct GraphProto {
   std::vector<Bytes> inputs;
   std::vector<Bytes> outputs;
   std::vector<Bytes> sparseInitializers;
+  size_t bytes = 0;  // of the message
 };
 
 using Opsets = std::vector<std::pair<std::string_view, int64_t>>;  // domain ("" = ONNX's own), version
@@ -100,6 +101,7 @@ struct FunctionProto {
   std::vector<AttributeProto> defaults;  // attributes that callers may leave out
   std::vector<Bytes> nodes;
   Opsets opsets;
+  size_t bytes = 0;  // of the message
 };
 
 struct TensorProto {

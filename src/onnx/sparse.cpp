@@ -4,12 +4,22 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/load_budget.h"
 
 namespace max::onnx {
 
 namespace {
 
 constexpr size_t kMaxZeros = 16 << 20;  // bytes of a dense tensor beyond 256 times those of its values
+
+// Of all sparse tensors of a file together.
+void takeZeros(std::string_view name, size_t bytes) {
+  try {
+    if (LoadBudget* budget = activeLoadBudget()) budget->takeMemory(bytes);
+  } catch (const Error& error) {
+    fail(error.status(), "Sparse tensor '", name, "': ", error.message());
+  }
+}
 
 Shape shapeOf(const SparseTensorProto& proto) { return Shape(std::span<const int64_t>(proto.dims)); }
 
@@ -45,6 +55,7 @@ Ref<Tensor> readSparse(TensorReader& reader, const SparseTensorProto& proto) {
   const size_t bytes = bytesFor(values->dtype(), shape.count());
   require(bytes <= kMaxZeros + 256 * values->bytes(), MAX_STATUS_RESOURCE_EXHAUSTED, "Sparse tensor '", name,
           "': the dense tensor of shape ", shape, " is too large for ", count, " values");
+  takeZeros(name, bytes);
   Ref<Tensor> dense = Tensor::allocate(values->dtype(), shape, true);
   auto* to = static_cast<std::byte*>(dense->mutableData());
   for (int64_t i = 0; i < count; ++i) {

@@ -55,7 +55,9 @@ TEST(Plan, ChainsNeedNoMoreMemoryThanTheyHold) {
   const Program program(graph, 1, 0);
   const Ref<Plan> plan = planOf(program, {zeros({64, 16})});
   EXPECT_EQ(plan->steps.size(), 20u);
-  if (!kForbidsMemory) EXPECT_LE(plan->arenaBytes, 2u * 64 * 16 * sizeof(float));
+  if (!kForbidsMemory) {
+    EXPECT_LE(plan->arenaBytes, 2u * 64 * 16 * sizeof(float));
+  }
 }
 
 TEST(Plan, ElementwiseStepsWorkInPlaceUpToTheOutput) {

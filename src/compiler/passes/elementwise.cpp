@@ -156,7 +156,8 @@ void fuseElementwise(Rewriter& rewriter) {
               [&](const Node* a, const Node* b) { return positions.at(a) < positions.at(b); });
     try {
       fuse(rewriter, std::move(ordered));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (isStop(error.status())) throw;
       // A program that cannot be built leaves its operators as they are.
     }
   }

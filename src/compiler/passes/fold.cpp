@@ -3,8 +3,10 @@
 // values whose contents the shape rules know.
 #include <algorithm>
 
+#include "base/active_call.h"
 #include "compiler/passes.h"
 #include "ops/kernel.h"
+#include "ops/work.h"
 
 namespace max {
 
@@ -48,11 +50,12 @@ std::vector<Ref<Tensor>> evaluateNode(const Node& node) {
 
 class Folder {
  public:
-  explicit Folder(Rewriter& rewriter) : rewriter_(rewriter), budget_(rewriter.options().budget->folded) {}
+  explicit Folder(Rewriter& rewriter) : rewriter_(rewriter), budget_(*rewriter.options().budget) {}
 
   void run() {
     const std::vector<Node*> nodes = rewriter_.graph().nodes();
     for (Node* node : nodes) {
+      checkInterrupt();
       if (!isLive(*node) || hasTrait(*node, kTraitControlFlow)) continue;
       foldElements(*node);
       if (isLive(*node) && isFoldable(*node)) foldNode(*node);
@@ -87,18 +90,30 @@ class Folder {
   void foldNode(Node& node) {
     try {
       const auto bytes = producedBytes(node);
-      if (!bytes || *bytes > budget_) return;
+      if (!bytes || *bytes > budget_.folded || !isAffordable(node)) return;
       const std::vector<Ref<Tensor>> results = evaluateNode(node);
-      budget_ -= *bytes;
+      budget_.folded -= *bytes;
       for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i)
         if (node.outputs[i] && results[i]) rewriter_.replace(node.outputs[i], rewriter_.constant(results[i]));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (isStop(error.status())) throw;
       // What fails now (an index out of range, an operator without kernel) is reported when it runs, if it ever does.
     }
   }
 
+  // Work is taken even if it fails.
+  bool isAffordable(const Node& node) {
+    std::vector<Operand> inputs(node.inputs.size()), outputs(node.outputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (const Value* value = node.inputs[i]) inputs[i] = {value->type.dtype, value->constant->shape(), nullptr};
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (const Value* value = node.outputs[i]) outputs[i] = {value->type.dtype, *concrete(value->type.dims), nullptr};
+    const std::optional<uint64_t> work = estimateWork(node, inputs, outputs);
+    return work && budget_.load.tryTakeWork(*work);
+  }
+
   Rewriter& rewriter_;
-  size_t& budget_;
+  CompileBudget& budget_;
 };
 
 }  // namespace

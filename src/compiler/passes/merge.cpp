@@ -15,8 +15,25 @@ constexpr size_t kSmallConstantBytes = 256;
 
 size_t mix(size_t seed, size_t value) { return seed * 0x9e3779b97f4a7c15u + value; }
 
+template <class T>
+size_t hashValue(const T& value) {
+  return std::hash<T>()(value);
+}
+template <class T>
+size_t hashValue(const Ref<T>& object) {
+  return std::hash<const void*>()(object.get());
+}
+template <class T>
+size_t hashValue(const std::vector<T>& values) {
+  size_t hash = values.size();
+  for (const T& value : values) hash = mix(hash, hashValue(value));
+  return hash;
+}
+
 size_t hashNode(const Node& node) {
   size_t hash = std::hash<const void*>()(node.schema);
+  for (const auto& [name, attribute] : node.attributes.entries())
+    hash = mix(hash, std::visit([](const auto& value) { return hashValue(value); }, attribute));
   for (const Value* input : node.inputs) {
     const size_t value = std::hash<const void*>()(input);
     // Commutative operators hash alike in both orders.

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short files that ask for much (budget_cases.py). Each is loaded and run in a process of its own: with at most 1 GB and
+5 seconds of the processor for the load, and once more in a session with a memory limit, which is never passed.
+
+`test_budgets.py FILTER` runs the cases whose names contain FILTER and prints what became of them."""
+
+import os
+import pickle
+import resource
+import signal
+import sys
+import time
+import unittest
+
+try:
+    import numpy as np
+    import budget_cases
+    import library
+    from test_hostile import inputs_of
+except ImportError:
+    budget_cases = None
+
+MEGABYTE = 1 << 20
+SECONDS, PATIENCE = 5, 300  # of the processor to load; of the clock until a case counts as hung
+MEMORY, LIMIT = 1024 * MEGABYTE, 128 * MEGABYTE
+SLACK = 48 * MEGABYTE  # of a process whose heap has holes, and of kernels' tables
+DEADLINE = 1.0
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def attempt(data, limit, runs):
+    """(outcome, seconds, bytes) of a load, and of a run after it."""
+    before, start = peak(), time.process_time()
+    seconds = None
+    try:
+        model = library.Model(data, threads=1, memory=limit)
+        seconds = time.process_time() - start
+        arrays = inputs_of(model) if runs else None
+        if arrays is None:
+            outcome = "loaded"
+        else:
+            model.run(arrays, deadline=DEADLINE)
+            outcome = "ran"
+    except library.Failure as failure:
+        outcome = f"{failure.status}: {failure}"
+    except MemoryError:
+        outcome = "Python has no room"
+    if seconds is None:
+        seconds = time.process_time() - start
+    return outcome, seconds, peak() - before
+
+
+def within(case, limit, runs):
+    """The same in a process of its own; None if it dies or hangs."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            result = attempt(case(), limit, runs)
+        except BaseException as error:
+            result = (f"! {type(error).__name__}: {error}", 0, 0)
+        os.write(write, pickle.dumps(result)[:60000])
+        os._exit(0)
+    os.close(write)
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.alarm(PATIENCE)
+    with os.fdopen(read, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(child, 0)
+    signal.alarm(0)
+    return pickle.loads(data) if data else None
+
+
+def problems_of(name, case):
+    """What is wrong with a case, and what became of it."""
+    problems, reports = [], []
+    for limit, most in ((0, MEMORY), (LIMIT, LIMIT + SLACK)):
+        result = within(case, limit, not name.startswith(budget_cases.ONLY_LOADED))
+        what = f"{name}, limit {limit // MEGABYTE} MB"
+        if result is None:
+            problems.append(f"{what}: the process died or hangs")
+            continue
+        outcome, seconds, size = result
+        reports.append(f"{what}: {seconds:.2f} s, {size // MEGABYTE} MB, {outcome[:240]}")
+        if seconds > SECONDS or size > most or outcome.startswith("!") or "\n" in outcome:
+            problems.append(reports[-1])
+    return problems, reports
+
+
+@unittest.skipUnless(budget_cases, "needs numpy and onnx")
+class Budgets(unittest.TestCase):
+    def test_files_are_short(self):
+        for name, case in budget_cases.CASES.items():
+            self.assertLessEqual(len(case()), budget_cases.MEGABYTE + 1000, name)
+
+    def test_nothing_takes_more_than_its_budget(self):
+        problems = [each for name, case in budget_cases.CASES.items() for each in problems_of(name, case)[0]]
+        self.assertFalse(problems, "\n" + "\n".join(problems))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        for case_name, function in budget_cases.CASES.items():
+            if sys.argv[1] in case_name:
+                print(len(function()), *problems_of(case_name, function)[1], sep="\n  ", flush=True)
+    else:
+        unittest.main()
