@@ -8,6 +8,7 @@
 #include "base/active_call.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/interrupt_point.h"
 
 namespace max {
 
@@ -102,12 +103,18 @@ Ref<Tensor> stringTensor(const Shape& shape, FunctionRef<size_t(size_t)> length,
   const auto count = static_cast<size_t>(shape.count());
   const size_t pointers = bytesFor(DType::String, shape.count());
   size_t bytes = pointers;
-  for (size_t i = 0; i < count; ++i) bytes = checkedAdd(bytes, cellBytes(length(i)));
+  WorkCounter work;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t size = length(i);
+    work.pass(16);
+    bytes = checkedAdd(bytes, cellBytes(size));
+  }
   Ref<Storage> block = allocateStorage(bytes);
   auto* elements = static_cast<const StringCell**>(block->data());
   auto* at = static_cast<std::byte*>(block->data()) + pointers;
   for (size_t i = 0; i < count; ++i) {
     const size_t size = length(i);
+    work.pass(16 + static_cast<int64_t>(size));
     elements[i] = size > 0 ? new (at) StringCell{size} : nullptr;
     if (size == 0) continue;
     char* text = reinterpret_cast<char*>(at + sizeof(StringCell));
@@ -134,7 +141,11 @@ Ref<Tensor> objectTensor(DType kind, std::vector<Ref<Tensor>> parts) {
 std::vector<std::string_view> textsOf(const Tensor& tensor) {
   std::vector<std::string_view> texts;
   texts.reserve(static_cast<size_t>(tensor.count()));
-  for (int64_t i = 0; i < tensor.count(); ++i) texts.push_back(textAt(tensor, i));
+  WorkCounter work;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    texts.push_back(textAt(tensor, i));
+    work.pass(4);
+  }
   return texts;
 }
 

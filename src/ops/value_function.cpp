@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "base/interrupt_point.h"
+
 namespace max {
 
 namespace {
@@ -36,7 +38,7 @@ class FunctionKernel final : public Kernel {
     if (result.dtype() != output.dtype || result.shape() != output.shape)
       invalidArgument(node_.description(), ": made ", result.dtype(), result.shape(), " instead of ", output.dtype,
                       output.shape);
-    if (result.bytes() > 0) std::memcpy(to, result.data(), result.bytes());
+    copyBytes(to, result.data(), result.bytes());
     if (holdsPointers(output.dtype)) ObjectPool::current().keep(result.storage());
   }
 
@@ -55,6 +57,16 @@ int64_t integerInput(const Node& node, const Tensor& tensor) {
   if (tensor.count() != 1)
     invalidArgument(node.description(), ": an input of shape ", tensor.shape(), " must have one element");
   return tensor.dtype() == DType::Int32 ? *tensor.as<int32_t>() : *tensor.as<int64_t>();
+}
+
+Shape paddedShape(const Node& node, const Shape& texts, size_t longest) {
+  constexpr size_t kMostParts = size_t{1} << 27;  // 1 GB of pointers
+  const size_t count = checkedMultiply(static_cast<size_t>(texts.count()), longest);
+  require(count <= kMostParts, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(), ": ", texts.count(),
+          " lists as long as the longest, of ", longest, " parts, are more than ", kMostParts, " elements");
+  Shape shape = texts;
+  shape.push(static_cast<int64_t>(longest));
+  return shape;
 }
 
 }  // namespace max

@@ -29,6 +29,10 @@ inline bool takesStrings(const KernelRequest& request) {
 
 inline const Tensor* optionalInput(Arguments inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
 
+// The shape of the parts that texts are cut into, each list as long as the longest. RESOURCE_EXHAUSTED for more
+// elements than texts of this kind have.
+Shape paddedShape(const Node& node, const Shape& texts, size_t longest);
+
 // The only element of an int32 or int64 tensor.
 int64_t integerInput(const Node& node, const Tensor& tensor);
 

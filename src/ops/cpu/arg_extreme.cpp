@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/norm.h"
 #include "ops/cpu/reduce.h"
 #include "ops/families.h"
@@ -73,7 +74,7 @@ class HardmaxKernel final : public Kernel {
       for (int64_t row = begin; row < end; ++row) {
         float* y = context.out<float>() + row * size_;
         const int64_t best = table_.argRow(context.in<float>(0) + row * size_, size_, false, false);
-        std::fill_n(y, size_, 0.f);
+        fillParts(y, size_, 0.f);
         y[best] = 1;
       }
     });

@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/gemm.h"
 
 namespace max {
@@ -164,7 +165,7 @@ void AttentionKernel::run(const KernelContext& context) const {
   const int64_t grain = lanes == 1 ? tasks : std::max<int64_t>(1, std::min(tiles, tasks / (lanes * 8)));
   parallelFor(lanes, tasks, grain, [&](int64_t begin, int64_t end, int index) {
     const Lane lane = laneAt(context, index);
-    for (int64_t task = begin; task < end; ++task) {
+    for (int64_t task = begin; task < end; ++task, passWork(64 + v_.size)) {
       const int64_t tile = task % tiles, first = tile * q_.positions / tiles;
       attend(context, lane, task / tiles, first, (tile + 1) * q_.positions / tiles - first);
     }
@@ -187,8 +188,9 @@ const float* AttentionKernel::queryRows(const KernelContext& context, const Lane
   const float* from = context.in<float>(0) + q_.offset(head / q_.heads, head % q_.heads) + first * q_.positionStride;
   stride = q_.sizeStride == 1 ? q_.positionStride : q_.size;
   if (q_.sizeStride == 1) return from;
+  WorkCounter work;
   for (int64_t i = 0; i < count; ++i)
-    for (int64_t d = 0; d < q_.size; ++d)
+    for (int64_t d = 0; d < q_.size; ++d, work.pass())
       lane.queries[i * q_.size + d] = from[i * q_.positionStride + d * q_.sizeStride];
   return lane.queries;
 }
@@ -240,6 +242,7 @@ void AttentionKernel::attend(const KernelContext& context, const Lane& lane, int
     }
     for (int64_t i = 0; i < count; ++i)
       if (rows[i].maskStep) rows[i].mask += keys;
+    passWork(keys * (q_.size + v_.size));
   }
   for (int64_t i = 0; i < count; ++i) store(context, lane.sums + i * valueStride_, rows[i].sum, head, first + i);
 }

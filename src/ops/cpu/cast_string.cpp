@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/number_access.h"
 #include "ops/cpu/text.h"
 #include "ops/families.h"
@@ -94,7 +95,12 @@ class Reader {
 
   Ref<Tensor> read(const Tensor& input) const {
     Ref<Tensor> result = Tensor::allocate(to_, input.shape(), true);
-    for (int64_t i = 0; i < input.count(); ++i) store(*result, i, textAt(input, i));
+    WorkCounter work;
+    for (int64_t i = 0; i < input.count(); ++i) {
+      const std::string_view text = textAt(input, i);
+      store(*result, i, text);
+      work.pass(32 + static_cast<int64_t>(text.size()));
+    }
     return result;
   }
 
@@ -180,7 +186,7 @@ class StringCastKernel final : public Kernel {
     const Ref<Tensor> result = to_ != DType::String     ? Reader(node_, to_).read(input)
                                : from_ != DType::String ? toString(input)
                                                         : selfContained(input);
-    std::memcpy(context.outputs[0], result->data(), result->bytes());
+    copyBytes(context.outputs[0], result->data(), result->bytes());
     if (to_ == DType::String) ObjectPool::current().keep(result->storage());
   }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/interrupt_point.h"
+
 namespace max {
 
 struct ColumnAxis {
@@ -25,8 +27,9 @@ template <class Body>
 void forEachColumnLine(const ColumnAxis (&axes)[3], int64_t tap, Body body) {
   const ColumnAxis &depth = axes[0], &row = axes[1], &place = axes[2];
   const int64_t w = tap % place.taps, h = tap / place.taps % row.taps, d = tap / place.taps / row.taps;
+  WorkCounter work;
   for (int64_t i = depth.begin(d); i < depth.end(d); ++i)
-    for (int64_t j = row.begin(h); j < row.end(h); ++j)
+    for (int64_t j = row.begin(h); j < row.end(h); ++j, work.pass(8 + place.positions))
       body((i * row.positions + j) * place.positions,
            ((i * depth.stride + depth.shift(d)) * row.size + j * row.stride + row.shift(h)) * place.size, w);
 }

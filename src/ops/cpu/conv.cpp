@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/matmul.h"
 
@@ -175,12 +176,13 @@ void ConvKernel::padRow(const float* x, int64_t row, float* padded) const {
   const int64_t d = row / inside_.in[1] % inside_.in[0] - shape_.before[0], image = row / inside_.in[1] / inside_.in[0];
   float* to = padded + row * inside_.in[2] * c;
   if (h < 0 || h >= shape_.in[1] || d < 0 || d >= shape_.in[0]) {
-    std::fill_n(to, inside_.in[2] * c, 0.f);
+    fillParts(to, inside_.in[2] * c, 0.f);
     return;
   }
   const int64_t width = shape_.in[2] * c;
   std::fill_n(to, shape_.before[2] * c, 0.f);
-  std::copy_n(x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width, width, to + shape_.before[2] * c);
+  copyBytes(to + shape_.before[2] * c, x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width,
+            static_cast<size_t>(width) * sizeof(float));
   std::fill_n(to + shape_.before[2] * c + width, shape_.after[2] * c, 0.f);
 }
 
@@ -202,9 +204,10 @@ std::unique_ptr<Kernel> createConv(const KernelRequest& request) {
 // [images][rows][columns] to [images][columns][rows].
 void transposeImages(const float* from, int64_t images, int64_t rows, int64_t columns, float* to) {
   constexpr int64_t kBlock = 16;
+  WorkCounter work;
   for (int64_t image = 0; image < images; ++image, from += rows * columns, to += rows * columns)
     for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
-      for (int64_t j0 = 0; j0 < columns; j0 += kBlock)
+      for (int64_t j0 = 0; j0 < columns; j0 += kBlock, work.pass(kBlock * kBlock))
         for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
           for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) to[j * rows + i] = from[i * columns + j];
 }
@@ -308,9 +311,10 @@ bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatia
 
 ConvRows::ConvRows(const ConvShape& shape) : shape_(shape) {
   steps_ = {shape.in[1] * shape.in[2] * shape.channels, shape.in[2] * shape.channels, shape.channels};
+  WorkCounter work;
   for (int64_t d = 0; d < shape.kernel[0]; ++d)
     for (int64_t h = 0; h < shape.kernel[1]; ++h)
-      for (int64_t w = 0; w < shape.kernel[2]; ++w)
+      for (int64_t w = 0; w < shape.kernel[2]; ++w, work.pass(4))
         offsets_.push_back(d * shape.dilation[0] * steps_[0] + h * shape.dilation[1] * steps_[1] +
                            w * shape.dilation[2] * steps_[2]);
 }
@@ -320,8 +324,10 @@ void ConvRows::fill(const void* source, int64_t first, int64_t count, int tileRo
   const Spatial& out = from.rows->shape_.out;
   Spatial at{first / out[2] / out[1] % out[0], first / out[2] % out[1], first % out[2]};
   int64_t image = first / out[2] / out[1] / out[0];
+  WorkCounter work;
   for (int64_t i = 0; i < count; ++i) {
     from.rows->fillPixel(from, image, at, tileRows, table + i);
+    work.pass(from.rows->taps());
     if (++at[2] < out[2]) continue;
     at[2] = 0;
     if (++at[1] < out[1]) continue;

@@ -39,6 +39,7 @@ class ConvRows {
     const float* x;
     const float* zeros;
   };
+  int64_t taps() const { return static_cast<int64_t>(offsets_.size()); }
   static void fill(const void* source, int64_t first, int64_t count, int tileRows, const float** table);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/conv.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -24,6 +25,7 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
+constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
 
 // Bias, residual and limits of one vector of one pixel, then the store.
 HWY_INLINE void finish(const DepthwiseRow& row, V sum, int64_t pixel, int64_t c, int64_t count) {
@@ -53,6 +55,7 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
                          loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
     finish(row, sum, pixel, c, count);
   }
+  if (last - first > kLongTaps) passWork((last - first) * row.rows * row.channels / kLanes);
 }
 
 // One vector of channels of kPixels pixels, all taps inside the row. Input vectors that neighbouring pixels share
@@ -112,9 +115,11 @@ void tile(const DepthwiseRow& row, int64_t pixel) {
 // kWidth = 0: any kernel.
 template <int kWidth, int kStride>
 void insidePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
+  WorkCounter work;
+  const int64_t steps = row.rows * row.kernelWidth * (row.channels / kLanes + 1);
   int64_t pixel = begin;
-  for (; pixel + 4 <= end; pixel += 4) tile<kWidth, kStride, 4>(row, pixel);
-  for (; pixel < end; ++pixel) tile<kWidth, kStride, 1>(row, pixel);
+  for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) tile<kWidth, kStride, 4>(row, pixel);
+  for (; pixel < end; ++pixel, work.pass(steps)) tile<kWidth, kStride, 1>(row, pixel);
 }
 
 struct Inside {
@@ -202,7 +207,11 @@ class DepthwiseKernel : public Kernel {
     const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const int lanes = isSmall_ ? 1 : context.lanes;
     parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 16)), [&](int64_t begin, int64_t end, int) {
-      for (int64_t row = begin; row < end; ++row) runRow(context, row);
+      const int64_t steps = shape_.taps() * shape_.out[2] * shape_.channels / 4;
+      for (int64_t row = begin; row < end; ++row) {
+        runRow(context, row);
+        passWork(steps);
+      }
     });
   }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/gemm_int.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/number_access.h"
@@ -59,10 +60,12 @@ struct Geometry {
   // What output pixels [first, first + count) read of `planes` channels: a row of bytes for each channel and tap.
   void gather(const uint8_t* image, int64_t planes, int64_t first, int64_t count, uint8_t fill, uint8_t* to) const {
     const Place start{first / (out[1] * out[2]), first / out[2] % out[1], first % out[2]};
+    WorkCounter work;
     for (int64_t plane = 0; plane < planes; ++plane, image += in[0] * in[1] * in[2])
       for (int64_t z = 0; z < kernel[0]; ++z)
         for (int64_t y = 0; y < kernel[1]; ++y)
-          for (int64_t x = 0; x < kernel[2]; ++x, to += count) gatherTap(image, {z, y, x}, start, count, fill, to);
+          for (int64_t x = 0; x < kernel[2]; ++x, to += count, work.pass(count))
+            gatherTap(image, {z, y, x}, start, count, fill, to);
   }
 
  private:
@@ -280,7 +283,8 @@ class DepthwiseConv final : public Kernel {
       std::fill_n(factors, width,
                   scaleAt(context, kInputs.xScale, 0) * scaleAt(context, kInputs.wScale, channel) /
                       scaleAt(context, kInputs.yScale, 0));
-    for (int64_t row = 0; row < shape_.out[0] * shape_.out[1]; ++row) {
+    WorkCounter work;
+    for (int64_t row = 0; row < shape_.out[0] * shape_.out[1]; ++row, work.pass(16 + width)) {
       const int64_t at = plane * shape_.pixels + row * width;
       int32_t* target = kInputs.yZero ? sums : context.out<int32_t>() + at;
       std::fill_n(target, width, bias);
@@ -296,9 +300,11 @@ class DepthwiseConv final : public Kernel {
     const int64_t channel = plane % shape_.channels;
     const ZeroPoints weights = zerosOf(context, kInputs.w);
     const int32_t zero = zerosOf(context, kInputs.wZero)[channel];
-    for (int64_t tap = 0; tap < shape_.taps; tap += shape_.kernel[2]) {
+    WorkCounter work;
+    for (int64_t tap = 0; tap < shape_.taps; tap += shape_.kernel[2], work.pass(8)) {
       if (!widenLine(context, plane, row, tap, line)) continue;
-      for (int64_t x = 0; x < shape_.kernel[2]; ++x) {
+      work.pass(lineWidth_);
+      for (int64_t x = 0; x < shape_.kernel[2]; ++x, work.pass(shape_.out[2])) {
         const auto weight = static_cast<int16_t>(weights[channel * shape_.taps + tap + x] - zero);
         addTap(line + x * shape_.dilation[2], weight, shape_.out[2], sums);
       }

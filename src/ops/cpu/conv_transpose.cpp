@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/column_axis.h"
 #include "ops/cpu/conv.h"
@@ -214,9 +215,10 @@ class ConvTransposeKernel final : public Kernel {
   void gatherLine(const Line& line, const Band& band, const float* products, float* sums) const {
     Spatial first{0, 0, 0};
     first[bands_.axis] = band.firstInput;
-    for (int64_t d = 0; d < shape_.kernel[0]; ++d) {
+    WorkCounter work;
+    for (int64_t d = 0; d < shape_.kernel[0]; ++d, work.pass(8)) {
       const int64_t depth = shape_.source(0, line.depth, d);
-      for (int64_t h = 0; h < shape_.kernel[1] && depth >= 0; ++h) {
+      for (int64_t h = 0; h < shape_.kernel[1] && depth >= 0; ++h, work.pass(8)) {
         const int64_t row = shape_.source(1, line.row, h);
         if (row < 0) continue;
         // Axes before the band's have size 1, so that the products of a band are whole rows.
@@ -229,12 +231,14 @@ class ConvTransposeKernel final : public Kernel {
   // `row`: the products of an input row, pixel 0 first; taps from `firstTap` on are those of the last axis.
   void addRow(const Line& line, const float* row, int64_t firstTap, float* sums) const {
     const int64_t stride = shape_.stride[2], filters = shape_.groupFilters(), perGroup = shape_.taps() * filters;
+    WorkCounter work;
     for (int64_t tap = 0; tap < shape_.kernel[2]; ++tap) {
       const int64_t shift = tap * shape_.dilation[2] - shape_.before[2];  // output = input * stride + shift
       const int64_t low = line.begin - shift, high = line.end - 1 - shift;
       const int64_t begin = low > 0 ? (low + stride - 1) / stride : 0;
       const int64_t end = high < 0 ? 0 : std::min(high / stride + 1, shape_.in[2]);
       for (int64_t g = 0; g < shape_.groups; ++g) {
+        work.pass(4 + std::max<int64_t>(end - begin, 0) * (4 + filters / 4));
         const float* from = row + g * perGroup + (firstTap + tap) * filters;
         float* to = sums + g * filters;
         for (int64_t i = begin; i < end; ++i)
@@ -280,9 +284,11 @@ class DepthwiseTransposeKernel final : public Kernel {
       for (int64_t plane = begin; plane < end; ++plane) {
         const int64_t filter = plane % shape_.filters;
         float* y = context.out<float>() + plane * shape_.outPixels();
-        std::fill_n(y, shape_.outPixels(), hasBias_ ? context.in<float>(2)[filter] : 0.f);
+        fillParts(y, shape_.outPixels(), hasBias_ ? context.in<float>(2)[filter] : 0.f);
         const float* x = context.in<float>(0) + plane / filters * shape_.inPixels();
-        for (int64_t tap = 0; tap < taps; ++tap) addTap(x, context.in<float>(1)[filter * taps + tap], tap, y);
+        WorkCounter work;
+        for (int64_t tap = 0; tap < taps; ++tap, work.pass(16))
+          addTap(x, context.in<float>(1)[filter * taps + tap], tap, y);
       }
     });
   }

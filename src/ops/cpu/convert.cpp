@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
@@ -67,8 +68,7 @@ class BitCastKernel final : public Kernel {
   explicit BitCastKernel(const KernelRequest& request)
       : bytes_(bytesFor(request.inputs[0].dtype, request.inputs[0].shape.count())) {}
   void run(const KernelContext& context) const override {
-    if (bytes_ > 0 && context.outputs[0] != context.inputs[0])
-      std::memcpy(context.outputs[0], context.inputs[0], bytes_);
+    if (bytes_ > 0 && context.outputs[0] != context.inputs[0]) copyBytes(context.outputs[0], context.inputs[0], bytes_);
   }
   int inPlaceInput() const override { return 0; }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/sample_rows.h"
@@ -160,8 +161,9 @@ class DeformConvKernel final : public Kernel {
   void fillColumn(const KernelContext& context, int64_t image, int64_t pixel, float* column) const {
     const int64_t taps = shape_.taps(), pixels = shape_.outPixels();
     const int64_t row = pixel / shape_.out[1], place = pixel % shape_.out[1];
+    WorkCounter work;
     for (int64_t group = 0; group < shape_.offsetGroups; ++group)
-      for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t tap = 0; tap < taps; ++tap, work.pass(32 + shape_.channels / shape_.offsetGroups)) {
         const int64_t at = (image * shape_.offsetGroups + group) * taps + tap;
         const float* offsets = context.in<float>(2) + at * kAxes * pixels + pixel;
         const int64_t h = row * shape_.stride[0] - shape_.before[0] + tap / shape_.kernel[1] * shape_.dilation[0];

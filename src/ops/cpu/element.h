@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/movement.h"
 
 namespace max {
@@ -33,6 +34,10 @@ template <class Size>
 void copyElement(Size bytes, std::byte* target, const std::byte* source) {
   std::memcpy(target, source, static_cast<size_t>(bytes));
 }
+inline void copyElement(int64_t bytes, std::byte* target, const std::byte* source) {
+  if (bytes > kStepsPerLook) return copyBytes(target, source, static_cast<size_t>(bytes));
+  std::memcpy(target, source, static_cast<size_t>(bytes));
+}
 
 // GatherElements and ScatterElements: data, and indices of the same rank that replace one coordinate.
 class ElementWalk {
@@ -53,7 +58,8 @@ class ElementWalk {
       rest /= indexShape_[i];
     }
     const int64_t step = axis_ == indexShape_.rank() - 1 ? 0 : 1, stride = strides_[axis_];
-    for (int64_t k = row * columns_, i = 0; i < columns_; ++k, ++i)
+    WorkCounter work;
+    for (int64_t k = row * columns_, i = 0; i < columns_; ++k, ++i, work.pass(2))
       body(k, base + i * step + checkedIndex(node, indexAt(indices, is64_, k), size_, axis_) * stride);
   }
 

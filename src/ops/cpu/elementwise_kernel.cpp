@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/active_call.h"
 #include "ops/cpu/elementwise_layout.h"
 
 namespace max {
@@ -223,7 +224,8 @@ void ElementwiseKernel::runSingleBlock(const KernelContext& context) const {
 
 void ElementwiseKernel::run(const KernelContext& context) const {
   if (layout_.blocks == 1) return runSingleBlock(context);
-  if (layout_.blocks <= grain_ || context.lanes <= 1) {
+  const bool isOnePiece = layout_.blocks <= grain_ || (context.lanes <= 1 && !activeCall());
+  if (isOnePiece) {
     if (layout_.blocks > 0) runBlocks(context, 0, layout_.blocks, 0);
     return;
   }

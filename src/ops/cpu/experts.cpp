@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/expert_routing.h"
 #include "ops/cpu/grain.h"
@@ -63,6 +64,7 @@ class RealLayer final : public Layer {
                     for (int64_t k = 0; k < s_.depth; k += kPieceDepth) {
                       const float* b = pieceOf(context, expert, panel, k, memory + index * laneFloats());
                       multiply(b, panel, k, rows, count, out);
+                      passWork(depthOf(k) * (32 + count));
                     }
                 });
   }
@@ -316,10 +318,11 @@ void ExpertsKernel::route(const KernelContext& context, const Work& work) const 
 void ExpertsKernel::sortByExpert(const Work& work) const {
   const int64_t pairs = tokens_ * options_.chosen;
   std::fill_n(work.ends, experts_ + 1, 0);
-  for (int64_t i = 0; i < pairs; ++i) ++work.ends[work.chosen[i] + 1];
+  WorkCounter steps;
+  for (int64_t i = 0; i < pairs; ++i, steps.pass()) ++work.ends[work.chosen[i] + 1];
   for (int64_t expert = 0; expert < experts_; ++expert) work.ends[expert + 1] += work.ends[expert];
   // ends[e] is where the next token of expert e goes, and in the end where those of e end.
-  for (int64_t i = 0; i < pairs; ++i) {
+  for (int64_t i = 0; i < pairs; ++i, steps.pass(4)) {
     const int64_t at = work.ends[work.chosen[i]]++;
     work.tokens[at] = static_cast<int32_t>(i / options_.chosen);
     work.shares[at] = work.weights[i];
@@ -328,7 +331,7 @@ void ExpertsKernel::sortByExpert(const Work& work) const {
 
 void ExpertsKernel::run(const KernelContext& context) const {
   const Work work = workAt(context.scratch);
-  std::fill_n(context.out<float>(), tokens_ * hidden_, 0.f);
+  fillParts(context.out<float>(), tokens_ * hidden_, 0.f);
   route(context, work);
   sortByExpert(work);
   for (int64_t expert = 0, begin = 0; expert < experts_; begin = work.ends[expert++])
@@ -344,7 +347,8 @@ void ExpertsKernel::runExpert(const KernelContext& context, const Work& work, in
   if (layers_[2]) layers_[2]->run(context, expert, work.rows, count, work.linear, work.product);
   const int lanes = std::min(context.lanes, lanes_);
   parallelFor(lanes, count, grainOf(16384, {inner_}), [&](int64_t first, int64_t end, int index) {
-    for (int64_t row = first; row < end; ++row) activate(context, work, expert, row, work.lanes + index * inner_);
+    for (int64_t row = first; row < end; ++row, passWork(8 * inner_))
+      activate(context, work, expert, row, work.lanes + index * inner_);
   });
   for (int64_t i = 0; i < count; ++i) work.rows[i] = work.inner + i * columns_;
   layers_[1]->run(context, expert, work.rows, count, work.outer, work.product);
@@ -354,6 +358,7 @@ void ExpertsKernel::runExpert(const KernelContext& context, const Work& work, in
       const float *from = work.outer + row * hidden_, share = work.shares[begin + row];
       float* to = context.out<float>() + work.tokens[begin + row] * hidden_;
       for (int64_t i = 0; i < hidden_; ++i) to[i] += share * (bias ? from[i] + bias[i] : from[i]);
+      passWork(hidden_);
     }
   });
 }

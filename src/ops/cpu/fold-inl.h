@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/dispatch.h"
 
 #if defined(MAX_OPS_CPU_FOLD_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -25,6 +26,10 @@ template <class Body>
 HWY_INLINE void forEachLane(int64_t count, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
   int64_t i = 0;
+  for (int64_t rest = count; rest > kStepsPerLook; rest -= kStepsPerLook) {
+    for (const int64_t end = i + kStepsPerLook; i < end; i += lanes) body(i, size_t{0});
+    passWork(kStepsPerLook);
+  }
   for (; i + lanes <= count; i += lanes) body(i, size_t{0});
   if (i < count) body(i, static_cast<size_t>(count - i));
 }
@@ -51,11 +56,16 @@ HWY_INLINE hn::Vec<hn::ScalableTag<float>> foldRow(const float* x, int64_t size,
   const V first = hn::Set(d, start);
   V a = first, b = first, c = first, e = first;
   int64_t i = 0;
-  for (; i + 4 * lanes <= size; i += 4 * lanes) {
-    a = join(a, map(hn::LoadU(d, x + i)));
-    b = join(b, map(hn::LoadU(d, x + i + lanes)));
-    c = join(c, map(hn::LoadU(d, x + i + 2 * lanes)));
-    e = join(e, map(hn::LoadU(d, x + i + 3 * lanes)));
+  for (int64_t end = size < kStepsPerLook ? size : kStepsPerLook;;) {
+    for (; i + 4 * lanes <= end; i += 4 * lanes) {
+      a = join(a, map(hn::LoadU(d, x + i)));
+      b = join(b, map(hn::LoadU(d, x + i + lanes)));
+      c = join(c, map(hn::LoadU(d, x + i + 2 * lanes)));
+      e = join(e, map(hn::LoadU(d, x + i + 3 * lanes)));
+    }
+    if (end == size) break;
+    passWork(kStepsPerLook);
+    end = size - end < kStepsPerLook ? size : end + kStepsPerLook;
   }
   for (; i + lanes <= size; i += lanes) a = join(a, map(hn::LoadU(d, x + i)));
   if (i < size) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
@@ -75,7 +76,7 @@ class FourierKernel : public Kernel {
   void runBlock(const KernelContext& context, int64_t first, T* memory) const {
     const int64_t count = plan_->length() * sequences_;
     const Split<T> x{memory, memory + count};
-    std::fill_n(memory, 2 * count, T{0});
+    fillParts(memory, 2 * count, T{0});
     for (int64_t s = 0; s < sequences_; ++s)
       for (int64_t i = 0; i < perSequence(); ++i) {
         const int64_t index = first + s * perSequence() + i;
@@ -93,7 +94,8 @@ class FourierKernel : public Kernel {
     if (direction_ == Direction::InverseToReal) return readSpectrum(line, isSecond, x);
     // The inverse transform is the transform with the parts exchanged.
     if (direction_ == Direction::Inverse || isSecond) std::swap(x.real, x.imaginary);
-    for (int64_t i = 0; i < used_; ++i) {
+    WorkCounter work;
+    for (int64_t i = 0; i < used_; ++i, work.pass(2)) {
       const T* value = line.from + i * line.fromStep;
       const T factor = factors ? factors[i] : T{1};
       x.real[i * sequences_] = value[0] * factor;
@@ -105,7 +107,8 @@ class FourierKernel : public Kernel {
   // exchanged for the inverse.
   void readSpectrum(const Line<T>& line, bool isSecond, Split<T> x) const {
     const int64_t n = plan_->length();
-    for (int64_t k = 0; k < used_; ++k) {
+    WorkCounter work;
+    for (int64_t k = 0; k < used_; ++k, work.pass(4)) {
       const T* value = line.from + k * line.fromStep;
       const bool isReal = k == 0 || 2 * k == n;
       const T real = value[0], imaginary = isReal || parts_ == 1 ? T{0} : value[1];
@@ -123,7 +126,8 @@ class FourierKernel : public Kernel {
     if (direction_ == Direction::Forward && isPaired_) return writePair(y, isSecond, line);
     if (direction_ != Direction::Forward) std::swap(y.real, y.imaginary);
     const T scale = direction_ == Direction::Forward ? T{1} : T{1} / static_cast<T>(n);
-    for (int64_t k = 0; k < results_; ++k) {
+    WorkCounter work;
+    for (int64_t k = 0; k < results_; ++k, work.pass(2)) {
       T* target = line.to + k * line.toStep;
       const T real = y.real[k * sequences_] * scale, imaginary = y.imaginary[k * sequences_] * scale;
       target[0] = isSecond ? imaginary : real;
@@ -135,7 +139,8 @@ class FourierKernel : public Kernel {
   void writePair(Split<T> y, bool isSecond, const Line<T>& line) const {
     const int64_t n = plan_->length();
     constexpr T kHalf = T{0.5};
-    for (int64_t k = 0; k < results_; ++k) {
+    WorkCounter work;
+    for (int64_t k = 0; k < results_; ++k, work.pass(4)) {
       const int64_t at = k * sequences_, mirrored = (n - k) % n * sequences_;
       T* target = line.to + k * line.toStep;
       const T a = y.real[at], b = y.imaginary[at], c = y.real[mirrored], d = y.imaginary[mirrored];

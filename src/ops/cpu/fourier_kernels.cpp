@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/interrupt_point.h"
 #include "ops/cpu/fourier.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -127,7 +128,8 @@ void runPass(const FourierPass<T>& pass, int64_t width, Split<const T> x, Split<
   const hn::ScalableTag<T> d;
   const hn::CappedTag<T, 1> one;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t p = 0; p < pass.rest; ++p) {
+  WorkCounter work;
+  for (int64_t p = 0; p < pass.rest; ++p, work.pass(pass.radix * pass.radix * width / 2)) {
     const Place<T> place{x,
                          y,
                          p * width,
@@ -137,8 +139,8 @@ void runPass(const FourierPass<T>& pass, int64_t width, Split<const T> x, Split<
                          pass.cosines.data() + p * pass.radix,
                          pass.sines.data() + p * pass.radix};
     int64_t q = 0;
-    for (; q + lanes <= width; q += lanes) butterfly(d, pass, place, q);
-    for (; q < width; ++q) butterfly(one, pass, place, q);
+    for (; q + lanes <= width; q += lanes, work.pass(pass.radix)) butterfly(d, pass, place, q);
+    for (; q < width; ++q, work.pass(pass.radix)) butterfly(one, pass, place, q);
   }
 }
 
@@ -147,7 +149,8 @@ void multiplyAll(Split<const T> x, Split<const T> w, int64_t count, int64_t widt
   const hn::ScalableTag<T> d;
   const hn::CappedTag<T, 1> one;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < count; ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass(2 * width)) {
     int64_t q = i * width;
     const int64_t end = q + width;
     for (; q + lanes <= end; q += lanes) store(d, multiply(d, load(d, x, q), w.real[i], w.imaginary[i]), y, q);

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/fourier.h"
 
 namespace max {
@@ -42,8 +43,9 @@ FourierPass<T> makePass(int64_t radix, int64_t rest, int64_t stride) {
   FourierPass<T> pass{radix, rest, stride, {}, {}, {}, {}};
   pass.cosines.reserve(static_cast<size_t>(rest * radix));
   pass.sines.reserve(static_cast<size_t>(rest * radix));
+  WorkCounter work;
   for (int64_t p = 0; p < rest; ++p)
-    for (int64_t k = 0; k < radix; ++k) {
+    for (int64_t k = 0; k < radix; ++k, work.pass(64)) {
       const Root twiddle(p * k, rest * radix);
       pass.cosines.push_back(static_cast<T>(twiddle.cosine));
       pass.sines.push_back(static_cast<T>(twiddle.sine));
@@ -85,7 +87,8 @@ void FourierPlan<T>::prepareConvolution() {
   std::vector<T> filter(static_cast<size_t>(2 * size)), work(static_cast<size_t>(2 * size));
   chirpCosines_.reserve(static_cast<size_t>(length_));
   chirpSines_.reserve(static_cast<size_t>(length_));
-  for (int64_t i = 0; i < length_; ++i) {
+  WorkCounter counter;
+  for (int64_t i = 0; i < length_; ++i, counter.pass(64)) {
     const Root chirp(i * i % (2 * length_), 2 * length_);
     chirpCosines_.push_back(static_cast<T>(chirp.cosine));
     chirpSines_.push_back(static_cast<T>(chirp.sine));
@@ -125,8 +128,8 @@ Split<T> FourierPlan<T>::convolve(Split<T> x, T* work, int64_t sequences) const 
   const Split<const T> chirp{chirpCosines_.data(), chirpSines_.data()};
   const Split<T> padded{work, work + all};
   table_->multiply({x.real, x.imaginary}, chirp, length_, sequences, padded);
-  std::fill(padded.real + used, padded.real + all, T{0});
-  std::fill(padded.imaginary + used, padded.imaginary + all, T{0});
+  fillParts(padded.real + used, all - used, T{0});
+  fillParts(padded.imaginary + used, all - used, T{0});
   Split<T> spectrum = convolution_->run(padded, work + 2 * all, sequences);
   table_->multiply({spectrum.real, spectrum.imaginary}, {filterReal_.data(), filterImaginary_.data()}, size, sequences,
                    spectrum);

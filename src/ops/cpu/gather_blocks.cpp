@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement.h"
 #include "ops/cpu/number_access.h"
@@ -121,7 +122,8 @@ void GatherBlocksKernel::run(const KernelContext& context) const {
 // inner_ numbers from place `from` of the data on, to place `to` of the output.
 void GatherBlocksKernel::slice(const KernelContext& context, int64_t from, int64_t to) const {
   float tile[kNumberTile];
-  for (int64_t i = 0; i < inner_; i += kNumberTile) {
+  WorkCounter work;
+  for (int64_t i = 0; i < inner_; i += kNumberTile, work.pass(4 * kNumberTile)) {
     const int64_t count = std::min(kNumberTile, inner_ - i);
     float* numbers = scaleType_ == DType::Float32 ? context.out<float>() + to + i : tile;
     part(context, from + i, count, numbers);

@@ -7,6 +7,7 @@
 
 #include "base/active_call.h"
 #include "base/half.h"
+#include "base/interrupt_point.h"
 
 namespace max {
 
@@ -17,6 +18,7 @@ constexpr size_t kPointerBytes = 32 << 10;     // of row pointers, per lane
 constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a thread
 constexpr double kBytesPerLane = 128 << 10;
 constexpr int64_t kTasksPerLane = 4;
+constexpr int64_t kStepsPerTileRow = 4;  // of a tile and one row of B, base/interrupt_point.h
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -152,13 +154,14 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   const int64_t tile0 = rowBlock * blockTiles_, tile1 = std::min(tile0 + blockTiles_, tiles_);
   const int64_t panel0 = panelBlock * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
   fillPointers(operands, tile0, tile1, pointers);
+  WorkCounter work;
   GemmTile tile{};
   tile.ldc = operands.ldc;
   tile.ldr = operands.ldr;
   tile.epilogue = &epilogue_;
   for (size_t i = first; i < std::min(first + static_cast<size_t>(share), batch_.size()); ++i)
     for (int64_t panel = panel0; panel < panel1; ++panel)
-      runPanel(tile, operands, batch_[i], panel, tile0, tile1, pointers);
+      runPanel(tile, operands, batch_[i], panel, tile0, tile1, pointers, work);
 }
 
 // Of the first product of the batch; others add their offset.
@@ -174,7 +177,7 @@ void Gemm::fillPointers(const GemmOperands& operands, int64_t tile0, int64_t til
 }
 
 void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
-                    int64_t tile1, const float** pointers) const {
+                    int64_t tile1, const float** pointers, WorkCounter& work) const {
   const int64_t column = panels_.begin(panel), width = panels_.width(panel);
   tile.columns = std::min(width, columns_ - column);
   const bool usesTail = operands.ldb && tile.columns < width;
@@ -183,7 +186,8 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
                    : operands.ldb ? operands.b + at.b + column
                                   : operands.b + at.b + column * taps_ * depth_;
   tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
-  if (partialSums_ != PartialSums::Float32) return runParts(tile, operands, at, column, tile0, tile1, pointers, b);
+  if (partialSums_ != PartialSums::Float32)
+    return runParts(tile, operands, at, column, tile0, tile1, pointers, b, work);
   // Parts of K that keep the panel in the first cache: whole taps if one is small enough, else parts of one tap.
   const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
   const int64_t depthParts = std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock));
@@ -199,13 +203,14 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
       runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
+      work.pass(tile.taps * tile.depth * (tile1 - tile0) * kStepsPerTileRow);
     }
   }
 }
 
 // Each part's product is made in C and added to sums of the wanted type; the last step finishes C from them.
 void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
-                    int64_t tile1, const float** pointers, const float* b) const {
+                    int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const {
   const int64_t row0 = tileBegin(tile0), rows = tileBegin(tile1) - row0;
   const float* bias = std::exchange(tile.bias, nullptr);
   double* sums = sumsOf(pointers);
@@ -220,6 +225,7 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
       runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
+      work.pass(tile.depth * (tile1 - tile0) * kStepsPerTileRow);
       addPart(tile, c, rows, sums);
     }
   // With alpha = 1 tiles start from the bias, which those that add to C do not.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/interrupt_point.h"
 #include "graph/graph.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/kernel.h"
@@ -139,9 +140,9 @@ class Gemm {
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
-                int64_t tile1, const float** pointers) const;
+                int64_t tile1, const float** pointers, WorkCounter& work) const;
   void runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
-                int64_t tile1, const float** pointers, const float* b) const;
+                int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const;
   void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
   double* sumsOf(const float** pointers) const {
     return reinterpret_cast<double*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "base/thread_pool.h"
 
 namespace max {
@@ -38,7 +39,8 @@ class PanelPacker {
     int32_t shifts[kMostColumns];
     for (int64_t n = 0; n < count; ++n) shifts[n] = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeros_[first + n];
     const int64_t parts = table_.usesBytes ? 4 : 2;
-    for (int64_t k = 0; k < depth_; k += parts, out += width) {
+    WorkCounter work;
+    for (int64_t k = 0; k < depth_; k += parts, out += width, work.pass(width)) {
       if (table_.usesBytes && k + parts <= depth_ && b_.columnStride == 1) {
         packFour(first, count, k, sums, out);
         std::fill_n(out + count, width - count, 0);
@@ -109,19 +111,23 @@ class PanelPacker {
 
 void widenRow(const uint8_t* from, bool isSigned, int64_t depth, int32_t zero, int16_t* to) {
   const auto* signedFrom = reinterpret_cast<const int8_t*>(from);
-  if (isSigned)
-    for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<int16_t>(signedFrom[k] - zero);
-  else
-    for (int64_t k = 0; k < depth; ++k) to[k] = static_cast<int16_t>(from[k] - zero);
+  inParts(depth, 1, [&](int64_t begin, int64_t end) {
+    if (isSigned)
+      for (int64_t k = begin; k < end; ++k) to[k] = static_cast<int16_t>(signedFrom[k] - zero);
+    else
+      for (int64_t k = begin; k < end; ++k) to[k] = static_cast<int16_t>(from[k] - zero);
+  });
 }
 
 int32_t copyRow(const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) {
   const uint8_t flip = isSigned ? 0x80 : 0;
   uint32_t sum = 0;
-  for (int64_t k = 0; k < depth; ++k) {
-    to[k] = from[k] ^ flip;
-    sum += to[k];
-  }
+  inParts(depth, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      to[k] = from[k] ^ flip;
+      sum += to[k];
+    }
+  });
   return static_cast<int32_t>(sum);
 }
 
@@ -189,7 +195,8 @@ void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const
               int64_t depth, int lanes, PackedRows& packed) {
   const int64_t words = table.wordsOf(depth), grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(depth, 1));
   parallelFor(lanes, rows, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t row = begin; row < end; ++row) {
+    WorkCounter work;
+    for (int64_t row = begin; row < end; ++row, work.pass(depth)) {
       const auto* from = static_cast<const uint8_t*>(a) + row * depth;
       int32_t* to = packed.words + row * words;
       if (words > 0) to[words - 1] = 0;
@@ -209,6 +216,8 @@ size_t integerTileBytes(const IntegerGemmTable& table) {
 void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
                    int64_t last, const IntegerResult& result, int32_t* sums) {
   const int64_t width = table.panelColumns, column = panel * width, words = table.wordsOf(product.depth);
+  constexpr int64_t kStepsPerWord = 8;  // of a tile, base/interrupt_point.h
+  WorkCounter work;
   IntegerTile tile{};
   tile.lda = words;
   tile.b = product.b.words + panel * words * width;
@@ -226,6 +235,7 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
       tile.rowSums = product.a.sums + row;
     }
     table.tiles[count - 1](tile);
+    work.pass(16 + words * kStepsPerWord);
     if (!result.sums)
       for (int64_t i = 0; i < count; ++i) finishRow(table, result, row + i, column, tile.columns, sums + i * width);
   }

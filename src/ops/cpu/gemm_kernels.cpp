@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/gemm.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -159,8 +160,9 @@ HWY_INLINE void copyRow(const float* from, int64_t count, int64_t width, float* 
 void packRows(const PackSource& source, int64_t begin, int64_t end, float* packed) {
   const Panels panels(kLanes, kPanelVectors, source.columns);
   // A few rows at a time: the source is read along its rows, each panel is written in pieces of some cache lines.
+  WorkCounter work;
   for (int64_t k0 = begin; k0 < end; k0 += 8)
-    for (int64_t panel = 0; panel < panels.count; ++panel) {
+    for (int64_t panel = 0; panel < panels.count; ++panel, work.pass(256)) {
       const int64_t first = panels.begin(panel), width = panels.width(panel);
       float* to = packed + first * source.rows();
       const int64_t count = std::min(width, source.columns - first);
@@ -201,8 +203,9 @@ void packPanelOfColumns(const PackSource& source, int64_t begin, int64_t end, in
   const float* from = source.data + first * source.columnStride;
   const auto element = [&](int64_t k, int64_t n)
                            HWY_ATTR { return n < count ? from[k * source.rowStride + n * source.columnStride] : 0.f; };
+  WorkCounter work;
   int64_t k = begin;
-  for (; source.rowStride == 1 && k + 4 <= end; k += 4) {
+  for (; source.rowStride == 1 && k + 4 <= end; k += 4, work.pass(width)) {
     float* row[4];
     for (int i = 0; i < 4; ++i) row[i] = to + packedRow(source, k + i) * width;
     int64_t n = 0;
@@ -211,14 +214,15 @@ void packPanelOfColumns(const PackSource& source, int64_t begin, int64_t end, in
     for (; n < width; ++n)
       for (int i = 0; i < 4; ++i) *row[i]++ = element(k + i, n);
   }
-  for (; k < end; ++k)
+  for (; k < end; ++k, work.pass(width))
     for (int64_t n = 0; n < width; ++n) to[packedRow(source, k) * width + n] = element(k, n);
 }
 
 void pack(const PackSource& source, int64_t begin, int64_t end, float* packed) {
   if (source.columnStride == 1 && source.taps == 1) return packRows(source, begin, end, packed);
   const Panels panels(kLanes, kPanelVectors, source.columns);
-  for (int64_t panel = 0; panel < panels.count; ++panel)
+  WorkCounter work;
+  for (int64_t panel = 0; panel < panels.count; ++panel, work.pass(16 + (end - begin) * panels.width(panel)))
     packPanelOfColumns(source, begin, end, panels.begin(panel), panels.width(panel),
                        packed + panels.begin(panel) * source.rows());
 }
@@ -229,9 +233,14 @@ HWY_INLINE void dotColumns(const float* a, const float* b, int64_t ldb, int64_t 
   V sum[kColumns];
   MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j] = hn::Zero(d);
   int64_t k = 0;
-  for (; k + kLanes <= depth; k += kLanes) {
-    const V value = hn::LoadU(d, a + k);
-    MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j] = hn::MulAdd(value, hn::LoadU(d, b + j * ldb + k), sum[j]);
+  for (int64_t last = depth < kStepsPerLook ? depth : kStepsPerLook;;) {
+    for (; k + kLanes <= last; k += kLanes) {
+      const V value = hn::LoadU(d, a + k);
+      MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j] = hn::MulAdd(value, hn::LoadU(d, b + j * ldb + k), sum[j]);
+    }
+    if (last == depth) break;
+    passWork(kStepsPerLook);
+    last = depth - last < kStepsPerLook ? depth : last + kStepsPerLook;
   }
   if (k < depth) {
     const V value = loadFirst(d, a + k, depth - k);
@@ -242,9 +251,10 @@ HWY_INLINE void dotColumns(const float* a, const float* b, int64_t ldb, int64_t 
 }
 
 void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out) {
+  WorkCounter work;
   int64_t n = 0;
-  for (; n + 4 <= columns; n += 4) dotColumns<4>(a, b + n * ldb, ldb, depth, out + n);
-  for (; n < columns; ++n) dotColumns<1>(a, b + n * ldb, ldb, depth, out + n);
+  for (; n + 4 <= columns; n += 4, work.pass(depth)) dotColumns<4>(a, b + n * ldb, ldb, depth, out + n);
+  for (; n < columns; ++n, work.pass(depth)) dotColumns<1>(a, b + n * ldb, ldb, depth, out + n);
 }
 
 template <int kRows>

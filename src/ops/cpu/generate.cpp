@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/element.h"
 #include "ops/cpu/number_access.h"
 #include "ops/families.h"
@@ -21,7 +22,9 @@ std::unique_ptr<Kernel> make(const KernelRequest& request) {
 // Fills `count` elements of `bytes` with copies of one.
 void fillElements(std::byte* target, const std::byte* value, int64_t bytes, int64_t count) {
   visitElementBytes(bytes, [&](auto size) {
-    for (int64_t i = 0; i < count; ++i) copyElement(size, target + i * bytes, value);
+    inParts(count, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) copyElement(size, target + i * bytes, value);
+    });
   });
 }
 
@@ -86,7 +89,8 @@ class ConstantOfShapeKernel final : public Kernel {
   void fillPacked(const KernelContext& context) const {
     auto* out = context.out<uint8_t>();
     const size_t bytes = bytesFor(dtype_, count_), period = bitsOf(dtype_);
-    for (size_t i = 0; i < bytes; ++i) out[i] = pattern_[i % period];
+    WorkCounter work;
+    for (size_t i = 0; i < bytes; ++i, work.pass()) out[i] = pattern_[i % period];
   }
 
   Ref<Tensor> value_;
@@ -102,7 +106,9 @@ class RangeKernel final : public Kernel {
   void run(const KernelContext& context) const override {
     const T start = *context.in<T>(0), delta = *context.in<T>(2);
     T* out = context.out<T>();
-    for (int64_t i = 0; i < count_; ++i) out[i] = at(start, delta, i);
+    inParts(count_, 1, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = at(start, delta, i);
+    });
   }
 
  private:
@@ -168,10 +174,11 @@ class EyeLikeKernel final : public Kernel {
   void run(const KernelContext& context) const override {
     std::byte* out = context.out<std::byte>();
     if (rows_ * columns_ == 0) return;
-    std::memset(out, 0, static_cast<size_t>(rows_ * columns_ * bytes_));
+    clearBytes(out, static_cast<size_t>(rows_ * columns_ * bytes_));
     const int64_t first = diagonal_ <= -rows_ ? rows_ : std::max<int64_t>(0, -diagonal_);
     if (diagonal_ >= columns_) return;
-    for (int64_t row = first; row < rows_ && row + diagonal_ < columns_; ++row)
+    WorkCounter work;
+    for (int64_t row = first; row < rows_ && row + diagonal_ < columns_; ++row, work.pass(8))
       std::memcpy(out + (row * columns_ + row + diagonal_) * bytes_, one_, static_cast<size_t>(bytes_));
   }
 
@@ -198,7 +205,8 @@ class OneHotKernel final : public Kernel {
     const std::byte* values = context.in<std::byte>(2);
     std::byte* out = context.out<std::byte>();
     fillElements(out, values, bytes_, outer_ * depth_ * inner_);
-    for (int64_t k = 0; k < outer_ * inner_; ++k) {
+    WorkCounter work;
+    for (int64_t k = 0; k < outer_ * inner_; ++k, work.pass(16)) {
       int64_t index = indexOf(context.inputs[0], k);
       if (index < 0) index += depth_;
       if (index < 0 || index >= depth_) continue;  // ONNX: such a row is all "off"
@@ -247,9 +255,9 @@ class TriluKernel final : public Kernel {
     const int64_t from = upper_ ? cut : 0, to = upper_ ? columns_ : cut;
     std::byte* out = context.out<std::byte>() + row * columns_ * bytes_;
     const std::byte* in = context.in<std::byte>(0) + row * columns_ * bytes_;
-    std::memset(out, 0, static_cast<size_t>(from * bytes_));
-    std::memcpy(out + from * bytes_, in + from * bytes_, static_cast<size_t>((to - from) * bytes_));
-    std::memset(out + to * bytes_, 0, static_cast<size_t>((columns_ - to) * bytes_));
+    clearBytes(out, static_cast<size_t>(from * bytes_));
+    copyBytes(out + from * bytes_, in + from * bytes_, static_cast<size_t>((to - from) * bytes_));
+    clearBytes(out + to * bytes_, static_cast<size_t>((columns_ - to) * bytes_));
   }
   bool upper_, hasDiagonal_;
   int64_t bytes_, columns_, rows_, matrices_;

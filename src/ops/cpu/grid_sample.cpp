@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/grid_axis.h"
 #include "ops/cpu/sample_rows.h"
@@ -129,10 +130,11 @@ class GridSampleKernel final : public Kernel {
     TapBlock<T> block(memory, taps_);
     const T* grid = context.in<T>(1) + (image * outputSize_ + first) * rank_;
     for (int64_t i = 0; i < count; ++i) findTaps(grid + i * rank_, i, block);
+    WorkCounter work;
     T* out = context.out<T>() + image * channels_ * outputSize_ + first;
     if constexpr (std::is_same_v<T, float>)
       if (gathersRows_) return gatherRows(context, block, count, memory + blockBytes_, out);
-    for (int64_t c = 0; c < channels_; ++c)
+    for (int64_t c = 0; c < channels_; ++c, work.pass(count * taps_))
       block.run(context.in<T>(0) + (image * channels_ + c) * inputSize_, count, out + c * outputSize_);
   }
 
@@ -141,7 +143,7 @@ class GridSampleKernel final : public Kernel {
                   float* out) const {
     const auto* x = reinterpret_cast<const float*>(context.scratch);
     auto* rows = reinterpret_cast<float*>(memory);
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < count; ++i, passWork(channels_ * taps_ / 4))
       table_.rows(x, block.offsets + i * taps_, block.weights + i * taps_, block.counts[i], channels_,
                   rows + i * channels_);
     const int64_t size = sizeof(float);

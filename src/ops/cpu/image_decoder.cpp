@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/families.h"
 
 namespace max {
@@ -75,9 +76,10 @@ std::optional<Image> decodeBitmap(Bytes file) {
   const size_t rowBytes = (width * bytes + 3) / 4 * 4, height = static_cast<size_t>(bitmap->height);
   if (rowBytes * (height - 1) + width * bytes > content.size()) return std::nullopt;
   uint8_t* out = image->pixels.data();
+  WorkCounter work;
   for (size_t row = 0; row < height; ++row) {
     const uint8_t* from = content.data() + (bitmap->isTopDown ? row : height - 1 - row) * rowBytes;
-    for (size_t i = 0; i < width; ++i, out += kColors) {
+    for (size_t i = 0; i < width; ++i, out += kColors, work.pass(4)) {
       const uint8_t* color = from + i * bytes;
       if (bytes == 1) {
         const size_t entry = bitmap->palette + 4 * size_t{from[i]};
@@ -97,8 +99,8 @@ class MapReader {
 
   std::optional<int64_t> number() {
     while (at_ < file_.size() && (isSpace(file_[at_]) || file_[at_] == '#'))
-      if (file_[at_++] == '#')
-        while (at_ < file_.size() && file_[at_] != '\n') ++at_;
+      if (work_.pass(); file_[at_++] == '#')
+        while (at_ < file_.size() && file_[at_] != '\n') ++at_, work_.pass();
     constexpr int64_t kMost = 1 << 24;
     int64_t value = 0;
     const size_t first = at_;
@@ -110,7 +112,7 @@ class MapReader {
   }
   // Bits of a text need no white space between them.
   std::optional<int64_t> bit() {
-    while (at_ < file_.size() && isSpace(file_[at_])) ++at_;
+    while (at_ < file_.size() && isSpace(file_[at_])) ++at_, work_.pass();
     if (at_ == file_.size() || (file_[at_] != '0' && file_[at_] != '1')) return std::nullopt;
     return file_[at_++] - '0';
   }
@@ -121,6 +123,7 @@ class MapReader {
   static bool isSpace(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
   Bytes file_;
   size_t at_;
+  WorkCounter work_;
 };
 
 uint8_t scaled(int64_t value, int64_t most) { return static_cast<uint8_t>(std::min(value, most) * 255 / most); }
@@ -140,9 +143,10 @@ std::optional<Image> decodeMap(Bytes file) {
   const size_t rowBytes = static_cast<size_t>(isBits ? (*width + 7) / 8 : *width * channels);
   if (!isText && rowBytes * static_cast<size_t>(*height) > content.size()) return std::nullopt;
   uint8_t* out = image->pixels.data();
+  WorkCounter work;
   for (int64_t row = 0; row < *height; ++row) {
     const uint8_t* line = isText ? nullptr : content.data() + static_cast<size_t>(row) * rowBytes;
-    for (int64_t i = 0; i < *width * channels; ++i) {
+    for (int64_t i = 0; i < *width * channels; ++i, work.pass(4)) {
       int64_t value = 0;
       if (isText) {
         const auto number = isBits ? reader.bit() : reader.number();
@@ -204,12 +208,15 @@ std::vector<Ref<Tensor>> imageDecoder(const Node& node, std::span<const Tensor* 
   if (!image) return {Tensor::allocate(DType::UInt8, {0, 0, channels})};
   Ref<Tensor> result = Tensor::allocate(DType::UInt8, {image->height, image->width, channels});
   auto* out = static_cast<uint8_t*>(result->mutableData());
+  const bool isBgr = format == "BGR";
+  WorkCounter work;
   for (size_t i = 0; i < image->pixels.size(); i += kColors) {
+    work.pass(4);
     const uint8_t* rgb = image->pixels.data() + i;
     if (isGray)
       *out++ = luma(rgb);
     else
-      for (size_t k = 0; k < kColors; ++k) *out++ = rgb[format == "BGR" ? kColors - 1 - k : k];
+      for (size_t k = 0; k < kColors; ++k) *out++ = rgb[isBgr ? kColors - 1 - k : k];
   }
   return {result};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "base/thread_pool.h"
 #include "ops/cpu/element.h"
 
@@ -15,7 +16,8 @@ constexpr int64_t kGrainBytes = 64 * 1024;
 
 bool isIdentity(const std::vector<int64_t>& table, int64_t size) {
   if (static_cast<int64_t>(table.size()) != size) return false;
-  for (int64_t i = 0; i < size; ++i)
+  WorkCounter work;
+  for (int64_t i = 0; i < size; ++i, work.pass())
     if (table[static_cast<size_t>(i)] != i) return false;
   return true;
 }
@@ -32,10 +34,11 @@ IndexedCopy::IndexedCopy(int64_t elementBytes, const Shape& source, const IndexT
   addSegments(innermost, step);
   rowBytes_ = static_cast<int64_t>(innermost.size()) * step;
   int64_t stride = step * (inner < 0 ? 1 : source[inner]);
+  WorkCounter work;
   for (int axis = inner - 1; axis >= 0; --axis) {
     Axis entry{tables[static_cast<size_t>(axis)]};
     for (int64_t& offset : entry.offsets)
-      if (offset != kFill) offset *= stride;
+      if (work.pass(); offset != kFill) offset *= stride;
     stride *= source[axis];
     rows_ *= static_cast<int64_t>(entry.offsets.size());
     outer_.insert(outer_.begin(), std::move(entry));
@@ -43,7 +46,9 @@ IndexedCopy::IndexedCopy(int64_t elementBytes, const Shape& source, const IndexT
 }
 
 void IndexedCopy::addSegments(const std::vector<int64_t>& table, int64_t step) {
+  WorkCounter work;
   for (size_t i = 0; i < table.size(); ++i) {
+    work.pass(4);
     const int64_t source = table[i] == kFill ? kFill : table[i] * step;
     Segment* last = segments_.empty() ? nullptr : &segments_.back();
     const bool continues = last && (source == kFill ? last->source == kFill
@@ -62,25 +67,31 @@ void IndexedCopy::addSegments(const std::vector<int64_t>& table, int64_t step) {
 
 void IndexedCopy::fillBytes(std::byte* target, const std::byte* fill, int64_t bytes) const {
   visitElementBytes(elementBytes_, [&](auto size) {
-    for (int64_t i = 0; i < bytes; i += size) copyElement(size, target + i, fill);
+    inParts(bytes / size, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * size; i < end * size; i += size) copyElement(size, target + i, fill);
+    });
   });
 }
 
 void IndexedCopy::copyRow(const std::byte* source, std::byte* target, const std::byte* fill) const {
   if (isGather_) {
     visitElementBytes(stepBytes_, [&](auto size) {
+      WorkCounter work;
       for (const int64_t offset : rowOffsets_) {
         copyElement(size, target, source + offset);
         target += size;
+        work.pass(1 + size / 8);
       }
     });
     return;
   }
+  WorkCounter work;
   for (const Segment& segment : segments_) {
+    work.pass(8 + segment.bytes / 8);
     if (segment.source == kFill)
       fillBytes(target + segment.target, fill, segment.bytes);
     else
-      std::memcpy(target + segment.target, source + segment.source, static_cast<size_t>(segment.bytes));
+      copyBytes(target + segment.target, source + segment.source, static_cast<size_t>(segment.bytes));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/families.h"
@@ -75,7 +76,7 @@ class LinearAttentionKernel final : public Kernel {
       std::copy_n(context.in<float>(3) + at, size, state);
     else
       std::fill_n(state, size, 0.f);
-    for (int64_t step = 0; step < steps_; ++step) {
+    for (int64_t step = 0; step < steps_; ++step, passWork(size * (2 + shared) + 64)) {
       const int64_t token = item * steps_ + step, query = token * queryHeads_ + head * shared;
       fillDecay(context, token, head, decay);
       table_.token({state, depth_, width_, decaysPerStep_ ? decay : nullptr,
@@ -154,7 +155,9 @@ class CausalConvKernel final : public Kernel {
       float* y = context.out<float>() + row * length_;
       table_.slide(head, weights, taps_, bias, first, y);
       table_.slide(x, weights, taps_, bias, length_ - first, y + first);
-      if (activation_) activation_({y, {y, nullptr, nullptr}, {1, 0, 0}, length_, 1, 0});
+      inParts(activation_ ? length_ : 0, 4, [&](int64_t begin, int64_t end) {
+        activation_({y + begin, {y + begin, nullptr, nullptr}, {1, 0, 0}, end - begin, 1, 0});
+      });
     }
     if (!hasState_) return;
     float* present = context.out<float>(1) + row * carried;

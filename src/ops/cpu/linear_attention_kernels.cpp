@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/interrupt_point.h"
 #include "ops/cpu/linear_attention.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -37,7 +38,8 @@ HWY_INLINE void scaleRow(float* x, int64_t count, float factor) {
 void token(const LinearToken& t) {
   const F d;
   fill(t.written, t.width, 0);
-  for (int64_t i = 0; i < t.depth && (t.decay || t.corrects); ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < t.depth && (t.decay || t.corrects); ++i, work.pass(t.width)) {
     float* row = t.state + i * t.width;
     if (t.decay) scaleRow(row, t.width, t.decay[i]);
     if (t.corrects) addScaled(row, t.key[i], t.width, t.written);
@@ -49,7 +51,7 @@ void token(const LinearToken& t) {
     storeLanes(t.corrects ? rest : value, d, t.written + j, left);
   });
   fill(t.out, t.shared * t.width, 0);
-  for (int64_t i = 0; i < t.depth; ++i) {
+  for (int64_t i = 0; i < t.depth; ++i, work.pass(t.width * (1 + t.shared))) {
     float* row = t.state + i * t.width;
     addScaled(t.written, t.key[i], t.width, row);
     for (int64_t h = 0; h < t.shared; ++h)
@@ -59,9 +61,11 @@ void token(const LinearToken& t) {
 
 void slide(const float* x, const float* weights, int64_t taps, float bias, int64_t count, float* out) {
   const F d;
-  forEachLane(count, [=](int64_t i, size_t left) HWY_ATTR {
+  WorkCounter work;
+  forEachLane(count, [&](int64_t i, size_t left) HWY_ATTR {
     auto sum = hn::Set(d, bias);
     for (int64_t k = 0; k < taps; ++k) sum = hn::MulAdd(hn::Set(d, weights[k]), loadLanes(d, x + i + k, left), sum);
+    work.pass(taps);
     storeLanes(sum, d, out + i, left);
   });
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/matmul_f64.h"
 
 namespace max {
@@ -43,8 +44,9 @@ int64_t matrixIndex(const Shape& operand, const Shape& batch, int64_t index) {
 
 void transpose(const float* from, int64_t rows, int64_t columns, float* to) {
   constexpr int64_t kBlock = 16;
+  WorkCounter work;
   for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
-    for (int64_t j0 = 0; j0 < columns; j0 += kBlock)
+    for (int64_t j0 = 0; j0 < columns; j0 += kBlock, work.pass(kBlock * kBlock))
       for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
         for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) to[j * rows + i] = from[i * columns + j];
 }
@@ -211,7 +213,8 @@ void MatMulKernel::packTails(const KernelContext& context, float* tails) const {
   if (size == 0) return;
   const Panels& panels = gemm_.panels();
   const int64_t column = panels.begin(panels.count - 1);
-  for (int64_t i = 0; i < shape_.bCount(); ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < shape_.bCount(); ++i, work.pass(16)) {
     PackSource source = packSourceOf(shape_, context.in<float>(1), i);
     source.data += column;
     source.columns -= column;
@@ -266,8 +269,10 @@ void MatMulKernel::addBroadcast(const KernelContext& context) const {
   const int64_t columnStride = rank > 0 && addendShape_.back() != 1;
   const int64_t rowStride = rank > 1 && addendShape_[0] != 1 ? addendShape_.back() : 0;
   for (int64_t m = 0; m < rows; ++m)
-    for (int64_t n = 0; n < columns; ++n)
-      out[m * columns + n] += options_.beta * addend[m * rowStride + n * columnStride];
+    inParts(columns, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n)
+        out[m * columns + n] += options_.beta * addend[m * rowStride + n * columnStride];
+    });
 }
 
 bool isFloat32(const KernelRequest& request) {

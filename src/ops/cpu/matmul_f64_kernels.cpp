@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/interrupt_point.h"
 #include "ops/cpu/matmul_f64.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -35,10 +36,11 @@ template <int kRows>
 HWY_INLINE void rowsOf(const DoubleRows& r, int64_t m) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  WorkCounter work;
   int64_t n = 0;
-  for (; n + 2 * lanes <= r.columns; n += 2 * lanes) tile<kRows, 2>(d, r, m, n);
-  for (; n + lanes <= r.columns; n += lanes) tile<kRows, 1>(d, r, m, n);
-  for (; n < r.columns; ++n)
+  for (; n + 2 * lanes <= r.columns; n += 2 * lanes, work.pass(4 * r.depth)) tile<kRows, 2>(d, r, m, n);
+  for (; n + lanes <= r.columns; n += lanes, work.pass(2 * r.depth)) tile<kRows, 1>(d, r, m, n);
+  for (; n < r.columns; ++n, work.pass(kRows * r.depth))
     for (int i = 0; i < kRows; ++i) {
       double sum = 0;
       for (int64_t k = 0; k < r.depth; ++k) sum += r.a[(m + i) * r.aRow + k * r.aColumn] * r.b[k * r.ldb + n];

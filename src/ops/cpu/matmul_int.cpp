@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/gemm_int.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/number_access.h"
@@ -133,7 +134,7 @@ class IntegerMatMul final : public Kernel {
     auto* factors = reinterpret_cast<float*>(context.scratch);
     if (kInputs.yZero) loadFactors(context, factors);
     std::byte* tiles = context.scratch + factorBytes();
-    for (int64_t i = 0; i < products_; ++i) {
+    for (int64_t i = 0; i < products_; ++i, passWork(64)) {
       const PackedColumns columns = prepared_ ? prepared_->columns() : packB(context, i, tiles + tileBytes());
       const PackedRows rows = packA(context, i, tiles + tileBytes() + packedBytes());
       multiplyIntegers(table_, {rows, columns, shape_.depth, shape_.columns}, rows_, resultOf(context, i, factors),

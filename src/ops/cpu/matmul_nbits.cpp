@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/families.h"
 
 namespace max {
@@ -106,6 +107,7 @@ void NBitsProduct::fewRows(const Job& job, int64_t column, const Lane& lane) con
     for (int64_t i = 0; i < count; ++i) some[i] = job.rows + (m + i) * padded_;
     table_->dot(weights, some, count, results);
     for (int64_t i = 0; i < count; ++i) job.out[(m + i) * s_.columns + column] = results[i];
+    passWork(padded_);
   }
 }
 
@@ -150,6 +152,7 @@ void NBitsProduct::panel(const Job& job, int64_t panel, const Lane& lane) const 
   for (int64_t block = 0; block < blocks_; block += job.pieceBlocks) {
     packPiece(job, panel, block, lane);
     multiplyPiece(job, panel, block, lane);
+    passWork(job.pieceBlocks * s_.blockSize * (32 + job.count));
   }
 }
 
@@ -158,7 +161,7 @@ void NBitsProduct::run(const NBitsMatrix& weights, const float* const* rows, int
   const bool isFew = count <= kFewRows;
   auto* arranged = reinterpret_cast<float*>(scratch);
   const Job job{weights, arranged, count, out, isFew ? blocks_ : manyBlocks_};
-  for (int64_t m = 0; m < count; ++m) arrange(rows[m], job.pieceBlocks, arranged + m * padded_);
+  for (int64_t m = 0; m < count; ++m, passWork(padded_)) arrange(rows[m], job.pieceBlocks, arranged + m * padded_);
   float* memory = arranged + count * padded_;
   const int64_t tasks = isFew ? s_.columns : panels_.count;
   const int64_t work = std::max<int64_t>(padded_ * count * (isFew ? 1 : width_), 1);

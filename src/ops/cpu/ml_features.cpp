@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/element.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/ml_scores.h"
@@ -73,7 +74,8 @@ class ScalerKernel final : public FeatureKernel {
         for (int64_t row = begin; row < end; ++row) {
           const T* x = context.in<T>(0) + row * columns_;
           float* y = context.out<float>() + row * columns_;
-          for (size_t k = 0; k < static_cast<size_t>(columns_); ++k)
+          WorkCounter work;
+          for (size_t k = 0; k < static_cast<size_t>(columns_); ++k, work.pass())
             y[k] = static_cast<float>((static_cast<Real>(x[k]) - offset_[k * offsetStep]) * scale_[k * scaleStep]);
         }
       });
@@ -112,18 +114,19 @@ class NormalizerKernel final : public FeatureKernel {
   template <class T>
   void normalise(const T* x, float* y) const {
     double norm = static_cast<double>(x[0]);
+    WorkCounter work;
     if (norm_ == Norm::Max) {
-      for (int64_t k = 1; k < columns_; ++k) norm = std::max(norm, static_cast<double>(x[k]));
+      for (int64_t k = 1; k < columns_; ++k, work.pass()) norm = std::max(norm, static_cast<double>(x[k]));
     } else {
       norm = 0;
-      for (int64_t k = 0; k < columns_; ++k) {
+      for (int64_t k = 0; k < columns_; ++k, work.pass()) {
         const double value = static_cast<double>(x[k]);
         norm += norm_ == Norm::L1 ? std::fabs(value) : value * value;
       }
       if (norm_ == Norm::L2) norm = std::sqrt(norm);
     }
     if (norm == 0) norm = 1;
-    for (int64_t k = 0; k < columns_; ++k) y[k] = static_cast<float>(static_cast<double>(x[k]) / norm);
+    for (int64_t k = 0; k < columns_; ++k, work.pass()) y[k] = static_cast<float>(static_cast<double>(x[k]) / norm);
   }
 
   Norm norm_;
@@ -180,7 +183,8 @@ class ImputerKernel final : public FeatureKernel {
   template <class T>
   void impute(const T* x, T* y) const {
     const size_t step = (std::is_floating_point_v<T> ? floats_.size() : integers_.size()) > 1;
-    for (size_t k = 0; k < static_cast<size_t>(columns_); ++k) {
+    WorkCounter work;
+    for (size_t k = 0; k < static_cast<size_t>(columns_); ++k, work.pass()) {
       if constexpr (std::is_floating_point_v<T>) {
         const bool isReplaced = x[k] == static_cast<T>(replacedFloat_) || (x[k] != x[k] && std::isnan(replacedFloat_));
         y[k] = isReplaced ? static_cast<T>(floats_[k * step]) : x[k];
@@ -213,8 +217,9 @@ class FeatureExtractorKernel final : public Kernel {
               indices[k], " is not in [0, ", columns_, ")");
     visitElementBytes(bytes_, [&](auto size) {
       context.parallelFor(rows_, grainOf(kGrain, {chosen_}), [&](int64_t begin, int64_t end, int) {
+        WorkCounter work;
         for (int64_t row = begin; row < end; ++row)
-          for (int64_t k = 0; k < chosen_; ++k)
+          for (int64_t k = 0; k < chosen_; ++k, work.pass(2))
             copyElement(size, context.out<std::byte>() + (row * chosen_ + k) * bytes_,
                         context.in<std::byte>(0) + (row * columns_ + indices[k]) * bytes_);
       });
@@ -241,7 +246,7 @@ class FeatureVectorizerKernel final : public Kernel {
       const int64_t stride = inputs_[i].shape.back(), width = widths_[i];
       visitFeatures(inputs_[i].dtype, [&](auto zero) {
         using T = decltype(zero);
-        for (int64_t row = 0; row < rows_; ++row) {
+        for (int64_t row = 0; row < rows_; ++row, passWork(8 + width)) {
           float* y = context.out<float>() + row * columns_ + at;
           const T* x = context.in<T>(i) + row * stride;
           for (int64_t k = 0; k < width; ++k) y[k] = k < stride ? static_cast<float>(x[k]) : 0.0f;

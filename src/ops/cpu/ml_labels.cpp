@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/element.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/ml_lookup.h"
@@ -173,7 +174,7 @@ class OneHotKernel final : public Kernel {
 
   void run(const KernelContext& context) const override {
     context.parallelFor(count_, grainOf(kGrain, {width_}), [&](int64_t begin, int64_t end, int) {
-      std::fill(context.out<float>() + begin * width_, context.out<float>() + end * width_, 0.0f);
+      fillParts(context.out<float>() + begin * width_, (end - begin) * width_, 0.0f);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t found = categoryOf(context.inputs[0], i);
         if (found >= 0)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/gemm.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/ml_scores.h"
@@ -22,12 +23,15 @@ using ml::store;
 void transformRows(PostTransform transform, float* scores, int64_t rows, int64_t columns, double* work) {
   const int64_t count = rows * columns;
   const auto apply = [&](ElementOp op) {
-    findFloatTileFunction(op)({scores, {scores, nullptr, nullptr}, {1, 0, 0}, count, 0, 0});
+    inParts(count, 4, [&](int64_t begin, int64_t end) {
+      float* part = scores + begin;
+      findFloatTileFunction(op)({part, {part, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
+    });
   };
   if (transform == PostTransform::None) return;
   if (transform == PostTransform::Logistic) return apply(ElementOp::Sigmoid);
   if (transform == PostTransform::Softmax) {
-    for (float* row = scores; row < scores + count; row += columns) {
+    for (float* row = scores; row < scores + count; row += columns, passWork(4 * columns)) {
       const float largest = *std::max_element(row, row + columns);
       for (int64_t k = 0; k < columns; ++k) row[k] -= largest;
     }
@@ -99,6 +103,7 @@ class LinearKernel final : public Kernel {
       dot(x, coefficients_.data(), rows_.columns, rows_.columns, columns, row);
       for (size_t k = 0; k < intercepts_.size(); ++k) row[k] += intercepts_[k];
       if (hasLabels_) labels_.write(context.outputs[0], begin + i, labelOf(row));
+      passWork(rows_.columns + 4 * columns);
     }
     if (isDirect) return transformRows(transform_, scores, count, columns, work);
     if (!hasScores_) return;

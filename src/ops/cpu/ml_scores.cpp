@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/half.h"
+#include "base/interrupt_point.h"
 #include "base/object.h"
 
 namespace max::ml {
@@ -170,7 +171,7 @@ void RowKernel::run(const KernelContext& context) const {
     std::byte* scratch = context.scratch + static_cast<size_t>(lane) * bytes;
     double* work = reinterpret_cast<double*>(scratch);
     float* buffer = reinterpret_cast<float*>(work + workCount());
-    for (int64_t row = first; row < last; ++row)
+    for (int64_t row = first; row < last; ++row, passWork(operations()))
       runRow(context, row, rows_.at<float>(context.inputs[0], row, buffer), work);
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/gemm.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/families.h"
@@ -54,7 +55,8 @@ class SupportVectors final : public Prepared {
 
   void apply(const float* x, float* out, float* work) const {
     std::fill_n(out, count_, 0.0f);
-    for (int64_t k = 0; k < columns_; ++k) {
+    WorkCounter steps;
+    for (int64_t k = 0; k < columns_; ++k, steps.pass(64 + count_)) {
       const float* column = vectors_.data() + k * count_;
       if (function_ == SvmFunction::Rbf) {
         tile(ElementOp::Sub, work, column, Splat(x[k]));
@@ -183,9 +185,12 @@ void coupleProbabilities(size_t k, const double* pairs, double* q, double* qp, d
     }
   }
   const double tolerance = 0.005 / static_cast<double>(k);
+  const auto size = static_cast<int64_t>(k);
+  WorkCounter work;
   for (size_t step = 0; step < std::max<size_t>(100, k); ++step) {
     double pqp = 0, error = 0;
     for (size_t t = 0; t < k; ++t) {
+      work.pass(8 * size);
       qp[t] = 0;
       for (size_t j = 0; j < k; ++j) qp[t] += q[t * k + j] * p[j];
       pqp += p[t] * qp[t];
@@ -244,7 +249,7 @@ class SvmClassifierKernel final : public ml::RowKernel {
   void runRow(const KernelContext& context, int64_t row, const float* x, double* work) const override {
     if (supports_ > 0) return runVectors(context, row, x, work);
     const std::span<double> scores(work, classes_);
-    for (size_t j = 0; j < classes_; ++j) {
+    for (size_t j = 0; j < classes_; ++j, passWork(2 * rows().columns)) {
       scores[j] = rho_[0];
       const float* weights = coefficients_.data() + j * static_cast<size_t>(rows().columns);
       for (int64_t k = 0; k < rows().columns; ++k) scores[j] += static_cast<double>(weights[k]) * x[k];
@@ -275,6 +280,7 @@ class SvmClassifierKernel final : public ml::RowKernel {
       for (size_t j = i + 1; j < classes_; ++j, ++pair) {
         scores[pair] = rho_[pair] + sumOf(terms, j - 1, i) + sumOf(terms, i, j);
         ++votes[scores[pair] > 0 ? i : j];
+        passWork(16 + static_cast<int64_t>(begins_[i + 1] - begins_[i] + begins_[j + 1] - begins_[j]));
       }
   }
 

@@ -2,6 +2,7 @@
 // Tokenizer of com.microsoft, with which converters of text pipelines cut texts into words or characters.
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/cpu/regex.h"
 #include "ops/cpu/text.h"
@@ -24,17 +25,28 @@ class Tokenizer final : public Prepared {
     const auto separators = ml::stringsOf(node, "separators");
     require(expression.empty() != separators.empty(), MAX_STATUS_INVALID_ARGUMENT, node.description(),
             ": needs one of the attributes 'tokenexp' and 'separators'");
-    if (separators.empty()) tokens_.emplace_back(expression);
+    areTokens_ = separators.empty();
+    if (areTokens_) expressions_.emplace_back(expression);
     if (separators.size() == 1 && separators[0].empty()) return;  // every character is a token
-    for (const std::string& separator : separators) separators_.emplace_back(separator);
+    for (const std::string& separator : separators) expressions_.emplace_back(separator);
   }
 
   std::string_view padding() const { return padding_; }
 
-  Tokens tokensOf(std::string_view text) const {
-    Tokens tokens =
-        tokens_.empty() ? separators_.empty() ? charactersOf(text) : partsOf(text) : tokens_[0].findAll(text);
-    std::erase_if(tokens, [this](std::string_view token) { return token.empty() || isShort(token); });
+  // What finds the expressions in many texts.
+  std::vector<RegexSearch> searches() const {
+    return std::vector<RegexSearch>(expressions_.begin(), expressions_.end());
+  }
+
+  Tokens tokensOf(std::string_view text, std::vector<RegexSearch>& searches) const {
+    Tokens tokens = searches.empty() ? charactersOf(text)
+                    : areTokens_     ? searches[0].findAll(text)
+                                     : partsOf(text, searches);
+    WorkCounter work;
+    std::erase_if(tokens, [&](std::string_view token) {
+      work.pass(16 + 2 * std::min(least_, static_cast<int64_t>(token.size())));
+      return token.empty() || isShort(token);
+    });
     if (isMarked_) {
       tokens.insert(tokens.begin(), "\x02");
       tokens.emplace_back("\x03");
@@ -51,15 +63,16 @@ class Tokenizer final : public Prepared {
 
   static Tokens charactersOf(std::string_view text) {
     Tokens tokens;
-    for (; !text.empty(); text.remove_prefix(tokens.back().size()))
+    WorkCounter work;
+    for (; !text.empty(); text.remove_prefix(tokens.back().size()), work.pass(16))
       tokens.push_back(text.substr(0, firstCharacter(text).bytes));
     return tokens;
   }
 
   // What one separator leaves, the next one cuts further.
-  Tokens partsOf(std::string_view text) const {
+  static Tokens partsOf(std::string_view text, std::vector<RegexSearch>& separators) {
     Tokens parts = {text};
-    for (const Regex& separator : separators_) {
+    for (RegexSearch& separator : separators) {
       Tokens smaller;
       for (std::string_view part : parts) {
         for (std::string_view between : separator.findAll(part)) {
@@ -76,7 +89,8 @@ class Tokenizer final : public Prepared {
   int64_t least_;
   bool isMarked_;
   std::string padding_;
-  std::vector<Regex> tokens_, separators_;
+  bool areTokens_ = false;  // or separators
+  std::vector<Regex> expressions_;
 };
 
 Ref<Prepared> prepareTokenizer(const Node& node, std::span<const Tensor* const>) { return makeRef<Tokenizer>(node); }
@@ -84,21 +98,20 @@ Ref<Prepared> prepareTokenizer(const Node& node, std::span<const Tensor* const>)
 Results tokenize(const Node& node, Arguments inputs) {
   Ref<const Tokenizer> tokenizer(static_cast<const Tokenizer*>(node.prepared.get()));
   if (!tokenizer) tokenizer = makeRef<Tokenizer>(node);
+  std::vector<RegexSearch> searches = tokenizer->searches();
   std::vector<Tokens> all;
   size_t longest = 0;
   for (int64_t i = 0; i < inputs[0]->count(); ++i) {
-    all.push_back(tokenizer->tokensOf(textAt(*inputs[0], i)));
+    all.push_back(tokenizer->tokensOf(textAt(*inputs[0], i), searches));
     longest = std::max(longest, all.back().size());
   }
-  Shape shape = inputs[0]->shape();
-  shape.push(static_cast<int64_t>(longest));
-  Tokens flat;
-  flat.reserve(checkedMultiply(all.size(), longest));
-  for (const Tokens& tokens : all) {
-    flat.insert(flat.end(), tokens.begin(), tokens.end());
-    flat.insert(flat.end(), longest - tokens.size(), tokenizer->padding());
-  }
-  return {stringTensor(shape, flat)};
+  const auto token = [&](size_t i) {
+    const Tokens& tokens = all[i / longest];
+    return i % longest < tokens.size() ? tokens[i % longest] : tokenizer->padding();
+  };
+  return {stringTensor(
+      paddedShape(node, inputs[0]->shape(), longest), [&](size_t i) { return token(i).size(); },
+      [&](size_t i, char* to) { std::copy(token(i).begin(), token(i).end(), to); })};
 }
 
 const OpKernels kRows[] = {

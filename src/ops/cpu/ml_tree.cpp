@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/half.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/ml_forest.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/families.h"
@@ -25,11 +26,12 @@ constexpr int64_t kBlock = 128;  // rows that go through a tree while it is in c
 
 // Walks from at[i] with features x[i] until all have come to leaves.
 template <class T, bool kTestsEqual, int kCount>
-void descend(const TreeNode<T>* nodes, const T* const* x, int32_t* at) {
+void descend(const TreeNode<T>* nodes, const T* const* x, int32_t* at, WorkCounter& work) {
   int32_t atLeaf = -1;
   for (int i = 0; i < kCount; ++i) atLeaf &= at[i];
   while (atLeaf >= 0) {
     atLeaf = -1;
+    work.pass(kCount);
     for (int i = 0; i < kCount; ++i) {
       const int32_t here = at[i];
       const TreeNode<T>& node = nodes[here < 0 ? 0 : here];
@@ -46,7 +48,7 @@ void descend(const TreeNode<T>* nodes, const T* const* x, int32_t* at) {
 }
 
 template <class T>
-using DescendFunction = void (*)(const TreeNode<T>* nodes, const T* const* x, int32_t* at);
+using DescendFunction = void (*)(const TreeNode<T>* nodes, const T* const* x, int32_t* at, WorkCounter& work);
 
 // Scores of rows, in the order of the trees, so that results do not depend on how the work is split.
 class Votes {
@@ -57,7 +59,7 @@ class Votes {
     std::fill_n(scores, count, isSum() ? 0.0 : std::numeric_limits<double>::quiet_NaN());
   }
 
-  void add(int32_t at, double* scores) const {
+  void add(int32_t at, double* scores, WorkCounter& work) const {
     const auto leaf = static_cast<size_t>(~at);
     if (forest_.hasSingleVotes() && isSum()) {
       const ml::Vote& vote = forest_.votes()[leaf];
@@ -65,6 +67,7 @@ class Votes {
       return;
     }
     const ml::Leaf range = forest_.leaves()[leaf];
+    work.pass(range.end - range.begin);
     for (int32_t i = range.begin; i < range.end; ++i) {
       const ml::Vote& vote = forest_.votes()[static_cast<size_t>(i)];
       merge(scores[vote.target], vote.weight);
@@ -216,41 +219,44 @@ class TreeKernel final : public Kernel {
     load(context, begin, count, reinterpret_cast<T*>(scores + block_ * targets_), x);
     votes_.begin(scores, count * targets_);
     const int64_t grouped = count / kGroup * kGroup;
+    WorkCounter work;
     for (int64_t tree = 0; tree < trees_ && grouped > 0; ++tree)
-      for (int64_t row = 0; row < grouped; row += kGroup) walkRows(tree, x + row, scores + row * targets_);
+      for (int64_t row = 0; row < grouped; row += kGroup) walkRows(tree, x + row, scores + row * targets_, work);
     for (int64_t row = grouped; row < count; ++row) walkTrees(0, trees_, x[row], scores + row * targets_);
     for (int64_t row = 0; row < count; ++row) {
+      work.pass(8 * targets_);
       votes_.finish(scores + row * targets_);
       outcome_.write(context, begin + row, scores + row * targets_);
     }
   }
 
   void load(const KernelContext& context, int64_t begin, int64_t count, T* buffer, const T** x) const {
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < count; ++i, passWork(isConverted_ ? rows_.columns : 4))
       x[i] = rows_.at<T>(context.inputs[0], begin + i, isConverted_ ? buffer + i * rows_.columns : nullptr);
   }
 
-  void walkRows(int64_t tree, const T* const* x, double* scores) const {
+  void walkRows(int64_t tree, const T* const* x, double* scores, WorkCounter& work) const {
     int32_t at[kGroup];
     std::fill_n(at, kGroup, forest_->roots()[static_cast<size_t>(tree)]);
-    descendGroup_(nodes_, x, at);
-    for (int64_t i = 0; i < kGroup; ++i) votes_.add(at[i], scores + i * targets_);
+    descendGroup_(nodes_, x, at, work);
+    for (int64_t i = 0; i < kGroup; ++i) votes_.add(at[i], scores + i * targets_, work);
   }
 
   void walkTrees(int64_t begin, int64_t end, const T* x, double* scores) const {
     const T* same[kGroup];
     std::fill_n(same, kGroup, x);
+    WorkCounter work;
     int64_t tree = begin;
     for (; tree + kGroup <= end; tree += kGroup) {
       int32_t at[kGroup];
       std::copy_n(forest_->roots().data() + tree, kGroup, at);
-      descendGroup_(nodes_, same, at);
-      for (int32_t leaf : at) votes_.add(leaf, scores);
+      descendGroup_(nodes_, same, at, work);
+      for (int32_t leaf : at) votes_.add(leaf, scores, work);
     }
     for (; tree < end; ++tree) {
       int32_t at = forest_->roots()[static_cast<size_t>(tree)];
-      descendOne_(nodes_, same, &at);
-      votes_.add(at, scores);
+      descendOne_(nodes_, same, &at, work);
+      votes_.add(at, scores, work);
     }
   }
 
@@ -273,8 +279,9 @@ class TreeKernel final : public Kernel {
       }
     });
     double* total = scoresOf(0);
+    WorkCounter work;
     for (int64_t task = 1; task < treeTasks(); ++task)
-      for (int64_t i = 0; i < count * targets_; ++i) votes_.merge(total[i], scoresOf(task)[i]);
+      for (int64_t i = 0; i < count * targets_; ++i, work.pass(2)) votes_.merge(total[i], scoresOf(task)[i]);
     for (int64_t row = 0; row < count; ++row) {
       votes_.finish(total + row * targets_);
       outcome_.write(context, row, total + row * targets_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/movement.h"
 #include "ops/cpu/strided_copy.h"
 #include "ops/families.h"
@@ -85,7 +86,8 @@ class PlainCopyKernel final : public Kernel {
     for (const Piece& piece : pieces_(MovementCall(request, context.inputs))) {
       const int64_t size = elementBytes(request, piece.input);
       const int64_t count = piece.shape.count();
-      for (int64_t k = 0; k < count; ++k) {
+      WorkCounter work;
+      for (int64_t k = 0; k < count; ++k, work.pass(16)) {
         int64_t source = piece.sourceOffset, target = piece.targetOffset, rest = k;
         for (int axis = piece.shape.rank() - 1; axis >= 0; --axis) {
           source += rest % piece.shape[axis] * piece.sourceStrides[axis];

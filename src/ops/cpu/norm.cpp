@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/norm.h"
 #include "ops/cpu/grain.h"
 #include "ops/families.h"
@@ -136,7 +137,8 @@ class GroupNormalizationKernel final : public RowKernel {
     const int64_t first = row % groups_ * channels_;
     const float *scale = context.in<float>(1) + first, *bias = context.in<float>(2) + first;
     const Moments moments = table_.moments(x, size_, epsilon_);
-    for (int64_t c = 0; c < channels_; ++c, x += inner_, y += inner_)
+    WorkCounter work;
+    for (int64_t c = 0; c < channels_; ++c, x += inner_, y += inner_, work.pass(inner_ + 4))
       table_.scaleAndShift(x, y, inner_, moments.mean, moments.inverseDeviation * scale[c], bias[c]);
   }
   int64_t groups_, channels_, inner_;
@@ -185,14 +187,16 @@ class MeanVarianceKernel final : public Kernel {
       return table_.scaleAndShift(x + first, y + first, inner, moments.mean, factorOf(deviation), 0);
     }
     double mean = 0, squares = 0;
-    for (int64_t at = first; at < last; at += step)
+    WorkCounter work;
+    for (int64_t at = first; at < last; at += step, work.pass(inner + 8))
       mean += static_cast<double>(table_.moments(x + at, inner, 0).mean) / count;
-    for (int64_t at = first; at < last; at += step) {
+    for (int64_t at = first; at < last; at += step, work.pass(inner + 8)) {
       table_.scaleAndShift(x + at, y + at, inner, static_cast<float>(mean), 1, 0);
       squares += static_cast<double>(table_.sumOfSquares(y + at, inner));
     }
     const float factor = factorOf(std::sqrt(squares / (count * static_cast<double>(inner))));
-    for (int64_t at = first; at < last; at += step) table_.scaleAndShift(y + at, y + at, inner, 0, factor, 0);
+    for (int64_t at = first; at < last; at += step, work.pass(inner + 8))
+      table_.scaleAndShift(y + at, y + at, inner, 0, factor, 0);
   }
 
   static float factorOf(double deviation) {

@@ -22,7 +22,10 @@ constexpr int64_t kPart = 8192;
 template <class Map>
 HWY_INLINE double longSum(const float* x, int64_t size, const Map& map) {
   double sum = 0;
-  for (int64_t i = 0; i < size; i += kPart) sum += foldSum(x + i, size - i < kPart ? size - i : kPart, map);
+  for (int64_t i = 0; i < size; i += kPart) {
+    sum += foldSum(x + i, size - i < kPart ? size - i : kPart, map);
+    if (size > kPart) passWork(kPart);
+  }
   return sum;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/interrupt_point.h"
 
 namespace max {
 
@@ -128,7 +129,8 @@ void unpackCodes(DType dtype, const void* packed, int64_t begin, int64_t count, 
   const unsigned bits = static_cast<unsigned>(bitsOf(dtype));
   const auto* source = static_cast<const uint8_t*>(packed);
   const unsigned shift = isSignedInteger(dtype) ? 8 - bits : 0;
-  for (int64_t i = 0; i < count; ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass()) {
     const auto code = static_cast<uint8_t>(codeAt(source, begin + i, bits) << shift);
     codes[i] = shift ? static_cast<uint8_t>(static_cast<int8_t>(code) >> shift) : code;
   }
@@ -137,8 +139,9 @@ void unpackCodes(DType dtype, const void* packed, int64_t begin, int64_t count, 
 void packCodes(DType dtype, void* packed, int64_t begin, int64_t count, const uint8_t* codes) {
   const unsigned bits = static_cast<unsigned>(bitsOf(dtype));
   auto* target = static_cast<uint8_t*>(packed);
-  if (begin * bits % 8 == 0 && count > 0) std::memset(target + begin * bits / 8, 0, bytesFor(dtype, count));
-  for (int64_t i = 0; i < count; ++i) setCode(target, begin + i, bits, codes[i]);
+  if (begin * bits % 8 == 0 && count > 0) clearBytes(target + begin * bits / 8, bytesFor(dtype, count));
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass()) setCode(target, begin + i, bits, codes[i]);
   // What is left of the last byte is zero.
   const int64_t end = (begin + count) * bits;
   if (count > 0 && end % 8 != 0) target[end / 8] = static_cast<uint8_t>(target[end / 8] & ((1u << end % 8) - 1));
@@ -149,15 +152,21 @@ void copyElements(DType dtype, const void* source, int64_t from, void* target, i
   const auto* in = static_cast<const uint8_t*>(source);
   auto* out = static_cast<uint8_t*>(target);
   if ((from * bits | to * bits | count * bits) % 8 == 0) {
-    if (count > 0) std::memcpy(out + to * bits / 8, in + from * bits / 8, static_cast<size_t>(count * bits / 8));
+    if (count > 0) copyBytes(out + to * bits / 8, in + from * bits / 8, static_cast<size_t>(count * bits / 8));
     return;
   }
   const auto width = static_cast<unsigned>(bits);
-  for (int64_t i = 0; i < count; ++i) setCode(out, to + i, width, codeAt(in, from + i, width));
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass()) setCode(out, to + i, width, codeAt(in, from + i, width));
 }
 
+namespace {
+
+constexpr int64_t kNumbersPerPart = 1 << 16;  // between two looks; a multiple of 8, so that parts are whole bytes
+constexpr int64_t kStepsOfNumber = kStepsPerLook / 4 / kNumbersPerPart;
+
 template <class D>
-void loadNumbers(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers) {
+void loadPart(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers) {
   if (dtype == DType::Bool) return loadBools(data, begin, count, numbers);
   const bool whole = visitWhole(dtype, [&]<class T>(T) {
     const T* source = static_cast<const T*>(data) + begin;
@@ -177,8 +186,7 @@ void loadNumbers(DType dtype, const void* data, int64_t begin, int64_t count, D*
 }
 
 template <class D>
-void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D* numbers,
-                  const SmallFloatRules& rules) {
+void storePart(DType dtype, void* data, int64_t begin, int64_t count, const D* numbers, const SmallFloatRules& rules) {
   const bool whole = visitWhole(dtype, [&]<class T>(T) {
     T* target = static_cast<T*>(data) + begin;
     for (int64_t i = 0; i < count; ++i) target[i] = convert<T>(numbers[i]);
@@ -195,6 +203,24 @@ void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D
     else
       std::memcpy(static_cast<uint8_t*>(data) + begin + done, codes, static_cast<size_t>(part));
   }
+}
+
+}  // namespace
+
+template <class D>
+void loadNumbers(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers) {
+  if (count <= kNumbersPerPart) return loadPart(dtype, data, begin, count, numbers);
+  inParts(count, kStepsOfNumber,
+          [&](int64_t first, int64_t last) { loadPart(dtype, data, begin + first, last - first, numbers + first); });
+}
+
+template <class D>
+void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D* numbers,
+                  const SmallFloatRules& rules) {
+  if (count <= kNumbersPerPart) return storePart(dtype, data, begin, count, numbers, rules);
+  inParts(count, kStepsOfNumber, [&](int64_t first, int64_t last) {
+    storePart(dtype, data, begin + first, last - first, numbers + first, rules);
+  });
 }
 
 template void loadNumbers<float>(DType, const void*, int64_t, int64_t, float*);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/indexed_copy.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
@@ -47,13 +48,14 @@ IndexTables padTables(const MovementCall& call) {
     after[axis] = pads[count + i];
   }
   IndexTables tables(static_cast<size_t>(in.rank()));
+  WorkCounter work;
   for (int axis = 0; axis < in.rank(); ++axis) {
     if (in[axis] + before[axis] + after[axis] != out[axis])
       call.fail(MAX_STATUS_INVALID_ARGUMENT, "pads ", before[axis], " and ", after[axis], " do not turn ", in, " into ",
                 out);
     if (in[axis] == 0 && out[axis] > 0 && mode != Mode::Constant)
       call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " of ", in, " has nothing to pad with");
-    for (int64_t i = 0; i < out[axis]; ++i)
+    for (int64_t i = 0; i < out[axis]; ++i, work.pass(4))
       tables[static_cast<size_t>(axis)].push_back(sourceIndex(mode, i - before[axis], in[axis]));
   }
   return tables;
@@ -99,7 +101,8 @@ class PlainPadKernel final : public Kernel {
     const Shape dense = contiguousStrides(call.in());
     const std::byte zero[16] = {};
     const std::byte* fill = call.has(2) ? context.in<std::byte>(2) : zero;
-    for (int64_t k = 0; k < call.out().count(); ++k) {
+    WorkCounter work;
+    for (int64_t k = 0; k < call.out().count(); ++k, work.pass(16)) {
       int64_t offset = 0, rest = k;
       for (int axis = call.out().rank() - 1; axis >= 0; --axis) {
         const int64_t index = tables[static_cast<size_t>(axis)][static_cast<size_t>(rest % call.out()[axis])];

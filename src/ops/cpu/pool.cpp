@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/grain.h"
 #include "ops/families.h"
@@ -81,7 +82,9 @@ class PoolKernel final : public Kernel {
     float* y = context.out<float>() + line * axes_[2].output * channels_;
     const int64_t sizes[3] = {planeSize, lineSize, channels_};
     int64_t position[3] = {plane, row, 0};
-    for (; position[2] < axes_[2].output; ++position[2], y += channels_) pixel(x, sizes, position, y);
+    WorkCounter work;
+    for (; position[2] < axes_[2].output; ++position[2], y += channels_, work.pass(16 + channels_))
+      pixel(x, sizes, position, y);
   }
 
   void pixel(const float* x, const int64_t (&sizes)[3], const int64_t (&position)[3], float* y) const {
@@ -97,6 +100,7 @@ class PoolKernel final : public Kernel {
       if (includePads_) padded *= static_cast<double>(axis.seenWithPads(position[i]));
     }
     if (seen == 0) offset = 0;
+    if (seen * channels_ > kElementsPerPart / 4) passWork(seen * channels_);
     if (!average_) return table_.greatest(x + offset, window, channels_, y);
     const auto count = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
     table_.sum(x + offset, window, channels_, count > 0 ? 1 / count : 0, y);
@@ -115,7 +119,8 @@ struct Span {
 
 std::vector<Span> spansOf(const Axis& axis) {
   std::vector<Span> spans;
-  for (int64_t i = 0; i < axis.output; ++i)
+  WorkCounter work;
+  for (int64_t i = 0; i < axis.output; ++i, work.pass(4))
     spans.push_back({axis.start(i) + axis.firstTap(i, 0) * axis.dilation, axis.seen(i), axis.dilation});
   return spans;
 }
@@ -147,9 +152,11 @@ class PlaneMaxPoolKernel final : public Kernel {
   void runPlane(const KernelContext& context, int64_t plane, int64_t out) const {
     const int64_t inputSize = axes_[0].input * axes_[1].input * axes_[2].input;
     const T* x = context.in<T>(0) + plane * inputSize;
+    WorkCounter work;
     for (const Span& depths : spans_[0])
       for (const Span& rows : spans_[1])
         for (const Span& columns : spans_[2]) {
+          work.pass(8 + rows.count * columns.count);
           T best;
           const int64_t at = greatest(x, depths, rows, columns, best);
           if (hasValues_) context.out<T>(0)[out] = best;
@@ -164,8 +171,9 @@ class PlaneMaxPoolKernel final : public Kernel {
         std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
     const bool isEmpty = depths.count == 0 || rows.count == 0 || columns.count == 0;
     int64_t place = isEmpty ? 0 : (depths.first * axes_[1].input + rows.first) * axes_[2].input + columns.first;
+    WorkCounter work;
     for (int64_t i = 0; i < depths.count; ++i)
-      for (int64_t j = 0; j < rows.count; ++j) {
+      for (int64_t j = 0; j < rows.count; ++j, work.pass(columns.count)) {
         const int64_t row = (depths.first + i * depths.step) * axes_[1].input + rows.first + j * rows.step;
         const int64_t first = row * axes_[2].input + columns.first;
         for (int64_t k = 0; k < columns.count; ++k) {

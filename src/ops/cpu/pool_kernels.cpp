@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/pool.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -25,12 +26,20 @@ struct Sum {
   static HWY_INLINE V join(V a, V b) { return hn::Add(a, b); }
 };
 
+// Taps of a row between two looks.
+constexpr int64_t kTaps = 4096;
+
 template <class Body>
 HWY_INLINE void forEachTap(const float* x, const PoolWindow& window, const Body& body) {
   for (int64_t i = 0; i < window.count[0]; ++i)
     for (int64_t j = 0; j < window.count[1]; ++j) {
       const float* from = x + i * window.stride[0] + j * window.stride[1];
-      for (int64_t k = 0; k < window.count[2]; ++k, from += window.stride[2]) body(from);
+      int64_t rest = window.count[2];
+      for (; rest > kTaps; rest -= kTaps) {
+        for (int64_t k = 0; k < kTaps; ++k, from += window.stride[2]) body(from);
+        passWork(8 * kTaps);
+      }
+      for (int64_t k = 0; k < rest; ++k, from += window.stride[2]) body(from);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/number_access.h"
 #include "ops/cpu/random.h"
 #include "ops/families.h"
@@ -101,10 +102,11 @@ class MultinomialKernel final : public Kernel {
   void run(const KernelContext& context) const override {
     const RandomSequence sequence = source_.sequence();
     auto* sums = reinterpret_cast<double*>(context.scratch);
+    WorkCounter work;
     for (int64_t row = 0; row < batch_; ++row) {
       loadNumbers(from_, context.inputs[0], row * classes_, classes_, sums);
       accumulate(sums);
-      for (int64_t i = 0; i < samples_; ++i) {
+      for (int64_t i = 0; i < samples_; ++i, work.pass(64)) {
         const int64_t position = row * samples_ + i;
         const double number = sequence.uniforms(static_cast<uint64_t>(position))[0] * sums[classes_ - 1];
         const double* chosen = std::upper_bound(sums, sums + classes_ - 1, number);
@@ -118,8 +120,9 @@ class MultinomialKernel final : public Kernel {
   // Turns logarithms into running sums of what they stand for.
   void accumulate(double* logits) const {
     double largest = -HUGE_VAL, sum = 0;
-    for (int64_t i = 0; i < classes_; ++i) largest = std::max(largest, logits[i]);
-    for (int64_t i = 0; i < classes_; ++i) {
+    WorkCounter work;
+    for (int64_t i = 0; i < classes_; ++i, work.pass()) largest = std::max(largest, logits[i]);
+    for (int64_t i = 0; i < classes_; ++i, work.pass(8)) {
       const double weight = logits[i] == largest ? 1 : std::exp(logits[i] - largest);
       sum += weight > 0 ? weight : 0;
       logits[i] = sum;
@@ -151,8 +154,8 @@ class DropoutKernel final : public Kernel {
     if (ratio > 0) return drop(context, ratio);
     const size_t bytes = bytesFor(dtype_, count_);
     if (hasOutput_ && bytes > 0 && context.outputs[0] != context.inputs[0])
-      std::memcpy(context.outputs[0], context.inputs[0], bytes);
-    if (hasMask_ && count_ > 0) std::memset(context.outputs[1], 1, static_cast<size_t>(count_));
+      copyBytes(context.outputs[0], context.inputs[0], bytes);
+    if (hasMask_) fillParts(context.out<uint8_t>(1), count_, uint8_t{1});
   }
 
  private:

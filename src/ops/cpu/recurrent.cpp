@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/matmul.h"
 
 namespace max {
@@ -22,7 +23,10 @@ class CellActivation {
   }
   bool empty() const { return steps_.empty(); }
   void apply(float* x, int64_t count) const {
-    for (const Step& step : steps_) step.function({x, {x, nullptr, nullptr}, {1, 0, 0}, count, step.alpha, step.beta});
+    for (const Step& step : steps_)
+      inParts(count, 4, [&](int64_t begin, int64_t end) {
+        step.function({x + begin, {x + begin, nullptr, nullptr}, {1, 0, 0}, end - begin, step.alpha, step.beta});
+      });
   }
 
  private:
@@ -292,7 +296,7 @@ void RecurrentKernel::runDirection(const KernelContext& context, int64_t directi
   copyState(hasInitialC_ ? context.in<float>(kInitialC) : nullptr, run.c, direction, false);
   int64_t longest = 0;
   for (int64_t item = 0; item < batch_; ++item) longest = std::max(longest, lengthOf(context, item));
-  for (int64_t i = 0; i < longest; ++i) step(context, run, i);
+  for (int64_t i = 0; i < longest; ++i, passWork(gates_ * hidden_ * batch_)) step(context, run, i);
   clearTail(context, direction);
   if (hasOutput_[1]) copyState(run.h, context.out<float>(1), direction, true);
   if (hasOutput_[2]) copyState(run.c, context.out<float>(2), direction, true);
@@ -313,15 +317,17 @@ void RecurrentKernel::copyState(const float* from, float* to, int64_t direction,
 // Outputs after the end of a sequence are zero.
 void RecurrentKernel::clearTail(const KernelContext& context, int64_t direction) const {
   if (!hasLengths_ || !hasOutput_[0]) return;
+  WorkCounter work;
   for (int64_t item = 0; item < batch_; ++item)
-    for (int64_t i = lengthOf(context, item); i < steps_; ++i)
+    for (int64_t i = lengthOf(context, item); i < steps_; ++i, work.pass(8 + hidden_))
       std::fill_n(context.out<float>() + outputOffset(i, direction, item), hidden_, 0.f);
 }
 
 void RecurrentKernel::step(const KernelContext& context, const Run& run, int64_t index) const {
   multiply(context, run);
   const int64_t all = gates_ * hidden_;
-  for (int64_t item = 0; item < batch_; ++item) {
+  WorkCounter work;
+  for (int64_t item = 0; item < batch_; ++item, work.pass(16 + 4 * all)) {
     const int64_t length = lengthOf(context, item);
     if (index >= length) continue;
     const int64_t at = isReverse(run.direction) ? length - 1 - index : index;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/reduce_layout.h"
 #include "ops/families.h"
 
@@ -168,12 +169,14 @@ class ReduceKernel final : public Kernel {
     // Columns go down the innermost folded dimension at once.
     const bool down = !layout_.rows && !folded.dims.empty();
     const int64_t rows = down ? folded.dims.back() : 1, stride = down ? folded.strides.back() : 0;
+    WorkCounter work;
     for (int64_t k = 0, count = folded.count(); k < count; k += rows) {
       const std::byte* from = x + folded.offset(k) * elementSize_;
       if (layout_.rows)
         functions.rows(from, width, layout_.widthStride, layout_.size, accumulators, shift);
       else
         functions.columns(from, rows, stride, width, accumulators, shift);
+      work.pass(16 + (layout_.rows ? layout_.size : rows) * width);
     }
   }
 

@@ -21,6 +21,7 @@ using V = hn::Vec<F>;
 // Elements that one set of accumulators takes: bounds the rounding error of long sums.
 constexpr int64_t kPart = 8192;
 constexpr int64_t kRows = 256;
+constexpr int64_t kArgRows = 16384;  // between two looks
 
 // A fold: start, map(element, shift), join.
 struct Sum {
@@ -95,6 +96,7 @@ void longRow(const float* x, int64_t count, float* accumulator, V shift) {
         x + i, count - i < kPart ? count - i : kPart, Op::kStart, [shift](V v) HWY_ATTR { return Op::map(v, shift); },
         [](V a, V b) HWY_ATTR { return Op::join(a, b); });
     *accumulator = joinScalars<Op>(*accumulator, Op::lanes(folded));
+    if (count > kPart) passWork(kPart);
   }
 }
 
@@ -151,9 +153,11 @@ void columnBlock(const float* x, int64_t rows, int64_t stride, int64_t width, fl
 template <class Op>
 void columns(const void* data, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void* shift) {
   const float* x = static_cast<const float*>(data);
-  for (int64_t r = 0; r < rows; r += kRows)
+  for (int64_t r = 0; r < rows; r += kRows) {
     columnBlock<Op>(x + r * stride, rows - r < kRows ? rows - r : kRows, stride, width,
                     static_cast<float*>(accumulators), static_cast<const float*>(shift));
+    if (rows > kRows) passWork(kRows * width);
+  }
 }
 
 template <class Op>
@@ -183,15 +187,16 @@ int64_t argRow(const float* x, int64_t size, bool least, bool lastIndex) {
                                         x, size, -HUGE_VALF, [least](V v) HWY_ATTR { return orderOf(v, least); },
                                         [](V a, V b) HWY_ATTR { return hn::Max(a, b); })));
   const float wanted = least ? -best : best;
+  WorkCounter work;
   if (lastIndex) {
-    for (int64_t i = size - 1; i >= 0; --i)
+    for (int64_t i = size - 1; i >= 0; --i, work.pass())
       if (x[i] == wanted) return i;
     return 0;
   }
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V value = hn::Set(d, wanted);
   int64_t i = 0;
-  for (; i + lanes <= size; i += lanes) {
+  for (; i + lanes <= size; i += lanes, work.pass(lanes)) {
     const auto found = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + i), value));
     if (found >= 0) return i + found;
   }
@@ -207,11 +212,15 @@ void argColumns(const float* x, int64_t size, int64_t stride, int64_t width, boo
   forEachLane(width, [&](int64_t i, size_t left) HWY_ATTR {
     V best = orderOf(loadLanes(d, x + i, left), least);
     auto at = hn::Zero(di);
-    for (int64_t k = 1; k < size; ++k) {
-      const V value = orderOf(loadLanes(d, x + k * stride + i, left), least);
-      const auto better = lastIndex ? hn::Ge(value, best) : hn::Gt(value, best);
-      best = hn::IfThenElse(better, value, best);
-      at = hn::IfThenElse(hn::RebindMask(di, better), hn::Set(di, static_cast<int32_t>(k)), at);
+    for (int64_t k = 1; k < size;) {
+      const int64_t end = size - k < kArgRows ? size : k + kArgRows;
+      for (; k < end; ++k) {
+        const V value = orderOf(loadLanes(d, x + k * stride + i, left), least);
+        const auto better = lastIndex ? hn::Ge(value, best) : hn::Gt(value, best);
+        best = hn::IfThenElse(better, value, best);
+        at = hn::IfThenElse(hn::RebindMask(di, better), hn::Set(di, static_cast<int32_t>(k)), at);
+      }
+      if (size > kArgRows) passWork(kArgRows * static_cast<int64_t>(hn::Lanes(d)));
     }
     HWY_ALIGN int32_t found[hn::MaxLanes(di)];
     hn::Store(at, di, found);

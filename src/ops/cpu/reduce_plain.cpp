@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/reduce.h"
 
 namespace max {
@@ -55,14 +56,18 @@ struct Plain {
     for (int64_t r = 0; r < count; ++r) {
       const T* x = static_cast<const T*>(data) + r * stride;
       A result = a[r];
-      for (int64_t i = 0; i < size; ++i)
-        result = joinElements<A, kFold>(result, mapElement<A, kFold>(static_cast<A>(x[i])));
+      for (int64_t i = 0; i < size;) {
+        const int64_t end = std::min(size, i + kStepsPerLook);
+        for (; i < end; ++i) result = joinElements<A, kFold>(result, mapElement<A, kFold>(static_cast<A>(x[i])));
+        if (size > kStepsPerLook) passWork(kStepsPerLook);
+      }
       a[r] = result;
     }
   }
   static void columns(const void* data, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void*) {
     A* a = static_cast<A*>(accumulators);
-    for (int64_t r = 0; r < rows; ++r) {
+    WorkCounter work;
+    for (int64_t r = 0; r < rows; ++r, work.pass(width)) {
       const T* x = static_cast<const T*>(data) + r * stride;
       for (int64_t i = 0; i < width; ++i)
         a[i] = joinElements<A, kFold>(a[i], mapElement<A, kFold>(static_cast<A>(x[i])));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/text.h"
 
 namespace max {
@@ -169,6 +170,7 @@ bool RegexMatcher::matches(std::string_view text) {
     next_.clear();
     ++turn_;
     for (int thread : threads_) {
+      work_.pass(4);
       const auto& instruction = regex_.program_[static_cast<size_t>(thread)];
       if (instruction.op == Op::Set && regex_.sets_[static_cast<size_t>(instruction.set)].contains(code))
         follow(next_, thread + 1, code, after);
@@ -186,6 +188,7 @@ void RegexMatcher::follow(std::vector<int>& threads, int start, uint32_t before,
   while (!stack_.empty()) {
     const int place = stack_.back();
     stack_.pop_back();
+    work_.pass(4);
     if (std::exchange(seen_[static_cast<size_t>(place)], turn_) == turn_) continue;
     const auto& instruction = regex_.program_[static_cast<size_t>(place)];
     if (instruction.op == Op::Set || instruction.op == Op::Match)
@@ -198,83 +201,78 @@ void RegexMatcher::follow(std::vector<int>& threads, int start, uint32_t before,
   }
 }
 
-// Finds matches within a text: threads know where they began, and those that began first keep their place.
-class RegexSearch {
- public:
-  RegexSearch(const Regex& regex, std::string_view text) : regex_(regex), seen_(regex.program_.size(), 0) {
-    for (std::string_view rest = text; !rest.empty();) {
-      offsets_.push_back(text.size() - rest.size());
-      codes_.push_back(read(rest));
-    }
-    offsets_.push_back(text.size());
-  }
-
-  // The next match from character `from` on, as offsets of its bytes; begin == end if it is empty.
-  bool find(size_t& from, size_t& begin, size_t& end) {
-    std::vector<Thread> threads, next;
-    bool isFound = false;
-    size_t first = 0, last = 0;
-    ++turn_;
-    for (size_t at = from;; ++at) {
-      if (!isFound) follow(threads, {0, at}, at);
-      for (const Thread& thread : threads) {
-        if (opOf(thread) != Op::Match || (isFound && thread.start > first)) continue;
-        isFound = true;
-        first = thread.start;
-        last = at;
-      }
-      if (isFound) std::erase_if(threads, [&](const Thread& thread) { return thread.start > first; });
-      if (at == codes_.size() || (isFound && threads.empty())) break;
-      next.clear();
-      ++turn_;
-      for (const Thread& thread : threads) {
-        const auto& instruction = regex_.program_[static_cast<size_t>(thread.place)];
-        if (instruction.op == Op::Set && regex_.sets_[static_cast<size_t>(instruction.set)].contains(codes_[at]))
-          follow(next, {thread.place + 1, thread.start}, at + 1);
-      }
-      threads.swap(next);
-    }
-    from = std::max(last, first + 1);
-    begin = offsets_[first];
-    end = offsets_[last];
-    return isFound;
-  }
-  bool isAtEnd(size_t from) const { return from >= codes_.size(); }
-
- private:
+RegexSearch::RegexSearch(const Regex& regex)
+    : regex_(regex), turns_(regex.program_.size(), 0), before_(regex.program_.size()) {
   using Op = Regex::Instruction::Op;
-  struct Thread {
-    int place;
-    size_t start;
+  const auto add = [this](int place, size_t from) {
+    before_[static_cast<size_t>(place)].push_back(static_cast<int>(from));
   };
-
-  Op opOf(const Thread& thread) const { return regex_.program_[static_cast<size_t>(thread.place)].op; }
-
-  void follow(std::vector<Thread>& threads, Thread thread, size_t at) {
-    const uint32_t before = at > 0 ? codes_[at - 1] : kNone, after = at < codes_.size() ? codes_[at] : kNone;
-    stack_.assign(1, thread.place);
-    while (!stack_.empty()) {
-      const int place = stack_.back();
-      stack_.pop_back();
-      if (std::exchange(seen_[static_cast<size_t>(place)], turn_) == turn_) continue;
-      const auto& instruction = regex_.program_[static_cast<size_t>(place)];
-      if (instruction.op == Op::Set || instruction.op == Op::Match)
-        threads.push_back({place, thread.start});
-      else if (instruction.op == Op::Jump || instruction.op == Op::Split)
-        stack_.push_back(instruction.next);
-      else if (holds(instruction.assertion, before, after))
-        stack_.push_back(place + 1);
-      if (instruction.op == Op::Split) stack_.push_back(instruction.other);
-    }
+  for (size_t i = 0; i < regex.program_.size(); ++i) {
+    const auto& instruction = regex.program_[i];
+    if (instruction.op == Op::Jump || instruction.op == Op::Split) add(instruction.next, i);
+    if (instruction.op == Op::Split) add(instruction.other, i);
+    if (instruction.op == Op::Assert) add(static_cast<int>(i) + 1, i);
   }
+}
 
-  const Regex& regex_;
-  std::vector<uint64_t> seen_;
-  uint64_t turn_ = 0;
-  std::vector<int> stack_;
-  std::vector<uint32_t> codes_;
-  std::vector<size_t> offsets_;  // of the characters, and the end
-};
+std::vector<std::string_view> RegexSearch::findAll(std::string_view text) {
+  readCharacters(text);
+  findEnds();
+  std::vector<std::string_view> found;
+  for (size_t at = 0; at < codes_.size(); at = std::max(ends_[at], at + 1)) {
+    work_.pass(4);
+    if (ends_[at] > at) found.push_back(text.substr(offsets_[at], offsets_[ends_[at]] - offsets_[at]));
+  }
+  return found;
+}
+
+void RegexSearch::readCharacters(std::string_view text) {
+  codes_.clear();
+  offsets_.clear();
+  for (std::string_view rest = text; !rest.empty(); work_.pass(8)) {
+    offsets_.push_back(text.size() - rest.size());
+    codes_.push_back(read(rest));
+  }
+  offsets_.push_back(text.size());
+}
+
+// From the text's end to its begin: what a character leads to is known before it.
+void RegexSearch::findEnds() {
+  using Op = Regex::Instruction::Op;
+  ends_.assign(codes_.size() + 1, 0);
+  later_.clear();
+  for (size_t at = codes_.size() + 1; at-- > 0; later_.swap(now_)) {
+    now_.clear();
+    ++turn_;
+    // Furthest ends come first, so that each place is reached with its furthest end.
+    for (const Reach& reach : later_) {
+      const int place = reach.place - 1;
+      work_.pass(4);
+      if (place < 0 || regex_.program_[static_cast<size_t>(place)].op != Op::Set) continue;
+      const auto set = static_cast<size_t>(regex_.program_[static_cast<size_t>(place)].set);
+      if (regex_.sets_[set].contains(codes_[at])) follow({place, reach.end}, at);
+    }
+    follow({static_cast<int>(regex_.program_.size()) - 1, at}, at);  // the match itself
+  }
+}
+
+// Adds a place, and those that lead to it without a character.
+void RegexSearch::follow(const Reach& reach, size_t at) {
+  const uint32_t before = at > 0 ? codes_[at - 1] : kNone, after = at < codes_.size() ? codes_[at] : kNone;
+  stack_.assign(1, reach.place);
+  while (!stack_.empty()) {
+    const int place = stack_.back();
+    stack_.pop_back();
+    work_.pass(4);
+    const auto& instruction = regex_.program_[static_cast<size_t>(place)];
+    if (instruction.op == Regex::Instruction::Assert && !holds(instruction.assertion, before, after)) continue;
+    if (std::exchange(turns_[static_cast<size_t>(place)], turn_) == turn_) continue;
+    now_.push_back({place, reach.end});
+    if (place == 0) ends_[at] = reach.end;
+    const std::vector<int>& more = before_[static_cast<size_t>(place)];
+    stack_.insert(stack_.end(), more.begin(), more.end());
+  }
+}
 
 Regex::Regex(std::string_view pattern) {
   regex::Pattern parsed = regex::parse(pattern);
@@ -284,14 +282,5 @@ Regex::Regex(std::string_view pattern) {
 }
 
 bool Regex::matches(std::string_view text) const { return RegexMatcher(*this).matches(text); }
-
-std::vector<std::string_view> Regex::findAll(std::string_view text) const {
-  RegexSearch search(*this, text);
-  std::vector<std::string_view> found;
-  size_t begin = 0, end = 0;
-  for (size_t from = 0; !search.isAtEnd(from) && search.find(from, begin, end);)
-    if (begin < end) found.push_back(text.substr(begin, end - begin));
-  return found;
-}
 
 }  // namespace max

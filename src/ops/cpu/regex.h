@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/interrupt_point.h"
+
 namespace max {
 
 namespace regex {
@@ -55,8 +57,6 @@ class Regex {
  public:
   explicit Regex(std::string_view pattern);
   bool matches(std::string_view text) const;  // all of it
-  // Matches that do not overlap, from the left, each as long as it can be; none is empty.
-  std::vector<std::string_view> findAll(std::string_view text) const;
 
  private:
   friend class RegexCompiler;
@@ -86,6 +86,38 @@ class RegexMatcher {
   std::vector<uint64_t> seen_;  // in which turn a place was reached
   uint64_t turn_ = 0;
   std::vector<int> stack_, threads_, next_;
+  WorkCounter work_;
+};
+
+// Finds matches within texts, and keeps its memory between them. The expression must stay. For each character it learns
+// how far the longest match that begins there reaches: it costs each place of the program at most once, however often
+// matches fail.
+class RegexSearch {
+ public:
+  explicit RegexSearch(const Regex& regex);
+  // Matches that do not overlap, from the left, each as long as it can be; none is empty.
+  std::vector<std::string_view> findAll(std::string_view text);
+
+ private:
+  // A place of the program, and the furthest end of a match that goes on from there.
+  struct Reach {
+    int place;
+    size_t end;
+  };
+  void readCharacters(std::string_view text);
+  void findEnds();
+  void follow(const Reach& reach, size_t at);
+
+  const Regex& regex_;
+  std::vector<uint64_t> turns_;           // in which turn a place was reached
+  std::vector<std::vector<int>> before_;  // the places that lead to each without a character
+  uint64_t turn_ = 0;
+  std::vector<Reach> later_, now_;  // of the character after this one, and of this one
+  std::vector<int> stack_;
+  std::vector<uint32_t> codes_;
+  std::vector<size_t> offsets_;  // of the characters, and the text's end
+  std::vector<size_t> ends_;     // of the longest match that begins with each character
+  WorkCounter work_;
 };
 
 }  // namespace max

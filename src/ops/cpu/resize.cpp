@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/half.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/indexed_copy.h"
@@ -77,8 +78,9 @@ class NearestKernel final : public Kernel {
   IndexedCopy plan(const MovementCall& call) const {
     requireSource(call);
     IndexTables tables(static_cast<size_t>(call.in().rank()));
+    WorkCounter work;
     for (int axis = 0; axis < call.in().rank(); ++axis)
-      for (int64_t i = 0; i < call.out()[axis]; ++i) tables[static_cast<size_t>(axis)].push_back(i);
+      for (int64_t i = 0; i < call.out()[axis]; ++i, work.pass(4)) tables[static_cast<size_t>(axis)].push_back(i);
     for (const ResizedAxis& axis : resizedAxes(call))
       tables[static_cast<size_t>(axis.axis)] = nearestIndices(call, axis);
     return IndexedCopy(bytes_, call.in(), tables);
@@ -118,7 +120,8 @@ struct Pass {
         T* out = y + o * outputSize;
         const int64_t* at = index.data();
         const T* by = weight.data();
-        for (int64_t i = 0; i < outputSize; ++i) {
+        WorkCounter work;
+        for (int64_t i = 0; i < outputSize; ++i, work.pass(taps)) {
           T sum = 0;
           for (int64_t tap = 0; tap < taps; ++tap) sum += *by++ * line[*at++];
           out[i] = sum;
@@ -131,7 +134,7 @@ struct Pass {
   void makeRow(const T* x, T* y, int64_t o, int64_t i) const {
     T* out = y + (o * outputSize + i) * inner;
     if (isOutside[static_cast<size_t>(i)]) {
-      std::fill_n(out, inner, outside);
+      fillParts(out, inner, outside);
       return;
     }
     const int64_t* at = index.data() + i * taps;
@@ -140,11 +143,13 @@ struct Pass {
     if (taps == 2) {
       const T *a = base + at[0] * inner, *b = base + at[1] * inner;
       const T wa = by[0], wb = by[1];
-      for (int64_t k = 0; k < inner; ++k) out[k] = wa * a[k] + wb * b[k];
+      inParts(inner, 1, [=](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k) out[k] = wa * a[k] + wb * b[k];
+      });
       return;
     }
     for (int64_t k = 0; k < inner; ++k) out[k] = 0;
-    for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t tap = 0; tap < taps; ++tap, passWork(inner)) {
       const T* row = base + at[tap] * inner;
       const T w = by[tap];
       for (int64_t k = 0; k < inner; ++k) out[k] += w * row[k];
@@ -154,6 +159,17 @@ struct Pass {
 
 template <class T>
 using Passes = std::vector<Pass<T>>;
+
+template <class T>
+std::vector<T> numbersOf(std::vector<double> weights) {
+  if constexpr (std::is_same_v<T, double>) return weights;
+  std::vector<T> numbers;
+  numbers.reserve(weights.size());
+  inParts(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end) {
+    numbers.insert(numbers.end(), weights.begin() + begin, weights.begin() + end);
+  });
+  return numbers;
+}
 
 // The axis that shrinks most goes first, so that the others have less to do.
 template <class T>
@@ -166,19 +182,19 @@ Passes<T> passesOf(const MovementCall& call) {
   Shape shape = call.in();
   Passes<T> passes;
   for (const ResizedAxis& axis : axes) {
-    const AxisWeights weights = axisWeights(call, axis);
+    AxisWeights weights = axisWeights(call, axis);
     Pass<T> pass{shape.product(0, axis.axis),
                  axis.inputSize,
                  axis.outputSize,
                  shape.product(axis.axis + 1, shape.rank()),
                  weights.taps,
-                 weights.index,
-                 std::vector<T>(weights.weight.begin(), weights.weight.end()),
-                 weights.isOutside,
+                 std::move(weights.index),
+                 numbersOf<T>(std::move(weights.weight)),
+                 std::move(weights.isOutside),
                  static_cast<T>(call.attributes().getFloat("extrapolation_value", 0)),
                  {}};
     for (int64_t i = 0; i < axis.outputSize; ++i)
-      if (weights.isOutside[static_cast<size_t>(i)]) pass.outsideIndices.push_back(i);
+      if (pass.isOutside[static_cast<size_t>(i)]) pass.outsideIndices.push_back(i);
     passes.push_back(std::move(pass));
     shape[axis.axis] = axis.outputSize;
   }
@@ -226,22 +242,31 @@ class InterpolateKernel final : public Kernel {
     if (!direct)
       encodeAll(x, context.outputs[0]);
     else if (passes.empty())
-      std::memcpy(context.outputs[0], x, static_cast<size_t>(count_) * sizeof(T));
+      copyBytes(context.outputs[0], x, static_cast<size_t>(count_) * sizeof(T));
   }
 
   const T* decode(const void* data, T* values) const {
     const TileFunction cast = findCastTileFunction(dtype_, DType::Float32);
-    cast({values, {data, nullptr, nullptr}, {1, 0, 0}, saved_.inputs[0].shape.count(), 0, 0});
+    const auto size = static_cast<int64_t>(sizeOf(dtype_));
+    inParts(saved_.inputs[0].shape.count(), 1, [&](int64_t begin, int64_t end) {
+      const auto* from = static_cast<const std::byte*>(data) + begin * size;
+      cast({values + begin, {from, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
+    });
     return values;
   }
   // Integers take the whole part.
   void encodeAll(const T* values, void* data) const {
     if (isFloat(dtype_)) {
       const TileFunction cast = findCastTileFunction(DType::Float32, dtype_);
-      return cast({data, {values, nullptr, nullptr}, {1, 0, 0}, count_, 0, 0});
+      const auto size = static_cast<int64_t>(sizeOf(dtype_));
+      return inParts(count_, 1, [&](int64_t begin, int64_t end) {
+        auto* to = static_cast<std::byte*>(data) + begin * size;
+        cast({to, {values + begin, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
+      });
     }
     const size_t bytes = sizeOf(dtype_);
-    for (int64_t i = 0; i < count_; ++i)
+    WorkCounter work;
+    for (int64_t i = 0; i < count_; ++i, work.pass(4))
       encode(dtype_, static_cast<float>(values[i]), static_cast<std::byte*>(data) + static_cast<size_t>(i) * bytes);
   }
 

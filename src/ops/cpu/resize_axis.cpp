@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/number_access.h"
 
 namespace max {
@@ -124,12 +126,16 @@ AxisWeights axisWeights(const MovementCall& call, const ResizedAxis& axis) {
           axis.scale, " needs a filter of too many pixels");
   AxisWeights result;
   result.taps = filter.taps();
+  const size_t count = checkedMultiply(static_cast<size_t>(axis.outputSize), static_cast<size_t>(result.taps));
+  result.index.reserve(count);
+  result.weight.reserve(count);
+  WorkCounter work;
   for (int64_t i = 0; i < axis.outputSize; ++i) {
     const double x = coordinate(call, mode, axis, i), base = std::floor(x);
     result.isOutside.push_back(isOutside(call, axis, x));
     double sum = 0;
     const size_t first = result.weight.size();
-    for (int64_t tap = 0; tap < result.taps; ++tap) {
+    for (int64_t tap = 0; tap < result.taps; ++tap, work.pass(8)) {
       const int64_t offset = filter.start() + tap;
       const int64_t at = static_cast<int64_t>(base) + offset;
       const bool counts = !excludeOutside || (at >= 0 && at < axis.inputSize);
@@ -146,7 +152,9 @@ AxisWeights axisWeights(const MovementCall& call, const ResizedAxis& axis) {
 std::vector<int64_t> nearestIndices(const MovementCall& call, const ResizedAxis& axis) {
   const std::string mode = modeOf(call), rounding = call.attributes().getString("nearest_mode", "round_prefer_floor");
   std::vector<int64_t> indices;
-  for (int64_t i = 0; i < axis.outputSize; ++i) {
+  indices.reserve(static_cast<size_t>(axis.outputSize));
+  WorkCounter work;
+  for (int64_t i = 0; i < axis.outputSize; ++i, work.pass(64)) {
     const double x = coordinate(call, mode, axis, i);
     const double rounded = rounding == "round_prefer_floor"  ? std::ceil(x - 0.5)
                            : rounding == "round_prefer_ceil" ? std::floor(x + 0.5)

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/roi_axis.h"
 #include "ops/families.h"
 
@@ -41,7 +42,8 @@ struct BinWeights {
   void fill(const RoiAxis& axis) {
     const int64_t room = capacity(bins, pixels);
     int64_t used = 0;
-    for (int64_t bin = 0; bin < bins; ++bin) {
+    WorkCounter work;
+    for (int64_t bin = 0; bin < bins; ++bin, work.pass(64)) {
       int64_t from = pixels, to = 0;
       axis.forEachSample(bin, [&](int64_t low, int64_t high, double, double) {
         from = std::min(from, low);
@@ -123,19 +125,23 @@ class RoiAlignKernel final : public Kernel {
   // Rows of pixels are summed to one line for each row of bins, then each bin sums its part of the line.
   void pool(const T* x, const BinWeights<T>& rows, const BinWeights<T>& columns, T factor, T* line, T* y) const {
     const int64_t begin = columns.begin(), end = columns.end(), width = x_[3];
+    WorkCounter work;
     for (int64_t row = 0; row < rows.bins; ++row) {
+      work.pass(8 + std::max<int64_t>(end - begin, 0));
       for (int64_t i = begin; i < end; ++i) line[i] = 0;
       const T* rowWeights = rows.weightsOf(row);
       for (int64_t k = rows.first(row); k < rows.last(row); ++k) {
         const T weight = *rowWeights++;
         const T* pixels = x + k * width;
         for (int64_t i = begin; i < end; ++i) line[i] += weight * pixels[i];
+        work.pass(4 + end - begin);
       }
       for (int64_t column = 0; column < columns.bins; ++column) {
         const T* weights = columns.weightsOf(column);
         T sum = 0;
         for (int64_t i = columns.first(column); i < columns.last(column); ++i) sum += *weights++ * line[i];
         *y++ = sum * factor;
+        work.pass(4 + columns.last(column) - columns.first(column));
       }
     }
   }
@@ -182,8 +188,10 @@ class RoiMaxKernel final : public Kernel {
     T greatest[kChannelsPerTask];
     bool isEmpty = true;
     std::fill_n(greatest, kChannelsPerTask, -std::numeric_limits<T>::infinity());
+    WorkCounter work;
     rows.forEachSample(row, [&](int64_t top, int64_t bottom, double a, double b) {
       columns.forEachSample(column, [&](int64_t left, int64_t right, double c, double d) {
+        work.pass(8 + 8 * channels);
         const int64_t places[] = {top * width + left, top * width + right, bottom * width + left,
                                   bottom * width + right};
         const T weights[] = {static_cast<T>(a * c), static_cast<T>(a * d), static_cast<T>(b * c),

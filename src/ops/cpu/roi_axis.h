@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/interrupt_point.h"
 #include "graph/graph.h"
 
 namespace max {
@@ -51,7 +52,8 @@ class RoiAxis {
       first = low > 0 ? static_cast<int64_t>(std::min(low, all)) : 0;
       last = high >= all ? samples_ : high > 0 ? static_cast<int64_t>(high) + 1 : 0;
     }
-    for (int64_t i = first; i < last; ++i) {
+    WorkCounter work;
+    for (int64_t i = first; i < last; ++i, work.pass(4)) {
       const double at = base + (static_cast<double>(i) + 0.5) * step;
       if (!(at >= -1 && at <= end)) continue;
       const double inside = std::max(at, 0.0);

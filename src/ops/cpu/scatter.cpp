@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "base/interrupt_point.h"
 #include "ops/cpu/element.h"
 #include "ops/families.h"
 
@@ -47,7 +48,8 @@ T smallerOf(T a, T b) {
 // F combines two values of the type that T is computed in.
 template <class T, auto F>
 void combine(std::byte* target, const std::byte* update, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass()) {
     T a, b;
     std::memcpy(&a, target + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
     std::memcpy(&b, update + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
@@ -134,8 +136,7 @@ class ScatterKernel : public Kernel {
 
   void run(const KernelContext& context) const override {
     std::byte* out = context.out<std::byte>();
-    if (context.inputs[0] != out && dataBytes_ > 0)
-      std::memcpy(out, context.inputs[0], static_cast<size_t>(dataBytes_));
+    if (context.inputs[0] != out && dataBytes_ > 0) copyBytes(out, context.inputs[0], static_cast<size_t>(dataBytes_));
     update(context, out);
   }
 
@@ -145,7 +146,7 @@ class ScatterKernel : public Kernel {
     if (combine_)
       combine_(target, source, elements);
     else
-      std::memcpy(target, source, static_cast<size_t>(elements * elementBytes_));
+      copyBytes(target, source, static_cast<size_t>(elements * elementBytes_));
   }
 
   const Node& node_;
@@ -165,7 +166,8 @@ class ScatterElementsKernel final : public ScatterKernel {
  private:
   void update(const KernelContext& context, std::byte* out) const override {
     const std::byte* updates = context.in<std::byte>(2);
-    for (int64_t row = 0; row < walk_.rows(); ++row)
+    WorkCounter work;
+    for (int64_t row = 0; row < walk_.rows(); ++row, work.pass(8 + 2 * walk_.columns()))
       walk_.forRow(node_, row, context.inputs[1], [&](int64_t k, int64_t offset) {
         put(out + offset * elementBytes_, updates + k * elementBytes_, 1);
       });
@@ -187,7 +189,8 @@ class ScatterNDKernel final : public ScatterKernel {
   void update(const KernelContext& context, std::byte* out) const override {
     const int64_t bytes = slices_.sliceElements() * elementBytes_;
     if (bytes == 0) return;
-    for (int64_t i = 0; i < slices_.count(); ++i)
+    WorkCounter work;
+    for (int64_t i = 0; i < slices_.count(); ++i, work.pass(8 + bytes / 4))
       put(out + slices_.offset(node_, i, context.inputs[1]) * elementBytes_, context.in<std::byte>(2) + i * bytes,
           slices_.sliceElements());
   }

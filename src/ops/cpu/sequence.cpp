@@ -2,6 +2,7 @@
 // ReverseSequence.
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
 
@@ -29,11 +30,12 @@ class ReverseSequenceKernel final : public Kernel {
 
   void run(const KernelContext& context) const override {
     const int64_t* lengths = context.in<int64_t>(1);
-    for (int64_t item = 0; item < batch_; ++item) {
+    WorkCounter work;
+    for (int64_t item = 0; item < batch_; ++item, work.pass(8)) {
       const int64_t length = lengths[item];
       require(length >= 0 && length <= steps_, MAX_STATUS_OUT_OF_RANGE, node_.description(), ": sequence length ",
               length, " is not in [0, ", steps_, "]");
-      for (int64_t step = 0; step < steps_; ++step)
+      for (int64_t step = 0; step < steps_; ++step, work.pass(8 + bytes_ / 4))
         std::memcpy(context.out<std::byte>() + offset(item, step),
                     context.in<std::byte>(0) + offset(item, step < length ? length - 1 - step : step),
                     static_cast<size_t>(bytes_));

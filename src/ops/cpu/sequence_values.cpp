@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/active_call.h"
+#include "base/interrupt_point.h"
 #include "ops/families.h"
 #include "ops/value_function.h"
 
@@ -107,7 +108,9 @@ std::vector<int64_t> partLengths(const Node& node, int64_t whole, const Tensor* 
 void copyRows(std::byte* to, int64_t toStride, const std::byte* from, int64_t fromStride, int64_t count,
               int64_t bytes) {
   if (bytes == 0) return;
-  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * toStride, from + i * fromStride, static_cast<size_t>(bytes));
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass(8))
+    copyBytes(to + i * toStride, from + i * fromStride, static_cast<size_t>(bytes));
 }
 
 Results splitToSequence(const Node& node, Arguments inputs) {
@@ -132,6 +135,7 @@ Results splitToSequence(const Node& node, Arguments inputs) {
              whole.shape()[axis] * inner, outer, length * inner);
     elements.push_back(holdsPointers(part->dtype()) ? selfContained(*part) : part);
     at += length;
+    passWork(256);
   }
   return sequenceOf(std::move(elements));
 }

@@ -60,9 +60,14 @@ void row(const float* x, float* y, int64_t size, bool logarithm) {
     return e;
   };
   int64_t i = 0;
-  for (; i + 2 * lanes <= size; i += 2 * lanes) {
-    sum0 = hn::Add(sum0, step(i));
-    sum1 = hn::Add(sum1, step(i + lanes));
+  for (int64_t end = size < kStepsPerLook ? size : kStepsPerLook;;) {
+    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+      sum0 = hn::Add(sum0, step(i));
+      sum1 = hn::Add(sum1, step(i + lanes));
+    }
+    if (end == size) break;
+    passWork(kStepsPerLook);
+    end = size - end < kStepsPerLook ? size : end + kStepsPerLook;
   }
   for (; i + lanes <= size; i += lanes) sum0 = hn::Add(sum0, step(i));
   if (i < size) {
@@ -82,22 +87,24 @@ void columns(const float* x, float* y, int64_t size, int64_t stride, int64_t cou
   const F d;
   float* largest = scratch;
   float* sum = scratch + count;
+  WorkCounter work;
   // Calls body(offset in a line of columns, lanes) for all vectors of element `k` of the lines.
   const auto forEach = [count](const auto& body) HWY_ATTR { forEachLane(count, body); };
   forEach([&](int64_t i, size_t left) HWY_ATTR {
     V best = loadLanes(d, x + i, left);
     for (int64_t k = 1; k < size; ++k) best = hn::Max(best, loadLanes(d, x + k * stride + i, left));
+    work.pass(size);
     storeLanes(best, d, largest + i, left);
     storeLanes(hn::Zero(d), d, sum + i, left);
   });
-  for (int64_t k = 0; k < size; ++k)
+  for (int64_t k = 0; k < size; ++k, work.pass(count))
     forEach([&](int64_t i, size_t left) HWY_ATTR {
       const V e = exp(d, hn::Sub(loadLanes(d, x + k * stride + i, left), loadLanes(d, largest + i, left)));
       storeLanes(hn::Add(loadLanes(d, sum + i, left), e), d, sum + i, left);
       if (!logarithm) storeLanes(e, d, y + k * stride + i, left);
     });
   for (int64_t i = 0; i < count; ++i) sum[i] = logarithm ? largest[i] + std::log(sum[i]) : 1 / sum[i];
-  for (int64_t k = 0; k < size; ++k)
+  for (int64_t k = 0; k < size; ++k, work.pass(count))
     forEach([&](int64_t i, size_t left) HWY_ATTR {
       const V by = loadLanes(d, sum + i, left);
       const int64_t at = k * stride + i;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/interrupt_point.h"
 #include "base/thread_pool.h"
 #include "ops/cpu/transpose_tile.h"
 
@@ -54,10 +55,7 @@ void copyElements(const std::byte* source, std::byte* target, int64_t count, int
 
 // Short runs are common (rows of a slice, channels of a concat); a call of memcpy costs more than they do.
 void copyRun(const std::byte* source, std::byte* target, int64_t bytes) {
-  if (bytes > 128 || bytes < 16) {
-    std::memcpy(target, source, static_cast<size_t>(bytes));
-    return;
-  }
+  if (bytes > 128 || bytes < 16) return copyBytes(target, source, static_cast<size_t>(bytes));
   Wide value;
   for (int64_t i = 0; i < bytes - 16; i += 16) {
     std::memcpy(&value, source + i, 16);
@@ -155,8 +153,13 @@ void StridedCopy::copyInner(const std::byte* source, std::byte* target) const {
     case Form::Transposed:
       return transposeTiles(elementSize_, source, rowSource_, target, columnTarget_, rows_, columns_);
     default:
-      return visitElement(elementSize_,
-                          [&]<class T>(T) { copyElements<T>(source, target, rows_, rowSource_, rowTarget_); });
+      return visitElement(elementSize_, [&]<class T>(T) {
+        if (rows_ <= kStepsPerLook) return copyElements<T>(source, target, rows_, rowSource_, rowTarget_);
+        inParts(rows_, 4, [&](int64_t begin, int64_t end) {
+          copyElements<T>(source + begin * rowSource_, target + begin * rowTarget_, end - begin, rowSource_,
+                          rowTarget_);
+        });
+      });
   }
 }
 
@@ -170,8 +173,11 @@ void StridedCopy::runRange(const std::byte* source, std::byte* target, int64_t b
     source += index[axis] * source_[axis];
     target += index[axis] * target_[axis];
   }
+  const int64_t steps = 4 + innerBytes() / 4;
+  WorkCounter work;
   for (int64_t i = begin; i < end; ++i) {
     copyInner(source, target);
+    work.pass(steps);
     for (int axis = rank_ - 1; axis >= 0; --axis) {
       source += source_[axis];
       target += target_[axis];
@@ -187,7 +193,7 @@ void StridedCopy::run(const std::byte* source, std::byte* target, int lanes) con
   if (form_ == Form::Empty) return;
   if (form_ == Form::Block) {
     if (lanes <= 1 || bytes_ <= 4 * kParallelBytes) {
-      std::memcpy(target, source, static_cast<size_t>(bytes_));
+      copyBytes(target, source, static_cast<size_t>(bytes_));
       return;
     }
     return parallelFor(lanes, bytes_, kParallelBytes, [&](int64_t begin, int64_t end, int) {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/text.h"
 #include "ops/families.h"
 #include "ops/ref/reference.h"
@@ -60,7 +61,12 @@ Results equalStrings(const Node&, Arguments inputs) {
   const Spread a(*inputs[0], shape), b(*inputs[1], shape);
   Ref<Tensor> result = Tensor::allocate(DType::Bool, shape);
   bool* out = static_cast<bool*>(result->mutableData());
-  for (size_t i = 0; i < static_cast<size_t>(result->count()); ++i) out[i] = a.text(i) == b.text(i);
+  WorkCounter work;
+  for (size_t i = 0; i < static_cast<size_t>(result->count()); ++i) {
+    const std::string_view left = a.text(i);
+    out[i] = left == b.text(i);
+    work.pass(32 + static_cast<int64_t>(left.size()) / 8);
+  }
   return {std::move(result)};
 }
 
@@ -116,10 +122,10 @@ Results stringSplit(const Node& node, Arguments inputs) {
     const std::string_view text = textAt(input, i);
     all.push_back(delimiter.empty() ? splitAtSpaces(text, most) : splitAt(delimiter, text, most));
     longest = std::max(longest, all.back().size());
+    passWork(128 + 8 * static_cast<int64_t>(text.size()));
     static_cast<int64_t*>(counts->mutableData())[i] = static_cast<int64_t>(all.back().size());
   }
-  Shape shape = input.shape();
-  shape.push(static_cast<int64_t>(longest));
+  const Shape shape = paddedShape(node, input.shape(), longest);
   const auto part = [&](size_t i) {  // short lines end with empty parts
     const Parts& parts = all[i / longest];
     return i % longest < parts.size() ? parts[i % longest] : std::string_view();
@@ -144,7 +150,8 @@ Results stringNormalizer(const Node& node, Arguments inputs) {
   for (const std::string& word : node.attributes.getStrings("stopwords")) stopWords.insert(key(word));
   std::vector<std::string> kept;
   for (const std::string_view text : textsOf(*inputs[0]))
-    if (stopWords.empty() || !stopWords.contains(key(text))) kept.push_back(changedCase(action, text));
+    if (passWork(128 + 32 * static_cast<int64_t>(text.size())); stopWords.empty() || !stopWords.contains(key(text)))
+      kept.push_back(changedCase(action, text));
   if (kept.empty()) kept.emplace_back();
   Shape shape = inputs[0]->shape();
   shape[shape.rank() - 1] = static_cast<int64_t>(kept.size());

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/interrupt_point.h"
 #include "base/object.h"
 #include "ops/families.h"
 
@@ -50,7 +51,9 @@ class NgramTree final : public Prepared {
   // Adds what a row of tokens holds to its columns.
   void count(std::span<const int32_t> row, float* columns) const {
     const auto size = static_cast<int64_t>(row.size());
+    WorkCounter work;
     for (int64_t begin = 0; begin < size; ++begin) {
+      work.pass(32);
       const int32_t token = row[static_cast<size_t>(begin)];
       const int32_t place = token == kNothing ? kNothing : find(places_, keyOf(0, token));
       if (place == kNothing) continue;
@@ -58,14 +61,16 @@ class NgramTree final : public Prepared {
         columns[column] += 1;
       // Distances that leave the row at once count nothing.
       const int64_t furthest = most_ > 1 ? std::min(skips_ + 1, size - 1 - begin) : 0;
-      for (int64_t distance = 1; distance <= furthest; ++distance) countFrom(row, begin, distance, place, columns);
+      for (int64_t distance = 1; distance <= furthest; ++distance)
+        countFrom(row, begin, distance, place, columns, work);
     }
   }
 
   // Counts to what the mode asks for.
   void weigh(float* columns) const {
+    WorkCounter work;
     if (mode_ == "IDF")
-      for (int64_t i = 0; i < columnCount_; ++i) columns[i] = std::min(columns[i], 1.0F);
+      for (int64_t i = 0; i < columnCount_; ++i, work.pass()) columns[i] = std::min(columns[i], 1.0F);
     for (const auto& [column, weight] : weights_) columns[column] *= weight;
   }
 
@@ -137,11 +142,14 @@ class NgramTree final : public Prepared {
     return static_cast<uint64_t>(static_cast<uint32_t>(place)) << 32 | static_cast<uint32_t>(token);
   }
 
-  // n-grams of two tokens and more; the first one's place is known.
-  void countFrom(std::span<const int32_t> row, int64_t begin, int64_t distance, int32_t place, float* columns) const {
+  // n-grams of two tokens and more; the first one's place is known. A row takes time by its length, max_skip_count + 1
+  // and max_gram_length, as the operator is defined (docs/security.md).
+  void countFrom(std::span<const int32_t> row, int64_t begin, int64_t distance, int32_t place, float* columns,
+                 WorkCounter& work) const {
     const auto size = static_cast<int64_t>(row.size());
     int64_t at = begin + distance;
     for (int64_t n = 2; n <= most_ && at < size; ++n, at += distance) {
+      work.pass(32);
       const int32_t token = row[static_cast<size_t>(at)];
       place = token == kNothing ? kNothing : find(places_, keyOf(place, token));
       if (place == kNothing) return;
@@ -189,8 +197,10 @@ class TfIdfKernel final : public Kernel {
 
   void countRow(const KernelContext& context, int64_t row, std::vector<int32_t>& tokens) const {
     float* columns = context.out<float>() + row * tree().columns();
-    std::fill_n(columns, tree().columns(), 0.0F);
-    for (int64_t i = 0; i < length_; ++i) tokens[static_cast<size_t>(i)] = tokenAt(context, row * length_ + i);
+    fillParts(columns, tree().columns(), 0.0F);
+    WorkCounter work;
+    for (int64_t i = 0; i < length_; ++i, work.pass(64))
+      tokens[static_cast<size_t>(i)] = tokenAt(context, row * length_ + i);
     tree().count(tokens, columns);
     tree().weigh(columns);
   }

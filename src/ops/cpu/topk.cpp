@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
 
@@ -70,14 +71,18 @@ class TopKKernelOf final : public Kernel {
 
   void select(const KernelContext& context, int64_t o, int64_t i, int64_t* order) const {
     const T* values = context.in<T>(0) + o * size_ * inner_ + i;
-    const auto before = [&](int64_t a, int64_t b) { return comesBefore(values, inner_, largest_, a, b); };
+    WorkCounter work;
+    const auto before = [&](int64_t a, int64_t b) {
+      work.pass(4);
+      return comesBefore(values, inner_, largest_, a, b);
+    };
     if (!kSorts && kept_ * 4 < size_) {
       selectBest(values, order, before);
     } else {
-      std::iota(order, order + size_, 0);
+      inParts(size_, 1, [=](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
       std::sort(order, order + size_, before);
     }
-    for (int64_t k = 0; k < kept_; ++k) {
+    for (int64_t k = 0; k < kept_; ++k, work.pass(4)) {
       const int64_t at = (o * kept_ + k) * inner_ + i;
       if (hasValues_) context.out<T>(0)[at] = values[order[k] * inner_];
       if (hasIndices_) context.out<int64_t>(1)[at] = order[k];
@@ -89,10 +94,11 @@ class TopKKernelOf final : public Kernel {
   template <class Before>
   void selectBest(const T* values, int64_t* order, const Before& before) const {
     if (kept_ == 0) return;
-    std::iota(order, order + kept_, 0);
+    inParts(kept_, 1, [=](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
     std::make_heap(order, order + kept_, before);
     constexpr int64_t kBlock = 16;
-    for (int64_t i = kept_; i < size_; i += kBlock) {
+    WorkCounter work;
+    for (int64_t i = kept_; i < size_; i += kBlock, work.pass(kBlock)) {
       const int64_t end = std::min(i + kBlock, size_);
       if (inner_ == 1 && end - i == kBlock && !mayHoldBetter(values + i, values[order[0]])) continue;
       for (int64_t k = i; k < end; ++k) {
@@ -143,10 +149,11 @@ class CumSumKernel final : public Kernel {
     const std::vector<int64_t> axes = call.integers(1);
     if (axes.size() != 1) call.fail(MAX_STATUS_INVALID_ARGUMENT, axes.size(), " axes instead of one");
     const Line line(call.in(), call.axis(axes[0], call.in().rank()));
+    WorkCounter work;
     for (int64_t o = 0; o < line.outer; ++o) {
       const T* x = context.in<T>(0) + o * line.size * line.inner;
       T* y = context.out<T>() + o * line.size * line.inner;
-      for (int64_t step = 0; step < line.size; ++step) addStep(line, x, y, step);
+      for (int64_t step = 0; step < line.size; ++step, work.pass(2 + line.inner)) addStep(line, x, y, step);
     }
   }
 

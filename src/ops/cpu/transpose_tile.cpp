@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/interrupt_point.h"
+
 namespace max {
 
 namespace {
@@ -92,8 +94,9 @@ void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, i
                int64_t columns) {
   constexpr int64_t tile = std::max<int64_t>(64 / sizeof(T), 16), size = sizeof(T);
   const bool conflicts = sourceStep % kConflictingStep == 0 || targetStep % kConflictingStep == 0;
+  WorkCounter work;
   for (int64_t c = 0; c < columns; c += tile)
-    for (int64_t r = 0; r < rows; r += tile) {
+    for (int64_t r = 0; r < rows; r += tile, work.pass(tile * tile)) {
       const std::byte* from = source + r * sourceStep + c * size;
       std::byte* to = target + c * targetStep + r * size;
       const int64_t height = std::min(tile, rows - r), width = std::min(tile, columns - c);

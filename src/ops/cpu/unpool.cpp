@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/column_axis.h"
 #include "ops/cpu/element.h"
@@ -48,9 +49,10 @@ class MaxUnpoolKernel final : public Kernel {
     const auto* x = context.in<std::byte>(0);
     const auto* indices = context.in<int64_t>(1);
     auto* y = context.out<std::byte>();
-    std::fill_n(y, outputBytes_, std::byte{0});
+    clearBytes(y, outputBytes_);
     visitElementBytes(bytes_, [&](auto size) {
-      for (int64_t i = 0; i < count_; ++i) copyElement(size, y + target(indices[i]) * size, x + i * size);
+      WorkCounter work;
+      for (int64_t i = 0; i < count_; ++i, work.pass(4)) copyElement(size, y + target(indices[i]) * size, x + i * size);
     });
   }
 
@@ -97,8 +99,8 @@ class TensorScatterKernel final : public Kernel {
     const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(blockBytes, 1));
     context.parallelFor(blocks_, grain, [&](int64_t begin, int64_t end, int) {
       if (out != cache && blockBytes > 0)
-        std::memcpy(out + begin * blockBytes, cache + begin * blockBytes,
-                    static_cast<size_t>((end - begin) * blockBytes));
+        copyBytes(out + begin * blockBytes, cache + begin * blockBytes,
+                  static_cast<size_t>((end - begin) * blockBytes));
       for (int64_t block = begin; block < end; ++block)
         replace(out + block * blockBytes, update + block * updateRows_ * rowBytes_,
                 hasIndices_ ? context.in<int64_t>(2)[block / blocksPerItem_] : 0);
@@ -114,9 +116,9 @@ class TensorScatterKernel final : public Kernel {
       fail(MAX_STATUS_OUT_OF_RANGE, node_.description(), ": write index ", first, " leaves no room for ", updateRows_,
            " of ", rows_, " rows");
     const int64_t before = std::min(updateRows_, rows_ - first);
-    std::memcpy(block + first * rowBytes_, update, static_cast<size_t>(before * rowBytes_));
+    copyBytes(block + first * rowBytes_, update, static_cast<size_t>(before * rowBytes_));
     if (before < updateRows_)
-      std::memcpy(block, update + before * rowBytes_, static_cast<size_t>((updateRows_ - before) * rowBytes_));
+      copyBytes(block, update + before * rowBytes_, static_cast<size_t>((updateRows_ - before) * rowBytes_));
   }
 
   const Node& node_;
@@ -152,10 +154,12 @@ class Col2ImKernel final : public Kernel {
     const int64_t taps = axes_[0].taps * axes_[1].taps * axes_[2].taps;
     const int64_t grain = grainOf(kGrainBytes, {taps, columns_});
     context.parallelFor(planes_, grain, [&](int64_t begin, int64_t end, int) {
+      WorkCounter work;
       for (int64_t plane = begin; plane < end; ++plane) {
         T* image = context.out<T>() + plane * size;
-        std::fill_n(image, size, T{0});
-        for (int64_t tap = 0; tap < taps; ++tap) addTap(context.in<T>(0) + (plane * taps + tap) * columns_, tap, image);
+        fillParts(image, size, T{0});
+        for (int64_t tap = 0; tap < taps; ++tap, work.pass(16))
+          addTap(context.in<T>(0) + (plane * taps + tap) * columns_, tap, image);
       }
     });
   }

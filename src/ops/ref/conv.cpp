@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and max.Conv: any rank, groups, dilations.
+#include "base/interrupt_point.h"
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -17,9 +18,11 @@ std::vector<Tap> tapsAt(const WindowShapes& window, const ImageShape& image, con
   Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap;
   int64_t number = 0;
   if (window.kernel.product(0, window.kernel.rank()) == 0) return taps;
+  WorkCounter work;
   do {
     if (window.locate(output, tap, image.spatial, position)) taps.push_back({image.offset(position), number});
     ++number;
+    work.pass(8);
   } while (advance(tap, window.kernel));
   return taps;
 }
@@ -41,25 +44,31 @@ struct Convolution {
         taps(window.kernel.product(0, window.kernel.rank())),
         input(load<D>(call.in())),
         weights(load<D>(call.in(weightInput))),
-        output(static_cast<size_t>(call.out().count())) {}
+        output(repeated<D>(call.out().count())) {}
 
   D sum(int64_t n, int64_t m, const std::vector<Tap>& seen) const {
     const D* image = input.data() + n * x.batchStride + m / outputsPerGroup * channelsPerGroup * x.channelStride;
     const D* filter = weights.data() + m * channelsPerGroup * taps;
     D result = 0;
-    for (int64_t c = 0; c < channelsPerGroup; ++c)
-      for (const Tap& tap : seen) result += image[tap.input + c * x.channelStride] * filter[c * taps + tap.weight];
+    WorkCounter work;
+    for (int64_t c = 0; c < channelsPerGroup; ++c, work.pass())
+      for (const Tap& tap : seen) {
+        result += image[tap.input + c * x.channelStride] * filter[c * taps + tap.weight];
+        work.pass(2);
+      }
     return result;
   }
 
   void run() {
     if (output.empty()) return;
     Shape position = Shape::filled(y.spatial.rank(), 0);
+    WorkCounter work;
     do {
       const std::vector<Tap> seen = tapsAt(window, x, position);
       const int64_t at = y.offset(position);
       for (int64_t n = 0; n < y.batch; ++n)
-        for (int64_t m = 0; m < y.channels; ++m)
+        for (int64_t m = 0; m < y.channels;
+             ++m, work.pass(8 + channelsPerGroup * (1 + static_cast<int64_t>(seen.size()))))
           output[static_cast<size_t>(n * y.batchStride + m * y.channelStride + at)] = sum(n, m, seen);
     } while (advance(position, y.spatial));
   }
@@ -70,7 +79,8 @@ void conv(const Call& call) {
   convolution.run();
   const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
   const int64_t inner = convolution.y.channelStride;
-  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i)
+  WorkCounter work;
+  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i, work.pass(4))
     convolution.output[i] += bias[i / static_cast<size_t>(inner) % bias.size()];
   store(call.out(), convolution.output);
 }
@@ -81,7 +91,9 @@ void fusedConv(const Call& call) {
   const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
   const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
   const Activation activation = fusedActivation(call.node);
+  WorkCounter work;
   for (size_t i = 0; i < convolution.output.size(); ++i) {
+    work.pass(32);
     double& value = convolution.output[i];
     if (!bias.empty()) value += bias[i % bias.size()];
     if (!residual.empty()) value += residual[i];
@@ -95,7 +107,9 @@ void subtractZeroPoint(const Call& call, size_t index, std::vector<int64_t>& val
   if (!call.has(index)) return;
   const std::vector<int64_t> zero = load<int64_t>(call.in(index));
   if (zero.empty()) return;
-  for (size_t i = 0; i < values.size(); ++i) values[i] -= zero[i / static_cast<size_t>(inner) % zero.size()];
+  WorkCounter work;
+  for (size_t i = 0; i < values.size(); ++i, work.pass(8))
+    values[i] -= zero[i / static_cast<size_t>(inner) % zero.size()];
 }
 
 Convolution<int64_t> integerConvolution(const Call& call, size_t weightInput, size_t inputZero, size_t weightZero) {
@@ -120,7 +134,8 @@ void quantizedConv(const Call& call) {
   const size_t inner = static_cast<size_t>(convolution.y.channelStride);
   const size_t channels = static_cast<size_t>(convolution.y.channels);
   std::vector<double> y(convolution.output.size());
-  for (size_t i = 0; i < y.size(); ++i) {
+  WorkCounter work;
+  for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
     const size_t channel = i / inner % channels;
     const int64_t sum = convolution.output[i] + (bias.empty() ? 0 : bias[channel]);
     const float factor = scale * static_cast<float>(weightScale[channel % weightScale.size()]) / result;
@@ -145,15 +160,16 @@ struct Transposed {
         taps(window.kernel.product(0, window.kernel.rank())),
         input(load<double>(call.in())),
         weights(load<double>(call.in(1))),
-        output(static_cast<size_t>(call.out().count())) {
+        output(repeated<double>(call.out().count())) {
     const readers::Transposed reader(call.node.attributes, call.in(1).shape.dims().subspan(2));
     for (int i = 0; i < x.spatial.rank(); ++i)
       window.padsBegin[i] = reader.padBegin(static_cast<size_t>(i), x.spatial[i], y.spatial[i]);
   }
 
   void add(int64_t source, int64_t target, int64_t tap) {
+    WorkCounter work;
     for (int64_t n = 0; n < x.batch; ++n)
-      for (int64_t c = 0; c < x.channels; ++c) {
+      for (int64_t c = 0; c < x.channels; ++c, work.pass(4 + 4 * outputsPerGroup)) {
         const double value = input[static_cast<size_t>(n * x.batchStride + c * x.channelStride + source)];
         const int64_t first = c / (x.channels / group) * outputsPerGroup;
         for (int64_t m = 0; m < outputsPerGroup; ++m)
@@ -174,10 +190,15 @@ struct Transposed {
   void run() {
     if (output.empty() || input.empty() || taps == 0) return;
     Shape position = Shape::filled(x.spatial.rank(), 0), tap = position, target = position;
+    WorkCounter work;
     do {
       int64_t number = 0;
       do {
-        if (meet(position, tap, target)) add(x.offset(position), y.offset(target), number);
+        work.pass(8);
+        if (meet(position, tap, target)) {
+          add(x.offset(position), y.offset(target), number);
+          work.pass(x.batch * x.channels * outputsPerGroup * 4);
+        }
         ++number;
       } while (advance(tap, window.kernel));
     } while (advance(position, x.spatial));
@@ -188,7 +209,8 @@ void convTranspose(const Call& call) {
   Transposed convolution(call);
   convolution.run();
   const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
-  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i)
+  WorkCounter work;
+  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i, work.pass(4))
     convolution.output[i] += bias[i / static_cast<size_t>(convolution.y.channelStride) % bias.size()];
   store(call.out(), convolution.output);
 }
@@ -208,13 +230,15 @@ void col2Im(const Call& call) {
   if (columns != positions.count()) call.fail(MAX_STATUS_INVALID_ARGUMENT, columns, " columns for ", positions);
   visitDomain(call.in().dtype, [&]<class D>(D) {
     const std::vector<D> x = load<D>(call.in());
-    std::vector<D> image(static_cast<size_t>(call.out().count()));
+    std::vector<D> image = repeated<D>(call.out().count());
     Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap, target = tap;
+    WorkCounter work;
     for (int64_t number = 0; number < taps && !x.empty(); ++number, advance(tap, window.kernel)) {
       for (int64_t column = 0; column < columns; ++column, advance(position, positions)) {
+        work.pass(8);
         if (!window.locate(position, tap, y.spatial, target)) continue;
         const int64_t offset = y.offset(target);
-        for (int64_t c = 0; c < y.batch * y.channels; ++c) {
+        for (int64_t c = 0; c < y.batch * y.channels; ++c, work.pass(4)) {
           D& sum = image[static_cast<size_t>(c * y.channelStride + offset)];
           sum = add(sum, x[static_cast<size_t>((c * taps + number) * columns + column)]);
         }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/active_call.h"
+#include "base/interrupt_point.h"
 #include "base/object.h"
 #include "ops/ref/reference.h"
 
@@ -46,7 +47,9 @@ int axisOf(const Node& node, int rank) {
 
 std::vector<double> lengthsOf(const Tensor& strings) {
   std::vector<double> lengths;
-  for (int64_t i = 0; i < strings.count(); ++i) lengths.push_back(static_cast<double>(textAt(strings, i).size()));
+  WorkCounter work;
+  for (int64_t i = 0; i < strings.count(); ++i, work.pass(4))
+    lengths.push_back(static_cast<double>(textAt(strings, i).size()));
   return lengths;
 }
 
@@ -57,13 +60,17 @@ Results nonZero(const Node&, Inputs inputs) {
   const Shape shape = inputs[0]->shape().rank() == 0 ? Shape{1} : inputs[0]->shape();
   std::vector<int64_t> positions;
   const size_t parts = static_cast<size_t>(inputs[0]->count()) == values.size() ? 1 : 2;
-  for (size_t k = 0; k < values.size(); k += parts)
+  WorkCounter work;
+  for (size_t k = 0; k < values.size(); k += parts, work.pass(4))
     if (values[k] != 0 || values[k + parts - 1] != 0) positions.push_back(static_cast<int64_t>(k / parts));
   const int64_t count = static_cast<int64_t>(positions.size());
   const Shape dense = contiguousStrides(shape);
   std::vector<int64_t> coordinates;
   for (int axis = 0; axis < shape.rank(); ++axis)
-    for (const int64_t k : positions) coordinates.push_back(k / dense[axis] % shape[axis]);
+    for (const int64_t k : positions) {
+      coordinates.push_back(k / dense[axis] % shape[axis]);
+      work.pass(16);
+    }
   return {indexTensor({shape.rank(), count}, coordinates)};
 }
 
@@ -105,10 +112,12 @@ Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& cho
   Ref<Tensor> result = Tensor::allocate(tensor.dtype(), shape);
   if (result->bytes() == 0) return result;
   std::byte* out = static_cast<std::byte*>(result->mutableData());
+  WorkCounter work;
   for (int64_t o = 0; o < slices.outer; ++o)
     for (const int64_t i : chosen) {
-      std::copy_n(slices.at(o, i), slices.innerBytes, out);
+      copyBytes(out, slices.at(o, i), static_cast<size_t>(slices.innerBytes));
       out += slices.innerBytes;
+      work.pass(8 + slices.innerBytes / 4);
     }
   return result;
 }
@@ -117,7 +126,8 @@ Results compress(const Node& node, Inputs inputs) {
   const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
   const int64_t count = Slices(*inputs[0], axis).count;
   std::vector<int64_t> chosen;
-  for (int64_t i = 0; i < std::min(count, inputs[1]->count()); ++i)
+  WorkCounter work;
+  for (int64_t i = 0; i < std::min(count, inputs[1]->count()); ++i, work.pass(2))
     if (inputs[1]->as<uint8_t>()[i] != 0) chosen.push_back(i);
   require(inputs[1]->count() <= count, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": ", inputs[1]->count(),
           " conditions for ", count, " slices");
@@ -139,8 +149,9 @@ std::vector<std::vector<D>> rowsOf(const Tensor& tensor, int axis) {
   const Slices slices(tensor, axis);
   const int64_t inner = static_cast<int64_t>(values.size()) / (slices.outer * slices.count);
   std::vector<std::vector<D>> rows(static_cast<size_t>(slices.count));
+  WorkCounter work;
   for (int64_t o = 0; o < slices.outer; ++o)
-    for (int64_t i = 0; i < slices.count; ++i) {
+    for (int64_t i = 0; i < slices.count; ++i, work.pass(32 + inner)) {
       const auto begin = values.begin() + (o * slices.count + i) * inner;
       rows[static_cast<size_t>(i)].insert(rows[static_cast<size_t>(i)].end(), begin, begin + inner);
     }
@@ -156,19 +167,30 @@ Groups groupsOf(const std::vector<std::vector<D>>& rows, bool sorted) {
   std::vector<int64_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
   const auto row = [&](int64_t i) -> const std::vector<D>& { return rows[static_cast<size_t>(i)]; };
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return row(a) < row(b); });
+  WorkCounter work;
+  const int64_t steps = rows.empty() ? 1 : 16 + static_cast<int64_t>(rows[0].size());
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    work.pass(steps);
+    return row(a) < row(b);
+  });
   std::vector<std::vector<int64_t>> groups;
   for (const int64_t i : order) {
+    work.pass(64 + steps);
     if (groups.empty() || row(groups.back()[0]) != row(i)) groups.emplace_back();
     groups.back().push_back(i);
   }
-  if (!sorted) std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a[0] < b[0]; });
+  const auto isEarlier = [&](const auto& a, const auto& b) {
+    work.pass(8);
+    return a[0] < b[0];
+  };
+  if (!sorted) std::sort(groups.begin(), groups.end(), isEarlier);
   Groups result;
   result.inverse.resize(rows.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     result.first.push_back(groups[g][0]);
     result.counts.push_back(static_cast<int64_t>(groups[g].size()));
     for (const int64_t i : groups[g]) result.inverse[static_cast<size_t>(i)] = static_cast<int64_t>(g);
+    work.pass(16 + result.counts.back());
   }
   return result;
 }
@@ -229,18 +251,25 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
   const bool centered = node.attributes.getInt("center_point_box", 0) != 0;
   std::vector<int64_t> selected;
   if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
-  for (int64_t line = 0; line < scores[0] * scores[1]; ++line) {
+  WorkCounter work;
+  for (int64_t line = 0; line < scores[0] * scores[1]; ++line, work.pass(64)) {
     const float* score = inputs[1]->as<float>() + line * scores[2];
     const float* box = inputs[0]->as<float>() + line / scores[1] * boxes[1] * 4;
     std::vector<int64_t> order;
-    for (int64_t i = 0; i < scores[2]; ++i)
+    for (int64_t i = 0; i < scores[2]; ++i, work.pass(2))
       if (score[i] > minScore) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      work.pass(4);
+      return score[a] > score[b];
+    });
     std::vector<Box> kept;
     for (const int64_t i : order) {
       if (static_cast<double>(kept.size()) >= most) break;
       const Box candidate = boxAt(box + i * 4, centered);
-      const auto covers = [&](const Box& other) { return overlap(candidate, other) > maxOverlap; };
+      const auto covers = [&](const Box& other) {
+        work.pass(8);
+        return overlap(candidate, other) > maxOverlap;
+      };
       if (std::any_of(kept.begin(), kept.end(), covers)) continue;
       kept.push_back(candidate);
       selected.insert(selected.end(), {line / scores[1], line % scores[1], i});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -14,7 +15,11 @@ template <class F>
 void map(const Call& call, F f) {
   visitDomain(call.in().dtype, [&]<class D>(D) {
     std::vector<D> values = load<D>(call.in());
-    for (D& value : values) value = static_cast<D>(f(value));
+    WorkCounter work;
+    for (D& value : values) {
+      value = static_cast<D>(f(value));
+      work.pass(8);
+    }
     store(call.out(), values);
   });
 }
@@ -22,7 +27,11 @@ void map(const Call& call, F f) {
 template <class F>
 void mapFloat(const Call& call, F f) {
   std::vector<double> values = load<double>(call.in());
-  for (double& value : values) value = f(value);
+  WorkCounter work;
+  for (double& value : values) {
+    value = f(value);
+    work.pass(32);
+  }
   store(call.out(), values);
 }
 
@@ -35,7 +44,7 @@ void unary(const Call& call) {
 template <class D, class F>
 std::vector<D> zip(const Call& call, const Argument& x, const Argument& y, F f) {
   const std::vector<D> a = load<D>(x), b = load<D>(y);
-  std::vector<D> z(static_cast<size_t>(call.out().count()));
+  std::vector<D> z = repeated<D>(call.out().count());
   const Shape& shape = call.out().shape;
   forEachOffset<2>(
       shape, {broadcastStrides(x.shape, shape), broadcastStrides(y.shape, shape)}, [&](int64_t k, const auto& at) {
@@ -181,7 +190,9 @@ void clipIn(const Call& call) {
   if (call.has(1) && call.in(1).count() > 0) low = load<D>(call.in(1))[0];
   if (call.has(2) && call.in(2).count() > 0) high = load<D>(call.in(2))[0];
   std::vector<D> values = load<D>(call.in());
+  WorkCounter work;
   for (D& value : values) {
+    work.pass();
     if (value < low) value = low;
     if (value > high) value = high;  // after the lower bound: high wins where they cross
   }
@@ -201,7 +212,7 @@ void where(const Call& call) {
   const std::vector<int64_t> condition = load<int64_t>(call.in(0));
   visitDomain(call.out().dtype, [&]<class D>(D) {
     const std::vector<D> a = load<D>(call.in(1)), b = load<D>(call.in(2));
-    std::vector<D> z(static_cast<size_t>(call.out().count()));
+    std::vector<D> z = repeated<D>(call.out().count());
     forEachOffset<3>(shape,
                      {broadcastStrides(call.in(0).shape, shape), broadcastStrides(call.in(1).shape, shape),
                       broadcastStrides(call.in(2).shape, shape)},
@@ -218,7 +229,7 @@ void where(const Call& call) {
 template <class D, class F, class Finish>
 void foldIn(const Call& call, F f, Finish finish) {
   const Shape& shape = call.out().shape;
-  std::vector<D> z(static_cast<size_t>(call.out().count()));
+  std::vector<D> z = repeated<D>(call.out().count());
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const std::vector<D> x = load<D>(call.in(i));
     forEachOffset<1>(shape, {broadcastStrides(call.in(i).shape, shape)}, [&](int64_t k, const auto& at) {
@@ -226,7 +237,11 @@ void foldIn(const Call& call, F f, Finish finish) {
       value = i == 0 ? x[static_cast<size_t>(at[0])] : static_cast<D>(f(value, x[static_cast<size_t>(at[0])]));
     });
   }
-  for (D& value : z) value = finish(value, static_cast<D>(call.inputs.size()));
+  WorkCounter work;
+  for (D& value : z) {
+    value = finish(value, static_cast<D>(call.inputs.size()));
+    work.pass(4);
+  }
   store(call.out(), z);
 }
 

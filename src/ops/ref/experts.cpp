@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.MoE and max.QMoE, token by token.
+#include "base/interrupt_point.h"
 #include "ops/cpu/expert_routing.h"
 #include "ops/ref/reference.h"
 
@@ -14,7 +15,8 @@ struct Layer {
 
   std::vector<double> times(int64_t expert, const double* row) const {
     std::vector<double> result(static_cast<size_t>(columns));
-    for (int64_t n = 0; n < columns; ++n) {
+    WorkCounter work;
+    for (int64_t n = 0; n < columns; ++n, work.pass(2 * depth)) {
       double& sum = result[static_cast<size_t>(n)];
       for (int64_t k = 0; k < depth; ++k)
         sum += weights[static_cast<size_t>((expert * columns + n) * depth + k)] * row[k];
@@ -56,7 +58,8 @@ Layer quantisedLayer(const Call& call, const Places& places) {
   Layer layer{std::vector<double>(static_cast<size_t>(rows * depth)), optional(call, places.weights + 2), shape[1],
               depth};
   const int64_t zeroBits = given > 0 ? (blocks * bits + 7) / 8 * 8 : (shape[1] * bits + 7) / 8 * 8;
-  for (int64_t i = 0; i < rows * depth; ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < rows * depth; ++i, work.pass(16)) {
     const int64_t row = i / depth, at = i % depth / block;
     double zero = 1 << (bits - 1);
     if (!zeros.empty())
@@ -113,7 +116,7 @@ void experts(const Call& call, const Layer& first, const Layer& second, const La
     const double* row = x.data() + t * hidden;
     routeToken(options, count, router.data() + t * count, mixing.empty() ? nullptr : mixing.data() + t * count,
                order.data(), chosen.data(), weights.data());
-    for (size_t i = 0; i < chosen.size(); ++i) {
+    for (size_t i = 0; i < chosen.size(); ++i, passWork(hidden + 64)) {
       const std::vector<double> linear = third.columns ? third.times(chosen[i], row) : std::vector<double>();
       const std::vector<double> inner = between(options, first.times(chosen[i], row), linear);
       const std::vector<double> result = second.times(chosen[i], inner.data());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GridSample, RoiAlign, DeformConv: operators that read between the pixels.
+#include "base/interrupt_point.h"
 #include "ops/cpu/grid_axis.h"
 #include "ops/cpu/roi_axis.h"
 #include "ops/ref/window.h"
@@ -23,7 +24,9 @@ double sample(const double* image, const Shape& strides, const Taps& taps) {
   const Shape all = Shape::filled(strides.rank(), taps.count);
   Shape tap = Shape::filled(strides.rank(), 0);
   double sum = 0;
+  WorkCounter work;
   do {
+    work.pass(16);
     int64_t offset = 0;
     double weight = 1;
     for (int axis = 0; axis < strides.rank(); ++axis) {
@@ -42,7 +45,7 @@ void gridSampleAs(const Call& call) {
   const GridRule rule(call.node);
   const ImageShape x(call.in().shape, Layout::ChannelsFirst), y(call.out().shape, Layout::ChannelsFirst);
   const std::vector<double> input = load<double>(call.in()), grid = load<double>(call.in(1));
-  std::vector<double> output(static_cast<size_t>(call.out().count()));
+  std::vector<double> output = repeated<double>(call.out().count());
   const int rank = x.spatial.rank(), count = rule.taps();
   std::vector<GridAxis<T>> axes;
   for (int axis = 0; axis < rank; ++axis) axes.emplace_back(rule, x.spatial[axis]);
@@ -55,7 +58,7 @@ void gridSampleAs(const Call& call) {
       axes[static_cast<size_t>(axis)].locate(coordinate, taps.pixels.data() + axis * count, weights.data());
       std::copy(weights.begin(), weights.end(), taps.weights.begin() + axis * count);
     }
-    for (int64_t c = 0; c < x.channels; ++c)
+    for (int64_t c = 0; c < x.channels; ++c, passWork(256))
       output[static_cast<size_t>(i / pixels * y.batchStride + c * y.channelStride + i % pixels)] =
           sample(input.data() + i / pixels * x.batchStride + c * x.channelStride, x.spatialStrides, taps);
   }
@@ -71,10 +74,12 @@ void gridSample(const Call& call) {
 double poolBin(const double* image, int64_t width, const RoiAxis& rows, int64_t row, const RoiAxis& columns,
                int64_t column, bool takesMax) {
   double sum = 0, greatest = -INFINITY;
+  WorkCounter work;
   rows.forEachSample(row, [&](int64_t top, int64_t bottom, double a, double b) {
     columns.forEachSample(column, [&](int64_t left, int64_t right, double c, double d) {
       const double parts[] = {a * c * image[top * width + left], a * d * image[top * width + right],
                               b * c * image[bottom * width + left], b * d * image[bottom * width + right]};
+      work.pass(16);
       for (const double part : parts) {
         sum += part;
         greatest = std::max(greatest, part);
@@ -100,7 +105,7 @@ void roiAlign(const Call& call) {
     const RoiAxis rows(rule, box[1], box[3], y[2], x[2]), columns(rule, box[0], box[2], y[3], x[3]);
     for (int64_t c = 0; c < x[1]; ++c)
       for (int64_t row = 0; row < y[2]; ++row)
-        for (int64_t column = 0; column < y[3]; ++column)
+        for (int64_t column = 0; column < y[3]; ++column, passWork(64))
           output.push_back(
               poolBin(input.data() + (image * x[1] + c) * x[2] * x[3], x[3], rows, row, columns, column, takesMax));
   }
@@ -157,17 +162,19 @@ void deformConv(const Call& call) {
   const Deformed conv(call);
   const std::vector<double> weights = load<double>(call.in(1));
   const std::vector<double> bias = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
-  std::vector<double> output(static_cast<size_t>(call.out().count()));
+  std::vector<double> output = repeated<double>(call.out().count());
   const int64_t group = readers::readGroups(call.node.attributes), depth = conv.x.channels / group,
                 filters = conv.y.channels / group;
   if (output.empty()) return;
   Shape position = Shape::filled(conv.rank, 0);
+  WorkCounter work;
   for (int64_t pixel = 0; pixel < conv.pixels; ++pixel, advance(position, conv.y.spatial))
     for (int64_t n = 0; n < conv.x.batch; ++n) {
       for (int64_t c = 0; c < conv.x.channels; ++c) {
         Shape tap = Shape::filled(conv.rank, 0);
         for (int64_t number = 0; number < conv.taps; ++number, advance(tap, conv.window.kernel)) {
           const double value = conv.at(n, c, tap, number, position, pixel);
+          work.pass(256 + 4 * filters);
           for (int64_t m = c / depth * filters; m < (c / depth + 1) * filters; ++m)
             output[static_cast<size_t>(n * conv.y.batchStride + m * conv.pixels + pixel)] +=
                 value * weights[static_cast<size_t>((m * depth + c % depth) * conv.taps + number)];

@@ -2,6 +2,7 @@
 // LinearAttention and CausalConvWithState.
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -40,6 +41,7 @@ void linearAttention(const Call& call) {
   std::vector<double> states =
       call.has(3) ? load<double>(call.in(3)) : std::vector<double>(static_cast<size_t>(batch * heads * depth * width));
   std::vector<double> y(static_cast<size_t>(batch * steps * queryHeads * width));
+  WorkCounter work;
   for (int64_t at = 0; at < batch * steps * heads; ++at) {
     const int64_t token = at / heads, h = at % heads;  // of all batches
     Head head{depth, width, states.data() + (token / steps * heads + h) * depth * width};
@@ -48,13 +50,14 @@ void linearAttention(const Call& call) {
       head.decay(i, std::exp(gates[static_cast<size_t>(token * gatesPerStep + (perHead ? h : h * depth + i))]));
     const double* key = k.data() + at * depth;
     std::vector<double> value(v.begin() + at * width, v.begin() + (at + 1) * width);
-    for (int64_t j = 0; j < width && ratesPerStep > 0; ++j) {
+    for (int64_t j = 0; j < width && ratesPerStep > 0; ++j, work.pass(4 * depth)) {
       const double rate = rates[static_cast<size_t>(token * ratesPerStep + (ratesPerStep == 1 ? 0 : h))];
       value[static_cast<size_t>(j)] = rate * (value[static_cast<size_t>(j)] - head.read(key, j));
     }
     head.write(key, value);
+    work.pass(2 * depth * width + 256);
     for (int64_t i = h * shared; i < (h + 1) * shared; ++i)
-      for (int64_t j = 0; j < width; ++j)
+      for (int64_t j = 0; j < width; ++j, work.pass(4 * depth))
         y[static_cast<size_t>((token * queryHeads + i) * width + j)] =
             scale * head.read(q.data() + (token * queryHeads + i) * depth, j);
   }
@@ -75,7 +78,8 @@ void causalConv(const Call& call) {
     const double* filter = weights.data() + row % channels * kernel;
     std::vector<double> line(past.begin() + row * carried, past.begin() + (row + 1) * carried);
     line.insert(line.end(), x.begin() + row * length, x.begin() + (row + 1) * length);
-    for (int64_t i = 0; i < length; ++i) {
+    WorkCounter work;
+    for (int64_t i = 0; i < length; ++i, work.pass(8 + 2 * kernel)) {
       double sum = bias.empty() ? 0 : bias[static_cast<size_t>(row % channels)];
       for (int64_t tap = 0; tap < kernel; ++tap) sum += filter[tap] * line[static_cast<size_t>(i + tap)];
       y.push_back(isSilu ? sum / (1 + std::exp(-sum)) : sum);

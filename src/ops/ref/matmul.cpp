@@ -2,6 +2,7 @@
 // MatMul, Gemm, MatMulInteger, QLinearMatMul, Det, max.MatMul, max.Attention.
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -41,8 +42,9 @@ Shape broadcastOf(const Shape& a, const Shape& b) {
 
 template <class D>
 void multiplyOne(const Matrix& a, const Matrix& b, const D* left, const D* right, D* out) {
+  WorkCounter work;
   for (int64_t m = 0; m < a.rows; ++m)
-    for (int64_t k = 0; k < a.columns; ++k) {
+    for (int64_t k = 0; k < a.columns; ++k, work.pass(4 + b.columns)) {
       const D value = left[m * a.rowStride + k * a.columnStride];
       for (int64_t n = 0; n < b.columns; ++n)
         out[m * b.columns + n] += value * right[k * b.rowStride + n * b.columnStride];
@@ -52,7 +54,7 @@ void multiplyOne(const Matrix& a, const Matrix& b, const D* left, const D* right
 template <class D>
 std::vector<D> multiply(const Matrix& a, const Matrix& b, const std::vector<D>& left, const std::vector<D>& right,
                         size_t outputs) {
-  std::vector<D> result(outputs);
+  std::vector<D> result = repeated<D>(static_cast<int64_t>(outputs));
   if (result.empty()) return result;
   const Shape batch = broadcastOf(a.batch, b.batch);
   forEachOffset<2>(batch, {broadcastStrides(a.batch, batch), broadcastStrides(b.batch, batch)},
@@ -84,7 +86,8 @@ void fusedMatMul(const Call& call) {
   const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
   const Activation activation = fusedActivation(call.node);
   const double alpha = call.number("alpha", 1);
-  for (size_t i = 0; i < result.size(); ++i) {
+  WorkCounter work;
+  for (size_t i = 0; i < result.size(); ++i, work.pass(32)) {
     result[i] *= alpha;
     if (!bias.empty()) result[i] += bias[i % bias.size()];
     if (!residual.empty()) result[i] += residual[i];
@@ -127,7 +130,9 @@ std::vector<D> withoutZeroPoint(const Call& call, size_t index, size_t zeroInput
   const std::vector<D> zero = load<D>(call.in(zeroInput));
   if (zero.empty()) return values;
   const size_t columns = static_cast<size_t>(std::max<int64_t>(call.in(index).shape.back(), 1));
-  for (size_t i = 0; i < values.size(); ++i) values[i] -= zero[(perRow ? i / columns : i % columns) % zero.size()];
+  WorkCounter work;
+  for (size_t i = 0; i < values.size(); ++i, work.pass(8))
+    values[i] -= zero[(perRow ? i / columns : i % columns) % zero.size()];
   return values;
 }
 
@@ -147,7 +152,8 @@ void quantizedMatMulIn(const Call& call) {
   const std::vector<double> rowScales = loadScales(call, 1), columnScales = loadScales(call, 4);
   const double scale = loadScalar(call.in(6), 1), zero = loadScalar(call.in(7), 0);
   std::vector<double> y(sums.size());
-  for (size_t i = 0; i < y.size(); ++i) {
+  WorkCounter work;
+  for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
     const size_t columns = static_cast<size_t>(b.columns);
     const auto factor = static_cast<float>(rowScales[i / columns % rowScales.size()]) *
                         static_cast<float>(columnScales[i % columns % columnScales.size()]) / static_cast<float>(scale);
@@ -218,11 +224,12 @@ void attention(const Call& call) {
   const double scale = call.number("scale", 1);
   const bool zeroMasked = call.integer("zero_masked", 0) != 0;
   const int64_t group = k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1;
-  std::vector<double> result(static_cast<size_t>(call.out().count())), scores(static_cast<size_t>(keyCount));
+  std::vector<double> result = repeated<double>(call.out().count()), scores = repeated<double>(keyCount);
   const Shape rows{q.dims[0], q.dims[1], q.dims[2]};
   forEachOffset<1>(rows, {Shape(maskStrides.dims().first(3))}, [&](int64_t row, const auto& maskAt) {
     const int64_t s = row % rows[2], h = row / rows[2] % rows[1], b = row / rows[2] / rows[1];
-    for (int64_t t = 0; t < keyCount; ++t) {
+    WorkCounter work;
+    for (int64_t t = 0; t < keyCount; ++t, work.pass(8 * q.dims[3] + 16)) {
       double& score = scores[static_cast<size_t>(t)] = 0;
       for (int64_t d = 0; d < q.dims[3]; ++d)
         score += queries[static_cast<size_t>(q.at(b, h, s, d))] * keys[static_cast<size_t>(k.at(b, h / group, t, d))];
@@ -230,7 +237,7 @@ void attention(const Call& call) {
       if (!mask.empty()) score += mask[static_cast<size_t>(maskAt[0] + t * maskStrides[3])];
     }
     softmax(scores, zeroMasked, sinks.empty() ? -INFINITY : sinks[static_cast<size_t>(h)]);
-    for (int64_t t = 0; t < keyCount; ++t)
+    for (int64_t t = 0; t < keyCount; ++t, work.pass(8 * v.dims[3]))
       for (int64_t d = 0; d < v.dims[3]; ++d)
         result[static_cast<size_t>(out.at(b, h, s, d))] +=
             scores[static_cast<size_t>(t)] * values[static_cast<size_t>(v.at(b, h / group, t, d))];
@@ -241,7 +248,7 @@ void attention(const Call& call) {
 // By elimination, with the largest element of each column as the pivot.
 double determinant(double* matrix, int64_t n) {
   double result = 1;
-  for (int64_t column = 0; column < n; ++column) {
+  for (int64_t column = 0; column < n; ++column, passWork(8 * n)) {
     int64_t pivot = column;
     for (int64_t row = column + 1; row < n; ++row)
       if (std::abs(matrix[row * n + column]) > std::abs(matrix[pivot * n + column])) pivot = row;
@@ -252,7 +259,8 @@ double determinant(double* matrix, int64_t n) {
     const double value = matrix[column * n + column];
     result *= value;
     if (value == 0) return 0;
-    for (int64_t row = column + 1; row < n; ++row) {
+    WorkCounter work;
+    for (int64_t row = column + 1; row < n; ++row, work.pass(4 + n - column)) {
       const double factor = matrix[row * n + column] / value;
       for (int64_t i = column + 1; i < n; ++i) matrix[row * n + i] -= factor * matrix[column * n + i];
     }
@@ -262,7 +270,7 @@ double determinant(double* matrix, int64_t n) {
 
 void det(const Call& call) {
   const int64_t n = call.in().shape.back();
-  std::vector<double> x = load<double>(call.in()), y(static_cast<size_t>(call.out().count()));
+  std::vector<double> x = load<double>(call.in()), y = repeated<double>(call.out().count());
   for (size_t i = 0; i < y.size(); ++i) y[i] = determinant(x.data() + static_cast<int64_t>(i) * n * n, n);
   store(call.out(), y);
 }
@@ -280,14 +288,15 @@ void bringPivot(double* matrix, double* inverse, int64_t n, int64_t column) {
 // Turns `inverse` from the identity into the inverse, and the matrix into the identity. Singular matrices have no
 // finite one.
 void invert(double* matrix, double* inverse, int64_t n) {
-  for (int64_t column = 0; column < n; ++column) {
+  for (int64_t column = 0; column < n; ++column, passWork(8 * n)) {
     bringPivot(matrix, inverse, n, column);
     const double factor = 1 / matrix[column * n + column];
     for (int64_t i = 0; i < n; ++i) {
       matrix[column * n + i] *= factor;
       inverse[column * n + i] *= factor;
     }
-    for (int64_t row = 0; row < n; ++row) {
+    WorkCounter work;
+    for (int64_t row = 0; row < n; ++row, work.pass(4 + 2 * n)) {
       const double own = matrix[row * n + column];
       if (row == column || own == 0) continue;
       for (int64_t i = 0; i < n; ++i) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -17,15 +18,16 @@ struct Moments {
 // Mean and 1 / sqrt(variance + epsilon) of count values, `stride` apart.
 Moments momentsOf(const double* values, size_t count, size_t stride, double epsilon) {
   double sum = 0, squares = 0;
-  for (size_t i = 0; i < count; ++i) sum += values[i * stride];
+  WorkCounter work;
+  for (size_t i = 0; i < count; ++i, work.pass(2)) sum += values[i * stride];
   const double mean = sum / static_cast<double>(count);
-  for (size_t i = 0; i < count; ++i) squares += (values[i * stride] - mean) * (values[i * stride] - mean);
+  for (size_t i = 0; i < count; ++i, work.pass(2)) squares += (values[i * stride] - mean) * (values[i * stride] - mean);
   return {mean, 1 / std::sqrt(squares / static_cast<double>(count) + epsilon)};
 }
 
 // Values of an optional input broadcast to `shape`; `fallback` if omitted.
 std::vector<double> factors(const Call& call, size_t index, double fallback, const Shape& shape) {
-  std::vector<double> values(static_cast<size_t>(shape.count()), fallback);
+  std::vector<double> values = repeated(shape.count(), fallback);
   if (!call.has(index)) return values;
   const std::vector<double> given = load<double>(call.in(index));
   forEachOffset<1>(shape, {broadcastStrides(call.in(index).shape, shape)}, [&](int64_t k, const auto& at) {
@@ -42,8 +44,9 @@ void updateStatistics(const Call& call, const std::vector<double>& x, size_t inn
   const double count = channels ? static_cast<double>(x.size()) / static_cast<double>(channels) : 0;
   std::fill(mean.begin(), mean.end(), 0);
   std::fill(variance.begin(), variance.end(), 0);
-  for (size_t i = 0; i < x.size(); ++i) mean[i / inner % channels] += x[i] / count;
-  for (size_t i = 0; i < x.size(); ++i) {
+  WorkCounter work;
+  for (size_t i = 0; i < x.size(); ++i, work.pass(16)) mean[i / inner % channels] += x[i] / count;
+  for (size_t i = 0; i < x.size(); ++i, work.pass(16)) {
     const double distance = x[i] - mean[i / inner % channels];
     variance[i / inner % channels] += distance * distance / count;
   }
@@ -65,7 +68,8 @@ void batchNormalization(const Call& call) {
   std::vector<double> x = load<double>(call.in());
   if (call.integer("training_mode", 0)) updateStatistics(call, x, inner, mean, variance);
   if (!call.hasOutput(0)) return;
-  for (size_t i = 0; i < x.size(); ++i) {
+  WorkCounter work;
+  for (size_t i = 0; i < x.size(); ++i, work.pass(16)) {
     const size_t c = i / inner % scale.size();
     x[i] = (x[i] - mean[c]) / std::sqrt(variance[c] + epsilon) * scale[c] + bias[c];
   }
@@ -78,12 +82,13 @@ void layerNormalize(const Call& call, std::vector<double>& x, const Shape& shape
   const readers::LayerNorm reader(call.node.attributes, shape.rank());
   const size_t size = static_cast<size_t>(shape.product(reader.axis, shape.rank()));
   const std::vector<double> scale = factors(call, scaleInput, 1, shape), bias = factors(call, scaleInput + 1, 0, shape);
-  for (size_t row = 0; row < static_cast<size_t>(shape.product(0, reader.axis)); ++row) {
+  WorkCounter work;
+  for (size_t row = 0; row < static_cast<size_t>(shape.product(0, reader.axis)); ++row, work.pass(64)) {
     double* values = x.data() + row * size;
     const Moments moments = momentsOf(values, size, 1, static_cast<double>(reader.epsilon));
     means.push_back(moments.mean);
     deviations.push_back(moments.inverseDeviation);
-    for (size_t i = 0; i < size; ++i)
+    for (size_t i = 0; i < size; ++i, work.pass(4))
       values[i] = (values[i] - moments.mean) * moments.inverseDeviation * scale[row * size + i] + bias[row * size + i];
   }
 }
@@ -100,7 +105,8 @@ void addLayerNormalization(const Call& call) {
   const Shape& shape = call.out(call.hasOutput(0) ? 0 : 1).shape;
   std::vector<double> x = factors(call, 0, 0, shape), means, deviations;
   const std::vector<double> residual = factors(call, 1, 0, shape);
-  for (size_t i = 0; i < x.size(); ++i) x[i] += residual[i];
+  WorkCounter work;
+  for (size_t i = 0; i < x.size(); ++i, work.pass()) x[i] += residual[i];
   if (call.hasOutput(1)) store(call.out(1), x);
   layerNormalize(call, x, shape, 2, means, deviations);
   if (call.hasOutput(0)) store(call.out(0), x);
@@ -112,12 +118,14 @@ void rmsNormalization(const Call& call) {
   const size_t size = static_cast<size_t>(shape.product(reader.axis, shape.rank()));
   const std::vector<double> scale = factors(call, 1, 1, shape);
   std::vector<double> x = load<double>(call.in());
+  WorkCounter work;
   for (size_t row = 0; size > 0 && row < x.size() / size; ++row) {
     double* values = x.data() + row * size;
     double squares = 0;
-    for (size_t i = 0; i < size; ++i) squares += values[i] * values[i];
+    work.pass(64);
+    for (size_t i = 0; i < size; ++i, work.pass(2)) squares += values[i] * values[i];
     const double factor = 1 / std::sqrt(squares / static_cast<double>(size) + static_cast<double>(reader.epsilon));
-    for (size_t i = 0; i < size; ++i) values[i] *= factor * scale[row * size + i];
+    for (size_t i = 0; i < size; ++i, work.pass(2)) values[i] *= factor * scale[row * size + i];
   }
   store(call.out(), x);
 }
@@ -131,9 +139,10 @@ void normalizeGroups(const Call& call, int64_t groups) {
   const std::vector<double> scale = load<double>(call.in(1)), bias = load<double>(call.in(2));
   const size_t size = parts ? x.size() / parts : 0;
   const size_t inner = static_cast<size_t>(shape.product(2, shape.rank()));
-  for (size_t part = 0; size > 0 && part < parts; ++part) {
+  for (size_t part = 0; size > 0 && part < parts; ++part, passWork(64)) {
     const Moments moments = momentsOf(x.data() + part * size, size, 1, call.number("epsilon", 1e-5f));
-    for (size_t i = part * size; i < (part + 1) * size; ++i) {
+    WorkCounter work;
+    for (size_t i = part * size; i < (part + 1) * size; ++i, work.pass(16)) {
       const size_t c = i / inner % channels;
       // Older models give one factor per group instead of one per channel.
       const size_t s = c * scale.size() / channels;
@@ -153,10 +162,12 @@ void localResponseNormalization(const Call& call) {
   const double alpha = reader.alpha, beta = reader.beta, bias = reader.bias;
   const std::vector<double> x = load<double>(call.in());
   std::vector<double> y(x.size());
-  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i, work.pass(64)) {
     const int64_t c = i / inner % channels;
     double squares = 0;
-    for (int64_t k = std::max<int64_t>(0, c - (size - 1) / 2); k <= std::min(channels - 1, c + size / 2); ++k) {
+    for (int64_t k = std::max<int64_t>(0, c - (size - 1) / 2); k <= std::min(channels - 1, c + size / 2);
+         ++k, work.pass(4)) {
       const double value = x[static_cast<size_t>(i + (k - c) * inner)];
       squares += value * value;
     }
@@ -172,13 +183,14 @@ void lpNormalization(const Call& call) {
   const int axis = reader.axis;
   const int64_t size = shape[axis], inner = shape.product(axis + 1, shape.rank()), p = reader.p;
   std::vector<double> x = load<double>(call.in());
+  WorkCounter work;
   for (int64_t line = 0; !x.empty() && line < shape.product(0, axis) * inner; ++line) {
     double* values = x.data() + line / inner * size * inner + line % inner;
     double sum = 0;
-    for (int64_t i = 0; i < size; ++i)
+    for (int64_t i = 0; i < size; ++i, work.pass(4))
       sum += p == 1 ? std::abs(values[i * inner]) : values[i * inner] * values[i * inner];
     const double norm = p == 1 ? sum : std::sqrt(sum);
-    for (int64_t i = 0; i < size; ++i) values[i * inner] = norm == 0 ? 0 : values[i * inner] / norm;
+    for (int64_t i = 0; i < size; ++i, work.pass(4)) values[i * inner] = norm == 0 ? 0 : values[i * inner] / norm;
   }
   store(call.out(), x);
 }

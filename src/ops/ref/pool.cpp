@@ -2,6 +2,7 @@
 // MaxPool, AveragePool, LpPool, the global pools, and the channels-last pools of the domain "max".
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -29,6 +30,7 @@ struct Pool {
       for (int64_t n = 0; n < y.batch; ++n)
         for (int64_t c = 0; c < y.channels; ++c) {
           collect(output, n * x.batchStride + c * x.channelStride, seen);
+          passWork(128 + 2 * static_cast<int64_t>(seen.size()));
           body(seen, n * y.batchStride + c * y.channelStride + y.offset(output), output);
         }
     } while (advance(output, y.spatial));
@@ -55,7 +57,9 @@ struct Pool {
       counts[i] = taps.end - taps.first;
       if (counts[i] == 0) return;
     }
+    WorkCounter work;
     do {
+      work.pass(8);
       for (int i = 0; i < counts.rank(); ++i) position[i] = first[i] + tap[i] * window.dilations[i];
       seen.push_back(base + x.offset(position));
     } while (advance(tap, counts));
@@ -92,12 +96,15 @@ void maxPool(const Call& call) {
   const size_t count = static_cast<size_t>(call.out(call.hasOutput(0) ? 0 : 1).count());
   visitDomain(call.in().dtype, [&]<class D>(D) {
     const std::vector<D> x = load<D>(call.in());
-    std::vector<D> y(count);
+    std::vector<D> y = repeated<D>(static_cast<int64_t>(count));
     pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape&) {
       D best = std::is_floating_point_v<D> ? static_cast<D>(-INFINITY) : std::numeric_limits<D>::lowest();
       int64_t at = seen.empty() ? 0 : seen[0];
-      for (const int64_t offset : seen)
+      WorkCounter work;
+      for (const int64_t offset : seen) {
+        work.pass(4);
         if (const D value = x[static_cast<size_t>(offset)]; value > best || value != value) best = value, at = offset;
+      }
       y[static_cast<size_t>(out)] = best;
       if (!indices.empty()) indices[static_cast<size_t>(out)] = indexOf(pool, at, pool.reader.isColumnMajor);
     });
@@ -110,7 +117,7 @@ template <Layout kLayout>
 void averagePool(const Call& call) {
   const Pool pool(call, kLayout);
   const std::vector<double> x = load<double>(call.in());
-  std::vector<double> y(static_cast<size_t>(call.out().count()));
+  std::vector<double> y = repeated<double>(call.out().count());
   pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape& position) {
     double sum = 0;
     for (const int64_t offset : seen) sum += x[static_cast<size_t>(offset)];
@@ -122,7 +129,11 @@ void averagePool(const Call& call) {
 
 double norm(const std::vector<double>& values, double p) {
   double sum = 0;
-  for (const double value : values) sum += std::pow(std::abs(value), p);
+  WorkCounter work;
+  for (const double value : values) {
+    sum += std::pow(std::abs(value), p);
+    work.pass(64);
+  }
   return std::pow(sum, 1 / p);
 }
 
@@ -130,7 +141,7 @@ void lpPool(const Call& call) {
   const Pool pool(call, Layout::ChannelsFirst);
   const double p = static_cast<double>(call.integer("p", 2));
   const std::vector<double> x = load<double>(call.in());
-  std::vector<double> y(static_cast<size_t>(call.out().count())), values;
+  std::vector<double> y = repeated<double>(call.out().count()), values;
   pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape&) {
     values.clear();
     for (const int64_t offset : seen) values.push_back(x[static_cast<size_t>(offset)]);
@@ -143,9 +154,9 @@ void lpPool(const Call& call) {
 template <class F>
 void globalPool(const Call& call, F f) {
   const std::vector<double> x = load<double>(call.in());
-  std::vector<double> y(static_cast<size_t>(call.out().count())), pixels;
+  std::vector<double> y = repeated<double>(call.out().count()), pixels;
   const size_t area = y.empty() ? 0 : x.size() / y.size();
-  for (size_t i = 0; i < y.size(); ++i) {
+  for (size_t i = 0; i < y.size(); ++i, passWork(16 + 4 * static_cast<int64_t>(area))) {
     pixels.assign(x.begin() + static_cast<int64_t>(i * area), x.begin() + static_cast<int64_t>((i + 1) * area));
     y[i] = f(pixels);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/half.h"
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -74,7 +75,8 @@ void quantizeLinear(const Call& call) {
   const DType precision = given ? dtypeFromOnnx(given).value_or(DType::Float32) : call.in(1).dtype;
   SmallFloatRules rules;
   rules.saturate = call.integer("saturate", 1) != 0;
-  for (size_t k = 0; k < x.size(); ++k) {
+  WorkCounter work;
+  for (size_t k = 0; k < x.size(); ++k, work.pass(32)) {
     const size_t i = index(static_cast<int64_t>(k));
     // Ties must fall as they do in float division.
     const double scaled = roundedTo(precision, roundedTo(precision, x[k]) / roundedTo(precision, scales[i]));
@@ -87,7 +89,8 @@ void dequantizeLinear(const Call& call) {
   std::vector<double> x = load<double>(call.in());
   const std::vector<double> scales = load<double>(call.in(1)), zeros = zeroPoints(call, scales.size());
   const ScaleIndex index(call);
-  for (size_t k = 0; k < x.size(); ++k) {
+  WorkCounter work;
+  for (size_t k = 0; k < x.size(); ++k, work.pass(32)) {
     const size_t i = index(static_cast<int64_t>(k));
     x[k] = (x[k] - zeros[i]) * scales[i];
   }
@@ -97,14 +100,19 @@ void dequantizeLinear(const Call& call) {
 void dynamicQuantizeLinear(const Call& call) {
   std::vector<double> x = load<double>(call.in());
   float low = 0, high = 0;
+  WorkCounter work;
   for (const double value : x) {
+    work.pass(2);
     low = std::min(low, static_cast<float>(value));
     high = std::max(high, static_cast<float>(value));
   }
   const float range = (high - low) / 255;
   const float scale = range == 0 ? 1 : range;
   const double zero = std::clamp<double>(std::nearbyint((0 - low) / scale), 0, 255);
-  for (double& value : x) value = quantized(static_cast<float>(value) / scale, zero, {0, 255});
+  for (double& value : x) {
+    value = quantized(static_cast<float>(value) / scale, zero, {0, 255});
+    work.pass(8);
+  }
   if (call.hasOutput(0)) store(call.out(0), x);
   if (call.hasOutput(1)) store(call.out(1), std::vector<double>{scale});
   if (call.hasOutput(2)) store(call.out(2), std::vector<double>{zero});
@@ -115,8 +123,9 @@ std::vector<double> unpacked(const Argument& argument, int64_t bits) {
   std::vector<double> result = load<double>(argument);
   if (argument.dtype != DType::UInt8 || bits == 8) return result;
   std::vector<double> numbers;
+  WorkCounter work;
   for (const double byte : result)
-    for (int64_t shift = 0; shift < 8; shift += bits)
+    for (int64_t shift = 0; shift < 8; shift += bits, work.pass(4))
       numbers.push_back(static_cast<double>(static_cast<int64_t>(byte) >> shift & ((1 << bits) - 1)));
   return numbers;
 }
@@ -135,8 +144,9 @@ void gatherBlockQuantized(const Call& call) {
   const int64_t zeroColumns = call.has(3) ? call.in(3).shape.back() * (bytes ? 8 / bits : 1) : 1;
   const double middle = bytes ? 1 << (bits - 1) : 0;
   const int64_t count = static_cast<int64_t>(indices.size()), inner = shape.product(gathered + 1, rank);
-  std::vector<double> out(static_cast<size_t>(call.out().count()));
-  for (size_t k = 0; k < out.size(); ++k) {
+  std::vector<double> out = repeated<double>(call.out().count());
+  WorkCounter work;
+  for (size_t k = 0; k < out.size(); ++k, work.pass(64)) {
     const int64_t at = static_cast<int64_t>(k), size = shape[gathered];
     int64_t index = indices[static_cast<size_t>(at / inner % count)];
     index += index < 0 ? size : 0;

@@ -2,6 +2,7 @@
 // LSTM, GRU and RNN: all directions, layouts, sequence lengths, initial states, peepholes, clipping.
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -84,13 +85,15 @@ struct Layer {
   double fromInput(int64_t direction, int64_t gate, int64_t unit, const double* input) const {
     const double* row = w.data() + ((direction * gates + gate) * hidden + unit) * inputSize;
     double sum = 0;
-    for (int64_t i = 0; i < inputSize; ++i) sum += row[i] * input[i];
+    WorkCounter work;
+    for (int64_t i = 0; i < inputSize; ++i, work.pass()) sum += row[i] * input[i];
     return sum;
   }
   double fromState(int64_t direction, int64_t gate, int64_t unit, const std::vector<double>& state) const {
     const double* row = r.data() + ((direction * gates + gate) * hidden + unit) * hidden;
     double sum = 0;
-    for (int64_t i = 0; i < hidden; ++i) sum += row[i] * state[static_cast<size_t>(i)];
+    WorkCounter work;
+    for (int64_t i = 0; i < hidden; ++i, work.pass()) sum += row[i] * state[static_cast<size_t>(i)];
     return sum;
   }
   double inputBias(int64_t direction, int64_t gate, int64_t unit) const {
@@ -111,8 +114,7 @@ struct Layer {
   std::vector<double> initialState(size_t input, int64_t direction, int64_t item) const {
     std::vector<double> state(static_cast<size_t>(hidden));
     if (!call.has(input)) return state;
-    const std::vector<double> all = load<double>(call.in(input));
-    std::copy_n(all.begin() + stateOffset(direction, item), hidden, state.begin());
+    loadNumbers(call.in(input).dtype, call.in(input).data, stateOffset(direction, item), hidden, state.data());
     return state;
   }
 
@@ -122,11 +124,11 @@ struct Layer {
     std::vector<double> y(static_cast<size_t>(steps * directions * batch * hidden));
     std::vector<double> lastH(static_cast<size_t>(directions * batch * hidden)), lastC(lastH.size());
     for (int64_t direction = 0; direction < directions; ++direction)
-      for (int64_t item = 0; item < batch; ++item) {
+      for (int64_t item = 0; item < batch; ++item, passWork(256 + hidden)) {
         std::vector<double> h = initialState(5, direction, item);
         std::vector<double> c = gates == 4 ? initialState(6, direction, item) : std::vector<double>(h.size());
         const int64_t length = lengths[static_cast<size_t>(item)];
-        for (int64_t i = 0; i < length; ++i) {
+        for (int64_t i = 0; i < length; ++i, passWork(256)) {
           const int64_t step = isReverse(direction) ? length - 1 - i : i;
           cell(direction, inputAt(step, item), h, c);
           std::copy(h.begin(), h.end(), y.begin() + outputOffset(step, direction, item));
@@ -150,7 +152,7 @@ void lstm(const Call& call) {
   layer.run([&](int64_t direction, const double* input, std::vector<double>& h, std::vector<double>& c) {
     const Activation* act = f.data() + direction * 3;
     const std::vector<double> before = h;
-    for (int64_t unit = 0; unit < layer.hidden; ++unit) {
+    for (int64_t unit = 0; unit < layer.hidden; ++unit, passWork(4 * (layer.hidden + layer.inputSize) + 256)) {
       const auto gate = [&](int64_t g) {
         return layer.fromInput(direction, g, unit, input) + layer.fromState(direction, g, unit, before) +
                layer.inputBias(direction, g, unit) + layer.stateBias(direction, g, unit);
@@ -175,7 +177,7 @@ void gru(const Call& call) {
   layer.run([&](int64_t direction, const double* input, std::vector<double>& h, std::vector<double>&) {
     const Activation* act = f.data() + direction * 2;
     std::vector<double> z(h.size()), reset(h.size()), gated(h.size()), next(h.size());
-    for (int64_t unit = 0; unit < layer.hidden; ++unit) {
+    for (int64_t unit = 0; unit < layer.hidden; ++unit, passWork(4 * (layer.hidden + layer.inputSize) + 256)) {
       const auto gate = [&](int64_t g) {
         return act[0](layer.clipped(layer.fromInput(direction, g, unit, input) +
                                     layer.fromState(direction, g, unit, h) + layer.inputBias(direction, g, unit) +
@@ -186,7 +188,7 @@ void gru(const Call& call) {
       reset[u] = gate(1);
       gated[u] = reset[u] * h[u];
     }
-    for (int64_t unit = 0; unit < layer.hidden; ++unit) {
+    for (int64_t unit = 0; unit < layer.hidden; ++unit, passWork(4 * (layer.hidden + layer.inputSize) + 256)) {
       const size_t u = static_cast<size_t>(unit);
       const double bias = layer.stateBias(direction, 2, unit);
       const double state = linearBeforeReset ? reset[u] * (layer.fromState(direction, 2, unit, h) + bias)
@@ -204,7 +206,7 @@ void rnn(const Call& call) {
   const std::vector<Activation> f = activationsOf(call, {"Tanh"}, layer.directions);
   layer.run([&](int64_t direction, const double* input, std::vector<double>& h, std::vector<double>&) {
     const std::vector<double> before = h;
-    for (int64_t unit = 0; unit < layer.hidden; ++unit)
+    for (int64_t unit = 0; unit < layer.hidden; ++unit, passWork(layer.hidden + layer.inputSize + 64))
       h[static_cast<size_t>(unit)] = f[static_cast<size_t>(direction)](
           layer.clipped(layer.fromInput(direction, 0, unit, input) + layer.fromState(direction, 0, unit, before) +
                         layer.inputBias(direction, 0, unit) + layer.stateBias(direction, 0, unit)));

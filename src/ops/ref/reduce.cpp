@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/interrupt_point.h"
 #include "graph/readers/norm.h"
 #include "ops/ref/reference.h"
 
@@ -43,13 +44,17 @@ template <class D, class Step, class Finish>
 void reduce(const Call& call, D start, Step step, Finish finish) {
   const Shape& shape = call.in().shape;
   const std::vector<D> x = load<D>(call.in());
-  std::vector<D> y(static_cast<size_t>(call.out().count()), start);
+  std::vector<D> y = repeated(call.out().count(), start);
   forEachOffset<1>(shape, {outputStrides(shape, reducedAxes(call))}, [&](int64_t k, const auto& at) {
     D& value = y[static_cast<size_t>(at[0])];
     value = static_cast<D>(step(value, x[static_cast<size_t>(k)]));
   });
   const double perOutput = y.empty() ? 0 : static_cast<double>(x.size()) / static_cast<double>(y.size());
-  for (D& value : y) value = static_cast<D>(finish(value, perOutput));
+  WorkCounter work;
+  for (D& value : y) {
+    value = static_cast<D>(finish(value, perOutput));
+    work.pass(16);
+  }
   store(call.out(), y);
 }
 
@@ -94,7 +99,8 @@ void reduceLogSumExp(const Call& call) {
   const Shape& shape = call.in().shape;
   const Shape strides = outputStrides(shape, reducedAxes(call));
   const std::vector<double> x = load<double>(call.in());
-  std::vector<double> largest(static_cast<size_t>(call.out().count()), -INFINITY), sum(largest.size(), 0.0);
+  std::vector<double> largest = repeated(call.out().count(), -double{INFINITY}),
+                      sum = repeated(call.out().count(), 0.0);
   forEachOffset<1>(shape, {strides}, [&](int64_t k, const auto& at) {
     double& value = largest[static_cast<size_t>(at[0])];
     value = std::max(value, x[static_cast<size_t>(k)]);
@@ -105,7 +111,8 @@ void reduceLogSumExp(const Call& call) {
     const size_t i = static_cast<size_t>(at[0]);
     sum[i] += std::exp(x[static_cast<size_t>(k)] - largest[i]);
   });
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] = std::log(sum[i]) + largest[i];
+  WorkCounter work;
+  for (size_t i = 0; i < sum.size(); ++i, work.pass(32)) sum[i] = std::log(sum[i]) + largest[i];
   store(call.out(), sum);
 }
 
@@ -118,7 +125,7 @@ struct Line {
   template <class Body>
   void forEach(Body body) const {
     for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < inner; ++i) body(o * size * inner + i, o * inner + i);
+      for (int64_t i = 0; i < inner; ++i, passWork(16)) body(o * size * inner + i, o * inner + i);
   }
 };
 
@@ -128,12 +135,13 @@ void argExtreme(const Call& call) {
   const Line line(call.in().shape, call.axis("axis", 0, call.in().shape.rank()));
   const bool last = call.integer("select_last_index", 0) != 0;
   if (line.size == 0) call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis of size 0 in shape ", call.in().shape);
-  std::vector<int64_t> y(static_cast<size_t>(call.out().count()));
+  std::vector<int64_t> y = repeated<int64_t>(call.out().count());
   visitDomain(call.in().dtype, [&]<class D>(D) {
     const std::vector<D> x = load<D>(call.in());
     line.forEach([&](int64_t first, int64_t number) {
       int64_t best = 0;
-      for (int64_t i = 1; i < line.size; ++i) {
+      WorkCounter work;
+      for (int64_t i = 1; i < line.size; ++i, work.pass(4)) {
         const D a = x[static_cast<size_t>(first + i * line.inner)],
                 b = x[static_cast<size_t>(first + best * line.inner)];
         if ((kMax ? a > b : a < b) || (last && a == b)) best = i;
@@ -152,10 +160,11 @@ void alongAxis(const Call& call, F f) {
   std::vector<double> x = load<double>(call.in()), values(static_cast<size_t>(line.size));
   if (line.size > 0)
     line.forEach([&](int64_t first, int64_t) {
-      for (int64_t i = 0; i < line.size; ++i)
+      WorkCounter work;
+      for (int64_t i = 0; i < line.size; ++i, work.pass(4))
         values[static_cast<size_t>(i)] = x[static_cast<size_t>(first + i * line.inner)];
       f(values);
-      for (int64_t i = 0; i < line.size; ++i)
+      for (int64_t i = 0; i < line.size; ++i, work.pass(4))
         x[static_cast<size_t>(first + i * line.inner)] = values[static_cast<size_t>(i)];
     });
   store(call.out(), x);
@@ -164,15 +173,24 @@ void alongAxis(const Call& call, F f) {
 void logSoftmaxLine(std::vector<double>& values) {
   const double largest = *std::max_element(values.begin(), values.end());
   double sum = 0;
-  for (const double value : values) sum += std::exp(value - largest);
-  for (double& value : values) value -= largest + std::log(sum);
+  WorkCounter work;
+  for (const double value : values) {
+    sum += std::exp(value - largest);
+    work.pass(16);
+  }
+  const double shift = largest + std::log(sum);
+  for (double& value : values) value -= shift;
 }
 
 void softmax(const Call& call) {
   alongAxis(call, [](std::vector<double>& values) {
     const double largest = *std::max_element(values.begin(), values.end());
     double sum = 0;
-    for (double& value : values) sum += value = std::exp(value - largest);
+    WorkCounter work;
+    for (double& value : values) {
+      sum += value = std::exp(value - largest);
+      work.pass(16);
+    }
     for (double& value : values) value /= sum;
   });
 }
@@ -192,7 +210,8 @@ void cumulateIn(const Call& call, const Line& line, auto step, D start) {
   std::vector<D> x = load<D>(call.in());
   line.forEach([&](int64_t first, int64_t) {
     D sum = start;
-    for (int64_t i = 0; i < line.size; ++i) {
+    WorkCounter work;
+    for (int64_t i = 0; i < line.size; ++i, work.pass(4)) {
       D& value = x[static_cast<size_t>(first + (reverse ? line.size - 1 - i : i) * line.inner)];
       const D next = static_cast<D>(step(sum, value));
       value = exclusive ? sum : next;
@@ -234,7 +253,11 @@ void topK(const Call& call) {
     std::vector<int64_t> indices(values.size()), order(static_cast<size_t>(line.size));
     line.forEach([&](int64_t first, int64_t number) {
       std::iota(order.begin(), order.end(), 0);
-      const auto at = [&](int64_t i) { return x[static_cast<size_t>(first + i * line.inner)]; };
+      WorkCounter work;
+      const auto at = [&](int64_t i) {
+        work.pass(4);
+        return x[static_cast<size_t>(first + i * line.inner)];
+      };
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
         return largest ? isGreater(at(a), at(b)) : isGreater(at(b), at(a));
       });

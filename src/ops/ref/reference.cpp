@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/interrupt_point.h"
+
 namespace max::reference {
 
 namespace {
@@ -50,8 +52,12 @@ bool hasBasicDTypes(const KernelRequest& request) {
 
 template <class D>
 std::vector<D> load(const Argument& argument) {
-  std::vector<D> values(static_cast<size_t>(argument.count()));
-  loadNumbers(argument.dtype, argument.data, 0, argument.count(), values.data());
+  std::vector<D> values;
+  values.reserve(static_cast<size_t>(argument.count()));
+  inParts(argument.count(), 1, [&](int64_t begin, int64_t end) {
+    values.resize(static_cast<size_t>(end));
+    loadNumbers(argument.dtype, argument.data, begin, end - begin, values.data() + begin);
+  });
   return values;
 }
 

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/interrupt_point.h"
 #include "ops/cpu/number_access.h"
 #include "ops/kernel.h"
 
@@ -112,14 +113,25 @@ inline double requantized(int32_t sum, float factor) {
 // Strides in elements with which a tensor of shape `shape` is read when broadcast to `target`.
 Shape broadcastStrides(const Shape& shape, const Shape& target);
 
+// `count` times the value. Memory that is new takes time, which looks (base/interrupt_point.h).
+template <class D>
+std::vector<D> repeated(int64_t count, D value = D()) {
+  std::vector<D> values;
+  values.reserve(static_cast<size_t>(count));
+  inParts(count, 1, [&](int64_t, int64_t end) { values.resize(static_cast<size_t>(end), value); });
+  return values;
+}
+
 // Calls body(k, offsets) for each element k of `shape`, row-major; offsets[i] is where it lies under strides[i].
 template <size_t N, class Body>
 void forEachOffset(const Shape& shape, const std::array<Shape, N>& strides, Body body) {
   const int64_t count = shape.product(0, shape.rank());
   Shape index = Shape::filled(shape.rank(), 0);
   std::array<int64_t, N> offsets{};
+  WorkCounter work;
   for (int64_t k = 0; k < count; ++k) {
     body(k, offsets);
+    work.pass(4);
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
       for (size_t i = 0; i < N; ++i) offsets[i] += strides[i][axis];
       if (++index[axis] < shape[axis]) break;

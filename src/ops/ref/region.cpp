@@ -2,6 +2,7 @@
 // MaxRoiPool.
 #include <algorithm>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -30,7 +31,8 @@ Range cellOf(int64_t first, int64_t last, int64_t index, int64_t cells, int64_t 
 double largestIn(const double* image, int64_t width, Range rows, Range columns) {
   if (rows.begin >= rows.end || columns.begin >= columns.end) return 0;
   double largest = -HUGE_VAL;
-  for (int64_t y = rows.begin; y < rows.end; ++y)
+  WorkCounter work;
+  for (int64_t y = rows.begin; y < rows.end; ++y, work.pass(4 + columns.end - columns.begin))
     for (int64_t x = columns.begin; x < columns.end; ++x) largest = std::max(largest, image[y * width + x]);
   return largest;
 }
@@ -41,8 +43,8 @@ void maxRoiPool(const Call& call) {
   const std::vector<double> x = load<double>(call.in()), regions = load<double>(call.in(1));
   const double scale = call.number("spatial_scale", 1);
   const int64_t channels = in[1], height = in[2], width = in[3];
-  std::vector<double> y(static_cast<size_t>(call.out().count()));
-  for (size_t k = 0; k < y.size(); ++k) {
+  std::vector<double> y = repeated<double>(call.out().count());
+  for (size_t k = 0; k < y.size(); ++k, passWork(128)) {
     const auto at = static_cast<int64_t>(k);
     const int64_t column = at % out[3], row = at / out[3] % out[2], channel = at / (out[3] * out[2]) % channels;
     const double* region = regions.data() + at / (out[3] * out[2] * channels) * 5;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize in one step over all axes: every output element is the weighted sum of a box of pixels.
+#include <algorithm>
+
+#include "base/interrupt_point.h"
 #include "ops/cpu/resize_axis.h"
 #include "ops/ref/reference.h"
 
@@ -14,8 +17,13 @@ struct Taps {
 
   explicit Taps(const MovementCall& call) {
     const bool nearest = call.attributes().getString("mode", "nearest") == "nearest";
-    for (int axis = 0; axis < call.in().rank(); ++axis) axes.push_back(unchanged(call.in()[axis]));
-    for (const ResizedAxis& axis : resizedAxes(call))
+    const std::vector<ResizedAxis> resized = resizedAxes(call);
+    for (int axis = 0; axis < call.in().rank(); ++axis) {
+      const bool stays =
+          std::none_of(resized.begin(), resized.end(), [=](const auto& one) { return one.axis == axis; });
+      axes.push_back(stays ? unchanged(call.in()[axis]) : AxisWeights());
+    }
+    for (const ResizedAxis& axis : resized)
       axes[static_cast<size_t>(axis.axis)] = nearest ? nearestWeights(call, axis) : axisWeights(call, axis);
     for (const AxisWeights& axis : axes) counts.push(axis.taps);
   }
@@ -24,12 +32,15 @@ struct Taps {
   static AxisWeights unchanged(int64_t size) {
     AxisWeights result{
         1, {}, std::vector<double>(static_cast<size_t>(size), 1.0), std::vector<bool>(static_cast<size_t>(size))};
-    for (int64_t i = 0; i < size; ++i) result.index.push_back(i);
+    WorkCounter work;
+    for (int64_t i = 0; i < size; ++i, work.pass(4)) result.index.push_back(i);
     return result;
   }
   static AxisWeights nearestWeights(const MovementCall& call, const ResizedAxis& axis) {
     AxisWeights result{1, nearestIndices(call, axis), {}, {}};
+    WorkCounter work;
     for (int64_t& index : result.index) {
+      work.pass(4);
       result.isOutside.push_back(index < 0);
       result.weight.push_back(1);
       if (index < 0) index = 0;
@@ -44,7 +55,9 @@ double valueAt(const Taps& taps, const std::vector<double>& x, const Shape& stri
     if (taps.axes[static_cast<size_t>(axis)].isOutside[static_cast<size_t>(position[axis])]) return outside;
   double sum = 0;
   Shape tap = Shape::filled(position.rank(), 0);
+  WorkCounter work;
   do {
+    work.pass(16);
     double weight = 1;
     int64_t offset = 0;
     for (int axis = 0; axis < position.rank(); ++axis) {
@@ -67,7 +80,7 @@ void resize(const Call& call) {
   }
   for (const Argument& output : call.outputs) outputs.push_back({output.dtype, output.shape, nullptr});
   const KernelRequest request{call.node, inputs, outputs, 1};
-  std::vector<double> y(static_cast<size_t>(call.out().count()));
+  std::vector<double> y = repeated<double>(call.out().count());
   if (!y.empty()) {
     if (call.in().count() == 0) call.fail(MAX_STATUS_INVALID_ARGUMENT, "cannot resize ", call.in().shape);
     const Taps taps(MovementCall(request, data.data()));
@@ -75,7 +88,7 @@ void resize(const Call& call) {
     const Shape strides = contiguousStrides(call.in().shape);
     Shape position = Shape::filled(call.out().shape.rank(), 0);
     size_t k = 0;
-    do y[k++] = valueAt(taps, x, strides, position, call.number("extrapolation_value", 0));
+    do passWork(64), y[k++] = valueAt(taps, x, strides, position, call.number("extrapolation_value", 0));
     while (advance(position, call.out().shape));
   }
   store(call.out(), y);

@@ -2,6 +2,7 @@
 // DFT, STFT and MelWeightMatrix, as their sums are written.
 #include <numbers>
 
+#include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -19,7 +20,8 @@ struct Complex {
 Complex transformed(const std::vector<Complex>& values, int64_t k, double sign) {
   const int64_t n = static_cast<int64_t>(values.size());
   Complex sum;
-  for (int64_t i = 0; i < n; ++i) {
+  WorkCounter work;
+  for (int64_t i = 0; i < n; ++i, work.pass(64)) {
     const double angle = sign * 2 * std::numbers::pi * static_cast<double>(k * i % n) / static_cast<double>(n);
     const double c = std::cos(angle), s = std::sin(angle);
     const Complex& value = values[static_cast<size_t>(i)];
@@ -47,7 +49,7 @@ void dft(const Call& call) {
   const int64_t size = shape[at], outSize = out[at];
   const int64_t given = call.has(1) ? loadIntegers(call.in(1))[0] : oneSided && inverse ? 2 * (size - 1) : size;
   const std::vector<double> x = load<double>(call.in());
-  std::vector<double> y(static_cast<size_t>(call.out().count()));
+  std::vector<double> y = repeated<double>(call.out().count());
   for (int64_t line = 0; line < shape.product(0, at) * inner; ++line) {
     const int64_t from = line / inner * size * inner + line % inner, to = line / inner * outSize * inner + line % inner;
     std::vector<Complex> values(static_cast<size_t>(given));
@@ -58,7 +60,7 @@ void dft(const Call& call) {
     }
     if (oneSided && inverse) mirror(values);
     const double scale = inverse ? 1 / static_cast<double>(given) : 1;
-    for (int64_t k = 0; k < outSize; ++k) {
+    for (int64_t k = 0; k < outSize; ++k, passWork(64 * given)) {
       const Complex sum = transformed(values, k, inverse ? 1 : -1);
       double* target = y.data() + (to + k * inner) * outParts;
       target[0] = sum.real * scale;
@@ -83,7 +85,7 @@ void stft(const Call& call) {
       const auto at = static_cast<size_t>(i);
       values[at] = {start[i * parts] * window[at], parts == 2 ? start[i * parts + 1] * window[at] : 0};
     }
-    for (int64_t k = 0; k < out[2]; ++k) {
+    for (int64_t k = 0; k < out[2]; ++k, passWork(64 * length)) {
       const Complex sum = transformed(values, k, -1);
       y.push_back(sum.real);
       y.push_back(sum.imaginary);
@@ -109,7 +111,7 @@ void melWeightMatrix(const Call& call) {
   const double low = melOf(loadScalar(call.in(3), 0)), high = melOf(loadScalar(call.in(4), 0));
   const double step = (high - low) / static_cast<double>(bins + 2);
   std::vector<int64_t> edges;
-  for (int64_t i = 0; i < bins + 2; ++i) {
+  for (int64_t i = 0; i < bins + 2; ++i, passWork(64)) {
     const double edge = std::floor((length + 1) * hertzOf(low + static_cast<double>(i) * step) / rate);
     if (!(edge >= 0 && edge < static_cast<double>(rows)))
       call.fail(MAX_STATUS_INVALID_ARGUMENT, "edge ", i, " of the mel bands lies in bin ", edge, " of ", rows);
@@ -121,6 +123,7 @@ void melWeightMatrix(const Call& call) {
     const int64_t from = edges[i], center = edges[i + 1], to = edges[i + 2];
     const auto at = [&](int64_t row) -> double& { return weights[static_cast<size_t>(row * bins + band)]; };
     at(center) = 1;
+    passWork(64 + 16 * (to - from));
     for (int64_t row = from; row < center; ++row)
       at(row) = static_cast<double>(row - from) / static_cast<double>(center - from);
     for (int64_t row = center; row < to; ++row)
