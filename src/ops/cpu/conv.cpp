@@ -324,10 +324,9 @@ void ConvRows::fill(const void* source, int64_t first, int64_t count, int tileRo
   const Spatial& out = from.rows->shape_.out;
   Spatial at{first / out[2] / out[1] % out[0], first / out[2] % out[1], first % out[2]};
   int64_t image = first / out[2] / out[1] / out[0];
-  WorkCounter work;
+  if (from.rows->hasManyTaps()) passWork(count * static_cast<int64_t>(from.rows->offsets_.size()));
   for (int64_t i = 0; i < count; ++i) {
     from.rows->fillPixel(from, image, at, tileRows, table + i);
-    work.pass(from.rows->taps());
     if (++at[2] < out[2]) continue;
     at[2] = 0;
     if (++at[1] < out[1]) continue;

@@ -149,6 +149,8 @@ void runTile(const GemmTile& t) {
   if (t.finish && t.epilogue->activation.function) applyFunction(t.epilogue->activation, t.c, t.ldc, kRows, t.columns);
 }
 
+constexpr int64_t kNewPage = 1 << 18;  // steps that a huge page takes (base/interrupt_point.h)
+
 // Copies up to one panel's columns of one row; the rest is zero.
 HWY_INLINE void copyRow(const float* from, int64_t count, int64_t width, float* to) {
   const D d;
@@ -162,8 +164,10 @@ void packRows(const PackSource& source, int64_t begin, int64_t end, float* packe
   // A few rows at a time: the source is read along its rows, each panel is written in pieces of some cache lines.
   WorkCounter work;
   for (int64_t k0 = begin; k0 < end; k0 += 8)
-    for (int64_t panel = 0; panel < panels.count; ++panel, work.pass(256)) {
+    for (int64_t panel = 0; panel < panels.count; ++panel) {
       const int64_t first = panels.begin(panel), width = panels.width(panel);
+      // The first rows touch memory that may be new: up to a huge page for each panel.
+      work.pass(k0 > begin ? 256 : 256 + std::min<int64_t>(source.rows() * width, kNewPage));
       float* to = packed + first * source.rows();
       const int64_t count = std::min(width, source.columns - first);
       for (int64_t k = k0; k < std::min(k0 + 8, end); ++k)
