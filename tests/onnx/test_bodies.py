@@ -216,6 +216,14 @@ class Limits(unittest.TestCase):
                      node("SequenceMap", ["parts"], ["y"], body=row)], steps, ["y"])
         self.memory([node("SplitToSequence", ["x"], ["y"])], {"x": np.zeros(1 << 20, np.float32)}, ["y"])
 
+    def test_operators_that_make_their_outputs_are_held_to_the_limit(self):
+        """Their lists and tables too, which are larger than what they read."""
+        for op, array in (("NonZero", np.zeros(1 << 21, np.int8)), ("Unique", np.zeros(1 << 18, np.float32)),
+                          ("Unique", np.zeros(1 << 20, np.int8))):
+            self.memory([node(op, ["x"], ["y"])], {"x": array}, ["y"])
+        self.memory([node("Compress", ["x", "c"], ["y"])],
+                    {"x": np.zeros(1 << 22, np.float64), "c": np.ones(1 << 22, bool)}, ["y"])
+
     def test_iterations_end_at_the_deadline(self):
         same = node("Identity", ["c"], ["d"])
         nothing = graph([same], untyped("i", "c"), ["d"])
