@@ -2,7 +2,7 @@
 """Adds up a folder of reports and prints one last line: N passed, N failed, N skipped.
 
 ctest-*.xml are JUnit files of ctest. Where a program's own output counts its tests
-(GoogleTest, CMocka, Python's unittest), those counts are taken, else it is one test.
+(GoogleTest, CMocka, Python's unittest, pytest), those counts are taken, else it is one test.
 checks.txt has a line "RESULT NAME" for each check."""
 
 import collections
@@ -14,6 +14,10 @@ import xml.etree.ElementTree as ElementTree
 # GoogleTest and CMocka: "[  PASSED  ] 12 tests."; only the first line of a kind counts, names follow.
 COUNTED = re.compile(r"^\[  ?(PASSED|FAILED|SKIPPED)  ?\] (\d+) test", re.M)
 UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in", re.M)
+# pytest: "1 failed, 461 passed, 3 skipped in 27.83s"
+PYTEST = re.compile(r"^=* ?((?:\d+ \w+, )*\d+ \w+) in [\d.]+s\b", re.M)
+PYTEST_KINDS = {"passed": "passed", "failed": "failed", "error": "failed", "errors": "failed", "skipped": "skipped",
+                "xfailed": "skipped", "xpassed": "failed"}
 UNITTEST_NOT_PASSED = re.compile(r"\b(failures|errors|skipped|unexpected successes)=(\d+)")
 
 
@@ -21,6 +25,10 @@ def counts_of_output(text):
     counts = collections.Counter()
     for kind, number in COUNTED.findall(text):
         counts[kind.lower()] += int(number)
+    for line in PYTEST.findall(text):
+        for number, kind in (part.split() for part in line.split(", ")):
+            if kind in PYTEST_KINDS:
+                counts[PYTEST_KINDS[kind]] += int(number)
     for ran in UNITTEST_RAN.finditer(text):
         tail = text[ran.end():ran.end() + 200].split("Ran ")[0]
         not_passed = collections.Counter()

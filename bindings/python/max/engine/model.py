@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models: loaded once, executed many times, from many threads."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from max._error import check
+from max._handle import Handle
+from max._raw import ffi, lib
+from max._text import PathType, path_bytes
+from max.driver._arrays import is_numpy
+from max.driver.buffer import Buffer, wrap_buffer
+from max.dtype import DType
+from max.engine.tensor_spec import TensorSpec
+from max.engine.values import buffer_of, python_of, value_of
+
+_NULL = ffi.NULL
+_from_buffer = ffi.from_buffer
+_OUTPUTS = ffi.typeof("MaxBuffer*[]")
+
+
+def _specs(handle: Any, get_count: Any, get: Any) -> list[TensorSpec]:
+    count = ffi.new("int32_t*")
+    check(get_count(handle, count))
+    specs = []
+    for index in range(count[0]):
+        info = ffi.new("MaxTensorInfo*", {"structSize": ffi.sizeof("MaxTensorInfo")})
+        check(get(handle, index, info))
+        specs.append(TensorSpec(info))
+    return specs
+
+
+class _Numbers(dict[Any, int]):
+    """The library's numbers of numpy's types, looked up once each."""
+
+    def __missing__(self, dtype: Any) -> int:
+        if not dtype.isnative:
+            return 0
+        try:
+            number: int = DType.from_numpy(dtype).value
+        except ValueError:
+            number = 0  # strings and objects, which have no bytes
+        self[dtype] = number
+        return number
+
+
+_numbers = _Numbers()
+
+
+@functools.lru_cache(maxsize=256)
+def _dimensions(shape: tuple[int, ...]) -> Any:
+    """A shape as the library takes it; those of the last calls are kept."""
+    return ffi.new("int64_t[]", shape)
+
+
+class Model(Handle):
+    """A model that is ready to run. `InferenceSession.load` makes one; it may be called from several threads.
+
+    Inputs are given by position or by name: `Buffer`, numpy arrays, arrays of any library that implements DLPack, and
+    numbers for scalars. Sequences are lists, maps are dicts, an optional may be None. Outputs are `Buffer`, or lists,
+    dicts and None.
+    """
+
+    __slots__ = ("_has_values", "_inputs", "_origin", "_outputs")
+    _release = lib.maxModelRelease
+    _inputs: list[TensorSpec]
+    _outputs: list[TensorSpec]
+    _origin: str
+    _has_values: bool
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("a Model is made by InferenceSession.load()")
+
+    @classmethod
+    def _of_handle(cls, handle: Any, origin: str) -> Model:
+        model: Model = object.__new__(cls)
+        model._own(handle)
+        model._origin = origin
+        model._inputs = _specs(handle, lib.maxModelGetInputCount, lib.maxModelGetInput)
+        model._outputs = _specs(handle, lib.maxModelGetOutputCount, lib.maxModelGetOutput)
+        model._has_values = not all(spec.is_tensor for spec in model._inputs + model._outputs)
+        return model
+
+    @property
+    def input_metadata(self) -> list[TensorSpec]:
+        """Inputs in their order, a list of `TensorSpec`."""
+        return list(self._inputs)
+
+    @property
+    def output_metadata(self) -> list[TensorSpec]:
+        """Outputs in their order, a list of `TensorSpec`."""
+        return list(self._outputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """Runs the model; inputs by position, by name, or both.
+
+        Returns
+        -------
+        list
+            Outputs in the order of `output_metadata`.
+
+        Raises
+        ------
+        TypeError
+            An input is missing, unknown or given twice.
+        ValueError
+            An input has the wrong type or shape.
+        """
+        return self.execute(*(self._bound(args, kwargs) if kwargs else args))
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        names = [spec.name for spec in self._inputs]
+        values = dict(zip(names, args))
+        for name, value in kwargs.items():
+            if name not in names:
+                raise TypeError(f"the model has no input {name!r}; its inputs are {', '.join(map(repr, names))}")
+            if name in values:
+                raise TypeError(f"input {name!r} is given by position and by name")
+            values[name] = value
+        missing = [name for name in names if name not in values]
+        if missing or len(args) > len(names):
+            raise TypeError(f"the inputs are {', '.join(map(repr, names))}; missing: {', '.join(missing) or 'none'}")
+        return [values[name] for name in names]
+
+    def execute(
+        self, *args: Any, timeout: Optional[float] = None, cancellation: Optional[Cancellation] = None
+    ) -> list[Any]:
+        """Runs the model on inputs by position.
+
+        Parameters
+        ----------
+        *args : Buffer, numpy.ndarray, DLPackArray, number, list, dict or None
+        timeout : float, optional
+            Seconds after which the call gives up.
+        cancellation : Cancellation, optional
+            Stops the call when it is cancelled.
+
+        Returns
+        -------
+        list
+            Outputs in the order of `output_metadata`.
+
+        Raises
+        ------
+        ValueError
+            The number, type, shape or layout of the inputs is wrong.
+        TimeoutError
+            The time has passed.
+        """
+        options = _NULL if timeout is None and cancellation is None else _options(timeout, cancellation)
+        count = len(args)
+        if self._has_values:
+            return self._execute_values(args, options)
+        if count != len(self._inputs):
+            raise ValueError(
+                f"Number of inputs ({count}) does not match expected number ({len(self._inputs)}) for model"
+            )
+        outputs = ffi.new(_OUTPUTS, len(self._outputs))
+        for value in args:
+            if not isinstance(value, Buffer):
+                return self._execute_others(args, options, outputs)
+        handles = [value._handle for value in args]
+        check(lib.maxModelExecute(self._handle, handles, count, options, outputs, len(self._outputs)))
+        return [wrap_buffer(handle) for handle in outputs]
+
+    def _execute_others(self, args: tuple[Any, ...], options: Any, outputs: Any) -> list[Any]:
+        count = len(args)
+        blocks, numbers, ranks, shapes = [], [], [], []
+        for value in args:
+            if not is_numpy(value) or not (number := _numbers[value.dtype]):
+                break
+            try:
+                blocks.append(_from_buffer(value))
+            except (BufferError, ValueError):
+                break  # not contiguous
+            shape = value.shape
+            numbers.append(number)
+            ranks.append(len(shape))
+            shapes.append(_dimensions(shape))
+        else:
+            check(
+                lib.maxModelExecuteHost(
+                    self._handle, blocks, numbers, ranks, shapes, count, options, outputs, len(outputs)
+                )
+            )
+            return [wrap_buffer(handle) for handle in outputs]
+        buffers = [buffer_of(value, spec, i) for i, (value, spec) in enumerate(zip(args, self._inputs))]
+        handles = [buffer._handle for buffer in buffers]
+        check(lib.maxModelExecute(self._handle, handles, count, options, outputs, len(outputs)))
+        return [wrap_buffer(handle) for handle in outputs]
+
+    def _execute_values(self, args: tuple[Any, ...], options: Any) -> list[Any]:
+        if len(args) != len(self._inputs):
+            raise ValueError(
+                f"Number of inputs ({len(args)}) does not match expected number ({len(self._inputs)}) for model"
+            )
+        values = [value_of(value, spec, i) for i, (value, spec) in enumerate(zip(args, self._inputs))]
+        outputs = ffi.new("MaxValue*[]", len(self._outputs))
+        check(lib.maxModelExecuteValues(self._handle, values, len(values), options, outputs, len(outputs)))
+        kept = [ffi.gc(value, lib.maxValueRelease) for value in outputs]
+        return [python_of(value) for value in kept]
+
+    async def execute_async(self, *args: Any, timeout: Optional[float] = None) -> list[Any]:
+        """As `execute`, in a thread of the event loop's pool. Cancelling the task stops the execution.
+
+        Parameters
+        ----------
+        *args
+            Inputs by position.
+        timeout : float, optional
+            Seconds after which the call gives up.
+        """
+        import asyncio
+
+        cancellation = Cancellation()
+        try:
+            return await asyncio.to_thread(self.execute, *args, timeout=timeout, cancellation=cancellation)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            raise
+
+    # Captured calls.
+
+    def _key_and_handles(self, graph_key: int, inputs: Sequence[Buffer]) -> tuple[int, list[Any]]:
+        if isinstance(graph_key, bool) or not isinstance(graph_key, int):
+            raise TypeError(f"graph_key is {graph_key!r}, needs an int")
+        if not 0 <= graph_key < 2**64:
+            raise ValueError(f"graph_key is {graph_key}, outside the range of a uint64")
+        if not inputs:
+            raise ValueError("there are no input buffers")
+        for i, value in enumerate(inputs):
+            if not isinstance(value, Buffer):
+                raise TypeError(f"input {i} is of type {type(value).__name__}; a captured call needs a Buffer")
+        return graph_key, [value._handle for value in inputs]
+
+    def capture(self, graph_key: int, *inputs: Buffer) -> list[Buffer]:
+        """Runs the model once and keeps the call under a key, for `replay`.
+
+        Parameters
+        ----------
+        graph_key : int
+            A number below 2**64.
+        *inputs : Buffer
+            Held by the model, which reads them again at each replay.
+
+        Returns
+        -------
+        list of Buffer
+            Outputs, which each replay writes again.
+        """
+        key, handles = self._key_and_handles(graph_key, inputs)
+        outputs = ffi.new(_OUTPUTS, len(self._outputs))
+        check(lib.maxModelCapture(self._handle, key, handles, len(handles), _NULL, outputs, len(outputs)))
+        return [wrap_buffer(handle) for handle in outputs]
+
+    def replay(self, graph_key: int, *inputs: Buffer) -> None:
+        """Runs a captured call again: reads its inputs, writes its outputs.
+
+        Raises
+        ------
+        RuntimeError
+            Nothing was captured with this key, or with other inputs.
+        """
+        key, handles = self._key_and_handles(graph_key, inputs)
+        check(lib.maxModelReplay(self._handle, key, handles, len(handles), _NULL))
+
+    def debug_verify_replay(self, graph_key: int, *inputs: Buffer) -> None:
+        """Runs the model and compares its steps with those of a captured call.
+
+        Raises
+        ------
+        TypeError
+            `graph_key` is no int.
+        ValueError
+            `graph_key` is no uint64, or there are no inputs.
+        RuntimeError
+            Nothing was captured with this key, or the steps differ.
+        """
+        key, handles = self._key_and_handles(graph_key, inputs)
+        check(lib.maxModelVerifyReplay(self._handle, key, handles, len(handles), _NULL))
+
+    # Files.
+
+    def save(self, path: PathType) -> None:
+        """Writes the model, optimised, as a compiled model that `InferenceSession.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            Such files are called NAME.maxc.
+        """
+        check(lib.maxModelSave(self._handle, path_bytes(path)))
+
+    def __repr__(self) -> str:
+        return f"Model(inputs={self._inputs}, outputs={self._outputs})"
+
+
+class Cancellation(Handle):
+    """Stops executions that were given it, from another thread."""
+
+    __slots__ = ()
+    _release = lib.maxCancellationRelease
+
+    def __init__(self) -> None:
+        out = ffi.new("MaxCancellation**")
+        check(lib.maxCancellationCreate(out))
+        self._own(out[0])
+
+    def cancel(self) -> None:
+        """Stops them, those that run and those that begin later."""
+        check(lib.maxCancellationCancel(self._handle))
+
+
+def _options(timeout: Optional[float], cancellation: Optional[Cancellation]) -> Any:
+    options = ffi.new("MaxModelExecuteOptions*", {"structSize": ffi.sizeof("MaxModelExecuteOptions")})
+    if timeout is not None:
+        if not isinstance(timeout, (int, float)):
+            raise TypeError(f"timeout is {timeout!r}, needs a number of seconds")
+        if not 0 < timeout < 2**33:
+            raise ValueError(f"timeout is {timeout!r}, needs a positive number of seconds")
+        options.timeoutNs = max(1, int(timeout * 1e9))
+    if cancellation is not None:
+        if not isinstance(cancellation, Cancellation):
+            raise TypeError(f"{cancellation!r} is no Cancellation")
+        options.cancellation = cancellation._handle
+    return options

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: where models are loaded and how they run."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Optional
+
+from max._error import check
+from max._handle import Handle
+from max._raw import ffi, lib
+from max._text import PathType, bytes_of, path_bytes
+from max.driver.buffer import Buffer
+from max.driver.device import Device, wrap_device
+from max.dtype import DType
+from max.engine.model import Model
+
+if TYPE_CHECKING:
+    from max.driver.dlpack import DLPackArray
+    from max.engine._types import CustomExtensionsType
+
+GPUProfilingMode = Literal["off", "on", "detailed"]
+
+_PROFILING = {
+    "off": lib.MAX_PROFILING_MODE_OFF,
+    "on": lib.MAX_PROFILING_MODE_ON,
+    "detailed": lib.MAX_PROFILING_MODE_DETAILED,
+}
+
+
+class LogLevel(str, enum.Enum):
+    """How important messages of a session must be."""
+
+    NOTSET = "notset"
+    TRACE = "trace"
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    CRITICAL = "critical"
+
+
+class AssertLevel(str, enum.Enum):
+    """What is checked between the steps of models."""
+
+    NONE = "none"
+    WARN = "warn"
+    SAFE = "safe"
+    ALL = "all"
+
+
+class SplitKReductionPrecision(str, enum.Enum):
+    """Type in which the sums of the parts of long matrix products are added up."""
+
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+
+
+def _extension_paths(extensions: Any) -> list[PathType]:
+    if extensions is None:
+        return []
+    return [extensions] if isinstance(extensions, (str, bytes, os.PathLike)) else list(extensions)
+
+
+def _choice(enumeration: Any, value: Any) -> Any:
+    try:
+        return enumeration(value.lower() if isinstance(value, str) else value)
+    except ValueError:
+        allowed = ", ".join(repr(member.value) for member in enumeration)
+        raise ValueError(f"{value!r} is no {enumeration.__name__}; there are {allowed}") from None
+
+
+class InferenceSession(Handle):
+    """Loads models and holds what they share: devices, threads, settings.
+
+    Parameters
+    ----------
+    devices : iterable of Device, optional
+        Models run on the first one; the host by default.
+    num_threads : int, optional
+        Most threads that one call uses; the physical cores by default.
+    custom_extensions : path or sequence of paths, optional
+        Libraries of operators to load.
+
+    Examples
+    --------
+    >>> session = InferenceSession(devices=[CPU()])
+    >>> model = session.load("digits.onnx")
+    >>> model.execute(image)[0].to_numpy()
+    """
+
+    __slots__ = ()
+    _release = lib.maxSessionRelease
+
+    def __init__(
+        self,
+        devices: Optional[Iterable[Device]] = None,
+        num_threads: Optional[int] = None,
+        *,
+        custom_extensions: Optional[CustomExtensionsType] = None,
+    ) -> None:
+        chosen = list(devices) if devices is not None else []
+        for device in chosen:
+            if not isinstance(device, Device):
+                raise TypeError(f"{device!r} is no Device")
+        if num_threads is not None and (isinstance(num_threads, bool) or not isinstance(num_threads, int)):
+            raise TypeError(f"num_threads is {num_threads!r}, needs an int")
+        if num_threads is not None and not 1 <= num_threads < 2**31:
+            raise ValueError(f"num_threads is {num_threads}, needs at least 1")
+        handles = ffi.new("MaxDevice*[]", [device._handle for device in chosen])
+        options = ffi.new("MaxSessionOptions*", {"structSize": ffi.sizeof("MaxSessionOptions")})
+        options.devices, options.deviceCount = handles, len(chosen)
+        options.threadCount = num_threads or 0
+        out = ffi.new("MaxSession**")
+        check(lib.maxSessionCreate(options, out))
+        self._own(out[0])
+        _load_extensions(custom_extensions)
+
+    @property
+    def devices(self) -> list[Device]:
+        """The session's devices, a list of `Device`."""
+        count, out = ffi.new("int32_t*"), ffi.new("MaxDevice**")
+        check(lib.maxSessionGetDeviceCount(self._handle, count))
+        devices = []
+        for index in range(count[0]):
+            check(lib.maxSessionGetDevice(self._handle, index, out))
+            devices.append(wrap_device(out[0]))
+        return devices
+
+    @property
+    def num_threads(self) -> int:
+        """Most threads that one call uses."""
+        out = ffi.new("int32_t*")
+        check(lib.maxSessionGetThreadCount(self._handle, out))
+        return int(out[0])
+
+    def load(
+        self,
+        model: PathType,
+        *,
+        custom_extensions: Optional[CustomExtensionsType] = None,
+        weights_registry: Optional[Mapping[str, DLPackArray]] = None,
+    ) -> Model:
+        """Loads a model.
+
+        Parameters
+        ----------
+        model : str or path
+            An ONNX file, a compiled model, or a folder that holds model.onnx or model.maxc.
+        custom_extensions : path or sequence of paths, optional
+            Libraries of operators to load before.
+        weights_registry : mapping of str to DLPackArray, optional
+            Weights by name, used where they lie in place of the model's own. They must not be written any more.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        RuntimeError
+            There is no such file, or it is no model that can run here.
+        """
+        if not isinstance(model, (str, bytes, os.PathLike)):
+            raise TypeError(f"model is of type {type(model).__name__}, needs a path")
+        _load_extensions(custom_extensions)
+        options = ffi.new("MaxModelLoadOptions*", {"structSize": ffi.sizeof("MaxModelLoadOptions")})
+        kept = _set_weights(options, weights_registry or {})
+        out = ffi.new("MaxModel**")
+        check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
+        del kept
+        return Model._of_handle(out[0], os.path.abspath(os.fsdecode(model)))
+
+    # Settings: they hold from the next call on, for models that are loaded too.
+
+    def gpu_profiling(self, mode: GPUProfilingMode) -> None:
+        """Sets what is recorded of calls, whatever MODULAR_ENABLE_PROFILING says.
+
+        Parameters
+        ----------
+        mode : "off", "on" or "detailed"
+        """
+        if not isinstance(mode, str) or mode not in _PROFILING:
+            raise ValueError(f'mode is {mode!r}, needs "off", "on" or "detailed"')
+        check(lib.maxSessionSetProfiling(self._handle, _PROFILING[mode]))
+
+    def set_mojo_log_level(self, level: str | LogLevel) -> None:
+        """Sets how important messages of loads and calls must be.
+
+        Parameters
+        ----------
+        level : LogLevel or str
+        """
+        name = _choice(LogLevel, level).name
+        check(lib.maxSessionSetLogLevel(self._handle, getattr(lib, f"MAX_LOG_LEVEL_{name}")))
+
+    def set_mojo_assert_level(self, level: str | AssertLevel) -> None:
+        """Sets what is checked between the steps of models.
+
+        Parameters
+        ----------
+        level : AssertLevel or str
+        """
+        name = _choice(AssertLevel, level).name
+        check(lib.maxSessionSetAssertLevel(self._handle, getattr(lib, f"MAX_ASSERT_LEVEL_{name}")))
+
+    def set_split_k_reduction_precision(self, precision: str | SplitKReductionPrecision) -> None:
+        """Sets the type in which the sums of the parts of long matrix products are added up.
+
+        Parameters
+        ----------
+        precision : SplitKReductionPrecision or str
+        """
+        dtype = DType[_choice(SplitKReductionPrecision, precision).value]
+        check(lib.maxSessionSetSplitKReductionPrecision(self._handle, dtype.value))
+
+    def use_old_top_k_kernel(self, mode: str) -> None:
+        """Chooses whether TopK sorts whole lines.
+
+        Parameters
+        ----------
+        mode : str
+            "false", "off", "no" and "0" are no, anything else is yes.
+        """
+        use = str(mode).lower() not in ("false", "off", "no", "0")
+        check(lib.maxSessionSetUseOldTopK(self._handle, use))
+
+    def __repr__(self) -> str:
+        return f"InferenceSession(devices={self.devices}, num_threads={self.num_threads})"
+
+
+def _load_extensions(extensions: Any) -> None:
+    for path in _extension_paths(extensions):
+        check(lib.maxExtensionLoad(path_bytes(path)))
+
+
+def _set_weights(options: Any, registry: Mapping[str, Any]) -> Any:
+    """Puts weights into load options; what is returned must live until the load is done."""
+    buffers = {}
+    for name, array in registry.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the weights' names are str, not {name!r}")
+        buffers[name] = array if isinstance(array, Buffer) else Buffer.from_dlpack(array)
+    texts = [ffi.new("char[]", bytes_of(name)) for name in buffers]
+    names = ffi.new("char*[]", texts)
+    handles = ffi.new("MaxBuffer*[]", [buffer._handle for buffer in buffers.values()])
+    options.weightNames, options.weights, options.weightCount = names, handles, len(buffers)
+    return buffers, texts, names, handles

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the module has beside the library's functions: how memory of Python's objects comes back from any thread, and
+   DLPack's capsules, which only C can destroy. */
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "max/experimental.h"
+#include "max/max.h"
+
+/* Memory that the library has borrowed. Nothing here takes the interpreter's lock, which ends threads that ask for it
+   while Python goes down: what is given back waits in a list until a thread of Python's collects it. */
+struct maxPythonBorrowed {
+  struct maxPythonBorrowed* next;
+};
+
+static void maxPythonCollect(void); /* of Python */
+static struct maxPythonBorrowed* _Atomic maxPythonReturned;
+static atomic_int maxPythonScheduling, maxPythonClosed;
+static _Thread_local int maxPythonWillCollect;
+
+static int maxPythonCollectLater(void* unused) {
+  (void)unused;
+  maxPythonCollect();
+  return 0;
+}
+
+/* A MaxBufferReleaseFunction. */
+static void maxPythonReturn(void* userData) {
+  struct maxPythonBorrowed* item = userData;
+  item->next = atomic_load(&maxPythonReturned);
+  while (!atomic_compare_exchange_weak(&maxPythonReturned, &item->next, item)) {
+  }
+  if (maxPythonWillCollect) return;
+  atomic_fetch_add(&maxPythonScheduling, 1);
+  if (!atomic_load(&maxPythonClosed)) Py_AddPendingCall(maxPythonCollectLater, NULL);
+  atomic_fetch_sub(&maxPythonScheduling, 1);
+}
+
+static void* maxPythonReturnFunction(void) { return (void*)maxPythonReturn; }
+
+static struct maxPythonBorrowed* maxPythonTakeReturned(void) { return atomic_exchange(&maxPythonReturned, NULL); }
+
+/* Releases a buffer; tells whether there is something to collect. */
+static int maxPythonReleaseBuffer(MaxBuffer* buffer) {
+  ++maxPythonWillCollect;
+  maxBufferRelease(buffer);
+  --maxPythonWillCollect;
+  return atomic_load_explicit(&maxPythonReturned, memory_order_relaxed) != NULL;
+}
+
+/* From now on nothing is scheduled: the interpreter goes down. */
+static void maxPythonClose(void) {
+  atomic_store(&maxPythonClosed, 1);
+  while (atomic_load(&maxPythonScheduling)) sched_yield();
+}
+
+static void maxPythonForked(void) { atomic_store(&maxPythonScheduling, 0); }
+
+/* Keeps an object, by its id, until the process ends. */
+static void maxPythonKeep(uintptr_t object) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  Py_IncRef((PyObject*)object);
+  PyGILState_Release(state);
+}
+
+/* DLPack's structures as far as they are needed here. */
+struct maxPythonUnversioned {
+  char tensor[48];
+  void* context;
+  void (*deleter)(void*);
+};
+
+struct maxPythonVersioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(void*);
+  uint64_t flags;
+  char tensor[48];
+};
+
+static void maxPythonDelete(void* tensor, int versioned) {
+  void (*deleter)(void*) =
+      versioned ? ((struct maxPythonVersioned*)tensor)->deleter : ((struct maxPythonUnversioned*)tensor)->deleter;
+  if (deleter) deleter(tensor);
+}
+
+/* A tensor of another library: the copy of its head goes to ours, and its deleter only puts it into the list above. */
+struct maxPythonForeign {
+  struct maxPythonBorrowed borrowed;
+  void* original;
+  int versioned;
+  union {
+    struct maxPythonUnversioned unversioned;
+    struct maxPythonVersioned versioned;
+  } copy;
+};
+
+static void maxPythonReturnForeign(void* tensor) {
+  maxPythonReturn((char*)tensor - offsetof(struct maxPythonForeign, copy));
+}
+
+static void maxPythonSetForeign(struct maxPythonForeign* foreign, void* original, int versioned) {
+  foreign->original = original;
+  foreign->versioned = versioned;
+  if (versioned) {
+    memcpy(&foreign->copy.versioned, original, sizeof foreign->copy.versioned);
+    foreign->copy.versioned.deleter = maxPythonReturnForeign;
+  } else {
+    memcpy(&foreign->copy.unversioned, original, sizeof foreign->copy.unversioned);
+    foreign->copy.unversioned.deleter = maxPythonReturnForeign;
+  }
+}
+
+static void* maxPythonForeignTensor(struct maxPythonForeign* foreign) { return &foreign->copy; }
+
+static void maxPythonDeleteForeign(struct maxPythonForeign* foreign) {
+  maxPythonDelete(foreign->original, foreign->versioned);
+}
+
+/* A capsule that nobody took; one that was taken has another name. */
+static void maxPythonDestroyCapsule(PyObject* capsule) {
+  static const char* const names[] = {"dltensor", "dltensor_versioned"};
+  for (int versioned = 0; versioned < 2; ++versioned)
+    if (PyCapsule_IsValid(capsule, names[versioned]))
+      maxPythonDelete(PyCapsule_GetPointer(capsule, names[versioned]), versioned);
+}
+
+static uintptr_t maxPythonCapsuleDestructor(void) { return (uintptr_t)maxPythonDestroyCapsule; }
