@@ -107,7 +107,8 @@ int Expansion::axis(int64_t value, int rank) const {
 }
 
 Extent Expansion::dim(Value* value, int axis) {
-  if (axis >= rank(value)) invalid("'", value->name, "' has ", rank(value), " dimensions, not ", axis + 1, " or more");
+  const int count = rank(value), needed = axis < 0 ? 1 : axis + 1;  // the last axis of a scalar is -1
+  if (count < needed) invalid("'", value->name, "' has ", count, " dimensions, not ", needed, " or more");
   const Dim& known = value->type.dims[static_cast<size_t>(axis)];
   if (known.isKnown()) return known.value();
   return op("Shape", {value}, attributesOf({{"start", int64_t{axis}}, {"end", int64_t{axis} + 1}}));

@@ -56,6 +56,7 @@ Results dictVectorizer(const Node& node, Arguments inputs) {
   const Shape shape{1, keys->count()};
   require(!map.keys || map.keys->dtype() == keys->dtype(), MAX_STATUS_INVALID_ARGUMENT, node.description(),
           ": the map's keys are no ", keys->dtype());
+  require(!isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, node.description(), ": maps to ", dtype, " are not supported");
   const Ref<Tensor> result = Tensor::allocate(dtype, shape, true);
   const ml::Lookup lookup(keys);
   const size_t bytes = sizeOf(dtype);

@@ -97,9 +97,10 @@ void changeAttribute(AttributeData& attribute, Chance& chance) {
       break;
     case 6:
     case 8:
-      if (chance.happens(50) && !(attribute.floats.empty() && attribute.strings.empty())) {
-        if (attribute.type == 6) attribute.floats.pop_back();
-        if (attribute.type == 8) attribute.strings.pop_back();
+      if (attribute.type == 6 && !attribute.floats.empty() && chance.happens(50)) {
+        attribute.floats.pop_back();
+      } else if (attribute.type == 8 && !attribute.strings.empty() && chance.happens(50)) {
+        attribute.strings.pop_back();
       } else {
         attribute = randomAttribute(attribute.name, attribute.type, chance);
       }

@@ -210,6 +210,7 @@ uint64_t Worker::work(const Source& source, uint64_t first, uint64_t step, const
   if (!problem.empty()) {
     const std::string model(shared_->model, shared_->size), report = childReport();
     std::string cause = causeIn(report);
+    if (shared_->phase == Phase::Idle) cause = "outside of a trial: " + problem + cause;
     if (cause.empty() || problem.starts_with("hangs"))
       cause = problem + ": " + (cause.empty() ? operatorsOf(model) : cause);
     found({cause, report, model, shared_->number});
