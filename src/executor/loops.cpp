@@ -144,7 +144,8 @@ class GrowingStack {
   // Twice as much each time, so that most iterations allocate nothing.
   void reserve(size_t used, size_t wanted) {
     if (block_ && block_->size() >= wanted) return;
-    Ref<Storage> larger = allocateStorage(std::max(wanted, 2 * used));
+    // What no element fills of the last byte is zero.
+    Ref<Storage> larger = allocateStorage(std::max(wanted, 2 * used), isPacked(dtype_));
     if (used > 0) std::memcpy(larger->data(), block_->data(), used);
     block_ = std::move(larger);
   }
@@ -229,7 +230,7 @@ class ScanRun {
       slice.erase(axis);
       length_ = whole[axis];
       copies_.emplace_back(input.dtype, whole, axis);
-      if (length_ > 0) slices_.push_back(Tensor::allocate(input.dtype, slice));
+      if (length_ > 0) slices_.push_back(Tensor::allocate(input.dtype, slice, isPacked(input.dtype)));
     }
   }
 
@@ -245,7 +246,7 @@ class ScanRun {
     Shape whole = slice.shape();
     const int axis = outputAxis(i, whole.rank() + 1);
     whole.insert(axis, length_);
-    if (!stacks_[i]) stacks_[i] = Tensor::allocate(slice.dtype(), whole);
+    if (!stacks_[i]) stacks_[i] = Tensor::allocate(slice.dtype(), whole, isPacked(slice.dtype()));
     requireSame(info_, slice.dtype(), whole, stacks_[i]->dtype(), stacks_[i]->shape());
     keepPointers(info_, slice);
     const int64_t index = outputDirections_[i] ? length_ - 1 - t : t;

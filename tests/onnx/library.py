@@ -174,7 +174,9 @@ def unpacked(content, dtype, count):
     bits = bits_of(dtype)
     if not bits:
         return np.frombuffer(content, dtype)
-    stream = np.unpackbits(np.frombuffer(content, np.uint8), bitorder="little")[:count * bits].reshape(count, bits)
+    stream = np.unpackbits(np.frombuffer(content, np.uint8), bitorder="little")
+    assert not stream[count * bits:].any(), "bits behind the last element are not zero"
+    stream = stream[:count * bits].reshape(count, bits)
     codes = (stream.astype(np.int64) << np.arange(bits)).sum(1)
     if dtype.name.startswith("int"):
         codes = np.where(codes >> (bits - 1), codes - (1 << bits), codes)

@@ -106,6 +106,10 @@ def layers():
     yield "1 buckets do not fit", Case("RelativePositionBias", [floats(1, 4), *[scalar(2, np.int64)] * 2], max_distance=128)
     for groups in (0, 3):
         yield "groups", Case("GroupNorm", [floats(2, 4, 4, 8), floats(8), floats(8)], groups=groups, activation=0)
+    point = scalar(1)
+    yield "'Add' has 0 dimensions", Case("BiasSplitGelu", [point, point])
+    yield "input 0 has no dimensions", Case("ComplexMul", [point, point])
+    yield "'x0' has 0 dimensions", Case("MultiHeadAttention", [point] * 3, num_heads=1)
     yield "windows of 5", Case("UnfoldTensor", [floats(2, 4)], size=5, open_shapes=False)
     yield "the two sides of a matrix disagree", Case("Inverse", [floats(2, 4)])
     yield "do not share 2", Case("LinearAttention", [floats(1, 1, 8)] * 3, outputs=(0, 1), q_num_heads=2, kv_num_heads=3,

@@ -369,6 +369,14 @@ class Strings(unittest.TestCase):
         self.check_map("DictVectorizer", {5: 1.0, 7: 3.0}, number, real, int64_vocabulary=[7, 6, 5])
         self.know_map("DictVectorizer", {5: "x", 7: "y"}, ["y", "", "x"], int64_vocabulary=[7, 6, 5])
 
+    def test_maps_to_elements_below_a_byte(self):
+        for kind in (TensorProto.INT4, TensorProto.UINT2, TensorProto.FLOAT4E2M1):
+            info = helper.make_value_info("x", map_type(TensorProto.INT64, kind))
+            model = library.Model(self.model("DictVectorizer", [info], int64_vocabulary=[7, 6, 5]))
+            values = np.ones(3, helper.tensor_dtype_to_np_dtype(kind))
+            with self.assertRaisesRegex(library.Failure, "are not supported$"):
+                model.run([dict(zip((7, 6, 5), values))])
+
     def test_cast_map(self):
         number, real = TensorProto.INT64, TensorProto.FLOAT
         for form in (dict(map_form="DENSE"), dict(map_form="SPARSE", max_map=9)):

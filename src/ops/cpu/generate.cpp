@@ -91,6 +91,9 @@ class ConstantOfShapeKernel final : public Kernel {
     const size_t bytes = bytesFor(dtype_, count_), period = bitsOf(dtype_);
     WorkCounter work;
     for (size_t i = 0; i < bytes; ++i, work.pass()) out[i] = pattern_[i % period];
+    // What is left of the last byte is zero.
+    const size_t rest = static_cast<size_t>(count_) * period % 8;
+    if (rest > 0) out[bytes - 1] = static_cast<uint8_t>(out[bytes - 1] & ((1u << rest) - 1));
   }
 
   Ref<Tensor> value_;
