@@ -39,9 +39,7 @@ LocalResponse::LocalResponse(const Attributes& attributes)
   if (size < 1) invalidArgument("attribute 'size' is ", size);
 }
 
-std::vector<int> readNormalisedAxes(const Attributes& attributes, int rank) {
-  std::vector<int64_t> values = attributes.getInts("axes");
-  if (values.empty()) values = {0, 2, 3};
+std::vector<int> axesIn(std::span<const int64_t> values, int rank) {
   std::vector<int> axes;
   for (const int64_t value : values) {
     axes.push_back(axisIn(value, rank));
@@ -49,6 +47,12 @@ std::vector<int> readNormalisedAxes(const Attributes& attributes, int rank) {
       invalidArgument("axis ", value, " is given twice");
   }
   return axes;
+}
+
+std::vector<int> readNormalisedAxes(const Attributes& attributes, int rank) {
+  std::vector<int64_t> values = attributes.getInts("axes");
+  if (values.empty()) values = {0, 2, 3};
+  return axesIn(values, rank);
 }
 
 }  // namespace max::readers

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct LocalResponse {
   explicit LocalResponse(const Attributes& attributes);
 };
 
+// A list of axes, in [0, rank); INVALID_ARGUMENT if one is out of range or given twice.
+std::vector<int> axesIn(std::span<const int64_t> values, int rank);
 // MeanVarianceNormalization: axes in [0, rank), none of them twice.
 std::vector<int> readNormalisedAxes(const Attributes& attributes, int rank);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/readers/resize.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -226,15 +227,18 @@ void inferPad(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+Dim rounded(const InferContext& context, double size) {
+  if (!(size < 9e15)) context.fail("a dimension of ", size, " is too large");
+  return static_cast<int64_t>(std::floor(size));
+}
+
 // An axis after scaling: floor(size * scale), symbolic where the scale or its inverse is whole.
 Dim scaled(const InferContext& context, Dim size, double scale) {
   if (!(scale > 0) || !std::isfinite(scale)) context.fail("scale ", scale, " is not a positive number");
   const double inverse = 1 / scale;
   constexpr double kLargest = 1e6;
   if (size.isKnown()) {
-    const double result = std::floor(static_cast<double>(size.value()) * scale);
-    if (result > 9e15) context.fail("scale ", scale, " of a dimension of ", size, " is too large");
-    return static_cast<int64_t>(result);
+    return rounded(context, static_cast<double>(size.value()) * scale);
   }
   if (scale == std::floor(scale) && scale < kLargest) return size * Dim(static_cast<int64_t>(scale));
   if (inverse == std::floor(inverse) && inverse < kLargest) return floorDivide(size, static_cast<int64_t>(inverse));
@@ -253,53 +257,45 @@ bool isGiven(const InferContext& context, size_t input) {
 }
 
 // Shrinks the sizes to one scale for all axes, as the attribute asks.
-void keepAspect(const InferContext& context, const std::vector<int>& axes, std::vector<Dim>& sizes) {
-  const std::string policy = context.attributes().getString("keep_aspect_ratio_policy", "stretch");
-  if (policy == "stretch") return;
-  double scale = policy == "not_larger" ? std::numeric_limits<double>::max() : 0;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const Dim size = context.dims(0)[static_cast<size_t>(axes[i])];
+void keepAspect(const InferContext& context, const readers::Resize& resize, std::vector<Dim>& sizes) {
+  if (resize.policy == readers::AspectPolicy::Stretch) return;
+  const bool isLeast = resize.policy == readers::AspectPolicy::NotLarger;
+  double scale = isLeast ? std::numeric_limits<double>::max() : 0;
+  for (size_t i = 0; i < resize.axes.size(); ++i) {
+    const Dim size = context.dims(0)[static_cast<size_t>(resize.axes[i])];
     if (!size.isKnown() || !sizes[i].isKnown() || size.is(0)) {
       for (Dim& entry : sizes) entry = context.unknownDim();
       return;
     }
     const double ratio = static_cast<double>(sizes[i].value()) / static_cast<double>(size.value());
-    scale = policy == "not_larger" ? std::min(scale, ratio) : std::max(scale, ratio);
+    scale = isLeast ? std::min(scale, ratio) : std::max(scale, ratio);
   }
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const Dim size = context.dims(0)[static_cast<size_t>(axes[i])];
-    sizes[i] = static_cast<int64_t>(std::floor(scale * static_cast<double>(size.value()) + 0.5));
+  for (size_t i = 0; i < resize.axes.size(); ++i) {
+    const Dim size = context.dims(0)[static_cast<size_t>(resize.axes[i])];
+    sizes[i] = rounded(context, scale * static_cast<double>(size.value()) + 0.5);
   }
 }
 
-std::vector<int> resizedAxes(const InferContext& context) {
-  if (context.attributes().has("axes")) return context.axesOf(context.attributes().getInts("axes"), context.rank(0));
-  std::vector<int> axes;
-  for (int i = 0; i < context.rank(0); ++i) axes.push_back(i);
-  return axes;
-}
-
-std::optional<std::vector<Dim>> resizedSizes(const InferContext& context, const std::vector<int>& axes) {
+std::optional<std::vector<Dim>> resizedSizes(const InferContext& context, const readers::Resize& resize) {
+  const std::vector<int>& axes = resize.axes;
   if (isGiven(context, 3)) {
     std::optional<std::vector<Dim>> sizes = context.elements(3);
     if (sizes && sizes->size() != axes.size())
       context.fail("sizes are ", sizes->size(), " numbers for ", axes.size(), " axes");
-    if (sizes) keepAspect(context, axes, *sizes);
+    if (sizes) keepAspect(context, resize, *sizes);
     return sizes;
   }
   if (!isGiven(context, 2)) context.fail("needs scales or sizes");
   const auto scales = floatsOf(context, 2);
   if (!scales) return std::nullopt;
   if (scales->size() != axes.size()) context.fail("scales are ", scales->size(), " numbers for ", axes.size(), " axes");
-  const bool crops =
-      context.attributes().getString("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
   const auto roi = floatsOf(context, 1);
-  if (crops && roi && roi->size() != 2 * axes.size())
+  if (resize.crops() && roi && roi->size() != 2 * axes.size())
     context.fail("roi has ", roi->size(), " numbers for ", axes.size(), " axes");
-  if (crops && !roi) return std::nullopt;
+  if (resize.crops() && !roi) return std::nullopt;
   std::vector<Dim> sizes;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const double part = crops ? (*roi)[axes.size() + i] - (*roi)[i] : 1;
+    const double part = resize.crops() ? (*roi)[axes.size() + i] - (*roi)[i] : 1;
     sizes.push_back(scaled(context, context.dims(0)[static_cast<size_t>(axes[i])], part * (*scales)[i]));
   }
   return sizes;
@@ -307,11 +303,11 @@ std::optional<std::vector<Dim>> resizedSizes(const InferContext& context, const 
 
 void inferResize(InferContext& context) {
   if (!context.ranked(0)) return;
-  const std::vector<int> axes = resizedAxes(context);
-  const auto sizes = resizedSizes(context, axes);
+  const readers::Resize resize(context.attributes(), context.rank(0));
+  const auto sizes = resizedSizes(context, resize);
   SymbolicShape shape = context.dims(0);
-  for (size_t i = 0; i < axes.size(); ++i)
-    shape[static_cast<size_t>(axes[i])] = sizes ? (*sizes)[i] : context.unknownDim();
+  for (size_t i = 0; i < resize.axes.size(); ++i)
+    shape[static_cast<size_t>(resize.axes[i])] = sizes ? (*sizes)[i] : context.unknownDim();
   context.setShape(0, std::move(shape));
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers.
+#include "graph/readers/recurrent.h"
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -7,18 +9,9 @@ namespace max {
 
 namespace {
 
-int64_t directions(const InferContext& context) {
-  const std::string direction = context.attributes().getString("direction", "forward");
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-    context.fail("attribute 'direction' is '", direction, "'");
-  return direction == "bidirectional" ? 2 : 1;
-}
-
 // W is [directions, gates * hidden, input], R is [directions, gates * hidden, hidden].
-Dim hiddenSize(const InferContext& context, int64_t gates) {
-  Dim hidden = context.unknownDim();
-  if (context.attributes().has("hidden_size")) hidden = context.attributes().getInt("hidden_size", 0);
-  if (hidden.isKnown() && hidden.value() < 1) context.fail("attribute 'hidden_size' is ", hidden);
+Dim hiddenSize(const InferContext& context, const readers::Recurrent& layer, int64_t gates) {
+  Dim hidden = layer.hidden ? Dim(*layer.hidden) : context.unknownDim();
   if (context.ranked(2)) hidden = rules::merge(context, hidden, context.dims(2)[2], "the hidden sizes");
   for (size_t i : {size_t{1}, size_t{2}})
     if (context.ranked(i) && hidden.isKnown())
@@ -35,13 +28,14 @@ void requireShape(const InferContext& context, size_t input, const SymbolicShape
 template <int64_t gates>
 void inferRecurrent(InferContext& context) {
   for (size_t i : {size_t{0}, size_t{1}, size_t{2}}) rules::requireRank(context, i, 3);
-  const int64_t count = directions(context);
+  const readers::Recurrent layer(context.attributes());
+  const int64_t count = layer.directions;
   for (size_t i : {size_t{1}, size_t{2}})
     if (context.ranked(i)) rules::requireEqual(context, context.dims(i)[0], count, "directions and weights");
   if (context.ranked(0) && context.ranked(1))
     rules::requireEqual(context, context.dims(0)[2], context.dims(1)[2], "the input sizes");
-  const Dim hidden = hiddenSize(context, gates);
-  const bool batchFirst = context.attributes().getInt("layout", 0) != 0;
+  const Dim hidden = hiddenSize(context, layer, gates);
+  const bool batchFirst = layer.isBatchFirst;
   const bool known = context.ranked(0);
   const Dim steps = known ? context.dims(0)[batchFirst ? 1 : 0] : context.unknownDim();
   const Dim batch = known ? context.dims(0)[batchFirst ? 0 : 1] : context.unknownDim();

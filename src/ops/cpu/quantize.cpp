@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ops/cpu/movement.h"
+#include "graph/readers/quantization.h"
 #include "ops/families.h"
 
 namespace max {
@@ -42,7 +42,7 @@ struct ScaleRuns {
     const Shape& data = request.inputs[0].shape;
     count = inner = data.count();
     if (request.inputs[1].shape.count() == 1) return;
-    const int axis = MovementCall(request, nullptr).axis(request.node.attributes.getInt("axis", 1), data.rank());
+    const int axis = readers::Quantization(request.node.attributes).axis(data.rank());
     size = data[axis];
     inner = data.product(axis + 1, data.rank());
   }
@@ -51,9 +51,8 @@ struct ScaleRuns {
     const Shape &data = request.inputs[0].shape, &scales = request.inputs[1].shape;
     if (request.has(2) && !(request.inputs[2].shape == scales)) return false;
     if (scales.count() == 1 && scales.rank() < 2) return true;
-    const int64_t axis = request.node.attributes.getInt("axis", 1), rank = data.rank();
-    if (scales.rank() != 1 || axis < -rank || axis >= rank) return false;
-    return scales[0] == data[static_cast<int>(axis < 0 ? axis + rank : axis)];
+    const readers::Quantization reader(request.node.attributes);
+    return scales.rank() == 1 && reader.block == 0 && scales[0] == data[reader.axis(data.rank())];
   }
 
   // Calls body(begin, end, scale index) for stretches of equal scale within all elements.
@@ -91,8 +90,8 @@ class QuantizeKernel final : public Kernel {
 
  private:
   static bool dividesInFloat(const KernelRequest& request) {
-    const int64_t precision = request.node.attributes.getInt("precision", 0);
-    return precision == 0 || dtypeFromOnnx(precision) == DType::Float32;
+    const DType precision = readers::Quantization(request.node.attributes).precision;
+    return precision == DType::Invalid || precision == DType::Float32;
   }
 
   const QuantizeTable* table_;

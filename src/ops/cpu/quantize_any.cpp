@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/half.h"
-#include "ops/cpu/movement.h"
+#include "graph/readers/quantization.h"
 #include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
@@ -22,11 +22,12 @@ class ScaleMap {
     scaleCount_ = scales.count();
     size_ = inner_ = blocks_ = block_ = 1;
     if (scaleCount_ == 1) return;
-    const int axis = MovementCall(request, nullptr).axis(request.node.attributes.getInt("axis", 1), data.rank());
+    const readers::Quantization reader(request.node.attributes);
+    const int axis = reader.axis(data.rank());
     size_ = data[axis];
     inner_ = data.product(axis + 1, data.rank());
     blocks_ = scales.rank() == data.rank() ? scales[axis] : size_;
-    const int64_t given = request.node.attributes.getInt("block_size", 0);
+    const int64_t given = reader.block;
     block_ = given > 0 ? given : 1;
     isBlocked_ = given > 0 && scales.rank() == data.rank();
     const bool fits = isBlocked_ ? blocks_ == size_ / block_ + (size_ % block_ != 0) : scaleCount_ == size_;
@@ -78,7 +79,7 @@ class AnyQuantizeKernel : public Kernel {
         zeroType_(request.has(2) ? request.inputs[2].dtype : DType::Invalid),
         to_(request.outputs[0].dtype),
         count_(request.inputs[0].shape.count()) {
-    rules_.saturate = request.node.attributes.getInt("saturate", 1) != 0;
+    rules_.saturate = readers::Quantization(request.node.attributes).saturates;
   }
 
   static bool accepts(const KernelRequest& request) {
@@ -143,8 +144,8 @@ class QuantizeKernel final : public AnyQuantizeKernel {
   }
 
   static DType quantizePrecision(const KernelRequest& request) {
-    const int64_t given = request.node.attributes.getInt("precision", 0);
-    return given != 0 ? dtypeFromOnnx(given).value_or(DType::Float32) : request.inputs[1].dtype;
+    const DType given = readers::Quantization(request.node.attributes).precision;
+    return given != DType::Invalid ? given : request.inputs[1].dtype;
   }
   DType precision_;
 };

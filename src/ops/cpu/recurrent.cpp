@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN of float32: the products with the input are one matrix product
 // over all steps; each step then is one product with the state and the cell.
+#include "graph/readers/recurrent.h"
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -144,7 +146,8 @@ struct Run {
 
 class RecurrentKernel : public Kernel {
  public:
-  RecurrentKernel(const KernelRequest& request, int64_t gates, std::span<const std::string_view> activations);
+  RecurrentKernel(const KernelRequest& request, const readers::Recurrent& layer, int64_t gates,
+                  std::span<const std::string_view> activations);
   void run(const KernelContext& context) const override;
   size_t scratchBytes() const override { return static_cast<size_t>(directions_ * directionBytes_); }
 
@@ -199,11 +202,11 @@ Ref<RecurrentWeights> weightsOf(const KernelRequest& request) {
   return packWeights(*request.inputs[kW].constant, *request.inputs[kR].constant, request.node.is("GRU"));
 }
 
-RecurrentKernel::RecurrentKernel(const KernelRequest& request, int64_t gates,
+RecurrentKernel::RecurrentKernel(const KernelRequest& request, const readers::Recurrent& layer, int64_t gates,
                                  std::span<const std::string_view> activations)
     : gates_(gates),
-      steps_(request.inputs[kX].shape[request.node.attributes.getInt("layout", 0) ? 1 : 0]),
-      batch_(request.inputs[kX].shape[request.node.attributes.getInt("layout", 0) ? 0 : 1]),
+      steps_(request.inputs[kX].shape[layer.isBatchFirst ? 1 : 0]),
+      batch_(request.inputs[kX].shape[layer.isBatchFirst ? 0 : 1]),
       inputSize_(request.inputs[kX].shape[2]),
       hidden_(request.inputs[kR].shape[2]),
       directions_(request.inputs[kW].shape[0]),
@@ -215,14 +218,14 @@ RecurrentKernel::RecurrentKernel(const KernelRequest& request, int64_t gates,
       oneGemm_(1, hidden_, 1, hidden_, Epilogue(), request.lanes),
       activationCount_(activations.size()),
       activations_(cellActivations(request.node, activations, directions_)),
-      batchFirst_(request.node.attributes.getInt("layout", 0) != 0),
-      reverse_(request.node.attributes.getString("direction", "forward") == "reverse"),
+      batchFirst_(layer.isBatchFirst),
+      reverse_(layer.isReverse),
       hasLengths_(request.has(kLengths)),
       hasInitialH_(request.has(kInitialH)),
       hasInitialC_(request.has(kInitialC)),
-      hasClip_(request.node.attributes.has("clip")),
+      hasClip_(layer.clip.has_value()),
       hasOutput_{},
-      clip_(request.node.attributes.getFloat("clip", 0)) {
+      clip_(layer.clip.value_or(0)) {
   for (size_t i = 0; i < 3 && i < request.outputs.size(); ++i) hasOutput_[i] = request.outputs[i].present();
   size_t gemmBytes = 0;
   for (const Gemm* gemm : {&inputGemm_, &stateGemm_, &candidateGemm_, &oneGemm_})
@@ -355,9 +358,9 @@ constexpr std::string_view kRnnDefaults[] = {"Tanh"};
 // Gates in the order input, output, forget, cell.
 class LstmKernel : public RecurrentKernel {
  public:
-  explicit LstmKernel(const KernelRequest& request)
-      : RecurrentKernel(request, 4, kLstmDefaults),
-        couples_(request.node.attributes.getInt("input_forget", 0) != 0),
+  LstmKernel(const KernelRequest& request, const readers::Recurrent& layer)
+      : RecurrentKernel(request, layer, 4, kLstmDefaults),
+        couples_(layer.couplesGates),
         hasPeepholes_(request.has(kPeepholes)) {}
 
  private:
@@ -394,9 +397,8 @@ class LstmKernel : public RecurrentKernel {
 // Gates in the order update, reset, candidate. The candidate's product with the state is apart.
 class GruKernel : public RecurrentKernel {
  public:
-  explicit GruKernel(const KernelRequest& request)
-      : RecurrentKernel(request, 3, kGruDefaults),
-        linear_(request.node.attributes.getInt("linear_before_reset", 0) != 0) {}
+  GruKernel(const KernelRequest& request, const readers::Recurrent& layer)
+      : RecurrentKernel(request, layer, 3, kGruDefaults), linear_(layer.resetsLate) {}
 
  private:
   // The candidate's state bias is inside the reset when the product comes first.
@@ -438,7 +440,8 @@ class GruKernel : public RecurrentKernel {
 
 class RnnKernel : public RecurrentKernel {
  public:
-  explicit RnnKernel(const KernelRequest& request) : RecurrentKernel(request, 1, kRnnDefaults) {}
+  RnnKernel(const KernelRequest& request, const readers::Recurrent& layer)
+      : RecurrentKernel(request, layer, 1, kRnnDefaults) {}
 
  private:
   void cell(const KernelContext&, const Run& run, const float* input, int64_t item) const override {
@@ -458,7 +461,7 @@ bool acceptsLayer(const KernelRequest& request) {
 
 template <class Layer>
 std::unique_ptr<Kernel> createLayer(const KernelRequest& request) {
-  return std::make_unique<Layer>(request);
+  return std::make_unique<Layer>(request, readers::Recurrent(request.node.attributes));
 }
 
 constexpr Implementation kLstm[] = {{"recurrent_f32", acceptsLayer, createLayer<LstmKernel>}};

@@ -7,11 +7,11 @@
 #include <memory>
 #include <optional>
 
-#include "base/half.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/indexed_copy.h"
+#include "ops/cpu/number_access.h"
 #include "ops/cpu/resize_axis.h"
 #include "ops/families.h"
 
@@ -19,51 +19,24 @@ namespace max {
 
 namespace {
 
-bool isNearest(const Node& node) { return node.attributes.getString("mode", "nearest") == "nearest"; }
+bool isNearest(const KernelRequest& request) {
+  return resizeOf(request).interpolation == readers::Interpolation::Nearest;
+}
 
 void requireSource(const MovementCall& call) {
   if (call.in().count() == 0 && call.out().count() > 0)
     call.fail(MAX_STATUS_INVALID_ARGUMENT, "cannot resize ", call.in(), ", which has no elements");
 }
 
-template <class T>
-T valueFrom(float value) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(std::clamp<float>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
-  return static_cast<T>(value);
-}
-
-// One element with the value `number` in a dtype.
-void encode(DType dtype, float number, std::byte* bytes) {
-  const auto put = [&](auto value) { std::memcpy(bytes, &value, sizeof(value)); };
-  switch (dtype) {
-    case DType::Float64:
-      return put(static_cast<double>(number));
-    case DType::Float16:
-      return put(halfFromFloat(number));
-    case DType::BFloat16:
-      return put(bfloat16FromFloat(number));
-    case DType::UInt8:
-      return put(valueFrom<uint8_t>(number));
-    case DType::Int8:
-      return put(valueFrom<int8_t>(number));
-    case DType::Int32:
-      return put(static_cast<int32_t>(number));
-    case DType::Int64:
-      return put(static_cast<int64_t>(number));
-    default:
-      return put(number);
-  }
-}
-
 class NearestKernel final : public Kernel {
  public:
   explicit NearestKernel(const KernelRequest& request)
       : saved_(request), bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {
-    encode(request.inputs[0].dtype, request.node.attributes.getFloat("extrapolation_value", 0), fill_);
+    const float outside = resizeOf(request).outside;
+    storeNumbers(request.inputs[0].dtype, fill_, 0, 1, &outside);
     if (allConstant(request, 1)) copy_.emplace(plan(MovementCall(request, nullptr)));
   }
-  static bool accepts(const KernelRequest& request) { return isNearest(request.node) && hasByteElements(request); }
+  static bool accepts(const KernelRequest& request) { return isNearest(request) && hasByteElements(request); }
 
   void run(const KernelContext& context) const override {
     const KernelRequest request = saved_.request();
@@ -81,8 +54,9 @@ class NearestKernel final : public Kernel {
     WorkCounter work;
     for (int axis = 0; axis < call.in().rank(); ++axis)
       for (int64_t i = 0; i < call.out()[axis]; ++i, work.pass(4)) tables[static_cast<size_t>(axis)].push_back(i);
-    for (const ResizedAxis& axis : resizedAxes(call))
-      tables[static_cast<size_t>(axis.axis)] = nearestIndices(call, axis);
+    const readers::Resize resize = resizeOf(call.request());
+    for (const ResizedAxis& axis : resizedAxes(call, resize))
+      tables[static_cast<size_t>(axis.axis)] = nearestIndices(resize, axis);
     return IndexedCopy(bytes_, call.in(), tables);
   }
 
@@ -175,14 +149,16 @@ std::vector<T> numbersOf(std::vector<double> weights) {
 template <class T>
 Passes<T> passesOf(const MovementCall& call) {
   requireSource(call);
-  std::vector<ResizedAxis> axes = resizedAxes(call);
-  std::stable_sort(axes.begin(), axes.end(), [](const ResizedAxis& a, const ResizedAxis& b) {
-    return a.outputSize * b.inputSize < b.outputSize * a.inputSize;
+  const readers::Resize resize = resizeOf(call.request());
+  std::vector<ResizedAxis> axes = resizedAxes(call, resize);
+  const auto product = [](int64_t a, int64_t b) { return static_cast<double>(a) * static_cast<double>(b); };
+  std::stable_sort(axes.begin(), axes.end(), [product](const ResizedAxis& a, const ResizedAxis& b) {
+    return product(a.outputSize, b.inputSize) < product(b.outputSize, a.inputSize);
   });
   Shape shape = call.in();
   Passes<T> passes;
   for (const ResizedAxis& axis : axes) {
-    AxisWeights weights = axisWeights(call, axis);
+    AxisWeights weights = axisWeights(call.node(), resize, axis);
     Pass<T> pass{shape.product(0, axis.axis),
                  axis.inputSize,
                  axis.outputSize,
@@ -191,7 +167,7 @@ Passes<T> passesOf(const MovementCall& call) {
                  std::move(weights.index),
                  numbersOf<T>(std::move(weights.weight)),
                  std::move(weights.isOutside),
-                 static_cast<T>(call.attributes().getFloat("extrapolation_value", 0)),
+                 static_cast<T>(resize.outside),
                  {}};
     for (int64_t i = 0; i < axis.outputSize; ++i)
       if (pass.isOutside[static_cast<size_t>(i)]) pass.outsideIndices.push_back(i);
@@ -264,10 +240,8 @@ class InterpolateKernel final : public Kernel {
         cast({to, {values + begin, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
       });
     }
-    const size_t bytes = sizeOf(dtype_);
-    WorkCounter work;
-    for (int64_t i = 0; i < count_; ++i, work.pass(4))
-      encode(dtype_, static_cast<float>(values[i]), static_cast<std::byte*>(data) + static_cast<size_t>(i) * bytes);
+    inParts(count_, 1,
+            [&](int64_t begin, int64_t end) { storeNumbers(dtype_, data, begin, end - begin, values + begin); });
   }
 
   SavedRequest saved_;
@@ -279,7 +253,7 @@ class InterpolateKernel final : public Kernel {
 template <class T>
 bool interpolates(const KernelRequest& request) {
   const DType dtype = request.inputs[0].dtype;
-  if (isNearest(request.node)) return false;
+  if (isNearest(request)) return false;
   if (std::is_same_v<T, double>) return dtype == DType::Float64;
   constexpr DType kKnown[] = {DType::Float32, DType::Float16, DType::BFloat16, DType::UInt8,
                               DType::Int8,    DType::Int32,   DType::Int64};

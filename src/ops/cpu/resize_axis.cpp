@@ -21,40 +21,38 @@ std::vector<double> numbers(const MovementCall& call, size_t input) {
   return values;
 }
 
-std::string modeOf(const MovementCall& call) {
-  return call.attributes().getString("coordinate_transformation_mode", "half_pixel");
-}
-
-bool crops(const MovementCall& call) { return modeOf(call) == "tf_crop_and_resize"; }
-
-double exactCoordinate(const MovementCall& call, const std::string& mode, const ResizedAxis& axis, int64_t i) {
+double exactCoordinate(const readers::Resize& resize, const ResizedAxis& axis, int64_t i) {
   const double x = static_cast<double>(i), in = static_cast<double>(axis.inputSize),
                out = static_cast<double>(axis.outputSize);
-  if (mode == "half_pixel") return (x + 0.5) / axis.scale - 0.5;
-  if (mode == "asymmetric") return x / axis.scale;
-  if (mode == "align_corners") return axis.outputSize == 1 ? 0 : x * (in - 1) / (out - 1);
-  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
-  if (mode == "pytorch_half_pixel") return axis.outputSize > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
-  if (mode == "half_pixel_symmetric") {
-    const double adjustment = out / (axis.scale * in);
-    return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
+  switch (resize.place) {
+    case readers::PixelPlace::HalfPixel:
+      return (x + 0.5) / axis.scale - 0.5;
+    case readers::PixelPlace::Asymmetric:
+      return x / axis.scale;
+    case readers::PixelPlace::AlignCorners:
+      return axis.outputSize == 1 ? 0 : x * (in - 1) / (out - 1);
+    case readers::PixelPlace::TfHalfPixelForNn:
+      return (x + 0.5) / axis.scale;
+    case readers::PixelPlace::PytorchHalfPixel:
+      return axis.outputSize > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
+    case readers::PixelPlace::HalfPixelSymmetric:
+      return in / 2 * (1 - out / (axis.scale * in)) + (x + 0.5) / axis.scale - 0.5;
+    case readers::PixelPlace::TfCropAndResize:
+      break;
   }
-  if (mode == "tf_crop_and_resize") {
-    if (axis.outputSize == 1) return 0.5 * (axis.roiStart + axis.roiEnd) * (in - 1);
-    return axis.roiStart * (in - 1) + x * (axis.roiEnd - axis.roiStart) * (in - 1) / (out - 1);
-  }
-  call.fail(MAX_STATUS_INVALID_ARGUMENT, "unknown coordinate_transformation_mode '", mode, "'");
+  if (axis.outputSize == 1) return 0.5 * (axis.roiStart + axis.roiEnd) * (in - 1);
+  return axis.roiStart * (in - 1) + x * (axis.roiEnd - axis.roiStart) * (in - 1) / (out - 1);
 }
 
 // Coordinates far outside of the image, from odd scales and regions, are as good as near ones.
-double coordinate(const MovementCall& call, const std::string& mode, const ResizedAxis& axis, int64_t i) {
+double coordinate(const readers::Resize& resize, const ResizedAxis& axis, int64_t i) {
   constexpr double kFar = 1e7;
-  const double x = exactCoordinate(call, mode, axis, i);
+  const double x = exactCoordinate(resize, axis, i);
   return std::isnan(x) ? -kFar : std::clamp(x, -kFar, static_cast<double>(axis.inputSize) + kFar);
 }
 
-bool isOutside(const MovementCall& call, const ResizedAxis& axis, double x) {
-  return crops(call) && (x < 0 || x > static_cast<double>(axis.inputSize - 1));
+bool isOutside(const readers::Resize& resize, const ResizedAxis& axis, double x) {
+  return resize.crops() && (x < 0 || x > static_cast<double>(axis.inputSize - 1));
 }
 
 double cubic(double distance, double a) {
@@ -72,10 +70,10 @@ struct Filter {
   double a;
   double stretch;  // antialiasing widens the filter when the image shrinks
 
-  Filter(const MovementCall& call, double scale)
-      : isCubic(call.attributes().getString("mode", "nearest") == "cubic"),
-        a(call.attributes().getFloat("cubic_coeff_a", -0.75f)),
-        stretch(call.attributes().getInt("antialias", 0) ? std::min(scale, 1.0) : 1.0) {}
+  Filter(const readers::Resize& resize, double scale)
+      : isCubic(resize.interpolation == readers::Interpolation::Cubic),
+        a(static_cast<double>(resize.cubicFactor)),
+        stretch(resize.smooths ? std::min(scale, 1.0) : 1.0) {}
   int64_t start() const { return static_cast<int64_t>(std::floor((isCubic ? -2 : -1) / stretch)) + 1; }
   int64_t taps() const { return 2 - 2 * start(); }
   double weight(double distance) const {
@@ -86,31 +84,35 @@ struct Filter {
 
 }  // namespace
 
-std::vector<ResizedAxis> resizedAxes(const MovementCall& call) {
+readers::Resize resizeOf(const KernelRequest& request) {
+  return {request.node.attributes, request.inputs[0].shape.rank()};
+}
+
+std::vector<ResizedAxis> resizedAxes(const MovementCall& call, const readers::Resize& resize) {
   const Shape &in = call.in(), &out = call.out();
-  std::vector<int64_t> axes = call.attributes().getInts("axes");
-  if (axes.empty())
-    for (int i = 0; i < in.rank(); ++i) axes.push_back(i);
-  const std::vector<double> scales = numbers(call, 2), roi = crops(call) ? numbers(call, 1) : std::vector<double>();
-  const std::string policy = call.attributes().getString("keep_aspect_ratio_policy", "stretch");
-  std::vector<ResizedAxis> result;
-  double common = policy == "not_larger" ? INFINITY : 0;
+  const size_t count = resize.axes.size();
   const std::vector<int64_t> sizes = call.integers(3);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int axis = call.axis(axes[i], in.rank());
+  const std::vector<double> scales = sizes.empty() ? numbers(call, 2) : std::vector<double>(),
+                            roi = resize.crops() ? numbers(call, 1) : std::vector<double>();
+  const bool hasRatio = sizes.size() == count && resize.policy != readers::AspectPolicy::Stretch;
+  const bool isLeast = resize.policy == readers::AspectPolicy::NotLarger;
+  double common = isLeast ? INFINITY : 0;
+  std::vector<ResizedAxis> result;
+  for (size_t i = 0; i < count; ++i) {
+    const int axis = resize.axes[i];
     ResizedAxis entry{axis, in[axis], out[axis], static_cast<double>(out[axis]) / static_cast<double>(in[axis])};
-    if (i < scales.size()) entry.scale = scales[i];
-    if (i < sizes.size() && policy != "stretch") {
+    if (scales.size() == count) entry.scale = scales[i];
+    if (hasRatio) {
       const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(in[axis]);
-      common = policy == "not_larger" ? std::min(common, ratio) : std::max(common, ratio);
+      common = isLeast ? std::min(common, ratio) : std::max(common, ratio);
     }
-    if (roi.size() == 2 * axes.size()) {
+    if (roi.size() == 2 * count) {
       entry.roiStart = roi[i];
-      entry.roiEnd = roi[axes.size() + i];
+      entry.roiEnd = roi[count + i];
     }
     result.push_back(entry);
   }
-  if (!sizes.empty() && policy != "stretch")
+  if (hasRatio)
     for (ResizedAxis& entry : result) entry.scale = common;
   std::erase_if(result, [](const ResizedAxis& entry) {
     return entry.inputSize == entry.outputSize && entry.scale == 1 && entry.roiStart == 0 && entry.roiEnd == 1;
@@ -118,12 +120,10 @@ std::vector<ResizedAxis> resizedAxes(const MovementCall& call) {
   return result;
 }
 
-AxisWeights axisWeights(const MovementCall& call, const ResizedAxis& axis) {
-  const Filter filter(call, axis.scale);
-  const std::string mode = modeOf(call);
-  const bool excludeOutside = call.attributes().getInt("exclude_outside", 0) != 0;
-  require(filter.stretch > kSmallestStretch, MAX_STATUS_UNIMPLEMENTED, call.node().description(), ": scale ",
-          axis.scale, " needs a filter of too many pixels");
+AxisWeights axisWeights(const Node& node, const readers::Resize& resize, const ResizedAxis& axis) {
+  const Filter filter(resize, axis.scale);
+  require(filter.stretch > kSmallestStretch, MAX_STATUS_UNIMPLEMENTED, node.description(), ": scale ", axis.scale,
+          " needs a filter of too many pixels");
   AxisWeights result;
   result.taps = filter.taps();
   const size_t count = checkedMultiply(static_cast<size_t>(axis.outputSize), static_cast<size_t>(result.taps));
@@ -131,14 +131,14 @@ AxisWeights axisWeights(const MovementCall& call, const ResizedAxis& axis) {
   result.weight.reserve(count);
   WorkCounter work;
   for (int64_t i = 0; i < axis.outputSize; ++i) {
-    const double x = coordinate(call, mode, axis, i), base = std::floor(x);
-    result.isOutside.push_back(isOutside(call, axis, x));
+    const double x = coordinate(resize, axis, i), base = std::floor(x);
+    result.isOutside.push_back(isOutside(resize, axis, x));
     double sum = 0;
     const size_t first = result.weight.size();
     for (int64_t tap = 0; tap < result.taps; ++tap, work.pass(8)) {
       const int64_t offset = filter.start() + tap;
       const int64_t at = static_cast<int64_t>(base) + offset;
-      const bool counts = !excludeOutside || (at >= 0 && at < axis.inputSize);
+      const bool counts = !resize.excludesOutside || (at >= 0 && at < axis.inputSize);
       const double weight = counts ? filter.weight(static_cast<double>(offset) - (x - base)) : 0;
       result.index.push_back(std::clamp<int64_t>(at, 0, axis.inputSize - 1));
       result.weight.push_back(weight);
@@ -149,19 +149,19 @@ AxisWeights axisWeights(const MovementCall& call, const ResizedAxis& axis) {
   return result;
 }
 
-std::vector<int64_t> nearestIndices(const MovementCall& call, const ResizedAxis& axis) {
-  const std::string mode = modeOf(call), rounding = call.attributes().getString("nearest_mode", "round_prefer_floor");
+std::vector<int64_t> nearestIndices(const readers::Resize& resize, const ResizedAxis& axis) {
+  using readers::NearestPixel;
   std::vector<int64_t> indices;
   indices.reserve(static_cast<size_t>(axis.outputSize));
   WorkCounter work;
   for (int64_t i = 0; i < axis.outputSize; ++i, work.pass(64)) {
-    const double x = coordinate(call, mode, axis, i);
-    const double rounded = rounding == "round_prefer_floor"  ? std::ceil(x - 0.5)
-                           : rounding == "round_prefer_ceil" ? std::floor(x + 0.5)
-                           : rounding == "floor"             ? std::floor(x)
-                                                             : std::ceil(x);
+    const double x = coordinate(resize, axis, i);
+    const double rounded = resize.nearest == NearestPixel::RoundPreferFloor  ? std::ceil(x - 0.5)
+                           : resize.nearest == NearestPixel::RoundPreferCeil ? std::floor(x + 0.5)
+                           : resize.nearest == NearestPixel::Floor           ? std::floor(x)
+                                                                             : std::ceil(x);
     const double last = static_cast<double>(axis.inputSize - 1);
-    indices.push_back(isOutside(call, axis, x) ? -1 : static_cast<int64_t>(std::clamp(rounded, 0.0, last)));
+    indices.push_back(isOutside(resize, axis, x) ? -1 : static_cast<int64_t>(std::clamp(rounded, 0.0, last)));
   }
   return indices;
 }

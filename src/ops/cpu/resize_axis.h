@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "graph/readers/resize.h"
 #include "ops/cpu/movement.h"
 
 namespace max {
@@ -24,10 +25,11 @@ struct AxisWeights {
   std::vector<bool> isOutside;  // takes extrapolation_value instead
 };
 
+readers::Resize resizeOf(const KernelRequest& request);
 // Axes whose size or scale is not 1, from scales or sizes, axes and roi.
-std::vector<ResizedAxis> resizedAxes(const MovementCall& call);
-AxisWeights axisWeights(const MovementCall& call, const ResizedAxis& axis);
+std::vector<ResizedAxis> resizedAxes(const MovementCall& call, const readers::Resize& resize);
+AxisWeights axisWeights(const Node& node, const readers::Resize& resize, const ResizedAxis& axis);
 // The nearest input index for every output index; -1 = extrapolation_value.
-std::vector<int64_t> nearestIndices(const MovementCall& call, const ResizedAxis& axis);
+std::vector<int64_t> nearestIndices(const readers::Resize& resize, const ResizedAxis& axis);
 
 }  // namespace max

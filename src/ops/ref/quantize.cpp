@@ -4,6 +4,7 @@
 
 #include "base/half.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/quantization.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -41,10 +42,11 @@ struct ScaleIndex {
   explicit ScaleIndex(const Call& call) {
     const Shape &data = call.in().shape, &scales = call.in(1).shape;
     if (scales.count() == 1) return;
-    const int axis = call.axis("axis", 1, data.rank());
+    const readers::Quantization reader(call.node.attributes);
+    const int axis = reader.axis(data.rank());
     inner = data.product(axis + 1, data.rank());
     size = data[axis];
-    const int64_t given = call.integer("block_size", 0);
+    const int64_t given = reader.block;
     isBlocked = given > 0 && scales.rank() == data.rank();
     if (isBlocked) {
       block = given;
@@ -71,10 +73,10 @@ void quantizeLinear(const Call& call) {
   const std::vector<double> scales = load<double>(call.in(1)), zeros = zeroPoints(call, scales.size());
   const ScaleIndex index(call);
   const Limits limits = limitsOf(call.out().dtype);
-  const int64_t given = call.integer("precision", 0);
-  const DType precision = given ? dtypeFromOnnx(given).value_or(DType::Float32) : call.in(1).dtype;
+  const readers::Quantization reader(call.node.attributes);
+  const DType precision = reader.precision != DType::Invalid ? reader.precision : call.in(1).dtype;
   SmallFloatRules rules;
-  rules.saturate = call.integer("saturate", 1) != 0;
+  rules.saturate = reader.saturates;
   WorkCounter work;
   for (size_t k = 0; k < x.size(); ++k, work.pass(32)) {
     const size_t i = index(static_cast<int64_t>(k));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN: all directions, layouts, sequence lengths, initial states, peepholes, clipping.
+#include "graph/readers/recurrent.h"
+
 #include <algorithm>
 
 #include "base/interrupt_point.h"
@@ -46,6 +48,7 @@ std::vector<Activation> activationsOf(const Call& call, const std::vector<std::s
 // What the three layers share: weights of one direction, shapes, and the loop over time.
 struct Layer {
   const Call& call;
+  readers::Recurrent reader;
   int64_t gates;
   bool batchFirst;
   int64_t steps, batch, inputSize, hidden, directions;
@@ -55,8 +58,9 @@ struct Layer {
 
   Layer(const Call& c, int64_t gateCount)
       : call(c),
+        reader(c.node.attributes),
         gates(gateCount),
-        batchFirst(c.integer("layout", 0) != 0),
+        batchFirst(reader.isBatchFirst),
         steps(c.in().shape[batchFirst ? 1 : 0]),
         batch(c.in().shape[batchFirst ? 0 : 1]),
         inputSize(c.in().shape[2]),
@@ -67,17 +71,14 @@ struct Layer {
         r(load<double>(c.in(2))),
         b(c.has(3) ? load<double>(c.in(3)) : std::vector<double>(static_cast<size_t>(directions * 2 * gates * hidden))),
         lengths(c.has(4) ? loadIntegers(c.in(4)) : std::vector<int64_t>(static_cast<size_t>(batch), steps)),
-        clip(c.number("clip", INFINITY)) {
+        clip(static_cast<double>(reader.clip.value_or(INFINITY))) {
     for (const int64_t length : lengths)
       if (length < 0 || length > steps)
         call.fail(MAX_STATUS_OUT_OF_RANGE, "sequence length ", length, " is not in [0, ", steps, "]");
   }
 
   double clipped(double value) const { return std::clamp(value, -clip, clip); }
-  bool isReverse(int64_t direction) const {
-    const std::string name = call.node.attributes.getString("direction", "forward");
-    return name == "reverse" || (name == "bidirectional" && direction == 1);
-  }
+  bool isReverse(int64_t direction) const { return reader.isReverse || direction == 1; }
   const double* inputAt(int64_t step, int64_t item) const {
     return x.data() + (batchFirst ? item * steps + step : step * batch + item) * inputSize;
   }
@@ -148,7 +149,7 @@ void lstm(const Call& call) {
   const std::vector<double> peepholes =
       call.has(7) ? load<double>(call.in(7))
                   : std::vector<double>(static_cast<size_t>(layer.directions * 3 * layer.hidden));
-  const bool coupled = call.integer("input_forget", 0) != 0;
+  const bool coupled = layer.reader.couplesGates;
   layer.run([&](int64_t direction, const double* input, std::vector<double>& h, std::vector<double>& c) {
     const Activation* act = f.data() + direction * 3;
     const std::vector<double> before = h;
@@ -173,7 +174,7 @@ void lstm(const Call& call) {
 void gru(const Call& call) {
   const Layer layer(call, 3);
   const std::vector<Activation> f = activationsOf(call, {"Sigmoid", "Tanh"}, layer.directions);
-  const bool linearBeforeReset = call.integer("linear_before_reset", 0) != 0;
+  const bool linearBeforeReset = layer.reader.resetsLate;
   layer.run([&](int64_t direction, const double* input, std::vector<double>& h, std::vector<double>&) {
     const Activation* act = f.data() + direction * 2;
     std::vector<double> z(h.size()), reset(h.size()), gated(h.size()), next(h.size());

@@ -53,7 +53,8 @@ bool hasBasicDTypes(const KernelRequest& request) {
 template <class D>
 std::vector<D> load(const Argument& argument) {
   std::vector<D> values;
-  values.reserve(static_cast<size_t>(argument.count()));
+  // At least one, so that places in it can be computed.
+  values.reserve(static_cast<size_t>(std::max<int64_t>(argument.count(), 1)));
   inParts(argument.count(), 1, [&](int64_t begin, int64_t end) {
     values.resize(static_cast<size_t>(end));
     loadNumbers(argument.dtype, argument.data, begin, end - begin, values.data() + begin);

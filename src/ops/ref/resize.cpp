@@ -16,15 +16,17 @@ struct Taps {
   std::vector<AxisWeights> axes;
 
   explicit Taps(const MovementCall& call) {
-    const bool nearest = call.attributes().getString("mode", "nearest") == "nearest";
-    const std::vector<ResizedAxis> resized = resizedAxes(call);
+    const readers::Resize resize = resizeOf(call.request());
+    const bool nearest = resize.interpolation == readers::Interpolation::Nearest;
+    const std::vector<ResizedAxis> resized = resizedAxes(call, resize);
     for (int axis = 0; axis < call.in().rank(); ++axis) {
       const bool stays =
           std::none_of(resized.begin(), resized.end(), [=](const auto& one) { return one.axis == axis; });
       axes.push_back(stays ? unchanged(call.in()[axis]) : AxisWeights());
     }
     for (const ResizedAxis& axis : resized)
-      axes[static_cast<size_t>(axis.axis)] = nearest ? nearestWeights(call, axis) : axisWeights(call, axis);
+      axes[static_cast<size_t>(axis.axis)] =
+          nearest ? nearestWeights(resize, axis) : axisWeights(call.node(), resize, axis);
     for (const AxisWeights& axis : axes) counts.push(axis.taps);
   }
 
@@ -36,8 +38,8 @@ struct Taps {
     for (int64_t i = 0; i < size; ++i, work.pass(4)) result.index.push_back(i);
     return result;
   }
-  static AxisWeights nearestWeights(const MovementCall& call, const ResizedAxis& axis) {
-    AxisWeights result{1, nearestIndices(call, axis), {}, {}};
+  static AxisWeights nearestWeights(const readers::Resize& resize, const ResizedAxis& axis) {
+    AxisWeights result{1, nearestIndices(resize, axis), {}, {}};
     WorkCounter work;
     for (int64_t& index : result.index) {
       work.pass(4);

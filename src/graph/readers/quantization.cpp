@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/readers/quantization.h"
+
+#include "base/error.h"
+
+namespace max::readers {
+
+namespace {
+
+// ONNX's number of a type; 0 = none.
+DType readType(const Attributes& attributes, std::string_view name) {
+  const int64_t number = attributes.getInt(name, 0);
+  if (number == 0) return DType::Invalid;
+  const std::optional<DType> dtype = dtypeFromOnnx(number);
+  if (!dtype) invalidArgument("attribute '", name, "' is ", number, ", which is no data type");
+  return *dtype;
+}
+
+}  // namespace
+
+Quantization::Quantization(const Attributes& attributes)
+    : block(attributes.getInt("block_size", 0)),
+      precision(readType(attributes, "precision")),
+      output(readType(attributes, "output_dtype")),
+      saturates(attributes.getInt("saturate", 1) != 0),
+      axis_(attributes.getInt("axis", 1)) {
+  if (block < 0) invalidArgument("attribute 'block_size' is ", block);
+}
+
+int Quantization::axis(int rank) const {
+  if (axis_ < -rank || axis_ >= rank) invalidArgument("axis ", axis_, " is out of range for rank ", rank);
+  return static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
+}
+
+}  // namespace max::readers

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Resize reads of its attributes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/attributes.h"
+
+namespace max::readers {
+
+enum class Interpolation : uint8_t { Nearest, Linear, Cubic };
+// Where an output pixel lies in the input.
+enum class PixelPlace : uint8_t {
+  HalfPixel,
+  HalfPixelSymmetric,
+  PytorchHalfPixel,
+  AlignCorners,
+  Asymmetric,
+  TfCropAndResize,
+  TfHalfPixelForNn,
+};
+enum class NearestPixel : uint8_t { RoundPreferFloor, RoundPreferCeil, Floor, Ceil };
+// What becomes of sizes that would change the ratio of the axes.
+enum class AspectPolicy : uint8_t { Stretch, NotLarger, NotSmaller };
+
+struct Resize {
+  std::vector<int> axes;  // in [0, rank), none of them twice
+  Interpolation interpolation;
+  PixelPlace place;
+  NearestPixel nearest;
+  AspectPolicy policy;
+  bool smooths, excludesOutside;
+  float cubicFactor, outside;
+
+  Resize(const Attributes& attributes, int rank);
+  bool crops() const { return place == PixelPlace::TfCropAndResize; }
+};
+
+}  // namespace max::readers
