@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of the reference documents, and those of docs/python.md, run."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -50,6 +51,10 @@ def test_documents(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("\n".join(source for _, source in BLOCK.findall(DOCUMENT.read_text())))
     done = subprocess.run(
-        [sys.executable, program], cwd=tmp_path, env={"PYTHONPATH": FOLDER}, capture_output=True, text=True
+        [sys.executable, program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": FOLDER},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices, and buffers in their memory."""
+"""Devices, buffers in their memory, and kernels."""
 
 from max.driver.buffer import Buffer, load_max_buffer
 from max.driver.device import (
@@ -20,6 +20,7 @@ from max.driver.device_spec import (
 )
 from max.driver.dlpack import DLPackArray
 from max.driver.event import DeviceEvent
+from max.driver.kernel import Kernel, Module, execution_time
 from max.driver.stream import DeviceStream
 
 __all__ = [
@@ -31,12 +32,15 @@ __all__ = [
     "DeviceEvent",
     "DeviceSpec",
     "DeviceStream",
+    "Kernel",
+    "Module",
     "accelerator_api",
     "accelerator_architecture_name",
     "accelerator_count",
     "calculate_virtual_device_count",
     "calculate_virtual_device_count_from_cli",
     "devices_exist",
+    "execution_time",
     "load_devices",
     "load_max_buffer",
     "scan_available_devices",
