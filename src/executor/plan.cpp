@@ -69,7 +69,9 @@ size_t Plan::bytes() const {
 
 size_t Plan::ownBytes() const {
   constexpr size_t kKernelBytes = 512;  // about, without tables of its own
-  size_t bytes = sizeof(Plan) + (inputKey.size() + typeDims.size()) * sizeof(int64_t) + continuationKey.size();
+  constexpr size_t kSmallBlocks = 2048;
+  size_t bytes = sizeof(Plan) + sizeof(RunContext) + kSmallBlocks +
+                 (inputKey.size() + typeDims.size()) * sizeof(int64_t) + continuationKey.size();
   bytes += steps.size() * (sizeof(Step) + sizeof(BoundStep) + kKernelBytes) + types.size() * sizeof(OperandType);
   bytes += table.size() * (sizeof(Location) + sizeof(void*)) + state.changes * (sizeof(ValueState) + 512) +
            boundary.states.size() * sizeof(ValueState);

@@ -17,25 +17,28 @@ namespace max::onnx {
 
 namespace {
 
-// Of functions and subgraphs in each other: the depth of the recursion that builds them.
+// Of functions and subgraphs in each other: the depth of the recursion that builds them. Its frames fit into a small
+// stack; a subgraph needs two where a function needs one.
 constexpr int kMaxNesting = 64;
+constexpr int kFunctionFrames = 1, kSubgraphFrames = 2;
 // Labels of nodes in functions tell where they are; long ones are cut.
 constexpr size_t kMaxLabel = 1 << 10;
 constexpr size_t kMaxSymbol = 1 << 10;
 
 class Nesting {
  public:
-  Nesting(int& depth, std::string_view owner) : depth_(depth) {
-    require(depth_ < kMaxNesting, MAX_STATUS_INVALID_ARGUMENT, owner, ": functions and subgraphs are nested more than ",
-            kMaxNesting, " deep");
-    ++depth_;
+  Nesting(int& depth, int frames, std::string_view owner) : depth_(depth), frames_(frames) {
+    require(depth_ + frames <= kMaxNesting, MAX_STATUS_INVALID_ARGUMENT, owner,
+            ": functions and subgraphs are nested more than ", kMaxNesting, " deep (a subgraph counts for two)");
+    depth_ += frames;
   }
-  ~Nesting() { --depth_; }
+  ~Nesting() { depth_ -= frames_; }
   Nesting(const Nesting&) = delete;
   Nesting& operator=(const Nesting&) = delete;
 
  private:
   int& depth_;
+  int frames_;
 };
 
 }  // namespace
@@ -262,7 +265,7 @@ void GraphBuilder::addOperator(const NodeProto& proto) {
 
 // The function's nodes join the graph of the caller; its names are its own.
 void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& function) {
-  const Nesting nesting(shared_.nesting, concat("Function '", function.name, "'"));
+  const Nesting nesting(shared_.nesting, kFunctionFrames, concat("Function '", function.name, "'"));
   shared_.budget.takeBytes(concat("Function '", function.name, "'"), function.bytes);
   std::string label = labelOf(node);
   if (label.empty()) label = node.outputs.empty() ? node.op : node.outputs[0];
@@ -371,7 +374,7 @@ Ref<Graph> GraphBuilder::subgraph(Bytes bytes, const GraphBuilder& scope) {
 
 Ref<Graph> GraphBuilder::subgraph(const GraphProto& proto, const GraphBuilder& scope,
                                   std::span<const TensorType> inputs) {
-  const Nesting nesting(shared_.nesting, concat("Graph '", proto.name, "'"));
+  const Nesting nesting(shared_.nesting, kSubgraphFrames, concat("Graph '", proto.name, "'"));
   shared_.budget.takeBytes(concat("Graph '", proto.name, "'"), proto.bytes);
   Ref<Graph> graph = makeRef<Graph>(graph_, std::string(proto.name));
   GraphBuilder(shared_, *graph, &scope).build(proto, inputs);

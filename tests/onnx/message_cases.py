@@ -61,6 +61,35 @@ def with_function(inputs, nodes):
                              functions=[function]).SerializeToString()
 
 
+def with_chain_of_functions(count):
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1)]
+    nodes = [node(f"f{i + 1}", ["x"], ["w"], domain="local") for i in range(count - 1)] + [node("Relu", ["x"], ["w"])]
+    functions = [helper.make_function("local", f"f{i}", ["x"], ["w"], [each], opsets) for i, each in enumerate(nodes)]
+    call = node("f0", ["x"], ["y"], name="bad", domain="local")
+    return helper.make_model(graph([call], (X,)), opset_imports=opsets, ir_version=10,
+                             functions=functions).SerializeToString()
+
+
+def with_sparse_weights(count):
+    proto = graph([node("Sum", [f"w{i}" for i in range(count)], ["y"])])
+    for i in range(count):
+        proto.sparse_initializer.append(helper.make_sparse_tensor(tensor(f"w{i}", [1.0]), ints("at", 0), [(4 << 20) - 1]))
+    return helper.make_model(proto, ir_version=10).SerializeToString()
+
+
+def with_own_default():
+    """A function whose default for a branch has an operator of the library itself."""
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1), helper.make_opsetid("max", 1)]
+    own = graph([node("Inverse", ["x"], ["r"], name="own", domain="max")], outputs=("r",))
+    branch = node("If", ["c"], ["w"], then_branch=graph([node("Relu", ["x"], ["r"])], outputs=("r",)))
+    branch.attribute.add(name="else_branch", type=5).ref_attr_name = "g"
+    function = helper.make_function("local", "f", ["x", "c"], ["w"], [branch], opsets,
+                                    attribute_protos=[helper.make_attribute("g", own)])
+    call = node("f", ["x", "c"], ["y"], name="bad", domain="local")
+    return helper.make_model(graph([call], (X, C)), opset_imports=opsets, ir_version=10,
+                             functions=[function]).SerializeToString()
+
+
 def raw(name, dtype, dims, data):
     return TensorProto(name=name, data_type=dtype, dims=dims, raw_data=data)
 
@@ -230,6 +259,12 @@ MODELS = {
     "Loop body inputs": lambda: one("Loop", ("", "c", "x", "x"), (), (X, C), outputs=("y", "z"), body=BODY),
     "Scan inputs": lambda: one("Scan", ("x",), body=BODY, num_scan_inputs=3),
     "subgraphs too deep": lambda: nested(DEEPEST),
+    "functions too deep": lambda: with_chain_of_functions(65),
+    "input of many dimensions": lambda: one("Relu", graph_inputs=(info("x", FLOAT, [1] * 17),)),
+    "dimension of a long name": lambda: one("Relu", graph_inputs=(info("x", FLOAT, ["n" * 1025]),)),
+    "many operator sets": lambda: model([node("Relu", ["x"], ["y"])], domains=[f"d{i}" for i in range(256)]),
+    "sparse weights beyond their budget": lambda: with_sparse_weights(5),
+    "own operator in a function's default": with_own_default,
     "weight with too few bytes": lambda: with_weight(raw("w", FLOAT, [4], b"1234")),
     "weight whose size overflows": lambda: with_weight(raw("w", FLOAT, [2**40, 2**40], b"1234")),
     "weight with a negative dimension": lambda: with_weight(raw("w", FLOAT, [-4], b"")),

@@ -4,6 +4,7 @@
 
 `test_budgets.py FILTER` runs the cases whose names contain FILTER and prints what became of them."""
 
+import ctypes
 import os
 import pickle
 import resource
@@ -101,6 +102,29 @@ class Budgets(unittest.TestCase):
     def test_nothing_takes_more_than_its_budget(self):
         problems = [each for name, case in budget_cases.CASES.items() for each in problems_of(name, case)[0]]
         self.assertFalse(problems, "\n" + "\n".join(problems))
+
+
+    def test_loads_end_with_their_deadline(self):
+        """All of these take longer than the deadline that they get."""
+        for name in ("row of Relu", "row of Add", "chain of MatMul", "attributes that refer to attributes", "plans of a body"):
+            with self.subTest(name):
+                data = budget_cases.CASES[name]()
+                start = time.monotonic()
+                self.assertEqual(load_within(data, 1e-3), 4)
+                self.assertLess(time.monotonic() - start, 1.1)
+
+
+def load_within(data, seconds):
+    """The status of a load with a deadline."""
+    options = (ctypes.c_uint64 * 12)(96)  # MaxModelLoadOptions
+    options[6] = int(seconds * 1e9)
+    session, model = library.Handle("maxSessionRelease"), library.Handle("maxModelRelease")
+    library.call("maxSessionCreate", (ctypes.c_uint64 * 4)(32, 0, 1 << 32, 0), ctypes.byref(session))
+    try:
+        library.call("maxModelLoadFromMemory", session, data, ctypes.c_size_t(len(data)), options, ctypes.byref(model))
+    except library.Failure as failure:
+        return failure.status
+    return 0
 
 
 if __name__ == "__main__":
