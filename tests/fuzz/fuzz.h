@@ -36,11 +36,27 @@ static inline int64_t liveObjects(void) {
   return count;
 }
 
+/* Nothing that a terminal would obey; `lines`: line feeds and tabs may be there. */
+static inline void checkPrintable(const char* text, int lines) {
+  for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
+    check(*c >= 0x20 ? *c != 0x7F : lines && (*c == '\n' || *c == '\t'));
+    check(c[0] != 0xC2 || c[1] >= 0xA0);                                    /* control characters of eight bits */
+    check(c[0] != 0xE2 || c[1] != 0x80 || !(c[2] >= 0xA8 && c[2] <= 0xAE)); /* order of what follows */
+  }
+}
+
 /* A failure is no fault of the library's own, and has a message of one line. */
 static inline void checkFailure(MaxStatus status) {
   check(status != MAX_STATUS_INTERNAL && status != MAX_STATUS_UNKNOWN);
   const char* message = maxGetLastErrorMessage();
-  check(message[0] != '\0' && !strchr(message, '\n'));
+  check(message[0] != '\0');
+  checkPrintable(message, 0);
+}
+
+/* A path of this process alone, in memory where the machine has such a folder. */
+static inline void scratchPath(char path[64], const char* extension) {
+  snprintf(path, 64, "%s/max-fuzz-%d.%s", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid(),
+           extension);
 }
 
 /* A file that lives in memory; `path` gets its name. */
@@ -199,6 +215,81 @@ static inline void finishModel(MaxStatus status, MaxModel* model, size_t size) {
           !strstr(maxGetLastErrorMessage(), "Memory limit of the session"));
   }
   maxModelRelease(model);
+}
+
+/* Saves a model, loads and runs what was saved, and looks at what is said about it. */
+static inline void saveModel(const MaxSession* session, const MaxModel* model) {
+  char path[64];
+  const char* text = NULL;
+  MaxModel* again = NULL;
+  MaxModelInfo* info = NULL;
+  if (maxModelGetGraph(model, &text) == MAX_STATUS_OK) checkPrintable(text, 1);
+  scratchPath(path, "maxc");
+  MaxStatus status = maxModelSave(model, path);
+  if (status != MAX_STATUS_OK) {
+    checkFailure(status);
+    check(access(path, F_OK) != 0); /* nothing is left */
+    return;
+  }
+  status = maxModelLoad(session, path, NULL, &again);
+  if (status == MAX_STATUS_OK) runModel(again);
+  if (status != MAX_STATUS_OK) checkFailure(status);
+  maxModelRelease(again);
+  status = maxModelInfoLoad(path, &info);
+  if (status == MAX_STATUS_OK && maxModelInfoGetGraph(info, &text) == MAX_STATUS_OK) checkPrintable(text, 1);
+  if (status != MAX_STATUS_OK) checkFailure(status);
+  maxModelInfoRelease(info);
+  check(unlink(path) == 0);
+}
+
+/* Gives a file of weights to a model of y = (i + a) * x, gathered by b. */
+static inline void useWeights(const MaxSession* session, const char* path) {
+  static const unsigned char kModel[] = {
+      8,  10, 58, 161, 1,  10,  14,  10, 1,   105, 10,  1,   97,  18,  1,   116, 34, 3,   65, 100, 100, 10,
+      14, 10, 1,  116, 10, 1,   120, 18, 1,   117, 34,  3,   77,  117, 108, 10,  17, 10,  1,  117, 10,  1,
+      98, 18, 1,  121, 34, 6,   71,  97, 116, 104, 101, 114, 18,  1,   119, 42,  27, 8,   2,  8,   2,   16,
+      1,  66, 1,  97,  74, 16,  0,   0,  0,   0,   0,   0,   128, 63,  0,   0,   0,  64,  0,  0,   64,  64,
+      42, 17, 8,  2,   16, 1,   66,  1,  120, 74,  8,   0,   0,   0,   0,   0,   0,  128, 63, 42,  25,  8,
+      2,  16, 7,  66,  1,  98,  74,  16, 0,   0,   0,   0,   0,   0,   0,   0,   1,  0,   0,  0,   0,   0,
+      0,  0,  90, 19,  10, 1,   105, 18, 14,  10,  12,  8,   1,   18,  8,   10,  2,  8,   2,  10,  2,   8,
+      2,  98, 9,  10,  1,  121, 18,  4,  10,  2,   8,   1,   66,  4,   10,  0,   16, 21,
+  };
+  for (int32_t ignoresUnknown = 0; ignoresUnknown < 2; ++ignoresUnknown) {
+    MaxModelLoadOptions options = MAX_MODEL_LOAD_OPTIONS_INIT;
+    MaxModel* model = NULL;
+    options.weightsPath = path;
+    options.ignoreUnknownWeights = ignoresUnknown;
+    const MaxStatus status = maxModelLoadFromMemory(session, kModel, sizeof kModel, &options, &model);
+    if (status == MAX_STATUS_OK) {
+      runModel(model);
+      saveModel(session, model);
+    } else {
+      checkFailure(status);
+    }
+    maxModelRelease(model);
+  }
+}
+
+/* Saves a buffer as a checkpoint and reads it back: the same bytes, under the same name. */
+static inline void saveBuffer(const MaxBuffer* buffer, const char* key) {
+  char path[64];
+  scratchPath(path, "max");
+  MaxBuffer* again = NULL;
+  const MaxStatus status = maxBufferSave(buffer, path, key);
+  if (status != MAX_STATUS_OK) {
+    checkFailure(status);
+    check(access(path, F_OK) != 0);
+    return;
+  }
+  check(maxBufferLoad(path, &again) == MAX_STATUS_OK);
+  const void* data[2] = {NULL, NULL};
+  MaxBufferInfo infos[2] = {MAX_BUFFER_INFO_INIT, MAX_BUFFER_INFO_INIT};
+  check(maxBufferGetData(buffer, &data[0]) == MAX_STATUS_OK && maxBufferGetData(again, &data[1]) == MAX_STATUS_OK);
+  check(maxBufferGetInfo(buffer, &infos[0]) == MAX_STATUS_OK && maxBufferGetInfo(again, &infos[1]) == MAX_STATUS_OK);
+  const size_t bytes = infos[0].byteCount;
+  check(bytes == infos[1].byteCount && (bytes == 0 || memcmp(data[0], data[1], bytes) == 0));
+  maxBufferRelease(again);
+  check(unlink(path) == 0);
 }
 
 #endif

@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads whatever it is given as a .max checkpoint, and saves and loads again what was one. */
+/* Loads whatever it is given as a .max checkpoint. What was one is saved and loaded again, and is a model's weights. */
 #include "fuzz.h"
 
-static void saveAndLoad(const MaxBuffer* buffer) {
-  char path[64];
-  snprintf(path, sizeof path, "/tmp/max-fuzz-%d.max", (int)getpid());
-  MaxBuffer* again = NULL;
-  check(maxBufferSave(buffer, path, NULL) == MAX_STATUS_OK);
-  check(maxBufferLoad(path, &again) == MAX_STATUS_OK);
-  check(unlink(path) == 0);
-  const void* data[2] = {NULL, NULL};
-  MaxBufferInfo infos[2] = {MAX_BUFFER_INFO_INIT, MAX_BUFFER_INFO_INIT};
-  check(maxBufferGetData(buffer, &data[0]) == MAX_STATUS_OK && maxBufferGetData(again, &data[1]) == MAX_STATUS_OK);
-  check(maxBufferGetInfo(buffer, &infos[0]) == MAX_STATUS_OK && maxBufferGetInfo(again, &infos[1]) == MAX_STATUS_OK);
-  const size_t bytes = infos[0].byteCount;
-  check(bytes == infos[1].byteCount && (bytes == 0 || memcmp(data[0], data[1], bytes) == 0));
-  maxBufferRelease(again);
+static MaxSession* session;
+
+int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  (void)argc;
+  (void)argv;
+  session = openSession();
+  return 0;
+}
+
+/* As a file of weights, which has a name for its tensor. */
+static void loadWeights(const char* path, const MaxBuffer* buffer) {
+  MaxWeights* weights = NULL;
+  const char* name = NULL;
+  int32_t count = 0;
+  const MaxStatus status = maxWeightsLoad(path, &weights);
+  if (status != MAX_STATUS_OK) checkFailure(status);
+  check((status == MAX_STATUS_OK) == (buffer != NULL));
+  if (weights) {
+    check(maxWeightsGetCount(weights, &count) == MAX_STATUS_OK && count == 1);
+    check(maxWeightsGetName(weights, 0, &name) == MAX_STATUS_OK);
+    saveBuffer(buffer, name);
+  }
+  maxWeightsRelease(weights);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -26,9 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const MaxStatus status = maxBufferLoad(path, &buffer);
   check((status == MAX_STATUS_OK) == (buffer != NULL));
   if (buffer)
-    saveAndLoad(buffer);
+    saveBuffer(buffer, NULL);
   else
     checkFailure(status);
+  if (buffer) {
+    loadWeights(path, buffer);
+    useWeights(session, path);
+  }
   maxBufferRelease(buffer);
   check(close(file) == 0);
   check(liveObjects() == before);

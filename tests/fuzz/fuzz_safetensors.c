@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens whatever it is given as a .safetensors file. */
+/* Opens whatever it is given as a .safetensors file. Its tensors are saved one by one, and are a model's weights. */
 #include "fuzz.h"
+
+#define SAVED_TENSORS 4
+
+static MaxSession* session;
+
+int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  (void)argc;
+  (void)argv;
+  session = openSession();
+  return 0;
+}
 
 static void readAll(const MaxWeights* weights, size_t size) {
   int32_t count = 0;
@@ -19,6 +30,7 @@ static void readAll(const MaxWeights* weights, size_t size) {
     check(maxBufferGetInfo(buffer, &info) == MAX_STATUS_OK && info.byteCount <= size);
     check(maxBufferGetData(buffer, &data) == MAX_STATUS_OK);
     for (size_t k = 0; k < info.byteCount; ++k) all += ((const unsigned char*)data)[k];
+    if (i < SAVED_TENSORS) saveBuffer(buffer, name);
   }
   check(all <= 255 * size * (size_t)count);
 }
@@ -34,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     readAll(weights, size);
   else
     checkFailure(status);
+  if (weights) useWeights(session, path);
   maxWeightsRelease(weights);
   check(close(file) == 0);
   check(liveObjects() == before);

@@ -133,6 +133,11 @@ external("checksum", WEIGHTS, location="sub/weights.bin", checksum="0" * 40)
 external("above", WEIGHTS, location="../weights.bin")
 external("link", WEIGHTS, location="link.bin")
 external("hard_link", WEIGHTS, location="hard.bin")
+external("pipe", WEIGHTS, location="pipe.bin")
+external("socket", WEIGHTS, location="socket.bin")
+external("device", WEIGHTS, location="zero.bin")
+external("folder", WEIGHTS, location="sub")
+external("linked_folder", WEIGHTS, location="etc/passwd")
 external("short", WEIGHTS[:7], location="weights.bin")
 external("negative", WEIGHTS, location="weights.bin", offset=-1)
 
@@ -154,6 +159,7 @@ npy("half", np.zeros(3, np.float16))
 npy("raw", np.zeros(3, "V2"), 80)
 npy("big_endian", np.zeros(3, ">f4"))
 npy("many", f32(1, 1, 1, 1, 2))
+npy("strings", np.array([["a", "\x1b[2J"], ["", "\u202eword"]]), 0)
 npy("huge", f32(2), header="{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }")
 
 
@@ -169,6 +175,7 @@ def safetensors(name, tensors, extra=b"", **metadata):
 
 
 safetensors("two", {"a": f32(2, 2), "b": np.arange(3)}, format="pt")
+safetensors("weights", {"a": f32(2, 2), "x": f32(2), "b": np.arange(2)})
 safetensors("scalar", {"x": np.float32(1).reshape(())})
 safetensors("empty", {})
 safetensors("nothing", {"x": np.zeros((0, 4), np.float32)})
