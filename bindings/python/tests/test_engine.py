@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import asyncio
+import copy
 import pathlib
+import pickle
 import shutil
 import threading
 import time
@@ -278,6 +280,25 @@ def test_capture_and_replay(two):
             call(7)
         with pytest.raises(TypeError):
             call(7, A, B)
+
+
+def test_pickles(session, models):
+    path = models / "two.onnx"
+    model = session.load(path)
+    text = pickle.dumps(model)
+    first, second = pickle.loads(text), pickle.loads(text)
+    assert first is second and first is not model and len(text) < 1000
+    assert (first(A, B)[0].to_numpy() == A + B).all()
+    assert copy.copy(model) is copy.deepcopy(model) is model
+    changed = session.load(models / "weight.onnx", weights_registry={"w": np.ones((2, 3), np.float32)})
+    with pytest.raises(TypeError):
+        pickle.dumps(changed)
+    moved = models / "moved.onnx"
+    shutil.copy(path, moved)
+    text = pickle.dumps(session.load(moved))
+    moved.unlink()
+    with pytest.raises(RuntimeError, match="moved"):
+        pickle.loads(text)
 
 
 def slow_inputs():

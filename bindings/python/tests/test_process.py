@@ -187,6 +187,47 @@ def test_process_pools(models):
     )
 
 
+def test_ctrl_c_interrupts_a_call(models):
+    """The first call and the second; the model runs on afterwards."""
+    run(
+        """
+        import os, signal, sys, threading, time
+        import numpy as np
+        from max.engine import InferenceSession
+        model = InferenceSession(num_threads=1).load(sys.argv[1])
+        matrix = np.full((64, 64), 0.01, np.float32)
+        for _ in range(2):
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            start = time.monotonic()
+            try:
+                model.execute(np.array(10**8, np.int64), matrix)
+            except KeyboardInterrupt:
+                assert time.monotonic() - start < 20
+            else:
+                raise SystemExit("it was not interrupted")
+            timer.join()
+        assert model.execute(np.array(1, np.int64), matrix)[0].shape == (64, 64)
+        assert model.execute(np.array(1, np.int64), matrix)[0].shape == (64, 64)
+        """,
+        models / "slow.onnx",
+    )
+
+
+def test_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "max", "devices"],
+        env={**os.environ, "PYTHONPATH": FOLDER},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "cpu" in done.stdout
+    done = subprocess.run(
+        [sys.executable, "-m", "max", "nonsense"], env={**os.environ, "PYTHONPATH": FOLDER}, capture_output=True
+    )
+    assert done.returncode != 0
+
+
 def resident_bytes():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import functools
+import os
+import time
+import weakref
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from max._error import check
 from max._handle import Handle
@@ -13,6 +17,7 @@ from max._raw import ffi, lib
 from max._text import PathType, path_bytes
 from max.driver._arrays import is_numpy
 from max.driver.buffer import Buffer, wrap_buffer
+from max.driver.device import Device
 from max.dtype import DType
 from max.engine.tensor_spec import TensorSpec
 from max.engine.values import buffer_of, python_of, value_of
@@ -56,29 +61,57 @@ def _dimensions(shape: tuple[int, ...]) -> Any:
     return ffi.new("int64_t[]", shape)
 
 
+class Origin(NamedTuple):
+    """What a model was loaded from, which is what is pickled of it."""
+
+    path: str
+    devices: tuple[Device, ...]
+    num_threads: int
+
+
+# Models that came out of pickles: each origin is opened once.
+_opened: weakref.WeakValueDictionary[Origin, Model] = weakref.WeakValueDictionary()
+_opening = allocate_lock()
+os.register_at_fork(after_in_child=_opening._at_fork_reinit)  # type: ignore[attr-defined]
+
+
+def _unpickled(path: str, devices: tuple[Device, ...], num_threads: int) -> Model:
+    from max.engine.session import InferenceSession
+
+    origin = Origin(path, devices, num_threads)
+    with _opening:
+        model = _opened.get(origin)
+        if model is None:
+            model = _opened[origin] = InferenceSession(devices, num_threads).load(path)
+    return model
+
+
 class Model(Handle):
     """A model that is ready to run. `InferenceSession.load` makes one; it may be called from several threads.
 
     Inputs are given by position or by name: `Buffer`, numpy arrays, arrays of any library that implements DLPack, and
     numbers for scalars. Sequences are lists, maps are dicts, an optional may be None. Outputs are `Buffer`, or lists,
     dicts and None.
+
+    A pickle of a model is the path of its file; where it is loaded again the file is opened once for all of them.
     """
 
-    __slots__ = ("_has_values", "_inputs", "_origin", "_outputs")
+    __slots__ = ("_has_values", "_inputs", "_is_long", "_origin", "_outputs")
     _release = lib.maxModelRelease
     _inputs: list[TensorSpec]
     _outputs: list[TensorSpec]
-    _origin: str
+    _origin: Optional[Origin]
     _has_values: bool
+    _is_long: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError("a Model is made by InferenceSession.load()")
 
     @classmethod
-    def _of_handle(cls, handle: Any, origin: str) -> Model:
+    def _of_handle(cls, handle: Any, origin: Optional[Origin]) -> Model:
         model: Model = object.__new__(cls)
         model._own(handle)
-        model._origin = origin
+        model._origin, model._is_long = origin, True  # so that the first call can be interrupted
         model._inputs = _specs(handle, lib.maxModelGetInputCount, lib.maxModelGetInput)
         model._outputs = _specs(handle, lib.maxModelGetOutputCount, lib.maxModelGetOutput)
         model._has_values = not all(spec.is_tensor for spec in model._inputs + model._outputs)
@@ -136,7 +169,7 @@ class Model(Handle):
         timeout : float, optional
             Seconds after which the call gives up.
         cancellation : Cancellation, optional
-            Stops the call when it is cancelled.
+            Stops the call when it is cancelled; Ctrl-C cancels it.
 
         Returns
         -------
@@ -150,6 +183,44 @@ class Model(Handle):
         TimeoutError
             The time has passed.
         """
+        start = _now()
+        try:
+            if self._is_long and _in_main_thread():
+                return self._execute_interruptibly(args, timeout, cancellation or Cancellation())
+            return self._execute(args, timeout, cancellation)
+        finally:
+            self._is_long = _now() - start > _LONG
+
+    def _execute_interruptibly(self, args: tuple[Any, ...], timeout: Optional[float], stop: Cancellation) -> list[Any]:
+        """Runs the model in a thread: this one, Python's first, is where signals are handled."""
+        found: list[Any] = []
+        failed: list[BaseException] = []
+        done = allocate_lock()
+        done.acquire()
+
+        def run() -> None:
+            try:
+                found.append(self._execute(args, timeout, stop))
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                done.release()
+
+        start_new_thread(run, ())
+        try:
+            done.acquire()
+        except BaseException:
+            stop.cancel()
+            _wait(done)  # the inputs are in use until then
+            failed.clear()
+            raise
+        if failed:
+            raise failed.pop()
+        return found.pop()  # type: ignore[no-any-return]
+
+    def _execute(
+        self, args: tuple[Any, ...], timeout: Optional[float], cancellation: Optional[Cancellation]
+    ) -> list[Any]:
         options = _NULL if timeout is None and cancellation is None else _options(timeout, cancellation)
         count = len(args)
         if self._has_values:
@@ -294,8 +365,39 @@ class Model(Handle):
         """
         check(lib.maxModelSave(self._handle, path_bytes(path)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise TypeError("a model with a weights_registry cannot be pickled: its file is not all of it")
+        return _unpickled, tuple(self._origin)
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        return self
+
     def __repr__(self) -> str:
         return f"Model(inputs={self._inputs}, outputs={self._outputs})"
+
+
+# Calls that take longer than this, in nanoseconds, can be interrupted the next time.
+_LONG = 20_000_000
+_now = time.perf_counter_ns
+
+
+def _in_main_thread() -> bool:
+    import threading
+
+    return threading.current_thread() is threading.main_thread()
+
+
+def _wait(done: Any) -> None:
+    while True:
+        try:
+            done.acquire()
+            return
+        except KeyboardInterrupt:
+            continue
 
 
 class Cancellation(Handle):

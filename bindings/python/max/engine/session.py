@@ -15,7 +15,7 @@ from max._text import PathType, bytes_of, path_bytes
 from max.driver.buffer import Buffer
 from max.driver.device import Device, wrap_device
 from max.dtype import DType
-from max.engine.model import Model
+from max.engine.model import Model, Origin
 
 if TYPE_CHECKING:
     from max.driver.dlpack import DLPackArray
@@ -173,7 +173,10 @@ class InferenceSession(Handle):
         out = ffi.new("MaxModel**")
         check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
         del kept
-        return Model._of_handle(out[0], os.path.abspath(os.fsdecode(model)))
+        origin = None
+        if not weights_registry:
+            origin = Origin(os.path.abspath(os.fsdecode(model)), tuple(self.devices), self.num_threads)
+        return Model._of_handle(out[0], origin)
 
     # Settings: they hold from the next call on, for models that are loaded too.
 
