@@ -141,11 +141,11 @@ static void levels_filter_the_log(void** state) {
 static void limits_are_logged(void** state) {
   (void)state;
   struct messages* messages = listen();
-  MaxSession* session = new_session(1000);
+  MaxSession* session = new_session(10000);
   MaxModel* model = new_unary(session, "Neg", "negate");
-  MaxBuffer* input = new_floats(1, (const int64_t[]){3000}, 1);
+  MaxBuffer* input = new_floats(1, (const int64_t[]){30000}, 1);
   MaxBuffer* output = NULL;
-  CHECK_FAILS(maxModelExecute(model, &input, 1, NULL, &output, 1), MAX_STATUS_RESOURCE_EXHAUSTED, "limit is 1000");
+  CHECK_FAILS(maxModelExecute(model, &input, 1, NULL, &output, 1), MAX_STATUS_RESOURCE_EXHAUSTED, "limit is 10000");
   assert_non_null(strstr(messages->text, "Model 'Neg'"));
   assert_true(messages->counts[MAX_LOG_LEVEL_WARNING / 10] > 0);
   maxBufferRelease(input);
