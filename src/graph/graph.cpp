@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/active_call.h"
 #include "base/load_budget.h"
@@ -15,7 +16,8 @@ namespace max {
 struct Graph::Names {
   std::unordered_map<std::string, Value*> values;
   std::unordered_map<std::string, size_t> counters;  // of generated names
-  MemoryCharge charge;                               // for all that the graph holds
+  std::unordered_set<std::string> outputs;
+  MemoryCharge charge;  // for all that the graph holds
 };
 
 namespace {
@@ -236,12 +238,13 @@ Node* Graph::addNode(std::string_view domain, std::string_view op, std::vector<V
 void Graph::addOutput(Value* value, std::string_view name) {
   requireVisible(value, "output");
   if (name.empty()) name = value->name;
-  require(std::find(outputNames_.begin(), outputNames_.end(), name) == outputNames_.end(), MAX_STATUS_INVALID_ARGUMENT,
-          "Graph '", name_, "': two outputs are called '", name, "'");
+  require(!names_->outputs.contains(std::string(name)), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_,
+          "': two outputs are called '", name, "'");
   // A subgraph's outputs are its own values, so that an outer value's uses are complete.
   if (value->graph != this) value = addNode("", "Identity", {value})->output();
   outputs_.push_back(value);
   outputNames_.emplace_back(name);
+  names_->outputs.emplace(name);
 }
 
 std::vector<const Value*> Graph::weights() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/outline.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -24,8 +25,10 @@ std::string typeText(const TensorProto& tensor) {
   const std::optional<DType> dtype = dtypeFromOnnx(tensor.dataType);
   std::string text(dtype ? nameOf(*dtype) : "unknown");
   text += '[';
-  for (size_t i = 0; i < tensor.dims.size(); ++i) text += concat(i ? ", " : "", tensor.dims[i]);
-  return text + ']';
+  // Each box that uses the tensor repeats it.
+  const size_t shown = std::min<size_t>(tensor.dims.size(), kMaxRank);
+  for (size_t i = 0; i < shown; ++i) text += concat(i ? ", " : "", tensor.dims[i]);
+  return text + (shown < tensor.dims.size() ? ", ...]" : "]");
 }
 
 constexpr size_t kMaxLines = 6;  // of one box

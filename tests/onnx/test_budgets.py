@@ -6,10 +6,12 @@
 
 import ctypes
 import os
+import pathlib
 import pickle
 import resource
 import signal
 import sys
+import tempfile
 import time
 import unittest
 
@@ -103,6 +105,16 @@ class Budgets(unittest.TestCase):
         problems = [each for name, case in budget_cases.CASES.items() for each in problems_of(name, case)[0]]
         self.assertFalse(problems, "\n" + "\n".join(problems))
 
+
+    def test_drawings_are_no_longer_than_what_they_show(self):
+        for name in ("dimensions in a drawing", "row of Add", "outputs of unknown sizes"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "long.onnx"
+                path.write_bytes(budget_cases.CASES[name]())
+                about, drawing = library.Handle("maxModelInfoRelease"), ctypes.c_char_p()
+                library.call("maxModelInfoLoad", str(path).encode(), ctypes.byref(about))
+                library.call("maxModelInfoGetGraph", about, ctypes.byref(drawing))
+                self.assertLess(len(drawing.value), 32 * budget_cases.MEGABYTE)
 
     def test_loads_end_with_their_deadline(self):
         """All of these take longer than the deadline that they get."""
