@@ -62,11 +62,14 @@ std::optional<std::string_view> metadataIn(std::string_view notes) {
 std::optional<std::string_view> metadataOf(std::string_view code) {
   Elf64_Ehdr header{};
   if (!code.starts_with(std::string_view(ELFMAG, SELFMAG)) || !readAt(code, 0, header)) return std::nullopt;
+  uint64_t unread = code.size();  // notes lie apart: together they are no more than the file
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section{};
     if (header.e_shoff > code.size() || !readAt(code, header.e_shoff + i * sizeof section, section))
       return std::nullopt;
     if (section.sh_type != SHT_NOTE || section.sh_offset > code.size()) continue;
+    if (section.sh_size > unread) return std::nullopt;
+    unread -= section.sh_size;
     if (auto found = metadataIn(code.substr(section.sh_offset, section.sh_size))) return found;
   }
   return std::nullopt;

@@ -15,9 +15,9 @@ constexpr std::string_view kEntry = ".entry";
 // No parameter of a kernel is larger; also keeps the arithmetic in range.
 constexpr uint32_t kMostBytes = 1U << 16;
 
+// Without the blanks before it; those behind it are never looked at, since the text may be a whole file.
 std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+  return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
 // Takes the first word off the text.
@@ -63,7 +63,11 @@ std::optional<std::string_view> parameterList(std::string_view ptx, std::string_
     if (!rest.starts_with(kernel)) continue;
     const std::string_view list = trimmed(rest.substr(kernel.size()));
     // Without parentheses it has no parameters; another character belongs to a longer name.
-    if (list.starts_with('(') && list.find(')') != list.npos) return list.substr(1, list.find(')') - 1);
+    if (list.starts_with('(')) {
+      const size_t close = list.find(')');
+      if (close == list.npos) return std::nullopt;  // nor do later ones have it
+      return list.substr(1, close - 1);
+    }
     if (list.starts_with('{') || list.starts_with('.')) return std::string_view();
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/active_call.h"
 #include "kernel/amd_parameters.h"
 #include "kernel/compiler.h"
 #include "kernel/gpu_backend.h"
@@ -137,6 +138,34 @@ std::string bytesOf(std::initializer_list<uint64_t> numbers) {
 }
 
 // Drivers are not told the size of what they load.
+// Files whose parts point at the same bytes again and again, or that end in blanks: time by the square of their size
+// would be minutes.
+TEST(Parameters, OfHostileFilesAreReadInTime) {
+  constexpr size_t kSize = 4 << 20;
+  constexpr int64_t kMost = 5'000'000'000;  // what is promised for a load
+  const int64_t start = steadyNanoseconds();
+  std::string entries, opened, words = ".visible .entry k(.param";
+  while (entries.size() < kSize) entries += ".entry a ";
+  while (opened.size() < kSize) opened += ".entry k(";
+  while (words.size() < kSize) words += " .a";
+  EXPECT_EQ(ptxParameterSizes(entries + std::string(kSize, ' '), "k"), std::nullopt);
+  EXPECT_EQ(ptxParameterSizes(opened, "k"), std::nullopt);
+  EXPECT_EQ(ptxParameterSizes(words + std::string(kSize, ' ') + ")", "k"), std::nullopt);
+  EXPECT_EQ(ptxParameterSizes(".entry k(" + std::string(kSize, ',') + std::string(kSize, ' ') + ")", "k"),
+            std::nullopt);
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_shoff = sizeof header;
+  header.e_shnum = 60000;
+  Elf64_Shdr section{};
+  section.sh_type = SHT_NOTE;
+  section.sh_size = 8 << 20;
+  std::string code(reinterpret_cast<const char*>(&header), sizeof header);
+  for (int i = 0; i < header.e_shnum; ++i) code.append(reinterpret_cast<const char*>(&section), sizeof section);
+  EXPECT_EQ(amdParameterSizes(code + std::string(section.sh_size, '\0'), "k"), std::nullopt);
+  EXPECT_LT(steadyNanoseconds() - start, kMost);
+}
+
 TEST(GpuCode, IsWhole) {
   const std::string fat = bytesOf({0x00100001BA55ED50, 16, 1, 2});
   EXPECT_EQ(cudaKernels().kindOf(fat), MAX_ARTIFACT_KIND_CUBIN);

@@ -2,8 +2,11 @@
 // Regular expressions: RE2's syntax, full matches, patterns of strangers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
 
+#include "base/active_call.h"
 #include "base/error.h"
 #include "ops/cpu/regex.h"
 
@@ -127,6 +130,52 @@ TEST(Regex, TakesBytesThatAreNoTextForOneUnknownCharacter) {
   EXPECT_TRUE(Regex("..").matches("\xff\xc3"));
   EXPECT_FALSE(Regex("[a-z]+").matches("a\xff"));
   EXPECT_TRUE(Regex("[^a-z]").matches("\xed"));
+}
+
+// The matches of all parts of the text, tried one by one.
+std::vector<std::string_view> foundByTrying(const Regex& regex, std::string_view text) {
+  RegexMatcher matcher(regex);
+  std::vector<std::string_view> found;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t longest = 0;
+    for (size_t count = 1; begin + count <= text.size(); ++count)
+      if (matcher.matches(text.substr(begin, count))) longest = count;
+    if (longest > 0) found.push_back(text.substr(begin, longest));
+    begin += std::max<size_t>(longest, 1);
+  }
+  return found;
+}
+
+TEST(Regex, FindsTheLongestMatchesFromTheLeft) {
+  std::mt19937 random(1);
+  for (const char* pattern :
+       {"a", "ab|a", "(a|ab)(c|bcd)?", "a*", "(a|b)*c|a", "b+a|ab*", "(ab?){2}", "[ab]c|c+", "a?b?c?"}) {
+    const Regex regex(pattern);
+    RegexSearch search(regex);
+    for (int i = 0; i < 200; ++i) {
+      std::string text;
+      for (unsigned size = random() % 12; size > 0; --size) text += static_cast<char>('a' + random() % 4);
+      EXPECT_EQ(search.findAll(text), foundByTrying(regex, text)) << pattern << " in " << text;
+    }
+  }
+}
+
+TEST(Regex, FindsAssertionsWhereTheyHold) {
+  const Regex words("\\b[a-z]+\\b"), lines("(?m)^a|b$");
+  EXPECT_EQ(RegexSearch(words).findAll("ab 1c d"), (std::vector<std::string_view>{"ab", "d"}));
+  EXPECT_EQ(RegexSearch(lines).findAll("ab\nab"), (std::vector<std::string_view>{"a", "b", "a", "b"}));
+}
+
+// Each of these would look at the rest of the text again for every character.
+TEST(Regex, FindsInTimeByTheText) {
+  constexpr int64_t kMost = 5'000'000'000;  // what is promised for a load
+  const std::string text(1 << 20, 'a');
+  const int64_t start = steadyNanoseconds();
+  for (const char* pattern : {"a*b|a", "(a|b)*c|a", "(a?){20}b|aa"}) {
+    const Regex regex(pattern);
+    EXPECT_FALSE(RegexSearch(regex).findAll(text).empty()) << pattern;
+  }
+  EXPECT_LT(steadyNanoseconds() - start, kMost);
 }
 
 }  // namespace
