@@ -302,6 +302,17 @@ LARGE_CASES = {
         wire(5, wire(1, b"a%d" % i) + wire(20, 2)) for i in range(1024))), 1),
     "a hundred thousand inputs": lambda: one("Concat", ("x",) * 10**5, axis=0),
     "as many inputs as possible": lambda: one("Concat", ("x",) * 2**16, axis=0),
+    "as many operands of an equation": lambda: one("Einsum", ("x",) * 20000, (), (info("x", FLOAT, (2,)),),
+                                                   equation=",".join(["a"] * 20000) + "->a"),
+    "an equation of a million letters": lambda: one("Einsum", ("x",), equation="a" * 10**6),
+    "as many uses of one view": lambda: model([node("Expand", ["x", "s"], ["e"]), node("Sum", ["e"] * 2**16, ["y"])],
+                                              (info("x", FLOAT, (1,)),), ("y",), [tensor("s", [4], np.int64)]),
+    "nodes of one input that differ": lambda: model(
+        [node("LeakyRelu", ["x"], [f"v{i}"], alpha=float(i)) for i in range(20000)]
+        + [node("Sum", [f"v{i}" for i in range(20000)], ["y"])]),
+    "constants that differ in shape": lambda: model(
+        [node("Concat", [f"c{i}" for i in range(20000)], ["y"], axis=0)], (), ("y",),
+        [tensor(f"c{i}", np.zeros((i, 0))) for i in range(20000)]),
     "a hundred thousand outputs": lambda: many_outputs(10**5),
     "as many outputs as possible": lambda: many_outputs(4096),
     "many nodes that expand": lambda: repeated(b"".join(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equal nodes (same operator, inputs, attributes) become one, small equal constants too.
-#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <unordered_map>
@@ -57,6 +56,18 @@ bool sameNode(const Node& a, const Node& b) {
          a.attributes.entries() == b.attributes.entries();
 }
 
+// The entry of a hash that fits, of the first ones: files can be made so that all hashes agree.
+template <class Map, class Fits>
+auto findAlike(Map& seen, size_t hash, const Fits& fits) {
+  constexpr int kMostTried = 32;
+  auto [entry, end] = seen.equal_range(hash);
+  for (int tried = 0; entry != end; ++entry, ++tried) {
+    if (tried == kMostTried) return seen.end();
+    if (fits(*entry->second)) return entry;
+  }
+  return seen.end();
+}
+
 bool replaceNode(Rewriter& rewriter, Node& node, Node& kept) {
   bool replaced = false;
   const std::vector<Value*> outputs = node.outputs;
@@ -67,7 +78,9 @@ bool replaceNode(Rewriter& rewriter, Node& node, Node& kept) {
 
 size_t hashTensor(const Tensor& tensor) {
   const std::string_view bytes(static_cast<const char*>(tensor.data()), tensor.bytes());
-  return mix(std::hash<std::string_view>()(bytes), static_cast<size_t>(tensor.dtype()));
+  size_t hash = mix(std::hash<std::string_view>()(bytes), static_cast<size_t>(tensor.dtype()));
+  for (const int64_t dim : tensor.shape()) hash = mix(hash, static_cast<size_t>(dim));
+  return hash;
 }
 
 bool sameTensor(const Tensor& a, const Tensor& b) {
@@ -82,11 +95,10 @@ void mergeConstants(Rewriter& rewriter) {
       if (!value || !value->constant || value->isWeight || value->graph != node->graph) continue;
       if (value->constant->dtype() == DType::String || value->constant->bytes() > kSmallConstantBytes) continue;
       const size_t hash = hashTensor(*value->constant);
-      const auto [begin, end] = seen.equal_range(hash);
-      const auto same = std::find_if(begin, end, [value](const auto& entry) {
-        return entry.second == value || sameTensor(*entry.second->constant, *value->constant);
+      const auto same = findAlike(seen, hash, [value](const Value& other) {
+        return &other == value || sameTensor(*other.constant, *value->constant);
       });
-      if (same == end)
+      if (same == seen.end())
         seen.emplace(hash, value);
       else if (same->second != value)
         rewriter.graph().replaceInput(*node, i, same->second);
@@ -102,9 +114,8 @@ void mergeDuplicates(Rewriter& rewriter) {
   for (Node* node : nodes) {
     if (!isMergeable(*node)) continue;
     const size_t hash = hashNode(*node);
-    const auto [begin, end] = seen.equal_range(hash);
-    const auto same = std::find_if(begin, end, [node](const auto& entry) { return sameNode(*entry.second, *node); });
-    if (same == end)
+    const auto same = findAlike(seen, hash, [node](const Node& other) { return sameNode(other, *node); });
+    if (same == seen.end())
       seen.emplace(hash, node);
     else
       replaceNode(rewriter, *node, *same->second);

@@ -53,13 +53,21 @@ bool skipExpand(Rewriter& rewriter, Node& node) {
   Value* expanded = node.output();
   if (sameType(node.input(0), expanded)) return rewriter.replace(&node, node.input(0));
   bool changed = false;
-  const std::vector<Use> uses = expanded->uses;
-  for (const Use& use : uses) {
-    const Node& user = *use.node;
-    if (user.graph != node.graph || !hasTrait(user, kTraitElementwise)) continue;
-    const bool fullOther = std::any_of(user.inputs.begin(), user.inputs.end(), [&](const Value* other) {
+  const auto hasFullOther = [&](const Node& user) {
+    return std::any_of(user.inputs.begin(), user.inputs.end(), [&](const Value* other) {
       return other && other != expanded && sameDims(other, user.output());
     });
+  };
+  // The last use first, which is found first when it goes; each user is asked once, however often it uses the value.
+  const std::vector<Use> uses = expanded->uses;
+  const Node* asked = nullptr;
+  bool fullOther = false;
+  for (size_t i = uses.size(); i-- > 0;) {
+    const Use& use = uses[i];
+    const Node& user = *use.node;
+    if (user.graph != node.graph || !hasTrait(user, kTraitElementwise)) continue;
+    if (asked != &user) fullOther = hasFullOther(user);
+    asked = &user;
     if (!fullOther || !isRanked(node.input(0))) continue;
     rewriter.graph().replaceInput(*use.node, static_cast<size_t>(use.index), node.input(0));
     changed = true;

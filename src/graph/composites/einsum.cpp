@@ -2,6 +2,7 @@
 // Einsum: operands are multiplied two at a time, as matrix products where something
 // is summed over and elementwise where nothing is.
 #include <algorithm>
+#include <map>
 
 #include "graph/composites/tables.h"
 
@@ -38,12 +39,13 @@ Equation parse(Expansion& e) {
   const size_t arrow = text.find("->");
   equation.isExplicit = arrow != text.npos;
   if (equation.isExplicit) equation.output = text.substr(arrow + 2);
-  std::string left = text.substr(0, arrow);
-  for (size_t comma = left.find(','); comma != left.npos; comma = left.find(',')) {
-    equation.terms.push_back(left.substr(0, comma));
-    left.erase(0, comma + 1);
+  const std::string left = text.substr(0, arrow);
+  size_t begin = 0;
+  for (size_t comma = left.find(','); comma != left.npos; comma = left.find(',', begin)) {
+    equation.terms.push_back(left.substr(begin, comma - begin));
+    begin = comma + 1;
   }
-  equation.terms.push_back(left);
+  equation.terms.push_back(left.substr(begin));
   if (equation.terms.size() != e.inputCount())
     e.invalid("the equation '", text, "' is of ", equation.terms.size(), " operands, not ", e.inputCount());
   return equation;
@@ -109,8 +111,11 @@ Labels outputLabels(Expansion& e, const Equation& equation, const std::vector<Te
   std::string letters;
   for (const std::string& term : equation.terms) letters += term;
   std::sort(letters.begin(), letters.end());
-  for (size_t i = 0; i < letters.size(); ++i)
-    if (letters[i] != '.' && std::count(letters.begin(), letters.end(), letters[i]) == 1) labels.push_back(letters[i]);
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const bool isAlone =
+        (i == 0 || letters[i - 1] != letters[i]) && (i + 1 == letters.size() || letters[i + 1] != letters[i]);
+    if (letters[i] != '.' && isAlone) labels.push_back(letters[i]);
+  }
   return labels;
 }
 
@@ -241,10 +246,14 @@ void expandEinsum(Expansion& e) {
   for (size_t i = 0; i < equation.terms.size(); ++i) terms.push_back(termOf(e, i, equation.terms[i]));
   const Labels output = outputLabels(e, equation, terms);
   checkOutput(e, output, terms);
+  std::map<int, size_t> lastUse;  // of each label: the number of a term
+  for (size_t i = 0; i < terms.size(); ++i)
+    for (const int label : terms[i].labels) lastUse[label] = i;
   Term result = terms[0];
   for (size_t i = 1; i < terms.size(); ++i) {
     Labels needed = output;
-    for (size_t k = i + 1; k < terms.size(); ++k) needed = joined({&needed, &terms[k].labels});
+    for (const auto& [label, last] : lastUse)
+      if (last > i) needed.push_back(label);
     result = multiply(e, result, terms[i], needed);
   }
   sumOver(e, result, without(result.labels, output, {}));
