@@ -338,6 +338,9 @@ RUNS = {
                                        [np.array(3), np.zeros(4, np.float32)]),
     "Scan whose state changes its shape": (lambda: one("Scan", ("z", "x"), (), (info("z", FLOAT, ["m"]), info("x", FLOAT, ["t", "k"])),
                                                        num_scan_inputs=1, body=WIDER), [np.zeros(2, np.float32), np.zeros((3, 2), np.float32)]),
+    "lists padded to one that is long": (lambda: model(
+        [node("StringSplit", ["t"], ["y", "z"], name="bad")], (), ("z",),
+        [tensor("t", ["a " * 20000] + ["a"] * 9999, object)]), []),
     "empty shape whose size overflows": (lambda: one("Identity", graph_inputs=(info("x", INT8, [None, 0]),)), [np.zeros((1 << 62, 0), np.int8)]),
     **HIDDEN,
     "Scan inputs of different length": (lambda: one("Scan", ("x", "z"), (), (X, info("z", FLOAT, ["m", 4])), num_scan_inputs=2,
