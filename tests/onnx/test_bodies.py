@@ -9,6 +9,7 @@ import unittest
 
 try:
     import numpy as np
+    import onnx
     from onnx import TensorProto, helper
 
     import library
@@ -156,6 +157,28 @@ class Bodies(unittest.TestCase):
         self.refused("is sequence.*the graph has float32", {"v": single}, {"v": [X]}, numbers)
         self.refused("is float64.*the graph has sequence", {"v": [np.int64(1)]}, {"v": X}, sequences)
         self.refused("is float32.*the graph has sequence", {"v": [np.int64(1)]}, {"v": single}, sequences)
+
+    def test_maps_are_no_tensors(self):
+        """Elements of sequences that are no tensors."""
+        ml = "ai.onnx.ml"
+        maps = node("ZipMap", ["x"], ["maps"], domain=ml, classlabels_int64s=[3, 4])
+        first = [constant("at", 0, np.int64), node("SequenceAt", ["maps", "at"], ["m"])]
+        hands_on = graph([node("Identity", ["e"], ["f"])], untyped("e"), ["f"])
+        loop = graph([node("Identity", ["c"], ["d"]), node("SequenceAt", ["maps", "at"], ["f"])], untyped("i", "c"), ["d", "f"])
+        for bad in ([node("ConcatFromSequence", ["maps"], ["y"], axis=0)], [node("ConcatFromSequence", ["maps"], ["y"], axis=0, new_axis=1)],
+                    [node("SequenceMap", ["maps"], ["y"], body=hands_on)], [node("SequenceInsert", ["maps", "x"], ["y"])],
+                    [*first, node("Neg", ["m"], ["y"])], [*first, node("SequenceConstruct", ["m"], ["y"])],
+                    [*first, node("DictVectorizer", ["m"], ["y"], domain=ml, string_vocabulary=["a"])],
+                    [*first, node("If", ["m"], ["y"], then_branch=hands_on, else_branch=hands_on)],
+                    [*first, constant("trips", 2, np.int64), node("Loop", ["trips", ""], ["y"], body=loop)],
+                    [*first, node("Scan", ["m"], ["y"], num_scan_inputs=1, body=hands_on)]):
+            for rows in (1, 3):
+                with self.subTest(bad[-1].op_type, rows=rows), self.assertRaises(library.Failure) as caught:
+                    x = np.zeros((rows, 2), np.float32)
+                    proto = onnx.load_from_string(model([maps, *bad], {"x": x}, ["y"]))
+                    proto.opset_import.append(helper.make_opsetid(ml, 1))
+                    library.Model(proto.SerializeToString()).run([x])
+                self.assertIn(caught.exception.status, (3, 12), str(caught.exception))
 
     def test_values_of_unknown_type_do_what_they_can(self):
         y, f = np.float64([[1, 2], [3, 4]]), np.float32

@@ -162,6 +162,7 @@ Results concatFromSequence(const Node& node, Arguments inputs) {
   const Elements& elements = partsOf(*inputs[0]);
   require(!elements.empty(), MAX_STATUS_INVALID_ARGUMENT, node.description(), ": the sequence is empty");
   const DType dtype = elements[0]->dtype();
+  if (isObject(dtype)) invalidArgument(node.description(), ": a ", dtype, " cannot be joined to others");
   requireWholeBytes(node, dtype);
   const bool isNew = node.attributes.getInt("new_axis", 0) != 0;
   const int axis = axisOf(node, elements[0]->shape().rank(), isNew ? 1 : 0);
