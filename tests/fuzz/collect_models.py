@@ -3,6 +3,7 @@
 
 ONNX's node tests, and what the tests of tests/onnx load; without the release build's library, the node tests alone."""
 
+import collections
 import hashlib
 import importlib
 import io
@@ -12,6 +13,8 @@ import unittest
 import warnings
 
 import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
 from onnx import TensorProto, numpy_helper
 from onnx.backend.test.loader import load_model_tests
 
@@ -20,6 +23,7 @@ MODULES = ("test_ml", "test_microsoft_operators", "test_microsoft", "test_operat
            "test_functions", "test_values", "test_opsets", "test_integers", "test_sampling", "test_types",
            "test_packed", "test_exported_forms")
 MOST_BYTES = 32768
+MOST_ALIKE = 12  # models of the same operators that tests load
 
 
 def varint(number):
@@ -57,14 +61,24 @@ def collect_nodes(folder):
 
 
 def recorder(library, folder):
+    counts = collections.Counter()
+
+    def is_new(data):
+        try:
+            operators = tuple(node.op_type for node in onnx.load_from_string(data).graph.node)
+        except DecodeError:
+            return False
+        counts[operators] += 1
+        return counts[operators] <= MOST_ALIKE
+
     class Recorder(library.Model):
         def __init__(self, data, *arguments, **options):
-            self.data = data if isinstance(data, bytes) else pathlib.Path(data).read_bytes()
-            if len(self.data) <= MOST_BYTES:
-                write(folder, self.data, (), ())
             super().__init__(data, *arguments, **options)
+            self.data = data if isinstance(data, bytes) else b""
 
         def run(self, inputs, *arguments, **options):
+            if not 0 < len(self.data) <= MOST_BYTES or not is_new(self.data):
+                return super().run(inputs, *arguments, **options)
             count = library.ctypes.c_int32()
             library.call("maxModelGetInputCount", self.model, library.ctypes.byref(count))
             infos = [library.TensorInfo.of("maxModelGetInput", self.model, i) for i in range(count.value)]
