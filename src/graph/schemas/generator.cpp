@@ -91,7 +91,8 @@ void inferRange(InferContext& context) {
 void inferLike(InferContext& context) {
   rules::sameAsFirst(context);
   const DType dtype = rules::dtypeAttribute(context, "dtype", context.dtype(0));
-  if (dtype == DType::String) context.fail("makes numbers, not strings");
+  const bool isNumber = dtype == DType::Invalid || dtype == DType::Bool || isInteger(dtype) || isFloat(dtype);
+  if (!isNumber) context.fail("makes numbers, not ", dtype);
   context.setDType(0, dtype);
 }
 
