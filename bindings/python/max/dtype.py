@@ -157,16 +157,20 @@ class DType(enum.Enum):
         """
         import numpy
 
-        name = numpy.dtype(dtype).name
-        if name == "bool":
-            return cls.bool
+        wanted = dtype if isinstance(dtype, numpy.dtype) else numpy.dtype(dtype)
+        if wanted in _OF_NUMPY:
+            return _OF_NUMPY[wanted]
+        name = wanted.name
         found = cls.__members__.get(name)
         if found is None or found is cls.string:
             raise ValueError(f"numpy's type {numpy.dtype(dtype)} is none of {', '.join(cls.__members__)}")
+        _OF_NUMPY[wanted] = found
         return found
 
 
 _NUMPY: dict[DType, numpy.dtype[Any]] = {}  # DType: numpy.dtype, as they are asked for
+
+_OF_NUMPY: dict[Any, DType] = {}  # the other way
 
 # By the library's numbers, for the fast paths.
 OF_NUMBER = {dtype.value: dtype for dtype in DType}

@@ -58,3 +58,13 @@ def test_documents(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name, word", [("digits", "accuracy 9"), ("kernel", "added 100000 numbers")])
+def test_examples(name, word):
+    program = ROOT / f"examples/python/{name}.py"
+    if not program.exists():
+        pytest.skip("this is no checkout")
+    environment = {**os.environ, "PYTHONPATH": FOLDER}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and word in done.stdout, done.stdout + done.stderr
