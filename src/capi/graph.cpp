@@ -93,14 +93,10 @@ Ref<Tensor> hostTensor(const MaxBuffer& buffer) {
 MaxGraphValue::MaxGraphValue(MaxGraph& ownerGraph, max::Value& graphValue, Ref<MaxDevice> valueDevice)
     : graph(ownerGraph), value(graphValue), device(std::move(valueDevice)), info(graphValue.name, graphValue.type) {}
 
-MaxGraph::MaxGraph(const char* name) : graph_(max::makeRef<max::Graph>(name ? name : "graph")) {
-  graph_->requireKnownAttributes();
-}
+MaxGraph::MaxGraph(const char* name) : graph_(max::makeRef<max::Graph>(name ? name : "graph")) {}
 
 MaxGraph::MaxGraph(Ref<MaxGraph> parent, const char* name)
-    : parent_(std::move(parent)), graph_(max::makeRef<max::Graph>(parent_->graph(), name ? name : "subgraph")) {
-  graph_->requireKnownAttributes();
-}
+    : parent_(std::move(parent)), graph_(max::makeRef<max::Graph>(parent_->graph(), name ? name : "subgraph")) {}
 
 MaxGraphValue* MaxGraph::adopt(max::Value* value, Ref<MaxDevice> device) {
   MaxGraphValue& handle = values_.emplace_back(*this, *value, std::move(device));

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "compiler/rewrite.h"
+#include "graph/readers/reduction.h"
+#include "graph/schema.h"
 
 namespace max {
 
@@ -208,16 +210,12 @@ bool isReduce(const Node& node) { return node.domain().empty() && node.op().star
 
 std::optional<std::vector<int64_t>> reducedAxes(const Node& reduce) {
   if (!isRanked(reduce.input(0))) return std::nullopt;
-  const int rank = rankOf(reduce.input(0));
+  const std::vector<InputType> types = inputTypes(reduce);
+  const auto reduction = readers::readReduction(NodeInputs(reduce, types));
+  if (!reduction) return std::nullopt;
   std::vector<int64_t> axes;
-  if (reduce.input(1)) {
-    const auto given = integersOf(reduce.input(1));
-    if (!given) return std::nullopt;
-    for (int64_t axis : *given) axes.push_back(normaliseAxis(axis, rank));
-  }
-  if (axes.empty() && !reduce.attributes.getInt("noop_with_empty_axes", 0))
-    for (int64_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
-  std::sort(axes.begin(), axes.end());
+  for (int axis = 0; axis < rankOf(reduce.input(0)); ++axis)
+    if (reduction->reduced[static_cast<size_t>(axis)]) axes.push_back(axis);
   return axes;
 }
 

@@ -19,7 +19,12 @@ namespace {
 void inferNothing(InferContext&) {}
 
 struct Table {
-  std::deque<std::pair<Composite, TypeSignature>> rows;  // addresses are stable
+  struct Row {
+    Composite composite;
+    TypeSignature signature;
+    AttributeRules attributeRules;
+  };
+  std::deque<Row> rows;  // addresses are stable
   std::map<std::pair<std::string_view, std::string_view>, const Composite*> byName;
 
   Table() {
@@ -30,8 +35,10 @@ struct Table {
   }
 
   void add(const Composite& composite) {
-    auto& [row, signature] = rows.emplace_back(composite, parseSignature(composite.schema.types));
+    auto& [row, signature, attributeRules] = rows.emplace_back(composite, parseSignature(composite.schema.types),
+                                                               AttributeRules(composite.schema.attributes));
     row.schema.signature = &signature;
+    row.schema.attributeRules = &attributeRules;
     if (!row.schema.infer) row.schema.infer = &inferNothing;
     require(byName.emplace(std::pair(row.schema.domain, row.schema.name), &row).second, MAX_STATUS_ALREADY_EXISTS,
             "Operator '", row.schema.name, "' is defined already");
@@ -74,7 +81,7 @@ const Composite* findComposite(std::string_view domain, std::string_view op) {
 
 std::vector<const Composite*> allComposites() {
   std::vector<const Composite*> all;
-  for (const auto& [row, signature] : table().rows) all.push_back(&row);
+  for (const Table::Row& row : table().rows) all.push_back(&row.composite);
   return all;
 }
 
@@ -262,7 +269,7 @@ Values namedOutputs(Graph& graph, const Expansion& expansion, std::span<const st
 
 Values expand(Graph& graph, const Composite& composite, const Node& stated, std::span<const std::string> outputNames) {
   checkArity(stated, outputNames.size());
-  if (graph.knownAttributesOnly()) checkAttributes(stated);
+  checkAttributes(stated);
   std::vector<InferContext::Output> inferred =
       inferNode(stated, &graph.dimTable(), inputTypes(stated), outputNames.size());
   Expansion expansion(graph, stated, outputNames.size());

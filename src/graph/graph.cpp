@@ -213,7 +213,7 @@ Node* Graph::addNode(const OpSchema& schema, std::vector<Value*> inputs, Attribu
     if (input) requireVisible(input, "value");
   checkSubgraphs(*node);
   checkArity(*node, outputNames.size());
-  if (knownAttributesOnly_) checkAttributes(*node);
+  checkAttributes(*node);
   std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), outputNames.size());
   names_->charge.add(bytesOf(*node, outputNames.size()));
   // The graph owns the node before values point at it.

@@ -112,16 +112,12 @@ class Graph : public RefCounted {
   const std::string& name() const { return name_; }
   Graph* parent() const { return parent_; }
   DimTable& dimTable() { return *dims_; }
-  // Nodes may have only the attributes that their operators know, as in graphs that people write. (Files of older or
-  // newer versions may hold others.)
-  void requireKnownAttributes() { knownAttributesOnly_ = true; }
-  bool knownAttributesOnly() const { return knownAttributesOnly_; }
 
   Value* addInput(std::string_view name, TensorType type);
   Value* addConstant(Ref<Tensor> tensor, std::string_view name = "");
   // A constant that a registry may replace by name; `tensor` may be NULL until it is bound.
   Value* addWeight(std::string_view name, DType dtype, const Shape& shape, Ref<Tensor> tensor = nullptr);
-  // Checks arity, dtypes and shapes, infers the outputs' types. `outputNames` gives the number of
+  // Checks arity, attributes, dtypes and shapes, infers the outputs' types. `outputNames` gives the number of
   // outputs (an empty name = give it one). Throws INVALID_ARGUMENT that names node, operator, tensor, shapes.
   Node* addNode(const OpSchema& schema, std::vector<Value*> inputs, Attributes attributes,
                 std::span<const std::string> outputNames, std::string name = "");
@@ -174,7 +170,6 @@ class Graph : public RefCounted {
   std::string name_;
   Graph* parent_ = nullptr;
   int depth_ = 0;
-  bool knownAttributesOnly_ = false;
   std::shared_ptr<DimTable> dims_;
   std::deque<Value> values_;
   std::deque<std::unique_ptr<Node>> nodes_;

@@ -13,13 +13,16 @@ namespace max {
 namespace {
 
 struct Row {
-  explicit Row(const OpSchema& source) : schema(source), signature(parseSignature(source.types)) {
+  explicit Row(const OpSchema& source)
+      : schema(source), signature(parseSignature(source.types)), attributeRules(source.attributes) {
     schema.signature = &signature;
+    schema.attributeRules = &attributeRules;
   }
   Row(const Row&) = delete;
 
   OpSchema schema;
   TypeSignature signature;
+  AttributeRules attributeRules;
 };
 
 struct Registry {
@@ -95,6 +98,22 @@ void checkOutputs(const InferContext& context) {
   }
 }
 
+// A view has the elements of its input.
+void checkView(const InferContext& context) {
+  if (!context.ranked(0) || context.outputs().empty() || !context.outputs()[0].type.ranked) return;
+  const Dim before = product(context.dims(0)), after = product(context.outputs()[0].type.dims);
+  if (before.isKnown() && after.isKnown() && before != after)
+    context.fail("numbers of elements disagree: ", before, " and ", after);
+}
+
+// A rule that has not seen the contents that shapes depend on may be right, but a plan must not rely on it: it is made
+// again when they are there.
+void forgetGuesses(InferContext& context) {
+  if (!context.isPlan() || !(context.missing() & context.node().schema->shapeInputs)) return;
+  for (size_t i = 0; i < context.outputCount(); ++i)
+    if (context.outputs()[i].type.ranked && concrete(context.outputs()[i].type.dims)) context.setUnknown(i);
+}
+
 }  // namespace
 
 bool OpSchema::hasOutputList() const { return signature && signature->outputsRepeat; }
@@ -135,46 +154,11 @@ void checkArity(const Node& node, size_t outputCount) {
     if (!node.input(i)) invalidArgument(node.description(), ": input ", i, " is required");
 }
 
-namespace {
-
-// The letters of Attribute's alternatives, in order, as in OpSchema::attributes; lists of graphs have none.
-constexpr std::string_view kAttributeLetters = "ifsIFStg-";
-constexpr std::string_view kAttributeTypes[] = {"int",     "float",  "string", "ints",  "floats",
-                                                "strings", "tensor", "graph",  "graphs"};
-
-// The letter of an attribute in "axis=i perm=I"; 0 if it is not there.
-char letterOf(std::string_view known, std::string_view name) {
-  for (size_t at = known.find(name); at != known.npos; at = known.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || known[at - 1] == ' ') && end + 1 < known.size() && known[end] == '=') return known[end + 1];
-  }
-  return 0;
-}
-
-std::string namesOfAttributes(std::string_view known) {
-  std::string names;
-  for (size_t i = 0; i < known.size(); ++i) {
-    if (known[i] == '=')
-      ++i;
-    else if (known[i] == ' ')
-      names += ", ";
-    else
-      names += known[i];
-  }
-  return names.empty() ? "there are none" : "known are " + names;
-}
-
-}  // namespace
-
 void checkAttributes(const Node& node) {
-  const std::string_view known = node.schema->attributes;
-  if (known == "*") return;
+  if (!node.schema->attributeRules) return;  // rows of tests
   for (const auto& [name, attribute] : node.attributes.entries()) {
-    const char letter = letterOf(known, name);
-    if (!letter) invalidArgument(node.description(), ": unknown attribute '", name, "'; ", namesOfAttributes(known));
-    if (letter != kAttributeLetters[attribute.index()])
-      invalidArgument(node.description(), ": attribute '", name, "' has type ", kAttributeTypes[attribute.index()],
-                      ", not ", kAttributeTypes[kAttributeLetters.find(letter)]);
+    const std::string wrong = wrongAttribute(*node.schema->attributeRules, name, attribute);
+    if (!wrong.empty()) invalidArgument(node.description(), ": ", wrong);
   }
 }
 
@@ -198,6 +182,8 @@ std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, st
     if (node.schema->signature) applySignature(context, *node.schema->signature);
     node.schema->infer(context);
     checkOutputs(context);
+    if (node.schema->has(kTraitView)) checkView(context);
+    forgetGuesses(context);
   } catch (const Error& error) {
     // Errors of attributes and size arithmetic do not know their node.
     if (error.message().starts_with("node '")) throw;

@@ -9,45 +9,22 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/attribute_rules.h"
 #include "graph/graph.h"
+#include "graph/node_inputs.h"
 
 namespace max {
 
-// What a shape rule sees of one input.
-struct InputType {
-  bool present = false;
-  TensorType type;
-  const Tensor* constant = nullptr;            // contents, if known
-  const std::vector<Dim>* elements = nullptr;  // contents of a small integer tensor, if known symbolically
-};
-
 // Handed to a shape rule. The same rule serves graph building (symbolic dimensions) and plans
 // (all dimensions known): at a plan, an input whose contents it needs may be constant.
-class InferContext {
+//
+// What a rule does not know it leaves, or says setUnknown or setRank. Whatever it says, a plan takes no shape from a
+// rule that has asked in vain for contents that shapes depend on (OpSchema::shapeInputs).
+class InferContext : public NodeInputs {
  public:
   InferContext(const Node& node, DimTable* dims, std::span<const InputType> inputs, size_t outputCount);
 
-  const Node& node() const { return node_; }
-  const Attributes& attributes() const { return node_.attributes; }
-  size_t inputCount() const { return inputs_.size(); }
   size_t outputCount() const { return outputs_.size(); }
-  bool has(size_t i) const { return i < inputs_.size() && inputs_[i].present; }
-  const InputType& input(size_t i) const;
-  DType dtype(size_t i) const { return input(i).type.dtype; }
-  bool ranked(size_t i) const { return has(i) && input(i).type.ranked; }
-  int rank(size_t i) const { return input(i).type.rank(); }
-  const SymbolicShape& dims(size_t i) const { return input(i).type.dims; }
-
-  // Contents of a small integer tensor as dimensions, from its constant or its symbolic elements.
-  std::optional<std::vector<Dim>> elements(size_t i) const;
-  // Contents as numbers, if all are known.
-  std::optional<std::vector<int64_t>> integers(size_t i) const;
-  // Contents of input i if it is a list of `rank` axes (an absent input gives an empty list); nullopt if not known.
-  // Brings them into [0, rank); throws if one is out of range or given twice.
-  std::optional<std::vector<int>> axes(size_t i, int rank) const;
-  std::vector<int> axesOf(std::span<const int64_t> values, int rank) const;
-  // Brings an axis into [0, rank); throws naming the node if it is out of range.
-  int axis(int64_t value, int rank) const;
   // The broadcast of two shapes; throws naming the node, both shapes and the dimensions that disagree.
   SymbolicShape broadcast(const SymbolicShape& a, const SymbolicShape& b) const;
   Dim broadcast(Dim a, Dim b) const;
@@ -57,7 +34,10 @@ class InferContext {
   // have the dtype of the schema's row and no rank.
   void setOutput(size_t i, TensorType type);  // dtype Invalid = leave it
   void setShape(size_t i, SymbolicShape dims) { setOutput(i, TensorType::of(DType::Invalid, std::move(dims))); }
-  void setRank(size_t i, int rank);  // all dimensions unknown
+  void setUnknown(size_t i);  // neither rank nor dimensions
+  // All dimensions unknown. A rank of 0 would leave nothing unknown: then the rank is, too. Scalars have setShape(i,
+  // {}).
+  void setRank(size_t i, int rank);
   void setOutputLike(size_t i, size_t input);
   void setDType(size_t i, DType dtype);
   // Contents of a small integer output; longer lists than kMaxElements are dropped.
@@ -69,18 +49,10 @@ class InferContext {
   };
   const std::vector<Output>& outputs() const { return outputs_; }
   std::vector<Output> takeOutputs() { return std::move(outputs_); }
-
-  // INVALID_ARGUMENT: "node 'x' (Op): ...; inputs: 'a' float32[2, 3], ...".
-  template <class... Parts>
-  [[noreturn]] void fail(const Parts&... parts) const {
-    failWith(concat(parts...));
-  }
+  bool isPlan() const { return dims_ == nullptr; }
 
  private:
-  [[noreturn]] void failWith(const std::string& text) const;
-  const Node& node_;
   DimTable* dims_;
-  std::span<const InputType> inputs_;
   std::vector<Output> outputs_;
 };
 
@@ -119,10 +91,10 @@ struct OpSchema {
   InferFunction infer;
   uint32_t traits;
   uint32_t shapeInputs;  // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
-  // Names and types of the attributes, for graphs that check them: "axis=i perm=I", with i, f, s, t, g for int, float,
-  // string, tensor, graph, and I, F, S for lists. "*" = any.
-  std::string_view attributes = "*";
-  const TypeSignature* signature = nullptr;  // set when the row is registered
+  // The attributes, as AttributeRules reads them: "axis=i perm=I mode=s{linear,cubic} size=i[1..]". "*" = any.
+  std::string_view attributes = "";
+  const TypeSignature* signature = nullptr;        // set when the row is registered
+  const AttributeRules* attributeRules = nullptr;  // likewise
 
   bool has(OpTraits trait) const { return (traits & trait) != 0; }
   bool hasOutputList() const;  // the last output repeats: Split, If
@@ -141,7 +113,7 @@ std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, st
 
 // Throws INVALID_ARGUMENT if the node has too few or too many inputs or outputs, or lacks a required one.
 void checkArity(const Node& node, size_t outputCount);
-// Throws INVALID_ARGUMENT if the operator has no such attribute, or one of another type.
+// Throws INVALID_ARGUMENT if the operator has no such attribute, or one of another type or another range.
 void checkAttributes(const Node& node);
 // What is known of the node's inputs while the graph is built and compiled.
 std::vector<InputType> inputTypes(const Node& node);

@@ -9,6 +9,7 @@
 #include "base/load_budget.h"
 #include "base/object.h"
 #include "graph/composite.h"
+#include "onnx/attribute_versions.h"
 #include "onnx/inspector.h"
 #include "onnx/node_order.h"
 #include "onnx/sparse.h"
@@ -322,16 +323,32 @@ Attributes GraphBuilder::attributesOf(const NodeProto& node, std::span<Value* co
   for (const AttributeProto& attribute : node.attributes) {
     const Resolved resolved = resolve(attribute);
     if (!resolved.attribute) continue;
+    if (attribute.name.starts_with("__")) continue;  // a note of whoever wrote the file
     if (attribute.name == "body" && resolved.attribute->type == 5 && hasBody(domain, node.op))
       loopBody = resolved;
     else
       attributes.set(attribute.name, valueOf(node, *resolved.attribute, *resolved.scope));
   }
+  if (!shared_.options.compiledData)  // those are in the newest form
+    for (const auto& [name, attribute] : attributes.entries()) checkAttribute(node, name, attribute);
   if (loopBody.attribute) {
     const BodyTypes types(node.op, versionOf(domain), inputs, attributes, graph_.dimTable());
     attributes.set("body", body(loopBody.attribute->g, *loopBody.scope, types));
   }
   return attributes;
+}
+
+// Operators of files have the attributes of their version, no others.
+void GraphBuilder::checkAttribute(const NodeProto& node, std::string_view name, const Attribute& attribute) const {
+  const std::string_view domain = plainDomain(node.domain);
+  const AttributeRules* newest = attributesOfNewest(domain, node.op);
+  if (!newest) return;
+  const int64_t version = versionOf(domain);  // 0 = the model does not say
+  const std::string wrong = wrongAttribute(domain, node.op, version ? version : INT64_MAX, *newest, name, attribute);
+  if (wrong.empty()) return;
+  const std::string label = labelOf(node);
+  invalidArgument("node '", label.empty() && !node.outputs.empty() ? node.outputs[0] : label, "' (",
+                  displayName(domain, node.op), "): ", wrong);
 }
 
 Attribute GraphBuilder::valueOf(const NodeProto& node, const AttributeProto& attribute, const GraphBuilder& scope) {
@@ -423,27 +440,48 @@ void GraphBuilder::addConstant(const NodeProto& node) {
   define(node.outputs[0], graph_.addConstant(std::move(contents), graphName(node.outputs[0])));
 }
 
+namespace {
+
+// The attributes of Constant: one of them holds its contents.
+struct ConstantForm {
+  std::string_view name;
+  int64_t type;
+  int64_t since;
+};
+
+constexpr ConstantForm kConstantForms[] = {
+    {"value", 4, 1},       {"sparse_value", 11, 11}, {"value_int", 2, 12},    {"value_float", 1, 12},
+    {"value_ints", 7, 12}, {"value_floats", 6, 12},  {"value_string", 3, 12}, {"value_strings", 8, 12},
+};
+
+}  // namespace
+
 // `place`: of the attribute in the file.
 Ref<Tensor> GraphBuilder::constantOf(const NodeProto& node, const AttributeProto& attribute, const char* place) {
+  const auto form = std::find_if(std::begin(kConstantForms), std::end(kConstantForms),
+                                 [&](const ConstantForm& candidate) { return candidate.name == attribute.name; });
+  if (form == std::end(kConstantForms) || versionOf("") < form->since)
+    invalidArgument("node '", labelOf(node), "' (Constant): unknown attribute '", attribute.name, "' in version ",
+                    versionOf(""));
+  if (attribute.type != form->type)
+    invalidArgument("node '", labelOf(node), "' (Constant): attribute '", attribute.name, "' has the type number ",
+                    attribute.type, ", not ", form->type);
   if (attribute.name == "value") return tensorOf(attribute.t);
   if (attribute.name == "sparse_value")
     return madeOnce(attribute.sparse.data(), "",
                     [&] { return readSparse(shared_.tensors, parseSparseTensor(attribute.sparse)); });
-  return madeOnce(place, attribute.name, [&] { return listOf(node, attribute); });
+  return madeOnce(place, attribute.name, [&] { return listOf(attribute); });
 }
 
 // A constant that is written as a number, a string or a list of them.
-Ref<Tensor> GraphBuilder::listOf(const NodeProto& node, const AttributeProto& attribute) const {
+Ref<Tensor> GraphBuilder::listOf(const AttributeProto& attribute) {
   const Shape list{static_cast<int64_t>(std::max(attribute.ints.size(), attribute.floats.size()))};
   if (attribute.name == "value_int") return Tensor::copyOf(DType::Int64, Shape{}, &attribute.i);
   if (attribute.name == "value_float") return Tensor::copyOf(DType::Float32, Shape{}, &attribute.f);
   if (attribute.name == "value_ints") return Tensor::copyOf(DType::Int64, list, attribute.ints.data());
   if (attribute.name == "value_floats") return Tensor::copyOf(DType::Float32, list, attribute.floats.data());
   if (attribute.name == "value_string") return stringTensor(Shape{}, {&attribute.s, 1});
-  if (attribute.name == "value_strings")
-    return stringTensor(Shape{static_cast<int64_t>(attribute.strings.size())}, attribute.strings);
-  fail(MAX_STATUS_UNIMPLEMENTED, "node '", labelOf(node), "' (Constant): attribute '", attribute.name,
-       "' is not supported");
+  return stringTensor(Shape{static_cast<int64_t>(attribute.strings.size())}, attribute.strings);
 }
 
 }  // namespace max::onnx

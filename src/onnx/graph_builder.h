@@ -76,13 +76,14 @@ class GraphBuilder {
   void expandBody();
   Resolved resolve(const AttributeProto& attribute) const;
   Attributes attributesOf(const NodeProto& node, std::span<Value* const> inputs);
+  void checkAttribute(const NodeProto& node, std::string_view name, const Attribute& attribute) const;
   Attribute valueOf(const NodeProto& node, const AttributeProto& attribute, const GraphBuilder& scope);
   Ref<Graph> subgraph(Bytes bytes, const GraphBuilder& scope);
   Ref<Graph> subgraph(const GraphProto& proto, const GraphBuilder& scope, std::span<const TensorType> inputs);
   Ref<Graph> body(Bytes bytes, const GraphBuilder& scope, const BodyTypes& types);
   void addConstant(const NodeProto& node);
   Ref<Tensor> constantOf(const NodeProto& node, const AttributeProto& attribute, const char* place);
-  Ref<Tensor> listOf(const NodeProto& node, const AttributeProto& attribute) const;
+  static Ref<Tensor> listOf(const AttributeProto& attribute);
   template <class Make>
   Ref<Tensor> madeOnce(const char* place, std::string_view kind, Make make);
   Ref<Tensor> tensorOf(Bytes bytes);

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "graph/composite.h"
+#include "onnx/attribute_versions.h"
 #include "onnx/import.h"
 
 namespace max::onnx {
@@ -91,11 +93,6 @@ void topKToInput(PendingNode& node) {
   node.attributes.erase("k");
 }
 
-void dropoutForInference(PendingNode& node) {
-  node.attributes.erase("ratio");
-  node.attributes.erase("is_test");
-}
-
 // Resize of opset 10 and Upsample: coordinates are scaled without an offset and rounded down.
 void asymmetricResize(PendingNode& node) {
   node.attributes.set("coordinate_transformation_mode", std::string("asymmetric"));
@@ -163,8 +160,6 @@ void roiAlignWithoutShift(PendingNode& node) {
 void batchNormalizationByOutputs(PendingNode& node) {
   if (node.attributes.getInt("spatial", 1) != 1)
     node.fail(MAX_STATUS_UNIMPLEMENTED, "statistics per element (spatial = 0) are not supported");
-  node.attributes.erase("spatial");
-  node.attributes.erase("is_test");
   while (!node.outputs.empty() && node.outputs.back().empty()) node.outputs.pop_back();
   if (node.outputs.size() < 2) return;
   if (node.outputs.size() > 3)
@@ -195,9 +190,7 @@ constexpr Rule kRules[] = {
     {"Clip", 11, clipToInputs},
     {"DFT", 20, dftAxisToInput},
     {"Div", 7, broadcastFromAxis},
-    {"Dropout", 12, dropoutForInference},
     {"Equal", 7, broadcastFromAxis},
-    {"Gemm", 7, forgetBroadcast},
     {"Greater", 7, broadcastFromAxis},
     {"GridSample", 20, gridSampleModes},
     {"GroupNormalization", 21, groupParametersToChannels},
@@ -279,6 +272,15 @@ void normalise(PendingNode& node) {
   const std::string op = node.op;
   for (const Rule& rule : kRules)
     if (rule.op == op && node.version < rule.before) rule.rewrite(node);
+  if (const AttributeRules* newest = attributesOfNewest("", op))
+    dropOldAttributes("", op, node.version, *newest, node.attributes);
+}
+
+const AttributeRules* attributesOfNewest(std::string_view domain, std::string_view op) {
+  const std::string_view name = newestName(domain, op);
+  if (const Composite* composite = findComposite(domain, name)) return composite->schema.attributeRules;
+  const OpSchema* schema = findSchema(domain, name);
+  return schema ? schema->attributeRules : nullptr;
 }
 
 std::string_view newestName(std::string_view domain, std::string_view op) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/attribute_rules.h"
 #include "graph/graph.h"
 
 namespace max::onnx {
@@ -31,9 +32,10 @@ void scanOfOpset8(PendingNode& node);
 // Rules of opset6.cpp.
 void broadcastFromAxis(PendingNode& node);
 void slopePerChannel(PendingNode& node);
-void forgetBroadcast(PendingNode& node);
 // Whether an operator of an old opset means what it means in kOldestOpset, from which on all are read.
 bool isReadable(std::string_view domain, std::string_view op, int64_t version);
+// The attributes of the operator that it becomes; NULL if there is none.
+const AttributeRules* attributesOfNewest(std::string_view domain, std::string_view op);
 // The name under which an operator of this version is looked up ("Upsample" -> "Resize").
 std::string_view newestName(std::string_view domain, std::string_view op);
 

@@ -44,6 +44,4 @@ void slopePerChannel(PendingNode& node) {
   if (typeOf(node, 1).rank() == 1 && !typeOf(node, 1).dims[0].is(1)) widenSecond(node, typeOf(node, 0).rank() - 2);
 }
 
-void forgetBroadcast(PendingNode& node) { node.attributes.erase("broadcast"); }
-
 }  // namespace max::onnx

@@ -4,21 +4,11 @@
 #include "base/object.h"
 #include "graph/schema.h"
 #include "ops/agreement.h"
+#include "ops/request_inputs.h"
 
 namespace max {
 
 namespace {
-
-std::vector<InputType> inputTypes(std::span<const Tensor* const> inputs) {
-  std::vector<InputType> types(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]) continue;
-    types[i].present = true;
-    types[i].type = TensorType::of(inputs[i]->dtype(), symbolic(inputs[i]->shape()));
-    types[i].constant = inputs[i];
-  }
-  return types;
-}
 
 std::vector<Operand> inputOperands(std::span<const Tensor* const> inputs) {
   std::vector<Operand> operands(inputs.size());
@@ -64,7 +54,7 @@ struct AlignedInputs {
 };
 
 std::vector<Ref<Tensor>> evaluateInScope(const Node& node, std::span<const Tensor* const> inputs, size_t maxScratch) {
-  const Inferred inferred = inferNode(node, nullptr, inputTypes(inputs));
+  const Inferred inferred = inferNode(node, nullptr, RequestInputs(node, inputs).types());
   std::vector<Operand> outputs;
   if (agreeOnOutputs(node, inputOperands(inputs), inferred, outputs)) {
     if (isView(node, inputs, outputs)) return {inputs[0]->reshaped(outputs[0].shape)};

@@ -171,7 +171,7 @@ class Values(unittest.TestCase):
         nothing = run_one("StringNormalizer", np.array([["a", "A"]], object), STRING, STRING, stopwords=["a"])
         self.assertEqual(nothing.tolist(), [[""]])
         self.assertEqual(run_one("NonZero", strings("a", "", "b"), STRING, INT64).tolist(), [[0, 2]])
-        with self.assertRaisesRegex(library.Failure, "it may be NONE"):
+        with self.assertRaisesRegex(library.Failure, "allowed are NONE, LOWER, UPPER"):
             run_one("StringNormalizer", x, STRING, STRING, case_change_action="TITLE")
 
     def test_regex(self):

@@ -23,7 +23,7 @@ inline Sample gridSample(Source& source, const Row& row) {
   Sample sample{{channelsFirst(source, dtype, batch, source.integer(1, source.chance(20) ? 40 : 5), sizes),
                  source.tensor(isFloat(dtype) ? dtype : DType::Float32, grid, -reach, reach)}};
   if (source.chance(20)) storeNumber(sample.inputs[1]->mutableData(), 0, sample.inputs[1]->dtype(), NAN);
-  sample.attributes.set("mode", source.pick<std::string>({"linear", "cubic", "nearest", "bilinear"}));
+  sample.attributes.set("mode", source.pick<std::string>({"linear", "cubic", "nearest"}));
   sample.attributes.set("padding_mode", source.pick<std::string>({"zeros", "border", "reflection"}));
   sample.attributes.set("align_corners", source.integer(0, 1));
   return sample;

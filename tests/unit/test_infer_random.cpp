@@ -2,6 +2,7 @@
 // Shape rules on nonsense: an error or a result, quickly, whatever strangers write into a model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <random>
@@ -22,46 +23,6 @@ constexpr int kRounds = 300;
 constexpr int64_t kNumbers[] = {0,  1,  2,  3,   4,         7,         64,        -1,        -2,
                                 -5, 16, 17, 100, INT32_MAX, INT64_MAX, INT64_MIN, 1LL << 40, -(1LL << 40),
                                 1,  2,  3,  4,   5,         6,         10,        INT32_MIN, INT64_MAX - 1};
-constexpr const char* kNames[] = {"axis",
-                                  "axes",
-                                  "perm",
-                                  "kernel_shape",
-                                  "strides",
-                                  "pads",
-                                  "dilations",
-                                  "group",
-                                  "auto_pad",
-                                  "ceil_mode",
-                                  "keepdims",
-                                  "to",
-                                  "allowzero",
-                                  "batch_dims",
-                                  "blocksize",
-                                  "num_outputs",
-                                  "hidden_size",
-                                  "direction",
-                                  "layout",
-                                  "transA",
-                                  "transB",
-                                  "output_shape",
-                                  "output_padding",
-                                  "dtype",
-                                  "num_groups",
-                                  "start",
-                                  "end",
-                                  "value",
-                                  "value_ints",
-                                  "shape",
-                                  "scan_input_axes",
-                                  "num_scan_inputs",
-                                  "layout_q",
-                                  "keep_aspect_ratio_policy",
-                                  "noop_with_empty_axes",
-                                  "output_dtype",
-                                  "coordinate_transformation_mode"};
-constexpr const char* kStrings[] = {
-    "",           "SAME_UPPER",  "SAME_LOWER",        "VALID", "NOTSET", "bidirectional", "BHSD", "BSHD",
-    "not_larger", "not_smaller", "tf_crop_and_resize"};
 
 class Fuzzer {
  public:
@@ -150,29 +111,48 @@ class Fuzzer {
     return kReals[static_cast<size_t>(below(std::size(kReals)))];
   }
 
-  Attribute attribute() {
-    switch (below(6)) {
-      case 0:
-        return std::string(kStrings[static_cast<size_t>(below(std::size(kStrings)))]);
-      case 1:
+  std::vector<int64_t> numbers(const AttributeRule& rule) {
+    std::vector<int64_t> list(static_cast<size_t>(below(9)));
+    for (int64_t& entry : list) entry = within(rule, smallNumber());
+    return list;
+  }
+
+  int64_t within(const AttributeRule& rule, int64_t value) {
+    return below(8) ? std::clamp(value, rule.least, rule.most) : value;
+  }
+
+  std::string word(const AttributeRule& rule) {
+    if (rule.words.empty() || below(8) == 0) return below(2) ? "" : "nonsense";
+    return std::string(rule.words[static_cast<size_t>(below(static_cast<int>(rule.words.size())))]);
+  }
+
+  // Of the right type, mostly with a value that there is.
+  Attribute attribute(const AttributeRule& rule) {
+    switch (rule.type) {
+      case 'f':
         return real();
-      case 2:
+      case 's':
+        return word(rule);
+      case 't':
         return constant(DType::Int64);
-      case 3:
-        return smallNumber();
-      default: {
-        std::vector<int64_t> list(static_cast<size_t>(below(9)));
-        for (int64_t& entry : list) entry = smallNumber();
-        return list;
-      }
+      case 'I':
+        return numbers(rule);
+      case 'F':
+        return std::vector<float>(static_cast<size_t>(below(5)), real());
+      case 'S':
+        return std::vector<std::string>(static_cast<size_t>(below(5)), word(rule));
+      default:
+        return within(rule, smallNumber());
     }
   }
 
   Attributes attributes() {
     Attributes result;
-    const int rarity = below(2) ? 4 : 30;
-    for (const char* name : kNames)
-      if (below(rarity) == 0) result.set(name, below(2) ? Attribute(smallNumber()) : attribute());
+    const int rarity = below(2) ? 2 : 8;
+    for (const AttributeRule& rule : schema_.attributeRules->all())
+      if (below(rarity) == 0) result.set(rule.name, attribute(rule));
+    if (below(20) == 0) result.set("axis", real());
+    if (below(20) == 0) result.set("unheard_of", smallNumber());
     return result;
   }
 

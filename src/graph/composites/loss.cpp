@@ -20,7 +20,6 @@ Value* reduced(Expansion& e, Value* loss, Value* weights) {
   if (reduction == "none") return loss;
   const Attributes all = attributesOf({{"keepdims", int64_t{0}}});
   if (reduction == "sum") return e.op("ReduceSum", {loss}, all);
-  if (reduction != "mean") e.invalid("attribute 'reduction' is '", reduction, "'");
   if (!weights) return e.op("ReduceMean", {loss}, all);
   return e.div(e.op("ReduceSum", {loss}, all), e.op("ReduceSum", {weights}, all));
 }
@@ -51,7 +50,7 @@ void expandSoftmaxCrossEntropyLoss(Expansion& e) {
   e.setOutput(1, logProbabilities);
 }
 
-constexpr std::string_view kAttributes = "ignore_index=i reduction=s";
+constexpr std::string_view kAttributes = "ignore_index=i reduction=s{none,mean,sum}";
 
 const Composite kRows[] = {
     {{"", "NegativeLogLikelihoodLoss", 2, 3, 1, 1, "T,I,T->T; T=float; I=index", nullptr, 0, 0, kAttributes},

@@ -234,7 +234,8 @@ void expandTrilu(Expansion& e) { microsoft::forward(e, "Trilu", e.attributes());
 
 constexpr std::string_view kMatMulAttributes = "alpha=f transA=i transB=i transBatchA=i transBatchB=i";
 constexpr std::string_view kConvAttributes =
-    "activation=s activation_params=F auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I";
+    "activation=s activation_params=F auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I group=i "
+    "kernel_shape=I pads=I strides=I";
 
 constexpr OpSchema row(std::string_view name, int minInputs, int maxInputs, int maxOutputs, std::string_view types,
                        std::string_view attributes, std::string_view domain = kDomain) {
@@ -251,7 +252,8 @@ const Composite kRows[] = {
          "activation=s activation_alpha=f activation_beta=f activation_gamma=f alpha=f beta=f transA=i transB=i"),
      expandFusedGemm},
     {row("FusedMatMul", 2, 2, 1, "T,T->T; T=float", kMatMulAttributes), expandFusedMatMul},
-    {row("NhwcConv", 2, 3, 1, "T,T,T->T; T=float", "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"),
+    {row("NhwcConv", 2, 3, 1, "T,T,T->T; T=float",
+         "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I group=i kernel_shape=I pads=I strides=I"),
      expandNhwcConv},
     {row("NhwcFusedConv", 2, 4, 1, "T,T,T,T->T; T=float", kConvAttributes), expandNhwcConv},
     {row("FusedMatMulActivation", 2, 2, 1, "T,T->T; T=float",

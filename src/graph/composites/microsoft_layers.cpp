@@ -211,7 +211,6 @@ std::vector<Extent> shapeOf(Expansion& e, Value* value) {
 
 void expandGatedRMSNorm(Expansion& e) {
   const std::string kind = e.text("activation", "silu");
-  if (kind != "silu" && kind != "swish" && kind != "sigmoid") e.invalid("attribute 'activation' is '", kind, "'");
   const std::vector<Extent> whole = shapeOf(e, e.input(0));
   if (whole.empty()) e.invalid("input 0 has no dimensions");
   std::vector<Extent> grouped(whole.begin(), whole.end() - 1);
@@ -270,14 +269,15 @@ const Composite kRows[] = {
          "scale=f"),
      expandMRotaryEmbedding},
     {row("CausalConvWithState", 2, 4, 2, "T,T,T,T->T,T; T=float16|bfloat16|float32",
-         "activation=s channels_last=i dilation=i ndim=i state_window=i"),
+         "activation=s{none,silu,swish} channels_last=i dilation=i ndim=i state_window=i"),
      expandCausalConv},
     {row("LinearAttention", 3, 6, 2, "T,T,T,S,T,T->T,*; T=float16|bfloat16|float32; S=float16|bfloat16|float32",
-         "chunk_size=i kv_num_heads=i q_num_heads=i scale=f state_window=i update_rule=s"),
+         "chunk_size=i kv_num_heads=i q_num_heads=i scale=f state_window=i "
+         "update_rule=s{linear,gated,delta,gated_delta}"),
      expandLinearAttention},
     {row("LinearAttentionGate", 3, 4, 2, "T,float32,float32,T->T,T; T=float16|bfloat16|float32", ""),
      expandLinearAttentionGate},
-    {row("GatedRMSNorm", 3, 3, 1, "T,T,T->T; T=float16|bfloat16|float32", "activation=s epsilon=f"),
+    {row("GatedRMSNorm", 3, 3, 1, "T,T,T->T; T=float16|bfloat16|float32", "activation=s{silu,swish,sigmoid} epsilon=f"),
      expandGatedRMSNorm},
     {row("BranchwiseRMSNorm", 1, 2, 1, "T,M->T; T=float16|bfloat16|float32; M=float", "epsilon=f num_branches=i"),
      expandBranchwiseRMSNorm},

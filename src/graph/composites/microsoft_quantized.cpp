@@ -232,9 +232,11 @@ void expandDequantizeLinear(Expansion& e) { microsoft::forward(e, "DequantizeLin
 constexpr std::string_view kUnary = "T,float32,T,float32,T->T; T=int8|uint8";
 constexpr std::string_view kBinary = "T,float32,T,T,float32,T,float32,T->T; T=int8|uint8";
 constexpr std::string_view kPool =
-    "auto_pad=s ceil_mode=i channels_last=i count_include_pad=i dilations=I kernel_shape=I pads=I strides=I";
+    "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} ceil_mode=i channels_last=i count_include_pad=i dilations=I "
+    "kernel_shape=I pads=I strides=I";
 constexpr std::string_view kLstm =
-    "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i input_forget=i";
+    "activation_alpha=F activation_beta=F activations=S clip=f direction=s{forward,reverse,bidirectional} "
+    "hidden_size=i input_forget=i";
 
 constexpr OpSchema row(std::string_view name, int minInputs, int maxInputs, int maxOutputs, std::string_view types,
                        std::string_view attributes, uint32_t traits = 0) {
@@ -249,7 +251,8 @@ const Composite kRows[] = {
     {row("QLinearAveragePool", 4, 5, 1, kUnary, kPool), expandAveragePool},
     {row("QLinearGlobalAveragePool", 5, 5, 1, kUnary, kPool), expandGlobalAveragePool},
     {row("QLinearConv", 8, 9, 1, "A,float32,A,B,float32,B,float32,Y,int32->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8",
-         "auto_pad=s channels_last=i dilations=I group=i kernel_shape=I pads=I strides=I"),
+         "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} channels_last=i dilations=I group=i kernel_shape=I pads=I "
+         "strides=I"),
      expandConv},
     {row("QLinearConcat", 5, 0, 1, "float32,T,number...->T; T=int8|uint8", "axis=i", kTraitVariadic), expandConcat},
     {row("QLinearSoftmax", 5, 5, 1, kUnary, "axis=i opset=i"), expandSoftmax},

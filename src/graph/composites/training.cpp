@@ -78,7 +78,6 @@ void expandAdam(Expansion& e) {
 void expandMomentum(Expansion& e) {
   Step step(e, 3);
   const std::string mode = e.text("mode", "standard");
-  if (mode != "standard" && mode != "nesterov") e.invalid("attribute 'mode' is '", mode, "'");
   const double alpha = step.attribute("alpha", 0), beta = step.attribute("beta", 0);
   for (size_t i = 0; i < step.count(); ++i) {
     Value* x = step.tensor(0, i);
@@ -108,7 +107,7 @@ constexpr OpSchema optimiser(std::string_view name, std::string_view attributes)
 const Composite kRows[] = {
     {optimiser("Adagrad", "decay_factor=f epsilon=f norm_coefficient=f"), expandAdagrad},
     {optimiser("Adam", "alpha=f beta=f epsilon=f norm_coefficient=f norm_coefficient_post=f"), expandAdam},
-    {optimiser("Momentum", "alpha=f beta=f mode=s norm_coefficient=f"), expandMomentum},
+    {optimiser("Momentum", "alpha=f beta=f mode=s{standard,nesterov} norm_coefficient=f"), expandMomentum},
 };
 
 }  // namespace

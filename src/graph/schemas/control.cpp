@@ -130,7 +130,8 @@ const OpSchema kSchemas[] = {
     {"", "If", 1, 1, 1, 0, "bool->*...", inferIf, kTraitControlFlow, 0, "then_branch=g else_branch=g"},
     {"", "Loop", 0, 0, 1, 0, "int64,bool,value...->*...", inferLoop, kTraitControlFlow | kTraitVariadic, 0, "body=g"},
     {"", "Scan", 1, 0, 1, 0, "any...->*...", inferScan, kTraitControlFlow | kTraitVariadic, 0,
-     "body=g num_scan_inputs=i scan_input_axes=I scan_input_directions=I scan_output_axes=I scan_output_directions=I"},
+     "body=g num_scan_inputs=i[1..] scan_input_axes=I scan_input_directions=I[0..1] scan_output_axes=I "
+     "scan_output_directions=I[0..1]"},
     {"", "SequenceMap", 1, 0, 1, 0, "sequence,value...->sequence...", inferSequenceMap,
      kTraitControlFlow | kTraitVariadic, 0, "body=g"},
 };

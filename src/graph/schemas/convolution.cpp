@@ -213,14 +213,15 @@ void inferCol2Im(InferContext& context) {
 
 const OpSchema kSchemas[] = {
     {"", "Conv", 2, 3, 1, 1, "T,T,T->T; T=float", inferConv<1, 2>, 0, 0,
-     "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"},
+     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I group=i kernel_shape=I pads=I strides=I"},
     {"", "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8", inferConv<1, SIZE_MAX>, 0, 0,
-     "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"},
+     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I group=i kernel_shape=I pads=I strides=I"},
     {"", "QLinearConv", 8, 9, 1, 1,
      "A,float32,A,B,float32,B,float32,Y,int32->Y; A=int8|uint8; B=int8|uint8; Y=int8|uint8", inferConv<3, 8>, 0, 0,
-     "auto_pad=s dilations=I group=i kernel_shape=I pads=I strides=I"},
+     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I group=i kernel_shape=I pads=I strides=I"},
     {"", "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferConvTranspose, 0, 0,
-     "auto_pad=s dilations=I group=i kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},
+     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I group=i kernel_shape=I output_padding=I "
+     "output_shape=I pads=I strides=I"},
     {"", "DeformConv", 3, 5, 1, 1, "T,T,T,T,T->T; T=float", inferDeformConv, 0, 0,
      "dilations=I group=i kernel_shape=I offset_group=i pads=I strides=I"},
     {"", "MaxUnpool", 2, 3, 1, 1, "T,int64,int64->T; T=float", inferMaxUnpool, 0, 1u << 2,
@@ -228,15 +229,19 @@ const OpSchema kSchemas[] = {
     {"", "Col2Im", 3, 3, 1, 1, "T,int64,int64->T; T=number|bool", inferCol2Im, 0, 1u << 1 | 1u << 2,
      "dilations=I pads=I strides=I"},
     {"", "MaxPool", 1, 1, 1, 2, "T->T,int64; T=float|int8|uint8", inferPool, 0, 0,
-     "auto_pad=s ceil_mode=i dilations=I kernel_shape=I pads=I storage_order=i strides=I"},
+     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} ceil_mode=i dilations=I kernel_shape=I pads=I "
+     "storage_order=i[0..1] strides=I"},
     {"", "AveragePool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
-     "auto_pad=s ceil_mode=i count_include_pad=i dilations=I kernel_shape=I pads=I strides=I"},
+     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} ceil_mode=i count_include_pad=i dilations=I kernel_shape=I "
+     "pads=I "
+     "strides=I"},
     {"", "LpPool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
-     "auto_pad=s ceil_mode=i dilations=I kernel_shape=I p=i pads=I strides=I"},
+     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} ceil_mode=i dilations=I kernel_shape=I p=i[1..] pads=I "
+     "strides=I"},
     {"", "MaxRoiPool", 2, 2, 1, 1, "T,T->T; T=float", inferMaxRoiPool, 0, 0, "pooled_shape=I spatial_scale=f"},
     {"", "GlobalMaxPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
     {"", "GlobalAveragePool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
-    {"", "GlobalLpPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, "p=i"},
+    {"", "GlobalLpPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, "p=i[1..]"},
 };
 
 }  // namespace

@@ -7,14 +7,6 @@ namespace max {
 
 namespace {
 
-int64_t numberWithin(const InferContext& context, std::string_view name, int64_t fallback, int64_t least,
-                     int64_t most) {
-  const int64_t number = context.attributes().getInt(name, fallback);
-  if (number < least || number > most)
-    context.fail("attribute '", name, "' is ", number, ", not between ", least, " and ", most);
-  return number;
-}
-
 // What both operators have in common. `third`: the input that holds the linear part's weights.
 struct Experts {
   Dim tokens, experts, hidden, inner, columns;  // columns: of the first layer
@@ -24,9 +16,7 @@ struct Experts {
 
 bool isFused(const InferContext& context, size_t third) {
   const std::string name = context.attributes().getString("activation_type", "relu");
-  const bool known = name == "relu" || name == "gelu" || name == "silu" || name == "identity" || name == "swiglu";
-  if (!known) context.fail("attribute 'activation_type' is '", name, "', not relu, gelu, silu, swiglu or identity");
-  const bool fused = numberWithin(context, "swiglu_fusion", 0, 0, 2) != 0 && name == "swiglu";
+  const bool fused = context.attributes().getInt("swiglu_fusion", 0) != 0 && name == "swiglu";
   if (name == "swiglu" && fused == context.has(third))
     context.fail("swiglu with swiglu_fusion ", fused ? "takes no" : "0 needs", " weights of a third layer");
   return fused;
@@ -58,7 +48,7 @@ Experts::Experts(const InferContext& context, size_t second, size_t third) {
   if (fused && columns.isKnown() && columns.value() % 2)
     context.fail("gate and linear part have ", columns, " columns");
   inner = fused ? floorDivide(columns, 2) : columns;
-  const int64_t chosen = numberWithin(context, "k", 1, 1, INT32_MAX);
+  const int64_t chosen = context.attributes().getInt("k", 1);
   if (experts.isKnown() && chosen > experts.value()) context.fail("chooses ", chosen, " of ", experts, " experts");
   if (context.attributes().getInt("use_sparse_mixer", 0) != 0 && chosen != 2)
     context.fail("attribute 'use_sparse_mixer' chooses 2 experts, not ", chosen);
@@ -93,8 +83,8 @@ Dim bytesOf(const InferContext& context, Dim count, int64_t bits, bool whole) {
 
 void checkLayer(const InferContext& context, const Layer& layer, Dim experts, Dim columns, Dim depth) {
   if (!context.has(layer.weights)) return;
-  const int64_t all = numberWithin(context, "expert_weight_bits", 4, 2, 8);
-  const int64_t bits = numberWithin(context, layer.bitsName, all, 2, 8);
+  const int64_t all = context.attributes().getInt("expert_weight_bits", 4);
+  const int64_t bits = context.attributes().getInt(layer.bitsName, all);
   if (bits != 2 && bits != 4 && bits != 8) context.fail("weights of ", bits, " bits");
   if (!context.has(layer.scales)) context.fail("input ", layer.scales, " is missing: the scales of weights");
   rules::requireShape(context, layer.weights, {experts, columns, bytesOf(context, depth, bits, true)});
@@ -123,11 +113,20 @@ void inferQMoE(InferContext& context) {
   context.setOutputLike(0, 0);
 }
 
+constexpr std::string_view kMoE =
+    "activation_alpha=f activation_beta=f activation_type=s{relu,gelu,silu,swiglu,identity} k=i[1..2147483647] "
+    "normalize_routing_weights=i swiglu_fusion=i[0..2] swiglu_limit=f use_sparse_mixer=i";
+constexpr std::string_view kQMoE =
+    "accuracy_level=i activation_alpha=f activation_beta=f activation_type=s{relu,gelu,silu,swiglu,identity} "
+    "block_size=i expert_weight_bits=i[2..8] fc1_expert_weight_bits=i[2..8] fc2_expert_weight_bits=i[2..8] "
+    "fc3_expert_weight_bits=i[2..8] k=i[1..2147483647] normalize_routing_weights=i quant_type=s swiglu_fusion=i[0..2] "
+    "swiglu_limit=f use_sparse_mixer=i weights_prepacked=i";
+
 const OpSchema kSchemas[] = {
-    {kMaxDomain, "MoE", 3, 9, 1, 1, "T,T,T,T,T,T,T,T,T->T; T=float16|bfloat16|float32", inferMoE, 0, 0},
+    {kMaxDomain, "MoE", 3, 9, 1, 1, "T,T,T,T,T,T,T,T,T->T; T=float16|bfloat16|float32", inferMoE, 0, 0, kMoE},
     {kMaxDomain, "QMoE", 3, 15, 1, 1,
      "T,T,uint8,S,T,uint8,S,T,uint8,S,T,uint8,uint8,uint8,T->T; T=float16|bfloat16|float32; S=float16|bfloat16|float32",
-     inferQMoE, 0, 0},
+     inferQMoE, 0, 0, kQMoE},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that make tensors from little: constants, ranges, random numbers.
+#include "graph/readers/generator.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -42,8 +44,7 @@ void inferConstant(InferContext& context) {
 }
 
 void inferConstantOfShape(InferContext& context) {
-  const Ref<Tensor> value = context.attributes().getTensor("value");
-  if (value && value->count() != 1) context.fail("attribute 'value' has ", value->count(), " elements, needs 1");
+  const Ref<Tensor> value = readers::readFillValue(context);
   context.setDType(0, value ? value->dtype() : DType::Float32);
   const auto shape = context.elements(0);
   if (!shape) {
@@ -137,7 +138,7 @@ const OpSchema kSchemas[] = {
     {"", "Constant", 0, 0, 1, 1, "->*", inferConstant, 0, 0,
      "value=t value_int=i value_ints=I value_float=f value_floats=F"},
     {"", "ConstantOfShape", 1, 1, 1, 1, "int64->*", inferConstantOfShape, 0, 1u << 0, "value=t"},
-    {"", "Range", 3, 3, 1, 1, "T,T,T->T; T=number", inferRange, 0, 0b111, ""},
+    {"", "Range", 3, 3, 1, 1, "T,T,T->T; T=number", inferRange, 0, 0b111, "stash_type=i"},
     {"", "EyeLike", 1, 1, 1, 1, "any->*", inferEyeLike, kTraitShapeOnly, 0, "dtype=i k=i"},
     {"", "RandomNormal", 0, 0, 1, 1, "->*", inferRandom, kTraitRandom, 0, "dtype=i mean=f scale=f seed=f shape=I"},
     {"", "RandomNormalLike", 1, 1, 1, 1, "any->*", inferRandomLike, kTraitRandom | kTraitShapeOnly, 0,

@@ -7,18 +7,8 @@ namespace max {
 
 namespace {
 
-void requireOneOf(const InferContext& context, std::string_view name, std::string_view fallback,
-                  std::initializer_list<std::string_view> choices) {
-  const std::string value = context.attributes().getString(name, fallback);
-  for (const std::string_view choice : choices)
-    if (value == choice) return;
-  context.fail("attribute '", name, "' is '", value, "'");
-}
-
 // Images [N, C, spatial..] and coordinates [N, out.., number of spatial axes].
 void inferGridSample(InferContext& context) {
-  requireOneOf(context, "mode", "linear", {"linear", "bilinear", "cubic", "bicubic", "nearest"});
-  requireOneOf(context, "padding_mode", "zeros", {"zeros", "border", "reflection"});
   rules::requireRankAtLeast(context, 0, 3);
   rules::requireRankAtLeast(context, 1, 3);
   if (!context.ranked(0)) return;
@@ -33,22 +23,9 @@ void inferGridSample(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// An attribute between `least` and `most`.
-int64_t boundedAttribute(const InferContext& context, std::string_view name, int64_t fallback, int64_t least,
-                         int64_t most) {
-  const int64_t value = context.attributes().getInt(name, fallback);
-  if (value < least || value > most)
-    context.fail("attribute '", name, "' is ", value, "; ", least, " to ", most, " are possible");
-  return value;
-}
-
 void inferRoiAlign(InferContext& context) {
-  requireOneOf(context, "mode", "avg", {"avg", "max"});
-  requireOneOf(context, "coordinate_transformation_mode", "half_pixel", {"half_pixel", "output_half_pixel"});
-  constexpr int64_t kMostSamples = 256, kLargestOutput = 1 << 16;
-  boundedAttribute(context, "sampling_ratio", 0, 0, kMostSamples);
-  const int64_t height = boundedAttribute(context, "output_height", 1, 1, kLargestOutput);
-  const int64_t width = boundedAttribute(context, "output_width", 1, 1, kLargestOutput);
+  const int64_t height = context.attributes().getInt("output_height", 1);
+  const int64_t width = context.attributes().getInt("output_width", 1);
   rules::requireRank(context, 0, 4);
   rules::requireShape(context, 1, {context.unknownDim(), 4});
   rules::requireRank(context, 2, 1);
@@ -61,17 +38,18 @@ void inferRoiAlign(InferContext& context) {
 }
 
 void inferImageDecoder(InferContext& context) {
-  requireOneOf(context, "pixel_format", "RGB", {"RGB", "BGR", "Grayscale"});
   rules::requireRank(context, 0, 1);
   context.setRank(0, 3);
 }
 
 const OpSchema kSchemas[] = {
     {"", "GridSample", 2, 2, 1, 1, "T,G->T; T=number|bool; G=float", inferGridSample, 0, 0,
-     "align_corners=i mode=s padding_mode=s"},
+     "align_corners=i mode=s{linear,nearest,cubic} padding_mode=s{zeros,border,reflection}"},
     {"", "RoiAlign", 3, 3, 1, 1, "T,T,int64->T; T=float", inferRoiAlign, 0, 0,
-     "coordinate_transformation_mode=s mode=s output_height=i output_width=i sampling_ratio=i spatial_scale=f"},
-    {"", "ImageDecoder", 1, 1, 1, 1, "uint8->uint8", inferImageDecoder, kTraitDataDependent, 0, "pixel_format=s"},
+     "coordinate_transformation_mode=s{half_pixel,output_half_pixel} mode=s{avg,max} output_height=i[1..65536] "
+     "output_width=i[1..65536] sampling_ratio=i[0..256] spatial_scale=f"},
+    {"", "ImageDecoder", 1, 1, 1, 1, "uint8->uint8", inferImageDecoder, kTraitDataDependent, 0,
+     "pixel_format=s{RGB,BGR,Grayscale}"},
 };
 
 }  // namespace

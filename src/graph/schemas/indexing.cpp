@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that read or write where other tensors say.
+#include "graph/readers/indexing.h"
+
 #include <algorithm>
 
 #include "graph/schemas/rules.h"
@@ -8,10 +10,6 @@
 namespace max {
 
 namespace {
-
-int axisAttribute(const InferContext& context, int64_t fallback) {
-  return context.axis(context.attributes().getInt("axis", fallback), context.rank(0));
-}
 
 void gatherElementsOfList(InferContext& context) {
   const auto elements = context.elements(0);
@@ -27,7 +25,7 @@ void gatherElementsOfList(InferContext& context) {
 void inferGather(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 1);
   if (!context.ranked(0) || !context.ranked(1)) return;
-  const int axis = axisAttribute(context, 0);
+  const int axis = readers::readGatherAxis(context);
   SymbolicShape shape = context.dims(0);
   shape.erase(shape.begin() + axis);
   shape.insert(shape.begin() + axis, context.dims(1).begin(), context.dims(1).end());
@@ -49,7 +47,7 @@ void checkIndices(const InferContext& context, int axis) {
 void inferGatherElements(InferContext& context) {
   context.setOutputLike(0, 1);
   if (!context.ranked(0) || !context.ranked(1)) return;
-  checkIndices(context, axisAttribute(context, 0));
+  checkIndices(context, readers::readGatherAxis(context));
 }
 
 void inferGatherND(InferContext& context) {
@@ -57,9 +55,7 @@ void inferGatherND(InferContext& context) {
   rules::requireRankAtLeast(context, 1, 1);
   if (!context.ranked(0) || !context.ranked(1)) return;
   const SymbolicShape &data = context.dims(0), &indices = context.dims(1);
-  const int64_t batch = context.attributes().getInt("batch_dims", 0);
-  if (batch < 0 || batch >= std::min(context.rank(0), context.rank(1)))
-    context.fail("attribute 'batch_dims' is ", batch);
+  const int batch = readers::readBatchDims(context);
   if (!indices.back().isKnown()) return;
   const int64_t depth = indices.back().value();
   if (depth < 0 || depth > context.rank(0) - batch)
@@ -76,7 +72,7 @@ void inferGatherND(InferContext& context) {
 void inferScatterElements(InferContext& context) {
   rules::sameAsFirst(context);
   if (!context.ranked(0)) return;
-  checkIndices(context, axisAttribute(context, 0));
+  checkIndices(context, readers::readGatherAxis(context));
   if (context.ranked(1)) rules::requireShape(context, 2, context.dims(1));
 }
 
@@ -94,13 +90,10 @@ void inferScatterND(InferContext& context) {
 
 // A cache whose rows from write_indices on, along the axis, become those of the update.
 void inferTensorScatter(InferContext& context) {
-  const std::string mode = context.attributes().getString("mode", "linear");
-  if (mode != "linear" && mode != "circular") context.fail("attribute 'mode' is '", mode, "'");
   rules::sameAsFirst(context);
   rules::requireRankAtLeast(context, 0, 2);
   if (!context.ranked(0)) return;
-  const int axis = axisAttribute(context, -2);
-  if (axis == 0) context.fail("axis 0 is the batch");
+  const int axis = readers::readTensorScatter(context).axis;
   rules::requireShape(context, 2, {context.dims(0)[0]});
   if (!context.ranked(1)) return;
   rules::requireRank(context, 1, context.rank(0));
@@ -117,7 +110,7 @@ void inferOneHot(InferContext& context) {
   rules::requireOneElement(context, 1);
   rules::requireShape(context, 2, {2});
   if (!context.ranked(0)) return;
-  const int axis = context.axis(context.attributes().getInt("axis", -1), context.rank(0) + 1);
+  const int axis = readers::readOneHotAxis(context);
   SymbolicShape shape = context.dims(0);
   const auto elements = context.elements(1);
   const auto number = rules::scalarOf(context, 1);
@@ -145,7 +138,7 @@ void inferUnique(InferContext& context) {
   }
   context.setRank(2, 1);
   if (!context.ranked(0)) return;
-  const auto axis = static_cast<size_t>(axisAttribute(context, 0));
+  const auto axis = static_cast<size_t>(readers::readSelectionAxis(context).value());
   SymbolicShape shape = context.dims(0);
   context.setShape(2, {shape[axis]});
   shape[axis] = count;
@@ -157,7 +150,7 @@ void inferCompress(InferContext& context) {
   if (!context.attributes().has("axis")) return context.setRank(0, 1);
   if (!context.ranked(0)) return;
   SymbolicShape shape = context.dims(0);
-  shape[static_cast<size_t>(axisAttribute(context, 0))] = context.unknownDim();
+  shape[static_cast<size_t>(readers::readSelectionAxis(context).value())] = context.unknownDim();
   context.setShape(0, std::move(shape));
 }
 
@@ -176,9 +169,11 @@ const OpSchema kSchemas[] = {
     {"", "Gather", 2, 2, 1, 1, "T,index->T; T=any", inferGather, 0, 0, "axis=i"},
     {"", "GatherElements", 2, 2, 1, 1, "T,index->T; T=any", inferGatherElements, 0, 0, "axis=i"},
     {"", "GatherND", 2, 2, 1, 1, "T,int64->T; T=any", inferGatherND, 0, 0, "batch_dims=i"},
-    {"", "ScatterElements", 3, 3, 1, 1, "T,index,T->T; T=any", inferScatterElements, 0, 0, "axis=i reduction=s"},
-    {"", "ScatterND", 3, 3, 1, 1, "T,int64,T->T; T=any", inferScatterND, 0, 0, "reduction=s"},
-    {"", "TensorScatter", 2, 3, 1, 1, "T,T,int64->T; T=any", inferTensorScatter, 0, 0, "axis=i mode=s"},
+    {"", "ScatterElements", 3, 3, 1, 1, "T,index,T->T; T=any", inferScatterElements, 0, 0,
+     "axis=i reduction=s{none,add,mul,max,min}"},
+    {"", "ScatterND", 3, 3, 1, 1, "T,int64,T->T; T=any", inferScatterND, 0, 0, "reduction=s{none,add,mul,max,min}"},
+    {"", "TensorScatter", 2, 3, 1, 1, "T,T,int64->T; T=any", inferTensorScatter, 0, 0,
+     "axis=i mode=s{linear,circular}"},
     {"", "OneHot", 3, 3, 1, 1, "number,number,T->T; T=any", inferOneHot, 0, 1u << 1, "axis=i"},
     {"", "NonZero", 1, 1, 1, 1, "any->int64", inferNonZero, kTraitDataDependent, 0, ""},
     {"", "Unique", 1, 1, 1, 4, "T->T,int64,int64,int64; T=any", inferUnique, kTraitDataDependent, 0, "axis=i sorted=i"},

@@ -27,7 +27,6 @@ Dim headSize(const InferContext& context, size_t input, int64_t heads) {
 void requireGates(const InferContext& context) {
   const std::string rule = context.attributes().getString("update_rule", "gated_delta");
   const bool gates = rule == "gated" || rule == "gated_delta", corrects = rule == "delta" || rule == "gated_delta";
-  if (!gates && !corrects && rule != "linear") context.fail("attribute 'update_rule' is '", rule, "'");
   if (context.has(4) != gates) context.fail("update_rule '", rule, "' ", gates ? "needs" : "takes no", " decay");
   if (context.has(5) != corrects) context.fail("update_rule '", rule, "' ", corrects ? "needs" : "takes no", " beta");
 }
@@ -63,9 +62,6 @@ void inferLinearAttention(InferContext& context) {
 }
 
 void inferCausalConv(InferContext& context) {
-  const std::string activation = context.attributes().getString("activation", "none");
-  if (activation != "none" && activation != "silu" && activation != "swish")
-    context.fail("attribute 'activation' is '", activation, "'");
   rules::requireRank(context, 0, 3);
   rules::requireRank(context, 1, 3);
   const bool known = context.ranked(0);
@@ -85,9 +81,10 @@ void inferCausalConv(InferContext& context) {
 
 const OpSchema kSchemas[] = {
     {"", "LinearAttention", 3, 6, 1, 2, "T,T,T,S,T,T->T,*; T=float16|bfloat16|float32; S=float16|bfloat16|float32",
-     inferLinearAttention, 0, 0, "chunk_size=i kv_num_heads=i q_num_heads=i scale=f update_rule=s"},
+     inferLinearAttention, 0, 0,
+     "chunk_size=i kv_num_heads=i q_num_heads=i scale=f update_rule=s{linear,gated,delta,gated_delta}"},
     {"", "CausalConvWithState", 2, 4, 1, 2, "T,T,T,T->T,T; T=float16|bfloat16|float32", inferCausalConv, 0, 0,
-     "activation=s"},
+     "activation=s{none,silu,swish}"},
 };
 
 }  // namespace

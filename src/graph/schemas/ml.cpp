@@ -162,14 +162,12 @@ DType castMapType(const InferContext& context) {
   const std::string type = context.attributes().getString("cast_to", "TO_FLOAT");
   if (type == "TO_FLOAT") return DType::Float32;
   if (type == "TO_INT64") return DType::Int64;
-  if (type != "TO_STRING") context.fail("attribute 'cast_to' is '", type, "'");
   return DType::String;
 }
 
 // A dense result has as many elements as the map, a sparse one has room for all keys.
 void inferCastMap(InferContext& context) {
   const std::string form = context.attributes().getString("map_form", "DENSE");
-  if (form != "DENSE" && form != "SPARSE") context.fail("attribute 'map_form' is '", form, "'");
   const Dim count = form == "DENSE" ? context.unknownDim() : Dim(ml::readTargets(context.node(), "max_map"));
   context.setOutput(0, TensorType::of(castMapType(context), {Dim(1), count}));
 }
@@ -190,7 +188,8 @@ const OpSchema kSchemas[] = {
     {kDomain, "ArrayFeatureExtractor", 2, 2, 1, 1, "T,int64->T; T=float32|float64|int64|int32|string",
      inferFeatureExtractor, 0, 0, ""},
     {kDomain, "Binarizer", 1, 1, 1, 1, kFeatures, rules::sameAsFirst, 0, 0, "threshold=f"},
-    {kDomain, "CastMap", 1, 1, 1, 1, "map->*", inferCastMap, kTraitDataDependent, 0, "cast_to=s map_form=s max_map=i"},
+    {kDomain, "CastMap", 1, 1, 1, 1, "map->*", inferCastMap, kTraitDataDependent, 0,
+     "cast_to=s{TO_FLOAT,TO_STRING,TO_INT64} map_form=s{DENSE,SPARSE} max_map=i"},
     {kDomain, "CategoryMapper", 1, 1, 1, 1, "string|int64->*", inferCategoryMapper, 0, 0,
      "cats_int64s=I cats_strings=S default_int64=i default_string=s"},
     {kDomain, "DictVectorizer", 1, 1, 1, 1, "map->*", inferDictVectorizer, 0, 0,
@@ -203,31 +202,39 @@ const OpSchema kSchemas[] = {
      "classes_strings=S default_float=f default_int64=i default_string=s default_tensor=t keys_floats=F keys_int64s=I "
      "keys_strings=S keys_tensor=t values_floats=F values_int64s=I values_strings=S values_tensor=t"},
     {kDomain, "LinearClassifier", 1, 1, 1, 2, kToLabels, inferScores<ml::LinearReader>, 0, 0,
-     "classlabels_ints=I classlabels_strings=S coefficients=F intercepts=F multi_class=i post_transform=s"},
+     "classlabels_ints=I classlabels_strings=S coefficients=F intercepts=F multi_class=i "
+     "post_transform=s{NONE,SOFTMAX,LOGISTIC,SOFTMAX_ZERO,PROBIT}"},
     {kDomain, "LinearRegressor", 1, 1, 1, 1, kToFloat, inferScores<ml::LinearReader>, 0, 0,
-     "coefficients=F intercepts=F post_transform=s targets=i"},
-    {kDomain, "Normalizer", 1, 1, 1, 1, kToFloat, inferNormalizer, 0, 0, "norm=s"},
+     "coefficients=F intercepts=F post_transform=s{NONE,SOFTMAX,LOGISTIC,SOFTMAX_ZERO,PROBIT} targets=i"},
+    {kDomain, "Normalizer", 1, 1, 1, 1, kToFloat, inferNormalizer, 0, 0, "norm=s{MAX,L1,L2}"},
     {kDomain, "OneHotEncoder", 1, 1, 1, 1, "string|float32|float64|int64|int32->float32", inferOneHotEncoder, 0, 0,
      "cats_int64s=I cats_strings=S zeros=i"},
     {kDomain, "SVMClassifier", 1, 1, 1, 2, kToLabels, inferScores<ml::SvmReader>, 0, 0,
-     "classlabels_ints=I classlabels_strings=S coefficients=F kernel_params=F kernel_type=s post_transform=s prob_a=F "
+     "classlabels_ints=I classlabels_strings=S coefficients=F kernel_params=F kernel_type=s{LINEAR,POLY,RBF,SIGMOID} "
+     "post_transform=s{NONE,SOFTMAX,LOGISTIC,SOFTMAX_ZERO,PROBIT} prob_a=F "
      "prob_b=F rho=F support_vectors=F vectors_per_class=I"},
     {kDomain, "SVMRegressor", 1, 1, 1, 1, kToFloat, inferScores<ml::SvmReader>, 0, 0,
-     "coefficients=F kernel_params=F kernel_type=s n_supports=i one_class=i post_transform=s rho=F support_vectors=F"},
+     "coefficients=F kernel_params=F kernel_type=s{LINEAR,POLY,RBF,SIGMOID} n_supports=i one_class=i "
+     "post_transform=s{NONE,SOFTMAX,LOGISTIC,SOFTMAX_ZERO,PROBIT} rho=F support_vectors=F"},
     {kDomain, "Scaler", 1, 1, 1, 1, kToFloat, rules::sameAsFirst, 0, 0, "offset=F scale=F"},
     {kDomain, "TreeEnsemble", 1, 1, 1, 1, "T->T; T=float16|float32|float64", inferTreeRegressor, 0, 0,
-     "aggregate_function=i leaf_targetids=I leaf_weights=t membership_values=t n_targets=i nodes_falseleafs=I "
+     "aggregate_function=i[0..3] leaf_targetids=I leaf_weights=t membership_values=t n_targets=i nodes_falseleafs=I "
      "nodes_falsenodeids=I nodes_featureids=I nodes_hitrates=t nodes_missing_value_tracks_true=I nodes_modes=t "
-     "nodes_splits=t nodes_trueleafs=I nodes_truenodeids=I post_transform=i tree_roots=I"},
+     "nodes_splits=t nodes_trueleafs=I nodes_truenodeids=I post_transform=i[0..4] tree_roots=I"},
     {kDomain, "TreeEnsembleClassifier", 1, 1, 1, 2, kToLabels, inferTreeClassifier, 0, 0,
      "base_values=F base_values_as_tensor=t class_ids=I class_nodeids=I class_treeids=I class_weights=F "
      "class_weights_as_tensor=t classlabels_int64s=I classlabels_strings=S nodes_falsenodeids=I nodes_featureids=I "
-     "nodes_hitrates=F nodes_hitrates_as_tensor=t nodes_missing_value_tracks_true=I nodes_modes=S nodes_nodeids=I "
-     "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t post_transform=s"},
+     "nodes_hitrates=F nodes_hitrates_as_tensor=t nodes_missing_value_tracks_true=I "
+     "nodes_modes=S{BRANCH_LEQ,BRANCH_LT,BRANCH_GTE,BRANCH_GT,BRANCH_EQ,BRANCH_NEQ,BRANCH_MEMBER,LEAF} nodes_nodeids=I "
+     "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t "
+     "post_transform=s{NONE,SOFTMAX,LOGISTIC,SOFTMAX_ZERO,PROBIT}"},
     {kDomain, "TreeEnsembleRegressor", 1, 1, 1, 1, kToFloat, inferTreeRegressor, 0, 0,
-     "aggregate_function=s base_values=F base_values_as_tensor=t n_targets=i nodes_falsenodeids=I nodes_featureids=I "
-     "nodes_hitrates=F nodes_hitrates_as_tensor=t nodes_missing_value_tracks_true=I nodes_modes=S nodes_nodeids=I "
-     "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t post_transform=s target_ids=I "
+     "aggregate_function=s{AVERAGE,SUM,MIN,MAX} base_values=F base_values_as_tensor=t n_targets=i nodes_falsenodeids=I "
+     "nodes_featureids=I "
+     "nodes_hitrates=F nodes_hitrates_as_tensor=t nodes_missing_value_tracks_true=I "
+     "nodes_modes=S{BRANCH_LEQ,BRANCH_LT,BRANCH_GTE,BRANCH_GT,BRANCH_EQ,BRANCH_NEQ,BRANCH_MEMBER,LEAF} nodes_nodeids=I "
+     "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t "
+     "post_transform=s{NONE,SOFTMAX,LOGISTIC,SOFTMAX_ZERO,PROBIT} target_ids=I "
      "target_nodeids=I target_treeids=I target_weights=F target_weights_as_tensor=t"},
     {"com.microsoft", "Tokenizer", 1, 1, 1, 1, "string->string", inferTokenizer, kTraitDataDependent, 0,
      "mark=i mincharnum=i pad_value=s separators=S stopwords=S tokenexp=s"},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move elements to other places.
+#include "graph/readers/movement.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,14 +18,8 @@ constexpr int64_t kToTheEnd = std::numeric_limits<int32_t>::max();  // what expo
 
 void inferTranspose(InferContext& context) {
   if (!context.ranked(0)) return;
-  const SymbolicShape& dims = context.dims(0);
-  std::vector<int64_t> order = context.attributes().getInts("perm");
-  if (!context.attributes().has("perm"))
-    for (size_t i = dims.size(); i-- > 0;) order.push_back(static_cast<int64_t>(i));
-  if (order.size() != dims.size())
-    context.fail("attribute 'perm' has ", order.size(), " numbers for ", dims.size(), " dimensions");
   SymbolicShape shape;
-  for (int axis : context.axesOf(order, context.rank(0))) shape.push_back(dims[static_cast<size_t>(axis)]);
+  for (const int axis : readers::readPermutation(context)) shape.push_back(context.dims(0)[static_cast<size_t>(axis)]);
   context.setShape(0, std::move(shape));
 }
 
@@ -38,7 +34,6 @@ void joinElements(InferContext& context) {
 }
 
 void inferConcat(InferContext& context) {
-  if (!context.attributes().has("axis")) context.fail("attribute 'axis' is missing");
   const auto first = [&]() -> size_t {
     for (size_t i = 0; i < context.inputCount(); ++i)
       if (context.ranked(i)) return i;
@@ -46,7 +41,7 @@ void inferConcat(InferContext& context) {
   }();
   if (first == context.inputCount()) return;
   const int rank = context.rank(first);
-  const auto axis = static_cast<size_t>(context.axis(context.attributes().getInt("axis", 0), rank));
+  const auto axis = static_cast<size_t>(readers::readConcatAxis(context, rank));
   SymbolicShape shape = context.dims(first);
   shape[axis] = 0;
   for (size_t i = 0; i < context.inputCount(); ++i) {
@@ -61,27 +56,6 @@ void inferConcat(InferContext& context) {
   }
   context.setShape(0, std::move(shape));
   if (rank == 1) joinElements(context);
-}
-
-// The sizes of the parts: given, or equal ones as long as the axis lasts.
-std::vector<Dim> partSizes(const InferContext& context, Dim whole) {
-  const size_t count = context.outputCount();
-  if (context.has(1)) {
-    const auto sizes = context.elements(1);
-    if (!sizes) return {};
-    if (sizes->size() != count) context.fail("split has ", sizes->size(), " sizes for ", count, " outputs");
-    Dim sum = 0;
-    for (const Dim& size : *sizes) sum = sum + size;
-    rules::requireEqual(context, sum, whole, "the sum of the parts and the axis");
-    return *sizes;
-  }
-  const auto parts = context.attributes().getInt("num_outputs", static_cast<int64_t>(count));
-  if (parts != static_cast<int64_t>(count))
-    context.fail("attribute 'num_outputs' is ", parts, " for ", count, " outputs");
-  const Dim size = ceilDivide(whole, parts);
-  std::vector<Dim> sizes;
-  for (int64_t i = 0; i < parts; ++i) sizes.push_back(maximum(minimum(size, whole - Dim(i) * size), 0));
-  return sizes;
 }
 
 void splitElements(InferContext& context, const std::vector<Dim>& sizes) {
@@ -100,14 +74,13 @@ void splitElements(InferContext& context, const std::vector<Dim>& sizes) {
 
 void inferSplit(InferContext& context) {
   if (!context.ranked(0)) return;
-  const auto axis = static_cast<size_t>(context.axis(context.attributes().getInt("axis", 0), context.rank(0)));
-  const std::vector<Dim> sizes = partSizes(context, context.dims(0)[axis]);
+  const readers::Split split = readers::readSplit(context, context.outputCount());
   for (size_t i = 0; i < context.outputCount(); ++i) {
     SymbolicShape shape = context.dims(0);
-    shape[axis] = sizes.empty() ? context.unknownDim() : sizes[i];
+    shape[static_cast<size_t>(split.axis)] = split.sizes.empty() ? context.unknownDim() : split.sizes[i];
     context.setShape(i, std::move(shape));
   }
-  if (context.rank(0) == 1) splitElements(context, sizes);
+  if (context.rank(0) == 1) splitElements(context, split.sizes);
 }
 
 // One axis of a Slice. The end is exclusive.
@@ -166,32 +139,16 @@ void sliceElements(InferContext& context, const Range& range) {
   context.setElements(0, std::move(result));
 }
 
-std::optional<std::vector<int>> slicedAxes(const InferContext& context, size_t count) {
-  if (context.has(3)) return context.axes(3, context.rank(0));
-  std::vector<int> axes(count);
-  for (size_t i = 0; i < count; ++i) axes[i] = static_cast<int>(i);
-  if (count > static_cast<size_t>(context.rank(0))) context.fail(count, " starts for ", context.rank(0), " dimensions");
-  return axes;
-}
-
 void inferSlice(InferContext& context) {
   if (!context.ranked(0)) return;
-  SymbolicShape shape = context.dims(0);
-  const auto length = rules::lengthOf(context, 1);
-  if (length && *length > kMaxRank) context.fail(*length, " starts for ", context.rank(0), " dimensions");
-  const auto axes = length ? slicedAxes(context, static_cast<size_t>(*length)) : std::nullopt;
+  const auto axes = readers::readSlice(context);
   if (!axes) return context.setRank(0, context.rank(0));
-  const auto starts = context.elements(1), ends = context.elements(2), steps = context.elements(4);
-  for (size_t i = 1; i <= 4; ++i)
-    if (const auto count = rules::lengthOf(context, i); context.has(i) && count && *count != *length)
-      context.fail("input ", i, " has ", *count, " numbers, the starts are ", *length);
-  for (size_t i = 0; i < axes->size(); ++i) {
-    Dim& dim = shape[static_cast<size_t>((*axes)[i])];
-    const bool stepKnown = !context.has(4) || (steps && (*steps)[i].isKnown());
+  SymbolicShape shape = context.dims(0);
+  for (const readers::SlicedAxis& axis : *axes) {
+    Dim& dim = shape[static_cast<size_t>(axis.axis)];
     std::optional<Dim> result;
-    if (starts && ends && stepKnown) {
-      const Range range = {(*starts)[i], (*ends)[i], context.has(4) ? (*steps)[i].value() : 1};
-      if (range.step == 0) context.fail("the step of axis ", (*axes)[i], " is 0");
+    if (axis.start && axis.end && axis.step && axis.step->isKnown()) {
+      const Range range = {*axis.start, *axis.end, axis.step->value()};
       result = sliced(range, dim);
       if (context.rank(0) == 1) sliceElements(context, range);
     }
@@ -202,10 +159,9 @@ void inferSlice(InferContext& context) {
 
 void inferTile(InferContext& context) {
   if (!context.ranked(0)) return;
-  const auto repeats = context.elements(1);
+  const auto repeats = readers::readRepeats(context);
   if (!repeats) return context.setRank(0, context.rank(0));
   SymbolicShape shape = context.dims(0);
-  if (repeats->size() != shape.size()) context.fail("repeats are ", repeats->size(), " numbers for ", shape);
   for (size_t i = 0; i < shape.size(); ++i) shape[i] = shape[i] * (*repeats)[i];
   context.setShape(0, std::move(shape));
 }
@@ -213,17 +169,10 @@ void inferTile(InferContext& context) {
 void inferPad(InferContext& context) {
   rules::requireOneElement(context, 2);
   if (!context.ranked(0)) return;
-  const auto pads = context.elements(1);
-  std::optional<std::vector<int>> axes = context.axes(3, context.rank(0));
-  if (!pads || !axes) return context.setRank(0, context.rank(0));
-  if (!context.has(3))
-    for (int i = 0; i < context.rank(0); ++i) axes->push_back(i);
-  if (pads->size() != 2 * axes->size()) context.fail("pads are ", pads->size(), " numbers for ", axes->size(), " axes");
+  const auto padding = readers::readPadding(context);
+  if (!padding) return context.setRank(0, context.rank(0));
   SymbolicShape shape = context.dims(0);
-  for (size_t i = 0; i < axes->size(); ++i) {
-    Dim& dim = shape[static_cast<size_t>((*axes)[i])];
-    dim = dim + (*pads)[i] + (*pads)[axes->size() + i];
-  }
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = shape[i] + padding->before[i] + padding->after[i];
   context.setShape(0, std::move(shape));
 }
 
@@ -246,7 +195,7 @@ Dim scaled(const InferContext& context, Dim size, double scale) {
 }
 
 std::optional<std::vector<double>> floatsOf(const InferContext& context, size_t input) {
-  const Tensor* tensor = context.input(input).constant;
+  const Tensor* tensor = context.contents(input);
   if (!tensor || tensor->dtype() != DType::Float32) return std::nullopt;
   const auto values = tensor->values<float>();
   return std::vector<double>(values.begin(), values.end());
@@ -289,8 +238,8 @@ std::optional<std::vector<Dim>> resizedSizes(const InferContext& context, const 
   const auto scales = floatsOf(context, 2);
   if (!scales) return std::nullopt;
   if (scales->size() != axes.size()) context.fail("scales are ", scales->size(), " numbers for ", axes.size(), " axes");
-  const auto roi = floatsOf(context, 1);
-  if (resize.crops() && roi && roi->size() != 2 * axes.size())
+  const auto roi = resize.crops() ? floatsOf(context, 1) : std::nullopt;
+  if (roi && roi->size() != 2 * axes.size())
     context.fail("roi has ", roi->size(), " numbers for ", axes.size(), " axes");
   if (resize.crops() && !roi) return std::nullopt;
   std::vector<Dim> sizes;
@@ -311,17 +260,10 @@ void inferResize(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-int64_t blockSize(const InferContext& context) {
-  const int64_t block = context.attributes().getInt("blocksize", 0);
-  constexpr int64_t kLargest = 1 << 20;
-  if (block < 1 || block > kLargest) context.fail("attribute 'blocksize' is ", block);
-  return block;
-}
-
 void inferDepthToSpace(InferContext& context) {
   rules::requireRank(context, 0, 4);
   if (!context.ranked(0)) return;
-  const int64_t block = blockSize(context);
+  const int64_t block = readers::readBlocks(context).size;
   const SymbolicShape& dims = context.dims(0);
   if (dims[1].isKnown() && dims[1].value() % (block * block))
     context.fail(dims[1], " channels do not divide by ", block, " * ", block);
@@ -331,7 +273,7 @@ void inferDepthToSpace(InferContext& context) {
 void inferSpaceToDepth(InferContext& context) {
   rules::requireRank(context, 0, 4);
   if (!context.ranked(0)) return;
-  const int64_t block = blockSize(context);
+  const int64_t block = readers::readBlocks(context).size;
   const SymbolicShape& dims = context.dims(0);
   for (size_t i : {size_t{2}, size_t{3}})
     if (dims[i].isKnown() && dims[i].value() % block)
@@ -350,10 +292,8 @@ void inferReverseSequence(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 2);
   rules::sameAsFirst(context);
   if (!context.ranked(0)) return;
-  const int batch = context.axis(context.attributes().getInt("batch_axis", 1), context.rank(0));
-  const int time = context.axis(context.attributes().getInt("time_axis", 0), context.rank(0));
-  if (batch == time) context.fail("batch_axis and time_axis are both ", batch);
-  rules::requireShape(context, 1, {context.dims(0)[static_cast<size_t>(batch)]});
+  const readers::Reversal reversal = readers::readReversal(context);
+  rules::requireShape(context, 1, {context.dims(0)[static_cast<size_t>(reversal.batchAxis)]});
 }
 
 const OpSchema kSchemas[] = {
@@ -362,14 +302,18 @@ const OpSchema kSchemas[] = {
     {"", "Split", 1, 2, 1, 0, "T,int64->T...; T=any", inferSplit, 0, 1u << 1, "axis=i num_outputs=i"},
     {"", "Slice", 3, 5, 1, 1, "T,I,I,I,I->T; T=any; I=index", inferSlice, 0, 0b11110, ""},
     {"", "Tile", 2, 2, 1, 1, "T,int64->T; T=any", inferTile, 0, 1u << 1, ""},
-    {"", "Pad", 2, 4, 1, 1, "T,int64,T,index->T; T=any", inferPad, 0, 0b1010, "mode=s"},
+    {"", "Pad", 2, 4, 1, 1, "T,int64,T,index->T; T=any", inferPad, 0, 0b1010, "mode=s{constant,reflect,edge,wrap}"},
     {"", "Resize", 1, 4, 1, 1, "T,float,float32,int64->T; T=number|bool", inferResize, 0, 0b1110,
-     "antialias=i axes=I coordinate_transformation_mode=s cubic_coeff_a=f exclude_outside=i extrapolation_value=f "
-     "keep_aspect_ratio_policy=s mode=s nearest_mode=s"},
-    {"", "DepthToSpace", 1, 1, 1, 1, "T->T; T=any", inferDepthToSpace, 0, 0, "blocksize=i mode=s"},
-    {"", "SpaceToDepth", 1, 1, 1, 1, "T->T; T=any", inferSpaceToDepth, 0, 0, "blocksize=i mode=s"},
+     "antialias=i axes=I "
+     "coordinate_transformation_mode=s{half_pixel,half_pixel_symmetric,pytorch_half_pixel,align_corners,asymmetric,"
+     "tf_half_pixel_for_nn,tf_crop_and_resize} cubic_coeff_a=f exclude_outside=i extrapolation_value=f "
+     "keep_aspect_ratio_policy=s{stretch,not_larger,not_smaller} mode=s{nearest,linear,cubic} "
+     "nearest_mode=s{round_prefer_floor,round_prefer_ceil,floor,ceil}"},
+    {"", "DepthToSpace", 1, 1, 1, 1, "T->T; T=any", inferDepthToSpace, 0, 0, "blocksize=i[1..1048576] mode=s{DCR,CRD}"},
+    {"", "SpaceToDepth", 1, 1, 1, 1, "T->T; T=any", inferSpaceToDepth, 0, 0, "blocksize=i[1..1048576] mode=s{DCR,CRD}"},
     {"", "Trilu", 1, 2, 1, 1, "T,int64->T; T=any", inferTrilu, 0, 0, "upper=i"},
-    {"", "ReverseSequence", 2, 2, 1, 1, "T,int64->T; T=any", inferReverseSequence, 0, 0, "batch_axis=i time_axis=i"},
+    {"", "ReverseSequence", 2, 2, 1, 1, "T,int64->T; T=any", inferReverseSequence, 0, 0,
+     "batch_axis=i[0..1] time_axis=i[0..1]"},
 };
 
 }  // namespace

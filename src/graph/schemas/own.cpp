@@ -87,8 +87,6 @@ void inferPool(InferContext& context) {
 // Where axis `letter` of "BHSD" lies in a layout.
 size_t placeOf(const InferContext& context, std::string_view attribute, char letter) {
   const std::string layout = context.attributes().getString(attribute, "BHSD");
-  if (layout != "BHSD" && layout != "BSHD" && layout != "BHDS")
-    context.fail("attribute '", attribute, "' is '", layout, "'");
   return layout.find(letter);
 }
 
@@ -150,16 +148,24 @@ void inferElementwise(InferContext& context) {
 constexpr std::string_view kPool = "T->T; T=float|int8|uint8";
 
 const OpSchema kSchemas[] = {
-    {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferConv, 0, 0},
-    {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferMatMul, 0, 0},
-    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0,
-     0},
-    {kMaxDomain, "MaxPool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
-    {kMaxDomain, "AveragePool", 1, 1, 1, 1, kPool, inferPool, 0, 0},
-    {kMaxDomain, "Attention", 3, 5, 1, 1, "T,T,T,M,T->T; T=float; M=float|bool", inferAttention, 0, 0},
-    {kMaxDomain, "Inverse", 1, 1, 1, 1, "T->T; T=float", inferInverse, 0, 0},
-    {kMaxDomain, "AddLayerNormalization", 3, 4, 1, 2, "T,T,T,T->T,T; T=float", inferAddLayerNormalization, 0, 0},
-    {kMaxDomain, "Elementwise", 1, 0, 1, 1, "any...->*", inferElementwise, kTraitElementwise | kTraitVariadic, 0},
+    {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferConv, 0, 0,
+     "activation=s activation_alpha=f activation_beta=f dilations=I group=i[1..] pads=I strides=I"},
+    {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferMatMul, 0, 0,
+     "activation=s activation_alpha=f activation_beta=f alpha=f transA=i transB=i"},
+    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0, 0,
+     "K=i[1..] N=i[1..] bits=i block_size=i"},
+    {kMaxDomain, "MaxPool", 1, 1, 1, 1, kPool, inferPool, 0, 0,
+     "ceil_mode=i dilations=I kernel_shape=I pads=I strides=I"},
+    {kMaxDomain, "AveragePool", 1, 1, 1, 1, kPool, inferPool, 0, 0,
+     "ceil_mode=i count_include_pad=i dilations=I kernel_shape=I pads=I strides=I"},
+    {kMaxDomain, "Attention", 3, 5, 1, 1, "T,T,T,M,T->T; T=float; M=float|bool", inferAttention, 0, 0,
+     "layout_k=s{BHSD,BSHD,BHDS} layout_out=s{BHSD,BSHD,BHDS} layout_q=s{BHSD,BSHD,BHDS} layout_v=s{BHSD,BSHD,BHDS} "
+     "scale=f zero_masked=i"},
+    {kMaxDomain, "Inverse", 1, 1, 1, 1, "T->T; T=float", inferInverse, 0, 0, ""},
+    {kMaxDomain, "AddLayerNormalization", 3, 4, 1, 2, "T,T,T,T->T,T; T=float", inferAddLayerNormalization, 0, 0,
+     "axis=i epsilon=f"},
+    {kMaxDomain, "Elementwise", 1, 0, 1, 1, "any...->*", inferElementwise, kTraitElementwise | kTraitVariadic, 0,
+     "dtype=i"},
 };
 
 }  // namespace

@@ -51,15 +51,21 @@ void inferRecurrent(InferContext& context) {
   context.setShape(2, last);
 }
 
+#define MAX_ACTIVATIONS                                                                                               \
+  "activation_alpha=F activation_beta=F activations=S{Relu,Tanh,Sigmoid,Affine,LeakyRelu,ThresholdedRelu,ScaledTanh," \
+  "HardSigmoid,Elu,Softsign,Softplus} "
+
 const OpSchema kSchemas[] = {
     {"", "LSTM", 3, 8, 0, 3, "T,T,T,T,int32,T,T,T->T,T,T; T=float", inferRecurrent<4>, 0, 0,
-     "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i input_forget=i layout=i"},
+     MAX_ACTIVATIONS "clip=f direction=s{forward,reverse,bidirectional} hidden_size=i[1..] input_forget=i layout=i"},
     {"", "GRU", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<3>, 0, 0,
-     "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i layout=i "
-     "linear_before_reset=i"},
+     MAX_ACTIVATIONS "clip=f direction=s{forward,reverse,bidirectional} hidden_size=i[1..] layout=i "
+                     "linear_before_reset=i"},
     {"", "RNN", 3, 6, 0, 2, "T,T,T,T,int32,T->T,T; T=float", inferRecurrent<1>, 0, 0,
-     "activation_alpha=F activation_beta=F activations=S clip=f direction=s hidden_size=i layout=i"},
+     MAX_ACTIVATIONS "clip=f direction=s{forward,reverse,bidirectional} hidden_size=i[1..] layout=i"},
 };
+
+#undef MAX_ACTIVATIONS
 
 }  // namespace
 

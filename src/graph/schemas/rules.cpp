@@ -17,27 +17,27 @@ void broadcastAll(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-void requireEqual(const InferContext& context, Dim a, Dim b, const char* what) {
+void requireEqual(const NodeInputs& context, Dim a, Dim b, const char* what) {
   if (a.isKnown() && b.isKnown() && a != b) context.fail(what, " disagree: ", a, " and ", b);
 }
 
-Dim merge(const InferContext& context, Dim a, Dim b, const char* what) {
+Dim merge(const NodeInputs& context, Dim a, Dim b, const char* what) {
   requireEqual(context, a, b, what);
   if (a.isKnown()) return a;
   return b.isKnown() || a.isAnonymous() ? b : a;
 }
 
-void requireRank(const InferContext& context, size_t input, int rank) {
+void requireRank(const NodeInputs& context, size_t input, int rank) {
   if (context.ranked(input) && context.rank(input) != rank)
     context.fail("input ", input, " must have ", rank, " dimensions, not ", context.rank(input));
 }
 
-void requireRankAtLeast(const InferContext& context, size_t input, int rank) {
+void requireRankAtLeast(const NodeInputs& context, size_t input, int rank) {
   if (context.ranked(input) && context.rank(input) < rank)
     context.fail("input ", input, " must have at least ", rank, " dimensions, not ", context.rank(input));
 }
 
-void requireShape(const InferContext& context, size_t input, const SymbolicShape& shape) {
+void requireShape(const NodeInputs& context, size_t input, const SymbolicShape& shape) {
   if (!context.ranked(input)) return;
   const SymbolicShape& dims = context.dims(input);
   bool fits = dims.size() == shape.size();
@@ -46,14 +46,14 @@ void requireShape(const InferContext& context, size_t input, const SymbolicShape
   if (!fits) context.fail("input ", input, " has the shape ", dims, ", needs ", shape);
 }
 
-void requireOneElement(const InferContext& context, size_t input) {
+void requireOneElement(const NodeInputs& context, size_t input) {
   if (!context.ranked(input)) return;
   for (const Dim& dim : context.dims(input))
     if (dim.isKnown() && !dim.is(1))
       context.fail("input ", input, " has the shape ", context.dims(input), ", needs one element");
 }
 
-void requireBroadcastsTo(const InferContext& context, size_t input, const SymbolicShape& shape) {
+void requireBroadcastsTo(const NodeInputs& context, size_t input, const SymbolicShape& shape) {
   if (!context.ranked(input)) return;
   const SymbolicShape& dims = context.dims(input);
   bool fits = dims.size() <= shape.size();
@@ -64,7 +64,7 @@ void requireBroadcastsTo(const InferContext& context, size_t input, const Symbol
   if (!fits) context.fail("input ", input, " of shape ", dims, " does not broadcast to ", shape);
 }
 
-std::optional<int64_t> lengthOf(const InferContext& context, size_t input) {
+std::optional<int64_t> lengthOf(const NodeInputs& context, size_t input) {
   if (!context.ranked(input)) return std::nullopt;
   if (context.rank(input) == 0) return 1;
   requireRank(context, input, 1);
@@ -72,8 +72,8 @@ std::optional<int64_t> lengthOf(const InferContext& context, size_t input) {
   return length.isKnown() ? std::optional(length.value()) : std::nullopt;
 }
 
-std::optional<double> scalarOf(const InferContext& context, size_t input) {
-  const Tensor* tensor = context.input(input).constant;
+std::optional<double> scalarOf(const NodeInputs& context, size_t input) {
+  const Tensor* tensor = context.contents(input);
   if (!tensor || tensor->count() != 1) return std::nullopt;
   switch (tensor->dtype()) {
     case DType::Float32:
@@ -105,7 +105,7 @@ std::optional<double> scalarOf(const InferContext& context, size_t input) {
   }
 }
 
-DType dtypeAttribute(const InferContext& context, std::string_view name, DType fallback) {
+DType dtypeAttribute(const NodeInputs& context, std::string_view name, DType fallback) {
   if (!context.attributes().has(name)) return fallback;
   const int64_t number = context.attributes().getInt(name, 0);
   const std::optional<DType> dtype = dtypeFromOnnx(number);

@@ -16,22 +16,22 @@ void sameAsFirst(InferContext& context);
 void broadcastAll(InferContext& context);
 
 // The one dimension that both must be: the known one of two; known ones that differ fail.
-Dim merge(const InferContext& context, Dim a, Dim b, const char* what);
+Dim merge(const NodeInputs& context, Dim a, Dim b, const char* what);
 // Fails if both dimensions are known and differ.
-void requireEqual(const InferContext& context, Dim a, Dim b, const char* what);
-void requireRank(const InferContext& context, size_t input, int rank);
-void requireRankAtLeast(const InferContext& context, size_t input, int rank);
+void requireEqual(const NodeInputs& context, Dim a, Dim b, const char* what);
+void requireRank(const NodeInputs& context, size_t input, int rank);
+void requireRankAtLeast(const NodeInputs& context, size_t input, int rank);
 // Kernels trust shapes, so what an operator demands of its inputs is checked here. Absent inputs pass.
-void requireShape(const InferContext& context, size_t input, const SymbolicShape& shape);
-void requireOneElement(const InferContext& context, size_t input);
+void requireShape(const NodeInputs& context, size_t input, const SymbolicShape& shape);
+void requireOneElement(const NodeInputs& context, size_t input);
 // numpy's broadcasting of the input gives just this shape.
-void requireBroadcastsTo(const InferContext& context, size_t input, const SymbolicShape& shape);
+void requireBroadcastsTo(const NodeInputs& context, size_t input, const SymbolicShape& shape);
 // The number of elements of a one-dimensional input, if known.
-std::optional<int64_t> lengthOf(const InferContext& context, size_t input);
+std::optional<int64_t> lengthOf(const NodeInputs& context, size_t input);
 // Contents of a numeric scalar or one-element constant of any dtype.
-std::optional<double> scalarOf(const InferContext& context, size_t input);
+std::optional<double> scalarOf(const NodeInputs& context, size_t input);
 // Attribute of the type ONNX numbers dtypes with; fails on unknown numbers.
-DType dtypeAttribute(const InferContext& context, std::string_view name, DType fallback);
+DType dtypeAttribute(const NodeInputs& context, std::string_view name, DType fallback);
 
 // numpy's matrix product.
 SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b);

@@ -67,8 +67,13 @@ TensorType typeAttribute(const InferContext& context) {
   TensorType type;
   InnerTypes types = {};
   size_t count = 0;
-  for (const int64_t number : context.attributes().getInts("type"))
-    if (count < types.size()) types[count++] = static_cast<DType>(number);
+  for (const int64_t number : context.attributes().getInts("type")) {
+    const auto dtype = static_cast<DType>(number);
+    const bool isType =
+        static_cast<int64_t>(dtype) == number && (isValid(dtype) || (dtype >= DType::Sequence && dtype <= DType::Map));
+    if (!isType) context.fail("attribute 'type' holds ", number, ", which is no type");
+    if (count < types.size()) types[count++] = dtype;
+  }
   type.dtype = types[0];
   for (size_t i = 1; i < types.size(); ++i) type.inner[i - 1] = types[i];
   return type;

@@ -2,6 +2,7 @@
 // Operators that read or change a shape and leave the elements in order.
 #include <algorithm>
 
+#include "graph/readers/generator.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -22,13 +23,10 @@ void inferIdentity(InferContext& context) {
 
 void inferShape(InferContext& context) {
   if (!context.ranked(0)) return context.setRank(0, 1);
-  const int64_t rank = context.rank(0);
-  const auto clamp = [rank](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
-  const int64_t start = clamp(context.attributes().getInt("start", 0));
-  const int64_t end = std::max(start, clamp(context.attributes().getInt("end", rank)));
+  const auto [begin, end] = readers::readDimensionRange(context);
   const SymbolicShape& dims = context.dims(0);
-  context.setShape(0, {end - start});
-  context.setElements(0, {dims.begin() + start, dims.begin() + end});
+  context.setShape(0, {int64_t{end} - begin});
+  context.setElements(0, {dims.begin() + begin, dims.begin() + end});
 }
 
 void inferSize(InferContext& context) {
@@ -140,9 +138,7 @@ void inferUnsqueeze(InferContext& context) {
 
 void inferFlatten(InferContext& context) {
   if (!context.ranked(0)) return context.setRank(0, 2);
-  const int64_t rank = context.rank(0), axis = context.attributes().getInt("axis", 1);
-  if (axis < -rank || axis > rank) context.fail("axis ", axis, " is out of range for rank ", rank);
-  const auto split = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  const auto split = static_cast<size_t>(readers::readFlattenAxis(context));
   const SymbolicShape& dims = context.dims(0);
   context.setShape(0, {product(dims, 0, split), product(dims, split, dims.size())});
   keepElements(context);

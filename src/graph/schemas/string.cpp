@@ -46,10 +46,11 @@ const OpSchema kSchemas[] = {
     {"", "StringSplit", 1, 1, 1, 2, "string->string,int64", inferStringSplit, kTraitDataDependent, 0,
      "delimiter=s maxsplit=i"},
     {"", "StringNormalizer", 1, 1, 1, 1, "string->string", inferStringNormalizer, kTraitDataDependent, 0,
-     "case_change_action=s is_case_sensitive=i locale=s stopwords=S"},
+     "case_change_action=s{NONE,LOWER,UPPER} is_case_sensitive=i locale=s stopwords=S"},
     {"", "RegexFullMatch", 1, 1, 1, 1, "string->bool", rules::sameAsFirst, 0, 0, "pattern=s"},
     {"", "TfIdfVectorizer", 1, 1, 1, 1, "string|index->float32", inferTfIdfVectorizer, 0, 0,
-     "max_gram_length=i max_skip_count=i min_gram_length=i mode=s ngram_counts=I ngram_indexes=I pool_int64s=I "
+     "max_gram_length=i max_skip_count=i min_gram_length=i mode=s{TF,IDF,TFIDF} ngram_counts=I ngram_indexes=I "
+     "pool_int64s=I "
      "pool_strings=S weights=F"},
 };
 

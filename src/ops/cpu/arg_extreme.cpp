@@ -5,8 +5,10 @@
 
 #include "base/interrupt_point.h"
 #include "graph/readers/norm.h"
+#include "graph/readers/reduction.h"
 #include "ops/cpu/reduce.h"
 #include "ops/families.h"
+#include "ops/request_inputs.h"
 
 namespace max {
 
@@ -15,20 +17,15 @@ namespace {
 constexpr int64_t kColumns = 1024;           // worked on side by side
 constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
 
-int axisOf(const KernelRequest& request) {
-  const int64_t axis = request.node.attributes.getInt("axis", 0);
-  return static_cast<int>(axis < 0 ? axis + request.inputs[0].shape.rank() : axis);
-}
-
 class ArgKernel final : public Kernel {
  public:
-  ArgKernel(const KernelRequest& request, bool least)
+  ArgKernel(const Shape& shape, const readers::ArgSearch& search, bool least)
       : table_(reduceTable()),
-        outer_(request.inputs[0].shape.product(0, axisOf(request))),
-        size_(request.inputs[0].shape[axisOf(request)]),
-        inner_(request.inputs[0].shape.product(axisOf(request) + 1, request.inputs[0].shape.rank())),
+        outer_(shape.product(0, search.axis)),
+        size_(shape[search.axis]),
+        inner_(shape.product(search.axis + 1, shape.rank())),
         least_(least),
-        lastIndex_(request.node.attributes.getInt("select_last_index", 0) != 0) {}
+        lastIndex_(search.takesLast) {}
 
   void run(const KernelContext& context) const override {
     if (outer_ * inner_ == 0) return;
@@ -57,7 +54,7 @@ class ArgKernel final : public Kernel {
 bool accepts(const KernelRequest& request) {
   const Operand& input = request.inputs[0];
   if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
-  const int64_t size = input.shape[axisOf(request)];
+  const int64_t size = input.shape[readers::readArgSearch(*RequestInputs(request)).axis];
   return size > 0 && size < std::numeric_limits<int32_t>::max();
 }
 
@@ -97,7 +94,8 @@ std::unique_ptr<Kernel> createHardmax(const KernelRequest& request) { return std
 
 template <bool kLeast>
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  return std::make_unique<ArgKernel>(request, kLeast);
+  const RequestInputs inputs(request);
+  return std::make_unique<ArgKernel>(request.inputs[0].shape, readers::readArgSearch(*inputs), kLeast);
 }
 
 constexpr Implementation kMax[] = {{"arg", accepts, create<false>}};

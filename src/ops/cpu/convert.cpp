@@ -14,8 +14,6 @@ SmallFloatRules smallFloatRules(const Node& node) {
   const std::string mode = node.attributes.getString("round_mode", "up");
   SmallFloatRules rules;
   rules.saturate = node.attributes.getInt("saturate", 1) != 0;
-  require(mode == "up" || mode == "down" || mode == "nearest", MAX_STATUS_INVALID_ARGUMENT, node.description(),
-          ": attribute 'round_mode' is '", mode, "', not up, down or nearest");
   rules.scaleRounding = mode == "up"     ? ScaleRounding::Up
                         : mode == "down" ? ScaleRounding::Down
                                          : ScaleRounding::Nearest;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/readers/indexing.h"
+
 namespace max {
 
 ElementWalk::ElementWalk(const KernelRequest& request, size_t indexInput)
@@ -11,7 +13,7 @@ ElementWalk::ElementWalk(const KernelRequest& request, size_t indexInput)
       is64_(request.inputs[indexInput].dtype == DType::Int64) {
   const MovementCall call(request, nullptr);
   const Shape& data = request.inputs[0].shape;
-  axis_ = call.axis(request.node.attributes.getInt("axis", 0), data.rank());
+  axis_ = readers::readGatherAxis(call.read());
   size_ = data[axis_];
   if (indexShape_.rank() != data.rank())
     call.fail(MAX_STATUS_INVALID_ARGUMENT, "indices of shape ", indexShape_, " for data of shape ", data);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
@@ -23,7 +24,7 @@ class GatherKernel final : public Kernel {
  public:
   explicit GatherKernel(const KernelRequest& request) : node_(request.node) {
     const Shape& data = request.inputs[0].shape;
-    axis_ = MovementCall(request, nullptr).axis(node_.attributes.getInt("axis", 0), data.rank());
+    axis_ = readers::readGatherAxis(*RequestInputs(request));
     outer_ = data.product(0, axis_);
     size_ = data[axis_];
     bytes_ = data.product(axis_ + 1, data.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
@@ -89,7 +90,7 @@ class GatherNDKernel final : public Kernel {
  public:
   explicit GatherNDKernel(const KernelRequest& request)
       : node_(request.node),
-        slices_(request, static_cast<int>(request.node.attributes.getInt("batch_dims", 0))),
+        slices_(request, readers::readBatchDims(*RequestInputs(request))),
         bytes_(slices_.sliceElements() * static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
         elementBytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {}
 

@@ -6,6 +6,8 @@
 
 #include "base/half.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/generator.h"
+#include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
 #include "ops/cpu/number_access.h"
 #include "ops/families.h"
@@ -31,13 +33,9 @@ void fillElements(std::byte* target, const std::byte* value, int64_t bytes, int6
 class ShapeKernel final : public Kernel {
  public:
   explicit ShapeKernel(const KernelRequest& request) : shape_(request.inputs[0].shape) {
-    const int64_t rank = shape_.rank();
-    const auto bound = [&](std::string_view name, int64_t fallback) {
-      const int64_t value = request.node.attributes.getInt(name, fallback);
-      return static_cast<int>(std::clamp<int64_t>(value < 0 ? value + rank : value, 0, rank));
-    };
-    begin_ = bound("start", 0);
-    end_ = std::max(begin_, bound("end", rank));
+    const auto [begin, end] = readers::readDimensionRange(*RequestInputs(request));
+    begin_ = begin;
+    end_ = end;
   }
   void run(const KernelContext& context) const override {
     std::copy(shape_.begin() + begin_, shape_.begin() + end_, context.out<int64_t>());
@@ -60,14 +58,11 @@ class SizeKernel final : public Kernel {
 class ConstantOfShapeKernel final : public Kernel {
  public:
   explicit ConstantOfShapeKernel(const KernelRequest& request)
-      : value_(request.node.attributes.getTensor("value")),
+      : value_(readers::readFillValue(*RequestInputs(request))),
         dtype_(request.outputs[0].dtype),
         bytes_(static_cast<int64_t>(sizeOf(dtype_))),
         count_(request.outputs[0].shape.count()) {
     if (isPacked(dtype_)) repeatPacked();
-    if (value_ && (value_->count() != 1 || value_->dtype() != request.outputs[0].dtype))
-      invalidArgument(request.node.description(), ": attribute value must be one ", request.outputs[0].dtype, ", not ",
-                      value_->count(), " of ", value_->dtype());
   }
   void run(const KernelContext& context) const override {
     constexpr std::byte zero[16] = {};
@@ -82,7 +77,7 @@ class ConstantOfShapeKernel final : public Kernel {
   // Eight elements take whole bytes.
   void repeatPacked() {
     uint8_t code = 0;
-    if (value_ && value_->count() == 1) unpackCodes(dtype_, value_->data(), 0, 1, &code);
+    if (value_) unpackCodes(dtype_, value_->data(), 0, 1, &code);
     const std::vector<uint8_t> codes(8, code);
     packCodes(dtype_, pattern_, 0, 8, codes.data());
   }
@@ -196,7 +191,7 @@ class OneHotKernel final : public Kernel {
   explicit OneHotKernel(const KernelRequest& request)
       : indexType_(request.inputs[0].dtype), bytes_(static_cast<int64_t>(sizeOf(request.outputs[0].dtype))) {
     const Shape& out = request.outputs[0].shape;
-    const int axis = MovementCall(request, nullptr).axis(request.node.attributes.getInt("axis", -1), out.rank());
+    const int axis = readers::readOneHotAxis(*RequestInputs(request));
     outer_ = out.product(0, axis);
     depth_ = out[axis];
     inner_ = out.product(axis + 1, out.rank());
@@ -234,9 +229,8 @@ class OneHotKernel final : public Kernel {
 class TriluKernel final : public Kernel {
  public:
   explicit TriluKernel(const KernelRequest& request)
-      : upper_(request.node.attributes.getInt("upper", 1) != 0), hasDiagonal_(request.has(1)) {
+      : upper_(readers::keepsUpper(*RequestInputs(request))), hasDiagonal_(request.has(1)) {
     const Shape& shape = request.inputs[0].shape;
-    if (shape.rank() < 2) invalidArgument(request.node.description(), ": needs at least 2 axes, not ", shape);
     bytes_ = static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
     columns_ = shape.back();
     rows_ = shape[shape.rank() - 2];

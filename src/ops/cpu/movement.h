@@ -5,14 +5,17 @@
 #include <vector>
 
 #include "ops/kernel.h"
+#include "ops/request_inputs.h"
 
 namespace max {
 
 // Inputs that say where data goes (starts, axes, repeats): known when the kernel is made, or read at each run.
 class MovementCall {
  public:
-  MovementCall(const KernelRequest& request, const void* const* data) : request_(request), data_(data) {}
+  MovementCall(const KernelRequest& request, const void* const* data)
+      : request_(request), data_(data), inputs_(request, data) {}
 
+  const NodeInputs& read() const { return *inputs_; }  // for readers
   const Node& node() const { return request_.node; }
   const Attributes& attributes() const { return request_.node.attributes; }
   const KernelRequest& request() const { return request_; }
@@ -36,6 +39,7 @@ class MovementCall {
  private:
   const KernelRequest& request_;
   const void* const* data_;  // NULL while the kernel is made
+  RequestInputs inputs_;
 };
 
 // A request that outlives the call it came with.

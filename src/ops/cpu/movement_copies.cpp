@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/movement.h"
 #include "ops/cpu/movement.h"
 #include "ops/cpu/strided_copy.h"
 #include "ops/families.h"
@@ -132,16 +133,7 @@ Piece permuted(const Shape& source, std::span<const int> permutation) {
 }
 
 std::vector<Piece> transpose(const MovementCall& call) {
-  const int rank = call.in().rank();
-  std::vector<int> permutation;
-  for (const int64_t axis : call.attributes().getInts("perm")) permutation.push_back(call.axis(axis, rank));
-  if (permutation.empty())
-    for (int axis = rank - 1; axis >= 0; --axis) permutation.push_back(axis);
-  std::vector<bool> seen(static_cast<size_t>(rank));
-  for (const int axis : permutation) seen[static_cast<size_t>(axis)] = true;
-  if (static_cast<int>(permutation.size()) != rank || std::count(seen.begin(), seen.end(), true) != rank)
-    call.fail(MAX_STATUS_INVALID_ARGUMENT, "perm is no permutation of the ", rank, " axes");
-  return {permuted(call.in(), permutation)};
+  return {permuted(call.in(), readers::readPermutation(call.read()))};
 }
 
 // A box of one tensor, at `start` along `axis`, is the whole of another one.
@@ -156,7 +148,7 @@ Piece part(const Shape& whole, const Shape& box, int axis, int64_t start, bool i
 }
 
 std::vector<Piece> concat(const MovementCall& call) {
-  const int axis = call.axis(call.attributes().getInt("axis", 0), call.out().rank());
+  const int axis = readers::readConcatAxis(call.read(), call.out().rank());
   std::vector<Piece> pieces;
   int64_t start = 0;
   for (size_t i = 0; i < call.inputCount(); ++i) {
@@ -170,41 +162,37 @@ std::vector<Piece> concat(const MovementCall& call) {
 
 // The outputs' shapes already say how the input is split.
 std::vector<Piece> split(const MovementCall& call) {
-  const int axis = call.axis(call.attributes().getInt("axis", 0), call.in().rank());
+  const readers::Split split = readers::readSplit(call.read(), call.outputCount());
   std::vector<Piece> pieces;
-  const std::vector<int64_t> sizes = call.integers(1);
-  const int64_t count = static_cast<int64_t>(call.outputCount());
-  const int64_t even = (call.in()[axis] + count - 1) / count;
   int64_t start = 0;
   for (size_t i = 0; i < call.outputCount(); ++i) {
     if (call.request().outputs[i].present()) {
-      Piece piece = part(call.in(), call.out(i), axis, start, true);
+      Piece piece = part(call.in(), call.out(i), split.axis, start, true);
       piece.output = i;
       if (piece.shape.count() > 0) pieces.push_back(piece);
     }
-    start += i < sizes.size() ? sizes[i] : even;
+    start += split.sizes.at(i).value();
   }
   return pieces;
 }
 
-// Inputs: data, starts, ends, axes, steps. How many elements are taken is the output's shape.
+// How many elements are taken is the output's shape.
 std::vector<Piece> slice(const MovementCall& call) {
-  const Shape& shape = call.in();
+  if (call.out().count() == 0) return {};
   Piece piece;
   piece.shape = call.out();
-  piece.sourceStrides = contiguousStrides(shape);
+  piece.sourceStrides = contiguousStrides(call.in());
   piece.targetStrides = contiguousStrides(call.out());
   const Shape dense = piece.sourceStrides;
-  const std::vector<int64_t> starts = call.integers(1), axes = call.integers(3), steps = call.integers(4);
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const int axis = call.axis(i < axes.size() ? axes[i] : static_cast<int64_t>(i), shape.rank());
-    const int64_t step = i < steps.size() ? steps[i] : 1, size = shape[axis];
-    const int64_t start = starts[i] < 0 ? starts[i] + size : starts[i];
+  const auto axes = readers::readSlice(call.read());
+  for (const readers::SlicedAxis& entry : axes.value()) {
+    const int axis = entry.axis;
+    const int64_t step = entry.step.value().value(), size = call.in()[axis], given = entry.start.value().value();
+    const int64_t start = given < 0 ? given + size : given;
     piece.sourceOffset += std::clamp<int64_t>(start, 0, step < 0 ? size - 1 : size) * dense[axis];
     // A step may be huge when one element is taken; then it is not used.
     piece.sourceStrides[axis] = call.out()[axis] > 1 ? dense[axis] * step : 0;
   }
-  if (piece.shape.count() == 0) return {};
   return {piece};
 }
 
@@ -242,8 +230,7 @@ std::vector<Piece> tile(const MovementCall& call) {
 
 std::vector<Piece> depthToSpace(const MovementCall& call) {
   const Shape& in = call.in();
-  const int64_t block = call.attributes().getInt("blocksize", 1);
-  const bool columnFirst = call.attributes().getString("mode", "DCR") == "CRD";
+  const auto [block, columnFirst] = readers::readBlocks(call.read());
   const int64_t depth = in[1] / (block * block);
   if (columnFirst) return {permuted({in[0], depth, block, block, in[2], in[3]}, std::array{0, 1, 4, 2, 5, 3})};
   return {permuted({in[0], block, block, depth, in[2], in[3]}, std::array{0, 3, 4, 1, 5, 2})};
@@ -251,8 +238,7 @@ std::vector<Piece> depthToSpace(const MovementCall& call) {
 
 std::vector<Piece> spaceToDepth(const MovementCall& call) {
   const Shape& in = call.in();
-  const int64_t block = call.attributes().getInt("blocksize", 1);
-  const bool columnFirst = call.attributes().getString("mode", "DCR") == "CRD";
+  const auto [block, columnFirst] = readers::readBlocks(call.read());
   const auto order = columnFirst ? std::array{0, 1, 3, 5, 2, 4} : std::array{0, 3, 5, 1, 2, 4};
   return {permuted({in[0], in[1], in[2] / block, block, in[3] / block, block}, order)};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/movement.h"
 #include "ops/cpu/indexed_copy.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
@@ -13,23 +14,14 @@ namespace max {
 
 namespace {
 
-enum class Mode { Constant, Edge, Reflect, Wrap };
-
-Mode modeOf(const MovementCall& call) {
-  const std::string mode = call.attributes().getString("mode", "constant");
-  if (mode == "constant") return Mode::Constant;
-  if (mode == "edge") return Mode::Edge;
-  if (mode == "reflect") return Mode::Reflect;
-  if (mode == "wrap") return Mode::Wrap;
-  call.fail(MAX_STATUS_INVALID_ARGUMENT, "unknown mode '", mode, "'");
-}
+using readers::PadMode;
 
 // Where index i of the endlessly padded axis comes from.
-int64_t sourceIndex(Mode mode, int64_t i, int64_t size) {
+int64_t sourceIndex(PadMode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size) return i;
-  if (mode == Mode::Constant || size == 0) return IndexedCopy::kFill;
-  if (mode == Mode::Edge) return i < 0 ? 0 : size - 1;
-  const int64_t period = mode == Mode::Wrap ? size : 2 * (size - 1);
+  if (mode == PadMode::Constant || size == 0) return IndexedCopy::kFill;
+  if (mode == PadMode::Edge) return i < 0 ? 0 : size - 1;
+  const int64_t period = mode == PadMode::Wrap ? size : 2 * (size - 1);
   if (period == 0) return 0;
   const int64_t phase = (i % period + period) % period;
   return phase < size ? phase : period - phase;
@@ -37,26 +29,16 @@ int64_t sourceIndex(Mode mode, int64_t i, int64_t size) {
 
 IndexTables padTables(const MovementCall& call) {
   const Shape &in = call.in(), &out = call.out();
-  const Mode mode = modeOf(call);
-  const std::vector<int64_t> pads = call.integers(1), axes = call.integers(3);
-  const size_t count = call.has(3) ? axes.size() : static_cast<size_t>(in.rank());
-  if (pads.size() != 2 * count) call.fail(MAX_STATUS_INVALID_ARGUMENT, pads.size(), " pads for ", count, " axes");
-  Shape before = Shape::filled(in.rank(), 0), after = before;
-  for (size_t i = 0; i < count; ++i) {
-    const int axis = call.axis(call.has(3) ? axes[i] : static_cast<int64_t>(i), in.rank());
-    before[axis] = pads[i];
-    after[axis] = pads[count + i];
-  }
+  const readers::Padding padding = readers::readPadding(call.read()).value();
   IndexTables tables(static_cast<size_t>(in.rank()));
   WorkCounter work;
   for (int axis = 0; axis < in.rank(); ++axis) {
-    if (in[axis] + before[axis] + after[axis] != out[axis])
-      call.fail(MAX_STATUS_INVALID_ARGUMENT, "pads ", before[axis], " and ", after[axis], " do not turn ", in, " into ",
-                out);
-    if (in[axis] == 0 && out[axis] > 0 && mode != Mode::Constant)
-      call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " of ", in, " has nothing to pad with");
-    for (int64_t i = 0; i < out[axis]; ++i, work.pass(4))
-      tables[static_cast<size_t>(axis)].push_back(sourceIndex(mode, i - before[axis], in[axis]));
+    const auto i = static_cast<size_t>(axis);
+    const int64_t before = padding.before[i].value(), after = padding.after[i].value();
+    if (in[axis] + before + after != out[axis])
+      call.fail(MAX_STATUS_INVALID_ARGUMENT, "pads ", before, " and ", after, " do not turn ", in, " into ", out);
+    for (int64_t k = 0; k < out[axis]; ++k, work.pass(4))
+      tables[i].push_back(sourceIndex(padding.mode, k - before, in[axis]));
   }
   return tables;
 }

@@ -6,8 +6,10 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/reduction.h"
 #include "ops/cpu/reduce_layout.h"
 #include "ops/families.h"
+#include "ops/request_inputs.h"
 
 namespace max {
 
@@ -54,18 +56,9 @@ bool findAxes(const KernelRequest& request, std::array<bool, kMaxRank>& reduced)
     for (int i = 2; i < rank; ++i) reduced[static_cast<size_t>(i)] = true;
     return rank > 2;
   }
-  if (request.has(1) && !request.inputs[1].constant) return false;
-  const std::vector<int64_t> axes =
-      request.has(1) ? integerValues(*request.inputs[1].constant) : request.node.attributes.getInts("axes");
-  if (axes.empty()) {
-    reduced.fill(true);
-    return request.node.attributes.getInt("noop_with_empty_axes", 0) == 0;
-  }
-  for (int64_t axis : axes) {
-    if (axis < -rank || axis >= rank) return false;
-    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  return true;
+  const auto reduction = readers::readReduction(*RequestInputs(request));
+  if (reduction) reduced = reduction->reduced;
+  return std::find(reduced.begin(), reduced.end(), true) != reduced.end();
 }
 
 // What the accumulators of a type become.

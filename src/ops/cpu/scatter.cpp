@@ -6,6 +6,7 @@
 
 #include "base/half.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
 #include "ops/families.h"
 
@@ -13,6 +14,7 @@ namespace max {
 
 namespace {
 
+using readers::ScatterReduction;
 using Combine = void (*)(std::byte* target, const std::byte* update, int64_t count);
 
 struct Half {
@@ -63,23 +65,23 @@ void combine(std::byte* target, const std::byte* update, int64_t count) {
 
 // Complex numbers have no order.
 template <class T>
-Combine combineComplex(std::string_view reduction) {
-  if (reduction == "add") return combine<T, [](T a, T b) { return a + b; }>;
-  if (reduction == "mul") return combine<T, [](T a, T b) { return a * b; }>;
+Combine combineComplex(ScatterReduction reduction) {
+  if (reduction == ScatterReduction::Add) return combine<T, [](T a, T b) { return a + b; }>;
+  if (reduction == ScatterReduction::Multiply) return combine<T, [](T a, T b) { return a * b; }>;
   return nullptr;
 }
 
 template <class T>
-Combine combineOf(std::string_view reduction) {
+Combine combineOf(ScatterReduction reduction) {
   using C = std::conditional_t<std::is_class_v<T>, float, T>;
-  if (reduction == "add") return combine<T, addOf<C>>;
-  if (reduction == "mul") return combine<T, multiplyOf<C>>;
-  if (reduction == "max") return combine<T, largerOf<C>>;
-  if (reduction == "min") return combine<T, smallerOf<C>>;
+  if (reduction == ScatterReduction::Add) return combine<T, addOf<C>>;
+  if (reduction == ScatterReduction::Multiply) return combine<T, multiplyOf<C>>;
+  if (reduction == ScatterReduction::Max) return combine<T, largerOf<C>>;
+  if (reduction == ScatterReduction::Min) return combine<T, smallerOf<C>>;
   return nullptr;
 }
 
-Combine combineFor(DType dtype, std::string_view reduction) {
+Combine combineFor(DType dtype, ScatterReduction reduction) {
   switch (dtype) {
     case DType::Float32:
       return combineOf<float>(reduction);
@@ -115,20 +117,22 @@ Combine combineFor(DType dtype, std::string_view reduction) {
   }
 }
 
-std::string reductionOf(const Node& node) { return node.attributes.getString("reduction", "none"); }
+ScatterReduction reductionOf(const KernelRequest& request) {
+  return readers::readScatterReduction(*RequestInputs(request));
+}
 
 bool canScatter(const KernelRequest& request) {
-  const std::string reduction = reductionOf(request.node);
+  const ScatterReduction reduction = reductionOf(request);
   return hasByteElements(request) && request.has(1) && request.has(2) &&
          (request.inputs[1].dtype == DType::Int64 || request.inputs[1].dtype == DType::Int32) &&
-         (reduction == "none" || combineFor(request.inputs[0].dtype, reduction));
+         (reduction == ScatterReduction::None || combineFor(request.inputs[0].dtype, reduction));
 }
 
 class ScatterKernel : public Kernel {
  public:
   explicit ScatterKernel(const KernelRequest& request)
       : node_(request.node),
-        combine_(combineFor(request.inputs[0].dtype, reductionOf(request.node))),
+        combine_(combineFor(request.inputs[0].dtype, reductionOf(request))),
         elementBytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
         dataBytes_(request.inputs[0].shape.count() * elementBytes_) {}
 

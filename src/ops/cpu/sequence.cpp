@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/movement.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
+#include "ops/request_inputs.h"
 
 namespace max {
 
@@ -19,10 +21,8 @@ std::unique_ptr<Kernel> make(const KernelRequest& request) {
 class ReverseSequenceKernel final : public Kernel {
  public:
   explicit ReverseSequenceKernel(const KernelRequest& request)
-      : node_(request.node), isBatchFirst_(request.node.attributes.getInt("batch_axis", 1) == 0) {
+      : node_(request.node), isBatchFirst_(readers::readReversal(*RequestInputs(request)).batchAxis == 0) {
     const Shape& shape = request.inputs[0].shape;
-    if (shape.rank() < 2 || request.inputs[1].shape.count() != shape[isBatchFirst_ ? 0 : 1])
-      invalidArgument(node_.description(), ": sequence_lens ", request.inputs[1].shape, " do not fit data ", shape);
     batch_ = shape[isBatchFirst_ ? 0 : 1];
     steps_ = shape[isBatchFirst_ ? 1 : 0];
     bytes_ = shape.product(2, shape.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));

@@ -142,8 +142,6 @@ std::string changedCase(const std::string& action, std::string_view text) {
 
 Results stringNormalizer(const Node& node, Arguments inputs) {
   const std::string action = node.attributes.getString("case_change_action", "NONE");
-  if (action != "NONE" && action != "LOWER" && action != "UPPER")
-    invalidArgument(node.description(), ": case_change_action is '", action, "'; it may be NONE, LOWER or UPPER");
   const bool isSensitive = node.attributes.getInt("is_case_sensitive", 0) != 0;
   const auto key = [&](std::string_view text) { return isSensitive ? std::string(text) : lowerCase(text); };
   std::unordered_set<std::string> stopWords;

@@ -89,7 +89,7 @@ class NgramTree final : public Prepared {
   void check() {
     if (most_ < least_) fail("max_gram_length ", most_, " is less than min_gram_length ", least_);
     if (skips_ < 0 || skips_ == INT64_MAX) fail("max_skip_count is ", skips_);
-    if (mode_ != "TF" && mode_ != "IDF" && mode_ != "TFIDF") fail("mode is '", mode_, "'; it may be TF, IDF or TFIDF");
+    if (mode_.empty()) fail("attribute 'mode' is missing");
     columnCount_ = *std::max_element(columns_.begin(), columns_.end()) + 1;
     const std::vector<float> weights = node_.attributes.getFloats("weights");
     if (weights.empty() || mode_ == "TF") return;

@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/reduction.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
+#include "ops/request_inputs.h"
 
 namespace max {
 
@@ -41,18 +43,15 @@ template <class T, bool kSorts>
 class TopKKernelOf final : public Kernel {
  public:
   explicit TopKKernelOf(const KernelRequest& request)
-      : largest_(request.node.attributes.getInt("largest", 1) != 0),
-        hasValues_(request.outputs[0].present()),
+      : hasValues_(request.outputs[0].present()),
         hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()) {
-    const MovementCall call(request, nullptr);
-    const int axis = call.axis(request.node.attributes.getInt("axis", -1), call.in().rank());
-    const Line line(call.in(), axis);
+    const readers::TopK top = readers::readTopK(*RequestInputs(request));
+    largest_ = top.takesLargest;
+    const Line line(request.inputs[0].shape, top.axis);
     outer_ = line.outer;
     size_ = line.size;
     inner_ = line.inner;
-    kept_ = call.out(hasValues_ ? 0 : 1)[axis];
-    if (kept_ > size_)
-      call.fail(MAX_STATUS_INVALID_ARGUMENT, "k = ", kept_, " is more than the ", size_, " elements of axis ", axis);
+    kept_ = request.outputs[hasValues_ ? 0 : 1].shape[top.axis];
     lanes_ = std::max(request.lanes, 1);
   }
 
@@ -139,16 +138,10 @@ template <class T>
 class CumSumKernel final : public Kernel {
  public:
   explicit CumSumKernel(const KernelRequest& request)
-      : saved_(request),
-        isExclusive_(request.node.attributes.getInt("exclusive", 0) != 0),
-        isReverse_(request.node.attributes.getInt("reverse", 0) != 0) {}
+      : saved_(request), known_(readers::readCumulation(*RequestInputs(request))) {}
 
   void run(const KernelContext& context) const override {
-    const KernelRequest request = saved_.request();
-    const MovementCall call(request, context.inputs);
-    const std::vector<int64_t> axes = call.integers(1);
-    if (axes.size() != 1) call.fail(MAX_STATUS_INVALID_ARGUMENT, axes.size(), " axes instead of one");
-    const Line line(call.in(), call.axis(axes[0], call.in().rank()));
+    const Line line(saved_.inputs[0].shape, known_.axis ? *known_.axis : axisOf(context));
     WorkCounter work;
     for (int64_t o = 0; o < line.outer; ++o) {
       const T* x = context.in<T>(0) + o * line.size * line.inner;
@@ -158,22 +151,27 @@ class CumSumKernel final : public Kernel {
   }
 
  private:
+  int axisOf(const KernelContext& context) const {
+    const RequestInputs inputs(saved_.request(), context.inputs);
+    return readers::readCumulation(*inputs).axis.value();
+  }
+
   // One row of `inner` sums from the row before it.
   void addStep(const Line& line, const T* x, T* y, int64_t step) const {
     using W = Wrapped<T>;
-    const int64_t row = (isReverse_ ? line.size - 1 - step : step) * line.inner;
-    const int64_t before = isReverse_ ? row + line.inner : row - line.inner;
-    const T* added = x + (isExclusive_ ? before : row);
+    const int64_t row = (known_.isReverse ? line.size - 1 - step : step) * line.inner;
+    const int64_t before = known_.isReverse ? row + line.inner : row - line.inner;
+    const T* added = x + (known_.isExclusive ? before : row);
     for (int64_t i = 0; i < line.inner; ++i) {
       if (step == 0)
-        y[row + i] = isExclusive_ ? T{0} : x[row + i];
+        y[row + i] = known_.isExclusive ? T{0} : x[row + i];
       else
         y[row + i] = static_cast<T>(static_cast<W>(y[before + i]) + static_cast<W>(added[i]));
     }
   }
 
   SavedRequest saved_;
-  bool isExclusive_, isReverse_;
+  readers::Cumulation known_;
 };
 
 template <template <class> class K, class T, DType kDType>

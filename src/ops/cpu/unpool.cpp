@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/indexing.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/column_axis.h"
 #include "ops/cpu/element.h"
@@ -77,12 +78,10 @@ class MaxUnpoolKernel final : public Kernel {
 // Caches [batch, before.., rows, inner]; an update replaces some rows of each.
 class TensorScatterKernel final : public Kernel {
  public:
-  explicit TensorScatterKernel(const KernelRequest& request)
-      : node_(request.node),
-        isCircular_(request.node.attributes.getString("mode", "linear") == "circular"),
-        hasIndices_(request.has(2)) {
+  explicit TensorScatterKernel(const KernelRequest& request) : node_(request.node), hasIndices_(request.has(2)) {
     const Shape& cache = request.inputs[0].shape;
-    const int axis = MovementCall(request, nullptr).axis(node_.attributes.getInt("axis", -2), cache.rank());
+    const auto [axis, isCircular] = readers::readTensorScatter(*RequestInputs(request));
+    isCircular_ = isCircular;
     rows_ = cache[axis];
     updateRows_ = request.inputs[1].shape[axis];
     blocks_ = cache.product(0, axis);
@@ -122,7 +121,7 @@ class TensorScatterKernel final : public Kernel {
   }
 
   const Node& node_;
-  bool isCircular_, hasIndices_;
+  bool hasIndices_, isCircular_;
   int64_t rows_, updateRows_, blocks_, blocksPerItem_, rowBytes_;
 };
 

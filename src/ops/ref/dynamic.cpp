@@ -8,6 +8,7 @@
 #include "base/active_call.h"
 #include "base/interrupt_point.h"
 #include "base/object.h"
+#include "graph/readers/indexing.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -38,11 +39,9 @@ Ref<Tensor> indexTensor(const Shape& shape, const std::vector<int64_t>& values) 
   return Tensor::copyOf(DType::Int64, shape, values.data());
 }
 
-int axisOf(const Node& node, int rank) {
-  const int64_t axis = node.attributes.getInt("axis", 0);
-  require(axis >= -rank && axis < rank, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": axis ", axis,
-          " is out of range for rank ", rank);
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
+// -1 = all elements, whatever the shape.
+int axisOf(const Node& node, Inputs inputs) {
+  return readers::readSelectionAxis(*RequestInputs(node, inputs)).value_or(-1);
 }
 
 std::vector<double> lengthsOf(const Tensor& strings) {
@@ -123,7 +122,7 @@ Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& cho
 }
 
 Results compress(const Node& node, Inputs inputs) {
-  const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
+  const int axis = axisOf(node, inputs);
   const int64_t count = Slices(*inputs[0], axis).count;
   std::vector<int64_t> chosen;
   WorkCounter work;
@@ -206,7 +205,7 @@ Results uniqueOfEmpty(const Node& node, const Tensor& tensor, int axis) {
 }
 
 Results unique(const Node& node, Inputs inputs) {
-  const int axis = node.attributes.has("axis") ? axisOf(node, inputs[0]->shape().rank()) : -1;
+  const int axis = axisOf(node, inputs);
   if (inputs[0]->count() == 0) return uniqueOfEmpty(node, *inputs[0], axis);
   constexpr size_t kGroupBytes = 24 * sizeof(int64_t);  // most, of a slice and of one of its elements
   const MemoryLease room = roomFor(inputs[0]->count(), kGroupBytes);

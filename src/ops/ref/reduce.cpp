@@ -7,24 +7,15 @@
 
 #include "base/interrupt_point.h"
 #include "graph/readers/norm.h"
+#include "graph/readers/reduction.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
 
 namespace {
 
-// Which axes are reduced: the optional second input, else all unless noop_with_empty_axes.
 std::array<bool, kMaxRank> reducedAxes(const Call& call) {
-  const int rank = call.in().shape.rank();
-  std::vector<int64_t> axes = call.has(1) ? loadIntegers(call.in(1)) : call.node.attributes.getInts("axes");
-  std::array<bool, kMaxRank> reduced{};
-  if (axes.empty() && !call.integer("noop_with_empty_axes", 0)) reduced.fill(true);
-  for (int64_t axis : axes) {
-    if (axis < -rank || axis >= rank)
-      call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " is out of range for shape ", call.in().shape);
-    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  return reduced;
+  return readers::readReduction(*call.read()).value().reduced;
 }
 
 // Strides of the output as the input's axes see it: zero along reduced ones.
@@ -131,9 +122,8 @@ struct Line {
 
 template <bool kMax>
 void argExtreme(const Call& call) {
-  if (call.in().shape.rank() == 0) return store(call.out(), std::vector<int64_t>{0});
-  const Line line(call.in().shape, call.axis("axis", 0, call.in().shape.rank()));
-  const bool last = call.integer("select_last_index", 0) != 0;
+  const readers::ArgSearch search = readers::readArgSearch(*call.read());
+  const Line line(call.in().shape, search.axis);
   if (line.size == 0) call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis of size 0 in shape ", call.in().shape);
   std::vector<int64_t> y = repeated<int64_t>(call.out().count());
   visitDomain(call.in().dtype, [&]<class D>(D) {
@@ -144,7 +134,7 @@ void argExtreme(const Call& call) {
       for (int64_t i = 1; i < line.size; ++i, work.pass(4)) {
         const D a = x[static_cast<size_t>(first + i * line.inner)],
                 b = x[static_cast<size_t>(first + best * line.inner)];
-        if ((kMax ? a > b : a < b) || (last && a == b)) best = i;
+        if ((kMax ? a > b : a < b) || (search.takesLast && a == b)) best = i;
       }
       y[static_cast<size_t>(number)] = best;
     });
@@ -205,16 +195,16 @@ void hardmax(const Call& call) {
 }
 
 template <class D>
-void cumulateIn(const Call& call, const Line& line, auto step, D start) {
-  const bool exclusive = call.integer("exclusive", 0) != 0, reverse = call.integer("reverse", 0) != 0;
+void cumulateIn(const Call& call, const readers::Cumulation& cumulation, auto step, D start) {
+  const Line line(call.in().shape, cumulation.axis.value());
   std::vector<D> x = load<D>(call.in());
   line.forEach([&](int64_t first, int64_t) {
     D sum = start;
     WorkCounter work;
     for (int64_t i = 0; i < line.size; ++i, work.pass(4)) {
-      D& value = x[static_cast<size_t>(first + (reverse ? line.size - 1 - i : i) * line.inner)];
+      D& value = x[static_cast<size_t>(first + (cumulation.isReverse ? line.size - 1 - i : i) * line.inner)];
       const D next = static_cast<D>(step(sum, value));
-      value = exclusive ? sum : next;
+      value = cumulation.isExclusive ? sum : next;
       sum = next;
     }
   });
@@ -223,14 +213,10 @@ void cumulateIn(const Call& call, const Line& line, auto step, D start) {
 
 template <auto Step, int kStart>
 void cumulate(const Call& call) {
-  const int rank = call.in().shape.rank();
-  int64_t axis = loadIntegers(call.in(1)).at(0);
-  if (axis < -rank || axis >= rank)
-    call.fail(MAX_STATUS_INVALID_ARGUMENT, "axis ", axis, " is out of range for shape ", call.in().shape);
-  const Line line(call.in().shape, static_cast<int>(axis < 0 ? axis + rank : axis));
+  const readers::Cumulation cumulation = readers::readCumulation(*call.read());
   visitDomain(call.in().dtype, [&]<class D>(D) {
     using Work = std::conditional_t<std::is_integral_v<D>, uint64_t, D>;
-    cumulateIn<Work>(call, line, Step, static_cast<Work>(kStart));
+    cumulateIn<Work>(call, cumulation, Step, static_cast<Work>(kStart));
   });
 }
 
@@ -242,11 +228,9 @@ bool isGreater(D a, D b) {
 }
 
 void topK(const Call& call) {
-  const Line line(call.in().shape, call.axis("axis", -1, call.in().shape.rank()));
-  const bool largest = call.integer("largest", 1) != 0;
-  const Line kept(call.out(call.hasOutput(0) ? 0 : 1).shape, call.axis("axis", -1, call.in().shape.rank()));
-  if (kept.size > line.size)
-    call.fail(MAX_STATUS_INVALID_ARGUMENT, "k = ", kept.size, " is more than the ", line.size, " elements of the axis");
+  const readers::TopK top = readers::readTopK(*call.read());
+  const Line line(call.in().shape, top.axis);
+  const Line kept(call.out(call.hasOutput(0) ? 0 : 1).shape, top.axis);
   visitDomain(call.in().dtype, [&]<class D>(D) {
     const std::vector<D> x = load<D>(call.in());
     std::vector<D> values(static_cast<size_t>(kept.outer * kept.size * kept.inner));
@@ -259,7 +243,7 @@ void topK(const Call& call) {
         return x[static_cast<size_t>(first + i * line.inner)];
       };
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        return largest ? isGreater(at(a), at(b)) : isGreater(at(b), at(a));
+        return top.takesLargest ? isGreater(at(a), at(b)) : isGreater(at(b), at(a));
       });
       const int64_t target = number / line.inner * kept.size * line.inner + number % line.inner;
       for (int64_t i = 0; i < kept.size; ++i) {

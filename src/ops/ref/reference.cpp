@@ -33,6 +33,16 @@ class ReferenceKernel final : public Kernel {
 
 }  // namespace
 
+RequestInputs Call::read() const {
+  std::vector<Operand> operands;
+  std::vector<const void*> data;
+  for (const Argument& input : inputs) {
+    operands.push_back({input.dtype, input.shape, nullptr});
+    data.push_back(input.data);
+  }
+  return RequestInputs(KernelRequest{node, operands, {}}, data.data());
+}
+
 int Call::axis(std::string_view name, int64_t fallback, int rank) const {
   const int64_t value = integer(name, fallback);
   if (value < -rank || value >= rank)

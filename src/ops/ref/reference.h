@@ -17,6 +17,7 @@
 #include "base/interrupt_point.h"
 #include "ops/cpu/number_access.h"
 #include "ops/kernel.h"
+#include "ops/request_inputs.h"
 
 namespace max::reference {
 
@@ -41,6 +42,8 @@ struct Call {
   const Argument& out(size_t i = 0) const { return outputs[i]; }
   double number(std::string_view name, float fallback) const { return node.attributes.getFloat(name, fallback); }
   int64_t integer(std::string_view name, int64_t fallback) const { return node.attributes.getInt(name, fallback); }
+  // What readers see: the contents of inputs are there.
+  RequestInputs read() const;
   // An axis attribute in [0, rank).
   int axis(std::string_view name, int64_t fallback, int rank) const;
 

@@ -21,10 +21,7 @@ constexpr std::string_view kOldAttributes =
     "axes=I starts=I ends=I pads=I value=f split=I k=i ratio=f is_test=i scales=F min=f max=f broadcast=i axis=i "
     "consumed_inputs=I spatial=i to=s shape=I repeats=I dtype=i perm=I";
 
-struct KnownAttribute {
-  std::string_view name;
-  char letter;
-};
+using KnownAttribute = max::AttributeRule;
 
 int64_t numberOf(char letter) {
   constexpr std::string_view kLetters = "fistg";
@@ -34,31 +31,18 @@ int64_t numberOf(char letter) {
   return letter == 'F' ? 6 : letter == 'I' ? 7 : letter == 'S' ? 8 : 2;
 }
 
-std::vector<KnownAttribute> attributesIn(std::string_view text) {
-  std::vector<KnownAttribute> found;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    const std::string_view entry = text.substr(0, end);
-    const size_t equals = entry.find('=');
-    if (equals != entry.npos && equals + 1 < entry.size())
-      found.push_back({entry.substr(0, equals), entry[equals + 1]});
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return found;
+const std::vector<KnownAttribute>& oldAttributes() {
+  static const std::vector<KnownAttribute> all = max::AttributeRules(kOldAttributes).all();
+  return all;
 }
 
 const std::vector<KnownAttribute>& allAttributes() {
   static const std::vector<KnownAttribute> all = [] {
-    std::vector<KnownAttribute> found = attributesIn(kOldAttributes);
+    std::vector<KnownAttribute> found = oldAttributes();
     for (const OpSchema* schema : operators())
-      for (const KnownAttribute& attribute : attributesIn(schema->attributes)) found.push_back(attribute);
+      for (const KnownAttribute& attribute : schema->attributeRules->all()) found.push_back(attribute);
     return found;
   }();
-  return all;
-}
-
-const std::vector<KnownAttribute>& oldAttributes() {
-  static const std::vector<KnownAttribute> all = attributesIn(kOldAttributes);
   return all;
 }
 
@@ -186,21 +170,32 @@ class Generator {
   }
 
   void addAttributes(NodeData& node, const OpSchema& schema) {
-    const std::vector<KnownAttribute> all =
-        schema.attributes == "*" ? allAttributes() : attributesIn(schema.attributes);
+    const std::vector<KnownAttribute> all = schema.attributes == "*" ? allAttributes() : schema.attributeRules->all();
     for (const KnownAttribute& each : all) {
-      if (schema.attributes == "*" ? !chance_.happens(2) : !chance_.happens(each.letter == 'g' ? 97 : 45)) continue;
-      if (each.letter == 'g')
+      if (schema.attributes == "*" ? !chance_.happens(2) : !chance_.happens(each.type == 'g' ? 97 : 45)) continue;
+      if (each.type == 'g')
         node.attributes.push_back(bodyFor(std::string(each.name), node, chance_));
       else
-        node.attributes.push_back(randomAttribute(
-            std::string(each.name), chance_.happens(3) ? chance_.within(1, 8) : numberOf(each.letter), chance_));
+        node.attributes.push_back(attributeOf(each));
     }
     if (chance_.happens(12)) {
       const KnownAttribute& old = oldAttributes()[chance_.below(oldAttributes().size())];
-      node.attributes.push_back(randomAttribute(std::string(old.name), numberOf(old.letter), chance_));
+      node.attributes.push_back(randomAttribute(std::string(old.name), numberOf(old.type), chance_));
     }
     if (chance_.happens(3)) node.attributes.push_back(anyAttribute(chance_));
+  }
+
+  // Mostly with a type and a value that there are: other nodes do not get far.
+  AttributeData attributeOf(const KnownAttribute& known) {
+    const int64_t type = chance_.happens(3) ? chance_.within(1, 8) : numberOf(known.type);
+    AttributeData attribute = randomAttribute(std::string(known.name), type, chance_);
+    if (chance_.happens(8)) return attribute;
+    attribute.i = std::clamp(attribute.i, known.least, known.most);
+    for (int64_t& entry : attribute.ints) entry = std::clamp(entry, known.least, known.most);
+    if (known.words.empty()) return attribute;
+    attribute.s = known.words[chance_.below(known.words.size())];
+    for (std::string& word : attribute.strings) word = known.words[chance_.below(known.words.size())];
+    return attribute;
   }
 
   void addNode(const OpSchema& schema) {
@@ -290,7 +285,7 @@ AttributeData randomAttribute(std::string name, int64_t type, Chance& chance) {
 
 AttributeData anyAttribute(Chance& chance) {
   const KnownAttribute& any = allAttributes()[chance.below(allAttributes().size())];
-  const int64_t type = numberOf(any.letter);
+  const int64_t type = numberOf(any.type);
   return randomAttribute(std::string(any.name), type == 5 ? 2 : type, chance);
 }
 
