@@ -24,6 +24,7 @@ namespace {
 
 // About what things take, with the containers that find them.
 constexpr uint64_t kGraphBytes = 2048;
+constexpr uint64_t kPointerBytes = sizeof(void*);
 constexpr uint64_t kAttributeBytes = sizeof(std::pair<std::string, Attribute>);
 
 uint64_t bytesOf(const Attribute& attribute) {
@@ -37,14 +38,14 @@ uint64_t bytesOf(const Attribute& attribute) {
 }
 
 uint64_t bytesOf(const Node& node, size_t outputCount) {
-  uint64_t bytes = sizeof(Node) + node.name.size() + node.inputs.size() * (sizeof(Value*) + sizeof(Use)) +
-                   outputCount * sizeof(Value*);
+  uint64_t bytes = sizeof(Node) + node.name.size() + node.inputs.size() * (kPointerBytes + sizeof(Use)) +
+                   outputCount * kPointerBytes;
   for (const auto& [name, attribute] : node.attributes.entries()) bytes += kAttributeBytes + bytesOf(attribute);
   return bytes;
 }
 
 uint64_t bytesOf(std::string_view name, const TensorType& type) {
-  constexpr uint64_t kNameBytes = sizeof(std::string) + 6 * sizeof(void*);
+  constexpr uint64_t kNameBytes = sizeof(std::string) + 6 * kPointerBytes;
   return sizeof(Value) + kNameBytes + 2 * name.size() + type.dims.size() * sizeof(Dim);
 }
 
