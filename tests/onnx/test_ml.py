@@ -398,6 +398,15 @@ class Strings(unittest.TestCase):
                     self.compare("Tokenizer", x, domain="com.microsoft", mark=mark, mincharnum=least, pad_value="#",
                                  **attributes)
 
+    def test_tokens_of_fewer_characters_than_none(self):
+        words = np.array(["a cat", "x"], object)
+        info = [helper.make_tensor_value_info("x", TensorProto.STRING, [2])]
+        for way in (dict(separators=[" "]), dict(separators=[""]), dict(tokenexp="[a-z]+")):
+            results = [library.Model(self.model("Tokenizer", info, domain="com.microsoft", mark=0, pad_value="#",
+                                                mincharnum=least, **way)).run([words])[0].tolist()
+                       for least in (0, -1, -2**63)]
+            self.assertEqual(results[1:], results[:1] * 2)
+
 
 @unittest.skipIf(onnxruntime is None, "needs numpy, onnx and onnxruntime")
 class Mistakes(unittest.TestCase):

@@ -18,7 +18,7 @@ using Tokens = std::vector<std::string_view>;
 class Tokenizer final : public Prepared {
  public:
   explicit Tokenizer(const Node& node)
-      : least_(node.attributes.getInt("mincharnum", 1)),
+      : least_(std::max<int64_t>(node.attributes.getInt("mincharnum", 1), 0)),
         isMarked_(node.attributes.getInt("mark", 0) != 0),
         padding_(node.attributes.getString("pad_value", "")) {
     const std::string expression = node.attributes.getString("tokenexp", "");
