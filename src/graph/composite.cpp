@@ -35,8 +35,8 @@ struct Table {
   }
 
   void add(const Composite& composite) {
-    auto& [row, signature, attributeRules] = rows.emplace_back(composite, parseSignature(composite.schema.types),
-                                                               AttributeRules(composite.schema.attributes));
+    rows.push_back({composite, parseSignature(composite.schema.types), AttributeRules(composite.schema.attributes)});
+    auto& [row, signature, attributeRules] = rows.back();
     row.schema.signature = &signature;
     row.schema.attributeRules = &attributeRules;
     if (!row.schema.infer) row.schema.infer = &inferNothing;
