@@ -68,13 +68,14 @@ size_t Plan::bytes() const {
 }
 
 size_t Plan::ownBytes() const {
-  constexpr size_t kKernelBytes = 512;  // about, without tables of its own
+  constexpr size_t kKernelBytes = 512;   // about, without tables of its own
+  constexpr size_t kOperandBytes = 256;  // of those tables: shapes, strides
   constexpr size_t kSmallBlocks = 2048;
   size_t bytes = sizeof(Plan) + sizeof(RunContext) + kSmallBlocks +
                  (inputKey.size() + typeDims.size()) * sizeof(int64_t) + continuationKey.size();
   bytes += steps.size() * (sizeof(Step) + sizeof(BoundStep) + kKernelBytes) + types.size() * sizeof(OperandType);
-  bytes += table.size() * (sizeof(Location) + sizeof(void*)) + state.changes * (sizeof(ValueState) + 512) +
-           boundary.states.size() * sizeof(ValueState);
+  bytes += table.size() * (sizeof(Location) + sizeof(void*) + kOperandBytes) +
+           state.changes * (sizeof(ValueState) + 512) + boundary.states.size() * sizeof(ValueState);
   return bytes;
 }
 

@@ -43,7 +43,15 @@ Speed speedOf(const Node& node, const OpKernels& kernels, bool widen) {
   return Speed::None;
 }
 
+// Kernels choose by ranks: those that nobody knows are not those of scalars.
+bool hasRanks(const Node& node) {
+  const auto isRanked = [](const Value* value) { return !value || value->type.ranked; };
+  return std::all_of(node.inputs.begin(), node.inputs.end(), isRanked) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), isRanked);
+}
+
 bool needsCasts(const Node& node) {
+  if (!hasRanks(node)) return false;
   const OpKernels* kernels = findKernels(node.domain(), node.op());
   // Views and control flow run without kernels; what is missing is reported by the plan.
   if (!kernels || kernels->dynamic || hasTrait(node, kTraitView)) return false;
