@@ -244,7 +244,9 @@ bool graphField(Reader& reader, GraphProto& graph) {
   }
 }
 
-bool nodeField(Reader& reader, NodeProto& node) {
+// Of a NodeProto and of NodeNames.
+template <class Node>
+bool namedField(Reader& reader, Node& node) {
   switch (reader.tag()) {
     case 1:
       node.inputs.push_back(viewOf(reader.get_view()));
@@ -258,6 +260,13 @@ bool nodeField(Reader& reader, NodeProto& node) {
     case 4:
       node.op = viewOf(reader.get_view());
       return true;
+    default:
+      return false;
+  }
+}
+
+bool nodeField(Reader& reader, NodeProto& node) {
+  switch (reader.tag()) {
     case 5:
       node.attributes.push_back(parseAttribute(viewOf(reader.get_view())));
       return true;
@@ -268,24 +277,12 @@ bool nodeField(Reader& reader, NodeProto& node) {
       node.overload = viewOf(reader.get_view());
       return true;
     default:
-      return false;
+      return namedField(reader, node);
   }
 }
 
 bool nameField(Reader& reader, NodeNames& node) {
   switch (reader.tag()) {
-    case 1:
-      node.inputs.push_back(viewOf(reader.get_view()));
-      return true;
-    case 2:
-      node.outputs.push_back(viewOf(reader.get_view()));
-      return true;
-    case 3:
-      node.name = viewOf(reader.get_view());
-      return true;
-    case 4:
-      node.op = viewOf(reader.get_view());
-      return true;
     case 5:
       forEachField(viewOf(reader.get_view()), [&](Reader& attribute) {
         if (attribute.tag() != 6 && attribute.tag() != 11) return false;
@@ -294,7 +291,7 @@ bool nameField(Reader& reader, NodeNames& node) {
       });
       return true;
     default:
-      return false;
+      return namedField(reader, node);
   }
 }
 
