@@ -367,7 +367,7 @@ class Model(Handle):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is None:
-            raise TypeError("a model with a weights_registry cannot be pickled: its file is not all of it")
+            raise TypeError("a model of a graph or with a weights_registry cannot be pickled: there is no file of all of it")
         return _unpickled, tuple(self._origin)
 
     def __copy__(self) -> Model:

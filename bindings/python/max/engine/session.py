@@ -20,6 +20,7 @@ from max.engine.model import Model, Origin
 if TYPE_CHECKING:
     from max.driver.dlpack import DLPackArray
     from max.engine._types import CustomExtensionsType
+    from max.graph.graph import Graph
 
 GPUProfilingMode = Literal["off", "on", "detailed"]
 
@@ -140,7 +141,7 @@ class InferenceSession(Handle):
 
     def load(
         self,
-        model: PathType,
+        model: PathType | Graph,
         *,
         custom_extensions: Optional[CustomExtensionsType] = None,
         weights_registry: Optional[Mapping[str, DLPackArray]] = None,
@@ -149,12 +150,13 @@ class InferenceSession(Handle):
 
         Parameters
         ----------
-        model : str or path
-            An ONNX file, a compiled model, or a folder that holds model.onnx or model.maxc.
+        model : str, path or Graph
+            An ONNX file, a compiled model, a folder that holds model.onnx or model.maxc, or a graph built in code.
         custom_extensions : path or sequence of paths, optional
             Libraries of operators to load before.
         weights_registry : mapping of str to DLPackArray, optional
-            Weights by name, used where they lie in place of the model's own. They must not be written any more.
+            Weights by name, used where they lie in place of the model's own. They must not be written any more. A graph
+            needs each of its weights.
 
         Returns
         -------
@@ -165,17 +167,18 @@ class InferenceSession(Handle):
         RuntimeError
             There is no such file, or it is no model that can run here.
         """
-        if not isinstance(model, (str, bytes, os.PathLike)):
-            raise TypeError(f"model is of type {type(model).__name__}, needs a path")
         _load_extensions(custom_extensions)
         options = ffi.new("MaxModelLoadOptions*", {"structSize": ffi.sizeof("MaxModelLoadOptions")})
         kept = _set_weights(options, weights_registry or {})
         out = ffi.new("MaxModel**")
-        check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
-        del kept
         origin = None
-        if not weights_registry:
-            origin = Origin(os.path.abspath(os.fsdecode(model)), tuple(self.devices), self.num_threads)
+        if isinstance(model, (str, bytes, os.PathLike)):
+            check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
+            if not weights_registry:
+                origin = Origin(os.path.abspath(os.fsdecode(model)), tuple(self.devices), self.num_threads)
+        else:
+            check(lib.maxModelCompile(self._handle, _graph_handle(model), options, out))
+        del kept
         return Model._of_handle(out[0], origin)
 
     # Settings: they hold from the next call on, for models that are loaded too.
@@ -234,6 +237,14 @@ class InferenceSession(Handle):
 
     def __repr__(self) -> str:
         return f"InferenceSession(devices={self.devices}, num_threads={self.num_threads})"
+
+
+def _graph_handle(model: Any) -> Any:
+    from max.graph.graph import Graph
+
+    if not isinstance(model, Graph):
+        raise TypeError(f"model is of type {type(model).__name__}, needs a path or a max.graph.Graph")
+    return model._scope.handle
 
 
 def _load_extensions(extensions: Any) -> None:
