@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 import asyncio
 import copy
+import gc
+import os
 import pathlib
 import pickle
 import shutil
+import tempfile
 import threading
 import time
 
 import numpy as np
 import pytest
 
-from max import engine
+from max import MaxError, engine
 from max.driver import CPU, Buffer
 from max.dtype import DType
-from max.engine import Cancellation, InferenceSession, LogLevel, Model, TensorSpec
+from max.engine import Cancellation, InferenceSession, LogLevel, Model, TensorSpec, origin
+from max.engine.origin import content_digest
 from max.engine.session import AssertLevel, SplitKReductionPrecision
 
 
@@ -293,12 +297,108 @@ def test_pickles(session, models):
     changed = session.load(models / "weight.onnx", weights_registry={"w": np.ones((2, 3), np.float32)})
     with pytest.raises(TypeError):
         pickle.dumps(changed)
-    moved = models / "moved.onnx"
-    shutil.copy(path, moved)
-    text = pickle.dumps(session.load(moved))
-    moved.unlink()
-    with pytest.raises(RuntimeError, match="moved"):
+
+
+def external_model(folder, values):
+    """A model whose weights lie in a file beside it."""
+    onnx = pytest.importorskip("onnx")
+    folder.mkdir()
+    weight = onnx.numpy_helper.from_array(np.asarray(values, np.float32), "w")
+    onnx.external_data_helper.set_external_data(weight, "weights.bin")
+    (folder / "weights.bin").write_bytes(weight.raw_data)
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    x, y = (onnx.helper.make_tensor_value_info(name, 1, [2]) for name in "xy")
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y], [weight])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder
+
+
+def replaced_file(folder, models):
+    shutil.copy(models / "two.onnx", folder / "model.onnx")
+    return folder / "model.onnx", lambda: shutil.copy(models / "identity.onnx", folder / "model.onnx")
+
+
+def file_in_folder(folder, models):
+    return folder, replaced_file(folder, models)[1]
+
+
+def external_data(folder, models):
+    made = external_model(folder / "external", [1, 2])
+    return made, lambda: (made / "weights.bin").write_bytes(np.array([1, 3], np.float32).tobytes())
+
+
+def compiled_model(folder, models):
+    first, second = (InferenceSession().load(models / f"{name}.onnx") for name in ("two", "weight"))
+    first.save(folder / "model.maxc")
+    return folder / "model.maxc", lambda: second.save(folder / "model.maxc")
+
+
+def large_file(folder, models):
+    """Of several parts, of which the last changes."""
+    text = (models / "two.onnx").read_bytes()
+    # An unknown field of bytes is skipped by readers.
+    size = 9 << 20
+    field = bytes([99 << 3 & 127 | 2 | 128, 99 << 3 >> 7])
+    length = bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14 & 127 | 128, size >> 21])
+    path = folder / "large.onnx"
+    path.write_bytes(text + field + length + bytes(size))
+    return path, lambda: path.write_bytes(text + field + length + bytes(size - 1) + b"1")
+
+
+@pytest.mark.parametrize("make", [replaced_file, file_in_folder, external_data, compiled_model, large_file])
+def test_pickles_of_other_contents(make, session, models, tmp_path):
+    """A file that differs where a pickle is loaded is an error, and so is the pickle of a model whose file is another one."""
+    path, change = make(tmp_path, models)
+    model = session.load(path)
+    text = pickle.dumps(model)
+    assert pickle.dumps(model) == text
+    opened = pickle.loads(text)
+    change()
+    assert pickle.loads(text) is opened  # what is open has the contents
+    del opened
+    gc.collect()
+    with pytest.raises(MaxError, match="differs from the one that was pickled") as caught:
         pickle.loads(text)
+    assert caught.value.status == "FAILED_PRECONDITION" and str(path) in str(caught.value)
+    if make is not external_data:  # only the model's own file is watched while it is loaded
+        with pytest.raises(MaxError, match="after it was loaded"):
+            pickle.dumps(model)
+    assert pickle.dumps(session.load(path)) != text
+
+
+def test_pickles_of_same_contents(session, models, tmp_path):
+    first, second = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    for path in (first, second):
+        shutil.copy(models / "two.onnx", path)
+    text = pickle.dumps(session.load(first))
+    assert content_digest(str(first)) == content_digest(str(second)) != content_digest(str(models / "identity.onnx"))
+    first.unlink()
+    with pytest.raises(RuntimeError, match="a.onnx"):
+        pickle.loads(text)
+    second.rename(first)
+    assert (pickle.loads(text)(A, B)[0].to_numpy() == A + B).all()
+
+
+def test_names_that_look_like_weights(tmp_path):
+    """Only files of the model's folder are read."""
+    entry = b"\n\x08location\x12"
+    for name in (b"../secret", b"/etc/passwd", b"a/../../secret", b"", b"fifo", b"\0", b"missing"):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=tmp_path))
+        (folder.parent / "secret").write_text("1")
+        os.mkfifo(folder / "fifo")
+        (folder / "m.onnx").write_bytes(entry + bytes([len(name)]) + name)
+        before = content_digest(str(folder / "m.onnx"))
+        (folder.parent / "secret").write_text("2")
+        origin._digests.clear()
+        assert content_digest(str(folder / "m.onnx")) == before
+    # A name at the end of a part that is hashed on its own.
+    (folder / "weights").write_text("1")
+    (folder / "m.onnx").write_bytes(bytes(origin._CHUNK - 5) + entry + b"\x07weights")
+    before = content_digest(str(folder / "m.onnx"))
+    (folder / "weights").write_text("2")
+    assert content_digest(str(folder / "m.onnx")) != before
 
 
 def slow_inputs():

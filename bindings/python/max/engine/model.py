@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import functools
-import os
 import time
-import weakref
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from max._error import check
 from max._handle import Handle
@@ -17,8 +15,8 @@ from max._raw import ffi, lib
 from max._text import PathType, path_bytes
 from max.driver._arrays import is_numpy
 from max.driver.buffer import Buffer, wrap_buffer
-from max.driver.device import Device
 from max.dtype import DType
+from max.engine.origin import Origin, Source, open_once
 from max.engine.tensor_spec import TensorSpec
 from max.engine.values import buffer_of, python_of, value_of
 
@@ -61,31 +59,6 @@ def _dimensions(shape: tuple[int, ...]) -> Any:
     return ffi.new("int64_t[]", shape)
 
 
-class Origin(NamedTuple):
-    """What a model was loaded from, which is what is pickled of it."""
-
-    path: str
-    devices: tuple[Device, ...]
-    num_threads: int
-
-
-# Models that came out of pickles: each origin is opened once.
-_opened: weakref.WeakValueDictionary[Origin, Model] = weakref.WeakValueDictionary()
-_opening = allocate_lock()
-os.register_at_fork(after_in_child=_opening._at_fork_reinit)  # type: ignore[attr-defined]
-
-
-def _unpickled(path: str, devices: tuple[Device, ...], num_threads: int) -> Model:
-    from max.engine.session import InferenceSession
-
-    origin = Origin(path, devices, num_threads)
-    with _opening:
-        model = _opened.get(origin)
-        if model is None:
-            model = _opened[origin] = InferenceSession(devices, num_threads).load(path)
-    return model
-
-
 class Model(Handle):
     """A model that is ready to run. `InferenceSession.load` makes one; it may be called from several threads.
 
@@ -93,14 +66,15 @@ class Model(Handle):
     numbers for scalars. Sequences are lists, maps are dicts, an optional may be None. Outputs are `Buffer`, or lists,
     dicts and None.
 
-    A pickle of a model is the path of its file; where it is loaded again the file is opened once for all of them.
+    A pickle of a model is the path of its file and a hash of its contents; where it is loaded again, a file with these
+    contents must lie at that path, and is opened once for all of them.
     """
 
-    __slots__ = ("_has_values", "_inputs", "_is_long", "_origin", "_outputs")
+    __slots__ = ("_has_values", "_inputs", "_is_long", "_outputs", "_source")
     _release = lib.maxModelRelease
     _inputs: list[TensorSpec]
     _outputs: list[TensorSpec]
-    _origin: Optional[Origin]
+    _source: Optional[Source]
     _has_values: bool
     _is_long: bool
 
@@ -108,10 +82,10 @@ class Model(Handle):
         raise TypeError("a Model is made by InferenceSession.load()")
 
     @classmethod
-    def _of_handle(cls, handle: Any, origin: Optional[Origin]) -> Model:
+    def _of_handle(cls, handle: Any, source: Optional[Source]) -> Model:
         model: Model = object.__new__(cls)
         model._own(handle)
-        model._origin, model._is_long = origin, True  # so that the first call can be interrupted
+        model._source, model._is_long = source, True  # so that the first call can be interrupted
         model._inputs = _specs(handle, lib.maxModelGetInputCount, lib.maxModelGetInput)
         model._outputs = _specs(handle, lib.maxModelGetOutputCount, lib.maxModelGetOutput)
         model._has_values = not all(spec.is_tensor for spec in model._inputs + model._outputs)
@@ -365,10 +339,13 @@ class Model(Handle):
         """
         check(lib.maxModelSave(self._handle, path_bytes(path)))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self._origin is None:
+    def _pickled_origin(self) -> Origin:
+        if self._source is None:
             raise TypeError("a model of a graph or with a weights_registry cannot be pickled: there is no file of all of it")
-        return _unpickled, tuple(self._origin)
+        return self._source.origin()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open_once, tuple(self._pickled_origin())
 
     def __copy__(self) -> Model:
         return self

@@ -15,7 +15,8 @@ from max._text import PathType, bytes_of, path_bytes
 from max.driver.buffer import Buffer
 from max.driver.device import Device, wrap_device
 from max.dtype import DType
-from max.engine.model import Model, Origin
+from max.engine.model import Model
+from max.engine.origin import Source
 
 if TYPE_CHECKING:
     from max.driver.dlpack import DLPackArray
@@ -171,15 +172,15 @@ class InferenceSession(Handle):
         options = ffi.new("MaxModelLoadOptions*", {"structSize": ffi.sizeof("MaxModelLoadOptions")})
         kept = _set_weights(options, weights_registry or {})
         out = ffi.new("MaxModel**")
-        origin = None
+        source = None
         if isinstance(model, (str, bytes, os.PathLike)):
-            check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
             if not weights_registry:
-                origin = Origin(os.path.abspath(os.fsdecode(model)), tuple(self.devices), self.num_threads)
+                source = Source(os.path.abspath(os.fsdecode(model)), self.devices, self.num_threads)
+            check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
         else:
             check(lib.maxModelCompile(self._handle, _graph_handle(model), options, out))
         del kept
-        return Model._of_handle(out[0], origin)
+        return Model._of_handle(out[0], source)
 
     # Settings: they hold from the next call on, for models that are loaded too.
 
