@@ -193,8 +193,9 @@ void compute(ModelData& model, Chance& chance) {
 void changeOpset(ModelData& model, Chance& chance) {
   if (model.opsets.empty()) return;
   auto& opset = chance.of(model.opsets);
-  opset.second = chance.happens(90) ? std::max<int64_t>(1, std::min<int64_t>(opset.second, 1000) + chance.within(-8, 8))
-                                    : chance.integer();
+  opset.second = chance.happens(90)
+                     ? std::max<int64_t>(1, std::clamp<int64_t>(opset.second, 1, 1000) + chance.within(-8, 8))
+                     : chance.integer();
 }
 
 void changeInputs(ModelData& model, Chance& chance) {
