@@ -20,18 +20,17 @@ lib.maxPythonKeep(id(_owners))
 atexit.register(lib.maxPythonClose)
 os.register_at_fork(after_in_child=lib.maxPythonForked)
 
-RETURN = ffi.cast("MaxBufferReleaseFunction", lib.maxPythonReturnFunction())
 _BORROWED = ffi.typeof("struct maxPythonBorrowed*")
 _FOREIGN = ffi.typeof("struct maxPythonForeign*")
 _ADDRESS = ffi.typeof("uintptr_t")
 
 
 def lend(owner: Any) -> Any:
-    """Keeps an object until RETURN is called with what this returns."""
+    """Keeps an object until the library gives back what this returns (maxPythonWrap)."""
     collect()
     item = ffi.new(_BORROWED)
     _owners[int(ffi.cast(_ADDRESS, item))] = item, owner
-    return ffi.cast("void*", item)
+    return item
 
 
 def take_back(item: Any) -> None:

@@ -37,7 +37,20 @@ static void maxPythonReturn(void* userData) {
   atomic_fetch_sub(&maxPythonScheduling, 1);
 }
 
-static void* maxPythonReturnFunction(void) { return (void*)maxPythonReturn; }
+/* A buffer of memory that an item of the list stands for. */
+static MaxStatus maxPythonWrap(struct maxPythonBorrowed* item, const void* data, MaxDType dtype, int32_t rank,
+                               const int64_t* shape, int32_t readOnly, MaxBuffer** outBuffer) {
+  MaxBufferWrapOptions options = {.structSize = sizeof options, .release = maxPythonReturn, .userData = item};
+  options.readOnly = readOnly;
+  return maxBufferWrap(NULL, (void*)data, dtype, rank, shape, &options, outBuffer);
+}
+
+/* What a buffer is; one of the host's is ready to be read after it. */
+static MaxStatus maxPythonGetInfoOfHost(const MaxBuffer* buffer, MaxBufferInfo* info) {
+  MaxStatus status = maxBufferGetInfo(buffer, info);
+  if (status == MAX_STATUS_OK && (info->flags & MAX_BUFFER_FLAG_HOST)) status = maxStreamSynchronize(info->stream, 0);
+  return status;
+}
 
 static struct maxPythonBorrowed* maxPythonTakeReturned(void) { return atomic_exchange(&maxPythonReturned, NULL); }
 

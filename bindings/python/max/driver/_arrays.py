@@ -6,26 +6,52 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Optional
 
-from max._borrow import RETURN, lend, take_back
-from max._error import check
+from max._borrow import lend, take_back
+from max._error import check, error_of
 from max._raw import ffi, lib
-from max.dtype import DType
+from max.dtype import OF_NUMBER, DType
 
 if TYPE_CHECKING:
     import numpy
 
-_ndarray: Any = None
+_new, _from_buffer = ffi.new, ffi.from_buffer
+_BUFFER = ffi.typeof("MaxBuffer**")
+ndarray: Any = None  # numpy's, from the first use on
+
+
+class _ElementTypes(dict[int, Any]):
+    """numpy's types by the library's numbers, looked up once each."""
+
+    def __missing__(self, number: int) -> numpy.dtype[Any]:
+        global ndarray
+        found = self[number] = OF_NUMBER[number].to_numpy()
+        ndarray = sys.modules["numpy"].ndarray
+        return found
+
+
+element_types = _ElementTypes()
+
+
+def numpy_class() -> Any:
+    """numpy's class of arrays, or an empty tuple as long as nobody has imported numpy."""
+    global ndarray
+    if ndarray is None:
+        ndarray = getattr(sys.modules.get("numpy"), "ndarray", None)
+    return ndarray or ()
 
 
 def is_numpy(value: object) -> bool:
     """Whether it is an array of numpy's."""
-    global _ndarray
-    if _ndarray is None:
-        module = sys.modules.get("numpy")
-        _ndarray = getattr(module, "ndarray", None)
-        if _ndarray is None:
-            return False
-    return isinstance(value, _ndarray)
+    return isinstance(value, ndarray or numpy_class())
+
+
+def array_of_strings(strings: list[str], shape: tuple[int, ...]) -> numpy.ndarray[Any, Any]:
+    """An array of objects."""
+    import numpy
+
+    array = numpy.empty(len(strings), dtype=object)
+    array[:] = strings
+    return array.reshape(shape)
 
 
 def buffer_of_numpy(array: numpy.ndarray[Any, Any], copy: Optional[bool] = None) -> Any:
@@ -54,15 +80,19 @@ def buffer_of_numpy(array: numpy.ndarray[Any, Any], copy: Optional[bool] = None)
 
 
 def _wrapped(array: numpy.ndarray[Any, Any], dtype: DType) -> Any:
-    options = ffi.new("MaxBufferWrapOptions*", {"structSize": ffi.sizeof("MaxBufferWrapOptions"), "release": RETURN})
-    options.readOnly = not array.flags.writeable
-    options.userData = loan = lend(array)
-    out = ffi.new("MaxBuffer**")
-    data = ffi.cast("void*", array.__array_interface__["data"][0] if array.size else 0)
-    status = lib.maxBufferWrap(ffi.NULL, data, dtype.value, array.ndim, array.shape, options, out)
+    data: Any
+    try:
+        data = _from_buffer(array)
+        loan = lend(data)  # which holds the array, and keeps others from giving it other memory
+    except (BufferError, ValueError):  # types that the protocol of buffers lacks
+        data = ffi.cast("void*", array.__array_interface__["data"][0] if array.size else 0)
+        loan = lend(array)
+    read_only = not array.flags.writeable
+    out = _new(_BUFFER)
+    status = lib.maxPythonWrap(loan, data, dtype.value, array.ndim, array.shape, read_only, out)
     if status:
         take_back(loan)
-    check(status)
+        raise error_of(status)
     return out[0]
 
 

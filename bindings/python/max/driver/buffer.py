@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
 from max._borrow import collect
-from max._error import MaxError, check
+from max._error import MaxError, check, error_of
 from max._handle import Handle
 from max._raw import ffi, lib
 from max._text import PathType, path_bytes
+from max.driver import _arrays
 from max.driver._arrays import buffer_of_numpy, is_numpy, strings_of
 from max.driver._elements import packed, unpacked
 from max.driver.device import CPU, Device, wrap_device
 from max.driver.dlpack import buffer_from_dlpack, capsule_of, dlpack_device_of
+from max.driver.mapping import HostMapping
 from max.driver.stream import DeviceStream, wrap_stream
 from max.dtype import OF_NUMBER, DType
 
@@ -28,8 +30,12 @@ Target = Union[Device, DeviceStream]
 _NEW_INFO = ffi.typeof("MaxBufferInfo*")
 _INFO_SIZE = ffi.sizeof("MaxBufferInfo")
 _BYTES = ffi.typeof("char*")
+# Looked up once, for the calls that are made most.
+_new, _cast, _unpack, _view, _with_destructor = ffi.new, ffi.cast, ffi.unpack, ffi.buffer, ffi.gc
+_infos: list[Any] = []  # that no thread uses now
 _ON_HOST = lib.MAX_BUFFER_FLAG_HOST
 _DENSE = lib.MAX_BUFFER_FLAG_CONTIGUOUS
+_STRING = lib.MAX_DTYPE_STRING
 _READ_ONLY = lib.MAX_BUFFER_FLAG_READ_ONLY
 
 _OMITTED = lib.MAX_SLICE_OMITTED
@@ -46,9 +52,10 @@ _MAP_MODES = {
 }
 
 
-def _release(handle: Any, _release: Any = lib.maxPythonReleaseBuffer, _collect: Any = collect) -> None:
-    if _release(handle):
-        _collect()
+def _new_info() -> Any:
+    info = _new(_NEW_INFO)
+    info.structSize = _INFO_SIZE
+    return info
 
 
 def _require_dtype(dtype: Any) -> DType:
@@ -111,7 +118,17 @@ class Buffer(Handle):
     __slots__ = ("_dtype", "_shape")
     _dtype: Optional[DType]
     _shape: Optional[tuple[int, ...]]
-    _release = staticmethod(_release)
+    _release = lib.maxPythonReleaseBuffer
+
+    def __del__(self, _release: Any = lib.maxPythonReleaseBuffer, _collect: Any = collect) -> None:
+        try:
+            handle = self._handle
+        except AttributeError:  # it was never made
+            return
+        if handle is not None:
+            self._handle = None
+            if _release(handle):
+                _collect()
 
     @overload
     def __init__(
@@ -171,8 +188,7 @@ class Buffer(Handle):
     # What it is.
 
     def _info(self) -> Any:
-        info = ffi.new(_NEW_INFO)
-        info.structSize = _INFO_SIZE
+        info = _new_info()
         check(lib.maxBufferGetInfo(self._handle, info))
         return info
 
@@ -589,42 +605,53 @@ class Buffer(Handle):
         ValueError
             numpy has no such type.
         """
-        import numpy
+        try:
+            info = _infos.pop()
+        except IndexError:
+            info = _new_info()
+        try:
+            return self._array_of(info)
+        finally:
+            _infos.append(info)
 
-        info = self._info()
-        flags, rank = info.flags, info.rank
-        dtype = self._dtype = OF_NUMBER[info.dtype]
-        shape = self._shape = tuple(ffi.unpack(info.shape, rank)) if rank else ()
-        if dtype is DType.string:
-            return numpy.array(strings_of(self._handle, info.elementCount), dtype=object).reshape(shape)
-        if not flags & _ON_HOST:
-            return self.to(CPU()).to_numpy()
-        check(lib.maxStreamSynchronize(info.stream, 0))
-        element = dtype.to_numpy()
+    def _array_of(self, info: Any) -> NDArray[Any]:
+        status = lib.maxPythonGetInfoOfHost(self._handle, info)
+        if status:
+            raise error_of(status)
         array: NDArray[Any]
-        if info.elementCount == 0:
-            array = numpy.empty(shape, element)
+        rank, number, count = info.rank, info.dtype, info.elementCount
+        shape = self._shape = tuple(_unpack(info.shape, rank)) if rank else ()
+        flags = info.flags
+        if not flags & _ON_HOST or number == _STRING:
+            return self._copied_array(flags, count)
+        element = _arrays.element_types[number]
+        if count == 0:
+            array = _arrays.ndarray(shape, element)
         elif flags & _DENSE:
-            array = numpy.ndarray(shape, element, self._memory(info.address, info.byteCount))
+            array = _arrays.ndarray(shape, element, self._memory(info.address, info.byteCount))
         else:
             array = self._strided_array(info.address, shape, element)
         if flags & _READ_ONLY:
             array.flags.writeable = False
         return array
 
-    def _strided_array(self, address: int, shape: tuple[int, ...], element: numpy.dtype[Any]) -> NDArray[Any]:
-        import numpy
+    def _copied_array(self, flags: int, count: int) -> NDArray[Any]:
+        if not flags & _ON_HOST:
+            return self.to(CPU()).to_numpy()
+        return _arrays.array_of_strings(strings_of(self._handle, count), self.shape)
 
+    def _strided_array(self, address: int, shape: tuple[int, ...], element: numpy.dtype[Any]) -> NDArray[Any]:
         strides = tuple(stride * element.itemsize for stride in self.strides)
         # From the lowest address, where negative strides end, to the highest.
         lowest = sum((size - 1) * stride for size, stride in zip(shape, strides) if stride < 0)
         highest = sum((size - 1) * stride for size, stride in zip(shape, strides) if stride > 0) + element.itemsize
         memory = self._memory(address + lowest, highest - lowest)
-        return numpy.ndarray(shape, element, memory, offset=-lowest, strides=strides)
+        array: NDArray[Any] = _arrays.ndarray(shape, element, memory, -lowest, strides)
+        return array
 
     def _memory(self, address: int, byte_count: int) -> Any:
         # The destructor is a method of this buffer, so that whoever has the memory holds the buffer.
-        return ffi.buffer(ffi.gc(ffi.cast(_BYTES, address), self._outlived), byte_count)
+        return _view(_with_destructor(_cast(_BYTES, address), self._outlived), byte_count)
 
     def _outlived(self, memory: Any) -> None:
         """Called when the last array of the memory goes."""
@@ -699,46 +726,6 @@ class Buffer(Handle):
 
     def __deepcopy__(self, memo: Any) -> Buffer:
         return self.copy()
-
-
-_ACCESSES = {"r": lib.MAX_HOST_ACCESS_READ, "w": lib.MAX_HOST_ACCESS_WRITE}
-
-
-class HostMapping:
-    """What `Buffer.map_to_host` returns."""
-
-    __slots__ = ("_access", "_array", "_buffer")
-
-    def __init__(self, buffer: Buffer, access: str) -> None:
-        if access not in ("r", "w", "rw"):
-            raise ValueError(f'access is {access!r}, needs "r", "w" or "rw"')
-        self._buffer, self._access = buffer, access
-        self._array: Optional[NDArray[Any]] = None
-
-    def __enter__(self) -> NDArray[Any]:
-        buffer = self._buffer
-        if self._array is not None:
-            raise RuntimeError("the mapping is in use")
-        if buffer.is_host:
-            array = buffer.to_numpy()
-            out = ffi.new("void**")
-            check(lib.maxBufferMapToHost(buffer._handle, sum(_ACCESSES[letter] for letter in self._access), out))
-        else:
-            if "w" in self._access and (buffer.is_read_only or not buffer.is_contiguous):
-                raise ValueError("the buffer is read-only or not contiguous, so it cannot be written")
-            array = buffer.to_numpy()
-        if "w" not in self._access:
-            array.flags.writeable = False
-        self._array = array
-        return array
-
-    def __exit__(self, *error: object) -> None:
-        array, self._array = self._array, None
-        if self._buffer.is_host:
-            check(lib.maxBufferUnmapFromHost(self._buffer._handle))
-        elif array is not None and "w" in self._access:
-            content = ffi.cast("void*", array.__array_interface__["data"][0])
-            check(lib.maxBufferCopyFromHost(self._buffer._handle, 0, content, array.nbytes, ffi.NULL))
 
 
 def _unpickled(content: bytes, dtype: DType, shape: tuple[int, ...], device: Device) -> Buffer:

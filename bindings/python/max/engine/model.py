@@ -3,25 +3,23 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from max._error import check
+from max._error import check, error_of
 from max._handle import Handle
 from max._raw import ffi, lib
 from max._text import PathType, path_bytes
-from max.driver._arrays import is_numpy
 from max.driver.buffer import Buffer, wrap_buffer
-from max.dtype import DType
+from max.engine.call import Call
 from max.engine.origin import Origin, Source, open_once
 from max.engine.tensor_spec import TensorSpec
 from max.engine.values import buffer_of, python_of, value_of
 
 _NULL = ffi.NULL
-_from_buffer = ffi.from_buffer
+_run, _run_host = lib.maxModelExecute, lib.maxModelExecuteHost
 _OUTPUTS = ffi.typeof("MaxBuffer*[]")
 
 
@@ -36,29 +34,6 @@ def _specs(handle: Any, get_count: Any, get: Any) -> list[TensorSpec]:
     return specs
 
 
-class _Numbers(dict[Any, int]):
-    """The library's numbers of numpy's types, looked up once each."""
-
-    def __missing__(self, dtype: Any) -> int:
-        if not dtype.isnative:
-            return 0
-        try:
-            number: int = DType.from_numpy(dtype).value
-        except ValueError:
-            number = 0  # strings and objects, which have no bytes
-        self[dtype] = number
-        return number
-
-
-_numbers = _Numbers()
-
-
-@functools.lru_cache(maxsize=256)
-def _dimensions(shape: tuple[int, ...]) -> Any:
-    """A shape as the library takes it; those of the last calls are kept."""
-    return ffi.new("int64_t[]", shape)
-
-
 class Model(Handle):
     """A model that is ready to run. `InferenceSession.load` makes one; it may be called from several threads.
 
@@ -70,11 +45,12 @@ class Model(Handle):
     contents must lie at that path, and is opened once for all of them.
     """
 
-    __slots__ = ("_has_values", "_inputs", "_is_long", "_outputs", "_source")
+    __slots__ = ("_calls", "_has_values", "_inputs", "_is_long", "_outputs", "_source")
     _release = lib.maxModelRelease
     _inputs: list[TensorSpec]
     _outputs: list[TensorSpec]
     _source: Optional[Source]
+    _calls: list[Call]  # that no thread uses now
     _has_values: bool
     _is_long: bool
 
@@ -85,6 +61,7 @@ class Model(Handle):
     def _of_handle(cls, handle: Any, source: Optional[Source]) -> Model:
         model: Model = object.__new__(cls)
         model._own(handle)
+        model._calls = []
         model._source, model._is_long = source, True  # so that the first call can be interrupted
         model._inputs = _specs(handle, lib.maxModelGetInputCount, lib.maxModelGetInput)
         model._outputs = _specs(handle, lib.maxModelGetOutputCount, lib.maxModelGetOutput)
@@ -196,52 +173,33 @@ class Model(Handle):
         self, args: tuple[Any, ...], timeout: Optional[float], cancellation: Optional[Cancellation]
     ) -> list[Any]:
         options = _NULL if timeout is None and cancellation is None else _options(timeout, cancellation)
-        count = len(args)
+        count, results = len(self._inputs), len(self._outputs)
+        if len(args) != count:
+            message = f"Number of inputs ({len(args)}) does not match expected number ({count}) for model"
+            raise ValueError(message)
         if self._has_values:
             return self._execute_values(args, options)
-        if count != len(self._inputs):
-            raise ValueError(
-                f"Number of inputs ({count}) does not match expected number ({len(self._inputs)}) for model"
-            )
-        outputs = ffi.new(_OUTPUTS, len(self._outputs))
-        for value in args:
-            if not isinstance(value, Buffer):
-                return self._execute_others(args, options, outputs)
-        handles = [value._handle for value in args]
-        check(lib.maxModelExecute(self._handle, handles, count, options, outputs, len(self._outputs)))
-        return [wrap_buffer(handle) for handle in outputs]
-
-    def _execute_others(self, args: tuple[Any, ...], options: Any, outputs: Any) -> list[Any]:
-        count = len(args)
-        blocks, numbers, ranks, shapes = [], [], [], []
-        for value in args:
-            if not is_numpy(value) or not (number := _numbers[value.dtype]):
-                break
-            try:
-                blocks.append(_from_buffer(value))
-            except (BufferError, ValueError):
-                break  # not contiguous
-            shape = value.shape
-            numbers.append(number)
-            ranks.append(len(shape))
-            shapes.append(_dimensions(shape))
+        try:
+            call = self._calls.pop()
+        except IndexError:
+            call = Call(count, results)
+        outputs, kept = call.outputs, None
+        if not call.take_buffers(args) and not (kept := call.take_arrays(args)):
+            call.take_buffers(kept := tuple(map(buffer_of, args, self._inputs, range(count))))
+            status = _run(self._handle, call.handles, count, options, outputs, results)
+        elif kept is None:
+            status = _run(self._handle, call.handles, count, options, outputs, results)
         else:
-            check(
-                lib.maxModelExecuteHost(
-                    self._handle, blocks, numbers, ranks, shapes, count, options, outputs, len(outputs)
-                )
+            status = _run_host(
+                self._handle, call.data, call.numbers, call.ranks, call.shapes, count, options, outputs, results
             )
-            return [wrap_buffer(handle) for handle in outputs]
-        buffers = [buffer_of(value, spec, i) for i, (value, spec) in enumerate(zip(args, self._inputs))]
-        handles = [buffer._handle for buffer in buffers]
-        check(lib.maxModelExecute(self._handle, handles, count, options, outputs, len(outputs)))
-        return [wrap_buffer(handle) for handle in outputs]
+        if status:
+            raise error_of(status)
+        found = [wrap_buffer(handle) for handle in outputs]
+        self._calls.append(call)
+        return found
 
     def _execute_values(self, args: tuple[Any, ...], options: Any) -> list[Any]:
-        if len(args) != len(self._inputs):
-            raise ValueError(
-                f"Number of inputs ({len(args)}) does not match expected number ({len(self._inputs)}) for model"
-            )
         values = [value_of(value, spec, i) for i, (value, spec) in enumerate(zip(args, self._inputs))]
         outputs = ffi.new("MaxValue*[]", len(self._outputs))
         check(lib.maxModelExecuteValues(self._handle, values, len(values), options, outputs, len(outputs)))
