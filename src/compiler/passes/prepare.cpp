@@ -115,10 +115,20 @@ class Packer {
       if (isKnown) held.push_back(aligned(*input->constant));
       constants.push_back(isKnown ? held.back().get() : nullptr);
     }
-    Ref<Prepared> result = job.kernels->prepare(*job.node, constants);
+    Ref<Prepared> result = prepare(job, constants);
     for (size_t i = 0, copy = 0; i < constants.size(); ++i)
       if (constants[i] && held[copy++].get() != job.node->inputs[i]->constant.get()) giveBack(*constants[i]);
     return result;
+  }
+
+  // Errors of attributes do not know their node.
+  static Ref<Prepared> prepare(const Job& job, std::span<const Tensor* const> constants) {
+    try {
+      return job.kernels->prepare(*job.node, constants);
+    } catch (const Error& error) {
+      if (error.message().starts_with("node '")) throw;
+      fail(error.status(), job.node->description(), ": ", error.message());
+    }
   }
 
   // As Tensor::aligned, in memory that was used for others before.

@@ -2,6 +2,7 @@
 #include "graph/readers/generator.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace max::readers {
 
@@ -28,5 +29,32 @@ Ref<Tensor> readFillValue(const NodeInputs& inputs) {
 }
 
 bool keepsUpper(const NodeInputs& inputs) { return inputs.flag("upper", true); }
+
+int64_t readDiagonal(const Attributes& attributes) { return attributes.getInt("k", 0); }
+
+// Distinct seeds are distinct; those of floats have the highest bit, which sensible integers have not.
+std::optional<uint64_t> readSeed(const Attributes& attributes) {
+  const Attribute* seed = attributes.find("seed");
+  if (!seed) return std::nullopt;
+  if (const auto* whole = std::get_if<int64_t>(seed)) return static_cast<uint64_t>(*whole);
+  return uint64_t{1} << 63 | std::bit_cast<uint32_t>(attributes.getFloat("seed", 0));
+}
+
+Distribution readNormal(const Attributes& attributes) {
+  return {attributes.getFloat("mean", 0), attributes.getFloat("scale", 1)};
+}
+
+Distribution readUniform(const Attributes& attributes) {
+  const double low = attributes.getFloat("low", 0);
+  return {low, attributes.getFloat("high", 1) - low};
+}
+
+std::vector<int64_t> readRandomShape(const NodeInputs& inputs) { return inputs.attributes().getInts("shape"); }
+
+int64_t readSamples(const NodeInputs& inputs) {
+  const int64_t samples = inputs.attributes().getInt("sample_size", 1);
+  if (samples < 0) inputs.fail("attribute 'sample_size' is ", samples);
+  return samples;
+}
 
 }  // namespace max::readers

@@ -29,8 +29,14 @@ TensorScatter readTensorScatter(const NodeInputs& inputs) {
 
 int readOneHotAxis(const NodeInputs& inputs) { return inputs.axisAttribute("axis", -1, inputs.rank(0) + 1); }
 
+bool hasCentredBoxes(const NodeInputs& inputs) { return inputs.flag("center_point_box", false); }
+
+bool sortsGroups(const NodeInputs& inputs) { return inputs.flag("sorted", true); }
+
+bool hasSelectionAxis(const NodeInputs& inputs) { return inputs.attributes().has("axis"); }
+
 std::optional<int> readSelectionAxis(const NodeInputs& inputs) {
-  if (!inputs.attributes().has("axis")) return std::nullopt;
+  if (!hasSelectionAxis(inputs)) return std::nullopt;
   return inputs.axisAttribute("axis", 0, inputs.rank(0));
 }
 

@@ -27,7 +27,14 @@ TensorScatter readTensorScatter(const NodeInputs& inputs);
 // OneHot: the place of the new axis in the output.
 int readOneHotAxis(const NodeInputs& inputs);
 
+// NonMaxSuppression: boxes are given by centre and size, not by two corners.
+bool hasCentredBoxes(const NodeInputs& inputs);
+
+// Unique: the groups come in the order of their values, not of their first places.
+bool sortsGroups(const NodeInputs& inputs);
+
 // Compress and Unique: nullopt = they work on the elements, whatever the shape.
 std::optional<int> readSelectionAxis(const NodeInputs& inputs);
+bool hasSelectionAxis(const NodeInputs& inputs);  // whatever the rank
 
 }  // namespace max::readers

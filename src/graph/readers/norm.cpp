@@ -21,15 +21,24 @@ int readAxis(const Attributes& attributes, int64_t fallback, int rank) {
 }
 
 LayerNorm::LayerNorm(const Attributes& attributes, int rank)
-    : axis(readAxis(attributes, -1, rank)), epsilon(attributes.getFloat("epsilon", 1e-5f)) {}
+    : axis(readAxis(attributes, -1, rank)), epsilon(readEpsilon(attributes)) {}
+
+float readEpsilon(const Attributes& attributes) { return attributes.getFloat("epsilon", 1e-5f); }
+
+BatchNorm::BatchNorm(const Attributes& attributes)
+    : epsilon(readEpsilon(attributes)),
+      momentum(attributes.getFloat("momentum", 0.9f)),
+      isTraining(attributes.getInt("training_mode", 0) != 0) {}
 
 GroupNorm::GroupNorm(const Attributes& attributes)
-    : groups(attributes.getInt("num_groups", 0)), epsilon(attributes.getFloat("epsilon", 1e-5f)) {
+    : groups(attributes.getInt("num_groups", 0)), epsilon(readEpsilon(attributes)) {
   if (groups < 1) invalidArgument("attribute 'num_groups' is ", groups);
 }
 
 LpNorm::LpNorm(const Attributes& attributes, int rank)
-    : axis(readAxis(attributes, -1, rank)), p(attributes.getInt("p", 2)) {}
+    : axis(readAxis(attributes, -1, rank)), p(readPower(attributes)) {}
+
+int64_t readPower(const Attributes& attributes) { return attributes.getInt("p", 2); }
 
 LocalResponse::LocalResponse(const Attributes& attributes)
     : size(attributes.getInt("size", 1)),

@@ -22,12 +22,25 @@ struct LayerNorm {
   LayerNorm(const Attributes& attributes, int rank);
 };
 
+// InstanceNormalization, max.AddLayerNormalization: what is added to a variance.
+float readEpsilon(const Attributes& attributes);
+
+struct BatchNorm {
+  float epsilon, momentum;
+  bool isTraining;
+
+  explicit BatchNorm(const Attributes& attributes);
+};
+
 struct GroupNorm {
   int64_t groups;
   float epsilon;
 
   explicit GroupNorm(const Attributes& attributes);
 };
+
+// LpPool, GlobalLpPool.
+int64_t readPower(const Attributes& attributes);
 
 struct LpNorm {
   int axis;

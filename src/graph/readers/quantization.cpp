@@ -32,4 +32,17 @@ int Quantization::axis(int rank) const {
   return static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
 }
 
+GatheredBlocks::GatheredBlocks(const NodeInputs& inputs)
+    : isPacked(inputs.dtype(0) == DType::UInt8),
+      bits(isPacked ? inputs.attributes().getInt("bits", 4) : static_cast<int64_t>(bitsOf(inputs.dtype(0)))),
+      block(inputs.attributes().getInt("block_size", 128)),
+      inputs_(inputs) {
+  if (isPacked && bits != 2 && bits != 4 && bits != 8) inputs.fail("numbers of ", bits, " bits");
+  const bool isPower = block >= 16 && block <= (1 << 20) && (block & (block - 1)) == 0;
+  if (!isPower && !(isFloat(inputs.dtype(0)) && block == 0)) inputs.fail("blocks of ", block, " numbers");
+}
+
+int GatheredBlocks::gatheredAxis() const { return inputs_.axisAttribute("gather_axis", 0, inputs_.rank(0)); }
+int GatheredBlocks::quantizedAxis() const { return inputs_.axisAttribute("quantize_axis", 1, inputs_.rank(0)); }
+
 }  // namespace max::readers

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What QuantizeLinear and DequantizeLinear read of their attributes.
+// What quantisation and what reads quantised tables read of their attributes.
 #pragma once
 
 #include <cstdint>
 
 #include "base/dtype.h"
-#include "graph/attributes.h"
+#include "graph/node_inputs.h"
 
 namespace max::readers {
 
+// QuantizeLinear, DequantizeLinear.
 struct Quantization {
   int64_t block;    // elements along the axis that share a scale; 0 = all
   DType precision;  // of the division; Invalid = that of the scale
@@ -21,6 +22,21 @@ struct Quantization {
 
  private:
   int64_t axis_;
+};
+
+// GatherBlockQuantized of com.microsoft: rows of a table that is quantised block by block.
+struct GatheredBlocks {
+  bool isPacked;  // bytes hold several numbers each, along the last axis
+  int64_t bits;   // of a number
+  int64_t block;  // numbers along the axis that share a scale; 0 = all
+
+  explicit GatheredBlocks(const NodeInputs& inputs);
+  // The rank of input 0 must be known.
+  int gatheredAxis() const;
+  int quantizedAxis() const;
+
+ private:
+  const NodeInputs& inputs_;
 };
 
 }  // namespace max::readers

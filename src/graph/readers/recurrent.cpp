@@ -5,6 +5,21 @@
 
 namespace max::readers {
 
+namespace {
+
+struct ParameterRow {
+  std::string_view name;
+  int count;
+  float alpha, beta;
+};
+// Those that take parameters; activation_alpha and _beta list values for these alone.
+constexpr ParameterRow kParameters[] = {
+    {"Affine", 2, 1, 0},     {"LeakyRelu", 1, 0.01f, 0},     {"ThresholdedRelu", 1, 1, 0},
+    {"ScaledTanh", 2, 1, 1}, {"HardSigmoid", 2, 0.2f, 0.5f}, {"Elu", 1, 1, 0},
+};
+
+}  // namespace
+
 Recurrent::Recurrent(const Attributes& attributes)
     : isBatchFirst(attributes.getInt("layout", 0) != 0),
       couplesGates(attributes.getInt("input_forget", 0) != 0),
@@ -18,6 +33,29 @@ Recurrent::Recurrent(const Attributes& attributes)
   if (hidden && *hidden < 1) invalidArgument("attribute 'hidden_size' is ", *hidden);
   if (attributes.has("clip")) clip = attributes.getFloat("clip", 0);
   if (clip && !(*clip >= 0)) invalidArgument("attribute 'clip' is ", *clip);
+}
+
+std::vector<CellFunction> Recurrent::activations(const Attributes& attributes,
+                                                 std::span<const std::string_view> defaults) const {
+  std::vector<std::string> names = attributes.getStrings("activations");
+  if (names.empty())
+    for (int64_t i = 0; i < directions; ++i) names.insert(names.end(), defaults.begin(), defaults.end());
+  if (names.size() != defaults.size() * static_cast<size_t>(directions))
+    invalidArgument("attribute activations has ", names.size(), " entries");
+  const std::vector<float> alphas = attributes.getFloats("activation_alpha");
+  const std::vector<float> betas = attributes.getFloats("activation_beta");
+  std::vector<CellFunction> result;
+  size_t alpha = 0, beta = 0;
+  for (const std::string& name : names) {
+    CellFunction function{name, 0, 0};
+    for (const ParameterRow& row : kParameters) {
+      if (row.name != name) continue;
+      function.alpha = alpha < alphas.size() ? alphas[alpha++] : row.alpha;
+      function.beta = row.count > 1 && beta < betas.size() ? betas[beta++] : row.beta;
+    }
+    result.push_back(function);
+  }
+  return result;
 }
 
 }  // namespace max::readers

@@ -4,10 +4,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "graph/attributes.h"
 
 namespace max::readers {
+
+// One of a layer's functions, with the numbers that it takes.
+struct CellFunction {
+  std::string name;  // ONNX's
+  float alpha, beta;
+};
 
 struct Recurrent {
   int64_t directions;  // 1, or 2: forward first
@@ -19,6 +29,8 @@ struct Recurrent {
   bool resetsLate;                // GRU: after the product with the state
 
   explicit Recurrent(const Attributes& attributes);
+  // Of all directions, in order; without the attribute each has the defaults.
+  std::vector<CellFunction> activations(const Attributes& attributes, std::span<const std::string_view> defaults) const;
 };
 
 }  // namespace max::readers

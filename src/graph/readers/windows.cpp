@@ -96,11 +96,13 @@ Windows readWindows(const Attributes& attributes, std::span<const int64_t> sizes
   return result;
 }
 
+std::vector<int64_t> readKernelShape(const Attributes& attributes) { return attributes.getInts("kernel_shape"); }
+
 Pool::Pool(const Attributes& attributes, size_t axes)
     : roundsUp(attributes.getInt("ceil_mode", 0) != 0),
       includesPads(attributes.getInt("count_include_pad", 0) != 0),
       isColumnMajor(attributes.getInt("storage_order", 0) != 0) {
-  const std::vector<int64_t> sizes = attributes.getInts("kernel_shape");
+  const std::vector<int64_t> sizes = readKernelShape(attributes);
   if (sizes.size() != axes) invalidArgument("attribute 'kernel_shape' has ", sizes.size(), " numbers, needs ", axes);
   windows = readWindows(attributes, sizes);
 }

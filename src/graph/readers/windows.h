@@ -42,6 +42,9 @@ struct Pool {
   Pool(const Attributes& attributes, size_t axes);
 };
 
+// The spatial sizes of kernels; empty where weights tell them.
+std::vector<int64_t> readKernelShape(const Attributes& attributes);
+
 // Groups of channels that have filters of their own.
 int64_t readGroups(const Attributes& attributes);
 // Groups of channels that have offsets of their own (DeformConv).

@@ -2,6 +2,7 @@
 // Convolutions and pools, ONNX layout: [batch, channels, spatial...].
 #include <algorithm>
 
+#include "graph/readers/image.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 // The kernel's spatial sizes: the attribute, else the weights'. Empty if not known.
 std::vector<int64_t> kernelSizes(const InferContext& context, size_t weights) {
-  std::vector<int64_t> sizes = context.attributes().getInts("kernel_shape");
+  std::vector<int64_t> sizes = readers::readKernelShape(context.attributes());
   if (!context.ranked(weights)) return sizes;
   const SymbolicShape& dims = context.dims(weights);
   if (!sizes.empty() && sizes.size() + 2 != dims.size())
@@ -117,16 +118,12 @@ void inferPool(InferContext& context) {
 }
 
 void inferMaxRoiPool(InferContext& context) {
-  constexpr int64_t kLargestOutput = 1 << 16;
-  const std::vector<int64_t> pooled = context.attributes().getInts("pooled_shape");
-  if (pooled.size() != 2) context.fail("attribute 'pooled_shape' has ", pooled.size(), " numbers, needs 2");
-  for (const int64_t size : pooled)
-    if (size < 1 || size > kLargestOutput) context.fail("attribute 'pooled_shape' holds ", size);
+  const auto size = readers::PooledRegions(context.attributes()).size;
   rules::requireRank(context, 0, 4);
   rules::requireRank(context, 1, 2);
   if (!context.ranked(0) || !context.ranked(1)) return context.setRank(0, 4);
   rules::requireEqual(context, context.dims(1)[1], 5, "the numbers of a region");
-  context.setShape(0, {context.dims(1)[0], context.dims(0)[1], pooled[0], pooled[1]});
+  context.setShape(0, {context.dims(1)[0], context.dims(0)[1], size[0], size[1]});
 }
 
 void inferGlobalPool(InferContext& context) {

@@ -2,6 +2,7 @@
 // Operators on single elements, with broadcasting.
 #include <algorithm>
 
+#include "graph/readers/types.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -136,10 +137,7 @@ void inferCastTo(InferContext& context, DType dtype) {
   if (elements) context.setElements(0, std::move(*elements));
 }
 
-void inferCast(InferContext& context) {
-  if (!context.attributes().has("to")) context.fail("attribute 'to' is missing");
-  inferCastTo(context, rules::dtypeAttribute(context, "to", DType::Invalid));
-}
+void inferCast(InferContext& context) { inferCastTo(context, readers::readCastType(context)); }
 
 void inferCastLike(InferContext& context) { inferCastTo(context, context.dtype(1)); }
 
@@ -150,8 +148,7 @@ void inferClip(InferContext& context) {
 
 void inferBitCast(InferContext& context) {
   rules::sameAsFirst(context);
-  const DType from = context.dtype(0), to = rules::dtypeAttribute(context, "to", DType::Invalid);
-  if (to == DType::Invalid) context.fail("attribute 'to' is missing");
+  const DType from = context.dtype(0), to = readers::readCastType(context);
   if (to == DType::String || from == DType::String) context.fail("strings cannot be reinterpreted");
   if (from != DType::Invalid && bitsOf(from) != bitsOf(to))
     context.fail("elements of ", from, " have ", bitsOf(from), " bits, those of ", to, " ", bitsOf(to));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/readers/types.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -91,7 +92,7 @@ void inferRange(InferContext& context) {
 
 void inferLike(InferContext& context) {
   rules::sameAsFirst(context);
-  const DType dtype = rules::dtypeAttribute(context, "dtype", context.dtype(0));
+  const DType dtype = readers::readElementType(context, context.dtype(0));
   const bool isNumber = dtype == DType::Invalid || dtype == DType::Bool || isInteger(dtype) || isFloat(dtype);
   if (!isNumber) context.fail("makes numbers, not ", dtype);
   context.setDType(0, dtype);
@@ -110,13 +111,12 @@ void inferRandomLike(InferContext& context) {
 }
 
 void inferMultinomial(InferContext& context) {
-  const DType dtype = rules::dtypeAttribute(context, "dtype", DType::Int32);
+  const DType dtype = readers::readElementType(context, DType::Int32);
   if (dtype != DType::Int32 && dtype != DType::Int64)
     context.fail("attribute 'dtype' is ", dtype, ", not int32 or int64");
   context.setDType(0, dtype);
   rules::requireRank(context, 0, 2);
-  const int64_t samples = context.attributes().getInt("sample_size", 1);
-  if (samples < 0) context.fail("attribute 'sample_size' is ", samples);
+  const int64_t samples = readers::readSamples(context);
   if (!context.ranked(0)) return context.setRank(0, 2);
   if (context.dims(0)[1].is(0)) context.fail("there are no classes to draw from");
   context.setShape(0, {context.dims(0)[0], Dim(samples)});
@@ -128,9 +128,9 @@ void inferEyeLike(InferContext& context) {
 }
 
 void inferRandom(InferContext& context) {
-  context.setDType(0, rules::dtypeAttribute(context, "dtype", DType::Float32));
+  context.setDType(0, readers::readElementType(context, DType::Float32));
   requireFloat(context, context.outputs()[0].type.dtype);
-  const auto shape = context.attributes().getInts("shape");
+  const auto shape = readers::readRandomShape(context);
   context.setShape(0, {shape.begin(), shape.end()});
 }
 

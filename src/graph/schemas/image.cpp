@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that read images at places between the pixels, and decoders of image files.
+#include "graph/readers/image.h"
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -24,8 +26,7 @@ void inferGridSample(InferContext& context) {
 }
 
 void inferRoiAlign(InferContext& context) {
-  const int64_t height = context.attributes().getInt("output_height", 1);
-  const int64_t width = context.attributes().getInt("output_width", 1);
+  const readers::AlignedRegions read(context.attributes());
   rules::requireRank(context, 0, 4);
   rules::requireShape(context, 1, {context.unknownDim(), 4});
   rules::requireRank(context, 2, 1);
@@ -34,7 +35,7 @@ void inferRoiAlign(InferContext& context) {
   const bool known = context.ranked(0);
   for (size_t i = 2; known && i < 4; ++i)
     if (context.dims(0)[i].is(0)) context.fail("an input of shape ", context.dims(0), " has no pixels to sample");
-  context.setShape(0, {regions, known ? context.dims(0)[1] : context.unknownDim(), height, width});
+  context.setShape(0, {regions, known ? context.dims(0)[1] : context.unknownDim(), read.height, read.width});
 }
 
 void inferImageDecoder(InferContext& context) {

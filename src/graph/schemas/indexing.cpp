@@ -131,7 +131,7 @@ void inferNonZero(InferContext& context) {
 void inferUnique(InferContext& context) {
   const Dim count = context.unknownDim();
   for (size_t i : {size_t{1}, size_t{3}}) context.setShape(i, {count});
-  if (!context.attributes().has("axis")) {
+  if (!readers::hasSelectionAxis(context)) {
     context.setShape(0, {count});
     context.setShape(2, {context.ranked(0) ? product(context.dims(0)) : context.unknownDim()});
     return;
@@ -147,7 +147,7 @@ void inferUnique(InferContext& context) {
 
 void inferCompress(InferContext& context) {
   rules::requireRank(context, 1, 1);
-  if (!context.attributes().has("axis")) return context.setRank(0, 1);
+  if (!readers::hasSelectionAxis(context)) return context.setRank(0, 1);
   if (!context.ranked(0)) return;
   SymbolicShape shape = context.dims(0);
   shape[static_cast<size_t>(readers::readSelectionAxis(context).value())] = context.unknownDim();

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequence models that carry a state of fixed size from token to token.
+#include "graph/readers/attention.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
 namespace max {
 
 namespace {
-
-int64_t headsOf(const InferContext& context, std::string_view name) {
-  const int64_t heads = context.attributes().getInt(name, 0);
-  if (heads < 1 || heads > INT32_MAX) context.fail("attribute '", name, "' is ", heads);
-  return heads;
-}
 
 // The size of one of `heads` equal parts of the last dimension.
 Dim headSize(const InferContext& context, size_t input, int64_t heads) {
@@ -24,11 +19,13 @@ Dim headSize(const InferContext& context, size_t input, int64_t heads) {
 }
 
 // decay and beta are there just if the rule uses them.
-void requireGates(const InferContext& context) {
-  const std::string rule = context.attributes().getString("update_rule", "gated_delta");
-  const bool gates = rule == "gated" || rule == "gated_delta", corrects = rule == "delta" || rule == "gated_delta";
-  if (context.has(4) != gates) context.fail("update_rule '", rule, "' ", gates ? "needs" : "takes no", " decay");
-  if (context.has(5) != corrects) context.fail("update_rule '", rule, "' ", corrects ? "needs" : "takes no", " beta");
+void requireGates(const InferContext& context, const readers::LinearAttention& attention) {
+  const auto require = [&](size_t input, bool isNeeded, const char* name) {
+    if (context.has(input) != isNeeded)
+      context.fail("update_rule '", attention.rule, "' ", isNeeded ? "needs" : "takes no", name);
+  };
+  require(4, attention.isGated, " decay");
+  require(5, attention.corrects, " beta");
 }
 
 // An input [batch, time, last] whose last dimension is one of two.
@@ -41,9 +38,9 @@ void requireEither(const InferContext& context, size_t input, Dim batch, Dim ste
 }
 
 void inferLinearAttention(InferContext& context) {
-  const int64_t queryHeads = headsOf(context, "q_num_heads"), heads = headsOf(context, "kv_num_heads");
-  if (queryHeads % heads) context.fail(queryHeads, " query heads do not share ", heads, " key heads evenly");
-  requireGates(context);
+  const readers::LinearAttention attention(context.attributes());
+  const int64_t queryHeads = attention.queryHeads, heads = attention.heads;
+  requireGates(context, attention);
   context.setDType(1, context.dtype(context.has(3) ? 3 : 0));
   const Dim queryDepth = headSize(context, 0, queryHeads), keyDepth = headSize(context, 1, heads);
   const Dim depth = rules::merge(context, queryDepth, keyDepth, "sizes of the heads of query and key");

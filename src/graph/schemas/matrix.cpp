@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products.
+#include "graph/readers/matrix.h"
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -16,8 +18,8 @@ void inferGemm(InferContext& context) {
   rules::requireRank(context, 0, 2);
   rules::requireRank(context, 1, 2);
   if (!context.ranked(0) || !context.ranked(1)) return;
-  const bool transA = context.attributes().getInt("transA", 0) != 0;
-  const bool transB = context.attributes().getInt("transB", 0) != 0;
+  const readers::Product product(context.attributes());
+  const bool transA = product.transposesA, transB = product.transposesB;
   const SymbolicShape &a = context.dims(0), &b = context.dims(1);
   rules::requireEqual(context, a[transA ? 0 : 1], b[transB ? 1 : 0], "the inner dimensions");
   const SymbolicShape shape = {a[transA ? 1 : 0], b[transB ? 0 : 1]};

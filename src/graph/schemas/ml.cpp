@@ -2,6 +2,7 @@
 // The domain ai.onnx.ml: classifiers, regressors and the preparation of features, as scikit-learn pipelines have them.
 #include "graph/readers/ml.h"
 
+#include "graph/readers/text.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -173,6 +174,7 @@ void inferCastMap(InferContext& context) {
 }
 
 void inferTokenizer(InferContext& context) {
+  readers::Tokens{context.attributes()};
   if (!context.ranked(0)) return;
   SymbolicShape shape = context.dims(0);
   shape.push_back(context.unknownDim());

@@ -25,7 +25,7 @@ void inferPerChannel(InferContext& context) {
 
 void inferBatchNormalization(InferContext& context) {
   inferPerChannel<4>(context);
-  if (context.outputCount() > 1 && context.attributes().getInt("training_mode", 0) == 0)
+  if (context.outputCount() > 1 && !readers::BatchNorm(context.attributes()).isTraining)
     context.fail("has ", context.outputCount(), " outputs, but without training_mode there is 1");
   context.setOutputLike(1, 3);
   context.setOutputLike(2, 4);

@@ -2,6 +2,9 @@
 // Our own operators, domain "max": fused, channels last. The compiler makes them.
 #include <algorithm>
 
+#include "graph/readers/attention.h"
+#include "graph/readers/matrix.h"
+#include "graph/readers/types.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -37,8 +40,9 @@ void swapLastTwo(SymbolicShape& shape) {
 void inferMatMul(InferContext& context) {
   if (!context.ranked(0) || !context.ranked(1)) return;
   SymbolicShape a = context.dims(0), b = context.dims(1);
-  if (context.attributes().getInt("transA", 0)) swapLastTwo(a);
-  if (context.attributes().getInt("transB", 0)) swapLastTwo(b);
+  const readers::Product product(context.attributes());
+  if (product.transposesA) swapLastTwo(a);
+  if (product.transposesB) swapLastTwo(b);
   SymbolicShape shape = rules::matrixProduct(context, std::move(a), std::move(b));
   if (context.has(2)) rules::requireShape(context, 2, {shape.empty() ? Dim(1) : shape.back()});
   rules::requireShape(context, 3, shape);
@@ -54,20 +58,16 @@ void requireCount(const InferContext& context, size_t input, int64_t count) {
 
 // A [.., K]; packed weights [N, blocks, bytes], a scale and perhaps a zero point for each block.
 void inferMatMulNBits(InferContext& context) {
-  const auto number = [&](const char* name) { return context.attributes().getInt(name, 0); };
-  const int64_t k = number("K"), n = number("N"), bits = number("bits"), size = number("block_size");
-  if (bits != 2 && bits != 4 && bits != 8) context.fail("weights of ", bits, " bits");
-  if (size < 16 || size > (1 << 20) || (size & (size - 1))) context.fail("blocks of ", size, " weights");
-  if (k < 1 || n < 1) context.fail("weights of ", n, " rows and ", k, " columns");
-  const int64_t blocks = k / size + (k % size != 0), all = checkedMultiply(n, blocks);
-  requireCount(context, 1, checkedMultiply(all, size * bits / 8));
+  const readers::PackedProduct product(context.attributes());
+  const int64_t n = product.columns, bits = product.bits, blocks = product.blocks(), all = checkedMultiply(n, blocks);
+  requireCount(context, 1, checkedMultiply(all, product.block * bits / 8));
   requireCount(context, 2, all);
   const bool packed = context.dtype(3) == DType::UInt8;
   if (context.has(3)) requireCount(context, 3, packed ? checkedMultiply(n, (blocks * bits + 7) / 8) : all);
   if (!context.ranked(0)) return;
   rules::requireRankAtLeast(context, 0, 1);
   SymbolicShape shape = context.dims(0);
-  rules::requireEqual(context, shape.back(), Dim(k), "the inner dimensions");
+  rules::requireEqual(context, shape.back(), Dim(product.depth), "the inner dimensions");
   shape.back() = Dim(n);
   context.setShape(0, std::move(shape));
 }
@@ -84,12 +84,6 @@ void inferPool(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// Where axis `letter` of "BHSD" lies in a layout.
-size_t placeOf(const InferContext& context, std::string_view attribute, char letter) {
-  const std::string layout = context.attributes().getString(attribute, "BHSD");
-  return layout.find(letter);
-}
-
 // Several heads of queries may share one of keys and values.
 void requireGroups(const InferContext& context, Dim queries, Dim keys) {
   if (!queries.isKnown() || !keys.isKnown() || queries == keys) return;
@@ -102,23 +96,22 @@ void inferAttention(InferContext& context) {
     rules::requireRank(context, i, 4);
     if (!context.ranked(i)) return;
   }
-  const auto dim = [&](size_t input, std::string_view layout, char letter) {
-    return context.dims(input)[placeOf(context, layout, letter)];
-  };
-  rules::requireEqual(context, dim(0, "layout_q", 'D'), dim(1, "layout_k", 'D'), "head sizes of queries and keys");
-  rules::requireEqual(context, dim(1, "layout_k", 'S'), dim(2, "layout_v", 'S'), "keys and values");
-  rules::requireEqual(context, dim(0, "layout_q", 'B'), dim(1, "layout_k", 'B'), "queries and keys");
-  rules::requireEqual(context, dim(1, "layout_k", 'B'), dim(2, "layout_v", 'B'), "keys and values");
-  rules::requireEqual(context, dim(1, "layout_k", 'H'), dim(2, "layout_v", 'H'), "keys and values");
-  requireGroups(context, dim(0, "layout_q", 'H'), dim(1, "layout_k", 'H'));
-  rules::requireBroadcastsTo(
-      context, 3, {dim(0, "layout_q", 'B'), dim(0, "layout_q", 'H'), dim(0, "layout_q", 'S'), dim(1, "layout_k", 'S')});
-  rules::requireShape(context, 4, {dim(0, "layout_q", 'H')});
+  const readers::Attention attention(context.attributes());
+  const auto dim = [&](size_t input, int axis) { return context.dims(input)[static_cast<size_t>(axis)]; };
+  const readers::HeadLayout &q = attention.queries, &k = attention.keys, &v = attention.values, &out = attention.output;
+  rules::requireEqual(context, dim(0, q.size), dim(1, k.size), "head sizes of queries and keys");
+  rules::requireEqual(context, dim(1, k.positions), dim(2, v.positions), "keys and values");
+  rules::requireEqual(context, dim(0, q.batch), dim(1, k.batch), "queries and keys");
+  rules::requireEqual(context, dim(1, k.batch), dim(2, v.batch), "keys and values");
+  rules::requireEqual(context, dim(1, k.heads), dim(2, v.heads), "keys and values");
+  requireGroups(context, dim(0, q.heads), dim(1, k.heads));
+  rules::requireBroadcastsTo(context, 3, {dim(0, q.batch), dim(0, q.heads), dim(0, q.positions), dim(1, k.positions)});
+  rules::requireShape(context, 4, {dim(0, q.heads)});
   SymbolicShape shape(4);
-  shape[placeOf(context, "layout_out", 'B')] = dim(0, "layout_q", 'B');
-  shape[placeOf(context, "layout_out", 'H')] = dim(0, "layout_q", 'H');
-  shape[placeOf(context, "layout_out", 'S')] = dim(0, "layout_q", 'S');
-  shape[placeOf(context, "layout_out", 'D')] = dim(2, "layout_v", 'D');
+  shape[static_cast<size_t>(out.batch)] = dim(0, q.batch);
+  shape[static_cast<size_t>(out.heads)] = dim(0, q.heads);
+  shape[static_cast<size_t>(out.positions)] = dim(0, q.positions);
+  shape[static_cast<size_t>(out.size)] = dim(2, v.size);
   context.setShape(0, std::move(shape));
 }
 
@@ -142,7 +135,7 @@ void inferInverse(InferContext& context) {
 // The compiler states the dtype of a fused chain's result (ONNX's number); without it: that of input 0.
 void inferElementwise(InferContext& context) {
   rules::broadcastAll(context);
-  context.setDType(0, rules::dtypeAttribute(context, "dtype", context.dtype(0)));
+  context.setDType(0, readers::readElementType(context, context.dtype(0)));
 }
 
 constexpr std::string_view kPool = "T->T; T=float|int8|uint8";

@@ -57,19 +57,15 @@ void inferDynamicQuantize(InferContext& context) {
 
 // The rows of a table that is quantised block by block. Bytes hold several numbers each, along the last axis.
 void inferGatherBlocks(InferContext& context) {
-  const bool bytes = context.dtype(0) == DType::UInt8, real = isFloat(context.dtype(0));
-  const int64_t bits = context.attributes().getInt("bits", 4), block = context.attributes().getInt("block_size", 128);
-  if (bytes && bits != 2 && bits != 4 && bits != 8) context.fail("numbers of ", bits, " bits");
-  const bool isPower = block >= 16 && block <= (1 << 20) && (block & (block - 1)) == 0;
-  if (!isPower && !(real && block == 0)) context.fail("blocks of ", block, " numbers");
+  const readers::GatheredBlocks read(context);
+  const bool bytes = read.isPacked, real = isFloat(context.dtype(0));
+  const int64_t bits = read.bits, block = read.block;
   if (real && context.has(3)) context.fail("data of ", context.dtype(0), " has no zero points");
   if (!context.ranked(0)) return;
   rules::requireRankAtLeast(context, 0, 1);
   SymbolicShape shape = context.dims(0);
   if (bytes) shape.back() = shape.back() * Dim(8 / bits);
-  const auto gathered =
-      static_cast<size_t>(context.axis(context.attributes().getInt("gather_axis", 0), context.rank(0)));
-  const auto axis = static_cast<size_t>(context.axis(context.attributes().getInt("quantize_axis", 1), context.rank(0)));
+  const auto gathered = static_cast<size_t>(read.gatheredAxis()), axis = static_cast<size_t>(read.quantizedAxis());
   if (bytes && (gathered != 0 || (bits < 8 && axis == 0)))
     context.fail("bytes are gathered along axis 0 and quantised along another one, not ", gathered, " and ", axis);
   SymbolicShape scales = shape;

@@ -105,14 +105,6 @@ std::optional<double> scalarOf(const NodeInputs& context, size_t input) {
   }
 }
 
-DType dtypeAttribute(const NodeInputs& context, std::string_view name, DType fallback) {
-  if (!context.attributes().has(name)) return fallback;
-  const int64_t number = context.attributes().getInt(name, 0);
-  const std::optional<DType> dtype = dtypeFromOnnx(number);
-  if (!dtype) context.fail("attribute '", name, "' is ", number, ", which is no data type");
-  return *dtype;
-}
-
 // A one-dimensional operand gets a dimension of 1 that the result loses again.
 SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b) {
   if (a.empty() || b.empty()) context.fail("a matrix product needs at least one dimension on both sides");

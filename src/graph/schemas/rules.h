@@ -30,8 +30,6 @@ void requireBroadcastsTo(const NodeInputs& context, size_t input, const Symbolic
 std::optional<int64_t> lengthOf(const NodeInputs& context, size_t input);
 // Contents of a numeric scalar or one-element constant of any dtype.
 std::optional<double> scalarOf(const NodeInputs& context, size_t input);
-// Attribute of the type ONNX numbers dtypes with; fails on unknown numbers.
-DType dtypeAttribute(const NodeInputs& context, std::string_view name, DType fallback);
 
 // numpy's matrix product.
 SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b);

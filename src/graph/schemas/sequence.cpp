@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences and optionals. What is in them is known as far as its type goes; shapes are seen when it is taken out.
+#include "graph/readers/sequence.h"
+
+#include "graph/readers/types.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -27,7 +30,7 @@ void inferSequenceConstruct(InferContext& context) {
 }
 
 void inferSequenceEmpty(InferContext& context) {
-  setSequence(context, 0, TensorType::unranked(rules::dtypeAttribute(context, "dtype", DType::Float32)));
+  setSequence(context, 0, TensorType::unranked(readers::readElementType(context, DType::Float32)));
 }
 
 void inferSequenceAt(InferContext& context) {
@@ -53,35 +56,18 @@ void inferScalar(InferContext& context) { context.setShape(0, {}); }
 void inferSplitToSequence(InferContext& context) {
   if (context.ranked(1) && context.rank(1) > 1)
     context.fail("split must be a scalar or a list, not of shape ", context.dims(1));
-  if (context.ranked(0)) context.axis(context.attributes().getInt("axis", 0), context.rank(0));
+  if (context.ranked(0)) readers::readSequenceSplit(context);
   setSequence(context, 0, TensorType::unranked(context.dtype(0)));
 }
 
 void inferConcatFromSequence(InferContext& context) {
-  if (!context.attributes().has("axis")) context.fail("attribute 'axis' is missing");
+  readers::SequenceJoin{context};
   context.setOutput(0, context.input(0).type.held());
 }
 
-// The dtypes of the attribute 'type', outermost first, as the importer writes it.
-TensorType typeAttribute(const InferContext& context) {
-  TensorType type;
-  InnerTypes types = {};
-  size_t count = 0;
-  for (const int64_t number : context.attributes().getInts("type")) {
-    const auto dtype = static_cast<DType>(number);
-    const bool isType =
-        static_cast<int64_t>(dtype) == number && (isValid(dtype) || (dtype >= DType::Sequence && dtype <= DType::Map));
-    if (!isType) context.fail("attribute 'type' holds ", number, ", which is no type");
-    if (count < types.size()) types[count++] = dtype;
-  }
-  type.dtype = types[0];
-  for (size_t i = 1; i < types.size(); ++i) type.inner[i - 1] = types[i];
-  return type;
-}
-
 void inferOptional(InferContext& context) {
-  context.setOutput(
-      0, TensorType::holding(DType::Optional, context.has(0) ? context.input(0).type : typeAttribute(context)));
+  context.setOutput(0, TensorType::holding(DType::Optional, context.has(0) ? context.input(0).type
+                                                                           : readers::readOptionalType(context)));
 }
 
 void inferOptionalGetElement(InferContext& context) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on strings, and those that turn tokens into numbers.
-#include <algorithm>
-
+#include "graph/readers/text.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -28,15 +27,10 @@ void inferStringNormalizer(InferContext& context) {
 }
 
 void inferTfIdfVectorizer(InferContext& context) {
-  const std::vector<int64_t> indexes = context.attributes().getInts("ngram_indexes");
-  if (indexes.empty()) context.fail("attribute 'ngram_indexes' is missing or empty");
-  const auto [least, most] = std::minmax_element(indexes.begin(), indexes.end());
-  constexpr int64_t kLargest = int64_t{1} << 24;  // a row of 64 MB
-  if (*least < 0 || *most >= kLargest)
-    context.fail("attribute 'ngram_indexes' has the entry ", *least < 0 ? *least : *most);
+  const readers::GramColumns read(context.attributes());
   if (!context.ranked(0)) return;
   if (context.rank(0) > 2) context.fail("input 0 must have 1 or 2 dimensions");
-  SymbolicShape shape = {*most + 1};
+  SymbolicShape shape = {read.count};
   if (context.rank(0) == 2) shape.insert(shape.begin(), context.dims(0)[0]);
   context.setShape(0, std::move(shape));
 }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/attention.h"
 #include "ops/cpu/gemm.h"
 
 namespace max {
@@ -24,17 +25,13 @@ struct HeadTensor {
   int64_t batch, heads, positions, size;
   int64_t batchStride, headStride, positionStride, sizeStride;
 
-  HeadTensor(const Node& node, const Shape& shape, std::string_view attribute) {
-    const std::string layout = node.attributes.getString(attribute, "BHSD");
+  HeadTensor(const Shape& shape, const readers::HeadLayout& layout) {
     const Shape strides = contiguousStrides(shape);
     int64_t* sizes[] = {&batch, &heads, &positions, &size};
     int64_t* steps[] = {&batchStride, &headStride, &positionStride, &sizeStride};
     for (size_t i = 0; i < 4; ++i) {
-      const size_t axis = layout.find("BHSD"[i]);
-      require(layout.size() == 4 && axis != std::string::npos, MAX_STATUS_INVALID_ARGUMENT, node.description(),
-              ": unknown layout '", layout, "'");
-      *sizes[i] = shape[static_cast<int>(axis)];
-      *steps[i] = strides[static_cast<int>(axis)];
+      *sizes[i] = shape[layout.axes()[i]];
+      *steps[i] = strides[layout.axes()[i]];
     }
   }
   int64_t offset(int64_t b, int64_t h) const { return b * batchStride + h * headStride; }
@@ -42,7 +39,7 @@ struct HeadTensor {
 
 class AttentionKernel : public Kernel {
  public:
-  explicit AttentionKernel(const KernelRequest& request);
+  AttentionKernel(const KernelRequest& request, const readers::Attention& attention);
   void run(const KernelContext& context) const override;
   size_t scratchBytes() const override;
 
@@ -87,21 +84,21 @@ class AttentionKernel : public Kernel {
   int lanes_;
 };
 
-AttentionKernel::AttentionKernel(const KernelRequest& request)
+AttentionKernel::AttentionKernel(const KernelRequest& request, const readers::Attention& attention)
     : gemm_(&gemmTable()),
       table_(&attentionTable()),
-      q_(request.node, request.inputs[0].shape, "layout_q"),
-      k_(request.node, request.inputs[1].shape, "layout_k"),
-      v_(request.node, request.inputs[2].shape, "layout_v"),
-      out_(request.node, request.outputs[0].shape, "layout_out"),
+      q_(request.inputs[0].shape, attention.queries),
+      k_(request.inputs[1].shape, attention.keys),
+      v_(request.inputs[2].shape, attention.values),
+      out_(request.outputs[0].shape, attention.output),
       keyPanels_(gemm_->lanes, gemm_->panelVectors, k_.positions),
       valuePanels_(gemm_->lanes, gemm_->panelVectors, v_.size),
       hasMask_(request.has(3)),
       hasSink_(request.has(4)),
       inPlace_(q_.positions <= kFewQueries && k_.sizeStride == 1 && v_.sizeStride == 1 && v_.size % gemm_->lanes == 0),
-      zeroMasked_(request.node.attributes.getInt("zero_masked", 0) != 0),
+      zeroMasked_(attention.zeroesMasked),
       lanes_(std::max(request.lanes, 1)) {
-  scaling_.alpha = request.node.attributes.getFloat("scale", 1);
+  scaling_.alpha = attention.scale;
   const int64_t panelWidth = gemm_->panelVectors * gemm_->lanes;
   panelsPerBlock_ = std::max<int64_t>(1, kKeyBlock / panelWidth);
   scoreStride_ = panelsPerBlock_ * panelWidth;
@@ -316,7 +313,7 @@ bool acceptsAttention(const KernelRequest& request) {
 }
 
 std::unique_ptr<Kernel> createAttention(const KernelRequest& request) {
-  return std::make_unique<AttentionKernel>(request);
+  return std::make_unique<AttentionKernel>(request, readers::Attention(request.node.attributes));
 }
 
 constexpr Implementation kAttention[] = {{"attention_f32", acceptsAttention, createAttention}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/readers/norm.h"
 #include "ops/cpu/elementwise_kernel.h"
 #include "ops/cpu/elementwise_table.h"
 #include "ops/families.h"
@@ -69,7 +70,7 @@ std::unique_ptr<Kernel> createBatchNormalization(const KernelRequest& request) {
     return builder.emit(op, dtype, dtype, sources, alpha, beta);
   };
   const auto parameter = [&](size_t i) { return builder.cast(in[i], dtype); };
-  const float epsilon = request.node.attributes.getFloat("epsilon", 1e-5f);
+  const float epsilon = readers::BatchNorm(request.node.attributes).epsilon;
   const Id inverse = emit(ElementOp::Rsqrt, {emit(ElementOp::Scale, {parameter(4)}, 1.f, epsilon)});
   const Id factor = emit(ElementOp::Mul, {parameter(1), inverse});
   builder.output(emit(ElementOp::MulAdd, {emit(ElementOp::Sub, {in[0], parameter(3)}), factor, parameter(2)}));
@@ -82,7 +83,7 @@ std::unique_ptr<Kernel> createBatchNormalization(const KernelRequest& request) {
 bool acceptsBatchNormalization(const KernelRequest& request) {
   const auto isComputable = [](const Operand& input) { return isFloat(input.dtype) && isCastable(input.dtype); };
   return request.outputs.size() == 1 && request.inputs.size() == 5 &&
-         request.node.attributes.getInt("training_mode", 0) == 0 &&
+         !readers::BatchNorm(request.node.attributes).isTraining &&
          std::all_of(request.inputs.begin(), request.inputs.end(), isComputable);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/signal.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement.h"
 #include "ops/families.h"
@@ -164,15 +165,15 @@ struct DftShape {
 
   explicit DftShape(const KernelRequest& request) {
     const MovementCall call(request, nullptr);
-    const bool inverse = call.attributes().getInt("inverse", 0) != 0;
-    const bool oneSided = call.attributes().getInt("onesided", 0) != 0;
-    direction = !inverse ? Direction::Forward : oneSided ? Direction::InverseToReal : Direction::Inverse;
-    const auto axes = call.integers(2), lengths = call.integers(1);
+    const readers::Transform transform = readers::readTransform(call.read());
+    direction = !transform.isInverse   ? Direction::Forward
+                : transform.isOneSided ? Direction::InverseToReal
+                                       : Direction::Inverse;
     const int rank = call.in().rank();
-    axis = call.axis(axes.empty() ? -2 : axes[0], rank);
+    axis = transform.axis.value();
     size = call.in()[axis];
     results = call.out()[axis];
-    length = !lengths.empty() ? lengths[0] : inverse && oneSided ? results : size;
+    length = transform.length.value().value();
     used = std::min(size, direction == Direction::InverseToReal ? length / 2 + 1 : length);
     inner = call.in().product(axis + 1, rank - 1);
     lines = call.in().product(0, axis) * inner;
@@ -208,10 +209,10 @@ struct StftShape {
 
   explicit StftShape(const KernelRequest& request) {
     const MovementCall call(request, nullptr);
-    const auto steps = call.integers(1), lengths = call.integers(3);
+    const readers::Frames read = readers::readFrames(call.read());
     time = call.in()[1];
-    step = steps.at(0);
-    length = call.has(2) ? call.in(2)[0] : lengths.empty() ? time : lengths[0];
+    step = read.step.value().value();
+    length = read.length.value().value();
     frames = call.out()[1];
     bins = call.out()[2];
     lines = call.out()[0] * frames;

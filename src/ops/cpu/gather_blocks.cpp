@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/quantization.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement.h"
 #include "ops/cpu/number_access.h"
@@ -52,7 +53,7 @@ void scaledHalves(const uint8_t* bytes, int64_t count, const float* values, floa
 
 class GatherBlocksKernel final : public Kernel {
  public:
-  explicit GatherBlocksKernel(const KernelRequest& request);
+  GatherBlocksKernel(const KernelRequest& request, const readers::GatheredBlocks& read);
   void run(const KernelContext& context) const override;
 
  private:
@@ -76,11 +77,10 @@ class GatherBlocksKernel final : public Kernel {
   float middle_;  // the zero point if there are none
 };
 
-GatherBlocksKernel::GatherBlocksKernel(const KernelRequest& request)
+GatherBlocksKernel::GatherBlocksKernel(const KernelRequest& request, const readers::GatheredBlocks& read)
     : dtype_(request.inputs[0].dtype),
       scaleType_(request.inputs[2].dtype),
-      bits_(dtype_ == DType::UInt8 ? static_cast<int>(request.node.attributes.getInt("bits", 4))
-                                   : static_cast<int>(bitsOf(dtype_))),
+      bits_(static_cast<int>(read.bits)),
       values_(valuesOf(dtype_, bits_)),
       shape_(request.inputs[0].shape),
       scaleShape_(request.inputs[2].shape),
@@ -89,11 +89,9 @@ GatherBlocksKernel::GatherBlocksKernel(const KernelRequest& request)
       hasZeros_(request.has(3)),
       middle_(dtype_ == DType::UInt8 ? static_cast<float>(1 << (bits_ - 1)) : 0) {
   if (dtype_ == DType::UInt8) shape_[rank_ - 1] *= 8 / bits_;
-  const MovementCall call(request, nullptr);
-  const int gathered = call.axis(request.node.attributes.getInt("gather_axis", 0), rank_);
-  axis_ = call.axis(request.node.attributes.getInt("quantize_axis", 1), rank_);
-  const int64_t block = request.node.attributes.getInt("block_size", 128);
-  block_ = block ? block : std::max<int64_t>(shape_[axis_], 1);
+  const int gathered = read.gatheredAxis();
+  axis_ = read.quantizedAxis();
+  block_ = read.block ? read.block : std::max<int64_t>(shape_[axis_], 1);
   outer_ = shape_.product(0, gathered);
   size_ = shape_[gathered];
   inner_ = shape_.product(gathered + 1, rank_);
@@ -196,7 +194,10 @@ void GatherBlocksKernel::columns(const KernelContext& context, int64_t row, int6
   }
 }
 
-std::unique_ptr<Kernel> create(const KernelRequest& request) { return std::make_unique<GatherBlocksKernel>(request); }
+std::unique_ptr<Kernel> create(const KernelRequest& request) {
+  const RequestInputs inputs(request);
+  return std::make_unique<GatherBlocksKernel>(request, readers::GatheredBlocks(*inputs));
+}
 
 constexpr Implementation kGather[] = {{"gather_blocks", nullptr, create}};
 const OpKernels kRows[] = {{"com.microsoft", "GatherBlockQuantized", kGather}};

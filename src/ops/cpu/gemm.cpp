@@ -8,6 +8,7 @@
 #include "base/active_call.h"
 #include "base/half.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
 
 namespace max {
 
@@ -40,30 +41,25 @@ constexpr ActivationRow kFunctions[] = {
     {"Tanh", ElementOp::Tanh},
 };
 
-// Relu and Clip.
-Activation clampingActivation(const Node& node, bool isClip) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  Activation result;
-  result.clamps = true;
-  result.low = isClip ? node.attributes.getFloat("activation_alpha", -kInfinity) : 0.f;
-  result.high = isClip ? node.attributes.getFloat("activation_beta", kInfinity) : kInfinity;
-  return result;
-}
-
 }  // namespace
 
 Activation fusedActivation(const Node& node) {
-  const std::string name = node.attributes.getString("activation", "");
+  const readers::FusedActivation read(node.attributes);
   Activation result;
-  if (name.empty()) return result;
-  if (name == "Relu" || name == "Clip") return clampingActivation(node, name == "Clip");
-  for (const ActivationRow& row : kFunctions) {
-    if (row.name != name) continue;
-    result.function = findFloatTileFunction(row.op);
-    result.alpha = row.hasParameters ? node.attributes.getFloat("activation_alpha", row.alpha) : row.alpha;
-    result.beta = row.hasParameters ? node.attributes.getFloat("activation_beta", row.beta) : row.beta;
+  if (read.name.empty()) return result;
+  if (read.name == "Relu" || read.name == "Clip") {
+    result.clamps = true;
+    result.low = read.name == "Clip" ? read.alpha : 0.f;
+    result.high = read.name == "Clip" ? read.beta : std::numeric_limits<float>::infinity();
+    return result;
   }
-  require(result.function, MAX_STATUS_UNIMPLEMENTED, node.description(), ": unknown activation '", name, "'");
+  for (const ActivationRow& row : kFunctions) {
+    if (row.name != read.name) continue;
+    result.function = findFloatTileFunction(row.op);
+    result.alpha = row.hasParameters ? read.alpha : row.alpha;
+    result.beta = row.hasParameters ? read.beta : row.beta;
+  }
+  require(result.function, MAX_STATUS_UNIMPLEMENTED, node.description(), ": unknown activation '", read.name, "'");
   return result;
 }
 

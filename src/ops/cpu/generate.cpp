@@ -161,7 +161,7 @@ class EyeLikeKernel final : public Kernel {
   explicit EyeLikeKernel(const KernelRequest& request)
       : rows_(request.outputs[0].shape[0]),
         columns_(request.outputs[0].shape[1]),
-        diagonal_(request.node.attributes.getInt("k", 0)),
+        diagonal_(readers::readDiagonal(request.node.attributes)),
         bytes_(static_cast<int64_t>(sizeOf(request.outputs[0].dtype))) {
     oneOf(request.outputs[0].dtype, one_);
   }

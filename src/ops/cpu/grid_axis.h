@@ -5,37 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
-#include "graph/graph.h"
+#include "graph/readers/image.h"
 
 namespace max {
-
-enum class GridMode { Nearest, Linear, Cubic };
-enum class GridPadding { Zeros, Border, Reflection };
-
-struct GridRule {
-  GridMode mode;
-  GridPadding padding;
-  bool alignsCorners;
-
-  explicit GridRule(const Node& node) : alignsCorners(node.attributes.getInt("align_corners", 0) != 0) {
-    const std::string name = node.attributes.getString("mode", "linear");
-    mode = name == "nearest" ? GridMode::Nearest : name.ends_with("cubic") ? GridMode::Cubic : GridMode::Linear;
-    const std::string outside = node.attributes.getString("padding_mode", "zeros");
-    padding = outside == "border"       ? GridPadding::Border
-              : outside == "reflection" ? GridPadding::Reflection
-                                        : GridPadding::Zeros;
-  }
-  int taps() const { return mode == GridMode::Nearest ? 1 : mode == GridMode::Linear ? 2 : kMostTaps; }
-  static constexpr int kMostTaps = 4;
-};
 
 // T = the arithmetic: float for float32 grids, since rounding decides which pixel is nearest.
 template <class T>
 class GridAxis {
  public:
-  GridAxis(const GridRule& rule, int64_t size)
+  GridAxis(const readers::Grid& rule, int64_t size)
       : rule_(rule),
         count_(size),
         size_(static_cast<T>(size)),
@@ -45,7 +24,7 @@ class GridAxis {
   // Writes taps() pixels and weights for a coordinate of [-1, 1]; pixel -1 = outside, reads as zero. NaN lies outside.
   void locate(T coordinate, int64_t* pixels, T* weights) const {
     T x = rule_.alignsCorners ? (coordinate + 1) / 2 * (size_ - 1) : ((coordinate + 1) * size_ - 1) / 2;
-    if (rule_.mode == GridMode::Nearest) {
+    if (rule_.mode == readers::GridMode::Nearest) {
       pixels[0] = pixel(static_cast<int64_t>(placed(std::nearbyint(x))));
       weights[0] = 1;
       return;
@@ -53,14 +32,14 @@ class GridAxis {
     x = placed(x);
     const T base = std::floor(x), part = x - base;
     const auto at = static_cast<int64_t>(base);
-    if (rule_.mode == GridMode::Linear) {
+    if (rule_.mode == readers::GridMode::Linear) {
       pixels[0] = pixel(at);
       pixels[1] = pixel(at + 1);
       weights[0] = 1 - part;
       weights[1] = part;
       return;
     }
-    for (int i = 0; i < GridRule::kMostTaps; ++i) {
+    for (int i = 0; i < readers::Grid::kMostTaps; ++i) {
       pixels[i] = pixel(at + i - 1);
       weights[i] = cubic(std::abs(part - static_cast<T>(i - 1)));
     }
@@ -71,10 +50,10 @@ class GridAxis {
   T placed(T x) const {
     if (x >= low_ && x <= high_) return x;
     constexpr T kMargin = 4;  // further than any tap reaches
-    if (rule_.padding == GridPadding::Zeros) return x > -kMargin && x < size_ + kMargin ? x : -kMargin;
-    if (rule_.padding == GridPadding::Reflection) return reflected(x);
+    if (rule_.padding == readers::GridPadding::Zeros) return x > -kMargin && x < size_ + kMargin ? x : -kMargin;
+    if (rule_.padding == readers::GridPadding::Reflection) return reflected(x);
     // Cubic: each tap outside of the image reads the border, as in PyTorch and ONNX Runtime.
-    if (rule_.mode == GridMode::Cubic && x == x) return std::clamp(x, -kMargin, size_ + kMargin);
+    if (rule_.mode == readers::GridMode::Cubic && x == x) return std::clamp(x, -kMargin, size_ + kMargin);
     return x > high_ ? size_ - 1 : T{0};
   }
 
@@ -88,8 +67,8 @@ class GridAxis {
 
   int64_t pixel(int64_t i) const {
     if (i >= 0 && i < count_) return i;
-    if (rule_.padding == GridPadding::Zeros) return -1;
-    if (rule_.padding == GridPadding::Reflection) i = static_cast<int64_t>(reflected(static_cast<T>(i)));
+    if (rule_.padding == readers::GridPadding::Zeros) return -1;
+    if (rule_.padding == readers::GridPadding::Reflection) i = static_cast<int64_t>(reflected(static_cast<T>(i)));
     return std::clamp<int64_t>(i, 0, count_ - 1);
   }
 
@@ -99,7 +78,7 @@ class GridAxis {
     return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a;
   }
 
-  GridRule rule_;
+  readers::Grid rule_;
   int64_t count_;
   T size_, low_, high_;
 };

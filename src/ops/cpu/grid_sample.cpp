@@ -73,7 +73,7 @@ class GridSampleKernel final : public Kernel {
  public:
   explicit GridSampleKernel(const KernelRequest& request)
       : table_(sampleTable()),
-        rule_(request.node),
+        rule_(request.node.attributes),
         rank_(request.inputs[0].shape.rank() - 2),
         lanes_(std::max(request.lanes, 1)),
         batch_(request.inputs[0].shape[0]),
@@ -160,8 +160,8 @@ class GridSampleKernel final : public Kernel {
     offsets[0] = 0;
     weights[0] = 1;
     for (int axis = 0; axis < rank_; ++axis) {
-      int64_t pixels[GridRule::kMostTaps];
-      T by[GridRule::kMostTaps];
+      int64_t pixels[readers::Grid::kMostTaps];
+      T by[readers::Grid::kMostTaps];
       axes_[static_cast<size_t>(axis)].locate(coordinates[rank_ - 1 - axis], pixels, by);
       const int64_t before = count;
       int64_t from[kMostTapsBefore];
@@ -182,7 +182,7 @@ class GridSampleKernel final : public Kernel {
 
   static constexpr int kMostTapsBefore = 16;  // of all axes but the last
   const SampleTable& table_;
-  GridRule rule_;
+  readers::Grid rule_;
   int rank_;
   int64_t lanes_, batch_, channels_, inputSize_, outputSize_, taps_ = 1;
   bool gathersRows_;  // from the image with its channels last

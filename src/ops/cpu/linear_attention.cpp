@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/attention.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/families.h"
@@ -33,21 +34,22 @@ bool hasOutput(const KernelRequest& request, size_t i) {
 class LinearAttentionKernel final : public Kernel {
  public:
   explicit LinearAttentionKernel(const KernelRequest& request)
+      : LinearAttentionKernel(request, readers::LinearAttention(request.node.attributes)) {}
+  LinearAttentionKernel(const KernelRequest& request, const readers::LinearAttention& attention)
       : table_(linearAttentionTable()),
-        queryHeads_(request.node.attributes.getInt("q_num_heads", 1)),
-        heads_(request.node.attributes.getInt("kv_num_heads", 1)),
+        queryHeads_(attention.queryHeads),
+        heads_(attention.heads),
         batch_(request.inputs[0].shape[0]),
         steps_(request.inputs[0].shape[1]),
         depth_(request.inputs[0].shape[2] / queryHeads_),
         width_(request.inputs[2].shape[2] / heads_),
         decaysPerStep_(request.has(4) ? request.inputs[4].shape[2] : 0),
         ratesPerStep_(request.has(5) ? request.inputs[5].shape[2] : 0),
-        scale_(request.node.attributes.getFloat("scale", 0)),
+        scale_(static_cast<float>(attention.scale(depth_))),
         hasPast_(request.has(3)),
         hasOutput_(hasOutput(request, 0)),
         hasState_(hasOutput(request, 1)),
         lanes_(std::max(request.lanes, 1)) {
-    if (scale_ == 0) scale_ = 1 / std::sqrt(static_cast<float>(depth_));
     const int64_t state = hasState_ ? 0 : checkedMultiply(depth_, width_);
     const int64_t out = hasOutput_ ? 0 : checkedMultiply(queryHeads_ / heads_, width_);
     laneFloats_ = checkedAdd(checkedAdd(alignUp(state), alignUp(out)), alignUp(depth_) + alignUp(width_));
@@ -122,9 +124,8 @@ class CausalConvKernel final : public Kernel {
         hasPast_(request.has(3)),
         hasOutput_(hasOutput(request, 0)),
         hasState_(hasOutput(request, 1)),
-        activation_(request.node.attributes.getString("activation", "none") == "none"
-                        ? nullptr
-                        : findFloatTileFunction(ElementOp::Swish)),
+        activation_(readers::readActivatesSilu(request.node.attributes) ? findFloatTileFunction(ElementOp::Swish)
+                                                                        : nullptr),
         lanes_(std::max(request.lanes, 1)),
         headFloats_(alignUp(checkedMultiply<int64_t>(2, taps_))) {}
   size_t scratchBytes() const override {

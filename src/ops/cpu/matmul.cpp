@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
 #include "ops/cpu/matmul_f64.h"
 
 namespace max {
@@ -287,9 +288,10 @@ std::unique_ptr<Kernel> createMatMul(const KernelRequest& request) {
 
 std::unique_ptr<Kernel> createFused(const KernelRequest& request) {
   Options options;
-  options.transA = request.node.attributes.getInt("transA", 0) != 0;
-  options.transB = request.node.attributes.getInt("transB", 0) != 0;
-  options.epilogue.alpha = request.node.attributes.getFloat("alpha", 1);
+  const readers::Product product(request.node.attributes);
+  options.transA = product.transposesA;
+  options.transB = product.transposesB;
+  options.epilogue.alpha = product.alpha;
   options.epilogue.activation = fusedActivation(request.node);
   if (request.has(2)) options.bias = 2;
   if (request.has(3)) options.residual = 3;
@@ -311,10 +313,11 @@ void placeAddend(const KernelRequest& request, Options& options) {
 
 std::unique_ptr<Kernel> createGemm(const KernelRequest& request) {
   Options options;
-  options.transA = request.node.attributes.getInt("transA", 0) != 0;
-  options.transB = request.node.attributes.getInt("transB", 0) != 0;
-  options.epilogue.alpha = request.node.attributes.getFloat("alpha", 1);
-  options.beta = request.node.attributes.getFloat("beta", 1);
+  const readers::Product product(request.node.attributes);
+  options.transA = product.transposesA;
+  options.transB = product.transposesB;
+  options.epilogue.alpha = product.alpha;
+  options.beta = product.beta;
   if (request.has(2)) placeAddend(request, options);
   return std::make_unique<MatMulKernel>(request, options);
 }
@@ -324,7 +327,7 @@ Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> co
   const Tensor* b = constants.size() > 1 ? constants[1] : nullptr;
   if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return nullptr;
   const GemmTable& table = gemmTable();
-  const bool transB = !node.is("MatMul") && node.attributes.getInt("transB", 0) != 0;
+  const bool transB = readers::Product(node.attributes).transposesB;
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
   if (isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return nullptr;

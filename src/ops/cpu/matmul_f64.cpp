@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "graph/readers/matrix.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/transpose_tile.h"
 #include "ops/ref/reference.h"
@@ -24,9 +25,9 @@ class DoubleProductKernel final : public Kernel {
  public:
   explicit DoubleProductKernel(const KernelRequest& request)
       : function_(doubleRowsFunction()),
-        shape_(request.inputs[0].shape, request.inputs[1].shape, transposes(request, "transA"),
-               transposes(request, "transB")),
-        alpha_(static_cast<double>(request.node.attributes.getFloat("alpha", 1))) {
+        product_(request.node.attributes),
+        shape_(request.inputs[0].shape, request.inputs[1].shape, product_.transposesA, product_.transposesB),
+        alpha_(static_cast<double>(product_.alpha)) {
     findAddends(request);
     const int64_t aSize = shape_.rows * shape_.depth, bSize = shape_.depth * shape_.columns;
     const std::array<Shape, 2> strides{reference::broadcastStrides(shape_.aBatch, shape_.batch),
@@ -58,16 +59,11 @@ class DoubleProductKernel final : public Kernel {
     int64_t a, b;
   };
 
-  static bool transposes(const KernelRequest& request, std::string_view name) {
-    return !request.node.is("MatMul") && request.node.attributes.getInt(name, 0) != 0;
-  }
-
   void findAddends(const KernelRequest& request) {
     if (request.node.is("Gemm")) {
       if (!request.has(2)) return;
       const Shape strides = reference::broadcastStrides(request.inputs[2].shape, request.outputs[0].shape);
-      addends_.push_back(
-          {2, static_cast<double>(request.node.attributes.getFloat("beta", 1)), 0, strides[0], strides[1]});
+      addends_.push_back({2, static_cast<double>(product_.beta), 0, strides[0], strides[1]});
     } else if (request.node.isOwn("MatMul")) {
       if (request.has(2)) addends_.push_back({2, 1, 0, 0, 1});
       if (request.has(3)) addends_.push_back({3, 1, shape_.rows * shape_.columns, shape_.columns, 1});
@@ -99,6 +95,7 @@ class DoubleProductKernel final : public Kernel {
   }
 
   DoubleRowsFunction function_;
+  readers::Product product_;
   ProductShape shape_;
   double alpha_;
   std::vector<Addend> addends_;
@@ -110,7 +107,7 @@ class DoubleProductKernel final : public Kernel {
 bool acceptsDoubleProduct(const KernelRequest& request) {
   const auto fits = [](const Operand& operand) { return !operand.present() || operand.dtype == DType::Float64; };
   return std::all_of(request.inputs.begin(), request.inputs.end(), fits) &&
-         request.node.attributes.getString("activation", "").empty();
+         !readers::hasActivation(request.node.attributes);
 }
 
 std::unique_ptr<Kernel> createDoubleProduct(const KernelRequest& request) {

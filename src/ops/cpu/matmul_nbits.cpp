@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
 #include "ops/families.h"
 
 namespace max {
@@ -176,14 +177,14 @@ void NBitsProduct::run(const NBitsMatrix& weights, const float* const* rows, int
 namespace {
 
 NBitsProduct::Sizes sizesOf(const KernelRequest& request) {
-  const Attributes& attributes = request.node.attributes;
+  const readers::PackedProduct product(request.node.attributes);
   NBitsProduct::Sizes sizes{};
-  sizes.bits = static_cast<int>(attributes.getInt("bits", 4));
-  sizes.depth = attributes.getInt("K", 0);
-  sizes.columns = attributes.getInt("N", 0);
-  sizes.blockSize = attributes.getInt("block_size", 32);
-  sizes.zeroBits = (ceilDiv(sizes.depth, sizes.blockSize) * sizes.bits + 7) / 8 * 8;
-  sizes.mostRows = sizes.depth > 0 ? request.inputs[0].shape.count() / sizes.depth : 0;
+  sizes.bits = static_cast<int>(product.bits);
+  sizes.depth = product.depth;
+  sizes.columns = product.columns;
+  sizes.blockSize = product.block;
+  sizes.zeroBits = (product.blocks() * sizes.bits + 7) / 8 * 8;
+  sizes.mostRows = request.inputs[0].shape.count() / sizes.depth;
   return sizes;
 }
 

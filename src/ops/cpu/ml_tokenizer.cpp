@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/text.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/cpu/regex.h"
 #include "ops/cpu/text.h"
@@ -17,18 +18,14 @@ using Tokens = std::vector<std::string_view>;
 
 class Tokenizer final : public Prepared {
  public:
-  explicit Tokenizer(const Node& node)
-      : least_(std::max<int64_t>(node.attributes.getInt("mincharnum", 1), 0)),
-        isMarked_(node.attributes.getInt("mark", 0) != 0),
-        padding_(node.attributes.getString("pad_value", "")) {
-    const std::string expression = node.attributes.getString("tokenexp", "");
-    const auto separators = ml::stringsOf(node, "separators");
-    require(expression.empty() != separators.empty(), MAX_STATUS_INVALID_ARGUMENT, node.description(),
-            ": needs one of the attributes 'tokenexp' and 'separators'");
-    areTokens_ = separators.empty();
-    if (areTokens_) expressions_.emplace_back(expression);
-    if (separators.size() == 1 && separators[0].empty()) return;  // every character is a token
-    for (const std::string& separator : separators) expressions_.emplace_back(separator);
+  explicit Tokenizer(const readers::Tokens& read)
+      : least_(read.leastCharacters),
+        isMarked_(read.isMarked),
+        padding_(read.padding),
+        areTokens_(read.separators.empty()) {
+    if (areTokens_) expressions_.emplace_back(read.expression);
+    if (read.separators.size() == 1 && read.separators[0].empty()) return;  // every character is a token
+    for (const std::string& separator : read.separators) expressions_.emplace_back(separator);
   }
 
   std::string_view padding() const { return padding_; }
@@ -89,15 +86,17 @@ class Tokenizer final : public Prepared {
   int64_t least_;
   bool isMarked_;
   std::string padding_;
-  bool areTokens_ = false;  // or separators
+  bool areTokens_;  // or separators
   std::vector<Regex> expressions_;
 };
 
-Ref<Prepared> prepareTokenizer(const Node& node, std::span<const Tensor* const>) { return makeRef<Tokenizer>(node); }
+Ref<Prepared> prepareTokenizer(const Node& node, std::span<const Tensor* const>) {
+  return makeRef<Tokenizer>(readers::Tokens(node.attributes));
+}
 
 Results tokenize(const Node& node, Arguments inputs) {
   Ref<const Tokenizer> tokenizer(static_cast<const Tokenizer*>(node.prepared.get()));
-  if (!tokenizer) tokenizer = makeRef<Tokenizer>(node);
+  if (!tokenizer) tokenizer = makeRef<Tokenizer>(readers::Tokens(node.attributes));
   std::vector<RegexSearch> searches = tokenizer->searches();
   std::vector<Tokens> all;
   size_t longest = 0;

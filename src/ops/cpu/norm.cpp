@@ -31,7 +31,7 @@ class RowKernel : public Kernel {
       : table_(normTable()),
         rows_(rows),
         size_(rows ? request.inputs[0].shape.count() / rows : 0),
-        epsilon_(request.node.attributes.getFloat("epsilon", 1e-5f)) {}
+        epsilon_(readers::readEpsilon(request.node.attributes)) {}
 
   int inPlaceInput() const override { return 0; }
   void run(const KernelContext& context) const override {

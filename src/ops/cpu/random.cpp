@@ -8,6 +8,8 @@
 #include <bit>
 #include <cmath>
 
+#include "graph/readers/generator.h"
+
 namespace max {
 
 namespace {
@@ -69,13 +71,6 @@ uint64_t systemRandom() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'007u ^ static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Distinct seeds give distinct keys; those of floats have the highest bit, which sensible integers have not.
-uint64_t keyOf(const Attribute& seed) {
-  if (const auto* whole = std::get_if<int64_t>(&seed)) return static_cast<uint64_t>(*whole);
-  if (const auto* number = std::get_if<float>(&seed)) return uint64_t{1} << 63 | std::bit_cast<uint32_t>(*number);
-  return 0;
-}
-
 }  // namespace
 
 std::array<uint32_t, 4> RandomSequence::block(uint64_t index) const {
@@ -106,12 +101,10 @@ std::array<double, 2> RandomSequence::normals(uint64_t index) const {
   return {radius * point.cosine, radius * point.sine};
 }
 
-RandomSource::RandomSource(const Attributes& attributes) : hasSeed_(attributes.has("seed")), seed_(0) {
-  if (const Attribute* seed = attributes.find("seed")) seed_ = keyOf(*seed);
-}
+RandomSource::RandomSource(const Attributes& attributes) : seed_(readers::readSeed(attributes)) {}
 
 RandomSequence RandomSource::sequence() const {
-  if (hasSeed_) return {seed_, 0};
+  if (seed_) return {*seed_, 0};
   static const uint64_t key = systemRandom();
   static std::atomic<uint64_t> next{1};
   return {key, next.fetch_add(1, std::memory_order_relaxed)};

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "graph/attributes.h"
 
@@ -32,8 +33,7 @@ class RandomSource {
   RandomSequence sequence() const;
 
  private:
-  bool hasSeed_;
-  uint64_t seed_;
+  std::optional<uint64_t> seed_;
 };
 
 }  // namespace max

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/generator.h"
 #include "ops/cpu/number_access.h"
 #include "ops/cpu/random.h"
 #include "ops/families.h"
@@ -37,20 +38,15 @@ template <Pair pair>
 class DrawKernel final : public Kernel {
  public:
   explicit DrawKernel(const KernelRequest& request)
-      : source_(request.node.attributes), dtype_(request.outputs[0].dtype), count_(request.outputs[0].shape.count()) {
-    const Attributes& attributes = request.node.attributes;
-    if (pair == &RandomSequence::normals) {
-      offset_ = attributes.getFloat("mean", 0);
-      scale_ = attributes.getFloat("scale", 1);
-    } else {
-      offset_ = attributes.getFloat("low", 0);
-      scale_ = attributes.getFloat("high", 1) - offset_;
-    }
-  }
+      : source_(request.node.attributes),
+        dtype_(request.outputs[0].dtype),
+        count_(request.outputs[0].shape.count()),
+        distribution_(pair == &RandomSequence::normals ? readers::readNormal(request.node.attributes)
+                                                       : readers::readUniform(request.node.attributes)) {}
 
   void run(const KernelContext& context) const override {
     forTiles<pair>(context, source_.sequence(), count_, [&](int64_t begin, int64_t count, double* numbers) {
-      for (int64_t k = 0; k < count; ++k) numbers[k] = offset_ + numbers[k] * scale_;
+      for (int64_t k = 0; k < count; ++k) numbers[k] = distribution_.offset + numbers[k] * distribution_.scale;
       storeNumbers(dtype_, context.outputs[0], begin, count, numbers);
     });
   }
@@ -59,7 +55,7 @@ class DrawKernel final : public Kernel {
   RandomSource source_;
   DType dtype_;
   int64_t count_;
-  double offset_, scale_;
+  readers::Distribution distribution_;
 };
 
 // 1 where a number in [0, 1) is below the probability; never for NaN.

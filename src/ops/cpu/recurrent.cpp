@@ -42,21 +42,19 @@ class CellActivation {
 struct ActivationRow {
   std::string_view name;
   ElementOp op;
-  int parameters;
-  float alpha, beta;
 };
 constexpr ActivationRow kActivations[] = {
-    {"Sigmoid", ElementOp::Sigmoid, 0, 0, 0},
-    {"Tanh", ElementOp::Tanh, 0, 0, 0},
-    {"Relu", ElementOp::Relu, 0, 0, 0},
-    {"Affine", ElementOp::Scale, 2, 1, 0},
-    {"LeakyRelu", ElementOp::LeakyRelu, 1, 0.01f, 0},
-    {"ThresholdedRelu", ElementOp::ThresholdedRelu, 1, 1, 0},
-    {"ScaledTanh", ElementOp::Tanh, 2, 1, 1},
-    {"HardSigmoid", ElementOp::HardSigmoid, 2, 0.2f, 0.5f},
-    {"Elu", ElementOp::Elu, 1, 1, 0},
-    {"Softsign", ElementOp::Softsign, 0, 0, 0},
-    {"Softplus", ElementOp::Softplus, 0, 0, 0},
+    {"Sigmoid", ElementOp::Sigmoid},
+    {"Tanh", ElementOp::Tanh},
+    {"Relu", ElementOp::Relu},
+    {"Affine", ElementOp::Scale},
+    {"LeakyRelu", ElementOp::LeakyRelu},
+    {"ThresholdedRelu", ElementOp::ThresholdedRelu},
+    {"ScaledTanh", ElementOp::Tanh},
+    {"HardSigmoid", ElementOp::HardSigmoid},
+    {"Elu", ElementOp::Elu},
+    {"Softsign", ElementOp::Softsign},
+    {"Softplus", ElementOp::Softplus},
 };
 
 const ActivationRow* findActivation(std::string_view name) {
@@ -77,24 +75,14 @@ CellActivation makeActivation(const ActivationRow& row, float alpha, float beta)
   return result;
 }
 
-// The activations of all directions, in order; activation_alpha and _beta list values only for those that take them.
-std::vector<CellActivation> cellActivations(const Node& node, std::span<const std::string_view> defaults,
-                                            int64_t directions) {
-  std::vector<std::string> names = node.attributes.getStrings("activations");
-  if (names.empty())
-    for (int64_t i = 0; i < directions; ++i) names.insert(names.end(), defaults.begin(), defaults.end());
-  require(names.size() == defaults.size() * static_cast<size_t>(directions), MAX_STATUS_INVALID_ARGUMENT,
-          node.description(), ": attribute activations has ", names.size(), " entries");
-  const std::vector<float> alphas = node.attributes.getFloats("activation_alpha");
-  const std::vector<float> betas = node.attributes.getFloats("activation_beta");
+// The activations of all directions, in order.
+std::vector<CellActivation> cellActivations(const Node& node, const readers::Recurrent& layer,
+                                            std::span<const std::string_view> defaults) {
   std::vector<CellActivation> result;
-  size_t alpha = 0, beta = 0;
-  for (const std::string& name : names) {
-    const ActivationRow* row = findActivation(name);
-    require(row, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": unknown activation '", name, "'");
-    const float a = row->parameters > 0 && alpha < alphas.size() ? alphas[alpha++] : row->alpha;
-    const float b = row->parameters > 1 && beta < betas.size() ? betas[beta++] : row->beta;
-    result.push_back(makeActivation(*row, a, b));
+  for (const readers::CellFunction& function : layer.activations(node.attributes, defaults)) {
+    const ActivationRow* row = findActivation(function.name);
+    require(row, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": unknown activation '", function.name, "'");
+    result.push_back(makeActivation(*row, function.alpha, function.beta));
   }
   return result;
 }
@@ -217,7 +205,7 @@ RecurrentKernel::RecurrentKernel(const KernelRequest& request, const readers::Re
       candidateGemm_(batch_, hidden_, 1, hidden_, Epilogue(), request.lanes),
       oneGemm_(1, hidden_, 1, hidden_, Epilogue(), request.lanes),
       activationCount_(activations.size()),
-      activations_(cellActivations(request.node, activations, directions_)),
+      activations_(cellActivations(request.node, layer, activations)),
       batchFirst_(layer.isBatchFirst),
       reverse_(layer.isReverse),
       hasLengths_(request.has(kLengths)),

@@ -86,7 +86,7 @@ class RoiAlignKernel final : public Kernel {
  public:
   explicit RoiAlignKernel(const KernelRequest& request)
       : node_(request.node),
-        rule_(request.node),
+        rule_(request.node.attributes),
         x_(request.inputs[0].shape),
         y_(request.outputs[0].shape),
         lanes_(std::max(request.lanes, 1)),
@@ -147,7 +147,7 @@ class RoiAlignKernel final : public Kernel {
   }
 
   const Node& node_;
-  RoiRule rule_;
+  readers::AlignedRegions rule_;
   Shape x_, y_;
   int lanes_;
   int64_t laneBytes_;
@@ -158,7 +158,10 @@ template <class T>
 class RoiMaxKernel final : public Kernel {
  public:
   explicit RoiMaxKernel(const KernelRequest& request)
-      : node_(request.node), rule_(request.node), x_(request.inputs[0].shape), y_(request.outputs[0].shape) {}
+      : node_(request.node),
+        rule_(request.node.attributes),
+        x_(request.inputs[0].shape),
+        y_(request.outputs[0].shape) {}
 
   void run(const KernelContext& context) const override {
     const int64_t parts = (x_[1] + kChannelsPerTask - 1) / kChannelsPerTask;
@@ -205,7 +208,7 @@ class RoiMaxKernel final : public Kernel {
   }
 
   const Node& node_;
-  RoiRule rule_;
+  readers::AlignedRegions rule_;
   Shape x_, y_;
 };
 
@@ -216,7 +219,7 @@ bool accepts(const KernelRequest& request) {
 
 template <class T>
 std::unique_ptr<Kernel> create(const KernelRequest& request) {
-  if (request.node.attributes.getString("mode", "avg") == "max") return std::make_unique<RoiMaxKernel<T>>(request);
+  if (readers::AlignedRegions(request.node.attributes).takesMax) return std::make_unique<RoiMaxKernel<T>>(request);
   return std::make_unique<RoiAlignKernel<T>>(request);
 }
 

@@ -5,35 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 #include "base/interrupt_point.h"
-#include "graph/graph.h"
+#include "graph/readers/image.h"
 
 namespace max {
-
-struct RoiRule {
-  double scale;
-  bool halfPixel;
-  int64_t samplingRatio;
-
-  explicit RoiRule(const Node& node)
-      : scale(node.attributes.getFloat("spatial_scale", 1)),
-        halfPixel(node.attributes.getString("coordinate_transformation_mode", "half_pixel") == "half_pixel"),
-        samplingRatio(node.attributes.getInt("sampling_ratio", 0)) {}
-};
 
 class RoiAxis {
  public:
   // A region [from, to] of an axis with `pixels` pixels, cut into `bins`.
-  RoiAxis(const RoiRule& rule, double from, double to, int64_t bins, int64_t pixels)
-      : start_(from * rule.scale - (rule.halfPixel ? 0.5 : 0)), pixels_(pixels), samples_(0) {
-    double size = (to - from) * rule.scale;
-    if (!rule.halfPixel) size = std::max(size, 1.0);
+  RoiAxis(const readers::AlignedRegions& rule, double from, double to, int64_t bins, int64_t pixels)
+      : start_(from * double{rule.scale} - (rule.isHalfPixel ? 0.5 : 0)), pixels_(pixels), samples_(0) {
+    double size = (to - from) * double{rule.scale};
+    if (!rule.isHalfPixel) size = std::max(size, 1.0);
     bin_ = size / static_cast<double>(bins);
     constexpr double kMost = 1e15;
-    if (rule.samplingRatio > 0)
-      samples_ = rule.samplingRatio;
+    if (rule.samples > 0)
+      samples_ = rule.samples;
     else if (bin_ > 0)
       samples_ = static_cast<int64_t>(std::min(std::ceil(bin_), kMost));
   }

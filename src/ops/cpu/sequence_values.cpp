@@ -5,7 +5,9 @@
 
 #include "base/active_call.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/sequence.h"
 #include "ops/families.h"
+#include "ops/request_inputs.h"
 #include "ops/value_function.h"
 
 namespace max {
@@ -67,14 +69,6 @@ Results sequenceLength(const Node&, Arguments inputs) {
   return numberOf(static_cast<int64_t>(partsOf(*inputs[0]).size()));
 }
 
-int axisOf(const Node& node, int rank, int extra) {
-  const int64_t axis = node.attributes.getInt("axis", 0);
-  const int64_t size = int64_t{rank} + extra;
-  require(axis >= -size && axis < size, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": axis ", axis,
-          " is out of range for rank ", rank);
-  return static_cast<int>(axis < 0 ? axis + size : axis);
-}
-
 void requireWholeBytes(const Node& node, DType dtype) {
   require(!isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, node.description(), ": elements of ", dtype,
           " are not supported");
@@ -116,9 +110,10 @@ void copyRows(std::byte* to, int64_t toStride, const std::byte* from, int64_t fr
 Results splitToSequence(const Node& node, Arguments inputs) {
   const Tensor& whole = *inputs[0];
   requireWholeBytes(node, whole.dtype());
-  const int axis = axisOf(node, whole.shape().rank(), 0);
+  const RequestInputs types(node, inputs);
+  const readers::SequenceSplit read = readers::readSequenceSplit(*types);
+  const int axis = read.axis;
   const Tensor* split = optionalInput(inputs, 1);
-  const bool dropsAxis = !split && node.attributes.getInt("keepdims", 1) == 0;
   const int64_t outer = whole.shape().product(0, axis);
   const int64_t inner =
       whole.shape().product(axis + 1, whole.shape().rank()) * static_cast<int64_t>(sizeOf(whole.dtype()));
@@ -129,7 +124,7 @@ Results splitToSequence(const Node& node, Arguments inputs) {
   for (const int64_t length : lengths) {
     Shape shape = whole.shape();
     shape[axis] = length;
-    if (dropsAxis) shape.erase(axis);
+    if (read.dropsAxis) shape.erase(axis);
     const Ref<Tensor> part = Tensor::allocate(whole.dtype(), shape);
     copyRows(static_cast<std::byte*>(part->mutableData()), length * inner, whole.as<std::byte>() + at * inner,
              whole.shape()[axis] * inner, outer, length * inner);
@@ -164,9 +159,10 @@ Results concatFromSequence(const Node& node, Arguments inputs) {
   const DType dtype = elements[0]->dtype();
   if (isObject(dtype)) invalidArgument(node.description(), ": a ", dtype, " cannot be joined to others");
   requireWholeBytes(node, dtype);
-  const bool isNew = node.attributes.getInt("new_axis", 0) != 0;
-  const int axis = axisOf(node, elements[0]->shape().rank(), isNew ? 1 : 0);
-  const Shape shape = concatenated(node, elements, axis, isNew);
+  const RequestInputs types(node, inputs);
+  const readers::SequenceJoin join(*types);
+  const int axis = join.axis(elements[0]->shape().rank());
+  const Shape shape = concatenated(node, elements, axis, join.isNew);
   const Ref<Tensor> whole = Tensor::allocate(dtype, shape);
   const int64_t outer = shape.product(0, axis);
   const int64_t row = shape.product(axis, shape.rank()) * static_cast<int64_t>(sizeOf(dtype));

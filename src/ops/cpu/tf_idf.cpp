@@ -7,6 +7,7 @@
 
 #include "base/interrupt_point.h"
 #include "base/object.h"
+#include "graph/readers/text.h"
 #include "ops/families.h"
 
 namespace max {
@@ -25,20 +26,20 @@ struct TextHash {
 class NgramTree final : public Prepared {
  public:
   explicit NgramTree(const Node& node) : node_(node) {
-    const Attributes& attributes = node.attributes;
-    least_ = lengthOf("min_gram_length");
-    most_ = lengthOf("max_gram_length");
-    skips_ = attributes.getInt("max_skip_count", 0);
-    mode_ = attributes.getString("mode", "");
-    columns_ = attributes.getInts("ngram_indexes");
-    check();
-    const std::vector<std::string> strings = attributes.getStrings("pool_strings");
-    const std::vector<int64_t> integers = attributes.getInts("pool_int64s");
-    if (strings.empty() == integers.empty()) fail("needs one of pool_strings and pool_int64s");
+    const readers::GramPool read(node.attributes);
+    least_ = read.least;
+    most_ = read.most;
+    skips_ = read.skips;
+    mode_ = read.mode;
+    columns_ = read.columns.columns;
+    columnCount_ = read.columns.count;
+    takeWeights(read.weights);
     std::vector<int32_t> pool;
-    for (const std::string& text : strings) pool.push_back(strings_.try_emplace(text, next(strings_)).first->second);
-    for (const int64_t number : integers) pool.push_back(integers_.try_emplace(number, next(integers_)).first->second);
-    addPool(pool);
+    for (const std::string& text : read.strings)
+      pool.push_back(strings_.try_emplace(text, next(strings_)).first->second);
+    for (const int64_t number : read.integers)
+      pool.push_back(integers_.try_emplace(number, next(integers_)).first->second);
+    addPool(pool, read.begins);
   }
 
   bool takesStrings() const { return !strings_.empty(); }
@@ -80,20 +81,7 @@ class NgramTree final : public Prepared {
     invalidArgument(node_.description(), ": ", parts...);
   }
 
-  int64_t lengthOf(std::string_view name) const {
-    const int64_t length = node_.attributes.getInt(name, 0);
-    if (length < 1) fail("attribute '", name, "' is ", length);
-    return length;
-  }
-
-  void check() {
-    if (most_ < least_) fail("max_gram_length ", most_, " is less than min_gram_length ", least_);
-    if (skips_ < 0 || skips_ == INT64_MAX) fail("max_skip_count is ", skips_);
-    if (mode_.empty()) fail("attribute 'mode' is missing");
-    columnCount_ = *std::max_element(columns_.begin(), columns_.end()) + 1;
-    const std::vector<float> weights = node_.attributes.getFloats("weights");
-    if (weights.empty() || mode_ == "TF") return;
-    if (weights.size() != columns_.size()) fail(weights.size(), " weights for ", columns_.size(), " n-grams");
+  void takeWeights(const std::vector<float>& weights) {
     std::unordered_map<int64_t, float> weightOf;  // of n-grams with one column the last one's counts
     for (size_t i = 0; i < weights.size(); ++i) weightOf[columns_[i]] = weights[i];
     weights_.assign(weightOf.begin(), weightOf.end());
@@ -111,8 +99,7 @@ class NgramTree final : public Prepared {
   }
 
   // The pool holds all 1-grams, then all 2-grams and so on; ngram_counts says where each kind begins.
-  void addPool(const std::vector<int32_t>& pool) {
-    const std::vector<int64_t> begins = node_.attributes.getInts("ngram_counts");
+  void addPool(const std::vector<int32_t>& pool, const std::vector<int64_t>& begins) {
     const auto size = static_cast<int64_t>(pool.size());
     size_t ngram = 0;
     columnOf_.push_back(kNothing);

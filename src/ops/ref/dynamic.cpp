@@ -211,7 +211,7 @@ Results unique(const Node& node, Inputs inputs) {
   const MemoryLease room = roomFor(inputs[0]->count(), kGroupBytes);
   Groups groups;
   const auto group = [&]<class D>(D) {
-    groups = groupsOf(rowsOf<D>(*inputs[0], axis), node.attributes.getInt("sorted", 1) != 0);
+    groups = groupsOf(rowsOf<D>(*inputs[0], axis), readers::sortsGroups(*RequestInputs(node, inputs)));
   };
   if (inputs[0]->dtype() == DType::String)
     group(std::string_view());
@@ -247,7 +247,7 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
     return tensor ? loadScalar(argumentOf(*tensor), fallback) : fallback;
   };
   const double most = scalar(2, 0), maxOverlap = scalar(3, 0), minScore = scalar(4, -INFINITY);
-  const bool centered = node.attributes.getInt("center_point_box", 0) != 0;
+  const bool centered = readers::hasCentredBoxes(*RequestInputs(node, inputs));
   std::vector<int64_t> selected;
   if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
   WorkCounter work;

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -388,8 +389,8 @@ double Activation::operator()(double x) const {
 }
 
 Activation fusedActivation(const Node& node) {
-  return {node.attributes.getString("activation", ""), node.attributes.getFloat("activation_alpha", 0),
-          node.attributes.getFloat("activation_beta", 0)};
+  const readers::FusedActivation read(node.attributes);
+  return {read.name, read.alpha, read.beta};
 }
 
 }  // namespace max::reference

@@ -42,7 +42,7 @@ double sample(const double* image, const Shape& strides, const Taps& taps) {
 // The nearest pixel and the weights do not depend on more precision than the grid has.
 template <class T>
 void gridSampleAs(const Call& call) {
-  const GridRule rule(call.node);
+  const readers::Grid rule(call.node.attributes);
   const ImageShape x(call.in().shape, Layout::ChannelsFirst), y(call.out().shape, Layout::ChannelsFirst);
   const std::vector<double> input = load<double>(call.in()), grid = load<double>(call.in(1));
   std::vector<double> output = repeated<double>(call.out().count());
@@ -91,8 +91,7 @@ double poolBin(const double* image, int64_t width, const RoiAxis& rows, int64_t 
 }
 
 void roiAlign(const Call& call) {
-  const RoiRule rule(call.node);
-  const bool takesMax = call.node.attributes.getString("mode", "avg") == "max";
+  const readers::AlignedRegions rule(call.node.attributes);
   const Shape &x = call.in().shape, &y = call.out().shape;
   const std::vector<double> input = load<double>(call.in()), regions = load<double>(call.in(1));
   const std::vector<int64_t> images = loadIntegers(call.in(2));
@@ -106,8 +105,8 @@ void roiAlign(const Call& call) {
     for (int64_t c = 0; c < x[1]; ++c)
       for (int64_t row = 0; row < y[2]; ++row)
         for (int64_t column = 0; column < y[3]; ++column, passWork(64))
-          output.push_back(
-              poolBin(input.data() + (image * x[1] + c) * x[2] * x[3], x[3], rows, row, columns, column, takesMax));
+          output.push_back(poolBin(input.data() + (image * x[1] + c) * x[2] * x[3], x[3], rows, row, columns, column,
+                                   rule.takesMax));
   }
   store(call.out(), output);
 }

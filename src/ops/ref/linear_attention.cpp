@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/attention.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -29,7 +30,8 @@ struct Head {
 };
 
 void linearAttention(const Call& call) {
-  const int64_t queryHeads = call.integer("q_num_heads", 1), heads = call.integer("kv_num_heads", 1);
+  const readers::LinearAttention attention(call.node.attributes);
+  const int64_t queryHeads = attention.queryHeads, heads = attention.heads;
   const int64_t batch = call.in(0).shape[0], steps = call.in(0).shape[1], shared = queryHeads / heads;
   const int64_t depth = call.in(0).shape[2] / queryHeads, width = call.in(2).shape[2] / heads;
   const std::vector<double> q = load<double>(call.in(0)), k = load<double>(call.in(1)), v = load<double>(call.in(2));
@@ -37,7 +39,7 @@ void linearAttention(const Call& call) {
   const std::vector<double> rates = call.has(5) ? load<double>(call.in(5)) : std::vector<double>();
   const int64_t gatesPerStep = call.has(4) ? call.in(4).shape[2] : 0,
                 ratesPerStep = call.has(5) ? call.in(5).shape[2] : 0;
-  const double given = call.number("scale", 0), scale = given != 0 ? given : 1 / std::sqrt(static_cast<double>(depth));
+  const double scale = attention.scale(depth);
   std::vector<double> states =
       call.has(3) ? load<double>(call.in(3)) : std::vector<double>(static_cast<size_t>(batch * heads * depth * width));
   std::vector<double> y(static_cast<size_t>(batch * steps * queryHeads * width));
@@ -68,7 +70,7 @@ void linearAttention(const Call& call) {
 void causalConv(const Call& call) {
   const Shape& shape = call.in().shape;
   const int64_t channels = shape[1], length = shape[2], kernel = call.in(1).shape[2], carried = kernel - 1;
-  const bool isSilu = call.node.attributes.getString("activation", "none") != "none";
+  const bool isSilu = readers::readActivatesSilu(call.node.attributes);
   const std::vector<double> x = load<double>(call.in()), weights = load<double>(call.in(1));
   const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
   const std::vector<double> past =

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/attention.h"
+#include "graph/readers/matrix.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -78,14 +80,14 @@ void matMul(const Call& call) {
 }
 
 void fusedMatMul(const Call& call) {
-  const Matrix a(call.in(0).shape, call.integer("transA", 0), true),
-      b(call.in(1).shape, call.integer("transB", 0), false);
+  const readers::Product product(call.node.attributes);
+  const Matrix a(call.in(0).shape, product.transposesA, true), b(call.in(1).shape, product.transposesB, false);
   std::vector<double> result =
       multiply(a, b, load<double>(call.in(0)), load<double>(call.in(1)), static_cast<size_t>(call.out().count()));
   const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
   const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
   const Activation activation = fusedActivation(call.node);
-  const double alpha = call.number("alpha", 1);
+  const auto alpha = static_cast<double>(product.alpha);
   WorkCounter work;
   for (size_t i = 0; i < result.size(); ++i, work.pass(32)) {
     result[i] *= alpha;
@@ -98,16 +100,15 @@ void fusedMatMul(const Call& call) {
 
 template <class D>
 void gemmIn(const Call& call) {
-  const Matrix a(call.in(0).shape, call.integer("transA", 0), true),
-      b(call.in(1).shape, call.integer("transB", 0), false);
-  const auto factor = [&](const char* name) {
-    const double number = call.number(name, 1);
+  const readers::Product product(call.node.attributes);
+  const Matrix a(call.in(0).shape, product.transposesA, true), b(call.in(1).shape, product.transposesB, false);
+  const auto factor = [](double number) {
     if constexpr (std::is_integral_v<D>)
       return static_cast<D>(static_cast<int64_t>(number == number ? std::clamp(number, -0x1p62, 0x1p62) : 0));
     else
       return number;
   };
-  const D alpha = factor("alpha"), beta = factor("beta");
+  const D alpha = factor(static_cast<double>(product.alpha)), beta = factor(static_cast<double>(product.beta));
   std::vector<D> result =
       multiply(a, b, load<D>(call.in(0)), load<D>(call.in(1)), static_cast<size_t>(call.out().count()));
   const std::vector<D> c = call.has(2) ? load<D>(call.in(2)) : std::vector<D>();
@@ -177,16 +178,12 @@ struct HeadTensor {
   }
 };
 
-HeadTensor headTensor(const Call& call, const Shape& shape, std::string_view attribute) {
-  const std::string layout = call.node.attributes.getString(attribute, "BHSD");
+HeadTensor headTensor(const Shape& shape, const readers::HeadLayout& layout) {
   const Shape dense = contiguousStrides(shape);
   HeadTensor result;
-  for (const char axis : {'B', 'H', 'S', 'D'}) {
-    const size_t position = layout.find(axis);
-    if (layout.size() != 4 || position == std::string::npos)
-      call.fail(MAX_STATUS_INVALID_ARGUMENT, "unknown layout '", layout, "'");
-    result.dims.push(shape[static_cast<int>(position)]);
-    result.strides.push(dense[static_cast<int>(position)]);
+  for (const int axis : layout.axes()) {
+    result.dims.push(shape[axis]);
+    result.strides.push(dense[axis]);
   }
   return result;
 }
@@ -211,18 +208,17 @@ std::vector<double> maskOf(const Call& call) {
 }
 
 void attention(const Call& call) {
-  const HeadTensor q = headTensor(call, call.in(0).shape, "layout_q"),
-                   k = headTensor(call, call.in(1).shape, "layout_k"),
-                   v = headTensor(call, call.in(2).shape, "layout_v"),
-                   out = headTensor(call, call.out().shape, "layout_out");
+  const readers::Attention attention(call.node.attributes);
+  const HeadTensor q = headTensor(call.in(0).shape, attention.queries),
+                   k = headTensor(call.in(1).shape, attention.keys), v = headTensor(call.in(2).shape, attention.values),
+                   out = headTensor(call.out().shape, attention.output);
   const std::vector<double> queries = load<double>(call.in(0)), keys = load<double>(call.in(1)),
                             values = load<double>(call.in(2));
   const std::vector<double> mask = maskOf(call), sinks = call.has(4) ? load<double>(call.in(4)) : std::vector<double>();
   const int64_t keyCount = k.dims[2];
   const Shape maskStrides =
       broadcastStrides(call.has(3) ? call.in(3).shape : Shape(), {q.dims[0], q.dims[1], q.dims[2], keyCount});
-  const double scale = call.number("scale", 1);
-  const bool zeroMasked = call.integer("zero_masked", 0) != 0;
+  const auto scale = static_cast<double>(attention.scale);
   const int64_t group = k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1;
   std::vector<double> result = repeated<double>(call.out().count()), scores = repeated<double>(keyCount);
   const Shape rows{q.dims[0], q.dims[1], q.dims[2]};
@@ -236,7 +232,7 @@ void attention(const Call& call) {
       score *= scale;
       if (!mask.empty()) score += mask[static_cast<size_t>(maskAt[0] + t * maskStrides[3])];
     }
-    softmax(scores, zeroMasked, sinks.empty() ? -INFINITY : sinks[static_cast<size_t>(h)]);
+    softmax(scores, attention.zeroesMasked, sinks.empty() ? -INFINITY : sinks[static_cast<size_t>(h)]);
     for (int64_t t = 0; t < keyCount; ++t, work.pass(8 * v.dims[3]))
       for (int64_t d = 0; d < v.dims[3]; ++d)
         result[static_cast<size_t>(out.at(b, h, s, d))] +=

@@ -50,7 +50,7 @@ void updateStatistics(const Call& call, const std::vector<double>& x, size_t inn
     const double distance = x[i] - mean[i / inner % channels];
     variance[i / inner % channels] += distance * distance / count;
   }
-  const double momentum = call.number("momentum", 0.9f);
+  const auto momentum = static_cast<double>(readers::BatchNorm(call.node.attributes).momentum);
   const auto storeRunning = [&](size_t output, std::vector<double> running, const std::vector<double>& current) {
     for (size_t c = 0; c < channels; ++c) running[c] = running[c] * momentum + current[c] * (1 - momentum);
     if (call.hasOutput(output)) store(call.out(output), running);
@@ -62,11 +62,12 @@ void updateStatistics(const Call& call, const std::vector<double>& x, size_t inn
 void batchNormalization(const Call& call) {
   const std::vector<double> scale = load<double>(call.in(1)), bias = load<double>(call.in(2));
   std::vector<double> mean = load<double>(call.in(3)), variance = load<double>(call.in(4));
-  const double epsilon = call.number("epsilon", 1e-5f);
+  const readers::BatchNorm read(call.node.attributes);
+  const auto epsilon = static_cast<double>(read.epsilon);
   const Shape& shape = call.in().shape;
   const size_t inner = static_cast<size_t>(shape.product(std::min(2, shape.rank()), shape.rank()));
   std::vector<double> x = load<double>(call.in());
-  if (call.integer("training_mode", 0)) updateStatistics(call, x, inner, mean, variance);
+  if (read.isTraining) updateStatistics(call, x, inner, mean, variance);
   if (!call.hasOutput(0)) return;
   WorkCounter work;
   for (size_t i = 0; i < x.size(); ++i, work.pass(16)) {
@@ -140,7 +141,8 @@ void normalizeGroups(const Call& call, int64_t groups) {
   const size_t size = parts ? x.size() / parts : 0;
   const size_t inner = static_cast<size_t>(shape.product(2, shape.rank()));
   for (size_t part = 0; size > 0 && part < parts; ++part, passWork(64)) {
-    const Moments moments = momentsOf(x.data() + part * size, size, 1, call.number("epsilon", 1e-5f));
+    const Moments moments =
+        momentsOf(x.data() + part * size, size, 1, static_cast<double>(readers::readEpsilon(call.node.attributes)));
     WorkCounter work;
     for (size_t i = part * size; i < (part + 1) * size; ++i, work.pass(16)) {
       const size_t c = i / inner % channels;

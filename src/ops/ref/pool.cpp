@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/norm.h"
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -139,7 +140,7 @@ double norm(const std::vector<double>& values, double p) {
 
 void lpPool(const Call& call) {
   const Pool pool(call, Layout::ChannelsFirst);
-  const double p = static_cast<double>(call.integer("p", 2));
+  const double p = static_cast<double>(readers::readPower(call.node.attributes));
   const std::vector<double> x = load<double>(call.in());
   std::vector<double> y = repeated<double>(call.out().count()), values;
   pool.forEachWindow([&](const std::vector<int64_t>& seen, int64_t out, const Shape&) {
@@ -180,7 +181,7 @@ void globalMaxPool(const Call& call) {
 }
 
 void globalLpPool(const Call& call) {
-  const double p = static_cast<double>(call.integer("p", 2));
+  const double p = static_cast<double>(readers::readPower(call.node.attributes));
   globalPool(call, [p](const std::vector<double>& pixels) { return norm(pixels, p); });
 }
 

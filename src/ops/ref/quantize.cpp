@@ -133,12 +133,13 @@ std::vector<double> unpacked(const Argument& argument, int64_t bits) {
 }
 
 void gatherBlockQuantized(const Call& call) {
-  const bool bytes = call.in().dtype == DType::UInt8;
-  const int64_t bits = bytes ? call.integer("bits", 4) : 8, given = call.integer("block_size", 128);
+  const RequestInputs inputs = call.read();
+  const readers::GatheredBlocks read(*inputs);
+  const bool bytes = read.isPacked;
+  const int64_t bits = read.bits, given = read.block;
   Shape shape = call.in().shape;
   if (bytes) shape[shape.rank() - 1] *= 8 / bits;
-  const int rank = shape.rank(), gathered = call.axis("gather_axis", 0, rank),
-            axis = call.axis("quantize_axis", 1, rank);
+  const int rank = shape.rank(), gathered = read.gatheredAxis(), axis = read.quantizedAxis();
   const std::vector<double> data = unpacked(call.in(), bits), scales = load<double>(call.in(2)),
                             zeros = call.has(3) ? unpacked(call.in(3), bits) : std::vector<double>();
   const std::vector<int64_t> indices = loadIntegers(call.in(1));

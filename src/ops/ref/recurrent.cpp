@@ -11,40 +11,6 @@ namespace max::reference {
 
 namespace {
 
-struct ActivationDefaults {
-  std::string_view name;
-  int parameters;
-  double alpha, beta;
-};
-
-constexpr ActivationDefaults kDefaults[] = {
-    {"Affine", 2, 1, 0},     {"LeakyRelu", 1, 0.01f, 0},     {"ThresholdedRelu", 1, 1, 0},
-    {"ScaledTanh", 2, 1, 1}, {"HardSigmoid", 2, 0.2f, 0.5f}, {"Elu", 1, 1, 0},
-};
-
-// The activations of all directions in order; alphas and betas are consumed by those that have them.
-std::vector<Activation> activationsOf(const Call& call, const std::vector<std::string>& fallback, int64_t directions) {
-  std::vector<std::string> names = call.node.attributes.getStrings("activations");
-  if (names.empty())
-    for (int64_t i = 0; i < directions; ++i) names.insert(names.end(), fallback.begin(), fallback.end());
-  if (names.size() != fallback.size() * static_cast<size_t>(directions))
-    call.fail(MAX_STATUS_INVALID_ARGUMENT, "attribute activations has ", names.size(), " entries");
-  const std::vector<float> alphas = call.node.attributes.getFloats("activation_alpha");
-  const std::vector<float> betas = call.node.attributes.getFloats("activation_beta");
-  std::vector<Activation> result;
-  size_t alpha = 0, beta = 0;
-  for (const std::string& name : names) {
-    Activation activation{name};
-    for (const ActivationDefaults& row : kDefaults) {
-      if (row.name != name) continue;
-      activation.alpha = alpha < alphas.size() ? alphas[alpha++] : row.alpha;
-      if (row.parameters == 2) activation.beta = beta < betas.size() ? betas[beta++] : row.beta;
-    }
-    result.push_back(activation);
-  }
-  return result;
-}
-
 // What the three layers share: weights of one direction, shapes, and the loop over time.
 struct Layer {
   const Call& call;
@@ -55,6 +21,14 @@ struct Layer {
   std::vector<double> x, w, r, b;
   std::vector<int64_t> lengths;
   double clip;
+
+  // Of all directions, in order.
+  std::vector<Activation> activations(std::initializer_list<std::string_view> defaults) const {
+    std::vector<Activation> result;
+    for (const readers::CellFunction& function : reader.activations(call.node.attributes, std::span(defaults)))
+      result.push_back({function.name, function.alpha, function.beta});
+    return result;
+  }
 
   Layer(const Call& c, int64_t gateCount)
       : call(c),
@@ -145,7 +119,7 @@ struct Layer {
 
 void lstm(const Call& call) {
   const Layer layer(call, 4);
-  const std::vector<Activation> f = activationsOf(call, {"Sigmoid", "Tanh", "Tanh"}, layer.directions);
+  const std::vector<Activation> f = layer.activations({"Sigmoid", "Tanh", "Tanh"});
   const std::vector<double> peepholes =
       call.has(7) ? load<double>(call.in(7))
                   : std::vector<double>(static_cast<size_t>(layer.directions * 3 * layer.hidden));
@@ -173,7 +147,7 @@ void lstm(const Call& call) {
 
 void gru(const Call& call) {
   const Layer layer(call, 3);
-  const std::vector<Activation> f = activationsOf(call, {"Sigmoid", "Tanh"}, layer.directions);
+  const std::vector<Activation> f = layer.activations({"Sigmoid", "Tanh"});
   const bool linearBeforeReset = layer.reader.resetsLate;
   layer.run([&](int64_t direction, const double* input, std::vector<double>& h, std::vector<double>&) {
     const Activation* act = f.data() + direction * 2;
@@ -204,7 +178,7 @@ void gru(const Call& call) {
 
 void rnn(const Call& call) {
   const Layer layer(call, 1);
-  const std::vector<Activation> f = activationsOf(call, {"Tanh"}, layer.directions);
+  const std::vector<Activation> f = layer.activations({"Tanh"});
   layer.run([&](int64_t direction, const double* input, std::vector<double>& h, std::vector<double>&) {
     const std::vector<double> before = h;
     for (int64_t unit = 0; unit < layer.hidden; ++unit, passWork(layer.hidden + layer.inputSize + 64))

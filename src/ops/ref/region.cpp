@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/image.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -41,7 +42,7 @@ double largestIn(const double* image, int64_t width, Range rows, Range columns) 
 void maxRoiPool(const Call& call) {
   const Shape &in = call.in().shape, &out = call.out().shape;
   const std::vector<double> x = load<double>(call.in()), regions = load<double>(call.in(1));
-  const double scale = call.number("spatial_scale", 1);
+  const auto scale = static_cast<double>(readers::PooledRegions(call.node.attributes).scale);
   const int64_t channels = in[1], height = in[2], width = in[3];
   std::vector<double> y = repeated<double>(call.out().count());
   for (size_t k = 0; k < y.size(); ++k, passWork(128)) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DFT, STFT and MelWeightMatrix, as their sums are written.
+#include "graph/readers/signal.h"
+
 #include <numbers>
 
 #include "base/interrupt_point.h"
@@ -41,13 +43,12 @@ void mirror(std::vector<Complex>& values) {
 
 void dft(const Call& call) {
   const Shape &shape = call.in().shape, &out = call.out().shape;
-  const bool inverse = call.integer("inverse", 0) != 0, oneSided = call.integer("onesided", 0) != 0;
-  int64_t axis = call.has(2) ? loadIntegers(call.in(2))[0] : -2;
-  if (axis < 0) axis += shape.rank();
-  const int at = static_cast<int>(axis);
+  const readers::Transform transform = readers::readTransform(*call.read());
+  const bool inverse = transform.isInverse, oneSided = transform.isOneSided;
+  const int at = transform.axis.value();
   const int64_t parts = shape.back(), outParts = out.back(), inner = shape.product(at + 1, shape.rank() - 1);
   const int64_t size = shape[at], outSize = out[at];
-  const int64_t given = call.has(1) ? loadIntegers(call.in(1))[0] : oneSided && inverse ? 2 * (size - 1) : size;
+  const int64_t given = transform.length.value().value();
   const std::vector<double> x = load<double>(call.in());
   std::vector<double> y = repeated<double>(call.out().count());
   for (int64_t line = 0; line < shape.product(0, at) * inner; ++line) {
@@ -72,8 +73,8 @@ void dft(const Call& call) {
 
 void stft(const Call& call) {
   const Shape &signal = call.in().shape, &out = call.out().shape;
-  const int64_t step = loadIntegers(call.in(1))[0], parts = signal[2];
-  const int64_t length = call.has(2) ? call.in(2).shape[0] : call.has(3) ? loadIntegers(call.in(3))[0] : signal[1];
+  const readers::Frames read = readers::readFrames(*call.read());
+  const int64_t step = read.step.value().value(), length = read.length.value().value(), parts = signal[2];
   const std::vector<double> x = load<double>(call.in());
   const std::vector<double> window =
       call.has(2) ? load<double>(call.in(2)) : std::vector<double>(static_cast<size_t>(length), 1);

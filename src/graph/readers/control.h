@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators with bodies read of their attributes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/node_inputs.h"
+
+namespace max::readers {
+
+// Scan: the last inputs are read slice by slice, the first outputs are states.
+struct Scan {
+  size_t states, scanned, stacked;
+  // One number for each scanned input or stacked output.
+  std::vector<int64_t> inputAxes, inputDirections, outputAxes, outputDirections;
+
+  explicit Scan(const Node& node);
+};
+
+}  // namespace max::readers

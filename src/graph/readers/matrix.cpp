@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/readers/matrix.h"
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace max::readers {
+
+namespace {
+
+struct ParameterRow {
+  std::string_view name;
+  float alpha, beta;
+};
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr ParameterRow kParameters[] = {
+    {"Clip", -kInfinity, kInfinity}, {"LeakyRelu", 0.01f, 0}, {"HardSigmoid", 0.2f, 0.5f}};
+
+}  // namespace
+
+Product::Product(const Attributes& attributes)
+    : transposesA(attributes.getInt("transA", 0) != 0),
+      transposesB(attributes.getInt("transB", 0) != 0),
+      alpha(attributes.getFloat("alpha", 1)),
+      beta(attributes.getFloat("beta", 1)) {}
+
+FusedActivation::FusedActivation(const Attributes& attributes) : name(attributes.getString("activation", "")) {
+  for (const ParameterRow& row : kParameters) {
+    if (row.name != name) continue;
+    alpha = attributes.getFloat("activation_alpha", row.alpha);
+    beta = attributes.getFloat("activation_beta", row.beta);
+  }
+}
+
+bool hasActivation(const Attributes& attributes) { return !attributes.getString("activation", "").empty(); }
+
+PackedProduct::PackedProduct(const Attributes& attributes)
+    : depth(attributes.getInt("K", 0)),
+      columns(attributes.getInt("N", 0)),
+      bits(attributes.getInt("bits", 0)),
+      block(attributes.getInt("block_size", 0)) {
+  if (bits != 2 && bits != 4 && bits != 8) invalidArgument("weights of ", bits, " bits");
+  if (block < 16 || block > (1 << 20) || (block & (block - 1))) invalidArgument("blocks of ", block, " weights");
+  if (depth < 1 || columns < 1) invalidArgument("weights of ", columns, " rows and ", depth, " columns");
+}
+
+}  // namespace max::readers
