@@ -13,6 +13,8 @@ STRUCTURES = """
 struct maxPythonBorrowed { struct maxPythonBorrowed* next; ...; };
 struct maxPythonForeign { struct maxPythonBorrowed borrowed; ...; };
 extern "Python" void maxPythonCollect(void);
+extern "Python" void maxPythonProgress(void* userData, double fraction, const char* phase);
+extern "Python" void maxPythonMessage(void* userData, MaxLogLevel level, const char* message);
 """
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the module has beside the library's functions: how memory of Python's objects comes back from any thread, and
    DLPack's capsules, which only C can destroy. */
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "max/experimental.h"
 #include "max/max.h"
@@ -14,10 +14,22 @@ struct maxPythonBorrowed {
   struct maxPythonBorrowed* next;
 };
 
-static void maxPythonCollect(void); /* of Python */
+/* Of Python. */
+static void maxPythonCollect(void);
+static void maxPythonProgress(void* userData, double fraction, const char* phase);
+static void maxPythonMessage(void* userData, MaxLogLevel level, const char* message);
+
 static struct maxPythonBorrowed* _Atomic maxPythonReturned;
-static atomic_int maxPythonScheduling, maxPythonClosed;
+static atomic_int maxPythonEntered, maxPythonClosed;
 static _Thread_local int maxPythonWillCollect;
+
+/* Calls of Python's functions stand between these two; none begins after maxPythonClose. */
+static int maxPythonEnter(void) {
+  atomic_fetch_add(&maxPythonEntered, 1);
+  return !atomic_load(&maxPythonClosed);
+}
+
+static void maxPythonLeave(void) { atomic_fetch_sub(&maxPythonEntered, 1); }
 
 static int maxPythonCollectLater(void* unused) {
   (void)unused;
@@ -32,9 +44,8 @@ static void maxPythonReturn(void* userData) {
   while (!atomic_compare_exchange_weak(&maxPythonReturned, &item->next, item)) {
   }
   if (maxPythonWillCollect) return;
-  atomic_fetch_add(&maxPythonScheduling, 1);
-  if (!atomic_load(&maxPythonClosed)) Py_AddPendingCall(maxPythonCollectLater, NULL);
-  atomic_fetch_sub(&maxPythonScheduling, 1);
+  if (maxPythonEnter()) Py_AddPendingCall(maxPythonCollectLater, NULL);
+  maxPythonLeave();
 }
 
 /* A buffer of memory that an item of the list stands for. */
@@ -62,13 +73,34 @@ static int maxPythonReleaseBuffer(MaxBuffer* buffer) {
   return atomic_load_explicit(&maxPythonReturned, memory_order_relaxed) != NULL;
 }
 
-/* From now on nothing is scheduled: the interpreter goes down. */
-static void maxPythonClose(void) {
-  atomic_store(&maxPythonClosed, 1);
-  while (atomic_load(&maxPythonScheduling)) sched_yield();
+static void maxPythonTellProgress(void* userData, double fraction, const char* phase) {
+  if (maxPythonEnter()) maxPythonProgress(userData, fraction, phase);
+  maxPythonLeave();
 }
 
-static void maxPythonForked(void) { atomic_store(&maxPythonScheduling, 0); }
+static void maxPythonSetProgress(MaxModelLoadOptions* options, void* userData) {
+  options->progress = maxPythonTellProgress;
+  options->progressUserData = userData;
+}
+
+static void maxPythonTellMessage(void* userData, MaxLogLevel level, const char* message) {
+  if (maxPythonEnter()) maxPythonMessage(userData, level, message);
+  maxPythonLeave();
+}
+
+static MaxStatus maxPythonForwardMessages(void) {
+  MaxLogToken token;
+  return maxLogAddCallback(maxPythonTellMessage, NULL, MAX_LOG_LEVEL_TRACE, &token);
+}
+
+/* From now on no function of Python's is called: the interpreter goes down. Those that run have ten seconds to end. */
+static void maxPythonClose(void) {
+  const struct timespec pause = {0, 1000000};
+  atomic_store(&maxPythonClosed, 1);
+  for (int i = 0; i < 10000 && atomic_load(&maxPythonEntered) > 0; ++i) nanosleep(&pause, NULL);
+}
+
+static void maxPythonForked(void) { atomic_store(&maxPythonEntered, 0); }
 
 /* Keeps an object, by its id, until the process ends. */
 static void maxPythonKeep(uintptr_t object) {

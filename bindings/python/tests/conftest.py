@@ -23,6 +23,7 @@ hypothesis.settings.register_profile("max", max_examples=60, deadline=None, dera
 hypothesis.settings.load_profile("max")
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+LIBRARIES = pathlib.Path(os.environ.get("MAX_LIBRARY", ROOT / "build/lib/libmax.so")).parent
 
 
 def live_objects():

@@ -3,7 +3,8 @@
 
 from typing import TYPE_CHECKING
 
-from max.engine.model import Cancellation, Model
+from max.engine.limits import Cancellation
+from max.engine.model import Model
 from max.engine.session import (
     AssertLevel,
     GPUProfilingMode,

@@ -14,6 +14,7 @@ from max._raw import ffi, lib
 from max._text import PathType, path_bytes
 from max.driver.buffer import Buffer, wrap_buffer
 from max.engine.call import Call
+from max.engine.limits import Cancellation, set_limits
 from max.engine.origin import Origin, Source, open_once
 from max.engine.tensor_spec import TensorSpec
 from max.engine.values import buffer_of, python_of, value_of
@@ -172,7 +173,7 @@ class Model(Handle):
     def _execute(
         self, args: tuple[Any, ...], timeout: Optional[float], cancellation: Optional[Cancellation]
     ) -> list[Any]:
-        options = _NULL if timeout is None and cancellation is None else _options(timeout, cancellation)
+        options = _NULL if timeout is None and cancellation is None else _limited(timeout, cancellation)
         count, results = len(self._inputs), len(self._outputs)
         if len(args) != count:
             message = f"Number of inputs ({len(args)}) does not match expected number ({count}) for model"
@@ -335,32 +336,7 @@ def _wait(done: Any) -> None:
             continue
 
 
-class Cancellation(Handle):
-    """Stops executions that were given it, from another thread."""
-
-    __slots__ = ()
-    _release = lib.maxCancellationRelease
-
-    def __init__(self) -> None:
-        out = ffi.new("MaxCancellation**")
-        check(lib.maxCancellationCreate(out))
-        self._own(out[0])
-
-    def cancel(self) -> None:
-        """Stops them, those that run and those that begin later."""
-        check(lib.maxCancellationCancel(self._handle))
-
-
-def _options(timeout: Optional[float], cancellation: Optional[Cancellation]) -> Any:
+def _limited(timeout: Optional[float], cancellation: Optional[Cancellation]) -> Any:
     options = ffi.new("MaxModelExecuteOptions*", {"structSize": ffi.sizeof("MaxModelExecuteOptions")})
-    if timeout is not None:
-        if not isinstance(timeout, (int, float)):
-            raise TypeError(f"timeout is {timeout!r}, needs a number of seconds")
-        if not 0 < timeout < 2**33:
-            raise ValueError(f"timeout is {timeout!r}, needs a positive number of seconds")
-        options.timeoutNs = max(1, int(timeout * 1e9))
-    if cancellation is not None:
-        if not isinstance(cancellation, Cancellation):
-            raise TypeError(f"{cancellation!r} is no Cancellation")
-        options.cancellation = cancellation._handle
+    set_limits(options, timeout, cancellation)
     return options

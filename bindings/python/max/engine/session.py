@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Optional
 
 from max._error import check
@@ -15,6 +15,9 @@ from max._text import PathType, bytes_of, path_bytes
 from max.driver.buffer import Buffer
 from max.driver.device import Device, wrap_device
 from max.dtype import DType
+from max.engine.limits import Cancellation
+from max.engine.load import Load
+from max.engine.messages import forward_messages
 from max.engine.model import Model
 from max.engine.origin import Source
 
@@ -146,6 +149,9 @@ class InferenceSession(Handle):
         *,
         custom_extensions: Optional[CustomExtensionsType] = None,
         weights_registry: Optional[Mapping[str, DLPackArray]] = None,
+        progress: Optional[Callable[[float, str], object]] = None,
+        timeout: Optional[float] = None,
+        cancellation: Optional[Cancellation] = None,
     ) -> Model:
         """Loads a model.
 
@@ -158,6 +164,13 @@ class InferenceSession(Handle):
         weights_registry : mapping of str to DLPackArray, optional
             Weights by name, used where they lie in place of the model's own. They must not be written any more. A graph
             needs each of its weights.
+        progress : callable, optional
+            Told in this thread how far the load is: a fraction from 0 to 1, and what is being done. What it raises ends
+            the load.
+        timeout : float, optional
+            Seconds after which the load gives up.
+        cancellation : Cancellation, optional
+            Stops the load when it is cancelled; Ctrl-C does so too.
 
         Returns
         -------
@@ -167,25 +180,32 @@ class InferenceSession(Handle):
         ------
         RuntimeError
             There is no such file, or it is no model that can run here.
+        TimeoutError
+            The time has passed.
+
+        Examples
+        --------
+        >>> session.load("large.onnx", progress=lambda done, phase: print(f"{done:4.0%} {phase}"))
         """
         _load_extensions(custom_extensions)
         options = ffi.new("MaxModelLoadOptions*", {"structSize": ffi.sizeof("MaxModelLoadOptions")})
         kept = _set_weights(options, weights_registry or {})
         out = ffi.new("MaxModel**")
         source = None
-        if isinstance(model, (str, bytes, os.PathLike)):
-            if not weights_registry:
-                source = Source(os.path.abspath(os.fsdecode(model)), self.devices, self.num_threads)
-            check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
-        else:
-            check(lib.maxModelCompile(self._handle, _graph_handle(model), options, out))
+        with Load(options, progress, timeout, cancellation):
+            if isinstance(model, (str, bytes, os.PathLike)):
+                if not weights_registry:
+                    source = Source(os.path.abspath(os.fsdecode(model)), self.devices, self.num_threads)
+                check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
+            else:
+                check(lib.maxModelCompile(self._handle, _graph_handle(model), options, out))
         del kept
         return Model._of_handle(out[0], source)
 
     # Settings: they hold from the next call on, for models that are loaded too.
 
     def gpu_profiling(self, mode: GPUProfilingMode) -> None:
-        """Sets what is recorded of calls, whatever MODULAR_ENABLE_PROFILING says.
+        """Sets what is recorded of calls, whatever MODULAR_ENABLE_PROFILING says. `write_profile` writes it.
 
         Parameters
         ----------
@@ -195,14 +215,34 @@ class InferenceSession(Handle):
             raise ValueError(f'mode is {mode!r}, needs "off", "on" or "detailed"')
         check(lib.maxSessionSetProfiling(self._handle, _PROFILING[mode]))
 
+    def write_profile(self, path: PathType) -> None:
+        """Writes what was recorded of calls as a trace, which Perfetto and chrome://tracing show.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        RuntimeError
+            The file cannot be written.
+        """
+        check(lib.maxSessionWriteProfile(self._handle, path_bytes(path)))
+
+    def clear_profile(self) -> None:
+        """Forgets what was recorded of calls."""
+        check(lib.maxSessionClearProfile(self._handle))
+
     def set_mojo_log_level(self, level: str | LogLevel) -> None:
-        """Sets how important messages of loads and calls must be.
+        """Sets how important messages of loads and calls must be, and hands them to Python's logger "max".
 
         Parameters
         ----------
         level : LogLevel or str
+            "notset" is the library's default, "info".
         """
         name = _choice(LogLevel, level).name
+        forward_messages()
         check(lib.maxSessionSetLogLevel(self._handle, getattr(lib, f"MAX_LOG_LEVEL_{name}")))
 
     def set_mojo_assert_level(self, level: str | AssertLevel) -> None:
