@@ -145,6 +145,8 @@ class Model(Handle):
 
     def _execute_interruptibly(self, args: tuple[Any, ...], timeout: Optional[float], stop: Cancellation) -> list[Any]:
         """Runs the model in a thread: this one, Python's first, is where signals are handled."""
+        given = [args]  # which the thread lets go before it tells that it is done
+        del args
         found: list[Any] = []
         failed: list[BaseException] = []
         done = allocate_lock()
@@ -152,7 +154,7 @@ class Model(Handle):
 
         def run() -> None:
             try:
-                found.append(self._execute(args, timeout, stop))
+                found.append(self._execute(given.pop(), timeout, stop))
             except BaseException as error:
                 failed.append(error)
             finally:
