@@ -2,7 +2,8 @@
 #include "compiler/rewrite.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <array>
+#include <utility>
 
 #include "base/active_call.h"
 
@@ -107,13 +108,38 @@ Value* asBias(Rewriter& rewriter, Value* value, const Value* output) {
 
 namespace {
 
-using RuleIndex = std::unordered_map<std::string_view, std::vector<const Rule*>>;
+// Rules by operator, each operator's in their order. Made for each pass over each graph, most of which are small.
+class RuleIndex {
+ public:
+  explicit RuleIndex(std::span<const Rule> rules) : rules_(rules), next_(rules.size()) {
+    first_.fill(rules.size());
+    for (size_t i = rules.size(); i-- > 0;) next_[i] = std::exchange(first_[bucketOf(rules[i].op)], i);
+  }
+
+  // NULL if there is none. `rule` NULL: the first one.
+  const Rule* next(const Rule* rule, std::string_view op) const {
+    size_t i = rule ? next_[static_cast<size_t>(rule - rules_.data())] : first_[bucketOf(op)];
+    while (i < rules_.size() && rules_[i].op != op) i = next_[i];
+    return i < rules_.size() ? &rules_[i] : nullptr;
+  }
+
+ private:
+  static constexpr size_t kBuckets = 64;
+
+  static size_t bucketOf(std::string_view op) {
+    if (op.empty()) return 0;
+    const auto character = [op](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(op[i])); };
+    return (op.size() + character(0) * 5 + character(op.size() / 2) * 3 + character(op.size() - 1)) % kBuckets;
+  }
+
+  std::span<const Rule> rules_;
+  std::vector<size_t> next_;
+  std::array<size_t, kBuckets> first_;
+};
 
 bool applyTo(Rewriter& rewriter, Node& node, const RuleIndex& index, std::string_view key) {
-  const auto rules = index.find(key);
-  if (rules == index.end()) return false;
   bool applied = false;
-  for (const Rule* rule : rules->second) {
+  for (const Rule* rule = index.next(nullptr, key); rule; rule = index.next(rule, key)) {
     if (!isLive(node)) return applied;
     if (rule->domain != node.domain() && !rule->op.empty()) continue;
     try {
@@ -129,8 +155,7 @@ bool applyTo(Rewriter& rewriter, Node& node, const RuleIndex& index, std::string
 }  // namespace
 
 void applyRules(Rewriter& rewriter, std::span<const Rule> rules, int rounds) {
-  RuleIndex index;
-  for (const Rule& rule : rules) index[rule.op].push_back(&rule);
+  const RuleIndex index(rules);
   bool applied = true;
   for (int round = 0; applied && round < rounds; ++round) {
     applied = false;

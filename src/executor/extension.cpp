@@ -54,13 +54,16 @@ void checkSlots(const ExtensionOperator& op, const char* what, size_t slots, boo
            isList ? std::string("any number") : concat("at most ", most));
 }
 
-void checkTypes(const ExtensionOperator& op) {
-  TypeSignature signature;
+TypeSignature signatureOf(const ExtensionOperator& op) {
   try {
-    signature = parseSignature(op.types);
+    return TypeSignature(op.types);
   } catch (const Error& error) {
     refuse(op, "types '", op.types, "': ", error.message());
   }
+}
+
+void checkTypes(const ExtensionOperator& op) {
+  const TypeSignature signature = signatureOf(op);
   checkSlots(op, "inputs", signature.inputs.size(), signature.inputsRepeat, op.functions.maxInputs);
   checkSlots(op, "outputs", signature.outputs.size(), signature.outputsRepeat, op.functions.maxOutputs);
   if (signature.variableCount > kMaxTypeVariables) refuse(op, "types '", op.types, "' have too many constraints");

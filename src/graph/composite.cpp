@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <map>
 
 #include "base/checked.h"
 #include "base/half.h"
+#include "base/name_table.h"
 #include "graph/composites/tables.h"
-#include "graph/signature.h"
+#include "graph/parsed_row.h"
 #include "graph/unknown_operator.h"
 
 namespace max {
@@ -20,12 +19,17 @@ void inferNothing(InferContext&) {}
 
 struct Table {
   struct Row {
+    explicit Row(const Composite& source) : composite(source), parsed(source.schema.types, source.schema.attributes) {
+      composite.schema.parsed = &parsed;
+      if (!composite.schema.infer) composite.schema.infer = &inferNothing;
+    }
+    Row(const Row&) = delete;
+
     Composite composite;
-    TypeSignature signature;
-    AttributeRules attributeRules;
+    ParsedRow parsed;
   };
-  std::deque<Row> rows;  // addresses are stable
-  std::map<std::pair<std::string_view, std::string_view>, const Composite*> byName;
+  NameTable<Row> byName;
+  std::vector<const Composite*> all;
 
   Table() {
 #define MAX_ADD_COMPOSITES(function) \
@@ -35,18 +39,15 @@ struct Table {
   }
 
   void add(const Composite& composite) {
-    rows.push_back({composite, parseSignature(composite.schema.types), AttributeRules(composite.schema.attributes)});
-    auto& [row, signature, attributeRules] = rows.back();
-    row.schema.signature = &signature;
-    row.schema.attributeRules = &attributeRules;
-    if (!row.schema.infer) row.schema.infer = &inferNothing;
-    require(byName.emplace(std::pair(row.schema.domain, row.schema.name), &row).second, MAX_STATUS_ALREADY_EXISTS,
-            "Operator '", row.schema.name, "' is defined already");
+    const OpSchema& schema = composite.schema;
+    require(!byName.find(schema.domain, schema.name), MAX_STATUS_ALREADY_EXISTS, "Operator '", schema.name,
+            "' is defined already");
+    all.push_back(&byName.add(schema.domain, schema.name, composite)->composite);
   }
 };
 
 const Table& table() {
-  static const Table instance;
+  static const Table& instance = *new Table;  // never destroyed, like its rows
   return instance;
 }
 
@@ -75,15 +76,11 @@ Ref<Tensor> scalarTensor(DType dtype, double value) {
 }  // namespace
 
 const Composite* findComposite(std::string_view domain, std::string_view op) {
-  const auto entry = table().byName.find({domain, op});
-  return entry == table().byName.end() ? nullptr : entry->second;
+  const Table::Row* row = table().byName.find(domain, op);
+  return row ? &row->composite : nullptr;
 }
 
-std::vector<const Composite*> allComposites() {
-  std::vector<const Composite*> all;
-  for (const Table::Row& row : table().rows) all.push_back(&row.composite);
-  return all;
-}
+std::vector<const Composite*> allComposites() { return table().all; }
 
 void Expansion::fail(MaxStatus status, std::string_view text) const {
   max::fail(status, node_.description(), ": ", text);

@@ -2,6 +2,9 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,10 +16,20 @@
 
 namespace max {
 
+namespace {
+
+// Finds without a copy of the name.
+struct NameHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+};
+
+}  // namespace
+
 struct Graph::Names {
-  std::unordered_map<std::string, Value*> values;
-  std::unordered_map<std::string, size_t> counters;  // of generated names
-  std::unordered_set<std::string> outputs;
+  std::unordered_map<std::string, Value*, NameHash, std::equal_to<>> values;
+  std::unordered_map<std::string, size_t, NameHash, std::equal_to<>> counters;  // of generated names
+  std::unordered_set<std::string, NameHash, std::equal_to<>> outputs;
   MemoryCharge charge;  // for all that the graph holds
 };
 
@@ -146,7 +159,7 @@ std::string Graph::uniqueName(std::string_view base) {
 }
 
 Value* Graph::newValue(std::string_view name, TensorType type, Node* producer, int index) {
-  require(name.empty() || !names_->values.contains(std::string(name)), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_,
+  require(name.empty() || !names_->values.contains(name), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_,
           "': the name '", name, "' is used twice");
   names_->charge.add(bytesOf(name, type));
   Value& value = values_.emplace_back();
@@ -239,8 +252,8 @@ Node* Graph::addNode(std::string_view domain, std::string_view op, std::vector<V
 void Graph::addOutput(Value* value, std::string_view name) {
   requireVisible(value, "output");
   if (name.empty()) name = value->name;
-  require(!names_->outputs.contains(std::string(name)), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_,
-          "': two outputs are called '", name, "'");
+  require(!names_->outputs.contains(name), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_, "': two outputs are called '",
+          name, "'");
   // A subgraph's outputs are its own values, so that an outer value's uses are complete.
   if (value->graph != this) value = addNode("", "Identity", {value})->output();
   outputs_.push_back(value);
@@ -256,7 +269,7 @@ std::vector<const Value*> Graph::weights() const {
 }
 
 Value* Graph::findValue(std::string_view name) const {
-  const auto entry = names_->values.find(std::string(name));
+  const auto entry = names_->values.find(name);
   return entry == names_->values.end() ? nullptr : entry->second;
 }
 
@@ -407,23 +420,54 @@ struct Visit {
   size_t next = 0;
 };
 
-}  // namespace
+// Nodes, found by their addresses: a table without a block of memory for each.
+class NodeSet {
+ public:
+  explicit NodeSet(size_t count) : mask_(std::bit_ceil(2 * count + 1) - 1), places_(mask_ + 1) {}
+
+  void insert(const Node* node) { places_[placeOf(node)] = node; }
+  bool contains(const Node* node) const { return places_[placeOf(node)] != nullptr; }
+
+ private:
+  size_t placeOf(const Node* node) const {
+    size_t place = (reinterpret_cast<uintptr_t>(node) * uint64_t{0x9e3779b97f4a7c15}) >> 32 & mask_;
+    while (places_[place] && places_[place] != node) place = (place + 1) & mask_;
+    return place;
+  }
+
+  size_t mask_;
+  std::vector<const Node*> places_;
+};
+
+// Sorting a graph that is sorted leaves it as it is: most passes that change a graph change little of it.
+bool isSorted(const Graph& graph) {
+  NodeSet before(graph.nodes().size());
+  const auto isThere = [&](const Value* value) {
+    return !value || !value->producer || value->graph != &graph || before.contains(value->producer);
+  };
+  for (const Node* node : graph.nodes()) {
+    if (!std::ranges::all_of(node->inputs, isThere) || !std::ranges::all_of(capturedBy(*node), isThere)) return false;
+    before.insert(node);
+  }
+  return true;
+}
 
 // Depth first along the inputs, from the nodes in their present order; an explicit stack, since graphs are outside
 // data.
-void Graph::sort() {
+template <class Dependencies>
+std::vector<Node*> sorted(const Graph& graph, Dependencies dependencies) {
   enum State : char { Open = 1, Done };
   std::unordered_map<const Node*, char> states;
-  std::vector<Node*> sorted;
+  std::vector<Node*> order;
   std::vector<Visit> stack;
   const auto open = [&](Node* node) {
     char& state = states[node];
     if (state == Done) return;
-    if (state == Open) invalidArgument("Graph '", name_, "': ", node->description(), " is part of a cycle");
+    if (state == Open) invalidArgument("Graph '", graph.name(), "': ", node->description(), " is part of a cycle");
     state = Open;
     stack.push_back({node, dependencies(*node)});
   };
-  for (Node* root : order_) {
+  for (Node* root : graph.nodes()) {
     open(root);
     while (!stack.empty()) {
       Visit& visit = stack.back();
@@ -432,11 +476,17 @@ void Graph::sort() {
         continue;
       }
       states[visit.node] = Done;
-      sorted.push_back(visit.node);
+      order.push_back(visit.node);
       stack.pop_back();
     }
   }
-  order_ = std::move(sorted);
+  return order;
+}
+
+}  // namespace
+
+void Graph::sort() {
+  if (!isSorted(*this)) order_ = sorted(*this, [this](const Node& node) { return dependencies(node); });
   for (Node* node : order_) forEachSubgraph(*node, [](Graph& subgraph) { subgraph.sort(); });
 }
 

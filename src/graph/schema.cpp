@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/schema.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/fork.h"
 #include "base/name_table.h"
+#include "graph/parsed_row.h"
 #include "graph/schemas/tables.h"
-#include "graph/signature.h"
 
 namespace max {
 
 namespace {
 
 struct Row {
-  explicit Row(const OpSchema& source)
-      : schema(source), signature(parseSignature(source.types)), attributeRules(source.attributes) {
-    schema.signature = &signature;
-    schema.attributeRules = &attributeRules;
+  explicit Row(const OpSchema& source) : schema(source), parsed(source.types, source.attributes) {
+    schema.parsed = &parsed;
   }
   Row(const Row&) = delete;
 
   OpSchema schema;
-  TypeSignature signature;
-  AttributeRules attributeRules;
+  ParsedRow parsed;
 };
 
 struct Registry {
@@ -98,10 +96,17 @@ void checkOutputs(const InferContext& context) {
   }
 }
 
+bool isCountKnown(const SymbolicShape& dims) {
+  return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.isKnown(); }) ||
+         std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.is(0); });
+}
+
 // A view has the elements of its input.
 void checkView(const InferContext& context) {
   if (!context.ranked(0) || context.outputs().empty() || !context.outputs()[0].type.ranked) return;
-  const Dim before = product(context.dims(0)), after = product(context.outputs()[0].type.dims);
+  const SymbolicShape &from = context.dims(0), &to = context.outputs()[0].type.dims;
+  if (!isCountKnown(from) || !isCountKnown(to)) return;  // products of symbols cost more than they tell
+  const Dim before = product(from), after = product(to);
   if (before.isKnown() && after.isKnown() && before != after)
     context.fail("numbers of elements disagree: ", before, " and ", after);
 }
@@ -116,7 +121,9 @@ void forgetGuesses(InferContext& context) {
 
 }  // namespace
 
-bool OpSchema::hasOutputList() const { return signature && signature->outputsRepeat; }
+const TypeSignature* OpSchema::signature() const { return parsed ? &parsed->signature.get() : nullptr; }
+const AttributeRules* OpSchema::attributeRules() const { return parsed ? &parsed->attributes.get() : nullptr; }
+bool OpSchema::hasOutputList() const { return parsed && signature()->outputsRepeat; }
 
 const OpSchema* findSchema(std::string_view domain, std::string_view op) {
   const Row* row = registry().byName.find(domain, op);
@@ -130,6 +137,8 @@ std::vector<const OpSchema*> allSchemas() {
 }
 
 void registerSchema(const OpSchema& schema) {
+  const TypeSignature signature(schema.types);  // malformed texts are refused here, not where they are used
+  const AttributeRules attributeRules(schema.attributes);
   Registry& all = registry();
   const std::lock_guard lock(processMutex());
   all.add(schema);
@@ -155,9 +164,10 @@ void checkArity(const Node& node, size_t outputCount) {
 }
 
 void checkAttributes(const Node& node) {
-  if (!node.schema->attributeRules) return;  // rows of tests
+  const AttributeRules* rules = node.schema->attributeRules();
+  if (!rules) return;
   for (const auto& [name, attribute] : node.attributes.entries()) {
-    const std::string wrong = wrongAttribute(*node.schema->attributeRules, name, attribute);
+    const std::string wrong = wrongAttribute(*rules, name, attribute);
     if (!wrong.empty()) invalidArgument(node.description(), ": ", wrong);
   }
 }
@@ -179,7 +189,7 @@ std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, st
                                             size_t outputCount) {
   InferContext context(node, dims, inputs, outputCount);
   try {
-    if (node.schema->signature) applySignature(context, *node.schema->signature);
+    if (const TypeSignature* signature = node.schema->signature()) applySignature(context, *signature);
     node.schema->infer(context);
     checkOutputs(context);
     if (node.schema->has(kTraitView)) checkView(context);

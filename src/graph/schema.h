@@ -73,6 +73,7 @@ inline constexpr size_t kMaxElements = 256;
 
 using InferFunction = void (*)(InferContext& context);
 
+struct ParsedRow;
 struct TypeSignature;  // the parsed form of OpSchema::types
 
 struct OpSchema {
@@ -93,9 +94,11 @@ struct OpSchema {
   uint32_t shapeInputs;  // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
   // The attributes, as AttributeRules reads them: "axis=i perm=I mode=s{linear,cubic} size=i[1..]". "*" = any.
   std::string_view attributes = "";
-  const TypeSignature* signature = nullptr;        // set when the row is registered
-  const AttributeRules* attributeRules = nullptr;  // likewise
+  const ParsedRow* parsed = nullptr;  // set when the row is registered
 
+  // NULL in rows of tests, which are not registered.
+  const TypeSignature* signature() const;
+  const AttributeRules* attributeRules() const;
   bool has(OpTraits trait) const { return (traits & trait) != 0; }
   bool hasOutputList() const;  // the last output repeats: Split, If
 };

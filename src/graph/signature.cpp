@@ -142,15 +142,13 @@ std::string namesOf(DTypeSet set) {
   return names;
 }
 
-TypeSignature parseSignature(std::string_view types) {
+TypeSignature::TypeSignature(std::string_view types) {
   std::string_view constraints = types;
   std::string_view slots = next(constraints, ";");
   const Variables variables = parseConstraints(constraints);
-  TypeSignature signature;
-  signature.inputs = parseSlots(next(slots, "->"), variables, signature.inputsRepeat);
-  signature.outputs = parseSlots(trim(slots), variables, signature.outputsRepeat);
-  signature.variableCount = static_cast<int>(variables.size());
-  return signature;
+  inputs = parseSlots(next(slots, "->"), variables, inputsRepeat);
+  outputs = parseSlots(trim(slots), variables, outputsRepeat);
+  variableCount = static_cast<int>(variables.size());
 }
 
 }  // namespace max

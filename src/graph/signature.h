@@ -23,6 +23,9 @@ struct TypeSlot {
 };
 
 struct TypeSignature {
+  // Throws INTERNAL if the text is malformed.
+  explicit TypeSignature(std::string_view types);
+
   std::vector<TypeSlot> inputs;
   std::vector<TypeSlot> outputs;  // an empty set = the shape rule sets the dtype
   bool inputsRepeat = false;
@@ -39,8 +42,5 @@ struct TypeSignature {
     return repeat && !slots.empty() ? &slots.back() : nullptr;
   }
 };
-
-// Throws INTERNAL if the text is malformed.
-TypeSignature parseSignature(std::string_view types);
 
 }  // namespace max

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/attribute_versions.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 
 #include "base/error.h"
+#include "onnx/opset.h"
 
 namespace max::onnx {
 
@@ -105,14 +110,63 @@ bool isListed(std::string_view names, std::string_view name, char end) {
   return false;
 }
 
-struct Spans {
-  std::span<const Span> old, ofRows;
+// Where a span names an operator. Places instead of pointers: the dynamic loader has nothing to do.
+struct Mention {
+  uint8_t span;
+  uint8_t length;
+  uint16_t begin;
 };
 
-Spans spansOf(std::string_view domain) {
-  if (domain.empty()) return {kOld, kOfRows};
-  if (domain == "ai.onnx.ml") return {{}, kOfMlRows};
-  return {};
+constexpr std::string_view operatorOf(std::span<const Span> spans, const Mention& mention) {
+  return spans[mention.span].ops.substr(mention.begin, mention.length);
+}
+
+constexpr size_t countMentions(std::span<const Span> spans) {
+  size_t count = 0;
+  for (const Span& span : spans) count += static_cast<size_t>(std::ranges::count(span.ops, ' '));
+  return count;
+}
+
+// All mentions by operator, those of one operator in the order of the spans.
+template <size_t kCount>
+constexpr std::array<Mention, kCount> mentionsOf(std::span<const Span> spans) {
+  std::array<Mention, kCount> mentions{};
+  size_t filled = 0;
+  for (size_t i = 0; i < spans.size(); ++i)
+    for (size_t begin = 0; begin < spans[i].ops.size();) {
+      const size_t end = spans[i].ops.find(' ', begin);
+      mentions[filled++] = {static_cast<uint8_t>(i), static_cast<uint8_t>(end - begin), static_cast<uint16_t>(begin)};
+      begin = end + 1;
+    }
+  std::ranges::sort(mentions, [spans](const Mention& a, const Mention& b) {
+    const std::string_view left = operatorOf(spans, a), right = operatorOf(spans, b);
+    return left != right ? left < right : a.span < b.span;
+  });
+  return mentions;
+}
+
+constexpr auto kMentionsOfOld = mentionsOf<countMentions(kOld)>(kOld);
+constexpr auto kMentionsOfRows = mentionsOf<countMentions(kOfRows)>(kOfRows);
+constexpr auto kMentionsOfMlRows = mentionsOf<countMentions(kOfMlRows)>(kOfMlRows);
+
+struct Spans {
+  std::span<const Span> spans;
+  std::span<const Mention> mentions;
+};
+
+Spans oldOf(std::string_view domain) { return domain.empty() ? Spans{kOld, kMentionsOfOld} : Spans{}; }
+
+Spans ofRowsOf(std::string_view domain) {
+  if (domain.empty()) return {kOfRows, kMentionsOfRows};
+  return domain == "ai.onnx.ml" ? Spans{kOfMlRows, kMentionsOfMlRows} : Spans{};
+}
+
+// Calls `use` for each span that names the operator; stops where that returns true.
+template <class Use>
+void forEachSpan(const Spans& all, std::string_view op, Use use) {
+  const auto byName = [&](const Mention& mention) { return operatorOf(all.spans, mention); };
+  for (const Mention& mention : std::ranges::equal_range(all.mentions, op, std::less(), byName))
+    if (use(all.spans[mention.span])) return;
 }
 
 std::string unknownInVersion(std::string_view name, int64_t version, const Span& span) {
@@ -126,28 +180,34 @@ std::string unknownInVersion(std::string_view name, int64_t version, const Span&
 
 std::string wrongAttribute(std::string_view domain, std::string_view op, int64_t version, const AttributeRules& newest,
                            std::string_view name, const Attribute& attribute) {
-  const Spans spans = spansOf(domain);
-  for (const Span& span : spans.old) {
-    if (!isListed(span.attributes, name, '=') || !isListed(span.ops, op, ' ')) continue;
+  std::optional<std::string> wrong;
+  forEachSpan(oldOf(domain), op, [&](const Span& span) {
+    if (!isListed(span.attributes, name, '=')) return false;
     if (version >= span.since && version < span.before)
-      return max::wrongAttribute(AttributeRules(span.attributes), name, attribute);
-    if (!newest.find(name)) return unknownInVersion(name, version, span);
-  }
-  for (const Span& span : spans.ofRows)
-    if ((version < span.since || version >= span.before) && isListed(span.attributes, name, ' ') &&
-        isListed(span.ops, op, ' '))
-      return unknownInVersion(name, version, span);
-  return max::wrongAttribute(newest, name, attribute);
+      wrong = max::wrongAttribute(AttributeRules(span.attributes), name, attribute);
+    else if (!newest.find(name))
+      wrong = unknownInVersion(name, version, span);
+    return wrong.has_value();
+  });
+  if (wrong) return *wrong;
+  forEachSpan(ofRowsOf(domain), op, [&](const Span& span) {
+    if ((version < span.since || version >= span.before) && isListed(span.attributes, name, ' '))
+      wrong = unknownInVersion(name, version, span);
+    return wrong.has_value();
+  });
+  return wrong ? *wrong : max::wrongAttribute(newest, name, attribute);
 }
 
-void dropOldAttributes(std::string_view domain, std::string_view op, int64_t version, const AttributeRules& newest,
-                       Attributes& attributes) {
-  for (const Span& span : spansOf(domain).old) {
-    if (version < span.since || version >= span.before || !isListed(span.ops, op, ' ')) continue;
+void dropOldAttributes(std::string_view domain, std::string_view op, int64_t version, Attributes& attributes) {
+  if (attributes.entries().empty()) return;
+  forEachSpan(oldOf(domain), op, [&](const Span& span) {
+    if (version < span.since || version >= span.before) return false;
+    const AttributeRules* newest = attributesOfNewest(domain, op);
     const std::vector<std::pair<std::string, Attribute>> entries = attributes.entries();
     for (const auto& [name, attribute] : entries)
-      if (isListed(span.attributes, name, '=') && !newest.find(name)) attributes.erase(name);
-  }
+      if (newest && isListed(span.attributes, name, '=') && !newest->find(name)) attributes.erase(name);
+    return false;
+  });
 }
 
 }  // namespace max::onnx

@@ -16,7 +16,6 @@ std::string wrongAttribute(std::string_view domain, std::string_view op, int64_t
                            std::string_view name, const Attribute& attribute);
 
 // Takes away what only older versions have, once it is in the newest form.
-void dropOldAttributes(std::string_view domain, std::string_view op, int64_t version, const AttributeRules& newest,
-                       Attributes& attributes);
+void dropOldAttributes(std::string_view domain, std::string_view op, int64_t version, Attributes& attributes);
 
 }  // namespace max::onnx

@@ -42,6 +42,17 @@ class Nesting {
   int frames_;
 };
 
+class BodyScope {
+ public:
+  explicit BodyScope(int& bodies) : bodies_(bodies) { ++bodies_; }
+  ~BodyScope() { --bodies_; }
+  BodyScope(const BodyScope&) = delete;
+  BodyScope& operator=(const BodyScope&) = delete;
+
+ private:
+  int& bodies_;
+};
+
 }  // namespace
 
 GraphBuilder::GraphBuilder(Shared& shared, Graph& graph, const GraphBuilder* outer)
@@ -109,10 +120,10 @@ void GraphBuilder::addInitializers(const GraphProto& proto) {
   }
 }
 
-// What lies at a place of the file is one tensor, however often the function or subgraph around it is built.
+// What lies at a place of the file is one tensor, however often the function or body around it is built.
 template <class Make>
 Ref<Tensor> GraphBuilder::madeOnce(const char* place, std::string_view kind, Make make) {
-  if (!call_ && depth_ == 0) return make();
+  if (!call_ && shared_.bodies == 0) return make();
   const auto entry = shared_.constants.find({place, kind});
   if (entry != shared_.constants.end()) return entry->second;
   Ref<Tensor> made = make();
@@ -329,8 +340,7 @@ Attributes GraphBuilder::attributesOf(const NodeProto& node, std::span<Value* co
     else
       attributes.set(attribute.name, valueOf(node, *resolved.attribute, *resolved.scope));
   }
-  if (!shared_.options.compiledData)  // those are in the newest form
-    for (const auto& [name, attribute] : attributes.entries()) checkAttribute(node, name, attribute);
+  if (!shared_.options.compiledData) checkAttributes(node, attributes);  // those are in the newest form
   if (loopBody.attribute) {
     const BodyTypes types(node.op, versionOf(domain), inputs, attributes, graph_.dimTable());
     attributes.set("body", body(loopBody.attribute->g, *loopBody.scope, types));
@@ -339,16 +349,19 @@ Attributes GraphBuilder::attributesOf(const NodeProto& node, std::span<Value* co
 }
 
 // Operators of files have the attributes of their version, no others.
-void GraphBuilder::checkAttribute(const NodeProto& node, std::string_view name, const Attribute& attribute) const {
+void GraphBuilder::checkAttributes(const NodeProto& node, const Attributes& attributes) const {
+  if (attributes.entries().empty()) return;
   const std::string_view domain = plainDomain(node.domain);
   const AttributeRules* newest = attributesOfNewest(domain, node.op);
   if (!newest) return;
-  const int64_t version = versionOf(domain);  // 0 = the model does not say
-  const std::string wrong = wrongAttribute(domain, node.op, version ? version : INT64_MAX, *newest, name, attribute);
-  if (wrong.empty()) return;
-  const std::string label = labelOf(node);
-  invalidArgument("node '", label.empty() && !node.outputs.empty() ? node.outputs[0] : label, "' (",
-                  displayName(domain, node.op), "): ", wrong);
+  const int64_t known = versionOf(domain), version = known ? known : INT64_MAX;  // 0 = the model does not say
+  for (const auto& [name, attribute] : attributes.entries()) {
+    const std::string wrong = wrongAttribute(domain, node.op, version, *newest, name, attribute);
+    if (wrong.empty()) continue;
+    const std::string label = labelOf(node);
+    invalidArgument("node '", label.empty() && !node.outputs.empty() ? node.outputs[0] : label, "' (",
+                    displayName(domain, node.op), "): ", wrong);
+  }
 }
 
 Attribute GraphBuilder::valueOf(const NodeProto& node, const AttributeProto& attribute, const GraphBuilder& scope) {
@@ -411,6 +424,7 @@ Ref<Graph> GraphBuilder::body(Bytes bytes, const GraphBuilder& scope, const Body
     const ExpansionBudget budget = shared_.budget;
     Ref<Graph> graph;
     try {
+      const BodyScope inside(shared_.bodies);
       graph = subgraph(proto, scope, inputs);
     } catch (const Error& error) {
       if (isStop(error.status()) || error.status() == MAX_STATUS_RESOURCE_EXHAUSTED) throw;

@@ -30,8 +30,9 @@ class GraphBuilder {
     ExpansionBudget budget;
     size_t nodes = 0;                                           // made so far
     int nesting = 0;                                            // functions and subgraphs that are being built
+    int bodies = 0;                                             // bodies of loops that are being built
     std::unordered_map<const char*, Forgotten> forgotten = {};  // by body
-    // Tensors of functions and subgraphs, which may be built more than once; by place in the file and kind of Constant.
+    // Tensors of functions and bodies, which may be built more than once; by place in the file and kind of Constant.
     std::map<std::pair<const char*, std::string_view>, Ref<Tensor>> constants = {};
   };
 
@@ -76,7 +77,7 @@ class GraphBuilder {
   void expandBody();
   Resolved resolve(const AttributeProto& attribute) const;
   Attributes attributesOf(const NodeProto& node, std::span<Value* const> inputs);
-  void checkAttribute(const NodeProto& node, std::string_view name, const Attribute& attribute) const;
+  void checkAttributes(const NodeProto& node, const Attributes& attributes) const;
   Attribute valueOf(const NodeProto& node, const AttributeProto& attribute, const GraphBuilder& scope);
   Ref<Graph> subgraph(Bytes bytes, const GraphBuilder& scope);
   Ref<Graph> subgraph(const GraphProto& proto, const GraphBuilder& scope, std::span<const TensorType> inputs);

@@ -18,9 +18,11 @@ constexpr size_t kMaxOutputs = 1 << 12;   // of a graph
 constexpr size_t kMaxAttributes = 1 << 10;
 
 void checkCounts(const NodeProto& node) {
-  checkCount(std::max(node.inputs.size(), node.outputs.size()), kMaxOperands,
-             concat("node '", node.name, "' (", node.op, ")"), "operands");
-  checkCount(node.attributes.size(), kMaxAttributes, concat("node '", node.name, "' (", node.op, ")"), "attributes");
+  const size_t operands = std::max(node.inputs.size(), node.outputs.size());
+  if (operands <= kMaxOperands && node.attributes.size() <= kMaxAttributes) return;
+  const std::string label = concat("node '", node.name, "' (", node.op, ")");
+  checkCount(operands, kMaxOperands, label, "operands");
+  checkCount(node.attributes.size(), kMaxAttributes, label, "attributes");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include "base/error.h"
 #include "graph/composite.h"
@@ -227,6 +228,7 @@ constexpr Rule kRules[] = {
     {"Upsample", kNewest, upsampleToResize},
     {"Xor", 7, broadcastFromAxis},
 };
+static_assert(std::ranges::is_sorted(kRules, std::less(), &Rule::op));
 
 // Operators whose meaning in opset kOldestOpset is as old as this.
 struct OldOperators {
@@ -270,17 +272,16 @@ bool isReadable(std::string_view domain, std::string_view op, int64_t version) {
 void normalise(PendingNode& node) {
   if (!node.domain.empty()) return;
   const std::string op = node.op;
-  for (const Rule& rule : kRules)
-    if (rule.op == op && node.version < rule.before) rule.rewrite(node);
-  if (const AttributeRules* newest = attributesOfNewest("", op))
-    dropOldAttributes("", op, node.version, *newest, node.attributes);
+  for (const Rule& rule : std::ranges::equal_range(kRules, std::string_view(op), std::less(), &Rule::op))
+    if (node.version < rule.before) rule.rewrite(node);
+  dropOldAttributes("", op, node.version, node.attributes);
 }
 
 const AttributeRules* attributesOfNewest(std::string_view domain, std::string_view op) {
   const std::string_view name = newestName(domain, op);
-  if (const Composite* composite = findComposite(domain, name)) return composite->schema.attributeRules;
+  if (const Composite* composite = findComposite(domain, name)) return composite->schema.attributeRules();
   const OpSchema* schema = findSchema(domain, name);
-  return schema ? schema->attributeRules : nullptr;
+  return schema ? schema->attributeRules() : nullptr;
 }
 
 std::string_view newestName(std::string_view domain, std::string_view op) {

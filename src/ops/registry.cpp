@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
 #include <mutex>
-#include <utility>
+#include <vector>
 
 #include "base/fork.h"
 #include "base/name_table.h"
@@ -14,33 +13,41 @@ namespace max {
 
 namespace {
 
+// Several families may serve one operator (a fast one, the reference): their lists are joined in family order.
 struct Entry {
-  OpKernels merged;
-  std::vector<Implementation> implementations;
+  explicit Entry(const OpKernels& row) : merged(row) {}
+  Entry(const Entry&) = delete;
+
+  void join(const OpKernels& row) const {
+    if (!merged.prepare) merged.prepare = row.prepare;
+    if (!merged.dynamic) merged.dynamic = row.dynamic;
+    if (implementations.empty()) implementations.assign(merged.implementations.begin(), merged.implementations.end());
+    implementations.insert(implementations.end(), row.implementations.begin(), row.implementations.end());
+    merged.implementations = implementations;
+  }
+
+  mutable OpKernels merged;
+  mutable std::vector<Implementation> implementations;  // where there are several lists
 };
 
-using Key = std::pair<std::string_view, std::string_view>;
-
-// Several families may serve one operator (a fast one, the reference): their lists are joined in family order.
-std::map<Key, Entry> buildTable() {
-  std::map<Key, Entry> table;
-  const auto add = [&table](std::span<const OpKernels> rows) {
-    for (const OpKernels& row : rows) {
-      auto [entry, isNew] = table.try_emplace({row.domain, row.op});
-      if (isNew) entry->second.merged = row;
-      OpKernels& merged = entry->second.merged;
-      if (!merged.prepare) merged.prepare = row.prepare;
-      if (!merged.dynamic) merged.dynamic = row.dynamic;
-      auto& list = entry->second.implementations;
-      list.insert(list.end(), row.implementations.begin(), row.implementations.end());
-    }
-  };
+// Never destroyed: threads may use it while the process exits.
+const NameTable<Entry>& builtIn() {
+  static const NameTable<Entry>& instance = *[] {
+    auto* table = new NameTable<Entry>;
+    const auto add = [table](std::span<const OpKernels> rows) {
+      for (const OpKernels& row : rows)
+        if (const Entry* entry = table->find(row.domain, row.op))
+          entry->join(row);
+        else
+          table->add(row.domain, row.op, row);
+    };
 #define MAX_ADD_FAMILY(function) add(function());
-  MAX_FOR_EACH_KERNEL_FAMILY(MAX_ADD_FAMILY)
+    MAX_FOR_EACH_KERNEL_FAMILY(MAX_ADD_FAMILY)
 #undef MAX_ADD_FAMILY
-  (void)add;
-  for (auto& [key, entry] : table) entry.merged.implementations = entry.implementations;
-  return table;
+    (void)add;
+    return table;
+  }();
+  return instance;
 }
 
 // Rows of extensions. Changes are guarded by processMutex().
@@ -71,9 +78,8 @@ bool accepts(const Implementation& implementation, const KernelRequest& request)
 }  // namespace
 
 const OpKernels* findKernels(std::string_view domain, std::string_view op) {
-  static const std::map<Key, Entry> table = buildTable();
-  const auto entry = table.find({domain, op});
-  return entry == table.end() ? registered().find(domain, op) : &entry->second.merged;
+  const Entry* entry = builtIn().find(domain, op);
+  return entry ? &entry->merged : registered().find(domain, op);
 }
 
 void registerKernels(const OpKernels& kernels) {

@@ -55,7 +55,7 @@ class Fuzzer {
   int64_t smallNumber() { return below(3) ? 1 + below(6) : number(); }
 
   DType dtypeFor(int input) {
-    const TypeSlot* slot = schema_.signature->input(static_cast<size_t>(input));
+    const TypeSlot* slot = schema_.signature()->input(static_cast<size_t>(input));
     for (int attempt = 0; slot && attempt < 40; ++attempt) {
       const DType dtypes[] = {DType::Float32, DType::Int64, DType::Bool,   DType::UInt8,
                               DType::Int32,   DType::Int8,  DType::UInt32, DType::Float16};
@@ -149,7 +149,7 @@ class Fuzzer {
   Attributes attributes() {
     Attributes result;
     const int rarity = below(2) ? 2 : 8;
-    for (const AttributeRule& rule : schema_.attributeRules->all())
+    for (const AttributeRule& rule : schema_.attributeRules()->all())
       if (below(rarity) == 0) result.set(rule.name, attribute(rule));
     if (below(20) == 0) result.set("axis", real());
     if (below(20) == 0) result.set("unheard_of", smallNumber());

@@ -40,7 +40,7 @@ const std::vector<KnownAttribute>& allAttributes() {
   static const std::vector<KnownAttribute> all = [] {
     std::vector<KnownAttribute> found = oldAttributes();
     for (const OpSchema* schema : operators())
-      for (const KnownAttribute& attribute : schema->attributeRules->all()) found.push_back(attribute);
+      for (const KnownAttribute& attribute : schema->attributeRules()->all()) found.push_back(attribute);
     return found;
   }();
   return all;
@@ -150,7 +150,7 @@ class Generator {
   }
 
   void addInputs(NodeData& node, const OpSchema& schema) {
-    const max::TypeSignature signature = max::parseSignature(schema.types);
+    const max::TypeSignature& signature = *schema.signature();
     std::vector<int64_t> bound(32, 0);
     size_t count = static_cast<size_t>(chance_.within(schema.minInputs, std::max(schema.minInputs, schema.maxInputs)));
     if (schema.has(max::kTraitVariadic)) count = static_cast<size_t>(schema.minInputs) + chance_.below(4);
@@ -170,7 +170,7 @@ class Generator {
   }
 
   void addAttributes(NodeData& node, const OpSchema& schema) {
-    const std::vector<KnownAttribute> all = schema.attributes == "*" ? allAttributes() : schema.attributeRules->all();
+    const std::vector<KnownAttribute> all = schema.attributes == "*" ? allAttributes() : schema.attributeRules()->all();
     for (const KnownAttribute& each : all) {
       if (schema.attributes == "*" ? !chance_.happens(2) : !chance_.happens(each.type == 'g' ? 97 : 45)) continue;
       if (each.type == 'g')
