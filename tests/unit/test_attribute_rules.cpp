@@ -2,6 +2,10 @@
 // The text of an operator's row that lists its attributes, and what it refuses.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <thread>
+#include <vector>
+
 #include "base/error.h"
 #include "graph/attribute_rules.h"
 #include "graph/composite.h"
@@ -46,6 +50,42 @@ TEST(AttributeRules, EveryOperatorListsItsAttributes) {
   for (const OpSchema* schema : allSchemas()) EXPECT_NE(schema->attributes, "*") << schema->name;
   for (const Composite* composite : allComposites())
     EXPECT_NE(composite->schema.attributes, "*") << composite->schema.name;
+}
+
+// Rows are parsed when they are first used, which no model has to be for.
+TEST(AttributeRules, TextsOfEveryOperatorMeanSomething) {
+  const auto check = [](const OpSchema& schema) {
+    EXPECT_NO_THROW(schema.signature()) << schema.name << ": " << schema.types;
+    EXPECT_NO_THROW(schema.attributeRules()) << schema.name << ": " << schema.attributes;
+  };
+  for (const OpSchema* schema : allSchemas()) check(*schema);
+  for (const Composite* composite : allComposites()) check(composite->schema);
+}
+
+TEST(AttributeRules, RowsThatMeanNothingAreNotRegistered) {
+  const auto row = [](std::string_view name, std::string_view types, std::string_view attributes) {
+    return OpSchema{"test", name, 1, 1, 1, 1, types, [](InferContext&) {}, kTraitNone, 0, attributes};
+  };
+  EXPECT_THROW(registerSchema(row("Types", "T->T; T=nothing", "")), Error);
+  EXPECT_THROW(registerSchema(row("Attributes", "T->T; T=any", "axis")), Error);
+  EXPECT_THROW(registerSchema(row("Ranges", "T->T; T=any", "axis=i[a..]")), Error);
+  for (const char* name : {"Types", "Attributes", "Ranges"}) EXPECT_EQ(findSchema("test", name), nullptr) << name;
+  registerSchema(row("Good", "T->T; T=any", "axis=i"));
+  EXPECT_NE(findSchema("test", "Good"), nullptr);
+}
+
+TEST(AttributeRules, ThreadsParseARowOnce) {
+  for (const char* op : {"Conv", "Softmax", "TreeEnsembleClassifier", "LSTM", "Resize", "TopK"}) {
+    const OpSchema* schema = findSchema(op == std::string_view("TreeEnsembleClassifier") ? "ai.onnx.ml" : "", op);
+    ASSERT_NE(schema, nullptr) << op;
+    std::array<const AttributeRules*, 8> seen{};
+    std::vector<std::thread> threads;
+    for (const AttributeRules*& rules : seen)
+      threads.emplace_back([&rules, schema] { rules = schema->attributeRules(); });
+    for (std::thread& thread : threads) thread.join();
+    for (const AttributeRules* rules : seen) EXPECT_EQ(rules, seen[0]) << op;
+    EXPECT_FALSE(seen[0]->all().empty()) << op;
+  }
 }
 
 }  // namespace
