@@ -68,6 +68,7 @@ class Graph:
         self._weights: dict[str, tuple[Weight, TensorValue]] = {}
         self._outputs: Optional[list[Value[Any]]] = None
         self._unknown = 0
+        self._seeds: Any = None  # of ops.random
         self._inputs: list[Value[Any]] = [self._add_input(i, type_) for i, type_ in enumerate(input_types)]
         if forward is not None:
             with self:
