@@ -165,8 +165,9 @@ Spans ofRowsOf(std::string_view domain) {
 template <class Use>
 void forEachSpan(const Spans& all, std::string_view op, Use use) {
   const auto byName = [&](const Mention& mention) { return operatorOf(all.spans, mention); };
-  for (const Mention& mention : std::ranges::equal_range(all.mentions, op, std::less(), byName))
-    if (use(all.spans[mention.span])) return;
+  auto mention = std::ranges::lower_bound(all.mentions, op, std::less(), byName);
+  for (; mention != all.mentions.end() && byName(*mention) == op; ++mention)
+    if (use(all.spans[mention->span])) return;
 }
 
 std::string unknownInVersion(std::string_view name, int64_t version, const Span& span) {

@@ -272,8 +272,9 @@ bool isReadable(std::string_view domain, std::string_view op, int64_t version) {
 void normalise(PendingNode& node) {
   if (!node.domain.empty()) return;
   const std::string op = node.op;
-  for (const Rule& rule : std::ranges::equal_range(kRules, std::string_view(op), std::less(), &Rule::op))
-    if (node.version < rule.before) rule.rewrite(node);
+  const Rule* rule = std::ranges::lower_bound(kRules, std::string_view(op), std::less(), &Rule::op);
+  for (; rule != std::end(kRules) && rule->op == op; ++rule)
+    if (node.version < rule->before) rule->rewrite(node);
   dropOldAttributes("", op, node.version, node.attributes);
 }
 
