@@ -53,6 +53,7 @@ namespace {
 
 // Nodes whose inputs are known are computed while planning if what they make is small.
 constexpr size_t kMaxEvaluatedBytes = 64 << 10;
+constexpr size_t kMaxContentBytes = 1 << 20;     // of a list that shapes depend on
 constexpr uint64_t kMaxEvaluatedWork = 1 << 20;  // for one, and for all of a plan
 constexpr uint64_t kMaxPlanWork = 1 << 24;
 
@@ -304,14 +305,24 @@ class Planner {
     if (!info.node->schema->has(kTraitDataDependent)) {
       std::vector<int> missing;
       for (size_t i = 0; i < inputs_.size() && i < 32; ++i)
-        if ((info.node->schema->shapeInputs >> i & 1) && inputs_[i].present() && !inputs_[i].constant)
+        if ((info.node->schema->shapeInputs >> i & 1) && inputs_[i].present() && !inputs_[i].constant) {
+          requireShort(*info.node, i);
           missing.push_back(info.inputs[i]);
+        }
       if (!missing.empty()) return stopForContents(info, std::move(missing));
     }
     const OpKernels* kernels = findKernels(info.node->domain(), info.node->op());
     require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, info.node->description(),
             ": output shapes that depend on values are not supported");
     return stopAndRun(info, frame, std::move(inferred));
+  }
+
+  // Contents that shapes depend on tell plans apart, so each plan keeps its own.
+  void requireShort(const Node& node, size_t input) const {
+    const size_t bytes = bytesFor(inputs_[input].dtype, inputs_[input].shape.count());
+    require(bytes <= kMaxContentBytes, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(),
+            ": its shapes depend on the contents of input ", input, ", which takes ", bytes, " bytes; at most ",
+            kMaxContentBytes);
   }
 
   bool stopForContents(const NodeInfo& info, std::vector<int> values) {

@@ -287,6 +287,7 @@ MODELS = {
 
 # Models that load; then a call with these inputs fails.
 FLOATS = np.zeros((2, 4), np.float32)
+MANY = np.zeros(1 << 18, np.int64)
 def hidden(first, then, *nodes, results=("r",)):
     """What runs well with the first values and not with the others."""
     make = functools.partial(hiding, {"v": first}, {"v": then}, nodes, results)
@@ -333,6 +334,9 @@ RUNS = {
     "reshape to a scalar that does not fit": (lambda: one("Reshape", ("x", "i"), (), (X, I)),
                                               [FLOATS, np.array([], np.int64)]),
     "axes given twice": (lambda: one("ReduceSum", ("x", "i"), (), (X, I), keepdims=0), [FLOATS, np.array([0, 0])]),
+    "long list of axes": (lambda: one("ReduceSum", ("x", "i"), (), (X, I)), [FLOATS, MANY]),
+    "long list of sizes": (lambda: one("Reshape", ("x", "i"), (), (X, I)), [FLOATS, MANY]),
+    "long list of parts": (lambda: model([node("Split", ["x", "i"], ["y"], name="bad")], (X, I)), [FLOATS, MANY]),
     "expansion that does not fit": (lambda: one("Expand", ("x", "i"), (), (X, I)), [FLOATS, np.array([3, 4])]),
     "shape below zero": (lambda: one("ConstantOfShape", ("i",), (), (I,)), [np.array([2, -2])]),
     "shape beyond memory": (lambda: one("ConstantOfShape", ("i",), (), (I,)), [np.array([2**24, 2**24])]),
