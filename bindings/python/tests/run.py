@@ -49,29 +49,83 @@ def package(folder, arguments):
     sys.exit(subprocess.run(command, env=environment, cwd=folder).returncode)
 
 
+def interpreters():
+    """CPythons that are installed, from 3.10 on, by their version and whether they run without the lock.
+
+    PATH, pyenv, and the folders or programs in MAX_PYTHONS are looked through.
+    """
+    names = [f"python3{suffix}" for suffix in ("", *(f".{minor}{t}" for minor in range(10, 20) for t in ("", "t")))]
+    folders = [pathlib.Path(name) for name in os.environ.get("PATH", "").split(":") if "shims" not in name]
+    folders += sorted(pathlib.Path.home().glob(".pyenv/versions/*/bin"))
+    programs = [folder / name for folder in folders for name in names]
+    for given in map(pathlib.Path, filter(None, os.environ.get("MAX_PYTHONS", "").split(":"))):
+        programs += [given / name for name in names] if given.is_dir() else [given]
+    ask = (
+        "import sys, sysconfig, platform, venv; assert sys.version_info >= (3, 10) and sys.prefix == sys.base_prefix;"
+        "print(platform.python_implementation(), platform.python_version(), sysconfig.get_config_var('Py_GIL_DISABLED'))"
+    )
+    found = {}
+    for program in programs:
+        if os.access(program, os.X_OK):
+            done = subprocess.run([program, "-c", ask], capture_output=True, text=True)
+            implementation, version, free = done.stdout.split() if done.returncode == 0 else ("", "", "")
+            if implementation == "CPython":
+                found.setdefault(version + ("t" if free == "1" else ""), program)
+    return found
+
+
+def make_wheel(folder, python):
+    """What pip makes with an interpreter and the library that is built."""
+    out = folder / f"wheels-{python.parent.parent.name}"
+    shutil.rmtree(out, ignore_errors=True)
+    quiet(
+        python, "-m", "pip", "wheel", "--no-deps", "-w", out, SOURCE,
+        "-C", f"cmake.define.MAX_LIBRARY_DIR={LIBRARY.parent}", "-C", f"build-dir={out}-build",
+    )  # fmt: skip
+    (made,) = out.glob("*.whl")
+    assert made.stat().st_size <= MOST_BYTES, f"{made.name} has {made.stat().st_size} bytes"
+    return made
+
+
+PROGRAM = """
+import sys
+import max.driver, max.engine
+from max.dtype import DType
+buffer = max.driver.Buffer(DType.int8, [3])
+buffer[1] = 7
+assert buffer.shape == (3,) and buffer[1].item() == 7 and buffer.__dlpack__() is not None
+assert "t" not in sys.abiflags or not sys._is_gil_enabled()
+print(max.__version__)
+"""
+
+
+def try_wheel(folder, version, program, made):
+    """A fresh environment takes the wheel, or one made for it where there is no stable ABI; numpy is not needed."""
+    environment = folder / f"environment-{version}"
+    python = environment / "bin/python"
+    free = version.endswith("t")
+    quiet(program, "-m", "venv", "--clear", *([] if free else ["--without-pip"]), environment)
+    pip = [sys.executable, "-m", "pip", "-q", "--python", python, "install"]
+    if free:
+        made = make_wheel(folder, python)
+        assert "t-linux_" in made.name, made.name
+    quiet(*pip, "cffi")
+    quiet(*pip, "--no-deps", made)
+    done = subprocess.run([python, "-c", PROGRAM], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, f"{version}: {done.stderr}"
+    print(f"{version}: {made.name}, version {done.stdout.strip()}")
+
+
 def wheel(folder, arguments):
-    """pip makes a wheel, a fresh environment takes it; numpy is not needed for that."""
-    python = folder / "environment/bin/python"
+    """pip makes a wheel, and fresh environments of all interpreters that are here take it."""
     index = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder / "download", "scikit-build-core"]
     if subprocess.run(index, capture_output=True).returncode:
         skip("no package index is reachable")
-    shutil.rmtree(folder / "wheels", ignore_errors=True)
-    quiet(
-        sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder / "wheels", SOURCE,
-        "-C", f"cmake.define.MAX_LIBRARY_DIR={LIBRARY.parent}", "-C", f"build-dir={folder / 'wheel_build'}",
-    )  # fmt: skip
-    (made,) = (folder / "wheels").glob("*.whl")
+    made = make_wheel(folder, pathlib.Path(sys.executable))
     assert "-cp310-abi3-linux_" in made.name, made.name
-    assert made.stat().st_size <= MOST_BYTES, f"{made.name} has {made.stat().st_size} bytes"
-    quiet(sys.executable, "-m", "venv", "--clear", folder / "environment")
-    quiet(python, "-m", "pip", "install", "-q", "cffi")
-    quiet(python, "-m", "pip", "install", "-q", "--no-deps", made)
-    program = "import sys, max.driver, max.engine; assert max.driver.Buffer(max.dtype.DType.int8, [3]).shape == (3,)"
-    done = subprocess.run(
-        [python, "-c", program + "; print(max.__version__)"], cwd=folder, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    print(f"{made.name}: {made.stat().st_size} bytes, version {done.stdout.strip()}")
+    print(f"{made.name}: {made.stat().st_size} bytes")
+    for version, program in sorted(interpreters().items()):
+        try_wheel(folder, version, program, made)
 
 
 if __name__ == "__main__":
