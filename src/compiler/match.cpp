@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/rewrite.h"
+#include "graph/readers/movement.h"
 #include "graph/readers/reduction.h"
 #include "graph/schema.h"
 
@@ -194,7 +195,7 @@ bool isPermutation(const std::vector<int64_t>& perm) {
 }  // namespace
 
 std::vector<int64_t> permOf(const Node& transpose) {
-  std::vector<int64_t> perm = transpose.attributes.getInts("perm");
+  std::vector<int64_t> perm = readers::readOrder(transpose.attributes);
   if (perm.empty() && isRanked(transpose.input(0)))
     for (int64_t axis = rankOf(transpose.input(0)) - 1; axis >= 0; --axis) perm.push_back(axis);
   return isPermutation(perm) ? perm : std::vector<int64_t>();

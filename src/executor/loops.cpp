@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/object.h"
 #include "executor/run.h"
+#include "graph/readers/control.h"
 #include "ops/cpu/number_access.h"
 
 namespace max {
@@ -180,52 +181,41 @@ struct SliceCopy {
 
 class ScanRun {
  public:
-  ScanRun(const NodeInfo& info, std::span<const TensorArg> inputs) : info_(info), inputs_(inputs) {
-    const Graph& body = info.body->program().graph();
-    const int64_t scans = info.node->attributes.getInt("num_scan_inputs", 0);
-    const size_t all = info.inputs.size();
-    if (scans < 1 || static_cast<size_t>(scans) > all || body.inputs().size() != all || inputs.size() < all)
-      invalidArgument(info.node->description(), ": num_scan_inputs (", scans, ") does not fit ", all, " inputs");
-    scanCount_ = static_cast<size_t>(scans);
-    stateCount_ = all - scanCount_;
-    outputCount_ = body.outputs().size();
-    if (outputCount_ < stateCount_)
-      invalidArgument(info.node->description(), ": the body has fewer outputs than states");
+  ScanRun(const NodeInfo& info, std::span<const TensorArg> inputs)
+      : info_(info),
+        inputs_(inputs),
+        outputCount_(info.body->program().graph().outputs().size()),
+        scan_(info.node->attributes, info.inputs.size(), outputCount_) {
+    if (info.body->program().graph().inputs().size() != info.inputs.size() || inputs.size() < info.inputs.size())
+      invalidArgument(info.node->description(), ": the body does not fit ", info.inputs.size(), " inputs");
   }
 
   std::vector<Ref<Tensor>> run() {
     takeScanInputs();
     std::vector<TensorArg> arguments(inputs_.begin(), inputs_.end());
-    stacks_.resize(outputCount_ - stateCount_);
+    stacks_.resize(outputCount_ - scan_.states);
     IterationOutputs outputs(outputCount_);
     for (int64_t t = 0; t < length_; ++t) {
       checkInterrupt();
-      for (size_t i = 0; i < scanCount_; ++i) arguments[stateCount_ + i] = sliceOf(i, t);
+      for (size_t i = 0; i < scan_.scanned; ++i) arguments[scan_.states + i] = sliceOf(i, t);
       runBody(info_, arguments, outputs);
-      for (size_t i = 0; i < stateCount_; ++i) {
+      for (size_t i = 0; i < scan_.states; ++i) {
         requireSameState(info_, i, *outputs[i], arguments[i]);
         arguments[i] = argOf(*outputs[i]);
       }
-      for (size_t i = 0; i < stacks_.size(); ++i) stack(i, t, *outputs[stateCount_ + i]);
+      for (size_t i = 0; i < stacks_.size(); ++i) stack(i, t, *outputs[scan_.states + i]);
       outputs.nextIteration();
     }
     return results(arguments);
   }
 
  private:
-  // A node's list of options for its inputs or outputs; what is not given is 0.
-  struct Options {
-    Options(const NodeInfo& info, const char* name) : values(info.node->attributes.getInts(name)) {}
-    int64_t operator[](size_t i) const { return i < values.size() ? values[i] : 0; }
-    std::vector<int64_t> values;
-  };
-
   // Planning has found that all have as many slices.
   void takeScanInputs() {
-    for (size_t i = 0; i < scanCount_; ++i) {
-      const TensorArg& input = inputs_[stateCount_ + i];
+    for (size_t i = 0; i < scan_.scanned; ++i) {
+      const TensorArg& input = inputs_[scan_.states + i];
       const Shape whole(input.dims);
-      const int axis = normalisedAxis(info_, inputAxes_[i], whole.rank());
+      const int axis = normalisedAxis(info_, scan_.inputAxes[i], whole.rank());
       Shape slice = whole;
       slice.erase(axis);
       length_ = whole[axis];
@@ -235,12 +225,12 @@ class ScanRun {
   }
 
   TensorArg sliceOf(size_t i, int64_t t) {
-    const int64_t index = inputDirections_[i] ? length_ - 1 - t : t;
-    copies_[i].extract(inputs_[stateCount_ + i].data, index, slices_[i]->mutableData());
+    const int64_t index = scan_.inputDirections[i] ? length_ - 1 - t : t;
+    copies_[i].extract(inputs_[scan_.states + i].data, index, slices_[i]->mutableData());
     return argOf(*slices_[i]);
   }
 
-  int outputAxis(size_t i, int rank) const { return normalisedAxis(info_, outputAxes_[i], rank); }
+  int outputAxis(size_t i, int rank) const { return normalisedAxis(info_, scan_.outputAxes[i], rank); }
 
   void stack(size_t i, int64_t t, const Tensor& slice) {
     Shape whole = slice.shape();
@@ -249,16 +239,16 @@ class ScanRun {
     if (!stacks_[i]) stacks_[i] = Tensor::allocate(slice.dtype(), whole, isPacked(slice.dtype()));
     requireSame(info_, slice.dtype(), whole, stacks_[i]->dtype(), stacks_[i]->shape());
     keepPointers(info_, slice);
-    const int64_t index = outputDirections_[i] ? length_ - 1 - t : t;
+    const int64_t index = scan_.outputDirections[i] ? length_ - 1 - t : t;
     SliceCopy(slice.dtype(), whole, axis).insert(stacks_[i]->mutableData(), index, slice.data());
   }
 
   std::vector<Ref<Tensor>> results(std::span<const TensorArg> states) {
     std::vector<Ref<Tensor>> results;
-    for (size_t i = 0; i < stateCount_; ++i) results.push_back(copyOf(states[i]));
+    for (size_t i = 0; i < scan_.states; ++i) results.push_back(copyOf(states[i]));
     for (size_t i = 0; i < stacks_.size(); ++i) {
       if (!stacks_[i])
-        stacks_[i] = emptyStack(info_, *info_.body->program().graph().outputs()[stateCount_ + i], outputAxes_[i]);
+        stacks_[i] = emptyStack(info_, *info_.body->program().graph().outputs()[scan_.states + i], scan_.outputAxes[i]);
       results.push_back(std::move(stacks_[i]));
     }
     return results;
@@ -266,9 +256,8 @@ class ScanRun {
 
   const NodeInfo& info_;
   std::span<const TensorArg> inputs_;
-  const Options inputAxes_{info_, "scan_input_axes"}, inputDirections_{info_, "scan_input_directions"};
-  const Options outputAxes_{info_, "scan_output_axes"}, outputDirections_{info_, "scan_output_directions"};
-  size_t scanCount_ = 0, stateCount_ = 0, outputCount_ = 0;
+  size_t outputCount_;
+  readers::Scan scan_;
   int64_t length_ = 0;
   std::vector<SliceCopy> copies_;
   std::vector<Ref<Tensor>> slices_;

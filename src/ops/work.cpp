@@ -5,6 +5,11 @@
 #include <iterator>
 
 #include "base/object.h"
+#include "graph/readers/image.h"
+#include "graph/readers/matrix.h"
+#include "graph/readers/norm.h"
+#include "graph/readers/text.h"
+#include "graph/readers/windows.h"
 #include "graph/schema.h"
 
 namespace max {
@@ -63,16 +68,13 @@ struct View {
     for (const Operand& each : outputs) sum = sum + elements(each);
     return sum;
   }
-  Work number(const char* attribute, int64_t fallback) const {
-    return positive(node.attributes.getInt(attribute, fallback));
-  }
 };
 
 using Rule = Work (*)(const View&);
 
 Work windows(const View& view) {
   Work taps = 1;
-  for (int64_t size : view.node.attributes.getInts("kernel_shape")) taps = taps * positive(size);
+  for (int64_t size : readers::readKernelShape(view.node.attributes)) taps = taps * positive(size);
   return view.out() * taps;
 }
 
@@ -90,18 +92,21 @@ Work matrixProduct(const View& view) {
   return view.out() * Work(std::max(view.dim(0, -1).count(), view.dim(0, -2).count()));
 }
 Work quantisedProduct(const View& view) {
-  return view.out() * view.dim(0, -1) + view.number("N", 1) * view.number("K", 1);
+  const readers::PackedProduct product(view.node.attributes);
+  return view.out() * view.dim(0, -1) + positive(product.columns) * positive(product.depth);
 }
 Work attention(const View& view) { return view.in(0) * view.largest(1) + view.out() * view.largest(2); }
 Work linearAttention(const View& view) { return (view.in(0) + view.in(1) + view.in(2)) * view.largest(2); }
 Work recurrence(const View& view) { return view.dim(0, 0) * view.dim(0, 1) * (view.in(1) + view.in(2)); }
 Work matrices(const View& view) { return view.in(0) * view.dim(0, -1); }
 
-Work crossChannels(const View& view) { return view.out() * view.number("size", 1); }
+Work crossChannels(const View& view) {
+  return view.out() * positive(readers::LocalResponse(view.node.attributes).size);
+}
 Work regions(const View& view) { return view.out() * view.dim(0, -1) * view.dim(0, -2); }
 Work alignedRegions(const View& view) {
-  const Work ratio = view.number("sampling_ratio", 1);
-  return view.node.attributes.getInt("sampling_ratio", 0) > 0 ? view.out() * ratio * ratio : regions(view);
+  const int64_t samples = readers::AlignedRegions(view.node.attributes).samples;
+  return samples > 0 ? view.out() * positive(samples) * positive(samples) : regions(view);
 }
 Work boxes(const View& view) { return view.in(1) * view.dim(0, 1) + view.in(0); }
 
@@ -124,7 +129,8 @@ Work tables(const View& view) {
   return view.all() * Work(entries);
 }
 Work gramTables(const View& view) {
-  return tables(view) * view.number("max_gram_length", 1) * view.number("max_skip_count", 1);
+  const readers::GramSearch search(view.node.attributes);
+  return tables(view) * positive(search.most) * positive(search.skips);
 }
 
 struct Row {

@@ -104,6 +104,34 @@ def of_other_values():
     yield "ReduceSum", 21, [X], {"keepdims": 2}, "attribute 'keepdims' is 2; allowed are 0 to 1"
 
 
+# What shape rules and kernels read through one reader, and what fits no node of the operator.
+def of_readers():
+    signal = X[..., None]
+    yield "DFT", 21, [signal, None, np.array(-1, np.int64)], {}, "axis -1 holds the parts of the complex numbers"
+    yield "DFT", 21, [signal, np.array(0, np.int64)], {}, "the length of the transform is 0"
+    yield "STFT", 21, [X[..., :1], np.array(0, np.int64)], {}, "frame_step is 0"
+    mel = [np.array(8, np.int64)] * 3 + [np.array(0, np.float32), np.array(4, np.float32)]
+    yield "MelWeightMatrix", 21, mel, {"output_datatype": 8}, "attribute 'output_datatype' is string"
+    yield "MaxRoiPool", 21, [IMAGE, np.zeros((1, 5), np.float32)], {"pooled_shape": [1, 0]}, "'pooled_shape' holds 0"
+    yield "SplitToSequence", 21, [X], {"axis": 3}, "axis 3 is out of range for rank 3"
+    yield "EyeLike", 21, [X[0]], {"dtype": 99}, "attribute 'dtype' is 99, which is no data type"
+    yield "Cast", 21, [X], {"to": 99}, "attribute 'to' is 99, which is no data type"
+    yield "Multinomial", 21, [X[0]], {"sample_size": -1}, "attribute 'sample_size' is -1"
+    grams = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0]}
+    yield ("TfIdfVectorizer", 21, [ints(1, 2)], {**grams, "pool_int64s": [1], "ngram_indexes": [-1]},
+           "attribute 'ngram_indexes' has the entry -1")
+    yield "TfIdfVectorizer", 21, [ints(1, 2)], {**grams, "ngram_indexes": [0]}, "needs one of pool_strings and pool_int64s"
+    weights = [np.ones((1, 4, 4), np.float32)] * 2
+    yield ("RNN", 21, [X, *weights], {"hidden_size": 4, "activations": ["Tanh", "Relu"]},
+           "attribute activations has 2 entries")
+    body = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "body",
+                             [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 4])],
+                             [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 4])])
+    for name in ("scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions"):
+        yield ("Scan", 21, [X], {"body": body, "num_scan_inputs": 1, name: [0, 0]},
+               f"attribute '{name}' has 2 numbers, needs 1")
+
+
 def model_of(op, opset, inputs, attributes, computed=()):
     """`computed`: inputs that come from the caller through a Cast, so that nobody knows their contents before."""
     known = defs.get_schema(op, min(opset, defs.onnx_opset_version()))
@@ -158,6 +186,16 @@ class Attributes(unittest.TestCase):
 
     def test_values_that_are_none_are_refused(self):
         self.expect_refusals(of_other_values())
+
+    def test_what_readers_refuse_names_node_and_operator(self):
+        for op, opset, inputs, attributes, text in of_readers():
+            with self.subTest(op=op, attributes=str(attributes)):
+                with self.assertRaises(library.Failure) as raised:
+                    run(op, opset, inputs, attributes)
+                message = str(raised.exception)
+                self.assertEqual(raised.exception.status, INVALID_ARGUMENT, message)
+                self.assertIn(f"node 'bad' ({op})", message)
+                self.assertIn(text, message)
 
     def test_attributes_of_old_versions_do_what_they_did(self):
         self.assertEqual(run("ReduceSum", 11, [X], {"axes": [1], "keepdims": 0})[0].shape, (2, 4))

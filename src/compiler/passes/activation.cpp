@@ -6,6 +6,8 @@
 #include <initializer_list>
 
 #include "compiler/passes.h"
+#include "graph/readers/elementwise.h"
+#include "graph/readers/reduction.h"
 
 namespace max {
 
@@ -140,8 +142,8 @@ bool swishFromSigmoid(Rewriter& rewriter, Node& node) {
     }
     Node* hard = producer(gate, "HardSigmoid");
     if (!hard || hard->input(0) != x) continue;
-    if (!isClose(hard->attributes.getFloat("alpha", 0.2f), 1.0 / 6) || hard->attributes.getFloat("beta", 0.5f) != 0.5f)
-      continue;
+    const readers::Parameters parameters(*hard);
+    if (!isClose(parameters.alpha, 1.0 / 6) || parameters.beta != 0.5f) continue;
     return rewriter.replace(&node, rewriter.add("", "HardSwish", {x}, {}, {&node})->output());
   }
   return false;
@@ -181,7 +183,7 @@ bool hardSwishFromClip(Rewriter& rewriter, Node& node) {
 }
 
 std::optional<int64_t> singleAxis(const Node* reduce) {
-  if (!reduce || reduce->attributes.getInt("keepdims", 1) != 1) return std::nullopt;
+  if (!reduce || !readers::keepsAxes(reduce->attributes)) return std::nullopt;
   const auto axes = reducedAxes(*reduce);
   if (!axes || axes->size() != 1) return std::nullopt;
   return axes->front();

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "compiler/passes.h"
+#include "graph/readers/matrix.h"
+#include "graph/readers/norm.h"
 
 namespace max {
 
@@ -35,13 +37,10 @@ Placed place(Value* value, std::string layout) {
   return isLayout(layout) ? Placed{value, std::move(layout)} : Placed{};
 }
 
-std::string operandLayout(const Node& matmul, std::string_view flag, bool depthFirst) {
-  const bool transposed = matmul.attributes.getInt(flag, 0) != 0;
-  return transposed != depthFirst ? "BHDS" : "BHSD";
-}
+std::string operandLayout(bool isTransposed, bool depthFirst) { return isTransposed != depthFirst ? "BHDS" : "BHSD"; }
 
 bool isPlainProduct(const Node* matmul) {
-  return matmul && !matmul->input(2) && !matmul->input(3) && matmul->attributes.getString("activation", "").empty();
+  return matmul && !matmul->input(2) && !matmul->input(3) && !readers::hasActivation(matmul->attributes);
 }
 
 struct Attention {
@@ -85,9 +84,10 @@ std::optional<Attention> matchAttention(Node& output) {
   found.output = &output;
   found.softmax = producer(output.input(0), "Softmax");
   if (!found.softmax || !isPlainProduct(&output) || !hasSingleUse(output.input(0))) return std::nullopt;
-  if (output.attributes.getInt("transA", 0) || output.attributes.getFloat("alpha", 1) != 1) return std::nullopt;
+  const readers::Product product(output.attributes);
+  if (product.transposesA || product.alpha != 1) return std::nullopt;
   if (!isRank4(output.output()) || output.output()->type.dtype != DType::Float32) return std::nullopt;
-  if (normaliseAxis(found.softmax->attributes.getInt("axis", -1), 4) != 3) return std::nullopt;
+  if (readers::readAxis(found.softmax->attributes, -1, 4) != 3) return std::nullopt;
   found.origins = {found.softmax};
   Value* scores = found.softmax->input(0);
   return matchScores(std::move(found), scores);
@@ -102,8 +102,8 @@ bool shapesAgree(const Attention& found) {
   for (size_t axis : {0, 1})
     if (!(q->type.dims[axis] == k->type.dims[axis]) || !(q->type.dims[axis] == v->type.dims[axis])) return false;
   const auto depth = [](const Value* value, bool last) { return value->type.dims[last ? 3 : 2]; };
-  const Dim depthOfK = depth(k, found.scores->attributes.getInt("transB", 0) != 0);
-  const Dim depthOfV = depth(v, found.output->attributes.getInt("transB", 0) == 0);
+  const Dim depthOfK = depth(k, readers::Product(found.scores->attributes).transposesB);
+  const Dim depthOfV = depth(v, !readers::Product(found.output->attributes).transposesB);
   return depthOfK == depthOfV;
 }
 
@@ -117,9 +117,10 @@ Value* maskOfRank4(Rewriter& rewriter, Value* mask, const Node* origin) {
 bool attentionFromSoftmax(Rewriter& rewriter, Node& node) {
   const auto found = matchAttention(node);
   if (!found || !shapesAgree(*found)) return false;
-  const Placed q = place(found->scores->input(0), operandLayout(*found->scores, "transA", false));
-  const Placed k = place(found->scores->input(1), operandLayout(*found->scores, "transB", true));
-  const Placed v = place(node.input(1), operandLayout(node, "transB", false));
+  const readers::Product scores(found->scores->attributes), output(node.attributes);
+  const Placed q = place(found->scores->input(0), operandLayout(scores.transposesA, false));
+  const Placed k = place(found->scores->input(1), operandLayout(scores.transposesB, true));
+  const Placed v = place(node.input(1), operandLayout(output.transposesB, false));
   if (!q.value || !k.value || !v.value) return false;
   Value* result = node.output();
   Node* transpose = singleUser(result);
@@ -130,7 +131,7 @@ bool attentionFromSoftmax(Rewriter& rewriter, Node& node) {
   attributes.set("layout_k", k.layout);
   attributes.set("layout_v", v.layout);
   attributes.set("layout_out", std::string(swapped ? "BSHD" : "BHSD"));
-  attributes.set("scale", found->scores->attributes.getFloat("alpha", 1));
+  attributes.set("scale", scores.alpha);
   std::vector<Value*> inputs{q.value, k.value, v.value};
   if (Value* mask = maskOfRank4(rewriter, found->mask, &node)) inputs.push_back(mask);
   std::vector<const Node*> origins = found->origins;

@@ -81,7 +81,7 @@ bool lowerPool(Rewriter& rewriter, Node& node) {
   if (!windows) return false;
   Attributes attributes;
   setWindows(attributes, *windows);
-  attributes.set("kernel_shape", node.attributes.getInts("kernel_shape"));
+  attributes.set("kernel_shape", readers::readKernelShape(node.attributes));
   attributes.set("ceil_mode", int64_t{pool.roundsUp});
   if (node.is("AveragePool")) attributes.set("count_include_pad", int64_t{pool.includesPads});
   return replaceByLast(rewriter, node, node.op(), node.inputs, std::move(attributes));

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "compiler/passes.h"
+#include "graph/readers/movement.h"
+#include "graph/readers/norm.h"
 #include "graph/readers/windows.h"
 
 namespace max {
@@ -85,7 +87,7 @@ std::optional<Affine> affineOf(const Node& norm) {
   const std::span<const float> scale = values(1), bias = values(2), mean = values(3), variance = values(4);
   if (scale.size() != bias.size() || scale.size() != mean.size() || scale.size() != variance.size())
     return std::nullopt;
-  const float epsilon = norm.attributes.getFloat("epsilon", 1e-5f);
+  const float epsilon = readers::BatchNorm(norm.attributes).epsilon;
   Affine result;
   for (size_t i = 0; i < scale.size(); ++i) {
     const double factor = scale[i] / std::sqrt(static_cast<double>(variance[i]) + epsilon);
@@ -96,7 +98,8 @@ std::optional<Affine> affineOf(const Node& norm) {
 }
 
 bool foldBatchNorm(Rewriter& rewriter, Node& node) {
-  if (node.attributes.getInt("training_mode", 0) || !isRanked(node.input(0)) || rankOf(node.input(0)) < 2) return false;
+  if (readers::BatchNorm(node.attributes).isTraining || !isRanked(node.input(0)) || rankOf(node.input(0)) < 2)
+    return false;
   const auto affine = affineOf(node);
   if (!affine || node.input(0)->type.dtype != DType::Float32) return false;
   if (Node* conv = convBefore(node, node.input(0)))
@@ -135,7 +138,7 @@ std::vector<int64_t> spatialPads(const Node& pad) {
   const auto pads = integersOf(pad.input(1));
   const size_t rank = isRanked(pad.input(0)) ? pad.input(0)->type.dims.size() : 0;
   if (!pads || pad.input(3) || rank < 3 || pads->size() != 2 * rank) return {};
-  if (pad.attributes.getString("mode", "constant") != "constant") return {};
+  if (readers::readPadMode(pad.attributes) != readers::PadMode::Constant) return {};
   if (pad.input(2) && !isScalar(pad.input(2), 0)) return {};
   if (std::any_of(pads->begin(), pads->end(), [](int64_t size) { return size < 0; })) return {};
   for (size_t i : {size_t{0}, size_t{1}, rank, rank + 1})

@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "compiler/passes.h"
+#include "graph/readers/elementwise.h"
+#include "graph/readers/matrix.h"
+#include "graph/readers/norm.h"
 
 namespace max {
 
@@ -18,7 +21,7 @@ Node* productBefore(const Value* value) {
   return node && (node->isOwn("Conv") || node->isOwn("MatMul")) ? node : nullptr;
 }
 
-bool hasActivation(const Node& product) { return !product.attributes.getString("activation", "").empty(); }
+bool hasActivation(const Node& product) { return readers::hasActivation(product.attributes); }
 
 bool replaceProduct(Rewriter& rewriter, Node& product, Node& follower, std::vector<Value*> inputs,
                     Attributes attributes) {
@@ -91,12 +94,11 @@ std::optional<Activation> clipOf(const Node& node) {
 std::optional<Activation> activationOf(const Node& node) {
   if (!node.domain().empty()) return std::nullopt;
   if (node.is("Relu") || node.is("Sigmoid") || node.is("Tanh") || node.is("HardSwish")) return Activation{node.op()};
-  if (node.is("LeakyRelu")) return Activation{"LeakyRelu", node.attributes.getFloat("alpha", 0.01f)};
+  if (node.is("LeakyRelu")) return Activation{"LeakyRelu", readers::Parameters(node).alpha};
   if (node.is("HardSigmoid"))
-    return Activation{"HardSigmoid", node.attributes.getFloat("alpha", 0.2f), node.attributes.getFloat("beta", 0.5f)};
-  if (node.is("Gelu"))
-    return Activation{node.attributes.getString("approximate", "none") == "tanh" ? "GeluTanh" : "Gelu"};
-  if (node.is("Swish") && node.attributes.getFloat("alpha", 1) == 1) return Activation{"Silu"};
+    return Activation{"HardSigmoid", readers::Parameters(node).alpha, readers::Parameters(node).beta};
+  if (node.is("Gelu")) return Activation{readers::readIsApproximate(node.attributes) ? "GeluTanh" : "Gelu"};
+  if (node.is("Swish") && readers::Parameters(node).alpha == 1) return Activation{"Silu"};
   if (node.is("Clip")) return clipOf(node);
   return std::nullopt;
 }
@@ -118,12 +120,13 @@ bool fuseAddNorm(Rewriter& rewriter, Node& node) {
   Node* add = producer(node.input(0), "Add");
   if (!add || !sameType(add->input(0), add->input(1)) || !sameType(add->input(0), add->output())) return false;
   if (add->input(0)->constant || add->input(1)->constant || add->output()->type.dtype != DType::Float32) return false;
-  if (normaliseAxis(node.attributes.getInt("axis", -1), rankOf(add->output())) != rankOf(add->output()) - 1)
-    return false;
+  if (!isRanked(add->output()) || rankOf(add->output()) == 0) return false;
+  const readers::LayerNorm norm(node.attributes, rankOf(add->output()));
+  if (norm.axis != rankOf(add->output()) - 1) return false;
   if (node.output(1) || node.output(2)) return false;
   Attributes attributes;
   attributes.set("axis", int64_t{-1});
-  attributes.set("epsilon", node.attributes.getFloat("epsilon", 1e-5f));
+  attributes.set("epsilon", norm.epsilon);
   std::vector<Value*> inputs{add->input(0), add->input(1)};
   inputs.insert(inputs.end(), node.inputs.begin() + 1, node.inputs.end());
   const bool sumUsed = !hasSingleUse(add->output());

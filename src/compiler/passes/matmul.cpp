@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/passes.h"
+#include "graph/readers/matrix.h"
 
 namespace max {
 
@@ -35,7 +36,8 @@ Value* scaledConstant(Rewriter& rewriter, Value* value, float factor) {
 bool fromGemm(Rewriter& rewriter, Node& node) {
   if (!isProductType(node.output())) return false;
   std::vector<Value*> inputs{node.input(0), node.input(1)};
-  const float beta = node.attributes.getFloat("beta", 1);
+  const readers::Product product(node.attributes);
+  const float beta = product.beta;
   Value* addend = beta == 0 ? nullptr : node.input(2);
   if (addend) {
     Value* bias = asBias(rewriter, addend, node.output());
@@ -48,16 +50,16 @@ bool fromGemm(Rewriter& rewriter, Node& node) {
     if (!bias) inputs.push_back(addend);
   }
   Attributes attributes;
-  attributes.set("alpha", node.attributes.getFloat("alpha", 1));
-  attributes.set("transA", node.attributes.getInt("transA", 0));
-  attributes.set("transB", node.attributes.getInt("transB", 0));
+  attributes.set("alpha", product.alpha);
+  attributes.set("transA", int64_t{product.transposesA});
+  attributes.set("transB", int64_t{product.transposesB});
   return rewriter.replace(
       &node, rewriter.add(kMaxDomain, "MatMul", std::move(inputs), std::move(attributes), {&node})->output());
 }
 
 // Whether nothing follows the product yet.
 bool isPlain(const Node& matmul) {
-  return !matmul.input(2) && !matmul.input(3) && matmul.attributes.getString("activation", "").empty();
+  return !matmul.input(2) && !matmul.input(3) && !readers::hasActivation(matmul.attributes);
 }
 
 bool swapsLastTwo(const std::vector<int64_t>& perm) {
@@ -83,7 +85,8 @@ bool absorbTranspose(Rewriter& rewriter, Node& node) {
     std::vector<Value*> inputs = node.inputs;
     inputs[side] = transpose->input(0);
     Attributes attributes = node.attributes;
-    attributes.set(kFlags[side], int64_t{1} - attributes.getInt(kFlags[side], 0));
+    const readers::Product product(attributes);
+    attributes.set(kFlags[side], int64_t{!(side == 0 ? product.transposesA : product.transposesB)});
     return replaceMatMul(rewriter, node, std::move(inputs), std::move(attributes), transpose);
   }
   return false;
@@ -107,7 +110,7 @@ bool absorbOperandScale(Rewriter& rewriter, Node& node) {
     std::vector<Value*> inputs = node.inputs;
     inputs[side] = operand.value;
     Attributes attributes = node.attributes;
-    attributes.set("alpha", attributes.getFloat("alpha", 1) * *factor);
+    attributes.set("alpha", readers::Product(attributes).alpha * *factor);
     return replaceMatMul(rewriter, node, std::move(inputs), std::move(attributes), scale);
   }
   return false;
@@ -120,7 +123,7 @@ bool absorbScale(Rewriter& rewriter, Node& node) {
   Node* matmul = factor ? ownProducer(operand.value, "MatMul") : nullptr;
   if (!matmul || !isPlain(*matmul) || !hasSingleUse(operand.value)) return false;
   Attributes attributes = matmul->attributes;
-  attributes.set("alpha", attributes.getFloat("alpha", 1) * *factor);
+  attributes.set("alpha", readers::Product(attributes).alpha * *factor);
   Node* result = rewriter.add(kMaxDomain, "MatMul", matmul->inputs, std::move(attributes), {matmul, &node});
   return rewriter.replace(&node, result->output());
 }
@@ -141,7 +144,7 @@ bool absorbBias(Rewriter& rewriter, Node& node) {
 
 // Rows of the left operand that a view put together stay apart: the view moves below the product.
 bool sinkRowReshape(Rewriter& rewriter, Node& node) {
-  if (node.input(3) || node.attributes.getInt("transA", 0)) return false;
+  if (node.input(3) || readers::Product(node.attributes).transposesA) return false;
   Node* rows = localProducer(node.input(0));
   if (!rows || !hasTrait(*rows, kTraitView) || rows->is("Identity") || !isRanked(rows->input(0)) ||
       !isRanked(node.input(1)) || !isRanked(node.output()))

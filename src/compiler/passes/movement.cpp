@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "compiler/passes/rules.h"
+#include "graph/readers/norm.h"
 
 namespace max {
 
@@ -95,10 +96,9 @@ bool dropPad(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, node.input(0));
 }
 
-bool isEmptyAlong(const Value* value, int64_t axis) {
-  if (!value || !isRanked(value)) return false;
-  if (axis < 0) axis += rankOf(value);
-  return axis >= 0 && axis < rankOf(value) && value->type.dims[static_cast<size_t>(axis)].is(0);
+bool isEmptyAlong(const Value* value, const Node& concat) {
+  if (!value || !isRanked(value) || rankOf(value) == 0) return false;
+  return value->type.dims[static_cast<size_t>(readers::readAxis(concat.attributes, 0, rankOf(value)))].is(0);
 }
 
 // What is empty along another axis still makes the result wider.
@@ -106,7 +106,7 @@ bool dropConcat(Rewriter& rewriter, Node& node) {
   if (node.inputs.size() == 1) return rewriter.replace(&node, node.input(0));
   std::vector<Value*> inputs;
   for (Value* input : node.inputs)
-    if (!isEmptyAlong(input, node.attributes.getInt("axis", 0))) inputs.push_back(input);
+    if (!isEmptyAlong(input, node)) inputs.push_back(input);
   if (inputs.empty() || inputs.size() == node.inputs.size()) return false;
   return rewriter.replace(&node, rewriter.add("", "Concat", inputs, node.attributes, {&node})->output());
 }

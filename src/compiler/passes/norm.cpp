@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/passes.h"
+#include "graph/readers/reduction.h"
 
 namespace max {
 
@@ -22,7 +23,7 @@ struct Statistics {
 
 Node* meanOf(const Value* value) {
   Node* mean = producer(value, "ReduceMean");
-  return mean && mean->attributes.getInt("keepdims", 1) == 1 ? mean : nullptr;
+  return mean && readers::keepsAxes(mean->attributes) ? mean : nullptr;
 }
 
 // v if `value` is v * v.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compiler/passes.h"
+#include "graph/readers/norm.h"
 #include "ops/kernel.h"
 
 namespace max {
@@ -64,7 +65,8 @@ bool gatherFromOneHot(Rewriter& rewriter, Node& node) {
 // A Gather of rows from a constant table that has no more rows than are picked.
 Node* tableGather(const Value* value) {
   Node* gather = producer(value, "Gather");
-  if (!gather || !hasSingleUse(value) || !gather->input(0)->constant || gather->attributes.getInt("axis", 0) != 0)
+  if (!gather || !hasSingleUse(value) || !gather->input(0)->constant ||
+      readers::readAxis(gather->attributes, 0, gather->input(0)->constant->shape().rank()) != 0)
     return nullptr;
   const Shape& table = gather->input(0)->constant->shape();
   if (!isRanked(gather->input(1)) || table.rank() < 2) return nullptr;

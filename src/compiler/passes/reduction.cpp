@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions in one form: kept dimensions followed by a Squeeze (a view, which
 // then meets others), means as ReduceMean, global pools as reductions.
+#include "graph/readers/reduction.h"
+
 #include <cmath>
 #include <numeric>
 
@@ -22,7 +24,7 @@ std::optional<int64_t> reducedCount(const Node& reduce) {
 }
 
 bool keepDimensions(Rewriter& rewriter, Node& node) {
-  if (!isReduce(node) || node.attributes.getInt("keepdims", 1) == 1) return false;
+  if (!isReduce(node) || readers::keepsAxes(node.attributes)) return false;
   const auto axes = reducedAxes(node);
   if (!axes) return false;
   if (axes->empty()) return false;
@@ -85,7 +87,7 @@ bool sinkUnitView(Rewriter& rewriter, Node& node) {
   Node* view = localProducer(node.input(0));
   if (!view || !hasTrait(*view, kTraitView) || view->is("Identity")) return false;
   const auto axes = reducedAxes(node);
-  if (!axes || axes->empty() || node.attributes.getInt("keepdims", 1) != 1 || !isRanked(view->input(0))) return false;
+  if (!axes || axes->empty() || !readers::keepsAxes(node.attributes) || !isRanked(view->input(0))) return false;
   const std::vector<int64_t> mapping = unitViewAxes(view->input(0)->type.dims, view->output()->type.dims);
   if (mapping.empty()) return false;
   std::vector<int64_t> mapped;

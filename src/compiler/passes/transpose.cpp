@@ -6,6 +6,10 @@
 
 #include "compiler/passes.h"
 #include "compiler/passes/rules.h"
+#include "graph/readers/matrix.h"
+#include "graph/readers/norm.h"
+#include "graph/readers/reduction.h"
+#include "graph/readers/resize.h"
 
 namespace max {
 
@@ -131,7 +135,7 @@ bool sinkConcat(Rewriter& rewriter, Node& node) {
     if (!operand || operand->type.dims.size() != perm.size()) return false;
     inputs.push_back(operand);
   }
-  const int64_t axis = normaliseAxis(node.attributes.getInt("axis", 0), static_cast<int>(perm.size()));
+  const int64_t axis = readers::readAxis(node.attributes, 0, static_cast<int>(perm.size()));
   Attributes attributes = node.attributes;
   attributes.set("axis", perm[static_cast<size_t>(axis)]);
   Node* moved = rewriter.add("", "Concat", std::move(inputs), std::move(attributes), {&node});
@@ -143,7 +147,7 @@ bool sinkAxisAttribute(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
   if (!found) return false;
   const int64_t fallback = node.is("Split") ? 0 : -1;
-  const int64_t axis = normaliseAxis(node.attributes.getInt("axis", fallback), static_cast<int>(found.perm.size()));
+  const int64_t axis = readers::readAxis(node.attributes, fallback, static_cast<int>(found.perm.size()));
   Attributes attributes = node.attributes;
   attributes.set("axis", found.perm[static_cast<size_t>(axis)]);
   std::vector<Value*> inputs = node.inputs;
@@ -181,7 +185,7 @@ Perm withoutAxes(const Perm& perm, std::vector<int64_t> axes) {
 bool sinkReduce(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
   const auto axes = found ? reducedAxes(node) : std::nullopt;
-  if (!axes || axes->empty() || node.attributes.getInt("keepdims", 1) != 1) return false;
+  if (!axes || axes->empty() || !readers::keepsAxes(node.attributes)) return false;
   std::vector<int64_t> mapped = mapAxes(*axes, found.perm);
   std::sort(mapped.begin(), mapped.end());
   Node* moved = rewriter.add("", node.op(), {found.value, rewriter.constant(mapped)}, node.attributes, {&node});
@@ -203,7 +207,7 @@ bool sinkSqueeze(Rewriter& rewriter, Node& node) {
 bool sinkGather(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
   if (!found || !isRanked(node.input(1)) || rankOf(node.input(1)) != 0) return false;
-  const int64_t axis = normaliseAxis(node.attributes.getInt("axis", 0), static_cast<int>(found.perm.size()));
+  const int64_t axis = readers::readAxis(node.attributes, 0, static_cast<int>(found.perm.size()));
   Attributes attributes;
   attributes.set("axis", found.perm[static_cast<size_t>(axis)]);
   Node* moved = rewriter.add("", "Gather", {found.value, node.input(1)}, std::move(attributes), {&node});
@@ -239,9 +243,8 @@ bool sinkResize(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
   const bool hasRoi = node.input(1) && !(node.input(1)->constant && node.input(1)->constant->count() == 0);
   if (!found || hasRoi) return false;
-  std::vector<int64_t> axes = node.attributes.getInts("axes");
-  if (axes.empty())
-    for (size_t axis = 0; axis < found.perm.size(); ++axis) axes.push_back(static_cast<int64_t>(axis));
+  const std::vector<int> resized = readers::Resize(node.attributes, static_cast<int>(found.perm.size())).axes;
+  const std::vector<int64_t> axes(resized.begin(), resized.end());
   const std::vector<int64_t> mapped = mapAxes(axes, found.perm);
   if (mapped.empty()) return false;
   std::vector<Value*> inputs = node.inputs;
@@ -339,7 +342,8 @@ bool absorbIntoWeights(Rewriter& rewriter, Node& node) {
   const Value* weights = node.input(1);
   Node* view = node.input(0)->producer;
   const Below found = view && view->is("Reshape") && view->graph == node.graph ? below(view->input(0)) : Below();
-  if (!found || !weights->constant || node.attributes.getInt("transA", 0) || !isRanked(view->output())) return false;
+  if (!found || !weights->constant || readers::Product(node.attributes).transposesA || !isRanked(view->output()))
+    return false;
   if (weights->constant->shape().rank() != 2 || weights->constant->bytes() > kLargestMovedWeights) return false;
   const std::vector<AxisGroup> groups = axisGroups(view->input(0)->type.dims, view->output()->type.dims);
   if (groups.empty() || groups.back().toLast != groups.back().toFirst + 1) return false;
@@ -356,7 +360,7 @@ bool absorbIntoWeights(Rewriter& rewriter, Node& node) {
   std::vector<Value*> inputs = node.inputs;
   inputs[0] = flat;
   inputs[1] =
-      rewriter.constant(permuteRows(*weights->constant, inner, *sizes, node.attributes.getInt("transB", 0) != 0));
+      rewriter.constant(permuteRows(*weights->constant, inner, *sizes, readers::Product(node.attributes).transposesB));
   Node* product = rewriter.add(kMaxDomain, "MatMul", std::move(inputs), node.attributes, {&node});
   return rewriter.replace(&node, product->output());
 }

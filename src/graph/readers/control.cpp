@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/readers/control.h"
 
+#include "base/error.h"
+
 namespace max::readers {
 
 namespace {
@@ -15,15 +17,14 @@ std::vector<int64_t> readList(const Attributes& attributes, std::string_view nam
 
 }  // namespace
 
-Scan::Scan(const Node& node) {
-  const Attributes& attributes = node.attributes;
+Scan::Scan(const Attributes& attributes, size_t inputs, size_t outputs) {
   const int64_t number = attributes.getInt("num_scan_inputs", 0);
-  if (number < 1 || number > static_cast<int64_t>(node.inputs.size()))
-    invalidArgument("attribute 'num_scan_inputs' is ", number, " for ", node.inputs.size(), " inputs");
+  if (number < 1 || number > static_cast<int64_t>(inputs))
+    invalidArgument("attribute 'num_scan_inputs' is ", number, " for ", inputs, " inputs");
   scanned = static_cast<size_t>(number);
-  states = node.inputs.size() - scanned;
-  if (node.outputs.size() < states) invalidArgument("has ", node.outputs.size(), " outputs for ", states, " states");
-  stacked = node.outputs.size() - states;
+  states = inputs - scanned;
+  if (outputs < states) invalidArgument("has ", outputs, " outputs for ", states, " states");
+  stacked = outputs - states;
   inputAxes = readList(attributes, "scan_input_axes", scanned);
   inputDirections = readList(attributes, "scan_input_directions", scanned);
   outputAxes = readList(attributes, "scan_output_axes", stacked);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/node_inputs.h"
+#include "graph/attributes.h"
 
 namespace max::readers {
 
@@ -15,7 +15,7 @@ struct Scan {
   // One number for each scanned input or stacked output.
   std::vector<int64_t> inputAxes, inputDirections, outputAxes, outputDirections;
 
-  explicit Scan(const Node& node);
+  Scan(const Attributes& attributes, size_t inputs, size_t outputs);  // of the node
 };
 
 }  // namespace max::readers

@@ -72,6 +72,23 @@ int64_t readTargets(const Node& node, std::string_view attribute) {
   return count;
 }
 
+MapCast::MapCast(const Node& node)
+    : dtype(DType::String),
+      isDense(node.attributes.getString("map_form", "DENSE") == "DENSE"),
+      columns(isDense ? 0 : readTargets(node, "max_map")) {
+  const std::string type = node.attributes.getString("cast_to", "TO_FLOAT");
+  if (type == "TO_FLOAT") dtype = DType::Float32;
+  if (type == "TO_INT64") dtype = DType::Int64;
+}
+
+std::span<const int64_t> readWidths(const Node& node) {
+  const std::span<const int64_t> widths = integersOf(node, "inputdimensions");
+  requireCount(node, "inputdimensions", widths.size(), node.inputs.size());
+  for (const int64_t width : widths)
+    require(width >= 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute 'inputdimensions' holds ", width);
+  return widths;
+}
+
 LinearReader::LinearReader(const Node& node)
     : isClassifier(node.op() == "LinearClassifier"),
       labels(linearLabels(node)),

@@ -34,6 +34,18 @@ LabelReader treeLabels(const Node& node);    // of TreeEnsembleClassifier
 // Numbers in a row of a regressor's result, of the attribute that counts them.
 int64_t readTargets(const Node& node, std::string_view attribute);
 
+// CastMap.
+struct MapCast {
+  DType dtype;
+  bool isDense;     // as many numbers as the map has
+  int64_t columns;  // of a sparse result
+
+  explicit MapCast(const Node& node);
+};
+
+// FeatureVectorizer: the columns of each input, in place.
+std::span<const int64_t> readWidths(const Node& node);
+
 // LinearClassifier and LinearRegressor: scores[i] = intercepts[i] + coefficients[i] * x
 struct LinearReader {
   bool isClassifier;

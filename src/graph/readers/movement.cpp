@@ -36,10 +36,12 @@ std::vector<int> readPermutation(const NodeInputs& inputs) {
     const std::vector<int> axes = firstAxes(rank);
     return {axes.rbegin(), axes.rend()};
   }
-  const std::vector<int64_t> order = inputs.attributes().getInts("perm");
+  const std::vector<int64_t> order = readOrder(inputs.attributes());
   if (order.size() != rank) inputs.fail("attribute 'perm' has ", order.size(), " numbers for ", rank, " dimensions");
   return inputs.axesOf(order, inputs.rank(0));
 }
+
+std::vector<int64_t> readOrder(const Attributes& attributes) { return attributes.getInts("perm"); }
 
 int readConcatAxis(const NodeInputs& inputs, int rank) {
   if (!inputs.attributes().has("axis")) inputs.fail("attribute 'axis' is missing");
@@ -92,6 +94,8 @@ std::optional<std::vector<SlicedAxis>> readSlice(const NodeInputs& inputs) {
   return result;
 }
 
+bool readKeepsZeros(const Attributes& attributes) { return attributes.getInt("allowzero", 0) != 0; }
+
 std::optional<std::vector<Dim>> readRepeats(const NodeInputs& inputs) {
   const auto repeats = inputs.elements(1);
   if (repeats && repeats->size() != inputs.dims(0).size())
@@ -99,14 +103,14 @@ std::optional<std::vector<Dim>> readRepeats(const NodeInputs& inputs) {
   return repeats;
 }
 
-namespace {
-
-PadMode padModeOf(const NodeInputs& inputs) {
-  const std::string mode = inputs.attributes().getString("mode", "constant");
+PadMode readPadMode(const Attributes& attributes) {
+  const std::string mode = attributes.getString("mode", "constant");
   if (mode == "edge") return PadMode::Edge;
   if (mode == "reflect") return PadMode::Reflect;
   return mode == "wrap" ? PadMode::Wrap : PadMode::Constant;
 }
+
+namespace {
 
 // A list names the axes; without it the pads are for all.
 std::optional<std::vector<int>> paddedAxes(const NodeInputs& inputs) {
@@ -124,7 +128,7 @@ std::optional<Padding> readPadding(const NodeInputs& inputs) {
     if (pad.isKnown() && (pad.value() > kLargestPad || pad.value() < -kLargestPad))
       inputs.fail("pads hold ", pad, "; ", -kLargestPad, " to ", kLargestPad, " are possible");
   const std::vector<Dim> none(inputs.dims(0).size(), Dim(0));
-  Padding padding{padModeOf(inputs), none, none};
+  Padding padding{readPadMode(inputs.attributes()), none, none};
   for (size_t i = 0; i < axes->size(); ++i) {
     const auto axis = static_cast<size_t>((*axes)[i]);
     padding.before[axis] = (*pads)[i];

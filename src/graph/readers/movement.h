@@ -12,6 +12,7 @@ namespace max::readers {
 
 // Transpose: which axis of the input each axis of the output is.
 std::vector<int> readPermutation(const NodeInputs& inputs);
+std::vector<int64_t> readOrder(const Attributes& attributes);  // as it is written; empty = reversed
 
 // Concat of inputs of this rank.
 int readConcatAxis(const NodeInputs& inputs, int rank);
@@ -30,10 +31,14 @@ struct SlicedAxis {
 // nullopt if the axes are not known.
 std::optional<std::vector<SlicedAxis>> readSlice(const NodeInputs& inputs);
 
+// Reshape: 0 is a size, not what copies one.
+bool readKeepsZeros(const Attributes& attributes);
+
 // Tile: a number for each axis; nullopt if they are not known.
 std::optional<std::vector<Dim>> readRepeats(const NodeInputs& inputs);
 
 enum class PadMode { Constant, Edge, Reflect, Wrap };
+PadMode readPadMode(const Attributes& attributes);
 
 // Pad: what comes before and behind each axis of the input; negative numbers crop.
 struct Padding {

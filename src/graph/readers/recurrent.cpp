@@ -35,13 +35,18 @@ Recurrent::Recurrent(const Attributes& attributes)
   if (clip && !(*clip >= 0)) invalidArgument("attribute 'clip' is ", *clip);
 }
 
+void Recurrent::requireActivations(const Attributes& attributes, size_t each) const {
+  const size_t count = attributes.getStrings("activations").size();
+  if (count != 0 && count != each * static_cast<size_t>(directions))
+    invalidArgument("attribute activations has ", count, " entries");
+}
+
 std::vector<CellFunction> Recurrent::activations(const Attributes& attributes,
                                                  std::span<const std::string_view> defaults) const {
+  requireActivations(attributes, defaults.size());
   std::vector<std::string> names = attributes.getStrings("activations");
   if (names.empty())
     for (int64_t i = 0; i < directions; ++i) names.insert(names.end(), defaults.begin(), defaults.end());
-  if (names.size() != defaults.size() * static_cast<size_t>(directions))
-    invalidArgument("attribute activations has ", names.size(), " entries");
   const std::vector<float> alphas = attributes.getFloats("activation_alpha");
   const std::vector<float> betas = attributes.getFloats("activation_beta");
   std::vector<CellFunction> result;

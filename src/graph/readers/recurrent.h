@@ -29,6 +29,8 @@ struct Recurrent {
   bool resetsLate;                // GRU: after the product with the state
 
   explicit Recurrent(const Attributes& attributes);
+  // Fails unless activations, if there are any, are so many for each direction.
+  void requireActivations(const Attributes& attributes, size_t each) const;
   // Of all directions, in order; without the attribute each has the defaults.
   std::vector<CellFunction> activations(const Attributes& attributes, std::span<const std::string_view> defaults) const;
 };

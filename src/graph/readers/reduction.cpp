@@ -3,13 +3,13 @@
 
 namespace max::readers {
 
-bool keepsAxes(const NodeInputs& inputs) { return inputs.flag("keepdims", true); }
+bool keepsAxes(const Attributes& attributes) { return attributes.getInt("keepdims", 1) != 0; }
 
 std::optional<Reduction> readReduction(const NodeInputs& inputs) {
   const auto axes = inputs.axes(1, inputs.rank(0));
   if (!axes) return std::nullopt;
   Reduction result;
-  result.keepsAxes = keepsAxes(inputs);
+  result.keepsAxes = keepsAxes(inputs.attributes());
   if (axes->empty() && !inputs.flag("noop_with_empty_axes", false))
     for (int i = 0; i < inputs.rank(0); ++i) result.reduced[static_cast<size_t>(i)] = true;
   for (const int axis : *axes) result.reduced[static_cast<size_t>(axis)] = true;
@@ -17,7 +17,8 @@ std::optional<Reduction> readReduction(const NodeInputs& inputs) {
 }
 
 ArgSearch readArgSearch(const NodeInputs& inputs) {
-  return {inputs.axisAttribute("axis", 0, inputs.rank(0)), keepsAxes(inputs), inputs.flag("select_last_index", false)};
+  return {inputs.axisAttribute("axis", 0, inputs.rank(0)), keepsAxes(inputs.attributes()),
+          inputs.flag("select_last_index", false)};
 }
 
 TopK readTopK(const NodeInputs& inputs) {

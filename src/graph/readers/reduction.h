@@ -17,7 +17,7 @@ struct Reduction {
 };
 // The rank of input 0 must be known. nullopt if the axes are not.
 std::optional<Reduction> readReduction(const NodeInputs& inputs);
-bool keepsAxes(const NodeInputs& inputs);
+bool keepsAxes(const Attributes& attributes);
 
 // ArgMax, ArgMin. The rank of input 0 must be known.
 struct ArgSearch {

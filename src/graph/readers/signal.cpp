@@ -53,7 +53,7 @@ Frames readFrames(const NodeInputs& inputs) {
 }
 
 DType readMelType(const NodeInputs& inputs) {
-  const DType dtype = readType(inputs, "output_datatype", DType::Float32);
+  const DType dtype = readType(inputs.attributes(), "output_datatype", DType::Float32);
   if (bitsOf(dtype) < 8 || (!isFloat(dtype) && !isInteger(dtype)))
     inputs.fail("attribute 'output_datatype' is ", dtype);
   return dtype;

@@ -9,17 +9,17 @@
 #include <string_view>
 
 #include "base/dtype.h"
-#include "graph/node_inputs.h"
+#include "graph/graph.h"
 
 namespace max::readers {
 
 // ONNX's number of a type; fails on numbers that are none.
-DType readType(const NodeInputs& inputs, std::string_view name, DType fallback);
+DType readType(const Attributes& attributes, std::string_view name, DType fallback);
 // Of what generators and sequences are made.
-DType readElementType(const NodeInputs& inputs, DType fallback);
+DType readElementType(const Attributes& attributes, DType fallback);
 // Cast, BitCast: what the elements become.
-DType readCastType(const NodeInputs& inputs);
+DType readCastType(const Attributes& attributes);
 // Optional: dtypes, outermost first, as the importer writes them.
-TensorType readOptionalType(const NodeInputs& inputs);
+TensorType readOptionalType(const Attributes& attributes);
 
 }  // namespace max::readers

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators with subgraphs.
+#include "graph/readers/control.h"
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -80,40 +82,27 @@ void inferLoop(InferContext& context) {
     setStacked(context, i, body->outputs()[i + 1]->type, context.unknownDim(), 0);
 }
 
-int64_t entryOf(const InferContext& context, std::string_view name, size_t i, size_t count) {
-  const auto list = context.attributes().getInts(name);
-  if (!list.empty() && list.size() != count)
-    context.fail("attribute '", name, "' has ", list.size(), " numbers, needs ", count);
-  return list.empty() ? 0 : list[i];
-}
-
 // The steps are the length of what is scanned.
-Dim scanSteps(const InferContext& context, size_t states, size_t scanned) {
+Dim scanSteps(const InferContext& context, const readers::Scan& scan) {
   Dim steps = context.unknownDim();
-  for (size_t i = 0; i < scanned; ++i) {
-    if (!context.ranked(states + i)) continue;
-    const int axis = context.axis(entryOf(context, "scan_input_axes", i, scanned), context.rank(states + i));
-    steps =
-        rules::merge(context, steps, context.dims(states + i)[static_cast<size_t>(axis)], "lengths of scanned inputs");
+  for (size_t i = 0; i < scan.scanned; ++i) {
+    const size_t input = scan.states + i;
+    if (!context.ranked(input)) continue;
+    const int axis = context.axis(scan.inputAxes[i], context.rank(input));
+    steps = rules::merge(context, steps, context.dims(input)[static_cast<size_t>(axis)], "lengths of scanned inputs");
   }
   return steps;
 }
 
 void inferScan(InferContext& context) {
-  const int64_t number = context.attributes().getInt("num_scan_inputs", 0);
-  if (number < 1 || number > static_cast<int64_t>(context.inputCount()))
-    context.fail("attribute 'num_scan_inputs' is ", number, " for ", context.inputCount(), " inputs");
-  const auto scanned = static_cast<size_t>(number);
-  const size_t states = context.inputCount() - scanned;
-  if (context.outputCount() < states) context.fail("has ", context.outputCount(), " outputs for ", states, " states");
+  const readers::Scan scan(context.attributes(), context.inputCount(), context.outputCount());
+  const size_t states = scan.states;
   const Ref<Graph> body = subgraph(context, "body", context.inputCount(), context.outputCount());
   for (size_t i = 0; i < states; ++i)
     context.setOutput(i, same(context, context.input(i).type, body->outputs()[i]->type, i));
-  const Dim steps = scanSteps(context, states, scanned);
-  const size_t stacked = context.outputCount() - states;
-  for (size_t i = 0; i < stacked; ++i)
-    setStacked(context, states + i, body->outputs()[states + i]->type, steps,
-               entryOf(context, "scan_output_axes", i, stacked));
+  const Dim steps = scanSteps(context, scan);
+  for (size_t i = 0; i < scan.stacked; ++i)
+    setStacked(context, states + i, body->outputs()[states + i]->type, steps, scan.outputAxes[i]);
 }
 
 // The body runs for each element of a sequence; tensors among the further inputs are the same each time.

@@ -137,7 +137,7 @@ void inferCastTo(InferContext& context, DType dtype) {
   if (elements) context.setElements(0, std::move(*elements));
 }
 
-void inferCast(InferContext& context) { inferCastTo(context, readers::readCastType(context)); }
+void inferCast(InferContext& context) { inferCastTo(context, readers::readCastType(context.attributes())); }
 
 void inferCastLike(InferContext& context) { inferCastTo(context, context.dtype(1)); }
 
@@ -148,7 +148,7 @@ void inferClip(InferContext& context) {
 
 void inferBitCast(InferContext& context) {
   rules::sameAsFirst(context);
-  const DType from = context.dtype(0), to = readers::readCastType(context);
+  const DType from = context.dtype(0), to = readers::readCastType(context.attributes());
   if (to == DType::String || from == DType::String) context.fail("strings cannot be reinterpreted");
   if (from != DType::Invalid && bitsOf(from) != bitsOf(to))
     context.fail("elements of ", from, " have ", bitsOf(from), " bits, those of ", to, " ", bitsOf(to));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of experts: a router sends each token through a few of many small networks.
+#include "graph/readers/experts.h"
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -13,14 +15,6 @@ struct Experts {
 
   Experts(const InferContext& context, size_t second, size_t third);
 };
-
-bool isFused(const InferContext& context, size_t third) {
-  const std::string name = context.attributes().getString("activation_type", "relu");
-  const bool fused = context.attributes().getInt("swiglu_fusion", 0) != 0 && name == "swiglu";
-  if (name == "swiglu" && fused == context.has(third))
-    context.fail("swiglu with swiglu_fusion ", fused ? "takes no" : "0 needs", " weights of a third layer");
-  return fused;
-}
 
 Dim dimOf(const InferContext& context, size_t input, size_t axis) {
   return context.ranked(input) && axis < context.dims(input).size() ? context.dims(input)[axis] : context.unknownDim();
@@ -44,14 +38,17 @@ Experts::Experts(const InferContext& context, size_t second, size_t third) {
   }
   experts = rules::merge(context, dimOf(context, 1, 1), dimOf(context, 2, 0), "experts of router and weights");
   columns = dimOf(context, 2, 1);
-  const bool fused = isFused(context, third);
+  const readers::Experts read(context.attributes());
+  const bool fused = read.isFused;
+  if (read.activation == readers::ExpertActivation::SwiGlu && fused == context.has(third))
+    context.fail("swiglu with swiglu_fusion ", fused ? "takes no" : "0 needs", " weights of a third layer");
   if (fused && columns.isKnown() && columns.value() % 2)
     context.fail("gate and linear part have ", columns, " columns");
   inner = fused ? floorDivide(columns, 2) : columns;
-  const int64_t chosen = context.attributes().getInt("k", 1);
-  if (experts.isKnown() && chosen > experts.value()) context.fail("chooses ", chosen, " of ", experts, " experts");
-  if (context.attributes().getInt("use_sparse_mixer", 0) != 0 && chosen != 2)
-    context.fail("attribute 'use_sparse_mixer' chooses 2 experts, not ", chosen);
+  if (experts.isKnown() && read.chosen > experts.value())
+    context.fail("chooses ", read.chosen, " of ", experts, " experts");
+  if (read.isSparseMixer && read.chosen != 2)
+    context.fail("attribute 'use_sparse_mixer' chooses 2 experts, not ", read.chosen);
 }
 
 void inferMoE(InferContext& context) {
@@ -69,7 +66,7 @@ void inferMoE(InferContext& context) {
 
 // The operands of one quantised layer [experts, columns, depth].
 struct Layer {
-  const char* bitsName;
+  readers::ExpertLayer layer;
   size_t weights, scales, bias, zeros;
 };
 
@@ -83,20 +80,17 @@ Dim bytesOf(const InferContext& context, Dim count, int64_t bits, bool whole) {
 
 void checkLayer(const InferContext& context, const Layer& layer, Dim experts, Dim columns, Dim depth) {
   if (!context.has(layer.weights)) return;
-  const int64_t all = context.attributes().getInt("expert_weight_bits", 4);
-  const int64_t bits = context.attributes().getInt(layer.bitsName, all);
-  if (bits != 2 && bits != 4 && bits != 8) context.fail("weights of ", bits, " bits");
+  const readers::ExpertWeights read(context.attributes(), layer.layer);
+  const int64_t bits = read.bits, block = read.block;
   if (!context.has(layer.scales)) context.fail("input ", layer.scales, " is missing: the scales of weights");
   rules::requireShape(context, layer.weights, {experts, columns, bytesOf(context, depth, bits, true)});
   rules::requireShape(context, layer.bias, {experts, columns});
-  const int64_t block = context.attributes().getInt("block_size", 0);
-  if (block <= 0) {
+  if (block == 0) {
     const bool three = context.ranked(layer.scales) && context.rank(layer.scales) == 3;
     rules::requireShape(context, layer.scales,
                         three ? SymbolicShape{experts, columns, 1} : SymbolicShape{experts, columns});
     return rules::requireShape(context, layer.zeros, {experts, bytesOf(context, columns, bits, false)});
   }
-  if (block < 16 || block > (1 << 20) || (block & (block - 1))) context.fail("blocks of ", block, " weights");
   if (depth.isKnown() && depth.value() % block) context.fail(depth, " weights do not split into blocks of ", block);
   const Dim blocks = floorDivide(depth, block);
   rules::requireShape(context, layer.scales, {experts, columns, blocks});
@@ -106,9 +100,9 @@ void checkLayer(const InferContext& context, const Layer& layer, Dim experts, Di
 void inferQMoE(InferContext& context) {
   const Experts e(context, 5, 8);
   rules::requireShape(context, 1, {e.tokens, e.experts});
-  checkLayer(context, {"fc1_expert_weight_bits", 2, 3, 4, 11}, e.experts, e.columns, e.hidden);
-  checkLayer(context, {"fc2_expert_weight_bits", 5, 6, 7, 12}, e.experts, e.hidden, e.inner);
-  checkLayer(context, {"fc3_expert_weight_bits", 8, 9, 10, 13}, e.experts, e.inner, e.hidden);
+  checkLayer(context, {readers::ExpertLayer::First, 2, 3, 4, 11}, e.experts, e.columns, e.hidden);
+  checkLayer(context, {readers::ExpertLayer::Second, 5, 6, 7, 12}, e.experts, e.hidden, e.inner);
+  checkLayer(context, {readers::ExpertLayer::Third, 8, 9, 10, 13}, e.experts, e.inner, e.hidden);
   rules::requireShape(context, 14, {e.tokens, e.experts});
   context.setOutputLike(0, 0);
 }

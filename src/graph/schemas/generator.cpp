@@ -92,7 +92,7 @@ void inferRange(InferContext& context) {
 
 void inferLike(InferContext& context) {
   rules::sameAsFirst(context);
-  const DType dtype = readers::readElementType(context, context.dtype(0));
+  const DType dtype = readers::readElementType(context.attributes(), context.dtype(0));
   const bool isNumber = dtype == DType::Invalid || dtype == DType::Bool || isInteger(dtype) || isFloat(dtype);
   if (!isNumber) context.fail("makes numbers, not ", dtype);
   context.setDType(0, dtype);
@@ -111,7 +111,7 @@ void inferRandomLike(InferContext& context) {
 }
 
 void inferMultinomial(InferContext& context) {
-  const DType dtype = readers::readElementType(context, DType::Int32);
+  const DType dtype = readers::readElementType(context.attributes(), DType::Int32);
   if (dtype != DType::Int32 && dtype != DType::Int64)
     context.fail("attribute 'dtype' is ", dtype, ", not int32 or int64");
   context.setDType(0, dtype);
@@ -128,7 +128,7 @@ void inferEyeLike(InferContext& context) {
 }
 
 void inferRandom(InferContext& context) {
-  context.setDType(0, readers::readElementType(context, DType::Float32));
+  context.setDType(0, readers::readElementType(context.attributes(), DType::Float32));
   requireFloat(context, context.outputs()[0].type.dtype);
   const auto shape = readers::readRandomShape(context);
   context.setShape(0, {shape.begin(), shape.end()});

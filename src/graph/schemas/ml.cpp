@@ -82,14 +82,11 @@ void inferFeatureExtractor(InferContext& context) {
 }
 
 void inferFeatureVectorizer(InferContext& context) {
-  const std::vector<int64_t> sizes = context.attributes().getInts("inputdimensions");
-  if (sizes.size() != context.inputCount())
-    context.fail("attribute 'inputdimensions' has ", sizes.size(), " numbers for ", context.inputCount(), " inputs");
+  const std::span<const int64_t> widths = ml::readWidths(context.node());
   int64_t columns = 0;
   Dim rows = rowsOf(context, 0);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0) context.fail("attribute 'inputdimensions' holds ", sizes[i]);
-    columns = checkedAdd(columns, sizes[i]);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    columns = checkedAdd(columns, widths[i]);
     rows = rules::merge(context, rows, rowsOf(context, i), "the numbers of rows");
   }
   context.setShape(0, {rows, Dim(columns)});
@@ -159,18 +156,10 @@ void inferDictVectorizer(InferContext& context) {
   context.setOutput(0, TensorType::of(held, {Dim(1), Dim(strings + integers)}));
 }
 
-DType castMapType(const InferContext& context) {
-  const std::string type = context.attributes().getString("cast_to", "TO_FLOAT");
-  if (type == "TO_FLOAT") return DType::Float32;
-  if (type == "TO_INT64") return DType::Int64;
-  return DType::String;
-}
-
 // A dense result has as many elements as the map, a sparse one has room for all keys.
 void inferCastMap(InferContext& context) {
-  const std::string form = context.attributes().getString("map_form", "DENSE");
-  const Dim count = form == "DENSE" ? context.unknownDim() : Dim(ml::readTargets(context.node(), "max_map"));
-  context.setOutput(0, TensorType::of(castMapType(context), {Dim(1), count}));
+  const ml::MapCast cast(context.node());
+  context.setOutput(0, TensorType::of(cast.dtype, {Dim(1), cast.isDense ? context.unknownDim() : Dim(cast.columns)}));
 }
 
 void inferTokenizer(InferContext& context) {

@@ -135,7 +135,7 @@ void inferInverse(InferContext& context) {
 // The compiler states the dtype of a fused chain's result (ONNX's number); without it: that of input 0.
 void inferElementwise(InferContext& context) {
   rules::broadcastAll(context);
-  context.setDType(0, readers::readElementType(context, context.dtype(0)));
+  context.setDType(0, readers::readElementType(context.attributes(), context.dtype(0)));
 }
 
 constexpr std::string_view kPool = "T->T; T=float|int8|uint8";

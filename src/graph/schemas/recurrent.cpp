@@ -29,6 +29,8 @@ template <int64_t gates>
 void inferRecurrent(InferContext& context) {
   for (size_t i : {size_t{0}, size_t{1}, size_t{2}}) rules::requireRank(context, i, 3);
   const readers::Recurrent layer(context.attributes());
+  constexpr size_t kFunctions = gates == 1 ? 1 : gates - 1;  // three of an LSTM's gates share one
+  layer.requireActivations(context.attributes(), kFunctions);
   const int64_t count = layer.directions;
   for (size_t i : {size_t{1}, size_t{2}})
     if (context.ranked(i)) rules::requireEqual(context, context.dims(i)[0], count, "directions and weights");

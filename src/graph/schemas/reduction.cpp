@@ -15,7 +15,7 @@ void inferReduce(InferContext& context) {
   const auto reduction = readers::readReduction(context);
   if (!reduction) {
     const auto count = rules::lengthOf(context, 1);
-    if (readers::keepsAxes(context)) return context.setRank(0, rank);
+    if (readers::keepsAxes(context.attributes())) return context.setRank(0, rank);
     if (count && *count > 0 && *count <= rank) context.setRank(0, rank - static_cast<int>(*count));
     return;
   }

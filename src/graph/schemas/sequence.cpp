@@ -30,7 +30,7 @@ void inferSequenceConstruct(InferContext& context) {
 }
 
 void inferSequenceEmpty(InferContext& context) {
-  setSequence(context, 0, TensorType::unranked(readers::readElementType(context, DType::Float32)));
+  setSequence(context, 0, TensorType::unranked(readers::readElementType(context.attributes(), DType::Float32)));
 }
 
 void inferSequenceAt(InferContext& context) {
@@ -66,8 +66,9 @@ void inferConcatFromSequence(InferContext& context) {
 }
 
 void inferOptional(InferContext& context) {
-  context.setOutput(0, TensorType::holding(DType::Optional, context.has(0) ? context.input(0).type
-                                                                           : readers::readOptionalType(context)));
+  context.setOutput(
+      0, TensorType::holding(DType::Optional,
+                             context.has(0) ? context.input(0).type : readers::readOptionalType(context.attributes())));
 }
 
 void inferOptionalGetElement(InferContext& context) {

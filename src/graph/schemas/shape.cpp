@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/readers/generator.h"
+#include "graph/readers/movement.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -64,7 +65,7 @@ Dim copiedDim(const InferContext& context, size_t i) {
 
 // 0 copies a dimension, -1 takes what is left.
 SymbolicShape reshaped(const InferContext& context, SymbolicShape shape) {
-  const bool allowZero = context.attributes().getInt("allowzero", 0) != 0;
+  const bool allowZero = readers::readKeepsZeros(context.attributes());
   size_t inferred = shape.size();
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i].is(0) && !allowZero) {

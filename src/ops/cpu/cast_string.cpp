@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/elementwise.h"
 #include "ops/cpu/number_access.h"
 #include "ops/cpu/text.h"
 #include "ops/families.h"
@@ -91,7 +92,7 @@ std::string_view trimmed(std::string_view text) {
 // Reads the elements of one type.
 class Reader {
  public:
-  Reader(const Node& node, DType to) : node_(node), to_(to), rules_(smallFloatRules(node)) {}
+  Reader(const Node& node, DType to) : node_(node), to_(to), rules_(readers::readSmallFloatRules(node.attributes)) {}
 
   Ref<Tensor> read(const Tensor& input) const {
     Ref<Tensor> result = Tensor::allocate(to_, input.shape(), true);

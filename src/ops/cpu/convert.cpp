@@ -5,20 +5,11 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/elementwise.h"
 #include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {
-
-SmallFloatRules smallFloatRules(const Node& node) {
-  const std::string mode = node.attributes.getString("round_mode", "up");
-  SmallFloatRules rules;
-  rules.saturate = node.attributes.getInt("saturate", 1) != 0;
-  rules.scaleRounding = mode == "up"     ? ScaleRounding::Up
-                        : mode == "down" ? ScaleRounding::Down
-                                         : ScaleRounding::Nearest;
-  return rules;
-}
 
 namespace {
 
@@ -28,7 +19,7 @@ class ConvertKernel final : public Kernel {
       : from_(request.inputs[0].dtype),
         to_(request.outputs[0].dtype),
         count_(request.outputs[0].shape.count()),
-        rules_(smallFloatRules(request.node)) {}
+        rules_(readers::readSmallFloatRules(request.node.attributes)) {}
 
   static bool accepts(const KernelRequest& request) {
     return isNumeric(request.inputs[0].dtype) && isNumeric(request.outputs[0].dtype);

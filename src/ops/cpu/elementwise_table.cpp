@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/readers/elementwise.h"
+#include "graph/readers/types.h"
+
 namespace max {
 
 namespace {
@@ -13,24 +16,18 @@ using Row = ElementwiseRow;
 using Builder = ElementwiseBuilder;
 using Operands = std::span<const Id>;
 
-float alphaOf(const Row& row, const Node& node) {
-  return row.alphaName.empty() ? row.alpha : node.attributes.getFloat(row.alphaName, row.alpha);
-}
-float betaOf(const Row& row, const Node& node) {
-  return row.betaName.empty() ? row.beta : node.attributes.getFloat(row.betaName, row.beta);
-}
-
 bool has(Operands operands, size_t i) { return i < operands.size() && operands[i] != Id::Omitted; }
 
 // Result of the operands' own type.
 Id arithmetic(const Row& row, Builder& builder, const Node& node, Operands operands) {
+  const readers::Parameters parameters(node);
   const DType dtype = builder.dtype(operands[0]);
-  return builder.emit(row.op, dtype, dtype, operands, alphaOf(row, node), betaOf(row, node));
+  return builder.emit(row.op, dtype, dtype, operands, parameters.alpha, parameters.beta);
 }
 
-Id toBool(const Row& row, Builder& builder, const Node& node, Operands operands) {
+Id toBool(const Row& row, Builder& builder, const Node&, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  return builder.emit(row.op, dtype, DType::Bool, operands, alphaOf(row, node), betaOf(row, node));
+  return builder.emit(row.op, dtype, DType::Bool, operands);
 }
 
 // Any number of operands, from left to right.
@@ -62,10 +59,7 @@ Id clip(const Row&, Builder& builder, const Node&, Operands operands) {
 }
 
 Id cast(const Row&, Builder& builder, const Node& node, Operands operands) {
-  const auto to = dtypeFromOnnx(node.attributes.getInt("to", 0));
-  require(to.has_value(), MAX_STATUS_INVALID_ARGUMENT, node.description(),
-          ": attribute to = ", node.attributes.getInt("to", 0), " is not a type");
-  return builder.cast(operands[0], *to);
+  return builder.cast(operands[0], readers::readCastType(node.attributes));
 }
 
 Id castLike(const Row&, Builder& builder, const Node&, Operands operands) {
@@ -85,29 +79,27 @@ Id power(const Row& row, Builder& builder, const Node&, Operands operands) {
 
 Id modulo(const Row&, Builder& builder, const Node& node, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  const ElementOp op = node.attributes.getInt("fmod", 0) ? ElementOp::Fmod : ElementOp::Mod;
+  const ElementOp op = readers::readTruncates(node.attributes) ? ElementOp::Fmod : ElementOp::Mod;
   return builder.emit(op, dtype, dtype, operands);
 }
 
 Id shift(const Row&, Builder& builder, const Node& node, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  const bool left = node.attributes.getString("direction", "LEFT") == "LEFT";
+  const bool left = readers::readShiftsLeft(node.attributes);
   return builder.emit(left ? ElementOp::ShiftLeft : ElementOp::ShiftRight, dtype, dtype, operands);
 }
 
 Id gelu(const Row&, Builder& builder, const Node& node, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  const bool approximate = node.attributes.getString("approximate", "none") == "tanh";
+  const bool approximate = readers::readIsApproximate(node.attributes);
   return builder.emit(approximate ? ElementOp::GeluTanh : ElementOp::Gelu, dtype, dtype, operands);
 }
 
 Id isInf(const Row& row, Builder& builder, const Node& node, Operands operands) {
-  const auto detects = [&](const char* name) { return node.attributes.getInt(name, 1) ? 1.f : 0.f; };
-  return builder.emit(row.op, builder.dtype(operands[0]), DType::Bool, operands, detects("detect_negative"),
-                      detects("detect_positive"));
+  const readers::Infinities read(node.attributes);
+  return builder.emit(row.op, builder.dtype(operands[0]), DType::Bool, operands, read.negative ? 1.f : 0.f,
+                      read.positive ? 1.f : 0.f);
 }
-
-constexpr float kSeluAlpha = 1.67326319217681884765625f, kSeluGamma = 1.05070102214813232421875f;
 
 constexpr Row kRows[] = {
     {"Abs", ElementOp::Abs, arithmetic},
@@ -127,12 +119,12 @@ constexpr Row kRows[] = {
     {"Cast", ElementOp::Cast, cast},
     {"CastLike", ElementOp::Cast, castLike},
     {"Ceil", ElementOp::Ceil, arithmetic},
-    {"Celu", ElementOp::Celu, arithmetic, "alpha", 1.f},
+    {"Celu", ElementOp::Celu, arithmetic},
     {"Clip", ElementOp::Clip, clip},
     {"Cos", ElementOp::Cos, arithmetic},
     {"Cosh", ElementOp::Cosh, arithmetic},
     {"Div", ElementOp::Div, arithmetic},
-    {"Elu", ElementOp::Elu, arithmetic, "alpha", 1.f},
+    {"Elu", ElementOp::Elu, arithmetic},
     {"Equal", ElementOp::Equal, toBool},
     {"Erf", ElementOp::Erf, arithmetic},
     {"Exp", ElementOp::Exp, arithmetic},
@@ -140,11 +132,11 @@ constexpr Row kRows[] = {
     {"Gelu", ElementOp::Gelu, gelu},
     {"Greater", ElementOp::Greater, toBool},
     {"GreaterOrEqual", ElementOp::GreaterOrEqual, toBool},
-    {"HardSigmoid", ElementOp::HardSigmoid, arithmetic, "alpha", 0.2f, "beta", 0.5f},
+    {"HardSigmoid", ElementOp::HardSigmoid, arithmetic},
     {"HardSwish", ElementOp::HardSwish, arithmetic},
     {"IsInf", ElementOp::IsInf, isInf},
     {"IsNaN", ElementOp::IsNan, toBool},
-    {"LeakyRelu", ElementOp::LeakyRelu, arithmetic, "alpha", 0.01f},
+    {"LeakyRelu", ElementOp::LeakyRelu, arithmetic},
     {"Less", ElementOp::Less, toBool},
     {"LessOrEqual", ElementOp::LessOrEqual, toBool},
     {"Log", ElementOp::Log, arithmetic},
@@ -162,8 +154,8 @@ constexpr Row kRows[] = {
     {"Reciprocal", ElementOp::Reciprocal, arithmetic},
     {"Relu", ElementOp::Relu, arithmetic},
     {"Round", ElementOp::Round, arithmetic},
-    {"Selu", ElementOp::Selu, arithmetic, "alpha", kSeluAlpha, "gamma", kSeluGamma},
-    {"Shrink", ElementOp::Shrink, arithmetic, "lambd", 0.5f, "bias", 0.f},
+    {"Selu", ElementOp::Selu, arithmetic},
+    {"Shrink", ElementOp::Shrink, arithmetic},
     {"Sigmoid", ElementOp::Sigmoid, arithmetic},
     {"Sign", ElementOp::Sign, arithmetic},
     {"Sin", ElementOp::Sin, arithmetic},
@@ -173,10 +165,10 @@ constexpr Row kRows[] = {
     {"Sqrt", ElementOp::Sqrt, arithmetic},
     {"Sub", ElementOp::Sub, arithmetic},
     {"Sum", ElementOp::Add, variadic},
-    {"Swish", ElementOp::Swish, arithmetic, "alpha", 1.f},
+    {"Swish", ElementOp::Swish, arithmetic},
     {"Tan", ElementOp::Tan, arithmetic},
     {"Tanh", ElementOp::Tanh, arithmetic},
-    {"ThresholdedRelu", ElementOp::ThresholdedRelu, arithmetic, "alpha", 1.f},
+    {"ThresholdedRelu", ElementOp::ThresholdedRelu, arithmetic},
     {"Where", ElementOp::Where, where},
     {"Xor", ElementOp::Xor, arithmetic},
 };

@@ -15,11 +15,6 @@ struct ElementwiseRow {
   ElementOp op;
   // How operands become instructions; the functions are in elementwise_table.cpp.
   Id (*build)(const ElementwiseRow& row, ElementwiseBuilder& builder, const Node& node, std::span<const Id> operands);
-  // Attributes that become immediates.
-  std::string_view alphaName = {};
-  float alpha = 0;
-  std::string_view betaName = {};
-  float beta = 0;
 };
 
 std::span<const ElementwiseRow> elementwiseRows();

@@ -12,14 +12,6 @@ namespace {
 
 constexpr float kJitter = 0.01f;  // of SparseMixer
 
-ExpertActivation activationOf(const Node& node) {
-  const std::string name = node.attributes.getString("activation_type", "relu");
-  if (name == "gelu") return ExpertActivation::Gelu;
-  if (name == "silu") return ExpertActivation::Silu;
-  if (name == "identity") return ExpertActivation::Identity;
-  return name == "swiglu" ? ExpertActivation::SwiGlu : ExpertActivation::Relu;
-}
-
 // The best experts, best first. NaN comes last.
 void choose(int64_t experts, const float* logits, int64_t count, int32_t* order, int32_t* chosen) {
   const auto key = [&](int32_t expert) {
@@ -52,22 +44,11 @@ float sparseWeight(int64_t experts, const float* logits, const int32_t* chosen, 
 
 }  // namespace
 
-ExpertOptions::ExpertOptions(const Node& node)
-    : activation(activationOf(node)),
-      chosen(node.attributes.getInt("k", 1)),
-      normalize(node.attributes.getInt("normalize_routing_weights", 0) != 0),
-      sparseMixer(node.attributes.getInt("use_sparse_mixer", 0) != 0),
-      isFused(activation == ExpertActivation::SwiGlu && node.attributes.getInt("swiglu_fusion", 0) != 0),
-      isInterleaved(node.attributes.getInt("swiglu_fusion", 0) == 1),
-      alpha(node.attributes.getFloat("activation_alpha", 1)),
-      beta(node.attributes.getFloat("activation_beta", 0)),
-      limit(node.attributes.getFloat("swiglu_limit", std::numeric_limits<float>::infinity())) {}
-
-void routeToken(const ExpertOptions& options, int64_t experts, const float* logits, const float* mixing, int32_t* order,
-                int32_t* chosen, float* weights) {
+void routeToken(const readers::Experts& options, int64_t experts, const float* logits, const float* mixing,
+                int32_t* order, int32_t* chosen, float* weights) {
   const int64_t count = options.chosen;
   choose(experts, logits, count, order, chosen);
-  if (options.sparseMixer) {
+  if (options.isSparseMixer) {
     for (int64_t i = 0; i < count; ++i) weights[i] = sparseWeight(experts, logits, chosen, i);
     return;
   }
@@ -77,7 +58,7 @@ void routeToken(const ExpertOptions& options, int64_t experts, const float* logi
     weights[i] = mixing ? mixing[chosen[i]] : std::exp(logits[chosen[i]] - largest);
     sum += weights[i];
   }
-  if (!options.normalize) sum = mixing ? 1 : softmaxSum(experts, logits, largest);
+  if (!options.normalizes) sum = mixing ? 1 : softmaxSum(experts, logits, largest);
   for (int64_t i = 0; i < count; ++i) weights[i] /= sum;
 }
 

@@ -112,11 +112,10 @@ struct Quantisation {
   bool oneScale;
 };
 
-Quantisation quantisationOf(const Node& node, const char* bitsName, int64_t depth) {
-  const int64_t bits = node.attributes.getInt(bitsName, node.attributes.getInt("expert_weight_bits", 4));
-  const int64_t given = node.attributes.getInt("block_size", 0);
-  if (given > 0) return {static_cast<int>(bits), given, false};
-  return {static_cast<int>(bits), std::min<int64_t>(depth & -depth, 128), true};
+Quantisation quantisationOf(const Node& node, readers::ExpertLayer layer, int64_t depth) {
+  const readers::ExpertWeights read(node.attributes, layer);
+  if (read.block > 0) return {static_cast<int>(read.bits), read.block, false};
+  return {static_cast<int>(read.bits), std::min<int64_t>(depth & -depth, 128), true};
 }
 
 bool isFast(const Quantisation& quantisation) { return quantisation.blockSize * quantisation.bits >= 32; }
@@ -163,8 +162,6 @@ struct OperandPlaces {
 };
 constexpr OperandPlaces kReal{{{2, 0, 0, 3}, {4, 0, 0, 5}, {6, 0, 0, 7}}, 8};
 constexpr OperandPlaces kQuantised{{{2, 3, 11, 4}, {5, 6, 12, 7}, {8, 9, 13, 10}}, 14};
-
-constexpr const char* kBits[] = {"fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits"};
 
 // The packed matrices of a node's layers.
 class PackedExperts final : public Prepared {
@@ -220,7 +217,7 @@ class ExpertsKernel : public Kernel {
   }
 
   OperandPlaces places_;
-  ExpertOptions options_;
+  readers::Experts options_;
   int64_t tokens_, experts_, hidden_, inner_, columns_, mostRows_;
   std::array<std::unique_ptr<Layer>, 3> layers_;
   std::array<bool, 3> hasBias_{};
@@ -234,7 +231,7 @@ class ExpertsKernel : public Kernel {
 
 ExpertsKernel::ExpertsKernel(const KernelRequest& request, const OperandPlaces& places)
     : places_(places),
-      options_(request.node),
+      options_(request.node.attributes),
       tokens_(request.inputs[1].shape[0]),
       experts_(request.inputs[1].shape[1]),
       hidden_(request.inputs[0].shape.back()),
@@ -248,9 +245,10 @@ ExpertsKernel::ExpertsKernel(const KernelRequest& request, const OperandPlaces& 
   if (auto* packed = dynamic_cast<PackedExperts*>(request.node.prepared.get()); packed && packed->fits(gemmTable()))
     packed_ = Ref<PackedExperts>(packed);
   makeLayers(request, places);
-  const bool isGelu = options_.activation == ExpertActivation::Gelu;
-  functionAlpha_ = options_.activation == ExpertActivation::SwiGlu ? options_.alpha : 1;
-  if (options_.activation != ExpertActivation::Identity && options_.activation != ExpertActivation::Relu)
+  const bool isGelu = options_.activation == readers::ExpertActivation::Gelu;
+  functionAlpha_ = options_.activation == readers::ExpertActivation::SwiGlu ? options_.alpha : 1;
+  if (options_.activation != readers::ExpertActivation::Identity &&
+      options_.activation != readers::ExpertActivation::Relu)
     function_ = findFloatTileFunction(isGelu ? ElementOp::GeluTanh : ElementOp::Swish);
   workAt(nullptr, &bytes_);
 }
@@ -269,8 +267,9 @@ void ExpertsKernel::makeLayers(const KernelRequest& request, const OperandPlaces
       layers_[i] = std::make_unique<RealLayer>(sizes, inputs.weights, packed, request.lanes);
     } else {
       if (!request.has(inputs.zeros)) inputs.zeros = 0;
-      layers_[i] = std::make_unique<NBitsLayer>(sizes, inputs, quantisationOf(request.node, kBits[i], sizes.depth),
-                                                request.lanes);
+      layers_[i] = std::make_unique<NBitsLayer>(
+          sizes, inputs, quantisationOf(request.node, static_cast<readers::ExpertLayer>(i), sizes.depth),
+          request.lanes);
     }
   }
 }
@@ -390,11 +389,11 @@ void ExpertsKernel::activate(const KernelContext& context, const Work& work, int
   float* inner = work.inner + row * columns_;
   float* linear = layers_[2] ? work.linear + row * inner_ : nullptr;
   if (linear) addBias(context, 2, expert, linear, inner_);
-  if (options_.activation == ExpertActivation::SwiGlu)
+  if (options_.activation == readers::ExpertActivation::SwiGlu)
     return swiGlu(inner, biasOf(context, 0, expert, columns_), linear, lane);
   addBias(context, 0, expert, inner, inner_);
   if (function_) function_({inner, {inner, nullptr, nullptr}, {1, 0, 0}, inner_, functionAlpha_, 0});
-  if (options_.activation == ExpertActivation::Relu)
+  if (options_.activation == readers::ExpertActivation::Relu)
     for (int64_t i = 0; i < inner_; ++i) inner[i] = inner[i] > 0 ? inner[i] : 0;
   if (!linear) return;
   for (int64_t i = 0; i < inner_; ++i) inner[i] *= linear[i];
@@ -414,10 +413,10 @@ bool acceptsReal(const KernelRequest& request) { return acceptsExperts(request, 
 bool acceptsQuantised(const KernelRequest& request) {
   if (!acceptsExperts(request, kQuantised)) return false;
   const int64_t hidden = request.inputs[0].shape.back(), columns = request.inputs[2].shape[1];
-  const int64_t inner = ExpertOptions(request.node).isFused ? columns / 2 : columns;
-  return isFast(quantisationOf(request.node, kBits[0], hidden)) &&
-         isFast(quantisationOf(request.node, kBits[1], inner)) &&
-         (!request.has(8) || isFast(quantisationOf(request.node, kBits[2], hidden)));
+  const int64_t inner = readers::Experts(request.node.attributes).isFused ? columns / 2 : columns;
+  return isFast(quantisationOf(request.node, readers::ExpertLayer::First, hidden)) &&
+         isFast(quantisationOf(request.node, readers::ExpertLayer::Second, inner)) &&
+         (!request.has(8) || isFast(quantisationOf(request.node, readers::ExpertLayer::Third, hidden)));
 }
 
 template <const OperandPlaces& places>

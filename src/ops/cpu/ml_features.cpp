@@ -236,7 +236,7 @@ class FeatureVectorizerKernel final : public Kernel {
  public:
   explicit FeatureVectorizerKernel(const KernelRequest& request)
       : inputs_(request.inputs.begin(), request.inputs.end()),
-        widths_(ml::integersOf(request.node, "inputdimensions")),
+        widths_(ml::readWidths(request.node)),
         rows_(request.outputs[0].shape[0]),
         columns_(request.outputs[0].shape[1]) {}
 

@@ -138,14 +138,13 @@ Results castMap(const Node& node, Arguments inputs) {
   const DType value = map.values ? map.values->dtype() : DType::Float32;
   require((!map.keys || map.keys->dtype() == DType::Int64) && (value == DType::Float32 || value == DType::String),
           MAX_STATUS_INVALID_ARGUMENT, node.description(), ": needs a map from int64 to float32 or string");
-  const bool isDense = node.attributes.getString("map_form", "DENSE") == "DENSE";
-  const Shape shape{1, isDense ? map.count() : node.attributes.getInt("max_map", 1)};
-  const std::string type = node.attributes.getString("cast_to", "TO_FLOAT");
-  require(type != "TO_STRING" || shape[1] <= kMostStrings, MAX_STATUS_UNIMPLEMENTED, node.description(),
+  const ml::MapCast cast(node);
+  const Shape shape{1, cast.isDense ? map.count() : cast.columns};
+  require(cast.dtype != DType::String || shape[1] <= kMostStrings, MAX_STATUS_UNIMPLEMENTED, node.description(),
           ": attribute 'max_map' is ", shape[1], "; at most ", kMostStrings, " strings are supported");
-  const std::vector<int64_t> places = placesOf(node, map, isDense, shape[1]);
-  if (type == "TO_STRING") return {textsAt(map, places, shape)};
-  if (type == "TO_INT64") return {numbersAt<int64_t>(map, places, DType::Int64, shape)};
+  const std::vector<int64_t> places = placesOf(node, map, cast.isDense, shape[1]);
+  if (cast.dtype == DType::String) return {textsAt(map, places, shape)};
+  if (cast.dtype == DType::Int64) return {numbersAt<int64_t>(map, places, DType::Int64, shape)};
   return {numbersAt<float>(map, places, DType::Float32, shape)};
 }
 

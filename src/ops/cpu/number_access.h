@@ -33,9 +33,6 @@ void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D
 // Copies elements of any type between places of two tensors; other elements of the bytes where packed ones lie stay.
 void copyElements(DType dtype, const void* source, int64_t from, void* target, int64_t to, int64_t count);
 
-// What the attributes saturate and round_mode of a node ask for.
-SmallFloatRules smallFloatRules(const Node& node);
-
 // Codes of packed elements, one in each byte, and back. Signed integers are extended to 8 bits.
 void unpackCodes(DType dtype, const void* packed, int64_t begin, int64_t count, uint8_t* codes);
 void packCodes(DType dtype, void* packed, int64_t begin, int64_t count, const uint8_t* codes);

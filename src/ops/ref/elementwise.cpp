@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operators of one or two inputs, Clip, Where, Cast and the variadic ones.
+#include "graph/readers/elementwise.h"
+
 #include <algorithm>
 #include <numbers>
 
@@ -86,7 +88,7 @@ D flooredRemainder(D a, D b) {
 }
 
 void mod(const Call& call) {
-  if (call.integer("fmod", 0))
+  if (readers::readTruncates(call.node.attributes))
     binary<[](auto a, auto b) { return truncatedRemainder(a, b); }>(call);
   else
     binary<[](auto a, auto b) { return flooredRemainder(a, b); }>(call);
@@ -119,35 +121,36 @@ D shifted(D a, D b, bool left) {
 }
 
 void bitShift(const Call& call) {
-  const bool left = call.node.attributes.getString("direction", "LEFT") == "LEFT";
+  const bool left = readers::readShiftsLeft(call.node.attributes);
   visitDomain(call.in().dtype, [&]<class D>(D) {
     if constexpr (std::is_integral_v<D>)
       store(call.out(), zip<D>(call, call.in(0), call.in(1), [left](D a, D b) { return shifted(a, b, left); }));
   });
 }
 
+double alphaOf(const Call& call) { return static_cast<double>(readers::Parameters(call.node).alpha); }
+double betaOf(const Call& call) { return static_cast<double>(readers::Parameters(call.node).beta); }
+
 void leakyRelu(const Call& call) {
-  const double alpha = call.number("alpha", 0.01f);
+  const double alpha = alphaOf(call);
   mapFloat(call, [=](double x) { return x < 0 ? alpha * x : x; });
 }
 void elu(const Call& call) {
-  const double alpha = call.number("alpha", 1);
+  const double alpha = alphaOf(call);
   mapFloat(call, [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; });
 }
 void selu(const Call& call) {
-  const double alpha = call.number("alpha", 1.67326319217681884765625f);
-  const double gamma = call.number("gamma", 1.05070102214813232421875f);
+  const double alpha = alphaOf(call);
+  const double gamma = betaOf(call);
   mapFloat(call, [=](double x) { return gamma * (x <= 0 ? alpha * std::expm1(x) : x); });
 }
 void celu(const Call& call) {
-  const double alpha = call.number("alpha", 1);
+  const double alpha = alphaOf(call);
   mapFloat(call, [=](double x) { return x < 0 ? alpha * std::expm1(x / alpha) : x; });
 }
-void hardSigmoid(const Call& call) {
-  mapFloat(call, Activation{"HardSigmoid", call.number("alpha", 0.2f), call.number("beta", 0.5f)});
-}
+void hardSigmoid(const Call& call) { mapFloat(call, Activation{"HardSigmoid", alphaOf(call), betaOf(call)}); }
 void thresholdedRelu(const Call& call) {
-  const double alpha = call.number("alpha", 1);
+  const double alpha = alphaOf(call);
   mapFloat(call, [=](double x) { return x > alpha ? x : 0; });
 }
 
@@ -162,7 +165,7 @@ D numberIn(double value) {
 }
 
 void shrink(const Call& call) {
-  const double bias = call.number("bias", 0), lambda = call.number("lambd", 0.5f);
+  const double bias = betaOf(call), lambda = alphaOf(call);
   map(call, [=]<class D>(D number) {
     const auto x = static_cast<double>(number);
     return numberIn<D>(x < -lambda ? x + bias : x > lambda ? x - bias : 0);
@@ -170,17 +173,17 @@ void shrink(const Call& call) {
 }
 
 void swish(const Call& call) {
-  const double alpha = call.number("alpha", 1);
+  const double alpha = alphaOf(call);
   mapFloat(call, [=](double x) { return x / (1 + std::exp(-alpha * x)); });
 }
 void gelu(const Call& call) {
-  const bool approximate = call.node.attributes.getString("approximate", "none") == "tanh";
+  const bool approximate = readers::readIsApproximate(call.node.attributes);
   mapFloat(call, Activation{approximate ? "GeluTanh" : "Gelu"});
 }
 
 void isInf(const Call& call) {
-  const bool negative = call.integer("detect_negative", 1), positive = call.integer("detect_positive", 1);
-  mapFloat(call, [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); });
+  const readers::Infinities read(call.node.attributes);
+  mapFloat(call, [=](double x) { return std::isinf(x) && (x < 0 ? read.negative : read.positive); });
 }
 
 template <class D>
@@ -205,7 +208,9 @@ void clip(const Call& call) {
 }
 
 void cast(const Call& call) {
-  visitDomain(call.in().dtype, [&]<class D>(D) { store(call.out(), load<D>(call.in()), smallFloatRules(call.node)); });
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    store(call.out(), load<D>(call.in()), readers::readSmallFloatRules(call.node.attributes));
+  });
 }
 
 void where(const Call& call) {

@@ -42,16 +42,17 @@ double numberAt(const std::vector<double>& bytes, int64_t row, int64_t rowBits, 
 }
 
 struct Places {
-  const char* bitsName;
+  readers::ExpertLayer layer;
   size_t weights, zeros;  // scales and bias follow the weights
 };
 
 Layer quantisedLayer(const Call& call, const Places& places) {
   if (!call.has(places.weights)) return {};
-  const int64_t bits = call.integer(places.bitsName, call.integer("expert_weight_bits", 4));
+  const readers::ExpertWeights read(call.node.attributes, places.layer);
+  const int64_t bits = read.bits;
   const Shape& shape = call.in(places.weights).shape;
   const int64_t rows = shape[0] * shape[1], rowBits = shape[2] * 8, depth = rowBits / bits;
-  const int64_t given = call.integer("block_size", 0), block = given > 0 ? given : std::max<int64_t>(depth, 1);
+  const int64_t given = read.block, block = given > 0 ? given : std::max<int64_t>(depth, 1);
   const int64_t blocks = given > 0 ? depth / block : 1;
   const std::vector<double> bytes = load<double>(call.in(places.weights)), zeros = optional(call, places.zeros),
                             scales = load<double>(call.in(places.weights + 1));
@@ -71,19 +72,19 @@ Layer quantisedLayer(const Call& call, const Places& places) {
   return layer;
 }
 
-double activated(const ExpertOptions& options, double x) {
-  if (options.activation == ExpertActivation::Relu) return std::max(x, 0.0);
-  if (options.activation == ExpertActivation::Silu) return x / (1 + std::exp(-x));
-  if (options.activation == ExpertActivation::Identity) return x;
+double activated(const readers::Experts& options, double x) {
+  if (options.activation == readers::ExpertActivation::Relu) return std::max(x, 0.0);
+  if (options.activation == readers::ExpertActivation::Silu) return x / (1 + std::exp(-x));
+  if (options.activation == readers::ExpertActivation::Identity) return x;
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
 }
 
-double swiGlu(const ExpertOptions& options, double gate, double linear) {
+double swiGlu(const readers::Experts& options, double gate, double linear) {
   const double limit = options.limit, g = std::min(gate, limit), l = std::max(-limit, std::min(linear, limit));
   return g / (1 + std::exp(-options.alpha * g)) * (l + options.beta);
 }
 
-std::vector<double> between(const ExpertOptions& options, std::vector<double> inner,
+std::vector<double> between(const readers::Experts& options, std::vector<double> inner,
                             const std::vector<double>& linear) {
   if (options.isFused) {
     const size_t size = inner.size() / 2;
@@ -94,7 +95,7 @@ std::vector<double> between(const ExpertOptions& options, std::vector<double> in
     return inner;
   }
   for (size_t i = 0; i < inner.size(); ++i) {
-    if (options.activation == ExpertActivation::SwiGlu)
+    if (options.activation == readers::ExpertActivation::SwiGlu)
       inner[i] = swiGlu(options, inner[i], linear[i]);
     else
       inner[i] = activated(options, inner[i]) * (linear.empty() ? 1 : linear[i]);
@@ -105,7 +106,7 @@ std::vector<double> between(const ExpertOptions& options, std::vector<double> in
 std::vector<float> floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 void experts(const Call& call, const Layer& first, const Layer& second, const Layer& third, size_t mixingInput) {
-  const ExpertOptions options(call.node);
+  const readers::Experts options(call.node.attributes);
   const int64_t tokens = call.in(1).shape[0], count = call.in(1).shape[1], hidden = call.in().shape.back();
   const std::vector<double> x = load<double>(call.in());
   const std::vector<float> router = floats(load<double>(call.in(1))), mixing = floats(optional(call, mixingInput));
@@ -130,9 +131,9 @@ void experts(const Call& call, const Layer& first, const Layer& second, const La
 void mixture(const Call& call) { experts(call, realLayer(call, 2), realLayer(call, 4), realLayer(call, 6), 8); }
 
 void quantisedMixture(const Call& call) {
-  experts(call, quantisedLayer(call, {"fc1_expert_weight_bits", 2, 11}),
-          quantisedLayer(call, {"fc2_expert_weight_bits", 5, 12}),
-          quantisedLayer(call, {"fc3_expert_weight_bits", 8, 13}), 14);
+  experts(call, quantisedLayer(call, {readers::ExpertLayer::First, 2, 11}),
+          quantisedLayer(call, {readers::ExpertLayer::Second, 5, 12}),
+          quantisedLayer(call, {readers::ExpertLayer::Third, 8, 13}), 14);
 }
 
 const OpKernels kRows[] = {

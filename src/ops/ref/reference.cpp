@@ -43,13 +43,6 @@ RequestInputs Call::read() const {
   return RequestInputs(KernelRequest{node, operands, {}}, data.data());
 }
 
-int Call::axis(std::string_view name, int64_t fallback, int rank) const {
-  const int64_t value = integer(name, fallback);
-  if (value < -rank || value >= rank)
-    fail(MAX_STATUS_INVALID_ARGUMENT, name, " ", value, " is out of range for rank ", rank);
-  return static_cast<int>(value < 0 ? value + rank : value);
-}
-
 std::unique_ptr<Kernel> createReferenceKernel(const KernelRequest& request, Function function) {
   return std::make_unique<ReferenceKernel>(request, function);
 }

@@ -40,12 +40,8 @@ struct Call {
   bool hasOutput(size_t i) const { return i < outputs.size() && outputs[i].present(); }
   const Argument& in(size_t i = 0) const { return inputs[i]; }
   const Argument& out(size_t i = 0) const { return outputs[i]; }
-  double number(std::string_view name, float fallback) const { return node.attributes.getFloat(name, fallback); }
-  int64_t integer(std::string_view name, int64_t fallback) const { return node.attributes.getInt(name, fallback); }
   // What readers see: the contents of inputs are there.
   RequestInputs read() const;
-  // An axis attribute in [0, rank).
-  int axis(std::string_view name, int64_t fallback, int rank) const;
 
   template <class... Parts>
   [[noreturn]] void fail(MaxStatus status, const Parts&... parts) const {

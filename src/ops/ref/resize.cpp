@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize in one step over all axes: every output element is the weighted sum of a box of pixels.
+#include "graph/readers/resize.h"
+
 #include <algorithm>
 
 #include "base/interrupt_point.h"
@@ -90,7 +92,10 @@ void resize(const Call& call) {
     const Shape strides = contiguousStrides(call.in().shape);
     Shape position = Shape::filled(call.out().shape.rank(), 0);
     size_t k = 0;
-    do passWork(64), y[k++] = valueAt(taps, x, strides, position, call.number("extrapolation_value", 0));
+    do
+      passWork(64),
+          y[k++] = valueAt(taps, x, strides, position,
+                           static_cast<double>(readers::Resize(call.node.attributes, call.in().shape.rank()).outside));
     while (advance(position, call.out().shape));
   }
   store(call.out(), y);
