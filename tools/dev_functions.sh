@@ -126,6 +126,8 @@ prepare_python() {
     skip python-packages "no package index is reachable"
   fi
   [[ ! -x "$PYTHON" ]] || check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
+  # The test of max.ray would do it, too, and says what is wrong.
+  [[ ! -x "$PYTHON" ]] || quiet "$PYTHON" bindings/python/tests/ray/run_ray.py --install || true
 }
 
 run_all_tests() {

@@ -45,7 +45,8 @@ def package(folder, arguments):
         skip(f"{', '.join(missing)} not installed")
     stage(folder)
     environment = {**os.environ, "MAX_PYTHON_STAGE": str(folder / "stage")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", str(TESTS), *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", str(TESTS)]
+    command += [f"--ignore={TESTS / 'ray'}", *arguments]  # which has an environment of its own
     sys.exit(subprocess.run(command, env=environment, cwd=folder).returncode)
 
 

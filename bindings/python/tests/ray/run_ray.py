@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests max.ray on a real Ray: run_ray.py FOLDER [ARGUMENT OF PYTEST...]; run_ray.py --install makes its environment.
+
+Ray has an environment of its own, build/ray_venv. Ends with 77, and a reason, if no package index is reachable."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from run import quiet, skip, stage  # noqa: E402
+
+REQUIREMENTS = HERE / "requirements.txt"
+ENVIRONMENT = HERE.parents[3] / "build/ray_venv"
+PYTHON = ENVIRONMENT / "bin/python"
+MARK = "MAX_RAY_TEST_FOLDER"  # all processes of a run have this variable
+
+
+def install():
+    stamp = ENVIRONMENT / "requirements.txt"
+    if stamp.exists() and stamp.read_text() == REQUIREMENTS.read_text():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        index = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, "packaging"]
+        if subprocess.run(index, capture_output=True).returncode:
+            skip("no package index is reachable")
+    quiet(sys.executable, "-m", "venv", "--clear", ENVIRONMENT)
+    quiet(PYTHON, "-m", "pip", "install", "-q", "--no-input", "-r", REQUIREMENTS)
+    shutil.copy(REQUIREMENTS, stamp)
+
+
+def processes(folder):
+    """Numbers and commands of the processes that belong to a run."""
+    found = {}
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={folder}\0".encode() in (process / "environ").read_bytes():
+                found[int(process.name)] = (process / "cmdline").read_text().replace("\0", " ")
+        except OSError:  # it has ended, or is another user's
+            continue
+    return found
+
+
+def run(folder, arguments):
+    install()
+    stage(folder)
+    # Ray's sockets lie in this folder, and their paths must be short.
+    with tempfile.TemporaryDirectory(prefix="max-ray-", ignore_cleanup_errors=True) as home:
+        environment = {
+            **os.environ, "PYTHONPATH": f"{folder}/stage:{HERE}", "HOME": home, "TMPDIR": home, MARK: home,
+            "RAY_USAGE_STATS_ENABLED": "0", "RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1",
+            "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+        }  # fmt: skip
+        command = [
+            PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", "--show-capture=no",
+            "-W", "ignore::DeprecationWarning", f"--confcutdir={HERE}",
+            f"--basetemp={home}/pytest", str(HERE), *arguments,
+        ]  # fmt: skip
+        status = subprocess.run(list(map(str, command)), env=environment, cwd=folder).returncode
+        end = time.monotonic() + 30
+        while left := processes(home):
+            if time.monotonic() > end:
+                for number in left:
+                    os.kill(number, 9)
+                sys.exit(f"still running: {left}")
+            time.sleep(0.1)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--install":
+        install()
+    else:
+        target = pathlib.Path(sys.argv[1]).resolve()
+        target.mkdir(parents=True, exist_ok=True)
+        run(target, sys.argv[2:])

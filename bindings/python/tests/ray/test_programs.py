@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples and the programs of docs/python.md run; nothing of Ray is imported unasked; types hold."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+import max
+
+BLOCK = re.compile(r"^```python ray\n(.*?)^```", re.M | re.S)
+
+
+def run(*command, folder=None, **variables):
+    done = subprocess.run(
+        list(map(str, command)), cwd=folder, env={**os.environ, **variables}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "name, needs_port, words", [("ray_predict", False, ["accuracy 98.6% of 500"]), ("ray_serve", True, ["one image:", "ten images:"])]
+)  # fmt: skip
+def test_examples(name, needs_port, words, cluster, request):
+    program = ROOT / f"examples/python/{name}.py"
+    if not program.exists():
+        pytest.skip("this is no checkout")
+    arguments = [request.getfixturevalue("port")] if needs_port else []
+    found = run(sys.executable, program, *arguments, RAY_ADDRESS=cluster)
+    assert all(word in found for word in words), found
+
+
+def test_documents(cluster, port, tmp_path):
+    document = ROOT / "docs/python.md"
+    if not document.exists():
+        pytest.skip("this is no checkout")
+    shutil.copy(ROOT / "examples/digits/digits.onnx", tmp_path)
+    (source,) = BLOCK.findall(document.read_text())
+    program = tmp_path / "program.py"
+    program.write_text(source.replace("127.0.0.1:8000", f"127.0.0.1:{port}") + 'serve.delete("digits")\n')
+    assert "probabilities" in run(sys.executable, program, folder=tmp_path, RAY_ADDRESS=cluster)
+
+
+def test_imports():
+    """Ray is imported by max.ray alone, and its parts by those who use them."""
+    program = "import sys, max.driver, max.engine; assert 'ray' not in sys.modules; import max.ray"
+    run(sys.executable, "-c", program + "; assert not {'ray.data', 'ray.serve'} & set(sys.modules)")
+    run(sys.executable, "-c", "import sys; from max.ray import predict; assert 'ray.serve' not in sys.modules")
+    missing = "import sys; sys.modules['ray'] = None\ntry: import max.ray\nexcept ImportError as e: print(e)"
+    assert "pip install 'libmax-runtime[ray]'" in run(sys.executable, "-c", missing)
+
+
+def test_types(tmp_path):
+    """Strictly, with the types that Ray comes with."""
+    package = pathlib.Path(max.__file__).parent
+    run(
+        sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10", f"--cache-dir={tmp_path}",
+        "--follow-imports=silent", "-p", "max.ray", folder=package.parent,
+    )  # fmt: skip
