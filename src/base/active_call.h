@@ -59,6 +59,7 @@ struct ActiveCall {
   RunMonitor* monitor = nullptr;
   ProgressReceiver* progress = nullptr;
   int32_t logLevel = 0;  // MaxLogLevel
+  bool mayTrim = true;   // false while it holds a lock that owners of kept memory need
 };
 
 // That of this thread, NULL if there is none. Threads of the pool have the one of the loop that they help with.

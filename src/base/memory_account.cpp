@@ -1,17 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/memory_account.h"
 
+#include "base/active_call.h"
 #include "base/error.h"
 
 namespace max {
 
+namespace {
+
+constexpr uint64_t kMostBytes = UINT64_MAX;
+constexpr int kTrimRounds = 8;  // calls of other threads that end meanwhile keep what they had
+
+bool mayTrim() noexcept {
+  const ActiveCall* call = activeCall();
+  return !call || call->mayTrim;
+}
+
+}  // namespace
+
 void MemoryAccount::reserve(uint64_t bytes) {
-  const uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
-  const uint64_t now = before + bytes;
-  if (now < before || (limit_ != 0 && now > limit_)) {
-    giveBack(bytes);
-    fail(bytes);
-  }
+  if (tryReserve(bytes)) [[likely]]
+    return;
+  const bool fitsAlone = limit_ != 0 && bytes <= limit_;
+  if (fitsAlone && mayTrim())
+    for (int round = 0; round < kTrimRounds; ++round) {
+      kept_.trim(round == 0 ? Kept::Idle : Kept::All);
+      if (tryReserve(bytes)) return;
+    }
+  fail(bytes);
+}
+
+// What does not fit is in nobody's way meanwhile.
+bool MemoryAccount::tryReserve(uint64_t bytes) noexcept {
+  const uint64_t most = limit_ == 0 ? kMostBytes : limit_;
+  uint64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > most || used > most - bytes) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return true;
 }
 
 void MemoryAccount::notePeak() noexcept {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/kept_memory.h"
 #include "base/ref.h"
 
 namespace max {
@@ -14,7 +15,7 @@ class MemoryAccount : public RefCounted {
   // `owner` is static and begins the message of a refused request: "Out of memory on cpu:0".
   MemoryAccount(const char* owner, uint64_t limit) : owner_(owner), limit_(limit) {}
 
-  // Throws RESOURCE_EXHAUSTED if the limit (0 = none) would be passed.
+  // Throws RESOURCE_EXHAUSTED if the limit (0 = none) would be passed, though all that is kept for later made way.
   void take(uint64_t bytes) {
     reserve(bytes);
     notePeak();
@@ -25,14 +26,19 @@ class MemoryAccount : public RefCounted {
   void giveBack(uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   // Throws RESOURCE_EXHAUSTED that names the request and what is in use besides, `taken` bytes of it for the request.
   [[noreturn]] void fail(uint64_t bytes, uint64_t taken = 0) const;
+  // What makes way when the limit is near.
+  KeptMemoryList& kept() { return kept_; }
 
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   uint64_t limit() const { return limit_; }
 
  private:
+  bool tryReserve(uint64_t bytes) noexcept;
+
   const char* owner_;
   const uint64_t limit_;
+  KeptMemoryList kept_;
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> peak_{0};
 };

@@ -11,28 +11,6 @@
 
 std::string MaxDevice::displayName() const { return max::concat(api_, ':', id_); }
 
-void MaxDevice::addCache(const max::RefCounted& owner, const max::DeviceCache& cache) {
-  const std::lock_guard lock(max::processMutex());
-  caches_.emplace_back(&owner, &cache);
-}
-
-void MaxDevice::removeCache(const max::DeviceCache& cache) noexcept {
-  const std::lock_guard lock(max::processMutex());
-  std::erase_if(caches_, [&](const auto& entry) { return entry.second == &cache; });
-}
-
-// Without the lock, which caches may need; their owners are held meanwhile.
-void MaxDevice::trimCaches() {
-  std::vector<std::pair<max::Ref<const max::RefCounted>, const max::DeviceCache*>> held;
-  {
-    const std::lock_guard lock(max::processMutex());
-    held.reserve(caches_.size());
-    for (const auto& [owner, cache] : caches_)
-      if (owner->tryRetain()) held.emplace_back(max::Ref<const max::RefCounted>::adopt(owner), cache);
-  }
-  for (const auto& [owner, cache] : held) cache->trim();
-}
-
 namespace max {
 
 namespace {

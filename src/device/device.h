@@ -8,24 +8,12 @@
 #include <vector>
 
 #include "base/handle.h"
+#include "base/kept_memory.h"
 #include "base/ref.h"
 #include "device/event.h"
 #include "device/memory.h"
 #include "device/stream.h"
 #include "max/device.h"
-
-namespace max {
-
-// Memory that a user of a device keeps for later and gives back when the device is trimmed.
-class DeviceCache {
- public:
-  virtual void trim() const noexcept = 0;
-
- protected:
-  ~DeviceCache() = default;
-};
-
-}  // namespace max
 
 struct MaxDevice : max::HandleOf<MaxDevice> {
  public:
@@ -59,13 +47,10 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   virtual max::Ref<MaxEvent> createEvent(bool timing) = 0;
   virtual void synchronize() = 0;
 
-  // A cache is trimmed only while its owner lives; the owner removes it before it goes.
-  void addCache(const max::RefCounted& owner, const max::DeviceCache& cache);
-  void removeCache(const max::DeviceCache& cache) noexcept;
+  // What makes way when the device is trimmed.
+  max::KeptMemoryList& kept() { return kept_; }
 
  protected:
-  // Has all caches give back what they keep.
-  void trimCaches();
   // The strings are static.
   MaxDevice(const char* api, const char* label, int32_t id, bool isHost)
       : api_(api), label_(label), id_(id), isHost_(isHost) {}
@@ -75,8 +60,7 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   const char* label_;
   int32_t id_;
   bool isHost_;
-  // Guarded by processMutex.
-  std::vector<std::pair<const max::RefCounted*, const max::DeviceCache*>> caches_;
+  max::KeptMemoryList kept_;
 };
 
 namespace max {

@@ -32,8 +32,8 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
 RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter,
                        Ref<Storage> block)
     : plan(std::move(source)), parent(before), first(before ? before->first : this), counter_(counter) {
-  const bool fits = block && block->size() >= plan->arenaBytes;
-  if (plan->arenaBytes > 0) arena = fits ? std::move(block) : allocateStorage(plan->arenaBytes);
+  if (block && block->size() < plan->arenaBytes) block.reset();  // before another one is there
+  if (plan->arenaBytes > 0) arena = block ? std::move(block) : allocateStorage(plan->arenaBytes);
   if (kForbidsMemory && arena) forbidTheRest(*plan, *arena);
   if (const auto depth = static_cast<size_t>(plan->depth); first->arenas.size() <= depth)
     first->arenas.resize(depth + 1);

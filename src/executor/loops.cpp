@@ -25,6 +25,7 @@ class IterationOutputs final : public OutputProvider {
     Ref<Tensor>& spare = spare_[index];
     const bool fits = spare && !holdsPointers(dtype) && spare->referenceCount() == 1 && spare->dtype() == dtype &&
                       spare->shape() == shape;
+    if (!fits) spare.reset();  // before another one is there
     made_[index] = fits ? std::move(spare) : Tensor::allocate(dtype, shape);
     return made_[index]->mutableData();
   }

@@ -110,11 +110,11 @@ MaxModel::MaxModel(max::Ref<MaxSession> session, Parts parts)
       usesObjects_(program_.program().usesObjects()) {
   for (size_t i = 0; i < outputs().size(); ++i) pools_.push_back(max::makeRef<max::OutputPool>());
   findEqualDims();
-  device().addCache(*this, *this);
+  keptOfDevice_.emplace(device().kept(), *this, *this);
+  if (max::MemoryAccount* memory = session_->memory()) keptOfSession_.emplace(memory->kept(), *this, *this);
 }
 
 MaxModel::~MaxModel() {
-  device().removeCache(*this);
   for (const max::Ref<max::OutputPool>& pool : pools_) pool->close();
 }
 
@@ -268,7 +268,7 @@ void MaxModel::withinLimit(CallOutputs& outputs, Work&& work) const {
                     "; trying again without what is kept for other shapes");
   }
   outputs.release();
-  trim();
+  trim(max::Kept::All);
   work();
 }
 

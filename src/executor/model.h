@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ void checkOutputType(const TensorInfo& output, size_t index, const MaxBuffer& bu
 
 }  // namespace max
 
-struct MaxModel : max::HandleOf<MaxModel>, max::DeviceCache {
+struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
  public:
   // What a loader hands over. The graph is compiled and does not change any more.
   struct Parts {
@@ -104,8 +105,8 @@ struct MaxModel : max::HandleOf<MaxModel>, max::DeviceCache {
   MaxModelMemory memory() const;
   // Of the graph, in the DOT language; made when it is first asked for.
   const std::string& drawing() const;
-  // Gives back what idle contexts and pools hold.
-  void trim() const noexcept override;
+  // Gives back what idle contexts and pools hold; plans, too.
+  void trim(max::Kept which) const noexcept override;
 
  private:
   class CallOutputs;
@@ -137,7 +138,7 @@ struct MaxModel : max::HandleOf<MaxModel>, max::DeviceCache {
   MaxStream& prepare(std::span<const max::TensorArg> arguments, const max::CallOptions& options,
                      size_t outputCount) const;
   MaxStream& streamOf(const max::CallOptions& options) const;
-  // Once more without what is kept for other shapes, if the session's memory limit stops the work.
+  // Once more without what the work itself has kept, if the session's memory limit stops it.
   template <class Work>
   void withinLimit(CallOutputs& outputs, Work&& work) const;
   void runPlain(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
@@ -160,4 +161,5 @@ struct MaxModel : max::HandleOf<MaxModel>, max::DeviceCache {
   // Guarded by the fork-safe lock of this object.
   mutable std::map<uint64_t, max::Ref<max::CapturedGraph>> captured_;
   mutable std::string drawing_;
+  std::optional<max::KeptMemoryEntry> keptOfDevice_, keptOfSession_;
 };

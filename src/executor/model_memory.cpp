@@ -61,7 +61,7 @@ const std::string& MaxModel::drawing() const {
   return drawing_;
 }
 
-void MaxModel::trim() const noexcept {
-  program_.trim();
+void MaxModel::trim(max::Kept which) const noexcept {
+  program_.trim(which);
   for (const max::Ref<max::OutputPool>& pool : pools_) pool->trim();
 }

@@ -40,6 +40,7 @@ Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& sha
     buffer->revive();
     addLiveObjects(1);
   } else {
+    buffer.reset();  // before another one is there
     buffer = std::make_unique<PooledBuffer>(stream, MaxBuffer::Layout::dense(dtype, shape),
                                             stream.device().allocate(bytes, {}, stream));
   }

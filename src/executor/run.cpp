@@ -17,6 +17,7 @@ constexpr size_t kMaxBoundContinuations = 8;         // of one context
 constexpr size_t kMaxPlanBytes = size_t{128} << 20;  // of a program and the bodies in it
 constexpr size_t kMaxIdleContexts = 16;
 constexpr size_t kMaxIdleBytes = size_t{64} << 20;
+constexpr int kTrimRounds = 4;  // calls of other threads that end meanwhile keep what they had
 
 bool matches(const std::vector<int64_t>& key, std::span<const TensorArg> inputs, uint32_t settings) {
   const int64_t* at = key.data();
@@ -128,6 +129,41 @@ void patchTable(const RunContext& first, RunContext& context, std::span<const Te
   }
 }
 
+// The lock of a program, and what the active call may do while it holds it: to trim takes such locks.
+class ProgramLock {
+ public:
+  explicit ProgramLock(const PlannedProgram& program)
+      : lock_(forkSafeMutex(&program)), outer_(activeCall()), scope_(outer_ ? &call_ : nullptr) {
+    if (outer_) call_ = *outer_;
+    call_.mayTrim = false;
+  }
+
+ private:
+  const std::lock_guard<std::mutex> lock_;
+  const ActiveCall* const outer_;
+  ActiveCall call_;
+  const ActiveCallScope scope_;
+};
+
+// Once more with what is kept elsewhere out of the way, if the session's memory limit stops the work; where it holds
+// a lock, nothing could make way.
+template <class Work, class MakeRoom>
+auto withRoom(Work&& work, MakeRoom&& makeRoom) {
+  MemoryAccount* account = activeMemory();
+  for (int round = 0; account && activeCall()->mayTrim && round < kTrimRounds; ++round) {
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
+      const uint64_t used = account->used();
+      makeRoom();
+      account->kept().trim(Kept::All);
+      if (account->used() >= used) throw;
+    }
+  }
+  return work();
+}
+
 void appendBytes(std::string& key, const void* data, size_t bytes) {
   key.append(static_cast<const char*>(data), bytes);
 }
@@ -235,18 +271,24 @@ size_t PlannedProgram::planBytes() const {
   return bytes;
 }
 
-void PlannedProgram::trim() const {
+void PlannedProgram::trim(Kept which) const {
   std::vector<std::unique_ptr<RunContext>> idle;
+  std::vector<Ref<Plan>> plans;
   Ref<Storage> spare;
   {
     const std::lock_guard lock(forkSafeMutex(this));
     idle.swap(idle_);
     spare = std::move(spareArena_);
+    if (which == Kept::All) {
+      // Those that run are held by their contexts, and need no longer list what followed them.
+      for (const Ref<Plan>& plan : plans_) plan->continuations.clear();
+      plans.swap(plans_);
+    }
   }
   while (stash_.take()) {
   }
   const Ref<const Program> program = current();
-  forEachBody(program->main(), [](const PlannedProgram& body) { body.trim(); });
+  forEachBody(program->main(), [which](const PlannedProgram& body) { body.trim(which); });
 }
 
 size_t PlannedProgram::contextBytes() const {
@@ -276,11 +318,16 @@ std::unique_ptr<RunContext> PlannedProgram::acquire(std::span<const TensorArg> i
 
 std::unique_ptr<RunContext> PlannedProgram::acquireSlowly(std::unique_ptr<RunContext> other,
                                                           std::span<const TensorArg> inputs) const {
+  return withRoom([&] { return acquireNew(std::move(other), inputs); }, [] {});
+}
+
+std::unique_ptr<RunContext> PlannedProgram::acquireNew(std::unique_ptr<RunContext> other,
+                                                       std::span<const TensorArg> inputs) const {
   Ref<Plan> plan;
   Ref<Storage> block;
   bool isNew = false;
   {
-    const std::lock_guard lock(forkSafeMutex(this));
+    const ProgramLock lock(*this);
     if (other && isCurrent(*other)) keepIdle(std::move(other));
     if (std::unique_ptr<RunContext> idle = takeIdle(inputs)) return idle;
     plan = findPlan(inputs, isNew);
@@ -384,16 +431,28 @@ RunContext& PlannedProgram::next(RunContext& first, RunContext& current) const {
     bound.front()->enter();
     return *bound.front();
   }
-  bool isNew = false;
   if (hasTooManyPlans()) bound.clear();
-  Ref<Plan> plan = findContinuation(first, current, isNew);
-  if (isNew) logPlan(*plan, settings_);
-  auto context = std::make_unique<RunContext>(std::move(plan), &current, settings_.lanes, &arenaBytes_);
+  auto context = withRoom([&] { return makeNext(first, current); }, [&] { forgetOthers(current); });
   return *addInFront(bound, std::move(context), kMaxBoundContinuations);
 }
 
-Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& current, bool& isNew) const {
+std::unique_ptr<RunContext> PlannedProgram::makeNext(RunContext& first, RunContext& current) const {
+  bool isNew = false;
+  Ref<Plan> plan = findContinuation(first, current, isNew);
+  if (isNew) logPlan(*plan, settings_);
+  return std::make_unique<RunContext>(std::move(plan), &current, settings_.lanes, &arenaBytes_);
+}
+
+// What followed the contexts of a run, but for those that follow each other now.
+void PlannedProgram::forgetOthers(RunContext& running) const {
+  running.continuations.clear();
+  for (RunContext* at = running.parent; at; at = at->parent) at->continuations.resize(1);
   const std::lock_guard lock(forkSafeMutex(this));
+  for (RunContext* at = &running; at; at = at->parent) at->plan->continuations.clear();
+}
+
+Ref<Plan> PlannedProgram::findContinuation(RunContext& first, RunContext& current, bool& isNew) const {
+  const ProgramLock lock(*this);
   std::vector<Ref<Plan>>& list = current.plan->continuations;
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i]->continuationKey != first.key) continue;

@@ -86,8 +86,8 @@ class PlannedProgram {
   size_t contextBytes() const;  // of idle contexts that wait for their shapes to come back
   size_t arenaBytes() const;    // of all contexts, those that run included, and of the bodies of loops
   size_t planBytes() const;     // of the plans in the cache, about
-  // Gives back the memory of contexts that do not run, those of the bodies of loops too.
-  void trim() const;
+  // Gives back the memory of contexts that do not run, those of the bodies of loops too; and forgets plans.
+  void trim(Kept which) const;
 
   // Thread-safe. Errors of kernels name their node.
   void run(std::span<const TensorArg> inputs, OutputProvider& outputs) const;
@@ -104,12 +104,15 @@ class PlannedProgram {
  private:
   bool isCurrent(const RunContext& context) const;
   std::unique_ptr<RunContext> acquireSlowly(std::unique_ptr<RunContext> other, std::span<const TensorArg> inputs) const;
+  std::unique_ptr<RunContext> acquireNew(std::unique_ptr<RunContext> other, std::span<const TensorArg> inputs) const;
   Ref<Plan> findPlan(std::span<const TensorArg> inputs, bool& isNew) const;
   std::unique_ptr<RunContext> takeIdle(std::span<const TensorArg> inputs) const;
   void keepIdle(std::unique_ptr<RunContext> context) const;
   bool hasTooManyPlans() const;
   void forgetPlans() const;
+  void forgetOthers(RunContext& running) const;
   RunContext& next(RunContext& first, RunContext& current) const;
+  std::unique_ptr<RunContext> makeNext(RunContext& first, RunContext& current) const;
   Ref<Plan> findContinuation(RunContext& first, RunContext& current, bool& isNew) const;
 
   static constexpr size_t kStashed = 16;

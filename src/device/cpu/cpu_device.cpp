@@ -129,7 +129,7 @@ void CpuDevice::freeHost(void* pointer) {
 }
 
 // Buffers go back to the C library when they are released; only models keep memory for later.
-void CpuDevice::trim() { trimCaches(); }
+void CpuDevice::trim() { kept().trim(Kept::Idle); }
 
 Ref<MaxStream> CpuDevice::createStream(int32_t) { return makeRef<CpuQueueStream>(*this); }
 

@@ -146,7 +146,7 @@ void GpuDevice::freeHost(void* pointer) {
 void GpuDevice::trim() {
   context_->check();
   requireOutsideHostFunctions();
-  trimCaches();
+  kept().trim(Kept::Idle);
   inFlight_->collect();
   memory_->trim();
   pinned_->trim();

@@ -51,7 +51,7 @@ class VirtualDevice final : public MaxDevice {
   Ref<Storage> allocate(size_t, const AllocationOptions&, MaxStream&) override { refuse(); }
   void* allocateHost(size_t) override { refuse(); }
   void freeHost(void* pointer) override;
-  void trim() override { trimCaches(); }
+  void trim() override { kept().trim(Kept::Idle); }
 
   MaxStream& defaultStream() override { return defaultStream_; }
   Ref<MaxStream> createStream(int32_t) override { refuse(); }
