@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/load_budget.h"
+#include "base/name_map.h"
 
 namespace max {
 
@@ -73,7 +74,7 @@ struct DimExpression {
 struct DimTable::Impl {
   std::deque<Atom> atoms;
   std::map<Polynomial, DimExpression, PolynomialLess> expressions;
-  std::unordered_map<std::string, uint32_t> symbols;
+  NameMap<uint32_t> symbols;
   std::map<std::tuple<AtomKind, const DimExpression*, int64_t, const DimExpression*, int64_t>, uint32_t> operators;
   MemoryCharge charge;  // for all of them
 };
@@ -266,7 +267,7 @@ DimTable::~DimTable() = default;
 Dim DimTable::anonymous() { return make(&kAnonymous); }
 
 Dim DimTable::symbol(std::string_view name) {
-  const auto found = impl_->symbols.find(std::string(name));
+  const auto found = impl_->symbols.find(name);
   if (found != impl_->symbols.end()) return make(impl_->atoms[found->second].expression);
   const auto id = static_cast<uint32_t>(impl_->atoms.size());
   const Dim dim = addAtom(this, Atom{AtomKind::Symbol, std::string(name), 0, 0, 0, 1, nullptr});

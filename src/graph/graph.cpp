@@ -10,26 +10,17 @@
 
 #include "base/active_call.h"
 #include "base/load_budget.h"
+#include "base/name_map.h"
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
 #include "graph/unknown_operator.h"
 
 namespace max {
 
-namespace {
-
-// Finds without a copy of the name.
-struct NameHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-};
-
-}  // namespace
-
 struct Graph::Names {
-  std::unordered_map<std::string, Value*, NameHash, std::equal_to<>> values;
-  std::unordered_map<std::string, size_t, NameHash, std::equal_to<>> counters;  // of generated names
-  std::unordered_set<std::string, NameHash, std::equal_to<>> outputs;
+  NameMap<Value*> values;
+  NameMap<size_t> counters;  // of generated names
+  NameSet outputs;
   MemoryCharge charge;  // for all that the graph holds
 };
 

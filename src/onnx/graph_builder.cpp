@@ -302,9 +302,9 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
 }
 
 // What the parameters of a function mean in a call: attributes of the node, else defaults.
-std::unordered_map<std::string_view, GraphBuilder::Resolved> GraphBuilder::argumentsOf(
-    const NodeProto& node, const FunctionProto& function) const {
-  std::unordered_map<std::string_view, Resolved> arguments;
+NameViewMap<GraphBuilder::Resolved> GraphBuilder::argumentsOf(const NodeProto& node,
+                                                              const FunctionProto& function) const {
+  NameViewMap<Resolved> arguments;
   for (const AttributeProto& attribute : node.attributes) arguments.try_emplace(attribute.name, resolve(attribute));
   for (const AttributeProto& attribute : function.defaults)
     arguments.try_emplace(attribute.name, Resolved{&attribute, nullptr});

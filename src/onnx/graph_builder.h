@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/name_map.h"
 #include "onnx/body_types.h"
 #include "onnx/functions.h"
 #include "onnx/opset.h"
@@ -53,7 +54,7 @@ class GraphBuilder {
   struct Call {
     const FunctionProto& function;
     std::string name;  // of the node, with those of the calls around it
-    std::unordered_map<std::string_view, Resolved> attributes;
+    NameViewMap<Resolved> attributes;
   };
 
   GraphBuilder(const GraphBuilder& caller, const Call& call);
@@ -72,8 +73,7 @@ class GraphBuilder {
   void addUnnamed(const NodeProto& proto);
   void addOperator(const NodeProto& proto);
   void callFunction(const NodeProto& node, const FunctionProto& function);
-  std::unordered_map<std::string_view, Resolved> argumentsOf(const NodeProto& node,
-                                                             const FunctionProto& function) const;
+  NameViewMap<Resolved> argumentsOf(const NodeProto& node, const FunctionProto& function) const;
   void expandBody();
   Resolved resolve(const AttributeProto& attribute) const;
   Attributes attributesOf(const NodeProto& node, std::span<Value* const> inputs);
@@ -95,9 +95,9 @@ class GraphBuilder {
   const Call* call_ = nullptr;  // the function that this is part of
   bool isBody_ = false;         // of a function: names are not those of the graph
   int depth_ = 0;
-  std::unordered_map<std::string_view, Value*> names_;
+  NameViewMap<Value*> names_;
   std::vector<TensorType> declaredOutputs_;
-  std::unordered_set<std::string_view> outputNames_;
+  NameViewSet outputNames_;
 };
 
 }  // namespace max::onnx

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/name_map.h"
 #include "base/object.h"
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
@@ -252,7 +253,7 @@ class GraphWriter {
   const std::vector<TensorType>& declaredOutputs_;
   StoredTensors& tensors_;
   std::unordered_map<const Value*, std::string> names_;
-  std::unordered_set<std::string> taken_;
+  NameSet taken_;
   std::unordered_set<const Value*> written_;
   std::set<std::string, std::less<>> domains_{""};
   size_t counter_ = 0;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/name_map.h"
 
 namespace max::onnx {
 
@@ -18,7 +19,7 @@ using Names = std::vector<std::string_view>;
 // The names that a subgraph uses and does not define itself. Subgraphs are nested kMaxGraphDepth deep at most.
 void appendUsed(Bytes bytes, Names& used) {
   const GraphProto graph = parseGraph(bytes);
-  std::unordered_set<std::string_view> defined;
+  NameViewSet defined;
   Names inside;
   for (Bytes input : graph.inputs) defined.insert(parseValueInfo(input).name);
   for (Bytes tensor : graph.initializers) defined.insert(parseTensorName(tensor));
@@ -38,7 +39,7 @@ class Order {
  public:
   Order(const std::vector<Bytes>& nodes, FunctionRef<bool(std::string_view)> isKnown) : needs_(nodes.size()) {
     for (Bytes node : nodes) nodes_.push_back(parseNodeNames(node));
-    std::unordered_map<std::string_view, size_t> makers;
+    NameViewMap<size_t> makers;
     for (size_t i = 0; i < nodes_.size(); ++i)
       for (std::string_view name : nodes_[i].outputs)
         if (!name.empty() && !isKnown(name)) makers.emplace(name, i);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/name_map.h"
 #include "graph/dot.h"
 #include "onnx/graph_builder.h"
 #include "onnx/node_order.h"
@@ -98,15 +99,15 @@ class Drawing {
 
   std::shared_ptr<DimTable> symbols_ = std::make_shared<DimTable>();
   DotWriter writer_;
-  std::unordered_map<std::string_view, size_t> made_;
-  std::unordered_map<std::string_view, std::string> constants_;
+  NameViewMap<size_t> made_;
+  NameViewMap<std::string> constants_;
 };
 
 }  // namespace
 
 ModelOutline outlineOnnx(const Storage& file) {
   const GraphProto graph = mainGraph(file);
-  std::unordered_set<std::string_view> weights;
+  NameViewSet weights;
   for (Bytes bytes : graph.initializers) weights.insert(parseTensor(bytes).name);
   ModelOutline outline;
   outline.symbols = std::make_shared<DimTable>();

@@ -213,6 +213,43 @@ def nested_rows(count):
     return raw_model([], [("x", [2])], (), inner + wire(11, info("c", BOOL, []).SerializeToString()))
 
 
+def alike(number):
+    """Names of 16 bytes that all have one hash under the widespread MurmurHash64A, whatever its key."""
+    mask, factor = (1 << 64) - 1, 0xC6A4A7935BD1E995
+    inverse = pow(factor, -1, 1 << 64)
+
+    def mixed(word):
+        word = word * factor & mask
+        return (word ^ word >> 47) * factor & mask
+
+    def unmixed(word):
+        word = word * inverse & mask
+        return (word ^ word >> 47) * inverse & mask
+
+    state = 0xC70F6907 ^ 16 * factor & mask
+    after = (state ^ mixed(number)) * factor & mask
+    return number.to_bytes(8, "little") + unmixed(after ^ 0x1234567812345678).to_bytes(8, "little")
+
+
+def alike_values(form):
+    names = [alike(i) for i in range(1, 24000)]
+    chained = [raw_node(b"Relu", [b"a"], [names[0]])]
+    chained += [raw_node(b"Relu", [left], [right]) for left, right in zip(names[:20000], names[1:])]
+    if form == "chain":
+        return raw_model(chained, [("a", [2])], [names[20000]])
+    if form == "backwards":
+        return raw_model(chained[::-1], [("a", [2])], [names[20000]])
+    if form == "row":
+        return raw_model([raw_node(b"Relu", [b"a"], [each]) for each in names], [("a", [2])], names[:4000])
+    if form == "weights":
+        weights = b"".join(wire(5, wire(1, b"\x01") + wire(2, 1) + wire(8, each) + wire(9, b"1234"))
+                           for each in names[:12000])
+        return raw_model([raw_node(b"Sum", names[:12000], [b"y"])], (), [b"y"], weights)
+    inputs = b"".join(wire(11, wire(1, name_of(i + 1)) + wire(2, wire(1, wire(1, 1) + wire(2, wire(1, wire(2, each))))))
+                      for i, each in enumerate(names))
+    return raw_model([raw_node(b"Relu", [name_of(1)], [b"y"])], (), [b"y"], inputs)
+
+
 ONLY_LOADED = "work of"  # what is not done ahead of its time takes its time when it runs
 
 
@@ -317,7 +354,9 @@ CASES = {
     "attributes that refer to attributes": many_defaults,
     "dimensions in a drawing": drawn_constants,
     "nodes in nested branches": lambda: nested_rows(9000),
-        **{f"row of {op}": (lambda op=op: row(op, False)) for op in PASS_OPERATORS},
+    **{f"names of one hash: {form}": (lambda form=form: alike_values(form))
+       for form in ("chain", "row", "backwards", "weights", "symbols")},
+    **{f"row of {op}": (lambda op=op: row(op, False)) for op in PASS_OPERATORS},
     **{f"chain of {op}": (lambda op=op: row(op, True)) for op in PASS_OPERATORS},
     **{f"work of {op}": (lambda op=op: huge_windows(op))
        for op in ("MaxPool", "AveragePool", "LpPool", "LRN", "Conv", "ConvTranspose", "MatMul", "RNN", "Det", "TopK")},

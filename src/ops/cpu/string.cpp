@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/interrupt_point.h"
+#include "base/name_map.h"
 #include "ops/cpu/text.h"
 #include "ops/families.h"
 #include "ops/ref/reference.h"
@@ -144,7 +145,7 @@ Results stringNormalizer(const Node& node, Arguments inputs) {
   const std::string action = node.attributes.getString("case_change_action", "NONE");
   const bool isSensitive = node.attributes.getInt("is_case_sensitive", 0) != 0;
   const auto key = [&](std::string_view text) { return isSensitive ? std::string(text) : lowerCase(text); };
-  std::unordered_set<std::string> stopWords;
+  NameSet stopWords;
   for (const std::string& word : node.attributes.getStrings("stopwords")) stopWords.insert(key(word));
   std::vector<std::string> kept;
   for (const std::string_view text : textsOf(*inputs[0]))

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/interrupt_point.h"
+#include "base/name_map.h"
 #include "base/object.h"
 #include "graph/readers/text.h"
 #include "ops/families.h"
@@ -15,12 +16,6 @@ namespace max {
 namespace {
 
 constexpr int32_t kNothing = -1;
-
-// Texts are looked up without a copy.
-struct TextHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-};
 
 // The n-grams as a tree: tokens have numbers, a place of the tree is where a prefix of some n-grams ends.
 class NgramTree final : public Prepared {
@@ -82,7 +77,7 @@ class NgramTree final : public Prepared {
   }
 
   void takeWeights(const std::vector<float>& weights) {
-    std::unordered_map<int64_t, float> weightOf;  // of n-grams with one column the last one's counts
+    std::unordered_map<int64_t, float, NumberHash> weightOf;  // of n-grams with one column the last one's counts
     for (size_t i = 0; i < weights.size(); ++i) weightOf[columns_[i]] = weights[i];
     weights_.assign(weightOf.begin(), weightOf.end());
     std::sort(weights_.begin(), weights_.end());
@@ -150,10 +145,10 @@ class NgramTree final : public Prepared {
   std::string mode_;
   std::vector<std::pair<int64_t, float>> weights_;  // of columns, where they are not 1
   std::vector<int64_t> columns_;                    // of each n-gram
-  std::unordered_map<std::string, int32_t, TextHash, std::equal_to<>> strings_;
-  std::unordered_map<int64_t, int32_t> integers_;
-  std::unordered_map<uint64_t, int32_t> places_;  // place and token -> place
-  std::vector<int64_t> columnOf_;                 // of the n-gram that ends at a place
+  NameMap<int32_t> strings_;
+  std::unordered_map<int64_t, int32_t, NumberHash> integers_;
+  NumberMap<int32_t> places_;      // place and token -> place
+  std::vector<int64_t> columnOf_;  // of the n-gram that ends at a place
 };
 
 Ref<Prepared> prepareTree(const Node& node, std::span<const Tensor* const>) { return makeRef<NgramTree>(node); }
