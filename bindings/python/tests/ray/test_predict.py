@@ -2,7 +2,6 @@
 """max.ray.predict: columns, batches, what is wrong with them, and workers that are lost."""
 
 import os
-import pathlib
 import pickle
 import shutil
 import signal
@@ -16,7 +15,7 @@ from ray.data import ActorPoolStrategy
 from run_ray import processes
 
 from max import MaxError
-from max.driver import CPU
+from max.driver import CPU, accelerator_count
 from max.engine import InferenceSession
 from max.ray import predict
 from max.ray._predict import Predict, _chosen_columns
@@ -156,46 +155,52 @@ def test_other_files(models, tmp_path):
         ray.get(opens.remote(reference))
 
 
-@ray.remote(num_gpus=1)
-def devices_with_gpu(*references):
-    return [[device.is_host for device in reference._devices_here()] for reference in references]
+@ray.remote
+def devices_of(references):
+    return [[(device.is_host, device.id) for device in reference._devices_here()] for reference in references]
 
 
+@pytest.mark.skipif(accelerator_count() < 2, reason="there are no two accelerators")
 def test_devices(models):
-    """The host stays the host, whatever the worker has; GPUs are those of the worker (here they cannot be opened)."""
-    path, digest, _ = opened(models / "affine.onnx")[1]
-    _, here = opened(InferenceSession([CPU()]).load(models / "affine.onnx"))
-    assert here.devices == (None,)
-    assert ray.get(devices_with_gpu.remote(here)) == [[True]]
-
-
-def actors():
-    return [number for number, command in processes(os.environ["MAX_RAY_TEST_FOLDER"]).items() if "(Predict" in command]
+    """A path runs on the GPU of its worker if it has one; a model stays where it was, on a GPU of the worker's."""
+    _, path = opened(models / "affine.onnx")
+    _, on_host = opened(InferenceSession([CPU()]).load(models / "affine.onnx"))
+    assert path.devices is None and on_host.devices == (None,)
+    references = [path, on_host, path._replace(devices=(1,)), path._replace(devices=(None, 1))]
+    host, first, second = (True, 0), (False, 0), (False, 1)
+    with_gpu = devices_of.options(num_gpus=1).remote(references)
+    assert ray.get(with_gpu) == [[first], [host], [first], [host, first]]
+    assert ray.get(devices_of.remote(references)) == [[host], [host], [second], [host, second]]
 
 
 def test_a_job_and_a_lost_worker(models, tmp_path):
-    """Two workers, one is killed before the second half may begin: every row is there, once, with its columns."""
-    count, gate = 390, str(tmp_path / "gate")
+    """One of two workers is killed while both have a batch in hand: every row is there, once, with its columns."""
+    count = 390
     x = np.linspace(-1, 1, count, dtype=np.float32).reshape(-1, 1)
     rows = [{"id": i, "x": x[i], "name": f"row {i}"} for i in range(count)]
 
     def wait(batch):
-        while batch["id"].max() >= count // 2 and not os.path.exists(gate):
+        """Holds the second half back until one is killed; Ray runs it in the worker that executes the model next."""
+        (tmp_path / str(os.getpid())).touch()
+        while batch["id"].max() >= count // 2 and not (tmp_path / "killed").exists():
             time.sleep(0.05)
         return batch
 
-    data = ray.data.from_items(rows, override_num_blocks=30).map_batches(wait, batch_size=None)
+    data = ray.data.from_items(rows, override_num_blocks=30).map_batches(wait, batch_size=None, num_cpus=2)
     found = predict(data, models / "steady.onnx", columns={"y": "made"}, batch_size=20, compute=TWO, num_cpus=2)
-    others, killed, batches = actors(), [], []  # actors of jobs before this one may still be going
+    batches = []
     for batch in found.iter_batches(batch_size=13, prefetch_batches=0):
         batches.append(batch)
-        if not killed:
+        if len(batches) == 1:
             end = time.monotonic() + 120
-            while len(killed) < 2:
+            while len(workers := list(tmp_path.iterdir())) < 2:
                 assert time.monotonic() < end, "there is no second worker"
-                killed = sorted(set(actors()) - set(others))
-            os.kill(killed[0], signal.SIGKILL)
-            pathlib.Path(gate).touch()
+                time.sleep(0.05)
+            killed = int(workers[0].name)
+            assert "(Predict" in processes(os.environ["MAX_RAY_TEST_FOLDER"])[killed]
+            os.kill(killed, signal.SIGKILL)
+            (tmp_path / "killed").touch()
+    assert len(list(tmp_path.iterdir())) >= 4  # one more worker, which did what the killed one had in hand
     ids = np.concatenate([batch["id"] for batch in batches])
     assert len(ids) == count and set(ids) == set(range(count)) and set(batches[0]) == {"id", "x", "name", "made"}
     wanted = InferenceSession().load(models / "steady.onnx").execute(x)[0].to_numpy()
