@@ -182,6 +182,8 @@ build_docs() {
   need_packages doxygen
   mkdir -p build/docs
   doxygen docs/Doxyfile
+  [[ ! -x "$PYTHON" || ! -f build/lib/libmax.so ]] ||
+    "$PYTHON" bindings/python/tests/run.py reference build/docs/python || [[ $? == 77 ]]
 }
 
 run_benchmarks() {

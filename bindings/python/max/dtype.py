@@ -136,7 +136,7 @@ class DType(enum.Enum):
         if self.size_in_bits < 8:
             raise ValueError(f"numpy has no packed type such as {self!r}")
         try:
-            import ml_dtypes  # type: ignore[import-untyped,unused-ignore]
+            import ml_dtypes  # type: ignore[import-not-found,import-untyped,unused-ignore]
         except ImportError:
             raise ValueError(f"numpy has no type {self.name}; the package ml_dtypes has it") from None
         small: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, self.name))

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the package with a library that is built: run.py package|wheel FOLDER [ARGUMENT OF PYTEST...].
+"""Tests the package with a library that is built: run.py package|wheel|types|reference FOLDER [ARGUMENT OF PYTEST...].
 
 MAX_LIBRARY names the library. Ends with 77, and a reason, if this machine lacks what a part needs."""
 
 import importlib.util
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -48,6 +50,37 @@ def package(folder, arguments):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", str(TESTS)]
     command += [f"--ignore={TESTS / 'ray'}", *arguments]  # which has an environment of its own
     sys.exit(subprocess.run(command, env=environment, cwd=folder).returncode)
+
+
+def types(folder, arguments):
+    """The package is well typed for those who check theirs strictly; Ray's types are those of Ray, where it is installed."""
+    missing = [name for name in ("mypy", "basedpyright") if importlib.util.find_spec(name) is None]
+    if missing:
+        skip(f"{', '.join(missing)} not installed")
+    ray = importlib.util.find_spec("ray")
+    without_ray = [] if ray and ray.origin else ["--exclude", "max/ray/"]  # the folder of tests is none
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10", "--cache-dir", folder / "mypy"]
+    quiet(*command, *without_ray, SOURCE / "max")
+    settings = {
+        "include": [str(SOURCE / "max")], "exclude": [str(SOURCE / "max/ray")] if without_ray else [],
+        "typeCheckingMode": "standard", "pythonVersion": "3.10", "reportMissingImports": "none",
+    }  # fmt: skip
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    quiet(sys.executable, "-m", "basedpyright", "-p", folder, "--pythonpath", sys.executable)
+
+
+def reference(folder, arguments):
+    """Sphinx makes the reference; a docstring that it cannot read is an error."""
+    if importlib.util.find_spec("sphinx") is None:
+        skip("Sphinx is not installed")
+    if not (folder / "stage").exists():
+        stage(folder)
+    os.environ["PYTHONPATH"] = str(folder / "stage")
+    quiet(sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", SOURCE / "docs", folder / "html")
+    text = re.sub(r"<[^>]*>", "", (folder / "html/index.html").read_text())
+    names = "max.driver.Buffer", "max.engine.Model", "max.dtype.DType", "max.graph.Graph"
+    missing = [name for name in names if name not in text]
+    assert not missing, f"the reference lacks {', '.join(missing)}"
 
 
 def interpreters():
@@ -132,4 +165,4 @@ def wheel(folder, arguments):
 if __name__ == "__main__":
     target = pathlib.Path(sys.argv[2]).resolve()
     target.mkdir(parents=True, exist_ok=True)
-    {"package": package, "wheel": wheel}[sys.argv[1]](target, sys.argv[3:])
+    {"package": package, "wheel": wheel, "types": types, "reference": reference}[sys.argv[1]](target, sys.argv[3:])

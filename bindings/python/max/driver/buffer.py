@@ -85,6 +85,8 @@ class Buffer(Handle):
 
     Slices are views that share the memory. What reads or writes a buffer comes after the work that is queued with it.
 
+    ``Buffer(array, device)`` copies a numpy array to a device.
+
     Parameters
     ----------
     dtype : DType
@@ -97,8 +99,6 @@ class Buffer(Handle):
         Whether it is page-locked memory of the host.
     stream : DeviceStream, optional
         Stream of the buffer's work, in place of `device`.
-
-    The third form, ``Buffer(array, device)``, copies a numpy array to a device.
 
     Raises
     ------
