@@ -63,7 +63,7 @@ def types(folder, arguments):
     quiet(*command, *without_ray, SOURCE / "max")
     settings = {
         "include": [str(SOURCE / "max")], "exclude": [str(SOURCE / "max/ray")] if without_ray else [],
-        "typeCheckingMode": "standard", "pythonVersion": "3.10", "reportMissingImports": "none",
+        "extraPaths": [str(SOURCE)], "typeCheckingMode": "standard", "pythonVersion": "3.10", "reportMissingImports": "none",
     }  # fmt: skip
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     quiet(sys.executable, "-m", "basedpyright", "-p", folder, "--pythonpath", sys.executable)
