@@ -60,8 +60,12 @@ def leave(phase):
     "action, kind", [(raise_stop, Stop), (raise_interrupt, KeyboardInterrupt), (leave, SystemExit)]
 )
 def test_what_a_progress_function_raises_ends_the_load(session, large, action, kind, capfd):
-    with pytest.raises(kind):
-        session.load(large, progress=ends_early(action))
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
+    try:
+        with pytest.raises(kind):
+            session.load(large, progress=ends_early(action))
+    finally:
+        signal.signal(signal.SIGINT, previous)
     assert capfd.readouterr() == ("", "")
     session.load(large)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of the reference documents, and those of docs/python.md, run."""
 
+import importlib.util
 import os
 import pathlib
 import re
@@ -60,11 +61,21 @@ def test_documents(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name, word", [("digits", "accuracy 9"), ("kernel", "added 100000 numbers")])
-def test_examples(name, word):
+EXAMPLES = {
+    "digits": "accuracy 9",
+    "kernel": "added 100000 numbers",
+    "safetensors_weights": "98.6% of 500 answers are turned around",
+    "walkthrough": "trace.json",
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(name, tmp_path):
     program = ROOT / f"examples/python/{name}.py"
     if not program.exists():
         pytest.skip("this is no checkout")
     environment = {**os.environ, "PYTHONPATH": FOLDER}
-    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0 and word in done.stdout, done.stdout + done.stderr
+    done = subprocess.run([sys.executable, program], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and EXAMPLES[name] in done.stdout, done.stdout + done.stderr
+    pictures = 3 if name == "walkthrough" and importlib.util.find_spec("matplotlib") else 0
+    assert len(list(tmp_path.glob("*.png"))) == pictures

@@ -22,6 +22,7 @@ from max.driver.dlpack import DLPackArray
 from max.driver.event import DeviceEvent
 from max.driver.kernel import Kernel, Module, execution_time
 from max.driver.stream import DeviceStream
+from max.driver.weights import load_weights
 
 __all__ = [
     "CPU",
@@ -43,5 +44,6 @@ __all__ = [
     "execution_time",
     "load_devices",
     "load_max_buffer",
+    "load_weights",
     "scan_available_devices",
 ]

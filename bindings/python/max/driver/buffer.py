@@ -712,6 +712,10 @@ class Buffer(Handle):
     def __repr__(self) -> str:
         return f"Buffer(dtype={self.dtype!r}, shape={self.shape}, device={self.device!r})"
 
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        """What the package rich shows."""
+        yield from (("dtype", self.dtype), ("shape", self.shape), ("device", self.device))
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self.dtype is DType.string:
             raise TypeError("a buffer of strings cannot be pickled")

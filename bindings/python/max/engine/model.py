@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from _thread import allocate_lock, start_new_thread
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 from max._error import check, error_of
@@ -316,6 +316,10 @@ class Model(Handle):
 
     def __repr__(self) -> str:
         return f"Model(inputs={self._inputs}, outputs={self._outputs})"
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        """What the package rich shows."""
+        yield from (("inputs", self.input_metadata), ("outputs", self.output_metadata))
 
 
 # Calls that take longer than this, in nanoseconds, can be interrupted the next time.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Optional
 
 from max._error import check
@@ -278,6 +278,10 @@ class InferenceSession(Handle):
 
     def __repr__(self) -> str:
         return f"InferenceSession(devices={self.devices}, num_threads={self.num_threads})"
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        """What the package rich shows."""
+        yield from (("devices", self.devices), ("num_threads", self.num_threads))
 
 
 def _graph_handle(model: Any) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from max._raw import ffi, lib
@@ -59,3 +60,7 @@ class TensorSpec:
 
     def __repr__(self) -> str:
         return f"TensorSpec(name={self._name!r}, dtype={self._dtype}, shape={self._shape})"
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        """What the package rich shows."""
+        yield from (("name", self.name), ("dtype", self.dtype), ("shape", self.shape))
