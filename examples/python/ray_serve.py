@@ -24,15 +24,15 @@ def main(port):
     made = deployment(
         DIGITS / "digits.onnx",
         max_batch_size=16,
-        timeout=5,
+        timeout=60,
         autoscaling_config={"min_replicas": 1, "max_replicas": 4},
     )
     serve.run(made.bind(), name="digits", route_prefix="/digits")
     images = np.load(DIGITS / "images.npy")[:10].reshape(-1, 1, 8, 8).astype(np.float32)
 
-    # One image as JSON, which may take seconds.
+    # One image as JSON, and how long it may take.
     body = json.dumps({"image": images[:1].tolist()}).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/digits", body, {"X-Timeout-Seconds": "2.5"})
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/digits", body, {"X-Timeout-Seconds": "30"})
     with urllib.request.urlopen(request) as answer:
         print("one image:", np.argmax(json.load(answer)["probabilities"]))
 

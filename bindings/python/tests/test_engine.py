@@ -381,6 +381,21 @@ def test_pickles_of_same_contents(session, models, tmp_path):
     assert (pickle.loads(text)(A, B)[0].to_numpy() == A + B).all()
 
 
+@pytest.mark.parametrize("make", ["model.onnx", "folder", "weights.bin"])
+def test_hashes_of_files_that_are_written_again_and_again(make, tmp_path):
+    """Also while file systems give them the same times."""
+    folder = external_model(tmp_path / "model", [1, 2])
+    path = str(folder / "model.onnx" if make == "model.onnx" else folder)
+    written = folder / ("weights.bin" if make == "weights.bin" else "model.onnx")
+    text = written.read_bytes()
+    digests = set()
+    for number in range(100):
+        with open(written, "r+b") as file:
+            file.write(text[:-1] + bytes([number]))
+        digests.add(content_digest(path))
+    assert len(digests) == 100
+
+
 def test_names_that_look_like_weights(tmp_path):
     """Only files of the model's folder are read."""
     entry = b"\n\x08location\x12"

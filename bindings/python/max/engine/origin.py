@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 import weakref
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable
@@ -22,6 +23,7 @@ Stamp = tuple[int, ...]
 _CHUNK = 4 << 20
 _MOST_THREADS = 8
 _MOST_DIGESTS = 256
+_TICK = 100_000_000  # nanoseconds, more than between two times that file systems know
 # How an ONNX file names a file of weights beside it: the entry "location" of a tensor's external data, and its length.
 _LOCATION = re.compile(rb"\n\x08location\x12(?:([\x01-\x7f])|([\x80-\xff])([\x01-\x1f]))", re.S)
 _LONGEST_LOCATION = 4096 + 16
@@ -129,9 +131,11 @@ def content_digest(path: str) -> str:
         files.append(beside)
         stamps.append(_stamp(beside))
         total.update(sha256(os.fsencode(location)).digest() + _file_digest(beside)[0])
-    while len(_digests) >= _MOST_DIGESTS:
-        _digests.pop(next(iter(_digests)), None)
-    _digests[file] = files, stamps, total.hexdigest()
+    # A file that was written just now may be written again without its times telling.
+    if time.time_ns() - max((stamp[-1] for stamp in stamps if stamp), default=0) > _TICK:
+        while len(_digests) >= _MOST_DIGESTS:
+            _digests.pop(next(iter(_digests)), None)
+        _digests[file] = files, stamps, total.hexdigest()
     return total.hexdigest()
 
 

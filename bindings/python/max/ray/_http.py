@@ -40,11 +40,15 @@ def timeout_of(request: Request) -> Optional[float]:
     if text is None:
         return None
     try:
-        seconds = float(text)
+        return checked_timeout(float(text))
     except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < 2**33:
-        raise RequestError(f"The timeout is {text[:100]!r}, needs a positive number of seconds")
+        raise RequestError(f"The timeout is {text[:100]!r}, needs a positive number of seconds") from None
+
+
+def checked_timeout(seconds: Optional[float]) -> Optional[float]:
+    """A timeout that can be kept, or None."""
+    if seconds is not None and not 0 < seconds < 2**33:
+        raise RequestError(f"The timeout is {seconds!r}, needs a positive number of seconds")
     return seconds
 
 

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 from ray import serve
 
+from max.ray._http import checked_timeout
 from max.ray._reference import ModelLike, opened
 from max.ray._server import ModelServer, Settings
 
@@ -61,13 +62,14 @@ def deployment(
     Raises
     ------
     ValueError
-        The model has inputs or outputs that are no tensors.
+        The model has inputs or outputs that are no tensors, or a number is out of range.
     """
     here, reference = opened(model)
     for spec in here.input_metadata + here.output_metadata:
         if not spec.is_tensor:
             raise ValueError(f"{spec.name!r} is no tensor, which neither JSON nor .npy holds")
-    settings = Settings(max_batch_size, batch_wait_timeout_s, timeout)
+    serve.batch(max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)  # refuses what it cannot take
+    settings = Settings(max_batch_size, batch_wait_timeout_s, checked_timeout(timeout))
 
     class Served(ModelServer):
         def __init__(self) -> None:

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from max._error import MaxError, MaxTimeoutError
 from max.engine import TensorSpec
 from max.ray._arrays import Array, dense, plain, problem_of
-from max.ray._http import RequestError, answer, failure, inputs_of, is_npy, status_of, timeout_of
+from max.ray._http import RequestError, answer, checked_timeout, failure, inputs_of, is_npy, status_of, timeout_of
 from max.ray._reference import Reference
 
 # Calls in a row that fail though nothing is wrong with them; then the replica is not healthy.
@@ -88,7 +88,7 @@ class ModelServer:
             self._batch.set_max_batch_size(config["max_batch_size"])
         if "batch_wait_timeout_s" in config:
             self._batch.set_batch_wait_timeout_s(config["batch_wait_timeout_s"])
-        self._timeout = config.get("timeout", self._timeout)
+        self._timeout = checked_timeout(config.get("timeout", self._timeout))
 
     def check_health(self) -> None:
         """Raises what the last calls failed with, if they failed for no reason of theirs."""
@@ -110,7 +110,7 @@ class ModelServer:
     async def predict(self, inputs: Mapping[str, Any], timeout: Optional[float] = None) -> dict[str, Array]:
         """Runs the model on arrays by the inputs' names, with other requests; the outputs have their names."""
         arrays = self._checked(inputs)
-        limits = [limit for limit in (timeout, self._timeout) if limit is not None]
+        limits = [limit for limit in (checked_timeout(timeout), self._timeout) if limit is not None]
         limit = min(limits) if limits else None
         call = _Call(arrays, self._key_of(arrays), limit)
         try:

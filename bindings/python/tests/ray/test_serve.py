@@ -173,6 +173,8 @@ def test_handles(server):
     assert np.array_equal(found["y"], 2 * x + 1) and found["rows"].dtype == np.int64
     with pytest.raises(TimeoutError, match="deadline"):
         slow.predict.remote({"n": np.int64(10**12), "a": np.eye(64, dtype="f")}, timeout=0.2).result()
+    with pytest.raises(ValueError, match="timeout is -1"):
+        counted.predict.remote({"x": x}, timeout=-1).result()
     with pytest.raises(ValueError, match="Input 'x' is int64"):
         counted.predict.remote({"x": np.arange(3)}).result()
 

@@ -169,7 +169,8 @@ def test_members_that_leave(server):
 
     async def leave(calls, *who):
         running = asyncio.ensure_future(steady._run_batch(calls))
-        await asyncio.sleep(0.05)
+        while calls[0].group is None:
+            await asyncio.sleep(0)
         for index in who:
             calls[index].leave()
         return await running
@@ -253,3 +254,6 @@ def test_options(models):
         deployment(models / "sequence.onnx")
     with pytest.raises(TypeError):
         deployment(models / "affine.onnx", replicas=2)
+    for wrong in ({"max_batch_size": 0}, {"batch_wait_timeout_s": -1}, {"timeout": 0}):
+        with pytest.raises(ValueError, match=" 0| -1"):
+            deployment(models / "affine.onnx", **wrong)
