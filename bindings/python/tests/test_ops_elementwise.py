@@ -102,7 +102,7 @@ def test_what_is_not_finite():
         check(lambda x: [ops.log1p(x), ops.trunc(x)], [x], [np.log1p(x), np.trunc(x)])
     tiny = np.array([1e-8, -1e-8, 1e-20, 1e30, -1, np.inf], np.float32)
     with np.errstate(all="ignore"):
-        check(ops.log1p, [tiny], np.log1p(tiny), tolerance=1e-7)
+        np.testing.assert_allclose(run(ops.log1p, tiny)[0], np.log1p(tiny), rtol=1e-6)
 
 
 def test_whole_numbers():
@@ -202,6 +202,13 @@ def test_types_that_none_holds(function, left, right):
 def test_numbers_take_the_type_that_they_meet(dtype):
     x = np.array([1, 2], dtype)
     check(lambda x: [ops.add(x, 3), ops.mul(2, x), x - np.int64(1)], [x], [x + 3, 2 * x, x - 1])
+
+
+def test_numbers_that_meet_numbers():
+    condition = np.array([True, False])
+    check(lambda: [ops.add(1, 2.5), ops.mul(True, 3)], [], [np.float32(3.5), np.int64(3)])
+    check(lambda c: ops.where(c, 1, 2.5), [condition], np.array([1, 2.5], np.float32))
+    check(lambda: ops.range(0, 2, 0.5), [], np.arange(0, 2, 0.5, np.float32))
 
 
 @pytest.mark.parametrize("number, dtype", [(1.5, "int32"), (300, "uint8"), (-1, "uint64"), (float("nan"), "int8")])

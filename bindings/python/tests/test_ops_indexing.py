@@ -78,7 +78,8 @@ def test_scatter_nd(how, shape, seed, data):
     want = x.copy()
     for spot, update in zip(map(tuple, at), updates):
         want[spot] = WRITES[how](want[spot], update) if how else update
-    check(lambda x, u, at: SCATTERS_ND[how](x, u, at), [x, updates, at], want, tolerance=1e-4, named=False)
+    for kind in (np.int64, np.int32, np.int16):
+        check(lambda x, u, at: SCATTERS_ND[how](x, u, at), [x, updates, at.astype(kind)], want, 1e-4, named=False)
 
 
 @settings(max_examples=8)

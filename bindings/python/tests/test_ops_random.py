@@ -40,6 +40,12 @@ def test_distributions(dtype, seed):
     assert abs((abs(normal - 5) < 2).mean() - 0.6827) < 0.02
 
 
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_the_upper_bound_is_not_reached(dtype):
+    (made,) = drawn(lambda: [ops.random.uniform(TensorType(dtype, [COUNT]))], 1)
+    assert made.min() >= 0 and made.max() < 1 and len(np.unique(made)) >= min(COUNT // 2, 200)
+
+
 @pytest.mark.parametrize("function", [ops.random.uniform, ops.random.normal, ops.random.gaussian])
 def test_seeds(function):
     like = TensorType(DType.float32, [50])

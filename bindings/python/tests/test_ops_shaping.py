@@ -92,6 +92,12 @@ def test_broadcast_to(dtype):
     check(lambda x, s: ops.broadcast_to(x, s, ["a", 3, "b"]), [x, sizes], np.broadcast_to(x, sizes), named=False)
 
 
+@pytest.mark.parametrize("shape, wanted", [((0, 3), (3, 0)), ((2, 0, 3), (0, 6)), ((0,), (2, 0, 5))])
+def test_reshapes_of_nothing(shape, wanted):
+    x = np.zeros(shape, np.float32)
+    check(lambda x: ops.reshape(x, wanted), [x], x.reshape(wanted))
+
+
 @pytest.mark.parametrize("counts", [[2, 0, 3], [0, 0, 0], [1, 1, 1], [4, 0, 0]])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_repeats_of_each(counts, axis):

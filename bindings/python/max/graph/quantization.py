@@ -91,11 +91,6 @@ class QuantizationEncoding(str, enum.Enum):
         """Whether GGUF files have it."""
         return self in _BLOCKS
 
-    @property
-    def name(self) -> str:
-        """Name of the encoding."""
-        return self.value
-
     def __str__(self) -> str:
         return self.value
 

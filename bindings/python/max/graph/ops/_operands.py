@@ -99,7 +99,7 @@ def promoted(what: str, *values: TensorValueLike) -> list[TensorValue]:
     if strong:
         dtype = common_dtype((made.dtype for made in strong.values()), what)
     else:
-        dtype = common_dtype((_dtype_of_number(value) for value in values), what)
+        dtype = max((_dtype_of_number(value) for value in values), key=_category)
     return [cast_to(strong[i], dtype) if i in strong else tensor(value, dtype) for i, value in enumerate(values)]
 
 

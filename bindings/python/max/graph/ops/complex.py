@@ -27,14 +27,14 @@ def as_interleaved_complex(x: TensorValueLike) -> TensorValue:
     Raises
     ------
     ValueError
-        The last dimension is odd or not a number, or the elements are no floating-point numbers.
+        The last dimension is odd, or the elements are no floating-point numbers.
     """
     what = "as_interleaved_complex"
     operand = require_kind(what, "x", require_rank(what, "x", tensor(x), 1, at_least=True), "float")
     *others, last = operand.shape
-    if (last // 2) * 2 != last:
+    if isinstance(last, StaticDim) and int(last) % 2:
         fail(f"as_interleaved_complex: the last dimension of {operand.shape} is not even")
-    return reshape(operand, [*others, last // 2, 2])
+    return reshape(operand, [*others, -1, 2])
 
 
 def mul(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import enum
-import math
 
 from max.dtype import DType
 from max.graph.dim import Dim, StaticDim
 from max.graph.ops._operands import axis_of, fail, ints, node, require_kind, tensor, whole, wrong_type
+from max.graph.ops.elementwise import sqrt
 from max.graph.value import TensorValue, TensorValueLike
 
 __all__ = ["Normalization", "irfft"]
@@ -55,7 +55,7 @@ def irfft(
     Raises
     ------
     ValueError
-        There is no such axis, `n` is less than 1 or not known, or the elements are no floating-point numbers.
+        There is no such axis, `n` is less than 1, the axis too small, or the elements are no floating-point numbers.
     """
     if not isinstance(normalization, (Normalization, str)):
         wrong_type(f"irfft: normalization is {normalization!r}, needs a Normalization")
@@ -63,12 +63,13 @@ def irfft(
         fail(f"irfft: normalization is {normalization!r}, needs backward, ortho or forward")
     pairs = _pairs(tensor(input_tensor), input_is_complex)
     number = axis_of("irfft", axis, pairs.rank - 1)
+    inputs = [pairs, None if n is None else tensor(whole(n, "irfft: n", 1), DType.int64), tensor(number, DType.int64)]
     length = _length(pairs.shape[number], n)
-    inputs = [pairs, tensor(length, DType.int64), tensor(number, DType.int64)]
     made = node("Squeeze", [node("DFT", inputs, inverse=1, onesided=1), ints([pairs.rank - 1])])
-    factors = {"backward": 1.0, "ortho": math.sqrt(length), "forward": float(length)}
-    factor = factors[Normalization(normalization).value]
-    return made if factor == 1 else node("Mul", [made, factor])
+    if Normalization(normalization) is Normalization.BACKWARD:
+        return made
+    factor = tensor(length, made.dtype)
+    return node("Mul", [made, factor if Normalization(normalization) is Normalization.FORWARD else sqrt(factor)])
 
 
 def _pairs(x: TensorValue, is_complex: bool) -> TensorValue:
@@ -81,11 +82,7 @@ def _pairs(x: TensorValue, is_complex: bool) -> TensorValue:
     return x
 
 
-def _length(size: Dim, n: int | None) -> int:
-    if n is not None:
-        return whole(n, "irfft: n", 1)
-    if not isinstance(size, StaticDim):
-        fail(f"irfft: n is needed where the axis has the size {size}")
-    if size < 2:
+def _length(size: Dim, n: int | None) -> Dim:
+    if n is None and isinstance(size, StaticDim) and size < 2:
         fail(f"irfft: an axis of {size} gives no signal; n is needed")
-    return 2 * (int(size) - 1)
+    return (size - 1) * 2 if n is None else Dim(n)
