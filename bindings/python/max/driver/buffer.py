@@ -681,19 +681,17 @@ class Buffer(Handle):
         max_version : tuple of int, optional
             Newest version that the consumer knows.
         dl_device : tuple of int, optional
-            Where the data must be.
+            Where the data must be: on the buffer's device, or on the host.
         copy : bool, optional
-            True gives a copy.
+            True gives a copy, False never does.
 
         Raises
         ------
         BufferError
-            The data is on another device than `dl_device`, of a type that DLPack lacks, or read-only and the
-            consumer's version cannot say so.
+            The data is on another device than `dl_device` and not to be copied there, of a type that DLPack lacks, or
+            read-only and the consumer's version cannot say so.
         """
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"the buffer is on {self.__dlpack_device__()}, not on {tuple(dl_device)}")
-        source = self.copy() if copy else self
+        source = self._on(dl_device, copy)
         versioned = max_version is not None and max_version[0] >= 1
         if not versioned and source.is_read_only:
             raise BufferError("a read-only buffer needs max_version=(1, 0)")
@@ -701,6 +699,15 @@ class Buffer(Handle):
             return capsule_of(source._handle, stream, versioned)
         except MaxError as error:
             raise BufferError(str(error)) from None
+
+    def _on(self, device: Optional[tuple[int, int]], copy: Optional[bool]) -> Buffer:
+        """The buffer, or a copy, where a consumer wants it: on its device or on the host."""
+        if device is None or tuple(device) == self.__dlpack_device__():
+            return self.copy() if copy else self
+        if tuple(device) != dlpack_device_of("cpu", 0, False) or copy is False:
+            way = "" if copy is None else f" with copy={copy}"
+            raise BufferError(f"the buffer is on {self.__dlpack_device__()}, not on {tuple(device)}{way}")
+        return self.copy(CPU())
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Type and number of the device as DLPack has them."""
