@@ -118,6 +118,19 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddInput(MaxGraph* graph, const char* na
                                                  MaxGraphValue** outValue);
 
 /**
+ * Adds an input with the type and the device of a value, whatever is known of its dimensions.
+ *
+ * What a Loop carries into its body is as its initial value is.
+ *
+ * @param[in] name  Unique in the graph.
+ * @param[in] value  Of this graph or of its parents.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The name is taken, or the value is of another graph.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddInputLike(MaxGraph* graph, const char* name, const MaxGraphValue* value,
+                                                     MaxGraphValue** outValue);
+
+/**
  * Adds an input that is a sequence or an optional of tensors.
  *
  * @param[in] kind  MAX_VALUE_KIND_SEQUENCE or MAX_VALUE_KIND_OPTIONAL.
@@ -174,6 +187,10 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeightFromWeights(MaxGraph* graph, co
  *
  * Numbers and types of inputs, attributes and shapes are checked, and the types of the outputs are inferred; the
  * message of a failure names node, operator, tensors and shapes, and the graph is as it was.
+ *
+ * Of the domain "max" there is one operator for programs: Rebind(value, shape) is the value, with the dimensions that
+ * the int64 list `shape` has; -1 is any, with a name of its own if the attribute "names", a list of strings, has one
+ * at that place. A call in which the value has another shape fails; its message has the attribute "message".
  *
  * @param[in] domain  NULL or "" = ONNX's own operators.
  * @param[in] name  For messages and profiles; NULL = none.

@@ -16,7 +16,8 @@ using max::capi::requireArgument;
 
 namespace {
 
-constexpr int32_t kMaxValueCount = 1 << 16;  // inputs or outputs of one node
+constexpr int32_t kMaxValueCount = 1 << 16;     // inputs or outputs of one node
+constexpr std::string_view kRebind = "Rebind";  // the one operator of our own that programs may use
 
 void requireDType(max::DType dtype) {
   if (!max::isValid(dtype)) max::invalidArgument("Data type ", static_cast<int32_t>(dtype), " does not exist");
@@ -91,7 +92,10 @@ Ref<Tensor> hostTensor(const MaxBuffer& buffer) {
 }  // namespace max::capi
 
 MaxGraphValue::MaxGraphValue(MaxGraph& ownerGraph, max::Value& graphValue, Ref<MaxDevice> valueDevice)
-    : graph(ownerGraph), value(graphValue), device(std::move(valueDevice)), info(graphValue.name, graphValue.type) {}
+    : graph(ownerGraph),
+      value(graphValue),
+      device(std::move(valueDevice)),
+      info(graphValue.name, graphValue.type, max::UnknownDims::Numbered) {}
 
 MaxGraph::MaxGraph(const char* name) : graph_(max::makeRef<max::Graph>(name ? name : "graph")) {}
 
@@ -193,6 +197,19 @@ MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, in
   });
 }
 
+MaxStatus maxGraphAddInputLike(MaxGraph* graph, const char* name, const MaxGraphValue* value,
+                               MaxGraphValue** outValue) {
+  return guard([&] {
+    clearOutput(outValue, "outValue");
+    requireArgument(graph, "graph");
+    requireName(name);
+    requireArgument(value, "value");
+    graph->requireMutable();
+    graph->graph().requireVisible(&value->value, "value");
+    *outValue = graph->adopt(graph->graph().addInput(name, value->value.type), value->device);
+  });
+}
+
 MaxStatus maxGraphAddValueInput(MaxGraph* graph, const char* name, MaxValueKind kind, MaxDType dtype,
                                 MaxGraphValue** outValue) {
   return guard([&] {
@@ -267,8 +284,8 @@ MaxStatus maxGraphAddNode(MaxGraph* graph, const char* domain, const char* op, c
     requireArgument(graph, "graph");
     requireArgument(op, "op");
     requireCount(inputCount, inputs, "inputs");
-    max::require(!domain || domain != max::kMaxDomain, MAX_STATUS_UNIMPLEMENTED, "Operator '", max::kMaxDomain, ".", op,
-                 "' is for the compiler's own use");
+    max::require(!domain || domain != max::kMaxDomain || op == kRebind, MAX_STATUS_UNIMPLEMENTED, "Operator '",
+                 max::kMaxDomain, ".", op, "' is for the compiler's own use");
     graph->requireMutable();
     Ref<MaxDevice> device = commonDevice(inputs, inputCount, op);
     std::vector<max::Value*> values;

@@ -18,7 +18,7 @@ namespace {
 bool isSupported(std::string_view domain, std::string_view op) {
   const OpSchema* schema = findSchema(domain, op);
   if (!schema) return false;
-  return findKernels(domain, op) || schema->has(kTraitControlFlow) || schema->has(kTraitView) ||
+  return findKernels(domain, op) || schema->has(kTraitControlFlow) || schema->sharesInput() ||
          schema->has(kTraitShapeOnly);
 }
 

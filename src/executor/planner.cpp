@@ -217,7 +217,7 @@ class Planner {
 
   bool alias(const NodeInfo& info) {
     const Node& node = *info.node;
-    if (!node.schema->has(kTraitView) || node.schema->has(kTraitRandom) || info.outputs.at(0) == kNoValue) return false;
+    if (!node.schema->sharesInput() || node.schema->has(kTraitRandom) || info.outputs.at(0) == kNoValue) return false;
     for (size_t i = 1; i < info.outputs.size(); ++i)
       if (info.outputs[i] != kNoValue) return false;
     const ValueState source = draft_.state(info.inputs.at(0));

@@ -390,21 +390,23 @@ std::optional<int64_t> evaluateAtom(const Atom& atom, const std::function<std::o
   return floorDivideValues(*a, *b);
 }
 
-void appendAtom(std::string& text, const Atom& atom) {
+using AppendDim = void (*)(std::string& text, Dim dim);
+
+void appendAtom(std::string& text, const Atom& atom, AppendDim append) {
   if (atom.kind == AtomKind::Symbol) {
     text += atom.name;
   } else if (atom.kind == AtomKind::Anonymous) {
-    text += '?';
+    append(text, DimTable::make(atom.expression));
   } else {
     text += atom.kind == AtomKind::Minimum ? "min(" : atom.kind == AtomKind::Maximum ? "max(" : "floordiv(";
-    appendTo(text, atom.a);
+    append(text, atom.a);
     text += ", ";
-    appendTo(text, atom.b);
+    append(text, atom.b);
     text += ')';
   }
 }
 
-void appendTerm(std::string& text, const Term& term, const DimTable::Impl& impl, bool first) {
+void appendTerm(std::string& text, const Term& term, const DimTable::Impl& impl, bool first, AppendDim append) {
   const int64_t coefficient = term.coefficient;
   const std::string digits = std::to_string(coefficient);
   const bool negative = coefficient < 0;
@@ -417,7 +419,7 @@ void appendTerm(std::string& text, const Term& term, const DimTable::Impl& impl,
   bool separate = !term.atoms.empty() && magnitude != "1";
   for (uint32_t id : term.atoms) {
     if (separate) text += '*';
-    appendAtom(text, impl.atoms[id]);
+    appendAtom(text, impl.atoms[id], append);
     separate = true;
   }
 }
@@ -465,16 +467,29 @@ Dim DimCopier::copy(Dim dim) {
   return sum;
 }
 
-void appendTo(std::string& text, Dim dim) {
-  if (dim.isKnown()) {
-    appendTo(text, dim.value());
-    return;
-  }
-  const DimExpression& expression = *dim.expression();
-  if (!expression.table) text += '?';
-  // The highest degree first, the number last, as people write it.
+namespace {
+
+// The highest degree first, the number last, as people write it.
+void appendTerms(std::string& text, const DimExpression& expression, AppendDim append) {
   for (size_t i = expression.terms.size(); i-- > 0;)
-    appendTerm(text, expression.terms[i], expression.table->impl(), i + 1 == expression.terms.size());
+    appendTerm(text, expression.terms[i], expression.table->impl(), i + 1 == expression.terms.size(), append);
+}
+
+}  // namespace
+
+void appendTo(std::string& text, Dim dim) {
+  if (dim.isKnown())
+    appendTo(text, dim.value());
+  else if (dim.isAnonymous())
+    text += '?';
+  else
+    appendTerms(text, *dim.expression(), [](std::string& result, Dim part) { appendTo(result, part); });
+}
+
+void appendNumbered(std::string& text, Dim dim) {
+  if (dim.isKnown() || !dim.expression()->table) return appendTo(text, dim);
+  if (!dim.isAnonymous()) return appendTerms(text, *dim.expression(), appendNumbered);
+  text += concat('?', dim.expression()->terms[0].atoms[0]);
 }
 
 void appendTo(std::string& text, const SymbolicShape& shape) {

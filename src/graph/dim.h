@@ -66,6 +66,7 @@ std::optional<Shape> concrete(const SymbolicShape& shape);
 
 void appendTo(std::string& text, Dim dim);                     // "batch", "2*batch + 1", "?"
 void appendTo(std::string& text, const SymbolicShape& shape);  // "[batch, 3, 224, 224]"
+void appendNumbered(std::string& text, Dim dim);               // "2*?7": what is unknown has a number in its table
 
 // Owns the symbols and expressions of one model; shared by a graph and its subgraphs.
 // Not thread-safe: used while a graph is built and compiled only.

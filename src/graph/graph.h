@@ -124,6 +124,8 @@ class Graph : public RefCounted {
   Node* addNode(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes = {},
                 size_t outputCount = 1, std::string name = "");
   void addOutput(Value* value, std::string_view name = "");
+  // INVALID_ARGUMENT unless the value is of this graph or of a parent.
+  void requireVisible(const Value* value, const char* what) const;
 
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
@@ -161,7 +163,6 @@ class Graph : public RefCounted {
   Value* newValue(std::string_view name, TensorType type, Node* producer = nullptr, int index = 0);
   std::string uniqueName(std::string_view base);
   bool contains(const Graph* graph) const;  // this graph, or a subgraph below it
-  void requireVisible(const Value* value, const char* what) const;
   void checkSubgraphs(const Node& node) const;
   void attach(Node& node);
   void detach(Node& node);

@@ -30,6 +30,8 @@ SymbolicShape InferContext::broadcast(const SymbolicShape& a, const SymbolicShap
 
 Dim InferContext::unknownDim() const { return dims_ ? dims_->unknown() : DimTable::anonymous(); }
 
+Dim InferContext::symbol(std::string_view name) const { return dims_ ? dims_->symbol(name) : DimTable::anonymous(); }
+
 void InferContext::setOutput(size_t i, TensorType type) {
   if (i >= outputs_.size()) return;
   if (type.rank() > kMaxRank) fail("output ", i, " would have ", type.rank(), " dimensions, more than ", kMaxRank);

@@ -28,7 +28,9 @@ class InferContext : public NodeInputs {
   // The broadcast of two shapes; throws naming the node, both shapes and the dimensions that disagree.
   SymbolicShape broadcast(const SymbolicShape& a, const SymbolicShape& b) const;
   Dim broadcast(Dim a, Dim b) const;
-  Dim unknownDim() const;  // a fresh symbol; at a plan: marks the output as known only after running
+  Dim unknownDim() const;
+  Dim symbol(std::string_view name)
+      const;  // in plans an unknown one  // a fresh symbol; at a plan: marks the output as known only after running
 
   // Outputs that the operator has but the node does not ask for are ignored. Before the rule runs, outputs
   // have the dtype of the schema's row and no rank.
@@ -66,6 +68,7 @@ enum OpTraits : uint32_t {
   kTraitRandom = 1u << 5,         // never folded, never merged
   kTraitControlFlow = 1u << 6,    // has subgraphs; run by the executor: If, Loop, Scan
   kTraitVariadic = 1u << 7,       // the last input repeats
+  kTraitGuard = 1u << 8,          // output 0 is input 0, whose shape is checked: no pass looks through it
 };
 
 // Contents of integer tensors are followed symbolically up to this many elements.
@@ -100,7 +103,8 @@ struct OpSchema {
   const TypeSignature* signature() const;
   const AttributeRules* attributeRules() const;
   bool has(OpTraits trait) const { return (traits & trait) != 0; }
-  bool hasOutputList() const;  // the last output repeats: Split, If
+  bool sharesInput() const { return (traits & (kTraitView | kTraitGuard)) != 0; }  // needs no memory of its own
+  bool hasOutputList() const;                                                      // the last output repeats: Split, If
 };
 
 // The static table plus rows of loaded extensions. NULL if there is none.

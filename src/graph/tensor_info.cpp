@@ -10,23 +10,24 @@ MaxValueKind kindOf(DType dtype) {
   return static_cast<MaxValueKind>(dtype) - static_cast<MaxValueKind>(DType::Sequence) + MAX_VALUE_KIND_SEQUENCE;
 }
 
-TensorInfo::TensorInfo(std::string_view name, const TensorType& type)
+TensorInfo::TensorInfo(std::string_view name, const TensorType& type, UnknownDims unknown)
     : name_(name),
       dtype_(type.dtype),
       ranked_(type.ranked && !isObject(type.dtype)),
       inner_(type.inner),
       typeName_(concat(type)) {
-  if (ranked_) addDims(type.dims);
+  if (ranked_) addDims(type.dims, unknown);
 }
 
-// An expression with something unknown in it would look like others that differ.
-void TensorInfo::addDims(const SymbolicShape& dims) {
+// Without numbers, an expression with something unknown in it would look like others that differ.
+void TensorInfo::addDims(const SymbolicShape& dims, UnknownDims unknown) {
+  const bool numbered = unknown == UnknownDims::Numbered;
   dimTexts_.reserve(dims.size());
   for (const Dim& dim : dims) {
     std::string& text = dimTexts_.emplace_back();
-    if (!dim.isKnown()) appendTo(text, dim);
+    if (!dim.isKnown()) numbered ? appendNumbered(text, dim) : appendTo(text, dim);
     dims_.push_back(dim.isKnown() ? dim.value() : MAX_DIMENSION_DYNAMIC);
-    dimNames_.push_back(text.empty() || text.find('?') != text.npos ? nullptr : text.c_str());
+    dimNames_.push_back(text.empty() || (!numbered && text.find('?') != text.npos) ? nullptr : text.c_str());
   }
 }
 

@@ -15,10 +15,13 @@ namespace max {
 
 MaxValueKind kindOf(DType dtype);
 
+// What the names of dimensions tell of those that nothing is known of.
+enum class UnknownDims { Unnamed, Numbered };  // numbered: "?7", "2*?7", equal wherever they are
+
 // Made once; reports point into it, so it moves but is not copied.
 class TensorInfo {
  public:
-  TensorInfo(std::string_view name, const TensorType& type);
+  TensorInfo(std::string_view name, const TensorType& type, UnknownDims unknown = UnknownDims::Unnamed);
   TensorInfo(TensorInfo&&) noexcept = default;
 
   const std::string& name() const { return name_; }
@@ -39,7 +42,7 @@ class TensorInfo {
   MaxTensorInfo report(MaxDevice* device) const;
 
  private:
-  void addDims(const SymbolicShape& dims);
+  void addDims(const SymbolicShape& dims, UnknownDims unknown);
 
   std::string name_;
   DType dtype_;

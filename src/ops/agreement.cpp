@@ -20,7 +20,7 @@ bool fits(const TensorType& type, const Shape& shape) {
 }
 
 void requireView(const Node& node, std::span<const Operand> inputs, const Operand& output) {
-  if (!node.schema->has(kTraitView)) return;
+  if (!node.schema->sharesInput()) return;
   const Operand& source = inputs[0];
   if (source.dtype != output.dtype || source.shape.count() != output.shape.count())
     invalidArgument(node.description(), ": ", source.dtype, source.shape, " cannot be seen as ", output.dtype,

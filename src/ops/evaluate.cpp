@@ -19,7 +19,7 @@ std::vector<Operand> inputOperands(std::span<const Tensor* const> inputs) {
 
 // A view shares its input's memory, if the input owns any.
 bool isView(const Node& node, std::span<const Tensor* const> inputs, std::span<const Operand> outputs) {
-  return node.schema->has(kTraitView) && outputs.size() == 1 && !inputs.empty() && inputs[0] && inputs[0]->storage();
+  return node.schema->sharesInput() && outputs.size() == 1 && !inputs.empty() && inputs[0] && inputs[0]->storage();
 }
 
 std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* const> inputs,

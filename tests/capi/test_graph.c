@@ -318,6 +318,102 @@ static void test_devices(void** state) {
   assert_false(value_info(inputs[1]).validMask & MAX_TENSOR_INFO_DEVICE);
 }
 
+static MaxAttributes* rebind_attributes(const char* message, const char* name) {
+  MaxAttributes* attributes = NULL;
+  CHECK(maxAttributesCreate(&attributes));
+  if (message) CHECK(maxAttributesSetString(attributes, "message", message));
+  if (name) CHECK(maxAttributesSetStrings(attributes, "names", &name, 1));
+  return attributes;
+}
+
+/* What nothing is known of has a number that it keeps, in what is computed of it, too. */
+static void test_unknown_dimensions_have_names(void** state) {
+  (void)state;
+  const int64_t shape[] = {-1, 3};
+  MaxGraphValue *x = add_floats(graph, "x", 2, shape, NULL), *y = NULL, *z = NULL, *found = NULL, *moved = NULL;
+  MaxGraphValue* twice[2] = {NULL, NULL};
+  MaxAttributes* attributes = NULL;
+  CHECK(maxGraphAddNode(graph, NULL, "Relu", NULL, &x, 1, NULL, &y, 1));
+  const char* name = value_info(x).dimensionNames[0];
+  assert_true(name && name[0] == '?');
+  assert_string_equal(value_info(x).typeName, "float32[?, 3]");
+  assert_dimension_name(y, 0, name);
+  CHECK(maxAttributesCreate(&attributes));
+  CHECK(maxAttributesSetInt(attributes, "axis", 0));
+  twice[0] = x, twice[1] = y;
+  CHECK(maxGraphAddNode(graph, NULL, "Concat", NULL, twice, 2, attributes, &z, 1));
+  char expected[32];
+  (void)snprintf(expected, sizeof expected, "2*%s", name);
+  assert_dimension_name(z, 0, expected);
+  CHECK(maxGraphAddNode(graph, NULL, "NonZero", NULL, &z, 1, NULL, &found, 1));
+  assert_true(value_info(found).dimensionNames[1] && strcmp(value_info(found).dimensionNames[1], name) != 0);
+  CHECK(maxGraphAddNode(graph, NULL, "Transpose", NULL, &found, 1, NULL, &moved, 1));
+  assert_dimension_name(moved, 0, value_info(found).dimensionNames[1]);
+  maxAttributesRelease(attributes);
+}
+
+static void test_inputs_like_values(void** state) {
+  (void)state;
+  const int64_t shape[] = {-1, 4};
+  const char* names[] = {"n", NULL};
+  MaxGraphInputOptions here = MAX_GRAPH_INPUT_OPTIONS_INIT;
+  MaxGraph *body = NULL, *other = NULL;
+  MaxGraphValue *x = NULL, *both = NULL, *input = NULL, *foreign = NULL;
+  MaxAttributes* attributes = NULL;
+  here.device = cpu, here.dimensionNames = names;
+  CHECK(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT16, 2, shape, &here, &x));
+  CHECK(maxAttributesCreate(&attributes));
+  CHECK(maxAttributesSetInt(attributes, "axis", 0));
+  CHECK(maxGraphAddNode(graph, NULL, "Concat", NULL, (MaxGraphValue*[]){x, x}, 2, attributes, &both, 1));
+  CHECK(maxGraphCreateSubgraph(graph, "body", &body));
+  CHECK(maxGraphAddInputLike(body, "carried", both, &input));
+  assert_string_equal(value_info(input).typeName, "float16[2*n, 4]");
+  assert_ptr_equal(value_info(input).device, cpu);
+  CHECK_FAILS(maxGraphAddInputLike(body, "carried", x, &input), MAX_STATUS_INVALID_ARGUMENT, "'carried' is used twice");
+  CHECK(maxGraphCreate("other", &other));
+  CHECK_FAILS(maxGraphAddInputLike(other, "y", x, &foreign), MAX_STATUS_INVALID_ARGUMENT,
+              "'x' belongs to another graph");
+  assert_null(foreign);
+  maxGraphRelease(other);
+  maxGraphRelease(body);
+  maxAttributesRelease(attributes);
+}
+
+/* Rebind is checked where both shapes are known, else by each call. */
+static void test_rebind(void** state) {
+  (void)state;
+  const int64_t shape[] = {-1}, one[] = {1}, four[] = {4}, any[] = {-1};
+  const char* names[] = {"n"};
+  MaxGraphValue* x = add_floats(graph, "x", 1, shape, names);
+  MaxGraphValue *bound = NULL, *named = NULL, *wrong = NULL, *y = NULL;
+  MaxAttributes *message = rebind_attributes("four it is", NULL), *name = rebind_attributes(NULL, "m");
+  CHECK(maxGraphAddNode(graph, "max", "Rebind", NULL, (MaxGraphValue*[]){x, add_int64s(graph, 1, one, any)}, 2, name,
+                        &named, 1));
+  assert_dimension_name(named, 0, "m");
+  CHECK(maxGraphAddNode(graph, "max", "Rebind", "promise", (MaxGraphValue*[]){named, add_int64s(graph, 1, one, four)},
+                        2, message, &bound, 1));
+  assert_shape(bound, 1, four);
+  CHECK_FAILS(
+      maxGraphAddNode(graph, "max", "Rebind", NULL,
+                      (MaxGraphValue*[]){bound, add_int64s(graph, 1, one, (const int64_t[]){5})}, 2, NULL, &wrong, 1),
+      MAX_STATUS_INVALID_ARGUMENT, "dimension 0 is 4, was promised to be 5");
+  CHECK_FAILS(
+      maxGraphAddNode(graph, "max", "Rebind", NULL,
+                      (MaxGraphValue*[]){bound, add_int64s(graph, 1, (const int64_t[]){2}, (const int64_t[]){4, 1})}, 2,
+                      NULL, &wrong, 1),
+      MAX_STATUS_INVALID_ARGUMENT, "");
+  CHECK_FAILS(
+      maxGraphAddNode(graph, "max", "Rebind", NULL,
+                      (MaxGraphValue*[]){x, add_int64s(graph, 1, one, (const int64_t[]){-2})}, 2, NULL, &wrong, 1),
+      MAX_STATUS_INVALID_ARGUMENT, "was promised to be -2");
+  CHECK_FAILS(maxGraphAddNode(graph, "max", "MatMul", NULL, (MaxGraphValue*[]){x, x}, 2, NULL, &wrong, 1),
+              MAX_STATUS_UNIMPLEMENTED, "compiler's own");
+  CHECK(maxGraphAddNode(graph, NULL, "Neg", NULL, &bound, 1, NULL, &y, 1));
+  CHECK(maxGraphAddOutput(graph, y, "y"));
+  maxAttributesRelease(name);
+  maxAttributesRelease(message);
+}
+
 static void test_wrong_inputs(void** state) {
   (void)state;
   const int64_t shape[] = {2, -5}, two[] = {2, 3}, huge[] = {INT64_MAX, 8};
@@ -445,6 +541,9 @@ int main(void) {
       GRAPH_TEST(test_loops_run),
       GRAPH_TEST(test_attributes_outlive_their_graph),
       GRAPH_TEST(test_devices),
+      GRAPH_TEST(test_unknown_dimensions_have_names),
+      GRAPH_TEST(test_inputs_like_values),
+      GRAPH_TEST(test_rebind),
       GRAPH_TEST(test_wrong_inputs),
       GRAPH_TEST(test_wrong_nodes),
       GRAPH_TEST(test_null_arguments),

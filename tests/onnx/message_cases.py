@@ -559,6 +559,16 @@ def foreign_value():
     own.add(b"Relu", other.x)
 
 
+def like_foreign_value():
+    other, own = Graph(), Graph()
+    library.call("maxGraphAddInputLike", own.handle, b"z", other.x, ctypes.byref(ctypes.c_void_p()))
+
+
+def broken_promise(shape):
+    built = Graph()
+    built.add(b"Rebind", built.x, built.add(b"Shape", built.input(b"y", shape)), domain=b"max")
+
+
 def missing_weight():
     built, value = Graph(), ctypes.c_void_p()
     library.call("maxGraphAddWeight", built.handle, b"w", ctypes.c_int32(library.DTYPES["float32"]), ctypes.c_int32(1),
@@ -612,6 +622,9 @@ CALLS = {
     "graph: unknown attribute": lambda: (lambda g: g.add(b"Relu", g.x, alpha=1))(Graph()),
     "graph: wrong rank": lambda: (lambda g: g.add(b"Conv", g.x, g.x))(Graph()),
     "graph: value of another graph": foreign_value,
+    "graph: input like a value of another graph": like_foreign_value,
+    "graph: promised dimension": lambda: broken_promise((2, 5)),
+    "graph: promised rank": lambda: broken_promise((2,)),
     "graph: name taken": lambda: Graph().input(b"x", (4,)),
     "graph: name empty": lambda: Graph().input(b"", (4,)),
     "graph: dimension": lambda: Graph().input(b"z", (-2,)),

@@ -126,6 +126,7 @@ class Builder:
         dims = []
         for i in range(info.rank):
             label = info.dimensionNames[i]
+            label = None if label and b"?" in label else label  # nothing is known of it
             dims.append(info.shape[i] if info.shape[i] >= 0 else label and label.decode())
         return library.NAMES.get(info.dtype), dims
 

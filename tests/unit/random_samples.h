@@ -665,6 +665,11 @@ inline Sample reshape(Source& source, const Row& row) {
   return {{source.tensor(source.pick(row.dtypes), shape), source.ints({-1})}, {}, 1, 0b10};
 }
 
+inline Sample rebind(Source& source, const Row& row) {
+  const Shape shape = source.full(0, 4);
+  return {{source.tensor(source.pick(row.dtypes), shape), source.ints({shape.begin(), shape.end()})}, {}, 1, 0b10};
+}
+
 inline Sample squeeze(Source& source, const Row& row) {
   return {{source.tensor(source.pick(row.dtypes), {3, 1, 4, 1}), source.ints({1, -1})}, {}, 1, 0b10};
 }

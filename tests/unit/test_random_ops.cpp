@@ -131,6 +131,7 @@ const Row kRows[] = {
     {"RNN", recurrent<1>, kFloat32, 0, 0, "", 1e-5},
     {"Identity", unary, kSizes},
     {"Reshape", reshape, kSizes},
+    {"Rebind", rebind, kSizes, 0, 0, kMaxDomain},
     {"Squeeze", squeeze, kSizes},
     {"Unsqueeze", unsqueeze, kSizes},
     {"Flatten", alongAxis, kSizes},

@@ -94,6 +94,10 @@ std::optional<std::vector<SlicedAxis>> readSlice(const NodeInputs& inputs) {
   return result;
 }
 
+Promise readPromise(const Attributes& attributes) {
+  return {attributes.getStrings("names"), attributes.getString("message", "")};
+}
+
 bool readKeepsZeros(const Attributes& attributes) { return attributes.getInt("allowzero", 0) != 0; }
 
 std::optional<std::vector<Dim>> readRepeats(const NodeInputs& inputs) {

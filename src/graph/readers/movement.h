@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graph/node_inputs.h"
@@ -30,6 +31,13 @@ struct SlicedAxis {
 };
 // nullopt if the axes are not known.
 std::optional<std::vector<SlicedAxis>> readSlice(const NodeInputs& inputs);
+
+// Rebind: names for dimensions that have none, an empty one is none, and what a broken promise says.
+struct Promise {
+  std::vector<std::string> names;
+  std::string message;
+};
+Promise readPromise(const Attributes& attributes);
 
 // Reshape: 0 is a size, not what copies one.
 bool readKeepsZeros(const Attributes& attributes);

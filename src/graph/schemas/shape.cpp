@@ -164,6 +164,31 @@ void inferExpand(InferContext& context) {
     context.setElements(0, std::vector<Dim>(static_cast<size_t>(shape[0].value()), (*elements)[0]));
 }
 
+// Dimension `i` of an input that was promised to be this: -1 is any, perhaps with a name from now on.
+Dim promisedDim(const InferContext& context, size_t i, Dim promised, const readers::Promise& promise) {
+  const Dim given = context.ranked(0) ? context.dims(0)[i] : context.unknownDim();
+  const bool isNamed = i < promise.names.size() && !promise.names[i].empty();
+  if (promised.is(-1)) return given.isKnown() || !isNamed ? given : context.symbol(promise.names[i]);
+  if (promised.isKnown() && (promised.value() < 0 || (given.isKnown() && given != promised)))
+    context.fail("dimension ", i, " is ", given, ", was promised to be ", promised, promise.message.empty() ? "" : ": ",
+                 promise.message);
+  return given.isKnown() ? given : promised;
+}
+
+void inferRebind(InferContext& context) {
+  rules::requireRank(context, 1, 1);
+  const auto promised = context.elements(1);
+  const std::optional<int64_t> rank = rules::lengthOf(context, 1);
+  if (!rank || *rank > kMaxRank) return;
+  rules::requireRank(context, 0, static_cast<int>(*rank));
+  if (!promised) return context.setRank(0, static_cast<int>(*rank));
+  const readers::Promise promise = readers::readPromise(context.attributes());
+  SymbolicShape shape = *promised;
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = promisedDim(context, i, shape[i], promise);
+  context.setShape(0, std::move(shape));
+  keepElements(context);
+}
+
 const OpSchema kSchemas[] = {
     {"", "Identity", 1, 1, 1, 1, "T->T; T=value", inferIdentity, kTraitView | kTraitElementwise, 0, ""},
     {"", "Shape", 1, 1, 1, 1, "any->int64", inferShape, kTraitShapeOnly, 0, "start=i end=i"},
@@ -173,6 +198,7 @@ const OpSchema kSchemas[] = {
     {"", "Unsqueeze", 2, 2, 1, 1, "T,int64->T; T=any", inferUnsqueeze, kTraitView, 1u << 1, ""},
     {"", "Flatten", 1, 1, 1, 1, "T->T; T=any", inferFlatten, kTraitView, 0, "axis=i"},
     {"", "Expand", 2, 2, 1, 1, "T,int64->T; T=any", inferExpand, 0, 1u << 1, ""},
+    {kMaxDomain, "Rebind", 2, 2, 1, 1, "T,int64->T; T=any", inferRebind, kTraitGuard, 1u << 1, "message=s names=S"},
 };
 
 }  // namespace

@@ -262,6 +262,7 @@ const OpKernels kRows[] = {
     {"", "Identity", kCopy<sameElements>},
     {"", "Reshape", kCopy<sameElements, kNonePlaces>},
     {"", "Flatten", kCopy<sameElements>},
+    {kMaxDomain, "Rebind", kCopy<sameElements, kNonePlaces>},
     {"", "Squeeze", kCopy<sameElements, kNonePlaces>},
     {"", "Unsqueeze", kCopy<sameElements, kNonePlaces>},
 };
