@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices, buffers, kernels and models on libmax: `max.driver`, `max.engine`, `max.dtype`."""
+"""Devices, buffers, kernels and models on libmax: `max.driver`, `max.engine`, `max.graph`, `max.dtype`."""
 
 from max._error import MaxError
 from max._raw import ffi as _ffi

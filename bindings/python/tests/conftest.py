@@ -128,3 +128,9 @@ def models(tmp_path_factory):
 @pytest.fixture
 def session():
     return InferenceSession(devices=[driver.CPU()], num_threads=1)
+
+
+@pytest.fixture(scope="module")
+def session_of_module():
+    """For tests of Hypothesis, whose examples share it."""
+    return InferenceSession(devices=[driver.CPU()], num_threads=1)

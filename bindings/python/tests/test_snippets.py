@@ -63,6 +63,7 @@ def test_documents(tmp_path):
 
 EXAMPLES = {
     "digits": "accuracy 9",
+    "graph": "1 xor 0 = 1",
     "kernel": "added 100000 numbers",
     "safetensors_weights": "98.6% of 500 answers are turned around",
     "walkthrough": "trace.json",

@@ -192,14 +192,21 @@ class InferenceSession(Handle):
         kept = _set_weights(options, weights_registry or {})
         out = ffi.new("MaxModel**")
         source = None
+        effects = None
         with Load(options, progress, timeout, cancellation):
             if isinstance(model, (str, bytes, os.PathLike)):
                 if not weights_registry:
                     source = Source(os.path.abspath(os.fsdecode(model)), self.devices, self.num_threads)
                 check(lib.maxModelLoad(self._handle, path_bytes(model), options, out))
             else:
-                check(lib.maxModelCompile(self._handle, _graph_handle(model), options, out))
+                graph = _require_graph(model, self.devices)
+                check(lib.maxModelCompile(self._handle, graph._scope.handle, options, out))
+                effects = graph.effects()
         del kept
+        if effects is not None:
+            from max.graph._model import model_of
+
+            return model_of(out[0], effects)
         return Model._of_handle(out[0], source)
 
     # Settings: they hold from the next call on, for models that are loaded too.
@@ -284,12 +291,19 @@ class InferenceSession(Handle):
         yield from (("devices", self.devices), ("num_threads", self.num_threads))
 
 
-def _graph_handle(model: Any) -> Any:
+def _require_graph(model: Any, devices: list[Device]) -> Graph:
     from max.graph.graph import Graph
 
     if not isinstance(model, Graph):
         raise TypeError(f"model is of type {type(model).__name__}, needs a path or a max.graph.Graph")
-    return model._scope.handle
+    missing = [device for device in model.devices if device.is_gpu() and str(device) not in map(_label, devices)]
+    if missing:
+        raise ValueError(f"the graph {model.name!r} has values on {missing[0]}; the session's devices are {devices}")
+    return model
+
+
+def _label(device: Device) -> str:
+    return f"{device.label}:{device.id}"
 
 
 def _load_extensions(extensions: Any) -> None:

@@ -21,7 +21,8 @@ def buffer_of(value: Any, spec: TensorSpec, position: int) -> Buffer:
         return Buffer.from_numpy(value)
     if hasattr(value, "__dlpack__"):
         return Buffer.from_dlpack(value)
-    if isinstance(value, (numbers.Number, str)) and spec.dtype is not None:
+    is_scalar = isinstance(value, (numbers.Number, str)) or hasattr(value, "__array_interface__")  # numpy.bool_ is none
+    if is_scalar and spec.dtype is not None:
         import numpy
 
         return Buffer.from_numpy(numpy.array(value, spec.dtype.to_numpy()))

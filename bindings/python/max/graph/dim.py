@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
-from collections.abc import Iterable
-from typing import Any, SupportsIndex, Union
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, SupportsIndex, TypeVar, Union
 
 __all__ = ["AlgebraicDim", "Dim", "DimLike", "StaticDim", "SymbolicDim"]
 
@@ -16,8 +18,9 @@ _Atom = Union[str, _Operator]
 _Monomial = tuple[_Atom, ...]
 _Terms = tuple[tuple[_Monomial, int], ...]
 
+_Number = TypeVar("_Number", bound=Any)
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
-_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_]\w*)|(.))")
+_TOKEN = re.compile(r"\s*(?:(\d+)|(\??\w+)|(.))")
 
 
 def _atom_text(atom: _Atom) -> str:
@@ -344,6 +347,30 @@ class AlgebraicDim(Dim):
 DimLike = Union[int, str, Dim, SupportsIndex]
 
 
+def replaced(dim: Dim, names: Mapping[str, Dim]) -> Dim:
+    """The dimension with others in place of names."""
+
+    def of_atom(atom: _Atom) -> Dim:
+        if isinstance(atom, str):
+            return names.get(atom, Dim(atom))
+        kind, a, b = atom[0], replaced(atom[1], names), replaced(atom[2], names)
+        return _floor_divide(a, b) if kind == "floordiv" else _extremum(kind, a, b)
+
+    return evaluated(dim, of_atom, Dim)
+
+
+def evaluated(dim: Dim, of_atom: Callable[[Any], _Number], of_int: Callable[[int], _Number]) -> _Number:
+    """Computes a dimension with other numbers: of its atoms, and of int."""
+    total: _Number | None = None
+    for monomial, coefficient in dim._terms:
+        factors = [of_atom(atom) for atom in monomial]
+        if coefficient != 1 or not factors:
+            factors.append(of_int(coefficient))
+        product = functools.reduce(operator.mul, factors)
+        total = product if total is None else total + product
+    return of_int(0) if total is None else total
+
+
 class _Parser:
     """Reads what the library writes: "2*batch + 1", "floordiv(n, 4)", "max(a, b)"."""
 
@@ -374,6 +401,8 @@ class _Parser:
         token = self._take()
         if token.isdigit():
             return Dim(int(token))
+        if token.startswith("?"):  # what nothing is known of, numbered
+            return Dim(f"unknown_{token[1:]}")
         if not self._take("("):
             return Dim(token)
         a = self.sum()

@@ -11,7 +11,7 @@ from max._text import text_of
 from max.dtype import OF_NUMBER, DType
 from max.graph._scope import Scope, current
 from max.graph._source import check, located
-from max.graph.dim import Dim, DimLike, parsed
+from max.graph.dim import Dim, DimLike, SymbolicDim, parsed
 from max.graph.shape import Shape, ShapeLike
 from max.graph.type import BufferType, DeviceRef, TensorType, Type
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from max.driver.buffer import Buffer
+    from max.driver.device import Device
     from max.driver.dlpack import DLPackArray
 
 __all__ = ["BufferValue", "TensorValue", "TensorValueLike", "Value"]
@@ -40,26 +41,19 @@ def info_of(handle: Any) -> Any:
     return info
 
 
-def _device_of(info: Any) -> DeviceRef:
-    if not info.device:
-        return DeviceRef.CPU()
-    from max.driver.device import wrap_device
-
-    return DeviceRef.from_device(wrap_device(info.device))
+_HOST = DeviceRef.CPU()
 
 
-def _shape_of(info: Any, scope: Scope) -> Shape | None:
-    """The shape; what the library has no name for gets one. None if the rank is not known."""
+def _shape_of(info: Any) -> Shape | None:
+    """The shape; None if the rank is not known."""
     if info.rank < 0:
         return None
     dims: list[Dim] = []
     for i in range(info.rank):
         if info.shape[i] >= 0:
             dims.append(Dim(info.shape[i]))
-        elif info.dimensionNames[i]:
-            dims.append(parsed(text_of(info.dimensionNames[i])))
         else:
-            dims.append(scope.graph._unknown_dim())
+            dims.append(parsed(text_of(info.dimensionNames[i])))
     return Shape(dims)
 
 
@@ -130,14 +124,17 @@ class TensorValue(Value[TensorType]):
         self._dtype, self._shape, self._device = other.dtype, other._shape, other.device
 
     @classmethod
-    def _of_handle(cls, scope: Scope, value: Any) -> TensorValue:
+    def _of_handle(cls, scope: Scope, value: Any, device: DeviceRef = _HOST) -> TensorValue:
         """The value that a node of this scope has made."""
         info = info_of(value)
         made: TensorValue = object.__new__(TensorValue)
         if info.kind != lib.MAX_VALUE_KIND_TENSOR or info.dtype not in OF_NUMBER:
             raise located(TypeError(f"the value '{text_of(info.name)}' is {text_of(info.typeName)}, no tensor"))
         made._scope, made._value, made._dtype = scope, value, OF_NUMBER[info.dtype]
-        made._shape, made._device = _shape_of(info, scope), _device_of(info)
+        made._shape, made._device = _shape_of(info), device
+        for axis, dim in enumerate(made._shape or ()):
+            if isinstance(dim, SymbolicDim) and scope.place_of(dim.name) is None:
+                scope.symbols[dim.name] = value, axis
         return made
 
     def _in(self, scope: Scope) -> Any:
@@ -357,6 +354,47 @@ class TensorValue(Value[TensorType]):
         """The same elements as another type."""
         return _tensor(_ops().cast(self, dtype))
 
+    def rebind(self, shape: ShapeLike, message: str = "") -> TensorValue:
+        """The same value with dimensions that are promised to be these; see `ops.rebind`."""
+        return _tensor(_ops().rebind(self, shape, message))
+
+    def to(self, device: DeviceRef | Device) -> TensorValue:
+        """The same tensor on another device; see `ops.transfer_to`."""
+        return _tensor(_ops().transfer_to(self, device))
+
+    def print(self, label: str = "debug_tensor") -> None:
+        """Prints the tensor when the model runs; see `ops.print`."""
+        _ops().print(self, label)
+
+    def argmax(self, axis: int = -1) -> TensorValue:
+        """Indices of the largest elements along an axis."""
+        return _tensor(_ops().argmax(self, axis))
+
+    def max(self, axis: int = -1) -> TensorValue:
+        """Largest elements along an axis, which becomes 1."""
+        return _tensor(_ops().max(self, axis))
+
+    def mean(self, axis: int = -1) -> TensorValue:
+        """Mean along an axis, which becomes 1."""
+        return _tensor(_ops().mean(self, axis))
+
+    def min(self, axis: int = -1) -> TensorValue:
+        """Smallest elements along an axis, which becomes 1."""
+        return _tensor(_ops().min(self, axis))
+
+    def sum(self, axis: int = -1) -> TensorValue:
+        """Sum along an axis, which becomes 1."""
+        return _tensor(_ops().sum(self, axis))
+
+    def __getitem__(self, index: Any) -> TensorValue:
+        """A part of the tensor, as numpy's basic indexing: int, slice, Ellipsis, None, and values of graphs.
+
+        A slice may be ``(slice, name)``: the name of the dimension that it makes.
+        """
+        from max.graph._indexing import indexed
+
+        return indexed(self, index)
+
     def __repr__(self) -> str:
         shape = "?" if self._shape is None else f"{self._shape!r}"
         return f"TensorValue(dtype={self.dtype}, shape={shape}, device={self.device})"
@@ -372,9 +410,67 @@ def _binary(op: str, a: object, b: object) -> TensorValue:
 
 
 class BufferValue(Value[BufferType]):
-    """A buffer of a graph: a tensor whose contents the graph may replace."""
+    """A buffer of a graph: an input whose contents the graph may replace.
 
-    __slots__ = ()
+    ``buffer[...]`` are the contents, or a part of them, as a `TensorValue`; ``buffer[1, 2:] = x`` replaces them. A
+    call of the model then writes the last contents into the `Buffer` or numpy array that it was given.
+    """
+
+    __slots__ = ("_contents", "_type")
+    _contents: TensorValue
+    _type: BufferType
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("a BufferValue is an input of a graph; see BufferType")
+
+    @classmethod
+    def _of_input(cls, contents: TensorValue, wanted: BufferType) -> BufferValue:
+        buffer: BufferValue = object.__new__(cls)
+        buffer._contents, buffer._type = contents, wanted
+        return buffer
+
+    @property
+    def type(self) -> BufferType:
+        """Type of the buffer."""
+        return self._type
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the elements."""
+        return self._type.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """Dimensions, a `Shape`."""
+        return self._type.shape
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return self._type.rank
+
+    @property
+    def device(self) -> DeviceRef:
+        """Where the buffer is."""
+        return self._type.device
+
+    @property
+    def buffer(self) -> BufferValue:
+        """This value."""
+        return self
+
+    def __getitem__(self, index: Any) -> TensorValue:
+        return _tensor(_ops().buffer_load(self))[index]
+
+    def __setitem__(self, index: Any, value: TensorValueLike) -> None:
+        _ops().buffer_store_slice(self, value, index)
+
+    def print(self, label: str = "debug_buffer") -> None:
+        """Prints the contents when the model runs; see `ops.print`."""
+        _ops().print(_ops().buffer_load(self), label)
+
+    def __repr__(self) -> str:
+        return f"BufferValue(dtype={self.dtype}, shape={self.shape!r}, device={self.device})"
 
 
 TensorValueLike = Union[

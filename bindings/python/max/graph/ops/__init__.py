@@ -2,7 +2,9 @@
 """Operators: each call adds nodes to the graph that is being built."""
 
 from max.graph.ops import complex, random
+from max.graph.ops.buffers import buffer_load, buffer_store, buffer_store_slice
 from max.graph.ops.complex import as_interleaved_complex
+from max.graph.ops.control import call, cond, while_loop
 from max.graph.ops.convolution import (
     ConvInputLayout,
     FilterLayout,
@@ -69,7 +71,13 @@ from max.graph.ops.elementwise import (
 )
 from max.graph.ops.general import (
     constant,
+    custom,
     onnx,
+    print,
+    rebind,
+    shape_to_tensor,
+    slice_tensor,
+    transfer_to,
 )
 from max.graph.ops.image import (
     InterpolationMode,
@@ -167,11 +175,16 @@ __all__ = [
     "band_part",
     "bottom_k",
     "broadcast_to",
+    "buffer_load",
+    "buffer_store",
+    "buffer_store_slice",
+    "call",
     "cast",
     "ceil",
     "chunk",
     "complex",
     "concat",
+    "cond",
     "constant",
     "conv2d",
     "conv2d_transpose",
@@ -180,6 +193,7 @@ __all__ = [
     "cos",
     "cosh",
     "cumsum",
+    "custom",
     "dequantize",
     "div",
     "equal",
@@ -225,10 +239,12 @@ __all__ = [
     "pad",
     "permute",
     "pow",
+    "print",
     "prod",
     "qmatmul",
     "random",
     "range",
+    "rebind",
     "relu",
     "repeat_interleave",
     "reshape",
@@ -249,10 +265,12 @@ __all__ = [
     "scatter_nd_max",
     "scatter_nd_min",
     "scatter_nd_mul",
+    "shape_to_tensor",
     "sigmoid",
     "silu",
     "sin",
     "sinh",
+    "slice_tensor",
     "softmax",
     "split",
     "sqrt",
@@ -264,8 +282,10 @@ __all__ = [
     "tanh",
     "tile",
     "top_k",
+    "transfer_to",
     "transpose",
     "trunc",
     "unsqueeze",
     "where",
+    "while_loop",
 ]

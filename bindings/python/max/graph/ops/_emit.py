@@ -12,11 +12,12 @@ from max._text import bytes_of
 from max.driver._arrays import is_numpy
 from max.driver.buffer import Buffer
 from max.dtype import DType
-from max.graph._scope import Scope, current
+from max.graph._scope import Record, Scope, current
 from max.graph._source import check, located, node_name
-from max.graph.dim import Dim, StaticDim
+from max.graph.dim import Dim, SymbolicDim, evaluated
 from max.graph.shape import Shape
-from max.graph.value import TensorValue
+from max.graph.type import TensorType
+from max.graph.value import BufferValue, TensorValue
 
 # What `emit` takes for an input: TensorValue, Weight, Dim, Shape, numbers, arrays; None leaves it out.
 Input = Any
@@ -69,7 +70,8 @@ def emit_all(
     """As `emit`; always a list."""
     scope = current()
     like = _common_dtype(inputs)
-    values = [ffi.NULL if value is None else as_tensor(value, like)._in(scope) for value in inputs]
+    tensors = [None if value is None else as_tensor(value, like) for value in inputs]
+    values = [ffi.NULL if tensor is None else tensor._in(scope) for tensor in tensors]
     handle = attributes_of(attributes or {})
     out = ffi.new("MaxGraphValue*[]", outputs)
     check(
@@ -78,7 +80,9 @@ def emit_all(
             outputs,
         )
     )  # fmt: skip
-    return [TensorValue._of_handle(scope, value) for value in out]
+    scope.record(Record(list(out), domain, name, tuple(values), attributes))
+    devices = [tensor.device for tensor in tensors if tensor is not None and tensor.device.is_gpu()]
+    return [TensorValue._of_handle(scope, value, *devices[:1]) for value in out]
 
 
 def _common_dtype(inputs: Sequence[Input]) -> Optional[DType]:
@@ -109,6 +113,8 @@ def as_tensor(value: Input, like: Optional[DType] = None) -> TensorValue:
     """
     if isinstance(value, TensorValue):
         return value
+    if isinstance(value, BufferValue):
+        return value[...]
     if isinstance(value, Dim):
         return _dim(value)
     if isinstance(value, Shape):
@@ -129,6 +135,7 @@ def constant_of(contents: Buffer) -> TensorValue:
     scope = current()
     out = ffi.new("MaxGraphValue**")
     check(lib.maxGraphAddConstant(scope.handle, ffi.NULL, contents._handle, out))
+    scope.record(Record([out[0]], constant=contents))
     return TensorValue._of_handle(scope, out[0])
 
 
@@ -162,10 +169,62 @@ def _require_representable(value: Any, found: Any, dtype: DType) -> None:
         raise located(ValueError(f"{value!r} cannot be of type {dtype.name} without a change; cast the tensor"))
 
 
+def is_known(dim: Dim) -> bool:
+    """Whether all names in the dimension are those of values of the graph."""
+    scope = current()
+    return all(scope.place_of(symbol.name) is not None for symbol in dim.parameters)
+
+
+def _size_of_name(name: str) -> TensorValue:
+    """The dimension of that name, an int64 vector of one element."""
+    scope = current()
+    place = scope.place_of(name)
+    if place is None:
+        raise located(ValueError(f"no value of the graph has the dimension {name!r}"))
+    value, axis = place
+    source = TensorValue._of_handle(scope, value)
+    return emit("Shape", [source], attributes={"start": axis, "end": axis + 1})
+
+
+class _Size:
+    """Arithmetic of dimensions as int64 vectors of one element."""
+
+    def __init__(self, value: TensorValue) -> None:
+        self.value = value
+
+    @staticmethod
+    def of_int(number: int) -> _Size:
+        import numpy
+
+        return _Size(constant_of(Buffer.from_numpy(numpy.array([number], numpy.int64))))
+
+    @staticmethod
+    def of_atom(atom: Any) -> _Size:
+        if isinstance(atom, str):
+            return _Size(_size_of_name(atom))
+        kind, a, b = atom[0], _size_of(atom[1]), _size_of(atom[2])
+        if kind != "floordiv":
+            return _Size(emit({"max": "Max", "min": "Min"}[kind], [a, b]))
+        if any(coefficient < 0 for dim in atom[1:] for _, coefficient in dim._terms):
+            a = emit("Sub", [a, emit("Mod", [a, b])])  # Div rounds to zero
+        return _Size(emit("Div", [a, b]))
+
+    def __add__(self, other: _Size) -> _Size:
+        return _Size(emit("Add", [self.value, other.value]))
+
+    def __mul__(self, other: _Size) -> _Size:
+        return _Size(emit("Mul", [self.value, other.value]))
+
+
+def _size_of(dim: Dim) -> TensorValue:
+    size: _Size = evaluated(dim, _Size.of_atom, _Size.of_int)
+    return size.value
+
+
 def _dim(dim: Dim) -> TensorValue:
-    if isinstance(dim, StaticDim):
-        return constant_of(Buffer.scalar(dim.dim, DType.int64))
-    raise located(NotImplementedError(f"the dimension {dim}"))
+    import numpy
+
+    return emit("Squeeze", [_size_of(dim), numpy.array([0], numpy.int64)])
 
 
 def _shape(shape: Shape) -> TensorValue:
@@ -173,8 +232,31 @@ def _shape(shape: Shape) -> TensorValue:
 
     if shape.is_static:
         return constant_of(Buffer.from_numpy(numpy.array(shape.static_dims, numpy.int64)))
-    parts = [emit("Unsqueeze", [_dim(dim), numpy.array([0])]) for dim in shape]
-    return emit("Concat", parts, attributes={"axis": 0})
+    parts = [_size_of(dim) for dim in shape]
+    return parts[0] if len(parts) == 1 else emit("Concat", parts, attributes={"axis": 0})
+
+
+def rebound(value: TensorValue, shape: Shape, message: str = "") -> TensorValue:
+    """The value, with a check that it has this shape if that is not known to be so."""
+    known = value._shape
+    if known is not None and known == shape:
+        return value
+    if known is not None and len(known) != len(shape):
+        raise located(ValueError(f"{known} has {len(known)} dimensions, {shape} has {len(shape)}; {message}".rstrip("; ")))
+    promised, names = [], []
+    for axis, dim in enumerate(shape):
+        is_new = isinstance(dim, SymbolicDim) and not is_known(dim)
+        names.append(dim.name if is_new and isinstance(dim, SymbolicDim) else "")
+        promised.append(Dim(-1) if is_new or (known is not None and known[axis] == dim) else dim)
+    attributes = {"message": message or None, "names": names if any(names) else None}
+    return emit("Rebind", [value, Shape(promised)], domain="max", attributes=attributes)
+
+
+def typed(value: TensorValue, wanted: TensorType, what: str) -> TensorValue:
+    """The value, with a check that it is of this type if that is not known to be so."""
+    if value.dtype is not wanted.dtype:
+        raise located(ValueError(f"{what} is of type {value.dtype.name}, not {wanted.dtype.name}"))
+    return rebound(value, wanted.shape, what)
 
 
 class Body:
