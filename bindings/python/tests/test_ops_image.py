@@ -64,13 +64,13 @@ def test_convolutions(axes, data, seed):
     w, bias = numbers(seed + 1, *kernel, 4 // groups, 6), numbers(seed + 2, 6)
     function = {2: ops.conv2d, 3: ops.conv3d}[axes]
     want = convolve(x, w, stride, dilation, padding, groups, bias)
-    check(lambda x, w, b: function(x, w, stride, dilation, padding, groups, b), [x, w, bias], want, 1e-4, named=False)
+    check(lambda x, w, b: function(x, w, stride, dilation, padding, groups, b), [x, w, bias], want, 1e-4)
     first, last = [0, axes + 1, *range(1, axes + 1)], [axes + 1, axes, *range(axes)]
     layouts = ConvInputLayout.NCHW, {2: FilterLayout.FCRS, 3: FilterLayout.FCQRS}[axes]
     arrays = [x.transpose(first), w.transpose(last), bias]
     check(
         lambda x, w, b: function(x, w, stride, dilation, padding, groups, b, *layouts),
-        arrays, want.transpose(first), 1e-4, named=False,
+        arrays, want.transpose(first), 1e-4,
     )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_transposed_convolutions(axes, data, seed):
     w, bias = numbers(seed + 1, *kernel, 4, 3), numbers(seed + 2, 4)
     function = {2: ops.conv2d_transpose, 3: ops.conv3d_transpose}[axes]
     want = transposed(x, w, stride, dilation, padding, output, bias)
-    check(lambda x, w, b: function(x, w, stride, dilation, padding, output, b), [x, w, bias], want, 1e-4, named=False)
+    check(lambda x, w, b: function(x, w, stride, dilation, padding, output, b), [x, w, bias], want, 1e-4)
 
 
 def test_defaults_of_convolutions():
@@ -115,7 +115,6 @@ def test_pooling(data, seed):
         lambda x: [ops.max_pool2d(x, *sizes), ops.avg_pool2d(x, *sizes), ops.avg_pool2d(x, *sizes, False, False)],
         [x],
         [pool(x, *sizes, -np.inf, np.max), pool(x, *sizes, 0, np.mean), pool(x, *sizes, np.nan, np.nanmean)],
-        named=False,
     )
 
 
@@ -184,10 +183,10 @@ def test_resize(size):
     x = numbers(1, 2, 3, 4, 5)
     for mode in range(4):
         linear = resized(x, size, lambda old, new: matrix(old, new, mode, triangle, 1))
-        check(lambda x: ops.resize_linear(x, size, mode), [x], linear, named=False)
+        check(lambda x: ops.resize_linear(x, size, mode), [x], linear)
         for rounding in range(4):
             want = resized(x, size, lambda old, new: nearest(old, new, mode, rounding))
-            check(lambda x: ops.resize_nearest(x, size, mode, rounding), [x], want, named=False)
+            check(lambda x: ops.resize_nearest(x, size, mode, rounding), [x], want)
     smooth = resized(x, size, lambda old, new: matrix(old, new, 0, triangle, 1, True))
     bicubic = resized(x, size, lambda old, new: matrix(old, new, 0, cubic, 2))
     bilinear = resized(x, size, lambda old, new: matrix(old, new, 0, triangle, 1))
@@ -202,8 +201,12 @@ def test_resize(size):
         [x],
         [smooth, bicubic, bilinear, bicubic, resized(x, size, lambda old, new: nearest(old, new, 0, 0))],
         tolerance=1e-4,
-        named=False,
     )
+
+
+def test_resize_to_named_dimensions():
+    graph = Graph("resize", lambda x: ops.resize(x, [*x.shape[:2], 8, 6]), [TensorType(DType.float32, ["n", 3, 4, 3])])
+    assert graph.output_types[0].shape == ["n", 3, 8, 6]
 
 
 @settings(max_examples=8)
@@ -219,7 +222,7 @@ def test_fold(data, seed):
         spot = i * dilation[0] + row * stride[0], j * dilation[1] + column * stride[1]
         wide[(slice(None), slice(None), *spot)] += parts[:, :, i, j, row, column]
     want = wide[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]].astype(np.float32)
-    check(lambda x: ops.fold(x, size, kernel, stride, dilation, padding), [x], want, named=False)
+    check(lambda x: ops.fold(x, size, kernel, stride, dilation, padding), [x], want)
 
 
 @pytest.mark.parametrize("n", [None, 1, 4, 7, 8, 13])
@@ -229,9 +232,9 @@ def test_irfft(n, norm):
     z = x[..., 0] + 1j * x[..., 1]
     for axis in (0, 1, -1):
         want = np.fft.irfft(z, n, axis, norm.value).astype(np.float32)
-        check(lambda x: ops.irfft(x, n, axis, norm, input_is_complex=True), [x], want, named=False)
+        check(lambda x: ops.irfft(x, n, axis, norm, input_is_complex=True), [x], want)
     want = np.fft.irfft(x, n, 1, norm.value).astype(np.float32)
-    check(lambda x: ops.irfft(x, n, 1, norm.value), [x], want, named=False)
+    check(lambda x: ops.irfft(x, n, 1, norm.value), [x], want)
 
 
 @settings(max_examples=6)
@@ -242,7 +245,7 @@ def test_complex(shape, seed):
         z = (x[..., 0] + 1j * x[..., 1]) * (y[0] + 1j * y[1])
         check(ops.complex.mul, [x, y], np.stack([z.real, z.imag], -1))
         flat = x.reshape(-1)
-        check(ops.as_interleaved_complex, [flat], flat.reshape(-1, 2), named=False)
+        check(ops.as_interleaved_complex, [flat], flat.reshape(-1, 2))
 
 
 X = numbers(0, 1, 4, 4, 3)

@@ -26,7 +26,7 @@ def test_gather(shape, wanted, seed, data):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     x, at = numbers(seed, *shape), indices(seed, shape[axis], *wanted)
     check(lambda x, at: ops.gather(x, at, axis), [x, at], np.take(x, at, axis))
-    check(lambda x, at: ops.gather(x, at, axis), [x, at.astype(np.int8)], np.take(x, at, axis), named=False)
+    check(lambda x, at: ops.gather(x, at, axis), [x, at.astype(np.int8)], np.take(x, at, axis))
 
 
 @settings(max_examples=10)
@@ -60,8 +60,8 @@ def test_scatter(how, shape, seed, data):
         spot = [*place]
         spot[axis] = at[place]
         want[tuple(spot)] = WRITES[how](want[tuple(spot)], updates[place]) if how else updates[place]
-    check(lambda x, u, at: SCATTERS[how](x, u, at, axis), [x, updates, at], want, tolerance=1e-4, named=False)
-    check(lambda x, u, at: SCATTERS[how](x, u, at, axis), [x, updates, at.astype(np.int32)], want, 1e-4, named=False)
+    check(lambda x, u, at: SCATTERS[how](x, u, at, axis), [x, updates, at], want, tolerance=1e-4)
+    check(lambda x, u, at: SCATTERS[how](x, u, at, axis), [x, updates, at.astype(np.int32)], want, 1e-4)
 
 
 @pytest.mark.parametrize("how", WRITES)
@@ -79,7 +79,7 @@ def test_scatter_nd(how, shape, seed, data):
     for spot, update in zip(map(tuple, at), updates):
         want[spot] = WRITES[how](want[spot], update) if how else update
     for kind in (np.int64, np.int32, np.int16):
-        check(lambda x, u, at: SCATTERS_ND[how](x, u, at), [x, updates, at.astype(kind)], want, 1e-4, named=False)
+        check(lambda x, u, at: SCATTERS_ND[how](x, u, at), [x, updates, at.astype(kind)], want, tolerance=1e-4)
 
 
 @settings(max_examples=8)
@@ -91,7 +91,7 @@ def test_masked_scatter(shape, seed, data):
     updates = numbers(seed + 1, x.size + 2).astype(dtype)
     want, wide = x.copy(), np.broadcast_to(mask, shape)
     want[wide] = updates[: wide.sum()]
-    check(lambda x, m, u: ops.masked_scatter(x, m, u, "written"), [x, mask, updates], want, named=False)
+    check(lambda x, m, u: ops.masked_scatter(x, m, u, "written"), [x, mask, updates], want)
 
 
 def test_masks_at_their_limits():

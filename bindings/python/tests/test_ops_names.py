@@ -18,7 +18,7 @@ layer_norm less less_equal log log1p logical_and logical_not logical_or logical_
 max max_pool2d mean min mod mul negate nonzero not_equal outer pad permute pow prod qmatmul random.gaussian
 random.normal random.set_seed random.uniform range relu repeat_interleave reshape resize resize_bicubic resize_linear
 resize_nearest rms_norm round rsqrt scatter scatter_add scatter_max scatter_min scatter_mul scatter_nd scatter_nd_add
-scatter_nd_max scatter_nd_min scatter_nd_mul sigmoid silu sin softmax split sqrt squeeze stack sub sum tanh tile top_k
+scatter_nd_max scatter_nd_min scatter_nd_mul sigmoid silu sin slice_tensor softmax split sqrt squeeze stack sub sum tanh tile top_k
 transpose trunc unsqueeze where
 """.split()
 

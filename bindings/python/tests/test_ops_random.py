@@ -84,6 +84,17 @@ def test_small_shapes(shape):
         assert [value.shape for value in made] == [tuple(shape)] * 2
 
 
+@pytest.mark.parametrize("seed", [None, 3])
+def test_shapes_of_inputs(seed):
+    def forward(x):
+        if seed is not None:
+            ops.random.set_seed(seed)
+        return [ops.random.uniform(x.type), ops.random.normal(x.type)]
+
+    made = run(forward, np.zeros((3, 4), np.float32), named=True)
+    assert [value.shape for value in made] == [(3, 4)] * 2 and len(np.unique(made)) == 24
+
+
 LIKE = TensorType(DType.float32, [2])
 
 

@@ -50,7 +50,6 @@ def test_any_shape(shape, seed, data):
             x.reshape(-1),
         ],
         exact=True,
-        named=False,
     )
 
 
@@ -65,8 +64,31 @@ def test_pieces(shape, data):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     size = shape[axis]
     cut = data.draw(st.integers(0, size))
-    check(lambda x: ops.split(x, [cut, size - cut], axis), [x], np.split(x, [cut], axis), named=False)
+    check(lambda x: ops.split(x, [cut, size - cut], axis), [x], np.split(x, [cut], axis))
     check(lambda x: ops.chunk(x, size, axis), [x], np.split(x, size, axis), named=False)
+
+
+INDICES = [
+    (1,),
+    (-1, slice(1, None)),
+    (slice(None, None, -1), 2),
+    (..., slice(0, 4, 2)),
+    (None, 0, ..., None),
+    (slice(2, 0, -1), slice(-2, None), slice(5, 9)),
+]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_slices(index):
+    x = numbers(1, 3, 4, 5)
+    check(lambda x: [ops.slice_tensor(x, index), ops.slice_tensor(x, [*index]), x[index]], [x], [x[index]] * 3)
+
+
+def test_slices_with_names_and_tensors():
+    x, at = numbers(1, 3, 4), np.array([2, 0])
+    check(lambda x, at: ops.slice_tensor(x, [at, slice(1, 3)]), [x, at], x[at, 1:3])
+    graph = build(lambda x: ops.slice_tensor(x, [(slice(0, 2), "first"), 1]), x, named=True)
+    assert graph.output_types[0].shape == ["first"]
 
 
 MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "wrap"}
@@ -89,7 +111,7 @@ def test_broadcast_to(dtype):
     x = numbers(1, 3, 1).astype(dtype)
     check(lambda x: ops.broadcast_to(x, [2, 3, 4]), [x], np.broadcast_to(x, (2, 3, 4)))
     sizes = np.array([5, 3, 2])
-    check(lambda x, s: ops.broadcast_to(x, s, ["a", 3, "b"]), [x, sizes], np.broadcast_to(x, sizes), named=False)
+    check(lambda x, s: ops.broadcast_to(x, s, ["a", 3, "b"]), [x, sizes], np.broadcast_to(x, sizes))
 
 
 @pytest.mark.parametrize("shape, wanted", [((0, 3), (3, 0)), ((2, 0, 3), (0, 6)), ((0,), (2, 0, 5))])
@@ -98,15 +120,48 @@ def test_reshapes_of_nothing(shape, wanted):
     check(lambda x: ops.reshape(x, wanted), [x], x.reshape(wanted))
 
 
+def test_names_of_dimensions():
+    """Shapes are told with the names of the inputs, and reshapes take them."""
+    types = [TensorType(DType.float32, ["batch", "n", 4])]
+
+    def forward(x):
+        batch, n, four = x.shape
+        return [
+            ops.reshape(x, [batch * n, four]),
+            ops.reshape(x, [batch, -1]),
+            ops.flatten(x, 1),
+            ops.broadcast_to(ops.unsqueeze(x, 0), [3, batch, n, 4]),
+            ops.concat([x, x], 1),
+            ops.repeat_interleave(x, 2, 0),
+            ops.tile(x, [1, 2, 1]),
+            ops.chunk(ops.reshape(x, [batch, n * 4]), 2, 1)[0],
+            ops.permute(x, [2, 0, 1]),
+        ]
+
+    graph = Graph("named", forward, types)
+    batch, n = Dim("batch"), Dim("n")
+    assert [type_.shape for type_ in graph.output_types] == [
+        [batch * n, 4],
+        [batch, n * 4],
+        [batch, n * 4],
+        [3, batch, n, 4],
+        [batch, n * 2, 4],
+        [batch * 2, n, 4],
+        [batch, n * 2, 4],
+        [batch, n * 2],
+        [4, batch, n],
+    ]
+
+
 @pytest.mark.parametrize("counts", [[2, 0, 3], [0, 0, 0], [1, 1, 1], [4, 0, 0]])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_repeats_of_each(counts, axis):
     x = numbers(1, 3, 3)
     check(
         lambda x, n: ops.repeat_interleave(x, n, axis, "many"), [x, np.array(counts)], np.repeat(x, counts, axis),
-        named=False,
+
     )  # fmt: skip
-    check(lambda x, n: ops.repeat_interleave(x, n, axis, 6), [x, np.array([2])], np.repeat(x, 2, axis), named=False)
+    check(lambda x, n: ops.repeat_interleave(x, n, axis, 6), [x, np.array([2])], np.repeat(x, 2, axis))
 
 
 CASTS = [np.float32, np.float64, np.float16, np.int32, np.uint8, np.int64, bool, ml_dtypes.bfloat16]
@@ -143,8 +198,8 @@ def test_band_part(shape, lower, upper, exclude):
 def test_matmul(m, k, n, batch, seed):
     for dtype in (np.float32, np.float64, np.int32):
         x, y = numbers(seed, *batch, m, k, dtype=dtype), numbers(seed + 1, k, n, dtype=dtype)
-        check(lambda x, y: [ops.matmul(x, y), x @ y], [x, y], [x @ y] * 2, named=False)
-        check(ops.matmul, [x, y[:, 0]], x @ y[:, 0], named=False)
+        check(lambda x, y: [ops.matmul(x, y), x @ y], [x, y], [x @ y] * 2)
+        check(ops.matmul, [x, y[:, 0]], x @ y[:, 0])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.float64])
@@ -160,7 +215,13 @@ def test_range(bounds, dtype):
     check(lambda: ops.range(*bounds, dtype=DType.from_numpy(dtype), device=DeviceRef.CPU()), [], want)
     arrays = [np.array(bound, dtype) for bound in bounds]
     check(lambda a, b, c: ops.range(a, b, c, "many"), arrays, want)
-    check(lambda: ops.range(*map(dtype, bounds)), [], np.arange(*bounds), named=False) if dtype is np.int64 else None
+    check(lambda: ops.range(*map(dtype, bounds)), [], np.arange(*bounds)) if dtype is np.int64 else None
+
+
+def test_range_over_a_dimension():
+    graph = Graph("range", lambda x: ops.range(0, x.shape[0], 1, x.shape[0]), [TensorType(DType.float32, ["n"])])
+    assert graph.output_types[0] == TensorType(DType.int64, ["n"])
+    check(lambda x: ops.range(0, x.shape[0], dtype=DType.int64), [np.ones(4, np.float32)], np.arange(4))
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 9])
@@ -169,7 +230,7 @@ def test_hann_window(length, dtype):
     for periodic in (True, False):
         want = np.hanning(length + periodic)[:length] if length > 1 else np.ones(length)
         type_ = DType.from_numpy(dtype)
-        check(lambda: ops.hann_window(length, DeviceRef.CPU(), periodic, type_), [], want.astype(dtype), named=False)
+        check(lambda: ops.hann_window(length, DeviceRef.CPU(), periodic, type_), [], want.astype(dtype))
 
 
 X = numbers(0, 2, 3)
@@ -196,6 +257,7 @@ X = numbers(0, 2, 3)
         (lambda x: ops.concat([x, x], 2), "concat: axis 2"),
         (lambda x: ops.concat([x, ops.transpose(x, 0, 1)]), "Concat"),
         (lambda x: ops.stack([x, ops.flatten(x)]), "stack: the shapes"),
+        (lambda x: ops.slice_tensor(x, [0, slice(0, 2, 0)]), "a slice has the step 0"),
         (lambda x: ops.split(x, [1, 1], 1), "Split"),
         (lambda x: ops.split(x, [], 1), "split: split_sizes are none"),
         (lambda x: ops.chunk(x, 2, 1), "chunk: the size 3 of axis 1 is no multiple of 2"),
@@ -223,6 +285,12 @@ def test_refusals(call, message):
         build(call, X)
 
 
+@pytest.mark.parametrize("index", [[3], [0, 5], [0, 0, 0], [..., ...]], ids=str)
+def test_indices_outside(index):
+    with pytest.raises(IndexError, match=r"test_ops_shaping.py:\d+"):
+        build(lambda x: ops.slice_tensor(x, index), X)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -232,6 +300,8 @@ def test_refusals(call, message):
         lambda x: ops.chunk(x, 1.5),
         lambda x: ops.permute(x, ["a", "b"]),
         lambda x: ops.add(x, "1"),
+        lambda x: ops.slice_tensor(x, ["a"]),
+        lambda x: ops.slice_tensor(x, [1.5]),
         lambda x: ops.stack(3),
     ],
 )

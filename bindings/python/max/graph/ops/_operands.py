@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-import copy
 import numbers
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
+from max.driver.device import Device
 from max.dtype import DType
 from max.graph._source import located
 from max.graph.dim import Dim, DimLike, StaticDim
 from max.graph.ops._emit import as_tensor, emit, emit_all
+from max.graph.ops.general import transfer_to
 from max.graph.shape import Shape, ShapeLike
+from max.graph.type import DeviceRef
 from max.graph.value import TensorValue, TensorValueLike
 
 if TYPE_CHECKING:
@@ -210,8 +212,6 @@ def product(shape: Iterable[Dim]) -> Dim:
     return result
 
 
-def renamed(x: TensorValue, shape: ShapeLike) -> TensorValue:
-    """The tensor with other names for dimensions that only running tells."""
-    made = copy.copy(x)
-    made._shape = dims(shape, "out_dim")
-    return made
+def placed(x: TensorValue, device: DeviceRef | Device | None) -> TensorValue:
+    """The tensor on a device; where it is without one."""
+    return x if device is None else transfer_to(x, device)

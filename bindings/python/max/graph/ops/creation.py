@@ -7,9 +7,9 @@ from max.driver.device import Device
 from max.dtype import DType
 from max.graph.dim import DimLike
 from max.graph.ops._operands import (
-    cast_to, fail, is_number, node, promoted, renamed, require_kind, require_rank, tensor, whole,
+    cast_to, fail, is_number, node, placed, promoted, require_kind, require_rank, tensor, whole,
 )  # fmt: skip
-from max.graph.ops.general import constant
+from max.graph.ops.general import constant, rebind
 from max.graph.type import DeviceRef
 from max.graph.value import TensorValue, TensorValueLike
 
@@ -48,8 +48,6 @@ def range(
     ValueError
         `step` is 0, or an argument is no scalar or no number.
     """
-    if device is not None:
-        DeviceRef.from_device(device)
     if dtype is None:
         bounds = promoted("range", start, stop, step)
     else:
@@ -59,7 +57,7 @@ def range(
     if is_number(step) and step == 0:
         fail("range: step is 0")
     made = node("Range", bounds)
-    return made if out_dim is None else renamed(made, [out_dim])
+    return placed(made if out_dim is None else rebind(made, [out_dim]), device)
 
 
 def hann_window(
@@ -96,6 +94,5 @@ def hann_window(
         fail(f"hann_window: dtype is {dtype}, needs a floating-point type")
     if length < 2:
         return constant([1.0] * length, dtype, device)
-    if device is not None:
-        DeviceRef.from_device(device)
-    return node("HannWindow", [tensor(length, DType.int64)], output_datatype=dtype, periodic=int(bool(periodic)))
+    made = node("HannWindow", [tensor(length, DType.int64)], output_datatype=dtype, periodic=int(bool(periodic)))
+    return placed(made, device)

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 from max.dtype import DType
 from max.graph.dim import DimLike
 from max.graph.ops._operands import (
-    axis_of, cast_to, fail, index_tensor, ints, node, renamed, require_dtype, require_kind, require_rank, tensor,
+    axis_of, cast_to, fail, index_tensor, ints, node, require_dtype, require_kind, require_rank, tensor,
     whole,
 )  # fmt: skip
+from max.graph.ops.general import rebind
 from max.graph.ops.shaping import broadcast_to, reshape
 from max.graph.value import TensorValue, TensorValueLike
 
@@ -222,6 +223,6 @@ def masked_scatter(
     chosen = require_kind("masked_scatter", "mask", tensor(mask), "bool")
     written = require_dtype("masked_scatter", "updates", tensor(updates, x.dtype), x.dtype)
     places = node("Transpose", [node("NonZero", [broadcast_to(chosen, x.shape)])], perm=[1, 0])
-    places = renamed(places, [out_dim, x.rank])
+    places = rebind(places, [out_dim, x.rank])
     count: Any = node("Shape", [places], start=0, end=1)
     return node("ScatterND", [x, places, node("Slice", [reshape(written, [-1]), ints([0]), count])])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from max.dtype import DType
 from max.graph._scope import current
 from max.graph.ops._operands import (
-    cast_to, dims_tensor, fail, node, product, real, require_kind, require_rank, tensor, whole, wrong_type,
+    cast_to, dims_tensor, fail, node, placed, product, real, require_kind, require_rank, tensor, whole, wrong_type,
 )  # fmt: skip
 from max.graph.type import DeviceRef, TensorType
 from max.graph.value import TensorValue, TensorValueLike
@@ -128,10 +128,10 @@ def uniform(like: TensorType, range: Iterable[float] = (0.0, 1.0)) -> TensorValu
         fail(f"random.uniform: range is {bounds}, needs a lower and an upper bound")
     low, high = bounds
     if current().graph._seeds is None:
-        return _unseeded("RandomUniform", wanted, low=low, high=high)
+        return placed(_unseeded("RandomUniform", wanted, low=low, high=high), wanted.device)
     inner = DType.float64 if wanted.dtype is DType.float64 else DType.float32
     scaled = node("Mul", [_fractions(wanted, inner), high - low])
-    return cast_to(node("Add", [scaled, low]), wanted.dtype)
+    return placed(cast_to(node("Add", [scaled, low]), wanted.dtype), wanted.device)
 
 
 def gaussian(like: TensorType, mean: float = 0.0, std: float = 1.0) -> TensorValue:
@@ -163,14 +163,14 @@ def gaussian(like: TensorType, mean: float = 0.0, std: float = 1.0) -> TensorVal
     if not scale >= 0:
         fail(f"random.gaussian: std is {scale}, needs at least 0")
     if current().graph._seeds is None:
-        return _unseeded("RandomNormal", wanted, mean=middle, scale=scale)
+        return placed(_unseeded("RandomNormal", wanted, mean=middle, scale=scale), wanted.device)
     inner = DType.float64 if wanted.dtype is DType.float64 else DType.float32
     fine = TensorType(inner, wanted.shape, wanted.device)
     # Box and Muller: the logarithm's argument is above 0.
     radius = node("Sqrt", [node("Mul", [node("Log", [node("Sub", [1, _fractions(fine, inner)])]), -2])])
     wave = node("Cos", [node("Mul", [_fractions(fine, inner), 6.283185307179586])])
     made = node("Mul", [node("Mul", [radius, wave]), scale])
-    return cast_to(node("Add", [made, middle]), wanted.dtype)
+    return placed(cast_to(node("Add", [made, middle]), wanted.dtype), wanted.device)
 
 
 normal = gaussian

@@ -8,9 +8,10 @@ from typing import Protocol
 from max.dtype import DType
 from max.graph.dim import DimLike
 from max.graph.ops._operands import (
-    axis_of, cast_to, dims_tensor, fail, ints, kind_text, node, nodes, promoted, renamed, require_kind,
+    axis_of, cast_to, dims_tensor, fail, ints, kind_text, node, nodes, promoted, require_kind,
     require_rank, tensor, whole,
 )  # fmt: skip
+from max.graph.ops.general import rebind
 from max.graph.value import TensorValue, TensorValueLike
 
 __all__ = [
@@ -245,4 +246,4 @@ def nonzero(x: TensorValueLike, out_dim: DimLike) -> TensorValue:
     """
     operand = require_rank("nonzero", "x", tensor(x), 1, at_least=True)
     found = node("Transpose", [node("NonZero", [operand])], perm=[1, 0])
-    return renamed(found, [out_dim, operand.rank])
+    return rebind(found, [out_dim, operand.rank])

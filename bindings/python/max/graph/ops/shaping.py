@@ -9,9 +9,10 @@ from typing import Any, Literal
 from max.dtype import DType
 from max.graph.dim import Dim, DimLike, StaticDim
 from max.graph.ops._operands import (
-    axis_of, cast_to, dims, dims_tensor, fail, ints, node, nodes, product, promoted, renamed, require_kind,
+    axis_of, cast_to, dims, dims_tensor, fail, ints, node, nodes, product, promoted, require_kind,
     require_rank, tensor, whole, wrong_type,
 )  # fmt: skip
+from max.graph.ops.general import rebind
 from max.graph.shape import Shape, ShapeLike
 from max.graph.value import TensorValue, TensorValueLike
 
@@ -255,7 +256,7 @@ def broadcast_to(x: TensorValueLike, shape: ShapeLike | TensorValue, out_dims: S
         if out_dims is None:
             fail("broadcast_to: out_dims are needed where shape is a tensor")
         sizes = cast_to(require_kind("broadcast_to", "shape", shape, "integer"), DType.int64)
-        return renamed(node("Expand", [operand, sizes]), dims(out_dims, "broadcast_to: out_dims"))
+        return rebind(node("Expand", [operand, sizes]), dims(out_dims, "broadcast_to: out_dims"))
     wanted = dims(shape, "broadcast_to: shape")
     _require_broadcast(operand.shape, wanted)
     return operand if operand.shape == wanted else node("Expand", [operand, dims_tensor(wanted)])
@@ -509,4 +510,4 @@ def _repeated(x: TensorValue, repeats: TensorValue, axis: int, out_dim: Dim) -> 
     starts = node("ScatterElements", [zeros, ends, ones], axis=0, reduction="add")
     places = node("CumSum", [starts, tensor(0, DType.int64)])
     made = node("Gather", [x, node("Slice", [places, ints([0]), ints([-1])])], axis=axis)
-    return renamed(made, [*shape[:axis], out_dim, *shape[axis + 1 :]])
+    return rebind(made, [*shape[:axis], out_dim, *shape[axis + 1 :]])
