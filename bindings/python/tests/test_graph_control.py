@@ -123,6 +123,18 @@ def test_calls(session):
     assert found[4].tolist() == [16, 16] and found[5] == [6]
 
 
+def test_names_within_calls_are_those_of_the_call(session):
+    """What is found in one call is not as long as what is found in another one."""
+    with Graph("model", input_types=[TensorType(F, ["n"]), TensorType(F, ["m"])]) as graph:
+        a, b = (value.tensor for value in graph.inputs)
+        found = graph.add_subgraph("found", lambda v: op("NonZero", v).rebind([1, "found"]), [TensorType(F, ["k"])])
+        (first,), (second,) = ops.call(found, a), ops.call(found, b)
+        assert first.shape[1] != second.shape[1] and "found" not in (first.shape[1], second.shape[1])
+        graph.output(first, second)
+    made = run(session, graph, vector(0, 1, 1), vector(2, 0))
+    assert made[0].tolist() == [[1, 2]] and made[1].tolist() == [[0]]
+
+
 def test_calls_check_their_inputs():
     with Graph("model", input_types=[TensorType(F, ["n"]), TensorType(F, [3]), TensorType(F, [4])]) as graph:
         n, three, four = (value.tensor for value in graph.inputs)

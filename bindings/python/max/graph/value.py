@@ -389,7 +389,7 @@ class TensorValue(Value[TensorType]):
     def __getitem__(self, index: Any) -> TensorValue:
         """A part of the tensor, as numpy's basic indexing: int, slice, Ellipsis, None, and values of graphs.
 
-        A slice may be ``(slice, name)``: the name of the dimension that it makes.
+        The dimensions of a value or array that is an index take the place of that axis. A slice may be ``(slice, name)``: the name of the dimension that it makes.
         """
         from max.graph._indexing import indexed
 
