@@ -95,7 +95,8 @@ def interpreters():
     for given in map(pathlib.Path, filter(None, os.environ.get("MAX_PYTHONS", "").split(":"))):
         programs += [given / name for name in names] if given.is_dir() else [given]
     ask = (
-        "import sys, sysconfig, platform, venv; assert sys.version_info >= (3, 10) and sys.prefix == sys.base_prefix;"
+        "import sys, sysconfig, platform, venv; free = 't' in sys.abiflags;"  # cffi needs 3.14 where there is no lock
+        "assert sys.version_info >= ((3, 14) if free else (3, 10)) and sys.prefix == sys.base_prefix;"
         "print(platform.python_implementation(), platform.python_version(), sysconfig.get_config_var('Py_GIL_DISABLED'))"
     )
     found = {}
