@@ -10,6 +10,7 @@ extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 default_role = "literal"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+autodoc_mock_imports = ["ray", "starlette"]  # the reference is made without them
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "show-inheritance": True, "undoc-members": True}

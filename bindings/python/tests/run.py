@@ -78,7 +78,7 @@ def reference(folder, arguments):
     os.environ["PYTHONPATH"] = str(folder / "stage")
     quiet(sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", SOURCE / "docs", folder / "html")
     text = re.sub(r"<[^>]*>", "", (folder / "html/index.html").read_text())
-    names = "max.driver.Buffer", "max.engine.Model", "max.dtype.DType", "max.graph.Graph"
+    names = "max.driver.Buffer", "max.engine.Model", "max.dtype.DType", "max.graph.Graph", "max.ray.predict", "max.ray.deployment"
     missing = [name for name in names if name not in text]
     assert not missing, f"the reference lacks {', '.join(missing)}"
 

@@ -178,7 +178,9 @@ class ModelServer:
         """One execution; raises what it fails with."""
         if all(call.has_left for call in calls):
             raise MaxError("CANCELLED", "All callers have left")
-        inputs = [np.concatenate(pieces) if len(pieces) > 1 else pieces[0] for pieces in zip(*(c.inputs for c in calls))]
+        inputs = calls[0].inputs
+        if len(calls) > 1:
+            inputs = [np.concatenate(pieces) for pieces in zip(*(call.inputs for call in calls))]
         latest = max(call.deadline for call in calls)
         timeout = None if latest == math.inf else max(latest - time.monotonic(), 1e-6)
         execution = asyncio.ensure_future(self._model.execute_async(*map(dense, inputs), timeout=timeout))
