@@ -69,7 +69,8 @@ typedef struct MaxTensorInfo {
   /** `rank` numbers of elements, MAX_DIMENSION_DYNAMIC where a call chooses; NULL if there are none. */
   const int64_t* shape;
   /** `rank` names of dimensions that a call chooses: "batch", or what is known of one: "2*batch + 1". A NULL entry has
-      none; values of graphs have names for what nothing is known of, too: "?7". Dimensions of equal name are equal in each call. NULL if there are no dimensions. */
+      none; values of graphs have names for what nothing is known of, too: "?7". Dimensions of equal name are equal in
+      each call. NULL if there are no dimensions. */
   const char* const* dimensionNames;
   /** Where it is; NULL for files, and for values of graphs that are on the first device of their session. */
   MaxDevice* device;
