@@ -141,19 +141,29 @@ std::vector<D> elementsOf(const Tensor& tensor) {
     return load<D>(argumentOf(tensor));
 }
 
-// Slices as rows of comparable numbers or strings, of a tensor with elements.
+// Slices of a tensor with elements, one after the other: comparable numbers or strings.
 template <class D>
-std::vector<std::vector<D>> rowsOf(const Tensor& tensor, int axis) {
-  const std::vector<D> values = elementsOf<D>(tensor);
+struct Rows {
+  std::vector<D> values;
+  int64_t count;
+  int64_t size;  // of each
+
+  std::span<const D> operator[](int64_t i) const { return {values.data() + i * size, static_cast<size_t>(size)}; }
+  bool isLess(int64_t a, int64_t b) const { return std::ranges::lexicographical_compare((*this)[a], (*this)[b]); }
+  bool isEqual(int64_t a, int64_t b) const { return std::ranges::equal((*this)[a], (*this)[b]); }
+};
+
+template <class D>
+Rows<D> rowsOf(const Tensor& tensor, int axis) {
+  std::vector<D> values = elementsOf<D>(tensor);
   const Slices slices(tensor, axis);
-  const int64_t inner = static_cast<int64_t>(values.size()) / (slices.outer * slices.count);
-  std::vector<std::vector<D>> rows(static_cast<size_t>(slices.count));
+  const int64_t size = static_cast<int64_t>(values.size()) / slices.count, inner = size / slices.outer;
+  if (slices.outer == 1) return {std::move(values), slices.count, size};
+  Rows<D> rows{repeated<D>(static_cast<int64_t>(values.size())), slices.count, size};
   WorkCounter work;
   for (int64_t o = 0; o < slices.outer; ++o)
-    for (int64_t i = 0; i < slices.count; ++i, work.pass(32 + inner)) {
-      const auto begin = values.begin() + (o * slices.count + i) * inner;
-      rows[static_cast<size_t>(i)].insert(rows[static_cast<size_t>(i)].end(), begin, begin + inner);
-    }
+    for (int64_t i = 0; i < slices.count; ++i, work.pass(8 + inner))
+      std::copy_n(values.begin() + (o * slices.count + i) * inner, inner, rows.values.begin() + i * size + o * inner);
   return rows;
 }
 
@@ -161,35 +171,46 @@ struct Groups {
   std::vector<int64_t> first, inverse, counts;  // first occurrence of each value
 };
 
+// The rows' numbers, in the order of their values.
 template <class D>
-Groups groupsOf(const std::vector<std::vector<D>>& rows, bool sorted) {
-  std::vector<int64_t> order(rows.size());
+std::vector<int64_t> orderOf(const Rows<D>& rows) {
+  std::vector<int64_t> order = repeated<int64_t>(rows.count);
   std::iota(order.begin(), order.end(), 0);
-  const auto row = [&](int64_t i) -> const std::vector<D>& { return rows[static_cast<size_t>(i)]; };
   WorkCounter work;
-  const int64_t steps = rows.empty() ? 1 : 16 + static_cast<int64_t>(rows[0].size());
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    work.pass(steps);
-    return row(a) < row(b);
+    work.pass(16 + rows.size);
+    return rows.isLess(a, b);
   });
-  std::vector<std::vector<int64_t>> groups;
-  for (const int64_t i : order) {
-    work.pass(64 + steps);
-    if (groups.empty() || row(groups.back()[0]) != row(i)) groups.emplace_back();
-    groups.back().push_back(i);
+  return order;
+}
+
+template <class D>
+Groups groupsOf(const Rows<D>& rows, bool sorted) {
+  const std::vector<int64_t> order = orderOf(rows);
+  struct Group {
+    int64_t begin, end;  // in `order`
+  };
+  std::vector<Group> groups;
+  WorkCounter work;
+  for (int64_t i = 0; i < rows.count; ++i, work.pass(16 + rows.size)) {
+    if (groups.empty() || !rows.isEqual(order[static_cast<size_t>(groups.back().begin)], order[static_cast<size_t>(i)]))
+      groups.push_back({i, i});
+    groups.back().end = i + 1;
   }
-  const auto isEarlier = [&](const auto& a, const auto& b) {
+  const auto firstOf = [&](const Group& group) { return order[static_cast<size_t>(group.begin)]; };
+  const auto isEarlier = [&](const Group& a, const Group& b) {
     work.pass(8);
-    return a[0] < b[0];
+    return firstOf(a) < firstOf(b);
   };
   if (!sorted) std::sort(groups.begin(), groups.end(), isEarlier);
   Groups result;
-  result.inverse.resize(rows.size());
-  for (size_t g = 0; g < groups.size(); ++g) {
-    result.first.push_back(groups[g][0]);
-    result.counts.push_back(static_cast<int64_t>(groups[g].size()));
-    for (const int64_t i : groups[g]) result.inverse[static_cast<size_t>(i)] = static_cast<int64_t>(g);
-    work.pass(16 + result.counts.back());
+  result.inverse = repeated<int64_t>(rows.count);
+  for (const Group& group : groups) {
+    for (int64_t i = group.begin; i < group.end; ++i)
+      result.inverse[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int64_t>(result.first.size());
+    result.first.push_back(firstOf(group));
+    result.counts.push_back(group.end - group.begin);
+    work.pass(16 + group.end - group.begin);
   }
   return result;
 }

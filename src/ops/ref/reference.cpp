@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "base/active_call.h"
+#include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "base/memory_account.h"
 
 namespace max::reference {
 
@@ -12,9 +15,12 @@ namespace {
 class ReferenceKernel final : public Kernel {
  public:
   ReferenceKernel(const KernelRequest& request, Function function)
-      : call_{request.node, arguments(request.inputs), arguments(request.outputs)}, function_(function) {}
+      : call_{request.node, arguments(request.inputs), arguments(request.outputs)},
+        function_(function),
+        numbers_(elements(call_.inputs) + elements(call_.outputs)) {}
 
   void run(const KernelContext& context) const override {
+    const MemoryLease room(activeMemory(), checkedMultiply(numbers_, sizeof(double)));
     Call call = call_;
     for (size_t i = 0; i < call.inputs.size(); ++i) call.inputs[i].data = const_cast<void*>(context.inputs[i]);
     for (size_t i = 0; i < call.outputs.size(); ++i) call.outputs[i].data = context.outputs[i];
@@ -27,8 +33,16 @@ class ReferenceKernel final : public Kernel {
     for (const Operand& operand : operands) result.push_back({operand.dtype, operand.shape, nullptr});
     return result;
   }
+  static size_t elements(std::span<const Argument> arguments) {
+    size_t sum = 0;
+    for (const Argument& argument : arguments)
+      if (argument.present()) sum = checkedAdd(sum, static_cast<size_t>(argument.count()));
+    return sum;
+  }
+
   Call call_;
   Function function_;
+  size_t numbers_;  // that functions hold beside their operands, with 8 bytes each
 };
 
 }  // namespace
