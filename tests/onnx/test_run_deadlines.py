@@ -78,10 +78,10 @@ def scan():
 
 
 def sequence_map():
-    inner = helper.make_graph([node("MatMul", ["e", "square"], ["o"])], "body", [info("e", FLOAT, [1, 512])],
-                              [info("o", FLOAT, [1, 512])])
-    nodes, constants = grown("x", 1 << 17, 512)
-    weights, more = grown("square", 512, 512)
+    inner = helper.make_graph([node("MatMul", ["e", "square"], ["o"])], "body", [info("e", FLOAT, [1, 1024])],
+                              [info("o", FLOAT, [1, 1024])])
+    nodes, constants = grown("x", 1 << 16, 1024)
+    weights, more = grown("square", 1024, 1024)
     return model([*nodes, *weights, node("SplitToSequence", ["x", "step"], ["s"], axis=0),
                   node("SequenceMap", ["s"], ["t"], body=inner), node("SequenceAt", ["t", "step"], ["y"])], (),
                  constants=[*constants, *more, tensor("step", 1, np.int64)])
@@ -153,14 +153,14 @@ CASES = {
     "TfIdfVectorizer": lambda: one("TfIdfVectorizer", [grown("a", 1 << 21, dtype=np.int64)], ["a"], min_gram_length=1,
                                    max_gram_length=2, max_skip_count=1 << 40, mode="TF", ngram_counts=[0, 1],
                                    ngram_indexes=[0, 1], pool_int64s=[0, 0, 0]),
-    "Resize": lambda: one("Resize", [grown("a", 1, 1 << 25)], ["a", "", "", "sizes"],
-                          constants=[ints("sizes", 1, 1 << 15)], mode="cubic", antialias=1),
+    "Resize": lambda: one("Resize", [grown("a", 16, 1 << 23)], ["a", "", "", "sizes"],
+                          constants=[ints("sizes", 16, 1 << 14)], mode="cubic", antialias=1),
     "TopK": lambda: one("TopK", [mixed("a", 1 << 25)], ["a", "k"], ("y", "z"), [ints("k", 1 << 24)]),
     "Unique": lambda: one("Unique", [mixed("a", 1 << 24)], ["a"]),
     "NonMaxSuppression": lambda: one("NonMaxSuppression", [grown("a", 1, 1 << 19, 4), mixed("b", 1, 1, 1 << 19)],
                                      ["a", "b", "most", "least"], constants=[ints("most", 1 << 19),
                                                                              tensor("least", 0.5)]),
-    "DFT": lambda: one("DFT", [grown("a", 1, 10000019, 1)], ["a"]),
+    "DFT": lambda: one("DFT", [grown("a", 48, 1250009, 1)], ["a"]),
     "STFT": lambda: loop_of("STFT", [grown("a", 1, BIG, 1)], ["a", "step", "", "length"],
                             [tensor("step", 512, np.int64), tensor("length", 4093, np.int64)]),
     "GridSample": lambda: loop_of("GridSample", [grown("x", 1, 1, 64, 64), grown("grid", 1, 2000, 2000, 2)],
