@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/active_call.h"
 #include "base/interrupt_point.h"
 #include "base/object.h"
 #include "graph/readers/indexing.h"
@@ -29,11 +28,6 @@ Argument argumentOf(const Tensor& tensor) {
 }
 
 const Tensor* optional(Inputs inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
-
-// For the numbers that a function keeps beside its operands.
-MemoryLease roomFor(int64_t count, size_t bytes) {
-  return {activeMemory(), checkedMultiply(static_cast<size_t>(count), bytes)};
-}
 
 Ref<Tensor> indexTensor(const Shape& shape, const std::vector<int64_t>& values) {
   return Tensor::copyOf(DType::Int64, shape, values.data());

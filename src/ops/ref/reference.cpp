@@ -6,7 +6,6 @@
 #include "base/active_call.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
-#include "base/memory_account.h"
 
 namespace max::reference {
 
@@ -20,7 +19,7 @@ class ReferenceKernel final : public Kernel {
         numbers_(elements(call_.inputs) + elements(call_.outputs)) {}
 
   void run(const KernelContext& context) const override {
-    const MemoryLease room(activeMemory(), checkedMultiply(numbers_, sizeof(double)));
+    const MemoryLease room = roomFor(numbers_, sizeof(double));
     Call call = call_;
     for (size_t i = 0; i < call.inputs.size(); ++i) call.inputs[i].data = const_cast<void*>(context.inputs[i]);
     for (size_t i = 0; i < call.outputs.size(); ++i) call.outputs[i].data = context.outputs[i];
@@ -33,19 +32,23 @@ class ReferenceKernel final : public Kernel {
     for (const Operand& operand : operands) result.push_back({operand.dtype, operand.shape, nullptr});
     return result;
   }
-  static size_t elements(std::span<const Argument> arguments) {
-    size_t sum = 0;
+  static int64_t elements(std::span<const Argument> arguments) {
+    int64_t sum = 0;
     for (const Argument& argument : arguments)
-      if (argument.present()) sum = checkedAdd(sum, static_cast<size_t>(argument.count()));
+      if (argument.present()) sum = checkedAdd(sum, argument.count());
     return sum;
   }
 
   Call call_;
   Function function_;
-  size_t numbers_;  // that functions hold beside their operands, with 8 bytes each
+  int64_t numbers_;  // that functions hold beside their operands, with 8 bytes each
 };
 
 }  // namespace
+
+MemoryLease roomFor(int64_t count, size_t bytes) {
+  return {activeMemory(), checkedMultiply(static_cast<size_t>(count), bytes)};
+}
 
 RequestInputs Call::read() const {
   std::vector<Operand> operands;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/interrupt_point.h"
+#include "base/memory_account.h"
 #include "ops/cpu/number_access.h"
 #include "ops/kernel.h"
 #include "ops/request_inputs.h"
@@ -108,6 +109,9 @@ inline double requantized(int32_t sum, float factor) {
   constexpr float kFar = 1 << 20;
   return std::nearbyint(std::min(std::max(-kFar, static_cast<float>(sum) * factor), kFar));
 }
+
+// For the numbers that a function keeps beside its operands: counted for the memory limit of the call.
+MemoryLease roomFor(int64_t count, size_t bytes);
 
 // Strides in elements with which a tensor of shape `shape` is read when broadcast to `target`.
 Shape broadcastStrides(const Shape& shape, const Shape& target);
