@@ -35,21 +35,26 @@ def live_objects():
 @pytest.fixture(autouse=True, scope="session")
 def accelerators():
     """The process keeps them open once they were."""
-    opened = [driver.Accelerator(id) for id in range(driver.accelerator_count())]
+    return [driver.Accelerator(id) for id in range(driver.accelerator_count())]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_is_left(accelerators):
+    """What other modules shared is garbage by now."""
+    gc.unfreeze()
     gc.collect()
-    gc.freeze()  # what is imported by now need not be looked at after each test
-    yield opened
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
-def nothing_leaks(accelerators, request):
-    gc.collect()
+def nothing_leaks(nothing_is_left, request):
     before = live_objects()
     yield
     request.node.funcargs.clear()
     for _ in range(200):
         gc.collect()
         if live_objects() == before:
+            gc.freeze()  # what is here holds none of the test's objects: the next test need not look at it
             return
         time.sleep(0.01)  # queued work still holds something
     pytest.fail(f"{live_objects() - before} objects are still alive")
