@@ -286,8 +286,9 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionClearProfile(MaxSession* session);
 /**
  * Reports how much memory the session's models hold.
  *
- * Counted are weights in memory (not those in mapped files), packed weights, intermediate values, outputs that the
- * library made and have not been released, and what loads need for a while; buffers that the program made are not.
+ * Counted are weights in memory (not those in mapped files), packed weights, intermediate values and what kernels hold
+ * beside them, outputs that the library made and have not been released, and what loads need for a while; not counted
+ * are buffers that the program made, and blocks below 16 KB.
  * Only a session with a limit counts. Thread-safe.
  *
  * @param[in,out] outMemory  Its structSize says which version of the structure it is.

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/interrupt_point.h"
+#include "base/work_vector.h"
 
 namespace max {
 
@@ -65,14 +66,14 @@ bool ownsStrings(const Tensor& tensor) {
 Ref<Tensor> copyStrings(const Tensor& tensor) {
   const auto* cells = tensor.as<const StringCell*>();
   const auto count = static_cast<size_t>(tensor.count());
-  std::vector<const StringCell*> distinct(cells, cells + count);
+  WorkVector<const StringCell*> distinct(cells, cells + count);
   std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   const size_t pointers = bytesFor(DType::String, tensor.count());
   size_t bytes = pointers;
   for (const StringCell* cell : distinct) bytes = checkedAdd(bytes, cellBytes(textOf(cell).size()));
   Ref<Storage> block = allocateStorage(bytes);
-  std::vector<const StringCell*> copies;
+  WorkVector<const StringCell*> copies;
   auto* at = static_cast<std::byte*>(block->data()) + pointers;
   for (const StringCell* cell : distinct) {
     const std::string_view text = textOf(cell);
@@ -95,6 +96,13 @@ Object::Object(std::vector<Ref<Tensor>> parts)
 const std::vector<Ref<Tensor>>& partsOf(const Object* object) {
   static const std::vector<Ref<Tensor>> none;
   return object ? object->parts() : none;
+}
+
+void ObjectPool::grow() {
+  constexpr size_t kFew = 64;
+  const size_t more = kFew + kept_.size() / 4;
+  if (kept_.size() >= kFew) leases_.emplace_back(activeMemory(), more * kPartBytes);
+  kept_.reserve(kept_.size() + more);
 }
 
 // One block: the pointers, then the strings that are not empty.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -65,10 +66,16 @@ class ObjectPool {
   static ObjectPool& current();
 
   // Keeps what the elements of a self-contained tensor point at: its storage.
-  void keep(Ref<const RefCounted> owner) { kept_.push_back(std::move(owner)); }
+  void keep(Ref<const RefCounted> owner) {
+    if (kept_.size() == kept_.capacity()) grow();
+    kept_.push_back(std::move(owner));
+  }
 
  private:
+  void grow();
+
   std::vector<Ref<const RefCounted>> kept_;
+  std::list<MemoryLease> leases_;  // for what is kept, beside its elements
 };
 
 // Makes a pool this thread's current one while it exists.

@@ -254,7 +254,6 @@ void MaxModel::runHere(const max::Interrupt& interrupt, std::span<const max::Ten
   if (!usesObjects()) return runPlain(interrupt, arguments, outputs, monitor);
   const max::PoolScope scope;
   runPlain(interrupt, arguments, outputs, monitor);
-  outputs.own();
 }
 
 template <class Work>
@@ -277,7 +276,10 @@ void MaxModel::runPlain(const max::Interrupt& interrupt, std::span<const max::Te
   max::RunSetup setup(*session_, name_, interrupt);
   if (monitor) setup.add(*monitor);
   const max::ActiveCallScope scope(setup.call());
-  withinLimit(outputs, [&] { program_.run(arguments, outputs); });
+  withinLimit(outputs, [&] {
+    program_.run(arguments, outputs);
+    outputs.own();
+  });
 }
 
 namespace {

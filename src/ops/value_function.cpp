@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/value_function.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/interrupt_point.h"
@@ -59,13 +60,30 @@ int64_t integerInput(const Node& node, const Tensor& tensor) {
   return tensor.dtype() == DType::Int32 ? *tensor.as<int32_t>() : *tensor.as<int64_t>();
 }
 
-Shape paddedShape(const Node& node, const Shape& texts, size_t longest) {
+void TextLists::add(std::span<const std::string_view> list) {
+  parts_.insert(parts_.end(), list.begin(), list.end());
+  ends_.push_back(parts_.size());
+  longest_ = std::max(longest_, list.size());
+}
+
+Ref<Tensor> TextLists::tensor(const Node& node, const Shape& texts, std::string_view padding) const {
+  const auto part = [&](size_t i) {
+    const size_t list = i / longest_, place = i % longest_;
+    const size_t begin = list == 0 ? 0 : ends_[list - 1];
+    return place < ends_[list] - begin ? parts_[begin + place] : padding;
+  };
+  return stringTensor(
+      paddedShape(node, texts), [&](size_t i) { return part(i).size(); },
+      [&](size_t i, char* to) { std::copy(part(i).begin(), part(i).end(), to); });
+}
+
+Shape TextLists::paddedShape(const Node& node, const Shape& texts) const {
   constexpr size_t kMostParts = size_t{1} << 27;  // 1 GB of pointers
-  const size_t count = checkedMultiply(static_cast<size_t>(texts.count()), longest);
+  const size_t count = checkedMultiply(static_cast<size_t>(texts.count()), longest_);
   require(count <= kMostParts, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(), ": ", texts.count(),
-          " lists as long as the longest, of ", longest, " parts, are more than ", kMostParts, " elements");
+          " lists as long as the longest, of ", longest_, " parts, are more than ", kMostParts, " elements");
   Shape shape = texts;
-  shape.push(static_cast<int64_t>(longest));
+  shape.push(static_cast<int64_t>(longest_));
   return shape;
 }
 

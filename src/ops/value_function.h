@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/object.h"
+#include "base/work_vector.h"
 #include "ops/kernel.h"
 
 namespace max {
@@ -29,9 +30,21 @@ inline bool takesStrings(const KernelRequest& request) {
 
 inline const Tensor* optionalInput(Arguments inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
 
-// The shape of the parts that texts are cut into, each list as long as the longest. RESOURCE_EXHAUSTED for more
-// elements than texts of this kind have.
-Shape paddedShape(const Node& node, const Shape& texts, size_t longest);
+// Parts that texts are cut into, a list for each.
+class TextLists {
+ public:
+  void add(std::span<const std::string_view> list);
+  // Along a last axis that is as long as the longest list; shorter ones end with `padding`. RESOURCE_EXHAUSTED if these
+  // are more elements than texts of this kind have.
+  Ref<Tensor> tensor(const Node& node, const Shape& texts, std::string_view padding) const;
+
+ private:
+  Shape paddedShape(const Node& node, const Shape& texts) const;
+
+  WorkVector<std::string_view> parts_;
+  WorkVector<size_t> ends_;
+  size_t longest_ = 0;
+};
 
 // The only element of an int32 or int64 tensor.
 int64_t integerInput(const Node& node, const Tensor& tensor);

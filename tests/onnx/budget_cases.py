@@ -250,6 +250,13 @@ def alike_values(form):
     return raw_model([raw_node(b"Relu", [name_of(1)], [b"y"])], (), [b"y"], inputs)
 
 
+def sequence_of_one_text():
+    """A long text as each element of a sequence."""
+    text = raw_node(b"Constant", (), (b"x",), attribute(b"value_string", 4, b"a" * (MEGABYTE // 2), 3))
+    return raw_model([text, raw_node(b"SequenceConstruct", (b"x",) * 60000, (b"s",)),
+                      raw_node(b"SequenceLength", (b"s",), (b"y",))], outputs=(b"y",))
+
+
 ONLY_LOADED = "work of"  # what is not done ahead of its time takes its time when it runs
 
 
@@ -353,6 +360,7 @@ CASES = {
     "operator sets": many_opsets,
     "attributes that refer to attributes": many_defaults,
     "dimensions in a drawing": drawn_constants,
+    "a text that a sequence has often": sequence_of_one_text,
     "nodes in nested branches": lambda: nested_rows(9000),
     **{f"names of one hash: {form}": (lambda form=form: alike_values(form))
        for form in ("chain", "row", "backwards", "weights", "symbols")},

@@ -241,7 +241,7 @@ class Limits(unittest.TestCase):
 
     def test_operators_that_make_their_outputs_are_held_to_the_limit(self):
         """Their lists and tables too, which are larger than what they read."""
-        for op, array in (("NonZero", np.zeros(1 << 21, np.int8)), ("Unique", np.zeros(1 << 18, np.float32)),
+        for op, array in (("NonZero", np.ones(1 << 21, np.int8)), ("Unique", np.zeros(1 << 18, np.float32)),
                           ("Unique", np.zeros(1 << 20, np.int8))):
             self.memory([node(op, ["x"], ["y"])], {"x": array}, ["y"])
         self.memory([node("Compress", ["x", "c"], ["y"])],

@@ -133,9 +133,9 @@ TEST(Regex, TakesBytesThatAreNoTextForOneUnknownCharacter) {
 }
 
 // The matches of all parts of the text, tried one by one.
-std::vector<std::string_view> foundByTrying(const Regex& regex, std::string_view text) {
+WorkVector<std::string_view> foundByTrying(const Regex& regex, std::string_view text) {
   RegexMatcher matcher(regex);
-  std::vector<std::string_view> found;
+  WorkVector<std::string_view> found;
   for (size_t begin = 0; begin < text.size();) {
     size_t longest = 0;
     for (size_t count = 1; begin + count <= text.size(); ++count)
@@ -162,8 +162,8 @@ TEST(Regex, FindsTheLongestMatchesFromTheLeft) {
 
 TEST(Regex, FindsAssertionsWhereTheyHold) {
   const Regex words("\\b[a-z]+\\b"), lines("(?m)^a|b$");
-  EXPECT_EQ(RegexSearch(words).findAll("ab 1c d"), (std::vector<std::string_view>{"ab", "d"}));
-  EXPECT_EQ(RegexSearch(lines).findAll("ab\nab"), (std::vector<std::string_view>{"a", "b", "a", "b"}));
+  EXPECT_EQ(RegexSearch(words).findAll("ab 1c d"), (WorkVector<std::string_view>{"ab", "d"}));
+  EXPECT_EQ(RegexSearch(lines).findAll("ab\nab"), (WorkVector<std::string_view>{"a", "b", "a", "b"}));
 }
 
 // Each of these would look at the rest of the text again for every character.

@@ -67,7 +67,7 @@ class ConvKernel : public Kernel {
   size_t scratchBytes() const override { return static_cast<size_t>(gemmAt_) + gemm_.scratchBytes(); }
 
  private:
-  std::vector<GemmOffsets> groupOffsets() const;
+  WorkVector<GemmOffsets> groupOffsets() const;
   const float* packedWeights(const KernelContext& context) const;
   const float* paddedInput(const KernelContext& context) const;
   void padRow(const float* x, int64_t row, float* padded) const;
@@ -123,8 +123,8 @@ ConvKernel::ConvKernel(const KernelRequest& request, const ConvShape& shape)
   gemmAt_ = checkedAdd(packedAt_, checkedMultiply<int64_t>(4, packedFloats));
 }
 
-std::vector<GemmOffsets> ConvKernel::groupOffsets() const {
-  std::vector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
+WorkVector<GemmOffsets> ConvKernel::groupOffsets() const {
+  WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
   for (size_t g = 0; g < result.size(); ++g) {
     const int64_t group = static_cast<int64_t>(g);
     result[g].a = group * shape_.groupChannels();

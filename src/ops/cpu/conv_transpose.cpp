@@ -145,8 +145,8 @@ class ConvTransposeKernel final : public Kernel {
     int64_t depth, row, begin, end;
   };
 
-  std::vector<GemmOffsets> groupOffsets() const {
-    std::vector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
+  WorkVector<GemmOffsets> groupOffsets() const {
+    WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
     for (size_t g = 0; g < result.size(); ++g) {
       const auto group = static_cast<int64_t>(g);
       result[g].a = group * (shape_.channels / shape_.groups);

@@ -113,8 +113,8 @@ class DeformConvKernel final : public Kernel {
   }
 
  private:
-  std::vector<GemmOffsets> groupOffsets() const {
-    std::vector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
+  WorkVector<GemmOffsets> groupOffsets() const {
+    WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
     for (size_t g = 0; g < result.size(); ++g) {
       const auto group = static_cast<int64_t>(g);
       result[g].a = group * shape_.depth();

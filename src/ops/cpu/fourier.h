@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/work_vector.h"
+
 namespace max {
 
 // Complex numbers as two arrays.
@@ -24,8 +26,8 @@ struct Split {
 template <class T>
 struct FourierPass {
   int64_t radix, rest, stride;
-  std::vector<T> cosines, sines;          // twiddles [rest][radix]
-  std::vector<T> rootCosines, rootSines;  // of multiples of 1 / radix
+  WorkVector<T> cosines, sines;          // twiddles [rest][radix]
+  WorkVector<T> rootCosines, rootSines;  // of multiples of 1 / radix
 };
 
 template <class T>
@@ -59,7 +61,7 @@ class FourierPlan {
   std::vector<FourierPass<T>> passes_;
   // Of lengths with large prime factors.
   std::unique_ptr<FourierPlan> convolution_;
-  std::vector<T> chirpCosines_, chirpSines_, filterReal_, filterImaginary_;
+  WorkVector<T> chirpCosines_, chirpSines_, filterReal_, filterImaginary_;
 };
 
 extern template class FourierPlan<float>;

@@ -84,7 +84,7 @@ template <class T>
 void FourierPlan<T>::prepareConvolution() {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * length_ - 1)));
   convolution_ = std::make_unique<FourierPlan>(size);
-  std::vector<T> filter(static_cast<size_t>(2 * size)), work(static_cast<size_t>(2 * size));
+  WorkVector<T> filter(static_cast<size_t>(2 * size)), work(static_cast<size_t>(2 * size));
   chirpCosines_.reserve(static_cast<size_t>(length_));
   chirpSines_.reserve(static_cast<size_t>(length_));
   WorkCounter counter;

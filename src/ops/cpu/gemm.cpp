@@ -83,7 +83,7 @@ void packMatrix(const GemmTable& table, const PackSource& source, float* packed,
 }
 
 Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-           std::vector<GemmOffsets> batch, PartialSums partialSums)
+           WorkVector<GemmOffsets> batch, PartialSums partialSums)
     : table_(&gemmTable()),
       rows_(rows),
       columns_(columns),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/interrupt_point.h"
+#include "base/work_vector.h"
 #include "graph/graph.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/kernel.h"
@@ -126,14 +127,14 @@ struct GemmOperands {
 class Gemm {
  public:
   Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-       std::vector<GemmOffsets> batch = std::vector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32);
+       WorkVector<GemmOffsets> batch = WorkVector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32);
 
   // Bytes for the row pointers of all lanes, and for sums of parts in another type than float32.
   size_t scratchBytes() const { return static_cast<size_t>(lanes_) * (tableBytes_ + sumBytes_); }
   void run(const GemmOperands& operands, std::byte* scratch, int lanes) const;
   const GemmTable& table() const { return *table_; }
   const Panels& panels() const { return panels_; }
-  const std::vector<GemmOffsets>& batch() const { return batch_; }
+  const WorkVector<GemmOffsets>& batch() const { return batch_; }
 
  private:
   void chooseBlocks();
@@ -156,7 +157,7 @@ class Gemm {
   int64_t rows_, columns_, taps_, depth_;
   Epilogue epilogue_;
   int lanes_;
-  std::vector<GemmOffsets> batch_;
+  WorkVector<GemmOffsets> batch_;
   Panels panels_;
   int64_t tiles_, tileRows_, tallTiles_;  // the first tallTiles_ tiles have one row more than tileRows_
   int64_t blockTiles_, blockPanels_;      // of one task

@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "base/work_vector.h"
 #include "ops/families.h"
 
 namespace max {
@@ -21,7 +22,7 @@ using Bytes = std::span<const uint8_t>;
 // Rows of pixels, each red, green, blue.
 struct Image {
   int64_t height, width;
-  std::vector<uint8_t> pixels;
+  WorkVector<uint8_t> pixels;
 };
 
 constexpr int64_t kColors = 3;
@@ -31,7 +32,7 @@ std::optional<Image> makeImage(int64_t height, int64_t width, int64_t bitsPerPix
   constexpr int64_t kLargest = 1 << 20;
   if (height < 1 || width < 1 || height > kLargest || width > kLargest) return std::nullopt;
   if (height * width * bitsPerPixel / 8 > static_cast<int64_t>(available)) return std::nullopt;
-  return Image{height, width, std::vector<uint8_t>(static_cast<size_t>(height * width * kColors))};
+  return Image{height, width, WorkVector<uint8_t>(static_cast<size_t>(height * width * kColors))};
 }
 
 uint32_t littleEndian(Bytes bytes, size_t at, size_t count) {

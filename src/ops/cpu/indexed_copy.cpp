@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kGrainBytes = 64 * 1024;
 
-bool isIdentity(const std::vector<int64_t>& table, int64_t size) {
+bool isIdentity(const WorkVector<int64_t>& table, int64_t size) {
   if (static_cast<int64_t>(table.size()) != size) return false;
   WorkCounter work;
   for (int64_t i = 0; i < size; ++i, work.pass())
@@ -29,8 +29,8 @@ IndexedCopy::IndexedCopy(int64_t elementBytes, const Shape& source, const IndexT
   int inner = source.rank() - 1;
   int64_t step = elementBytes;
   while (inner > 0 && isIdentity(tables[static_cast<size_t>(inner)], source[inner])) step *= source[inner--];
-  static const std::vector<int64_t> one{0};  // of a scalar
-  const std::vector<int64_t>& innermost = inner < 0 ? one : tables[static_cast<size_t>(inner)];
+  static const WorkVector<int64_t> one{0};  // of a scalar
+  const WorkVector<int64_t>& innermost = inner < 0 ? one : tables[static_cast<size_t>(inner)];
   addSegments(innermost, step);
   rowBytes_ = static_cast<int64_t>(innermost.size()) * step;
   int64_t stride = step * (inner < 0 ? 1 : source[inner]);
@@ -45,7 +45,7 @@ IndexedCopy::IndexedCopy(int64_t elementBytes, const Shape& source, const IndexT
   }
 }
 
-void IndexedCopy::addSegments(const std::vector<int64_t>& table, int64_t step) {
+void IndexedCopy::addSegments(const WorkVector<int64_t>& table, int64_t step) {
   WorkCounter work;
   for (size_t i = 0; i < table.size(); ++i) {
     work.pass(4);

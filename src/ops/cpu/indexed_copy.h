@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "base/shape.h"
+#include "base/work_vector.h"
 
 namespace max {
 
 // For each axis and output index the source index, or kFill.
-using IndexTables = std::vector<std::vector<int64_t>>;
+using IndexTables = std::vector<WorkVector<int64_t>>;
 
 class IndexedCopy {
  public:
@@ -24,14 +25,14 @@ class IndexedCopy {
 
  private:
   struct Axis {
-    std::vector<int64_t> offsets;  // in bytes, or kFill
+    WorkVector<int64_t> offsets;  // in bytes, or kFill
   };
   // Stretches of the innermost axis that are copied or filled at once.
   struct Segment {
     int64_t target, source, bytes;  // source kFill = filled
   };
 
-  void addSegments(const std::vector<int64_t>& table, int64_t step);
+  void addSegments(const WorkVector<int64_t>& table, int64_t step);
   void copyRow(const std::byte* source, std::byte* target, const std::byte* fill) const;
   void fillBytes(std::byte* target, const std::byte* fill, int64_t bytes) const;
 
@@ -39,9 +40,9 @@ class IndexedCopy {
   int64_t rowBytes_ = 0;
   int64_t rows_ = 1;
   std::vector<Axis> outer_;
-  std::vector<Segment> segments_;
-  bool isGather_ = false;            // many segments of one step each
-  std::vector<int64_t> rowOffsets_;  // then: per step, in bytes
+  WorkVector<Segment> segments_;
+  bool isGather_ = false;           // many segments of one step each
+  WorkVector<int64_t> rowOffsets_;  // then: per step, in bytes
   int64_t stepBytes_ = 0;
 };
 

@@ -73,7 +73,7 @@ class MatMulKernel : public Kernel {
  private:
   ProductShape foldBatch(const KernelRequest& request) const;
   RightSide choose(const KernelRequest& request);
-  std::vector<GemmOffsets> offsets() const;
+  WorkVector<GemmOffsets> offsets() const;
   const float* transposedA(const KernelContext& context) const;
   void packB(const KernelContext& context, float* packed) const;
   void packTails(const KernelContext& context, float* tails) const;
@@ -148,10 +148,10 @@ int64_t MatMulKernel::tailCount() const {
   return shape_.depth * panels.width(panels.count - 1);
 }
 
-std::vector<GemmOffsets> MatMulKernel::offsets() const {
+WorkVector<GemmOffsets> MatMulKernel::offsets() const {
   const int64_t packedSize = packed_ ? packed_->stride() : packedCount(gemmTable(), shape_.depth, shape_.columns);
   const int64_t tail = tailCount();
-  std::vector<GemmOffsets> result(static_cast<size_t>(shape_.batchCount()));
+  WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.batchCount()));
   for (size_t i = 0; i < result.size(); ++i) {
     const int64_t index = static_cast<int64_t>(i), b = matrixIndex(shape_.bBatch, shape_.batch, index);
     GemmOffsets& at = result[i];
@@ -226,7 +226,7 @@ void MatMulKernel::packTails(const KernelContext& context, float* tails) const {
 void MatMulKernel::runDot(const KernelContext& context) const {
   constexpr int64_t kChunk = 64;
   const int64_t chunks = (shape_.columns + kChunk - 1) / kChunk;
-  const std::vector<GemmOffsets>& batch = gemm_.batch();
+  const WorkVector<GemmOffsets>& batch = gemm_.batch();
   const float* a = transposedA(context);
   const int64_t tasks = static_cast<int64_t>(batch.size()) * chunks;
   const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * kChunk));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/work_vector.h"
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cpu/transpose_tile.h"
@@ -99,7 +100,7 @@ class DoubleProductKernel final : public Kernel {
   ProductShape shape_;
   double alpha_;
   std::vector<Addend> addends_;
-  std::vector<Offsets> offsets_;
+  WorkVector<Offsets> offsets_;
 };
 
 }  // namespace

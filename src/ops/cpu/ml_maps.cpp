@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/work_vector.h"
 #include "ops/cpu/ml_lookup.h"
 #include "ops/cpu/ml_scores.h"
 #include "ops/families.h"
@@ -92,11 +93,11 @@ std::string textOfNumber(float value) {
 }
 
 // Where each of the map's entries goes: in the order of keys, or at its key.
-std::vector<int64_t> placesOf(const Node& node, const MapView& map, bool isDense, int64_t size) {
-  std::vector<int64_t> places(static_cast<size_t>(map.count()));
+WorkVector<int64_t> placesOf(const Node& node, const MapView& map, bool isDense, int64_t size) {
+  WorkVector<int64_t> places(static_cast<size_t>(map.count()));
   const int64_t* keys = map.keys ? map.keys->as<int64_t>() : nullptr;
   if (isDense) {
-    std::vector<int64_t> order(places.size());
+    WorkVector<int64_t> order(places.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [keys](int64_t a, int64_t b) { return keys[a] < keys[b]; });
     for (size_t i = 0; i < order.size(); ++i) places[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
@@ -110,20 +111,20 @@ std::vector<int64_t> placesOf(const Node& node, const MapView& map, bool isDense
   return places;
 }
 
-Ref<Tensor> textsAt(const MapView& map, const std::vector<int64_t>& places, const Shape& shape) {
-  std::vector<std::string> texts(static_cast<size_t>(shape[1]));
+Ref<Tensor> textsAt(const MapView& map, const WorkVector<int64_t>& places, const Shape& shape) {
+  WorkVector<std::string> texts(static_cast<size_t>(shape[1]));
   for (size_t i = 0; i < places.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     texts[static_cast<size_t>(places[i])] = map.values->dtype() == DType::String
                                                 ? std::string(textAt(*map.values, at))
                                                 : textOfNumber(map.values->as<float>()[at]);
   }
-  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  const WorkVector<std::string_view> views(texts.begin(), texts.end());
   return stringTensor(shape, views);
 }
 
 template <class T>
-Ref<Tensor> numbersAt(const MapView& map, const std::vector<int64_t>& places, DType dtype, const Shape& shape) {
+Ref<Tensor> numbersAt(const MapView& map, const WorkVector<int64_t>& places, DType dtype, const Shape& shape) {
   Ref<Tensor> result = Tensor::allocate(dtype, shape, true);
   for (size_t i = 0; i < places.size(); ++i)
     static_cast<T*>(result->mutableData())[places[i]] = numberAt<T>(*map.values, static_cast<int64_t>(i));
@@ -142,7 +143,7 @@ Results castMap(const Node& node, Arguments inputs) {
   const Shape shape{1, cast.isDense ? map.count() : cast.columns};
   require(cast.dtype != DType::String || shape[1] <= kMostStrings, MAX_STATUS_UNIMPLEMENTED, node.description(),
           ": attribute 'max_map' is ", shape[1], "; at most ", kMostStrings, " strings are supported");
-  const std::vector<int64_t> places = placesOf(node, map, cast.isDense, shape[1]);
+  const WorkVector<int64_t> places = placesOf(node, map, cast.isDense, shape[1]);
   if (cast.dtype == DType::String) return {textsAt(map, places, shape)};
   if (cast.dtype == DType::Int64) return {numbersAt<int64_t>(map, places, DType::Int64, shape)};
   return {numbersAt<float>(map, places, DType::Float32, shape)};

@@ -14,7 +14,7 @@ namespace max {
 
 namespace {
 
-using Tokens = std::vector<std::string_view>;
+using Tokens = WorkVector<std::string_view>;
 
 class Tokenizer final : public Prepared {
  public:
@@ -98,19 +98,9 @@ Results tokenize(const Node& node, Arguments inputs) {
   Ref<const Tokenizer> tokenizer(static_cast<const Tokenizer*>(node.prepared.get()));
   if (!tokenizer) tokenizer = makeRef<Tokenizer>(readers::Tokens(node.attributes));
   std::vector<RegexSearch> searches = tokenizer->searches();
-  std::vector<Tokens> all;
-  size_t longest = 0;
-  for (int64_t i = 0; i < inputs[0]->count(); ++i) {
-    all.push_back(tokenizer->tokensOf(textAt(*inputs[0], i), searches));
-    longest = std::max(longest, all.back().size());
-  }
-  const auto token = [&](size_t i) {
-    const Tokens& tokens = all[i / longest];
-    return i % longest < tokens.size() ? tokens[i % longest] : tokenizer->padding();
-  };
-  return {stringTensor(
-      paddedShape(node, inputs[0]->shape(), longest), [&](size_t i) { return token(i).size(); },
-      [&](size_t i, char* to) { std::copy(token(i).begin(), token(i).end(), to); })};
+  TextLists lists;
+  for (int64_t i = 0; i < inputs[0]->count(); ++i) lists.add(tokenizer->tokensOf(textAt(*inputs[0], i), searches));
+  return {lists.tensor(node, inputs[0]->shape(), tokenizer->padding())};
 }
 
 const OpKernels kRows[] = {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/interrupt_point.h"
+#include "base/work_vector.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/grain.h"
 #include "ops/families.h"
@@ -117,8 +118,8 @@ struct Span {
   int64_t first, count, step;
 };
 
-std::vector<Span> spansOf(const Axis& axis) {
-  std::vector<Span> spans;
+WorkVector<Span> spansOf(const Axis& axis) {
+  WorkVector<Span> spans;
   WorkCounter work;
   for (int64_t i = 0; i < axis.output; ++i, work.pass(4))
     spans.push_back({axis.start(i) + axis.firstTap(i, 0) * axis.dilation, axis.seen(i), axis.dilation});
@@ -199,7 +200,7 @@ class PlaneMaxPoolKernel final : public Kernel {
   int64_t planes_, grain_ = 1;
   bool hasValues_, hasIndices_, isColumnMajor_ = false;
   Axis axes_[3];
-  std::vector<Span> spans_[3];
+  WorkVector<Span> spans_[3];
 };
 
 template <DType kDType>

@@ -215,10 +215,10 @@ RegexSearch::RegexSearch(const Regex& regex)
   }
 }
 
-std::vector<std::string_view> RegexSearch::findAll(std::string_view text) {
+WorkVector<std::string_view> RegexSearch::findAll(std::string_view text) {
   readCharacters(text);
   findEnds();
-  std::vector<std::string_view> found;
+  WorkVector<std::string_view> found;
   for (size_t at = 0; at < codes_.size(); at = std::max(ends_[at], at + 1)) {
     work_.pass(4);
     if (ends_[at] > at) found.push_back(text.substr(offsets_[at], offsets_[ends_[at]] - offsets_[at]));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/interrupt_point.h"
+#include "base/work_vector.h"
 
 namespace max {
 
@@ -96,7 +97,7 @@ class RegexSearch {
  public:
   explicit RegexSearch(const Regex& regex);
   // Matches that do not overlap, from the left, each as long as it can be; none is empty.
-  std::vector<std::string_view> findAll(std::string_view text);
+  WorkVector<std::string_view> findAll(std::string_view text);
 
  private:
   // A place of the program, and the furthest end of a match that goes on from there.
@@ -114,9 +115,9 @@ class RegexSearch {
   uint64_t turn_ = 0;
   std::vector<Reach> later_, now_;  // of the character after this one, and of this one
   std::vector<int> stack_;
-  std::vector<uint32_t> codes_;
-  std::vector<size_t> offsets_;  // of the characters, and the text's end
-  std::vector<size_t> ends_;     // of the longest match that begins with each character
+  WorkVector<uint32_t> codes_;
+  WorkVector<size_t> offsets_;  // of the characters, and the text's end
+  WorkVector<size_t> ends_;     // of the longest match that begins with each character
   WorkCounter work_;
 };
 

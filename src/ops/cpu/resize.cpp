@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/interrupt_point.h"
+#include "base/work_vector.h"
 #include "ops/cpu/elementwise_ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/indexed_copy.h"
@@ -71,11 +72,11 @@ template <class T>
 struct Pass {
   int64_t outer, inputSize, outputSize, inner;
   int64_t taps;
-  std::vector<int64_t> index;
-  std::vector<T> weight;
-  std::vector<bool> isOutside;
+  WorkVector<int64_t> index;
+  WorkVector<T> weight;
+  WorkVector<bool> isOutside;
   T outside;
-  std::vector<int64_t> outsideIndices;  // where isOutside
+  WorkVector<int64_t> outsideIndices;  // where isOutside
 
   void run(const T* x, T* y, const KernelContext& context) const {
     if (inner == 1) return runLines(x, y, context);
@@ -135,9 +136,9 @@ template <class T>
 using Passes = std::vector<Pass<T>>;
 
 template <class T>
-std::vector<T> numbersOf(std::vector<double> weights) {
+WorkVector<T> numbersOf(WorkVector<double> weights) {
   if constexpr (std::is_same_v<T, double>) return weights;
-  std::vector<T> numbers;
+  WorkVector<T> numbers;
   numbers.reserve(weights.size());
   inParts(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end) {
     numbers.insert(numbers.end(), weights.begin() + begin, weights.begin() + end);

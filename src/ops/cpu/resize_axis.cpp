@@ -149,9 +149,9 @@ AxisWeights axisWeights(const Node& node, const readers::Resize& resize, const R
   return result;
 }
 
-std::vector<int64_t> nearestIndices(const readers::Resize& resize, const ResizedAxis& axis) {
+WorkVector<int64_t> nearestIndices(const readers::Resize& resize, const ResizedAxis& axis) {
   using readers::NearestPixel;
-  std::vector<int64_t> indices;
+  WorkVector<int64_t> indices;
   indices.reserve(static_cast<size_t>(axis.outputSize));
   WorkCounter work;
   for (int64_t i = 0; i < axis.outputSize; ++i, work.pass(64)) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/work_vector.h"
 #include "graph/readers/resize.h"
 #include "ops/cpu/movement.h"
 
@@ -20,9 +21,9 @@ struct ResizedAxis {
 // Every output index is the weighted sum of `taps` input indices.
 struct AxisWeights {
   int64_t taps = 0;
-  std::vector<int64_t> index;   // outputSize * taps
-  std::vector<double> weight;   // outputSize * taps
-  std::vector<bool> isOutside;  // takes extrapolation_value instead
+  WorkVector<int64_t> index;   // outputSize * taps
+  WorkVector<double> weight;   // outputSize * taps
+  WorkVector<bool> isOutside;  // takes extrapolation_value instead
 };
 
 readers::Resize resizeOf(const KernelRequest& request);
@@ -30,6 +31,6 @@ readers::Resize resizeOf(const KernelRequest& request);
 std::vector<ResizedAxis> resizedAxes(const MovementCall& call, const readers::Resize& resize);
 AxisWeights axisWeights(const Node& node, const readers::Resize& resize, const ResizedAxis& axis);
 // The nearest input index for every output index; -1 = extrapolation_value.
-std::vector<int64_t> nearestIndices(const readers::Resize& resize, const ResizedAxis& axis);
+WorkVector<int64_t> nearestIndices(const readers::Resize& resize, const ResizedAxis& axis);
 
 }  // namespace max

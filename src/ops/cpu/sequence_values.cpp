@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on sequences and optionals.
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "base/active_call.h"
@@ -34,7 +35,13 @@ size_t positionOf(const Node& node, const Tensor& tensor, size_t count, bool wit
 
 Results sequenceConstruct(const Node&, Arguments inputs) {
   Elements elements;
-  for (const Tensor* input : inputs) elements.push_back(selfContained(*input));
+  std::map<const void*, size_t> places;  // strings that come more than once are kept once
+  for (const Tensor* input : inputs) {
+    const auto [known, isNew] = places.try_emplace(input->data(), elements.size());
+    const Ref<Tensor> same = isNew ? nullptr : elements[known->second];
+    const bool isSame = same && same->dtype() == input->dtype() && same->shape() == input->shape();
+    elements.push_back(isSame ? same : selfContained(*input));
+  }
   return sequenceOf(std::move(elements));
 }
 
@@ -75,18 +82,19 @@ void requireWholeBytes(const Node& node, DType dtype) {
 }
 
 // Lengths along the axis.
-std::vector<int64_t> partLengths(const Node& node, int64_t whole, const Tensor* split) {
+WorkVector<int64_t> partLengths(const Node& node, int64_t whole, const Tensor* split) {
   const bool isList = split && split->shape().rank() > 0;
   const int64_t length = split && !isList ? integerInput(node, *split) : 1;
   require(length > 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": split is ", length);
   require(isList || whole / length < kMostElements, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(), ": more than ",
           kMostElements, " parts");
-  std::vector<int64_t> lengths;
+  WorkVector<int64_t> lengths;
   if (!isList) {
     for (int64_t left = whole; left > 0; left -= lengths.back()) lengths.push_back(std::min(length, left));
     return lengths;
   }
-  lengths = integerValues(*split);
+  const std::vector<int64_t> values = integerValues(*split);
+  lengths.assign(values.begin(), values.end());
   int64_t sum = 0;
   for (const int64_t part : lengths) {
     require(part >= 0 && part <= whole - sum, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": the part of ", part,
@@ -117,7 +125,7 @@ Results splitToSequence(const Node& node, Arguments inputs) {
   const int64_t outer = whole.shape().product(0, axis);
   const int64_t inner =
       whole.shape().product(axis + 1, whole.shape().rank()) * static_cast<int64_t>(sizeOf(whole.dtype()));
-  const std::vector<int64_t> lengths = partLengths(node, whole.shape()[axis], split);
+  const WorkVector<int64_t> lengths = partLengths(node, whole.shape()[axis], split);
   const MemoryLease room(activeMemory(), lengths.size() * kPartBytes);
   Elements elements;
   int64_t at = 0;

@@ -79,7 +79,7 @@ Results whereStrings(const Node&, Arguments inputs) {
       shape, [&](size_t i) { return chosen(i).size(); }, [&](size_t i, char* to) { append(to, chosen(i)); })};
 }
 
-using Parts = std::vector<std::string_view>;
+using Parts = WorkVector<std::string_view>;
 
 void skipSpaces(std::string_view& text) {
   while (!text.empty() && isSpace(firstCharacter(text).code)) text.remove_prefix(firstCharacter(text).bytes);
@@ -116,24 +116,16 @@ Results stringSplit(const Node& node, Arguments inputs) {
   const std::string delimiter = node.attributes.getString("delimiter", "");
   const int64_t most = std::max<int64_t>(node.attributes.getInt("maxsplit", -1), -1);
   const Tensor& input = *inputs[0];
-  std::vector<Parts> all;
-  size_t longest = 0;
+  TextLists lists;
   Ref<Tensor> counts = Tensor::allocate(DType::Int64, input.shape());
   for (int64_t i = 0; i < input.count(); ++i) {
     const std::string_view text = textAt(input, i);
-    all.push_back(delimiter.empty() ? splitAtSpaces(text, most) : splitAt(delimiter, text, most));
-    longest = std::max(longest, all.back().size());
+    const Parts parts = delimiter.empty() ? splitAtSpaces(text, most) : splitAt(delimiter, text, most);
+    lists.add(parts);
     passWork(128 + 8 * static_cast<int64_t>(text.size()));
-    static_cast<int64_t*>(counts->mutableData())[i] = static_cast<int64_t>(all.back().size());
+    static_cast<int64_t*>(counts->mutableData())[i] = static_cast<int64_t>(parts.size());
   }
-  const Shape shape = paddedShape(node, input.shape(), longest);
-  const auto part = [&](size_t i) {  // short lines end with empty parts
-    const Parts& parts = all[i / longest];
-    return i % longest < parts.size() ? parts[i % longest] : std::string_view();
-  };
-  return {stringTensor(
-              shape, [&](size_t i) { return part(i).size(); }, [&](size_t i, char* to) { append(to, part(i)); }),
-          std::move(counts)};
+  return {lists.tensor(node, input.shape(), ""), std::move(counts)};
 }
 
 std::string changedCase(const std::string& action, std::string_view text) {
@@ -147,14 +139,25 @@ Results stringNormalizer(const Node& node, Arguments inputs) {
   const auto key = [&](std::string_view text) { return isSensitive ? std::string(text) : lowerCase(text); };
   NameSet stopWords;
   for (const std::string& word : node.attributes.getStrings("stopwords")) stopWords.insert(key(word));
-  std::vector<std::string> kept;
-  for (const std::string_view text : textsOf(*inputs[0]))
-    if (passWork(128 + 32 * static_cast<int64_t>(text.size())); stopWords.empty() || !stopWords.contains(key(text)))
-      kept.push_back(changedCase(action, text));
-  if (kept.empty()) kept.emplace_back();
+  WorkVector<char> kept;
+  WorkVector<size_t> ends;
+  for (int64_t i = 0; i < inputs[0]->count(); ++i) {
+    const std::string_view text = textAt(*inputs[0], i);
+    passWork(128 + 32 * static_cast<int64_t>(text.size()));
+    if (!stopWords.empty() && stopWords.contains(key(text))) continue;
+    const std::string changed = changedCase(action, text);
+    kept.insert(kept.end(), changed.begin(), changed.end());
+    ends.push_back(kept.size());
+  }
+  if (ends.empty()) ends.push_back(0);
   Shape shape = inputs[0]->shape();
-  shape[shape.rank() - 1] = static_cast<int64_t>(kept.size());
-  return {stringTensor(shape, Parts(kept.begin(), kept.end()))};
+  shape[shape.rank() - 1] = static_cast<int64_t>(ends.size());
+  const auto text = [&](size_t i) {
+    const size_t begin = i == 0 ? 0 : ends[i - 1];
+    return std::string_view(kept.data() + begin, ends[i] - begin);
+  };
+  return {stringTensor(
+      shape, [&](size_t i) { return text(i).size(); }, [&](size_t i, char* to) { append(to, text(i)); })};
 }
 
 const OpKernels kRows[] = {

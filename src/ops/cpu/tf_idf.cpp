@@ -8,6 +8,7 @@
 #include "base/interrupt_point.h"
 #include "base/name_map.h"
 #include "base/object.h"
+#include "base/work_vector.h"
 #include "graph/readers/text.h"
 #include "ops/families.h"
 
@@ -169,7 +170,7 @@ class TfIdfKernel final : public Kernel {
   void run(const KernelContext& context) const override {
     const int64_t grain = std::max<int64_t>(kTokensPerChunk / std::max<int64_t>(length_, 1), 1);
     context.parallelFor(rows_, grain, [&](int64_t begin, int64_t end, int) {
-      std::vector<int32_t> tokens(static_cast<size_t>(length_));
+      WorkVector<int32_t> tokens(static_cast<size_t>(length_));
       for (int64_t row = begin; row < end; ++row) countRow(context, row, tokens);
     });
   }
@@ -177,7 +178,7 @@ class TfIdfKernel final : public Kernel {
  private:
   static constexpr int64_t kTokensPerChunk = 1024;
 
-  void countRow(const KernelContext& context, int64_t row, std::vector<int32_t>& tokens) const {
+  void countRow(const KernelContext& context, int64_t row, WorkVector<int32_t>& tokens) const {
     float* columns = context.out<float>() + row * tree().columns();
     fillParts(columns, tree().columns(), 0.0F);
     WorkCounter work;

@@ -7,6 +7,7 @@
 
 #include "base/interrupt_point.h"
 #include "base/object.h"
+#include "base/work_vector.h"
 #include "graph/readers/indexing.h"
 #include "ops/ref/reference.h"
 
@@ -29,7 +30,7 @@ Argument argumentOf(const Tensor& tensor) {
 
 const Tensor* optional(Inputs inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
 
-Ref<Tensor> indexTensor(const Shape& shape, const std::vector<int64_t>& values) {
+Ref<Tensor> indexTensor(const Shape& shape, std::span<const int64_t> values) {
   return Tensor::copyOf(DType::Int64, shape, values.data());
 }
 
@@ -47,18 +48,19 @@ std::vector<double> lengthsOf(const Tensor& strings) {
 }
 
 Results nonZero(const Node&, Inputs inputs) {
-  const MemoryLease room = roomFor(inputs[0]->count(), 3 * sizeof(int64_t));
+  const MemoryLease room = roomFor(inputs[0]->count(), sizeof(double));
   const bool isText = inputs[0]->dtype() == DType::String;  // nothing is the empty string
   const std::vector<double> values = isText ? lengthsOf(*inputs[0]) : load<double>(argumentOf(*inputs[0]));
   const Shape shape = inputs[0]->shape().rank() == 0 ? Shape{1} : inputs[0]->shape();
-  std::vector<int64_t> positions;
+  WorkVector<int64_t> positions;
   const size_t parts = static_cast<size_t>(inputs[0]->count()) == values.size() ? 1 : 2;
   WorkCounter work;
   for (size_t k = 0; k < values.size(); k += parts, work.pass(4))
     if (values[k] != 0 || values[k + parts - 1] != 0) positions.push_back(static_cast<int64_t>(k / parts));
   const int64_t count = static_cast<int64_t>(positions.size());
   const Shape dense = contiguousStrides(shape);
-  std::vector<int64_t> coordinates;
+  WorkVector<int64_t> coordinates;
+  coordinates.reserve(positions.size() * static_cast<size_t>(shape.rank()));
   for (int axis = 0; axis < shape.rank(); ++axis)
     for (const int64_t k : positions) {
       coordinates.push_back(k / dense[axis] % shape[axis]);
@@ -94,7 +96,7 @@ Ref<Tensor> packed(DType dtype, const Tensor& codes) {
 }
 
 // The slices in `chosen`, in that order.
-Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& chosen) {
+Ref<Tensor> take(const Tensor& tensor, int axis, std::span<const int64_t> chosen) {
   if (isPacked(tensor.dtype())) return packed(tensor.dtype(), *take(*unpacked(tensor), axis, chosen));
   const Slices slices(tensor, axis);
   Shape shape = tensor.shape();
@@ -118,7 +120,7 @@ Ref<Tensor> take(const Tensor& tensor, int axis, const std::vector<int64_t>& cho
 Results compress(const Node& node, Inputs inputs) {
   const int axis = axisOf(node, inputs);
   const int64_t count = Slices(*inputs[0], axis).count;
-  std::vector<int64_t> chosen;
+  WorkVector<int64_t> chosen;
   WorkCounter work;
   for (int64_t i = 0; i < std::min(count, inputs[1]->count()); ++i, work.pass(2))
     if (inputs[1]->as<uint8_t>()[i] != 0) chosen.push_back(i);
@@ -215,8 +217,8 @@ Results uniqueOfEmpty(const Node& node, const Tensor& tensor, int axis) {
   const Shape list{count > 0 ? 1 : 0};
   const std::vector<int64_t> first(1), counts{count};
   Ref<Tensor> inverse = node.output(2) ? Tensor::allocate(DType::Int64, {count}, true) : nullptr;
-  return {take(tensor, axis, {first.begin(), first.begin() + list[0]}), indexTensor(list, first), std::move(inverse),
-          indexTensor(list, counts)};
+  return {take(tensor, axis, std::span(first).first(static_cast<size_t>(list[0]))), indexTensor(list, first),
+          std::move(inverse), indexTensor(list, counts)};
 }
 
 Results unique(const Node& node, Inputs inputs) {

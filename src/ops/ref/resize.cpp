@@ -35,7 +35,7 @@ struct Taps {
  private:
   static AxisWeights unchanged(int64_t size) {
     AxisWeights result{
-        1, {}, std::vector<double>(static_cast<size_t>(size), 1.0), std::vector<bool>(static_cast<size_t>(size))};
+        1, {}, WorkVector<double>(static_cast<size_t>(size), 1.0), WorkVector<bool>(static_cast<size_t>(size))};
     WorkCounter work;
     for (int64_t i = 0; i < size; ++i, work.pass(4)) result.index.push_back(i);
     return result;
