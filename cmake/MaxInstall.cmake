@@ -25,3 +25,14 @@ install(FILES ${CMAKE_BINARY_DIR}/cmake/maxConfig.cmake ${CMAKE_BINARY_DIR}/cmak
 file(RELATIVE_PATH MAX_LIBDIR_TO_PREFIX /${CMAKE_INSTALL_LIBDIR} /)
 configure_file(cmake/max.pc.in ${CMAKE_BINARY_DIR}/cmake/max.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/max.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The same for programs that are built against the build tree: PKG_CONFIG_PATH=build/lib/pkgconfig.
+file(CONFIGURE OUTPUT ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/pkgconfig/max.pc @ONLY CONTENT
+"libdir=${CMAKE_LIBRARY_OUTPUT_DIRECTORY}
+
+Name: max
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Cflags: -I@PROJECT_SOURCE_DIR@/include
+Libs: -L\${libdir} -lmax -Wl,-rpath,\${libdir}
+")

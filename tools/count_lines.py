@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SUFFIXES = {".c", ".cpp", ".h", ".py", ".sh", ".md", ".txt", ".cmake"}
+SUFFIXES = {".c", ".cpp", ".h", ".py", ".sh", ".md", ".txt", ".cmake", ".go"}
 TWO_LEVELS = {"src", "tests", "include", "bindings"}
 
 

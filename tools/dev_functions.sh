@@ -59,6 +59,22 @@ source_files() {
     'benchmarks/*.cpp' 'benchmarks/*.h'
 }
 
+# Go for the tests of its binding: that of the machine if it is new enough, else a newer one, which the old one fetches and
+# checks, into build/go_toolchain.
+GO_TOOLCHAIN=golang.org/toolchain@v0.0.1-go1.24.11
+make_go() {
+  local version architecture folder=build/go_toolchain
+  version="$(GOTOOLCHAIN=local go env GOVERSION)" || return 1
+  [[ ! -x $folder/bin/go ]] || return 0
+  [[ "$(printf '%s\n' go1.24 "$version" | sort -V | head -n 1)" != go1.24 ]] || return 0
+  architecture="linux-$(go env GOARCH)"
+  mkdir -p build/go/empty
+  printf 'module empty\n' >build/go/empty/go.mod
+  (cd build/go/empty && GOFLAGS=-modcacherw GOMODCACHE="$OLDPWD/build/go/modules" quiet go mod download "$GO_TOOLCHAIN.$architecture") &&
+    cp -r "build/go/modules/$GO_TOOLCHAIN.$architecture" $folder && chmod -R u+w,a+rX $folder &&
+    chmod -R a+x $folder/bin $folder/pkg/tool
+}
+
 # A virtual environment with the packages of tools/requirements.txt, made again when that file changes.
 make_python() {
   local stamp=build/venv/requirements.txt
@@ -135,6 +151,7 @@ run_all_tests() {
   rm -rf "$REPORTS"
   mkdir -p "$REPORTS"
   need_language_tools || skip language-tools "bindgen, Go or Rust cannot be installed"
+  make_go || skip go-toolchain "a newer Go cannot be fetched"
   prepare_python &
   if configure release -DMAX_BUILD_TESTS=OFF; then quiet cmake --build build -- -k 0 || true; fi  # reported below
   wait
@@ -150,6 +167,7 @@ run_checks() {
   check includes python3 tools/check_includes.py
   check style python3 tools/check_style.py
   check readers python3 tools/check_readers.py
+  check bindings python3 tools/check_bindings.py
   check format bash -c 'source tools/dev_functions.sh; source_files | xargs -0 clang-format --dry-run -Werror'
   check library-size python3 tools/check_library.py build/lib/libmax.so
   check docs bash -c 'source tools/dev_functions.sh; build_docs'
@@ -162,6 +180,7 @@ run_lint() {
   : >"$REPORTS/checks.txt"
   [[ -f build/CMakeCache.txt ]] || configure release
   run_checks
+  need_language_tools && make_go && check go-staticcheck python3 bindings/go/tests/run.py staticcheck
   check_tidy
   ! grep -q '^failed' "$REPORTS/checks.txt"
 }
