@@ -257,11 +257,11 @@ func (g *Graph) values(count func(*maxGraph, *int32) error, get func(*maxGraph, 
 			return err
 		}
 		for i := range *number {
-			value := &GraphValue{graph: g}
-			if err := get(raw, i, &value.raw); err != nil {
+			found := new(*maxGraphValue)
+			if err := get(raw, i, found); err != nil {
 				return err
 			}
-			values = append(values, value)
+			values = append(values, &GraphValue{g, *found})
 		}
 		return nil
 	})
