@@ -166,6 +166,13 @@ def numpy_of(dtype):
     return np.ones(2, dtype.to_numpy())
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_acos_beyond_its_domain(dtype):
+    x = np.array([-np.inf, -7, -1, 0.5, 1, 1.0625, np.inf, np.nan], dtype)
+    check(ops.acos, [x], np.arccos(np.clip(x, -1, 1)), 1e-3 if dtype is np.float16 else 1e-5)
+
+
+
 @pytest.mark.parametrize(
     "left, right, common",
     [

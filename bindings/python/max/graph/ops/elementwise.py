@@ -105,6 +105,10 @@ def _binary(
     return function
 
 
+def _acos(x: TensorValue) -> TensorValue:
+    return node("Acos", [node("Clip", [x, -1, 1])])
+
+
 def _log1p(x: TensorValue) -> TensorValue:
     # What 1 + x has lost of x is corrected by x / ((1 + x) - 1).
     sum = node("Add", [x, 1])
@@ -153,7 +157,9 @@ def _not_equal(lhs: TensorValue, rhs: TensorValue) -> TensorValue:
 
 
 abs = _unary("abs", "Abs", "number", "Absolute values.")
-acos = _unary("acos", "Acos", "float", "Inverse cosines, in radians from 0 to pi.")
+acos = _unary(
+    "acos", _acos, "float", "Inverse cosines, in radians from 0 to pi; numbers beyond -1 and 1 count as those."
+)
 acosh = _unary("acosh", "Acosh", "float", "Inverse hyperbolic cosines.")
 asin = _unary("asin", "Asin", "float", "Inverse sines, in radians from -pi/2 to pi/2.")
 asinh = _unary("asinh", "Asinh", "float", "Inverse hyperbolic sines.")
