@@ -138,11 +138,12 @@ late.buffer = buffer
 def test_fork(models):
     run(
         """
-        import os, sys
+        import os, sys, warnings
         import numpy as np
         from max.driver import CPU, Buffer, DeviceStream
         from max.engine import InferenceSession
 
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python's, where there are threads
         array = np.ones(8, np.float32)
         buffer, stream = Buffer.from_numpy(array), DeviceStream(CPU())
         model = InferenceSession(num_threads=2).load(sys.argv[1])
@@ -169,10 +170,12 @@ def test_fork(models):
 def test_process_pools(models):
     run(
         """
-        import pickle, sys
+        import pickle, sys, warnings
         import concurrent.futures, multiprocessing
         import numpy as np
         from max.driver import Buffer
+
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python's, where there are threads
 
         def main():
             for method in ("fork", "spawn"):
