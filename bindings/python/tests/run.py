@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the package with a library that is built: run.py package|wheel|types|reference FOLDER [ARGUMENT OF PYTEST...].
+"""Tests the package with a library that is built: run.py stage|package|wheel|types|reference FOLDER [ARGUMENT OF PYTEST...].
 
-MAX_LIBRARY names the library. Ends with 77, and a reason, if this machine lacks what a part needs."""
+MAX_LIBRARY names the library, MAX_PYTHON_STAGE the folder of a package that `stage` has made; else it is made in FOLDER.
+Ends with 77, and a reason, if this machine lacks what a part needs."""
 
 import importlib.util
 import json
@@ -30,9 +31,12 @@ def quiet(*command):
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
 
 
-def stage(folder):
+def stage(folder, arguments=()):
     """The package as it is installed, in FOLDER/stage."""
     shutil.rmtree(folder / "stage", ignore_errors=True)
+    if importlib.util.find_spec("cffi") is None:
+        print("cffi is not installed")  # those who need it say so, too
+        return
     quiet(
         "cmake", "-S", SOURCE, "-B", folder / "build", f"-DMAX_LIBRARY_DIR={LIBRARY.parent}",
         f"-DPython_EXECUTABLE={sys.executable}",
@@ -41,15 +45,23 @@ def stage(folder):
     quiet("cmake", "--install", folder / "build", "--prefix", folder / "stage", "--component", "python")
 
 
+def staged(folder):
+    if "MAX_PYTHON_STAGE" not in os.environ:
+        stage(folder)
+        os.environ["MAX_PYTHON_STAGE"] = str(folder / "stage")
+    if not os.path.isdir(os.environ["MAX_PYTHON_STAGE"]):
+        skip("the package is not made")
+    return os.environ["MAX_PYTHON_STAGE"]
+
+
 def package(folder, arguments):
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         skip(f"{', '.join(missing)} not installed")
-    stage(folder)
-    environment = {**os.environ, "MAX_PYTHON_STAGE": str(folder / "stage")}
+    staged(folder)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", str(TESTS)]
     command += [f"--ignore={TESTS / 'ray'}", *arguments]  # which has an environment of its own
-    sys.exit(subprocess.run(command, env=environment, cwd=folder).returncode)
+    sys.exit(subprocess.run(command, cwd=folder).returncode)
 
 
 def types(folder, arguments):
@@ -73,9 +85,7 @@ def reference(folder, arguments):
     """Sphinx makes the reference; a docstring that it cannot read is an error."""
     if importlib.util.find_spec("sphinx") is None:
         skip("Sphinx is not installed")
-    if not (folder / "stage").exists():
-        stage(folder)
-    os.environ["PYTHONPATH"] = str(folder / "stage")
+    os.environ["PYTHONPATH"] = staged(folder)
     quiet(sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", SOURCE / "docs", folder / "html")
     text = re.sub(r"<[^>]*>", "", (folder / "html/index.html").read_text())
     names = "max.driver.Buffer", "max.engine.Model", "max.dtype.DType", "max.graph.Graph", "max.ray.predict", "max.ray.deployment"
@@ -84,7 +94,7 @@ def reference(folder, arguments):
 
 
 def interpreters():
-    """CPythons that are installed, from 3.10 on, by their version and whether they run without the lock.
+    """CPythons that are installed, from 3.10 on: one of each version, such as 3.14, or 3.14t if it runs without the lock.
 
     PATH, pyenv, and the folders or programs in MAX_PYTHONS are looked through.
     """
@@ -95,17 +105,17 @@ def interpreters():
     for given in map(pathlib.Path, filter(None, os.environ.get("MAX_PYTHONS", "").split(":"))):
         programs += [given / name for name in names] if given.is_dir() else [given]
     ask = (
-        "import sys, sysconfig, platform, venv; free = 't' in sys.abiflags;"  # cffi needs 3.14 where there is no lock
+        "import sys, platform, venv; free = 't' in sys.abiflags;"  # cffi needs 3.14 where there is no lock
         "assert sys.version_info >= ((3, 14) if free else (3, 10)) and sys.prefix == sys.base_prefix;"
-        "print(platform.python_implementation(), platform.python_version(), sysconfig.get_config_var('Py_GIL_DISABLED'))"
+        "print(platform.python_implementation(), '%d.%d' % sys.version_info[:2] + ('t' if free else ''))"
     )
     found = {}
     for program in programs:
         if os.access(program, os.X_OK):
             done = subprocess.run([program, "-c", ask], capture_output=True, text=True)
-            implementation, version, free = done.stdout.split() if done.returncode == 0 else ("", "", "")
+            implementation, version = done.stdout.split() if done.returncode == 0 else ("", "")
             if implementation == "CPython":
-                found.setdefault(version + ("t" if free == "1" else ""), program)
+                found.setdefault(version, program)
     return found
 
 
@@ -140,12 +150,11 @@ def try_wheel(folder, version, program, made):
     python = environment / "bin/python"
     free = version.endswith("t")
     quiet(program, "-m", "venv", "--clear", *([] if free else ["--without-pip"]), environment)
-    pip = [sys.executable, "-m", "pip", "-q", "--python", python, "install"]
     if free:
         made = make_wheel(folder, python)
         assert "t-linux_" in made.name, made.name
-    quiet(*pip, "cffi")
-    quiet(*pip, "--no-deps", made)
+    # cffi needs others only where it reads declarations
+    quiet(sys.executable, "-m", "pip", "-q", "--python", python, "install", "--no-deps", "--no-compile", "cffi", made)
     done = subprocess.run([python, "-c", PROGRAM], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, f"{version}: {done.stderr}"
     print(f"{version}: {made.name}, version {done.stdout.strip()}")
@@ -166,4 +175,4 @@ def wheel(folder, arguments):
 if __name__ == "__main__":
     target = pathlib.Path(sys.argv[2]).resolve()
     target.mkdir(parents=True, exist_ok=True)
-    {"package": package, "wheel": wheel, "types": types, "reference": reference}[sys.argv[1]](target, sys.argv[3:])
+    {"stage": stage, "package": package, "wheel": wheel, "types": types, "reference": reference}[sys.argv[1]](target, sys.argv[3:])

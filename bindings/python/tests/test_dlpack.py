@@ -280,15 +280,3 @@ def test_other_versions_of_the_arguments():
             Buffer(DType.int8, [1]).__dlpack__(max_version=wrong)
     with pytest.raises(TypeError):
         Buffer(DType.int8, [1]).__dlpack__(dl_device=3)
-
-
-def test_pytorch():
-    torch = pytest.importorskip("torch")
-    source = torch.arange(6.0).reshape(2, 3)
-    buffer = Buffer.from_dlpack(source)
-    buffer[0, 0] = 9
-    assert source[0, 0] == 9
-    back = torch.from_dlpack(buffer)
-    assert back.data_ptr() == source.data_ptr() and back.shape == source.shape
-    assert Buffer.from_dlpack(source.to(torch.bfloat16)).dtype is DType.bfloat16
-    assert CPU() == buffer.device

@@ -4,6 +4,7 @@
 import os
 import pathlib
 import socket
+import sys
 
 import numpy as np
 import onnx
@@ -70,12 +71,23 @@ def models(tmp_path_factory):
 @pytest.fixture(autouse=True, scope="session")
 def cluster():
     """Ray with CPUs and a GPU that are only counted: this machine may have less."""
-    context = ray.init(
-        num_cpus=6, num_gpus=1, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
-        _node_ip_address="127.0.0.1", _temp_dir=f"{HOME}/ray",
-    )  # fmt: skip
-    yield context.address_info["address"]
+    yield start_ray().address_info["address"]
     ray.shutdown()
+
+
+def start_ray(attempts=3):
+    """Ray's first process gives the others some seconds that cannot be chosen, and ends without them."""
+    for attempt in range(1, attempts + 1):
+        try:
+            return ray.init(
+                num_cpus=6, num_gpus=1, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
+                _node_ip_address="127.0.0.1", _temp_dir=f"{HOME}/ray",
+            )  # fmt: skip
+        except Exception as error:
+            ray.shutdown()
+            print(f"Ray did not start, attempt {attempt} of {attempts}: {error}", file=sys.__stderr__)
+            if attempt == attempts:
+                raise
 
 
 @pytest.fixture(scope="session")

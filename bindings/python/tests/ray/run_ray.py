@@ -14,12 +14,22 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from run import quiet, skip, stage  # noqa: E402
+from run import quiet, skip, staged  # noqa: E402
 
 REQUIREMENTS = HERE / "requirements.txt"
 ENVIRONMENT = HERE.parents[3] / "build/ray_venv"
 PYTHON = ENVIRONMENT / "bin/python"
 MARK = "MAX_RAY_TEST_FOLDER"  # all processes of a run have this variable
+
+# Ray kills workers that take a minute to start, and who waits for them waits for ever; a node that does not answer is
+# dead. On a machine that has other work, too, that is how it goes. No workers are started that may not be needed.
+SETTINGS = {
+    "RAY_worker_register_timeout_seconds": "600", "RAY_gcs_server_request_timeout_seconds": "300",
+    "RAY_gcs_server_port_wait_time_s": "120", "RAY_agent_register_timeout_ms": "600000",
+    "RAY_health_check_timeout_ms": "60000", "RAY_health_check_failure_threshold": "10",
+    "RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0",
+    "RAY_USAGE_STATS_ENABLED": "0", "RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1", "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+}  # fmt: skip
 
 
 def install():
@@ -49,14 +59,12 @@ def processes(folder):
 
 def run(folder, arguments):
     install()
-    stage(folder)
+    package = staged(folder)
     # Ray's sockets lie in this folder, and their paths must be short.
     with tempfile.TemporaryDirectory(prefix="max-ray-", ignore_cleanup_errors=True) as home:
         environment = {
-            **os.environ, "PYTHONPATH": f"{folder}/stage:{HERE}", "HOME": home, "TMPDIR": home, MARK: home,
-            "RAY_USAGE_STATS_ENABLED": "0", "RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1",
-            "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
-        }  # fmt: skip
+            **os.environ, "PYTHONPATH": f"{package}:{HERE}", "HOME": home, "TMPDIR": home, MARK: home, **SETTINGS
+        }
         command = [
             PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", "--show-capture=no",
             "-W", "ignore::DeprecationWarning", f"--confcutdir={HERE}",
