@@ -85,6 +85,7 @@ EXITS = {
     "objects in modules": "import builtins; builtins.kept = [buffer, array, model, stream]; sys.modules['kept'] = builtins.kept",
     "a cycle": "cycle = [buffer, view, model]; cycle.append(cycle)",
     "an exit handler": "import atexit; atexit.register(lambda: model.execute(array)); atexit.register(lambda: buffer.to_numpy())",
+    "an exit handler that executes in a thread": "import atexit; model._is_long = True; atexit.register(model.execute, array)",
     "work in a stream": "for _ in range(50): large = large.copy(stream)",
     "work with borrowed memory": "for _ in range(50): Buffer.from_numpy(np.ones(1 << 16)).copy(stream)",
     "capsules": "capsules = [view.__dlpack__(max_version=(1, 0)), buffer.__dlpack__()]; imported = np.from_dlpack(view)",

@@ -160,7 +160,10 @@ class Model(Handle):
             finally:
                 done.release()
 
-        start_new_thread(run, ())
+        try:
+            start_new_thread(run, ())
+        except RuntimeError:  # there are too many, or Python goes down
+            run()
         try:
             done.acquire()
         except BaseException:

@@ -68,7 +68,9 @@ class Source:
 # Models that came out of pickles: each origin is opened once.
 _opened: weakref.WeakValueDictionary[Origin, Model] = weakref.WeakValueDictionary()
 _opening = allocate_lock()
-os.register_at_fork(after_in_child=_opening._at_fork_reinit)  # type: ignore[attr-defined]
+_keeping = allocate_lock()
+for _lock in (_opening, _keeping):
+    os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def open_once(*origin: object) -> Model:
@@ -133,9 +135,10 @@ def content_digest(path: str) -> str:
         total.update(sha256(os.fsencode(location)).digest() + _file_digest(beside)[0])
     # A file that was written just now may be written again without its times telling.
     if time.time_ns() - max((stamp[-1] for stamp in stamps if stamp), default=0) > _TICK:
-        while len(_digests) >= _MOST_DIGESTS:
-            _digests.pop(next(iter(_digests)), None)
-        _digests[file] = files, stamps, total.hexdigest()
+        with _keeping:
+            while len(_digests) >= _MOST_DIGESTS:
+                del _digests[next(iter(_digests))]
+            _digests[file] = files, stamps, total.hexdigest()
     return total.hexdigest()
 
 

@@ -75,19 +75,26 @@ def cluster():
     ray.shutdown()
 
 
-def start_ray(attempts=3):
-    """Ray's first process gives the others some seconds that cannot be chosen, and ends without them."""
+def patiently(start, clean=lambda: None, attempts=4):
+    """Tries again: Ray gives its processes some seconds that cannot be chosen, which a busy machine may exceed."""
     for attempt in range(1, attempts + 1):
         try:
-            return ray.init(
-                num_cpus=6, num_gpus=1, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
-                _node_ip_address="127.0.0.1", _temp_dir=f"{HOME}/ray",
-            )  # fmt: skip
+            return start()
         except Exception as error:
-            ray.shutdown()
+            clean()
             print(f"Ray did not start, attempt {attempt} of {attempts}: {error}", file=sys.__stderr__)
             if attempt == attempts:
                 raise
+
+
+def start_ray():
+    return patiently(
+        lambda: ray.init(
+            num_cpus=6, num_gpus=1, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
+            _node_ip_address="127.0.0.1", _temp_dir=f"{HOME}/ray",
+        ),
+        ray.shutdown,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -97,6 +104,6 @@ def port():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         number = found.getsockname()[1]
-    serve.start(http_options={"host": "127.0.0.1", "port": number})
+    patiently(lambda: serve.start(http_options={"host": "127.0.0.1", "port": number}))
     yield number
     serve.shutdown()

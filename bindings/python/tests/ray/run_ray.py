@@ -21,12 +21,13 @@ ENVIRONMENT = HERE.parents[3] / "build/ray_venv"
 PYTHON = ENVIRONMENT / "bin/python"
 MARK = "MAX_RAY_TEST_FOLDER"  # all processes of a run have this variable
 
-# Ray kills workers that take a minute to start, and who waits for them waits for ever; a node that does not answer is
-# dead. On a machine that has other work, too, that is how it goes. No workers are started that may not be needed.
+# On a machine that has other work, too, processes take a minute to start. Ray kills those that have not by then, and
+# starts others, for ever; a node or proxy that does not answer is dead. No workers are started that nobody may need.
 SETTINGS = {
     "RAY_worker_register_timeout_seconds": "600", "RAY_gcs_server_request_timeout_seconds": "300",
     "RAY_gcs_server_port_wait_time_s": "120", "RAY_agent_register_timeout_ms": "600000",
     "RAY_health_check_timeout_ms": "60000", "RAY_health_check_failure_threshold": "10",
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300", "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "120",
     "RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0",
     "RAY_USAGE_STATS_ENABLED": "0", "RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1", "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
 }  # fmt: skip

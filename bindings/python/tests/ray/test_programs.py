@@ -4,11 +4,13 @@
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 
 import pytest
+import ray
 from conftest import ROOT
 
 import max
@@ -24,19 +26,31 @@ def run(*command, folder=None, **variables):
     return done.stdout
 
 
+@pytest.fixture
+def here(cluster, monkeypatch, capsys):
+    """Runs a program in this process, which has its Ray and workers already, and returns what it prints."""
+
+    def run_here(program, *arguments):
+        monkeypatch.setattr(ray, "init", lambda: None)
+        monkeypatch.setattr(sys, "argv", [str(program), *map(str, arguments)])
+        runpy.run_path(str(program), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run_here
+
+
 @pytest.mark.parametrize(
     "name, needs_port, words", [("ray_predict", False, ["accuracy 98.6% of 500"]), ("ray_serve", True, ["one image:", "ten images:"])]
 )  # fmt: skip
-def test_examples(name, needs_port, words, cluster, request):
+def test_examples(name, needs_port, words, here, request):
     program = ROOT / f"examples/python/{name}.py"
     if not program.exists():
         pytest.skip("this is no checkout")
-    arguments = [request.getfixturevalue("port")] if needs_port else []
-    found = run(sys.executable, program, *arguments, RAY_ADDRESS=cluster)
+    found = here(program, *([request.getfixturevalue("port")] if needs_port else []))
     assert all(word in found for word in words), found
 
 
-def test_documents(cluster, port, tmp_path):
+def test_documents(here, port, tmp_path, monkeypatch):
     document = ROOT / "docs/python.md"
     if not document.exists():
         pytest.skip("this is no checkout")
@@ -44,7 +58,8 @@ def test_documents(cluster, port, tmp_path):
     (source,) = BLOCK.findall(document.read_text())
     program = tmp_path / "program.py"
     program.write_text(source.replace("127.0.0.1:8000", f"127.0.0.1:{port}") + 'serve.delete("digits")\n')
-    assert "probabilities" in run(sys.executable, program, folder=tmp_path, RAY_ADDRESS=cluster)
+    monkeypatch.chdir(tmp_path)
+    assert "probabilities" in here(program)
 
 
 def test_imports():
