@@ -21,9 +21,11 @@ ENVIRONMENT = HERE.parents[3] / "build/ray_venv"
 PYTHON = ENVIRONMENT / "bin/python"
 MARK = "MAX_RAY_TEST_FOLDER"  # all processes of a run have this variable
 
-# On a machine that has other work, too, processes take a minute to start. Ray kills those that have not by then, and
-# starts others, for ever; a node or proxy that does not answer is dead. No workers are started that nobody may need.
+# Ray's workers make way for all others (niceness 15): on a machine that has other work they may take a minute to start.
+# Ray kills those that have not by then, and starts others, for ever; a node or proxy that does not answer is dead. No
+# workers are started that nobody may need.
 SETTINGS = {
+    "RAY_worker_niceness": "0",
     "RAY_worker_register_timeout_seconds": "600", "RAY_gcs_server_request_timeout_seconds": "300",
     "RAY_gcs_server_port_wait_time_s": "120", "RAY_agent_register_timeout_ms": "600000",
     "RAY_health_check_timeout_ms": "60000", "RAY_health_check_failure_threshold": "10",
