@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the Go package with a library that is built: run.py cgo|purego|lint|staticcheck|examples|extras [ARGUMENT OF go test...].
+"""Tests the Go package with a library that is built: run.py cgo|purego|race|lint|staticcheck|examples|extras [ARGUMENT OF go test...].
 
 MAX_BUILD names the build folder. Everything that Go writes stays below build/go. Ends with 77, and a reason, if this
-machine lacks what a part needs. staticcheck is for ./dev lint. extras: longer runs that are no test of ./dev: pointer checks, the address sanitizer,
+machine lacks what a part needs. staticcheck is for ./dev lint. extras: longer runs that are no test of ./dev: the address sanitizer,
 fuzzing, other platforms.
 """
 
@@ -78,6 +78,11 @@ def purego(go, arguments):
     check([go, "test", *arguments, "./..."], PACKAGE, need(go, environment(go, CGO_ENABLED="0")))
 
 
+def race(go, arguments):
+    """The race detector, and the strict checks of pointers that cross."""
+    check([go, "test", "-race", *arguments, "./..."], PACKAGE, {**need_cgo(go), "GOEXPERIMENT": "cgocheck2"})
+
+
 def lint(go, _):
     variables = need_cgo(go)
     check([sys.executable, ROOT / "tools/make_go.py", "--check"], ROOT, variables)
@@ -104,15 +109,13 @@ def examples(go, _):
 
 def extras(go, arguments):
     variables = need_cgo(go)
-    check([go, "test", "-race", *arguments, "./..."], PACKAGE, variables)
-    check([go, "test", *arguments, "./..."], PACKAGE, {**variables, "GOEXPERIMENT": "cgocheck2"})
     for name in ("FuzzSlice", "FuzzNames", "FuzzModel", "FuzzShape"):
-        check([go, "test", "-run", "^$", "-fuzz", f"^{name}$", "-fuzztime", "20s", *arguments, "."], PACKAGE, variables)
+        check([go, "test", "-run", "^$", "-fuzz", f"^{name}$", "-fuzztime", "20s", "-fuzzminimizetime", "10x", *arguments, "."], PACKAGE, variables)
     for system, machine in (("linux", "arm64"), ("darwin", "arm64"), ("windows", "amd64")):
         check([go, "build", "./..."], PACKAGE, {**variables, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": machine})
 
 
-PARTS = {"cgo": cgo, "purego": purego, "lint": lint, "staticcheck": staticcheck, "examples": examples, "extras": extras}
+PARTS = {"cgo": cgo, "purego": purego, "race": race, "lint": lint, "staticcheck": staticcheck, "examples": examples, "extras": extras}
 
 
 def main():
