@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes Rust's raw layer, bindings/rust/max-sys/src/raw.rs, with bindgen: make_rust.py [--check].
+
+bindgen gets the public headers with enumerations written as such, since a number with named constants is all that C says
+of them: newtypes come of that, MaxStatus::MAX_STATUS_OK. Comments become Rust's. With --check the file is compared, not
+written, whatever its layout: rustfmt differs from machine to machine. Ends with 77 where there is no bindgen.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import make_cdef
+
+ROOT = make_cdef.INCLUDE.parent
+OUTPUT = ROOT / "bindings/rust/max-sys/src/raw.rs"
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n// Made of include/max by tools/make_rust.py; not to be edited.\n\n"
+SKIPPED = 77
+# An integer type and the constants behind it; only those whose names begin as the type's does are its own.
+ENUMERATION = re.compile(r"typedef (int32_t|uint64_t) (Max\w+);\n((?:\s*/\*\*(?:[^*]|\*(?!/))*\*/\s*#define \w+ \S+\n)+)")
+CONSTANT = re.compile(r"(/\*\*(?:[^*]|\*(?!/))*\*/)\s*#define (\w+) (\S+)\n")
+COMMENT = re.compile(r"/\*\*.*?\*/", re.S)
+OPTIONS = ["--default-enum-style", "newtype", "--bitfield-enum", "Max.*(Mask|Flags|Traits)|MaxHostAccess",
+           "--with-derive-default", "--size_t-is-usize", "--disable-header-comment", "--no-rustfmt-bindings",
+           "--allowlist-function", "max[A-Z].*", "--blocklist-function", "maxExtensionGetTable",
+           "--allowlist-type", "Max[A-Z].*", "--allowlist-var", "MAX_.*"]
+CLANG = ["-target", "x86_64-unknown-linux-gnu", "-Wno-everything"]
+
+
+def prefix_of(name):
+    """MAX_BUFFER_FLAG of MaxBufferFlags, MAX_DTYPE of MaxDType."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", re.sub(r"(Mask|s)$", "", name).replace("DType", "Dtype"))
+    return words.upper() + "_"
+
+
+def enumeration(match):
+    integer, name, block = match.groups()
+    own, other = [], ""
+    for comment, constant, value in CONSTANT.findall(block):
+        if constant.startswith((prefix_of(name), prefix_of(name + "s"), name.upper())) or name == "MaxStatus":
+            own.append(f"{comment}\n  {constant} = {value},\n")
+        else:
+            other += f"{comment}\n#define {constant} {value}\n"
+    if not own:
+        return match.group(0)
+    return f"typedef enum {name} : {integer} {{\n{''.join(own)}}} {name};\n{other}"
+
+
+def outside_code(text):
+    """Brackets are no links, and angles no tags."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([\[\]<>])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def rust_comment(match):
+    text = match.group(0)
+    if "@file" in text:
+        return ""
+    lines = [re.sub(r"^\s*(/\*\*|\*(?!/))? ?", "", line) for line in text.removesuffix("*/").splitlines()]
+    text = "\n".join(line.rstrip() for line in lines)
+    text = re.sub(r"@param(?:\[[\w,]+\])?\s+(\w+)\s+", r"- `\1`: ", text)
+    text = re.sub(r"@retval\s+(\w+)\s+", r"- `\1`: ", text)
+    text = re.sub(r"@return\s+", "Returns ", text)
+    text = re.sub(r"@since (\S+)", r"\nSince \1.", text)
+    text = re.sub(r"\n +", "\n  ", text).strip()
+    return "/**\n" + "".join(f" * {outside_code(line)}\n" for line in text.splitlines()) + " */"
+
+
+def rust_headers(folder):
+    for header in (make_cdef.INCLUDE / "max").glob("*.h"):
+        text = ENUMERATION.sub(enumeration, header.read_text())
+        text = COMMENT.sub(rust_comment, text)
+        (folder / "max").mkdir(exist_ok=True)
+        (folder / "max" / header.name).write_text(text)
+
+
+def bindings():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rust_headers(folder)
+        header = folder / "all.h"
+        header.write_text("".join(f'#include "{name}"\n' for name in make_cdef.DEFAULT))
+        done = subprocess.run(["bindgen", header, *OPTIONS, "--", *CLANG, f"-I{folder}"], capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done.stderr
+    return HEAD + rust_2024(done.stdout)
+
+
+def rust_2024(text):
+    """Foreign blocks are unsafe, which bindgen 0.60 did not know yet. Integers of the C library have names in Rust."""
+    text = re.sub(r"pub type __\w+ = [^;]+;\n?", "", text)
+    return re.sub(r'(?<!unsafe )extern "C" \{', 'unsafe extern "C" {', text)
+
+
+def plain(text):
+    """Without what a layout may change."""
+    return re.sub(r"[\s,]", "", text)
+
+
+def main():
+    if not shutil.which("bindgen"):
+        print("SKIPPED: there is no bindgen")
+        return SKIPPED
+    text = bindings()
+    if sys.argv[1:] == ["--check"]:
+        if plain(text) == plain(OUTPUT.read_text()):
+            print(f"{OUTPUT.name} is what the headers say")
+            return 0
+        print(f"{OUTPUT.relative_to(ROOT)} is not what the headers say; run tools/make_rust.py")
+        return 1
+    OUTPUT.write_text(text)
+    if shutil.which("rustfmt"):
+        subprocess.run(["rustfmt", "--edition", "2024", "--config", "max_width=120", OUTPUT], check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
