@@ -5,7 +5,10 @@
 BUILD_PACKAGES=(cmake ninja-build g++ libhwy-dev libprotozero-dev nlohmann-json3-dev libcli11-dev)
 TEST_PACKAGES=(bubblewrap ccache libcmocka-dev libgtest-dev pkg-config python3 python3-dev python3-venv ca-certificates)
 HIP_PACKAGES=(libamdhip64-5 libhiprtc-builtins5 rocm-device-libs)  # AMD's compiler, which needs no GPU: 19 MB
-LANGUAGE_TOOLS=(bindgen:bindgen go:golang-go rustc:rustc)  # command:package, for tests of the headers
+LANGUAGE_TOOLS=(bindgen:bindgen go:golang-go)  # command:package, for tests of the headers
+RUST_PACKAGES=(cargo rustfmt rust-clippy)  # of Debian 13 and newer
+RUST_PACKAGES_WEB=(cargo-web rustfmt-web rust-web-clippy)  # Debian 12 has a newer Rust for browsers beside its own
+RUST_OLDEST=85  # 1.85, as bindings/rust/Cargo.toml says
 SANITIZE_PACKAGES=(clang libclang-rt-dev lld)
 LINT_PACKAGES=(clang-format clang-tidy doxygen python3)
 PYTHON=build/venv/bin/python
@@ -52,6 +55,20 @@ need_language_tools() {
     command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
   done
   need_packages "${missing[@]}"
+  need_rust
+}
+
+# A Rust that is new enough for its binding, wherever it comes from.
+need_rust() {
+  local version
+  version="$(cargo --version 2>/dev/null | sed -n 's/^cargo 1\.\([0-9]*\).*/\1/p')"
+  [[ -n $version && $version -ge $RUST_OLDEST ]] && return 0
+  apt-cache show cargo-web >/dev/null 2>&1 || as_root apt-get update -qq </dev/null
+  if apt-cache show cargo-web >/dev/null 2>&1; then
+    need_packages "${RUST_PACKAGES_WEB[@]}"
+  else
+    need_packages "${RUST_PACKAGES[@]}"
+  fi
 }
 
 source_files() {

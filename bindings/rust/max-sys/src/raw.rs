@@ -6410,8 +6410,9 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Reports how much memory the session's models hold."]
     #[doc = ""]
-    #[doc = " Counted are weights in memory (not those in mapped files), packed weights, intermediate values, outputs that the"]
-    #[doc = " library made and have not been released, and what loads need for a while; buffers that the program made are not."]
+    #[doc = " Counted are weights in memory (not those in mapped files), packed weights, intermediate values and what kernels hold"]
+    #[doc = " beside them, outputs that the library made and have not been released, and what loads need for a while; not counted"]
+    #[doc = " are buffers that the program made, and blocks below 16 KB."]
     #[doc = " Only a session with a limit counts. Thread-safe."]
     #[doc = ""]
     #[doc = " - `outMemory`: Its structSize says which version of the structure it is."]
