@@ -17,6 +17,7 @@ TESTS = pathlib.Path(__file__).resolve().parent
 SOURCE = TESTS.parent
 LIBRARY = pathlib.Path(os.environ.get("MAX_LIBRARY", SOURCE.parents[1] / "build/lib/libmax.so"))
 NEEDED = ("cffi", "numpy", "ml_dtypes", "onnx", "pytest", "hypothesis")
+RAY_PYTHON = SOURCE.parents[1] / "build/ray_venv/bin/python"  # which ray/run_ray.py makes
 MOST_BYTES = 8 << 20
 
 
@@ -69,16 +70,16 @@ def types(folder, arguments):
     missing = [name for name in ("mypy", "basedpyright") if importlib.util.find_spec(name) is None]
     if missing:
         skip(f"{', '.join(missing)} not installed")
-    ray = importlib.util.find_spec("ray")
-    without_ray = [] if ray and ray.origin else ["--exclude", "max/ray/"]  # the folder of tests is none
+    python, without_ray = (RAY_PYTHON, []) if RAY_PYTHON.exists() else (sys.executable, ["--exclude", "max/ray/"])
     command = [sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10", "--cache-dir", folder / "mypy"]
+    command += ["--python-executable", python, "--follow-imports=silent"]
     quiet(*command, *without_ray, SOURCE / "max")
     settings = {
         "include": [str(SOURCE / "max")], "exclude": [str(SOURCE / "max/ray")] if without_ray else [],
         "extraPaths": [str(SOURCE)], "typeCheckingMode": "standard", "pythonVersion": "3.10", "reportMissingImports": "none",
     }  # fmt: skip
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
-    quiet(sys.executable, "-m", "basedpyright", "-p", folder, "--pythonpath", sys.executable)
+    quiet(sys.executable, "-m", "basedpyright", "-p", folder, "--pythonpath", python)
 
 
 def reference(folder, arguments):

@@ -105,5 +105,4 @@ def port():
         found.bind(("127.0.0.1", 0))
         number = found.getsockname()[1]
     patiently(lambda: serve.start(http_options={"host": "127.0.0.1", "port": number}))
-    yield number
-    serve.shutdown()
+    return number

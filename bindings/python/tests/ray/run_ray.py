@@ -14,11 +14,11 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from run import RAY_PYTHON as PYTHON
 from run import quiet, skip, staged  # noqa: E402
 
 REQUIREMENTS = HERE / "requirements.txt"
-ENVIRONMENT = HERE.parents[3] / "build/ray_venv"
-PYTHON = ENVIRONMENT / "bin/python"
+ENVIRONMENT = PYTHON.parents[1]
 MARK = "MAX_RAY_TEST_FOLDER"  # all processes of a run have this variable
 
 # Ray's workers make way for all others (niceness 15): on a machine that has other work they may take a minute to start.
