@@ -20,7 +20,7 @@ handle!(
     /// let attributes = Attributes::new()?.int("axis", -1)?.floats("scales", &[1.0, 2.0])?.dtype("to", DType::FLOAT16)?;
     /// # Ok::<(), max::Error>(())
     /// ```
-    Attributes: MaxAttributes, maxAttributesRetain, maxAttributesRelease
+    pub Attributes: MaxAttributes, maxAttributesRetain, maxAttributesRelease
 );
 
 /// Null if there is nothing.

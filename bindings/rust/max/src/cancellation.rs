@@ -20,7 +20,7 @@ handle!(sync
     /// assert_eq!(result.unwrap_err().status(), Status::Cancelled);
     /// # Ok::<(), max::Error>(())
     /// ```
-    Cancellation: MaxCancellation, maxCancellationRetain, maxCancellationRelease
+    pub Cancellation: MaxCancellation, maxCancellationRetain, maxCancellationRelease
 );
 
 impl Cancellation {

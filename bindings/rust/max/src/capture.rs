@@ -52,7 +52,7 @@ impl Captured {
         });
         let pointers = raw_buffers(inputs);
         let (pointers, input_count) = (pointers.as_slice().as_ptr(), c_count(inputs.len())?);
-        let mut outputs = Pointers::nulls(model.outputs()?.len());
+        let mut outputs = Pointers::nulls(model.output_count());
         let count = c_count(outputs.as_slice().len())?;
         // SAFETY: the handles are alive, the arrays have so many entries.
         check(unsafe {

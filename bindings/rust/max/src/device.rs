@@ -22,7 +22,7 @@ handle!(sync
     /// assert_eq!(device, Device::new("cpu", None)?); // the same device while a handle to it lives
     /// # Ok::<(), max::Error>(())
     /// ```
-    Device: MaxDevice, maxDeviceRetain, maxDeviceRelease
+    pub Device: MaxDevice, maxDeviceRetain, maxDeviceRelease
 );
 
 /// Options of [`Device::with_options`]. They hold for the first handle; later ones find the device as it is.

@@ -24,7 +24,7 @@ handle!(sync
     /// assert!(end.nanoseconds_since(&start)? >= 0);
     /// # Ok::<(), max::Error>(())
     /// ```
-    Event: MaxEvent, maxEventRetain, maxEventRelease
+    pub Event: MaxEvent, maxEventRetain, maxEventRelease
 );
 
 impl Event {

@@ -45,7 +45,7 @@ handle!(
     /// share(max::Graph::new("graph")?);
     /// # Ok::<(), max::Error>(())
     /// ```
-    Graph: MaxGraph, maxGraphRetain, maxGraphRelease
+    pub Graph: MaxGraph, maxGraphRetain, maxGraphRelease
 );
 
 /// A dimension of an input of a graph.

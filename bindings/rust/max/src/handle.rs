@@ -3,10 +3,10 @@
 
 /// A type for objects of the C API: `Clone` adds a reference, `Drop` gives it back.
 macro_rules! handle {
-    ($(#[$doc:meta])* $name:ident: $raw:ident, $retain:ident, $release:ident) => {
+    ($(#[$doc:meta])* $visibility:vis $name:ident: $raw:ident, $retain:ident, $release:ident) => {
         $(#[$doc])*
         #[repr(transparent)]
-        pub struct $name {
+        $visibility struct $name {
             raw: ::std::ptr::NonNull<::max_sys::$raw>,
         }
 
@@ -27,7 +27,7 @@ macro_rules! handle {
 
             /// The object as the C API takes it. It is borrowed from this value.
             #[doc = concat!("See `max_sys::", stringify!($raw), "`.")]
-            pub fn as_raw(&self) -> *mut ::max_sys::$raw {
+            $visibility fn as_raw(&self) -> *mut ::max_sys::$raw {
                 self.raw.as_ptr()
             }
         }
@@ -45,8 +45,8 @@ macro_rules! handle {
             }
         }
     };
-    (sync $(#[$doc:meta])* $name:ident: $raw:ident, $retain:ident, $release:ident) => {
-        handle!($(#[$doc])* $name: $raw, $retain, $release);
+    (sync $(#[$doc:meta])* $visibility:vis $name:ident: $raw:ident, $retain:ident, $release:ident) => {
+        handle!($(#[$doc])* $visibility $name: $raw, $retain, $release);
         // SAFETY: the header says "Thread-safe" of every function that this crate calls on such an object.
         unsafe impl Send for $name {}
         // SAFETY: as above.

@@ -26,7 +26,7 @@ handle!(sync
     /// max::launch!(kernel, max::Launch::new())?;
     /// # Ok::<(), max::Error>(())
     /// ```
-    Kernel: MaxKernel, maxKernelRetain, maxKernelRelease
+    pub Kernel: MaxKernel, maxKernelRetain, maxKernelRelease
 );
 
 macro_rules! attributes {

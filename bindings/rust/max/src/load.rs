@@ -161,7 +161,7 @@ impl<'a> LoadOptions<'a> {
             extensionCount: crate::error::c_count(extensions.len())?,
             weightsPath: weights_path.as_ref().map_or(ptr::null(), |it| it.as_ptr()),
         });
-        let model = get_handle(|out| call(&raw const raw, out)).map(Model::owned);
+        let model = get_handle(|out| call(&raw const raw, out)).and_then(Model::owned);
         if let Some(panic) = told.and_then(|told| told.panic) {
             resume_unwind(panic);
         }

@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::cancellation::Cancellation;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{
-    CTexts, Error, Result, Status, c_count, c_path, c_text, c_timeout, check, get, get_handle, get_text,
+    CTexts, Error, Result, Status, c_count, c_path, c_text, c_timeout, check, get, get_count, get_handle, get_text,
 };
 use crate::execution::Execution;
 use crate::handle::{handle, options};
@@ -25,18 +26,26 @@ use crate::stream::Stream;
 use crate::tensor_info::TensorInfo;
 use crate::value::Value;
 
+/// A model that is ready to run, from any number of threads at the same time.
+///
+/// ```
+/// use max::{Buffer, DType, Session};
+/// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+/// let image = Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?;
+/// let probabilities = model.execute(&[&image])?[0].to_vec::<f32>()?;
+/// assert_eq!(probabilities.len(), 10);
+/// # Ok::<(), max::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Model {
+    handle: Handle,
+    /// Asked once, as calls are frequent.
+    output_count: usize,
+}
+
 handle!(sync
-    /// A model that is ready to run, from any number of threads at the same time.
-    ///
-    /// ```
-    /// use max::{Buffer, DType, Session};
-    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
-    /// let image = Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?;
-    /// let probabilities = model.execute(&[&image])?[0].to_vec::<f32>()?;
-    /// assert_eq!(probabilities.len(), 10);
-    /// # Ok::<(), max::Error>(())
-    /// ```
-    Model: MaxModel, maxModelRetain, maxModelRelease
+    /// The object of a model.
+    pub(crate) Handle: MaxModel, maxModelRetain, maxModelRelease
 );
 
 /// Options of a call of a model.
@@ -80,6 +89,11 @@ impl<'a> ExecuteOptions<'a> {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+
+    #[inline]
+    fn is_default(&self) -> bool {
+        self.stream.is_none() && self.cancellation.is_none() && self.timeout.is_none()
     }
 
     #[inline]
@@ -149,14 +163,31 @@ pub struct ModelMemory {
     pub total: Option<u64>,
 }
 
+/// Inputs or outputs of a usual model.
+const FEW: usize = 16;
+
+/// Calls a function with an array of pointers and their number; few of them need no allocation.
+#[inline]
+fn with_array<T, R>(
+    pointers: impl ExactSizeIterator<Item = *mut T>,
+    call: impl FnOnce(*mut *mut T, usize) -> Result<R>,
+) -> Result<R> {
+    let count = pointers.len();
+    if count > FEW {
+        return call(pointers.collect::<Vec<_>>().as_mut_ptr(), count);
+    }
+    let mut few = [const { MaybeUninit::uninit() }; FEW];
+    for (entry, pointer) in few.iter_mut().zip(pointers) {
+        entry.write(pointer);
+    }
+    call(few.as_mut_ptr().cast(), count)
+}
+
 /// Pointers that need no allocation if there are few.
 pub(crate) enum Pointers<T> {
     Few([*mut T; FEW], usize),
     Many(Vec<*mut T>),
 }
-
-/// Inputs or outputs of a usual model.
-const FEW: usize = 16;
 
 impl<T> Pointers<T> {
     #[inline]
@@ -210,16 +241,23 @@ impl Model {
 
     /// As [`Model::execute`], with options.
     pub fn execute_with(&self, inputs: &[&Buffer], options: &ExecuteOptions<'_>) -> Result<Vec<Buffer>> {
-        let (inputs, raw) = (raw_buffers(inputs), options.raw(ptr::null()));
-        let (inputs, count) = (inputs.as_slice(), self.output_count()?);
-        let mut outputs = Pointers::nulls(count);
-        let (input_count, count) = (c_count(inputs.len())?, c_count(count)?);
-        // SAFETY: the handles are alive, the arrays have so many entries.
-        check(unsafe {
-            let outputs = outputs.as_mut_ptr();
-            sys::maxModelExecute(self.as_raw(), inputs.as_ptr(), input_count, &raw const raw, outputs, count)
-        })?;
-        Ok(outputs.into_handles(Buffer::owned))
+        let none = std::iter::repeat_n(ptr::null_mut(), self.output_count);
+        let raw = options.raw(ptr::null());
+        // No options are as good as the defaults, and are not looked at.
+        let raw = if options.is_default() { ptr::null() } else { &raw const raw };
+        let inputs = inputs.iter().map(|buffer| buffer.as_raw());
+        with_array(inputs, |inputs, input_count| {
+            with_array(none, |outputs, count| {
+                // SAFETY: the handles are alive, the arrays have so many entries.
+                check(unsafe {
+                    sys::maxModelExecute(self.as_raw(), inputs, c_count(input_count)?, raw, outputs, c_count(count)?)
+                })?;
+                let mut buffers = Vec::with_capacity(count);
+                // SAFETY: the call has given so many.
+                buffers.extend((0..count).map(|i| Buffer::owned(unsafe { NonNull::new_unchecked(*outputs.add(i)) })));
+                Ok(buffers)
+            })
+        })
     }
 
     /// Runs the model and writes its outputs into buffers of their types and shapes. It allocates nothing.
@@ -241,25 +279,27 @@ impl Model {
         outputs: &mut [&mut Buffer],
         options: &ExecuteOptions<'_>,
     ) -> Result<()> {
-        let inputs = raw_buffers(inputs);
-        let given = Pointers::new(outputs.iter().map(|buffer| buffer.as_raw()));
-        let (inputs, raw) = (inputs.as_slice(), options.raw(given.as_slice().as_ptr()));
-        let mut written = Pointers::nulls(outputs.len());
-        let (input_count, count) = (c_count(inputs.len())?, c_count(outputs.len())?);
-        let call = || {
+        let (given, written) = (outputs.iter().map(|buffer| buffer.as_raw()), outputs.iter().map(|buffer| &**buffer));
+        let none = std::iter::repeat_n(ptr::null_mut(), outputs.len());
+        let inputs = inputs.iter().map(|buffer| buffer.as_raw());
+        let call = |inputs: *mut _, input_count, given: *mut _, out, count| {
+            let raw = options.raw(given);
             // SAFETY: the handles are alive, the arrays have so many entries.
-            check(unsafe {
-                let written = written.as_mut_ptr();
-                sys::maxModelExecute(self.as_raw(), inputs.as_ptr(), input_count, &raw const raw, written, count)
-            })
+            check(unsafe { sys::maxModelExecute(self.as_raw(), inputs, input_count, &raw const raw, out, count) })
         };
-        writing(outputs.iter().map(|buffer| &**buffer), call)??;
-        // The same buffers again, with a reference each.
-        for &buffer in written.as_slice() {
-            // SAFETY: given by the call.
-            unsafe { sys::maxBufferRelease(buffer) };
-        }
-        Ok(())
+        with_array(inputs, |inputs, input_count| {
+            with_array(given, |given, count| {
+                with_array(none, |out, _| {
+                    let (input_count, c_count) = (c_count(input_count)?, c_count(count)?);
+                    writing(written, || call(inputs, input_count, given, out, c_count))??;
+                    for i in 0..count {
+                        // SAFETY: the same buffers again, with a reference each.
+                        unsafe { sys::maxBufferRelease(*out.add(i)) };
+                    }
+                    Ok(())
+                })
+            })
+        })
     }
 
     /// Runs the model on arrays of the program, without a buffer for each.
@@ -276,7 +316,7 @@ impl Model {
         let shapes: Vec<*const i64> = inputs.iter().map(|it| it.shape.as_ptr().cast()).collect();
         let (data, dtypes, ranks, shapes) = (data.as_ptr(), dtypes.as_ptr(), ranks.as_ptr(), shapes.as_ptr());
         let (input_count, raw) = (c_count(inputs.len())?, options.raw(ptr::null()));
-        let mut outputs = Pointers::nulls(self.output_count()?);
+        let mut outputs = Pointers::nulls(self.output_count);
         let (out, count) = (outputs.as_mut_ptr(), c_count(outputs.as_slice().len())?);
         // SAFETY: the handle is alive, the arrays have so many entries, and the inputs so many elements.
         check(unsafe {
@@ -328,7 +368,7 @@ impl Model {
     pub fn execute_values(&self, inputs: &[&Value], options: &ExecuteOptions<'_>) -> Result<Vec<Value>> {
         let inputs = Pointers::new(inputs.iter().map(|value| value.as_raw()));
         let (inputs, raw) = (inputs.as_slice(), options.raw(ptr::null()));
-        let mut outputs = Pointers::nulls(self.output_count()?);
+        let mut outputs = Pointers::nulls(self.output_count);
         let (input_count, count) = (c_count(inputs.len())?, c_count(outputs.as_slice().len())?);
         // SAFETY: the handles are alive, the arrays have so many entries.
         check(unsafe {
@@ -351,11 +391,21 @@ impl Model {
 
 /// Asks.
 impl Model {
-    fn output_count(&self) -> Result<usize> {
-        let mut count = 0;
+    /// Takes over a reference.
+    pub(crate) fn owned(raw: NonNull<sys::MaxModel>) -> Result<Self> {
+        let handle = Handle::owned(raw);
         // SAFETY: the handle is alive, the pointer lives through the call.
-        check(unsafe { sys::maxModelGetOutputCount(self.as_raw(), &raw mut count) })?;
-        Ok(usize::try_from(count).unwrap_or(0))
+        let output_count = get_count(|out| unsafe { sys::maxModelGetOutputCount(handle.as_raw(), out) })?;
+        Ok(Self { handle, output_count })
+    }
+
+    /// The model as the C API takes it. It is borrowed from this value. See `max_sys::MaxModel`.
+    pub fn as_raw(&self) -> *mut sys::MaxModel {
+        self.handle.as_raw()
+    }
+
+    pub(crate) fn output_count(&self) -> usize {
+        self.output_count
     }
 
     /// What is known of the inputs, in their order.
@@ -370,7 +420,7 @@ impl Model {
 
     /// What is known of the outputs, in their order.
     pub fn outputs(&self) -> Result<Vec<TensorInfo>> {
-        (0..c_count(self.output_count()?)?)
+        (0..c_count(self.output_count)?)
             // SAFETY: as above.
             .map(|index| TensorInfo::get(|out| unsafe { sys::maxModelGetOutput(self.as_raw(), index, out) }))
             .collect()

@@ -20,7 +20,7 @@ handle!(sync
     /// assert_eq!(info.operators()?[0], ("Conv".to_string(), 3));
     /// # Ok::<(), max::Error>(())
     /// ```
-    ModelInfo: MaxModelInfo, maxModelInfoRetain, maxModelInfoRelease
+    pub ModelInfo: MaxModelInfo, maxModelInfoRetain, maxModelInfoRelease
 );
 
 /// A node whose operator is not supported.

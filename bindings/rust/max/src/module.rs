@@ -34,7 +34,7 @@ handle!(sync
     /// assert_eq!(x.to_vec::<f32>()?, [2.0, 4.0, 6.0]);
     /// # Ok::<(), max::Error>(())
     /// ```
-    Module: MaxModule, maxModuleRetain, maxModuleRelease
+    pub Module: MaxModule, maxModuleRetain, maxModuleRelease
 );
 
 /// Options of [`Module::compile_with`].

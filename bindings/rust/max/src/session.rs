@@ -24,7 +24,7 @@ handle!(sync
     /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
     /// # Ok::<(), max::Error>(())
     /// ```
-    Session: MaxSession, maxSessionRetain, maxSessionRelease
+    pub Session: MaxSession, maxSessionRetain, maxSessionRelease
 );
 
 /// How a session is made.

@@ -34,7 +34,7 @@ handle!(sync
     /// assert_eq!(*buffer.as_slice::<f32>()?, [1.5; 4]);
     /// # Ok::<(), max::Error>(())
     /// ```
-    Stream: MaxStream, maxStreamRetain, maxStreamRelease
+    pub Stream: MaxStream, maxStreamRetain, maxStreamRelease
 );
 
 impl Stream {

@@ -22,7 +22,7 @@ handle!(sync
     /// assert_eq!(sequence.elements()?[1].buffer()?.item::<f32>()?, 2.0);
     /// # Ok::<(), max::Error>(())
     /// ```
-    Value: MaxValue, maxValueRetain, maxValueRelease
+    pub Value: MaxValue, maxValueRetain, maxValueRelease
 );
 
 /// What a value is; what a model takes or gives.

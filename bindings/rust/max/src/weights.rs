@@ -25,7 +25,7 @@ handle!(sync
     /// # std::fs::remove_file(path).unwrap();
     /// # Ok::<(), max::Error>(())
     /// ```
-    Weights: MaxWeights, maxWeightsRetain, maxWeightsRelease
+    pub Weights: MaxWeights, maxWeightsRetain, maxWeightsRelease
 );
 
 impl Weights {
