@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build cgo && !max_purego && !race
+//go:build cgo && !max_purego && !race && !asan
 
 package max
 

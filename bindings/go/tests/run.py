@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the Go package with a library that is built: run.py cgo|purego|race|lint|staticcheck|examples|extras [ARGUMENT OF go test...].
+"""Tests the Go package with a library that is built: run.py cgo|purego|race|asan|lint|staticcheck|examples|extras [ARGUMENT OF go test...].
 
 MAX_BUILD names the build folder. Everything that Go writes stays below build/go. Ends with 77, and a reason, if this
-machine lacks what a part needs. staticcheck is for ./dev lint. extras: longer runs that are no test of ./dev: the address sanitizer,
-fuzzing, other platforms.
+machine lacks what a part needs. staticcheck is for ./dev lint. extras: longer runs that are no test of ./dev: Go's own
+address sanitizer, fuzzing, other systems.
 """
 
 import os
@@ -83,6 +83,21 @@ def race(go, arguments):
     check([go, "test", "-race", *arguments, "./..."], PACKAGE, {**need_cgo(go), "GOEXPERIMENT": "cgocheck2"})
 
 
+def asan(go, arguments):
+    """The tests as they are built for the release, on the library of a build with Clang's address sanitizer."""
+    runtime = subprocess.run(["clang", "-print-file-name=libclang_rt.asan-x86_64.so"], capture_output=True, text=True).stdout.strip() \
+        if shutil.which("clang") else ""
+    release = ROOT / "build/lib"
+    if not os.path.isabs(runtime) or not (release / "libmax.so").exists():
+        skip("there is no Clang, or no release build to link with")
+    variables = {**need_cgo(go), "PKG_CONFIG_PATH": str(release / "pkgconfig")}
+    program = CACHE / "test_program"
+    check([go, "test", "-c", "-o", program, "."], PACKAGE, variables)
+    options = os.environ.get("ASAN_OPTIONS", "allocator_may_return_null=1:intercept_tls_get_addr=0")
+    check([program, *arguments], PACKAGE, {**variables, "LD_PRELOAD": runtime, "LD_LIBRARY_PATH": str(BUILD / "lib"),
+                                           "ASAN_OPTIONS": f"{options}:detect_leaks=0"})
+
+
 def lint(go, _):
     variables = need_cgo(go)
     check([sys.executable, ROOT / "tools/make_go.py", "--check"], ROOT, variables)
@@ -109,13 +124,16 @@ def examples(go, _):
 
 def extras(go, arguments):
     variables = need_cgo(go)
+    library = ROOT / "build-asan/lib"
+    if (library / "libmax.so").exists():
+        check([go, "test", "-asan", *arguments, "."], PACKAGE, {**variables, "CC": "clang", "LD_LIBRARY_PATH": str(library)})
     for name in ("FuzzSlice", "FuzzNames", "FuzzModel", "FuzzShape"):
         check([go, "test", "-run", "^$", "-fuzz", f"^{name}$", "-fuzztime", "20s", "-fuzzminimizetime", "10x", *arguments, "."], PACKAGE, variables)
-    for system, machine in (("linux", "arm64"), ("darwin", "arm64"), ("windows", "amd64")):
+    for system, machine in (("linux", "arm64"), ("darwin", "arm64")):
         check([go, "build", "./..."], PACKAGE, {**variables, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": machine})
 
 
-PARTS = {"cgo": cgo, "purego": purego, "race": race, "lint": lint, "staticcheck": staticcheck, "examples": examples, "extras": extras}
+PARTS = {"cgo": cgo, "purego": purego, "race": race, "asan": asan, "lint": lint, "staticcheck": staticcheck, "examples": examples, "extras": extras}
 
 
 def main():
