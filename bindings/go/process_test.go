@@ -43,3 +43,32 @@ func TestProcessStartsChildren(t *testing.T) {
 		}
 	})
 }
+
+// Without the library, where it is opened at the first call, each call says so.
+func TestProcessWithoutTheLibrary(t *testing.T) {
+	if os.Getenv("MAX_GO_TEST_MISSING") != "" {
+		for _, call := range []func() error{
+			func() error { _, err := NewCPU(); return err },
+			func() error { _, err := NewSession(nil); return err },
+			func() error { _, err := NewBuffer(nil, DTypeFloat32, nil, nil); return err },
+			func() error { _, err := ParseDType("float32"); return err },
+		} {
+			fails(t, call(), ErrUnavailable, os.Getenv("MAX_LIBRARY"))
+		}
+		equal(t, DTypeFloat32.String(), "")
+		equal(t, Version(), "")
+		return
+	}
+	if !opensLibrary {
+		t.Skip("the program is linked with the library")
+	}
+	wrong := t.TempDir() + "/libmax.so.0"
+	check(t, os.WriteFile(wrong, []byte("no library"), 0o600))
+	for _, path := range []string{"/no/such/libmax.so.0", wrong, "libm.so.6"} {
+		command := exec.Command(os.Args[0], "-test.run", "^TestProcessWithoutTheLibrary$")
+		command.Env = append(os.Environ(), "MAX_GO_TEST_MISSING=1", "MAX_LIBRARY="+path)
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", path, err, output)
+		}
+	}
+}

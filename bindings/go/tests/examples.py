@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-EXAMPLES = {"digits": [ROOT / "examples/digits"], "vector_add": [], "graph": []}
+EXAMPLES = [("digits", ROOT / "examples/digits"), ("vector_add",), ("vector_add", "cuda"), ("graph",)]
+FAKES = {"MAX_CUDA_LIBRARY": "libcuda.so.1", "MAX_NVRTC_LIBRARY": "libnvrtc.so", "MAX_NVML_LIBRARY": "libnvidia-ml.so.1"}
 SPEED = re.compile(r"^images per second .*$", re.M)
 
 
@@ -53,12 +54,13 @@ def main(go, build):
         folder = ROOT / "build/go/examples" / cgo
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.run([go, "build", "-o", folder, "./..."], cwd=ROOT / "examples/go", env=variables, check=True)
-        for name, arguments in EXAMPLES.items():
+        variables |= {name: str(pathlib.Path(build) / "lib/fake" / file) for name, file in FAKES.items()}
+        for name, *arguments in EXAMPLES:
             expected = output([pathlib.Path(build) / f"bin/example_{name}", *arguments], variables)
             found = output([folder / name, *arguments], variables)
             if found != expected:
                 wrong += 1
-                print(f"{name}, CGO_ENABLED={cgo}: found\n{found}\nexpected\n{expected}")
+                print(f"{name} {arguments}, CGO_ENABLED={cgo}: found\n{found}\nexpected\n{expected}")
     return wrong
 
 
