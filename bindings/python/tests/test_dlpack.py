@@ -134,11 +134,7 @@ def test_accelerators(gpu):
     shared[0] = 7
     assert buffer[0].item() == 7
 
-    class There(Producer):
-        def __init__(self):
-            super().__init__(buffer, device=buffer.__dlpack_device__())
-
-    producer = There()
+    producer = Producer(buffer, device=buffer.__dlpack_device__())
     imported = Buffer.from_dlpack(producer)
     assert imported.device == gpu and producer.asked[0]["stream"] == (1 if kind == 2 else 0)
     assert imported.to_numpy().tolist() == [7, 1, 2]
