@@ -140,22 +140,30 @@ func copyHost[T Element](buffer *Buffer, offset int, stream *Stream, function fu
 	if a.err != nil {
 		return a.err
 	}
+	if err := checkOffset[T](raw, offset); err != nil {
+		return err
+	}
+	return function(raw, start*uintptr(sizeOf[T]()), queue)
+}
+
+// checkOffset makes sure that a buffer has elements of this type, and that one lies at the offset or ends there.
+func checkOffset[T Element](raw *maxBuffer, offset int) error {
 	info, err := reportOn(raw)
 	if err == nil {
 		err = checkType[T](info.dtype)
 	}
-	if err != nil {
-		return err
+	if err == nil && (offset < 0 || int64(offset) > info.elementCount) {
+		err = errorf(StatusOutOfRange, "offset %d does not lie within the %d elements of the buffer", offset, info.elementCount)
 	}
-	if int64(offset) > info.elementCount {
-		return errorf(StatusOutOfRange, "offset %d lies past the %d elements of the buffer", offset, info.elementCount)
-	}
-	return function(raw, start*uintptr(sizeOf[T]()), queue)
+	return err
 }
 
 // CopyFromHostAsync is CopyFromHost that does not wait: the slice is pinned until it has been copied, and must not be
 // changed before.
 func CopyFromHostAsync[T Element](buffer *Buffer, offset int, data []T, stream *Stream) error {
+	if err := perform(buffer, func(raw *maxBuffer) error { return checkOffset[T](raw, offset) }); err != nil {
+		return err
+	}
 	return withWrapped(data, true, func(host *Buffer) error {
 		return buffer.CopyBytesFrom(offset*sizeOf[T](), host, 0, int(bytesOf(data)), stream)
 	})
@@ -164,6 +172,9 @@ func CopyFromHostAsync[T Element](buffer *Buffer, offset int, data []T, stream *
 // CopyToHostAsync is CopyToHost that does not wait: the slice is pinned until it has been filled, and must not be used
 // before the stream has been synchronized.
 func CopyToHostAsync[T Element](buffer *Buffer, offset int, data []T, stream *Stream) error {
+	if err := perform(buffer, func(raw *maxBuffer) error { return checkOffset[T](raw, offset) }); err != nil {
+		return err
+	}
 	if stream == nil {
 		found, err := buffer.Stream()
 		if err != nil {

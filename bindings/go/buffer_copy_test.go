@@ -70,7 +70,12 @@ func TestCopyAsynchronously(t *testing.T) {
 	check(t, stream.Synchronize(background))
 	equal(t, found[:3], []int32{3, 6, 9})
 	fails(t, CopyFromHostAsync(buffer, 1<<16-1, values[:2], stream), ErrOutOfRange, "")
-	fails(t, CopyToHostAsync(buffer, -1, found, stream), ErrOutOfRange, "-4")
+	fails(t, CopyToHostAsync(buffer, -1, found, stream), ErrOutOfRange, "-1")
+	fails(t, CopyFromHostAsync(buffer, 1<<62, values, stream), ErrOutOfRange, "4611686018427387904")
+	fails(t, CopyToHostAsync(buffer, 1<<62, found, stream), ErrOutOfRange, "4611686018427387904")
+	fails(t, CopyFromHostAsync(buffer, 0, []float32{1}, stream), ErrInvalidArgument, "float32")
+	fails(t, CopyToHostAsync(buffer, 0, []int64{1}, stream), ErrInvalidArgument, "int64")
+	fails(t, CopyToHostAsync[int32](nil, 0, nil, nil), ErrInvalidArgument, "the buffer is nil")
 }
 
 func TestCopyMemory(t *testing.T) {

@@ -65,6 +65,9 @@ const (
 // the function returns, and what it wrote is then in the buffer. Meanwhile whatever else would write the memory through
 // the library is refused.
 func Map[T Element](buffer *Buffer, access Access, function func(data []T) error) error {
+	if function == nil {
+		return invalid("the function is nil")
+	}
 	return perform(buffer, func(raw *maxBuffer) error {
 		info, err := reportOn(raw)
 		if err == nil {
@@ -95,6 +98,9 @@ func mapped(raw *maxBuffer, function func() error) (err error) {
 // Bytes calls a function with the buffer's memory as bytes, without a wait and without the refusals of Map. The memory
 // must not be written, and is valid until the function returns.
 func (b *Buffer) Bytes(function func(memory []byte) error) error {
+	if function == nil {
+		return invalid("the function is nil")
+	}
 	return perform(b, func(raw *maxBuffer) error {
 		info, err := reportOn(raw)
 		if err != nil {
@@ -110,6 +116,9 @@ func (b *Buffer) Bytes(function func(memory []byte) error) error {
 
 // MutableBytes is Bytes for memory that may be written.
 func (b *Buffer) MutableBytes(function func(memory []byte) error) error {
+	if function == nil {
+		return invalid("the function is nil")
+	}
 	return perform(b, func(raw *maxBuffer) error {
 		info, err := reportOn(raw)
 		if err != nil {

@@ -54,4 +54,7 @@ func TestMappingErrors(t *testing.T) {
 	fails(t, Map(column, Read, nothing), ErrFailedPrecondition, "contiguous")
 	fails(t, Map(buffer, Read|Exclusive, nothing), ErrFailedPrecondition, "")
 	fails(t, Map(buffer, 0, nothing), ErrInvalidArgument, "")
+	fails(t, Map[int32](buffer, Read, nil), ErrInvalidArgument, "the function is nil")
+	fails(t, buffer.Bytes(nil), ErrInvalidArgument, "the function is nil")
+	fails(t, buffer.MutableBytes(nil), ErrInvalidArgument, "the function is nil")
 }

@@ -314,6 +314,9 @@ func NewHostMemory(device *Device, byteCount int) (*HostMemory, error) {
 
 // Use calls a function with the memory, which is valid until it returns.
 func (m *HostMemory) Use(function func(memory []byte) error) error {
+	if function == nil {
+		return invalid("the function is nil")
+	}
 	return perform(m, func(allocation *hostAllocation) error {
 		return function(lent((*byte)(allocation.memory), m.size))
 	})

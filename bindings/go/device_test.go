@@ -113,7 +113,8 @@ func TestDeviceHostMemory(t *testing.T) {
 	_, err := NewHostMemory(device, -1)
 	fails(t, err, ErrOutOfRange, "-1")
 	var none *HostMemory
-	fails(t, none.Use(nil), ErrInvalidArgument, "nil")
+	fails(t, none.Use(nil), ErrInvalidArgument, "the function is nil")
+	fails(t, none.Use(func([]byte) error { return nil }), ErrInvalidArgument, "the host memory is nil")
 }
 
 func TestDevicePeers(t *testing.T) {
