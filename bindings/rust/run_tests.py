@@ -2,8 +2,8 @@
 """Tests of the binding for Rust: run_tests.py PART BUILD; ends with 77 where a tool is missing.
 
 tests: those of bindings/rust/max, the examples and all documentation. generated: the raw layer is what the headers say.
-lints: rustfmt, clippy, rustdoc. sources: a program of its own on a clean copy, with the library built from its sources
-and in an archive. address: the tests with the library of BUILD, which is the address sanitizer's. What Cargo makes and fetches
+lints: rustfmt, clippy, rustdoc. sources: the program of docs/rust.md, with the shared library and with the archive
+inside. address: the tests with the library of BUILD, which is the address sanitizer's. What Cargo makes and fetches
 lies in the folder build/rust of this repository.
 """
 
@@ -127,12 +127,12 @@ version = "0.1.0"
 edition = "2024"
 
 [dependencies]
-max-runtime = {{ path = "{path}", features = ["static"] }}
+max-runtime = {{ path = "{path}" }}
 """
 
 
 def sources(build):
-    """A program with the archive inside runs without the shared library."""
+    """It runs with the shared library as cargo finds it, and without one when the archive is inside."""
     settings = environment(build)
     need_crates(settings)
     run("cmake", "--build", build, "--target", "max_static")
@@ -140,17 +140,20 @@ def sources(build):
         folder = pathlib.Path(name)
         (folder / "src").mkdir()
         (folder / "Cargo.toml").write_text(PROGRAM.format(path=HERE / "max"))
-        (folder / "src/main.rs").write_text(
-            'fn main() -> max::Result<()> {\n    println!("{} {}", max::version(), max::Device::cpu()?);\n    Ok(())\n}\n')
-        shutil.copy(HERE / "Cargo.lock", folder / "Cargo.lock")
+        page = (ROOT / "docs/rust.md").read_text()
+        (folder / "src/main.rs").write_text(re.search(r"```rust\n(.*?)```", page, re.S)[1])
+        shutil.copy(HERE / "Cargo.lock", folder)
+        shutil.copy(ROOT / "examples/digits/digits.onnx", folder)
         settings.pop("LD_LIBRARY_PATH")
         settings["CARGO_TARGET_DIR"] = str(folder / "target")
-        run("cargo", "build", "--offline", cwd=folder, env=settings)
-        program = folder / "target/debug/program"
-        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-        assert "libmax" not in libraries, libraries
-        done = subprocess.run([program], capture_output=True, text=True, check=True, cwd=folder)
-        assert done.stdout == "0.1.0 cpu:0\n", done.stdout
+        for kind in ("0", "1"):
+            run("cargo", "build", "--offline", cwd=folder, env={**settings, "MAX_STATIC": kind})
+            command = ["cargo", "run", "--offline", "--quiet"] if kind == "0" else [folder / "target/debug/program"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder,
+                                  env={**settings, "MAX_STATIC": kind})
+            assert done.stdout == "an empty image is a 1 with probability 0.131\n", done.stdout + done.stderr
+            libraries = subprocess.run(["ldd", folder / "target/debug/program"], capture_output=True, text=True, check=True)
+            assert ("libmax" in libraries.stdout) == (kind == "0"), libraries.stdout
 
 
 # Tools of kernels are no part of what is looked at, and leak.

@@ -29,22 +29,40 @@ use crate::error::{Error, Result, Status, check, get};
 /// What buffers that share memory know of each other.
 #[derive(Default)]
 pub(crate) struct Access {
-    /// Calls that write the memory.
-    writers: Mutex<usize>,
-    idle: Condvar,
+    writers: Mutex<Writers>,
+    changed: Condvar,
     frozen: AtomicBool,
 }
 
+/// Calls that write the memory and are under way.
+#[derive(Default)]
+struct Writers {
+    begun: u64,
+    /// The number of each among all that have begun, and who it is.
+    active: Vec<(u64, u64)>,
+}
+
 impl Access {
-    fn writers(&self) -> MutexGuard<'_, usize> {
+    fn writers(&self) -> MutexGuard<'_, Writers> {
         self.writers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn begin_write(&self) -> Result<()> {
+    pub(crate) fn begin_write(&self, writer: u64) -> Result<()> {
         let mut writers = self.writers();
         self.require_writable()?;
-        *writers += 1;
+        writers.begun += 1;
+        let number = writers.begun;
+        writers.active.push((number, writer));
         Ok(())
+    }
+
+    pub(crate) fn end_write(&self, writer: u64) {
+        let mut writers = self.writers();
+        if let Some(place) = writers.active.iter().position(|it| it.1 == writer) {
+            writers.active.swap_remove(place);
+        }
+        drop(writers);
+        self.changed.notify_all();
     }
 
     fn require_writable(&self) -> Result<()> {
@@ -55,24 +73,20 @@ impl Access {
         Err(Error::new(Status::FailedPrecondition, message))
     }
 
-    pub(crate) fn end_write(&self) {
-        let mut writers = self.writers();
-        *writers -= 1;
-        if *writers == 0 {
-            self.idle.notify_all();
-        }
-    }
-
-    /// Waits for calls that began before the memory was mapped; later ones see the mapping and are refused.
+    /// Waits for calls that have begun. When the memory is mapped or frozen before, later ones are refused, and need not be
+    /// waited for, however many come.
     fn await_writers(&self) {
         let writers = self.writers();
-        drop(self.idle.wait_while(writers, |writers| *writers > 0).unwrap_or_else(PoisonError::into_inner));
+        let last = writers.begun;
+        let are_there = |writers: &mut Writers| writers.active.iter().any(|it| it.0 <= last);
+        drop(self.changed.wait_while(writers, are_there).unwrap_or_else(PoisonError::into_inner));
     }
 
     pub(crate) fn freeze(&self) {
         let writers = self.writers();
         self.frozen.store(true, Ordering::Release);
-        drop(self.idle.wait_while(writers, |writers| *writers > 0).unwrap_or_else(PoisonError::into_inner));
+        drop(writers);
+        self.await_writers();
     }
 }
 

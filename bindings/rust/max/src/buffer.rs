@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use max_sys as sys;
@@ -652,14 +653,19 @@ pub(crate) fn writing<'a, R>(
 ) -> Result<R> {
     // The usual ones share nothing. None can begin to while its writer has it.
     let shared = buffers.into_iter().filter_map(|buffer: &Buffer| buffer.access.get());
+    if shared.clone().next().is_none() {
+        return Ok(call());
+    }
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let writer = NEXT.fetch_add(1, Ordering::Relaxed);
     for (i, access) in shared.clone().enumerate() {
-        if let Err(error) = access.begin_write() {
-            shared.take(i).for_each(|access| access.end_write());
+        if let Err(error) = access.begin_write(writer) {
+            shared.take(i).for_each(|access| access.end_write(writer));
             return Err(error);
         }
     }
     let result = call();
-    shared.for_each(|access| access.end_write());
+    shared.for_each(|access| access.end_write(writer));
     Ok(result)
 }
 

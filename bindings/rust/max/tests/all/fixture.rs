@@ -29,16 +29,22 @@ pub(crate) fn leaks() -> Leaks {
     Leaks { before: live_object_count().unwrap(), _alone: alone }
 }
 
+impl Leaks {
+    /// Workers of streams may hold what they are done with for a moment.
+    pub(crate) fn wait(&self) {
+        let end = Instant::now() + Duration::from_secs(20);
+        while live_object_count().unwrap() != self.before && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
 impl Drop for Leaks {
     fn drop(&mut self) {
         if std::thread::panicking() {
             return;
         }
-        // Workers of streams may hold what they are done with for a moment.
-        let end = Instant::now() + Duration::from_secs(20);
-        while live_object_count().unwrap() != self.before && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        self.wait();
         assert_eq!(live_object_count().unwrap(), self.before, "objects are left");
     }
 }
@@ -96,7 +102,7 @@ pub(crate) fn slow() -> (Model, Buffer) {
     let graph = Graph::new("slow").unwrap();
     let mut x = graph.input("x", DType::FLOAT32, &[768, 768]).unwrap();
     let input = x.clone();
-    for _ in 0..800 {
+    for _ in 0..1600 {
         x = graph.node("MatMul", &[&x, &input]).unwrap();
     }
     graph.output(&x, "y").unwrap();
