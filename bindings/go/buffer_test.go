@@ -4,6 +4,7 @@ package max
 
 import (
 	"math"
+	"runtime"
 	"testing"
 	"unsafe"
 )
@@ -133,6 +134,30 @@ func TestBufferWrap(t *testing.T) {
 	columns := must(WrapSlice([]int64{3, 2}, values, &WrapOptions{Strides: []int64{1, 3}, ReadOnly: true}))(t)
 	equal(t, data[float32](t, columns), []float32{7, 3, 1, 40, 2, 5})
 	fails(t, SetAt[float32](columns, 1, 0, 0), ErrFailedPrecondition, "read-only")
+}
+
+// The buffer alone keeps the slice, whatever the garbage collector does.
+func TestBufferKeepsItsSlice(t *testing.T) {
+	noLeaks(t)
+	var buffers []*Buffer
+	for i := range 20 {
+		values := make([]int64, 4096)
+		for j := range values {
+			values[j] = int64(i)
+		}
+		buffers = append(buffers, must(WrapSlice([]int64{4096}, values, nil))(t))
+	}
+	for range 5 {
+		runtime.GC()
+		for range 40 {
+			used := make([]int64, 4096)
+			used[0] = -1
+		}
+	}
+	for i, buffer := range buffers {
+		equal(t, must(At[int64](buffer, 0))(t), int64(i))
+		equal(t, must(At[int64](buffer, -1))(t), int64(i))
+	}
 }
 
 func TestBufferWrapRefusesWhatReachesOut(t *testing.T) {

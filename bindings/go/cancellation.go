@@ -87,9 +87,12 @@ func (l *limit) outlive(stream *Stream) {
 
 // contextError is the failure of a call that its context did not let begin or go on.
 func contextError(ctx context.Context) error {
-	status := StatusCancelled
+	return &Error{Status: contextStatus(ctx), Message: "the context has ended: " + ctx.Err().Error(), cause: ctx.Err()}
+}
+
+func contextStatus(ctx context.Context) Status {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		status = StatusDeadlineExceeded
+		return StatusDeadlineExceeded
 	}
-	return &Error{Status: status, Message: "the context has ended: " + ctx.Err().Error(), cause: ctx.Err()}
+	return StatusCancelled
 }

@@ -87,7 +87,8 @@ func invalid(format string, values ...any) error {
 	return errorf(StatusInvalidArgument, format, values...)
 }
 
-// withCause adds the context's error to a failure that the context caused.
+// withCause adds the context's error to a failure that the context caused. Its deadline also cancels, so the status is the
+// one that fits the context.
 func withCause(err error, ctx context.Context) error {
 	var failure *Error
 	if err == nil || ctx.Err() == nil || !errors.As(err, &failure) {
@@ -96,7 +97,7 @@ func withCause(err error, ctx context.Context) error {
 	if failure.Status != StatusCancelled && failure.Status != StatusDeadlineExceeded {
 		return err
 	}
-	return &Error{Status: failure.Status, Message: failure.Message, cause: ctx.Err()}
+	return &Error{Status: contextStatus(ctx), Message: failure.Message, cause: ctx.Err()}
 }
 
 // fileError is a failure of a file system as one of this package.

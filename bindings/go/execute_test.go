@@ -161,11 +161,56 @@ func TestCancellation(t *testing.T) {
 			}
 			ctx, cancel = context.WithTimeout(background, 30*time.Millisecond)
 			defer cancel()
-			err = run(ctx)
-			if !errors.Is(err, ErrDeadlineExceeded) && !errors.Is(err, ErrCancelled) {
-				t.Errorf("%v", err)
-			}
+			fails(t, run(ctx), ErrDeadlineExceeded, "")
 		})
+	}
+}
+
+// A context that ends while the work is still queued stops it there.
+func TestCancellationOfQueuedWork(t *testing.T) {
+	noLeaks(t)
+	model, input, stream := unary(t, must(NewSession(nil))(t), "Neg"), vector[float32](t, 1), must(NewStream(nil, nil))(t)
+	for _, ending := range []bool{true, false} {
+		hold := make(chan struct{})
+		check(t, stream.EnqueueFunc(func(error) { <-hold }))
+		ctx, cancel := context.WithCancel(background)
+		must(model.ExecuteWith(ctx, []*Buffer{input}, &ExecuteOptions{Stream: stream}))(t)
+		if ending {
+			cancel()
+			time.Sleep(300 * time.Millisecond) // the cancellation has a goroutine of its own
+		}
+		close(hold)
+		err := stream.Synchronize(background)
+		if ending {
+			fails(t, err, ErrCancelled, "")
+		} else {
+			check(t, err)
+		}
+		cancel()
+	}
+}
+
+// A deadline alone: a context whose channel never closes.
+type lateContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
+func (c lateContext) Done() <-chan struct{}       { return make(chan struct{}) }
+
+// Work that has passed its own deadline is a failure of the stream, which a wait with a context does not take for its own.
+func TestDeadlineOfQueuedWork(t *testing.T) {
+	noLeaks(t)
+	model, input, stream := unary(t, must(NewSession(nil))(t), "Neg"), vector[float32](t, 1), must(NewStream(nil, nil))(t)
+	waiting, cancel := context.WithCancel(background)
+	defer cancel()
+	for _, ctx := range []context.Context{background, waiting} {
+		late := lateContext{background, time.Now().Add(300 * time.Millisecond)}
+		check(t, stream.EnqueueFunc(func(error) { time.Sleep(time.Until(late.deadline) + 20*time.Millisecond) }))
+		must(model.ExecuteWith(late, []*Buffer{input}, &ExecuteOptions{Stream: stream}))(t)
+		fails(t, stream.Synchronize(ctx), ErrDeadlineExceeded, "")
+		check(t, stream.Synchronize(ctx))
 	}
 }
 

@@ -72,36 +72,6 @@ func TestStreamSynchronizeEndsWithTheContext(t *testing.T) {
 	check(t, stream.Synchronize(ctx))
 }
 
-// A failure of queued work reaches whoever waits, once, deadlines of its own included.
-func TestStreamFailures(t *testing.T) {
-	noLeaks(t)
-	session := must(NewSession(nil))(t)
-	model := slow(t, session)
-	input := must(NewBuffer(nil, DTypeFloat32, []int64{64, 64}, &BufferOptions{Zeroed: true}))(t)
-	for name, waiting := range map[string]bool{"plain": false, "context": true} {
-		t.Run(name, func(t *testing.T) {
-			stream := must(NewStream(nil, nil))(t)
-			ctx, cancel := context.WithTimeout(background, 50*time.Millisecond)
-			defer cancel()
-			outputs, err := model.ExecuteWith(ctx, []*Buffer{input}, &ExecuteOptions{Stream: stream})
-			if err == nil {
-				closeAll(outputs)
-				other := background
-				if waiting {
-					var stop func()
-					other, stop = context.WithCancel(background)
-					defer stop()
-				}
-				err = stream.Synchronize(other)
-			}
-			if !errors.Is(err, ErrDeadlineExceeded) && !errors.Is(err, ErrCancelled) {
-				t.Fatalf("%v", err)
-			}
-			check(t, stream.Synchronize(background))
-		})
-	}
-}
-
 func TestStreamErrors(t *testing.T) {
 	noLeaks(t)
 	stream := must(NewStream(nil, nil))(t)
