@@ -5,6 +5,7 @@ package max
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 	"unsafe"
 )
@@ -13,6 +14,42 @@ import (
 type cancellation struct{ handle handle }
 
 var cancellationClass = newClass("cancellation", maxCancellationRelease)
+
+// Cancellations that no context has cancelled wait for the next call: to make one and to release it are two crossings.
+const mostSpare = 64
+
+var spare struct {
+	sync.Mutex
+	list []*cancellation
+}
+
+func takeCancellation() (*cancellation, error) {
+	spare.Lock()
+	defer spare.Unlock()
+	last := len(spare.list) - 1
+	if last < 0 {
+		return newCancellation()
+	}
+	taken := spare.list[last]
+	spare.list = spare.list[:last]
+	return taken, nil
+}
+
+func (c *cancellation) giveBack() {
+	spare.Lock()
+	defer spare.Unlock()
+	if len(spare.list) == mostSpare {
+		c.handle.close()
+		return
+	}
+	spare.list = append(spare.list, c)
+}
+
+func spareCount() int64 {
+	spare.Lock()
+	defer spare.Unlock()
+	return int64(len(spare.list))
+}
 
 func newCancellation() (*cancellation, error) {
 	return create(maxCancellationCreate, func(raw *maxCancellation) *cancellation {
@@ -56,19 +93,24 @@ func limitOfEnding(ctx context.Context) (limit, error) {
 		}
 	}
 	var err error
-	if found.held, err = newCancellation(); err != nil {
+	if found.held, err = takeCancellation(); err != nil {
 		return limit{}, err
 	}
 	held := found.held
-	found.raw, _ = held.use() // it was just made
+	found.raw, _ = held.use() // nobody closes it
 	found.stop = context.AfterFunc(ctx, func() { _ = perform(held, maxCancellationCancel) })
 	return found, nil
 }
 
 func (l *limit) end() {
-	if l.held != nil {
-		l.stop()
-		l.held.done()
+	if l.held == nil {
+		return
+	}
+	isUnused := l.stop()
+	l.held.done()
+	if isUnused {
+		l.held.giveBack()
+	} else {
 		l.held.handle.close()
 	}
 }

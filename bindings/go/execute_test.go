@@ -93,6 +93,36 @@ func TestExecuteHost(t *testing.T) {
 	fails(t, err, ErrInvalidArgument, "int32")
 }
 
+// A call within a context that can end makes no object, and costs one crossing: what an earlier call used is used again,
+// unless a context has cancelled it.
+func TestExecuteWithContextsThatCanEnd(t *testing.T) {
+	noLeaks(t)
+	model, input := unary(t, must(NewSession(nil))(t), "Neg"), vector[float32](t, 1, 2)
+	output := vector[float32](t, 0, 0)
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	run := func() { check(t, model.ExecuteInto(ctx, []*Buffer{input}, []*Buffer{output})) }
+	run()
+	spare.Lock()
+	kept := spare.list[len(spare.list)-1]
+	spare.Unlock()
+	count := spareCount()
+	for range 100 {
+		run()
+	}
+	equal(t, spareCount(), count)
+
+	limit, err := limitOf(ctx)
+	check(t, err)
+	equal(t, limit.held == kept, true)
+	cancel()
+	limit.end()
+	equal(t, spareCount(), count-1)
+	next, stop := context.WithCancel(background)
+	defer stop()
+	check(t, model.ExecuteInto(next, []*Buffer{input}, []*Buffer{output}))
+}
+
 func TestExecuteErrors(t *testing.T) {
 	noLeaks(t)
 	model, input := unary(t, must(NewSession(nil))(t), "Neg"), vector[float32](t, 1, 2)
