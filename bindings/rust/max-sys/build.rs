@@ -79,7 +79,10 @@ fn build(wants_archive: bool) -> Result<PathBuf, String> {
     let options = ["MAX_BUILD_TESTS", "MAX_BUILD_CLI", "MAX_WARNINGS_AS_ERRORS"];
     let mut config = cmake::Config::new(&source);
     options.iter().for_each(|option| _ = config.define(option, "OFF"));
-    // The library's own flags, whatever the profile of the program is.
+    // The library's own flags and those of the environment, whatever the profile of the program is.
+    for (option, variable) in [("CMAKE_C_FLAGS", "CFLAGS"), ("CMAKE_CXX_FLAGS", "CXXFLAGS")] {
+        config.define(option, env::var(variable).unwrap_or_default());
+    }
     config.define("MAX_PRECOMPILED_HEADERS", "ON").profile("Release").no_default_flags(true).build_target(target);
     Ok(config.build().join("build/lib"))
 }
