@@ -2,9 +2,9 @@
 """Tests of the binding for Rust: run_tests.py PART BUILD; ends with 77 where a tool is missing.
 
 tests: those of bindings/rust/max, the examples and all documentation. generated: the raw layer is what the headers say.
-lints: rustfmt, clippy, rustdoc. sources: the program of docs/rust.md, with the shared library and with the archive
-inside. address: the tests with the library of BUILD, which is the address sanitizer's. What Cargo makes and fetches
-lies in the folder build/rust of this repository.
+lints: rustfmt, clippy, rustdoc, and that every public item has an example. sources: the program of docs/rust.md, with
+the shared library and with the archive inside. address: the tests with the library of BUILD, which is the address
+sanitizer's. What Cargo makes and fetches lies in the folder build/rust of this repository.
 """
 
 import os
@@ -106,6 +106,7 @@ def has(settings, *command):
 
 
 def lints(build):
+    run(sys.executable, ROOT / "tools/check_rust_examples.py")
     settings = environment(build)
     need_crates(settings)
     arguments = ["-p", "max-runtime-sys", "-p", "max-runtime", "--features", FEATURES]

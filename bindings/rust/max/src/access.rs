@@ -219,6 +219,16 @@ impl<'a, T: Element> ElementsMut<'a, T> {
     }
 
     /// Hands the elements to the buffer's device. Dropping does so, too, and says nothing of a failure.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let mut buffer = Buffer::zeros(DType::INT32, &[2])?;
+    /// let mut elements = buffer.as_mut_slice::<i32>()?;
+    /// elements[1] = 7;
+    /// elements.finish()?;
+    /// assert_eq!(buffer.to_vec::<i32>()?, [0, 7]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn finish(mut self) -> Result<()> {
         self.mapped.take().map_or(Ok(()), unmap)
     }

@@ -57,10 +57,13 @@ unsafe impl Sync for Buffer {}
 /// How a buffer is made: [`Buffer::options`].
 ///
 /// ```
-/// use max::{Buffer, DType, Device};
+/// use max::{Buffer, DType, Device, Stream};
 /// let device = Device::cpu()?;
-/// let buffer = Buffer::options().device(&device).pinned(true).create(DType::UINT8, &[4096])?;
+/// let stream = Stream::new(&device)?;
+/// let options = Buffer::options().device(&device).stream(&stream).alignment(4096).pinned(true);
+/// let buffer = options.create(DType::UINT8, &[4096])?;
 /// assert!(buffer.is_pinned());
+/// assert_eq!(buffer.address() % 4096, 0);
 /// # Ok::<(), max::Error>(())
 /// ```
 #[must_use]
@@ -73,36 +76,46 @@ pub struct BufferOptions<'a> {
 }
 
 impl<'a> BufferOptions<'a> {
-    /// The device; without it that of the stream, else the host.
+    /// The device; without it that of the stream, else the host. See [`BufferOptions`].
     pub fn device(mut self, device: &'a Device) -> Self {
         self.device = Some(device);
         self
     }
 
-    /// The stream that the buffer is bound to; without it the device's default stream.
+    /// The stream that the buffer is bound to; without it the device's default stream. See [`BufferOptions`].
     pub fn stream(mut self, stream: &'a Stream) -> Self {
         self.stream = Some(stream);
         self
     }
 
-    /// Bytes that the address is a multiple of, a power of two; 64 unless set.
+    /// Bytes that the address is a multiple of, a power of two; 64 unless set. See [`BufferOptions`].
     pub fn alignment(mut self, bytes: usize) -> Self {
         self.alignment = bytes;
         self
     }
 
     /// Host memory that stays resident (page-locked); on an accelerator, host memory that it can reach.
+    /// See [`BufferOptions`].
     pub fn pinned(mut self, pinned: bool) -> Self {
         self.pinned = pinned;
         self
     }
 
-    /// A buffer filled with zeros.
+    /// A buffer filled with zeros. See [`BufferOptions`].
     pub fn create(self, dtype: DType, shape: &[usize]) -> Result<Buffer> {
         self.make(dtype, shape, true)
     }
 
     /// A buffer whose contents are not defined.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// // SAFETY: all elements are written before any is read.
+    /// let mut buffer = unsafe { Buffer::options().create_uninitialized(DType::INT32, &[2])? };
+    /// buffer.copy_from_slice(&[1i32, 2])?;
+    /// assert_eq!(buffer.to_vec::<i32>()?, [1, 2]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     ///
     /// # Safety
     /// All elements are written before anything reads them.
@@ -206,17 +219,24 @@ pub(crate) fn raw_device(device: Option<&Device>) -> *mut sys::MaxDevice {
 
 /// Makes buffers.
 impl Buffer {
-    /// How a buffer is made, with defaults to change.
+    /// How a buffer is made, with defaults to change. See [`BufferOptions`].
     pub fn options<'a>() -> BufferOptions<'a> {
         BufferOptions::default()
     }
 
-    /// A buffer of the host filled with zeros.
+    /// A buffer of the host filled with zeros. See [`Buffer`].
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self> {
         Self::options().create(dtype, shape)
     }
 
     /// A buffer of the host with copies of elements, as many as the shape has.
+    ///
+    /// ```
+    /// use max::Buffer;
+    /// let buffer = Buffer::from_slice(&[1i64, 2, 3, 4], &[2, 2])?;
+    /// assert_eq!(buffer.read::<i64>(&[1, 0])?, 3);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn from_slice<T: Element>(elements: &[T], shape: &[usize]) -> Result<Self> {
         require_count(shape, elements.len())?;
         // SAFETY: written below.
@@ -247,6 +267,13 @@ impl Buffer {
     }
 
     /// A scalar of the host: a buffer of rank 0.
+    ///
+    /// ```
+    /// use max::Buffer;
+    /// let half = Buffer::scalar(0.5f32)?;
+    /// assert_eq!((half.rank(), half.item::<f32>()?), (0, 0.5));
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn scalar<T: Element>(element: T) -> Result<Self> {
         Self::from_slice(&[element], &[])
     }
@@ -280,14 +307,14 @@ impl Buffer {
     }
 
     /// Reads a `.max` checkpoint into a buffer of the host. Large files are mapped: nothing may change one while the buffer
-    /// lives.
+    /// lives. See [`Buffer::save`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = c_path(path.as_ref())?;
         // SAFETY: the pointers live through the call.
         get_handle(|out| unsafe { sys::maxBufferLoad(path.as_ptr(), out) }).map(Self::owned)
     }
 
-    /// A buffer of the host that is a part of a file, from an offset in bytes on.
+    /// A buffer of the host that is a part of a file, from an offset in bytes on. See [`MapMode`].
     ///
     /// # Safety
     /// Nothing else writes that part of the file or makes the file shorter while the buffer or a view of it lives.
@@ -346,11 +373,35 @@ impl Buffer {
     /// The buffer as the C API takes it. It is borrowed from this value; see `max_sys::MaxBuffer`.
     ///
     /// What is done with it must leave alone what slices of this crate show.
+    ///
+    /// ```
+    /// use max_sys::{MaxStatus, maxBufferGetData};
+    /// let buffer = max::Buffer::scalar(1.0f32)?;
+    /// let mut data = std::ptr::null();
+    /// // SAFETY: the handle is alive, the pointer lives through the call.
+    /// let status = unsafe { maxBufferGetData(buffer.as_raw(), &mut data) };
+    /// assert_eq!((status, data), (MaxStatus::MAX_STATUS_OK, buffer.as_ptr()?));
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn as_raw(&self) -> *mut sys::MaxBuffer {
         self.raw.as_ptr()
     }
 
     /// Takes over a reference to a buffer of the C API.
+    ///
+    /// ```
+    /// use std::ptr::NonNull;
+    /// use max::Buffer;
+    /// let buffer = Buffer::scalar(1.0f32)?;
+    /// let raw = NonNull::new(buffer.as_raw()).unwrap();
+    /// // SAFETY: the new buffer gets a reference of its own, and nothing writes the memory.
+    /// let other = unsafe {
+    ///     max_sys::maxBufferRetain(raw.as_ptr());
+    ///     Buffer::from_raw(raw)
+    /// };
+    /// assert_eq!(other.item::<f32>()?, 1.0);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     ///
     /// # Safety
     /// The caller has the reference, the memory is initialised, and what else writes it does so neither while slices of
@@ -380,11 +431,21 @@ impl Buffer {
     }
 
     /// Element type.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let buffer = Buffer::zeros(DType::FLOAT32, &[2, 3])?;
+    /// assert_eq!((buffer.dtype(), buffer.rank(), buffer.shape()), (DType::FLOAT32, 2, &[2, 3][..]));
+    /// assert_eq!((buffer.len(), buffer.byte_len(), buffer.is_empty()), (6, 24, false));
+    /// let column = buffer.slice((.., 1))?;
+    /// assert_eq!((column.strides(), column.is_contiguous()), (&[3][..], false));
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn dtype(&self) -> DType {
         DType(self.info().dtype)
     }
 
-    /// Dimensions.
+    /// Dimensions. See [`Buffer::dtype`].
     pub fn shape(&self) -> &[usize] {
         let info = self.info();
         if info.rank <= 0 {
@@ -394,7 +455,7 @@ impl Buffer {
         unsafe { slice::from_raw_parts(info.shape.cast(), usize::try_from(info.rank).unwrap_or(0)) }
     }
 
-    /// Distances between elements along each dimension, in elements.
+    /// Distances between elements along each dimension, in elements. See [`Buffer::dtype`].
     pub fn strides(&self) -> &[isize] {
         let info = self.info();
         if info.rank <= 0 {
@@ -404,70 +465,97 @@ impl Buffer {
         unsafe { slice::from_raw_parts(info.strides.cast(), usize::try_from(info.rank).unwrap_or(0)) }
     }
 
-    /// Number of dimensions.
+    /// Number of dimensions. See [`Buffer::dtype`].
     pub fn rank(&self) -> usize {
         usize::try_from(self.info().rank).unwrap_or(0)
     }
 
-    /// Number of elements; 1 for a scalar.
+    /// Number of elements; 1 for a scalar. See [`Buffer::dtype`].
     pub fn len(&self) -> usize {
         usize::try_from(self.info().elementCount).unwrap_or(0)
     }
 
-    /// Whether there are no elements.
+    /// Whether there are no elements. See [`Buffer::dtype`].
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes that the elements take without gaps.
+    /// Bytes that the elements take without gaps. See [`Buffer::dtype`].
     pub fn byte_len(&self) -> usize {
         self.info().byteCount
     }
 
     /// The device that holds the buffer.
+    ///
+    /// ```
+    /// use max::{Buffer, DType, Device, Stream};
+    /// let device = Device::cpu()?;
+    /// let stream = Stream::new(&device)?;
+    /// let buffer = Buffer::options().stream(&stream).create(DType::INT8, &[4])?;
+    /// assert_eq!((buffer.device(), buffer.stream()), (device, stream));
+    /// assert!(buffer.is_host() && !buffer.is_pinned() && !buffer.is_read_only());
+    /// println!("{buffer:?} at {:#x}", buffer.address());
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn device(&self) -> Device {
         // SAFETY: every buffer has one, and holds it.
         Device::borrowed(unsafe { NonNull::new_unchecked(self.info().device) })
     }
 
-    /// The stream that the buffer is bound to.
+    /// The stream that the buffer is bound to. See [`Buffer::device`].
     pub fn stream(&self) -> Stream {
         // SAFETY: as above.
         Stream::borrowed(unsafe { NonNull::new_unchecked(self.info().stream) })
     }
 
-    /// The address of the first element on its device, for messages and other libraries.
+    /// The address of the first element on its device, for messages and other libraries. See [`Buffer::device`].
     pub fn address(&self) -> u64 {
         self.info().address
     }
 
-    /// Whether the elements lie without gaps in row-major order.
+    /// Whether the elements lie without gaps in row-major order. See [`Buffer::dtype`].
     pub fn is_contiguous(&self) -> bool {
         self.has(sys::MaxBufferFlags::MAX_BUFFER_FLAG_CONTIGUOUS)
     }
 
-    /// Whether the buffer belongs to the host.
+    /// Whether the buffer belongs to the host. See [`Buffer::device`].
     pub fn is_host(&self) -> bool {
         self.has(sys::MaxBufferFlags::MAX_BUFFER_FLAG_HOST)
     }
 
-    /// Whether the memory is page-locked.
+    /// Whether the memory is page-locked. See [`Buffer::device`].
     pub fn is_pinned(&self) -> bool {
         self.has(sys::MaxBufferFlags::MAX_BUFFER_FLAG_PINNED)
     }
 
-    /// Whether the buffer cannot be written through this library.
+    /// Whether the buffer cannot be written through this library. See [`Buffer::device`].
     pub fn is_read_only(&self) -> bool {
         self.has(sys::MaxBufferFlags::MAX_BUFFER_FLAG_READ_ONLY)
     }
 
     /// The address of the first element where the host can reach it; null if there are no elements. It does not wait.
+    ///
+    /// ```
+    /// let buffer = max::Buffer::from_slice(&[1u8, 2], &[2])?;
+    /// assert_eq!(buffer.as_ptr()? as u64, buffer.address());
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn as_ptr(&self) -> Result<*const c_void> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get(ptr::null(), |out| unsafe { sys::maxBufferGetData(self.as_raw(), out) })
     }
 
     /// As [`Buffer::as_ptr`], for writing, too.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let mut buffer = Buffer::zeros(DType::UINT8, &[2])?;
+    /// let bytes = buffer.as_mut_ptr()?.cast::<u8>();
+    /// // SAFETY: there are two bytes, which nothing else uses now.
+    /// unsafe { bytes.add(1).write(7) };
+    /// assert_eq!(buffer.to_vec::<u8>()?, [0, 7]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn as_mut_ptr(&mut self) -> Result<*mut c_void> {
         // SAFETY: as above.
         get(ptr::null_mut(), |out| unsafe { sys::maxBufferGetMutableData(self.as_raw(), out) })
@@ -497,6 +585,14 @@ impl Buffer {
     /// A view of a part, as numpy's `x[...]` gives: `buffer.slice((1..3, .., -1))`.
     ///
     /// Ends of ranges that lie outside are clamped; an index that does is `OutOfRange`.
+    ///
+    /// ```
+    /// use max::Buffer;
+    /// let buffer = Buffer::from_slice(&[0, 1, 2, 3, 4, 5], &[2, 3])?;
+    /// assert_eq!(buffer.slice((.., 1..))?.shape(), [2, 2]);
+    /// assert_eq!(buffer.slice((1, -1))?.item::<i32>()?, 5);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn slice(&self, steps: impl Steps) -> Result<Self> {
         let steps = steps.steps();
         let steps: &[Step] = steps.as_ref();
@@ -526,6 +622,14 @@ impl Buffer {
     }
 
     /// A view with another type and shape of as many bytes; the buffer is contiguous.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let buffer = Buffer::from_slice(&[1.0f32, 2.0], &[2])?;
+    /// let bits = buffer.view(DType::UINT32, &[2])?;
+    /// assert_eq!(bits.to_vec::<u32>()?, [1.0f32.to_bits(), 2.0f32.to_bits()]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn view(&self, dtype: DType, shape: &[usize]) -> Result<Self> {
         let shape = Shape::new(shape)?;
         // SAFETY: the handle is alive, the pointers live through the call.
@@ -534,6 +638,13 @@ impl Buffer {
     }
 
     /// A view with another shape of as many elements; the buffer is contiguous.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let buffer = Buffer::zeros(DType::FLOAT32, &[2, 6])?;
+    /// assert_eq!(buffer.reshape(&[3, 4])?.shape(), [3, 4]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
         self.view(self.dtype(), shape)
     }
@@ -555,11 +666,25 @@ impl Buffer {
     }
 
     /// The bytes of the elements, whatever their type; otherwise as [`Buffer::as_slice`].
+    ///
+    /// ```
+    /// let buffer = max::Buffer::from_slice(&[1i16, 2], &[2])?;
+    /// assert_eq!(*buffer.as_bytes()?, [1, 0, 2, 0]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn as_bytes(&self) -> Result<Elements<'_, u8>> {
         Elements::new(self, self.byte_len())
     }
 
     /// Copies of the elements in row-major order, also of views that are not contiguous.
+    ///
+    /// ```
+    /// use max::{Buffer, Step};
+    /// let buffer = Buffer::from_slice(&[1.0f32, 2.0, 3.0], &[3])?;
+    /// let backward = buffer.slice(Step::range(None, None, -1))?;
+    /// assert_eq!(backward.to_vec::<f32>()?, [3.0, 2.0, 1.0]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.require_dtype::<T>()?;
         if !self.is_contiguous() {
@@ -580,6 +705,16 @@ impl Buffer {
     }
 
     /// Copies all elements of a contiguous buffer into a slice of as many.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let mut buffer = Buffer::zeros(DType::FLOAT32, &[2])?;
+    /// buffer.copy_from_slice(&[1.0f32, 2.0])?;
+    /// let mut elements = [0.0f32; 2];
+    /// buffer.copy_to_slice(&mut elements)?;
+    /// assert_eq!(elements, [1.0, 2.0]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn copy_to_slice<T: Element>(&self, elements: &mut [T]) -> Result<()> {
         self.require_elements::<T>(elements.len())?;
         if !T::ALL_VALID {
@@ -598,6 +733,7 @@ impl Buffer {
     }
 
     /// Copies a slice of as many elements into a contiguous buffer. It returns when they are there.
+    /// See [`Buffer::copy_to_slice`].
     pub fn copy_from_slice<T: Element>(&mut self, elements: &[T]) -> Result<()> {
         self.require_elements::<T>(elements.len())?;
         let (data, bytes) = (elements.as_ptr().cast(), size_of_val(elements));
@@ -606,6 +742,14 @@ impl Buffer {
     }
 
     /// Reads one element; negative indices count from the end.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let mut buffer = Buffer::zeros(DType::INT32, &[2, 3])?;
+    /// buffer.write(&[1, -1], 7i32)?;
+    /// assert_eq!(buffer.read::<i32>(&[1, 2])?, 7);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn read<T: Element>(&self, indices: &[i64]) -> Result<T> {
         self.require_dtype::<T>()?;
         let count = c_count(indices.len())?;
@@ -622,7 +766,7 @@ impl Buffer {
         Ok(unsafe { element.assume_init() })
     }
 
-    /// Writes one element; negative indices count from the end.
+    /// Writes one element; negative indices count from the end. See [`Buffer::read`].
     pub fn write<T: Element>(&mut self, indices: &[i64], element: T) -> Result<()> {
         self.require_dtype::<T>()?;
         let (count, data) = (c_count(indices.len())?, (&raw const element).cast());
@@ -630,7 +774,7 @@ impl Buffer {
         self.write_by(|raw| unsafe { sys::maxBufferWrite(raw, indices.as_ptr(), count, data, size_of::<T>()) })
     }
 
-    /// The element of a buffer that has one.
+    /// The element of a buffer that has one. See [`Buffer::scalar`].
     pub fn item<T: Element>(&self) -> Result<T> {
         if self.len() != 1 {
             let message = format!("Buffer of shape {:?} has more or less than one element", self.shape());
@@ -672,6 +816,17 @@ pub(crate) fn writing<'a, R>(
 /// Work on streams.
 impl Buffer {
     /// Fills the buffer with a value, in the order of its stream.
+    ///
+    /// ```
+    /// use max::{Buffer, DType, Device, Stream};
+    /// let stream = Stream::new(&Device::cpu()?)?;
+    /// let mut buffer = Buffer::zeros(DType::FLOAT32, &[2])?;
+    /// buffer.fill(0.5f32)?;
+    /// buffer.fill_on(1.5f32, Some(&stream))?;
+    /// stream.synchronize(None)?;
+    /// assert_eq!(buffer.to_vec::<f32>()?, [1.5, 1.5]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn fill<T: Element>(&mut self, value: T) -> Result<()> {
         self.fill_on(value, None)
     }
@@ -685,6 +840,16 @@ impl Buffer {
     }
 
     /// Copies all bytes of another contiguous buffer of the same size, in the order of this buffer's stream.
+    ///
+    /// ```
+    /// use max::{Buffer, DType};
+    /// let source = Buffer::from_slice(&[1u8, 2, 3], &[3])?;
+    /// let mut target = Buffer::zeros(DType::UINT8, &[3])?;
+    /// target.copy_from(&source)?;
+    /// target.copy_range(0, &source, 1, 2, None)?; // from byte 1 of the source, two bytes
+    /// assert_eq!(target.to_vec::<u8>()?, [2, 3, 3]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn copy_from(&mut self, source: &Buffer) -> Result<()> {
         if self.byte_len() != source.byte_len() {
             let message = format!("{} bytes do not fit a buffer of {} bytes", source.byte_len(), self.byte_len());
@@ -694,6 +859,7 @@ impl Buffer {
     }
 
     /// Copies bytes between two contiguous buffers, in stream order; without a stream that of this buffer.
+    /// See [`Buffer::copy_from`].
     pub fn copy_range(
         &mut self,
         offset: usize,
@@ -708,12 +874,28 @@ impl Buffer {
     }
 
     /// A contiguous copy on the buffer's own device.
+    ///
+    /// ```
+    /// let buffer = max::Buffer::from_slice(&[1, 2, 3, 4], &[2, 2])?;
+    /// let column = buffer.slice((.., 0))?.contiguous()?;
+    /// assert_eq!(*column.as_slice::<i32>()?, [1, 3]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn contiguous(&self) -> Result<Self> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_handle(|out| unsafe { sys::maxBufferContiguous(self.as_raw(), ptr::null(), out) }).map(Self::owned)
     }
 
     /// A contiguous copy on a device; without one that of the stream, else of the buffer.
+    ///
+    /// ```
+    /// use max::Buffer;
+    /// let buffer = Buffer::from_slice(&[1i32, 2], &[2])?;
+    /// let mut copy = buffer.copy_to(None, None)?;
+    /// copy.fill(0i32)?;
+    /// assert_eq!(buffer.to_vec::<i32>()?, [1, 2]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn copy_to(&self, device: Option<&Device>, stream: Option<&Stream>) -> Result<Self> {
         let options = options!(MaxBufferCopyOptions { stream: raw_stream(stream) });
         let device = raw_device(device);
@@ -723,6 +905,14 @@ impl Buffer {
     }
 
     /// The buffer on a device: a clone if it is there already, else a copy.
+    ///
+    /// ```
+    /// use max::{Buffer, Device};
+    /// let device = Device::accelerator(0).or_else(|_| Device::cpu())?;
+    /// let buffer = Buffer::from_slice(&[1i32, 2], &[2])?.to(&device)?;
+    /// assert_eq!(buffer.to(&Device::cpu()?)?.to_vec::<i32>()?, [1, 2]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn to(&self, device: &Device) -> Result<Self> {
         let out = |out| {
             // SAFETY: the handles are alive, the pointer lives through the call.
@@ -733,6 +923,15 @@ impl Buffer {
     }
 
     /// Writes the buffer as a `.max` checkpoint; the file appears whole or not at all.
+    ///
+    /// ```
+    /// use max::Buffer;
+    /// # let path = std::env::temp_dir().join(format!("save_{}.max", std::process::id()));
+    /// Buffer::from_slice(&[1.0f32, 2.0], &[2])?.save(&path, None)?;
+    /// assert_eq!(Buffer::load(&path)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn save(&self, path: impl AsRef<Path>, key: Option<&str>) -> Result<()> {
         let (path, key) = (c_path(path.as_ref())?, key.map(c_text).transpose()?);
         let key = key.as_ref().map_or(ptr::null(), |key| key.as_ptr());

@@ -15,34 +15,36 @@ handle!(sync
     /// use max::{Cancellation, LoadOptions, Session, Status};
     /// let cancellation = Cancellation::new()?;
     /// cancellation.cancel()?; // from whichever thread
+    /// assert!(cancellation.is_cancelled()?);
     /// let options = LoadOptions::new().cancellation(&cancellation);
     /// let result = Session::new()?.load_with("../../../examples/digits/digits.onnx", options);
     /// assert_eq!(result.unwrap_err().status(), Status::Cancelled);
+    /// cancellation.reset()?; // later calls run again
     /// # Ok::<(), max::Error>(())
     /// ```
     pub Cancellation: MaxCancellation, maxCancellationRetain, maxCancellationRelease
 );
 
 impl Cancellation {
-    /// One that is not cancelled.
+    /// One that is not cancelled. See [`Cancellation`].
     pub fn new() -> Result<Self> {
         // SAFETY: the pointer lives through the call.
         get_handle(|out| unsafe { sys::maxCancellationCreate(out) }).map(Self::owned)
     }
 
-    /// Stops all calls that were given it. They return when they notice, within milliseconds.
+    /// Stops all calls that were given it. They return when they notice, within milliseconds. See [`Cancellation`].
     pub fn cancel(&self) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxCancellationCancel(self.as_raw()) })
     }
 
-    /// Lets calls that begin from now on run again.
+    /// Lets calls that begin from now on run again. See [`Cancellation`].
     pub fn reset(&self) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxCancellationReset(self.as_raw()) })
     }
 
-    /// Whether it is cancelled.
+    /// Whether it is cancelled. See [`Cancellation`].
     pub fn is_cancelled(&self) -> Result<bool> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_flag(|out| unsafe { sys::maxCancellationIsCancelled(self.as_raw(), out) })

@@ -39,12 +39,23 @@ static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
 
 impl Captured {
     /// Runs a model once, in the calling thread, and keeps the call. It shares the inputs' memory: what they hold may change
-    /// between replays.
+    /// between replays. See [`Captured`].
     pub fn new(model: &Model, inputs: &[&Buffer]) -> Result<Self> {
         Self::with_cancellation(model, inputs, None)
     }
 
     /// As [`Captured::new`], stopped when the cancellation is cancelled.
+    ///
+    /// ```
+    /// use max::{Buffer, Cancellation, Captured, DType, Session, Status};
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// let cancellation = Cancellation::new()?;
+    /// cancellation.cancel()?;
+    /// let image = Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?;
+    /// let result = Captured::with_cancellation(&model, &[&image], Some(&cancellation));
+    /// assert_eq!(result.unwrap_err().status(), Status::Cancelled);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn with_cancellation(model: &Model, inputs: &[&Buffer], cancellation: Option<&Cancellation>) -> Result<Self> {
         let key = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
         let raw = options!(MaxModelExecuteOptions {
@@ -64,13 +75,13 @@ impl Captured {
         Ok(Self { model: model.clone(), key, inputs, outputs })
     }
 
-    /// The outputs, which each replay writes.
+    /// The outputs, which each replay writes. See [`Captured`].
     pub fn outputs(&self) -> &[Buffer] {
         &self.outputs
     }
 
     /// Runs the call again: reads the captured inputs, writes the captured outputs. On a created stream it returns once the
-    /// work is queued. Weights and settings are those of the capture.
+    /// work is queued. Weights and settings are those of the capture. See [`Captured`].
     pub fn replay(&mut self, stream: Option<&Stream>) -> Result<()> {
         let raw = options!(MaxModelExecuteOptions { stream: raw_stream(stream) });
         let (inputs, count) = (self.raw_inputs(), c_count(self.inputs.len())?);
@@ -83,6 +94,14 @@ impl Captured {
 
     /// Runs the model on the inputs and compares the steps with those that were captured; `FailedPrecondition` if they
     /// differ, for example since settings changed. The outputs are left alone.
+    ///
+    /// ```
+    /// use max::{Buffer, Captured, DType, Session};
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// let call = Captured::new(&model, &[&Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?])?;
+    /// call.verify()?;
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn verify(&self) -> Result<()> {
         let (inputs, count) = (self.raw_inputs(), c_count(self.inputs.len())?);
         let inputs = inputs.as_slice().as_ptr();

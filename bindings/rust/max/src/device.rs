@@ -29,7 +29,7 @@ handle!(sync
 ///
 /// ```
 /// use max::{Device, DeviceOptions};
-/// let options = DeviceOptions::new().memory_limit(1 << 30);
+/// let options = DeviceOptions::new().memory_limit(1 << 30).buffer_cache_size(1 << 20);
 /// let device = Device::with_options("cpu", None, &options)?;
 /// # Ok::<(), max::Error>(())
 /// ```
@@ -41,18 +41,18 @@ pub struct DeviceOptions {
 }
 
 impl DeviceOptions {
-    /// The defaults.
+    /// The defaults. See [`DeviceOptions`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Most bytes of device memory that may be in use.
+    /// Most bytes of device memory that may be in use. See [`DeviceOptions`].
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;
         self
     }
 
-    /// Bytes of device memory to take in advance; accelerators only.
+    /// Bytes of device memory to take in advance; accelerators only. See [`DeviceOptions`].
     pub fn buffer_cache_size(mut self, bytes: u64) -> Self {
         self.buffer_cache_size = bytes;
         self
@@ -161,7 +161,7 @@ attributes! {
 }
 
 impl Device {
-    /// The host.
+    /// The host. See [`Device`].
     pub fn cpu() -> Result<Self> {
         Self::new("cpu", None)
     }
@@ -181,11 +181,12 @@ impl Device {
     }
 
     /// A device of an API: `"cpu"`, `"cuda"`, `"hip"`, or `"gpu"` for the accelerators present; `None` is the first one.
+    /// See [`Device`].
     pub fn new(api: &str, id: Option<usize>) -> Result<Self> {
         Self::with_options(api, id, &DeviceOptions::default())
     }
 
-    /// As [`Device::new`], with options.
+    /// As [`Device::new`], with options. See [`DeviceOptions`].
     pub fn with_options(api: &str, id: Option<usize>, options: &DeviceOptions) -> Result<Self> {
         let api = c_text(api)?;
         let id = id.map_or(-1, |id| i32::try_from(id).unwrap_or(i32::MAX));
@@ -198,6 +199,13 @@ impl Device {
     }
 
     /// Counts the devices of an API.
+    ///
+    /// ```
+    /// use max::Device;
+    /// assert_eq!(Device::count("cpu")?, 1);
+    /// println!("{} accelerators", Device::count("gpu")?);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn count(api: &str) -> Result<usize> {
         let api = c_text(api)?;
         // SAFETY: both pointers live through the call.
@@ -226,78 +234,121 @@ impl Device {
     }
 
     /// The API of the first accelerator: `"cuda"` or `"hip"`.
+    ///
+    /// ```
+    /// use max::Device;
+    /// if Device::count("gpu")? > 0 {
+    ///     println!("{} {}", Device::accelerator_api()?, Device::accelerator_architecture_name()?);
+    /// }
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn accelerator_api() -> Result<String> {
         // SAFETY: the pointer lives through the call.
         get_text(|out| unsafe { sys::maxAcceleratorGetApi(out) })
     }
 
-    /// The architecture of the first accelerator, for example `"sm_90"`.
+    /// The architecture of the first accelerator, for example `"sm_90"`. See [`Device::accelerator_api`].
     pub fn accelerator_architecture_name() -> Result<String> {
         // SAFETY: the pointer lives through the call.
         get_text(|out| unsafe { sys::maxAcceleratorGetArchitectureName(out) })
     }
 
     /// The API that programs the device: `"cpu"`, `"cuda"` or `"hip"`.
+    ///
+    /// ```
+    /// let device = max::Device::cpu()?;
+    /// assert_eq!((device.api()?, device.label()?, device.id()?), ("cpu".to_string(), "cpu".to_string(), 0));
+    /// println!("{}, driver {}", device.name()?, device.driver_version()?);
+    /// assert!(device.is_compatible()?);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn api(&self) -> Result<String> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_text(|out| unsafe { sys::maxDeviceGetApi(self.as_raw(), out) })
     }
 
-    /// The label of the device: `"cpu"` or `"gpu"`.
+    /// The label of the device: `"cpu"` or `"gpu"`. See [`Device::api`].
     pub fn label(&self) -> Result<String> {
         // SAFETY: as above.
         get_text(|out| unsafe { sys::maxDeviceGetLabel(self.as_raw(), out) })
     }
 
-    /// The number of the device, from zero; always zero for the host.
+    /// The number of the device, from zero; always zero for the host. See [`Device::api`].
     pub fn id(&self) -> Result<usize> {
         // SAFETY: as above.
         get_count(|out| unsafe { sys::maxDeviceGetId(self.as_raw(), out) })
     }
 
-    /// The name that the maker gave the device.
+    /// The name that the maker gave the device. See [`Device::api`].
     pub fn name(&self) -> Result<String> {
         // SAFETY: as above.
         get_text(|out| unsafe { sys::maxDeviceGetName(self.as_raw(), out) })
     }
 
     /// The architecture of an accelerator, for example `"sm_90"` or `"gfx942"`; the host has none: `Unimplemented`.
+    ///
+    /// ```
+    /// use max::{Device, Status};
+    /// assert_eq!(Device::cpu()?.architecture_name().unwrap_err().status(), Status::Unimplemented);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn architecture_name(&self) -> Result<String> {
         // SAFETY: as above.
         get_text(|out| unsafe { sys::maxDeviceGetArchitectureName(self.as_raw(), out) })
     }
 
-    /// Whether the device is the host.
+    /// Whether the device is the host. See [`Device`].
     pub fn is_host(&self) -> Result<bool> {
         // SAFETY: as above.
         get_flag(|out| unsafe { sys::maxDeviceIsHost(self.as_raw(), out) })
     }
 
-    /// Whether the library can run models and kernels on the device.
+    /// Whether the library can run models and kernels on the device. See [`Device::api`].
     pub fn is_compatible(&self) -> Result<bool> {
         // SAFETY: as above.
         get_flag(|out| unsafe { sys::maxDeviceIsCompatible(self.as_raw(), out) })
     }
 
     /// Whether the device can reach the memory of another one directly.
+    ///
+    /// ```
+    /// use max::Device;
+    /// let devices = (0..Device::count("gpu")?).map(Device::accelerator).collect::<max::Result<Vec<_>>>()?;
+    /// if let [a, b, ..] = &devices[..] {
+    ///     if a.can_access(b)? {
+    ///         a.enable_peer_access(b)?;
+    ///     }
+    /// }
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn can_access(&self, peer: &Device) -> Result<bool> {
         // SAFETY: as above.
         get_flag(|out| unsafe { sys::maxDeviceCanAccess(self.as_raw(), peer.as_raw(), out) })
     }
 
-    /// Lets the device reach the memory of another one directly.
+    /// Lets the device reach the memory of another one directly. See [`Device::can_access`].
     pub fn enable_peer_access(&self, peer: &Device) -> Result<()> {
         // SAFETY: both handles are alive.
         check(unsafe { sys::maxDeviceEnablePeerAccess(self.as_raw(), peer.as_raw()) })
     }
 
     /// The default stream of the device. On the host, work on it runs at once, in the calling thread.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use max::Device;
+    /// let device = Device::cpu()?;
+    /// assert!(device.default_stream()?.is_default()?);
+    /// device.synchronize(Some(Duration::from_secs(60)))?;
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn default_stream(&self) -> Result<Stream> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_handle(|out| unsafe { sys::maxDeviceGetDefaultStream(self.as_raw(), out) }).map(Stream::borrowed)
     }
 
     /// Waits until all work on all streams of the device is done. A failure of earlier work is returned once.
+    /// See [`Device::default_stream`].
     ///
     /// After the timeout, if there is one, it gives up with `DeadlineExceeded`, and nothing else has happened.
     pub fn synchronize(&self, timeout: Option<Duration>) -> Result<()> {
@@ -305,7 +356,7 @@ impl Device {
         check(unsafe { sys::maxDeviceSynchronize(self.as_raw(), c_timeout(timeout)) })
     }
 
-    /// Free and total memory; on the host, within the limits of control groups.
+    /// Free and total memory; on the host, within the limits of control groups. See [`MemoryInfo`].
     pub fn memory_info(&self) -> Result<MemoryInfo> {
         let mut total = 0;
         // SAFETY: the handle is alive, the pointers live through the call.
@@ -313,7 +364,7 @@ impl Device {
         Ok(MemoryInfo { free, total })
     }
 
-    /// Memory, use and temperature, as far as they are known.
+    /// Memory, use and temperature, as far as they are known. See [`DeviceStats`].
     pub fn stats(&self) -> Result<DeviceStats> {
         use sys::MaxDeviceStatsMask as Mask;
         let initial = options!(MaxDeviceStats {});
@@ -334,7 +385,7 @@ impl Device {
         })
     }
 
-    /// A number that describes the device; `Unimplemented` if it has none such.
+    /// A number that describes the device; `Unimplemented` if it has none such. See [`DeviceAttribute`].
     pub fn attribute(&self, attribute: DeviceAttribute) -> Result<i64> {
         let attribute = sys::MaxDeviceAttribute(attribute as i32);
         // SAFETY: the handle is alive, the pointer lives through the call.
@@ -342,12 +393,20 @@ impl Device {
     }
 
     /// The version of the driver as 1000 * major + 10 * minor; on the host, of the operating system's kernel.
+    /// See [`Device::api`].
     pub fn driver_version(&self) -> Result<i64> {
         // SAFETY: as above.
         get(0, |out| unsafe { sys::maxDeviceGetDriverVersion(self.as_raw(), out) })
     }
 
     /// Gives unused memory back that the library keeps for later on the device.
+    ///
+    /// ```
+    /// use max::{Buffer, DType, Device};
+    /// drop(Buffer::zeros(DType::UINT8, &[1 << 20])?);
+    /// Device::cpu()?.trim()?; // the memory goes back to the system
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn trim(&self) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxDeviceTrim(self.as_raw()) })
@@ -383,7 +442,8 @@ impl fmt::Debug for Device {
 /// virtual_devices::set_api("cuda")?;
 /// virtual_devices::set_architecture_name("sm_90")?;
 /// virtual_devices::set_count(1)?;
-/// assert_eq!(Device::accelerator(0)?.architecture_name()?, "sm_90");
+/// assert_eq!((virtual_devices::count()?, virtual_devices::api()?), (1, "cuda".to_string()));
+/// assert_eq!(Device::accelerator(0)?.architecture_name()?, virtual_devices::architecture_name()?);
 /// virtual_devices::set_count(0)?;
 /// # Ok::<(), max::Error>(())
 /// ```
@@ -391,38 +451,39 @@ pub mod virtual_devices {
     use super::{Result, c_text, check, get_count, get_text, sys};
 
     /// Declares so many devices for the whole process; 0 ends it.
+    /// See [`virtual_devices`](crate::device::virtual_devices).
     pub fn set_count(count: usize) -> Result<()> {
         // SAFETY: a number.
         check(unsafe { sys::maxVirtualDeviceSetCount(i32::try_from(count).unwrap_or(i32::MAX)) })
     }
 
-    /// The number of virtual devices.
+    /// The number of virtual devices. See [`virtual_devices`](crate::device::virtual_devices).
     pub fn count() -> Result<usize> {
         // SAFETY: the pointer lives through the call.
         get_count(|out| unsafe { sys::maxVirtualDeviceGetCount(out) })
     }
 
-    /// Sets their API: `"cuda"` or `"hip"`.
+    /// Sets their API: `"cuda"` or `"hip"`. See [`virtual_devices`](crate::device::virtual_devices).
     pub fn set_api(api: &str) -> Result<()> {
         let api = c_text(api)?;
         // SAFETY: the pointer lives through the call.
         check(unsafe { sys::maxVirtualDeviceSetApi(api.as_ptr()) })
     }
 
-    /// Their API.
+    /// Their API. See [`virtual_devices`](crate::device::virtual_devices).
     pub fn api() -> Result<String> {
         // SAFETY: the pointer lives through the call.
         get_text(|out| unsafe { sys::maxVirtualDeviceGetApi(out) })
     }
 
-    /// Sets their architecture, for example `"sm_90"`.
+    /// Sets their architecture, for example `"sm_90"`. See [`virtual_devices`](crate::device::virtual_devices).
     pub fn set_architecture_name(name: &str) -> Result<()> {
         let name = c_text(name)?;
         // SAFETY: the pointer lives through the call.
         check(unsafe { sys::maxVirtualDeviceSetArchitectureName(name.as_ptr()) })
     }
 
-    /// Their architecture; empty unless set.
+    /// Their architecture; empty unless set. See [`virtual_devices`](crate::device::virtual_devices).
     pub fn architecture_name() -> Result<String> {
         // SAFETY: the pointer lives through the call.
         get_text(|out| unsafe { sys::maxVirtualDeviceGetArchitectureName(out) })

@@ -31,9 +31,10 @@ pub enum Copy {
 /// How a tensor becomes a buffer.
 ///
 /// ```
-/// use max::{Device, Stream, dlpack::ImportOptions};
-/// let stream = Stream::new(&Device::cpu()?)?;
-/// let options = ImportOptions::new().stream(&stream);
+/// use max::{Device, Stream, dlpack::{Copy, ImportOptions}};
+/// let device = Device::cpu()?;
+/// let (stream, producer) = (Stream::new(&device)?, Stream::new(&device)?);
+/// let options = ImportOptions::new().stream(&stream).producer(&producer).copy(Copy::IfNeeded);
 /// # Ok::<(), max::Error>(())
 /// ```
 #[must_use]
@@ -45,24 +46,24 @@ pub struct ImportOptions<'a> {
 }
 
 impl<'a> ImportOptions<'a> {
-    /// The defaults.
+    /// The defaults. See [`ImportOptions`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The stream that the buffer is bound to.
+    /// The stream that the buffer is bound to. See [`ImportOptions`].
     pub fn stream(mut self, stream: &'a Stream) -> Self {
         self.stream = Some(stream);
         self
     }
 
-    /// The stream with work that makes the data, which is waited for.
+    /// The stream with work that makes the data, which is waited for. See [`ImportOptions`].
     pub fn producer(mut self, stream: &'a Stream) -> Self {
         self.producer = Some(stream);
         self
     }
 
-    /// Whether the data is copied.
+    /// Whether the data is copied. See [`ImportOptions`].
     pub fn copy(mut self, copy: Copy) -> Self {
         self.copy = Some(copy);
         self
@@ -110,13 +111,21 @@ macro_rules! tensor {
         impl $name {
             /// Takes over a tensor of another library.
             ///
+            /// ```
+            /// use max::{Buffer, dlpack::Tensor};
+            /// let raw = Buffer::scalar(1.0f32)?.to_dlpack(None)?.into_raw(); // for another library
+            /// // SAFETY: it follows DLPack, is initialised, and nobody else has it.
+            /// drop(unsafe { Tensor::from_raw(raw) });
+            /// # Ok::<(), max::Error>(())
+            /// ```
+            ///
             /// # Safety
             /// It is a tensor that follows DLPack, its contents are initialised, and it is the caller's.
             pub unsafe fn from_raw(raw: NonNull<sys::$raw>) -> Self {
                 Self(raw)
             }
 
-            /// The tensor for another library, which calls its deleter when it is done.
+            /// The tensor for another library, which calls its deleter when it is done. See [`Tensor::from_raw`].
             pub fn into_raw(self) -> NonNull<sys::$raw> {
                 let raw = self.0;
                 std::mem::forget(self);
@@ -176,7 +185,7 @@ tensor!(
 /// library: it is frozen on both sides.
 impl Buffer {
     /// A tensor that shares the buffer's memory, which from then on cannot be written by this crate. The consumer's stream
-    /// waits for work with the buffer; without one this call does.
+    /// waits for work with the buffer; without one this call does. See [`Tensor`].
     pub fn to_dlpack(&self, consumer: Option<&Stream>) -> Result<Tensor> {
         let options = options!(MaxDlpackExportOptions { stream: raw_stream(consumer) });
         self.freeze();
@@ -185,6 +194,7 @@ impl Buffer {
     }
 
     /// As [`Buffer::to_dlpack`], for older libraries; `FailedPrecondition` if the buffer is read-only.
+    /// See [`UnversionedTensor`].
     pub fn to_dlpack_unversioned(&self, consumer: Option<&Stream>) -> Result<UnversionedTensor> {
         let options = options!(MaxDlpackExportOptions { stream: raw_stream(consumer) });
         self.freeze();
@@ -193,7 +203,7 @@ impl Buffer {
             .map(UnversionedTensor)
     }
 
-    /// A buffer that shares a tensor's memory, to read.
+    /// A buffer that shares a tensor's memory, to read. See [`Tensor`].
     pub fn from_dlpack(tensor: Tensor, options: &ImportOptions<'_>) -> Result<Self> {
         let options = options.raw();
         // SAFETY: the tensor is valid; it goes to the library only if the call succeeds.
@@ -202,7 +212,7 @@ impl Buffer {
         Ok(Self::frozen(raw))
     }
 
-    /// As [`Buffer::from_dlpack`], of older libraries.
+    /// As [`Buffer::from_dlpack`], of older libraries. See [`UnversionedTensor`].
     pub fn from_dlpack_unversioned(tensor: UnversionedTensor, options: &ImportOptions<'_>) -> Result<Self> {
         let options = options.raw();
         let data = tensor.0.as_ptr();

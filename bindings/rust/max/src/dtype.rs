@@ -91,26 +91,26 @@ dtypes! {
 }
 
 impl DType {
-    /// The type of a name; `NotFound` if there is none.
+    /// The type of a name; `NotFound` if there is none. See [`DType`].
     pub fn from_name(name: &str) -> Result<Self> {
         let name = c_text(name)?;
         // SAFETY: both pointers live through the call.
         get(sys::MaxDType(0), |out| unsafe { sys::maxDTypeFromName(name.as_ptr(), out) }).map(Self)
     }
 
-    /// Its name, for example `"float32"`.
+    /// Its name, for example `"float32"`. See [`DType`].
     pub fn name(self) -> &'static str {
         // SAFETY: any number is allowed, and the text is static.
         unsafe { CStr::from_ptr(sys::maxDTypeGetName(self.0)) }.to_str().unwrap_or("invalid")
     }
 
-    /// Bytes of one element: 1 of types below 8 bits, 0 of strings.
+    /// Bytes of one element: 1 of types below 8 bits, 0 of strings. See [`DType`].
     pub fn size(self) -> usize {
         // SAFETY: any number is allowed.
         unsafe { sys::maxDTypeGetSize(self.0) }
     }
 
-    /// Bits of one element; 0 of strings.
+    /// Bits of one element; 0 of strings. See [`DType`].
     pub fn bits(self) -> usize {
         // SAFETY: any number is allowed.
         unsafe { sys::maxDTypeGetBits(self.0) }

@@ -8,20 +8,21 @@ use crate::DType;
 /// ```
 /// use max::{DType, Element};
 /// assert_eq!(f32::DTYPE, DType::FLOAT32);
-/// assert_eq!(u8::DTYPE, DType::UINT8);
+/// assert!(f32::ALL_VALID && f32::are_valid(&[255; 4]));
+/// assert!(!bool::ALL_VALID && !bool::are_valid(&[2]));
 /// ```
 ///
 /// # Safety
 /// The type has no padding, no pointers, the size of its `DTYPE`, and each pattern of bits for which `are_valid` holds
 /// is a value.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
-    /// The type's number.
+    /// The type's number. See [`Element`].
     const DTYPE: DType;
 
-    /// Whether each pattern of bits is a value, as of numbers.
+    /// Whether each pattern of bits is a value, as of numbers. See [`Element`].
     const ALL_VALID: bool = true;
 
-    /// Whether the bytes are values of the type.
+    /// Whether the bytes are values of the type. See [`Element`].
     fn are_valid(_bytes: &[u8]) -> bool {
         true
     }

@@ -79,6 +79,10 @@ statuses! {
 
 impl Status {
     /// The name of the kind, for example `"INVALID_ARGUMENT"`.
+    ///
+    /// ```
+    /// assert_eq!(max::Status::InvalidArgument.name(), "INVALID_ARGUMENT");
+    /// ```
     pub fn name(self) -> &'static str {
         // SAFETY: any number is allowed, and the text is static.
         unsafe { CStr::from_ptr(sys::maxStatusGetName(sys::MaxStatus(self as i32))) }.to_str().unwrap_or("UNKNOWN")
@@ -108,16 +112,22 @@ pub struct Error {
 
 impl Error {
     /// An error with a status and a message.
+    ///
+    /// ```
+    /// use max::{Error, Status};
+    /// let error = Error::new(Status::NotFound, "There is no such word");
+    /// assert_eq!(error.to_string(), "NOT_FOUND: There is no such word");
+    /// ```
     pub fn new(status: Status, message: impl Into<String>) -> Self {
         Self { status, message: message.into().into_boxed_str() }
     }
 
-    /// The kind of the failure.
+    /// The kind of the failure. See [`Error`].
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// What was wrong: a line that names the offending values; a compiler's log may follow.
+    /// What was wrong: a line that names the offending values; a compiler's log may follow. See [`Error`].
     pub fn message(&self) -> &str {
         &self.message
     }

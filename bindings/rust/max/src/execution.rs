@@ -90,6 +90,16 @@ impl Execution {
     }
 
     /// Whether the run is done: polling gives its result then.
+    ///
+    /// ```
+    /// use max::{Buffer, DType, Session};
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// let run = model.execute_async(&[&Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?]);
+    /// while !run.is_done() {
+    ///     std::thread::yield_now();
+    /// }
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn is_done(&self) -> bool {
         lock(&self.state).result.is_some()
     }

@@ -108,7 +108,8 @@ pub struct GraphValue {
 /// let graph = Graph::new("graph")?;
 /// let x = graph.input("x", DType::FLOAT32, &[6, 2])?;
 /// let attributes = Attributes::new()?.int("axis", 0)?.int("num_outputs", 3)?;
-/// let parts = graph.node_with("Split", &[Some(&x)], &NodeOptions::new().attributes(&attributes).outputs(3))?;
+/// let options = NodeOptions::new().domain("").name("thirds").attributes(&attributes).outputs(3);
+/// let parts = graph.node_with("Split", &[Some(&x)], &options)?;
 /// assert_eq!(parts[2].info()?.shape, Some(vec![Some(2), Some(2)]));
 /// # Ok::<(), max::Error>(())
 /// ```
@@ -128,30 +129,30 @@ impl Default for NodeOptions<'_> {
 }
 
 impl<'a> NodeOptions<'a> {
-    /// The defaults: an operator of ONNX's own without attributes and with one output.
+    /// The defaults: an operator of ONNX's own without attributes and with one output. See [`NodeOptions`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The operator's domain; `""` is ONNX's own.
+    /// The operator's domain; `""` is ONNX's own. See [`NodeOptions`].
     pub fn domain(mut self, domain: &'a str) -> Self {
         self.domain = domain;
         self
     }
 
-    /// The node's name, for messages and profiles.
+    /// The node's name, for messages and profiles. See [`NodeOptions`].
     pub fn name(mut self, name: &'a str) -> Self {
         self.name = Some(name);
         self
     }
 
-    /// The node's attributes, which are copied.
+    /// The node's attributes, which are copied. See [`NodeOptions`].
     pub fn attributes(mut self, attributes: &'a Attributes) -> Self {
         self.attributes = Some(attributes);
         self
     }
 
-    /// How many outputs the node has.
+    /// How many outputs the node has. See [`NodeOptions`].
     pub fn outputs(mut self, count: usize) -> Self {
         self.outputs = count;
         self
@@ -182,7 +183,7 @@ impl Dimensions {
 }
 
 impl Graph {
-    /// An empty graph.
+    /// An empty graph. See [`Graph`].
     pub fn new(name: &str) -> Result<Self> {
         let name = c_text(name)?;
         // SAFETY: the pointers live through the call.
@@ -214,7 +215,7 @@ impl Graph {
         get_handle(|out| unsafe { sys::maxGraphCreateSubgraph(self.as_raw(), name.as_ptr(), out) }).map(Self::owned)
     }
 
-    /// The name of the graph.
+    /// The name of the graph. See [`GraphValue`].
     pub fn name(&self) -> Result<String> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_text(|out| unsafe { sys::maxGraphGetName(self.as_raw(), out) })
@@ -228,7 +229,7 @@ impl Graph {
         get_handle(call).map(|raw| self.value(raw))
     }
 
-    /// Adds an input with a name of its own, on the first device of the session.
+    /// Adds an input with a name of its own, on the first device of the session. See [`Graph`].
     pub fn input<'a, D: Into<Dimension<'a>> + Copy>(
         &self,
         name: &str,
@@ -239,6 +240,14 @@ impl Graph {
     }
 
     /// As [`Graph::input`], on a device.
+    ///
+    /// ```
+    /// use max::{DType, Device, Graph};
+    /// let device = Device::cpu()?;
+    /// let x = Graph::new("graph")?.input_on("x", DType::FLOAT32, &[2, 3], Some(&device))?;
+    /// assert_eq!(x.info()?.device, Some(device));
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn input_on<'a, D: Into<Dimension<'a>> + Copy>(
         &self,
         name: &str,
@@ -258,6 +267,14 @@ impl Graph {
     }
 
     /// Adds an input of which not even the rank is known; for subgraphs.
+    ///
+    /// ```
+    /// use max::{DType, Graph};
+    /// let body = Graph::new("graph")?.subgraph("body")?;
+    /// let x = body.input_of_any_rank("x", DType::FLOAT32)?;
+    /// assert_eq!(x.info()?.shape, None);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn input_of_any_rank(&self, name: &str, dtype: DType) -> Result<GraphValue> {
         let (name, any) = (c_text(name)?, sys::MAX_RANK_DYNAMIC);
         let none = (ptr::null(), ptr::null());
@@ -268,6 +285,15 @@ impl Graph {
     }
 
     /// Adds an input with the type and the device of a value of this graph or of its parents.
+    ///
+    /// ```
+    /// use max::{DType, Graph};
+    /// let graph = Graph::new("graph")?;
+    /// let x = graph.input("x", DType::FLOAT32, &[2, 3])?;
+    /// let y = graph.subgraph("body")?.input_like("y", &x)?;
+    /// assert_eq!(y.info()?.shape, x.info()?.shape);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn input_like(&self, name: &str, value: &GraphValue) -> Result<GraphValue> {
         let name = c_text(name)?;
         // SAFETY: the handles are alive, the pointers live through the call.
@@ -275,19 +301,34 @@ impl Graph {
     }
 
     /// Adds an input that is a sequence or an optional of tensors.
+    ///
+    /// ```
+    /// use max::{DType, Graph, ValueKind};
+    /// let x = Graph::new("graph")?.value_input("x", ValueKind::Sequence, DType::FLOAT32)?;
+    /// assert_eq!(x.info()?.kind, ValueKind::Sequence);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn value_input(&self, name: &str, kind: ValueKind, dtype: DType) -> Result<GraphValue> {
         let (name, kind) = (c_text(name)?, sys::MaxValueKind(kind as i32));
         // SAFETY: the handle is alive, the pointers live through the call.
         self.add(|out| unsafe { sys::maxGraphAddValueInput(self.as_raw(), name.as_ptr(), kind, dtype.0, out) })
     }
 
-    /// Adds a constant, whose contents are copied.
+    /// Adds a constant, whose contents are copied. See [`Graph`].
     pub fn constant(&self, contents: &Buffer) -> Result<GraphValue> {
         // SAFETY: the handles are alive, the pointer lives through the call.
         self.add(|out| unsafe { sys::maxGraphAddConstant(self.as_raw(), ptr::null(), contents.as_raw(), out) })
     }
 
     /// Adds a constant with a name of its own.
+    ///
+    /// ```
+    /// use max::{Buffer, Graph};
+    /// let graph = Graph::new("graph")?;
+    /// graph.named_constant("half", &Buffer::scalar(0.5f32)?)?;
+    /// assert_eq!(graph.find_value("half")?.info()?.name, "half");
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn named_constant(&self, name: &str, contents: &Buffer) -> Result<GraphValue> {
         let name = c_text(name)?;
         // SAFETY: the handles are alive, the pointers live through the call.
@@ -295,6 +336,18 @@ impl Graph {
     }
 
     /// Adds a weight: a constant whose contents are given by name when the graph is compiled.
+    ///
+    /// ```
+    /// use max::{Buffer, DType, Graph, LoadOptions, Session};
+    /// let graph = Graph::new("scale")?;
+    /// let x = graph.input("x", DType::FLOAT32, &[1])?;
+    /// let factor = graph.weight("factor", DType::FLOAT32, &[1], None)?;
+    /// graph.output(&graph.node("Mul", &[&x, &factor])?, "y")?;
+    /// let three = Buffer::from_slice(&[3.0f32], &[1])?;
+    /// let model = Session::new()?.compile_with(&graph, LoadOptions::new().weight("factor", &three))?;
+    /// assert_eq!(model.execute(&[&Buffer::from_slice(&[5.0f32], &[1])?])?[0].item::<f32>()?, 15.0);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn weight(&self, name: &str, dtype: DType, shape: &[usize], device: Option<&Device>) -> Result<GraphValue> {
         let (name, shape) = (c_text(name)?, Shape::new(shape)?);
         let (device, dims) = (raw_device(device), shape.as_ptr());
@@ -305,6 +358,14 @@ impl Graph {
     }
 
     /// Adds a weight with its contents, which are used where they lie and cannot be written from then on.
+    ///
+    /// ```
+    /// use max::{Buffer, Graph, Status};
+    /// let mut bias = Buffer::from_slice(&[1.0f32, 2.0], &[2])?;
+    /// Graph::new("graph")?.weight_from_buffer("bias", &bias)?;
+    /// assert_eq!(bias.fill(0.0f32).unwrap_err().status(), Status::FailedPrecondition);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn weight_from_buffer(&self, name: &str, contents: &Buffer) -> Result<GraphValue> {
         let name = c_text(name)?;
         contents.freeze();
@@ -315,6 +376,16 @@ impl Graph {
     }
 
     /// Adds a weight with the contents that a file of weights has under its name.
+    ///
+    /// ```
+    /// use max::{Buffer, Graph, Weights};
+    /// # let path = std::env::temp_dir().join(format!("graph_{}.max", std::process::id()));
+    /// Buffer::from_slice(&[1.0f32, 2.0], &[2])?.save(&path, Some("bias"))?;
+    /// let bias = Graph::new("graph")?.weight_from_weights("bias", &Weights::load(&path)?)?;
+    /// assert_eq!(bias.info()?.shape, Some(vec![Some(2)]));
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn weight_from_weights(&self, name: &str, weights: &Weights) -> Result<GraphValue> {
         let name = c_text(name)?;
         // SAFETY: the handles are alive, the pointers live through the call.
@@ -324,13 +395,14 @@ impl Graph {
     }
 
     /// Adds a node of one of ONNX's operators, with one output. Inputs are values of this graph or of its parents.
+    /// See [`Graph`].
     pub fn node(&self, operator: &str, inputs: &[&GraphValue]) -> Result<GraphValue> {
         let inputs: Vec<_> = inputs.iter().copied().map(Some).collect();
         let mut values = self.node_with(operator, &inputs, &NodeOptions::default())?;
         Ok(values.swap_remove(0))
     }
 
-    /// As [`Graph::node`], with options. An optional input is left out by `None`.
+    /// As [`Graph::node`], with options. An optional input is left out by `None`. See [`NodeOptions`].
     pub fn node_with(
         &self,
         operator: &str,
@@ -353,7 +425,7 @@ impl Graph {
         Ok(outputs.into_iter().filter_map(NonNull::new).map(|raw| self.value(raw)).collect())
     }
 
-    /// Makes a value the next output of the graph, with a name of its own among the outputs.
+    /// Makes a value the next output of the graph, with a name of its own among the outputs. See [`Graph`].
     pub fn output(&self, value: &GraphValue, name: &str) -> Result<()> {
         let name = c_text(name)?;
         // SAFETY: the handles are alive, the pointer lives through the call.
@@ -361,6 +433,17 @@ impl Graph {
     }
 
     /// The inputs.
+    ///
+    /// ```
+    /// use max::{DType, Graph};
+    /// let graph = Graph::new("graph")?;
+    /// let x = graph.input("x", DType::FLOAT32, &[2])?;
+    /// graph.output(&graph.node("Neg", &[&x])?, "y")?;
+    /// assert_eq!(graph.inputs()?[0].info()?.name, "x");
+    /// assert_eq!(graph.outputs()?[0].0, "y");
+    /// assert_eq!(graph.node_count()?, 1);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn inputs(&self) -> Result<Vec<GraphValue>> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         let count = get(0, |out| unsafe { sys::maxGraphGetInputCount(self.as_raw(), out) })?;
@@ -368,7 +451,7 @@ impl Graph {
         (0..count).map(|i| self.add(|out| unsafe { sys::maxGraphGetInput(self.as_raw(), i, out) })).collect()
     }
 
-    /// Names of the outputs and their values.
+    /// Names of the outputs and their values. See [`Graph::inputs`].
     pub fn outputs(&self) -> Result<Vec<(String, GraphValue)>> {
         // SAFETY: as above.
         let count = get(0, |out| unsafe { sys::maxGraphGetOutputCount(self.as_raw(), out) })?;
@@ -382,13 +465,13 @@ impl Graph {
             .collect()
     }
 
-    /// Number of nodes, those of subgraphs not included.
+    /// Number of nodes, those of subgraphs not included. See [`Graph::inputs`].
     pub fn node_count(&self) -> Result<usize> {
         // SAFETY: as above.
         get_count(|out| unsafe { sys::maxGraphGetNodeCount(self.as_raw(), out) })
     }
 
-    /// The value of a name; `NotFound` if the graph has none.
+    /// The value of a name; `NotFound` if the graph has none. See [`Graph::named_constant`].
     pub fn find_value(&self, name: &str) -> Result<GraphValue> {
         let name = c_text(name)?;
         // SAFETY: as above.
@@ -397,14 +480,14 @@ impl Graph {
 }
 
 impl GraphValue {
-    /// The graph that the value belongs to.
+    /// The graph that the value belongs to. See [`GraphValue`].
     pub fn graph(&self) -> Graph {
         // SAFETY: the value is alive, the pointer lives through the call.
         let graph = get_handle(|out| unsafe { sys::maxGraphValueGetGraph(self.raw.as_ptr(), out) });
         graph.map_or_else(|_| self.graph.clone(), Graph::borrowed)
     }
 
-    /// What is known of the value.
+    /// What is known of the value. See [`GraphValue`].
     pub fn info(&self) -> Result<TensorInfo> {
         // SAFETY: as above.
         TensorInfo::get(|out| unsafe { sys::maxGraphValueGetInfo(self.raw.as_ptr(), out) })

@@ -26,7 +26,7 @@ macro_rules! handle {
             }
 
             /// The object as the C API takes it. It is borrowed from this value.
-            #[doc = concat!("See `max_sys::", stringify!($raw), "`.")]
+            #[doc = concat!("See [`Buffer::as_raw`](crate::Buffer::as_raw) and `max_sys::", stringify!($raw), "`.")]
             $visibility fn as_raw(&self) -> *mut ::max_sys::$raw {
                 self.raw.as_ptr()
             }

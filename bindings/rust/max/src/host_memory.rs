@@ -16,9 +16,11 @@ use crate::error::{Result, get};
 ///
 /// ```
 /// use max::{Device, HostMemory};
-/// let mut memory = HostMemory::new(&Device::cpu()?, 4096)?;
+/// let device = Device::cpu()?;
+/// let mut memory = HostMemory::new(&device, 4096)?;
 /// memory[7] = 1;
 /// assert_eq!(memory.iter().sum::<u8>(), 1);
+/// assert_eq!(memory.device(), &device);
 /// # Ok::<(), max::Error>(())
 /// ```
 pub struct HostMemory {
@@ -33,7 +35,7 @@ unsafe impl Send for HostMemory {}
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
-    /// Allocates bytes for transfers to and from a device.
+    /// Allocates bytes for transfers to and from a device. See [`HostMemory`].
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         let none: *mut c_void = ptr::null_mut();
         // SAFETY: the handle is alive, the pointer lives through the call.
@@ -44,7 +46,7 @@ impl HostMemory {
         Ok(Self { device: device.clone(), data, len })
     }
 
-    /// The device that the memory was allocated for.
+    /// The device that the memory was allocated for. See [`HostMemory`].
     pub fn device(&self) -> &Device {
         &self.device
     }

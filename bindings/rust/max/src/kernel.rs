@@ -92,11 +92,12 @@ pub enum AccessProperty {
 /// Up to three numbers: x, `[x, y]` or `[x, y, z]`.
 ///
 /// ```
-/// use max::Launch;
+/// use max::{Dimensions, Launch};
 /// let launch = Launch::new().grid(8).block([16, 16]).cluster([2, 1, 1]);
+/// assert_eq!([16, 16].dimensions(), [16, 16, 1]);
 /// ```
 pub trait Dimensions {
-    /// All three; those that are left out are 1.
+    /// All three; those that are left out are 1. See [`Dimensions`].
     fn dimensions(self) -> [i64; 3];
 }
 
@@ -129,8 +130,11 @@ fn size(number: impl TryInto<i64>) -> i64 {
 /// How a kernel is launched: without more said, one block of one thread on the device's default stream.
 ///
 /// ```
-/// use max::Launch;
-/// let launch = Launch::new().grid(1000usize.div_ceil(256)).block(256).shared_bytes(1024);
+/// use max::{Device, Launch, Stream};
+/// let stream = Stream::new(&Device::cpu()?)?;
+/// let launch = Launch::new().grid(1000usize.div_ceil(256)).block(256).shared_bytes(1024).stream(&stream);
+/// let on_accelerators = launch.cluster(2).cooperative(true).priority(1).programmatic_serialization(true);
+/// # Ok::<(), max::Error>(())
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug)]
@@ -161,54 +165,56 @@ fn raw_dimensions(dimensions: impl Dimensions) -> [i32; 3] {
 }
 
 impl<'a> Launch<'a> {
-    /// One block of one thread.
+    /// One block of one thread. See [`Launch`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Blocks in x, y and z.
+    /// Blocks in x, y and z. See [`Launch`].
     pub fn grid(mut self, blocks: impl Dimensions) -> Self {
         self.config.0.grid = raw_dimensions(blocks);
         self
     }
 
-    /// Threads of a block in x, y and z.
+    /// Threads of a block in x, y and z. See [`Launch`].
     pub fn block(mut self, threads: impl Dimensions) -> Self {
         self.config.0.block = raw_dimensions(threads);
         self
     }
 
-    /// Blocks of a cluster in x, y and z.
+    /// Blocks of a cluster in x, y and z. See [`Launch`].
     pub fn cluster(mut self, blocks: impl Dimensions) -> Self {
         self.config.0.cluster = raw_dimensions(blocks);
         self
     }
 
-    /// All blocks run at the same time, or the launch fails.
+    /// All blocks run at the same time, or the launch fails. See [`Launch`].
     pub fn cooperative(mut self, cooperative: bool) -> Self {
         self.config.0.cooperative = i32::from(cooperative);
         self
     }
 
-    /// Bytes of dynamic shared memory of each block.
+    /// Bytes of dynamic shared memory of each block. See [`Launch`].
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.config.0.sharedByteCount = bytes;
         self
     }
 
-    /// A hint: kernels of higher priority go first.
+    /// A hint: kernels of higher priority go first. See [`Launch`].
     pub fn priority(mut self, priority: i32) -> Self {
         self.config.0.priority = priority;
         self
     }
 
     /// The kernel may start before the one before it on the stream has ended; it waits for it by itself.
+    /// See [`Launch`].
     pub fn programmatic_serialization(mut self, on: bool) -> Self {
         self.config.0.programmaticSerialization = i32::from(on);
         self
     }
 
     /// How the memory of a buffer is cached: a part of the accesses, 0 to 1, as `hit`, the others as `miss`.
+    /// See [`AccessProperty`].
     pub fn cached(mut self, buffer: &'a Buffer, part: f32, hit: AccessProperty, miss: AccessProperty) -> Self {
         self.cached = Some(buffer);
         self.config.0.hitRatio = part;
@@ -217,7 +223,7 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// The stream; without it the default stream of the kernel's device.
+    /// The stream; without it the default stream of the kernel's device. See [`Launch`].
     pub fn stream(mut self, stream: &'a Stream) -> Self {
         self.stream = Some(stream);
         self
@@ -360,18 +366,26 @@ impl Kernel {
     }
 
     /// The module of the kernel.
+    ///
+    /// ```
+    /// use max::{Device, Module};
+    /// let source = r#"extern "C" __global__ void first() {} extern "C" __global__ void second() {}"#;
+    /// let first = Module::compile(&Device::cpu()?, source)?.kernel("first")?;
+    /// let second = first.module()?.kernel("second")?;
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn module(&self) -> Result<Module> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_handle(|out| unsafe { sys::maxKernelGetModule(self.as_raw(), out) }).map(Module::borrowed)
     }
 
-    /// The name of the kernel.
+    /// The name of the kernel. See [`Kernel`].
     pub fn name(&self) -> Result<String> {
         // SAFETY: as above.
         get_text(|out| unsafe { sys::maxKernelGetName(self.as_raw(), out) })
     }
 
-    /// A property of the kernel; `Unimplemented` where the device does not know it.
+    /// A property of the kernel; `Unimplemented` where the device does not know it. See [`KernelAttribute`].
     pub fn attribute(&self, attribute: KernelAttribute) -> Result<i64> {
         let attribute = sys::MaxKernelAttribute(attribute as i32);
         // SAFETY: as above.
@@ -379,6 +393,15 @@ impl Kernel {
     }
 
     /// Sets a property of the kernel for later launches, whoever launches it.
+    ///
+    /// ```
+    /// use max::{Device, KernelAttribute, Module};
+    /// let module = Module::compile(&Device::cpu()?, r#"extern "C" __global__ void nothing() {}"#)?;
+    /// let kernel = module.kernel("nothing")?;
+    /// kernel.set_attribute(KernelAttribute::MaxDynamicSharedSize, 32 << 10)?;
+    /// assert_eq!(kernel.attribute(KernelAttribute::MaxDynamicSharedSize)?, 32 << 10);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn set_attribute(&self, attribute: KernelAttribute, value: i64) -> Result<()> {
         let attribute = sys::MaxKernelAttribute(attribute as i32);
         // SAFETY: the handle is alive.

@@ -69,60 +69,90 @@ struct Told<'a> {
 }
 
 impl<'a> LoadOptions<'a> {
-    /// The defaults.
+    /// The defaults. See [`LoadOptions`].
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Replaces a weight by a buffer of equal type and shape, which from then on cannot be written.
+    /// See [`Graph::weight`](crate::Graph::weight).
     pub fn weight(mut self, name: &'a str, buffer: &'a Buffer) -> Self {
         self.weights.push((name, buffer));
         self
     }
 
     /// Replaces weights by those of a file that [`Weights`](crate::Weights) reads.
+    ///
+    /// ```
+    /// use max::{Buffer, LoadOptions, Session};
+    /// # let path = std::env::temp_dir().join(format!("load_{}.max", std::process::id()));
+    /// Buffer::scalar(1.0f32)?.save(&path, Some("other"))?;
+    /// let options = LoadOptions::new().weights_path(&path).ignore_unknown_weights(true);
+    /// let model = Session::new()?.load_with("../../../examples/digits/digits.onnx", options)?;
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn weights_path(mut self, path: impl AsRef<Path>) -> Self {
         self.weights_path = Some(path.as_ref().to_path_buf());
         self
     }
 
-    /// Least precision of products.
+    /// Least precision of products. See [`Precision`].
     pub fn precision(mut self, precision: Precision) -> Self {
         self.precision = Some(precision);
         self
     }
 
     /// The file is copied; otherwise a large file is mapped, and nothing may change it while the model lives.
+    ///
+    /// ```
+    /// use max::{LoadOptions, Session};
+    /// let options = LoadOptions::new().copy_weights(true);
+    /// let model = Session::new()?.load_with("../../../examples/digits/digits.onnx", options)?;
+    /// assert_eq!(model.memory()?.mapped_weights, Some(0));
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn copy_weights(mut self, copy: bool) -> Self {
         self.copy_weights = copy;
         self
     }
 
     /// Names of weights to replace that the model does not have are ignored; otherwise they are `NotFound`.
+    /// See [`LoadOptions::weights_path`].
     pub fn ignore_unknown_weights(mut self, ignore: bool) -> Self {
         self.ignore_unknown_weights = ignore;
         self
     }
 
-    /// Stops the load when it is cancelled.
+    /// Stops the load when it is cancelled. See [`Cancellation`].
     pub fn cancellation(mut self, cancellation: &'a Cancellation) -> Self {
         self.cancellation = Some(cancellation);
         self
     }
 
-    /// Time after which the load gives up.
+    /// Time after which the load gives up. See [`LoadOptions`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
     /// Told how far the load is, from 0 to 1, and what is being done. A panic goes on when the load has ended.
+    /// See [`LoadOptions`].
     pub fn progress(mut self, function: impl FnMut(f64, &str) + 'a) -> Self {
         self.progress = Some(Box::new(function));
         self
     }
 
     /// Loads an extension before.
+    ///
+    /// ```
+    /// use max::{LoadOptions, Session, Status};
+    /// // SAFETY: there is no such file, so that no code of it runs.
+    /// let options = unsafe { LoadOptions::new().extension("missing.so") };
+    /// let result = Session::new()?.load_with("../../../examples/digits/digits.onnx", options);
+    /// assert_eq!(result.unwrap_err().status(), Status::NotFound);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     ///
     /// # Safety
     /// As of [`extension::load`](crate::extension::load).

@@ -118,7 +118,7 @@ pub fn forward_to_tracing(level: Level) -> Result<Listener> {
 }
 
 impl Listener {
-    /// Lets the function listen until the process ends.
+    /// Lets the function listen until the process ends. See [`Listener`].
     pub fn leak(self) {
         std::mem::forget(self);
     }

@@ -52,11 +52,13 @@ handle!(sync
 ///
 /// ```
 /// use std::time::Duration;
-/// use max::{Buffer, DType, ExecuteOptions, Session};
+/// use max::{Buffer, Cancellation, DType, Device, ExecuteOptions, Session, Stream};
 /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
 /// let image = Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?;
-/// let options = ExecuteOptions::new().timeout(Duration::from_secs(60));
-/// let outputs = model.execute_with(&[&image], &options)?;
+/// let (stream, cancellation) = (Stream::new(&Device::cpu()?)?, Cancellation::new()?);
+/// let options = ExecuteOptions::new().stream(&stream).cancellation(&cancellation).timeout(Duration::from_secs(60));
+/// let outputs = model.execute_with(&[&image], &options)?; // queued
+/// stream.synchronize(None)?;
 /// # Ok::<(), max::Error>(())
 /// ```
 #[must_use]
@@ -68,24 +70,25 @@ pub struct ExecuteOptions<'a> {
 }
 
 impl<'a> ExecuteOptions<'a> {
-    /// The defaults: the call returns when the work is done, whenever that is.
+    /// The defaults: the call returns when the work is done, whenever that is. See [`ExecuteOptions`].
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The stream that the call is ordered in: on one that was created, the call returns once the work is queued.
+    /// See [`ExecuteOptions`].
     pub fn stream(mut self, stream: &'a Stream) -> Self {
         self.stream = Some(stream);
         self
     }
 
-    /// Stops the call when it is cancelled.
+    /// Stops the call when it is cancelled. See [`ExecuteOptions`].
     pub fn cancellation(mut self, cancellation: &'a Cancellation) -> Self {
         self.cancellation = Some(cancellation);
         self
     }
 
-    /// Time after which the call gives up, the wait in a stream included.
+    /// Time after which the call gives up, the wait in a stream included. See [`ExecuteOptions`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -124,7 +127,7 @@ pub struct HostTensor<'a> {
 }
 
 impl<'a> HostTensor<'a> {
-    /// An input of a slice, with as many elements as the shape has.
+    /// An input of a slice, with as many elements as the shape has. See [`HostTensor`].
     pub fn new<T: Element>(elements: &'a [T], shape: &'a [usize]) -> Result<Self> {
         let product = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
         if product != Some(elements.len()) {
@@ -234,12 +237,12 @@ pub(crate) fn raw_buffers(buffers: &[&Buffer]) -> Pointers<sys::MaxBuffer> {
 
 /// Runs.
 impl Model {
-    /// Runs the model on one buffer per input, in its order; gives one per output.
+    /// Runs the model on one buffer per input, in its order; gives one per output. See [`Model`].
     pub fn execute(&self, inputs: &[&Buffer]) -> Result<Vec<Buffer>> {
         self.execute_with(inputs, &ExecuteOptions::default())
     }
 
-    /// As [`Model::execute`], with options.
+    /// As [`Model::execute`], with options. See [`ExecuteOptions`].
     pub fn execute_with(&self, inputs: &[&Buffer], options: &ExecuteOptions<'_>) -> Result<Vec<Buffer>> {
         let none = std::iter::repeat_n(ptr::null_mut(), self.output_count);
         let raw = options.raw(ptr::null());
@@ -302,12 +305,22 @@ impl Model {
         })
     }
 
-    /// Runs the model on arrays of the program, without a buffer for each.
+    /// Runs the model on arrays of the program, without a buffer for each. See [`HostTensor`].
     pub fn execute_host(&self, inputs: &[HostTensor<'_>]) -> Result<Vec<Buffer>> {
         self.execute_host_with(inputs, &ExecuteOptions::default())
     }
 
     /// As [`Model::execute_host`], with options; it waits for the work on every stream.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use max::{ExecuteOptions, HostTensor, Session};
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// let (image, options) = ([0.0f32; 64], ExecuteOptions::new().timeout(Duration::from_secs(60)));
+    /// let outputs = model.execute_host_with(&[HostTensor::new(&image, &[1, 1, 8, 8])?], &options)?;
+    /// assert_eq!(outputs[0].shape(), [1, 10]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn execute_host_with(&self, inputs: &[HostTensor<'_>], options: &ExecuteOptions<'_>) -> Result<Vec<Buffer>> {
         let data: Vec<*const c_void> = inputs.iter().map(|it| it.data.as_ptr().cast()).collect();
         let dtypes: Vec<_> = inputs.iter().map(|it| it.dtype.0).collect();
@@ -384,6 +397,16 @@ impl Model {
     }
 
     /// As [`Model::execute_async`], with options. Dropping the future cancels their cancellation, if they have one.
+    ///
+    /// ```
+    /// use max::{Buffer, Cancellation, DType, ExecuteOptions, Session};
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// let image = Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?;
+    /// let cancellation = Cancellation::new()?;
+    /// let run = model.execute_async_with(&[&image], &ExecuteOptions::new().cancellation(&cancellation));
+    /// cancellation.cancel()?; // from whichever thread
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn execute_async_with(&self, inputs: &[&Buffer], options: &ExecuteOptions<'_>) -> Execution {
         Execution::start(self, inputs, options)
     }
@@ -400,6 +423,7 @@ impl Model {
     }
 
     /// The model as the C API takes it. It is borrowed from this value. See `max_sys::MaxModel`.
+    /// See [`Buffer::as_raw`].
     pub fn as_raw(&self) -> *mut sys::MaxModel {
         self.handle.as_raw()
     }
@@ -409,6 +433,16 @@ impl Model {
     }
 
     /// What is known of the inputs, in their order.
+    ///
+    /// ```
+    /// use max::Session;
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// let (inputs, outputs) = (model.inputs()?, model.outputs()?);
+    /// println!("{} -> {}", inputs[0].type_name, outputs[0].type_name);
+    /// assert_eq!(model.find_input(&inputs[0].name)?, 0);
+    /// assert_eq!(model.find_output(&outputs[0].name)?, 0);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn inputs(&self) -> Result<Vec<TensorInfo>> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         let count = get(0, |out| unsafe { sys::maxModelGetInputCount(self.as_raw(), out) })?;
@@ -418,7 +452,7 @@ impl Model {
             .collect()
     }
 
-    /// What is known of the outputs, in their order.
+    /// What is known of the outputs, in their order. See [`Model::inputs`].
     pub fn outputs(&self) -> Result<Vec<TensorInfo>> {
         (0..c_count(self.output_count)?)
             // SAFETY: as above.
@@ -427,6 +461,7 @@ impl Model {
     }
 
     /// The place of an input; `NotFound` if none has the name, with a message that lists those there are.
+    /// See [`Model::inputs`].
     pub fn find_input(&self, name: &str) -> Result<usize> {
         let name = c_text(name)?;
         // SAFETY: as above.
@@ -434,7 +469,7 @@ impl Model {
         Ok(usize::try_from(index).unwrap_or(0))
     }
 
-    /// The place of an output; otherwise as [`Model::find_input`].
+    /// The place of an output; otherwise as [`Model::find_input`]. See [`Model::inputs`].
     pub fn find_output(&self, name: &str) -> Result<usize> {
         let name = c_text(name)?;
         // SAFETY: as above.
@@ -443,12 +478,26 @@ impl Model {
     }
 
     /// The session that loaded the model.
+    ///
+    /// ```
+    /// use max::SessionOptions;
+    /// let model = SessionOptions::new().threads(2).create()?.load("../../../examples/digits/digits.onnx")?;
+    /// assert_eq!(model.session()?.thread_count()?, 2);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn session(&self) -> Result<Session> {
         // SAFETY: as above.
         get_handle(|out| unsafe { sys::maxModelGetSession(self.as_raw(), out) }).map(Session::borrowed)
     }
 
     /// The precision that products have: the one asked for, or the next higher one that this machine has.
+    ///
+    /// ```
+    /// use max::{Precision, Session};
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// assert_eq!(model.precision()?, Precision::Highest);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn precision(&self) -> Result<Precision> {
         let none = sys::MaxPrecision(0);
         // SAFETY: as above.
@@ -460,18 +509,33 @@ impl Model {
     }
 
     /// What the model's file or graph held.
+    ///
+    /// ```
+    /// use max::Session;
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// assert_eq!(model.info()?.operators()?[0].0, "Conv");
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn info(&self) -> Result<ModelInfo> {
         // SAFETY: as above.
         get_handle(|out| unsafe { sys::maxModelGetInfo(self.as_raw(), out) }).map(ModelInfo::borrowed)
     }
 
     /// A drawing of the graph that the model runs, after the compiler's passes, in the DOT language of Graphviz.
+    ///
+    /// ```
+    /// use max::Session;
+    /// let model = Session::new()?.load("../../../examples/digits/digits.onnx")?;
+    /// assert!(model.graph()?.starts_with("digraph"));
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn graph(&self) -> Result<String> {
         // SAFETY: as above.
         get_text(|out| unsafe { sys::maxModelGetGraph(self.as_raw(), out) })
     }
 
     /// What the model holds in memory, by category. Weights that several models share count in each.
+    /// See [`ModelMemory`].
     pub fn memory(&self) -> Result<ModelMemory> {
         use sys::MaxModelMemoryMask as Mask;
         // SAFETY: the handle is alive, the structure knows its size.
@@ -489,6 +553,16 @@ impl Model {
     }
 
     /// Writes the model, optimised, with its present weights, as a compiled model; such files are called `NAME.maxc`.
+    ///
+    /// ```
+    /// use max::Session;
+    /// # let path = std::env::temp_dir().join(format!("model_{}.maxc", std::process::id()));
+    /// let session = Session::new()?;
+    /// session.load("../../../examples/digits/digits.onnx")?.save(&path)?;
+    /// let model = session.load(&path)?; // optimised already
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = c_path(path.as_ref())?;
         // SAFETY: the handle is alive, the pointer lives through the call.

@@ -18,6 +18,10 @@ handle!(sync
     /// let info = ModelInfo::load("../../../examples/digits/digits.onnx")?;
     /// assert!(info.unsupported()?.is_empty());
     /// assert_eq!(info.operators()?[0], ("Conv".to_string(), 3));
+    /// println!("{} of IR version {} with opsets {:?}", info.producer()?, info.ir_version()?, info.opsets()?);
+    /// println!("{} numbers in {} weights", info.parameter_count()?, info.weights()?.len());
+    /// assert_eq!((info.inputs()?.len(), info.outputs()?.len()), (1, 1));
+    /// assert!(info.graph()?.starts_with("digraph"));
     /// # Ok::<(), max::Error>(())
     /// ```
     pub ModelInfo: MaxModelInfo, maxModelInfoRetain, maxModelInfoRelease
@@ -49,7 +53,7 @@ type At<T> = unsafe extern "C" fn(*const sys::MaxModelInfo, i32, *mut T) -> sys:
 type Get<T> = unsafe extern "C" fn(*const sys::MaxModelInfo, *mut T) -> sys::MaxStatus;
 
 impl ModelInfo {
-    /// Reads an ONNX file, a compiled model, or a folder that holds one.
+    /// Reads an ONNX file, a compiled model, or a folder that holds one. See [`ModelInfo`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = c_path(path.as_ref())?;
         // SAFETY: the pointers live through the call.
@@ -80,23 +84,23 @@ impl ModelInfo {
         self.all(count, |index| TensorInfo::get(|out| unsafe { getter(self.as_raw(), index, out) }))
     }
 
-    /// The version of the file format; 0 for a graph built in code.
+    /// The version of the file format; 0 for a graph built in code. See [`ModelInfo`].
     pub fn ir_version(&self) -> Result<i64> {
         self.number(sys::maxModelInfoGetIrVersion)
     }
 
-    /// The name of the program that wrote the file; empty if it does not say.
+    /// The name of the program that wrote the file; empty if it does not say. See [`ModelInfo`].
     pub fn producer(&self) -> Result<String> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_text(|out| unsafe { sys::maxModelInfoGetProducer(self.as_raw(), out) })
     }
 
-    /// The number of elements of all weights.
+    /// The number of elements of all weights. See [`ModelInfo`].
     pub fn parameter_count(&self) -> Result<i64> {
         self.number(sys::maxModelInfoGetParameterCount)
     }
 
-    /// Domains and versions of the operator sets that the model uses.
+    /// Domains and versions of the operator sets that the model uses. See [`ModelInfo`].
     pub fn opsets(&self) -> Result<Vec<(String, i64)>> {
         self.all(sys::maxModelInfoGetOpsetCount, |index| {
             let domain = self.text_at(sys::maxModelInfoGetOpsetDomain, index)?;
@@ -104,7 +108,7 @@ impl ModelInfo {
         })
     }
 
-    /// Names of operators, sorted, and how many nodes use each.
+    /// Names of operators, sorted, and how many nodes use each. See [`ModelInfo`].
     pub fn operators(&self) -> Result<Vec<(String, i64)>> {
         self.all(sys::maxModelInfoGetOperatorCount, |index| {
             let name = self.text_at(sys::maxModelInfoGetOperatorName, index)?;
@@ -112,7 +116,7 @@ impl ModelInfo {
         })
     }
 
-    /// Nodes whose operators are not supported.
+    /// Nodes whose operators are not supported. See [`UnsupportedNode`].
     pub fn unsupported(&self) -> Result<Vec<UnsupportedNode>> {
         self.all(sys::maxModelInfoGetUnsupportedCount, |index| {
             Ok(UnsupportedNode {
@@ -123,22 +127,22 @@ impl ModelInfo {
         })
     }
 
-    /// Inputs that the file declares, without those that are weights.
+    /// Inputs that the file declares, without those that are weights. See [`ModelInfo`].
     pub fn inputs(&self) -> Result<Vec<TensorInfo>> {
         self.tensors(sys::maxModelInfoGetInputCount, sys::maxModelInfoGetInput)
     }
 
-    /// Outputs that the file declares.
+    /// Outputs that the file declares. See [`ModelInfo`].
     pub fn outputs(&self) -> Result<Vec<TensorInfo>> {
         self.tensors(sys::maxModelInfoGetOutputCount, sys::maxModelInfoGetOutput)
     }
 
-    /// Weights: the named tensors that a load can replace.
+    /// Weights: the named tensors that a load can replace. See [`ModelInfo`].
     pub fn weights(&self) -> Result<Vec<TensorInfo>> {
         self.tensors(sys::maxModelInfoGetWeightCount, sys::maxModelInfoGetWeight)
     }
 
-    /// A drawing of the graph as the file has it, in the DOT language of Graphviz.
+    /// A drawing of the graph as the file has it, in the DOT language of Graphviz. See [`ModelInfo`].
     pub fn graph(&self) -> Result<String> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_text(|out| unsafe { sys::maxModelInfoGetGraph(self.as_raw(), out) })

@@ -63,54 +63,64 @@ pub struct CompileOptions {
 }
 
 impl CompileOptions {
-    /// The defaults.
+    /// The defaults. See [`CompileOptions`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What the compiler's log calls the source.
+    /// What the compiler's log calls the source. See [`CompileOptions`].
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// The chip to compile for, as [`Device::architecture_name`] says it; without it the device's own.
+    ///
+    /// ```
+    /// use max::CompileOptions;
+    /// let options = CompileOptions::new()
+    ///     .architecture("sm_90")
+    ///     .flag("--extra-device-vectorization")
+    ///     .fast_math(true)
+    ///     .register_limit(64)
+    ///     .line_info(true);
+    /// ```
     pub fn architecture(mut self, name: impl Into<String>) -> Self {
         self.architecture = Some(name.into());
         self
     }
 
-    /// Defines a macro.
+    /// Defines a macro. See [`CompileOptions`].
     pub fn define(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.defines.push((name.into(), value.into()));
         self
     }
 
-    /// A text that the source may include.
+    /// A text that the source may include. See [`CompileOptions`].
     pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.headers.push((name.into(), text.into()));
         self
     }
 
-    /// An option of the compiler's own.
+    /// An option of the compiler's own. See [`CompileOptions::architecture`].
     pub fn flag(mut self, flag: impl Into<String>) -> Self {
         self.flags.push(flag.into());
         self
     }
 
-    /// Faster and less exact arithmetic.
+    /// Faster and less exact arithmetic. See [`CompileOptions::architecture`].
     pub fn fast_math(mut self, fast_math: bool) -> Self {
         self.fast_math = fast_math;
         self
     }
 
-    /// Most registers a thread may use on accelerators.
+    /// Most registers a thread may use on accelerators. See [`CompileOptions::architecture`].
     pub fn register_limit(mut self, count: u16) -> Self {
         self.register_limit = i32::from(count);
         self
     }
 
-    /// Line numbers for profilers and debuggers.
+    /// Line numbers for profilers and debuggers. See [`CompileOptions::architecture`].
     pub fn line_info(mut self, line_info: bool) -> Self {
         self.line_info = line_info;
         self
@@ -145,14 +155,14 @@ pub enum ArtifactKind {
 }
 
 impl Module {
-    /// Compiles source text for a device, or finds what it was compiled to before.
+    /// Compiles source text for a device, or finds what it was compiled to before. See [`Module`].
     ///
     /// If the source does not compile, the compiler's log follows the first line of the message.
     pub fn compile(device: &Device, source: &str) -> Result<Self> {
         Self::compile_with(device, source, &CompileOptions::default())
     }
 
-    /// As [`Module::compile`], with options.
+    /// As [`Module::compile`], with options. See [`CompileOptions`].
     pub fn compile_with(device: &Device, source: &str, options: &CompileOptions) -> Result<Self> {
         let names = |pairs: &[(String, String)]| CTexts::new(pairs.iter().map(|pair| &pair.0));
         let values = |pairs: &[(String, String)]| CTexts::new(pairs.iter().map(|pair| &pair.1));
@@ -184,6 +194,18 @@ impl Module {
 
     /// Loads compiled code: PTX or a CUBIN on cuda, a code object on hip, a shared object on cpu.
     ///
+    /// ```
+    /// use max::{ArtifactKind, Device, Module};
+    /// let device = Device::cpu()?;
+    /// let source = r#"extern "C" __global__ void nothing() {}"#;
+    /// let code = Module::compile(&device, source)?.artifact(ArtifactKind::SharedObject)?;
+    /// // SAFETY: this is what the source was compiled to.
+    /// let module = unsafe { Module::load(&device, &code)? };
+    /// assert_eq!(module.kernel("nothing")?.name()?, "nothing");
+    /// assert_eq!(module.device()?, device);
+    /// # Ok::<(), max::Error>(())
+    /// ```
+    ///
     /// # Safety
     /// A shared object is code that runs in this process: it must be sound.
     pub unsafe fn load(device: &Device, code: &[u8]) -> Result<Self> {
@@ -192,13 +214,13 @@ impl Module {
         get_handle(|out| unsafe { sys::maxModuleLoadFromMemory(device.as_raw(), data, bytes, out) }).map(Self::owned)
     }
 
-    /// The device that the module was made for.
+    /// The device that the module was made for. See [`Module::load`].
     pub fn device(&self) -> Result<Device> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_handle(|out| unsafe { sys::maxModuleGetDevice(self.as_raw(), out) }).map(Device::borrowed)
     }
 
-    /// A form of the module's code, compiled once more where needed.
+    /// A form of the module's code, compiled once more where needed. See [`ArtifactKind`].
     pub fn artifact(&self, kind: ArtifactKind) -> Result<Vec<u8>> {
         let (kind, mut bytes) = (sys::MaxArtifactKind(kind as i32), 0);
         // SAFETY: as above.
@@ -211,7 +233,7 @@ impl Module {
         Ok(unsafe { slice::from_raw_parts(data.cast::<u8>(), bytes) }.to_vec())
     }
 
-    /// Finds a kernel by its name; `NotFound` if there is none. It holds the module.
+    /// Finds a kernel by its name; `NotFound` if there is none. It holds the module. See [`Module`].
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let name = c_text(name)?;
         // SAFETY: as above.

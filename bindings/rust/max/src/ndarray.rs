@@ -27,7 +27,7 @@ impl Buffer {
         }
     }
 
-    /// An array with copies of the elements.
+    /// An array with copies of the elements. See [`Buffer::from_ndarray`].
     pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
         ArrayD::from_shape_vec(IxDyn(self.shape()), self.to_vec()?).map_err(|error| wrong_shape(&error))
     }

@@ -46,30 +46,30 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// The defaults: the host, all its cores, no limit.
+    /// The defaults: the host, all its cores, no limit. See [`SessionOptions`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a device; models run on the first one.
+    /// Adds a device; models run on the first one. See [`SessionOptions`].
     pub fn device(mut self, device: &Device) -> Self {
         self.devices.push(device.clone());
         self
     }
 
-    /// Threads that one call uses at most; 0 = as many as there are cores for the process.
+    /// Threads that one call uses at most; 0 = as many as there are cores for the process. See [`SessionOptions`].
     pub fn threads(mut self, count: usize) -> Self {
         self.threads = count;
         self
     }
 
-    /// Bytes that loads and calls of the session's models may hold at a time.
+    /// Bytes that loads and calls of the session's models may hold at a time. See [`SessionOptions`].
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;
         self
     }
 
-    /// The session.
+    /// The session. See [`SessionOptions`].
     pub fn create(&self) -> Result<Session> {
         let options = options!(MaxSessionOptions {
             // A device is its pointer.
@@ -142,17 +142,17 @@ pub struct SessionMemory {
 }
 
 impl Session {
-    /// A session with the defaults.
+    /// A session with the defaults. See [`Session`].
     pub fn new() -> Result<Self> {
         SessionOptions::default().create()
     }
 
-    /// Loads an ONNX file, a compiled model, or a folder that holds one.
+    /// Loads an ONNX file, a compiled model, or a folder that holds one. See [`Session`].
     pub fn load(&self, path: impl AsRef<Path>) -> Result<Model> {
         self.load_with(path, LoadOptions::default())
     }
 
-    /// As [`Session::load`], with options.
+    /// As [`Session::load`], with options. See [`LoadOptions`].
     pub fn load_with(&self, path: impl AsRef<Path>, options: LoadOptions<'_>) -> Result<Model> {
         let path = c_path(path.as_ref())?;
         options.load(|raw, out| {
@@ -175,12 +175,21 @@ impl Session {
         })
     }
 
-    /// Makes a model of a graph built in code, which stays as it is.
+    /// Makes a model of a graph built in code, which stays as it is. See [`Graph`].
     pub fn compile(&self, graph: &Graph) -> Result<Model> {
         self.compile_with(graph, LoadOptions::default())
     }
 
     /// As [`Session::compile`], with options.
+    ///
+    /// ```
+    /// use max::{DType, Graph, LoadOptions, Precision, Session};
+    /// let graph = Graph::new("square")?;
+    /// let x = graph.input("x", DType::FLOAT32, &[8, 8])?;
+    /// graph.output(&graph.node("MatMul", &[&x, &x])?, "y")?;
+    /// let model = Session::new()?.compile_with(&graph, LoadOptions::new().precision(Precision::Highest))?;
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn compile_with(&self, graph: &Graph, options: LoadOptions<'_>) -> Result<Model> {
         options.load(|raw, out| {
             // SAFETY: as above.
@@ -189,6 +198,12 @@ impl Session {
     }
 
     /// The devices, the one that models run on first.
+    ///
+    /// ```
+    /// use max::{Device, Session};
+    /// assert_eq!(Session::new()?.devices()?, [Device::cpu()?]);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn devices(&self) -> Result<Vec<Device>> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         let count = get(0, |out| unsafe { sys::maxSessionGetDeviceCount(self.as_raw(), out) })?;
@@ -200,32 +215,40 @@ impl Session {
         get_handle(|out| unsafe { sys::maxSessionGetDevice(self.as_raw(), index, out) }).map(Device::borrowed)
     }
 
-    /// Threads that one call uses at most.
+    /// Threads that one call uses at most. See [`SessionOptions`].
     pub fn thread_count(&self) -> Result<usize> {
         // SAFETY: as above.
         get_count(|out| unsafe { sys::maxSessionGetThreadCount(self.as_raw(), out) })
     }
 
     /// Sets how important messages of the session's loads and calls must be.
+    ///
+    /// ```
+    /// use max::{Session, log::Level};
+    /// let session = Session::new()?;
+    /// session.set_log_level(Level::Warning)?;
+    /// assert_eq!(session.log_level()?, Level::Warning);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn set_log_level(&self, level: Level) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxSessionSetLogLevel(self.as_raw(), level.raw()) })
     }
 
-    /// How important messages of the session's loads and calls must be.
+    /// How important messages of the session's loads and calls must be. See [`Session::set_log_level`].
     pub fn log_level(&self) -> Result<Level> {
         let none = sys::MaxLogLevel(0);
         // SAFETY: the handle is alive, the pointer lives through the call.
         get(none, |out| unsafe { sys::maxSessionGetLogLevel(self.as_raw(), out) }).map(Level::of)
     }
 
-    /// Sets what is checked between the steps of models.
+    /// Sets what is checked between the steps of models. See [`AssertLevel`].
     pub fn set_assert_level(&self, level: AssertLevel) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxSessionSetAssertLevel(self.as_raw(), sys::MaxAssertLevel(level as i32)) })
     }
 
-    /// What is checked between the steps of models.
+    /// What is checked between the steps of models. See [`AssertLevel`].
     pub fn assert_level(&self) -> Result<AssertLevel> {
         let none = sys::MaxAssertLevel(0);
         // SAFETY: the handle is alive, the pointer lives through the call.
@@ -239,12 +262,20 @@ impl Session {
     }
 
     /// Sets the type in which the parts of long float32 products are added up: float32, float64, float16 or bfloat16.
+    ///
+    /// ```
+    /// use max::{DType, Session};
+    /// let session = Session::new()?;
+    /// session.set_split_k_reduction_precision(DType::FLOAT64)?;
+    /// assert_eq!(session.split_k_reduction_precision()?, DType::FLOAT64);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn set_split_k_reduction_precision(&self, dtype: DType) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxSessionSetSplitKReductionPrecision(self.as_raw(), dtype.0) })
     }
 
-    /// The type in which the parts of long products are added up.
+    /// The type in which the parts of long products are added up. See [`Session::set_split_k_reduction_precision`].
     pub fn split_k_reduction_precision(&self) -> Result<DType> {
         let none = sys::MaxDType(0);
         // SAFETY: the handle is alive, the pointer lives through the call.
@@ -252,24 +283,31 @@ impl Session {
     }
 
     /// Chooses how `TopK` works: it sorts whole lines, or it selects, which is the default.
+    ///
+    /// ```
+    /// let session = max::Session::new()?;
+    /// session.set_use_old_top_k(true)?;
+    /// assert!(session.use_old_top_k()?);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn set_use_old_top_k(&self, on: bool) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxSessionSetUseOldTopK(self.as_raw(), i32::from(on)) })
     }
 
-    /// Whether `TopK` sorts whole lines.
+    /// Whether `TopK` sorts whole lines. See [`Session::set_use_old_top_k`].
     pub fn use_old_top_k(&self) -> Result<bool> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_flag(|out| unsafe { sys::maxSessionGetUseOldTopK(self.as_raw(), out) })
     }
 
-    /// Sets what is recorded of the calls of the session's models.
+    /// Sets what is recorded of the calls of the session's models. See [`ProfilingMode`].
     pub fn set_profiling(&self, mode: ProfilingMode) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxSessionSetProfiling(self.as_raw(), sys::MaxProfilingMode(mode as i32)) })
     }
 
-    /// What is recorded of the calls of the session's models.
+    /// What is recorded of the calls of the session's models. See [`ProfilingMode`].
     pub fn profiling(&self) -> Result<ProfilingMode> {
         let none = sys::MaxProfilingMode(0);
         // SAFETY: the handle is alive, the pointer lives through the call.
@@ -282,19 +320,32 @@ impl Session {
     }
 
     /// Writes what was recorded as a trace in Chrome's JSON format.
+    ///
+    /// ```
+    /// use max::{Buffer, DType, ProfilingMode, Session};
+    /// # let path = std::env::temp_dir().join(format!("profile_{}.json", std::process::id()));
+    /// let session = Session::new()?;
+    /// session.set_profiling(ProfilingMode::On)?;
+    /// let model = session.load("../../../examples/digits/digits.onnx")?;
+    /// model.execute(&[&Buffer::zeros(DType::FLOAT32, &[1, 1, 8, 8])?])?;
+    /// session.write_profile(&path)?; // for chrome://tracing or Perfetto
+    /// session.clear_profile()?;
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn write_profile(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = c_path(path.as_ref())?;
         // SAFETY: the handle is alive, the pointer lives through the call.
         check(unsafe { sys::maxSessionWriteProfile(self.as_raw(), path.as_ptr()) })
     }
 
-    /// Forgets what was recorded.
+    /// Forgets what was recorded. See [`Session::write_profile`].
     pub fn clear_profile(&self) -> Result<()> {
         // SAFETY: the handle is alive.
         check(unsafe { sys::maxSessionClearProfile(self.as_raw()) })
     }
 
-    /// How much memory the session's models hold, if it has a limit.
+    /// How much memory the session's models hold, if it has a limit. See [`SessionMemory`].
     pub fn memory(&self) -> Result<SessionMemory> {
         use sys::MaxSessionMemoryMask as Mask;
         // SAFETY: the handle is alive, the structure knows its size.

@@ -34,7 +34,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// A range with a step, as `start:stop:step`.
+    /// A range with a step, as `start:stop:step`. See [`Step`].
     pub fn range(start: impl Into<Option<i64>>, stop: impl Into<Option<i64>>, step: i64) -> Self {
         Self::Range { start: start.into(), stop: stop.into(), step }
     }
@@ -120,15 +120,16 @@ impl From<RangeFull> for Step {
 /// What [`Buffer::slice`](crate::Buffer::slice) takes: an index, a range, a [`Step`], a tuple of such, or a slice of steps.
 ///
 /// ```
-/// use max::Buffer;
+/// use max::{Buffer, Steps};
 /// let buffer = Buffer::from_slice(&[0, 1, 2, 3, 4, 5], &[2, 3])?;
 /// assert_eq!(buffer.slice(1)?.to_vec::<i32>()?, [3, 4, 5]);
 /// assert_eq!(buffer.slice((.., 1..))?.to_vec::<i32>()?, [1, 2, 4, 5]);
 /// assert_eq!(buffer.slice((-1, 0..=1))?.to_vec::<i32>()?, [3, 4]);
+/// assert_eq!((.., 1..).steps().as_ref().len(), 2);
 /// # Ok::<(), max::Error>(())
 /// ```
 pub trait Steps {
-    /// The steps, one after the other.
+    /// The steps, one after the other. See [`Steps`].
     fn steps(self) -> impl AsRef<[Step]>;
 }
 

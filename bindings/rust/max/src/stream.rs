@@ -38,19 +38,30 @@ handle!(sync
 );
 
 impl Stream {
-    /// A stream on a device.
+    /// A stream on a device. See [`Stream`].
     pub fn new(device: &Device) -> Result<Self> {
         Self::with_priority(device, 0)
     }
 
     /// A stream with a priority, a hint for accelerators: work on streams of higher priority goes first.
+    ///
+    /// ```
+    /// use max::{Device, Stream};
+    /// let device = Device::cpu()?;
+    /// let (urgent, other) = (Stream::with_priority(&device, 1)?, Stream::new(&device)?);
+    /// urgent.wait_for_stream(&other)?;
+    /// urgent.wait_for_device(&device)?;
+    /// assert_eq!(urgent.device()?, device);
+    /// assert!(!urgent.is_default()?);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn with_priority(device: &Device, priority: i32) -> Result<Self> {
         let options = options!(MaxStreamOptions { priority: priority });
         // SAFETY: the handle is alive, the pointers live through the call.
         get_handle(|out| unsafe { sys::maxStreamCreate(device.as_raw(), &raw const options, out) }).map(Self::owned)
     }
 
-    /// A stream of the driver's (`cudaStream_t`, `hipStream_t`), which stays the caller's.
+    /// A stream of the driver's (`cudaStream_t`, `hipStream_t`), which stays the caller's. See [`Stream::native`].
     ///
     /// # Safety
     /// `native` is such a stream and lives until the last handle of the result has gone.
@@ -59,25 +70,37 @@ impl Stream {
         get_handle(|out| unsafe { sys::maxStreamWrap(device.as_raw(), native, out) }).map(Self::owned)
     }
 
-    /// The device of the stream.
+    /// The device of the stream. See [`Stream::with_priority`].
     pub fn device(&self) -> Result<Device> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_handle(|out| unsafe { sys::maxStreamGetDevice(self.as_raw(), out) }).map(Device::borrowed)
     }
 
-    /// Whether this is the default stream of its device.
+    /// Whether this is the default stream of its device. See [`Stream::with_priority`].
     pub fn is_default(&self) -> Result<bool> {
         // SAFETY: as above.
         get_flag(|out| unsafe { sys::maxStreamIsDefault(self.as_raw(), out) })
     }
 
     /// The driver's stream, borrowed from this one; `Unimplemented` where the device has none.
+    ///
+    /// ```
+    /// use max::{Device, Status, Stream};
+    /// let stream = Stream::new(&Device::accelerator(0).or_else(|_| Device::cpu())?)?;
+    /// match stream.native() {
+    ///     // SAFETY: the driver's stream lives as long as `stream`, which outlives the other.
+    ///     Ok(native) => drop(unsafe { Stream::wrap(&stream.device()?, native)? }),
+    ///     Err(error) => assert_eq!(error.status(), Status::Unimplemented), // the host has no driver
+    /// }
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn native(&self) -> Result<*mut c_void> {
         // SAFETY: as above.
         get(ptr::null_mut(), |out| unsafe { sys::maxStreamGetNative(self.as_raw(), out) })
     }
 
     /// Waits until all work on the stream is done. Gives the failure of the first work that failed since the last call.
+    /// See [`Stream`].
     ///
     /// After the timeout, if there is one, it gives up with `DeadlineExceeded`; the work goes on.
     pub fn synchronize(&self, timeout: Option<Duration>) -> Result<()> {
@@ -85,25 +108,26 @@ impl Stream {
         check(unsafe { sys::maxStreamSynchronize(self.as_raw(), c_timeout(timeout)) })
     }
 
-    /// Makes later work on the stream wait for all work that is now on another stream.
+    /// Makes later work on the stream wait for all work that is now on another stream. See [`Stream::with_priority`].
     pub fn wait_for_stream(&self, other: &Stream) -> Result<()> {
         // SAFETY: both handles are alive.
         check(unsafe { sys::maxStreamWaitForStream(self.as_raw(), other.as_raw()) })
     }
 
     /// Makes later work on the stream wait for all work that is now on a device's default stream.
+    /// See [`Stream::with_priority`].
     pub fn wait_for_device(&self, device: &Device) -> Result<()> {
         // SAFETY: both handles are alive.
         check(unsafe { sys::maxStreamWaitForDevice(self.as_raw(), device.as_raw()) })
     }
 
-    /// Makes later work on the stream wait for the newest mark of an event.
+    /// Makes later work on the stream wait for the newest mark of an event. See [`Event::new`].
     pub fn wait_for_event(&self, event: &Event) -> Result<()> {
         // SAFETY: both handles are alive.
         check(unsafe { sys::maxStreamWaitForEvent(self.as_raw(), event.as_raw()) })
     }
 
-    /// Records an event on the stream: it is done when all work now on the stream is done.
+    /// Records an event on the stream: it is done when all work now on the stream is done. See [`Event::new`].
     pub fn record(&self, event: &Event) -> Result<()> {
         // SAFETY: both handles are alive.
         check(unsafe { sys::maxStreamRecordEvent(self.as_raw(), event.as_raw()) })
@@ -183,7 +207,7 @@ impl Stream {
         value.and_then(|value| done.map(|()| value))
     }
 
-    /// Copies bytes between two addresses, in stream order.
+    /// Copies bytes between two addresses, in stream order. See [`CopyKind`].
     ///
     /// # Safety
     /// Both ranges are memory of the kind that `kind` says, stay so until the work is done, and nothing else uses them
@@ -250,7 +274,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Queues a copy of elements into a whole buffer.
+    /// Queues a copy of elements into a whole buffer. See [`Stream::scope`].
     pub fn copy_from_slice<T: Element>(&'scope self, buffer: &mut Buffer, elements: &'scope [T]) -> Result<()> {
         buffer.require_elements::<T>(elements.len())?;
         // SAFETY: the memory is only read, and borrowed until the scope's end has waited for the stream.
@@ -258,7 +282,7 @@ impl<'scope> Scope<'scope, '_> {
         buffer.copy_range(0, &lent, 0, size_of_val(elements), Some(self.stream))
     }
 
-    /// Queues a copy of a whole buffer's elements.
+    /// Queues a copy of a whole buffer's elements. See [`Stream::scope`].
     pub fn copy_to_slice<T: Element>(&'scope self, buffer: &Buffer, elements: &'scope mut [T]) -> Result<()> {
         buffer.require_elements::<T>(elements.len())?;
         require_any_bytes::<T>()?;
@@ -268,6 +292,16 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// The stream of the scope.
+    ///
+    /// ```
+    /// use max::{Device, Stream};
+    /// let stream = Stream::new(&Device::cpu()?)?;
+    /// stream.scope(|scope| {
+    ///     assert_eq!(scope.stream(), &stream);
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn stream(&self) -> &Stream {
         self.stream
     }

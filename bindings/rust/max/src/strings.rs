@@ -61,6 +61,12 @@ impl Buffer {
     }
 
     /// The strings in row-major order, as they lie in the buffer: any bytes.
+    ///
+    /// ```
+    /// let buffer = max::Buffer::from_strings(&[b"\xff".as_slice(), b"two"], &[2])?;
+    /// assert_eq!(buffer.string_bytes()?[0], b"\xff");
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn string_bytes(&self) -> Result<Vec<&[u8]>> {
         let count = self.len();
         let (mut pointers, mut lengths) = (vec![ptr::null(); count], vec![0; count]);
@@ -75,7 +81,7 @@ impl Buffer {
         Ok(pointers.into_iter().zip(lengths).map(bytes_of).collect())
     }
 
-    /// The strings in row-major order; `FailedPrecondition` if one is not UTF-8.
+    /// The strings in row-major order; `FailedPrecondition` if one is not UTF-8. See [`Buffer::from_strings`].
     pub fn strings(&self) -> Result<Vec<&str>> {
         self.string_bytes()?
             .into_iter()

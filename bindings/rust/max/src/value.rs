@@ -57,7 +57,7 @@ impl ValueKind {
 }
 
 impl Value {
-    /// A value of a buffer, which it shares.
+    /// A value of a buffer, which it shares. See [`Value`].
     pub fn tensor(buffer: &Buffer) -> Result<Self> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         let value = get_handle(|out| unsafe { sys::maxValueCreateTensor(buffer.as_raw(), out) }).map(Self::owned)?;
@@ -65,7 +65,7 @@ impl Value {
         Ok(value)
     }
 
-    /// A sequence of values: tensors of one element type, or maps.
+    /// A sequence of values: tensors of one element type, or maps. See [`Value`].
     pub fn sequence(elements: &[Value]) -> Result<Self> {
         let count = c_count(elements.len())?;
         // A value is its pointer.
@@ -75,6 +75,14 @@ impl Value {
     }
 
     /// An optional that holds a tensor or a sequence, or nothing.
+    ///
+    /// ```
+    /// use max::{Buffer, Value};
+    /// assert!(Value::optional(None)?.is_empty()?);
+    /// let value = Value::optional(Some(&Value::tensor(&Buffer::scalar(1.0f32)?)?))?;
+    /// assert_eq!(value.elements()?[0].buffer()?.item::<f32>()?, 1.0);
+    /// # Ok::<(), max::Error>(())
+    /// ```
     pub fn optional(element: Option<&Value>) -> Result<Self> {
         let element = element.map_or(ptr::null_mut(), Value::as_raw);
         // SAFETY: the handle is alive or null, the pointer lives through the call.
@@ -99,31 +107,31 @@ impl Value {
         Ok(value)
     }
 
-    /// What the value is.
+    /// What the value is. See [`Value`].
     pub fn kind(&self) -> Result<ValueKind> {
         let none = sys::MaxValueKind(0);
         // SAFETY: the handle is alive, the pointer lives through the call.
         get(none, |out| unsafe { sys::maxValueGetKind(self.as_raw(), out) }).map(ValueKind::of)
     }
 
-    /// The buffer of a tensor, to read.
+    /// The buffer of a tensor, to read. See [`Value`].
     pub fn buffer(&self) -> Result<Buffer> {
         // SAFETY: as above.
         get_handle(|out| unsafe { sys::maxValueGetBuffer(self.as_raw(), out) }).map(Buffer::borrowed_frozen)
     }
 
-    /// How many elements a sequence or entries a map has; of an optional 1 or, if it holds nothing, 0.
+    /// How many elements a sequence or entries a map has; of an optional 1 or, if it holds nothing, 0. See [`Value`].
     pub fn len(&self) -> Result<usize> {
         // SAFETY: as above.
         get_count(|out| unsafe { sys::maxValueGetCount(self.as_raw(), out) })
     }
 
-    /// Whether there are none.
+    /// Whether there are none. See [`Value::optional`].
     pub fn is_empty(&self) -> Result<bool> {
         self.len().map(|len| len == 0)
     }
 
-    /// The elements of a sequence, or what an optional holds.
+    /// The elements of a sequence, or what an optional holds. See [`Value`].
     pub fn elements(&self) -> Result<Vec<Value>> {
         let mut elements = vec![ptr::null_mut(); self.len()?];
         let count = c_count(elements.len())?;
@@ -132,13 +140,13 @@ impl Value {
         Ok(elements.into_iter().filter_map(ptr::NonNull::new).map(Value::borrowed).collect())
     }
 
-    /// The keys of a map, to read: a list of strings or int64.
+    /// The keys of a map, to read: a list of strings or int64. See [`Value::map`].
     pub fn map_keys(&self) -> Result<Buffer> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_handle(|out| unsafe { sys::maxValueGetMapKeys(self.as_raw(), out) }).map(Buffer::borrowed_frozen)
     }
 
-    /// The values of a map, to read, in the order of its keys.
+    /// The values of a map, to read, in the order of its keys. See [`Value::map`].
     pub fn map_values(&self) -> Result<Buffer> {
         // SAFETY: as above.
         get_handle(|out| unsafe { sys::maxValueGetMapValues(self.as_raw(), out) }).map(Buffer::borrowed_frozen)

@@ -20,6 +20,7 @@ handle!(sync
     /// # let path = std::env::temp_dir().join(format!("weights_{}.max", std::process::id()));
     /// Buffer::from_slice(&[1.0f32, 2.0], &[2])?.save(&path, Some("bias"))?;
     /// let weights = Weights::load(&path)?;
+    /// assert_eq!((weights.len()?, weights.is_empty()?), (1, false));
     /// assert_eq!(weights.names()?, ["bias"]);
     /// assert_eq!(weights.get("bias")?.to_vec::<f32>()?, [1.0, 2.0]);
     /// # std::fs::remove_file(path).unwrap();
@@ -29,25 +30,25 @@ handle!(sync
 );
 
 impl Weights {
-    /// Opens a file.
+    /// Opens a file. See [`Weights`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = c_path(path.as_ref())?;
         // SAFETY: the pointers live through the call.
         get_handle(|out| unsafe { sys::maxWeightsLoad(path.as_ptr(), out) }).map(Self::owned)
     }
 
-    /// Number of tensors.
+    /// Number of tensors. See [`Weights`].
     pub fn len(&self) -> Result<usize> {
         // SAFETY: the handle is alive, the pointer lives through the call.
         get_count(|out| unsafe { sys::maxWeightsGetCount(self.as_raw(), out) })
     }
 
-    /// Whether there are none.
+    /// Whether there are none. See [`Weights`].
     pub fn is_empty(&self) -> Result<bool> {
         self.len().map(|len| len == 0)
     }
 
-    /// Names in rising order.
+    /// Names in rising order. See [`Weights`].
     pub fn names(&self) -> Result<Vec<String>> {
         (0..c_count(self.len()?)?)
             // SAFETY: the handle is alive, the pointer lives through the call.
@@ -55,7 +56,7 @@ impl Weights {
             .collect()
     }
 
-    /// The tensor of a name, read-only, sharing the file's memory; `NotFound` if there is none.
+    /// The tensor of a name, read-only, sharing the file's memory; `NotFound` if there is none. See [`Weights`].
     pub fn get(&self, name: &str) -> Result<Buffer> {
         let name = c_text(name)?;
         // SAFETY: as above.
