@@ -116,7 +116,8 @@ def lints(build):
     else:
         print("not checked: there is no rustfmt")
     version = subprocess.run(["cargo", "clippy", "--version"], capture_output=True, text=True, check=False).stdout
-    if tuple(map(int, re.findall(r"\d+", version)[1:2])) >= OLDEST[1:]:
+    # It says 0.1.85 where Rust is 1.85.
+    if tuple(map(int, re.findall(r"\d+", version)[1:3])) >= OLDEST:
         cargo(settings, "clippy", "--all-targets", *arguments, "--", "-D", "warnings")
     else:
         print("not checked: there is no clippy of this version of Rust")
