@@ -37,7 +37,7 @@ for file in include/max/max.h bin/max lib/libmax.so lib/cmake/max/maxConfig.cmak
 done
 missing=0
 while read -r page; do
-  for link in $(sed 's/`[^`]*`//g' "$page" | grep -oP '\]\(\K(?![a-z]+://)[^)#\s]+'); do
+  for link in $(sed '/^```/,/^```/d; s/`[^`]*`//g' "$page" | grep -oP '\]\(\K(?![a-z]+://)[^)#\s]+'); do
     [[ -e "$(dirname "$page")/$link" ]] || { echo "$page links to $link, which is not installed"; missing=1; }
   done
 done < <(find "$tree/share/doc/max" -name '*.md')
