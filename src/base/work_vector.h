@@ -17,6 +17,7 @@ void freeWork(void* block, size_t bytes) noexcept;
 template <class T>
 struct WorkAllocator {
   using value_type = T;
+  static constexpr size_t kBytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression): elements may be pointers
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
   WorkAllocator() = default;
@@ -24,10 +25,10 @@ struct WorkAllocator {
   WorkAllocator(const WorkAllocator<U>&) noexcept {}
 
   T* allocate(size_t count) {
-    if (count > std::numeric_limits<size_t>::max() / 2 / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(allocateWork(count * sizeof(T)));
+    if (count > std::numeric_limits<size_t>::max() / 2 / kBytes) throw std::bad_array_new_length();
+    return static_cast<T*>(allocateWork(count * kBytes));
   }
-  void deallocate(T* block, size_t count) noexcept { freeWork(block, count * sizeof(T)); }
+  void deallocate(T* block, size_t count) noexcept { freeWork(block, count * kBytes); }
   bool operator==(const WorkAllocator&) const = default;
 };
 
