@@ -70,17 +70,21 @@ def check(command, folder, variables):
         sys.exit(code)
 
 
+# Go keeps results, and does not see that the library is another one.
+AGAIN = "-count=1"
+
+
 def cgo(go, arguments):
-    check([go, "test", *arguments, "./..."], PACKAGE, need_cgo(go))
+    check([go, "test", AGAIN, *arguments, "./..."], PACKAGE, need_cgo(go))
 
 
 def purego(go, arguments):
-    check([go, "test", *arguments, "./..."], PACKAGE, need(go, environment(go, CGO_ENABLED="0")))
+    check([go, "test", AGAIN, *arguments, "./..."], PACKAGE, need(go, environment(go, CGO_ENABLED="0")))
 
 
 def race(go, arguments):
     """The race detector, and the strict checks of pointers that cross."""
-    check([go, "test", "-race", *arguments, "./..."], PACKAGE, {**need_cgo(go), "GOEXPERIMENT": "cgocheck2"})
+    check([go, "test", AGAIN, "-race", *arguments, "./..."], PACKAGE, {**need_cgo(go), "GOEXPERIMENT": "cgocheck2"})
 
 
 def asan(go, arguments):
@@ -126,7 +130,7 @@ def extras(go, arguments):
     variables = need_cgo(go)
     library = ROOT / "build-asan/lib"
     if (library / "libmax.so").exists():
-        check([go, "test", "-asan", *arguments, "."], PACKAGE, {**variables, "CC": "clang", "LD_LIBRARY_PATH": str(library)})
+        check([go, "test", AGAIN, "-asan", *arguments, "."], PACKAGE, {**variables, "CC": "clang", "LD_LIBRARY_PATH": str(library)})
     for name in ("FuzzSlice", "FuzzNames", "FuzzModel", "FuzzShape"):
         check([go, "test", "-run", "^$", "-fuzz", f"^{name}$", "-fuzztime", "20s", "-fuzzminimizetime", "10x", *arguments, "."], PACKAGE, variables)
     for system, machine in (("linux", "arm64"), ("darwin", "arm64")):
