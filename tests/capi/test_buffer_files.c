@@ -300,5 +300,5 @@ int main(void) {
       TEST(test_a_foreign_checkpoint), TEST(test_damaged_checkpoints),
       TEST(test_save_refuses),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return RUN_GROUP(tests, make_folder, remove_folder);
 }

@@ -404,5 +404,5 @@ int main(void) {
       SHARED_TEST(test_threads_that_wait_for_ever_or_stop),
       SHARED_TEST(test_launches_from_many_threads),
   };
-  return cmocka_run_group_tests(tests, compile_shared, release_shared);
+  return RUN_GROUP(tests, compile_shared, release_shared);
 }

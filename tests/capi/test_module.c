@@ -269,5 +269,5 @@ int main(void) {
       SHARED_TEST(test_artifacts_and_loading),
       SHARED_TEST(test_many_modules),
   };
-  return cmocka_run_group_tests(tests, compile_shared, release_shared);
+  return RUN_GROUP(tests, compile_shared, release_shared);
 }

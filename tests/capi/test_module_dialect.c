@@ -323,5 +323,5 @@ int main(void) {
       cmocka_unit_test(test_largest_block),
       cmocka_unit_test(test_loops_are_vectorised),
   };
-  return cmocka_run_group_tests(tests, compile, release);
+  return RUN_GROUP(tests, compile, release);
 }

@@ -286,5 +286,5 @@ int main(void) {
       cmocka_unit_test(test_assertions_of_headers),
       cmocka_unit_test(test_warnings),
   };
-  return cmocka_run_group_tests(tests, compile, release);
+  return RUN_GROUP(tests, compile, release);
 }

@@ -184,5 +184,5 @@ int main(void) {
       SHARED_TEST(test_host_has_one_id),     SHARED_TEST(test_launch_with_attribute_and_assembly),
       SHARED_TEST(test_levels_of_the_log),   SHARED_TEST(test_device_tells_what_has_failed),
   };
-  return cmocka_run_group_tests(tests, compile_shared, release_shared);
+  return RUN_GROUP(tests, compile_shared, release_shared);
 }

@@ -3,8 +3,8 @@
 #include "fake_driver.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "conformance.h"
 
 /* A function of a driver's library; C has no cast for it. */
 static int find(void* library, const char* name, void* function) {
@@ -23,4 +23,15 @@ int find_fake_driver(const char* api, struct fake_driver* driver) {
          find(library, "fakeGpuGetCallCount", &driver->calls) && find(library, "fakeGpuFailCall", &driver->fail_call) &&
          find(library, "fakeGpuGetFailedCall", &driver->failed_call) &&
          find(library, "fakeGpuLoseDevice", &driver->lose_device);
+}
+
+int check_fake_driver(void** state) {
+  (void)state;
+  struct fake_driver driver;
+  if (!find_fake_driver(device_api, &driver)) return 0;
+  const int64_t left = driver.live_objects();
+  const int64_t violations = driver.violations();
+  if (left) print_error("the driver still has %s\n", driver.describe());
+  if (violations) print_error("the driver saw %lld violations\n", (long long)violations);
+  return left || violations ? -1 : 0;
 }

@@ -18,4 +18,7 @@ struct fake_driver {
 /* 0 = the driver is no fake, or there is none. */
 int find_fake_driver(const char* api, struct fake_driver* driver);
 
+/* Teardown of a group: a fake driver of `device_api` has everything back by now, and has seen nothing wrong. */
+int check_fake_driver(void** state);
+
 #endif

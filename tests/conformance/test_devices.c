@@ -242,18 +242,6 @@ static void test_pinned_memory(void** state) {
   maxDeviceRelease(device);
 }
 
-/* A fake driver has seen no race and got everything back. */
-static int check_driver(void** state) {
-  (void)state;
-  struct fake_driver driver;
-  if (!find_fake_driver(device_api, &driver)) return 0;
-  const int64_t left = driver.live_objects();
-  const int64_t violations = driver.violations();
-  if (left) print_error("the driver still has %s\n", driver.describe());
-  if (violations) print_error("the driver saw %lld violations\n", (long long)violations);
-  return left || violations ? -1 : 0;
-}
-
 int main(int argc, char** argv) {
   if (argc > 1) device_api = argv[1];
   MaxDevice* device = NULL;
@@ -314,5 +302,5 @@ int main(int argc, char** argv) {
       TEST(test_random_programs),
       TEST(test_random_programs_on_two_devices),
   };
-  return cmocka_run_group_tests(tests, NULL, check_driver);
+  return RUN_GROUP(tests, NULL, check_fake_driver);
 }

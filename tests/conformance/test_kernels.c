@@ -524,17 +524,6 @@ static int has_kernels(void) {
   return status != MAX_STATUS_UNAVAILABLE;
 }
 
-/* A fake driver has given everything back by now, and has seen nothing wrong. */
-static int check_driver(void** state) {
-  (void)state;
-  struct fake_driver driver;
-  if (!find_fake_driver(device_api, &driver)) return 0;
-  const int64_t objects = driver.live_objects();
-  const int64_t violations = driver.violations();
-  if (objects || violations) print_error("driver: %d objects, %d violations\n", (int)objects, (int)violations);
-  return objects || violations ? -1 : 0;
-}
-
 int main(int argc, char** argv) {
   if (argc > 1) device_api = argv[1];
   if (!has_kernels()) return 77;
@@ -564,5 +553,5 @@ int main(int argc, char** argv) {
       TEST(test_random_kernels),
       TEST(test_kernels_of_virtual_devices),
   };
-  return cmocka_run_group_tests(tests, NULL, check_driver);
+  return RUN_GROUP(tests, NULL, check_fake_driver);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "../capi/count_allocations.h"
+#include "fake_driver.h"
 #include "kernels.h"
 
 /* A launch may cost as much as so many locks and unlocks of a mutex: about 500 ns on a machine of today. */
@@ -136,5 +137,5 @@ int main(int argc, char** argv) {
       TEST(test_launches_allocate_nothing),
       TEST(test_launches_cost_little),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return RUN_GROUP(tests, NULL, check_fake_driver);
 }
