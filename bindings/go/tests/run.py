@@ -70,21 +70,21 @@ def check(command, folder, variables):
         sys.exit(code)
 
 
-# Go keeps results, and does not see that the library is another one.
-AGAIN = "-count=1"
+# Go keeps results, and does not see that the library is another one. Without -v it does not say what ran and what was skipped.
+TEST = ("test", "-v", "-count=1")
 
 
 def cgo(go, arguments):
-    check([go, "test", AGAIN, *arguments, "./..."], PACKAGE, need_cgo(go))
+    check([go, *TEST, *arguments, "./..."], PACKAGE, need_cgo(go))
 
 
 def purego(go, arguments):
-    check([go, "test", AGAIN, *arguments, "./..."], PACKAGE, need(go, environment(go, CGO_ENABLED="0")))
+    check([go, *TEST, *arguments, "./..."], PACKAGE, need(go, environment(go, CGO_ENABLED="0")))
 
 
 def race(go, arguments):
     """The race detector, and the strict checks of pointers that cross."""
-    check([go, "test", AGAIN, "-race", *arguments, "./..."], PACKAGE, {**need_cgo(go), "GOEXPERIMENT": "cgocheck2"})
+    check([go, *TEST, "-race", *arguments, "./..."], PACKAGE, {**need_cgo(go), "GOEXPERIMENT": "cgocheck2"})
 
 
 def asan(go, arguments):
@@ -98,7 +98,7 @@ def asan(go, arguments):
     program = CACHE / "test_program"
     check([go, "test", "-c", "-o", program, "."], PACKAGE, variables)
     options = os.environ.get("ASAN_OPTIONS", "allocator_may_return_null=1:intercept_tls_get_addr=0")
-    check([program, *arguments], PACKAGE, {**variables, "LD_PRELOAD": runtime, "LD_LIBRARY_PATH": str(BUILD / "lib"),
+    check([program, "-test.v", *arguments], PACKAGE, {**variables, "LD_PRELOAD": runtime, "LD_LIBRARY_PATH": str(BUILD / "lib"),
                                            "ASAN_OPTIONS": f"{options}:detect_leaks=0"})
 
 
@@ -130,7 +130,7 @@ def extras(go, arguments):
     variables = need_cgo(go)
     library = ROOT / "build-asan/lib"
     if (library / "libmax.so").exists():
-        check([go, "test", AGAIN, "-asan", *arguments, "."], PACKAGE, {**variables, "CC": "clang", "LD_LIBRARY_PATH": str(library)})
+        check([go, *TEST, "-asan", *arguments, "."], PACKAGE, {**variables, "CC": "clang", "LD_LIBRARY_PATH": str(library)})
     for name in ("FuzzSlice", "FuzzNames", "FuzzModel", "FuzzShape"):
         check([go, "test", "-run", "^$", "-fuzz", f"^{name}$", "-fuzztime", "20s", "-fuzzminimizetime", "10x", *arguments, "."], PACKAGE, variables)
     for system, machine in (("linux", "arm64"), ("darwin", "arm64")):
