@@ -3,17 +3,17 @@
 
 package max
 
-// MapMode: how a file is mapped; as the modes of numpy.memmap.
+// MapMode: how to map a file, like the modes of numpy.memmap.
 type MapMode int32
 
 const (
-	// MapModeRead: "r": the file is read, the buffer cannot be written.
+	// MapModeRead: "r": the file is read; the buffer is read-only.
 	MapModeRead MapMode = 0
-	// MapModeReadWrite: "r+": the file is read and written, and extended where it is too short.
+	// MapModeReadWrite: "r+": the file is read and written, and extended if it is too short.
 	MapModeReadWrite MapMode = 1
-	// MapModeCreate: "w+": as "r+" on a file that is made or emptied first.
+	// MapModeCreate: "w+": like "r+", but the file is created or truncated first.
 	MapModeCreate MapMode = 2
-	// MapModeCopyOnWrite: "c": the buffer can be written, the file stays as it is.
+	// MapModeCopyOnWrite: "c": the buffer can be written; the file does not change.
 	MapModeCopyOnWrite MapMode = 3
 )
 
@@ -21,41 +21,41 @@ const (
 type DeviceAttribute int32
 
 const (
-	// DeviceAttributeMaxThreadsPerBlock: Most threads in a block.
+	// DeviceAttributeMaxThreadsPerBlock: Maximum threads per block.
 	DeviceAttributeMaxThreadsPerBlock DeviceAttribute = 1
-	// DeviceAttributeMaxBlockDimX: Largest x dimension of a block.
+	// DeviceAttributeMaxBlockDimX: Maximum x dimension of a block.
 	DeviceAttributeMaxBlockDimX DeviceAttribute = 2
-	// DeviceAttributeMaxBlockDimY: Largest y dimension of a block.
+	// DeviceAttributeMaxBlockDimY: Maximum y dimension of a block.
 	DeviceAttributeMaxBlockDimY DeviceAttribute = 3
-	// DeviceAttributeMaxBlockDimZ: Largest z dimension of a block.
+	// DeviceAttributeMaxBlockDimZ: Maximum z dimension of a block.
 	DeviceAttributeMaxBlockDimZ DeviceAttribute = 4
-	// DeviceAttributeMaxGridDimX: Largest x dimension of a grid.
+	// DeviceAttributeMaxGridDimX: Maximum x dimension of a grid.
 	DeviceAttributeMaxGridDimX DeviceAttribute = 5
-	// DeviceAttributeMaxGridDimY: Largest y dimension of a grid.
+	// DeviceAttributeMaxGridDimY: Maximum y dimension of a grid.
 	DeviceAttributeMaxGridDimY DeviceAttribute = 6
-	// DeviceAttributeMaxGridDimZ: Largest z dimension of a grid.
+	// DeviceAttributeMaxGridDimZ: Maximum z dimension of a grid.
 	DeviceAttributeMaxGridDimZ DeviceAttribute = 7
-	// DeviceAttributeMaxSharedMemoryPerBlock: Bytes of shared memory a block may have.
+	// DeviceAttributeMaxSharedMemoryPerBlock: Maximum bytes of shared memory per block.
 	DeviceAttributeMaxSharedMemoryPerBlock DeviceAttribute = 8
 	// DeviceAttributeWarpSize: Threads in a warp.
 	DeviceAttributeWarpSize DeviceAttribute = 10
-	// DeviceAttributeMaxRegistersPerBlock: Registers a block may have.
+	// DeviceAttributeMaxRegistersPerBlock: Maximum registers per block.
 	DeviceAttributeMaxRegistersPerBlock DeviceAttribute = 12
-	// DeviceAttributeClockRate: Highest clock frequency in kilohertz.
+	// DeviceAttributeClockRate: Maximum clock frequency in kilohertz.
 	DeviceAttributeClockRate DeviceAttribute = 13
-	// DeviceAttributeMultiprocessorCount: Multiprocessors; on the host, processors this process may use.
+	// DeviceAttributeMultiprocessorCount: Number of multiprocessors; on the host, of processors this process may use.
 	DeviceAttributeMultiprocessorCount DeviceAttribute = 16
 	// DeviceAttributeIntegrated: Whether the device shares the host's memory: 0 or 1.
 	DeviceAttributeIntegrated DeviceAttribute = 18
 	// DeviceAttributeL2CacheSize: Bytes of the last-level cache.
 	DeviceAttributeL2CacheSize DeviceAttribute = 38
-	// DeviceAttributeMaxThreadsPerMultiprocessor: Most threads on a multiprocessor.
+	// DeviceAttributeMaxThreadsPerMultiprocessor: Maximum threads per multiprocessor.
 	DeviceAttributeMaxThreadsPerMultiprocessor DeviceAttribute = 39
-	// DeviceAttributeComputeCapabilityMajor: Major number of the compute capability.
+	// DeviceAttributeComputeCapabilityMajor: Major version of the compute capability.
 	DeviceAttributeComputeCapabilityMajor DeviceAttribute = 75
-	// DeviceAttributeComputeCapabilityMinor: Minor number of the compute capability.
+	// DeviceAttributeComputeCapabilityMinor: Minor version of the compute capability.
 	DeviceAttributeComputeCapabilityMinor DeviceAttribute = 76
-	// DeviceAttributeMaxSharedMemoryPerMultiprocessor: Bytes of shared memory on a multiprocessor.
+	// DeviceAttributeMaxSharedMemoryPerMultiprocessor: Bytes of shared memory per multiprocessor.
 	DeviceAttributeMaxSharedMemoryPerMultiprocessor DeviceAttribute = 81
 )
 
@@ -63,7 +63,7 @@ const (
 type DType int32
 
 const (
-	// DTypeInvalid: No type: what a zeroed structure holds.
+	// DTypeInvalid: No type: the value in a zeroed structure.
 	DTypeInvalid DType = 0
 	// DTypeBool: Truth value, one byte: 0 or 1.
 	DTypeBool DType = 1
@@ -75,15 +75,15 @@ const (
 	DTypeFloat6E2M3FN DType = 65
 	// DTypeFloat6E3M2FN: 6-bit float, 3 exponent and 2 mantissa bits, finite only; four in three bytes, first in the low bits.
 	DTypeFloat6E3M2FN DType = 66
-	// DTypeFloat8E8M0FNU: 8-bit power of two without sign, the scale type of microscaling formats.
+	// DTypeFloat8E8M0FNU: 8-bit unsigned power of two, the scale type of microscaling formats.
 	DTypeFloat8E8M0FNU DType = 73
 	// DTypeFloat8E4M3FN: 8-bit float, 4 exponent and 3 mantissa bits, finite and NaN only.
 	DTypeFloat8E4M3FN DType = 75
-	// DTypeFloat8E4M3FNUZ: As float8_e4m3fn without a negative zero.
+	// DTypeFloat8E4M3FNUZ: Like float8_e4m3fn, without a negative zero.
 	DTypeFloat8E4M3FNUZ DType = 76
 	// DTypeFloat8E5M2: 8-bit float, 5 exponent and 2 mantissa bits.
 	DTypeFloat8E5M2 DType = 77
-	// DTypeFloat8E5M2FNUZ: As float8_e5m2, finite and NaN only, without a negative zero.
+	// DTypeFloat8E5M2FNUZ: Like float8_e5m2, finite and NaN only, without a negative zero.
 	DTypeFloat8E5M2FNUZ DType = 78
 	// DTypeFloat16: IEEE 754 binary16.
 	DTypeFloat16 DType = 79
@@ -123,65 +123,65 @@ const (
 	DTypeInt64 DType = 141
 )
 
-// KernelAttribute: a property of a kernel; the values are those of CUDA.
+// KernelAttribute: an attribute of a kernel; the values are CUDA's.
 type KernelAttribute int32
 
 const (
-	// KernelAttributeMaxThreadsPerBlock: Most threads in a block.
+	// KernelAttributeMaxThreadsPerBlock: Maximum threads per block.
 	KernelAttributeMaxThreadsPerBlock KernelAttribute = 0
 	// KernelAttributeSharedSize: Bytes of shared memory that the kernel declares.
 	KernelAttributeSharedSize KernelAttribute = 1
 	// KernelAttributeConstantSize: Bytes of constant memory that the kernel declares.
 	KernelAttributeConstantSize KernelAttribute = 2
-	// KernelAttributeLocalSize: Bytes of memory of its own that a thread uses.
+	// KernelAttributeLocalSize: Bytes of local memory per thread.
 	KernelAttributeLocalSize KernelAttribute = 3
-	// KernelAttributeRegisters: Registers that a thread uses.
+	// KernelAttributeRegisters: Registers per thread.
 	KernelAttributeRegisters KernelAttribute = 4
 	// KernelAttributePTXVersion: Version of the PTX it was compiled from, 10 * major + minor.
 	KernelAttributePTXVersion KernelAttribute = 5
 	// KernelAttributeBinaryVersion: Version of the chip it was compiled for, 10 * major + minor.
 	KernelAttributeBinaryVersion KernelAttribute = 6
-	// KernelAttributeMaxDynamicSharedSize: Most bytes of dynamic shared memory that a launch may ask for. Can be set.
+	// KernelAttributeMaxDynamicSharedSize: Maximum bytes of dynamic shared memory per launch. Can be set.
 	KernelAttributeMaxDynamicSharedSize KernelAttribute = 8
-	// KernelAttributePreferredSharedCarveout: Percent of the first-level cache to use as shared memory, -1 = the driver's choice. Can be set: a hint.
+	// KernelAttributePreferredSharedCarveout: Percent of the L1 cache to use as shared memory, -1 = the driver's choice. Can be set: a hint.
 	KernelAttributePreferredSharedCarveout KernelAttribute = 9
-	// KernelAttributeNonPortableClusterSizeAllowed: Whether clusters may be larger than all chips allow: 0 or 1. Can be set.
+	// KernelAttributeNonPortableClusterSizeAllowed: Whether clusters may exceed the size that all chips support: 0 or 1. Can be set.
 	KernelAttributeNonPortableClusterSizeAllowed KernelAttribute = 14
 )
 
-// AccessProperty: how the second-level cache treats a range of memory.
+// AccessProperty: how the L2 cache treats a range of memory.
 type AccessProperty int32
 
 const (
-	// AccessPropertyNormal: As any other memory.
+	// AccessPropertyNormal: Like any other memory.
 	AccessPropertyNormal AccessProperty = 0
 	// AccessPropertyStreaming: Unlikely to be used again.
 	AccessPropertyStreaming AccessProperty = 1
-	// AccessPropertyPersisting: To be kept.
+	// AccessPropertyPersisting: Likely to be used again: kept in the cache.
 	AccessPropertyPersisting AccessProperty = 2
 )
 
-// LogLevel: how important a message is.
+// LogLevel: severity of a message.
 type LogLevel int32
 
 const (
-	// LogLevelNotSet: As a session's level: the default, MAX_LOG_LEVEL_INFO. As a function's: all messages. No message has it.
+	// LogLevelNotSet: For a session: the default, MAX_LOG_LEVEL_INFO. For a callback: all messages. No message has this level.
 	LogLevelNotSet LogLevel = 0
 	// LogLevelTrace: Every pass of the compiler and every plan.
 	LogLevelTrace LogLevel = 10
-	// LogLevelDebug: What was chosen and why, for example slow kernels of a plan.
+	// LogLevelDebug: Decisions and their reasons, for example slow kernels of a plan.
 	LogLevelDebug LogLevel = 20
-	// LogLevelInfo: Loads, and what else happens seldom.
+	// LogLevelInfo: Loads and other rare events.
 	LogLevelInfo LogLevel = 30
-	// LogLevelWarning: What works, but not as the program may expect; memory limits that are reached.
+	// LogLevelWarning: What works, but perhaps not as expected; memory limits reached.
 	LogLevelWarning LogLevel = 40
-	// LogLevelError: Loads that fail.
+	// LogLevelError: Failed loads.
 	LogLevelError LogLevel = 50
-	// LogLevelCritical: Nothing at all at present.
+	// LogLevelCritical: Not used at present.
 	LogLevelCritical LogLevel = 60
 )
 
-// Precision: the least precision that products of float32 may have. Where nothing faster exists, the next higher one is used.
+// Precision: minimum precision of float32 products. If this machine has nothing faster at it, the next higher one is used.
 type Precision int32
 
 const (
@@ -197,37 +197,37 @@ const (
 type ArtifactKind int32
 
 const (
-	// ArtifactKindLog: What the compiler said: warnings. Text.
+	// ArtifactKindLog: The compiler's log: warnings. Text.
 	ArtifactKindLog ArtifactKind = 1
 	// ArtifactKindPTX: PTX (cuda). Text.
 	ArtifactKindPTX ArtifactKind = 2
-	// ArtifactKindCubin: Machine code of a chip (cuda).
+	// ArtifactKindCubin: Machine code of an NVIDIA architecture (cuda).
 	ArtifactKindCubin ArtifactKind = 3
-	// ArtifactKindCodeObject: Machine code of a chip (hip).
+	// ArtifactKindCodeObject: Machine code of an AMD architecture (hip).
 	ArtifactKindCodeObject ArtifactKind = 4
 	// ArtifactKindSharedObject: A shared library (cpu).
 	ArtifactKindSharedObject ArtifactKind = 5
 	// ArtifactKindAssembly: Assembly (hip, cpu). Text.
 	ArtifactKindAssembly ArtifactKind = 6
-	// ArtifactKindLLVMIR: LLVM's intermediate code (hip, and cpu where the compiler is Clang). Text.
+	// ArtifactKindLLVMIR: LLVM IR (hip, and cpu if the compiler is Clang). Text.
 	ArtifactKindLLVMIR ArtifactKind = 7
 )
 
-// AssertLevel: what a session checks between the steps of its models.
+// AssertLevel: what to check between the steps of a session's models.
 type AssertLevel int32
 
 const (
 	// AssertLevelNone: Nothing.
 	AssertLevelNone AssertLevel = 0
-	// AssertLevelWarn: As MAX_ASSERT_LEVEL_ALL, but what is found is only logged, as warnings.
+	// AssertLevelWarn: Like MAX_ASSERT_LEVEL_ALL, but faults are only logged, as warnings.
 	AssertLevelWarn AssertLevel = 1
-	// AssertLevelSafe: That no step writes behind its outputs, those of the model included, and that shapes are those promised. Calls fail otherwise: with MAX_STATUS_OUT_OF_RANGE if an operator of an extension is at fault, which the message names.
+	// AssertLevelSafe: That no step writes past the end of its outputs, including the model's, and that shapes are as inferred. Otherwise calls fail; with MAX_STATUS_OUT_OF_RANGE and a message that names the operator if an extension is at fault.
 	AssertLevelSafe AssertLevel = 2
-	// AssertLevelAll: That too, and that no step makes NaN or infinity out of finite inputs; calls fail otherwise.
+	// AssertLevelAll: Like MAX_ASSERT_LEVEL_SAFE, and that no step produces NaN or infinity from finite inputs; otherwise calls fail.
 	AssertLevelAll AssertLevel = 3
 )
 
-// ProfilingMode: what a session records of its calls.
+// ProfilingMode: what a session records about its calls.
 type ProfilingMode int32
 
 const (
@@ -235,15 +235,15 @@ const (
 	ProfilingModeOff ProfilingMode = 0
 	// ProfilingModeOn: Each call and each step of a model.
 	ProfilingModeOn ProfilingMode = 1
-	// ProfilingModeDetailed: Steps within the iterations of loops too.
+	// ProfilingModeDetailed: Also each step of each loop iteration.
 	ProfilingModeDetailed ProfilingMode = 2
 )
 
-// Status: result of a call: MAX_STATUS_OK (zero) or the reason of its failure.
+// Status: result of a call: MAX_STATUS_OK (zero) or the reason for its failure.
 type Status int32
 
 const (
-	// StatusOK: The call did what was asked.
+	// StatusOK: The call succeeded.
 	StatusOK Status = 0
 	// StatusCancelled: The caller cancelled the work.
 	StatusCancelled Status = 1
@@ -255,29 +255,29 @@ const (
 	StatusDeadlineExceeded Status = 4
 	// StatusNotFound: A named thing (file, device, input) does not exist.
 	StatusNotFound Status = 5
-	// StatusAlreadyExists: A thing that was to be created exists already.
+	// StatusAlreadyExists: The thing to be created already exists.
 	StatusAlreadyExists Status = 6
 	// StatusPermissionDenied: The operating system or the caller's settings forbid it.
 	StatusPermissionDenied Status = 7
-	// StatusResourceExhausted: Memory or another resource has run out; smaller requests may work.
+	// StatusResourceExhausted: Out of memory or another resource; smaller requests may succeed.
 	StatusResourceExhausted Status = 8
-	// StatusFailedPrecondition: The object is not in the state that the call needs.
+	// StatusFailedPrecondition: The object is not in the required state.
 	StatusFailedPrecondition Status = 9
-	// StatusAborted: The work was given up because of a conflict; it may be tried again.
+	// StatusAborted: The work was aborted because of a conflict; it can be retried.
 	StatusAborted Status = 10
-	// StatusOutOfRange: An index or range lies outside its object.
+	// StatusOutOfRange: An index or range is outside its object.
 	StatusOutOfRange Status = 11
 	// StatusUnimplemented: This build, version or device does not support it.
 	StatusUnimplemented Status = 12
-	// StatusInternal: An error of the library itself; please report it.
+	// StatusInternal: A bug in the library; please report it.
 	StatusInternal Status = 13
-	// StatusUnavailable: A driver, compiler or device is not there.
+	// StatusUnavailable: A driver, compiler or device is not available.
 	StatusUnavailable Status = 14
 	// StatusDataLoss: A file is damaged or truncated.
 	StatusDataLoss Status = 15
 )
 
-// ValueKind: what a value is; what a model takes or gives.
+// ValueKind: kind of a value, or of a model's input or output.
 type ValueKind int32
 
 const (
@@ -285,7 +285,7 @@ const (
 	ValueKindTensor ValueKind = 0
 	// ValueKindSequence: A sequence of values.
 	ValueKindSequence ValueKind = 1
-	// ValueKindOptional: A value or nothing.
+	// ValueKindOptional: An optional: a value or nothing.
 	ValueKindOptional ValueKind = 2
 	// ValueKindMap: A map from keys to values.
 	ValueKindMap ValueKind = 3

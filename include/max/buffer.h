@@ -7,11 +7,12 @@
  * other types or shapes) share memory with the buffer they come from. Buffers
  * reach NumPy, PyTorch and others without a copy through DLPack.
  *
- * A buffer is bound to a stream. Whatever reads or writes its contents comes after the work that is then on that
- * stream, and after work on other streams that uses the same memory: all after writes, writes after reads. Work on
- * another stream waits there; on the host's default stream the call itself does. What failed before does not count as
- * reading or writing: its failure stays with its stream. Addresses (maxMemoryCopy, maxBufferGetData, kernels that are
- * given one) know no buffers and are ordered by nobody, nor is what several threads do at the same time.
+ * A buffer is bound to a stream. Every operation that reads or writes its contents runs after the work already queued
+ * on that stream, and after work on other streams that uses the same memory: everything after writes, writes after
+ * reads. Work on another stream waits there; on the host's default stream the call itself waits. Failed work does not
+ * count as reading or writing: its failure stays with its stream. Plain addresses (maxMemoryCopy, maxBufferGetData,
+ * addresses passed to kernels) are not tied to buffers, so the library does not order accesses through them, nor calls
+ * that several threads make at the same time.
  *
  *     const int64_t shape[] = {2, 3};
  *     void* data = NULL;
@@ -36,28 +37,28 @@ extern "C" {
 #endif
 
 /**
- * DLPack's managed tensor with a version (DLPack 1.0 and later). It is declared in dlpack.h of the DLPack project
- * (github.com/dmlc/dlpack), one header without dependencies; this library needs its name alone.
+ * DLPack's versioned managed tensor (DLPack 1.0 and later). It is declared in dlpack.h of the DLPack project
+ * (github.com/dmlc/dlpack), one header without dependencies; this library needs only its name.
  */
 struct DLManagedTensorVersioned;
-/** DLPack's managed tensor without a version; older versions of dlpack.h, such as Debian's 0.6, have this one alone. */
+/** DLPack's unversioned managed tensor; older versions of dlpack.h, such as Debian's 0.6, have only this one. */
 struct DLManagedTensor;
 
 /** An n-dimensional array in the memory of a device. */
 typedef struct MaxBuffer MaxBuffer;
 
-/** Most dimensions a buffer can have. */
+/** Maximum number of dimensions of a buffer. */
 #define MAX_BUFFER_RANK_LIMIT 16
 
 /** Options of maxBufferCreate. */
 typedef struct MaxBufferOptions {
   /** Size of this structure; set by MAX_BUFFER_OPTIONS_INIT. */
   size_t structSize;
-  /** Stream that the buffer is bound to; NULL = the device's default stream. */
+  /** Stream to bind the buffer to; NULL = the device's default stream. */
   MaxStream* stream;
-  /** Bytes that the address is a multiple of, a power of two; 0 = 64. */
+  /** Alignment in bytes, a power of two; 0 = 64. */
   size_t alignment;
-  /** Not 0 = host memory that stays resident (page-locked); on an accelerator, host memory that it can reach. */
+  /** Not 0 = page-locked host memory; on an accelerator, host memory that it can access. */
   int32_t pinned;
   /** Not 0 = filled with zeros. */
   int32_t zeroed;
@@ -71,7 +72,7 @@ typedef struct MaxBufferOptions {
 typedef struct MaxBufferCopyOptions {
   /** Size of this structure; set by MAX_BUFFER_COPY_OPTIONS_INIT. */
   size_t structSize;
-  /** Stream that copies and that the result is bound to; NULL = see the function. */
+  /** Stream that copies, and to which the result is bound; NULL = see the function. */
   MaxStream* stream;
 } MaxBufferCopyOptions;
 
@@ -79,19 +80,19 @@ typedef struct MaxBufferCopyOptions {
 #define MAX_BUFFER_COPY_OPTIONS_INIT \
   { sizeof(MaxBufferCopyOptions), NULL }
 
-/** What holds for a buffer: a sum of MAX_BUFFER_FLAG_* numbers. */
+/** Properties of a buffer: a sum of MAX_BUFFER_FLAG_* values. */
 typedef int32_t MaxBufferFlags;
 
-/** The elements lie without gaps in row-major order. */
+/** The elements are stored without gaps in row-major order. */
 #define MAX_BUFFER_FLAG_CONTIGUOUS 1
-/** The buffer belongs to the host. */
+/** The buffer is on the host. */
 #define MAX_BUFFER_FLAG_HOST 2
 /** The memory is page-locked. */
 #define MAX_BUFFER_FLAG_PINNED 4
 /** The buffer cannot be written through this library. */
 #define MAX_BUFFER_FLAG_READ_ONLY 8
 
-/** Fields of a MaxBufferInfo that hold a value: a sum of MAX_BUFFER_INFO_* numbers. */
+/** Valid fields of a MaxBufferInfo: a sum of MAX_BUFFER_INFO_* values. */
 typedef uint64_t MaxBufferInfoMask;
 
 /** dtype is known. */
@@ -102,9 +103,9 @@ typedef uint64_t MaxBufferInfoMask;
 #define MAX_BUFFER_INFO_STRIDES 4
 /** elementCount is known. */
 #define MAX_BUFFER_INFO_ELEMENT_COUNT 8
-/** byteCount and elementSize are known: all but strings. */
+/** byteCount and elementSize are known: all types except strings. */
 #define MAX_BUFFER_INFO_BYTES 16
-/** address is known: all but strings. */
+/** address is known: all types except strings. */
 #define MAX_BUFFER_INFO_ADDRESS 32
 /** device is known. */
 #define MAX_BUFFER_INFO_DEVICE 64
@@ -117,7 +118,7 @@ typedef uint64_t MaxBufferInfoMask;
 typedef struct MaxBufferInfo {
   /** Size of this structure; set by MAX_BUFFER_INFO_INIT. */
   size_t structSize;
-  /** Fields that hold a value. */
+  /** Fields that are known. */
   MaxBufferInfoMask validMask;
   /** Element type. */
   MaxDType dtype;
@@ -125,21 +126,21 @@ typedef struct MaxBufferInfo {
   int32_t rank;
   /** Dimensions, as many as `rank`. */
   const int64_t* shape;
-  /** Distances between elements along each dimension, in elements. */
+  /** Strides of each dimension, in elements. */
   const int64_t* strides;
   /** Number of elements; 1 for a scalar. */
   int64_t elementCount;
-  /** Bytes that the elements take without gaps. */
+  /** Bytes of the elements without gaps. */
   size_t byteCount;
   /** Bytes of one element; 1 for types below 8 bits. */
   size_t elementSize;
-  /** Address of the first element, for maxMemoryCopy and kernels; what the host may reach, maxBufferGetData gives. */
+  /** Address of the first element, for maxMemoryCopy and kernels; for host access use maxBufferGetData. */
   uint64_t address;
   /** Device that holds the buffer. */
   MaxDevice* device;
   /** Stream that the buffer is bound to. */
   MaxStream* stream;
-  /** What holds for the buffer. */
+  /** Properties of the buffer. */
   MaxBufferFlags flags;
   /** Zero. */
   int32_t reserved;
@@ -149,18 +150,18 @@ typedef struct MaxBufferInfo {
 #define MAX_BUFFER_INFO_INIT \
   { sizeof(MaxBufferInfo), 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0 }
 
-/** Tells the owner of borrowed memory that it is no longer used. */
+/** Tells the owner of borrowed memory that it is no longer in use. */
 typedef void (*MaxBufferReleaseFunction)(void* userData);
 
 /** Options of maxBufferWrap. */
 typedef struct MaxBufferWrapOptions {
   /** Size of this structure; set by MAX_BUFFER_WRAP_OPTIONS_INIT. */
   size_t structSize;
-  /** Stream that the buffer is bound to; NULL = the device's default stream. */
+  /** Stream to bind the buffer to; NULL = the device's default stream. */
   MaxStream* stream;
-  /** Distance between elements along each dimension, in elements; NULL = dense, last dimension first. */
+  /** Strides of each dimension, in elements; NULL = dense, row-major. */
   const int64_t* strides;
-  /** Called once when the memory is no longer used, from any thread; NULL = nothing is called. */
+  /** Called once, from any thread, when the memory is no longer in use; NULL = not called. */
   MaxBufferReleaseFunction release;
   /** First argument of `release`. */
   void* userData;
@@ -174,27 +175,27 @@ typedef struct MaxBufferWrapOptions {
 #define MAX_BUFFER_WRAP_OPTIONS_INIT \
   { sizeof(MaxBufferWrapOptions), NULL, NULL, NULL, NULL, 0, 0 }
 
-/** When the data of a DLPack tensor is copied. */
+/** When to copy the data of a DLPack tensor. */
 typedef int32_t MaxDlpackCopy;
 
-/** Only if it must be: its address is not aligned to the element size. */
+/** Only if necessary: its address is not aligned to the element size. */
 #define MAX_DLPACK_COPY_IF_NEEDED 0
 /** Always. */
 #define MAX_DLPACK_COPY_ALWAYS 1
-/** Never: where it would have to be, the import fails. */
+/** Never: the import fails if a copy is necessary. */
 #define MAX_DLPACK_COPY_NEVER 2
 
 /** Options of maxBufferFromDlpack and maxBufferFromDlpackUnversioned. */
 typedef struct MaxDlpackOptions {
   /** Size of this structure; set by MAX_DLPACK_OPTIONS_INIT. */
   size_t structSize;
-  /** Stream that the buffer is bound to; NULL = the default stream of the tensor's device. */
+  /** Stream to bind the buffer to; NULL = the default stream of the tensor's device. */
   MaxStream* stream;
-  /** Whether the data is copied. */
+  /** Whether to copy the data. */
   MaxDlpackCopy copy;
   /** Zero. */
   int32_t reserved;
-  /** Stream with work that makes the data, which is waited for; NULL = the data is there. */
+  /** Stream whose work produces the data; the import waits for it. NULL = the data is ready. */
   MaxStream* producer;
 } MaxDlpackOptions;
 
@@ -208,7 +209,7 @@ typedef struct MaxDlpackExportOptions {
   size_t structSize;
   /** The consumer's stream: its later work waits for work with the buffer. NULL = the call waits. */
   MaxStream* stream;
-  /** Not 0 = neither waits: the consumer knows how to order its work. */
+  /** Not 0 = neither waits: the consumer orders its work itself. */
   int32_t noWait;
   /** Zero. */
   int32_t reserved;
@@ -218,41 +219,41 @@ typedef struct MaxDlpackExportOptions {
 #define MAX_DLPACK_EXPORT_OPTIONS_INIT \
   { sizeof(MaxDlpackExportOptions), NULL, 0, 0 }
 
-/** How a file is mapped; as the modes of numpy.memmap. */
+/** How to map a file, like the modes of numpy.memmap. */
 typedef int32_t MaxMapMode;
 
-/** "r": the file is read, the buffer cannot be written. */
+/** "r": the file is read; the buffer is read-only. */
 #define MAX_MAP_MODE_READ 0
-/** "r+": the file is read and written, and extended where it is too short. */
+/** "r+": the file is read and written, and extended if it is too short. */
 #define MAX_MAP_MODE_READ_WRITE 1
-/** "w+": as "r+" on a file that is made or emptied first. */
+/** "w+": like "r+", but the file is created or truncated first. */
 #define MAX_MAP_MODE_CREATE 2
-/** "c": the buffer can be written, the file stays as it is. */
+/** "c": the buffer can be written; the file does not change. */
 #define MAX_MAP_MODE_COPY_ON_WRITE 3
 
-/** What the host does with mapped memory: a sum of MAX_HOST_ACCESS_* numbers. */
+/** What the host does with mapped memory: a sum of MAX_HOST_ACCESS_* values. */
 typedef int32_t MaxHostAccess;
 
 /** The host reads. */
 #define MAX_HOST_ACCESS_READ 1
-/** The host writes; what it does not write keeps its value only if it reads too. */
+/** The host writes; bytes that it does not write keep their values only with READ. */
 #define MAX_HOST_ACCESS_WRITE 2
-/** With READ or WRITE: nothing else may hold the memory, neither a reference, a view, an export nor queued work. */
+/** With READ or WRITE: nothing else may hold the memory: no other reference, view, export or queued work. */
 #define MAX_HOST_ACCESS_EXCLUSIVE 4
 
-/** One step of slicing, as between the brackets of numpy. */
+/** One step of slicing, like one item between numpy's brackets. */
 typedef int32_t MaxSliceKind;
 
-/** An index: `start` picks one element and the dimension goes away. */
+/** An index: `start` picks one element and removes the dimension. */
 #define MAX_SLICE_KIND_INDEX 0
-/** A range start:stop:step; ends that lie outside are clamped. */
+/** A range start:stop:step; ends out of range are clamped. */
 #define MAX_SLICE_KIND_RANGE 1
-/** "...": all dimensions that no other step names; at most once. */
+/** "...": all dimensions that no other step covers; at most once. */
 #define MAX_SLICE_KIND_ELLIPSIS 2
 /** None: a new dimension of size 1. */
 #define MAX_SLICE_KIND_NEW_AXIS 3
 
-/** An end of a range that is left out: x[:3], x[3:], x[::2]. */
+/** An omitted end of a range: x[:3], x[3:], x[::2]. */
 #define MAX_SLICE_OMITTED -9223372036854775807
 
 /** Direction of maxMemoryCopy. */
@@ -268,7 +269,7 @@ typedef int32_t MaxCopyKind;
 #define MAX_COPY_KIND_DEVICE_TO_DEVICE 3
 
 /**
- * Allocates a buffer. Its content is undefined unless the options say `zeroed`.
+ * Allocates a buffer. Its contents are undefined unless `options->zeroed` is set.
  *
  * Thread-safe.
  *
@@ -284,13 +285,13 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCreate(MaxDevice* device, MaxDType dtyp
                                                 const MaxBufferOptions* options, MaxBuffer** outBuffer);
 
 /**
- * Creates a buffer of strings in host memory; they are copied. The buffer is read-only.
+ * Creates a read-only buffer of strings in host memory; the strings are copied.
  *
  * Thread-safe.
  *
  * @param[in] device  NULL = the host.
- * @param[in] strings  As many as the shape has elements, in row-major order; their bytes may be any, UTF-8 is meant.
- * @param[in] lengths  Bytes of each string; NULL = they end with a NUL.
+ * @param[in] strings  One per element, in row-major order. They should be UTF-8, but any bytes are allowed.
+ * @param[in] lengths  Length of each string in bytes; NULL = NUL-terminated strings.
  * @retval MAX_STATUS_UNIMPLEMENTED  The device is not the host.
  * @since 0.1
  */
@@ -299,13 +300,13 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCreateStrings(MaxDevice* device, const 
                                                        MaxBuffer** outBuffer);
 
 /**
- * Creates a buffer of strings that lie one after another in one block; otherwise as maxBufferCreateStrings.
+ * Creates a buffer of strings that are stored one after another in one block; otherwise like maxBufferCreateStrings.
  *
  * Thread-safe.
  *
  * @param[in] bytes  All strings; copied. NULL if `byteCount` is 0.
- * @param[in] offsets  One more than the shape has elements: string i is what lies from offsets[i] to offsets[i + 1].
- * @retval MAX_STATUS_OUT_OF_RANGE  An offset lies outside the block or before the one in front of it.
+ * @param[in] offsets  One more than there are elements: string i is the bytes from offsets[i] to offsets[i + 1].
+ * @retval MAX_STATUS_OUT_OF_RANGE  An offset is outside the block or smaller than the previous one.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferCreateStringsFromBytes(MaxDevice* device, const void* bytes, size_t byteCount,
@@ -317,23 +318,23 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCreateStringsFromBytes(MaxDevice* devic
  *
  * Thread-safe. Borrowed from the buffer.
  *
- * @param[in] first  Element to begin with, in row-major order.
+ * @param[in] first  Index of the first element, in row-major order.
  * @param[in] count  Number of strings; zero is allowed and does nothing.
  * @param[out] outStrings  `count` strings: their bytes, followed by a NUL.
- * @param[out] outLengths  `count` numbers of bytes, without the NUL.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer holds no strings.
- * @retval MAX_STATUS_OUT_OF_RANGE  There are fewer elements.
+ * @param[out] outLengths  `count` lengths in bytes, without the NUL.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer does not hold strings.
+ * @retval MAX_STATUS_OUT_OF_RANGE  The buffer has fewer elements.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferGetStrings(const MaxBuffer* buffer, int64_t first, int64_t count,
                                                     const char** outStrings, size_t* outLengths);
 
 /**
- * Makes a buffer of memory that the caller owns.
+ * Creates a buffer over memory that the caller owns.
  *
- * Borrowed until `options->release` is called; without it, until the last release of the buffer and of all views of
- * it, and the end of all work with them. If the call fails, the memory is the caller's as before and `release` is not
- * called. Thread-safe.
+ * Borrowed until `options->release` is called; without it, until the buffer and all its views have been released and
+ * all work that uses them is done. If the call fails, the caller keeps the memory and `release` is not called.
+ * Thread-safe.
  *
  * @param[in] device  NULL = the device of `options->stream`, else the host.
  * @param[in] data  In the memory of the device, aligned to the element size. NULL only if there are no elements.
@@ -345,17 +346,16 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferWrap(MaxDevice* device, void* data, Max
                                               MaxBuffer** outBuffer);
 
 /**
- * Makes a buffer of a DLPack tensor (DLPack 1.x).
+ * Creates a buffer from a DLPack tensor (DLPack 1.x).
  *
- * On success the buffer owns the tensor: its deleter is called when the memory is no longer used, or before this
- * function returns if the data was copied. On failure it stays with the caller, who still has to call its deleter.
+ * On success the buffer owns the tensor: its deleter is called when the memory is no longer in use, or before this
+ * function returns if the data was copied. On failure the caller keeps the tensor and still has to call its deleter.
  * Data is copied if the options say so or if its address is not aligned to the element size (a slice of a packed
- * record, a mapped file); strides are kept. Page-locked memory of CUDA and ROCm becomes a buffer of the host.
- * Thread-safe.
+ * record, a mapped file); strides are kept. Page-locked CUDA or ROCm memory becomes a host buffer. Thread-safe.
  *
  * @param[in] options  NULL = defaults.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The data would have to be copied, and the options say never.
- * @retval MAX_STATUS_UNAVAILABLE  The tensor is on a device that is not there.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  A copy is necessary, and the options say never.
+ * @retval MAX_STATUS_UNAVAILABLE  The tensor is on a device that does not exist here.
  * @retval MAX_STATUS_UNIMPLEMENTED  The tensor's version, type or device is not supported.
  * @since 0.1
  */
@@ -363,7 +363,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferFromDlpack(struct DLManagedTensorVersio
                                                     const MaxDlpackOptions* options, MaxBuffer** outBuffer);
 
 /**
- * Makes a buffer of a DLPack tensor without a version; otherwise as maxBufferFromDlpack.
+ * Creates a buffer from an unversioned DLPack tensor; otherwise like maxBufferFromDlpack.
  *
  * Thread-safe.
  *
@@ -373,13 +373,13 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferFromDlpackUnversioned(struct DLManagedT
                                                                const MaxDlpackOptions* options, MaxBuffer** outBuffer);
 
 /**
- * Makes a DLPack tensor (1.x) that shares the buffer's memory.
+ * Creates a DLPack tensor (1.x) that shares the buffer's memory.
  *
- * The tensor holds the memory until its deleter is called and the work is done that `options->stream` has then; later
- * accesses through this library come after that work. What the consumer does before, it orders itself. A read-only
+ * The tensor holds the memory until its deleter is called and the work then on `options->stream` is done; later
+ * accesses through this library come after that work. Until then the consumer orders its own accesses. A read-only
  * buffer gives a tensor with the read-only flag. Thread-safe.
  *
- * @param[in] options  NULL = defaults: the call waits for work with the buffer.
+ * @param[in] options  NULL = defaults: the call waits for work that uses the buffer.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer is mapped to the host.
  * @since 0.1
  */
@@ -387,7 +387,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferToDlpack(const MaxBuffer* buffer, const
                                                   struct DLManagedTensorVersioned** outTensor);
 
 /**
- * Makes a DLPack tensor without a version; otherwise as maxBufferToDlpack.
+ * Creates an unversioned DLPack tensor; otherwise like maxBufferToDlpack.
  *
  * Thread-safe.
  *
@@ -399,13 +399,13 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferToDlpackUnversioned(const MaxBuffer* bu
                                                              struct DLManagedTensor** outTensor);
 
 /**
- * Makes a host buffer of a part of a file.
+ * Maps part of a file as a host buffer.
  *
- * The file is mapped, so it must not shrink while the buffer lives. With modes "r" and "c" an offset that is not a
- * multiple of the element size gives a copy. Thread-safe.
+ * The file must not shrink while the buffer exists. With modes "r" and "c", an offset that is not a multiple of the
+ * element size makes a copy. Thread-safe.
  *
  * @param[in] offset  Bytes from the start of the file.
- * @retval MAX_STATUS_NOT_FOUND  There is no such file.
+ * @retval MAX_STATUS_NOT_FOUND  The file does not exist.
  * @retval MAX_STATUS_OUT_OF_RANGE  The file is too short.
  * @since 0.1
  */
@@ -452,7 +452,7 @@ MAX_API void maxBufferRetain(const MaxBuffer* buffer);
 MAX_API void maxBufferRelease(const MaxBuffer* buffer);
 
 /**
- * Fills a report on a buffer: type, shape, where it lies.
+ * Gets a buffer's properties: type, shape, location.
  *
  * Thread-safe. Pointers in it are borrowed from the buffer.
  *
@@ -462,40 +462,40 @@ MAX_API void maxBufferRelease(const MaxBuffer* buffer);
 MAX_API MAX_NODISCARD MaxStatus maxBufferGetInfo(const MaxBuffer* buffer, MaxBufferInfo* outInfo);
 
 /**
- * Gets the address of the first element, for reading. It does not wait for work on the buffer: synchronize first.
+ * Gets the address of the first element, for reading. Does not wait for work on the buffer: synchronize first.
  *
  * Thread-safe. Borrowed from the buffer. NULL if there are no elements.
  *
- * @retval MAX_STATUS_FAILED_PRECONDITION  The host cannot reach the memory; see maxBufferMapToHost.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The host cannot access the memory; see maxBufferMapToHost.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferGetData(const MaxBuffer* buffer, const void** outData);
 
 /**
- * Gets the address of the first element, for writing too; otherwise as maxBufferGetData.
+ * Gets the address of the first element, for reading and writing; otherwise like maxBufferGetData.
  *
  * Thread-safe. Borrowed from the buffer.
  *
- * @retval MAX_STATUS_FAILED_PRECONDITION  The host cannot reach the memory, or the buffer is read-only.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The host cannot access the memory, or the buffer is read-only.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferGetMutableData(MaxBuffer* buffer, void** outData);
 
 /**
- * Makes a view of a part of the buffer, as numpy's x[...] does with indices, ranges, "..." and None.
+ * Creates a view of part of the buffer, like numpy's x[...] with indices, ranges, "..." and None.
  *
- * The view shares the buffer's memory. Dimensions that are not named are taken whole. Thread-safe.
+ * The view shares the buffer's memory. Dimensions that no step covers are kept whole. Thread-safe.
  *
- * @param[in] kinds  What each step is.
- * @param[in] starts  Index, or start of the range, of each step; MAX_SLICE_OMITTED = left out, negative = from the
- *            end. Not read for other kinds.
- * @param[in] stops  Stop of each range. NULL = all left out.
+ * @param[in] kinds  Kind of each step.
+ * @param[in] starts  Index, or start of the range, of each step; MAX_SLICE_OMITTED = omitted, negative = from the end.
+ *     Not read for other kinds.
+ * @param[in] stops  Stop of each range. NULL = all omitted.
  * @param[in] steps  Step of each range; MAX_SLICE_OMITTED = 1. NULL = all 1.
  * @param[in] count  Number of steps.
- * @retval MAX_STATUS_OUT_OF_RANGE  An index lies outside its dimension; the message names it.
+ * @retval MAX_STATUS_OUT_OF_RANGE  An index is outside its dimension; the message names it.
  * @retval MAX_STATUS_INVALID_ARGUMENT  There are too many steps, two ellipses, or a step of zero.
- * @retval MAX_STATUS_UNIMPLEMENTED  The elements have fewer than 8 bits and the view would not be contiguous or start
- *         within a byte.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The elements have fewer than 8 bits, and the view would not be contiguous or would
+ *     start within a byte.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferSlice(const MaxBuffer* buffer, const MaxSliceKind* kinds,
@@ -503,7 +503,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferSlice(const MaxBuffer* buffer, const Ma
                                                int32_t count, MaxBuffer** outView);
 
 /**
- * Makes a view of the same memory with another type and shape.
+ * Creates a view of the same memory with another type and shape.
  *
  * Thread-safe.
  *
@@ -511,14 +511,14 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferSlice(const MaxBuffer* buffer, const Ma
  *            sizes.
  * @param[in] shape  One dimension may be -1 and is then deduced. NULL if `rank` is 0 or -1.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer is not contiguous.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The sizes do not fit, or the address is not aligned for the type.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The sizes do not match, or the address is not aligned for the type.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferView(const MaxBuffer* buffer, MaxDType dtype, int32_t rank,
                                               const int64_t* shape, MaxBuffer** outView);
 
 /**
- * Makes a contiguous copy of the buffer on its own device. It is always new memory.
+ * Copies the buffer to new, contiguous memory on its own device.
  *
  * Asynchronous. Thread-safe.
  *
@@ -529,7 +529,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferContiguous(const MaxBuffer* buffer, con
                                                     MaxBuffer** outBuffer);
 
 /**
- * Makes a contiguous copy of the buffer on a device. It is always new memory.
+ * Copies the buffer to new, contiguous memory on a device.
  *
  * Asynchronous: the buffer is retained until the copy is done. Thread-safe.
  *
@@ -541,7 +541,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferClone(const MaxBuffer* buffer, MaxDevic
                                                const MaxBufferCopyOptions* options, MaxBuffer** outBuffer);
 
 /**
- * Gives a buffer on a device: a new reference to this one if it is there already, else a copy.
+ * Gets the buffer on a device: a new reference if it is there already, else a copy.
  *
  * Asynchronous: the buffer is retained until the copy is done. Thread-safe.
  *
@@ -555,7 +555,7 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferTo(MaxBuffer* buffer, MaxDevice* device
 /**
  * Copies bytes between two contiguous buffers, in stream order.
  *
- * Asynchronous, but pageable host memory may make it wait: both buffers are retained until it is done. Thread-safe.
+ * Asynchronous, but may wait for pageable host memory: both buffers are retained until it is done. Thread-safe.
  *
  * @param[in] byteCount  Zero is allowed and does nothing.
  * @param[in] stream  NULL = the stream of `dst`.
@@ -568,9 +568,9 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCopy(MaxBuffer* dst, size_t dstOffset, 
                                               size_t byteCount, MaxStream* stream);
 
 /**
- * Copies bytes from host memory into a contiguous buffer, in stream order, and returns when they are there.
+ * Copies bytes from host memory into a contiguous buffer, in stream order, and waits for the copy.
  *
- * Thread-safe. The buffer is held meanwhile.
+ * Thread-safe. The buffer is retained meanwhile.
  *
  * @param[in] src  Host memory that does not overlap the buffer's.
  * @param[in] byteCount  Zero is allowed and does nothing.
@@ -584,9 +584,9 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCopyFromHost(MaxBuffer* dst, size_t dst
                                                       size_t byteCount, MaxStream* stream);
 
 /**
- * Copies bytes from a contiguous buffer into host memory, in stream order, and returns when they are there.
+ * Copies bytes from a contiguous buffer into host memory, in stream order, and waits for the copy.
  *
- * Thread-safe. The buffer is held meanwhile. On failure parts may have been written.
+ * Thread-safe. The buffer is retained meanwhile. On failure, `dst` may be partly written.
  *
  * @param[out] dst  Host memory that does not overlap the buffer's.
  * @param[in] byteCount  Zero is allowed and does nothing.
@@ -602,10 +602,11 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferCopyToHost(const MaxBuffer* src, size_t
 /**
  * Copies bytes between two addresses, in stream order.
  *
- * Asynchronous, but pageable host memory may make it wait: both ranges are borrowed until it is done. Thread-safe.
+ * Asynchronous, but may wait for pageable host memory: both ranges are borrowed until it is done. Thread-safe.
  *
  * @param[in] byteCount  Zero is allowed and does nothing.
- * @retval MAX_STATUS_INVALID_ARGUMENT  An address is NULL, the kind is unknown, the ranges overlap or one has no end.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  An address is NULL, the kind is unknown, the ranges overlap, or one exceeds the
+ *     address space.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxMemoryCopy(void* dst, const void* src, size_t byteCount, MaxCopyKind kind,
@@ -617,10 +618,10 @@ MAX_API MAX_NODISCARD MaxStatus maxMemoryCopy(void* dst, const void* src, size_t
  * Asynchronous: the buffer is retained until it is filled. Thread-safe.
  *
  * @param[in] value  Copied by the call.
- * @param[in] valueSize  1, 2, 4, 8 or 16; it divides the buffer's bytes. A view that is not contiguous can be filled if
- *            this is its element size.
+ * @param[in] valueSize  1, 2, 4, 8 or 16, and a divisor of the buffer's size in bytes. For a view that is not
+ *     contiguous, it must be the element size.
  * @param[in] stream  NULL = the buffer's stream.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The pattern has another size, or does not divide the buffer's bytes.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The pattern has another size, or its size does not divide the buffer's.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer is read-only.
  * @since 0.1
  */
@@ -630,20 +631,20 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferFill(MaxBuffer* buffer, const void* val
 /**
  * Gives the host access to the buffer's memory, or to a copy of it, until maxBufferUnmapFromHost.
  *
- * Waits for work with the buffer. Meanwhile whatever else would write the memory through this library is refused with
- * FAILED_PRECONDITION, whichever handle it comes by; while the host may write or has exclusive access, whatever would
- * read it too. A buffer can be mapped once at a time, and its memory by several buffers if all only read. A mapping
- * ends with the last reference of its buffer at the latest. Thread-safe.
+ * Waits for work that uses the buffer. While it is mapped, any other write to the memory through this library fails
+ * with FAILED_PRECONDITION, whichever handle it uses; so does any other read while the host may write or has exclusive
+ * access. A buffer can be mapped once at a time, and its memory through several buffers if all of them only read. A
+ * mapping ends with the last reference to its buffer at the latest. Thread-safe.
  *
- * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer or its memory is mapped in a way that forbids it, the buffer is
- * not contiguous, it is read-only and `access` says that the host writes, something else holds the memory and `access`
- * is exclusive, or the call comes from a host function of the buffer's stream.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  An existing mapping of the buffer or its memory forbids it, the buffer is not
+ *     contiguous, it is read-only and `access` includes writing, something else holds the memory and `access` is
+ *     exclusive, or the call comes from a host function of the buffer's stream.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferMapToHost(MaxBuffer* buffer, MaxHostAccess access, void** outData);
 
 /**
- * Ends the host's access; what it wrote is then in the buffer, in the order of the buffer's stream. Thread-safe.
+ * Ends the host's access. What the host wrote reaches the buffer in the order of the buffer's stream. Thread-safe.
  *
  * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer is not mapped.
  * @since 0.1
@@ -658,8 +659,8 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferUnmapFromHost(MaxBuffer* buffer);
  * @param[in] indices  Negative = from the end. NULL if `count` is 0.
  * @param[in] count  The buffer's rank.
  * @param[in] byteCount  The element size.
- * @param[out] outElement  Elements below 8 bits are in the low bits of a byte.
- * @retval MAX_STATUS_OUT_OF_RANGE  An index lies outside its dimension; the message names it.
+ * @param[out] outElement  Elements of fewer than 8 bits are in the low bits of a byte.
+ * @retval MAX_STATUS_OUT_OF_RANGE  An index is outside its dimension; the message names it.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxBufferRead(const MaxBuffer* buffer, const int64_t* indices, int32_t count,
@@ -672,9 +673,9 @@ MAX_API MAX_NODISCARD MaxStatus maxBufferRead(const MaxBuffer* buffer, const int
  *
  * @param[in] indices  Negative = from the end. NULL if `count` is 0.
  * @param[in] count  The buffer's rank.
- * @param[in] element  Elements below 8 bits are in the low bits of a byte.
+ * @param[in] element  Elements of fewer than 8 bits are in the low bits of a byte.
  * @param[in] byteCount  The element size.
- * @retval MAX_STATUS_OUT_OF_RANGE  An index lies outside its dimension; the message names it.
+ * @retval MAX_STATUS_OUT_OF_RANGE  An index is outside its dimension; the message names it.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The buffer is read-only.
  * @since 0.1
  */

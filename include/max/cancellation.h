@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file cancellation.h
- * Cancellations: how one thread stops what another one has asked for.
+ * Cancellations: how one thread stops another thread's calls.
  *
- * A cancellation is given to loads and executions in their options. Once it is
- * cancelled, those that run and those that begin later fail with
- * MAX_STATUS_CANCELLED, until it is reset; models stay usable. A call notices
- * between two steps and within long ones, in milliseconds.
+ * The options of loads and executions take a cancellation. Once it is cancelled, calls in progress and later calls that
+ * use it fail with MAX_STATUS_CANCELLED until it is reset; models stay usable. A call notices within milliseconds:
+ * between steps, and within long ones.
  *
  *     MaxCancellation* cancellation = NULL;
  *     if (maxCancellationCreate(&cancellation) == MAX_STATUS_OK) {
@@ -25,7 +24,7 @@
 extern "C" {
 #endif
 
-/** Stops calls that were given it. */
+/** Stops the calls that use it. */
 typedef struct MaxCancellation MaxCancellation;
 
 /**
@@ -47,7 +46,7 @@ MAX_API MAX_NODISCARD MaxStatus maxCancellationCreate(MaxCancellation** outCance
 MAX_API void maxCancellationRetain(const MaxCancellation* cancellation);
 
 /**
- * Drops a reference; NULL is allowed. Calls hold what they were given until they are done.
+ * Drops a reference; NULL is allowed. Calls hold it until they are done.
  *
  * Thread-safe.
  *
@@ -56,7 +55,7 @@ MAX_API void maxCancellationRetain(const MaxCancellation* cancellation);
 MAX_API void maxCancellationRelease(const MaxCancellation* cancellation);
 
 /**
- * Stops all calls that were given the cancellation, those that run and those that begin later.
+ * Stops all calls that use the cancellation, those in progress and later ones.
  *
  * Thread-safe. Returns at once; the calls return when they notice.
  *
@@ -65,16 +64,16 @@ MAX_API void maxCancellationRelease(const MaxCancellation* cancellation);
 MAX_API MAX_NODISCARD MaxStatus maxCancellationCancel(const MaxCancellation* cancellation);
 
 /**
- * Lets calls that begin from now on run again.
+ * Lets later calls run again.
  *
- * Thread-safe. A call that has not noticed yet that it was cancelled goes on.
+ * Thread-safe. A call that has not noticed the cancellation yet goes on.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxCancellationReset(const MaxCancellation* cancellation);
 
 /**
- * Tells whether the cancellation is cancelled.
+ * Tells whether the cancellation has been cancelled.
  *
  * Thread-safe.
  *

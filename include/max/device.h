@@ -3,9 +3,9 @@
  * @file device.h
  * Devices: the host ("cpu") and accelerators ("cuda", "hip").
  *
- * A device is found by the API that programs it and a number. The same pair
- * gives the same device while any handle to it lives. Its default stream is
- * made with it. Functions that make something on a device take NULL for the host.
+ * A device is identified by the API that programs it and a number. The same pair gives the same device while any handle
+ * to it exists. Its default stream is created with it. Functions that create something on a device take NULL for the
+ * host.
  *
  *     MaxDevice* device = NULL;
  *     const char* name = NULL;
@@ -30,13 +30,13 @@ typedef struct MaxDevice MaxDevice;
 /** A queue of work on a device; see stream.h. */
 typedef struct MaxStream MaxStream;
 
-/** Options of maxDeviceCreate. They hold for the first handle; later ones find the device as it is. */
+/** Options of maxDeviceCreate. Only those of the first handle count; later handles share the device as it is. */
 typedef struct MaxDeviceOptions {
   /** Size of this structure; set by MAX_DEVICE_OPTIONS_INIT. */
   size_t structSize;
-  /** Most bytes of device memory that may be in use; 0 = 99 % of free memory on accelerators, no limit on the host. */
+  /** Maximum bytes of device memory in use; 0 = 99 % of free memory on accelerators, no limit on the host. */
   uint64_t memoryLimit;
-  /** Bytes of device memory to take in advance; accelerators only. */
+  /** Bytes of device memory to allocate in advance; accelerators only. */
   uint64_t bufferCacheSize;
 } MaxDeviceOptions;
 
@@ -44,7 +44,7 @@ typedef struct MaxDeviceOptions {
 #define MAX_DEVICE_OPTIONS_INIT \
   { sizeof(MaxDeviceOptions), 0, 0 }
 
-/** Fields of a MaxDeviceStats that hold a value: a sum of MAX_DEVICE_STATS_* numbers. */
+/** Valid fields of a MaxDeviceStats: a sum of MAX_DEVICE_STATS_* values. */
 typedef uint64_t MaxDeviceStatsMask;
 
 /** freeMemory is known. */
@@ -70,21 +70,21 @@ typedef uint64_t MaxDeviceStatsMask;
 typedef struct MaxDeviceStats {
   /** Size of this structure; set by MAX_DEVICE_STATS_INIT. */
   size_t structSize;
-  /** Fields that hold a value. */
+  /** Fields that are known. */
   MaxDeviceStatsMask validMask;
-  /** Bytes that can still be allocated, the limits of control groups included. */
+  /** Bytes that can still be allocated, within the limits of control groups. */
   uint64_t freeMemory;
-  /** Bytes of memory the device has, or that a control group grants. */
+  /** Bytes of memory of the device, or that its control group allows. */
   uint64_t totalMemory;
-  /** Bytes in buffers of this library on the device. */
+  /** Bytes in this library's buffers on the device. */
   uint64_t allocatedMemory;
-  /** Largest value that allocatedMemory has had. */
+  /** Highest value of allocatedMemory so far. */
   uint64_t peakAllocatedMemory;
-  /** Most bytes that buffers may take. */
+  /** Maximum bytes that buffers may use. */
   uint64_t memoryLimit;
-  /** Bytes of memory that this process occupies on the device. */
+  /** Bytes of memory that this process uses on the device. */
   uint64_t processMemory;
-  /** Busy time of the device in percent. */
+  /** Utilisation of the device in percent. */
   uint32_t utilization;
   /** Temperature in degrees Celsius. */
   int32_t temperature;
@@ -99,47 +99,47 @@ typedef struct MaxDeviceStats {
 /** A number that describes a device; the values are those of CUDA. */
 typedef int32_t MaxDeviceAttribute;
 
-/** Most threads in a block. */
+/** Maximum threads per block. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK 1
-/** Largest x dimension of a block. */
+/** Maximum x dimension of a block. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X 2
-/** Largest y dimension of a block. */
+/** Maximum y dimension of a block. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y 3
-/** Largest z dimension of a block. */
+/** Maximum z dimension of a block. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z 4
-/** Largest x dimension of a grid. */
+/** Maximum x dimension of a grid. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X 5
-/** Largest y dimension of a grid. */
+/** Maximum y dimension of a grid. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y 6
-/** Largest z dimension of a grid. */
+/** Maximum z dimension of a grid. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z 7
-/** Bytes of shared memory a block may have. */
+/** Maximum bytes of shared memory per block. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK 8
 /** Threads in a warp. */
 #define MAX_DEVICE_ATTRIBUTE_WARP_SIZE 10
-/** Registers a block may have. */
+/** Maximum registers per block. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK 12
-/** Highest clock frequency in kilohertz. */
+/** Maximum clock frequency in kilohertz. */
 #define MAX_DEVICE_ATTRIBUTE_CLOCK_RATE 13
-/** Multiprocessors; on the host, processors this process may use. */
+/** Number of multiprocessors; on the host, of processors this process may use. */
 #define MAX_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT 16
 /** Whether the device shares the host's memory: 0 or 1. */
 #define MAX_DEVICE_ATTRIBUTE_INTEGRATED 18
 /** Bytes of the last-level cache. */
 #define MAX_DEVICE_ATTRIBUTE_L2_CACHE_SIZE 38
-/** Most threads on a multiprocessor. */
+/** Maximum threads per multiprocessor. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR 39
-/** Major number of the compute capability. */
+/** Major version of the compute capability. */
 #define MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR 75
-/** Minor number of the compute capability. */
+/** Minor version of the compute capability. */
 #define MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR 76
-/** Bytes of shared memory on a multiprocessor. */
+/** Bytes of shared memory per multiprocessor. */
 #define MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR 81
 
 /**
  * Counts the devices of an API.
  *
- * Thread-safe. Virtual devices count when they are set; see maxVirtualDeviceSetCount.
+ * Thread-safe. Includes virtual devices; see maxVirtualDeviceSetCount.
  *
  * @param[in] api  "cpu", "cuda", "hip", or "gpu" for the accelerators present.
  * @retval MAX_STATUS_NOT_FOUND  No API has this name.
@@ -150,8 +150,8 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetCount(const char* api, int32_t* outC
 /**
  * Opens a device.
  *
- * The same API and id give the same device while a handle to it lives; only the
- * options of the first call count. Thread-safe.
+ * The same API and id give the same device while a handle to it exists; only the options of the first call count.
+ * Thread-safe.
  *
  * @param[in] api  "cpu", "cuda", "hip", or "gpu" for the accelerators present.
  * @param[in] id  Number of the device; -1 = the first one.
@@ -176,7 +176,8 @@ MAX_API void maxDeviceRetain(const MaxDevice* device);
 /**
  * Drops a reference; NULL is allowed.
  *
- * Thread-safe. The last one of an accelerator waits for its work, or comes after the host function that drops it.
+ * Thread-safe. Dropping the last reference to an accelerator waits for its work; from a host function it takes effect
+ * when the function has returned.
  *
  * @since 0.1
  */
@@ -194,7 +195,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetApi(const MaxDevice* device, const c
 /**
  * Gets the label of the device: "cpu" or "gpu".
  *
- * Thread-safe. Borrowed from the device. Label and id together name a device: "gpu:0".
+ * Thread-safe. Borrowed from the device. Label and id together name the device: "gpu:0".
  *
  * @since 0.1
  */
@@ -210,7 +211,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetLabel(const MaxDevice* device, const
 MAX_API MAX_NODISCARD MaxStatus maxDeviceGetId(const MaxDevice* device, int32_t* outId);
 
 /**
- * Gets the name that the maker gave the device.
+ * Gets the vendor's name for the device.
  *
  * Thread-safe. Borrowed from the device.
  *
@@ -247,7 +248,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceIsHost(const MaxDevice* device, int32_t
 MAX_API MAX_NODISCARD MaxStatus maxDeviceIsCompatible(const MaxDevice* device, int32_t* outIsCompatible);
 
 /**
- * Tells whether the device can reach the memory of another one directly.
+ * Tells whether the device can access the memory of another device directly.
  *
  * Thread-safe.
  *
@@ -257,11 +258,11 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceCanAccess(const MaxDevice* device, cons
                                                    int32_t* outCanAccess);
 
 /**
- * Lets the device reach the memory of another one directly.
+ * Lets the device access the memory of another device directly.
  *
- * Thread-safe. Does nothing where access exists already.
+ * Thread-safe. Does nothing if access is already enabled.
  *
- * @retval MAX_STATUS_UNIMPLEMENTED  The devices cannot reach each other.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The devices cannot access each other's memory.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxDeviceEnablePeerAccess(const MaxDevice* device, const MaxDevice* peer);
@@ -279,10 +280,10 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetDefaultStream(const MaxDevice* devic
 /**
  * Waits until all work on all streams of the device is done.
  *
- * Thread-safe. A failure of earlier work is returned once, as by maxStreamSynchronize.
+ * Thread-safe. Returns a failure of earlier work once, like maxStreamSynchronize.
  *
- * @param[in] timeoutNs  Most nanoseconds to wait; 0 = no limit.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The work was not done in time; it goes on, and nothing else has happened.
+ * @param[in] timeoutNs  Maximum time to wait in nanoseconds; 0 = no limit.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The work was not done in time; it continues, and nothing else has changed.
  * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of a stream of this device.
  * @since 0.1
  */
@@ -298,7 +299,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceSynchronize(const MaxDevice* device, in
 MAX_API MAX_NODISCARD MaxStatus maxDeviceGetMemoryInfo(const MaxDevice* device, uint64_t* outFree, uint64_t* outTotal);
 
 /**
- * Fills a report on memory, use and temperature, as far as they are known.
+ * Gets the device's memory, utilisation, temperature and power, as far as they are known.
  *
  * Thread-safe.
  *
@@ -308,7 +309,7 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetMemoryInfo(const MaxDevice* device, 
 MAX_API MAX_NODISCARD MaxStatus maxDeviceGetStats(const MaxDevice* device, MaxDeviceStats* stats);
 
 /**
- * Gets a number that describes the device.
+ * Gets an attribute of the device.
  *
  * Thread-safe.
  *
@@ -328,9 +329,9 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetAttribute(const MaxDevice* device, M
 MAX_API MAX_NODISCARD MaxStatus maxDeviceGetDriverVersion(const MaxDevice* device, int64_t* outVersion);
 
 /**
- * Gives unused memory back that the library keeps for later on the device, page-locked memory too.
+ * Frees unused memory that the library keeps for reuse on the device, including page-locked memory.
  *
- * Thread-safe. On accelerators it waits for queued work with that memory.
+ * Thread-safe. On accelerators, waits for queued work that uses that memory.
  *
  * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of a stream of this device.
  * @since 0.1
@@ -338,23 +339,23 @@ MAX_API MAX_NODISCARD MaxStatus maxDeviceGetDriverVersion(const MaxDevice* devic
 MAX_API MAX_NODISCARD MaxStatus maxDeviceTrim(const MaxDevice* device);
 
 /**
- * Allocates host memory that stays resident (page-locked), for fast transfers to and from the device.
+ * Allocates page-locked host memory, for fast transfers to and from the device.
  *
- * Thread-safe. Aligned to a page. It keeps the device alive until maxHostFree.
+ * Thread-safe. The memory is page-aligned and keeps the device alive until maxHostFree.
  *
  * @param[in] device  NULL = the host.
  * @param[in] byteCount  Zero is allowed and gives a pointer that must not be read.
- * @retval MAX_STATUS_RESOURCE_EXHAUSTED  Memory or the operating system's limit on locked memory has run out.
+ * @retval MAX_STATUS_RESOURCE_EXHAUSTED  Out of memory, or the operating system's limit on locked memory is reached.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxHostAllocate(MaxDevice* device, size_t byteCount, void** outPointer);
 
 /**
- * Frees memory of maxHostAllocate. Work that uses it must be done.
+ * Frees memory from maxHostAllocate. Work that uses it must be done.
  *
  * Thread-safe.
  *
- * @param[in] device  As given to maxHostAllocate.
+ * @param[in] device  The device passed to maxHostAllocate.
  * @param[in] pointer  NULL is allowed and does nothing.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The pointer is not from maxHostAllocate with this device.
  * @since 0.1
@@ -371,7 +372,7 @@ MAX_API MAX_NODISCARD MaxStatus maxHostFree(MaxDevice* device, void* pointer);
 MAX_API MAX_NODISCARD MaxStatus maxDeviceScan(int32_t* outCount);
 
 /**
- * Gets label and id of a device that maxDeviceScan counts.
+ * Gets the label and id of a device that maxDeviceScan counts.
  *
  * Thread-safe. The string is static.
  *
@@ -401,10 +402,11 @@ MAX_API MAX_NODISCARD MaxStatus maxAcceleratorGetApi(const char** outApi);
 MAX_API MAX_NODISCARD MaxStatus maxAcceleratorGetArchitectureName(const char** outName);
 
 /**
- * Declares accelerators that are not there, to compile for them; 0 ends it.
+ * Declares accelerators that do not exist, to compile for them; 0 removes them.
  *
- * Thread-safe. For the whole process. They are counted, named and opened like real ones, before which they stand, and
- * modules can be compiled for them; all that would run on one or take its memory is UNAVAILABLE.
+ * Thread-safe. Applies to the whole process. Virtual devices are counted, named and opened like real ones, which come
+ * after them, and modules can be compiled for them; anything that would run on one or use its memory fails with
+ * UNAVAILABLE.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  The count is negative.
  * @since 0.1
@@ -423,7 +425,7 @@ MAX_API MAX_NODISCARD MaxStatus maxVirtualDeviceGetCount(int32_t* outCount);
 /**
  * Sets the API of the virtual devices: "cuda" (unless set) or "hip".
  *
- * Thread-safe. For the whole process.
+ * Thread-safe. Applies to the whole process.
  *
  * @retval MAX_STATUS_NOT_FOUND  No accelerator API has this name.
  * @since 0.1
@@ -442,7 +444,7 @@ MAX_API MAX_NODISCARD MaxStatus maxVirtualDeviceGetApi(const char** outApi);
 /**
  * Sets the architecture of the virtual devices, for example "sm_90".
  *
- * Thread-safe. For the whole process.
+ * Thread-safe. Applies to the whole process.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  The name is empty or longer than 31 characters.
  * @since 0.1

@@ -3,8 +3,8 @@
  * @file dtype.h
  * Element types of buffers and tensors.
  *
- * A MaxDType is a fixed number that never changes its meaning. Types that the
- * ".max" checkpoint format knows carry the byte that this format uses for them.
+ * The meaning of a MaxDType value never changes. Types that the ".max" checkpoint format supports have the value that
+ * the format stores for them.
  *
  *     MaxDType dtype = MAX_DTYPE_INVALID;
  *     if (maxDTypeFromName("float32", &dtype) == MAX_STATUS_OK)
@@ -25,7 +25,7 @@ extern "C" {
 /** Element type of a buffer or tensor. */
 typedef int32_t MaxDType;
 
-/** No type: what a zeroed structure holds. */
+/** No type: the value in a zeroed structure. */
 #define MAX_DTYPE_INVALID 0
 /** Truth value, one byte: 0 or 1. */
 #define MAX_DTYPE_BOOL 1
@@ -37,15 +37,15 @@ typedef int32_t MaxDType;
 #define MAX_DTYPE_FLOAT6_E2M3FN 65
 /** 6-bit float, 3 exponent and 2 mantissa bits, finite only; four in three bytes, first in the low bits. */
 #define MAX_DTYPE_FLOAT6_E3M2FN 66
-/** 8-bit power of two without sign, the scale type of microscaling formats. */
+/** 8-bit unsigned power of two, the scale type of microscaling formats. */
 #define MAX_DTYPE_FLOAT8_E8M0FNU 73
 /** 8-bit float, 4 exponent and 3 mantissa bits, finite and NaN only. */
 #define MAX_DTYPE_FLOAT8_E4M3FN 75
-/** As float8_e4m3fn without a negative zero. */
+/** Like float8_e4m3fn, without a negative zero. */
 #define MAX_DTYPE_FLOAT8_E4M3FNUZ 76
 /** 8-bit float, 5 exponent and 2 mantissa bits. */
 #define MAX_DTYPE_FLOAT8_E5M2 77
-/** As float8_e5m2, finite and NaN only, without a negative zero. */
+/** Like float8_e5m2, finite and NaN only, without a negative zero. */
 #define MAX_DTYPE_FLOAT8_E5M2FNUZ 78
 /** IEEE 754 binary16. */
 #define MAX_DTYPE_FLOAT16 79
@@ -113,7 +113,7 @@ MAX_API size_t maxDTypeGetBits(MaxDType dtype);
 MAX_API const char* maxDTypeGetName(MaxDType dtype);
 
 /**
- * Finds the type of a name.
+ * Finds a type by name.
  *
  * Thread-safe.
  *

@@ -3,9 +3,8 @@
  * @file event.h
  * Events: marks in streams that can be waited for and timed.
  *
- * An event is recorded on a stream and is done when all work that was on the
- * stream before it is done. It can be recorded again; it then stands for the
- * newest mark. An event that was never recorded counts as done.
+ * An event is recorded on a stream and is done when all work queued on the stream before it is done. It can be recorded
+ * again; it then refers to the newest mark. An event that was never recorded counts as done.
  *
  *     MaxEvent* event = NULL;
  *     if (maxEventCreate(device, NULL, &event) == MAX_STATUS_OK &&
@@ -33,7 +32,7 @@ typedef struct MaxEvent MaxEvent;
 typedef struct MaxEventOptions {
   /** Size of this structure; set by MAX_EVENT_OPTIONS_INIT. */
   size_t structSize;
-  /** Not 0 = remember the time, for maxEventGetElapsedTime. */
+  /** Not 0 = record the time, for maxEventGetElapsedTime. */
   int32_t timing;
   /** Zero. */
   int32_t reserved;
@@ -44,7 +43,7 @@ typedef struct MaxEventOptions {
   { sizeof(MaxEventOptions), 0, 0 }
 
 /**
- * Makes an event for streams of a device.
+ * Creates an event for streams of a device.
  *
  * Thread-safe.
  *
@@ -74,7 +73,7 @@ MAX_API void maxEventRetain(const MaxEvent* event);
 MAX_API void maxEventRelease(const MaxEvent* event);
 
 /**
- * Gets the device that the event was made for.
+ * Gets the device that the event was created for.
  *
  * Thread-safe. Borrowed from the event.
  *
@@ -87,9 +86,9 @@ MAX_API MAX_NODISCARD MaxStatus maxEventGetDevice(const MaxEvent* event, MaxDevi
  *
  * Thread-safe.
  *
- * @param[in] timeoutNs  Most nanoseconds to wait; 0 = no limit.
+ * @param[in] timeoutNs  Maximum time to wait in nanoseconds; 0 = no limit.
  * @retval MAX_STATUS_DEADLINE_EXCEEDED  The mark was not done in time.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The mark lies on a stream that a fork has cut off.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The mark is on a stream that a fork has cut off.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxEventSynchronize(const MaxEvent* event, int64_t timeoutNs);
@@ -104,7 +103,7 @@ MAX_API MAX_NODISCARD MaxStatus maxEventSynchronize(const MaxEvent* event, int64
 MAX_API MAX_NODISCARD MaxStatus maxEventQuery(const MaxEvent* event, int32_t* outIsReady);
 
 /**
- * Gets the nanoseconds between two events that are done.
+ * Gets the time between two events that are done, in nanoseconds.
  *
  * Thread-safe. Negative if `end` was done first.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file experimental.h
- * Functions without a promise: they may change or vanish in any release.
+ * Functions that may change or disappear in any release.
  *
- * max.h does not include this header. Tests use it to see that nothing leaks:
+ * max.h does not include this header. Tests use it to check for leaks:
  *
  *     int64_t count = 0;
  *     if (maxExperimentalGetLiveObjectCount(&count) == MAX_STATUS_OK && count != 0)
@@ -24,7 +24,7 @@ extern "C" {
  * Counts the objects of this process that have not been released: devices,
  * streams, events, buffers, sessions, models, graphs and host allocations.
  *
- * Thread-safe. Objects that queued work still uses count until the work is done.
+ * Thread-safe. Objects in use by queued work count until the work is done.
  *
  * @since 0.1
  */

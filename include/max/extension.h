@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file extension.h
- * Extensions: operators of a program's own, for ONNX models and for graphs built in code.
+ * Extensions: custom operators for ONNX models and for graphs built in code.
  *
  * An extension is a shared library with one function, maxExtensionGetTable. It returns a table of operators: their
- * names, how many inputs and outputs they have, and functions that tell the outputs' shapes and compute them. The
- * library links to libmax. Extensions belong to the process: all sessions and graphs know their operators, and they
- * stay until the process ends. docs/adding_an_operator_library.md has a whole one.
+ * names, their numbers of inputs and outputs, and functions that infer the outputs' shapes and compute the outputs. The
+ * library links to libmax. Extensions belong to the process: all sessions and graphs can use their operators, and they
+ * stay until the process ends. docs/adding_an_operator_library.md has a complete example.
  *
  *     static const MaxOperator scale = {.structSize = sizeof(MaxOperator), .domain = "example", .name = "Scale",
  *                                       .types = "T->T; T=float32", .attributes = "factor=f", .minInputs = 1,
@@ -30,35 +30,35 @@
 extern "C" {
 #endif
 
-/** Version of the interface between this library and extensions; MaxExtensionTable::abiVersion. */
+/** Version of the interface between this library and extensions; see MaxExtensionTable::abiVersion. */
 #define MAX_EXTENSION_ABI_VERSION 1
 /** Marks the one function that an extension exports; see maxExtensionGetTable. */
 #define MAX_EXTENSION_API MAX_API
-/** As MaxOperator::maxInputs or maxOutputs: any number, the last type of the signature repeats. */
+/** For MaxOperator::maxInputs and maxOutputs: any number; the last type of the signature repeats. */
 #define MAX_OPERATOR_COUNT_ANY -1
 
-/** A node of a graph, as the functions of its operator see it; borrowed until they return. */
+/** A node of a graph, as its operator's functions see it; borrowed until they return. */
 typedef struct MaxOperatorNode MaxOperatorNode;
-/** What is known of a node's inputs, and what its operator tells of the outputs; borrowed as the node is. */
+/** What is known about a node's inputs, and what its operator sets about the outputs; borrowed like the node. */
 typedef struct MaxShapeContext MaxShapeContext;
 
 /** Properties of operators, joined with |. */
 typedef int32_t MaxOperatorTraits;
 
-/** Outputs follow from inputs and attributes alone, and so do their shapes. */
+/** Outputs and their shapes depend only on inputs and attributes. */
 #define MAX_OPERATOR_TRAITS_NONE 0
-/** Two equal calls may differ (random numbers, effects elsewhere): nodes are never merged nor computed at load. */
+/** Equal calls may give different results (random numbers, side effects): never merged or computed at load. */
 #define MAX_OPERATOR_TRAITS_RANDOM 1
-/** Shapes of outputs are known only after running: `execute` makes them with maxOperatorCallAllocateOutput. */
+/** Output shapes are known only at run time: `execute` allocates outputs with maxOperatorCallAllocateOutput. */
 #define MAX_OPERATOR_TRAITS_DATA_DEPENDENT 2
 
 /** One run of an operator. All pointers are borrowed until `execute` returns. */
 typedef struct MaxOperatorCall {
-  /** Size of this structure in the library that calls. */
+  /** Size of this structure in the calling library. */
   size_t structSize;
-  /** Contents of the inputs, dense and row-major; NULL = left out, or without elements. */
+  /** Contents of the inputs, dense and row-major; NULL = omitted, or without elements. */
   const void* const* inputs;
-  /** Element types of the inputs; MAX_DTYPE_INVALID = left out. */
+  /** Element types of the inputs; MAX_DTYPE_INVALID = omitted. */
   const MaxDType* inputDTypes;
   /** Numbers of dimensions of the inputs. */
   const int32_t* inputRanks;
@@ -66,11 +66,11 @@ typedef struct MaxOperatorCall {
   const int64_t* const* inputShapes;
   /** Numbers of elements of the inputs. */
   const int64_t* inputElementCounts;
-  /** Memory of the outputs, to be written whole; NULL = nobody wants it, or it has no elements. */
+  /** Memory of the outputs, to be written completely; NULL = not used, or without elements. */
   void* const* outputs;
-  /** Element types of the outputs; MAX_DTYPE_INVALID = nobody wants it. */
+  /** Element types of the outputs; MAX_DTYPE_INVALID = not used. */
   const MaxDType* outputDTypes;
-  /** Numbers of dimensions of the outputs; MAX_RANK_DYNAMIC = `execute` makes it. */
+  /** Numbers of dimensions of the outputs; MAX_RANK_DYNAMIC = `execute` allocates it. */
   const int32_t* outputRanks;
   /** Dimensions of the outputs. */
   const int64_t* const* outputShapes;
@@ -80,20 +80,20 @@ typedef struct MaxOperatorCall {
   int32_t inputCount;
   /** Number of outputs. */
   int32_t outputCount;
-  /** Memory to work in, as `infer` asked for it; its contents are not defined, it starts at a multiple of 64. */
+  /** Scratch memory that `infer` requested, 64-byte aligned; its contents are undefined. */
   void* scratch;
-  /** Bytes of it. */
+  /** Bytes of `scratch`. */
   size_t scratchSize;
-  /** Threads that maxOperatorCallParallelFor uses at most. */
+  /** Maximum number of threads that maxOperatorCallParallelFor uses. */
   int32_t lanes;
   /** Zero. */
   int32_t reserved;
-  /** The device that the operator runs on and its inputs and outputs lie on: the host's, in this version. */
+  /** The device that the operator runs on and that holds its inputs and outputs: the host, in this version. */
   MaxDevice* device;
   /**
    * The stream that the operator runs on, for kernels (maxKernelLaunch, with the pointers above as arguments), copies
-   * and further calls of a device. What is queued there runs after the inputs are made and before anybody reads the
-   * outputs; `execute` need not wait for it.
+   * and other calls of a device. Work queued there runs after the inputs are ready and before the outputs are read;
+   * `execute` need not wait for it.
    */
   MaxStream* stream;
 } MaxOperatorCall;
@@ -106,21 +106,21 @@ typedef struct MaxOperatorCall {
   }
 
 /**
- * Tells types and shapes of a node's outputs, as far as they are known, with the functions maxShapeContextSet*.
+ * Sets the types and shapes of a node's outputs, as far as they are known, with the functions maxShapeContextSet*.
  *
- * Called while graphs are built, with dimensions that may not be known yet, and for each set of input shapes, with all
- * dimensions known; then all dimensions of the outputs must be, too. From any thread, several at a time.
+ * Called while a graph is built, when some dimensions may not be known yet, and for each set of input shapes, with all
+ * dimensions known; it must then set all dimensions of the outputs. Called from any thread, and from several at a time.
  *
- * @return MAX_STATUS_OK; or why the node is not valid, see maxExtensionFail.
+ * @return MAX_STATUS_OK, or an error if the node is not valid; see maxExtensionFail.
  * @since 0.1
  */
 typedef MaxStatus (*MaxOperatorInferFunction)(void* userData, const MaxOperatorNode* node, MaxShapeContext* context);
 
 /**
- * Makes what a node's calls share: tables, packed constants. Called when a model is loaded, and perhaps again later,
- * from any thread, for several nodes at a time.
+ * Creates state that a node's calls share: tables, packed constants. Called when a model is loaded, and possibly again
+ * later, from any thread, and for several nodes at a time.
  *
- * @param[out] outState  Handed to `execute` and at last to `destroy`; may stay NULL.
+ * @param[out] outState  Passed to `execute` and finally to `destroy`; may stay NULL.
  * @since 0.1
  */
 typedef MaxStatus (*MaxOperatorPrepareFunction)(void* userData, const MaxOperatorNode* node, void** outState);
@@ -133,64 +133,64 @@ typedef MaxStatus (*MaxOperatorPrepareFunction)(void* userData, const MaxOperato
 typedef void (*MaxOperatorDestroyFunction)(void* userData, void* state);
 
 /**
- * Computes the outputs of a node. Called from any thread, several at a time with the same state.
+ * Computes the outputs of a node. Called from any thread, and from several at a time with the same state.
  *
  * @param[in] state  From `prepare`; NULL if there is none.
- * @return MAX_STATUS_OK; or why the call fails, see maxExtensionFail.
+ * @return MAX_STATUS_OK, or an error if the call fails; see maxExtensionFail.
  * @since 0.1
  */
 typedef MaxStatus (*MaxOperatorExecuteFunction)(void* userData, const MaxOperatorNode* node, void* state,
                                                 const MaxOperatorCall* call);
 
 /**
- * The body of maxOperatorCallParallelFor: does [begin, end). `lane` differs between bodies that run at the same time
- * and is below MaxOperatorCall::lanes.
+ * The body of maxOperatorCallParallelFor: processes [begin, end). `lane` is below MaxOperatorCall::lanes and differs
+ * between bodies that run at the same time.
  *
  * @since 0.1
  */
 typedef void (*MaxOperatorLoopFunction)(void* userData, int64_t begin, int64_t end, int32_t lane);
 
-/** An operator of an extension. Everything it points at stays until the process ends. */
+/** An operator of an extension. Everything it points to must stay valid until the process ends. */
 typedef struct MaxOperator {
   /** Size of this structure; set by MAX_OPERATOR_INIT. */
   size_t structSize;
-  /** Domain, as models name it, for example "com.example"; not empty, and neither ONNX's own nor "max". */
+  /** Domain, as written in models, for example "com.example"; not empty, nor one of ONNX's, nor "max". */
   const char* domain;
-  /** Name, as models write it. */
+  /** Name, as written in models. */
   const char* name;
   /**
    * Element types as "inputs -> outputs; constraints", for example "T,I->T; T=float32|float16; I=index". A letter
    * stands for the same type everywhere. Classes: any, number (no bool), float, integer, signed, unsigned, bool, index
    * (int32, int64), and each name of maxDTypeGetName, joined by '|'. A trailing "..." repeats the last input or output.
-   * "*" among the outputs: `infer` sets the type. NULL = any inputs, and `infer` sets all.
+   * "*" as an output: `infer` sets the type. NULL = any inputs, and `infer` sets all output types.
    */
   const char* types;
   /**
    * Names and types of attributes, for example "alpha=f axes=I"; i, f, s, t = int, float, string, tensor; I, F, S =
-   * lists of them. Graphs built in code may give no others. NULL = any.
+   * lists of int, float, string. Graphs built in code must not set others. NULL = any.
    */
   const char* attributes;
-  /** Fewest inputs; they cannot be left out. */
+  /** Minimum number of inputs; these cannot be omitted. */
   int32_t minInputs;
-  /** Most inputs, or MAX_OPERATOR_COUNT_ANY. */
+  /** Maximum number of inputs, or MAX_OPERATOR_COUNT_ANY. */
   int32_t maxInputs;
-  /** Fewest outputs. */
+  /** Minimum number of outputs. */
   int32_t minOutputs;
-  /** Most outputs, or MAX_OPERATOR_COUNT_ANY. */
+  /** Maximum number of outputs, or MAX_OPERATOR_COUNT_ANY. */
   int32_t maxOutputs;
   /** Properties. */
   MaxOperatorTraits traits;
-  /** Bit i: shapes of outputs depend on the contents of input i, which `infer` gets at the latest when it runs. */
+  /** Bit i: output shapes depend on the contents of input i, which `infer` gets at run time at the latest. */
   uint32_t shapeInputs;
-  /** Tells types and shapes of outputs; not NULL. */
+  /** Infers types and shapes of outputs; not NULL. */
   MaxOperatorInferFunction infer;
-  /** Makes what calls share; NULL = nothing. */
+  /** Creates the state that calls share; NULL = none. */
   MaxOperatorPrepareFunction prepare;
-  /** Frees it; NULL = nothing to free. */
+  /** Frees the state; NULL = nothing to free. */
   MaxOperatorDestroyFunction destroy;
-  /** Computes; not NULL. */
+  /** Computes the outputs; not NULL. */
   MaxOperatorExecuteFunction execute;
-  /** First argument of all functions. */
+  /** First argument of all these functions. */
   void* userData;
 } MaxOperator;
 
@@ -202,7 +202,7 @@ typedef struct MaxOperator {
 typedef struct MaxExtensionTable {
   /** Size of this structure; set by MAX_EXTENSION_TABLE_INIT. */
   size_t structSize;
-  /** MAX_EXTENSION_ABI_VERSION, as the extension was built with it. */
+  /** MAX_EXTENSION_ABI_VERSION that the extension was built with. */
   int32_t abiVersion;
   /** Number of operators. */
   int32_t operatorCount;
@@ -215,51 +215,51 @@ typedef struct MaxExtensionTable {
   { sizeof(MaxExtensionTable), 0, 0, NULL }
 
 /**
- * The function that an extension defines and the library looks for. The library itself has no such function.
+ * The function that an extension defines and the library looks up. The library itself does not define it.
  *
- * @param[in] abiVersion  MAX_EXTENSION_ABI_VERSION of the library that asks.
- * @return The table, which stays until the process ends; NULL if the extension has none for this version.
+ * @param[in] abiVersion  MAX_EXTENSION_ABI_VERSION of the calling library.
+ * @return The table, which must stay valid until the process ends; NULL if the extension does not support this version.
  * @since 0.1
  */
 MAX_EXTENSION_API const MaxExtensionTable* maxExtensionGetTable(int32_t abiVersion);
 
 /**
- * Loads a shared library with operators, which all models loaded and graphs built from now on may use.
+ * Loads a shared library of operators, for all models loaded and graphs built from now on.
  *
- * A file whose name ends with .cu or .hip is a kernel source whose comments declare operators; it is compiled.
- * Loading the same file again does nothing. On failure none of its operators is known. Thread-safe.
+ * A .cu or .hip file is a kernel source whose comments declare operators; it is compiled. Loading the same file again
+ * does nothing. On failure none of its operators is registered. Thread-safe.
  *
- * @param[in] path  A file; it is not searched for. Its code runs in this process, so it must be trusted.
- * @retval MAX_STATUS_NOT_FOUND  There is no such file.
- * @retval MAX_STATUS_INVALID_ARGUMENT  It is no shared library that can be loaded, or not an extension, or its table is
- *     not valid; or a source does not compile or declares nothing. The message says what and why.
- * @retval MAX_STATUS_UNAVAILABLE  A source needs a compiler, and none was found.
- * @retval MAX_STATUS_UNIMPLEMENTED  It was made for another version of this interface.
- * @retval MAX_STATUS_ALREADY_EXISTS  An operator is defined already; the message names who defines it.
- * @retval MAX_STATUS_FAILED_PRECONDITION  It is linked to another copy of this library.
+ * @param[in] path  The file; no search path is used. Its code runs in this process, so load only files that you trust.
+ * @retval MAX_STATUS_NOT_FOUND  The file does not exist.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The file is not a loadable shared library or not an extension, or its table is
+ *     not valid; or a source does not compile or declares nothing. The message says why.
+ * @retval MAX_STATUS_UNAVAILABLE  The file is a source, and no compiler was found.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The extension was built for another version of this interface.
+ * @retval MAX_STATUS_ALREADY_EXISTS  An operator is already defined; the message says where.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The extension is linked to another copy of this library.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxExtensionLoad(const char* path);
 
 /**
- * Adds operators of the program itself, without a library. The functions and what they point at stay until the process
- * ends; the table and the texts in it are copied.
+ * Adds operators from the program itself, without a library. The functions and what they use must stay valid until the
+ * process ends; the table and its strings are copied.
  *
- * Adding the same table again does nothing. On failure none of its operators is known. Thread-safe.
+ * Adding the same table again does nothing. On failure none of its operators is registered. Thread-safe.
  *
- * @param[in] name  What messages call it.
+ * @param[in] name  Name of the extension in messages.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The table is not valid; the message says why.
- * @retval MAX_STATUS_UNIMPLEMENTED  It was made for another version of this interface.
- * @retval MAX_STATUS_ALREADY_EXISTS  An operator is defined already; the message names who defines it.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The extension was built for another version of this interface.
+ * @retval MAX_STATUS_ALREADY_EXISTS  An operator is already defined; the message says where.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxExtensionAdd(const char* name, const MaxExtensionTable* table);
 
 /**
- * Returns `status` and keeps a message for it: what `infer`, `prepare` and `execute` return when they fail.
+ * Stores an error message and returns `status`, for `infer`, `prepare` and `execute` to return when they fail.
  *
- * The message becomes part of the failing call's, after node, operator and extension. A failing function of this
- * library leaves its message in the same way. MAX_STATUS_OK becomes MAX_STATUS_UNKNOWN.
+ * The message becomes part of the failing call's message, after node, operator and extension. Failing functions of this
+ * library store theirs in the same way. MAX_STATUS_OK becomes MAX_STATUS_UNKNOWN.
  *
  * @since 0.1
  */
@@ -273,7 +273,7 @@ MAX_API MAX_NODISCARD MaxStatus maxExtensionFail(MaxStatus status, const char* m
 MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetName(const MaxOperatorNode* node, const char** outName);
 
 /**
- * Gets the number of inputs of a node, those left out included.
+ * Gets the number of inputs of a node, including omitted ones.
  *
  * @since 0.1
  */
@@ -297,7 +297,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeHasAttribute(const MaxOperatorNod
 /**
  * Gets an integer attribute.
  *
- * @param[in] fallback  If there is none.
+ * @param[in] fallback  Value if the attribute is missing.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The attribute has another type.
  * @since 0.1
  */
@@ -307,7 +307,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetInt(const MaxOperatorNode* nod
 /**
  * Gets a floating-point attribute.
  *
- * @param[in] fallback  If there is none.
+ * @param[in] fallback  Value if the attribute is missing.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The attribute has another type.
  * @since 0.1
  */
@@ -317,7 +317,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetFloat(const MaxOperatorNode* n
 /**
  * Gets a string attribute; borrowed.
  *
- * @param[in] fallback  If there is none; may be NULL.
+ * @param[in] fallback  Value if the attribute is missing; may be NULL.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The attribute has another type.
  * @since 0.1
  */
@@ -325,7 +325,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetString(const MaxOperatorNode* 
                                                          const char* fallback, const char** outValue);
 
 /**
- * Gets a list of integers; borrowed. NULL and 0 if there is none.
+ * Gets a list of integers; borrowed. NULL and 0 if the attribute is missing.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  The attribute has another type.
  * @since 0.1
@@ -334,7 +334,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetInts(const MaxOperatorNode* no
                                                        const int64_t** outValues, int32_t* outCount);
 
 /**
- * Gets a list of floating-point numbers; borrowed. NULL and 0 if there is none.
+ * Gets a list of floating-point numbers; borrowed. NULL and 0 if the attribute is missing.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  The attribute has another type.
  * @since 0.1
@@ -343,7 +343,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetFloats(const MaxOperatorNode* 
                                                          const float** outValues, int32_t* outCount);
 
 /**
- * Gets the number of texts in a list of strings; 0 if there is none.
+ * Gets the length of a list of strings; 0 if the attribute is missing.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  The attribute has another type.
  * @since 0.1
@@ -352,9 +352,9 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetStringCount(const MaxOperatorN
                                                               int32_t* outCount);
 
 /**
- * Gets a text of a list of strings; borrowed.
+ * Gets a string of a list of strings; borrowed.
  *
- * @retval MAX_STATUS_OUT_OF_RANGE  There is no such text.
+ * @retval MAX_STATUS_OUT_OF_RANGE  There is no such string.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The attribute has another type.
  * @since 0.1
  */
@@ -362,7 +362,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetStringAt(const MaxOperatorNode
                                                            const char** outValue);
 
 /**
- * Gets a tensor attribute; borrowed. MAX_DTYPE_INVALID, 0, NULL and NULL if there is none.
+ * Gets a tensor attribute; borrowed. MAX_DTYPE_INVALID, 0, NULL and NULL if the attribute is missing.
  *
  * @param[out] outShape  Dimensions.
  * @param[out] outData  Elements, dense and row-major.
@@ -375,7 +375,7 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetTensor(const MaxOperatorNode* 
 
 /**
  * Gets a constant input of a node, in `prepare`; borrowed. MAX_DTYPE_INVALID, 0, NULL and NULL if the input is not
- * constant, and in other functions.
+ * constant, and outside `prepare`.
  *
  * @param[out] outShape  Dimensions.
  * @param[out] outData  Elements, dense and row-major.
@@ -387,15 +387,15 @@ MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetConstant(const MaxOperatorNode
                                                            const int64_t** outShape, const void** outData);
 
 /**
- * Gets the device that a node runs on, in `prepare` and `execute`; borrowed. `prepare` compiles kernels for it
- * (maxModuleCompile) and takes memory of it. NULL in `infer`, which knows of no device.
+ * Gets the device that a node runs on, in `prepare` and `execute`; borrowed. `prepare` can compile kernels for it
+ * (maxModuleCompile) and allocate memory on it. NULL in `infer`, which does not depend on a device.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxOperatorNodeGetDevice(const MaxOperatorNode* node, MaxDevice** outDevice);
 
 /**
- * Gets the element type of an input; MAX_DTYPE_INVALID if it is left out or not known.
+ * Gets the element type of an input; MAX_DTYPE_INVALID if it is omitted or unknown.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
  * @since 0.1
@@ -404,7 +404,7 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextGetInputDType(const MaxShapeConte
                                                              MaxDType* outDType);
 
 /**
- * Gets the number of dimensions of an input; MAX_RANK_DYNAMIC if it is left out or not known.
+ * Gets the number of dimensions of an input; MAX_RANK_DYNAMIC if it is omitted or unknown.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
  * @since 0.1
@@ -413,9 +413,9 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextGetInputRank(const MaxShapeContex
                                                             int32_t* outRank);
 
 /**
- * Gets a dimension of an input; MAX_DIMENSION_DYNAMIC if it is not known.
+ * Gets a dimension of an input; MAX_DIMENSION_DYNAMIC if it is unknown.
  *
- * @param[in] axis  From 0 on.
+ * @param[in] axis  Index of the dimension, from 0.
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input or dimension.
  * @since 0.1
  */
@@ -423,9 +423,9 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextGetInputDimension(const MaxShapeC
                                                                  int32_t axis, int64_t* outDimension);
 
 /**
- * Gets the contents of an input, if they are known; borrowed. NULL if not.
+ * Gets the contents of an input; borrowed. NULL if they are unknown.
  *
- * @param[out] outData  Elements, dense and row-major; the dimensions are known then.
+ * @param[out] outData  Elements, dense and row-major; the dimensions are then known.
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such input.
  * @since 0.1
  */
@@ -433,27 +433,27 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextGetInputData(const MaxShapeContex
                                                             const void** outData);
 
 /**
- * Sets the element type of an output, where MaxOperator::types does not.
+ * Sets the element type of an output, if MaxOperator::types does not.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  The node has no such output.
- * @retval MAX_STATUS_INVALID_ARGUMENT  Outputs cannot be of this type.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  Outputs cannot have this type.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetOutputDType(MaxShapeContext* context, int32_t output, MaxDType dtype);
 
 /**
- * Sets the dimensions of an output; MAX_DIMENSION_DYNAMIC = not known yet.
+ * Sets the dimensions of an output; MAX_DIMENSION_DYNAMIC = unknown.
  *
  * @param[in] shape  NULL if `rank` is 0.
  * @retval MAX_STATUS_OUT_OF_RANGE  The node has no such output.
- * @retval MAX_STATUS_INVALID_ARGUMENT  A number is negative or there are too many dimensions.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  A dimension is negative, or there are too many dimensions.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetOutputShape(MaxShapeContext* context, int32_t output, int32_t rank,
                                                               const int64_t* shape);
 
 /**
- * Says that a dimension of an output, whose shape was set, is that of an input, known or not.
+ * Sets a dimension of an output to that of an input, known or not. The output's shape must have been set.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output, input or dimension.
  * @since 0.1
@@ -462,7 +462,7 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetOutputDimension(MaxShapeContex
                                                                   int32_t axis, int32_t input, int32_t inputAxis);
 
 /**
- * Says that an output has the dimensions of an input, known or not.
+ * Sets the dimensions of an output to those of an input, known or not.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output or input.
  * @since 0.1
@@ -470,17 +470,17 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetOutputDimension(MaxShapeContex
 MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetOutputLike(MaxShapeContext* context, int32_t output, int32_t input);
 
 /**
- * Says that an output has the dimensions that two inputs have when the smaller is repeated, as in Add of ONNX.
+ * Sets the dimensions of an output to those of two inputs broadcast together, as in ONNX's Add.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output or input.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The shapes do not fit; the message names them.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The shapes cannot be broadcast; the message names them.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetOutputBroadcast(MaxShapeContext* context, int32_t output,
                                                                   int32_t inputA, int32_t inputB);
 
 /**
- * Asks for memory that a call works in: MaxOperatorCall::scratch.
+ * Requests scratch memory for each call: MaxOperatorCall::scratch.
  *
  * @retval MAX_STATUS_OUT_OF_RANGE  More than 2^60 bytes.
  * @since 0.1
@@ -488,26 +488,26 @@ MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetOutputBroadcast(MaxShapeContex
 MAX_API MAX_NODISCARD MaxStatus maxShapeContextSetScratchSize(MaxShapeContext* context, size_t byteCount);
 
 /**
- * Splits [0, count) into parts of `grain` and runs them on the call's threads; returns when all are done.
+ * Splits [0, count) into parts of `grain` and runs them on the call's threads; returns when all parts are done.
  *
- * @param[in] grain  Large enough to take some microseconds; at least 1.
+ * @param[in] grain  At least 1; large enough that a part takes some microseconds.
  * @param[in] body  Must not throw.
- * @param[in] userData  Its first argument.
- * @retval MAX_STATUS_CANCELLED  The model's call was stopped; return this.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for its time limit.
+ * @param[in] userData  First argument of `body`.
+ * @retval MAX_STATUS_CANCELLED  The model's call was cancelled; return this status.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The model's call ran out of time; return this status.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxOperatorCallParallelFor(const MaxOperatorCall* call, int64_t count, int64_t grain,
                                                            MaxOperatorLoopFunction body, void* userData);
 
 /**
- * Makes an output whose shape is known only now, for operators with MAX_OPERATOR_TRAITS_DATA_DEPENDENT.
+ * Allocates an output whose shape is known only at run time, for operators with MAX_OPERATOR_TRAITS_DATA_DEPENDENT.
  *
  * @param[in] shape  NULL if `rank` is 0.
- * @param[out] outData  Its memory, to be written whole; NULL if it has no elements or nobody wants it.
+ * @param[out] outData  Memory of the output, to be written completely; NULL if it has no elements or is not used.
  * @retval MAX_STATUS_OUT_OF_RANGE  There is no such output.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The shape is not the one that `infer` told, or not valid.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The output has been made, or the operator does not make its outputs.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The shape contradicts `infer`, or is not valid.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The output is already allocated, or the operator does not have that trait.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxOperatorCallAllocateOutput(const MaxOperatorCall* call, int32_t output, int32_t rank,

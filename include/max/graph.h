@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file graph.h
- * Graphs built in code: any ONNX operator by name, checked step by step.
+ * Graphs built in code from any ONNX operator, checked at each step.
  *
  * A graph has inputs, constants, weights, nodes and outputs. Each node's inputs,
- * attributes and shapes are checked when it is added. maxModelCompile makes a
- * model of a graph; the graph can be changed and compiled again afterwards.
+ * attributes and shapes are checked when it is added. maxModelCompile compiles a graph to a model; the graph can be
+ * changed and compiled again afterwards.
  *
  *     MaxGraphValue* inputs[2] = {NULL, NULL};
  *     MaxGraphValue* sum = NULL;
@@ -52,8 +52,8 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphCreate(const char* name, MaxGraph** outG
 /**
  * Creates an empty subgraph: a branch or body for the operators If, Loop and Scan.
  *
- * Its nodes may use values of `parent`. It becomes part of a node through maxAttributesSetGraph and cannot change
- * after that. The subgraph holds its parent.
+ * Its nodes may use values of `parent`. maxAttributesSetGraph makes it part of a node; it cannot change after that. The
+ * subgraph holds its parent.
  *
  * @param[in] name  For messages; NULL = "subgraph".
  * @retval MAX_STATUS_UNIMPLEMENTED  More than 32 levels of subgraphs.
@@ -71,7 +71,7 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphCreateSubgraph(MaxGraph* parent, const c
 MAX_API void maxGraphRetain(const MaxGraph* graph);
 
 /**
- * Drops a reference; NULL is allowed. The values go with the graph.
+ * Drops a reference; NULL is allowed. The graph's values are released with it.
  *
  * Thread-safe.
  *
@@ -92,8 +92,8 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphGetName(const MaxGraph* graph, const cha
 typedef struct MaxGraphInputOptions {
   /** Size of this structure; set by MAX_GRAPH_INPUT_OPTIONS_INIT. */
   size_t structSize;
-  /** Names of dynamic dimensions, as many as the rank, NULL entries = none; equal names stand for equal dimensions in
-      the whole graph. NULL = no names. */
+  /** Names of dynamic dimensions, one per dimension, NULL entries = none; equal names mean equal dimensions in the
+      whole graph. NULL = no names. */
   const char* const* dimensionNames;
   /** Where the input is; NULL = the first device of the session. */
   MaxDevice* device;
@@ -107,10 +107,10 @@ typedef struct MaxGraphInputOptions {
  * Adds an input.
  *
  * @param[in] name  Unique in the graph.
- * @param[in] rank  0 = a scalar; MAX_RANK_DYNAMIC = not known, possible in subgraphs only.
- * @param[in] shape  Numbers of elements; MAX_DIMENSION_DYNAMIC = chosen by each call. NULL if `rank` is at most 0.
+ * @param[in] rank  0 = a scalar; MAX_RANK_DYNAMIC = unknown, only in subgraphs.
+ * @param[in] shape  Dimensions; MAX_DIMENSION_DYNAMIC = each call chooses. NULL if `rank` is at most 0.
  * @param[in] options  NULL = defaults.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The name is taken, or a dimension is below -1 or named though it is a number.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The name is taken, or a dimension is below -1, or fixed but named.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, int32_t rank,
@@ -118,13 +118,13 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddInput(MaxGraph* graph, const char* na
                                                  MaxGraphValue** outValue);
 
 /**
- * Adds an input with the type and the device of a value, whatever is known of its dimensions.
+ * Adds an input with the type and device of a value, and with its dimensions as far as they are known.
  *
- * What a Loop carries into its body is as its initial value is.
+ * Useful for a Loop's body, whose loop-carried inputs have the types of their initial values.
  *
  * @param[in] name  Unique in the graph.
- * @param[in] value  Of this graph or of its parents.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The name is taken, or the value is of another graph.
+ * @param[in] value  From this graph or its parents.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The name is taken, or the value belongs to another graph.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphAddInputLike(MaxGraph* graph, const char* name, const MaxGraphValue* value,
@@ -135,14 +135,14 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddInputLike(MaxGraph* graph, const char
  *
  * @param[in] kind  MAX_VALUE_KIND_SEQUENCE or MAX_VALUE_KIND_OPTIONAL.
  * @param[in] dtype  Element type of the tensors.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The kind or the type is none of these, or the name is taken.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The kind or the type is another one, or the name is taken.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphAddValueInput(MaxGraph* graph, const char* name, MaxValueKind kind,
                                                       MaxDType dtype, MaxGraphValue** outValue);
 
 /**
- * Adds a constant. The contents are copied, after a wait for work on the buffer's stream.
+ * Adds a constant. Waits for work on the buffer's stream, then copies the contents.
  *
  * @param[in] name  Unique in the graph; NULL = the library chooses one.
  * @since 0.1
@@ -151,10 +151,10 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddConstant(MaxGraph* graph, const char*
                                                     MaxGraphValue** outValue);
 
 /**
- * Adds a weight: a constant whose contents are given by name when the graph is compiled.
+ * Adds a weight: a constant whose contents are passed by name when the graph is compiled.
  *
  * @param[in] name  Unique in the graph.
- * @param[in] shape  All dimensions are known. NULL if `rank` is 0.
+ * @param[in] shape  Dimensions, all known. NULL if `rank` is 0.
  * @param[in] device  Where the weight is used; NULL = the first device of the session.
  * @since 0.1
  */
@@ -165,17 +165,17 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeight(MaxGraph* graph, const char* n
  * Adds a weight with its contents. They can be replaced by name when the graph is compiled, and in the model.
  *
  * @param[in] name  Unique in the graph.
- * @param[in] contents  Used where they lie if they are dense and in host memory; retained by the graph and its models,
- *     and not to be written any more.
+ * @param[in] contents  Used without a copy if dense and in host memory; retained by the graph and its models, and must
+ *     no longer be written.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeightFromBuffer(MaxGraph* graph, const char* name,
                                                             const MaxBuffer* contents, MaxGraphValue** outValue);
 
 /**
- * Adds a weight with the contents that a file of weights has under this name. As maxGraphAddWeightFromBuffer.
+ * Adds a weight with the contents of a tensor in a weights file. Otherwise like maxGraphAddWeightFromBuffer.
  *
- * @param[in] name  Of the tensor in the file and of the weight in the graph.
+ * @param[in] name  Name of the tensor in the file and of the weight in the graph.
  * @retval MAX_STATUS_NOT_FOUND  The file has no tensor of this name.
  * @since 0.1
  */
@@ -183,22 +183,22 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddWeightFromWeights(MaxGraph* graph, co
                                                              const MaxWeights* weights, MaxGraphValue** outValue);
 
 /**
- * Adds a node: an operator on values, with the meaning of the newest ONNX operator set.
+ * Adds a node: an operator applied to values, as defined by the newest ONNX operator set.
  *
- * Numbers and types of inputs, attributes and shapes are checked, and the types of the outputs are inferred; the
- * message of a failure names node, operator, tensors and shapes, and the graph is as it was.
+ * Checks the number and types of inputs, the attributes and the shapes, and infers the types of the outputs. On failure
+ * the message names node, operator, tensors and shapes, and the graph is unchanged.
  *
- * Of the domain "max" there is one operator for programs: Rebind(value, shape) is the value, with the dimensions that
- * the int64 list `shape` has; -1 is any, with a name of its own if the attribute "names", a list of strings, has one
- * at that place. A call in which the value has another shape fails; its message has the attribute "message".
+ * Domain "max" has one operator for programs: Rebind(value, shape) returns the value with the dimensions in the int64
+ * list `shape`. -1 is any dimension, named by the entry at that place of the attribute "names", a list of strings, if
+ * it has one. A call in which the value has another shape fails; its message contains the attribute "message".
  *
  * @param[in] domain  NULL or "" = ONNX's own operators.
  * @param[in] name  For messages and profiles; NULL = none.
- * @param[in] inputs  Values of this graph or of its parents. A NULL entry leaves an optional input out.
+ * @param[in] inputs  Values of this graph or its parents. A NULL entry omits an optional input.
  * @param[in] attributes  Copied. NULL = none.
  * @param[out] outValues  Filled with `outputCount` values; all NULL on failure.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The node is not valid.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The graph is part of a node already.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The graph is already part of a node.
  * @retval MAX_STATUS_UNIMPLEMENTED  There is no such operator.
  * @since 0.1
  */
@@ -260,14 +260,14 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphGetOutput(const MaxGraph* graph, int32_t
 MAX_API MAX_NODISCARD MaxStatus maxGraphGetOutputName(const MaxGraph* graph, int32_t index, const char** outName);
 
 /**
- * Gets the number of nodes, subgraphs not included.
+ * Gets the number of nodes, without those in subgraphs.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphGetNodeCount(const MaxGraph* graph, int32_t* outCount);
 
 /**
- * Finds a value of this graph by its name.
+ * Finds a value of this graph by name.
  *
  * Borrowed from the graph.
  *
@@ -279,15 +279,15 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphFindValue(const MaxGraph* graph, const c
 /**
  * Gets the graph that a value belongs to.
  *
- * Borrowed: the caller's references to the graph are untouched.
+ * Borrowed: the call adds no reference to the graph.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxGraphValueGetGraph(const MaxGraphValue* value, MaxGraph** outGraph);
 
 /**
- * Gets what is known of a value: name, kind, type, dimensions and the device that it was given, or that what it is
- * computed from is on.
+ * Gets what is known about a value: name, kind, type, dimensions, and its device: the one set for it, or that of the
+ * values it is computed from.
  *
  * Borrowed from the graph.
  *
@@ -323,14 +323,14 @@ MAX_API void maxAttributesRetain(const MaxAttributes* attributes);
 MAX_API void maxAttributesRelease(const MaxAttributes* attributes);
 
 /**
- * Sets an attribute to a number.
+ * Sets an attribute to an integer.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxAttributesSetInt(MaxAttributes* attributes, const char* name, int64_t value);
 
 /**
- * Sets an attribute to a list of numbers.
+ * Sets an attribute to a list of integers.
  *
  * @param[in] values  NULL only if `count` is 0.
  * @since 0.1
@@ -339,7 +339,7 @@ MAX_API MAX_NODISCARD MaxStatus maxAttributesSetInts(MaxAttributes* attributes, 
                                                      int32_t count);
 
 /**
- * Sets an attribute to an element type, for example "to" of Cast, in ONNX's numbers.
+ * Sets an attribute to an element type in ONNX's numbering, for example "to" of Cast.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  ONNX has no such type.
  * @since 0.1
@@ -347,14 +347,14 @@ MAX_API MAX_NODISCARD MaxStatus maxAttributesSetInts(MaxAttributes* attributes, 
 MAX_API MAX_NODISCARD MaxStatus maxAttributesSetDType(MaxAttributes* attributes, const char* name, MaxDType value);
 
 /**
- * Sets an attribute to a real number.
+ * Sets an attribute to a floating-point number.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxAttributesSetFloat(MaxAttributes* attributes, const char* name, float value);
 
 /**
- * Sets an attribute to a list of real numbers.
+ * Sets an attribute to a list of floating-point numbers.
  *
  * @param[in] values  NULL only if `count` is 0.
  * @since 0.1
@@ -379,7 +379,7 @@ MAX_API MAX_NODISCARD MaxStatus maxAttributesSetStrings(MaxAttributes* attribute
                                                         const char* const* values, int32_t count);
 
 /**
- * Sets an attribute to a tensor. The contents are copied, after a wait for work on the buffer's stream.
+ * Sets an attribute to a tensor. Waits for work on the buffer's stream, then copies the contents.
  *
  * @since 0.1
  */
@@ -387,10 +387,10 @@ MAX_API MAX_NODISCARD MaxStatus maxAttributesSetTensor(MaxAttributes* attributes
                                                        const MaxBuffer* value);
 
 /**
- * Sets an attribute to a subgraph. The attributes hold it; it is fixed once a node uses them.
+ * Sets an attribute to a subgraph. The attributes hold it; it cannot change once a node uses them.
  *
- * @param[in] value  Made by maxGraphCreateSubgraph for the graph that gets the node.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The graph is no subgraph.
+ * @param[in] value  Created by maxGraphCreateSubgraph for the graph that the node is added to.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The graph is not a subgraph.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxAttributesSetGraph(MaxAttributes* attributes, const char* name, MaxGraph* value);

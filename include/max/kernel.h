@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file kernel.h
- * Kernels: functions of a module that many threads of a device run.
+ * Kernels: functions of a module that many threads of a device execute.
  *
- * A launch names the blocks of the grid, the threads of a block and the
- * arguments: buffers by their handles, values by their addresses. It is work
- * on a stream like any other. On the host the same kernels run on the
- * library's threads. A whole program:
+ * A launch specifies the blocks of the grid, the threads of a block and the arguments: handles of buffers, addresses of
+ * values. It is work on a stream like any other. On the host the same kernels run on the library's threads. A complete
+ * program:
  *
  *     #include <max/max.h>
  *     #include <stdio.h>
@@ -60,38 +59,38 @@
 extern "C" {
 #endif
 
-/** A property of a kernel; the values are those of CUDA. */
+/** An attribute of a kernel; the values are CUDA's. */
 typedef int32_t MaxKernelAttribute;
 
-/** Most threads in a block. */
+/** Maximum threads per block. */
 #define MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK 0
 /** Bytes of shared memory that the kernel declares. */
 #define MAX_KERNEL_ATTRIBUTE_SHARED_SIZE 1
 /** Bytes of constant memory that the kernel declares. */
 #define MAX_KERNEL_ATTRIBUTE_CONSTANT_SIZE 2
-/** Bytes of memory of its own that a thread uses. */
+/** Bytes of local memory per thread. */
 #define MAX_KERNEL_ATTRIBUTE_LOCAL_SIZE 3
-/** Registers that a thread uses. */
+/** Registers per thread. */
 #define MAX_KERNEL_ATTRIBUTE_REGISTERS 4
 /** Version of the PTX it was compiled from, 10 * major + minor. */
 #define MAX_KERNEL_ATTRIBUTE_PTX_VERSION 5
 /** Version of the chip it was compiled for, 10 * major + minor. */
 #define MAX_KERNEL_ATTRIBUTE_BINARY_VERSION 6
-/** Most bytes of dynamic shared memory that a launch may ask for. Can be set. */
+/** Maximum bytes of dynamic shared memory per launch. Can be set. */
 #define MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE 8
-/** Percent of the first-level cache to use as shared memory, -1 = the driver's choice. Can be set: a hint. */
+/** Percent of the L1 cache to use as shared memory, -1 = the driver's choice. Can be set: a hint. */
 #define MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT 9
-/** Whether clusters may be larger than all chips allow: 0 or 1. Can be set. */
+/** Whether clusters may exceed the size that all chips support: 0 or 1. Can be set. */
 #define MAX_KERNEL_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED 14
 
-/** How the second-level cache treats a range of memory. */
+/** How the L2 cache treats a range of memory. */
 typedef int32_t MaxAccessProperty;
 
-/** As any other memory. */
+/** Like any other memory. */
 #define MAX_ACCESS_PROPERTY_NORMAL 0
 /** Unlikely to be used again. */
 #define MAX_ACCESS_PROPERTY_STREAMING 1
-/** To be kept. */
+/** Likely to be used again: kept in the cache. */
 #define MAX_ACCESS_PROPERTY_PERSISTING 2
 
 /** How a kernel is launched. */
@@ -108,19 +107,19 @@ typedef struct MaxLaunchConfig {
   int32_t cooperative;
   /** Bytes of dynamic shared memory of each block. */
   size_t sharedByteCount;
-  /** Start of memory whose caching is set for this launch; NULL = none. */
+  /** Start of the memory whose caching this launch sets; NULL = none. */
   void* accessBase;
-  /** Bytes of that memory; more than the device can set are left as they are. */
+  /** Bytes of that memory; those beyond the device's maximum are unaffected. */
   size_t accessByteCount;
-  /** Part of the accesses, 0 to 1, that hitProperty holds for; missProperty holds for the others. */
+  /** Fraction of accesses, 0 to 1, that get hitProperty; the others get missProperty. */
   float hitRatio;
-  /** Treatment of that part. */
+  /** Treatment of that fraction. */
   MaxAccessProperty hitProperty;
   /** Treatment of the rest; not MAX_ACCESS_PROPERTY_PERSISTING. */
   MaxAccessProperty missProperty;
-  /** A hint: kernels of higher priority go first; 0 = as the stream's. */
+  /** A hint: kernels of higher priority go first; 0 = the stream's priority. */
   int32_t priority;
-  /** 1 = the kernel may start before the one before it on the stream has ended; it waits for it by itself. */
+  /** 1 = the kernel may start before the previous one on the stream has ended; it does its own waiting. */
   int32_t programmaticSerialization;
   /** Zero. */
   int32_t reserved;
@@ -130,7 +129,7 @@ typedef struct MaxLaunchConfig {
 #define MAX_LAUNCH_CONFIG_INIT \
   { sizeof(MaxLaunchConfig), {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, NULL, 0, 0.0f, 0, 0, 0, 0, 0 }
 
-/** In place of an argument's size: the argument is a MaxBuffer, whose address the kernel gets. */
+/** In place of an argument's size: the argument is a MaxBuffer, and the kernel gets its address. */
 #define MAX_KERNEL_ARGUMENT_BUFFER 0x7fffffff
 
 /**
@@ -170,22 +169,22 @@ MAX_API MAX_NODISCARD MaxStatus maxKernelGetModule(const MaxKernel* kernel, MaxM
 MAX_API MAX_NODISCARD MaxStatus maxKernelGetName(const MaxKernel* kernel, const char** outName);
 
 /**
- * Gets a property of the kernel.
+ * Gets an attribute of the kernel.
  *
  * Thread-safe.
  *
- * @retval MAX_STATUS_UNIMPLEMENTED  The device does not know it.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The device does not have this attribute.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxKernelGetAttribute(const MaxKernel* kernel, MaxKernelAttribute attribute,
                                                       int64_t* outValue);
 
 /**
- * Sets a property of the kernel for later launches, whoever launches it.
+ * Sets an attribute of the kernel for all later launches.
  *
  * Thread-safe.
  *
- * @retval MAX_STATUS_INVALID_ARGUMENT  The value lies outside what the device allows; the message says what it does.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The value is outside the device's limits; the message names them.
  * @retval MAX_STATUS_UNIMPLEMENTED  The attribute cannot be set.
  * @since 0.1
  */
@@ -195,18 +194,18 @@ MAX_API MAX_NODISCARD MaxStatus maxKernelSetAttribute(const MaxKernel* kernel, M
 /**
  * Launches a kernel.
  *
- * Asynchronous. Thread-safe. An argument is the address of a value, which is copied before the call returns, or, where
- * its size is MAX_KERNEL_ARGUMENT_BUFFER, a MaxBuffer: the kernel gets the address of its first element, and its memory
- * is kept until the kernel has run. Memory that is passed as a plain address is borrowed until then. The kernel must
- * only read buffers that are read-only.
+ * Asynchronous. Thread-safe. An argument is the address of a value, which is copied before the call returns, or, if its
+ * size is MAX_KERNEL_ARGUMENT_BUFFER, a MaxBuffer: the kernel gets the address of its first element, and its memory is
+ * retained until the kernel has run. Memory passed as a plain address is borrowed until then. The kernel must not write
+ * read-only buffers.
  *
  * @param[in] arguments  One per parameter of the kernel.
- * @param[in] sizes      Bytes of each value, compared with the parameters where the compiler tells about them; NULL =
- *                       all are values and none is compared; a MaxBuffer is refused.
+ * @param[in] sizes      Bytes of each value, checked against the parameters if the compiler reports them; NULL = all
+ *     are values and none is checked; a MaxBuffer is rejected.
  * @param[in] stream     NULL = the default stream of the kernel's device.
- * @retval MAX_STATUS_INVALID_ARGUMENT  Wrong number or size of arguments, a MaxBuffer's address in place of the
- *         MaxBuffer, dimensions or shared memory outside the limits, a stream or buffer of another device; the message
- *         names the values.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  Wrong number or size of arguments, the address of a MaxBuffer handle instead of
+ *     the handle, dimensions or shared memory outside the limits, or a stream or buffer of another device; the message
+ *     names the values.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxKernelLaunch(const MaxKernel* kernel, const MaxLaunchConfig* config,

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file log.h
- * What the library has to say: to functions of the program, or to nobody.
+ * Log messages, for callbacks of the program.
  *
- * Without a function the library is silent. Any number of functions can listen
- * side by side, as those of several languages in one process do; each has a
- * level of its own. A session's level decides which messages of its loads and
- * calls are made at all; see maxSessionSetLogLevel. Messages are one line of
- * UTF-8.
+ * Without a callback the library logs nothing. Several callbacks can be added, for example one for each language in a
+ * process; each has its own level. A session's level decides which messages its loads and calls produce; see
+ * maxSessionSetLogLevel. Messages are one line of UTF-8.
  *
  *     static void print(void* userData, MaxLogLevel level, const char* message) {
  *       fprintf(userData, "max %d: %s\n", (int)level, message);
@@ -26,44 +24,44 @@
 extern "C" {
 #endif
 
-/** How important a message is. */
+/** Severity of a message. */
 typedef int32_t MaxLogLevel;
 
-/** As a session's level: the default, MAX_LOG_LEVEL_INFO. As a function's: all messages. No message has it. */
+/** For a session: the default, MAX_LOG_LEVEL_INFO. For a callback: all messages. No message has this level. */
 #define MAX_LOG_LEVEL_NOTSET 0
 /** Every pass of the compiler and every plan. */
 #define MAX_LOG_LEVEL_TRACE 10
-/** What was chosen and why, for example slow kernels of a plan. */
+/** Decisions and their reasons, for example slow kernels of a plan. */
 #define MAX_LOG_LEVEL_DEBUG 20
-/** Loads, and what else happens seldom. */
+/** Loads and other rare events. */
 #define MAX_LOG_LEVEL_INFO 30
-/** What works, but not as the program may expect; memory limits that are reached. */
+/** What works, but perhaps not as expected; memory limits reached. */
 #define MAX_LOG_LEVEL_WARNING 40
-/** Loads that fail. */
+/** Failed loads. */
 #define MAX_LOG_LEVEL_ERROR 50
-/** Nothing at all at present. */
+/** Not used at present. */
 #define MAX_LOG_LEVEL_CRITICAL 60
 
-/** Stands for a function that was added; never zero, and never used again in this process. */
+/** Identifies an added callback; never zero, and never reused in this process. */
 typedef uint64_t MaxLogToken;
 
 /**
- * A function that takes messages.
+ * A function that receives messages.
  *
- * May be called from any thread, from several at the same time. It may call all functions of this library; what they
- * have to say meanwhile is dropped. It must not throw. `message` is borrowed until it returns.
+ * May be called from any thread, and from several at the same time. It may call all functions of this library; their
+ * messages are dropped meanwhile. It must not throw. `message` is borrowed until it returns.
  *
  * @since 0.1
  */
 typedef void (*MaxLogCallback)(void* userData, MaxLogLevel level, const char* message);
 
 /**
- * Adds a function for the process's messages.
+ * Adds a callback for the messages of the process.
  *
- * Thread-safe. `userData` is borrowed until the function is removed. A function that is added twice is called twice.
+ * Thread-safe. `userData` is borrowed until the callback is removed. A callback added twice is called twice.
  *
- * @param[in] level  The least important messages that the function gets.
- * @param[out] outToken  What maxLogRemoveCallback takes; 0 on failure.
+ * @param[in] level  Lowest level of messages for this callback.
+ * @param[out] outToken  For maxLogRemoveCallback; 0 on failure.
  * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such level.
  * @since 0.1
  */
@@ -71,13 +69,13 @@ MAX_API MAX_NODISCARD MaxStatus maxLogAddCallback(MaxLogCallback callback, void*
                                                   MaxLogToken* outToken);
 
 /**
- * Removes a function.
+ * Removes a callback.
  *
- * Thread-safe. When this call returns, the function is not running any more and will not be called again. From within
- * a function for messages the call does not wait, so as not to wait for itself: the function is not called again, but
- * calls that have begun go on.
+ * Thread-safe. When this function returns, the callback is no longer running and will not be called again. Called from
+ * within a callback, it does not wait, since it could wait for itself: the callback is not called again, but calls in
+ * progress go on.
  *
- * @retval MAX_STATUS_NOT_FOUND  The token was never given out, or its function has been removed.
+ * @retval MAX_STATUS_NOT_FOUND  The token was never issued, or its callback was already removed.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxLogRemoveCallback(MaxLogToken token);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file max.h
- * Everything that libmax promises: devices, buffers, streams, graphs, sessions, models.
+ * The stable API of libmax: devices, buffers, streams, graphs, sessions, models.
  *
- * A program creates a device, moves memory with buffers and streams, and runs
- * models with sessions. experimental.h is apart.
+ * A program creates a device, moves memory with buffers and streams, and runs models with sessions. experimental.h is
+ * separate.
  *
  *     #include <max/max.h>
  *     int main(void) { return maxGetAbiVersion() == MAX_ABI_VERSION ? 0 : 1; }

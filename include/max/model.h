@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file model.h
- * Models: loaded once, executed many times, from many threads.
+ * Models: loaded once, executed many times, from any number of threads.
  *
- * A model is read from an ONNX file or compiled from a graph built in code. It
- * takes and gives buffers by position; names and types are its metadata. The
- * first call with new input shapes plans the work, later ones find the plan.
+ * A model is read from an ONNX file or compiled from a graph built in code. Its inputs and outputs are buffers, by
+ * position; their names and types are metadata. The first call with new input shapes plans the work; later calls reuse
+ * the plan.
  *
  *     MaxBuffer* output = NULL;
  *     if (maxModelLoad(session, "model.onnx", NULL, &model) == MAX_STATUS_OK &&
@@ -38,7 +38,7 @@ extern "C" {
 /** A model that is ready to run. */
 typedef struct MaxModel MaxModel;
 
-/** The least precision that products of float32 may have. Where nothing faster exists, the next higher one is used. */
+/** Minimum precision of float32 products. If this machine has nothing faster at it, the next higher one is used. */
 typedef int32_t MaxPrecision;
 
 /** float32 throughout. */
@@ -49,10 +49,10 @@ typedef int32_t MaxPrecision;
 #define MAX_PRECISION_MEDIUM 2
 
 /**
- * Told how far a load is: `fraction` of the whole from 0 to 1, never falling, and what is being done.
+ * Reports the progress of a load: `fraction` rises from 0 to 1, and `phase` says what is being done.
  *
- * Called from the thread that loads, seldom enough to be drawn. It may call functions of this library, and must not
- * throw. `phase` is borrowed until it returns.
+ * Called from the loading thread, rarely enough to redraw a progress bar each time. It may call functions of this
+ * library and must not throw. `phase` is borrowed until it returns.
  *
  * @since 0.1
  */
@@ -65,32 +65,32 @@ typedef struct MaxModelLoadOptions {
   /** Names of weights to replace, `weightCount` of them; NULL = none. Their own data is not read, and may be missing.
    */
   const char* const* weightNames;
-  /** Buffers that replace them, of equal dtype and shape, used where they lie if they are dense and in host memory;
-      retained by the model, and not to be written any more. */
+  /** Buffers that replace them, of equal dtype and shape, used without a copy if dense and in host memory;
+      retained by the model, and must no longer be written. */
   MaxBuffer* const* weights;
   /** Number of weights to replace. */
   int32_t weightCount;
-  /** Least precision of products. */
+  /** Minimum precision of products. */
   MaxPrecision precision;
-  /** Not 0 = the file is copied; otherwise a large file is mapped and must not shrink while the model lives. */
+  /** Not 0 = the file is copied; otherwise a large file is mapped and must not shrink while the model exists. */
   int32_t copyWeights;
-  /** Not 0 = names of weights to replace that the model does not have are ignored; otherwise they are NOT_FOUND. */
+  /** Not 0 = ignore weights in weightNames that the model does not have; otherwise the load fails with NOT_FOUND. */
   int32_t ignoreUnknownWeights;
-  /** Stops the load when it is cancelled; NULL = nothing does. */
+  /** Stops the load when it is cancelled; NULL = none. */
   const MaxCancellation* cancellation;
-  /** Nanoseconds from now on after which the load gives up; 0 = never. */
+  /** Time limit of the load in nanoseconds; 0 = no limit. */
   int64_t timeoutNs;
-  /** Told how far the load is; NULL = nobody. */
+  /** Reports progress; NULL = none. */
   MaxProgressCallback progress;
-  /** Borrowed until the load is done. */
+  /** First argument of `progress`; borrowed until the load is done. */
   void* progressUserData;
-  /** Files of extensions to load before; see maxExtensionLoad. NULL = none. */
+  /** Files of extensions to load first; see maxExtensionLoad. NULL = none. */
   const char* const* extensions;
   /** Number of extensions. */
   int32_t extensionCount;
   /** Zero. */
   int32_t reserved;
-  /** A file of weights to replace, as maxWeightsLoad reads it; those in `weightNames` come first. NULL = none. */
+  /** A file of replacement weights, as maxWeightsLoad reads it; those in `weightNames` take precedence. NULL = none. */
   const char* weightsPath;
 } MaxModelLoadOptions;
 
@@ -102,13 +102,13 @@ typedef struct MaxModelLoadOptions {
 typedef struct MaxModelExecuteOptions {
   /** Size of this structure; set by MAX_MODEL_EXECUTE_OPTIONS_INIT. */
   size_t structSize;
-  /** Stream of the model's device that the call is ordered in; NULL = the device's default stream. */
+  /** Stream of the model's device that the call runs on; NULL = the device's default stream. */
   MaxStream* stream;
-  /** One entry per output: a buffer to write the output into, NULL = make one; NULL = make all. */
+  /** One entry per output: a buffer to write to, NULL = allocate one; NULL = allocate all. */
   MaxBuffer* const* outputs;
-  /** Stops the call when it is cancelled; held until the work is done. NULL = nothing does. */
+  /** Stops the call when it is cancelled; retained until the work is done. NULL = none. */
   const MaxCancellation* cancellation;
-  /** Nanoseconds from now on after which the call gives up, the wait in a stream included; 0 = never. */
+  /** Time limit of the call in nanoseconds, including time queued on a stream; 0 = no limit. */
   int64_t timeoutNs;
 } MaxModelExecuteOptions;
 
@@ -116,7 +116,7 @@ typedef struct MaxModelExecuteOptions {
 #define MAX_MODEL_EXECUTE_OPTIONS_INIT \
   { sizeof(MaxModelExecuteOptions), NULL, NULL, NULL, 0 }
 
-/** Fields of a MaxModelMemory that hold a value: a sum of MAX_MODEL_MEMORY_* numbers. */
+/** Valid fields of a MaxModelMemory: a sum of MAX_MODEL_MEMORY_* values. */
 typedef uint64_t MaxModelMemoryMask;
 
 /** mappedWeights is known. */
@@ -134,25 +134,25 @@ typedef uint64_t MaxModelMemoryMask;
 /** total is known. */
 #define MAX_MODEL_MEMORY_TOTAL 64
 
-/** What a model holds in memory, in bytes; an unknown field is zero and missing in validMask. See maxModelGetMemory. */
+/** Memory that a model holds, in bytes; an unknown field is zero and missing in validMask. See maxModelGetMemory. */
 typedef struct MaxModelMemory {
   /** Size of this structure; set by MAX_MODEL_MEMORY_INIT. */
   size_t structSize;
-  /** Fields that hold a value. */
+  /** Fields that are known. */
   MaxModelMemoryMask validMask;
-  /** Weights that are parts of mapped files; the system may drop their pages. */
+  /** Weights in mapped files; the system may drop their pages. */
   uint64_t mappedWeights;
   /** Weights and other constants in memory. */
   uint64_t ownedWeights;
-  /** Weights packed for their kernels, and what else nodes prepared at load. */
+  /** Weights packed for their kernels, and other data that nodes prepared at load. */
   uint64_t packedWeights;
-  /** Plans for the input shapes seen lately, about. */
+  /** Plans for recent input shapes, approximately. */
   uint64_t plans;
-  /** Memory for intermediate values, of calls that run and kept for the next ones. */
+  /** Memory for intermediate values, in use or kept for later calls. */
   uint64_t arenas;
-  /** Released outputs whose memory waits for the next call. */
+  /** Memory of released outputs, kept for later calls. */
   uint64_t outputs;
-  /** The sum of all. */
+  /** The sum of the above. */
   uint64_t total;
 } MaxModelMemory;
 
@@ -165,28 +165,29 @@ typedef struct MaxModelMemory {
  *
  * Thread-safe. The session is retained.
  *
- * Models of one file share the mapped file and what is made of its weights, whatever their sessions.
+ * Models of the same file share the mapped file and its prepared weights, even across sessions.
  *
- * @param[in] path  An ONNX file, a compiled model of maxModelSave, or a folder that holds model.onnx or model.maxc.
+ * @param[in] path  An ONNX file, a compiled model from maxModelSave, or a folder that contains model.onnx or
+ *     model.maxc.
  * @param[in] options  NULL = defaults.
- * @retval MAX_STATUS_NOT_FOUND  No file is there, the message says what was looked for; or the model has no weight of a
- *     name in the options, and ignoreUnknownWeights is 0.
- * @retval MAX_STATUS_DATA_LOSS  The file is not a model or is damaged.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The model contradicts itself; the message names the node or tensor.
- * @retval MAX_STATUS_UNIMPLEMENTED  The model uses operators that are not supported; the message lists all of them.
- * @retval MAX_STATUS_CANCELLED  The options' cancellation stopped the load.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The options' time passed.
- * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
- * @retval MAX_STATUS_ALREADY_EXISTS  An extension in the options defines an operator that is defined already.
+ * @retval MAX_STATUS_NOT_FOUND  The file does not exist; the message says which names were tried. Or the model does not
+ *     have a weight in the options, and ignoreUnknownWeights is 0.
+ * @retval MAX_STATUS_DATA_LOSS  The file is not a model, or is damaged.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The model is inconsistent; the message names the node or tensor.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The model uses unsupported operators; the message lists them all.
+ * @retval MAX_STATUS_CANCELLED  The load was cancelled through the options.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The time limit in the options passed.
+ * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be exceeded.
+ * @retval MAX_STATUS_ALREADY_EXISTS  An extension in the options defines an operator that is already defined.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelLoad(const MaxSession* session, const char* path,
                                              const MaxModelLoadOptions* options, MaxModel** outModel);
 
 /**
- * Loads a model from the bytes of an ONNX file, which are copied. Weights in other files are refused.
+ * Loads a model from the bytes of an ONNX file, which are copied. Weights in external files are rejected.
  *
- * Thread-safe. The session is retained. Errors are those of maxModelLoad.
+ * Thread-safe. The session is retained. Fails like maxModelLoad.
  *
  * @param[in] options  NULL = defaults.
  * @since 0.1
@@ -195,10 +196,10 @@ MAX_API MAX_NODISCARD MaxStatus maxModelLoadFromMemory(const MaxSession* session
                                                        const MaxModelLoadOptions* options, MaxModel** outModel);
 
 /**
- * Makes a model from a graph built in code. The graph stays as it is.
+ * Compiles a graph built in code to a model. The graph does not change.
  *
- * The model holds the graph's constants and weights, without a copy, beside what it makes of them: it can be saved, and
- * its weights replaced.
+ * The model holds the graph's constants and weights, without a copy, beside what it prepares from them: it can be
+ * saved, and its weights can be replaced.
  *
  * Thread-safe. The session is retained.
  *
@@ -210,31 +211,31 @@ MAX_API MAX_NODISCARD MaxStatus maxModelCompile(const MaxSession* session, const
                                                 const MaxModelLoadOptions* options, MaxModel** outModel);
 
 /**
- * Replaces weights of a loaded model by name, whatever the compiler has made of them.
+ * Replaces weights of a loaded model by name, even weights that the compiler has transformed.
  *
- * All or nothing: each call of maxModelExecute runs with the weights from before or with all of the new ones. Calls
- * that are under way keep the old ones, and so do captured calls. Weights replaced earlier stay replaced. What was
- * prepared of other weights is kept where they lie in a mapped file. Thread-safe.
+ * All or nothing: each call of maxModelExecute runs with all the old weights or all the new ones. Calls in progress and
+ * captured calls keep the old weights. Weights replaced earlier stay replaced. Prepared data of other weights is kept
+ * if they are in a mapped file. Thread-safe.
  *
  * @param[in] names  Names of weights, `count` of them.
- * @param[in] weights  Buffers of equal dtype and shape; retained by the model, and not to be written any more.
- * @retval MAX_STATUS_NOT_FOUND  The model has no weight of a name; the message names it.
- * @retval MAX_STATUS_INVALID_ARGUMENT  A buffer is not of the weight's dtype and shape.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The model's own weights are not kept: more than 16 MB that were loaded from
- *     memory or copied by copyWeights; or the model's file has changed.
+ * @param[in] weights  Buffers of equal dtype and shape; retained by the model, and must no longer be written.
+ * @retval MAX_STATUS_NOT_FOUND  The model has no weight with one of the names; the message says which.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  A buffer does not have the weight's dtype and shape.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The model's own weights were not kept, because they exceed 16 MB and were
+ *     loaded from memory or with copyWeights; or the model's file has changed.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names,
                                                        MaxBuffer* const* weights, int32_t count);
 
 /**
- * Writes the model, optimised, with its present weights, as a compiled model that maxModelLoad reads.
+ * Writes the optimised model with its current weights, as a compiled model that maxModelLoad reads.
  *
- * The file appears whole or not at all. It suits every CPU; weights are packed when it is loaded. Thread-safe.
+ * The file appears whole or not at all. It works on every CPU; weights are packed at load. Thread-safe.
  *
- * @param[in] path  The file, which is made or replaced; such files are called NAME.maxc.
+ * @param[in] path  The file, which is created or replaced; such files are usually called NAME.maxc.
  * @retval MAX_STATUS_NOT_FOUND  The file's folder does not exist.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The model's weights are not kept; see maxModelReplaceWeights.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The model's weights were not kept; see maxModelReplaceWeights.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelSave(const MaxModel* model, const char* path);
@@ -249,7 +250,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelSave(const MaxModel* model, const char* 
 MAX_API void maxModelRetain(const MaxModel* model);
 
 /**
- * Drops a reference; NULL is allowed. Work on streams holds the model until it is done.
+ * Drops a reference; NULL is allowed. Queued work holds the model until it is done.
  *
  * Thread-safe.
  *
@@ -267,7 +268,7 @@ MAX_API void maxModelRelease(const MaxModel* model);
 MAX_API MAX_NODISCARD MaxStatus maxModelGetSession(const MaxModel* model, MaxSession** outSession);
 
 /**
- * Gets the precision that products have: the one asked for, or the next higher one that this machine has.
+ * Gets the precision of products: the requested one, or the next higher one that this machine has.
  *
  * Thread-safe.
  *
@@ -285,7 +286,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelGetPrecision(const MaxModel* model, MaxP
 MAX_API MAX_NODISCARD MaxStatus maxModelGetInputCount(const MaxModel* model, int32_t* outCount);
 
 /**
- * Gets what is known of an input: name, type, dimensions, device.
+ * Gets what is known about an input: name, type, dimensions, device.
  *
  * Thread-safe. Borrowed from the model.
  *
@@ -299,7 +300,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelGetInput(const MaxModel* model, int32_t 
  *
  * Thread-safe.
  *
- * @retval MAX_STATUS_NOT_FOUND  No input has this name; the message lists those there are.
+ * @retval MAX_STATUS_NOT_FOUND  No input has this name; the message lists the inputs.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelFindInput(const MaxModel* model, const char* name, int32_t* outIndex);
@@ -314,7 +315,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelFindInput(const MaxModel* model, const c
 MAX_API MAX_NODISCARD MaxStatus maxModelGetOutputCount(const MaxModel* model, int32_t* outCount);
 
 /**
- * Gets what is known of an output: name, type, dimensions, device.
+ * Gets what is known about an output: name, type, dimensions, device.
  *
  * Thread-safe. Borrowed from the model.
  *
@@ -328,7 +329,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelGetOutput(const MaxModel* model, int32_t
  *
  * Thread-safe.
  *
- * @retval MAX_STATUS_NOT_FOUND  No output has this name; the message lists those there are.
+ * @retval MAX_STATUS_NOT_FOUND  No output has this name; the message lists the outputs.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelFindOutput(const MaxModel* model, const char* name, int32_t* outIndex);
@@ -337,18 +338,19 @@ MAX_API MAX_NODISCARD MaxStatus maxModelFindOutput(const MaxModel* model, const 
  * Runs the model.
  *
  * On the default stream the outputs are complete when the call returns. On a created stream the call returns once the
- * work is queued; inputs, outputs and model are retained until it is done, and a failure stays with the stream. Outputs
- * have their final shapes in either case, so a model whose shapes depend on values waits inside the call. Outputs never
+ * work is queued; inputs, outputs and model are retained until it is done, and a failure stays with the stream. In both
+ * cases outputs have their final shapes, so a model whose shapes depend on values waits inside the call. Outputs never
  * share memory with inputs or each other. Thread-safe.
  *
  * @param[in] inputs  One buffer per input, in the model's order, contiguous, on the model's device.
  * @param[in] options  NULL = defaults.
  * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of a given output is
- * wrong.
- * @retval MAX_STATUS_CANCELLED  The options' cancellation stopped the call; given outputs may be half written.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for the options' time.
- * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be passed.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of an output buffer in
+ *     the options is wrong.
+ * @retval MAX_STATUS_CANCELLED  The call was cancelled through the options; output buffers in the options may be partly
+ *     written.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The same for the time limit in the options.
+ * @retval MAX_STATUS_RESOURCE_EXHAUSTED  The session's memory limit would be exceeded.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelExecute(const MaxModel* model, MaxBuffer* const* inputs, int32_t inputCount,
@@ -356,18 +358,18 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecute(const MaxModel* model, MaxBuffer
                                                 int32_t outputCount);
 
 /**
- * Runs the model on arrays of the host, without a buffer for each: input i is `data[i]`, of `dtypes[i]`, `ranks[i]` and
- * `shapes[i]`.
+ * Runs the model on host arrays, without buffers: input i is `data[i]`, with `dtypes[i]`, `ranks[i]` and `shapes[i]`.
  *
- * As maxModelExecute. The arrays are borrowed until the call returns, so it waits until the work is done, on a created
- * stream after all that is queued there. Outputs never share the caller's memory. Thread-safe.
+ * Like maxModelExecute. The arrays are borrowed until the call returns, so it waits until the work is done; on a
+ * created stream, after everything queued there. Outputs never share the caller's memory. Thread-safe.
  *
- * @param[in] data  Dense, first element first; NULL for an input without elements. What is not aligned for its type is
+ * @param[in] data  Dense, row-major; NULL for an input without elements. Data that is not aligned for its type is
  *     copied first.
- * @param[in] shapes  NULL entries are allowed where the rank is 0.
+ * @param[in] shapes  An entry may be NULL if its rank is 0.
  * @param[in] options  NULL = defaults.
  * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
- * @retval MAX_STATUS_INVALID_ARGUMENT  As maxModelExecute; or an input holds strings, which have no bytes.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  As for maxModelExecute; or an input holds strings, which are not arrays of
+ *     bytes.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelExecuteHost(const MaxModel* model, const void* const* data,
@@ -377,17 +379,17 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecuteHost(const MaxModel* model, const
                                                     int32_t outputCount);
 
 /**
- * Runs the model with inputs and outputs by name: all inputs in any order, of the outputs those that are wanted, in the
- * order of their names. The whole model runs all the same.
+ * Runs the model with inputs and outputs by name: all inputs in any order, and the wanted outputs in the order of
+ * `outputNames`. The whole model runs in any case.
  *
- * As maxModelExecute. Thread-safe.
+ * Like maxModelExecute. Thread-safe.
  *
- * @param[in] inputNames  `inputCount` of them, for the entries of `inputs`.
+ * @param[in] inputNames  `inputCount` names, for the entries of `inputs`.
  * @param[in] options  NULL = defaults; `outputs` has an entry for each of `outputNames`.
- * @param[in] outputNames  `outputCount` of them, for the entries of `outOutputs`.
+ * @param[in] outputNames  `outputCount` names, for the entries of `outOutputs`.
  * @param[out] outOutputs  Each is a new reference. All NULL on failure.
- * @retval MAX_STATUS_NOT_FOUND  The model has no input or output of a name; the message lists those there are.
- * @retval MAX_STATUS_INVALID_ARGUMENT  As maxModelExecute; or an input is missing, or a name is there twice.
+ * @retval MAX_STATUS_NOT_FOUND  The model has no input or output with one of the names; the message lists them all.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  As for maxModelExecute; or an input is missing, or a name occurs twice.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelExecuteByName(const MaxModel* model, const char* const* inputNames,
@@ -398,17 +400,17 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecuteByName(const MaxModel* model, con
 
 /**
  * Runs the model once and keeps the call under a key: its plan, bound to these inputs and outputs. maxModelReplay then
- * runs it again without any look-up or allocation; the program changes the contents of the inputs in between.
+ * runs it again without any lookup or allocation; between replays the program changes the contents of the inputs.
  *
- * The call runs at once, in the calling thread; on a created stream it waits for what is queued there. A key that is
- * captured with the same inputs already is replayed, and gives the same outputs. Inputs and outputs are retained until
- * maxModelForgetCaptured or the model's end. Thread-safe.
+ * The call runs at once, in the calling thread; on a created stream it first waits for the work queued there. A key
+ * already captured with the same inputs is replayed and gives the same outputs. Inputs and outputs are retained until
+ * maxModelForgetCaptured or the end of the model. Thread-safe.
  *
  * @param[in] options  NULL = defaults.
  * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
- * @retval MAX_STATUS_INVALID_ARGUMENT  There are no inputs, or as maxModelExecute.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  There are no inputs, or as for maxModelExecute.
  * @retval MAX_STATUS_ALREADY_EXISTS  The key was captured with other inputs.
- * @retval MAX_STATUS_FAILED_PRECONDITION  What the model does depends on values; the message names the node.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  What the model executes depends on values; the message names the node.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelCapture(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,
@@ -421,35 +423,35 @@ MAX_API MAX_NODISCARD MaxStatus maxModelCapture(const MaxModel* model, uint64_t 
  * On a created stream the call returns once the work is queued. Weights and settings are those of the capture.
  * Thread-safe, but one replay of a key runs at a time.
  *
- * @param[in] inputs  The buffers that were captured.
+ * @param[in] inputs  The captured buffers.
  * @param[in] options  NULL = defaults; `outputs` must be NULL.
  * @retval MAX_STATUS_NOT_FOUND  Nothing was captured with this key.
  * @retval MAX_STATUS_INVALID_ARGUMENT  An input is not the one that was captured.
- * @retval MAX_STATUS_FAILED_PRECONDITION  Another thread replays the key.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  Another thread is replaying the key.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelReplay(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,
                                                int32_t inputCount, const MaxModelExecuteOptions* options);
 
 /**
- * Runs the model as maxModelExecute does and compares the steps that ran with those that were captured. The captured
- * outputs are left alone.
+ * Runs the model like maxModelExecute and compares the steps that ran with the captured ones. The captured outputs do
+ * not change.
  *
  * Waits until the work is done. Thread-safe.
  *
- * @param[in] inputs  The buffers that were captured.
+ * @param[in] inputs  The captured buffers.
  * @param[in] options  NULL = defaults; `outputs` must be NULL.
  * @retval MAX_STATUS_NOT_FOUND  Nothing was captured with this key.
  * @retval MAX_STATUS_INVALID_ARGUMENT  An input is not the one that was captured.
- * @retval MAX_STATUS_FAILED_PRECONDITION  The steps differ, for example since settings changed; the message names the
- *     first that does. Or weights were replaced since.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The steps differ, for example because settings changed; the message names the
+ *     first difference. Or weights were replaced since the capture.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelVerifyReplay(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,
                                                      int32_t inputCount, const MaxModelExecuteOptions* options);
 
 /**
- * Forgets a captured call. Replays that are queued still run.
+ * Forgets a captured call. Queued replays still run.
  *
  * Thread-safe.
  *
@@ -459,24 +461,25 @@ MAX_API MAX_NODISCARD MaxStatus maxModelVerifyReplay(const MaxModel* model, uint
 MAX_API MAX_NODISCARD MaxStatus maxModelForgetCaptured(const MaxModel* model, uint64_t graphKey);
 
 /**
- * Gets what the model holds in memory, by category. Weights that several models share count in each.
+ * Gets the memory that the model holds, by category. Weights that several models share count in each.
  *
- * Thread-safe. maxDeviceTrim gives back what is kept for later calls.
+ * Thread-safe. maxDeviceTrim frees what is kept for later calls.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelGetMemory(const MaxModel* model, MaxModelMemory* outMemory);
 
 /**
- * Runs a model on values: for inputs and outputs that are sequences, optionals or maps, beside tensors.
+ * Runs a model on values, for inputs and outputs that are sequences, optionals or maps as well as tensors.
  *
- * As maxModelExecute; it waits inside the call. An optional input takes what it would hold, too.
+ * Like maxModelExecute, but always waits inside the call. For an optional input, the value that it would hold is
+ * accepted too.
  *
  * @param[in] inputs  One value per input, in the model's order.
- * @param[in] options  NULL = defaults. Given output buffers are for outputs that are tensors.
+ * @param[in] options  NULL = defaults. Output buffers can only be set for outputs that are tensors.
  * @param[out] outOutputs  Room for one value per output; each is a new reference. All NULL on failure.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of a given output is
- * wrong.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The number, type, shape, layout or device of an input or of an output buffer in
+ *     the options is wrong.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelExecuteValues(const MaxModel* model, MaxValue* const* inputs,
@@ -484,7 +487,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecuteValues(const MaxModel* model, Max
                                                       MaxValue** outOutputs, int32_t outputCount);
 
 /**
- * Gets what the model's file or graph held.
+ * Gets what the model's file or graph contained.
  *
  * Thread-safe. Borrowed from the model.
  *
@@ -495,7 +498,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelGetInfo(const MaxModel* model, MaxModelI
 /**
  * Gets a drawing of the graph that a model runs, after the compiler's passes, in the DOT language of Graphviz.
  *
- * Thread-safe. Borrowed from the model; the text stays the same when weights are replaced.
+ * Thread-safe. Borrowed from the model; replacing weights does not change the text.
  *
  * @since 0.1
  */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file model_info.h
- * What a model file holds, without making it ready to run.
+ * What a model file contains, without preparing the model to run.
  *
  * Format, operator sets, operators, inputs and outputs as the file declares
- * them, and a drawing of the graph. Operators that the library does not support
- * are listed, not refused.
+ * them, and a drawing of the graph. Operators that the library does not support are listed; they are not an error.
  *
  *     MaxModelInfo* info = NULL;
  *     int32_t missing = 0;
@@ -25,17 +24,17 @@
 extern "C" {
 #endif
 
-/** What a model file holds; see maxModelInfoLoad. */
+/** What a model file contains; see maxModelInfoLoad. */
 typedef struct MaxModelInfo MaxModelInfo;
 
 /**
- * Reads what a model file holds without making it ready to run. Operators that are not supported are listed, not
- * refused.
+ * Reads what a model file contains, without preparing the model to run. Unsupported operators are listed; they are not
+ * an error.
  *
  * Thread-safe.
  *
- * @param[in] path  An ONNX file, a compiled model, or a folder that holds model.onnx or model.maxc.
- * @retval MAX_STATUS_NOT_FOUND  No file is there; the message says what was looked for.
+ * @param[in] path  An ONNX file, a compiled model, or a folder that contains model.onnx or model.maxc.
+ * @retval MAX_STATUS_NOT_FOUND  The file does not exist; the message says which names were tried.
  * @retval MAX_STATUS_DATA_LOSS  The file is not an ONNX model or is damaged.
  * @since 0.1
  */
@@ -69,7 +68,7 @@ MAX_API void maxModelInfoRelease(const MaxModelInfo* info);
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetIrVersion(const MaxModelInfo* info, int64_t* outVersion);
 
 /**
- * Gets the name of the program that wrote the file; empty if it does not say.
+ * Gets the name of the program that wrote the file; empty if unknown.
  *
  * Thread-safe. Borrowed from the object.
  *
@@ -78,7 +77,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetIrVersion(const MaxModelInfo* inf
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetProducer(const MaxModelInfo* info, const char** outProducer);
 
 /**
- * Gets the number of elements of all weights.
+ * Gets the total number of elements of all weights.
  *
  * Thread-safe.
  *
@@ -138,7 +137,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOperatorName(const MaxModelInfo* 
                                                             const char** outName);
 
 /**
- * Gets the number of nodes that use an operator, those of subgraphs included.
+ * Gets the number of nodes that use an operator, including those in subgraphs.
  *
  * Thread-safe.
  *
@@ -149,7 +148,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOperatorNodeCount(const MaxModelI
                                                                  int64_t* outCount);
 
 /**
- * Gets the number of nodes whose operators are not supported.
+ * Gets the number of nodes with unsupported operators.
  *
  * Thread-safe.
  *
@@ -158,7 +157,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOperatorNodeCount(const MaxModelI
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedCount(const MaxModelInfo* info, int32_t* outCount);
 
 /**
- * Gets the name of a node whose operator is not supported; may be empty.
+ * Gets the name of a node with an unsupported operator; may be empty.
  *
  * Thread-safe. Borrowed from the object.
  *
@@ -169,7 +168,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedNode(const MaxModelInf
                                                                const char** outName);
 
 /**
- * Gets the operator of a node that is not supported, with its domain unless it is ONNX's own.
+ * Gets the operator of an unsupported node, with its domain unless that is ONNX's own.
  *
  * Thread-safe. Borrowed from the object.
  *
@@ -180,7 +179,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedOperator(const MaxMode
                                                                    const char** outName);
 
 /**
- * Gets the version of the operator set that a node that is not supported asks for.
+ * Gets the version of the operator set that an unsupported node uses.
  *
  * Thread-safe.
  *
@@ -191,16 +190,16 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetUnsupportedVersion(const MaxModel
                                                                   int64_t* outVersion);
 
 /**
- * Gets the number of inputs that the file declares, without those that are weights.
+ * Gets the number of inputs that the file declares, without weights.
  *
- * Thread-safe. Known for models of files, supported or not.
+ * Thread-safe. Known for models from files, supported or not.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInputCount(const MaxModelInfo* info, int32_t* outCount);
 
 /**
- * Gets what is known of an input; no file names a device.
+ * Gets what is known about an input; files do not name devices.
  *
  * Thread-safe. Borrowed from the object.
  *
@@ -212,14 +211,14 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetInput(const MaxModelInfo* info, i
 /**
  * Gets the number of outputs that the file declares.
  *
- * Thread-safe. Known for models of files, supported or not.
+ * Thread-safe. Known for models from files, supported or not.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutputCount(const MaxModelInfo* info, int32_t* outCount);
 
 /**
- * Gets what is known of an output; no file names a device.
+ * Gets what is known about an output; files do not name devices.
  *
  * Thread-safe. Borrowed from the object.
  *
@@ -238,7 +237,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetOutput(const MaxModelInfo* info, 
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetWeightCount(const MaxModelInfo* info, int32_t* outCount);
 
 /**
- * Gets what is known of a weight. They come in the order of the file or graph.
+ * Gets what is known about a weight. Weights are in the order of the file or graph.
  *
  * Thread-safe. Borrowed from the object.
  *
@@ -248,11 +247,11 @@ MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetWeightCount(const MaxModelInfo* i
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetWeight(const MaxModelInfo* info, int32_t index, MaxTensorInfo* outInfo);
 
 /**
- * Gets a drawing of the graph as the file has it, in the DOT language of Graphviz.
+ * Gets a drawing of the graph as in the file, in the DOT language of Graphviz.
  *
  * Thread-safe. Borrowed from the object.
  *
- * @retval MAX_STATUS_FAILED_PRECONDITION  The object is not one of maxModelInfoLoad.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The object is not from maxModelInfoLoad.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelInfoGetGraph(const MaxModelInfo* info, const char** outDot);

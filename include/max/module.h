@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file module.h
- * Modules: code that is compiled at run time for a device, with kernels and variables in it.
+ * Modules: kernels and variables, compiled at run time for a device.
  *
- * A module is compiled from source, in the dialect of C++ that CUDA made
- * (`__global__`, `threadIdx`, `__shared__`, `__syncthreads`, warp shuffles,
- * atomics), or loaded from compiled code. The same source runs on every API:
- * a GPU's compiler is opened at run time, on the host it is the C++ compiler.
- * Kernels that are looked up by name are declared `extern "C"`; kernel.h
- * launches them.
+ * A module is compiled from source in CUDA's dialect of C++ (`__global__`,
+ * `threadIdx`, `__shared__`, `__syncthreads`, warp shuffles, atomics), or
+ * loaded from compiled code. The same source runs on every API: a GPU's compiler is loaded at run time; the host uses
+ * the C++ compiler. Declare kernels `extern "C"` to find them by name; kernel.h launches them.
  *
  *     MaxModule* module = NULL;
  *     MaxKernel* kernel = NULL;
@@ -29,9 +27,9 @@
 extern "C" {
 #endif
 
-/** Compiled code on a device, in which kernels are found. */
+/** Compiled code on a device, which contains kernels. */
 typedef struct MaxModule MaxModule;
-/** A function of a module that can be launched. It is part of its module: Retain and Release act on that. */
+/** A function of a module that can be launched. It is part of its module: Retain and Release act on the module. */
 typedef struct MaxKernel MaxKernel;
 
 /** Options of maxModuleCompile. */
@@ -39,19 +37,19 @@ typedef struct MaxModuleOptions {
   /** Size of this structure; set by MAX_MODULE_OPTIONS_INIT. */
   size_t structSize;
   /**
-   * The chip to compile for, as maxDeviceGetArchitectureName names it ("sm_90", "gfx90a"), or for the host what the
-   * compiler's option -march takes; NULL = the device's own.
+   * The architecture to compile for, as maxDeviceGetArchitectureName names it ("sm_90", "gfx90a"), or for the host a
+   * value of the compiler's option -march; NULL = the device's own.
    */
   const char* architecture;
   /** Names of macros to define. */
   const char* const* defineNames;
   /** Values of those macros; NULL, or a NULL entry = 1. */
   const char* const* defineValues;
-  /** Names that the source may include. */
+  /** Names of headers that the source may include. */
   const char* const* headerNames;
-  /** Texts of those headers. */
+  /** Contents of those headers. */
   const char* const* headerTexts;
-  /** More options for the compiler, as its own documentation has them. */
+  /** More options for the compiler; see its documentation. */
   const char* const* flags;
   /** Number of macros. */
   int32_t defineCount;
@@ -61,9 +59,9 @@ typedef struct MaxModuleOptions {
   int32_t flagCount;
   /** 1 = faster and less exact arithmetic. */
   int32_t fastMath;
-  /** Most registers a thread may use on accelerators; 0 = the compiler's choice. */
+  /** Maximum registers per thread on accelerators; 0 = the compiler's choice. */
   int32_t registerLimit;
-  /** 1 = with line numbers for profilers and debuggers. */
+  /** 1 = include line numbers for profilers and debuggers. */
   int32_t lineInfo;
 } MaxModuleOptions;
 
@@ -74,19 +72,19 @@ typedef struct MaxModuleOptions {
 /** A form of compiled code. */
 typedef int32_t MaxArtifactKind;
 
-/** What the compiler said: warnings. Text. */
+/** The compiler's log: warnings. Text. */
 #define MAX_ARTIFACT_KIND_LOG 1
 /** PTX (cuda). Text. */
 #define MAX_ARTIFACT_KIND_PTX 2
-/** Machine code of a chip (cuda). */
+/** Machine code of an NVIDIA architecture (cuda). */
 #define MAX_ARTIFACT_KIND_CUBIN 3
-/** Machine code of a chip (hip). */
+/** Machine code of an AMD architecture (hip). */
 #define MAX_ARTIFACT_KIND_CODE_OBJECT 4
 /** A shared library (cpu). */
 #define MAX_ARTIFACT_KIND_SHARED_OBJECT 5
 /** Assembly (hip, cpu). Text. */
 #define MAX_ARTIFACT_KIND_ASSEMBLY 6
-/** LLVM's intermediate code (hip, and cpu where the compiler is Clang). Text. */
+/** LLVM IR (hip, and cpu if the compiler is Clang). Text. */
 #define MAX_ARTIFACT_KIND_LLVM_IR 7
 
 /**
@@ -96,10 +94,10 @@ typedef int32_t MaxArtifactKind;
  * first line of the message, with the line numbers of the source.
  *
  * @param[in] device   NULL = the host.
- * @param[in] name     What the log calls the source; NULL = "kernel.cu".
+ * @param[in] name     Name of the source in the log; NULL = "kernel.cu".
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The source does not compile.
- * @retval MAX_STATUS_UNAVAILABLE  No compiler was found; the message names what was tried.
+ * @retval MAX_STATUS_UNAVAILABLE  No compiler was found; the message lists what was tried.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModuleCompile(const MaxDevice* device, const char* source, const char* name,
@@ -108,7 +106,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModuleCompile(const MaxDevice* device, const 
 /**
  * Loads compiled code: PTX or a CUBIN on cuda, a code object on hip, a shared object on cpu.
  *
- * Thread-safe. The bytes are copied. A shared object is code that runs in this process: load only what you trust.
+ * Thread-safe. The bytes are copied. A shared object's code runs in this process: load only what you trust.
  *
  * @param[in] device  NULL = the host.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The bytes are not code for the device.
@@ -136,7 +134,7 @@ MAX_API void maxModuleRetain(const MaxModule* module);
 MAX_API void maxModuleRelease(const MaxModule* module);
 
 /**
- * Gets the device that the module was made for.
+ * Gets the device that the module was created for.
  *
  * Thread-safe. Borrowed from the module.
  *
@@ -145,11 +143,11 @@ MAX_API void maxModuleRelease(const MaxModule* module);
 MAX_API MAX_NODISCARD MaxStatus maxModuleGetDevice(const MaxModule* module, MaxDevice** outDevice);
 
 /**
- * Gets a form of the module's code, compiling once more where needed.
+ * Gets a form of the module's code, compiling again if necessary.
  *
- * Thread-safe. Borrowed from the module. A zero byte follows the bytes, so text can be used as a string.
+ * Thread-safe. Borrowed from the module. A NUL follows the bytes, so text can be used as a string.
  *
- * @param[out] outByteCount  The zero byte not counted.
+ * @param[out] outByteCount  Number of bytes, without the NUL.
  * @retval MAX_STATUS_UNIMPLEMENTED  The device's compiler has no such form.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The module was loaded in another form.
  * @since 0.1
@@ -160,7 +158,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModuleGetArtifact(const MaxModule* module, Ma
 /**
  * Finds a kernel by name.
  *
- * Thread-safe. Borrowed from the module: the same kernel for the same name.
+ * Thread-safe. Borrowed from the module: the same name gives the same kernel.
  *
  * @retval MAX_STATUS_NOT_FOUND  The module has no such kernel.
  * @since 0.1
@@ -168,7 +166,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModuleGetArtifact(const MaxModule* module, Ma
 MAX_API MAX_NODISCARD MaxStatus maxModuleGetKernel(const MaxModule* module, const char* name, MaxKernel** outKernel);
 
 /**
- * Writes a variable of the module (`__constant__` or `__device__`), from its beginning.
+ * Writes to a variable of the module (`__constant__` or `__device__`), from its start.
  *
  * Asynchronous: in stream order; the bytes are copied before the call returns. Thread-safe.
  *

@@ -3,9 +3,8 @@
  * @file session.h
  * Sessions: where models are loaded and how they run.
  *
- * A session holds devices and settings. Models that it loads run on its first
- * device. All sessions of a process share one pool of threads; the number of
- * threads of a session is how many of them one call may use.
+ * A session holds devices and settings. Models that it loads run on its first device. All sessions of a process share
+ * one thread pool; a session's thread count limits how many of its threads one call uses.
  *
  *     MaxSession* session = NULL;
  *     MaxModel* model = NULL;
@@ -40,9 +39,9 @@ typedef struct MaxSessionOptions {
   MaxDevice* const* devices;
   /** Number of devices; 0 = the host alone. */
   int32_t deviceCount;
-  /** Threads that one call uses at most; 0 = as many as physical cores within affinity mask and CPU quota. */
+  /** Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. */
   int32_t threadCount;
-  /** Bytes that loads and calls of the session's models may hold at a time; 0 = no limit. See maxSessionGetMemory. */
+  /** Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory. */
   uint64_t memoryLimit;
 } MaxSessionOptions;
 
@@ -50,7 +49,7 @@ typedef struct MaxSessionOptions {
 #define MAX_SESSION_OPTIONS_INIT \
   { sizeof(MaxSessionOptions), NULL, 0, 0, 0 }
 
-/** Which fields of a MaxSessionMemory are known, joined with |. */
+/** Valid fields of a MaxSessionMemory: a sum of MAX_SESSION_MEMORY_* values. */
 typedef uint64_t MaxSessionMemoryMask;
 
 /** MaxSessionMemory::used. */
@@ -60,15 +59,15 @@ typedef uint64_t MaxSessionMemoryMask;
 /** MaxSessionMemory::limit. */
 #define MAX_SESSION_MEMORY_LIMIT 4
 
-/** What a session's models hold in memory, in bytes; an unknown field is zero and missing in validMask. */
+/** Memory that a session's models hold, in bytes; an unknown field is zero and missing in validMask. */
 typedef struct MaxSessionMemory {
   /** Size of this structure; set by MAX_SESSION_MEMORY_INIT. */
   size_t structSize;
-  /** Fields that are known: all of a session with a limit, none of another one. */
+  /** Fields that are known: all if the session has a limit, otherwise none. */
   MaxSessionMemoryMask validMask;
-  /** What they hold now. */
+  /** Bytes held now. */
   uint64_t used;
-  /** The most that they have held so far. */
+  /** Most bytes held so far. */
   uint64_t peak;
   /** MaxSessionOptions::memoryLimit. */
   uint64_t limit;
@@ -78,38 +77,38 @@ typedef struct MaxSessionMemory {
 #define MAX_SESSION_MEMORY_INIT \
   { sizeof(MaxSessionMemory), 0, 0, 0, 0 }
 
-/** What a session checks between the steps of its models. */
+/** What to check between the steps of a session's models. */
 typedef int32_t MaxAssertLevel;
 
 /** Nothing. */
 #define MAX_ASSERT_LEVEL_NONE 0
-/** As MAX_ASSERT_LEVEL_ALL, but what is found is only logged, as warnings. */
+/** Like MAX_ASSERT_LEVEL_ALL, but faults are only logged, as warnings. */
 #define MAX_ASSERT_LEVEL_WARN 1
 /**
- * That no step writes behind its outputs, those of the model included, and that shapes are those promised. Calls fail
- * otherwise: with MAX_STATUS_OUT_OF_RANGE if an operator of an extension is at fault, which the message names.
+ * That no step writes past the end of its outputs, including the model's, and that shapes are as inferred. Otherwise
+ * calls fail; with MAX_STATUS_OUT_OF_RANGE and a message that names the operator if an extension is at fault.
  */
 #define MAX_ASSERT_LEVEL_SAFE 2
-/** That too, and that no step makes NaN or infinity out of finite inputs; calls fail otherwise. */
+/** Like MAX_ASSERT_LEVEL_SAFE, and that no step produces NaN or infinity from finite inputs; otherwise calls fail. */
 #define MAX_ASSERT_LEVEL_ALL 3
 
-/** What a session records of its calls. */
+/** What a session records about its calls. */
 typedef int32_t MaxProfilingMode;
 
 /** Nothing. */
 #define MAX_PROFILING_MODE_OFF 0
 /** Each call and each step of a model. */
 #define MAX_PROFILING_MODE_ON 1
-/** Steps within the iterations of loops too. */
+/** Also each step of each loop iteration. */
 #define MAX_PROFILING_MODE_DETAILED 2
 
 /**
- * Makes a session.
+ * Creates a session.
  *
  * Thread-safe. The devices are retained.
  *
  * @param[in] options  NULL = defaults.
- * @retval MAX_STATUS_INVALID_ARGUMENT  A device is NULL, or a number is negative.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  A device is NULL, or a count is negative.
  * @retval MAX_STATUS_UNIMPLEMENTED  Models cannot run on the first device.
  * @since 0.1
  */
@@ -153,7 +152,7 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetDeviceCount(const MaxSession* sessi
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetDevice(const MaxSession* session, int32_t index, MaxDevice** outDevice);
 
 /**
- * Gets the number of threads that one call uses at most.
+ * Gets the maximum number of threads per call.
  *
  * Thread-safe.
  *
@@ -162,9 +161,9 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetDevice(const MaxSession* session, i
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetThreadCount(const MaxSession* session, int32_t* outCount);
 
 /**
- * Sets how important messages of the session's loads and calls must be; see maxLogAddCallback.
+ * Sets the lowest level of messages from the session's loads and calls; see maxLogAddCallback.
  *
- * Thread-safe. Holds from the next call on, for models that are loaded too.
+ * Thread-safe. Takes effect from the next call on, also for loaded models.
  *
  * @param[in] level  MAX_LOG_LEVEL_NOTSET = the default, MAX_LOG_LEVEL_INFO.
  * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such level.
@@ -173,7 +172,7 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetThreadCount(const MaxSession* sessi
 MAX_API MAX_NODISCARD MaxStatus maxSessionSetLogLevel(MaxSession* session, MaxLogLevel level);
 
 /**
- * Gets how important messages of the session's loads and calls must be.
+ * Gets the lowest level of messages from the session's loads and calls.
  *
  * Thread-safe.
  *
@@ -182,9 +181,9 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionSetLogLevel(MaxSession* session, MaxLo
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetLogLevel(const MaxSession* session, MaxLogLevel* outLevel);
 
 /**
- * Sets what is checked between the steps of models. Checks cost time; they are for finding faults.
+ * Sets what to check between the steps of models. Checks cost time; they are for debugging.
  *
- * Thread-safe. Holds from the next call on, for models that are loaded too.
+ * Thread-safe. Takes effect from the next call on, also for loaded models.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such level.
  * @since 0.1
@@ -201,19 +200,20 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionSetAssertLevel(MaxSession* session, Ma
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetAssertLevel(const MaxSession* session, MaxAssertLevel* outLevel);
 
 /**
- * Sets the type in which the sums of the parts of long float32 matrix products are added up.
+ * Sets the type in which partial sums of long float32 matrix products are accumulated.
  *
- * Products over more than some hundred elements are made in parts. MAX_DTYPE_FLOAT32 is the default and the fastest;
- * MAX_DTYPE_FLOAT64 is more exact; MAX_DTYPE_FLOAT16 and MAX_DTYPE_BFLOAT16 round after each part, as accelerators do
- * that keep such sums in their outputs' type. Thread-safe. Holds from the next call on, for models that are loaded too.
+ * Products over more than a few hundred elements are computed in parts. MAX_DTYPE_FLOAT32 is the default and the
+ * fastest; MAX_DTYPE_FLOAT64 is more accurate; MAX_DTYPE_FLOAT16 and MAX_DTYPE_BFLOAT16 round after each part, like
+ * accelerators that keep such sums in their outputs' type. Thread-safe. Takes effect from the next call on, also for
+ * loaded models.
  *
- * @retval MAX_STATUS_INVALID_ARGUMENT  Sums cannot be kept in this type.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  Sums cannot be accumulated in this type.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxSessionSetSplitKReductionPrecision(MaxSession* session, MaxDType dtype);
 
 /**
- * Gets the type in which the sums of the parts of long matrix products are added up.
+ * Gets the type in which partial sums of long float32 matrix products are accumulated.
  *
  * Thread-safe.
  *
@@ -222,17 +222,17 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionSetSplitKReductionPrecision(MaxSession
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetSplitKReductionPrecision(const MaxSession* session, MaxDType* outDType);
 
 /**
- * Chooses how TopK works: not 0 = it sorts whole lines, 0 = it selects, which is the default.
+ * Chooses the algorithm of TopK: not 0 = sort whole rows, 0 = select, which is the default.
  *
- * Both give the same elements in the same order. Thread-safe. Holds from the next call on, for models that are loaded
- * too.
+ * Both give the same elements in the same order. Thread-safe. Takes effect from the next call on, also for loaded
+ * models.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxSessionSetUseOldTopK(MaxSession* session, int32_t useOldTopK);
 
 /**
- * Tells whether TopK sorts whole lines.
+ * Tells whether TopK sorts whole rows.
  *
  * Thread-safe.
  *
@@ -241,11 +241,11 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionSetUseOldTopK(MaxSession* session, int
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetUseOldTopK(const MaxSession* session, int32_t* outUseOldTopK);
 
 /**
- * Sets what is recorded of the calls of the session's models.
+ * Sets what to record about calls of the session's models.
  *
  * A new session follows the environment variables MAX_ENABLE_PROFILING and MODULAR_ENABLE_PROFILING (off, on or
- * detailed); this call overrides them. What was recorded stays. The newest records are dropped when a million steps
- * are held. Thread-safe. Holds from the next call on, for models that are loaded too.
+ * detailed); this call overrides them. Existing records are kept. Beyond a million steps, new records are dropped.
+ * Thread-safe. Takes effect from the next call on, also for loaded models.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such mode.
  * @since 0.1
@@ -253,7 +253,7 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetUseOldTopK(const MaxSession* sessio
 MAX_API MAX_NODISCARD MaxStatus maxSessionSetProfiling(MaxSession* session, MaxProfilingMode mode);
 
 /**
- * Gets what is recorded of the calls of the session's models.
+ * Gets what is recorded about calls of the session's models.
  *
  * Thread-safe.
  *
@@ -262,12 +262,12 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionSetProfiling(MaxSession* session, MaxP
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetProfiling(const MaxSession* session, MaxProfilingMode* outMode);
 
 /**
- * Writes what was recorded as a trace in Chrome's JSON format, which Perfetto and chrome://tracing show.
+ * Writes the recorded calls as a trace in Chrome's JSON format, for Perfetto and chrome://tracing.
  *
  * Each step has its name, start, duration and thread; its arguments are the operator, the implementation that ran, the
- * types of its inputs and outputs, and the model's nodes that it came from. Thread-safe.
+ * types of its inputs and outputs, and the nodes of the model that it came from. Thread-safe.
  *
- * @param[in] path  The file, which is made or replaced.
+ * @param[in] path  The file, which is created or replaced.
  * @retval MAX_STATUS_NOT_FOUND  The file's folder does not exist.
  * @retval MAX_STATUS_PERMISSION_DENIED  The file cannot be written.
  * @since 0.1
@@ -275,7 +275,7 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetProfiling(const MaxSession* session
 MAX_API MAX_NODISCARD MaxStatus maxSessionWriteProfile(const MaxSession* session, const char* path);
 
 /**
- * Forgets what was recorded.
+ * Deletes the records.
  *
  * Thread-safe.
  *
@@ -286,12 +286,12 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionClearProfile(MaxSession* session);
 /**
  * Reports how much memory the session's models hold.
  *
- * Counted are weights in memory (not those in mapped files), packed weights, intermediate values and what kernels hold
- * beside them, outputs that the library made and have not been released, and what loads need for a while; not counted
- * are buffers that the program made, and blocks below 16 KB.
- * Only a session with a limit counts. Thread-safe.
+ * This includes weights in memory (not in mapped files), packed weights, intermediate values and kernels' scratch
+ * memory, outputs that the library allocated and that have not been released, and temporary memory of loads. It
+ * excludes buffers that the program created, and blocks below 16 KB. Only sessions with a limit keep count.
+ * Thread-safe.
  *
- * @param[in,out] outMemory  Its structSize says which version of the structure it is.
+ * @param[in,out] outMemory  Its structSize must be set; see MAX_SESSION_MEMORY_INIT.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetMemory(const MaxSession* session, MaxSessionMemory* outMemory);

@@ -3,8 +3,8 @@
  * @file status.h
  * Status codes and the thread's last error message.
  *
- * Every function that can fail returns a MaxStatus. A failing call also stores
- * a message for its thread, whose first line names the offending values:
+ * Every function that can fail returns a MaxStatus. A failing call also stores a message for its thread; the message's
+ * first line names the offending values:
  *
  *     if (maxDeviceCreate("cpu", -1, NULL, &device) != MAX_STATUS_OK)
  *       fprintf(stderr, "%s\n", maxGetLastErrorMessage());
@@ -30,10 +30,10 @@
 extern "C" {
 #endif
 
-/** Result of a call: MAX_STATUS_OK (zero) or the reason of its failure. */
+/** Result of a call: MAX_STATUS_OK (zero) or the reason for its failure. */
 typedef int32_t MaxStatus;
 
-/** The call did what was asked. */
+/** The call succeeded. */
 #define MAX_STATUS_OK 0
 /** The caller cancelled the work. */
 #define MAX_STATUS_CANCELLED 1
@@ -45,23 +45,23 @@ typedef int32_t MaxStatus;
 #define MAX_STATUS_DEADLINE_EXCEEDED 4
 /** A named thing (file, device, input) does not exist. */
 #define MAX_STATUS_NOT_FOUND 5
-/** A thing that was to be created exists already. */
+/** The thing to be created already exists. */
 #define MAX_STATUS_ALREADY_EXISTS 6
 /** The operating system or the caller's settings forbid it. */
 #define MAX_STATUS_PERMISSION_DENIED 7
-/** Memory or another resource has run out; smaller requests may work. */
+/** Out of memory or another resource; smaller requests may succeed. */
 #define MAX_STATUS_RESOURCE_EXHAUSTED 8
-/** The object is not in the state that the call needs. */
+/** The object is not in the required state. */
 #define MAX_STATUS_FAILED_PRECONDITION 9
-/** The work was given up because of a conflict; it may be tried again. */
+/** The work was aborted because of a conflict; it can be retried. */
 #define MAX_STATUS_ABORTED 10
-/** An index or range lies outside its object. */
+/** An index or range is outside its object. */
 #define MAX_STATUS_OUT_OF_RANGE 11
 /** This build, version or device does not support it. */
 #define MAX_STATUS_UNIMPLEMENTED 12
-/** An error of the library itself; please report it. */
+/** A bug in the library; please report it. */
 #define MAX_STATUS_INTERNAL 13
-/** A driver, compiler or device is not there. */
+/** A driver, compiler or device is not available. */
 #define MAX_STATUS_UNAVAILABLE 14
 /** A file is damaged or truncated. */
 #define MAX_STATUS_DATA_LOSS 15
@@ -76,7 +76,7 @@ typedef int32_t MaxStatus;
 MAX_API const char* maxStatusGetName(MaxStatus status);
 
 /**
- * Returns the message of this thread's last failed call, UTF-8.
+ * Returns the message of this thread's last failed call, in UTF-8.
  *
  * The first line is a summary that names the offending values; a compiler's log
  * may follow. Empty before the first failure, never NULL. Borrowed until this

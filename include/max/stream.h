@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file stream.h
- * Streams: queues whose work runs in order.
+ * Streams: queues of work that runs in order.
  *
- * Each device has a default stream; more can be made. Work on one stream runs
- * in order; streams do not wait for each other unless told to or where they use
- * the same buffers (see buffer.h). On the host, the
- * default stream runs work at once, in the calling thread; a created stream is
- * a queue with a worker thread, which starts with the first work.
+ * Each device has a default stream; more can be created. Work on one stream runs in order; streams do not wait for each
+ * other unless told to or if they use the same buffers (see buffer.h). On the host, the default stream runs work at
+ * once, in the calling thread; a created stream is a queue with a worker thread, which starts with the first work.
  *
- * When work on a stream has failed, every further call on the stream returns
- * that failure until maxStreamSynchronize has returned it once.
+ * After work on a stream has failed, every call on the stream returns that failure until maxStreamSynchronize has
+ * returned it once.
  *
  *     MaxStream* stream = NULL;
  *     if (maxStreamCreate(device, NULL, &stream) == MAX_STATUS_OK &&
@@ -49,17 +47,17 @@ typedef struct MaxStreamOptions {
 /**
  * A function that runs in stream order.
  *
- * Called exactly once, from any thread. It may call functions of this library, but must not wait for its own stream
- * (for accelerators: any of its device) and must not throw. One that waits may hold up those of other streams. What it
- * does with buffers comes after the work in front of it on its stream, not after the work behind it.
- * `status`: MAX_STATUS_OK, or the failure of earlier work, whose message maxGetLastErrorMessage returns there.
+ * Called exactly once, from any thread. It may call functions of this library, but must not wait for its own stream (on
+ * accelerators: any stream of its device) and must not throw. If it waits, it may delay host functions of other
+ * streams. Its accesses to buffers come after the work queued before it on its stream, not after later work. `status`:
+ * MAX_STATUS_OK, or the failure of earlier work, whose message maxGetLastErrorMessage returns inside the function.
  *
  * @since 0.1
  */
 typedef void (*MaxHostFunction)(void* userData, MaxStatus status);
 
 /**
- * Makes a stream on a device.
+ * Creates a stream on a device.
  *
  * Thread-safe.
  *
@@ -71,13 +69,14 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamCreate(const MaxDevice* device, const M
                                                 MaxStream** outStream);
 
 /**
- * Makes a stream from one of the driver (cudaStream_t, hipStream_t), which stays the caller's.
+ * Wraps a driver's stream (cudaStream_t, hipStream_t), which the caller continues to own.
  *
  * Thread-safe. Borrowed until the last release of the new stream.
  *
- * @param[in] device  NULL = the host, which has no such streams.
+ * @param[in] device  NULL = the host, which has no driver streams.
  * @retval MAX_STATUS_UNIMPLEMENTED  The device has no driver streams.
- * @retval MAX_STATUS_INVALID_ARGUMENT  It belongs to another device, or is the driver's per-thread default stream.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The stream belongs to another device, or is the driver's per-thread default
+ *     stream.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxStreamWrap(const MaxDevice* device, void* native, MaxStream** outStream);
@@ -85,16 +84,16 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamWrap(const MaxDevice* device, void* nat
 /**
  * Adds a reference; NULL is allowed.
  *
- * Thread-safe. On a default stream it acts on the device.
+ * Thread-safe. On a default stream this acts on the device.
  *
  * @since 0.1
  */
 MAX_API void maxStreamRetain(const MaxStream* stream);
 
 /**
- * Drops a reference; NULL is allowed. Work on the stream is still done; nothing waits.
+ * Drops a reference; NULL is allowed. Queued work still runs; the call does not wait for it.
  *
- * Thread-safe. On a default stream it acts on the device.
+ * Thread-safe. On a default stream this acts on the device.
  *
  * @since 0.1
  */
@@ -131,27 +130,27 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamGetNative(const MaxStream* stream, void
 /**
  * Waits until all work on the stream is done.
  *
- * Thread-safe. Returns the failure of the first work that failed since the last call, once.
+ * Thread-safe. Returns the first failure since the last call, once.
  *
- * @param[in] timeoutNs  Most nanoseconds to wait; 0 = no limit.
- * @retval MAX_STATUS_DEADLINE_EXCEEDED  The work was not done in time; it goes on, and nothing else has happened.
- * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of this stream, or the stream was cut off by
- *         a fork.
+ * @param[in] timeoutNs  Maximum time to wait in nanoseconds; 0 = no limit.
+ * @retval MAX_STATUS_DEADLINE_EXCEEDED  The work was not done in time; it continues, and nothing else has changed.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of this stream, or a fork has cut the stream off.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxStreamSynchronize(MaxStream* stream, int64_t timeoutNs);
 
 /**
- * Makes later work on the stream wait for all work that is now on another stream.
+ * Makes later work on the stream wait for all work now on another stream.
  *
- * Asynchronous: both may belong to different devices. Thread-safe. On the host's default stream the call itself waits.
+ * Asynchronous. The streams may belong to different devices. Thread-safe. On the host's default stream the call itself
+ * waits.
  *
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxStreamWaitForStream(MaxStream* stream, MaxStream* other);
 
 /**
- * Makes later work on the stream wait for all work that is now on a device's default stream.
+ * Makes later work on the stream wait for all work now on a device's default stream.
  *
  * Asynchronous. Thread-safe.
  *

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file value.h
- * Values: what a model may take or give besides a tensor: sequences, optionals and maps.
+ * Values: inputs and outputs that may be sequences, optionals or maps instead of tensors.
  *
- * Most models need buffers only. Where the kind in a MaxTensorInfo says otherwise,
- * maxModelExecuteValues takes and gives values. A value does not change once it is
- * made; what is in it is borrowed from it.
+ * Most models only need buffers. For other kinds in MaxTensorInfo, use maxModelExecuteValues, whose inputs and outputs
+ * are values. A value never changes; its contents are borrowed from it.
  *
  *     MaxValue* pair[2] = {NULL, NULL};
  *     MaxValue* sequence = NULL;
@@ -28,20 +27,20 @@ extern "C" {
 /** A tensor, sequence, optional or map. */
 typedef struct MaxValue MaxValue;
 
-/** What a value is; what a model takes or gives. */
+/** Kind of a value, or of a model's input or output. */
 typedef int32_t MaxValueKind;
 
 /** A tensor. */
 #define MAX_VALUE_KIND_TENSOR 0
 /** A sequence of values. */
 #define MAX_VALUE_KIND_SEQUENCE 1
-/** A value or nothing. */
+/** An optional: a value or nothing. */
 #define MAX_VALUE_KIND_OPTIONAL 2
 /** A map from keys to values. */
 #define MAX_VALUE_KIND_MAP 3
 
 /**
- * Makes a value of a buffer, which is retained, and not to be written while the value is in use.
+ * Creates a value from a buffer, which is retained and must not be written while the value is in use.
  *
  * Thread-safe.
  *
@@ -50,18 +49,18 @@ typedef int32_t MaxValueKind;
 MAX_API MAX_NODISCARD MaxStatus maxValueCreateTensor(MaxBuffer* buffer, MaxValue** outValue);
 
 /**
- * Makes a sequence of values, which are retained: contiguous tensors of one element type in host memory, or maps.
+ * Creates a sequence of values, which are retained: contiguous tensors of one element type in host memory, or maps.
  *
  * Thread-safe.
  *
- * @param[in] elements  `count` of them; NULL is allowed if there are none.
+ * @param[in] elements  `count` values; may be NULL if `count` is 0.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The elements differ in type, or one is a sequence or optional.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxValueCreateSequence(MaxValue* const* elements, int32_t count, MaxValue** outValue);
 
 /**
- * Makes an optional that holds a tensor or a sequence, which is retained, or nothing.
+ * Creates an optional that holds a tensor or a sequence, which is retained, or nothing.
  *
  * Thread-safe.
  *
@@ -72,13 +71,13 @@ MAX_API MAX_NODISCARD MaxStatus maxValueCreateSequence(MaxValue* const* elements
 MAX_API MAX_NODISCARD MaxStatus maxValueCreateOptional(MaxValue* element, MaxValue** outValue);
 
 /**
- * Makes a map from two lists of equal length, which are retained.
+ * Creates a map from two lists of equal length, which are retained.
  *
  * Thread-safe.
  *
  * @param[in] keys  Strings or int64, all different.
  * @param[in] values  The value of each key.
- * @retval MAX_STATUS_INVALID_ARGUMENT  The buffers are no such lists.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The buffers are not such lists.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxValueCreateMap(MaxBuffer* keys, MaxBuffer* values, MaxValue** outValue);
@@ -102,7 +101,7 @@ MAX_API void maxValueRetain(const MaxValue* value);
 MAX_API void maxValueRelease(const MaxValue* value);
 
 /**
- * Gets what a value is.
+ * Gets the kind of a value.
  *
  * Thread-safe.
  *
@@ -115,13 +114,13 @@ MAX_API MAX_NODISCARD MaxStatus maxValueGetKind(const MaxValue* value, MaxValueK
  *
  * Thread-safe. Borrowed from the value.
  *
- * @retval MAX_STATUS_FAILED_PRECONDITION  The value is no tensor.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The value is not a tensor.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxValueGetBuffer(const MaxValue* value, MaxBuffer** outBuffer);
 
 /**
- * Gets how many elements a sequence has, how many entries a map has; of an optional 1 or, if it holds nothing, 0.
+ * Gets the number of elements of a sequence or of entries of a map; 1 for an optional, or 0 if it holds nothing.
  *
  * Thread-safe.
  *
@@ -131,12 +130,12 @@ MAX_API MAX_NODISCARD MaxStatus maxValueGetBuffer(const MaxValue* value, MaxBuff
 MAX_API MAX_NODISCARD MaxStatus maxValueGetCount(const MaxValue* value, int32_t* outCount);
 
 /**
- * Gets elements of a sequence, or what an optional holds: element 0.
+ * Gets elements of a sequence, or the value in an optional, which is element 0.
  *
  * Thread-safe. Borrowed from the value.
  *
  * @param[out] outElements  Room for `count` values; all NULL on failure.
- * @retval MAX_STATUS_OUT_OF_RANGE  There are no such elements; the message says how many there are.
+ * @retval MAX_STATUS_OUT_OF_RANGE  The range is outside the value; the message says how many elements it has.
  * @retval MAX_STATUS_FAILED_PRECONDITION  The value is a tensor or a map.
  * @since 0.1
  */
@@ -148,7 +147,7 @@ MAX_API MAX_NODISCARD MaxStatus maxValueGetElements(const MaxValue* value, int32
  *
  * Thread-safe. Borrowed from the value.
  *
- * @retval MAX_STATUS_FAILED_PRECONDITION  The value is no map.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The value is not a map.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxValueGetMapKeys(const MaxValue* value, MaxBuffer** outKeys);
@@ -158,7 +157,7 @@ MAX_API MAX_NODISCARD MaxStatus maxValueGetMapKeys(const MaxValue* value, MaxBuf
  *
  * Thread-safe. Borrowed from the value.
  *
- * @retval MAX_STATUS_FAILED_PRECONDITION  The value is no map.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  The value is not a map.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxValueGetMapValues(const MaxValue* value, MaxBuffer** outValues);

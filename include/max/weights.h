@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file weights.h
- * Files of named tensors: weights for models whose own are missing or to be replaced.
+ * Files of named tensors: weights for models whose own are missing or should be replaced.
  *
- * A .safetensors file or a ".max" checkpoint is opened as read-only host buffers with
- * names, the arrays that load options and maxModelReplaceWeights take. Large files are
- * mapped, not read, and must not shrink while a buffer of theirs lives.
+ * The tensors of a .safetensors file or a ".max" checkpoint become read-only host buffers with names, as load options
+ * and maxModelReplaceWeights take them. Large files are mapped, not read, and must not shrink while one of their
+ * buffers exists.
  *
  *     MaxWeights* weights = NULL;
  *     int32_t index = 0;
@@ -35,9 +35,9 @@ typedef struct MaxWeights MaxWeights;
  *
  * Thread-safe. Models of the same large file share one mapping of it.
  *
- * @retval MAX_STATUS_NOT_FOUND  There is no such file.
- * @retval MAX_STATUS_DATA_LOSS  The file is neither, or damaged; the message names the tensor.
- * @retval MAX_STATUS_UNIMPLEMENTED  A tensor has an element type that this library does not know.
+ * @retval MAX_STATUS_NOT_FOUND  The file does not exist.
+ * @retval MAX_STATUS_DATA_LOSS  The file has neither format, or is damaged; the message names the tensor.
+ * @retval MAX_STATUS_UNIMPLEMENTED  A tensor has an element type that this library does not support.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxWeightsLoad(const char* path, MaxWeights** outWeights);
@@ -52,7 +52,7 @@ MAX_API MAX_NODISCARD MaxStatus maxWeightsLoad(const char* path, MaxWeights** ou
 MAX_API void maxWeightsRetain(const MaxWeights* weights);
 
 /**
- * Drops a reference; NULL is allowed. Buffers that somebody retained stay.
+ * Drops a reference; NULL is allowed. Buffers that were retained stay.
  *
  * Thread-safe.
  *
@@ -70,7 +70,7 @@ MAX_API void maxWeightsRelease(const MaxWeights* weights);
 MAX_API MAX_NODISCARD MaxStatus maxWeightsGetCount(const MaxWeights* weights, int32_t* outCount);
 
 /**
- * Gets the name of a tensor; names come in rising order.
+ * Gets the name of a tensor; names are sorted.
  *
  * Thread-safe. Borrowed from the weights.
  *

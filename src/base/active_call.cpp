@@ -30,7 +30,7 @@ Interrupt::Interrupt(const std::atomic<bool>* flag, int64_t deadline) : flag_(fl
 }
 
 void Interrupt::raise() const {
-  // A cancellation that was seen may have been reset since: what is not late was cancelled.
+  // The cancellation may have been reset since it was seen: a call that is not late was cancelled.
   const bool isCancelled = flag_ && flag_->load(std::memory_order_relaxed);
   if (isCancelled || end_ == kNever || steadyNanoseconds() < end_)
     fail(MAX_STATUS_CANCELLED, "Cancelled by the caller");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of the C API has set up for all that happens on its behalf, in whatever thread: how it may be
-// stopped, whose memory it takes, where it logs, who watches. Most calls of models set up nothing.
+// Context that a C API call sets for all work on its behalf, in any thread: how to stop it, which account its memory
+// comes from, where it logs, who is told its progress. Most calls of models set none.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@ namespace max {
 
 class RunMonitor;  // of the executor
 
-// Nanoseconds of a clock that never goes back.
+// Monotonic time in nanoseconds.
 int64_t steadyNanoseconds() noexcept;
 
-// How a call may be stopped from outside.
+// How a call can be stopped from outside.
 class Interrupt {
  public:
   Interrupt() = default;
@@ -44,7 +44,7 @@ class Interrupt {
   int64_t allowed_ = 0;
 };
 
-// Told how far a load is.
+// Receives the progress of a load.
 class ProgressReceiver {
  public:
   virtual void report(double fraction, const char* phase) = 0;
@@ -55,14 +55,14 @@ class ProgressReceiver {
 
 struct ActiveCall {
   const Interrupt* interrupt = nullptr;
-  MemoryAccount* memory = nullptr;  // takes what allocateStorage gives
+  MemoryAccount* memory = nullptr;  // charged by allocateStorage
   RunMonitor* monitor = nullptr;
   ProgressReceiver* progress = nullptr;
   int32_t logLevel = 0;  // MaxLogLevel
-  bool mayTrim = true;   // false while it holds a lock that owners of kept memory need
+  bool mayTrim = true;   // false while holding a lock that owners of kept memory need
 };
 
-// That of this thread, NULL if there is none. Threads of the pool have the one of the loop that they help with.
+// This thread's, NULL if there is none. Pool threads have that of the loop they help with.
 const ActiveCall* activeCall() noexcept;
 
 // The account of the active call, NULL if there is none.
@@ -71,7 +71,7 @@ inline MemoryAccount* activeMemory() noexcept {
   return call ? call->memory : nullptr;
 }
 
-// How long a wait may go on before it looks again whether the active call has been stopped.
+// Interval at which waits check whether the active call has been stopped.
 int64_t interruptPeriod(const Interrupt& interrupt) noexcept;
 
 class ActiveCallScope {
@@ -85,11 +85,11 @@ class ActiveCallScope {
   const ActiveCall* before_;
 };
 
-// For long work between steps: throws if the active call has been stopped.
+// For long work between steps: throws if the active call was stopped.
 void checkInterrupt();
-// Waits for something that only tells when it is asked. Throws if the interrupt is due before.
+// Polls for something. Throws if the interrupt comes first.
 void pollUntilDone(const Interrupt& interrupt, FunctionRef<bool()> isDone);
-// Tells the active call's receiver, if there is one; `fraction` of the whole.
+// Reports `fraction` to the active call's receiver, if there is one.
 void reportProgress(double fraction, const char* phase);
 
 }  // namespace max

@@ -24,7 +24,7 @@ T checkedMultiply(T a, std::type_identity_t<T> b) {
   return result;
 }
 
-// Throws unless [offset, offset + count) lies inside [0, size).
+// Throws unless [offset, offset + count) is inside [0, size).
 inline void checkRange(const char* what, size_t offset, size_t count, size_t size) {
   if (offset > size || count > size - offset)
     fail(MAX_STATUS_OUT_OF_RANGE, what, " [", offset, ", ", offset, " + ", count, ") ends past its ", size, " bytes");

@@ -48,7 +48,7 @@ int processors(double quota, double period) {
   return std::max(1, static_cast<int>((quota + period - 1) / period));
 }
 
-// cgroup v2: "max 100000" or "150000 100000"; the tightest limit on the way to the root holds.
+// cgroup v2: "max 100000" or "150000 100000"; the tightest limit on the path to the root applies.
 int quotaVersion2(std::string group) {
   int limit = INT32_MAX;
   while (true) {
@@ -97,7 +97,7 @@ int requestedLanes() {
   return text ? std::clamp(atoi(text), 0, 1024) : 0;
 }
 
-// What the system's files say is believed for a second, for these processors: a load asks for each of its weights.
+// The system's answer is cached for a second, for these processors: a load asks once for each of its weights.
 uint64_t memoKey(const std::vector<int>& cpus) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -111,7 +111,7 @@ uint64_t memoKey(const std::vector<int>& cpus) {
 int defaultLanes() {
   static const int requested = requestedLanes();
   if (requested > 0) return requested;
-  static std::atomic<uint64_t> memo{0};  // a key, and the number in the lowest 16 bits
+  static std::atomic<uint64_t> memo{0};  // a key, with the count in the lowest 16 bits
   const std::vector<int> cpus = allowedCpus();
   const uint64_t key = memoKey(cpus), known = memo.load(std::memory_order_relaxed);
   if (known >> 16 == key && (known & 0xffff) != 0) return static_cast<int>(known & 0xffff);

@@ -9,8 +9,8 @@
 
 namespace max {
 
-// Whether it could be started. The host program's signal handlers must not run on threads it does not know.
-// `stackBytes`: 0 = the system's own choice.
+// False if it cannot be started. The host program's signal handlers must not
+// run on threads it does not know. `stackBytes`: 0 = the system's default.
 inline bool startDetachedThread(void* (*function)(void*), void* argument, size_t stackBytes = 0) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;

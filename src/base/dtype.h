@@ -47,31 +47,31 @@ enum class DType : int32_t {
 #define MAX_DTYPE_ROW(name, constant, spelling, bits, brief, onnx) name = MAX_DTYPE_##constant,
   MAX_FOR_EACH_DTYPE(MAX_DTYPE_ROW)
 #undef MAX_DTYPE_ROW
-  // Values that are no tensors, inside this library: scalars whose element is a pointer (base/object.h).
+  // Internal types of values that are not tensors: scalars whose element is a pointer (base/object.h).
   Sequence = 240,
   Optional = 241,
   Map = 242,
 };
 
 bool isValid(DType dtype);        // an element type of tensors
-size_t bitsOf(DType dtype);       // 64 for strings and for values that are no tensors: a pointer
+size_t bitsOf(DType dtype);       // 64, a pointer, for strings and values that are not tensors
 size_t sizeOf(DType dtype);       // bytes; 1 for types below 8 bits
 const char* nameOf(DType dtype);  // "float32"
 std::optional<DType> dtypeFromName(std::string_view name);
 std::optional<DType> dtypeFromOnnx(int64_t number);
 int64_t onnxFromDType(DType dtype);  // 0 = none
 
-bool isFloat(DType dtype);    // all floating-point types, those of 4 to 8 bits too
+bool isFloat(DType dtype);    // all floating-point types, including those of 4 to 8 bits
 bool isInteger(DType dtype);  // signed and unsigned, without bool
 bool isSigned(DType dtype);
 // Sequences, optionals and maps.
 inline bool isObject(DType dtype) { return dtype >= DType::Sequence; }
-// In memory an element is a pointer to something that a storage or a pool owns: copying bytes copies no contents.
+// In memory an element is a pointer to something that a storage or a pool owns: copying bytes does not copy contents.
 inline bool holdsPointers(DType dtype) { return dtype == DType::String || isObject(dtype); }
 inline bool isPacked(DType dtype) { return bitsOf(dtype) < 8 && bitsOf(dtype) > 0; }
 
-// Bytes of `count` elements laid out without gaps (types below 8 bits are packed).
-// Throws OUT_OF_RANGE on overflow or negative counts.
+// Bytes of `count` elements without gaps (types below 8 bits are packed). Throws OUT_OF_RANGE on overflow or negative
+// counts.
 size_t bytesFor(DType dtype, int64_t count);
 
 inline void appendTo(std::string& text, DType dtype) { text += nameOf(dtype); }

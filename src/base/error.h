@@ -27,8 +27,8 @@ class Error : public std::exception {
 
 const char* statusName(MaxStatus status);
 
-// appendTo(text, value) is the customisation point of concat: types of the
-// library add an overload beside their definition (DType, Shape, Dim).
+// appendTo(text, value) is the customisation point of concat: the library's types add an overload next to their
+// definition (DType, Shape, Dim).
 inline void appendTo(std::string& text, std::string_view value) { text += value; }
 inline void appendTo(std::string& text, const char* value) { text += value; }
 inline void appendTo(std::string& text, const std::string& value) { text += value; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are there; new ones are in new_file.h, maps in mapped_file.h.
+// Existing files; see new_file.h for new ones and mapped_file.h for mappings.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-// An open file descriptor. Opening refuses folders, pipes and devices.
+// An open file descriptor. Folders, pipes and devices cannot be opened.
 class File {
  public:
   static File openForRead(const std::string& path);
-  // Opens a file in its place for reading and writing; `create` makes it first and empties it.
+  // Opens a file in place for reading and writing; `create` creates or truncates it first.
   static File openForWrite(const std::string& path, bool create);
-  // Takes over a descriptor that is open for reading; `path` is for messages.
+  // Takes ownership of a descriptor that is open for reading; `path` is for messages.
   static File adopt(Descriptor descriptor, std::string path);
 
   int descriptor() const { return descriptor_.number(); }
   const std::string& path() const { return path_; }
   uint64_t size() const;
   FileIdentity identity() const;
-  // Reads exactly `count` bytes at `offset`; DATA_LOSS if the file ends before.
+  // Reads exactly `count` bytes at `offset`; DATA_LOSS if the file is shorter.
   void read(void* target, size_t count, uint64_t offset) const;
   // Makes the file at least `size` bytes long, filled with zeros.
   void extend(uint64_t size) const;
@@ -44,8 +44,7 @@ class File {
   std::string path_;
 };
 
-// The content, up to about `limit` bytes, of a text file such as those under /proc and /sys; empty if it cannot be
-// read.
+// Contents of a text file such as those under /proc and /sys, up to about `limit` bytes; empty if it cannot be read.
 std::string readSmallTextFile(const char* path, size_t limit = size_t{1} << 20);
 
 }  // namespace max

@@ -60,7 +60,7 @@ bool isSafetensors(std::string_view begin, uint64_t fileSize) {
   return begin[sizeof header] == '{' && header <= fileSize - sizeof header;
 }
 
-// A message of protocol buffers whose first field is a small version number, and whose second is one of a model's.
+// A protocol buffers message whose first field is a small version number and whose second is a field of ModelProto.
 bool isOnnx(std::string_view begin) {
   constexpr std::string_view kNextFields = "\x12\x1A\x22\x28\x32\x3A\x42\x72";
   return begin.size() > 3 && begin[0] == 8 && begin[1] > 0 && begin[1] < 32 &&

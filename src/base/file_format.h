@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file is, by its first bytes, for messages to those who have given it to a function that reads others.
+// Recognises a file's format by its first bytes, for messages of functions that read another format.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ class File;
 
 enum class FileFormat { Onnx, Compiled, Checkpoint, Safetensors, Other };
 
-// "it is a safetensors file of weights, which maxWeightsLoad reads"; empty if that is not known, or what was expected.
-// `begin`: the first bytes of the file, kFormatBytes if there are so many.
+// "it is a safetensors file of weights, which maxWeightsLoad reads"; empty if
+// the format is unknown or the expected one. `begin`: the file's first bytes, kFormatBytes if it has that many.
 std::string describeFormat(std::string_view begin, uint64_t fileSize, FileFormat expected);
 std::string describeFormat(const File& file, FileFormat expected);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the address sanitizer what parts of a block belong to nobody, so that it sees who reads or writes past a value
-// within the block. In other builds nothing happens.
+// Tells the address sanitizer which parts of a block are unused, so that it detects accesses past a value within the
+// block. Other builds do nothing.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline void forbid(const void*, size_t) {}
 inline void permit(const void*, size_t) {}
 #endif
 
-// Of a block of `size` bytes the first `used` ones are somebody's.
+// The first `used` bytes of a block of `size` bytes are in use.
 inline void permitFirst(const void* data, size_t used, size_t size) {
   permit(data, used);
   if (size > used) forbid(static_cast<const char*>(data) + used, size - used);

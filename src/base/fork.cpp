@@ -9,7 +9,7 @@ namespace max {
 
 namespace {
 
-// Needs neither construction nor destruction: threads may use it while the process starts and exits.
+// Needs no constructor or destructor: threads may use it while the process starts and exits.
 struct ForkState {
   std::atomic<uint32_t> generation{1};
   std::mutex mutex;

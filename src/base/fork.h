@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a child process must know: threads of its parent are gone.
+// Support for child processes, in which the parent's threads do not exist.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace max {
 
-// Differs between a process and its children. The first call makes later forks count.
+// Differs between a process and its children. Forks count from the first call on.
 uint32_t forkGeneration() noexcept;
 
-// Guards process-wide tables. It is free in a child, whoever held it when the parent forked.
+// Guards process-wide tables. It is free in a child, even if a thread of the parent held it.
 std::mutex& processMutex() noexcept;
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks that stay usable in the child after fork: fork waits until nobody holds one.
+// Locks that stay usable in the child after fork: fork waits until none is held.
 #pragma once
 
 #include <mutex>

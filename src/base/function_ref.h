@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A borrowed callable: two words, no allocation. It must outlive the call it is passed to.
+// A borrowed callable: two words, no allocation. The callable must outlive the call it is passed to.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting on a word of memory, asleep or awake. std::atomic::wait yields the processor first, which costs milliseconds
-// on a busy machine.
+// Waiting on a word of memory, by sleeping or spinning. std::atomic::wait yields the processor first, which costs
+// milliseconds on a busy machine.
 #pragma once
 
 #include <linux/futex.h>
@@ -18,7 +18,7 @@
 
 namespace max {
 
-// Sleeps while the word has this value, at most for so long (0 = no limit); may return early.
+// Sleeps while the word has this value, at most this long (0 = no limit); may return early.
 inline void futexWait(const std::atomic<uint32_t>& word, uint32_t value, int64_t nanoseconds = 0) noexcept {
   const timespec limit{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nanoseconds > 0 ? &limit : nullptr, nullptr, 0);
@@ -30,7 +30,7 @@ inline void futexWake(const std::atomic<uint32_t>& word, int count) noexcept {
 
 inline void futexWakeAll(const std::atomic<uint32_t>& word) noexcept { futexWake(word, INT_MAX); }
 
-// Between two looks at memory that another thread will write: leaves the core to its sibling.
+// Between two reads of memory that another thread will write: leaves the core to its sibling thread.
 inline void pauseCpu() noexcept {
 #if defined(__x86_64__)
   _mm_pause();

@@ -19,7 +19,7 @@ inline float floatFromHalf(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
   const uint32_t magnitude = bits & 0x7fffu;
   if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
-  // Multiplying by 2^112 moves the exponent to float's bias and normalises subnormals exactly.
+  // Multiplying by 2^112 rebiases the exponent to float's and normalises subnormals exactly.
   const float scaled = std::bit_cast<float>(magnitude << 13) * std::bit_cast<float>(0x77800000u);
   return std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) | sign);
 }
@@ -30,7 +30,7 @@ inline uint16_t halfFromFloat(float value) {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
   if (magnitude >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);
-  if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 rounds at the last place of the result
+  if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 rounds to the result's last bit
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }

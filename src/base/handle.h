@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handles of the C API derive from.
+// Base of the C API's handles.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace max {
 
-// The first base of `T`: the tag lies right behind the reference count, where handleKindAt looks for it.
+// The first base of `T`: the tag follows the reference count, where handleKindAt looks for it.
 template <class T, class Base = Handle>
 class HandleOf : public Base {
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of handles. Each object carries its kind, and the boundary holds it against the type of an argument.
+// Kinds of handles. Each object stores its kind, which the C boundary compares with the type of an argument.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 MAX_HANDLE_KINDS(MAX_DECLARE)
 #undef MAX_DECLARE
 
-// What the linker makes of the library. NOLINTBEGIN(bugprone-reserved-identifier)
+// Symbols that the linker defines. NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
@@ -41,7 +41,7 @@ enum class HandleKind : uint32_t {
 #undef MAX_ENUMERATOR
 };
 
-// "MaxBuffer"; "object" for None.
+// For example "MaxBuffer"; "object" for None.
 inline const char* handleName(HandleKind kind) {
   static constexpr const char* kNames[] = {"object",
 #define MAX_NAME(kind) "Max" #kind,
@@ -51,7 +51,7 @@ inline const char* handleName(HandleKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-// The kind of a type; None for types that are no handles.
+// The kind of a type; None for types that are not handles.
 template <class T>
 inline constexpr HandleKind kHandleKind = HandleKind::None;
 #define MAX_KIND_OF(kind) \
@@ -62,16 +62,16 @@ MAX_HANDLE_KINDS(MAX_KIND_OF)
 
 inline constexpr uint64_t kHandleTag = 0x4d41582068616e00;  // "MAX han" and the kind
 
-// The kind of the living handle at this address, None if there is another thing. Of that a word is read, and only where
-// it begins at the address of one. Sanitizers would take what lies beside a small value for a mistake.
+// The kind of the live handle at this address, None if it is something else. That is read one aligned word at a time,
+// as far as needed. Sanitizers would report reads beside a small value.
 __attribute__((no_sanitize("address"), no_sanitize("thread"))) inline HandleKind handleKindAt(
     const void* address) noexcept {
   if (!address || reinterpret_cast<uintptr_t>(address) % alignof(uint64_t) != 0) return HandleKind::None;
   const auto* words = static_cast<const volatile uint64_t*>(address);
-  // Objects with virtual functions begin with the address of their table, which is in the library.
+  // Objects with virtual functions start with the address of their vtable, which is in the library.
   const auto library = reinterpret_cast<uintptr_t>(__ehdr_start);
   if (words[0] - library >= reinterpret_cast<uintptr_t>(_end) - library) return HandleKind::None;
-  // A handle without references waits in a pool.
+  // A handle without references is in a pool.
   if (static_cast<int64_t>(words[1]) <= 0) return HandleKind::None;
   const uint64_t number = words[2] - kHandleTag;
   return number <= static_cast<uint64_t>(HandleKind::Weights) ? static_cast<HandleKind>(number) : HandleKind::None;
@@ -82,7 +82,7 @@ bool isHandle(const T* pointer) noexcept {
   return handleKindAt(pointer) == kHandleKind<T>;
 }
 
-// What is wrong with a pointer that is no handle of the type: "is NULL", "is a MaxStream, not a MaxBuffer".
+// Why a pointer is not a handle of the type: "is NULL", "is a MaxStream, not a MaxBuffer".
 std::string wrongHandleText(const void* pointer, HandleKind expected);
 template <class T>
 std::string wrongHandleText(const T* pointer) {

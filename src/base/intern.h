@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that the C API hands out for good: few, short and often the same, such as names of architectures.
+// Strings that the C API returns as static: few, short and often equal, such as architecture names.
 #pragma once
 
 #include <string_view>
 
 namespace max {
 
-// A copy that stays until the process ends; the same one for equal texts. Thread-safe.
+// A copy that lives until the process ends, shared by equal strings. Thread-safe.
 const char* intern(std::string_view text);
 
 }  // namespace max

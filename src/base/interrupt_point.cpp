@@ -7,7 +7,7 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kBytesPerStep = 4;  // of memory that is touched for the first time
+constexpr int64_t kBytesPerStep = 4;  // of memory that is touched first
 
 thread_local int64_t stepsLeft = kStepsPerLook;
 

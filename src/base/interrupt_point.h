@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long work looks at the active call meanwhile (base/active_call.h): kernels count what they do, in steps of about
-// a nanosecond, and every million steps of a thread the deadline and the cancellation are looked at. A loop whose
-// length a file or an input decides either goes through parallelFor in small pieces or counts here.
+// How long work checks for stops of the active call (base/active_call.h): kernels count steps of about a nanosecond,
+// and a thread checks the deadline and the cancellation every million steps. A loop whose length depends on a file or
+// an input either uses parallelFor with small pieces or counts here.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace max {
 
-// Steps between two looks: a few milliseconds, even if they are some times slower than a nanosecond.
+// Steps between two checks: a few milliseconds, even if a step takes several nanoseconds.
 inline constexpr int64_t kStepsPerLook = int64_t{1} << 20;
 
-// Counts steps of this thread. Throws CANCELLED or DEADLINE_EXCEEDED if the active call has been stopped.
-// Costs two or three nanoseconds: for loops around loops.
+// Counts this thread's steps. Throws CANCELLED or DEADLINE_EXCEEDED if the active call was stopped. Costs two or three
+// nanoseconds: for outer loops.
 void passWork(int64_t steps);
 
-// The same for the innermost loops: one subtraction and a branch.
+// The same for innermost loops: one subtraction and a branch.
 class WorkCounter {
  public:
   void pass(int64_t steps = 1) {
@@ -34,8 +34,8 @@ class WorkCounter {
   int64_t left_ = kSlice;
 };
 
-// Calls body(begin, end) for parts of [0, count), each a fraction of what may pass between two looks, and looks between
-// them. `steps`: of each item.
+// Calls body(begin, end) for parts of [0, count), each a fraction of the steps between two checks, and checks between
+// them. `steps`: per item.
 template <class Body>
 void inParts(int64_t count, int64_t steps, Body body) {
   const int64_t part = std::max<int64_t>(1, kStepsPerLook / 4 / std::max<int64_t>(steps, 1));
@@ -47,7 +47,7 @@ void inParts(int64_t count, int64_t steps, Body body) {
   }
 }
 
-// memcpy, memset and fill, in parts where there is much. Nothing may be NULL.
+// memcpy, memset and fill, in parts if large. Pointers must not be NULL.
 void copyLong(void* to, const void* from, size_t bytes);
 void clearLong(void* to, size_t bytes);
 inline void copyBytes(void* to, const void* from, size_t bytes) {

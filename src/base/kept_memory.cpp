@@ -15,7 +15,7 @@ void KeptMemoryList::remove(const KeptMemory& memory) noexcept {
   std::erase_if(entries_, [&](const auto& entry) { return entry.second == &memory; });
 }
 
-// Without the lock, which owners that go may need; they are held meanwhile.
+// Without the lock, which owners may need in their destructors; they are held meanwhile.
 void KeptMemoryList::trim(Kept which) const {
   std::vector<std::pair<Ref<const RefCounted>, const KeptMemory*>> held;
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that objects keep for later, and give back when it is wanted elsewhere.
+// Memory that objects keep for reuse, and free when it is needed elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace max {
 
 enum class Kept : uint8_t {
-  Idle,  // blocks that wait to be used again
-  All    // what takes time to be made again, too
+  Idle,  // blocks kept for reuse
+  All    // also what takes time to recreate
 };
 
 class KeptMemory {
  public:
-  // What is in use stays. Thread-safe.
+  // Memory in use stays. Thread-safe.
   virtual void trim(Kept which) const noexcept = 0;
 
  protected:
@@ -38,7 +38,7 @@ class KeptMemoryList {
   std::vector<std::pair<const RefCounted*, const KeptMemory*>> entries_;
 };
 
-// Memory that is in a list as long as this lives, and trimmed only while its owner does.
+// Registers memory for as long as this exists; it is trimmed only while its owner exists.
 class KeptMemoryEntry {
  public:
   KeptMemoryEntry(KeptMemoryList& list, const RefCounted& owner, const KeptMemory& memory)

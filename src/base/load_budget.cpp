@@ -56,14 +56,14 @@ LoadBudgetScope::~LoadBudgetScope() { current = before_; }
 
 MemoryCharge::MemoryCharge() : account_(activeMemory()) {}
 
-// What is made anew within the same load is charged once.
+// What one load builds again is charged once.
 MemoryCharge::~MemoryCharge() {
   if (current && current->id == budget_) current->giveBackMemory(budgetBytes_);
   if (account_) account_->giveBack(reserved_);
 }
 
 void MemoryCharge::add(uint64_t bytes) {
-  // A limit holds for what small blocks take besides, too.
+  // The limit includes the overhead of small blocks.
   const uint64_t taken = bytes + bytes / 2;
   if (account_ && used_ + taken > reserved_) reserve(taken);
   if (current) takeFrom(*current, bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a load may make of a file, in proportion to its size, so that a short file takes neither much memory nor much
-// time. Import, the compiler's passes and the first plan draw on one budget; what has no budget (graphs that are built
-// in code) is held to nothing but the memory limit of its session.
+// Limits what a load makes from a file, in proportion to the file's size, so that a short file takes neither much
+// memory nor much time. Import, the compiler's passes and the first plan share one budget; graphs built in code have no
+// budget, only the memory limit of their session.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ class LoadBudget {
  public:
   explicit LoadBudget(uint64_t fileBytes);
 
-  // Of graphs: nodes, values, names, what is known of them. RESOURCE_EXHAUSTED if it is not there.
+  // For graphs: nodes, values, names, inferred facts. RESOURCE_EXHAUSTED if it is used up.
   void takeMemory(uint64_t bytes);
   void giveBackMemory(uint64_t bytes) noexcept { memory_ += bytes; }
-  // Of what is known of the contents of values, which may be forgotten instead. False if it is not there.
+  // For known contents of values, which can be dropped instead. False if it is used up.
   bool tryTakeElements(uint64_t bytes) { return tryTake(elements_, bytes); }
-  // Operations of what is computed ahead of its time. False if they are not there: then it stays what it is.
+  // Operations of constant folding. False if they are used up: then nothing is folded.
   bool tryTakeWork(uint64_t operations) { return tryTake(work_, operations); }
-  // Work in proportion to the constants that there are to work on, wherever they lie.
+  // Work in proportion to the constants to process, in the file or elsewhere.
   void addWorkFor(uint64_t constantBytes);
 
-  const uint64_t id;  // differs between all budgets of the process
+  const uint64_t id;  // unique among all budgets of the process
 
  private:
   static bool tryTake(uint64_t& left, uint64_t amount) {
@@ -41,12 +41,12 @@ class LoadBudget {
   uint64_t work_;
 };
 
-// Of a call that was called off or is late: no failure that somebody may get over.
+// The call was cancelled or is late: not a failure to recover from.
 inline bool isStop(MaxStatus status) noexcept {
   return status == MAX_STATUS_CANCELLED || status == MAX_STATUS_DEADLINE_EXCEEDED;
 }
 
-// That of this thread's load, NULL if there is none.
+// The budget of this thread's load, NULL if there is none.
 LoadBudget* activeLoadBudget() noexcept;
 
 class LoadBudgetScope {
@@ -60,7 +60,7 @@ class LoadBudgetScope {
   LoadBudget* before_;
 };
 
-// Memory of something that grows, taken from the account that was active when it was made and from the budgets of the
+// Memory of something that grows, charged to the account that was active when it was created and to the budgets of the
 // loads that make it grow.
 class MemoryCharge {
  public:
@@ -69,7 +69,7 @@ class MemoryCharge {
   MemoryCharge(const MemoryCharge&) = delete;
   MemoryCharge& operator=(const MemoryCharge&) = delete;
 
-  // Throws RESOURCE_EXHAUSTED, and then has taken nothing.
+  // Throws RESOURCE_EXHAUSTED and then charges nothing.
   void add(uint64_t bytes);
 
  private:
@@ -79,7 +79,7 @@ class MemoryCharge {
   Ref<MemoryAccount> account_;
   uint64_t used_ = 0;
   uint64_t reserved_ = 0;  // of the account, in steps
-  uint64_t budget_ = 0;    // which one gave the bytes below
+  uint64_t budget_ = 0;    // which budget the bytes below came from
   uint64_t budgetBytes_ = 0;
 };
 

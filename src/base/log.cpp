@@ -18,11 +18,11 @@ namespace max {
 
 namespace {
 
-// A place for a function. Places are never freed, so that they are read without a lock; one whose function has gone,
-// and which nobody reads, is used again. The fields are written while `token` is zero.
+// A slot for a callback. Slots are never freed, so reading needs no lock; a slot whose callback was removed is reused
+// when it has no readers. The fields are written while `token` is zero.
 struct Listener {
   std::atomic<MaxLogToken> token{0};
-  std::atomic<int32_t> callers{0};  // threads that look at it or are in its function
+  std::atomic<int32_t> callers{0};  // threads that read it or run its callback
   MaxLogCallback callback = nullptr;
   void* userData = nullptr;
   MaxLogLevel level = MAX_LOG_LEVEL_NOTSET;
@@ -33,12 +33,12 @@ constexpr MaxLogLevel kNobody = std::numeric_limits<MaxLogLevel>::max();
 
 // Changes are guarded by processMutex().
 std::atomic<Listener*> first{nullptr};
-std::atomic<MaxLogLevel> lowestLevel{kNobody};  // that anybody listens to
+std::atomic<MaxLogLevel> lowestLevel{kNobody};  // that any callback listens to
 MaxLogToken lastToken = 0;
 
-thread_local const Listener* running = nullptr;  // whose function this thread is in
+thread_local const Listener* running = nullptr;  // whose callback this thread runs
 
-// In a child process the parent's threads, and so their calls, are gone.
+// In a child process the parent's threads, and their calls, do not exist.
 void forgetCallers() {
   for (Listener* listener = first.load(); listener; listener = listener->next)
     listener->callers.store(listener == running ? 1 : 0);
@@ -98,7 +98,7 @@ void sendLog(MaxLogLevel level, std::string message) noexcept {
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
   message = printable(message);
-  // What the functions call is no part of the call that logs.
+  // What callbacks call is not part of the call that logs.
   const ActiveCallScope none(nullptr);
   for (Listener* listener = first.load(); listener; listener = listener->next)
     callOne(*listener, level, message.c_str());
@@ -127,7 +127,7 @@ void removeLogCallback(MaxLogToken token) {
     listener->token.store(0);
     updateLowestLevel();
   }
-  // A place that is used again has callers of its own: they have seen its new token.
+  // A reused slot has its own callers, which have seen its new token.
   while (!running && listener->callers.load() > 0 && listener->token.load() == 0) sched_yield();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages for the program's log functions. Whoever logs asks isLogged first, so that no text is made for nobody.
+// Messages for the program's log callbacks. Ask isLogged first, so that no unwanted text is built.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace max {
 
-// Of loads and calls outside of an active call, and of sessions that set none.
+// Level outside an active call, and of sessions that set none.
 inline constexpr MaxLogLevel kDefaultLogLevel = MAX_LOG_LEVEL_INFO;
 
-// INVALID_ARGUMENT unless it is one of the named levels.
+// INVALID_ARGUMENT unless it is a named level.
 void requireLogLevel(MaxLogLevel level);
 
-// Whether anybody listens to messages of this level from the active call, or from a session of level `threshold`.
+// Whether a callback listens to messages of this level from the active call, or from a session of level `threshold`.
 bool isLogged(MaxLogLevel level) noexcept;
 bool isLogged(MaxLogLevel level, MaxLogLevel threshold) noexcept;
 // Line breaks become spaces.
@@ -27,7 +27,7 @@ void logMessage(MaxLogLevel level, const Parts&... parts) {
 }
 
 MaxLogToken addLogCallback(MaxLogCallback callback, void* userData, MaxLogLevel level);
-// Waits until the function is not running any more, except from within such a function. NOT_FOUND for other tokens.
+// Waits until the callback is no longer running, unless called from a callback. NOT_FOUND for other tokens.
 void removeLogCallback(MaxLogToken token);
 
 }  // namespace max

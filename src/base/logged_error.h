@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors that another program explained: a compiler's log follows the message's first line.
+// Errors with a log from another program: a compiler's log follows the first line of the message.
 #pragma once
 
 #include "base/error.h"

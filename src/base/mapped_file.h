@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in memory: whole-file reads, and maps as Storage.
+// Files in memory: whole-file reads, and mappings as Storage.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace max {
 
-// As in numpy.memmap: r, r+, w+, c.
+// The modes of numpy.memmap: r, r+, w+, c.
 enum class MapMode { Read, ReadWrite, Create, CopyOnWrite };
 
 // A mapped part of a file. A file that shrinks under its mapping is a bus error on access.
 class MappedFile final : public Storage {
  public:
-  // The whole file, read-only: one mapping for all who ask while one of them holds it.
+  // The whole file, read-only: one mapping, shared while anyone holds it.
   static Ref<MappedFile> share(const File& file);
-  // `size` bytes from `offset` (any alignment). Read and CopyOnWrite refuse a file that is too short;
-  // ReadWrite and Create extend it with zeros.
+  // `size` bytes from `offset` (any alignment). Read and CopyOnWrite fail if the file is too short; ReadWrite and
+  // Create extend it with zeros.
   static Ref<MappedFile> map(const File& file, MapMode mode, uint64_t offset, size_t size);
   ~MappedFile() override;
 
@@ -43,7 +43,7 @@ class MappedFile final : public Storage {
 // The whole file in a heap block.
 Ref<Storage> readFile(const File& file);
 
-// Files above kMapThreshold are mapped, smaller ones copied, because a mapped file must not shrink.
+// Files above kMapThreshold are mapped; smaller ones are copied, because a mapped file must not shrink.
 inline constexpr uint64_t kMapThreshold = 16u << 20;
 Ref<Storage> loadFile(const File& file);
 

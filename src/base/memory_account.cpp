@@ -9,7 +9,7 @@ namespace max {
 namespace {
 
 constexpr uint64_t kMostBytes = UINT64_MAX;
-constexpr int kTrimRounds = 8;  // calls of other threads that end meanwhile keep what they had
+constexpr int kTrimRounds = 8;  // calls of other threads that end meanwhile keep theirs
 
 bool mayTrim() noexcept {
   const ActiveCall* call = activeCall();
@@ -30,7 +30,7 @@ void MemoryAccount::reserve(uint64_t bytes) {
   fail(bytes);
 }
 
-// What does not fit is in nobody's way meanwhile.
+// Bytes that do not fit are not counted meanwhile.
 bool MemoryAccount::tryReserve(uint64_t bytes) noexcept {
   const uint64_t most = limit_ == 0 ? kMostBytes : limit_;
   uint64_t used = used_.load(std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that somebody's allocations take, held to a limit.
+// Counts the bytes of an owner's allocations, up to a limit.
 #pragma once
 
 #include <atomic>
@@ -12,21 +12,21 @@ namespace max {
 
 class MemoryAccount : public RefCounted {
  public:
-  // `owner` is static and begins the message of a refused request: "Out of memory on cpu:0".
+  // `owner` is static and starts the message of a failed request: "Out of memory on cpu:0".
   MemoryAccount(const char* owner, uint64_t limit) : owner_(owner), limit_(limit) {}
 
-  // Throws RESOURCE_EXHAUSTED if the limit (0 = none) would be passed, though all that is kept for later made way.
+  // Throws RESOURCE_EXHAUSTED if the limit (0 = none) would be exceeded even without kept memory.
   void take(uint64_t bytes) {
     reserve(bytes);
     notePeak();
   }
-  // The same in two steps, for what may turn out not to be there.
+  // The same in two steps, for allocations that may fail.
   void reserve(uint64_t bytes);
   void notePeak() noexcept;
   void giveBack(uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
-  // Throws RESOURCE_EXHAUSTED that names the request and what is in use besides, `taken` bytes of it for the request.
+  // Throws RESOURCE_EXHAUSTED that names the request and the other bytes in use, of which `taken` are for the request.
   [[noreturn]] void fail(uint64_t bytes, uint64_t taken = 0) const;
-  // What makes way when the limit is near.
+  // Memory to free when the limit is near.
   KeptMemoryList& kept() { return kept_; }
 
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
@@ -43,7 +43,7 @@ class MemoryAccount : public RefCounted {
   std::atomic<uint64_t> peak_{0};
 };
 
-// Bytes taken from an account (NULL = from none) for as long as the lease lives.
+// Charges bytes to an account (NULL = none) for as long as the lease exists.
 class MemoryLease {
  public:
   MemoryLease(MemoryAccount* account, uint64_t bytes) : account_(account), bytes_(bytes) {

@@ -15,7 +15,7 @@ struct Key {
   uint64_t first, second;
 };
 
-// Without random bits from the system (early in its life) addresses and the clock must do.
+// Without random bits from the system (early in boot), use addresses and the clock.
 Key drawKey() noexcept {
   Key key{};
   if (getrandom(&key, sizeof key, GRND_NONBLOCK) == sizeof key) return key;

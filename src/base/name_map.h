@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables by what files hold: names, contents, numbers. Their hashes hang on numbers that each process draws at random,
-// so that no file can hold names that all fall into one place.
+// Hash tables keyed by data from files: names, contents, numbers. Hashes are seeded with random numbers per process, so
+// that a file cannot contain names that all collide.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ template <class T>
 using NameMap = std::unordered_map<std::string, T, NameHash, std::equal_to<>>;
 using NameSet = std::unordered_set<std::string, NameHash, std::equal_to<>>;
 
-// Of names that are elsewhere.
+// For names stored elsewhere.
 template <class T>
 using NameViewMap = std::unordered_map<std::string_view, T, NameHash>;
 using NameViewSet = std::unordered_set<std::string_view, NameHash>;

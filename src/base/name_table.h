@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows by domain and name, to which others are added while it is read.
+// Rows by domain and name; rows can be added during reads.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace max {
 
-// Reading takes no lock, so that nobody waits in a child for a thread that only its parent had. Rows are never removed,
-// and outlive the table.
+// Reading takes no lock, so that a child never waits for a thread of its parent. Rows are never removed, and outlive
+// the table.
 template <class Row>
 class NameTable {
  public:
@@ -22,7 +22,7 @@ class NameTable {
     return nullptr;
   }
 
-  // One caller at a time. There is none of these names, which stay.
+  // One caller at a time. The name must be new, and the strings must stay valid.
   template <class... Arguments>
   const Row* add(std::string_view domain, std::string_view name, Arguments&&... arguments) {
     Node* node = new Node{domain, name, nullptr, Row(std::forward<Arguments>(arguments)...)};

@@ -16,7 +16,7 @@ constexpr size_t kListed = 8;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Letters to insert, remove, replace or swap with a neighbour, whatever their case; `limit` if as many or more.
+// Edit distance: letters to insert, remove, replace or swap with a neighbour, ignoring case; at most `limit`.
 size_t distance(std::string_view a, std::string_view b, size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= limit) return limit;
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
@@ -38,14 +38,14 @@ size_t distance(std::string_view a, std::string_view b, size_t limit) {
 
 }  // namespace
 
-// A third of the letters may differ, one at least, but not all.
+// Up to a third of the letters may differ, at least one, but not all.
 NearestName::NearestName(std::string_view wanted)
     : wanted_(wanted),
       limit_(wanted.size() > kLongest ? 0 : std::min(std::max<size_t>(wanted.size() / 3, 1) + 1, wanted.size())) {}
 
 void NearestName::offer(std::string_view name) {
   if (count_++ < kListed) list_ += concat(count_ > 1 ? ", '" : "'", name, "'");
-  if (name == wanted_) {  // what is wrong is not the name
+  if (name == wanted_) {  // the name itself is not the problem
     limit_ = 0;
     best_ = {};
   }

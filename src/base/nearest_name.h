@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody may have meant who wrote a name that does not exist.
+// Suggests a name for one that does not exist.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ class NearestName {
  public:
   explicit NearestName(std::string_view wanted);
 
-  // Names that do exist; their texts stay until the hint is made.
+  // Existing names; they must stay valid until the hint is made.
   void offer(std::string_view name);
 
-  std::string_view best() const { return best_; }  // empty = none is near
-  // "; did you mean 'Relu'?", or nothing if no name is near.
+  std::string_view best() const { return best_; }  // empty = none is close
+  // "; did you mean 'Relu'?", or nothing if no name is close.
   std::string hint() const;
   // The hint, or some of the names: "; there are: 'a', 'b' and 7 more".
   std::string hintOrList() const;

@@ -19,7 +19,7 @@ namespace max {
 namespace {
 
 constexpr mode_t kDefaultMode = 0666;
-constexpr int kAttempts = 16;  // names of 128 random bits do not meet, unless somebody answers each call with EEXIST
+constexpr int kAttempts = 16;  // names of 128 random bits do not collide, unless every call returns EEXIST
 
 std::string folderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -28,7 +28,7 @@ std::string folderOf(const std::string& path) {
 }
 
 std::string nameOf(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);  // all of it without a slash
+  std::string name = path.substr(path.rfind('/') + 1);  // the whole path if it has no slash
   require(!name.empty() && name != "." && name != "..", MAX_STATUS_INVALID_ARGUMENT, "Cannot write '", path,
           "': it is a folder");
   return name;
@@ -49,20 +49,20 @@ std::string randomName() {
   return concat(kTemporaryPrefix, text);
 }
 
-// Such as /dev/stdout, a link into /proc: what it leads to is no file that could be replaced.
+// Such as /dev/stdout, a link into /proc: its target is not a file that can be replaced.
 bool leadsIntoProc(const Descriptor& folder, const std::string& link) {
   char start[6];
   const ssize_t size = readlinkat(folder.number(), link.c_str(), start, sizeof start);
   return size >= 0 && std::string_view(start, static_cast<size_t>(size)) == "/proc/";
 }
 
-// The permissions of a new file: those of the one that it replaces, if that is this user's own.
+// The permissions of a new file: those of the file it replaces, if this user owns that.
 mode_t modeFor(const Descriptor& folder, const std::string& name, const std::string& path) {
   constexpr mode_t kPermissions = 0777;
   struct stat info;
   if (fstatat(folder.number(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return kDefaultMode;
   const bool isLink = S_ISLNK(info.st_mode), isOwn = info.st_uid == geteuid();
-  if (isLink && fstatat(folder.number(), name.c_str(), &info, 0) != 0) return kDefaultMode;  // it leads nowhere
+  if (isLink && fstatat(folder.number(), name.c_str(), &info, 0) != 0) return kDefaultMode;  // a dangling link
   require(!S_ISDIR(info.st_mode), MAX_STATUS_INVALID_ARGUMENT, "Cannot write '", path, "': it is a folder");
   require(S_ISREG(info.st_mode) && !(isLink && leadsIntoProc(folder, name)), MAX_STATUS_INVALID_ARGUMENT,
           "Cannot write '", path, "': it is not a regular file");
@@ -91,7 +91,7 @@ NewFile::~NewFile() {
   if (!temporaryName_.empty()) unlinkat(folder_.number(), temporaryName_.c_str(), 0);
 }
 
-// A file without a name gets one through /proc, which need not be there.
+// A file without a name gets one through /proc, which may not be mounted.
 void NewFile::open(Form form, mode_t mode) {
   if (form == Form::Automatic) {
     file_ = Descriptor(::openat(folder_.number(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
@@ -125,7 +125,7 @@ void NewFile::write(const void* data, size_t size) const {
   }
 }
 
-// A full disk may show only here.
+// A full disk may only be noticed here.
 void NewFile::keep() {
   while (fdatasync(file_.number()) != 0)
     if (errno != EINTR) failWrite(errno);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that takes its place whole, or vanishes.
+// A file that is replaced atomically, or not at all.
 //
-// While it is written it has no name (O_TMPFILE), or, where the file system knows no such files, one that nobody can
-// guess and that nothing had before (O_EXCL). All steps start from the handle of its folder, so that whoever exchanges
-// the folder meanwhile changes nothing. Many may write to one path at the same time: a reader sees what was there
-// before, or what one of them wrote, from its first byte to its last.
+// While it is written it has no name (O_TMPFILE), or, if the file system does not support that, a new random one
+// (O_EXCL). All steps use the descriptor of its folder, so that replacing the folder meanwhile has no effect. Several
+// writers may write to one path at the same time: a reader sees the old file or one of the new ones, complete.
 #pragma once
 
 #include <sys/types.h>
@@ -19,13 +18,13 @@ namespace max {
 
 class NewFile {
  public:
-  // How the file is held while it has no place; Automatic is Nameless where the file system can do that.
+  // How the file exists until it is in place; Automatic is Nameless if the file system supports that.
   enum class Form { Automatic, Named };
 
-  // Replaces what is at `path`: a file, whose permissions stay, or a link, which is not followed. NOT_FOUND without the
-  // folder; INVALID_ARGUMENT where a folder, a pipe or a device is, or a link to one.
+  // Replaces what is at `path`: a file, whose permissions stay, or a link, which is not followed. NOT_FOUND if the
+  // folder does not exist; INVALID_ARGUMENT if the path is a folder, a pipe or a device, or a link to one.
   explicit NewFile(const std::string& path, Form form = Form::Automatic);
-  // `name` in an open folder, for this user alone. `path` is for messages.
+  // `name` in an open folder, private to this user. `path` is for messages.
   NewFile(const Descriptor& folder, std::string name, std::string path);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -35,8 +34,7 @@ class NewFile {
   const std::string& path() const { return path_; }
   void write(const void* data, size_t size) const;
   void write(std::string_view text) const { write(text.data(), text.size()); }
-  // Once all bytes are on the disk, the file takes its place. Whatever fails, here or before, leaves the old file as it
-  // was, and nothing else.
+  // Moves the file into place once all bytes are on disk. A failure here or before leaves only the old file, unchanged.
   void keep();
 
  private:
@@ -53,7 +51,7 @@ class NewFile {
 // Writes a whole file.
 void writeFile(const std::string& path, std::string_view bytes);
 
-// Files that writers leave which are killed between two of their steps have names that start so.
+// Prefix of the files that a killed writer may leave behind.
 inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
 
 }  // namespace max

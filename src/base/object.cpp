@@ -15,7 +15,7 @@ namespace max {
 
 namespace {
 
-// Of a string with its length and its NUL, so that the next one is aligned.
+// Bytes of a string with its length and its NUL, so that the next one is aligned.
 size_t cellBytes(size_t length) {
   if (length == 0) return 0;
   constexpr size_t kAlignment = alignof(StringCell);
@@ -50,7 +50,7 @@ Ref<Tensor> tensorOf(DType kind, Ref<const Object> object) {
 
 thread_local ObjectPool* currentPool = nullptr;
 
-// Whether the storage of a string tensor holds its strings, too.
+// Whether the storage of a string tensor also holds its strings.
 bool ownsStrings(const Tensor& tensor) {
   const Storage* storage = tensor.storage().get();
   if (!storage) return false;
@@ -62,7 +62,7 @@ bool ownsStrings(const Tensor& tensor) {
   });
 }
 
-// A copy in which elements that are one string stay one: a large one may be in a million places.
+// A copy in which shared strings stay shared: a million elements may be the same large string.
 Ref<Tensor> copyStrings(const Tensor& tensor) {
   const auto* cells = tensor.as<const StringCell*>();
   const auto count = static_cast<size_t>(tensor.count());

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are no numbers: strings, and the objects: sequences, optionals and maps, which are
-// scalars.
+// Values that are not numbers: strings, and objects (sequences, optionals and maps), which are scalars.
 //
-// In memory an element of them is a pointer to something immutable; NULL is the empty string, the
-// empty sequence or map, the optional without a value. So operators that move elements take it for
-// eight bytes. What a pointer means is owned by the storage of its tensor if that is held for long (a
-// constant, a result, an element of a sequence: a self-contained tensor), or, for what a run makes on
-// its way, by the pool of that run.
+// In memory such an element is a pointer to something immutable; NULL is the empty string, the empty sequence or map,
+// or the optional without a value. So operators that move elements treat it as eight bytes. The target of a pointer is
+// owned by its tensor's storage if that is long-lived (a constant, a result, an element of a sequence: a self-contained
+// tensor), or, for intermediate values, by the pool of the run.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +29,8 @@ struct StringCell {
 inline std::string_view textOf(const StringCell* cell) { return cell ? cell->text() : std::string_view(""); }
 
 // A sequence's elements; an optional's value, if there is one; a map's keys (strings or int64) and its values, two
-// tensors of as many elements. All are self-contained.
-inline constexpr size_t kPartBytes =
-    384;  // of a small tensor beside its elements, with its storage and who refers to it
+// tensors of the same length. All are self-contained.
+inline constexpr size_t kPartBytes = 384;  // of a small tensor besides its elements, with its storage and references
 
 class Object final : public RefCounted {
  public:
@@ -52,20 +49,20 @@ Ref<Tensor> stringTensor(const Shape& shape, std::span<const std::string_view> t
 Ref<Tensor> stringTensor(const Shape& shape, FunctionRef<size_t(size_t)> length,
                          FunctionRef<void(size_t, char*)> write);
 Ref<Tensor> objectTensor(DType kind, std::vector<Ref<Tensor>> parts);
-// The tensor itself where it owns its memory and holds no pointers; a copy otherwise.
+// The tensor itself if it owns its memory and has no pointers; otherwise a copy.
 Ref<Tensor> selfContained(const Tensor& tensor);
 
 inline std::string_view textAt(const Tensor& tensor, int64_t i) { return textOf(tensor.as<const StringCell*>()[i]); }
 std::vector<std::string_view> textsOf(const Tensor& tensor);
 inline const std::vector<Ref<Tensor>>& partsOf(const Tensor& object) { return partsOf(*object.as<const Object*>()); }
 
-// Owns the strings and objects that steps of a run make. They live until the innermost scope ends.
+// Owns the strings and objects that a run's steps create. They live until the innermost scope ends.
 class ObjectPool {
  public:
-  // Of this thread; INTERNAL if no run is going on.
+  // This thread's; INTERNAL if no run is in progress.
   static ObjectPool& current();
 
-  // Keeps what the elements of a self-contained tensor point at: its storage.
+  // Keeps the storage of a self-contained tensor, which its elements point into.
   void keep(Ref<const RefCounted> owner) {
     if (kept_.size() == kept_.capacity()) grow();
     kept_.push_back(std::move(owner));
@@ -75,10 +72,10 @@ class ObjectPool {
   void grow();
 
   std::vector<Ref<const RefCounted>> kept_;
-  std::list<MemoryLease> leases_;  // for what is kept, beside its elements
+  std::list<MemoryLease> leases_;  // for what is kept, besides its elements
 };
 
-// Makes a pool this thread's current one while it exists.
+// Makes a pool the thread's current one while this exists.
 class PoolScope {
  public:
   PoolScope();

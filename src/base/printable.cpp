@@ -16,21 +16,21 @@ struct Range {
   uint32_t first, last;
 };
 
-// Unicode's control and format characters, and what else is not seen or moves its neighbours. Sorted.
+// Unicode's control and format characters, and others that are invisible or reorder text. Sorted.
 constexpr Range kHidden[] = {
-    {0x0000, 0x001F},    // control characters, escape sequences begin with one
-    {0x007F, 0x009F},    // delete, and the control characters of eight bits
+    {0x0000, 0x001F},    // control characters, which start escape sequences
+    {0x007F, 0x009F},    // delete and C1 control characters
     {0x00AD, 0x00AD},    // soft hyphen
-    {0x061C, 0x061C},    // marks, embeddings, overrides and isolates of direction: here and below
+    {0x061C, 0x061C},    // direction marks, embeddings, overrides and isolates: here and below
     {0x180E, 0x180E},    // vowel separator
-    {0x200B, 0x200F},    // zero width, marks of direction
-    {0x2028, 0x202E},    // separators of lines and paragraphs, embeddings and overrides
+    {0x200B, 0x200F},    // zero width, direction marks
+    {0x2028, 0x202E},    // line and paragraph separators, embeddings and overrides
     {0x2060, 0x206F},    // invisible operators, isolates
-    {0xFDD0, 0xFDEF},    // no characters
-    {0xFE00, 0xFE0F},    // variants
+    {0xFDD0, 0xFDEF},    // noncharacters
+    {0xFE00, 0xFE0F},    // variation selectors
     {0xFEFF, 0xFEFF},    // byte order mark
     {0xFFF0, 0xFFFB},    // annotations
-    {0xFFFE, 0xFFFF},    // no characters
+    {0xFFFE, 0xFFFF},    // noncharacters
     {0xE0000, 0xE0FFF},  // tags
 };
 
@@ -42,10 +42,10 @@ bool isHidden(uint32_t character) {
 
 struct Character {
   uint32_t code = 0;
-  size_t size = 0;  // bytes; 0 = no UTF-8
+  size_t size = 0;  // bytes; 0 = not UTF-8
 };
 
-// That at the start of a text that is not empty.
+// The first one of a text that is not empty.
 Character firstOf(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return {first, 1};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intrusive reference counts. Handles of the C API derive from Handle, which is
-// also counted in the live-object counter; internal objects derive from RefCounted.
+// Intrusive reference counts. Handles of the C API derive from Handle, which the live-object counter counts; internal
+// objects derive from RefCounted.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
-  // For weak tables: false if the last reference is gone already.
+  // For weak tables: false if the last reference is already gone.
   bool tryRetain() const noexcept {
     int64_t count = count_.load(std::memory_order_relaxed);
     while (count > 0)
@@ -27,7 +27,7 @@ class RefCounted {
   void release() const noexcept {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<RefCounted*>(this)->dispose();
   }
-  // Whether the caller's reference is the only one; then all that former holders did has happened before.
+  // Whether the caller's reference is the only one; everything former holders did happened before.
   bool isUnique() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
   int64_t referenceCount() const noexcept { return count_.load(std::memory_order_relaxed); }
 
@@ -42,7 +42,7 @@ class RefCounted {
   mutable std::atomic<int64_t> count_{1};
 };
 
-// Number of handles that callers or other objects hold; tests see it return to zero.
+// Number of live handles; tests check that it returns to zero.
 int64_t liveObjectCount() noexcept;
 void addLiveObjects(int64_t delta) noexcept;
 
@@ -53,7 +53,7 @@ class Handle : public RefCounted {
 };
 
 // Owning pointer to a RefCounted object. A new object starts with one reference,
-// which Ref::adopt takes over; makeRef does both.
+// which Ref::adopt takes; makeRef does both.
 template <class T>
 class Ref {
  public:
@@ -86,7 +86,7 @@ class Ref {
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
-  // Gives the reference to the caller.
+  // Passes the reference to the caller.
   [[nodiscard]] T* detach() noexcept { return std::exchange(object_, nullptr); }
   void reset() noexcept { *this = Ref(); }
 

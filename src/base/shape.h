@@ -65,7 +65,7 @@ class Shape {
     }
     return zero ? 0 : product;
   }
-  // Unchecked product of dims [from, to), for shapes that were checked before.
+  // Unchecked product of dims [from, to), for shapes already checked.
   int64_t product(int from, int to) const {
     int64_t result = 1;
     for (int i = from; i < to; ++i) result *= (*this)[i];

@@ -14,7 +14,7 @@ namespace {
 
 enum class Specials {
   None,          // finite numbers only
-  LastIsNan,     // all ones: NaN
+  LastIsNan,     // NaN: all ones
   Ieee,          // the largest exponent: infinities and NaN
   NegativeZero,  // the code of -0 is the only NaN
 };
@@ -63,7 +63,7 @@ float powerOfTwo(int exponent) { return std::bit_cast<float>(static_cast<uint32_
 constexpr uint64_t kFraction = (uint64_t{1} << 52) - 1;
 constexpr int kDoubleBias = 1023;
 
-// Exponent and fraction of a number that is not 0; those of subnormal doubles are just small.
+// Exponent and fraction of a nonzero number; subnormal doubles just have small exponents.
 struct Parts {
   explicit Parts(double value) {
     const uint64_t bits = std::bit_cast<uint64_t>(value);
@@ -86,15 +86,15 @@ uint8_t scaleFromDouble(double value, const SmallFloatRules& rules) {
   return static_cast<uint8_t>(!rules.saturate ? kNan : code < 0 ? 0 : kLargest);
 }
 
-// The code of a number without sign; may be larger than the largest. Its lowest bit stands for 2^(exponent - mantissa
-// bits), where exponents below the smallest one are that of subnormals.
+// The code of a number without its sign; may exceed the largest. Its lowest bit is worth 2^(exponent - mantissa bits),
+// with the exponent at least that of subnormals.
 unsigned roundedCode(const Format& format, double value) {
   if (value == 0) return 0;
   if (std::isinf(value)) return format.sign();
   const Parts parts(value);
   const int exponent = std::max(parts.exponent, 1 - format.bias);
   const int shift = 52 - format.mantissaBits + exponent - parts.exponent;
-  if (shift > 53) return 0;  // below half of the smallest number
+  if (shift > 53) return 0;  // less than half the smallest number
   const uint64_t significand = parts.fraction | (kFraction + 1), half = uint64_t{1} << (shift - 1);
   const uint64_t rest = significand & (2 * half - 1);
   uint64_t steps = significand >> shift;

@@ -8,20 +8,20 @@
 
 namespace max {
 
-// How float8_e8m0fnu, which has powers of two only, takes the numbers between them.
+// How float8_e8m0fnu, which only has powers of two, rounds other numbers.
 enum class ScaleRounding { Up, Down, Nearest };  // nearest: ties away from zero
 
 struct SmallFloatRules {
-  // Numbers beyond the largest become the largest; otherwise NaN, or infinity where the type has one.
+  // Numbers beyond the largest become the largest; otherwise NaN, or infinity if the type has one.
   bool saturate = true;
   ScaleRounding scaleRounding = ScaleRounding::Up;
 };
 
 inline bool isSmallFloat(DType dtype) { return isFloat(dtype) && bitsOf(dtype) <= 8; }
 
-// The number that the low bits of `code` stand for. `dtype` is a floating-point type of at most 8 bits.
+// The number encoded by the low bits of `code`. `dtype` is a floating-point type of at most 8 bits.
 float floatFromSmall(DType dtype, uint8_t code);
-// Rounds to nearest even. Types without NaN take it as zero; float8_e8m0fnu drops signs.
+// Rounds to nearest even. Types without NaN store zero for it; float8_e8m0fnu drops signs.
 uint8_t smallFromDouble(DType dtype, double value, SmallFloatRules rules = {});
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system answers, as errors.
+// System errors as library errors.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace max {
 
 // Throws the status that belongs to `error` (an errno value): "Cannot open 'x': No such file or directory".
 [[noreturn]] void failErrno(int error, std::string_view action, std::string_view path);
-// Of a file that could not be made: what it lacks is its folder.
+// For a file that could not be created: ENOENT means that its folder is missing.
 [[noreturn]] void failCreate(int error, std::string_view path);
 
 }  // namespace max

@@ -99,7 +99,7 @@ void Tensor::copyTo(void* target) const {
 }
 
 Ref<Tensor> Tensor::aligned() const {
-  if (isAligned()) return Ref<Tensor>(const_cast<Tensor*>(this));  // const or not, tensors do not change
+  if (isAligned()) return Ref<Tensor>(const_cast<Tensor*>(this));  // const or not: tensors do not change
   Ref<Storage> copy = allocateLastingStorage(bytes_);
   copyTo(copy->data());
   const void* data = copy->data();

@@ -16,7 +16,7 @@ namespace max {
 
 struct FileIdentity;
 
-// What users of some memory note down with it.
+// Notes that users of some memory attach to it.
 class MemoryNotes {
  public:
   virtual ~MemoryNotes() = default;
@@ -28,12 +28,12 @@ class Storage : public RefCounted {
   void* data() const { return data_; }
   size_t size() const { return size_; }
 
-  // The file whose bytes this is, from data() on, unchangeable for readers; NULL if it is none.
+  // The file that backs this, from data() on, read-only; NULL if there is none.
   virtual const FileIdentity* file() const { return nullptr; }
-  // Gives pages of a file back to the system; the next access reads them again. Nothing for other memory.
+  // Returns pages of a file to the system; the next access reads them again. No effect on other memory.
   virtual void dropPages(const void*, size_t) const noexcept {}
 
-  // Notes of device/memory_use.h, which guards them; whether there is something to look at can be asked without a lock.
+  // Notes of device/memory_use.h, which guards them; whether there are any can be asked without a lock.
   bool isNoted() const noexcept { return isNoted_.load(std::memory_order_acquire); }
   void setNoted(bool noted) noexcept { isNoted_.store(noted, std::memory_order_release); }
   std::unique_ptr<MemoryNotes>& notes() { return notes_; }
@@ -49,13 +49,13 @@ class Storage : public RefCounted {
   std::atomic<bool> isNoted_{false};
 };
 
-// Tensors from this size on are worth care: views instead of copies, pages given back, contents given up.
+// Tensors of this size or more are treated with care: views instead of copies, pages returned, contents released.
 inline constexpr size_t kLargeTensorBytes = size_t{64} << 10;
 
 // 64-byte aligned heap block; throws std::bad_alloc. `zeroed` memory comes from calloc-like paths.
 Ref<Storage> allocateStorage(size_t bytes, bool zeroed = false);
-// The same for what lives as long as a model: large blocks are mappings of their own, so that they leave no holes in
-// the heap and go back to the system with their owner.
+// The same for data that lives as long as a model: large blocks are separate mappings, so that they do not fragment the
+// heap and return to the system with their owner.
 Ref<Storage> allocateLastingStorage(size_t bytes);
 
 // An immutable dense row-major tensor in host memory.
@@ -83,22 +83,22 @@ class Tensor : public RefCounted {
   std::span<const T> values() const {
     return {as<T>(), static_cast<size_t>(count_)};
   }
-  // False for a tensor whose contents were given up (withoutContents): nobody may read it.
+  // False for a tensor whose contents were released (withoutContents): it must not be read.
   bool hasContents() const { return data_ != nullptr || bytes_ == 0; }
-  // The same type and shape without data, for weights that live on in a node's prepared state.
+  // The same type and shape without data, for weights that only remain in a node's prepared state.
   Ref<Tensor> withoutContents() const { return makeRef<Tensor>(dtype_, shape_, nullptr, nullptr); }
-  // Elements lie at multiples of their size, as kernels expect. (Large weights in files may not, until compiled.)
+  // Elements are aligned to their size, as kernels expect. (Large weights in files may not be, until compiled.)
   bool isAligned() const;
-  // Copies the elements, in parts, so that of a mapped file not all pages are in memory beside the copy.
+  // Copies the elements in parts, so that not all pages of a mapped file are in memory beside the copy.
   void copyTo(void* target) const;
   // This tensor, or an aligned copy of it.
   Ref<Tensor> aligned() const;
-  // Gives the pages of a large tensor in a mapped file back to the system; the next reader gets them again.
+  // Returns the pages of a large tensor in a mapped file to the system; the next reader loads them again.
   void dropPages() const noexcept;
-  // For whoever has just allocated it and fills it in.
+  // Only for the code that has just allocated the tensor and fills it.
   void* mutableData() { return const_cast<void*>(data_); }
   const Ref<Storage>& storage() const { return storage_; }
-  // The same elements under another shape of equal count.
+  // The same elements with another shape of equal count.
   Ref<Tensor> reshaped(const Shape& shape) const;
 
  private:

@@ -19,11 +19,11 @@ namespace max {
 
 namespace {
 
-constexpr int kSlots = 64;  // loops that may run at the same time with help; more run in their caller alone
+constexpr int kSlots = 64;  // loops that can get help at the same time; further ones run in their callers alone
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr size_t kStackBytes = 1 << 20;
 
-// Spins until done() or until the spin time is over. Returns done().
+// Spins until done() or the end of the spin time. Returns done().
 template <class Done>
 bool spinUntil(Done done) {
   const auto end = std::chrono::steady_clock::now() + kSpinTime;
@@ -36,8 +36,8 @@ bool spinUntil(Done done) {
   return done();
 }
 
-// The contiguous part of a loop that one lane owns, in chunks. Without initial values, so that
-// a pool costs no memory for lanes that nobody uses.
+// The contiguous part of a loop that one lane owns, in chunks. Not initialised, so that a pool uses no memory for
+// unused lanes.
 struct alignas(64) Part {
   int64_t next;
   int64_t end;
@@ -45,7 +45,7 @@ struct alignas(64) Part {
   std::atomic_ref<int64_t> cursor() { return std::atomic_ref<int64_t>(next); }
 };
 
-// What the lanes of one loop share; lives on the stack of the caller.
+// Shared by the lanes of one loop; lives on the caller's stack.
 struct Loop {
   LoopBody body;
   int64_t count;
@@ -60,9 +60,8 @@ struct Loop {
   }
 };
 
-// A place where a loop is offered to workers. `state` holds how many lanes are still open
-// (high half) and how many workers are in the loop (low half), under a generation that makes
-// joining safe: a worker that read an old state fails to join.
+// A slot where a loop is offered to workers. `state` holds the number of open lanes (high half) and of workers in the
+// loop (low half), under a generation that makes joining safe: a worker that read an old state fails to join.
 struct alignas(64) Slot {
   static constexpr uint64_t kOpenUnit = 1u << 16;
   static constexpr uint64_t kActiveMask = 0xffff;
@@ -92,7 +91,7 @@ void runChunks(Loop& loop, Part& part, int lane) {
   }
 }
 
-// Own part first, then what is left of the others'.
+// Its own part first, then the rest of the others'.
 void runLane(Slot& slot, int lane) noexcept {
   Loop& loop = *slot.loop;
   const ActiveCallScope scope(loop.call);
@@ -174,7 +173,7 @@ class Pool {
     slot.callerWaits.store(0, std::memory_order_relaxed);
   }
 
-  // The lane that this worker got in the slot's loop, 0 if all are taken.
+  // This worker's lane in the slot's loop, 0 if all are taken.
   int join(int index) {
     Slot& slot = slots_[index];
     uint64_t state = slot.state.load(std::memory_order_acquire);
@@ -190,7 +189,7 @@ class Pool {
   void leave(Slot& slot) {
     const uint64_t before = slot.state.fetch_sub(1, std::memory_order_seq_cst);
     if ((before & Slot::kActiveMask) != 1) return;
-    // The caller may be gone already: the slot is never freed, a wake too many does no harm.
+    // The caller may be gone already: slots are never freed, and a spurious wake is harmless.
     uint32_t waits = 1;
     if (slot.callerWaits.compare_exchange_strong(waits, 2)) futexWake(slot.callerWaits, 1);
   }
@@ -223,7 +222,7 @@ class Pool {
 
   void ensureWorkers(int wanted) {
     if (workers_.load(std::memory_order_relaxed) >= wanted) return;
-    if (starting_.exchange(true, std::memory_order_acquire)) return;  // another caller starts them
+    if (starting_.exchange(true, std::memory_order_acquire)) return;  // another caller is starting them
     int workers = workers_.load(std::memory_order_relaxed);
     while (workers < wanted && startDetachedThread(workerMain, this, kStackBytes)) ++workers;
     workers_.store(workers, std::memory_order_relaxed);

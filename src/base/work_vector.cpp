@@ -7,12 +7,12 @@ namespace max {
 
 namespace {
 
-// Smaller blocks are as many as a kernel has tables, not as an axis has elements.
+// The number of smaller blocks depends on a kernel's tables, not on the length of an axis.
 constexpr size_t kSmallestCounted = 16384;
 
-// In front of a counted block.
+// Precedes a counted block.
 struct alignas(64) Header {
-  Storage* storage;  // which both lie in
+  Storage* storage;  // that contains both
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of what kernels hold beside their operands: tables that are as long as an axis, parts of texts. Blocks that
-// are not small count for the memory limit of the call that asks for them, for as long as they live.
+// Vectors for data that kernels hold besides their operands: tables as long as an axis, parts of strings. Blocks that
+// are not small count toward the memory limit of the call that allocates them, for as long as they exist.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace max {
 
-// Throws RESOURCE_EXHAUSTED if the limit would be passed. `bytes` is the same for both.
+// Throws RESOURCE_EXHAUSTED if the limit would be exceeded. `bytes` is the same for both.
 void* allocateWork(size_t bytes);
 void freeWork(void* block, size_t bytes) noexcept;
 

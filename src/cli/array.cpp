@@ -25,7 +25,7 @@ double fromBfloat16(uint16_t bits) {
   return value;
 }
 
-// A small float of the given field widths; types without infinities have a NaN in the last code only.
+// A small float with these field widths; in types without infinities only the last code is NaN.
 double fromSmallFloat(uint32_t bits, int exponentBits, int mantissaBits, int bias, bool hasInfinity) {
   const uint32_t mantissa = bits & ((1u << mantissaBits) - 1);
   const uint32_t exponent = (bits >> mantissaBits) & ((1u << exponentBits) - 1);
@@ -51,7 +51,7 @@ double fromFloat8(MaxDType dtype, uint8_t bits) {
   }
 }
 
-// Types below 8 bits lie packed, the first element in the lowest bits.
+// Types below 8 bits are packed, the first element in the lowest bits.
 double fromPacked(const Array& array, int64_t index, unsigned bits) {
   const size_t first = static_cast<size_t>(index) * bits, shift = first % 8;
   unsigned bytes = std::to_integer<unsigned>(array.bytes[first / 8]);

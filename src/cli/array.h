@@ -16,10 +16,10 @@ struct Array {
   MaxDType dtype = MAX_DTYPE_INVALID;
   std::vector<int64_t> shape;
   std::vector<std::byte> bytes;
-  std::vector<std::string> strings = {};  // in place of bytes if that is the type
+  std::vector<std::string> strings = {};  // instead of bytes for the string type
 };
 
-// Most bytes of text that are held for one array: the strings of a model may all be the same one of a megabyte.
+// Maximum bytes of strings in one array: a model's strings may all be the same megabyte.
 inline constexpr size_t kMostText = size_t{256} << 20;
 
 int64_t elementCount(const std::vector<int64_t>& shape);
@@ -27,7 +27,7 @@ int64_t elementCount(const std::vector<int64_t>& shape);
 size_t byteCount(MaxDType dtype, const std::vector<int64_t>& shape);
 std::string shapeText(const std::vector<int64_t>& shape);
 
-// Element i of n as a number: for statistics (not of strings) and for printing.
+// Element i of n as a number, for statistics (not of strings) and printing.
 double elementAt(const Array& array, int64_t index);
 std::string elementText(const Array& array, int64_t index);
 

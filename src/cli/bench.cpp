@@ -17,7 +17,7 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Inputs are bound once; outputs are released at once, so that the library can use their memory again.
+// Inputs are bound once; outputs are released immediately, so that the library can reuse their memory.
 class Runner {
  public:
   Runner(const OpenModel& open, const std::vector<Buffer>& inputs)

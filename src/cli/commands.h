@@ -43,7 +43,7 @@ struct CompileOptions : ModelOptions {
   std::string output;
 };
 
-// Their operators are known from then on.
+// Registers their operators.
 void loadExtensions(const std::vector<std::string>& files);
 
 struct CompileKernelOptions {

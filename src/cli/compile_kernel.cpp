@@ -95,7 +95,7 @@ Pairs readHeaders(const std::vector<std::string>& texts) {
   return pairs;
 }
 
-// The host, or a device of the named chip that is not there.
+// The host, or a virtual device of the named architecture.
 Device openTarget(const Target& target) {
   Device device;
   if (target.api != "cpu") {

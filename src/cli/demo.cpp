@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies the held-out digits with the bundled model: examples/digits says where both come from.
+// Classifies the held-out digits with the bundled model; examples/digits documents the origin of both.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -52,7 +52,7 @@ std::vector<Answer> answersOf(const Array& probabilities) {
   return answers;
 }
 
-// Some right ones and up to two wrong ones, side by side.
+// Some correct digits and up to two wrong ones, side by side.
 std::vector<size_t> chooseDrawn(const std::vector<Answer>& answers, const unsigned char* labels) {
   std::vector<size_t> right, wrong;
   for (size_t i = 0; i < answers.size(); ++i) (answers[i].label == labels[i] ? right : wrong).push_back(i);

@@ -15,7 +15,7 @@ std::string textOf(const Device& device, Getter getter) {
   return text;
 }
 
-// Null where a device has none, as a CPU has no architecture name and no driver.
+// Null if a device has none: a CPU has no architecture name and no driver.
 Json architectureOf(const Device& device) {
   const char* name = nullptr;
   return maxDeviceGetArchitectureName(device, &name) == MAX_STATUS_OK ? Json(name) : Json();

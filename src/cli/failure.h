@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the command ends: 1 with a Failure, 2 with a UsageError, each one line on standard error.
+// How the command fails: exit status 1 for a Failure, 2 for a UsageError, with one line on standard error.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace max::cli {
 
-// "STATUS_NAME: message", for exit status 1. A compiler's log follows on lines of its own.
+// "STATUS_NAME: message", for exit status 1. A compiler's log follows on separate lines.
 class Failure : public std::runtime_error {
  public:
   Failure(const std::string& status, const std::string& message, std::string log = {})

@@ -34,7 +34,7 @@ std::string dotOf(const GraphOptions& options) {
   return text;
 }
 
-// A file without a name, at its beginning.
+// An unnamed file, positioned at its start.
 Descriptor fileInMemory(const std::string& text) {
   Descriptor file(memfd_create("max-graph", MFD_CLOEXEC));
   for (size_t done = 0; file && done < text.size();) {
@@ -47,7 +47,7 @@ Descriptor fileInMemory(const std::string& text) {
   return file;
 }
 
-// The exit status of a program, -1 if it could not be started. Its messages are dropped: we end with one line.
+// A program's exit status, -1 if it could not be started. Its messages are dropped: we print one line.
 int runQuietly(std::vector<std::string> command, int input, int output) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());

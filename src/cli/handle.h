@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of the C API's handles, and its failures as exceptions.
+// Owners of C API handles, and its failures as exceptions.
 #pragma once
 
 #include <max/max.h>

@@ -12,7 +12,7 @@ namespace {
 
 using Info = Owned<MaxModelInfo, maxModelInfoRelease>;
 
-// Reads one field of a list's entry.
+// Reads one field of a list entry.
 template <class T>
 T get(const MaxModelInfo* info, int32_t index, MaxStatus (*getter)(const MaxModelInfo*, int32_t, T*)) {
   T value{};

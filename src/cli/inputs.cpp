@@ -16,7 +16,7 @@ std::string namesOf(const std::vector<Port>& ports) {
   return names.empty() ? "none" : names;
 }
 
-// NAME=VALUE options by input: the value for each input, if one is given. Names may hold '='.
+// NAME=VALUE options by input: the value for each input, if there is one. Names may contain '='.
 std::vector<std::optional<std::string>> assign(const char* option, const std::vector<std::string>& texts,
                                                const std::vector<Port>& ports) {
   std::vector<std::optional<std::string>> values(ports.size());
@@ -44,7 +44,7 @@ int64_t parseNumber(const char* option, const std::string& text) {
   return value;
 }
 
-// "1,3,640,640"; an empty text is a scalar's shape.
+// "1,3,640,640"; an empty string is a scalar's shape.
 std::vector<int64_t> parseShape(const std::string& text) {
   std::vector<int64_t> shape;
   for (size_t start = 0; start < text.size();) {
@@ -55,7 +55,7 @@ std::vector<int64_t> parseShape(const std::string& text) {
   return shape;
 }
 
-// Unnamed dimensions are 1, and so are named ones that nobody gave.
+// Unnamed dimensions are 1, and so are named ones without a value.
 std::vector<int64_t> defaultShape(const Port& port) {
   std::vector<int64_t> shape = port.shape;
   for (int64_t& dim : shape)

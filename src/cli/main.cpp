@@ -20,7 +20,7 @@ constexpr const char* kWeightsHelp = "FILE.safetensors or FILE.max: weights by n
 
 constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2;
 
-// A range of numbers, which NaN is not in.
+// A range of numbers, which excludes NaN.
 CLI::Validator secondsUpTo(double most) {
   const std::string range = "[0 - " + std::to_string(static_cast<int>(most)) + "]";
   const auto check = [=](const std::string& text) {
@@ -146,7 +146,7 @@ void addCommands(CLI::App& app, Options& options) {
   demo->callback([&] { options.action = [] { runDemo(); }; });
 }
 
-// Exactly one line, whatever the message holds; then the log, if there is one.
+// Exactly one line, whatever the message contains; then the log, if there is one.
 int fail(int code, std::string message, const std::string& log = {}) {
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';

@@ -24,7 +24,7 @@ Port portOf(const MaxTensorInfo& info) {
   return port;
 }
 
-// Inputs or outputs, of a model or of a file.
+// Inputs or outputs of a model or a file.
 template <class Handle>
 std::vector<Port> readPorts(const Handle* model, MaxStatus (*getCount)(const Handle*, int32_t*),
                             MaxStatus (*get)(const Handle*, int32_t, MaxTensorInfo*)) {

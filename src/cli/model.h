@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model as the commands use it: opened with the options of the command line, inputs made, outputs read.
+// A model for the commands: opened with the command line's options, with inputs created and outputs read.
 #pragma once
 
 #include "array.h"
@@ -19,7 +19,7 @@ struct Port {
   MaxValueKind kind = MAX_VALUE_KIND_TENSOR;
   MaxDType dtype = MAX_DTYPE_INVALID;
   bool ranked = false;
-  std::vector<int64_t> shape;        // MAX_DIMENSION_DYNAMIC where a call chooses
+  std::vector<int64_t> shape;        // MAX_DIMENSION_DYNAMIC if a call chooses
   std::vector<std::string> symbols;  // a dynamic dimension's name, or ""
 };
 
@@ -29,21 +29,21 @@ struct OpenModel {
   Model model;
   std::vector<Port> inputs, outputs;
   double loadMs = 0;      // session and model
-  int32_t threads = 0;    // what the session uses
-  std::string precision;  // what products have, where the chip lacks the one asked for
+  int32_t threads = 0;    // used by the session
+  std::string precision;  // of products, if the chip lacks the requested one
 };
 
 OpenModel openModel(const ModelOptions& options);
-// As the model's file declares them.
+// As declared in the model's file.
 std::vector<Port> readInputs(const MaxModelInfo* info);
 std::vector<Port> readOutputs(const MaxModelInfo* info);
 // With the default options.
 OpenModel openModelFromMemory(const void* data, size_t size);
 
-// One buffer per input: from --input, or random of the shape that --shape or the model gives.
+// One buffer per input: from --input, or random with the shape from --shape or the model.
 std::vector<Buffer> makeInputs(const OpenModel& open, const ModelOptions& options);
 std::vector<Buffer> execute(const OpenModel& open, const std::vector<Buffer>& inputs);
-// For models whose outputs are not all tensors.
+// For models with outputs that are not tensors.
 std::vector<Value> executeValues(const OpenModel& open, const std::vector<Buffer>& inputs);
 
 Buffer toBuffer(const Device& device, const Array& array);

@@ -34,7 +34,7 @@ constexpr DescriptorRow kDescriptors[] = {
   throw Failure("DATA_LOSS", "File \"" + path + "\" is no readable .npy file: " + problem);
 }
 
-// The text after a key of the header's dictionary, blanks skipped.
+// The text after a key of the header's dictionary, without leading blanks.
 std::string valueOf(const std::string& path, const std::string& header, const char* key) {
   const size_t at = header.find(std::string("'") + key + "'");
   const size_t colon = at == std::string::npos ? at : header.find(':', at);
@@ -75,7 +75,7 @@ bool isColumnMajor(const std::string& path, const std::string& header) {
   return word == "True";
 }
 
-// How many characters each element of "<U12" has; 0 if it is another type.
+// Characters per element of a type such as "<U12"; 0 for other types.
 size_t charactersOf(const std::string& descriptor) {
   if (descriptor.size() < 3 || descriptor.size() > 10 || descriptor.compare(0, 2, "<U") != 0) return 0;
   size_t count = 0;
@@ -97,7 +97,7 @@ void appendUtf8(std::string& text, uint32_t character) {
   for (int i = more - 1; i >= 0; --i) text += static_cast<char>(0x80 | ((character >> (6 * i)) & 0x3F));
 }
 
-// The characters of a text; bytes that are no UTF-8 stand for themselves.
+// The code points of a string; bytes that are not UTF-8 become code points of the same value.
 std::vector<uint32_t> charactersOfText(const std::string& text) {
   std::vector<uint32_t> characters;
   for (size_t i = 0; i < text.size();) {
@@ -161,12 +161,12 @@ MaxDType dtypeOf(const std::string& path, const std::string& descriptor, MaxDTyp
                                         "\", which cannot be read as " + maxDTypeGetName(expected));
 }
 
-// Takes pieces off the file's front.
+// Reads parts from the start of the file.
 class FileReader {
  public:
   explicit FileReader(const std::string& path) : file_(File::openForRead(path)), left_(file_.size()) {}
   uint64_t left() const { return left_; }
-  // False if the file ends before.
+  // False if the file ends first.
   bool read(void* target, size_t count) {
     if (count > left_) return false;
     file_.read(target, count, at_);
@@ -180,7 +180,7 @@ class FileReader {
   uint64_t at_ = 0, left_;
 };
 
-// The header's text; leaves the file at the first element.
+// Reads the header; the file is then at the first element.
 std::string readHeader(const std::string& path, FileReader& file) {
   char start[kMagicSize + 2];
   if (!file.read(start, sizeof start) || std::memcmp(start, kMagic, kMagicSize) != 0)
@@ -196,7 +196,7 @@ std::string readHeader(const std::string& path, FileReader& file) {
   return header;
 }
 
-// Bytes per element in the file: everything below 8 bits has a byte of its own.
+// Bytes per element in the file: types below 8 bits use one byte per element.
 size_t fileElementSize(MaxDType dtype) { return (maxDTypeGetBits(dtype) + 7) / 8; }
 
 std::vector<std::byte> toRowMajor(const std::vector<std::byte>& columns, const std::vector<int64_t>& shape,
@@ -282,7 +282,7 @@ std::string npyHeader(const Array& array) {
   for (int64_t dim : array.shape) shape += std::to_string(dim) + (array.shape.size() == 1 ? "," : ", ");
   if (array.shape.size() > 1) shape.resize(shape.size() - 2);
   std::string text = "{'descr': '" + descriptorOf(array) + "', 'fortran_order': False, 'shape': " + shape + "), }";
-  // The elements start at a multiple of 64 bytes; the header ends with a line feed.
+  // The elements are aligned to 64 bytes; the header ends with a line feed.
   text.append((64 - (kMagicSize + 4 + text.size() + 1) % 64) % 64, ' ');
   return text + "\n";
 }

@@ -9,7 +9,7 @@
 
 namespace max::cli {
 
-// `expected` settles what raw bytes mean; every other file states its own type. Fortran order is converted.
+// `expected` is the type of raw bytes; all other files state their type. Fortran order is converted.
 Array readNpy(const std::string& path, MaxDType expected);
 void writeNpy(const std::string& path, const Array& array);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands write: lines, aligned tables and JSON on standard output, one line of error, a progress bar on a
-// terminal. Text of a model may hold anything; nothing else in the command prints, so that all of it is escaped.
+// The commands' output: lines, aligned tables and JSON on standard output, one error line, a progress bar on a
+// terminal. A model's strings may contain anything; all printing is here, so that all of them are escaped.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,20 +17,20 @@ void printLine(const std::string& text);
 void printError(const std::string& text);
 // The lines of a compiler's log on standard error.
 void printLog(const std::string& log);
-// Standard output as a file: the bytes as they are, unless a terminal would obey them.
+// Standard output as a file: raw bytes, unless a terminal would interpret them.
 void printContent(const std::string& content);
 void printJson(const Json& value);
 
-// As std::printf.
+// Like std::printf.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
-// Rows of cells, columns padded to their widest cell; the first row is the heading.
+// Rows of cells, with columns padded to their widest cell; the first row is the heading.
 using Table = std::vector<std::vector<std::string>>;
 void printTable(Table table);
 
 std::string bytesText(uint64_t bytes);
 
-// Drawn on standard error while it is a terminal, erased at the end; otherwise nothing.
+// Drawn on standard error if that is a terminal, and erased at the end.
 class Progress {
  public:
   explicit Progress(std::string label);

@@ -13,7 +13,7 @@ namespace {
 constexpr int kWarmup = 3;
 constexpr size_t kShownNodes = 20;
 
-// Per run of the model, with the share of the whole.
+// Per run of the model, with the share of the total.
 void addRow(Table& table, std::vector<std::string> cells, double ms, const Trace& trace, int runs) {
   cells.push_back(format("%.4f", ms / runs));
   cells.push_back(format("%.1f %%", trace.totalMs > 0 ? 100 * ms / trace.totalMs : 0));

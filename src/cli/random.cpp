@@ -15,7 +15,7 @@ void store(Array& array, size_t index, T value) {
   std::memcpy(array.bytes.data() + index * sizeof(T), &value, sizeof(T));
 }
 
-// A number in [0, 1) as the 16 bits of a float with that many bits of exponent; rounding down is fine here.
+// A number in [0, 1) as a 16-bit float with this many exponent bits; rounding down is fine here.
 uint16_t toHalfWidth(double value, int mantissaBits, int bias) {
   if (value <= 0) return 0;
   int exponent;

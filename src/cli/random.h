@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random inputs: the same everywhere for the same seed, whatever the standard library.
+// Random inputs: the same for the same seed with every standard library.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Random {
   uint64_t state_;
 };
 
-// Floats in [0, 1), integers from 0 to `maximum`, booleans either.
+// Floats in [0, 1), integers from 0 to `maximum`, booleans both values.
 Array randomArray(Random& random, MaxDType dtype, const std::vector<int64_t>& shape, int64_t maximum);
 
 }  // namespace max::cli

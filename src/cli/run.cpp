@@ -29,7 +29,7 @@ std::string statisticsText(const Array& array) {
   if (count == 0) return "empty";
   if (array.dtype == MAX_DTYPE_STRING) return std::to_string(count) + (count == 1 ? " string" : " strings");
   double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0, squares = 0;
-  int64_t strange = 0;  // NaN and infinities are counted apart
+  int64_t strange = 0;  // NaN and infinities are counted separately
   for (int64_t i = 0; i < count; ++i) {
     const double value = elementAt(array, i);
     if (!std::isfinite(value)) {

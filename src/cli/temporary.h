@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file for a while.
+// A temporary file.
 #pragma once
 
 #include <string>
 
 namespace max::cli {
 
-// Empty at first, removed at the end.
+// Created empty, removed at the end.
 class TemporaryFile {
  public:
   TemporaryFile();

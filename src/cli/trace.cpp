@@ -28,7 +28,7 @@ std::vector<Event> eventsOf(const Json& trace) {
   return events;
 }
 
-// What runs within an event is no time of its own. The runs that are profiled come from one thread.
+// Nested events do not count toward an event's own time. The profiled runs come from one thread.
 void subtractNested(std::vector<Event>& events) {
   std::vector<Event*> around;
   for (Event& event : events) {

@@ -11,12 +11,12 @@ namespace max::cli {
 struct TraceRow {
   std::string name, type, implementation;
   int64_t calls = 0;
-  double ms = 0;  // in all, without what nests within it
+  double ms = 0;  // total, without nested events
 };
 
 struct Trace {
   double totalMs = 0;          // of the model's calls
-  std::vector<TraceRow> rows;  // the longest first
+  std::vector<TraceRow> rows;  // longest first
 };
 
 Trace readTrace(const std::string& path);

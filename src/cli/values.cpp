@@ -10,10 +10,10 @@ namespace {
 
 constexpr int64_t kShownElements = 1000;  // of one tensor
 constexpr int32_t kShownParts = 1000;
-constexpr size_t kShownBytes = size_t{1} << 20;  // of a whole value, whose parts may all be the same large one
+constexpr size_t kShownBytes = size_t{1} << 20;  // of a whole value, whose parts may all be the same large tensor
 constexpr size_t kShownText = 400;
 
-// Values nest a few levels deep at most: the types of a model say how deep.
+// Values nest only as deep as the model's types.
 class ValueWriter {
  public:
   Json json(const MaxValue* value) {
@@ -43,7 +43,7 @@ class ValueWriter {
     if (!take(text.size() + sizeof(Json))) return "...";
     if (isString) return text;
     const Json number = Json::parse(text, nullptr, false);
-    return number.is_discarded() ? Json(text) : number;  // nan and inf are no JSON
+    return number.is_discarded() ? Json(text) : number;  // nan and inf are not valid JSON
   }
 
   Json tensorJson(MaxBuffer* buffer) {

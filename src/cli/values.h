@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences, optionals and maps, shown.
+// Printing of sequences, optionals and maps.
 #pragma once
 
 #include <max/value.h>

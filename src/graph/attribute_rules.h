@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which attributes an operator has, of which types, with which values: the parsed form of the `attributes` text of its
-// row.
+// The names, types and values of an operator's attributes: the parsed form of the `attributes` string of its row.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,8 @@
 namespace max {
 
 // "axis=i perm=I mode=s{linear,cubic} size=i[1..] lag=i[0..1]": i, f, s, t, g mean int, float, string, tensor, graph,
-// and I, F, S lists. Braces hold the strings that there are, brackets the least and the greatest number; both hold for
-// each entry of a list.
+// and I, F, S lists. Braces list the allowed strings, brackets give the minimum and maximum; both apply to each entry
+// of a list.
 struct AttributeRule {
   std::string_view name;
   char type;
@@ -26,7 +25,7 @@ struct AttributeRule {
 
 class AttributeRules {
  public:
-  // Throws INVALID_ARGUMENT if the text is malformed. Views of it are kept.
+  // Throws INVALID_ARGUMENT if the text is malformed. Keeps views of the text.
   explicit AttributeRules(std::string_view text);
 
   bool allowsAll() const { return allowsAll_; }
@@ -39,9 +38,9 @@ class AttributeRules {
   std::vector<AttributeRule> rules_;
 };
 
-// What is wrong with an attribute under this name; empty if nothing is.
+// Why an attribute with this name is invalid; empty if it is valid.
 std::string wrongAttribute(const AttributeRules& rules, std::string_view name, const Attribute& attribute);
-// The same for one that must be as `rule` says.
+// The same for an attribute that must follow `rule`.
 std::string wrongAttribute(const AttributeRule& rule, const Attribute& attribute);
 
 }  // namespace max

@@ -52,7 +52,7 @@ const Table& table() {
 }
 
 Ref<Tensor> scalarTensor(DType dtype, double value) {
-  const int64_t integer = std::fabs(value) < 9e18 ? static_cast<int64_t>(value) : 0;  // not of infinity, a float's own
+  const int64_t integer = std::fabs(value) < 9e18 ? static_cast<int64_t>(value) : 0;  // not for infinity
   const auto single = static_cast<float>(value);
   const uint16_t half = dtype == DType::Float16 ? halfFromFloat(single) : bfloat16FromFloat(single);
   switch (dtype) {
@@ -67,7 +67,7 @@ Ref<Tensor> scalarTensor(DType dtype, double value) {
       const uint8_t truth = value != 0;
       return Tensor::copyOf(dtype, Shape{}, &truth);
     }
-    default:  // little endian: the low bytes of an integer are the integer
+    default:  // little-endian: the low bytes hold the integer
       require(isInteger(dtype) && !isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, "No constant of type ", dtype);
       return Tensor::copyOf(dtype, Shape{}, &integer);
   }
@@ -229,7 +229,7 @@ Value* Expansion::scalarOf(Extent extent) {
 
 namespace {
 
-// The node as its user gave it: for checks and messages, never part of the graph.
+// The node as the user gave it: for checks and messages, never part of the graph.
 Node statedNode(Graph& graph, const OpSchema& schema, Values inputs, Attributes attributes, const std::string& label) {
   Node node;
   node.graph = &graph;
@@ -240,7 +240,7 @@ Node statedNode(Graph& graph, const OpSchema& schema, Values inputs, Attributes 
   return node;
 }
 
-// Outputs carry the names that were asked for, and are values of their own.
+// Outputs have the requested names and are separate values.
 Values namedOutputs(Graph& graph, const Expansion& expansion, std::span<const std::string> names) {
   Values results;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -272,7 +272,7 @@ Values expand(Graph& graph, const Composite& composite, const Node& stated, std:
   Expansion expansion(graph, stated, outputNames.size());
   composite.expand(expansion);
   const Values results = namedOutputs(graph, expansion, outputNames);
-  for (size_t i = 0; i < results.size(); ++i)  // the whole may know more than its parts
+  for (size_t i = 0; i < results.size(); ++i)  // the composite may know more than its parts
     if (results[i] && inferred[i].type.ranked) refine(results[i]->type, std::move(inferred[i].type));
   return results;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are made of others: a row of a table names one and the function
-// that builds it. They exist only until they are added to a graph, so neither
-// compiler nor executor knows of them.
+// Composite operators, made of other operators: a table row names one and the function that builds it. They are
+// expanded when added to a graph, so neither compiler nor executor sees them.
 #pragma once
 
 #include <concepts>
@@ -19,7 +18,7 @@ namespace max {
 
 using Values = std::vector<Value*>;
 
-// A size that an expansion works with: a number, or an int64 tensor with one dimension and one element.
+// A size in an expansion: a number, or an int64 tensor with one dimension and one element.
 struct Extent {
   template <std::integral T>
   Extent(T known) : number(known) {}
@@ -29,7 +28,7 @@ struct Extent {
   Value* value = nullptr;
 };
 
-// One node that is being expanded, and short ways to add the parts.
+// A node being expanded, with helpers to add its parts.
 class Expansion {
  public:
   Expansion(Graph& graph, const Node& node, size_t outputCount)
@@ -41,7 +40,7 @@ class Expansion {
   bool has(size_t i) const { return input(i) != nullptr; }
   Value* input(size_t i) const { return node_.input(i); }
   size_t inputCount() const { return node_.inputs.size(); }
-  // The input's element type; UNIMPLEMENTED if it is not known.
+  // The input's element type; UNIMPLEMENTED if it is unknown.
   DType dtype(size_t i) const { return dtypeOf(input(i)); }
   DType dtypeOf(const Value* value) const;
   int64_t integer(std::string_view name, int64_t fallback) const { return attributes().getInt(name, fallback); }
@@ -55,24 +54,24 @@ class Expansion {
     if (i < outputs_.size()) outputs_[i] = value;
   }
   const Values& outputs() const { return outputs_; }
-  // An attribute's integer that must be one of a range.
+  // An integer attribute that must be in a range.
   int64_t integerWithin(std::string_view name, int64_t fallback, int64_t least, int64_t most) const;
   [[noreturn]] void fail(MaxStatus status, std::string_view text) const;
   template <class... Parts>
   [[noreturn]] void invalid(const Parts&... parts) const {
     fail(MAX_STATUS_INVALID_ARGUMENT, max::concat(parts...));
   }
-  // For options that no expansion exists for.
+  // For options without an expansion.
   template <class... Parts>
   [[noreturn]] void unsupported(const Parts&... parts) const {
     fail(MAX_STATUS_UNIMPLEMENTED, max::concat(parts...));
   }
 
-  // Knowledge about values. Ranks that are not known are UNIMPLEMENTED, since expansions differ by rank.
+  // Properties of values. Unknown ranks are UNIMPLEMENTED, since expansions differ by rank.
   int rank(const Value* value) const;
   int axis(int64_t value, int rank) const;  // into [0, rank)
   Extent dim(Value* value, int axis);
-  Values dims(Value* value);  // of one element each
+  Values dims(Value* value);  // with one element each
 
   // Parts.
   Values nodes(std::string_view domain, std::string_view op, Values inputs, Attributes attributes, size_t outputCount);
@@ -100,7 +99,7 @@ class Expansion {
   Value* expand(Value* value, const std::vector<Extent>& shape);
   Value* reduce(std::string_view op, Value* value, const std::vector<int64_t>& axes, bool keep = false);
   Value* softmax(Value* value, int64_t axis = -1);
-  // A graph among the node's attributes, in this place.
+  // Inserts a graph from the node's attributes here.
   Values inlined(const Graph& body, Values arguments) { return graph_.inlineSubgraph(body, arguments); }
   // 0, 1, .. of [size], int64.
   Value* range(Extent size);
@@ -135,19 +134,18 @@ inline Attributes attributesOf(std::initializer_list<std::pair<std::string_view,
 }
 
 struct Composite {
-  // Its arity, dtypes and attributes are checked before the expansion; `infer` checks shapes and says what the
-  // parts do not tell of the outputs' (NULL = nothing).
+  // Arity, dtypes and attributes are checked before the expansion; `infer` checks shapes and adds what the parts do not
+  // determine about the outputs (NULL = nothing).
   OpSchema schema;
-  void (*expand)(Expansion& expansion);  // sets the outputs that the node has
+  void (*expand)(Expansion& expansion);  // sets the node's outputs
 };
 
 // NULL if there is none.
 const Composite* findComposite(std::string_view domain, std::string_view op);
 std::vector<const Composite*> allComposites();
 
-// Adds an operator of a graph's user, which may be a composite: Graph::addNode for all.
-// Errors name the node as it was given; the graph is as before then. An output without a name may be NULL, if a
-// composite cannot make it.
+// Adds any operator, composite or not, for users of a graph. Errors name the node as given and leave the graph
+// unchanged. An output without a name may be NULL if a composite cannot make it.
 Values addOperator(Graph& graph, std::string_view domain, std::string_view op, Values inputs, Attributes attributes,
                    std::span<const std::string> outputNames, const std::string& name = "");
 

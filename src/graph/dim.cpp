@@ -14,10 +14,10 @@ namespace max {
 
 namespace {
 
-// Bounds of an expression; past them it becomes a fresh unknown symbol.
+// Limits on an expression; beyond them it becomes a new unknown symbol.
 constexpr size_t kMaxTerms = 16;
 constexpr size_t kMaxDegree = 8;
-constexpr size_t kMaxSize = 64;  // symbols and operators, nested ones too
+constexpr size_t kMaxSize = 64;  // symbols and operators, including nested ones
 
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::min();
 
@@ -68,7 +68,7 @@ struct DimExpression {
   int64_t lower;
   size_t size;
   const Atom* atom;  // set if the expression is just this atom
-  size_t number;     // in the order of their making
+  size_t number;     // in order of creation
 };
 
 struct DimTable::Impl {
@@ -88,7 +88,7 @@ DimTable* tableOf(Dim a, Dim b) {
   return b.isKnown() ? nullptr : b.expression()->table;
 }
 
-// Arithmetic with the anonymous dimension of plans says nothing.
+// Arithmetic with the anonymous dimension of plans gives that dimension.
 bool isAnonymous(Dim dim) { return !dim.isKnown() && !dim.expression()->table; }
 
 Dim unknownIn(DimTable* table) { return table ? table->unknown() : DimTable::anonymous(); }
@@ -189,7 +189,7 @@ Dim makeOperator(AtomKind kind, Dim a, Dim b) {
   if (found != impl.operators.end()) return DimTable::make(impl.atoms[found->second].expression);
   const auto id = static_cast<uint32_t>(impl.atoms.size());
   const Dim dim = addAtom(table, Atom{kind, {}, a, b, lowerBoundOf(kind, a, b), size, nullptr});
-  impl.operators.emplace(key, id);  // now that nothing can fail for want of memory
+  impl.operators.emplace(key, id);  // now that no allocation can fail
   return dim;
 }
 
@@ -216,7 +216,7 @@ std::optional<Term> divideTerms(const Term& a, const Term& b) {
   return result;
 }
 
-// Polynomial long division; the quotient only if nothing remains.
+// Polynomial long division; gives the quotient only if the remainder is 0.
 std::optional<Polynomial> divideExactly(Polynomial a, const Polynomial& b) {
   Polynomial quotient;
   for (size_t steps = 0; !a.empty(); ++steps) {
@@ -319,7 +319,7 @@ Dim operator*(Dim a, Dim b) {
   return fits ? intern(tableOf(a, b), std::move(result)) : unknownIn(tableOf(a, b));
 }
 
-// What the divisor divides leaves the floor: floor((5x - 1) / 4) = x - 1 + floor((x + 3) / 4).
+// Terms that the divisor divides move out of the floor: floor((5x - 1) / 4) = x - 1 + floor((x + 3) / 4).
 Dim floorDivide(Dim a, Dim b) {
   if (a.isKnown() && b.isKnown()) return floorDivideValues(a.value(), b.value());
   if (b.is(0)) fail(MAX_STATUS_OUT_OF_RANGE, "Cannot divide a dimension by 0");
@@ -442,7 +442,7 @@ std::optional<int64_t> DimTable::evaluate(Dim dim, const std::function<std::opti
   return sum;
 }
 
-// Rebuilds the expression; the bound on its size bounds the recursion.
+// Rebuilds the expression; the limit on its size limits the recursion.
 Dim DimCopier::copy(Dim dim) {
   if (dim.isKnown()) return dim;
   const DimExpression& expression = *dim.expression();
@@ -469,7 +469,7 @@ Dim DimCopier::copy(Dim dim) {
 
 namespace {
 
-// The highest degree first, the number last, as people write it.
+// The highest degree first, the constant last, as usual.
 void appendTerms(std::string& text, const DimExpression& expression, AppendDim append) {
   for (size_t i = expression.terms.size(); i-- > 0;)
     appendTerm(text, expression.terms[i], expression.table->impl(), i + 1 == expression.terms.size(), append);

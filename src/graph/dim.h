@@ -33,8 +33,8 @@ class Dim {
   bool is(int64_t value) const { return isKnown() && value_ == value; }
   // The name if the dimension is a plain named symbol, else empty.
   std::string_view symbolName() const;
-  bool isAnonymous() const;             // a fresh unknown: nothing is known of it
-  bool isAtLeast(int64_t bound) const;  // provably, symbols being at least 0
+  bool isAnonymous() const;             // a new unknown: nothing is known about it
+  bool isAtLeast(int64_t bound) const;  // provably, as symbols are at least 0
 
   friend bool operator==(const Dim& a, const Dim& b) { return a.expression_ == b.expression_ && a.value_ == b.value_; }
 
@@ -46,8 +46,8 @@ class Dim {
   const DimExpression* expression_ = nullptr;
 };
 
-// Operands that are both known compute at once (overflow is OUT_OF_RANGE). Expressions that
-// grow past a bound become fresh unknown symbols.
+// Known operands are computed at once (overflow is OUT_OF_RANGE). Expressions beyond a size limit become new unknown
+// symbols.
 Dim operator+(Dim a, Dim b);
 Dim operator-(Dim a, Dim b);
 Dim operator*(Dim a, Dim b);
@@ -66,10 +66,10 @@ std::optional<Shape> concrete(const SymbolicShape& shape);
 
 void appendTo(std::string& text, Dim dim);                     // "batch", "2*batch + 1", "?"
 void appendTo(std::string& text, const SymbolicShape& shape);  // "[batch, 3, 224, 224]"
-void appendNumbered(std::string& text, Dim dim);               // "2*?7": what is unknown has a number in its table
+void appendNumbered(std::string& text, Dim dim);               // "2*?7": unknowns are numbered in their table
 
 // Owns the symbols and expressions of one model; shared by a graph and its subgraphs.
-// Not thread-safe: used while a graph is built and compiled only.
+// Not thread-safe: only used while a graph is built and compiled.
 class DimTable {
  public:
   DimTable();
@@ -78,8 +78,8 @@ class DimTable {
   DimTable& operator=(const DimTable&) = delete;
 
   Dim symbol(std::string_view name);  // the same name is the same dimension
-  Dim unknown();                      // a fresh anonymous dimension
-  static Dim anonymous();             // the one of plans: needs no table, equal to itself
+  Dim unknown();                      // a new anonymous dimension
+  static Dim anonymous();             // that of plans: needs no table, equal to itself
   // The value of a dimension when symbols are bound to values; nullopt if one is not bound.
   static std::optional<int64_t> evaluate(Dim dim, const std::function<std::optional<int64_t>(Dim)>& valueOfSymbol);
 
@@ -91,7 +91,7 @@ class DimTable {
   std::unique_ptr<Impl> impl_;
 };
 
-// Copies dimensions into another table: equal ones stay equal.
+// Copies dimensions to another table: equal ones stay equal.
 class DimCopier {
  public:
   explicit DimCopier(DimTable& target) : target_(target) {}

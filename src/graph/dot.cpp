@@ -12,9 +12,9 @@ namespace max {
 namespace {
 
 constexpr size_t kMaxLine = 60;
-constexpr size_t kMaxConstants = 4;  // of a node, that are written down
+constexpr size_t kMaxConstants = 4;  // of a node, that are listed
 
-// Names may be long; their ends tell more than their beginnings.
+// Long names keep their ends, which say more than their beginnings.
 std::string shortened(std::string_view text) {
   if (text.size() <= kMaxLine) return std::string(text);
   return concat("...", text.substr(text.size() - kMaxLine + 3));
@@ -104,7 +104,7 @@ size_t DotWriter::addBox(const std::vector<std::string>& lines, const char* styl
   return boxes_++;
 }
 
-// Edges stand behind all boxes, so that frames hold only their own.
+// Edges follow all boxes, so that frames only contain their own.
 void DotWriter::addEdge(size_t from, size_t to, std::string_view label) {
   edges_ += concat("  b", from, " -> b", to, " [label=\"");
   appendEscaped(edges_, shortened(label));

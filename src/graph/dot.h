@@ -10,7 +10,7 @@
 
 namespace max {
 
-// Writes boxes, arrows between them, and frames around those of a subgraph.
+// Writes boxes, arrows between them, and frames around subgraphs.
 class DotWriter {
  public:
   explicit DotWriter(std::string_view name);
@@ -31,7 +31,7 @@ class DotWriter {
   size_t boxes_ = 0, frames_ = 0, depth_ = 1;
 };
 
-// A graph as it is, subgraphs included: a box per node with its operator, name and constants.
+// A graph with its subgraphs: a box per node with its operator, name and constants.
 std::string draw(const Graph& graph);
 
 }  // namespace max

@@ -21,12 +21,12 @@ struct Graph::Names {
   NameMap<Value*> values;
   NameMap<size_t> counters;  // of generated names
   NameSet outputs;
-  MemoryCharge charge;  // for all that the graph holds
+  MemoryCharge charge;  // for everything in the graph
 };
 
 namespace {
 
-// About what things take, with the containers that find them.
+// Approximate sizes, including index entries.
 constexpr uint64_t kGraphBytes = 2048;
 constexpr uint64_t kPointerBytes = sizeof(void*);
 constexpr uint64_t kAttributeBytes = sizeof(std::pair<std::string, Attribute>);
@@ -38,7 +38,7 @@ uint64_t bytesOf(const Attribute& attribute) {
   uint64_t bytes = 0;
   if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute))
     for (const std::string& text : *texts) bytes += sizeof(std::string) + text.size();
-  return bytes;  // tensors and graphs count for themselves
+  return bytes;  // tensors and graphs count separately
 }
 
 uint64_t bytesOf(const Node& node, size_t outputCount) {
@@ -53,7 +53,7 @@ uint64_t bytesOf(std::string_view name, const TensorType& type) {
   return sizeof(Value) + kNameBytes + 2 * name.size() + type.dims.size() * sizeof(Dim);
 }
 
-// What is known of contents may be forgotten.
+// Known contents may be dropped.
 void takeElements(Value& value, std::optional<std::vector<Dim>> elements) {
   LoadBudget* budget = activeLoadBudget();
   if (elements && budget && !budget->tryTakeElements(elements->size() * sizeof(Dim))) elements.reset();
@@ -133,7 +133,7 @@ Graph::Graph(Graph& parent, std::string name)
 }
 
 Graph::~Graph() {
-  // Outer values must not keep uses by nodes that go. Subgraphs go first, while this graph's values are there.
+  // Outer values must not keep uses by destroyed nodes. Subgraphs are destroyed first, while this graph's values exist.
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) detach(**node);
   nodes_.clear();
 }
@@ -221,7 +221,7 @@ Node* Graph::addNode(const OpSchema& schema, std::vector<Value*> inputs, Attribu
   checkAttributes(*node);
   std::vector<InferContext::Output> outputs = inferNode(*node, dims_.get(), inputTypes(*node), outputNames.size());
   names_->charge.add(bytesOf(*node, outputNames.size()));
-  // The graph owns the node before values point at it.
+  // The graph must own the node before values point to it.
   Node& added = *nodes_.emplace_back(std::move(node));
   for (size_t i = 0; i < outputs.size(); ++i) {
     Value* value = newValue(outputNames[i], std::move(outputs[i].type), &added, static_cast<int>(i));
@@ -245,7 +245,7 @@ void Graph::addOutput(Value* value, std::string_view name) {
   if (name.empty()) name = value->name;
   require(!names_->outputs.contains(name), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_, "': two outputs are called '",
           name, "'");
-  // A subgraph's outputs are its own values, so that an outer value's uses are complete.
+  // A subgraph's outputs are its own values, so that the uses of outer values are complete.
   if (value->graph != this) value = addNode("", "Identity", {value})->output();
   outputs_.push_back(value);
   outputNames_.emplace_back(name);
@@ -274,7 +274,7 @@ void Graph::attach(Node& node) {
 namespace {
 
 void removeUse(Value& value, const Node* node, size_t index) {
-  // From the end, where those of large lists that are taken apart in reverse are found at once.
+  // From the end, for large lists that are removed in reverse order.
   const auto use = std::find_if(value.uses.rbegin(), value.uses.rend(), [&](const Use& candidate) {
     return candidate.node == node && candidate.index == static_cast<int>(index);
   });
@@ -288,7 +288,7 @@ bool isUnused(const Node& node) {
 
 }  // namespace
 
-// Leaves an empty shell, so that a pass that still points at the node sees that it is gone.
+// Leaves an empty shell, so that a pass that still has a pointer to the node sees that it was erased.
 void Graph::detach(Node& node) {
   if (!node.graph) return;
   for (size_t i = node.inputs.size(); i-- > 0;)
@@ -331,7 +331,7 @@ void Graph::erase(Node* node) {
 
 namespace {
 
-// Outputs that the operator may leave out and nobody reads. Lists of outputs (Split, If) stay complete.
+// Optional outputs without uses. Lists of outputs (Split, If) stay complete.
 void dropUnusedOutputs(Node& node) {
   if (node.schema->has(kTraitControlFlow) || node.schema->hasOutputList()) return;
   for (size_t i = static_cast<size_t>(node.schema->minOutputs); i < node.outputs.size(); ++i) {
@@ -411,7 +411,7 @@ struct Visit {
   size_t next = 0;
 };
 
-// Nodes, found by their addresses: a table without a block of memory for each.
+// A map of nodes by address, without an allocation per node.
 class NodeSet {
  public:
   explicit NodeSet(size_t count) : mask_(std::bit_ceil(2 * count + 1) - 1), places_(mask_ + 1) {}
@@ -430,7 +430,7 @@ class NodeSet {
   std::vector<const Node*> places_;
 };
 
-// Sorting a graph that is sorted leaves it as it is: most passes that change a graph change little of it.
+// A sorted graph stays unchanged: most passes change little of a graph.
 bool isSorted(const Graph& graph) {
   NodeSet before(graph.nodes().size());
   const auto isThere = [&](const Value* value) {
@@ -443,8 +443,8 @@ bool isSorted(const Graph& graph) {
   return true;
 }
 
-// Depth first along the inputs, from the nodes in their present order; an explicit stack, since graphs are outside
-// data.
+// Depth first along the inputs, from the nodes in their current order; with an explicit stack, since graphs are
+// untrusted.
 template <class Dependencies>
 std::vector<Node*> sorted(const Graph& graph, Dependencies dependencies) {
   enum State : char { Open = 1, Done };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph: values and the nodes that make them. Built by the importer or by
-// code, rewritten by the compiler's passes, then frozen and read by the executor.
+// The graph: values and the nodes that produce them. Built by the importer or in code, rewritten by the compiler's
+// passes, then frozen and read by the executor.
 //
-// Operators have the meaning of the newest opset this library knows; the ONNX
-// importer rewrites older forms. Operators of our own (fused, channels last) are
-// in the domain "max".
+// Operators are those of the newest opset this library supports; the ONNX importer rewrites older forms. Our own
+// operators (fused, channels last) are in the domain "max".
 #pragma once
 
 #include <array>
@@ -29,36 +28,36 @@ struct OpSchema;
 class Graph;
 
 inline constexpr std::string_view kMaxDomain = "max";  // our own operators; ONNX's own domain is ""
-inline constexpr int kMaxGraphDepth = 32;              // of subgraphs in subgraphs
+inline constexpr int kMaxGraphDepth = 32;              // of nested subgraphs
 
-// Types within types: what a sequence, optional or map holds, outermost first; a map's key before its value.
+// Nested types: the contents of a sequence, optional or map, outermost first; a map's key before its value.
 using InnerTypes = std::array<DType, 4>;
 
-// What is known of a value without running anything. Sequences, optionals and maps are scalars of such a dtype.
+// What is known about a value without running anything. Sequences, optionals and maps are scalars of such a dtype.
 struct TensorType {
-  DType dtype = DType::Invalid;  // Invalid = not known yet
+  DType dtype = DType::Invalid;  // Invalid = unknown
   bool ranked = false;
   SymbolicShape dims;     // meaningful if ranked
-  InnerTypes inner = {};  // of values that are no tensors; Invalid = not known
+  InnerTypes inner = {};  // of values that are not tensors; Invalid = unknown
 
   static TensorType of(DType dtype, SymbolicShape dims) { return {dtype, true, std::move(dims), {}}; }
   static TensorType unranked(DType dtype) { return {dtype, false, {}, {}}; }
   // A sequence or optional of values of this type.
   static TensorType holding(DType kind, const TensorType& element);
-  // What a sequence or optional holds, a map's value; ranked only if it is no tensor.
+  // The contents of a sequence or optional, or a map's value; ranked only if it is not a tensor.
   TensorType held() const;
   int rank() const { return static_cast<int>(dims.size()); }
 };
-// Takes over what was found, except where that knows less.
+// Merges newly inferred facts, except where they are less precise.
 void refine(TensorType& known, TensorType found);
 void appendTo(std::string& text, const TensorType& type);  // "float32[batch, 3]", "sequence of float32"
 
-// State that a node's kernels share between plans, made once at load: packed
-// weights, the program of a fused elementwise chain. Made by ops, kept by nodes.
+// State that a node's kernels share between plans, created once at load: packed weights, the program of a fused
+// elementwise chain. Created by ops, owned by nodes.
 class Prepared : public RefCounted {
  public:
   virtual size_t bytes() const { return 0; }  // memory held, for reports
-  // The node's kernels never read this constant input again, so that its contents may be given up.
+  // The node's kernels never read this constant input again, so its contents can be released.
   virtual bool replaces(size_t) const { return false; }
 };
 
@@ -73,14 +72,14 @@ struct Value {
   TensorType type;
   Node* producer = nullptr;  // NULL for inputs, constants, weights
   int producerIndex = 0;
-  std::vector<Use> uses;  // by nodes, those of subgraphs too; graph outputs are not uses
+  std::vector<Use> uses;  // by nodes, including those in subgraphs; graph outputs are not uses
   Ref<Tensor> constant;   // contents, if known
   // Contents of a small integer tensor as dimensions ("[batch, -1, 768]"), if known symbolically.
   std::optional<std::vector<Dim>> elements;
   bool isInput = false;
   bool isWeight = false;  // replaceable by name from a registry
 
-  bool isOutput() const;  // of its graph
+  bool isOutput() const;  // index in its graph
 };
 
 struct Node {
@@ -88,10 +87,10 @@ struct Node {
   const OpSchema* schema = nullptr;
   std::string name;             // may be empty
   std::vector<Value*> inputs;   // NULL = omitted optional input
-  std::vector<Value*> outputs;  // NULL = output that nobody asked for
+  std::vector<Value*> outputs;  // NULL = output not requested
   Attributes attributes;
   Ref<Prepared> prepared;
-  std::vector<std::string> sources;  // names of the model's nodes that this one came from
+  std::vector<std::string> sources;  // names of the original nodes in the model
 
   std::string_view op() const;
   std::string_view domain() const;
@@ -115,54 +114,55 @@ class Graph : public RefCounted {
 
   Value* addInput(std::string_view name, TensorType type);
   Value* addConstant(Ref<Tensor> tensor, std::string_view name = "");
-  // A constant that a registry may replace by name; `tensor` may be NULL until it is bound.
+  // A constant that can be replaced by name; `tensor` may be NULL until it is bound.
   Value* addWeight(std::string_view name, DType dtype, const Shape& shape, Ref<Tensor> tensor = nullptr);
-  // Checks arity, attributes, dtypes and shapes, infers the outputs' types. `outputNames` gives the number of
-  // outputs (an empty name = give it one). Throws INVALID_ARGUMENT that names node, operator, tensor, shapes.
+  // Checks arity, attributes, dtypes and shapes, and infers the outputs' types. `outputNames` gives the number of
+  // outputs (empty name = generate one). Throws INVALID_ARGUMENT that names node, operator, tensor, shapes.
   Node* addNode(const OpSchema& schema, std::vector<Value*> inputs, Attributes attributes,
                 std::span<const std::string> outputNames, std::string name = "");
   Node* addNode(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes = {},
                 size_t outputCount = 1, std::string name = "");
   void addOutput(Value* value, std::string_view name = "");
-  // INVALID_ARGUMENT unless the value is of this graph or of a parent.
+  // INVALID_ARGUMENT unless the value belongs to this graph or a parent.
   void requireVisible(const Value* value, const char* what) const;
 
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   const std::vector<std::string>& outputNames() const { return outputNames_; }
   void setOutput(size_t index, Value* value) { outputs_[index] = value; }
-  // Nodes in an order in which each comes after those it needs, once sort() was called after the last change.
+  // Nodes, in topological order if sort() was called after the last change.
   const std::vector<Node*>& nodes() const { return order_; }
   Value* findValue(std::string_view name) const;  // of this graph, NULL if none
-  std::vector<const Value*> weights() const;      // of this graph, in the order in which they were added
+  std::vector<const Value*> weights() const;      // of this graph, in order of addition
 
   // Rewriting.
   void replaceInput(Node& node, size_t index, Value* value);
-  // Outputs of `from`'s graph too, unless `to` belongs to another graph (a subgraph's outputs are its own values).
+  // Also replaces outputs of `from`'s graph, unless `to` belongs to another graph (a subgraph's outputs are its own
+  // values).
   void replaceAllUses(Value* from, Value* to);
-  // Its outputs must be unused. The node stays readable as an empty shell (graph == NULL) while the graph lives.
+  // Its outputs must be unused. The node stays readable as an empty shell (graph == NULL) while the graph exists.
   void erase(Node* node);
-  Value* addValue(std::string_view name, TensorType type);  // for hand-made nodes
-  // Erases nodes whose outputs nobody uses, and unused constants, in subgraphs too; optional outputs that nobody
-  // uses become NULL. Returns how many nodes went.
+  Value* addValue(std::string_view name, TensorType type);  // for nodes built by hand
+  // Erases nodes with unused outputs, and unused constants, in subgraphs too; unused optional outputs become NULL.
+  // Returns the number of erased nodes.
   size_t eraseDead();
   // Stable topological order, in subgraphs too; throws INVALID_ARGUMENT naming a node on a cycle.
   void sort();
-  // Infers types again, in order, after a rewrite (symbolic dimensions become at least as precise).
+  // Infers types again, in order, after a rewrite (symbolic dimensions stay at least as precise).
   void inferTypes();
   // Outer values that this subgraph (and its own subgraphs) use; empty for a main graph.
   std::vector<Value*> capturedValues() const;
-  // A deep copy of a main graph with a table of dimensions of its own; tensors are shared.
+  // A deep copy of a main graph with its own table of dimensions; tensors are shared.
   Ref<Graph> clone() const;
-  // Copies the nodes of a subgraph of a node of this graph into this graph, `arguments` in place of its inputs.
-  // Returns what took the place of its outputs. Call sort() when done.
+  // Inlines a subgraph of one of this graph's nodes, with `arguments` as its inputs. Returns the values that replace
+  // its outputs. Call sort() when done.
   std::vector<Value*> inlineSubgraph(const Graph& body, std::span<Value* const> arguments);
 
  private:
   friend class GraphCopier;
   Value* newValue(std::string_view name, TensorType type, Node* producer = nullptr, int index = 0);
   std::string uniqueName(std::string_view base);
-  bool contains(const Graph* graph) const;  // this graph, or a subgraph below it
+  bool contains(const Graph* graph) const;  // this graph or a nested subgraph
   void checkSubgraphs(const Node& node) const;
   void attach(Node& node);
   void detach(Node& node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of graphs: clones, and subgraphs that move into their parents.
+// Copies of graphs: clones, and subgraphs inlined into their parents.
 #include <unordered_map>
 
 #include "graph/graph.h"
@@ -7,10 +7,10 @@
 
 namespace max {
 
-// Copies nodes into a graph; values that it does not know are outer ones and stay as they are.
+// Copies nodes into a graph; values without a copy are outer ones and stay the same.
 class GraphCopier {
  public:
-  // `dims` makes dimensions of the target's table; NULL if both graphs share one.
+  // `dims` converts dimensions to the target's table; NULL if both graphs share one.
   explicit GraphCopier(DimCopier* dims) : dims_(dims) {}
 
   void map(const Value* from, Value* to) { values_[from] = to; }
@@ -27,7 +27,7 @@ class GraphCopier {
     for (size_t i = 0; i < from.outputs_.size(); ++i) to.addOutput(mapped(from.outputs_[i]), from.outputNames_[i]);
   }
 
-  // Constants and nodes. `keepNames` is for empty targets; otherwise names that are taken are changed.
+  // Constants and nodes. `keepNames` is for empty targets; otherwise names already in use are changed.
   void copyBody(const Graph& from, Graph& to, bool keepNames) {
     for (const Value& value : from.values_)
       if (value.graph == &from && !value.producer && !value.isInput) map(&value, copyLeaf(value, to, keepNames));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node and what is known of its inputs: what shape rules look at, and the readers of operators that rules and kernels
-// share (src/graph/readers/).
+// A node and what is known about its inputs, for shape rules and for the readers that rules and kernels share
+// (src/graph/readers/).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace max {
 
-// What a shape rule knows of one input.
+// What a shape rule knows about an input.
 struct InputType {
   bool present = false;
   TensorType type;
@@ -37,23 +37,23 @@ class NodeInputs {
   int rank(size_t i) const { return input(i).type.rank(); }
   const SymbolicShape& dims(size_t i) const { return input(i).type.dims; }
 
-  // Contents of a small integer tensor as dimensions, from its constant or its symbolic elements. Those of a list
-  // without elements are always known.
+  // Contents of a small integer tensor as dimensions, from its constant or its symbolic elements. An empty list is
+  // always known.
   std::optional<std::vector<Dim>> elements(size_t i) const;
   // Contents as numbers, if all are known.
   std::optional<std::vector<int64_t>> integers(size_t i) const;
-  // Contents of any dtype; NULL if they are not known.
+  // Contents of any dtype; NULL if unknown.
   const Tensor* contents(size_t i) const;
-  // Contents of input i if it is a list of `rank` axes (an absent input gives an empty list); nullopt if not known.
-  // Brings them into [0, rank); throws if one is out of range or given twice.
+  // Contents of input i, a list of axes for this rank (empty if the input is
+  // absent); nullopt if unknown. Normalises them to [0, rank); throws if one is out of range or occurs twice.
   std::optional<std::vector<int>> axes(size_t i, int rank) const;
   std::vector<int> axesOf(std::span<const int64_t> values, int rank) const;
-  // Brings an axis into [0, rank); throws naming the node if it is out of range.
+  // Normalises an axis to [0, rank); throws naming the node if it is out of range.
   int axis(int64_t value, int rank) const;
   int axisAttribute(std::string_view name, int64_t fallback, int rank) const {
     return axis(attributes().getInt(name, fallback), rank);
   }
-  // Inputs (a bit each) whose contents somebody has asked for that are not known.
+  // Inputs (a bit each) whose unknown contents were requested.
   uint32_t missing() const { return missing_; }
 
   // INVALID_ARGUMENT: "node 'x' (Op): ...; inputs: 'a' float32[2, 3], ...".

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of an operator's row, parsed when they are first asked for: a model uses few of the operators that there
-// are.
+// The strings of an operator's row, parsed on first use: a model uses few of all operators.
 #pragma once
 
 #include <atomic>
@@ -12,7 +11,7 @@
 
 namespace max {
 
-// Threads may ask at once, without a lock: whoever comes second drops what it made.
+// Threads may parse at the same time, without a lock: the second one drops its result.
 template <class Form>
 class Parsed {
  public:

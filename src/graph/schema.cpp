@@ -25,7 +25,7 @@ struct Row {
 
 struct Registry {
   NameTable<Row> byName;
-  std::vector<const OpSchema*> all;  // in the order in which they came
+  std::vector<const OpSchema*> all;  // in order of registration
 
   Registry() {
 #define MAX_ADD_SCHEMAS(function) \
@@ -48,7 +48,7 @@ Registry& registry() {
   return instance;
 }
 
-// The dtypes that the variables of a row stand for in one node.
+// The dtypes of a row's type variables in one node.
 struct Binding {
   static constexpr int kMaxVariables = 16;
   DType dtypes[kMaxVariables] = {};
@@ -105,14 +105,14 @@ bool isCountKnown(const SymbolicShape& dims) {
 void checkView(const InferContext& context) {
   if (!context.ranked(0) || context.outputs().empty() || !context.outputs()[0].type.ranked) return;
   const SymbolicShape &from = context.dims(0), &to = context.outputs()[0].type.dims;
-  if (!isCountKnown(from) || !isCountKnown(to)) return;  // products of symbols cost more than they tell
+  if (!isCountKnown(from) || !isCountKnown(to)) return;  // products of symbols cost more than they are worth
   const Dim before = product(from), after = product(to);
   if (before.isKnown() && after.isKnown() && before != after)
     context.fail("numbers of elements disagree: ", before, " and ", after);
 }
 
-// A rule that has not seen the contents that shapes depend on may be right, but a plan must not rely on it: it is made
-// again when they are there.
+// A rule that has not seen the contents that shapes depend on may be right, but a plan must not rely on it: it runs
+// again when they are known.
 void forgetGuesses(InferContext& context) {
   if (!context.isPlan() || !(context.missing() & context.node().schema->shapeInputs)) return;
   for (size_t i = 0; i < context.outputCount(); ++i)
@@ -137,7 +137,7 @@ std::vector<const OpSchema*> allSchemas() {
 }
 
 void registerSchema(const OpSchema& schema) {
-  const TypeSignature signature(schema.types);  // malformed texts are refused here, not where they are used
+  const TypeSignature signature(schema.types);  // malformed strings fail here, not on use
   const AttributeRules attributeRules(schema.attributes);
   Registry& all = registry();
   const std::lock_guard lock(processMutex());
@@ -156,7 +156,7 @@ void checkArity(const Node& node, size_t outputCount) {
   };
   check("inputs", node.inputs.size(), schema.minInputs, schema.maxInputs, schema.has(kTraitVariadic));
   check("outputs", outputCount, schema.minOutputs, schema.maxOutputs, schema.hasOutputList());
-  // Lists have no gaps. (Loop's has two optional inputs before it, and none that are required.)
+  // Lists have no gaps. (Loop's list follows two optional inputs and no required ones.)
   const bool isList = schema.has(kTraitVariadic) && schema.minInputs > 0 && schema.domain != kMaxDomain;
   const size_t required = isList ? node.inputs.size() : static_cast<size_t>(schema.minInputs);
   for (size_t i = 0; i < required; ++i)
@@ -195,7 +195,7 @@ std::vector<InferContext::Output> inferNode(const Node& node, DimTable* dims, st
     if (node.schema->has(kTraitView)) checkView(context);
     forgetGuesses(context);
   } catch (const Error& error) {
-    // Errors of attributes and size arithmetic do not know their node.
+    // Errors of attributes and size arithmetic do not name their node.
     if (error.message().starts_with("node '")) throw;
     if (error.status() == MAX_STATUS_INVALID_ARGUMENT) context.fail(error.message());
     fail(error.status(), node.description(), ": ", error.message());

@@ -91,7 +91,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// Cuts the text before the next separator off `rest`.
+// Removes the text before the next separator from `rest`.
 std::string_view next(std::string_view& rest, std::string_view separator) {
   const size_t end = rest.find(separator);
   const std::string_view part = rest.substr(0, end);

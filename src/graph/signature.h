@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parsed form of the `types` text of an operator's row.
+// The parsed form of the `types` string of an operator's row.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace max {
 using DTypeSet = uint32_t;  // a bit per dtype
 
 DTypeSet setOf(DType dtype);
-DType dtypeOfSet(DTypeSet set);     // of a set with one member
+DType dtypeOfSet(DTypeSet set);     // of a set with a single dtype
 std::string namesOf(DTypeSet set);  // "float16, float32"
 
 struct TypeSlot {

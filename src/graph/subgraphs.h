@@ -21,7 +21,7 @@ void forEachSubgraph(const Node& node, Function&& function) {
   }
 }
 
-// Values from outside that the node's subgraphs use; they are inputs of the node in all but name.
+// Outer values that the node's subgraphs use; in effect they are inputs of the node.
 inline std::vector<Value*> capturedBy(const Node& node) {
   std::vector<Value*> captured;
   forEachSubgraph(node, [&](const Graph& subgraph) {

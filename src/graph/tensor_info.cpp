@@ -19,7 +19,7 @@ TensorInfo::TensorInfo(std::string_view name, const TensorType& type, UnknownDim
   if (ranked_) addDims(type.dims, unknown);
 }
 
-// Without numbers, an expression with something unknown in it would look like others that differ.
+// Without numbers, different expressions with unknowns would look the same.
 void TensorInfo::addDims(const SymbolicShape& dims, UnknownDims unknown) {
   const bool numbered = unknown == UnknownDims::Numbered;
   dimTexts_.reserve(dims.size());

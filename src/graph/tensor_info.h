@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of an input, output or weight of a model, of a value of a graph.
+// The report on an input, output or weight of a model, or a value of a graph.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace max {
 
 MaxValueKind kindOf(DType dtype);
 
-// What the names of dimensions tell of those that nothing is known of.
-enum class UnknownDims { Unnamed, Numbered };  // numbered: "?7", "2*?7", equal wherever they are
+// How unknown dimensions are named.
+enum class UnknownDims { Unnamed, Numbered };  // numbered: "?7", "2*?7", the same everywhere
 
-// Made once; reports point into it, so it moves but is not copied.
+// Created once; reports point into it, so it can be moved but not copied.
 class TensorInfo {
  public:
   TensorInfo(std::string_view name, const TensorType& type, UnknownDims unknown = UnknownDims::Unnamed);
@@ -35,7 +35,7 @@ class TensorInfo {
   TensorType valueType() const;                                 // without dimensions
 
   bool fits(DType dtype, std::span<const int64_t> dims) const;
-  // "dtype is float64, expected float32", of a tensor that does not fit.
+  // "dtype is float64, expected float32", for a tensor that does not match.
   std::string mismatch(DType dtype, std::span<const int64_t> dims) const;
 
   // Borrowed from this object. `device` may be NULL.
@@ -47,7 +47,7 @@ class TensorInfo {
   std::string name_;
   DType dtype_;
   bool ranked_;
-  InnerTypes inner_;  // of what is no tensor
+  InnerTypes inner_;  // of values that are not tensors
   std::string typeName_;
   std::vector<int64_t> dims_;
   std::vector<std::string> dimTexts_;

@@ -9,7 +9,7 @@ namespace max {
 
 namespace {
 
-// Operators of this library's own domain are nobody's to name.
+// Users cannot name operators of this library's own domain.
 template <class Function>
 void forEachOperator(Function function) {
   for (const OpSchema* schema : allSchemas())
@@ -24,7 +24,7 @@ bool isKnownDomain(std::string_view domain) {
   return isKnown;
 }
 
-// Empty if the domain is known, or like none.
+// Empty if the domain is known or no domain is similar.
 std::string_view nearestDomain(std::string_view domain) {
   if (isKnownDomain(domain)) return "";
   NearestName nearest(domain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say of an operator that does not exist.
+// Hints for an operator that does not exist.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace max {
 
-// "; did you mean 'Relu'?" and the like; empty if there is nothing to say. `domain`: "" is ONNX's own.
+// "; did you mean 'Relu'?" or similar; empty if there is no hint. `domain`: "" is ONNX's own.
 std::string hintAtOperator(std::string_view domain, std::string_view op);
 
-// How to load an extension; empty if operators of the domain are this library's, or those of one that is loaded.
+// How to load an extension; empty if the domain is this library's or a loaded extension's.
 std::string hintAtExtensions(std::string_view domain);
 
 // UNIMPLEMENTED, with these hints.

@@ -20,14 +20,14 @@ constexpr std::string_view kReductions =
 constexpr std::string_view kBinary = "Add And Div Equal Greater Less Mul Or Pow Sub Xor ";
 constexpr int64_t kNever = INT64_MAX;
 
-// Attributes that operators have in the versions [since, before) only.
+// Attributes that operators only have in versions [since, before).
 struct Span {
   std::string_view attributes;
   int64_t since, before;
   std::string_view ops;  // each followed by a space
 };
 
-// With types and values, as in OpSchema::attributes: the operators' rows know them not, or with other values.
+// With types and values, as in OpSchema::attributes: the operators' rows lack them or have other values.
 constexpr Span kOld[] = {
     {"consumed_inputs=I", 1, 6, "Add BatchNormalization Div Dropout Mul PRelu Sub "},
     {"axis=i broadcast=i", 1, 7, kBinary},
@@ -48,7 +48,7 @@ constexpr Span kOld[] = {
     {"mode=s{bilinear,nearest,bicubic}", 16, 20, "GridSample "},
 };
 
-// Names, each followed by a space: the rest is in the operators' rows.
+// Names, each followed by a space; types and values are in the operators' rows.
 constexpr Span kOfRows[] = {
     {"count_include_pad ", 7, kNever, "AveragePool "},
     {"storage_order ", 8, kNever, "MaxPool "},
@@ -85,7 +85,7 @@ constexpr Span kOfRows[] = {
     {"left_window_size right_window_size ", 25, kNever, "Attention "},
     {"stash_type ", 27, kNever, "Range "},
     {"mode ", 28, kNever, "SpaceToDepth "},
-    // Of operators that become others.
+    // Attributes of operators that are replaced by others.
     {"reduction ", kNever, kNever, "Scatter "},
     {"antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value "
      "keep_aspect_ratio_policy nearest_mode ",
@@ -102,7 +102,7 @@ constexpr Span kOfMlRows[] = {
     {"default_tensor keys_tensor values_tensor ", 4, kNever, "LabelEncoder "},
 };
 
-// Whether a name is one of a list in which each is followed by `end`.
+// Whether a list contains a name; each name is followed by `end`.
 bool isListed(std::string_view names, std::string_view name, char end) {
   for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1))
     if ((at == 0 || names[at - 1] == ' ') && at + name.size() < names.size() && names[at + name.size()] == end)
@@ -110,7 +110,7 @@ bool isListed(std::string_view names, std::string_view name, char end) {
   return false;
 }
 
-// Where a span names an operator. Places instead of pointers: the dynamic loader has nothing to do.
+// Where a span names an operator. Indices instead of pointers need no relocation.
 struct Mention {
   uint8_t span;
   uint8_t length;
@@ -127,7 +127,7 @@ constexpr size_t countMentions(std::span<const Span> spans) {
   return count;
 }
 
-// All mentions by operator, those of one operator in the order of the spans.
+// All mentions, sorted by operator and then by span.
 template <size_t kCount>
 constexpr std::array<Mention, kCount> mentionsOf(std::span<const Span> spans) {
   std::array<Mention, kCount> mentions{};

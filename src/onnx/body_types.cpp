@@ -7,7 +7,7 @@ namespace max::onnx {
 
 namespace {
 
-constexpr int kMostRounds = 4;  // then nothing but dtypes is kept
+constexpr int kMostRounds = 4;  // then only dtypes are kept
 
 void eraseAxis(TensorType& type, int64_t axis) {
   if (!type.ranked) return;
@@ -17,7 +17,7 @@ void eraseAxis(TensorType& type, int64_t axis) {
 
 TensorType typeOf(const Value* value) { return value ? value->type : TensorType(); }
 
-// One slice of a scanned input. In opset 8 there is a batch before the axis that is scanned.
+// One slice of a scanned input. In opset 8 a batch axis precedes the scanned axis.
 TensorType sliceOf(TensorType type, const Attributes& attributes, size_t scan, bool isBatched) {
   const std::vector<int64_t> axes = attributes.getInts("scan_input_axes");
   eraseAxis(type, isBatched ? 1 : scan < axes.size() ? axes[scan] : 0);
@@ -41,7 +41,7 @@ BodyTypes::BodyTypes(std::string_view op, int64_t version, std::span<Value* cons
     for (size_t i = 2; i < inputs.size(); ++i) initial_.push_back(typeOf(inputs[i]));
     carried_ = initial_.size() - 2;
   } else if (op == "Scan") {
-    // States keep their shape, which is checked when they run.
+    // States keep their shape, which is checked at run time.
     const bool isBatched = version < 9;
     const auto scans = static_cast<size_t>(std::max<int64_t>(attributes.getInt("num_scan_inputs", 0), 0));
     const size_t first = isBatched ? 1 : 0, states = inputs.size() - std::min(inputs.size(), scans);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the inputs of a body while it is built.
+// What is known about a body's inputs while the body is built.
 //
 // The types that a file declares for them are hints: exporters write the shapes of the first iteration. A carried value
-// has what its initial value and the body's output have in common. That is found by building the body: first with the
-// types of the initial values, then again without what an iteration turned out to change, until nothing else changes.
+// has the type that its initial value and the body's output have in common. To find it, the body is built first with
+// the types of the initial values, then again without the parts that an iteration changed, until nothing else changes.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace max::onnx {
 
-// What is forgotten of the initial values' types, by carried value.
+// Parts of the initial values' types that are dropped, by carried value.
 struct Forgotten {
   struct Entry {
     bool isUnranked = false;
@@ -25,7 +25,7 @@ struct Forgotten {
   };
   std::vector<Entry> entries = {};
   int rounds = 0;
-  bool isAssumed = false;  // the body cannot be built with less: the types are checked when it runs
+  bool isAssumed = false;  // the body cannot be built with less: the types are checked at run time
 };
 
 class BodyTypes {
@@ -36,9 +36,9 @@ class BodyTypes {
 
   // The types of the inputs of `body`.
   std::vector<TensorType> types(const GraphProto& body, const Forgotten& forgotten) const;
-  // Notes what the body that was built with `given` changes; false if nothing else.
+  // Records what the body built with `given` changes; false if nothing new.
   bool forgetChanges(const Graph& body, std::span<const TensorType> given, Forgotten& forgotten) const;
-  // Forgets the shapes of all carried values; false if none was known.
+  // Drops the shapes of all carried values; false if none was known.
   bool forgetShapes(Forgotten& forgotten) const;
 
  private:
@@ -47,7 +47,7 @@ class BodyTypes {
   DimTable& dims_;
 };
 
-// Operators whose attribute 'body' is run many times.
+// Operators that run their attribute 'body' repeatedly.
 bool hasBody(std::string_view domain, std::string_view op);
 
 }  // namespace max::onnx

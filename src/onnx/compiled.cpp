@@ -15,12 +15,12 @@ namespace max {
 
 namespace {
 
-// Neither text nor protobuf; the end of line shows a transfer as text.
+// Neither text nor protobuf; the line ending detects a transfer in text mode.
 constexpr std::array<unsigned char, 8> kMagic = {0x93, 'M', 'A', 'X', '\r', '\n', 0x1A, '\n'};
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kGraphOffset = 128;
 constexpr uint64_t kPage = 4096;
-// Files up to this size are read whole when they are loaded, so their weights are checked too.
+// Files up to this size are read completely at load, so their weights are checked too.
 constexpr uint64_t kCheckedData = uint64_t{16} << 20;
 
 struct Header {
@@ -31,12 +31,12 @@ struct Header {
   uint64_t graphOffset, graphSize;
   uint64_t dataOffset, dataSize;
   uint64_t dataChecksum;
-  uint64_t checksum;  // of what comes before it, and of the graph
+  uint64_t checksum;  // of everything before it, and of the graph
 };
 static_assert(sizeof(Header) == 72);
 constexpr size_t kCheckedHeader = offsetof(Header, checksum);
 
-// Four sums of words, so that they do not wait for each other. The bytes may come in parts of a multiple of 32.
+// Four independent sums of words, to run in parallel. The bytes may come in parts whose sizes are multiples of 32.
 class Checksum {
  public:
   void add(const void* data, size_t size) {

@@ -13,16 +13,16 @@ namespace max {
 bool isCompiledModel(const Storage& file);
 bool isCompiledModel(const File& file);
 
-// Where the parts of the file are.
+// Offsets and sizes of the parts of the file.
 struct CompiledModel {
   Ref<Storage> graph;  // a ModelProto, for importOnnx with ImportOptions::compiledData
   size_t dataOffset = 0;
 };
 
-// DATA_LOSS for a damaged file, UNIMPLEMENTED for one of a newer library; messages begin with `name`.
+// DATA_LOSS for a damaged file, UNIMPLEMENTED for one from a newer library; messages start with `name`.
 CompiledModel openCompiledModel(const Ref<Storage>& file, const std::string& name);
 
-// Writes a graph that is compiled as far as files can hold it (CompileOptions::stopForStoring). Weights of the main
+// Writes a graph that is compiled as far as a file can store it (CompileOptions::stopForStoring). Weights of the main
 // graph keep their names and can be replaced, everything else is constant.
 void saveCompiledModel(const Graph& graph, const std::vector<TensorType>& declaredOutputs, const ModelInfo& info,
                        const std::string& path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in files beside the model.
+// Weights in files next to the model.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace max::onnx {
 
 // Maps `location`, a relative path inside `folder`; one mapping for all models that use the file. Absolute paths, "..",
-// symbolic and hard links and anything but regular files are PERMISSION_DENIED; the path is walked from the folder's
-// descriptor, so that it cannot be exchanged between check and use.
+// symbolic and hard links and anything but regular files are PERMISSION_DENIED; the path is resolved from the folder's
+// descriptor, so that it cannot be replaced between check and use.
 Ref<MappedFile> openExternalData(const std::string& folder, std::string_view location, std::string_view tensor);
 
 }  // namespace max::onnx

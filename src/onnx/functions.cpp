@@ -22,7 +22,7 @@ int64_t versionIn(const ModelProto& model, std::string_view domain) {
 
 namespace {
 
-// Models have a few; each node looks through all of them.
+// Models have few; each node searches all of them.
 constexpr size_t kMaxOpsets = 1 << 8;
 constexpr size_t kMaxDefaults = 1 << 10;
 constexpr size_t kMaxParameters = 1 << 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that a model defines, and the bounds on what they may grow to.
+// Functions that a model defines, and limits on their expansion.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace max::onnx {
 
-// The version that a list of operator sets asks for; 0 = not imported.
+// The version in a list of operator sets; 0 = not imported.
 int64_t versionIn(const Opsets& opsets, std::string_view domain);
-// The same of a model: ONNX's own operators are the newest ones unless it says otherwise.
+// The same for a model: for ONNX's own operators, the default is the newest version.
 int64_t versionIn(const ModelProto& model, std::string_view domain);
 
 // UNIMPLEMENTED "OWNER has COUNT WHAT; at most MOST are supported".
@@ -22,7 +22,8 @@ void checkOpsetCount(const Opsets& opsets, std::string_view owner);
 class Functions {
  public:
   explicit Functions(const ModelProto& model);
-  // The function that a node calls; NULL if it is an operator. Functions come before operators of the same name.
+  // The function that a node calls; NULL if it is an operator. Functions take precedence over operators of the same
+  // name.
   const FunctionProto* find(const NodeProto& node) const;
   bool empty() const { return byName_.empty(); }
 
@@ -30,12 +31,12 @@ class Functions {
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, FunctionProto> byName_;
 };
 
-// What expansions may add, in all: a short file must not become a large graph.
+// What all expansions together may add: a short file must not become a large graph.
 class ExpansionBudget {
  public:
   explicit ExpansionBudget(size_t fileBytes);
   void takeNodes(const FunctionProto& function, size_t count);
-  // Of what is read once more each time that it is expanded. `owner` begins the message.
+  // Bytes that are read again in each expansion. `owner` starts the message.
   void takeBytes(std::string_view owner, size_t count);
 
  private:

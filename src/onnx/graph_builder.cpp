@@ -18,11 +18,11 @@ namespace max::onnx {
 
 namespace {
 
-// Of functions and subgraphs in each other: the depth of the recursion that builds them. Its frames fit into a small
-// stack; a subgraph needs two where a function needs one.
+// Nesting of functions and subgraphs: the depth of the recursion that builds them. Its frames fit in a small stack; a
+// subgraph counts as two functions.
 constexpr int kMaxNesting = 64;
 constexpr int kFunctionFrames = 1, kSubgraphFrames = 2;
-// Labels of nodes in functions tell where they are; long ones are cut.
+// Labels of nodes in functions include the calls; long ones are truncated.
 constexpr size_t kMaxLabel = 1 << 10;
 constexpr size_t kMaxSymbol = 1 << 10;
 
@@ -77,7 +77,7 @@ void GraphBuilder::build(const GraphProto& proto, std::span<const TensorType> in
   graph_.sort();
 }
 
-// The graph has refused names that are used twice; in a function it has other names.
+// The graph rejects duplicate names; in a function it uses other names.
 void GraphBuilder::define(std::string_view name, Value* value) {
   if (!names_.emplace(name, value).second)
     invalidArgument(isBody_ ? concat("Function '", call_->function.name) : concat("Graph '", graph_.name()),
@@ -92,7 +92,7 @@ Value* GraphBuilder::find(std::string_view name) const {
   return nullptr;
 }
 
-// A function's own operator sets come first.
+// A function's own operator sets take precedence.
 int64_t GraphBuilder::versionOf(std::string_view domain) const {
   const int64_t version = call_ ? versionIn(call_->function.opsets, domain) : 0;
   return version ? version : versionIn(shared_.model, domain);
@@ -120,7 +120,7 @@ void GraphBuilder::addInitializers(const GraphProto& proto) {
   }
 }
 
-// What lies at a place of the file is one tensor, however often the function or body around it is built.
+// An offset of the file is one tensor, however often its function or body is built.
 template <class Make>
 Ref<Tensor> GraphBuilder::madeOnce(const char* place, std::string_view kind, Make make) {
   if (!call_ && shared_.bodies == 0) return make();
@@ -137,7 +137,7 @@ Ref<Tensor> GraphBuilder::tensorOf(Bytes bytes) {
 
 namespace {
 
-// Exporters give several dimensions that they know nothing of the same one of these names.
+// Exporters use each of these names for several unrelated unknown dimensions.
 bool meansUnknown(std::string_view symbol) {
   constexpr std::string_view kNames[] = {"None", "none", "null", "nan", "unk", "unknown", "Unknown", "-1"};
   const auto isSign = [](char c) { return std::string_view(" ?*-_.").find(c) != std::string_view::npos; };
@@ -177,8 +177,8 @@ void GraphBuilder::addInput(const ValueInfoProto& info, const TensorType* known)
   if (entry == names_.end()) define(info.name, graph_.addInput(info.name, inputType(info, known)));
 }
 
-// Callers give the inputs of the main graph what it declares. What a subgraph declares is a hint: of what is not
-// `known`, its dtype is taken, which is checked when the subgraph runs.
+// Callers provide what the main graph declares for its inputs. What a subgraph declares is a hint: if an input is not
+// `known`, only the declared dtype is used, and checked when the subgraph runs.
 TensorType GraphBuilder::inputType(const ValueInfoProto& info, const TensorType* known) {
   const bool isKnown = info.kind == "tensor" || !info.types.empty();
   if (!isKnown && !(depth_ > 0 && info.kind.empty()))
@@ -197,7 +197,7 @@ TensorType GraphBuilder::inputType(const ValueInfoProto& info, const TensorType*
 void GraphBuilder::addOutput(const ValueInfoProto& info) {
   Value* value = find(info.name);
   if (!value) invalidArgument("Output '", info.name, "' of graph '", graph_.name(), "' is not made by any node");
-  // A body may give one value twice, to carry it and to stack it.
+  // A body may output one value twice, to carry it and to stack it.
   const bool isAgain = !outputNames_.insert(info.name).second && graph_.parent();
   if (isAgain) value = graph_.addNode("", "Identity", {value})->output();
   graph_.addOutput(value, isAgain ? "" : info.name);
@@ -214,7 +214,7 @@ Value* GraphBuilder::inputOf(const NodeProto& node, std::string_view name) const
   return value;
 }
 
-// Errors of budgets and memory do not know their node.
+// Budget and memory errors do not name their node.
 void GraphBuilder::addNode(const NodeProto& proto) {
   try {
     checkInterrupt();
@@ -237,14 +237,14 @@ void GraphBuilder::addUnnamed(const NodeProto& proto) {
   if (call_ && added > 1) shared_.budget.takeNodes(call_->function, added - 1);
 }
 
-// What the graph calls a value. In a function, and where the graph itself has given the name to something else that it
-// made up, the graph chooses; a name that the model uses twice stays, and is refused.
+// The graph's name for a value. The graph chooses a new one in a function, or if it generated the same name itself; a
+// name that the model uses twice stays, and is rejected.
 std::string GraphBuilder::graphName(std::string_view name) const {
   return isBody_ || (graph_.findValue(name) && !names_.count(name)) ? std::string() : std::string(name);
 }
 
 void GraphBuilder::addOperator(const NodeProto& proto) {
-  // Our own operators are no interchange format, on whatever way a file brings them.
+  // Our own operators are not an interchange format, however a file contains them.
   require(plainDomain(proto.domain) != kMaxDomain || shared_.options.compiledData, MAX_STATUS_UNIMPLEMENTED, "node '",
           labelOf(proto), "': operator ", displayName(proto.domain, proto.op), " is not supported");
   PendingNode node{graph_,
@@ -301,7 +301,7 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
   }
 }
 
-// What the parameters of a function mean in a call: attributes of the node, else defaults.
+// The values of a function's parameters in a call: attributes of the node, else defaults.
 NameViewMap<GraphBuilder::Resolved> GraphBuilder::argumentsOf(const NodeProto& node,
                                                               const FunctionProto& function) const {
   NameViewMap<Resolved> arguments;
@@ -318,7 +318,7 @@ void GraphBuilder::expandBody() {
     addNode(parseNode(node));
 }
 
-// What a reference to a parameter of the function means here; NULL if the caller leaves it out.
+// The value of a reference to a function's parameter; NULL if the caller omits it.
 GraphBuilder::Resolved GraphBuilder::resolve(const AttributeProto& attribute) const {
   if (attribute.referenceName.empty()) return {&attribute, this};
   if (!call_) invalidArgument("Attribute '", attribute.name, "' refers to a parameter, outside of any function");
@@ -330,11 +330,11 @@ GraphBuilder::Resolved GraphBuilder::resolve(const AttributeProto& attribute) co
 Attributes GraphBuilder::attributesOf(const NodeProto& node, std::span<Value* const> inputs) {
   Attributes attributes;
   const std::string_view domain = plainDomain(node.domain);
-  Resolved loopBody{nullptr, this};  // what goes into it depends on the other attributes
+  Resolved loopBody{nullptr, this};  // the types depend on the other attributes
   for (const AttributeProto& attribute : node.attributes) {
     const Resolved resolved = resolve(attribute);
     if (!resolved.attribute) continue;
-    if (attribute.name.starts_with("__")) continue;  // a note of whoever wrote the file
+    if (attribute.name.starts_with("__")) continue;  // a note from the exporter
     if (attribute.name == "body" && resolved.attribute->type == 5 && hasBody(domain, node.op))
       loopBody = resolved;
     else
@@ -348,7 +348,7 @@ Attributes GraphBuilder::attributesOf(const NodeProto& node, std::span<Value* co
   return attributes;
 }
 
-// Operators of files have the attributes of their version, no others.
+// Operators in files have only the attributes of their version.
 void GraphBuilder::checkAttributes(const NodeProto& node, const Attributes& attributes) const {
   if (attributes.entries().empty()) return;
   const std::string_view domain = plainDomain(node.domain);
@@ -411,8 +411,8 @@ Ref<Graph> GraphBuilder::subgraph(const GraphProto& proto, const GraphBuilder& s
   return graph;
 }
 
-// What is forgotten stays so when the body is built again, since the one around it is: rounds add up, they do not
-// multiply.
+// What was dropped stays dropped when the body is rebuilt because an outer body is: rounds add up instead of
+// multiplying.
 Ref<Graph> GraphBuilder::body(Bytes bytes, const GraphBuilder& scope, const BodyTypes& types) {
   const GraphProto proto = parseGraph(bytes);
   Forgotten& forgotten = shared_.forgotten[bytes.data()];
@@ -432,7 +432,7 @@ Ref<Graph> GraphBuilder::body(Bytes bytes, const GraphBuilder& scope, const Body
         forgotten = {.isAssumed = true};
         return first;
       }
-      // Some iterations may not run what cannot be with these shapes.
+      // What is invalid with these shapes may never run in an iteration.
       if (!problem) problem = std::current_exception();
       if (types.forgetShapes(forgotten)) continue;
       std::rethrow_exception(problem);
@@ -470,7 +470,7 @@ constexpr ConstantForm kConstantForms[] = {
 
 }  // namespace
 
-// `place`: of the attribute in the file.
+// `place`: the attribute's offset in the file.
 Ref<Tensor> GraphBuilder::constantOf(const NodeProto& node, const AttributeProto& attribute, const char* place) {
   const auto form = std::find_if(std::begin(kConstantForms), std::end(kConstantForms),
                                  [&](const ConstantForm& candidate) { return candidate.name == attribute.name; });
@@ -487,7 +487,7 @@ Ref<Tensor> GraphBuilder::constantOf(const NodeProto& node, const AttributeProto
   return madeOnce(place, attribute.name, [&] { return listOf(attribute); });
 }
 
-// A constant that is written as a number, a string or a list of them.
+// A constant given as a number, a string or a list of either.
 Ref<Tensor> GraphBuilder::listOf(const AttributeProto& attribute) {
   const Shape list{static_cast<int64_t>(std::max(attribute.ints.size(), attribute.floats.size()))};
   if (attribute.name == "value_int") return Tensor::copyOf(DType::Int64, Shape{}, &attribute.i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphProto -> Graph. Subgraphs and functions get builders of their own.
+// GraphProto -> Graph. Subgraphs and functions get their own builders.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace max::onnx {
 
-// The type of an input or output as the file declares it; `symbols` gets its dimensions.
+// The type of an input or output as declared in the file; `symbols` gets its dimensions.
 TensorType declaredType(const ValueInfoProto& info, DimTable& symbols);
 
 class GraphBuilder {
@@ -30,30 +30,30 @@ class GraphBuilder {
     TensorReader tensors;
     ExpansionBudget budget;
     size_t nodes = 0;                                           // made so far
-    int nesting = 0;                                            // functions and subgraphs that are being built
-    int bodies = 0;                                             // bodies of loops that are being built
+    int nesting = 0;                                            // functions and subgraphs being built
+    int bodies = 0;                                             // loop bodies being built
     std::unordered_map<const char*, Forgotten> forgotten = {};  // by body
     // Tensors of functions and bodies, which may be built more than once; by place in the file and kind of Constant.
     std::map<std::pair<const char*, std::string_view>, Ref<Tensor>> constants = {};
   };
 
-  // A main graph, or with `outer` a subgraph, which sees the outer names too.
+  // A main graph, or with `outer` a subgraph, which can also use the outer names.
   GraphBuilder(Shared& shared, Graph& graph, const GraphBuilder* outer);
 
-  // `inputs`: the types of a body's inputs, whatever it declares.
+  // `inputs`: the types of a body's inputs, regardless of its declarations.
   void build(const GraphProto& proto, std::span<const TensorType> inputs = {});
   const std::vector<TensorType>& declaredOutputs() const { return declaredOutputs_; }
 
  private:
-  // An attribute and the scope that its subgraphs belong to (NULL: where it is asked for).
+  // An attribute and the scope of its subgraphs (NULL: the scope of the lookup).
   struct Resolved {
     const AttributeProto* attribute;
     const GraphBuilder* scope;
   };
-  // A function in the place of a node.
+  // A function in place of a node.
   struct Call {
     const FunctionProto& function;
-    std::string name;  // of the node, with those of the calls around it
+    std::string name;  // of the node and the enclosing calls
     NameViewMap<Resolved> attributes;
   };
 
@@ -92,8 +92,8 @@ class GraphBuilder {
   Shared& shared_;
   Graph& graph_;
   const GraphBuilder* outer_ = nullptr;
-  const Call* call_ = nullptr;  // the function that this is part of
-  bool isBody_ = false;         // of a function: names are not those of the graph
+  const Call* call_ = nullptr;  // the enclosing function
+  bool isBody_ = false;         // of a function: names differ from the graph's
   int depth_ = 0;
   NameViewMap<Value*> names_;
   std::vector<TensorType> declaredOutputs_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers are those of onnx.proto. Values get names that are used once in all graphs, so that no name of a
-// subgraph hides one outside.
+// Field numbers are those of onnx.proto. Value names are unique across all graphs, so that no subgraph's name hides an
+// outer one.
 #include "onnx/graph_writer.h"
 
 #include <protozero/pbf_writer.hpp>
@@ -20,7 +20,7 @@ namespace {
 using Writer = protozero::pbf_writer;
 
 constexpr size_t kInlineBytes = 256;
-// Of operators outside of ONNX's own domain, whose version nothing depends on.
+// For operators outside ONNX's own domain, where nothing depends on the version.
 constexpr int64_t kOtherVersion = 1000;
 
 void writeDims(Writer& shape, const SymbolicShape& dims) {
@@ -99,7 +99,7 @@ class GraphWriter {
   const std::set<std::string, std::less<>>& domains() const { return domains_; }
 
  private:
-  // What callers know by name keeps it.
+  // Values that callers know by name keep it.
   void nameMain(const Graph& graph) {
     for (const Value* input : graph.inputs()) keepName(*input, input->name);
     for (const Node* node : graph.nodes())
@@ -134,7 +134,7 @@ class GraphWriter {
     return bytes;
   }
 
-  // Constants that the nodes and outputs of this graph use, before any node.
+  // Constants that this graph's nodes and outputs use, before any node.
   void writeLeaves(const Graph& graph, Writer& writer, bool isMain) {
     const auto write = [&](const Value* value) {
       if (!value || !value->constant || value->producer || !written_.insert(value).second) return;
@@ -161,7 +161,7 @@ class GraphWriter {
     return bytes;
   }
 
-  // An output that is named otherwise, or is no node's, is a copy.
+  // An output with another name, or not made by a node, is a copy.
   void writeOutput(const Graph& graph, size_t index, Writer& writer, bool isMain) {
     const Value& value = *graph.outputs()[index];
     TensorType type = value.type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph -> ModelProto, for compiled models. Tensors that are not small are listed, to be written elsewhere.
+// Graph -> ModelProto, for compiled models. Larger tensors are listed, to be written elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct StoredTensor {
   uint64_t offset;
 };
 
-// In the order of their places, each at a multiple of kTensorAlignment.
+// In order of offset, each a multiple of kTensorAlignment.
 struct StoredTensors {
-  uint64_t add(const Tensor& tensor);  // -> offset; the same tensor only once
+  uint64_t add(const Tensor& tensor);  // -> offset; each tensor only once
 
   std::vector<StoredTensor> list;
   std::unordered_map<const Tensor*, uint64_t> offsets;

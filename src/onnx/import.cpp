@@ -14,7 +14,7 @@ namespace {
 
 Bytes bytesOf(const Storage& file) { return {static_cast<const char*>(file.data()), file.size()}; }
 
-// Returns if nothing is known of the file.
+// Returns if the file's format is unknown.
 void failFormat(const Storage& file) {
   const Bytes bytes = bytesOf(file);
   const std::string format = describeFormat(bytes.substr(0, kFormatBytes), bytes.size(), FileFormat::Onnx);
@@ -43,7 +43,7 @@ void checkOpsets(const Opsets& opsets) {
            kMaxOpset, " are)");
 }
 
-// Errors from below know the node or tensor; the source is added here, once.
+// Errors from lower layers name the node or tensor; the source is added here, once.
 template <class Function>
 auto withSource(const ImportOptions& options, Function function) {
   try {

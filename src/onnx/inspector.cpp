@@ -102,7 +102,7 @@ void Inspector::visitGraphs(const AttributeProto& attribute, int depth) {
 
 bool Inspector::isSupported(std::string_view domain, std::string_view op) const {
   if (domain.empty() && op == "Constant") return true;
-  if (domain == kMaxDomain && !options_.compiledData) return false;  // our own operators are no interchange format
+  if (domain == kMaxDomain && !options_.compiledData) return false;  // our own operators are not an interchange format
   const std::string_view name = newestName(domain, op);
   if (findComposite(domain, name)) return true;
   return findSchema(domain, name) && (!options_.isSupported || options_.isSupported(domain, name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model needs, found before anything is built.
+// Finds what a model needs before anything is built.
 #pragma once
 
 #include <set>
@@ -10,11 +10,11 @@
 
 namespace max::onnx {
 
-// Nodes of a model; and of its graphs, where operators made of others and functions are expanded. The largest models of
-// today have a tenth of them; passes take time in proportion, and more with many outputs.
+// Maximum number of nodes of a model, also after expanding composite operators and functions. Today's largest models
+// have a tenth of this; passes take time in proportion, and more with many outputs.
 inline constexpr size_t kMaxNodes = 1 << 17;
 
-// Depth of subgraphs within subgraphs; deeper files are not models but attacks on the stack.
+// Nesting depth of subgraphs; deeper files are not models but attacks on the stack.
 void checkDepth(int depth);
 
 class Inspector {
@@ -36,7 +36,7 @@ class Inspector {
   const ModelProto& model_;
   const Functions& functions_;
   const ImportOptions& options_;
-  const FunctionProto* inside_ = nullptr;  // the function whose nodes are visited
+  const FunctionProto* inside_ = nullptr;  // the function whose nodes are being visited
   std::vector<const FunctionProto*> pending_;
   std::set<const FunctionProto*> seen_;
   ModelInfo info_;

@@ -16,7 +16,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-// The names that a subgraph uses and does not define itself. Subgraphs are nested kMaxGraphDepth deep at most.
+// The names that a subgraph uses but does not define. Subgraphs are nested at most kMaxGraphDepth deep.
 void appendUsed(Bytes bytes, Names& used) {
   const GraphProto graph = parseGraph(bytes);
   NameViewSet defined;
@@ -55,7 +55,7 @@ class Order {
 
   bool isSorted() const { return isSorted_; }
 
-  // Of all nodes that could come next, the one that comes first in the file.
+  // Of all nodes that could be next, the first one in the file.
   std::vector<size_t> sorted(const std::string& owner) {
     std::vector<size_t> missing(needs_.size()), order;
     std::vector<std::vector<size_t>> users(needs_.size());
@@ -82,7 +82,7 @@ class Order {
     isSorted_ = isSorted_ && maker < node;
   }
 
-  // Every node that is left needs another one that is left; following them leads around.
+  // Every remaining node needs another remaining one; following them finds a cycle.
   [[noreturn]] void failForCycle(const std::vector<size_t>& missing, const std::string& owner) const {
     const auto isLeft = [&](size_t node) { return missing[node] > 0; };
     std::vector<size_t> path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of nodes in a file: tools that insert nodes, such as converters to float16, put some at the end.
+// Sorts the nodes of a file: tools that insert nodes, such as float16 converters, put some at the end.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace max::onnx {
 
-// The nodes of a graph or function, each after those that make what it or its subgraphs use; apart from that as they
-// were. `isKnown` tells of names that are there before the first node. Throws INVALID_ARGUMENT naming the nodes of a
-// cycle; `owner` is what messages call the graph.
+// The nodes of a graph or function, each after those whose outputs it or its subgraphs use; otherwise in the same
+// order. `isKnown` recognises names that exist before the first node. Throws INVALID_ARGUMENT naming the nodes of a
+// cycle; `owner` is the graph's name in messages.
 std::vector<Bytes> inOrder(const std::vector<Bytes>& nodes, FunctionRef<bool(std::string_view)> isKnown,
                            const std::string& owner);
 

@@ -37,7 +37,7 @@ void setInput(PendingNode& node, size_t index, Value* value) {
   node.inputs[index] = value;
 }
 
-// Moves an attribute of integers to an input.
+// Moves an integer attribute to an input.
 void attributeToInput(PendingNode& node, std::string_view attribute, size_t index) {
   if (!node.attributes.has(attribute)) return;
   setInput(node, index, constantInts(node, node.attributes.getInts(attribute)));
@@ -48,7 +48,7 @@ void axesToInput(PendingNode& node) { attributeToInput(node, "axes", 1); }
 
 void splitToInput(PendingNode& node) { attributeToInput(node, "split", 1); }
 
-// Before opset 18 a Split without sizes is into as many equal parts as there are outputs.
+// Before opset 18 a Split without sizes makes one equal part per output.
 void equalSplit(PendingNode& node) {
   const bool hasSizes = node.inputs.size() > 1 && node.inputs[1];
   if (!hasSizes && !node.attributes.has("num_outputs"))
@@ -94,7 +94,7 @@ void topKToInput(PendingNode& node) {
   node.attributes.erase("k");
 }
 
-// Resize of opset 10 and Upsample: coordinates are scaled without an offset and rounded down.
+// Resize in opset 10 and Upsample: coordinates are scaled without an offset and rounded down.
 void asymmetricResize(PendingNode& node) {
   node.attributes.set("coordinate_transformation_mode", std::string("asymmetric"));
   node.attributes.set("nearest_mode", std::string("floor"));
@@ -112,7 +112,7 @@ void upsampleToResize(PendingNode& node) {
 
 void renameScatter(PendingNode& node) { node.op = "ScatterElements"; }
 
-// Before opset 13 Softmax and its kin work on the matrix that flattening at the axis gives.
+// Before opset 13 Softmax and its variants work on the matrix from flattening at the axis.
 void flattenAtAxis(PendingNode& node) {
   Value* input = node.inputs.empty() ? nullptr : node.inputs[0];
   if (!input) return;
@@ -132,7 +132,7 @@ void flattenAtAxis(PendingNode& node) {
   node.inputs = {result, emit(node, "Shape", {input})};
 }
 
-// Before opset 21 scale and bias have one element for each group, since then one for each channel.
+// Before opset 21 scale and bias have one element per group, since then one per channel.
 void groupParametersToChannels(PendingNode& node) {
   const Value* input = node.inputs.empty() ? nullptr : node.inputs[0];
   const int64_t groups = node.attributes.getInt("num_groups", 0);
@@ -157,7 +157,7 @@ void roiAlignWithoutShift(PendingNode& node) {
   node.attributes.set("coordinate_transformation_mode", std::string("output_half_pixel"));
 }
 
-// Before opset 14 a node trains if it has more than one output.
+// Before opset 14 more than one output means training mode.
 void batchNormalizationByOutputs(PendingNode& node) {
   if (node.attributes.getInt("spatial", 1) != 1)
     node.fail(MAX_STATUS_UNIMPLEMENTED, "statistics per element (spatial = 0) are not supported");
@@ -168,22 +168,22 @@ void batchNormalizationByOutputs(PendingNode& node) {
   node.attributes.set("training_mode", static_cast<int64_t>(1));
 }
 
-// Until opset 20 the mode that other versions call linear, cubic has another name.
+// Before opset 20 the modes linear and cubic have other names.
 void gridSampleModes(PendingNode& node) {
   const std::string mode = node.attributes.getString("mode", "bilinear");
   if (mode == "bilinear") node.attributes.set("mode", std::string("linear"));
   if (mode == "bicubic") node.attributes.set("mode", std::string("cubic"));
 }
 
-constexpr int64_t kNewest = INT64_MAX;  // the operator itself is gone: every version
+constexpr int64_t kNewest = INT64_MAX;  // the operator itself was removed: every version
 
 struct Rule {
   std::string_view op;
-  int64_t before;  // applies to versions below this one
+  int64_t before;  // applies to lower versions
   void (*rewrite)(PendingNode&);
 };
 
-// Rules of one operator run in the order of the table.
+// Rules of one operator run in table order.
 constexpr Rule kRules[] = {
     {"Add", 7, broadcastFromAxis},
     {"And", 7, broadcastFromAxis},
@@ -230,7 +230,7 @@ constexpr Rule kRules[] = {
 };
 static_assert(std::ranges::is_sorted(kRules, std::less(), &Rule::op));
 
-// Operators whose meaning in opset kOldestOpset is as old as this.
+// Operators whose definition in opset kOldestOpset dates from this version.
 struct OldOperators {
   int64_t since;
   std::string_view names;  // each followed by a space

@@ -11,7 +11,7 @@
 
 namespace max::onnx {
 
-// A node on its way into the graph. Rules rewrite it in place, and may put nodes before it.
+// A node being imported. Rules rewrite it in place, and may insert nodes before it.
 struct PendingNode {
   Graph& graph;
   std::string domain;
@@ -25,18 +25,18 @@ struct PendingNode {
   [[noreturn]] void fail(MaxStatus status, const std::string& text) const;
 };
 
-// Brings a node to the meaning of the newest opset.
+// Converts a node to the newest opset.
 void normalise(PendingNode& node);
-// A rule of its own size.
+// A rule in its own file.
 void scanOfOpset8(PendingNode& node);
 // Rules of opset6.cpp.
 void broadcastFromAxis(PendingNode& node);
 void slopePerChannel(PendingNode& node);
-// Whether an operator of an old opset means what it means in kOldestOpset, from which on all are read.
+// Whether an operator of an old opset is the same in kOldestOpset, the first that is read in full.
 bool isReadable(std::string_view domain, std::string_view op, int64_t version);
 // The attributes of the operator that it becomes; NULL if there is none.
 const AttributeRules* attributesOfNewest(std::string_view domain, std::string_view op);
-// The name under which an operator of this version is looked up ("Upsample" -> "Resize").
+// The name to look an operator of this version up by ("Upsample" -> "Resize").
 std::string_view newestName(std::string_view domain, std::string_view op);
 
 }  // namespace max::onnx

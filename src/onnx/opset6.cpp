@@ -12,7 +12,7 @@ const TensorType& typeOf(const PendingNode& node, size_t i) {
   return node.inputs[i]->type;
 }
 
-// Dimensions of 1 behind the second input's own.
+// Appends dimensions of 1 to the second input's.
 void widenSecond(PendingNode& node, int64_t count) {
   if (count <= 0) return;
   const int rank = node.inputs[1]->type.rank();
@@ -24,7 +24,7 @@ void widenSecond(PendingNode& node, int64_t count) {
 
 }  // namespace
 
-// The second input's dimensions are those of the first from `axis` on; by default they are the last ones.
+// The second input's dimensions match the first's from `axis` on; by default, the last ones.
 void broadcastFromAxis(PendingNode& node) {
   const int64_t axis = node.attributes.getInt("axis", -1);
   const bool isMoved = node.attributes.getInt("broadcast", 0) != 0 && node.attributes.has("axis");
@@ -39,7 +39,7 @@ void broadcastFromAxis(PendingNode& node) {
   widenSecond(node, first - begin - second);
 }
 
-// A list of slopes has one for each channel.
+// A list of slopes has one per channel.
 void slopePerChannel(PendingNode& node) {
   if (typeOf(node, 1).rank() == 1 && !typeOf(node, 1).dims[0].is(1)) widenSecond(node, typeOf(node, 0).rank() - 2);
 }

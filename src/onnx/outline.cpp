@@ -46,7 +46,7 @@ class Drawing {
   std::string finish() { return writer_.finish(); }
 
  private:
-  // Names of subgraphs hide those around them.
+  // Names in subgraphs hide outer ones.
   void add(const GraphProto& graph, int depth) {
     for (Bytes bytes : graph.initializers) {
       const TensorProto tensor = parseTensor(bytes);
@@ -60,7 +60,7 @@ class Drawing {
     for (Bytes bytes : ordered(graph)) addNode(parseNode(bytes), depth);
   }
 
-  // Edges are drawn from what is there already. What is on a cycle is drawn too, as far as it goes.
+  // Edges are drawn from existing boxes. Nodes on a cycle are drawn too, as far as possible.
   std::vector<Bytes> ordered(const GraphProto& graph) const {
     const auto isKnown = [this](std::string_view name) { return made_.count(name) > 0 || constants_.count(name) > 0; };
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model file shows without being imported, whether its operators are supported or not.
+// What can be read from a model file without importing it, whether its operators are supported or not.
 #pragma once
 
 #include <memory>
@@ -18,9 +18,9 @@ struct ModelOutline {
   std::vector<std::pair<std::string, TensorType>> outputs;
 };
 
-// Both throw DATA_LOSS if the file is no ONNX model.
+// Both throw DATA_LOSS if the file is not an ONNX model.
 ModelOutline outlineOnnx(const Storage& file);
-// In the DOT language: the nodes as the file has them, subgraphs included.
+// In the DOT language: the nodes as in the file, including subgraphs.
 std::string drawOnnx(const Storage& file);
 
 }  // namespace max

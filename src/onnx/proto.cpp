@@ -2,7 +2,7 @@
 #include "onnx/proto.h"
 
 #include <protozero/exception.hpp>
-// A field of another wire type than its message says is damage like any other, not an assertion.
+// A field with the wrong wire type is damage like any other, not an assertion failure.
 #define protozero_assert(condition) ((condition) ? void() : throw protozero::unknown_pbf_wire_type_exception{})
 #include <protozero/pbf_reader.hpp>
 #include <tuple>
@@ -16,7 +16,7 @@ using WireType = protozero::pbf_wire_type;
 
 std::string_view viewOf(const protozero::data_view& view) { return {view.data(), view.size()}; }
 
-// Calls visit(reader) for each field; visit must read the field or return false to have it skipped.
+// Calls visit(reader) for each field; visit must read the field or return false to skip it.
 template <class Visit>
 void forEachField(Bytes bytes, Visit visit) {
   Reader reader(bytes.data(), bytes.size());
@@ -24,7 +24,7 @@ void forEachField(Bytes bytes, Visit visit) {
     if (!visit(reader)) reader.skip();
 }
 
-// Repeated numbers may be packed or not, whatever the writer's syntax version.
+// Repeated numbers may be packed or not in any syntax version.
 void readInts(Reader& reader, std::vector<int64_t>& out) {
   if (reader.wire_type() != WireType::length_delimited) {
     out.push_back(reader.get_int64());
@@ -122,7 +122,7 @@ DType tensorElement(Bytes bytes) {
   return dtype;
 }
 
-// The field of a message that is a type itself.
+// A message field that is itself a type.
 Bytes typeWithin(Bytes bytes, uint32_t field) {
   Bytes type;
   forEachField(bytes, [&](Reader& reader) {
@@ -244,7 +244,7 @@ bool graphField(Reader& reader, GraphProto& graph) {
   }
 }
 
-// Of a NodeProto and of NodeNames.
+// For NodeProto and NodeNames.
 template <class Node>
 bool namedField(Reader& reader, Node& node) {
   switch (reader.tag()) {

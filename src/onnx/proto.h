@@ -45,7 +45,7 @@ struct NodeProto {
   std::vector<AttributeProto> attributes;
 };
 
-// What a node needs and makes, without reading its attributes.
+// Inputs and outputs of a node, without its attributes.
 struct NodeNames {
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
@@ -91,14 +91,14 @@ struct ModelProto {
   std::vector<Bytes> functions;
 };
 
-// An operator that the model defines out of others.
+// A function: an operator that the model defines from others.
 struct FunctionProto {
   std::string_view name;
   std::string_view domain;
   std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
-  std::vector<AttributeProto> defaults;  // attributes that callers may leave out
+  std::vector<AttributeProto> defaults;  // attributes that callers may omit
   std::vector<Bytes> nodes;
   Opsets opsets;
   size_t bytes = 0;  // of the message
@@ -124,7 +124,7 @@ struct SparseTensorProto {
   std::vector<int64_t> dims;
 };
 
-// Each throws DATA_LOSS if the bytes are not a well-formed message.
+// Each throws DATA_LOSS if the message is malformed.
 ModelProto parseModel(Bytes bytes);
 GraphProto parseGraph(Bytes bytes);
 NodeProto parseNode(Bytes bytes);
@@ -135,7 +135,7 @@ ValueInfoProto parseValueInfo(Bytes bytes);
 std::string_view plainDomain(std::string_view domain);
 TensorProto parseTensor(Bytes bytes);
 std::string_view parseTensorName(Bytes bytes);
-// A TypeProto's types, outermost first: sequences and optionals before what they hold, a map before its key and value.
+// A TypeProto's types, outermost first: sequences and optionals before their contents, a map before its key and value.
 std::vector<DType> parseTypes(Bytes bytes);
 SparseTensorProto parseSparseTensor(Bytes bytes);
 FunctionProto parseFunction(Bytes bytes);

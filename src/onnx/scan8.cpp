@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan of opset 8 works on a batch: states and scanned inputs have one more axis in
-// front. That is a Scan over the batch around the Scan that is meant.
+// Scan in opset 8 works on a batch: states and scanned inputs have a leading batch axis. This becomes a Scan over the
+// batch around the actual Scan.
 #include "graph/subgraphs.h"
 #include "onnx/opset.h"
 

@@ -10,9 +10,9 @@ namespace max::onnx {
 
 namespace {
 
-constexpr size_t kMaxZeros = 16 << 20;  // bytes of a dense tensor beyond 256 times those of its values
+constexpr size_t kMaxZeros = 16 << 20;  // bytes of a dense tensor beyond 256 times its values' bytes
 
-// Of all sparse tensors of a file together.
+// Total for all sparse tensors of a file.
 void takeZeros(std::string_view name, size_t bytes) {
   try {
     if (LoadBudget* budget = activeLoadBudget()) budget->takeMemory(bytes);
@@ -23,7 +23,7 @@ void takeZeros(std::string_view name, size_t bytes) {
 
 Shape shapeOf(const SparseTensorProto& proto) { return Shape(std::span<const int64_t>(proto.dims)); }
 
-// Places of the values in the dense tensor: given so, or as a row of coordinates for each value.
+// Positions of the values in the dense tensor: flat indices, or a row of coordinates per value.
 int64_t placeOf(std::span<const int64_t> indices, int64_t i, const Shape& shape, bool coordinates) {
   if (!coordinates) return indices[static_cast<size_t>(i)];
   int64_t place = 0;

@@ -27,7 +27,7 @@ void convert(const std::vector<Source>& from, void* to) {
   for (size_t i = 0; i < from.size(); ++i) out[i] = static_cast<T>(from[i]);
 }
 
-// One 6-bit element in each number, to a stream of bits.
+// Packs 6-bit elements, one per number, into a bit stream.
 void storeSixBits(const TensorProto& proto, Tensor& tensor) {
   auto* bytes = static_cast<uint8_t*>(tensor.mutableData());
   if (tensor.bytes() > 0) std::memset(bytes, 0, tensor.bytes());
@@ -83,7 +83,7 @@ size_t numbersIn(const TensorProto& proto, Field field) {
 }
 
 Ref<Tensor> fromTypedData(const TensorProto& proto, DType dtype, const Shape& shape) {
-  // A tensor of a huge shape with little data must fail before its memory is taken.
+  // A tensor with a huge shape and little data must fail before its memory is allocated.
   const Field field = fieldOf(dtype);
   const size_t bytes = bytesFor(dtype, shape.count());
   const size_t perNumber = field == Field::Floats    ? sizeof(float)
@@ -116,7 +116,7 @@ size_t numberOf(const TensorProto& proto, std::string_view key, std::string_view
   return value;
 }
 
-// Fails if the size in bytes cannot be counted.
+// Fails if the size in bytes overflows.
 Shape shapeOf(const TensorProto& proto) {
   for (int64_t dim : proto.dims)
     if (dim < 0) failAt(proto, MAX_STATUS_INVALID_ARGUMENT, concat("has the negative dimension ", dim));
@@ -129,7 +129,7 @@ Shape shapeOf(const TensorProto& proto) {
   }
 }
 
-// In a file a bool may be any byte; from here on it is 0 or 1.
+// In a file a bool may be any byte; after this it is 0 or 1.
 Ref<Tensor> plainBools(Ref<Tensor> tensor) {
   const std::span<const uint8_t> bytes = tensor->values<uint8_t>();
   if (std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte <= 1; })) return tensor;
@@ -176,7 +176,7 @@ Ref<Tensor> TensorReader::given(const TensorProto& proto, const WeightTable::Ent
   return entry.tensor;
 }
 
-// Kernels rely on elements that are aligned to their size; a protobuf file aligns nothing.
+// Kernels rely on elements being aligned to their size; protobuf files do not align anything.
 Ref<Tensor> TensorReader::viewOrCopy(DType dtype, const Shape& shape, const Bytes& bytes, bool isWeight) const {
   const auto view = makeRef<Tensor>(dtype, shape, bytes.data, bytes.owner);
   const bool isExternal = !(bytes.owner == file_ || bytes.owner == options_.compiledData);
@@ -211,7 +211,7 @@ TensorReader::Bytes TensorReader::external(const TensorProto& proto, size_t size
   return {static_cast<const char*>(storage.data()) + offset, file->second};
 }
 
-// In a compiled model tensors lie in the file itself.
+// In a compiled model, tensors are in the file itself.
 TensorReader::Bytes TensorReader::ownData(const TensorProto& proto, size_t offset, size_t length) const {
   const Storage& storage = *options_.compiledData;
   const size_t size = storage.size() - options_.compiledDataOffset;

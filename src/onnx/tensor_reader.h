@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorProto -> Tensor, from the model file or from external data beside it.
+// TensorProto -> Tensor, from the model file or from external data next to it.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace max::onnx {
 
 class TensorReader {
  public:
-  // `file` holds the bytes that protos point into.
+  // `file` owns the bytes that protos point into.
   TensorReader(Ref<Storage> file, const ImportOptions& options) : file_(std::move(file)), options_(options) {}
 
   Ref<Tensor> read(const TensorProto& proto);
-  // What the options give in its place, or a large tensor where it lies in its file, aligned or not: the compiler knows
-  // (Tensor::aligned). The rest as read().
+  // The replacement from the options, or a large tensor in place in its file, aligned or not: the compiler handles it
+  // (Tensor::aligned). Otherwise like read().
   Ref<Tensor> readWeight(const TensorProto& proto);
 
   const std::map<std::string, Ref<MappedFile>, std::less<>>& externalFiles() const { return externalFiles_; }

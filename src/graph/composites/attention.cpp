@@ -57,7 +57,7 @@ Extent groupSize(Expansion& e, const Request& request) {
   return q.number / k.number;
 }
 
-// As the standard does it, so that 16-bit types do not overflow: the root of the scale on both sides.
+// As in the standard, both operands are scaled by the square root, so that 16-bit types do not overflow.
 Value* scoresOf(Expansion& e, const Request& request, const Extent& group) {
   Value* root = e.scalar(e.dtypeOf(request.q.value), std::sqrt(request.scale));
   Value* q = e.mul(headsFirst(e, request.q), root);
@@ -101,7 +101,7 @@ Value* softmaxOf(Expansion& e, Value* scores, Value* sink) {
   return e.slice(e.softmax(withSink(e, scores, sink)), 3, 0, e.dim(scores, 3));
 }
 
-// The standard's own order of operations, each result of which can be asked for.
+// The standard's order of operations, since each result can be an output.
 Result stepwise(Expansion& e, const Request& request) {
   const Extent group = groupSize(e, request);
   const DType dtype = e.dtypeOf(request.q.value);
@@ -188,7 +188,7 @@ using attention::Visibility;
 
 enum Input : size_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kLengths };
 
-// The inputs of one node, with past keys and values in front of the new ones.
+// The inputs of one node, with past keys and values before the new ones.
 struct Cached {
   Heads q, k, v;
   Extent queries = 0, keys = 0, past = 0;
@@ -196,7 +196,7 @@ struct Cached {
 
 Heads withPast(Expansion& e, size_t past, const Heads& heads) {
   if (!e.has(past)) return heads;
-  // The cache of values may be of another type than the rest.
+  // The value cache may have another type than the rest.
   return {e.concat({e.cast(e.input(past), e.dtype(kQuery)), attention::headsFirst(e, heads)}, 2), "BHSD"};
 }
 
@@ -214,7 +214,7 @@ Cached cachedOf(Expansion& e) {
   return cached;
 }
 
-// A mask of fewer keys than there are is continued: nobody sees the rest.
+// A mask for fewer keys is extended: the remaining keys are masked.
 Value* paddedMask(Expansion& e, Extent keys) {
   Value* mask = e.input(kMask);
   const int rank = e.rank(mask);
@@ -228,7 +228,7 @@ Value* paddedMask(Expansion& e, Extent keys) {
   return e.op("Pad", {mask, e.list(pads), isBool ? e.scalar(DType::Bool, 0) : e.like(mask, -attention::kInfinity)});
 }
 
-// Where each query stands among the keys: [Sq, 1], or [B, 1, Sq, 1] if samples differ.
+// The position of each query among the keys: [Sq, 1], or [B, 1, Sq, 1] if samples differ.
 Value* positionsOf(Expansion& e, const Cached& cached) {
   Value* positions = e.unsqueeze(e.range(cached.queries), {1});
   if (e.has(kLengths)) {

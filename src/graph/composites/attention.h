@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention operators of ONNX and of com.microsoft share.
+// Shared by the attention operators of ONNX and com.microsoft.
 #pragma once
 
 #include <optional>
@@ -24,46 +24,46 @@ Value* headsFirst(Expansion& e, const Heads& heads);
 // [B, S, H, D] or [B, H, S, D] as [B, S, H * D].
 Value* joinHeads(Expansion& e, const Heads& heads);
 Extent sizeOf(Expansion& e, const Heads& heads, char letter);
-// [B, heads, S, D] with each head `times` times.
+// [B, heads, S, D] with each head repeated `times` times.
 Value* repeatHeads(Expansion& e, Value* value, Extent times);
 
-// softmax(softcap(scale Q K') + bias) V. Rows whose bias is -infinity throughout give 0.
+// softmax(softcap(scale Q K') + bias) V. Rows whose bias is all -infinity give 0.
 struct Request {
   Heads q, k, v;
-  Value* bias = nullptr;  // of the type of Q; broadcasts to [B, H, Sq, Skv]
-  Value* sink = nullptr;  // [H]: a score of each head that counts in the sums of softmax and has no value
+  Value* bias = nullptr;  // of Q's type; broadcasts to [B, H, Sq, Skv]
+  Value* sink = nullptr;  // [H]: a score per head that counts in the softmax sum but has no value
   double scale = 1;
-  int64_t group = 0;  // heads of queries for each of keys; 0 = as the shapes say
+  int64_t group = 0;  // query heads per key head; 0 = from the shapes
   double softcap = 0;
-  DType softmaxType = DType::Invalid;  // if another than that of Q
+  DType softmaxType = DType::Invalid;  // if not Q's
   std::string layout = "BHSD";         // of the result
   bool wantsScores = false;
 };
 
 struct Result {
   Value* output = nullptr;
-  // If wanted: Q K', after the cap, with bias, after softmax.
+  // If requested: Q K', after the cap, with bias, after softmax.
   Value* scores[4] = {};
 };
 
-// The scale that is `given`, or 1 / sqrt(size of a head).
+// The scale if `given`, else 1 / sqrt(head size).
 void setScale(Expansion& e, Request& request, std::optional<double> given);
 
-// Heads of queries for each of keys.
+// Query heads per key head.
 Extent groupSize(Expansion& e, const Request& request);
 // scale Q K', [B, H, Sq, Skv].
 Value* scoresOf(Expansion& e, const Request& request, const Extent& group);
 
 Result attend(Expansion& e, const Request& request);
 
-// Bounds on which keys a query sees. All unknown at first: everybody sees all.
+// Limits on the keys that a query sees. By default there are none: every query sees all keys.
 struct Visibility {
   Value* allowed = nullptr;  // bool, broadcasts to [B, H, Sq, Skv]
 
   void restrict(Expansion& e, Value* condition) { allowed = allowed ? e.op("And", {allowed, condition}) : condition; }
 };
 
-// 0 or `bias` where keys are allowed, else -infinity (or `masked`); NULL if nothing is restricted.
+// 0 or `bias` for allowed keys, else -infinity (or `masked`); NULL if all are allowed.
 Value* biasOf(Expansion& e, Value* allowed, Value* bias, DType dtype, double masked);
 
 // Rotates pairs of the last axis of x [B, S, H, D] by the angles of cos and sin [B or 1, S, D / 2].

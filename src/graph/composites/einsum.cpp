@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum: operands are multiplied two at a time, as matrix products where something
-// is summed over and elementwise where nothing is.
+// Einsum: operands are multiplied two at a time, as matrix products if an axis is summed, otherwise elementwise.
 #include <algorithm>
 #include <map>
 
@@ -53,7 +52,7 @@ Equation parse(Expansion& e) {
 
 constexpr int ellipsisLabel(int64_t fromTheEnd) { return -1 - static_cast<int>(fromTheEnd); }
 
-// The labels of a term; `ellipsis` axes stand for its dots. Axes of ellipses are counted from the end, as numpy does.
+// The labels of a term; its dots stand for `ellipsis` axes. Ellipsis axes are counted from the end, as in numpy.
 Labels labelsOf(Expansion& e, std::string_view term, int64_t ellipsis) {
   Labels labels;
   bool dots = false;
@@ -72,7 +71,7 @@ Labels labelsOf(Expansion& e, std::string_view term, int64_t ellipsis) {
   return labels;
 }
 
-// Keeps the elements whose coordinates along axes `first` and `second` agree.
+// The diagonal along axes `first` and `second`.
 Value* diagonal(Expansion& e, Value* value, int64_t first, int64_t second) {
   const int rank = e.rank(value);
   const auto along = [&](int64_t axis) {
@@ -146,7 +145,7 @@ const Dim& dimOf(const Term& term, int label) {
   return term.value->type.dims[static_cast<size_t>(placeOf(term.labels, label))];
 }
 
-// An axis of size 1 broadcasts to the other operand's.
+// An axis of size 1 broadcasts to that of the other operand.
 void dropUnitAxes(Expansion& e, Term& term, const Term& other) {
   Labels units;
   for (int label : term.labels)
@@ -178,7 +177,7 @@ Labels joined(std::initializer_list<const Labels*> lists) {
   return all;
 }
 
-// Sizes of the term's axes [first, first + count) as one.
+// The product of the sizes of axes [first, first + count).
 Extent product(Expansion& e, Value* value, size_t first, size_t count) {
   Extent size = 1;
   for (size_t i = 0; i < count; ++i)
@@ -229,7 +228,7 @@ Labels without(const Labels& labels, const Labels& needed, const Labels& other) 
   return unneeded;
 }
 
-// The product of two terms; only axes of `needed` remain.
+// The product of two terms; only the axes in `needed` remain.
 Term multiply(Expansion& e, Term a, Term b, const Labels& needed) {
   dropUnitAxes(e, a, b);
   dropUnitAxes(e, b, a);

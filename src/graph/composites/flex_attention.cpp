@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention whose scores and weights a subgraph may change.
+// Attention with subgraphs that modify scores and weights.
 #include <cmath>
 
 #include "graph/composites/attention.h"
@@ -9,7 +9,7 @@ namespace max {
 
 namespace {
 
-// The attribute's graph of one input and one output in place of itself.
+// Inlines the attribute's graph, which has one input and one output.
 Value* modified(Expansion& e, std::string_view name, Value* value) {
   const Ref<Graph> body = e.attributes().getGraph(name);
   if (!body) return value;

@@ -10,7 +10,7 @@ namespace max {
 
 namespace {
 
-// What an operator adds to the derivatives by its inputs, given the one by its output.
+// An operator's contribution to the derivatives by its inputs, given the one by its output.
 using Rule = void (*)(Expansion& e, const Node& node, Value* by, Values& results);
 
 void ruleOfAdd(Expansion&, const Node&, Value* by, Values& results) { results = {by, by}; }
@@ -54,7 +54,7 @@ Rule findRule(Expansion& e, const Node& node) {
   e.unsupported("the derivative of ", node.description(), " is not supported");
 }
 
-// Nodes between the inputs and y, those that make an input of another before it.
+// Nodes between the inputs and y, producers before consumers.
 std::vector<const Node*> nodesBetween(Value* y, const std::set<const Value*>& ends) {
   std::vector<const Node*> order;
   std::set<const Node*> seen;
@@ -82,7 +82,7 @@ Value* named(Expansion& e, const std::string& name) {
   return value;
 }
 
-// Derivatives keep the shapes of what they are by, so operators must not broadcast.
+// A derivative has the shape of its variable, so operators must not broadcast.
 void requireSameShapes(Expansion& e, const Node& node) {
   for (const Value* input : node.inputs)
     if (!input || !input->type.ranked || input->type.dims != node.outputs[0]->type.dims)

@@ -7,7 +7,7 @@ namespace max {
 
 namespace {
 
-// Positions of the centres (or, with aligned corners, the corners) of `size` cells between -1 and 1.
+// Positions of the centres (with aligned corners, of the corners) of `size` cells between -1 and 1.
 Value* gridLine(Expansion& e, Value* size, DType dtype, bool alignCorners) {
   const auto real = [&](double value) { return e.scalar(dtype, value); };
   Value* index = e.cast(e.op("Range", {e.scalar(DType::Int64, 0), size, e.scalar(DType::Int64, 1)}), dtype);

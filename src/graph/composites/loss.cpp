@@ -6,7 +6,7 @@ namespace max {
 
 namespace {
 
-// The weight of each target: 0 for those that are ignored. NULL = all 1.
+// The weight of each target: 0 for ignored ones. NULL = all 1.
 Value* weightsOf(Expansion& e, Value* input, Value* safe, Value* ignored) {
   if (e.has(2)) {
     Value* weights = e.gather(e.input(2), safe, 0);
@@ -29,7 +29,7 @@ Value* lossOf(Expansion& e, Value* logProbabilities) {
   Value* target = e.input(1);
   if (e.rank(logProbabilities) < 2) e.invalid("input 0 has ", e.rank(logProbabilities), " dimensions, not 2 or more");
   Value* ignored = nullptr;
-  Value* safe = target;  // what is ignored need not be an index
+  Value* safe = target;  // ignored targets may be out of range
   if (e.attributes().has("ignore_index")) {
     ignored = e.op("Equal", {target, e.like(target, static_cast<double>(e.integer("ignore_index", 0)))});
     safe = e.where(ignored, e.like(target, 0), target);

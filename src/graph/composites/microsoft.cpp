@@ -75,7 +75,7 @@ void expandQuickGelu(Expansion& e) {
   e.setOutput(0, e.op("Swish", {e.input(0)}, attributesOf({{"alpha", e.number("alpha", 1.702f)}})));
 }
 
-// The activation that a fused operator names, with its parameters in the order of their names below.
+// The activation of a fused operator, with its parameters in the order of their names below.
 struct Activation {
   std::string_view name;
   const char* parameters[2];  // attributes of the operator; NULL = none
@@ -124,7 +124,7 @@ void expandFusedConv(Expansion& e) {
   e.setOutput(0, activated(e, value, e.attributes().getFloats("activation_params")));
 }
 
-// Images have their channels last, filters are as those of Conv.
+// Images have channels last; filters have Conv's layout.
 void expandNhwcConv(Expansion& e) {
   const int rank = e.rank(e.input(0));
   if (rank < 3) e.invalid("input 0 has ", rank, " dimensions, not 3 or more");
@@ -150,7 +150,7 @@ void expandFusedGemm(Expansion& e) {
   e.setOutput(0, activated(e, value, activationParameters(e)));
 }
 
-// A factor of FusedMatMul as a matrix: the rows may lie in front of the batch, then the last two axes may be swapped.
+// A factor of FusedMatMul as a matrix: the rows may come before the batch, and then the last two axes may be swapped.
 Value* factor(Expansion& e, size_t i, bool swap, bool batchBehind) {
   const int rank = e.rank(e.input(i));
   if (rank < 2) return e.input(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of com.microsoft share.
+// Shared by the operators of com.microsoft.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ Attributes attributesWithout(const Expansion& e, std::initializer_list<std::stri
 // The operator of ONNX's own domain with the same inputs; attributes stay.
 void forward(Expansion& e, std::string_view op, Attributes attributes);
 
-// The permutations that put the channels, the last axis, behind the first one, and back.
+// The permutations that move the channels from last to second, and back.
 std::vector<int64_t> channelsFirst(int rank);
 std::vector<int64_t> channelsLast(int rank);
 
-// Options that no expansion exists for: flags that are set, inputs that are there.
+// Options without an expansion: flags that are set, inputs that are present.
 void refuse(Expansion& e, std::initializer_list<const char*> flags);
 void refuseInputs(Expansion& e, std::initializer_list<std::pair<size_t, const char*>> inputs);
 
@@ -30,9 +30,9 @@ void refuseInputs(Expansion& e, std::initializer_list<std::pair<size_t, const ch
 struct Triple {
   attention::Heads q, k, v;
 };
-// How many tokens of each sample count; 0 without a mask.
+// Number of valid tokens per sample; 0 without a mask.
 Value* maskIndex(Expansion& e, Value* mask);
-// The attribute `scale`, in which 0 stands for the usual scale.
+// The attribute `scale`; 0 means the default scale.
 std::optional<double> givenScale(Expansion& e);
 
 // QuantizeLinear and DequantizeLinear; `zero` may be NULL.

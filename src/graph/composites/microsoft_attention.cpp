@@ -27,14 +27,14 @@ Triple splitProjection(Expansion& e, Value* projected, const std::vector<int64_t
           attention::splitHeads(e, parts[2], heads)};
 }
 
-// Which keys each query may see.
+// The keys that each query may see.
 struct Masking {
   Heads q;
   Extent keys = 0, past = 0;
   DType dtype;
 };
 
-// Lengths, or ends and then starts, of the samples' keys.
+// Lengths of the samples' keys, or ends followed by starts.
 Value* keysWithin(Expansion& e, Value* bounds, const Masking& masking) {
   Value* keys = e.range(masking.keys);
   Value* wide = e.cast(bounds, DType::Int64);
@@ -44,13 +44,13 @@ Value* keysWithin(Expansion& e, Value* bounds, const Masking& masking) {
   Value* ends = e.unsqueeze(e.slice(wide, 0, 0, batch), {1, 2, 3});
   Value* within = e.op("Less", {keys, ends});
   if (count.isKnown() && batch.isKnown() && count.number == batch.number) return within;
-  // Where there are no starts, zeros are in their place.
+  // Without starts, zeros.
   Value* zeros = e.expand(e.scalar(DType::Int64, 0), {batch});
   Value* starts = e.slice(e.concat({wide, zeros}, 0), 0, batch, e.times(batch, 2));
   return e.op("And", {within, e.op("GreaterOrEqual", {keys, e.unsqueeze(starts, {1, 2, 3})})});
 }
 
-// The mask's effect is a finite number, so that rows that see nothing still have a softmax.
+// The mask's value is finite, so that softmax is defined for rows that see nothing.
 Value* maskBias(Expansion& e, Value* mask, const Masking& masking) {
   if (!mask) return nullptr;
   const int rank = e.rank(mask);
@@ -61,7 +61,7 @@ Value* maskBias(Expansion& e, Value* mask, const Masking& masking) {
   return attention::biasOf(e, allowed, nullptr, masking.dtype, e.number("mask_filter_value", -10000));
 }
 
-// Query i stands behind the past keys and i others.
+// Query i follows the past keys and i others.
 Value* causalBias(Expansion& e, const Masking& masking, Value* bias) {
   if (!e.flag("unidirectional")) return bias;
   Value* positions = e.unsqueeze(e.range(sizeOf(e, masking.q, 'S')), {1});
@@ -137,7 +137,7 @@ Heads unpacked(Expansion& e, Value* packed, int64_t i) {
   return {e.gather(packed, e.scalar(DType::Int64, static_cast<double>(i)), 3), "BSHD"};
 }
 
-// The bias of queries, keys and values in one list.
+// The biases of queries, keys and values in one list.
 Value* biased(Expansion& e, Value* value, Value* bias, const Extent& begin, const Extent& end) {
   return bias ? e.add(value, e.slice(bias, 0, begin, end)) : value;
 }

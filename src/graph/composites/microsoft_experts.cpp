@@ -9,7 +9,7 @@ namespace {
 
 void expandMoE(Expansion& e) { e.setOutput(0, e.own("MoE", e.node().inputs, e.attributes())); }
 
-// The inputs behind these belong to weights of floating-point types.
+// Further inputs are for floating-point weights.
 constexpr size_t kIntegerInputs = 15;
 
 void expandQMoE(Expansion& e) {

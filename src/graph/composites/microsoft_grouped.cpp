@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention of com.microsoft, with its caches of keys and values: whole or of a window, real or quantised.
+// GroupQueryAttention of com.microsoft, with key and value caches: full or sliding-window, floating-point or quantised.
 #include <algorithm>
 #include <limits>
 
@@ -49,7 +49,7 @@ Triple inputsOf(Expansion& e, int64_t heads, int64_t groups) {
           attention::splitHeads(e, parts[2], groups)};
 }
 
-// How one of the caches holds its numbers.
+// How a cache stores its numbers.
 class CacheFormat {
  public:
   CacheFormat(Expansion& e, const char* typeName, size_t past, size_t scale) : e_(e), real_(e.dtype(0)) {
@@ -62,7 +62,7 @@ class CacheFormat {
                                   : e.reshape(e.input(scale), {1, e.integer("kv_num_heads", 0), 1, -1});
   }
 
-  // [B, H, S, D] as it lies in the cache.
+  // [B, H, S, D] as stored in the cache.
   Value* encoded(Value* rows) const {
     if (!scale_) return rows;
     Value* scaled = e_.div(e_.cast(rows, DType::Float32), scale_);
@@ -93,7 +93,7 @@ class CacheFormat {
     stored_ = given;
   }
 
-  // Two numbers in each byte, the first one in its low bits.
+  // Two numbers per byte, the first in the low bits.
   Value* paired(Value* numbers) const {
     const Extent size = e_.dim(numbers, 3);
     if (size.isKnown() && size.number % 2) e_.invalid("heads of size ", size.number, " do not fit whole bytes");
@@ -110,10 +110,10 @@ class CacheFormat {
 
   Expansion& e_;
   DType real_, stored_ = DType::Invalid;
-  Value* scale_ = nullptr;  // NULL = numbers are as they are
+  Value* scale_ = nullptr;  // NULL = not quantised
 };
 
-// How many tokens each sample has in all, and how many of them came before: [B], int64.
+// Total and past number of tokens of each sample: [B], int64.
 struct Lengths {
   Value* total;
   Value* past;
@@ -122,15 +122,15 @@ struct Lengths {
 
 Lengths lengthsOf(Expansion& e, const Extent& queries) {
   Value* total = e.reshape(e.add(e.cast(e.input(kLengths), DType::Int64), e.ints({1})), {-1});
-  // Prompts of several lengths are filled up on the right: nothing lies before them.
+  // Prompts of different lengths are padded on the right: nothing precedes them.
   return {total, e.op("Max", {e.sub(total, e.list({queries})), e.ints({0})}), queries};
 }
 
-// A column for each of the samples.
+// A column per sample.
 Value* column(Expansion& e, Value* numbers) { return e.unsqueeze(numbers, {1}); }
 
-// The rows that attention reads, and what becomes the cache of the next step. `keys`: the position of each row among
-// all tokens, to broadcast to [B, rows].
+// The rows that attention reads, and the cache for the next step. `keys`: the position of each row among all tokens,
+// broadcast to [B, rows].
 struct Cached {
   Value* key;
   Value* value;
@@ -139,7 +139,7 @@ struct Cached {
   Value* keys;
 };
 
-// The cache with the new rows written behind each sample's own past; it grows if it is too short.
+// The cache with the new rows written after each sample's past; it grows if it is too short.
 Value* wholeCache(Expansion& e, Value* cache, Value* rows, const Lengths& lengths) {
   if (!cache) return rows;
   Value* total = e.cast(e.reshape(e.input(kTotal), {1}), DType::Int64);
@@ -148,8 +148,8 @@ Value* wholeCache(Expansion& e, Value* cache, Value* rows, const Lengths& length
   return e.op("TensorScatter", {e.op("Pad", {cache, pads}), rows, lengths.past}, attributesOf({{"axis", int64_t{-2}}}));
 }
 
-// A cache of `capacity` rows for a window of fewer or as many. It holds the newest rows, oldest first; when it is full,
-// room is made for several at once. How many it holds follows from the number of tokens alone.
+// A cache of `capacity` rows for a window of at most as many. It holds the newest rows, oldest first; when it is full,
+// several are dropped at once. The number of rows depends only on the number of tokens.
 class WindowedCache {
  public:
   WindowedCache(Expansion& e, const Lengths& lengths)
@@ -162,18 +162,18 @@ class WindowedCache {
     held_ = heldOf(lengths.past);
   }
 
-  // Past rows and the new ones behind them.
+  // Past rows followed by the new ones.
   Value* staged(Value* cache, Value* rows) const { return e_.concat({cache, rows}, 2); }
 
   Value* positions() const {
     Value* rows = e_.unsqueeze(e_.range(capacity_), {0});
     Value* first = e_.sub(lengths_.past, held_);
-    Value* beyond = e_.scalar(DType::Int64, 1e18);  // nobody sees rows that hold nothing
+    Value* beyond = e_.scalar(DType::Int64, 1e18);  // empty rows are masked
     Value* past = e_.where(e_.op("Less", {rows, column(e_, held_)}), e_.add(rows, column(e_, first)), beyond);
     return e_.concat({past, e_.add(column(e_, lengths_.past), e_.unsqueeze(e_.range(lengths_.queries), {0}))}, 1);
   }
 
-  // The rows that stay. Which ones lie behind them is all the same.
+  // The remaining rows. The rows after them do not matter.
   Value* next(Value* staged) const {
     const Extent heads = e_.dim(staged, 1);
     const Extent last = e_.minus(e_.plus(capacity_, lengths_.queries), 1);
@@ -188,14 +188,14 @@ class WindowedCache {
   }
 
  private:
-  // capacity - window. Of a capacity that only a call tells, as the row that lies a window before the last one: there
-  // is none if the window does not fit.
+  // capacity - window. If the capacity is only known at run time, the index of the row a window before the last; it
+  // does not exist if the window does not fit.
   Extent spare() const {
     if (capacity_.isKnown()) return e_.minus(capacity_, window_);
     return e_.gather(e_.range(capacity_), e_.ints({-window_}), 0);
   }
 
-  // total - room * ceil((total - capacity) / room), where total is beyond the capacity.
+  // total - room * ceil((total - capacity) / room), if total exceeds the capacity.
   Value* heldOf(Value* total) const {
     const Extent room = e_.plus(spare(), 1);
     Value* over = e_.op("Max", {e_.sub(total, e_.list({capacity_})), e_.ints({0})});
@@ -207,7 +207,7 @@ class WindowedCache {
   const Lengths& lengths_;
   int64_t window_;
   Extent capacity_;
-  Value* held_ = nullptr;  // rows of each sample in the cache that is given
+  Value* held_ = nullptr;  // rows per sample in the given cache
 };
 
 Cached cachedOf(Expansion& e, const Triple& heads, const Lengths& lengths) {
@@ -242,7 +242,7 @@ Heads normalised(Expansion& e, const Heads& heads, Value* weight) {
   return {e.op("RMSNormalization", {heads.value, weight}, attributes), heads.layout};
 }
 
-// Which keys each query may see: [B, 1, S, rows]. NULL = all.
+// The keys that each query may see: [B, 1, S, rows]. NULL = all.
 Value* visibleOf(Expansion& e, Value* keys, Value* positions, const Lengths& lengths) {
   Visibility visible;
   Value* columns = e.unsqueeze(keys, {1, 2});
@@ -255,7 +255,7 @@ Value* visibleOf(Expansion& e, Value* keys, Value* positions, const Lengths& len
   return visible.allowed;
 }
 
-// The columns of a bias for all tokens that belong to the rows; where nobody looks, any.
+// The columns of a bias over all tokens that belong to the rows; any column for masked rows.
 Value* biasOfRows(Expansion& e, Value* keys, const Extent& rows) {
   Value* bias = e.input(kBias);
   if (!bias) return nullptr;
@@ -274,14 +274,14 @@ Value* biasOfRows(Expansion& e, Value* keys, const Extent& rows) {
               attributesOf({{"axis", int64_t{3}}}));
 }
 
-// One score more for each head, in the sums alone.
+// One more score per head, only in the sums.
 Value* sinkOf(Expansion& e) {
   if (e.has(kSink)) return e.input(kSink);
   if (e.integer("smooth_softmax", -1) <= 0) return nullptr;
   return e.expand(e.scalar(e.dtype(0), 0), {e.integer("num_heads", 0)});
 }
 
-// The scores that output 3 shows: of all tokens, 0 where nobody looks.
+// The scores of output 3: for all tokens, 0 where masked.
 void setScores(Expansion& e, const attention::Result& result, Value* visible) {
   const int64_t which = e.integer("qk_output", 0);
   if (which == 0 || e.outputCount() < 4) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of com.microsoft that tools write for diffusion, speech and language models.
+// Layers of com.microsoft for diffusion, speech and language models.
 #include <cmath>
 
 #include "graph/composites/attention.h"
@@ -24,7 +24,7 @@ void expandBiasSplitGelu(Expansion& e) {
   e.setOutput(0, e.mul(e.slice(sum, last, 0, half), right));
 }
 
-// The statistics of a group are float32, whatever the types of input and parameters.
+// A group's statistics are float32 for all types of input and parameters.
 Value* groupNormalized(Expansion& e, Value* x) {
   const int rank = e.rank(x);
   if (rank < 3) e.invalid("input 0 has ", rank, " dimensions, not 3 or more");
@@ -44,7 +44,7 @@ void expandSkipGroupNorm(Expansion& e) {
   const bool last = e.flag("channels_last", true);
   Value *sum = e.input(0), *skip = e.input(3);
   const int rank = e.rank(sum);
-  std::vector<int64_t> behind;  // axes of the pixels, behind the channels or in front of them
+  std::vector<int64_t> behind;  // spatial axes, after the channels or before them
   for (int i = 0; i + 2 < rank; ++i) behind.push_back(i + (last ? 1 : 2));
   if (e.rank(skip) == 2) skip = e.unsqueeze(skip, behind);
   sum = e.add(sum, skip);
@@ -53,7 +53,7 @@ void expandSkipGroupNorm(Expansion& e) {
   e.setOutput(1, sum);
 }
 
-// T5's buckets of distances: the near ones exact, the far ones by their logarithm.
+// T5's distance buckets: exact for near ones, logarithmic for far ones.
 Value* bucketsOf(Expansion& e, Value* distance, int64_t buckets) {
   const int64_t most = e.integerWithin("max_distance", 0, 1, INT32_MAX);
   Value* zero = e.scalar(DType::Int64, 0);
@@ -78,7 +78,7 @@ Value* bucketsOf(Expansion& e, Value* distance, int64_t buckets) {
   return e.add(base, e.where(isNear, distance, bucket));
 }
 
-// The table's columns lie one after the other, though its shape says rows.
+// The table is stored by columns, although its shape suggests rows.
 void expandRelativePositionBias(Expansion& e) {
   Value* table = e.input(0);
   const Extent buckets = e.dim(table, 0), heads = e.dim(table, 1);
@@ -98,7 +98,7 @@ void expandGemmaRotaryEmbedding(Expansion& e) {
   for (size_t i = 0; i < 2; ++i) e.setOutput(i, e.add(e.mul(e.input(1 + 2 * i), cos), e.mul(e.input(2 + 2 * i), sin)));
 }
 
-// Which of the three streams of positions turns each pair of a head.
+// Which of the three position streams rotates each pair of a head.
 std::vector<uint8_t> streamsOf(Expansion& e) {
   const std::vector<int64_t> sections = e.attributes().getInts("mrope_section");
   if (sections.size() != 3) e.invalid("attribute 'mrope_section' has ", sections.size(), " numbers, not 3");
@@ -118,7 +118,7 @@ std::vector<uint8_t> streamsOf(Expansion& e) {
   return streams;
 }
 
-// [B, S, pairs] of a table, each pair by the positions of its stream.
+// [B, S, pairs] of a table, each pair at the positions of its stream.
 Value* angles(Expansion& e, Value* table, const std::vector<uint8_t>& streams) {
   Value* all = e.gather(table, e.input(1), 0);  // [3, B, S, pairs]
   const auto stream = [&](double i) { return e.gather(all, e.scalar(DType::Int64, i), 0); };
@@ -154,7 +154,7 @@ void expandMRotaryEmbedding(Expansion& e) {
   e.setOutput(0, rank == 4 ? e.transpose(result, {0, 2, 1, 3}) : joinHeads(e, attention::Heads{result, "BSHD"}));
 }
 
-// One-dimensional convolutions as those of ONNX; channels may come last.
+// One-dimensional convolutions like ONNX's; channels may be last.
 void expandCausalConv(Expansion& e) {
   if (e.integer("ndim", 1) != 1) e.unsupported("attribute 'ndim' ", e.integer("ndim", 1), " is not supported");
   if (e.integer("dilation", 1) != 1)
@@ -169,7 +169,7 @@ void expandCausalConv(Expansion& e) {
   for (size_t i = 0; i < 2; ++i) e.setOutput(i, last ? e.transpose(outputs[i], {0, 2, 1}) : outputs[i]);
 }
 
-// Where there are more heads of keys than of queries, several of them share one.
+// With more key heads than query heads, several key heads share a query head.
 void expandLinearAttention(Expansion& e) {
   microsoft::refuse(e, {"state_window"});
   Values inputs = e.node().inputs;
@@ -235,7 +235,7 @@ void expandBranchwiseRMSNorm(Expansion& e) {
   Value* normed = groupedNorm(e, e.input(0), shape, ones);
   if (e.has(1)) {
     Value* scale = e.cast(e.input(1), DType::Float32);
-    normed = e.mul(normed, e.reshape(scale, {-1, size}));  // of each branch, or one for all
+    normed = e.mul(normed, e.reshape(scale, {-1, size}));  // per branch, or one for all
   }
   e.setOutput(0, e.cast(e.reshape(normed, whole), e.dtype(0)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of com.microsoft from before ONNX had its own, or that differ little from one of those.
+// Operators of com.microsoft that predate ONNX's own or differ little from them.
 #include "graph/composites/microsoft.h"
 #include "graph/composites/tables.h"
 
@@ -24,7 +24,7 @@ void expandCDist(Expansion& e) {
   e.setOutput(0, metric == "euclidean" ? e.op("Sqrt", {squares}) : squares);
 }
 
-// The last axis holds real and imaginary part.
+// The last axis contains real and imaginary parts.
 void expandComplexProduct(Expansion& e, bool conjugate) {
   const auto part = [&](size_t input, int64_t i) {
     Value* value = e.input(input);
@@ -55,7 +55,7 @@ void expandRfft(Expansion& e) {
   e.setOutput(0, e.op("DFT", {x, nullptr, e.scalar(DType::Int64, -2)}, attributesOf({{"onesided", int64_t{1}}})));
 }
 
-// The other half of the spectrum is the first one mirrored, its imaginary part with the other sign.
+// The second half of the spectrum mirrors the first, with the imaginary part negated.
 void expandIrfft(Expansion& e) {
   checkFourier(e);
   Value* half = e.input(0);

@@ -19,7 +19,7 @@ Value* quantized(Expansion& e, Value* value, Value* scale, Value* zero, DType dt
 }
 
 Value* scaledProduct(Expansion& e, const Values& operands, Value* scale, DType dtype) {
-  // Sums of products are beyond what 16-bit types hold.
+  // Sums of products exceed 16-bit types.
   Value* real = e.mul(e.cast(e.op("MatMulInteger", operands), DType::Float32), e.cast(scale, DType::Float32));
   return e.cast(real, dtype);
 }
@@ -74,7 +74,7 @@ void expandNhwcMaxPool(Expansion& e) {
   e.setOutput(0, e.transpose(y, channelsLast(rank)));
 }
 
-// Inputs as those of ONNX's own QLinearConv; only the images may have their channels last.
+// Inputs like ONNX's QLinearConv, but images may have channels last.
 void expandConv(Expansion& e) {
   const bool last = e.flag("channels_last");
   const int rank = e.rank(e.input(0));
@@ -137,14 +137,14 @@ void expandMatMulInteger16(Expansion& e) {
   e.setOutput(0, e.matmul(e.cast(e.input(0), DType::Int32), e.cast(e.input(1), DType::Int32)));
 }
 
-// The values of bitsandbytes' two types of 4 bits, as parts of the largest one of a block.
+// The values of bitsandbytes' two 4-bit types, as fractions of the block's largest value.
 constexpr float kFp4[] = {0, 0.00520833333f,  0.66666667f,  1,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
                           0, -0.00520833333f, -0.66666667f, -1, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
 constexpr float kNf4[] = {
     -1.0f,       -0.69619280f, -0.52507305f, -0.39491749f, -0.28444138f, -0.18477343f, -0.09105004f, 0,
     0.07958030f, 0.16093020f,  0.24611229f,  0.33791524f,  0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
 
-// All weights as real numbers, at load if they are constant: [N, K].
+// All weights dequantised, at load if constant: [N, K].
 Value* bnbWeights(Expansion& e) {
   const int64_t rows = e.integerWithin("N", 0, 1, INT32_MAX), depth = e.integerWithin("K", 0, 1, INT32_MAX);
   const int64_t block = e.integerWithin("block_size", 0, 16, 1 << 20), count = checkedMultiply(rows, depth);
@@ -208,7 +208,7 @@ void expandMatMulNBits(Expansion& e) {
   e.setOutput(0, e.has(5) ? e.add(result, e.input(5)) : result);
 }
 
-// Weights are [directions, inputs, 4 * hidden]; one scale for each direction or for each column.
+// Weights are [directions, inputs, 4 * hidden]; one scale per direction or per column.
 Value* lstmWeights(Expansion& e, size_t at, size_t scaleAt) {
   const auto wide = [&](Value* value) {
     return e.rank(value) == 1 ? e.unsqueeze(value, {1, 2}) : e.unsqueeze(value, {1});
@@ -262,7 +262,7 @@ const Composite kRows[] = {
          "alpha=f transA=i transB=i"),
      expandGemm},
     {row("QLinearReduceMean", 4, 5, 1, kUnary, "axes=I keepdims=i"), expandReduceMean},
-    // Segments, their table and the mask may be left out.
+    // Segments, their table and the mask are optional.
     {row("QEmbedLayerNormalization", 1, 18, 2,
          "int32,int32,Q,Q,Q,Q,Q,int32,float32,float32,float32,float32,float32,Q,Q,Q,Q,Q->float32,int32; Q=int8|uint8",
          "epsilon=f"),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimisers of ai.onnx.preview.training: one step of training, for any number of tensors at once.
+// Optimisers of ai.onnx.preview.training: one training step for any number of tensors.
 #include "graph/composites/tables.h"
 
 namespace max {
 
 namespace {
 
-// Inputs are the rate, the step's number, and lists of as many tensors each: values, gradients, states.
+// Inputs are the rate, the step number, and lists of equal length: values, gradients, states.
 class Step {
  public:
   Step(Expansion& expansion, size_t lists) : e_(expansion) {
@@ -20,7 +20,7 @@ class Step {
   size_t count() const { return count_; }
   Value* tensor(size_t list, size_t i) const { return e_.input(2 + list * count_ + i); }
   void setOutput(size_t list, size_t i, Value* value) { e_.setOutput(list * count_ + i, value); }
-  // The gradient with what keeps values small.
+  // The gradient plus regularisation.
   Value* gradient(size_t i) {
     Value* x = tensor(0, i);
     return e_.add(e_.mul(e_.like(x, attribute("norm_coefficient", 0)), x), tensor(1, i));

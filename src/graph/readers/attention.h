@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention and models that carry a state from token to token read of their attributes.
+// Attributes of attention and of sequence models with a state.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace max::readers {
 
-// Which axes of a tensor are the batch, the heads, the positions and the numbers of a head.
+// The batch, head, position and depth axes of a tensor.
 struct HeadLayout {
   int batch, heads, positions, size;
 
@@ -21,22 +21,22 @@ struct HeadLayout {
 struct Attention {
   HeadLayout queries, keys, values, output;
   float scale;
-  bool zeroesMasked;  // what is masked throughout gives 0
+  bool zeroesMasked;  // fully masked rows give 0
 
   explicit Attention(const Attributes& attributes);
 };
 
 struct LinearAttention {
-  int64_t queryHeads, heads;  // of keys and values, which several of queries share evenly
+  int64_t queryHeads, heads;  // of keys and values, shared evenly by the query heads
   std::string rule;           // "linear", "gated", "delta", "gated_delta"
-  bool isGated, corrects;     // by the rule: decay and beta are there
+  bool isGated, corrects;     // the rule uses decay and beta
 
   explicit LinearAttention(const Attributes& attributes);
-  // Of the products of queries and keys of this many numbers.
+  // The scale of products of queries and keys of this depth.
   double scale(int64_t depth) const;
 
  private:
-  float scale_;  // 0 = by the depth
+  float scale_;  // 0 = from the depth
 };
 
 // CausalConvWithState: the only activation is SiLU, which has two names.

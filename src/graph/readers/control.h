@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators with bodies read of their attributes.
+// Attributes of operators with bodies.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace max::readers {
 // Scan: the last inputs are read slice by slice, the first outputs are states.
 struct Scan {
   size_t states, scanned, stacked;
-  // One number for each scanned input or stacked output.
+  // One per scanned input or stacked output.
   std::vector<int64_t> inputAxes, inputDirections, outputAxes, outputDirections;
 
   Scan(const Attributes& attributes, size_t inputs, size_t outputs);  // of the node

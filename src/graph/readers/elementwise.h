@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators on single elements read of their attributes.
+// Attributes of elementwise operators.
 #pragma once
 
 #include <string_view>
@@ -9,19 +9,19 @@
 
 namespace max::readers {
 
-// The numbers of Celu, Elu, HardSigmoid, LeakyRelu, Selu, Shrink, Swish and ThresholdedRelu; of others 0. Selu's second
-// one is gamma, Shrink's are lambda and bias.
+// The parameters of Celu, Elu, HardSigmoid, LeakyRelu, Selu, Shrink, Swish and ThresholdedRelu; 0 for others. Selu's
+// second one is gamma; Shrink's are lambda and bias.
 struct Parameters {
   float alpha, beta;
 
   explicit Parameters(const Node& node);
 };
 
-// Mod: the result has the sign of the dividend, as C's fmod.
+// Mod: the result has the sign of the dividend, like C's fmod.
 bool readTruncates(const Attributes& attributes);
 // BitShift.
 bool readShiftsLeft(const Attributes& attributes);
-// Gelu: by the hyperbolic tangent.
+// Gelu: the tanh approximation.
 bool readIsApproximate(const Attributes& attributes);
 // IsInf: which infinities count.
 struct Infinities {

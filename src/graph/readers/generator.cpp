@@ -32,7 +32,7 @@ bool keepsUpper(const NodeInputs& inputs) { return inputs.flag("upper", true); }
 
 int64_t readDiagonal(const Attributes& attributes) { return attributes.getInt("k", 0); }
 
-// Distinct seeds are distinct; those of floats have the highest bit, which sensible integers have not.
+// Distinct seeds stay distinct; float seeds have the highest bit set, which sensible integers do not.
 std::optional<uint64_t> readSeed(const Attributes& attributes) {
   const Attribute* seed = attributes.find("seed");
   if (!seed) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes say that make tensors from shapes and a few numbers: read once here for shape rules and kernels.
+// Attributes and inputs of nodes that make tensors from shapes and a few numbers, for shape rules and kernels.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct DimensionRange {
 };
 DimensionRange readDimensionRange(const NodeInputs& inputs);
 
-// Flatten: how many dimensions of input 0, whose rank must be known, make the first one.
+// Flatten: the number of dimensions of input 0, whose rank must be known, that form the first one.
 int readFlattenAxis(const NodeInputs& inputs);
 
 // ConstantOfShape: one element; NULL = zero, float32.
@@ -24,12 +24,12 @@ Ref<Tensor> readFillValue(const NodeInputs& inputs);
 // Trilu.
 bool keepsUpper(const NodeInputs& inputs);
 
-// EyeLike: the diagonal with the ones, above (positive) or below the main one.
+// EyeLike: the diagonal of ones, above (positive) or below the main one.
 int64_t readDiagonal(const Attributes& attributes);
 
-// What random operators draw from: without a seed, from the process's own generator.
+// The seed of random operators; without one, they use the process's generator.
 std::optional<uint64_t> readSeed(const Attributes& attributes);
-// RandomNormal, RandomUniform and their Like forms: offset + scale * a number of the standard distribution.
+// RandomNormal, RandomUniform and their Like forms: offset + scale * a sample of the standard distribution.
 struct Distribution {
   double offset, scale;
 };
@@ -37,7 +37,7 @@ Distribution readNormal(const Attributes& attributes);
 Distribution readUniform(const Attributes& attributes);
 // RandomNormal, RandomUniform: of the output.
 std::vector<int64_t> readRandomShape(const NodeInputs& inputs);
-// Multinomial: numbers that are drawn for each row.
+// Multinomial: number of samples per row.
 int64_t readSamples(const NodeInputs& inputs);
 
 }  // namespace max::readers

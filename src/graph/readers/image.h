@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators that read images between the pixels, or regions of them, read of their attributes.
+// Attributes of operators that sample images or regions of them.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct AlignedRegions {
   int64_t height, width;  // of the output
   float scale;
   bool isHalfPixel, takesMax;
-  int64_t samples;  // along each axis of a bin; 0 = as large as the bin
+  int64_t samples;  // along each axis of a bin; 0 = adapted to the bin
 
   explicit AlignedRegions(const Attributes& attributes);
 };

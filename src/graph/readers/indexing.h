@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes say that read or write where other tensors tell: read once here for shape rules, fast and reference
-// kernels. The rank of input 0 must be known.
+// Attributes and inputs of nodes that read or write at indices, for shape rules, fast and reference kernels. The rank
+// of input 0 must be known.
 #pragma once
 
 #include <optional>
@@ -24,17 +24,17 @@ struct TensorScatter {
 };
 TensorScatter readTensorScatter(const NodeInputs& inputs);
 
-// OneHot: the place of the new axis in the output.
+// OneHot: the position of the new axis in the output.
 int readOneHotAxis(const NodeInputs& inputs);
 
-// NonMaxSuppression: boxes are given by centre and size, not by two corners.
+// NonMaxSuppression: boxes have centre and size, not two corners.
 bool hasCentredBoxes(const NodeInputs& inputs);
 
-// Unique: the groups come in the order of their values, not of their first places.
+// Unique: groups are ordered by value, not by first occurrence.
 bool sortsGroups(const NodeInputs& inputs);
 
-// Compress and Unique: nullopt = they work on the elements, whatever the shape.
+// Compress and Unique: nullopt = they work on the flattened input.
 std::optional<int> readSelectionAxis(const NodeInputs& inputs);
-bool hasSelectionAxis(const NodeInputs& inputs);  // whatever the rank
+bool hasSelectionAxis(const NodeInputs& inputs);  // for any rank
 
 }  // namespace max::readers

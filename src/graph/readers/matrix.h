@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matrix products read of their attributes, and the activations that fused products and convolutions apply.
+// Attributes of matrix products, and the activations of fused products and convolutions.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace max::readers {
 
-// MatMul, which has no attributes, Gemm and max.MatMul.
+// For MatMul, which has no attributes, Gemm and max.MatMul.
 struct Product {
   bool transposesA, transposesB;
   float alpha;  // of the product
-  float beta;   // Gemm: of what is added
+  float beta;   // Gemm: of the addend
 
   explicit Product(const Attributes& attributes);
 };
 
-// By ONNX's names, and those that the compiler has for operators that are several of ONNX's.
+// ONNX's names, and the compiler's for combinations of several ONNX operators.
 struct FusedActivation {
   std::string name;           // "" = none
-  float alpha = 0, beta = 0;  // of those that have parameters; of Clip the bounds
+  float alpha = 0, beta = 0;  // if it has parameters; for Clip the bounds
 
   explicit FusedActivation(const Attributes& attributes);
 };
 bool hasActivation(const Attributes& attributes);
 
-// max.MatMulNBits: rows of packed weights of 2, 4 or 8 bits, of which `block` share a scale.
+// max.MatMulNBits: rows of packed 2-, 4- or 8-bit weights; `block` of them share a scale.
 struct PackedProduct {
   int64_t depth, columns, bits, block;
 

@@ -19,7 +19,7 @@ std::span<const T> listOf(const Node& node, std::string_view name, const char* t
   return *list;
 }
 
-// How many support vectors a node has.
+// Number of support vectors of a node.
 size_t supportsOf(const Node& node, bool isClassifier) {
   int64_t sum = isClassifier ? 0 : node.attributes.getInt("n_supports", 0);
   for (int64_t count : integersOf(node, "vectors_per_class")) {
@@ -32,7 +32,7 @@ size_t supportsOf(const Node& node, bool isClassifier) {
   return static_cast<size_t>(sum);
 }
 
-// Without probabilities, support vectors give a score for each pair of classes; that of two is written as two.
+// Without probabilities, support vectors give a score for each pair of classes; a single pair is written as two scores.
 size_t columnsOf(const SvmReader& svm) {
   if (!svm.isClassifier) return 1;
   if (svm.supports == 0 || svm.hasProbabilities || svm.classes == 2) return svm.classes;
@@ -101,7 +101,7 @@ LinearReader::LinearReader(const Node& node)
   isPair = isClassifier && scores == 1 && labels.count() == 2;
   columns = isPair ? 2 : scores;
   if (!intercepts.empty()) requireCount(node, "intercepts", intercepts.size(), scores);
-  // A single score chooses between two labels.
+  // A single score selects one of two labels.
   const size_t needed = scores == 1 ? 2 : scores;
   require(!isClassifier || labels.count() == 0 || labels.count() >= needed, MAX_STATUS_INVALID_ARGUMENT,
           node.description(), ": has ", labels.count(), " class labels for ", scores, " scores");

@@ -7,7 +7,7 @@ namespace max::readers {
 
 namespace {
 
-// Far beyond any size, so that a position may be added without overflow.
+// Far beyond any size, so that adding a position does not overflow.
 constexpr int64_t kLargestPad = int64_t{1} << 60;
 
 // The number of entries of a list, if it is known.
@@ -48,7 +48,7 @@ int readConcatAxis(const NodeInputs& inputs, int rank) {
   return inputs.axisAttribute("axis", 0, rank);
 }
 
-// The sizes of the parts: given, or equal ones as long as the axis lasts.
+// The sizes of the parts: given, or equal except perhaps the last.
 Split readSplit(const NodeInputs& inputs, size_t outputCount) {
   Split split{inputs.axisAttribute("axis", 0, inputs.rank(0)), {}};
   const Dim whole = inputs.dims(0)[static_cast<size_t>(split.axis)];
@@ -116,7 +116,7 @@ PadMode readPadMode(const Attributes& attributes) {
 
 namespace {
 
-// A list names the axes; without it the pads are for all.
+// The pads are for the axes in a list, or for all without one.
 std::optional<std::vector<int>> paddedAxes(const NodeInputs& inputs) {
   return inputs.has(3) ? inputs.axes(3, inputs.rank(0)) : firstAxes(static_cast<size_t>(inputs.rank(0)));
 }

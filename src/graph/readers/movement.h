@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes that move elements say: read once here for shape rules, fast and reference kernels. The rank of input 0
+// Attributes and inputs of nodes that move elements, for shape rules, fast and reference kernels. The rank of input 0
 // must be known.
 #pragma once
 
@@ -11,49 +11,49 @@
 
 namespace max::readers {
 
-// Transpose: which axis of the input each axis of the output is.
+// Transpose: the input axis for each output axis.
 std::vector<int> readPermutation(const NodeInputs& inputs);
-std::vector<int64_t> readOrder(const Attributes& attributes);  // as it is written; empty = reversed
+std::vector<int64_t> readOrder(const Attributes& attributes);  // as written; empty = reversed
 
 // Concat of inputs of this rank.
 int readConcatAxis(const NodeInputs& inputs, int rank);
 
 struct Split {
   int axis;
-  std::vector<Dim> sizes;  // of the outputs; empty = not known
+  std::vector<Dim> sizes;  // of the outputs; empty = unknown
 };
 Split readSplit(const NodeInputs& inputs, size_t outputCount);
 
 // One axis of a Slice. The end is exclusive.
 struct SlicedAxis {
   int axis;
-  std::optional<Dim> start, end, step;  // where they are known; a known step is not 0
+  std::optional<Dim> start, end, step;  // if known; a known step is not 0
 };
-// nullopt if the axes are not known.
+// nullopt if the axes are unknown.
 std::optional<std::vector<SlicedAxis>> readSlice(const NodeInputs& inputs);
 
-// Rebind: names for dimensions that have none, an empty one is none, and what a broken promise says.
+// Rebind: names for unnamed dimensions (empty = none), and the error message.
 struct Promise {
   std::vector<std::string> names;
   std::string message;
 };
 Promise readPromise(const Attributes& attributes);
 
-// Reshape: 0 is a size, not what copies one.
+// Reshape: 0 is a size and does not copy one.
 bool readKeepsZeros(const Attributes& attributes);
 
-// Tile: a number for each axis; nullopt if they are not known.
+// Tile: a number per axis; nullopt if unknown.
 std::optional<std::vector<Dim>> readRepeats(const NodeInputs& inputs);
 
 enum class PadMode { Constant, Edge, Reflect, Wrap };
 PadMode readPadMode(const Attributes& attributes);
 
-// Pad: what comes before and behind each axis of the input; negative numbers crop.
+// Pad: padding before and after each input axis; negative numbers crop.
 struct Padding {
   PadMode mode;
   std::vector<Dim> before, after;
 };
-// nullopt if pads or axes are not known.
+// nullopt if pads or axes are unknown.
 std::optional<Padding> readPadding(const NodeInputs& inputs);
 
 // DepthToSpace, SpaceToDepth.
@@ -63,7 +63,7 @@ struct Blocks {
 };
 Blocks readBlocks(const NodeInputs& inputs);
 
-// ReverseSequence: one of the axes is 0, the other one 1.
+// ReverseSequence: one of the axes is 0, the other is 1.
 struct Reversal {
   int batchAxis, timeAxis;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What normalisations and softmax read of their attributes.
+// Attributes of normalisations and softmax.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace max::readers {
 
-// The attribute 'axis' in [0, rank). The axis of a scalar is 0, whatever the attribute says.
+// The attribute 'axis' in [0, rank). For a scalar it is always 0.
 int readAxis(const Attributes& attributes, int64_t fallback, int rank);
 
 // LayerNormalization, RMSNormalization: all axes from `axis` on.
@@ -22,7 +22,7 @@ struct LayerNorm {
   LayerNorm(const Attributes& attributes, int rank);
 };
 
-// InstanceNormalization, max.AddLayerNormalization: what is added to a variance.
+// InstanceNormalization, max.AddLayerNormalization: added to the variance.
 float readEpsilon(const Attributes& attributes);
 
 struct BatchNorm {
@@ -49,7 +49,7 @@ struct LpNorm {
   LpNorm(const Attributes& attributes, int rank);
 };
 
-// LRN: each element by those of `size` channels around it.
+// LRN: normalises each element over `size` channels around it.
 struct LocalResponse {
   int64_t size;
   float alpha, beta, bias;
@@ -57,9 +57,9 @@ struct LocalResponse {
   explicit LocalResponse(const Attributes& attributes);
 };
 
-// A list of axes, in [0, rank); INVALID_ARGUMENT if one is out of range or given twice.
+// A list of axes, in [0, rank); INVALID_ARGUMENT if one is out of range or occurs twice.
 std::vector<int> axesIn(std::span<const int64_t> values, int rank);
-// MeanVarianceNormalization: axes in [0, rank), none of them twice.
+// MeanVarianceNormalization: distinct axes in [0, rank).
 std::vector<int> readNormalisedAxes(const Attributes& attributes, int rank);
 
 }  // namespace max::readers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What quantisation and what reads quantised tables read of their attributes.
+// Attributes of quantisation and of operators that read quantised tables.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace max::readers {
 // QuantizeLinear, DequantizeLinear.
 struct Quantization {
   int64_t block;    // elements along the axis that share a scale; 0 = all
-  DType precision;  // of the division; Invalid = that of the scale
-  DType output;     // Invalid = as the other operands say
+  DType precision;  // of the division; Invalid = the scale's
+  DType output;     // Invalid = from the other operands
   bool saturates;   // of small floating-point types
 
   explicit Quantization(const Attributes& attributes);
-  // That of the scales, if there are several; INVALID_ARGUMENT if a tensor of this rank has none such.
+  // The axis of the scales, if there are several; INVALID_ARGUMENT if out of range for this rank.
   int axis(int rank) const;
 
  private:
   int64_t axis_;
 };
 
-// GatherBlockQuantized of com.microsoft: rows of a table that is quantised block by block.
+// GatherBlockQuantized of com.microsoft: rows of a block-quantised table.
 struct GatheredBlocks {
-  bool isPacked;  // bytes hold several numbers each, along the last axis
+  bool isPacked;  // bytes contain several numbers each, along the last axis
   int64_t bits;   // of a number
   int64_t block;  // numbers along the axis that share a scale; 0 = all
 

@@ -12,7 +12,7 @@ struct ParameterRow {
   int count;
   float alpha, beta;
 };
-// Those that take parameters; activation_alpha and _beta list values for these alone.
+// Activations with parameters; activation_alpha and _beta list values only for these.
 constexpr ParameterRow kParameters[] = {
     {"Affine", 2, 1, 0},     {"LeakyRelu", 1, 0.01f, 0},     {"ThresholdedRelu", 1, 1, 0},
     {"ScaledTanh", 2, 1, 1}, {"HardSigmoid", 2, 0.2f, 0.5f}, {"Elu", 1, 1, 0},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LSTM, GRU and RNN read of their attributes.
+// Attributes of LSTM, GRU and RNN.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace max::readers {
 
-// One of a layer's functions, with the numbers that it takes.
+// One of a layer's activations, with its parameters.
 struct CellFunction {
   std::string name;  // ONNX's
   float alpha, beta;
@@ -29,9 +29,9 @@ struct Recurrent {
   bool resetsLate;                // GRU: after the product with the state
 
   explicit Recurrent(const Attributes& attributes);
-  // Fails unless activations, if there are any, are so many for each direction.
+  // Throws unless there are no activations or this many per direction.
   void requireActivations(const Attributes& attributes, size_t each) const;
-  // Of all directions, in order; without the attribute each has the defaults.
+  // Activations of all directions, in order; by default the defaults for each.
   std::vector<CellFunction> activations(const Attributes& attributes, std::span<const std::string_view> defaults) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes of reductions say: read once here for shape rules, fast and reference kernels.
+// Attributes and inputs of reductions, for shape rules, fast and reference kernels.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Reduction {
   std::array<bool, kMaxRank> reduced{};
   bool keepsAxes = true;
 };
-// The rank of input 0 must be known. nullopt if the axes are not.
+// The rank of input 0 must be known. nullopt if the axes are unknown.
 std::optional<Reduction> readReduction(const NodeInputs& inputs);
 bool keepsAxes(const Attributes& attributes);
 

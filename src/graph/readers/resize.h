@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Resize reads of its attributes.
+// Attributes of Resize.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace max::readers {
 
 enum class Interpolation : uint8_t { Nearest, Linear, Cubic };
-// Where an output pixel lies in the input.
+// How output coordinates map to the input.
 enum class PixelPlace : uint8_t {
   HalfPixel,
   HalfPixelSymmetric,
@@ -21,11 +21,11 @@ enum class PixelPlace : uint8_t {
   TfHalfPixelForNn,
 };
 enum class NearestPixel : uint8_t { RoundPreferFloor, RoundPreferCeil, Floor, Ceil };
-// What becomes of sizes that would change the ratio of the axes.
+// How sizes that would change the aspect ratio are handled.
 enum class AspectPolicy : uint8_t { Stretch, NotLarger, NotSmaller };
 
 struct Resize {
-  std::vector<int> axes;  // in [0, rank), none of them twice
+  std::vector<int> axes;  // in [0, rank), distinct
   Interpolation interpolation;
   PixelPlace place;
   NearestPixel nearest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators between tensors and sequences read of their attributes.
+// Attributes of operators between tensors and sequences.
 #pragma once
 
 #include "graph/node_inputs.h"
@@ -9,11 +9,11 @@ namespace max::readers {
 // SplitToSequence. The rank of input 0 must be known.
 struct SequenceSplit {
   int axis;
-  bool dropsAxis;  // only where no lengths are given
+  bool dropsAxis;  // only if no lengths are given
 };
 SequenceSplit readSequenceSplit(const NodeInputs& inputs);
 
-// ConcatFromSequence of elements of a rank that is known only when it runs.
+// ConcatFromSequence; the rank of the elements is only known at run time.
 struct SequenceJoin {
   bool isNew;  // the axis
 

@@ -11,7 +11,7 @@ void requirePositive(const NodeInputs& inputs, const std::optional<Dim>& value, 
   if (value && value->isKnown() && value->value() < 1) inputs.fail(what, " is ", *value);
 }
 
-// Of the transform along an axis of this size.
+// For the transform along an axis of this size.
 std::optional<Dim> lengthOf(const NodeInputs& inputs, const Transform& transform) {
   if (inputs.has(1)) return readOneNumber(inputs, 1);
   if (!transform.axis) return std::nullopt;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types that attributes name.
+// Types in attributes.
 //
-// Readers take the node's inputs (NodeInputs) where what they read hangs on ranks or contents, and attributes alone
-// (Attributes) where it does not: passes and what packs weights at load have a node, but no types of its inputs.
-// Who calls either names the node in what fails.
+// Readers take the node's inputs (NodeInputs) if they depend on ranks or contents, otherwise only its attributes
+// (Attributes): passes and weight packing have a node without input types. Callers add the node's name to errors.
 #pragma once
 
 #include <string_view>
@@ -13,11 +12,11 @@
 
 namespace max::readers {
 
-// ONNX's number of a type; fails on numbers that are none.
+// A type by ONNX's number; throws for unknown numbers.
 DType readType(const Attributes& attributes, std::string_view name, DType fallback);
-// Of what generators and sequences are made.
+// The element type of generators and sequences.
 DType readElementType(const Attributes& attributes, DType fallback);
-// Cast, BitCast: what the elements become.
+// Cast, BitCast: the target type.
 DType readCastType(const Attributes& attributes);
 // Optional: dtypes, outermost first, as the importer writes them.
 TensorType readOptionalType(const Attributes& attributes);

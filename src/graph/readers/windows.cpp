@@ -10,7 +10,7 @@ namespace max::readers {
 
 namespace {
 
-// Larger windows are nonsense, and kernels may compute with those below without overflow.
+// Larger windows are nonsense; kernels can compute with smaller ones without overflow.
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
 
 struct Mode {
@@ -31,7 +31,7 @@ Mode readMode(const Attributes& attributes) {
   invalidArgument("attribute 'auto_pad' is '", name, "'");
 }
 
-// A list of `count` numbers; the default fills a missing one.
+// A list of `count` numbers; a missing list is filled with the default.
 std::vector<int64_t> readList(const Attributes& attributes, std::string_view name, size_t count, int64_t fallback,
                               int64_t least) {
   std::vector<int64_t> values = attributes.getInts(name);
@@ -58,7 +58,7 @@ void checkSizes(std::span<const int64_t> sizes) {
   }
 }
 
-// From the first pixel that a window of the first position sees to the last of the last one.
+// From the first pixel of the first window to the last pixel of the last one.
 int64_t reach(const Window& window, int64_t positions) {
   return checkedAdd(checkedMultiply(window.stride, positions - 1), window.extent());
 }

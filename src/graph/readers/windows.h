@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows that slide over images: what convolutions, pools and their inverses read of their attributes. Shape rules,
-// passes and all kernels read them here, so that they cannot differ.
+// Sliding windows: attributes of convolutions, pools and their inverses. Shape rules, passes and all kernels read them
+// here, so that they cannot differ.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct Windows {
 
   bool isSame() const { return autoPad != AutoPad::None; }
   int64_t taps() const;  // of all axes together, at most 2^31 - 1
-  // With the pads that SAME_UPPER and SAME_LOWER stand for between these sizes along the axes.
+  // Resolves SAME_UPPER and SAME_LOWER to pads, given these sizes of the axes.
   std::vector<Window> between(std::span<const int64_t> in, std::span<const int64_t> out) const;
 };
 
-// Of kernels with these sizes. INVALID_ARGUMENT if a number is out of range or a list has the wrong length.
+// For kernels with these sizes. INVALID_ARGUMENT if a number is out of range or a list has the wrong length.
 Windows readWindows(const Attributes& attributes, std::span<const int64_t> sizes);
 
-// A pool over images with so many spatial axes.
+// A pool over images with this many spatial axes.
 struct Pool {
   Windows windows;
   bool roundsUp, includesPads, isColumnMajor;
@@ -42,22 +42,22 @@ struct Pool {
   Pool(const Attributes& attributes, size_t axes);
 };
 
-// The spatial sizes of kernels; empty where weights tell them.
+// The spatial sizes of kernels; empty if the weights determine them.
 std::vector<int64_t> readKernelShape(const Attributes& attributes);
 
-// Groups of channels that have filters of their own.
+// Groups of channels with their own filters.
 int64_t readGroups(const Attributes& attributes);
-// Groups of channels that have offsets of their own (DeformConv).
+// Groups of channels with their own offsets (DeformConv).
 int64_t readOffsetGroups(const Attributes& attributes);
 
-// A convolution whose input pixels add their filters to the output.
+// A transposed convolution.
 struct Transposed {
   Windows windows;
-  std::vector<int64_t> extra;  // for each axis, what is added at the end
-  std::vector<int64_t> shape;  // of the output, if it is given
+  std::vector<int64_t> extra;  // added at the end of each axis
+  std::vector<int64_t> shape;  // of the output, if given
 
   Transposed(const Attributes& attributes, std::span<const int64_t> sizes);
-  // Output pixels before the first one that is kept. What a given shape or SAME leaves over is split.
+  // Output pixels cropped at the start. The surplus from a given shape or SAME is split between both ends.
   int64_t padBegin(size_t axis, int64_t in, int64_t out) const;
 };
 

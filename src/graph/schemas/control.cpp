@@ -19,9 +19,9 @@ Ref<Graph> subgraph(const InferContext& context, std::string_view name, size_t i
   return graph;
 }
 
-// What holds for both types.
+// What both types have in common.
 TensorType either(const InferContext& context, const TensorType& a, const TensorType& b, size_t output) {
-  // An optional, and what it would hold: a value that may be either.
+  // An optional and its contents' type: the value may be either.
   if (a.dtype != b.dtype && (a.dtype == DType::Optional || b.dtype == DType::Optional))
     return a.dtype == DType::Optional ? a : b;
   if (a.dtype != DType::Invalid && b.dtype != DType::Invalid && a.dtype != b.dtype)
@@ -43,7 +43,7 @@ void inferIf(InferContext& context) {
     context.setOutput(i, either(context, thenBranch->outputs()[i]->type, elseBranch->outputs()[i]->type, i));
 }
 
-// A type that is known in two ways.
+// Combines two sources of a type.
 TensorType same(const InferContext& context, TensorType a, const TensorType& b, size_t output) {
   if (!a.ranked || !b.ranked) return a.ranked ? a : b;
   TensorType type = either(context, a, b, output);
@@ -53,7 +53,7 @@ TensorType same(const InferContext& context, TensorType a, const TensorType& b, 
   return type;
 }
 
-// Dimensions that only an iteration tells are 0 if there is none.
+// Dimensions that only an iteration determines are 0 without iterations.
 void setStacked(InferContext& context, size_t output, const TensorType& type, Dim steps, int64_t axis) {
   if (isObject(type.dtype)) context.fail("output ", output, " would stack values of type ", type);
   if (!type.ranked) return context.setOutput(output, TensorType::unranked(type.dtype));
@@ -75,14 +75,14 @@ void inferLoop(InferContext& context) {
   const Ref<Graph> body = subgraph(context, "body", states + 2, context.outputCount() + 1);
   if (const DType again = body->outputs()[0]->type.dtype; again != DType::Bool && again != DType::Invalid)
     context.fail("the body's condition must be bool, not ", again);
-  // An iteration may change a shape: it is known where what goes in and what comes out agree.
+  // An iteration may change a shape: only dimensions that agree before and after are known.
   for (size_t i = 0; i < states; ++i)
     context.setOutput(i, either(context, context.input(i + 2).type, body->outputs()[i + 1]->type, i));
   for (size_t i = states; i < context.outputCount(); ++i)
     setStacked(context, i, body->outputs()[i + 1]->type, context.unknownDim(), 0);
 }
 
-// The steps are the length of what is scanned.
+// The number of steps is the length of the scanned inputs.
 Dim scanSteps(const InferContext& context, const readers::Scan& scan) {
   Dim steps = context.unknownDim();
   for (size_t i = 0; i < scan.scanned; ++i) {
@@ -105,7 +105,7 @@ void inferScan(InferContext& context) {
     setStacked(context, states + i, body->outputs()[states + i]->type, steps, scan.outputAxes[i]);
 }
 
-// The body runs for each element of a sequence; tensors among the further inputs are the same each time.
+// The body runs for each element of a sequence; tensors among the other inputs are the same each time.
 void inferSequenceMap(InferContext& context) {
   const Ref<Graph> body = subgraph(context, "body", context.inputCount(), context.outputCount());
   for (size_t i = 0; i < context.outputCount(); ++i) {

@@ -10,7 +10,7 @@ namespace max {
 
 namespace {
 
-// The kernel's spatial sizes: the attribute, else the weights'. Empty if not known.
+// The kernel's spatial sizes: from the attribute, else from the weights. Empty if unknown.
 std::vector<int64_t> kernelSizes(const InferContext& context, size_t weights) {
   std::vector<int64_t> sizes = readers::readKernelShape(context.attributes());
   if (!context.ranked(weights)) return sizes;
@@ -27,7 +27,7 @@ std::vector<int64_t> kernelSizes(const InferContext& context, size_t weights) {
   return sizes;
 }
 
-// What belongs to quantized weights: one element, or one for each output channel.
+// Parameters of quantised weights: one element, or one per output channel.
 void checkQuantization(const InferContext& context, size_t input, Dim channels) {
   if (!context.ranked(input)) return;
   const SymbolicShape& dims = context.dims(input);
@@ -35,7 +35,7 @@ void checkQuantization(const InferContext& context, size_t input, Dim channels) 
   if (!isOne) rules::requireShape(context, input, {channels});
 }
 
-// Scales and zero points of integer convolutions: those of the images are single, those of the weights may be many.
+// Scales and zero points of integer convolutions: single for images, possibly several for weights.
 void checkQuantizations(const InferContext& context, Dim channels) {
   const bool isPlain = context.node().op() == "ConvInteger";
   if (!isPlain && context.node().op() != "QLinearConv") return;
@@ -45,7 +45,7 @@ void checkQuantizations(const InferContext& context, Dim channels) {
   for (size_t i : ofWeights) checkQuantization(context, i, channels);
 }
 
-// Checks ranks and channels; returns false if the shapes are not known well enough.
+// Checks ranks and channels; returns false if too little is known about the shapes.
 bool checkConvolution(const InferContext& context, size_t weights) {
   rules::requireRankAtLeast(context, 0, 3);
   rules::requireRankAtLeast(context, weights, 3);
@@ -54,7 +54,7 @@ bool checkConvolution(const InferContext& context, size_t weights) {
   return context.ranked(weights);
 }
 
-// Kernels go over all taps, and weights without elements bound them by nothing.
+// Kernels loop over all taps, whose number is not bounded by weights without elements.
 void requireTaps(const InferContext& context, const SymbolicShape& weights, int64_t taps) {
   constexpr int64_t kMostOfNothing = 1 << 16;
   if (taps > kMostOfNothing && (weights[0].is(0) || weights[1].is(0)))
@@ -134,7 +134,7 @@ void inferGlobalPool(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// A convolution whose taps lie where the offsets say: [N, offset groups * taps * axes, out..], and as many masks.
+// A convolution whose taps are moved by offsets: [N, offset groups * taps * axes, out..], with as many masks.
 void inferDeformConv(InferContext& context) {
   inferConv<1, 3>(context);
   const int64_t offsetGroups = readers::readOffsetGroups(context.attributes());
@@ -154,7 +154,7 @@ void inferDeformConv(InferContext& context) {
   rules::requireShape(context, 2, shape);
 }
 
-// The inverse of a MaxPool: output_shape, if given, leaves room behind what the attributes say.
+// The inverse of a MaxPool: output_shape, if given, may be larger than the attributes imply.
 void inferMaxUnpool(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 3);
   rules::requireRank(context, 2, 1);

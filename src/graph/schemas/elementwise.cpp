@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on single elements, with broadcasting.
+// Elementwise operators, with broadcasting.
 #include <algorithm>
 
 #include "graph/readers/types.h"
@@ -21,7 +21,7 @@ std::optional<Dim> multiply(Dim a, Dim b) { return a * b; }
 std::optional<Dim> least(Dim a, Dim b) { return minimum(a, b); }
 std::optional<Dim> greatest(Dim a, Dim b) { return maximum(a, b); }
 
-// Integer division cuts towards zero; that is the floor where nothing is negative.
+// Integer division truncates towards zero, which is the floor if nothing is negative.
 std::optional<Dim> divide(Dim a, Dim b) {
   if (b.is(0) || !a.isAtLeast(0) || !b.isAtLeast(0)) return std::nullopt;
   return floorDivide(a, b);
@@ -55,7 +55,7 @@ std::optional<Dim> lessOrEqual(Dim a, Dim b) { return greaterOrEqual(b, a); }
 std::optional<Dim> logicalAnd(Dim a, Dim b) { return a * b; }
 std::optional<Dim> logicalOr(Dim a, Dim b) { return maximum(a, b); }
 
-// Lists of one or equal lengths; nullopt where a result cannot be told, or overflows as the kernel may.
+// Lists of length one or equal lengths; nullopt if a result is unknown or overflows.
 std::optional<Elements> combine(const Elements& a, const Elements& b, Combine function) {
   const size_t count = std::max(a.size(), b.size());
   if ((a.size() != count && a.size() != 1) || (b.size() != count && b.size() != 1)) return std::nullopt;

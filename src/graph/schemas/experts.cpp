@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of experts: a router sends each token through a few of many small networks.
+// Mixtures of experts: a router sends each token to a few of many small networks.
 #include "graph/readers/experts.h"
 
 #include "graph/schemas/rules.h"
@@ -9,7 +9,7 @@ namespace max {
 
 namespace {
 
-// What both operators have in common. `third`: the input that holds the linear part's weights.
+// Shared by both operators. `third`: the input with the linear part's weights.
 struct Experts {
   Dim tokens, experts, hidden, inner, columns;  // columns: of the first layer
 
@@ -70,7 +70,7 @@ struct Layer {
   size_t weights, scales, bias, zeros;
 };
 
-// Bytes that hold `count` numbers.
+// Bytes of `count` numbers.
 Dim bytesOf(const InferContext& context, Dim count, int64_t bits, bool whole) {
   if (!count.isKnown()) return context.unknownDim();
   const int64_t all = checkedMultiply(count.value(), bits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that make tensors from little: constants, ranges, random numbers.
+// Operators that generate tensors: constants, ranges, random numbers.
 #include "graph/readers/generator.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ void inferLike(InferContext& context) {
   context.setDType(0, dtype);
 }
 
-// Random numbers are of a floating-point type.
+// Random numbers have a floating-point type.
 void requireFloat(const InferContext& context, DType dtype) {
   const bool fits = dtype == DType::Invalid || (isFloat(dtype) && bitsOf(dtype) >= 16);
   if (!fits)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that read images at places between the pixels, and decoders of image files.
+// Operators that sample images between pixels, and decoders of image files.
 #include "graph/readers/image.h"
 
 #include "graph/schemas/rules.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that read or write where other tensors say.
+// Operators that read or write at indices.
 #include "graph/readers/indexing.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void inferGather(InferContext& context) {
   if (context.rank(0) == 1) gatherElementsOfList(context);
 }
 
-// Indices name places along the axis; along the other axes they lie where they are.
+// Indices replace the coordinate along the axis; the other coordinates stay.
 void checkIndices(const InferContext& context, int axis) {
   rules::requireRank(context, 1, context.rank(0));
   if (!context.ranked(1)) return;
@@ -88,7 +88,7 @@ void inferScatterND(InferContext& context) {
   rules::requireShape(context, 2, updates);
 }
 
-// A cache whose rows from write_indices on, along the axis, become those of the update.
+// A cache with its rows along the axis, from write_indices on, replaced by the update.
 void inferTensorScatter(InferContext& context) {
   rules::sameAsFirst(context);
   rules::requireRankAtLeast(context, 0, 2);

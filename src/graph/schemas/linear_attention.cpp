@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequence models that carry a state of fixed size from token to token.
+// Sequence models with a state of fixed size.
 #include "graph/readers/attention.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
@@ -18,7 +18,7 @@ Dim headSize(const InferContext& context, size_t input, int64_t heads) {
   return floorDivide(size, heads);
 }
 
-// decay and beta are there just if the rule uses them.
+// decay and beta must be present exactly if the rule uses them.
 void requireGates(const InferContext& context, const readers::LinearAttention& attention) {
   const auto require = [&](size_t input, bool isNeeded, const char* name) {
     if (context.has(input) != isNeeded)
@@ -28,7 +28,7 @@ void requireGates(const InferContext& context, const readers::LinearAttention& a
   require(5, attention.corrects, " beta");
 }
 
-// An input [batch, time, last] whose last dimension is one of two.
+// An input [batch, time, last] whose last dimension has one of two values.
 void requireEither(const InferContext& context, size_t input, Dim batch, Dim steps, Dim one, Dim other) {
   rules::requireRank(context, input, 3);
   if (!context.ranked(input)) return;

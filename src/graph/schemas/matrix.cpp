@@ -27,14 +27,14 @@ void inferGemm(InferContext& context) {
   context.setShape(0, shape);
 }
 
-// One zero point or scale for the whole operand, or one per row or column. Kernels take them modulo their number.
+// One zero point or scale for the whole operand, or one per row or column. Kernels index them modulo their number.
 void requireQuantization(const InferContext& context, size_t input) {
   if (!context.ranked(input)) return;
   for (const Dim& dim : context.dims(input))
     if (dim.is(0)) context.fail("input ", input, " has no elements");
 }
 
-// Zero points and scales may come between the operands.
+// Zero points and scales may be between the operands.
 template <size_t b>
 void inferQuantizedMatMul(InferContext& context) {
   for (size_t i = 1; i < context.inputCount(); ++i)

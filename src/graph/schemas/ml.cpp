@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The domain ai.onnx.ml: classifiers, regressors and the preparation of features, as scikit-learn pipelines have them.
+// The domain ai.onnx.ml: classifiers, regressors and feature preparation, as in scikit-learn pipelines.
 #include "graph/readers/ml.h"
 
 #include "graph/readers/text.h"
@@ -37,7 +37,7 @@ void setScores(InferContext& context, size_t output, size_t columns) {
   context.setShape(output, {rowsOf(context, 0), Dim(static_cast<int64_t>(columns))});
 }
 
-// Features of each row; nullopt if their number is not known.
+// Features per row; nullopt if unknown.
 std::optional<int64_t> featuresOf(const InferContext& context) {
   if (!context.ranked(0) || !context.dims(0).back().isKnown()) return std::nullopt;
   return context.dims(0).back().value();
@@ -103,7 +103,8 @@ void inferOneHotEncoder(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// The type of a list of attributes: keys or values, as integers, floats, strings or a tensor. Invalid if there is none.
+// The type of keys or values, which are attributes with integers, floats, strings or a tensor. Invalid if there is
+// none.
 DType typeOfList(const InferContext& context, const std::string& prefix) {
   if (const Ref<Tensor> tensor = context.attributes().getTensor(prefix + "tensor")) return tensor->dtype();
   if (sizeOf(context, prefix + "strings")) return DType::String;
@@ -111,7 +112,7 @@ DType typeOfList(const InferContext& context, const std::string& prefix) {
   return sizeOf(context, prefix + "floats") ? DType::Float32 : DType::Invalid;
 }
 
-// Strings to numbers, or back.
+// Strings to numbers, or numbers to strings.
 DType otherLabel(const InferContext& context) {
   const DType given = context.dtype(0);
   if (given == DType::Invalid) return given;
@@ -150,13 +151,13 @@ void inferZipMap(InferContext& context) {
 void inferDictVectorizer(InferContext& context) {
   const int64_t strings = sizeOf(context, "string_vocabulary"), integers = sizeOf(context, "int64_vocabulary");
   if ((strings == 0) == (integers == 0)) context.fail("needs one of 'string_vocabulary' and 'int64_vocabulary'");
-  // Plans know only that it is a map.
+  // Plans only know that it is a map.
   const DType held = context.node().inputs[0]->type.inner[1];
   if (held == DType::Invalid || isObject(held)) context.fail("the map's values are no known numbers or strings");
   context.setOutput(0, TensorType::of(held, {Dim(1), Dim(strings + integers)}));
 }
 
-// A dense result has as many elements as the map, a sparse one has room for all keys.
+// A dense result has as many elements as the map; a sparse one has room for all keys.
 void inferCastMap(InferContext& context) {
   const ml::MapCast cast(context.node());
   context.setOutput(0, TensorType::of(cast.dtype, {Dim(1), cast.isDense ? context.unknownDim() : Dim(cast.columns)}));

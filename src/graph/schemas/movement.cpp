@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements to other places.
+// Operators that move elements.
 #include "graph/readers/movement.h"
 
 #include <algorithm>
@@ -89,13 +89,13 @@ struct Range {
   int64_t step;
 };
 
-// Where a slice's bound lies, counted from the front, without the clamping to the axis.
+// A slice's bound, counted from the front, before clamping to the axis.
 std::optional<Dim> fromFront(Dim at, Dim size) {
   if (!at.isKnown()) return at.isAtLeast(0) ? std::optional(at) : std::nullopt;
   return at.value() >= 0 ? at : at + size;
 }
 
-// Backwards, a start before the front is the first element and the end -1 lies before it.
+// Backwards, a start before the front is the first element, and the end -1 is before it.
 std::optional<int64_t> slicedKnown(const Range& range, int64_t size) {
   if (!range.start.isKnown() || !range.end.isKnown()) return std::nullopt;
   if (size == 0) return 0;
@@ -181,7 +181,7 @@ Dim rounded(const InferContext& context, double size) {
   return static_cast<int64_t>(std::floor(size));
 }
 
-// An axis after scaling: floor(size * scale), symbolic where the scale or its inverse is whole.
+// An axis after scaling: floor(size * scale), symbolic if the scale or its inverse is an integer.
 Dim scaled(const InferContext& context, Dim size, double scale) {
   if (!(scale > 0) || !std::isfinite(scale)) context.fail("scale ", scale, " is not a positive number");
   const double inverse = 1 / scale;
@@ -205,7 +205,7 @@ bool isGiven(const InferContext& context, size_t input) {
   return context.has(input) && !(context.ranked(input) && context.rank(input) == 1 && context.dims(input)[0].is(0));
 }
 
-// Shrinks the sizes to one scale for all axes, as the attribute asks.
+// Reduces the sizes to one scale for all axes, if the attribute requires it.
 void keepAspect(const InferContext& context, const readers::Resize& resize, std::vector<Dim>& sizes) {
   if (resize.policy == readers::AspectPolicy::Stretch) return;
   const bool isLeast = resize.policy == readers::AspectPolicy::NotLarger;

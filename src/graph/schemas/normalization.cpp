@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisations and softmax: the shape stays.
+// Normalisations and softmax, which keep the shape.
 #include <algorithm>
 
 #include "graph/readers/norm.h"
@@ -10,7 +10,7 @@ namespace max {
 
 namespace {
 
-// Inputs from..to are lists with one number per channel (axis 1 of input 0).
+// Inputs from..to have one number per channel (axis 1 of input 0).
 void checkPerChannel(const InferContext& context, size_t from, size_t to) {
   rules::requireRankAtLeast(context, 0, 1);
   for (size_t i = from; i <= to; ++i)

@@ -49,14 +49,14 @@ void inferMatMul(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// As many elements, if all sizes are known.
+// The same number of elements, if all sizes are known.
 void requireCount(const InferContext& context, size_t input, int64_t count) {
   const std::optional<Shape> shape = context.ranked(input) ? concrete(context.dims(input)) : std::nullopt;
   if (shape && shape->count() != count)
     context.fail("input ", input, " has ", shape->count(), " elements, needs ", count);
 }
 
-// A [.., K]; packed weights [N, blocks, bytes], a scale and perhaps a zero point for each block.
+// A [.., K]; packed weights [N, blocks, bytes], a scale and perhaps a zero point per block.
 void inferMatMulNBits(InferContext& context) {
   const readers::PackedProduct product(context.attributes());
   const int64_t n = product.columns, bits = product.bits, blocks = product.blocks(), all = checkedMultiply(n, blocks);
@@ -84,7 +84,7 @@ void inferPool(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// Several heads of queries may share one of keys and values.
+// Several query heads may share a head of keys and values.
 void requireGroups(const InferContext& context, Dim queries, Dim keys) {
   if (!queries.isKnown() || !keys.isKnown() || queries == keys) return;
   if (keys.value() < 1 || queries.value() % keys.value())
@@ -132,7 +132,7 @@ void inferInverse(InferContext& context) {
   context.setOutputLike(0, 0);
 }
 
-// The compiler states the dtype of a fused chain's result (ONNX's number); without it: that of input 0.
+// The compiler sets the dtype of a fused chain's result (ONNX's number); default: that of input 0.
 void inferElementwise(InferContext& context) {
   rules::broadcastAll(context);
   context.setDType(0, readers::readElementType(context.attributes(), context.dtype(0)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between real and quantized numbers.
+// Conversion between floating-point and quantised numbers.
 #include "graph/readers/quantization.h"
 
 #include "graph/schemas/rules.h"
@@ -44,7 +44,7 @@ void inferDequantize(InferContext& context) {
   const DType given = reader.output;
   const bool fits = given == DType::Invalid || (isFloat(given) && bitsOf(given) >= 16);
   if (!fits) context.fail("attribute 'output_dtype' is ", given, ", no floating-point type of 16 bits or more");
-  // Scales that are bare exponents have float32 as their result.
+  // Scales that are only exponents give float32 results.
   const DType scale = context.dtype(1) == DType::Float8E8M0FNU ? DType::Float32 : context.dtype(1);
   context.setDType(0, given != DType::Invalid ? given : scale);
 }
@@ -55,7 +55,7 @@ void inferDynamicQuantize(InferContext& context) {
   context.setShape(2, {});
 }
 
-// The rows of a table that is quantised block by block. Bytes hold several numbers each, along the last axis.
+// The rows of a block-quantised table. Bytes contain several numbers each, along the last axis.
 void inferGatherBlocks(InferContext& context) {
   const readers::GatheredBlocks read(context);
   const bool bytes = read.isPacked, real = isFloat(context.dtype(0));

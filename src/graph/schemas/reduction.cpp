@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, searches for extreme elements, running sums.
+// Reductions, extreme elements, running sums.
 #include "graph/readers/reduction.h"
 
 #include "graph/schemas/rules.h"

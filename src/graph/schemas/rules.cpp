@@ -105,7 +105,7 @@ std::optional<double> scalarOf(const NodeInputs& context, size_t input) {
   }
 }
 
-// A one-dimensional operand gets a dimension of 1 that the result loses again.
+// A one-dimensional operand gets a dimension of 1, which is removed from the result.
 SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b) {
   if (a.empty() || b.empty()) context.fail("a matrix product needs at least one dimension on both sides");
   const bool rowVector = a.size() == 1, columnVector = b.size() == 1;
@@ -125,12 +125,12 @@ Dim windowed(const InferContext& context, Dim in, const readers::Windows& window
   const readers::Window& window = windows.axes[axis];
   if (windows.isSame()) return ceilDivide(in, window.stride);
   const Dim room = in + Dim(window.padBegin) + Dim(window.padEnd) - Dim(window.extent());
-  // Rounding up, a window that sticks out by less than the stride counts.
+  // Rounding up includes a window that extends past the end by less than the stride.
   if (room.isKnown() && room.value() <= (roundsUp ? -window.stride : -1))
     context.fail("the kernel (", window.extent(), " with dilation) is larger than the padded input (", in, " + ",
                  window.padBegin, " + ", window.padEnd, ")");
   if (!roundsUp) return floorDivide(room, window.stride) + Dim(1);
-  // The last window must begin inside the input or the padding before it.
+  // The last window must start inside the input or the padding before it.
   const Dim last = floorDivide(in + Dim(window.padBegin - 1), window.stride);
   return minimum(ceilDivide(room, window.stride), last) + Dim(1);
 }

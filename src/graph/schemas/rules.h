@@ -15,16 +15,16 @@ void sameAsFirst(InferContext& context);
 // All inputs broadcast to output 0.
 void broadcastAll(InferContext& context);
 
-// The one dimension that both must be: the known one of two; known ones that differ fail.
+// Unifies two dimensions: the known one of two; throws if they are known and differ.
 Dim merge(const NodeInputs& context, Dim a, Dim b, const char* what);
-// Fails if both dimensions are known and differ.
+// Throws if both dimensions are known and differ.
 void requireEqual(const NodeInputs& context, Dim a, Dim b, const char* what);
 void requireRank(const NodeInputs& context, size_t input, int rank);
 void requireRankAtLeast(const NodeInputs& context, size_t input, int rank);
-// Kernels trust shapes, so what an operator demands of its inputs is checked here. Absent inputs pass.
+// Kernels trust shapes, so an operator's requirements on its inputs are checked here. Absent inputs pass.
 void requireShape(const NodeInputs& context, size_t input, const SymbolicShape& shape);
 void requireOneElement(const NodeInputs& context, size_t input);
-// numpy's broadcasting of the input gives just this shape.
+// The input must broadcast to exactly this shape by numpy's rules.
 void requireBroadcastsTo(const NodeInputs& context, size_t input, const SymbolicShape& shape);
 // The number of elements of a one-dimensional input, if known.
 std::optional<int64_t> lengthOf(const NodeInputs& context, size_t input);
@@ -34,7 +34,7 @@ std::optional<double> scalarOf(const NodeInputs& context, size_t input);
 // numpy's matrix product.
 SymbolicShape matrixProduct(const InferContext& context, SymbolicShape a, SymbolicShape b);
 
-// Output positions of a window along an axis, of a pool that may round up.
+// Number of window positions along an axis, for a pool that may round up.
 Dim windowed(const InferContext& context, Dim in, const readers::Windows& windows, size_t axis, bool roundsUp = false);
 
 }  // namespace max::rules

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences and optionals. What is in them is known as far as its type goes; shapes are seen when it is taken out.
+// Sequences and optionals. Only the types of their contents are known; shapes are known when elements are taken out.
 #include "graph/readers/sequence.h"
 
 #include "graph/readers/types.h"
@@ -10,7 +10,7 @@ namespace max {
 
 namespace {
 
-// Of tensors of this type; a dtype that is not known stays so.
+// A sequence of tensors of this type; an unknown dtype stays unknown.
 void setSequence(InferContext& context, size_t output, const TensorType& element) {
   context.setOutput(output, TensorType::holding(DType::Sequence, element));
 }

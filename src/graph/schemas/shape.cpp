@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that read or change a shape and leave the elements in order.
+// Operators that read or change a shape and keep the order of elements.
 #include <algorithm>
 
 #include "graph/readers/generator.h"
@@ -35,7 +35,7 @@ void inferSize(InferContext& context) {
   if (context.ranked(0)) context.setElements(0, {product(context.dims(0))});
 }
 
-// The dimension that -1 stands for. Equal dimensions cancel first, so that symbols divide.
+// The dimension for -1. Equal dimensions cancel first, so that symbols divide.
 Dim inferredDim(const InferContext& context, const SymbolicShape& shape, size_t at) {
   SymbolicShape whole = context.dims(0);
   SymbolicShape parts;
@@ -63,7 +63,7 @@ Dim copiedDim(const InferContext& context, size_t i) {
   return context.dims(0)[i];
 }
 
-// 0 copies a dimension, -1 takes what is left.
+// 0 copies a dimension, -1 is deduced.
 SymbolicShape reshaped(const InferContext& context, SymbolicShape shape) {
   const bool allowZero = readers::readKeepsZeros(context.attributes());
   size_t inferred = shape.size();
@@ -164,7 +164,7 @@ void inferExpand(InferContext& context) {
     context.setElements(0, std::vector<Dim>(static_cast<size_t>(shape[0].value()), (*elements)[0]));
 }
 
-// Dimension `i` of an input that was promised to be this: -1 is any, perhaps with a name from now on.
+// Dimension `i` of an input that must be this: -1 is any, perhaps named from now on.
 Dim promisedDim(const InferContext& context, size_t i, Dim promised, const readers::Promise& promise) {
   const Dim given = context.ranked(0) ? context.dims(0)[i] : context.unknownDim();
   const bool isNamed = i < promise.names.size() && !promise.names[i].empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms, and what speech models put behind them.
+// Fourier transforms and mel filters.
 #include "graph/readers/signal.h"
 
 #include "graph/schemas/rules.h"
@@ -11,7 +11,7 @@ namespace {
 
 Dim orUnknown(const InferContext& context, const std::optional<Dim>& dim) { return dim ? *dim : context.unknownDim(); }
 
-// The last axis holds a number's real part, or its real and imaginary parts.
+// The last axis contains a number's real part, or its real and imaginary parts.
 void requireParts(const InferContext& context, Dim parts) {
   if (parts.isKnown() && !parts.is(1) && !parts.is(2))
     context.fail("the last dimension is ", parts, "; 1 (real) and 2 (complex) are possible");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on strings, and those that turn tokens into numbers.
+// Operators on strings, and operators that convert tokens to numbers.
 #include "graph/readers/text.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
@@ -16,7 +16,7 @@ void inferStringSplit(InferContext& context) {
   context.setShape(1, context.dims(0));
 }
 
-// [C] or [1, C]; what is left after the stop words is seen when it runs.
+// [C] or [1, C]; the size without stop words is known at run time.
 void inferStringNormalizer(InferContext& context) {
   if (!context.ranked(0)) return;
   if (context.rank(0) != 1 && context.rank(0) != 2) context.fail("input 0 must have 1 or 2 dimensions");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file of this folder exports one table of rows; this list names them all.
+// Every file in this folder exports one table of rows; this list names them all.
 #pragma once
 
 #include <span>

@@ -14,7 +14,7 @@ pub const MAX_VERSION_PATCH: u32 = 0;
 pub const MAX_VERSION_STRING: &[u8; 6usize] = b"0.1.0\0";
 pub const MAX_ABI_VERSION: u32 = 0;
 impl MaxStatus {
-    #[doc = " The call did what was asked."]
+    #[doc = " The call succeeded."]
     pub const MAX_STATUS_OK: MaxStatus = MaxStatus(0);
 }
 impl MaxStatus {
@@ -38,7 +38,7 @@ impl MaxStatus {
     pub const MAX_STATUS_NOT_FOUND: MaxStatus = MaxStatus(5);
 }
 impl MaxStatus {
-    #[doc = " A thing that was to be created exists already."]
+    #[doc = " The thing to be created already exists."]
     pub const MAX_STATUS_ALREADY_EXISTS: MaxStatus = MaxStatus(6);
 }
 impl MaxStatus {
@@ -46,19 +46,19 @@ impl MaxStatus {
     pub const MAX_STATUS_PERMISSION_DENIED: MaxStatus = MaxStatus(7);
 }
 impl MaxStatus {
-    #[doc = " Memory or another resource has run out; smaller requests may work."]
+    #[doc = " Out of memory or another resource; smaller requests may succeed."]
     pub const MAX_STATUS_RESOURCE_EXHAUSTED: MaxStatus = MaxStatus(8);
 }
 impl MaxStatus {
-    #[doc = " The object is not in the state that the call needs."]
+    #[doc = " The object is not in the required state."]
     pub const MAX_STATUS_FAILED_PRECONDITION: MaxStatus = MaxStatus(9);
 }
 impl MaxStatus {
-    #[doc = " The work was given up because of a conflict; it may be tried again."]
+    #[doc = " The work was aborted because of a conflict; it can be retried."]
     pub const MAX_STATUS_ABORTED: MaxStatus = MaxStatus(10);
 }
 impl MaxStatus {
-    #[doc = " An index or range lies outside its object."]
+    #[doc = " An index or range is outside its object."]
     pub const MAX_STATUS_OUT_OF_RANGE: MaxStatus = MaxStatus(11);
 }
 impl MaxStatus {
@@ -66,11 +66,11 @@ impl MaxStatus {
     pub const MAX_STATUS_UNIMPLEMENTED: MaxStatus = MaxStatus(12);
 }
 impl MaxStatus {
-    #[doc = " An error of the library itself; please report it."]
+    #[doc = " A bug in the library; please report it."]
     pub const MAX_STATUS_INTERNAL: MaxStatus = MaxStatus(13);
 }
 impl MaxStatus {
-    #[doc = " A driver, compiler or device is not there."]
+    #[doc = " A driver, compiler or device is not available."]
     pub const MAX_STATUS_UNAVAILABLE: MaxStatus = MaxStatus(14);
 }
 impl MaxStatus {
@@ -78,7 +78,7 @@ impl MaxStatus {
     pub const MAX_STATUS_DATA_LOSS: MaxStatus = MaxStatus(15);
 }
 #[repr(transparent)]
-#[doc = " Result of a call: MAX_STATUS_OK (zero) or the reason of its failure."]
+#[doc = " Result of a call: MAX_STATUS_OK (zero) or the reason for its failure."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxStatus(pub i32);
 unsafe extern "C" {
@@ -91,7 +91,7 @@ unsafe extern "C" {
     pub fn maxStatusGetName(status: MaxStatus) -> *const ::std::os::raw::c_char;
 }
 unsafe extern "C" {
-    #[doc = " Returns the message of this thread's last failed call, UTF-8."]
+    #[doc = " Returns the message of this thread's last failed call, in UTF-8."]
     #[doc = ""]
     #[doc = " The first line is a summary that names the offending values; a compiler's log"]
     #[doc = " may follow. Empty before the first failure, never NULL. Borrowed until this"]
@@ -111,15 +111,15 @@ pub struct MaxDevice {
 pub struct MaxStream {
     _unused: [u8; 0],
 }
-#[doc = " Options of maxDeviceCreate. They hold for the first handle; later ones find the device as it is."]
+#[doc = " Options of maxDeviceCreate. Only those of the first handle count; later handles share the device as it is."]
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct MaxDeviceOptions {
     #[doc = " Size of this structure; set by MAX_DEVICE_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Most bytes of device memory that may be in use; 0 = 99 % of free memory on accelerators, no limit on the host."]
+    #[doc = " Maximum bytes of device memory in use; 0 = 99 % of free memory on accelerators, no limit on the host."]
     pub memoryLimit: u64,
-    #[doc = " Bytes of device memory to take in advance; accelerators only."]
+    #[doc = " Bytes of device memory to allocate in advance; accelerators only."]
     pub bufferCacheSize: u64,
 }
 #[test]
@@ -230,7 +230,7 @@ impl ::std::ops::BitAndAssign for MaxDeviceStatsMask {
     }
 }
 #[repr(transparent)]
-#[doc = " Fields of a MaxDeviceStats that hold a value: a sum of MAX_DEVICE_STATS_* numbers."]
+#[doc = " Valid fields of a MaxDeviceStats: a sum of MAX_DEVICE_STATS_* values."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxDeviceStatsMask(pub u64);
 #[doc = " A report on a device; an unknown field is zero and missing in validMask."]
@@ -239,21 +239,21 @@ pub struct MaxDeviceStatsMask(pub u64);
 pub struct MaxDeviceStats {
     #[doc = " Size of this structure; set by MAX_DEVICE_STATS_INIT."]
     pub structSize: usize,
-    #[doc = " Fields that hold a value."]
+    #[doc = " Fields that are known."]
     pub validMask: MaxDeviceStatsMask,
-    #[doc = " Bytes that can still be allocated, the limits of control groups included."]
+    #[doc = " Bytes that can still be allocated, within the limits of control groups."]
     pub freeMemory: u64,
-    #[doc = " Bytes of memory the device has, or that a control group grants."]
+    #[doc = " Bytes of memory of the device, or that its control group allows."]
     pub totalMemory: u64,
-    #[doc = " Bytes in buffers of this library on the device."]
+    #[doc = " Bytes in this library's buffers on the device."]
     pub allocatedMemory: u64,
-    #[doc = " Largest value that allocatedMemory has had."]
+    #[doc = " Highest value of allocatedMemory so far."]
     pub peakAllocatedMemory: u64,
-    #[doc = " Most bytes that buffers may take."]
+    #[doc = " Maximum bytes that buffers may use."]
     pub memoryLimit: u64,
-    #[doc = " Bytes of memory that this process occupies on the device."]
+    #[doc = " Bytes of memory that this process uses on the device."]
     pub processMemory: u64,
-    #[doc = " Busy time of the device in percent."]
+    #[doc = " Utilisation of the device in percent."]
     pub utilization: u32,
     #[doc = " Temperature in degrees Celsius."]
     pub temperature: i32,
@@ -407,35 +407,35 @@ impl Default for MaxDeviceStats {
     }
 }
 impl MaxDeviceAttribute {
-    #[doc = " Most threads in a block."]
+    #[doc = " Maximum threads per block."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: MaxDeviceAttribute = MaxDeviceAttribute(1);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Largest x dimension of a block."]
+    #[doc = " Maximum x dimension of a block."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X: MaxDeviceAttribute = MaxDeviceAttribute(2);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Largest y dimension of a block."]
+    #[doc = " Maximum y dimension of a block."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: MaxDeviceAttribute = MaxDeviceAttribute(3);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Largest z dimension of a block."]
+    #[doc = " Maximum z dimension of a block."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: MaxDeviceAttribute = MaxDeviceAttribute(4);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Largest x dimension of a grid."]
+    #[doc = " Maximum x dimension of a grid."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: MaxDeviceAttribute = MaxDeviceAttribute(5);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Largest y dimension of a grid."]
+    #[doc = " Maximum y dimension of a grid."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y: MaxDeviceAttribute = MaxDeviceAttribute(6);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Largest z dimension of a grid."]
+    #[doc = " Maximum z dimension of a grid."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: MaxDeviceAttribute = MaxDeviceAttribute(7);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Bytes of shared memory a block may have."]
+    #[doc = " Maximum bytes of shared memory per block."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: MaxDeviceAttribute = MaxDeviceAttribute(8);
 }
 impl MaxDeviceAttribute {
@@ -443,15 +443,15 @@ impl MaxDeviceAttribute {
     pub const MAX_DEVICE_ATTRIBUTE_WARP_SIZE: MaxDeviceAttribute = MaxDeviceAttribute(10);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Registers a block may have."]
+    #[doc = " Maximum registers per block."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK: MaxDeviceAttribute = MaxDeviceAttribute(12);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Highest clock frequency in kilohertz."]
+    #[doc = " Maximum clock frequency in kilohertz."]
     pub const MAX_DEVICE_ATTRIBUTE_CLOCK_RATE: MaxDeviceAttribute = MaxDeviceAttribute(13);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Multiprocessors; on the host, processors this process may use."]
+    #[doc = " Number of multiprocessors; on the host, of processors this process may use."]
     pub const MAX_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: MaxDeviceAttribute = MaxDeviceAttribute(16);
 }
 impl MaxDeviceAttribute {
@@ -463,19 +463,19 @@ impl MaxDeviceAttribute {
     pub const MAX_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: MaxDeviceAttribute = MaxDeviceAttribute(38);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Most threads on a multiprocessor."]
+    #[doc = " Maximum threads per multiprocessor."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: MaxDeviceAttribute = MaxDeviceAttribute(39);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Major number of the compute capability."]
+    #[doc = " Major version of the compute capability."]
     pub const MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: MaxDeviceAttribute = MaxDeviceAttribute(75);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Minor number of the compute capability."]
+    #[doc = " Minor version of the compute capability."]
     pub const MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: MaxDeviceAttribute = MaxDeviceAttribute(76);
 }
 impl MaxDeviceAttribute {
-    #[doc = " Bytes of shared memory on a multiprocessor."]
+    #[doc = " Bytes of shared memory per multiprocessor."]
     pub const MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: MaxDeviceAttribute = MaxDeviceAttribute(81);
 }
 #[repr(transparent)]
@@ -485,7 +485,7 @@ pub struct MaxDeviceAttribute(pub i32);
 unsafe extern "C" {
     #[doc = " Counts the devices of an API."]
     #[doc = ""]
-    #[doc = " Thread-safe. Virtual devices count when they are set; see maxVirtualDeviceSetCount."]
+    #[doc = " Thread-safe. Includes virtual devices; see maxVirtualDeviceSetCount."]
     #[doc = ""]
     #[doc = " - `api`: \"cpu\", \"cuda\", \"hip\", or \"gpu\" for the accelerators present."]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: No API has this name."]
@@ -496,8 +496,8 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Opens a device."]
     #[doc = ""]
-    #[doc = " The same API and id give the same device while a handle to it lives; only the"]
-    #[doc = " options of the first call count. Thread-safe."]
+    #[doc = " The same API and id give the same device while a handle to it exists; only the options of the first call count."]
+    #[doc = " Thread-safe."]
     #[doc = ""]
     #[doc = " - `api`: \"cpu\", \"cuda\", \"hip\", or \"gpu\" for the accelerators present."]
     #[doc = " - `id`: Number of the device; -1 = the first one."]
@@ -526,7 +526,8 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Drops a reference; NULL is allowed."]
     #[doc = ""]
-    #[doc = " Thread-safe. The last one of an accelerator waits for its work, or comes after the host function that drops it."]
+    #[doc = " Thread-safe. Dropping the last reference to an accelerator waits for its work; from a host function it takes effect"]
+    #[doc = " when the function has returned."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -544,7 +545,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gets the label of the device: \"cpu\" or \"gpu\"."]
     #[doc = ""]
-    #[doc = " Thread-safe. Borrowed from the device. Label and id together name a device: \"gpu:0\"."]
+    #[doc = " Thread-safe. Borrowed from the device. Label and id together name the device: \"gpu:0\"."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -560,7 +561,7 @@ unsafe extern "C" {
     pub fn maxDeviceGetId(device: *const MaxDevice, outId: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the name that the maker gave the device."]
+    #[doc = " Gets the vendor's name for the device."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the device."]
     #[doc = ""]
@@ -600,7 +601,7 @@ unsafe extern "C" {
     pub fn maxDeviceIsCompatible(device: *const MaxDevice, outIsCompatible: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Tells whether the device can reach the memory of another one directly."]
+    #[doc = " Tells whether the device can access the memory of another device directly."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -609,11 +610,11 @@ unsafe extern "C" {
     pub fn maxDeviceCanAccess(device: *const MaxDevice, peer: *const MaxDevice, outCanAccess: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Lets the device reach the memory of another one directly."]
+    #[doc = " Lets the device access the memory of another device directly."]
     #[doc = ""]
-    #[doc = " Thread-safe. Does nothing where access exists already."]
+    #[doc = " Thread-safe. Does nothing if access is already enabled."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The devices cannot reach each other."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The devices cannot access each other's memory."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxDeviceEnablePeerAccess(device: *const MaxDevice, peer: *const MaxDevice) -> MaxStatus;
@@ -631,10 +632,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Waits until all work on all streams of the device is done."]
     #[doc = ""]
-    #[doc = " Thread-safe. A failure of earlier work is returned once, as by maxStreamSynchronize."]
+    #[doc = " Thread-safe. Returns a failure of earlier work once, like maxStreamSynchronize."]
     #[doc = ""]
-    #[doc = " - `timeoutNs`: Most nanoseconds to wait; 0 = no limit."]
-    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The work was not done in time; it goes on, and nothing else has happened."]
+    #[doc = " - `timeoutNs`: Maximum time to wait in nanoseconds; 0 = no limit."]
+    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The work was not done in time; it continues, and nothing else has changed."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Called from a host function of a stream of this device."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -650,7 +651,7 @@ unsafe extern "C" {
     pub fn maxDeviceGetMemoryInfo(device: *const MaxDevice, outFree: *mut u64, outTotal: *mut u64) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Fills a report on memory, use and temperature, as far as they are known."]
+    #[doc = " Gets the device's memory, utilisation, temperature and power, as far as they are known."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -660,7 +661,7 @@ unsafe extern "C" {
     pub fn maxDeviceGetStats(device: *const MaxDevice, stats: *mut MaxDeviceStats) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a number that describes the device."]
+    #[doc = " Gets an attribute of the device."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -683,9 +684,9 @@ unsafe extern "C" {
     pub fn maxDeviceGetDriverVersion(device: *const MaxDevice, outVersion: *mut i64) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gives unused memory back that the library keeps for later on the device, page-locked memory too."]
+    #[doc = " Frees unused memory that the library keeps for reuse on the device, including page-locked memory."]
     #[doc = ""]
-    #[doc = " Thread-safe. On accelerators it waits for queued work with that memory."]
+    #[doc = " Thread-safe. On accelerators, waits for queued work that uses that memory."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Called from a host function of a stream of this device."]
     #[doc = ""]
@@ -693,13 +694,13 @@ unsafe extern "C" {
     pub fn maxDeviceTrim(device: *const MaxDevice) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Allocates host memory that stays resident (page-locked), for fast transfers to and from the device."]
+    #[doc = " Allocates page-locked host memory, for fast transfers to and from the device."]
     #[doc = ""]
-    #[doc = " Thread-safe. Aligned to a page. It keeps the device alive until maxHostFree."]
+    #[doc = " Thread-safe. The memory is page-aligned and keeps the device alive until maxHostFree."]
     #[doc = ""]
     #[doc = " - `device`: NULL = the host."]
     #[doc = " - `byteCount`: Zero is allowed and gives a pointer that must not be read."]
-    #[doc = " - `MAX_STATUS_RESOURCE_EXHAUSTED`: Memory or the operating system's limit on locked memory has run out."]
+    #[doc = " - `MAX_STATUS_RESOURCE_EXHAUSTED`: Out of memory, or the operating system's limit on locked memory is reached."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxHostAllocate(
@@ -709,11 +710,11 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Frees memory of maxHostAllocate. Work that uses it must be done."]
+    #[doc = " Frees memory from maxHostAllocate. Work that uses it must be done."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `device`: As given to maxHostAllocate."]
+    #[doc = " - `device`: The device passed to maxHostAllocate."]
     #[doc = " - `pointer`: NULL is allowed and does nothing."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The pointer is not from maxHostAllocate with this device."]
     #[doc = ""]
@@ -730,7 +731,7 @@ unsafe extern "C" {
     pub fn maxDeviceScan(outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets label and id of a device that maxDeviceScan counts."]
+    #[doc = " Gets the label and id of a device that maxDeviceScan counts."]
     #[doc = ""]
     #[doc = " Thread-safe. The string is static."]
     #[doc = ""]
@@ -760,10 +761,11 @@ unsafe extern "C" {
     pub fn maxAcceleratorGetArchitectureName(outName: *mut *const ::std::os::raw::c_char) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Declares accelerators that are not there, to compile for them; 0 ends it."]
+    #[doc = " Declares accelerators that do not exist, to compile for them; 0 removes them."]
     #[doc = ""]
-    #[doc = " Thread-safe. For the whole process. They are counted, named and opened like real ones, before which they stand, and"]
-    #[doc = " modules can be compiled for them; all that would run on one or take its memory is UNAVAILABLE."]
+    #[doc = " Thread-safe. Applies to the whole process. Virtual devices are counted, named and opened like real ones, which come"]
+    #[doc = " after them, and modules can be compiled for them; anything that would run on one or use its memory fails with"]
+    #[doc = " UNAVAILABLE."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The count is negative."]
     #[doc = ""]
@@ -782,7 +784,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Sets the API of the virtual devices: \"cuda\" (unless set) or \"hip\"."]
     #[doc = ""]
-    #[doc = " Thread-safe. For the whole process."]
+    #[doc = " Thread-safe. Applies to the whole process."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: No accelerator API has this name."]
     #[doc = ""]
@@ -801,7 +803,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Sets the architecture of the virtual devices, for example \"sm_90\"."]
     #[doc = ""]
-    #[doc = " Thread-safe. For the whole process."]
+    #[doc = " Thread-safe. Applies to the whole process."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The name is empty or longer than 31 characters."]
     #[doc = ""]
@@ -818,7 +820,7 @@ unsafe extern "C" {
     pub fn maxVirtualDeviceGetArchitectureName(outName: *mut *const ::std::os::raw::c_char) -> MaxStatus;
 }
 impl MaxDType {
-    #[doc = " No type: what a zeroed structure holds."]
+    #[doc = " No type: the value in a zeroed structure."]
     pub const MAX_DTYPE_INVALID: MaxDType = MaxDType(0);
 }
 impl MaxDType {
@@ -842,7 +844,7 @@ impl MaxDType {
     pub const MAX_DTYPE_FLOAT6_E3M2FN: MaxDType = MaxDType(66);
 }
 impl MaxDType {
-    #[doc = " 8-bit power of two without sign, the scale type of microscaling formats."]
+    #[doc = " 8-bit unsigned power of two, the scale type of microscaling formats."]
     pub const MAX_DTYPE_FLOAT8_E8M0FNU: MaxDType = MaxDType(73);
 }
 impl MaxDType {
@@ -850,7 +852,7 @@ impl MaxDType {
     pub const MAX_DTYPE_FLOAT8_E4M3FN: MaxDType = MaxDType(75);
 }
 impl MaxDType {
-    #[doc = " As float8_e4m3fn without a negative zero."]
+    #[doc = " Like float8_e4m3fn, without a negative zero."]
     pub const MAX_DTYPE_FLOAT8_E4M3FNUZ: MaxDType = MaxDType(76);
 }
 impl MaxDType {
@@ -858,7 +860,7 @@ impl MaxDType {
     pub const MAX_DTYPE_FLOAT8_E5M2: MaxDType = MaxDType(77);
 }
 impl MaxDType {
-    #[doc = " As float8_e5m2, finite and NaN only, without a negative zero."]
+    #[doc = " Like float8_e5m2, finite and NaN only, without a negative zero."]
     pub const MAX_DTYPE_FLOAT8_E5M2FNUZ: MaxDType = MaxDType(78);
 }
 impl MaxDType {
@@ -966,7 +968,7 @@ unsafe extern "C" {
     pub fn maxDTypeGetName(dtype: MaxDType) -> *const ::std::os::raw::c_char;
 }
 unsafe extern "C" {
-    #[doc = " Finds the type of a name."]
+    #[doc = " Finds a type by name."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -987,7 +989,7 @@ pub struct MaxEvent {
 pub struct MaxEventOptions {
     #[doc = " Size of this structure; set by MAX_EVENT_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Not 0 = remember the time, for maxEventGetElapsedTime."]
+    #[doc = " Not 0 = record the time, for maxEventGetElapsedTime."]
     pub timing: i32,
     #[doc = " Zero."]
     pub reserved: i32,
@@ -1038,7 +1040,7 @@ fn bindgen_test_layout_MaxEventOptions() {
     test_field_reserved();
 }
 unsafe extern "C" {
-    #[doc = " Makes an event for streams of a device."]
+    #[doc = " Creates an event for streams of a device."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -1071,7 +1073,7 @@ unsafe extern "C" {
     pub fn maxEventRelease(event: *const MaxEvent);
 }
 unsafe extern "C" {
-    #[doc = " Gets the device that the event was made for."]
+    #[doc = " Gets the device that the event was created for."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the event."]
     #[doc = ""]
@@ -1084,9 +1086,9 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `timeoutNs`: Most nanoseconds to wait; 0 = no limit."]
+    #[doc = " - `timeoutNs`: Maximum time to wait in nanoseconds; 0 = no limit."]
     #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The mark was not done in time."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The mark lies on a stream that a fork has cut off."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The mark is on a stream that a fork has cut off."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxEventSynchronize(event: *const MaxEvent, timeoutNs: i64) -> MaxStatus;
@@ -1101,7 +1103,7 @@ unsafe extern "C" {
     pub fn maxEventQuery(event: *const MaxEvent, outIsReady: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the nanoseconds between two events that are done."]
+    #[doc = " Gets the time between two events that are done, in nanoseconds."]
     #[doc = ""]
     #[doc = " Thread-safe. Negative if `end` was done first."]
     #[doc = ""]
@@ -1168,17 +1170,17 @@ fn bindgen_test_layout_MaxStreamOptions() {
 }
 #[doc = " A function that runs in stream order."]
 #[doc = ""]
-#[doc = " Called exactly once, from any thread. It may call functions of this library, but must not wait for its own stream"]
-#[doc = " (for accelerators: any of its device) and must not throw. One that waits may hold up those of other streams. What it"]
-#[doc = " does with buffers comes after the work in front of it on its stream, not after the work behind it."]
-#[doc = " `status`: MAX_STATUS_OK, or the failure of earlier work, whose message maxGetLastErrorMessage returns there."]
+#[doc = " Called exactly once, from any thread. It may call functions of this library, but must not wait for its own stream (on"]
+#[doc = " accelerators: any stream of its device) and must not throw. If it waits, it may delay host functions of other"]
+#[doc = " streams. Its accesses to buffers come after the work queued before it on its stream, not after later work. `status`:"]
+#[doc = " MAX_STATUS_OK, or the failure of earlier work, whose message maxGetLastErrorMessage returns inside the function."]
 #[doc = ""]
 #[doc = ""]
 #[doc = " Since 0.1."]
 pub type MaxHostFunction =
     ::std::option::Option<unsafe extern "C" fn(userData: *mut ::std::os::raw::c_void, status: MaxStatus)>;
 unsafe extern "C" {
-    #[doc = " Makes a stream on a device."]
+    #[doc = " Creates a stream on a device."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -1193,13 +1195,14 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a stream from one of the driver (cudaStream_t, hipStream_t), which stays the caller's."]
+    #[doc = " Wraps a driver's stream (cudaStream_t, hipStream_t), which the caller continues to own."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed until the last release of the new stream."]
     #[doc = ""]
-    #[doc = " - `device`: NULL = the host, which has no such streams."]
+    #[doc = " - `device`: NULL = the host, which has no driver streams."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The device has no driver streams."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: It belongs to another device, or is the driver's per-thread default stream."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The stream belongs to another device, or is the driver's per-thread default"]
+    #[doc = "   stream."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxStreamWrap(
@@ -1211,16 +1214,16 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Adds a reference; NULL is allowed."]
     #[doc = ""]
-    #[doc = " Thread-safe. On a default stream it acts on the device."]
+    #[doc = " Thread-safe. On a default stream this acts on the device."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxStreamRetain(stream: *const MaxStream);
 }
 unsafe extern "C" {
-    #[doc = " Drops a reference; NULL is allowed. Work on the stream is still done; nothing waits."]
+    #[doc = " Drops a reference; NULL is allowed. Queued work still runs; the call does not wait for it."]
     #[doc = ""]
-    #[doc = " Thread-safe. On a default stream it acts on the device."]
+    #[doc = " Thread-safe. On a default stream this acts on the device."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -1257,27 +1260,27 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Waits until all work on the stream is done."]
     #[doc = ""]
-    #[doc = " Thread-safe. Returns the failure of the first work that failed since the last call, once."]
+    #[doc = " Thread-safe. Returns the first failure since the last call, once."]
     #[doc = ""]
-    #[doc = " - `timeoutNs`: Most nanoseconds to wait; 0 = no limit."]
-    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The work was not done in time; it goes on, and nothing else has happened."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Called from a host function of this stream, or the stream was cut off by"]
-    #[doc = "   a fork."]
+    #[doc = " - `timeoutNs`: Maximum time to wait in nanoseconds; 0 = no limit."]
+    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The work was not done in time; it continues, and nothing else has changed."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Called from a host function of this stream, or a fork has cut the stream off."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxStreamSynchronize(stream: *mut MaxStream, timeoutNs: i64) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes later work on the stream wait for all work that is now on another stream."]
+    #[doc = " Makes later work on the stream wait for all work now on another stream."]
     #[doc = ""]
-    #[doc = " Asynchronous: both may belong to different devices. Thread-safe. On the host's default stream the call itself waits."]
+    #[doc = " Asynchronous. The streams may belong to different devices. Thread-safe. On the host's default stream the call itself"]
+    #[doc = " waits."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxStreamWaitForStream(stream: *mut MaxStream, other: *mut MaxStream) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes later work on the stream wait for all work that is now on a device's default stream."]
+    #[doc = " Makes later work on the stream wait for all work now on a device's default stream."]
     #[doc = ""]
     #[doc = " Asynchronous. Thread-safe."]
     #[doc = ""]
@@ -1318,14 +1321,14 @@ unsafe extern "C" {
         userData: *mut ::std::os::raw::c_void,
     ) -> MaxStatus;
 }
-#[doc = " DLPack's managed tensor with a version (DLPack 1.0 and later). It is declared in dlpack.h of the DLPack project"]
-#[doc = " (github.com/dmlc/dlpack), one header without dependencies; this library needs its name alone."]
+#[doc = " DLPack's versioned managed tensor (DLPack 1.0 and later). It is declared in dlpack.h of the DLPack project"]
+#[doc = " (github.com/dmlc/dlpack), one header without dependencies; this library needs only its name."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct DLManagedTensorVersioned {
     _unused: [u8; 0],
 }
-#[doc = " DLPack's managed tensor without a version; older versions of dlpack.h, such as Debian's 0.6, have this one alone."]
+#[doc = " DLPack's unversioned managed tensor; older versions of dlpack.h, such as Debian's 0.6, have only this one."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct DLManagedTensor {
@@ -1342,11 +1345,11 @@ pub struct MaxBuffer {
 pub struct MaxBufferOptions {
     #[doc = " Size of this structure; set by MAX_BUFFER_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Stream that the buffer is bound to; NULL = the device's default stream."]
+    #[doc = " Stream to bind the buffer to; NULL = the device's default stream."]
     pub stream: *mut MaxStream,
-    #[doc = " Bytes that the address is a multiple of, a power of two; 0 = 64."]
+    #[doc = " Alignment in bytes, a power of two; 0 = 64."]
     pub alignment: usize,
-    #[doc = " Not 0 = host memory that stays resident (page-locked); on an accelerator, host memory that it can reach."]
+    #[doc = " Not 0 = page-locked host memory; on an accelerator, host memory that it can access."]
     pub pinned: i32,
     #[doc = " Not 0 = filled with zeros."]
     pub zeroed: i32,
@@ -1435,7 +1438,7 @@ impl Default for MaxBufferOptions {
 pub struct MaxBufferCopyOptions {
     #[doc = " Size of this structure; set by MAX_BUFFER_COPY_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Stream that copies and that the result is bound to; NULL = see the function."]
+    #[doc = " Stream that copies, and to which the result is bound; NULL = see the function."]
     pub stream: *mut MaxStream,
 }
 #[test]
@@ -1485,11 +1488,11 @@ impl Default for MaxBufferCopyOptions {
     }
 }
 impl MaxBufferFlags {
-    #[doc = " The elements lie without gaps in row-major order."]
+    #[doc = " The elements are stored without gaps in row-major order."]
     pub const MAX_BUFFER_FLAG_CONTIGUOUS: MaxBufferFlags = MaxBufferFlags(1);
 }
 impl MaxBufferFlags {
-    #[doc = " The buffer belongs to the host."]
+    #[doc = " The buffer is on the host."]
     pub const MAX_BUFFER_FLAG_HOST: MaxBufferFlags = MaxBufferFlags(2);
 }
 impl MaxBufferFlags {
@@ -1527,7 +1530,7 @@ impl ::std::ops::BitAndAssign for MaxBufferFlags {
     }
 }
 #[repr(transparent)]
-#[doc = " What holds for a buffer: a sum of MAX_BUFFER_FLAG_* numbers."]
+#[doc = " Properties of a buffer: a sum of MAX_BUFFER_FLAG_* values."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxBufferFlags(pub i32);
 impl MaxBufferInfoMask {
@@ -1547,11 +1550,11 @@ impl MaxBufferInfoMask {
     pub const MAX_BUFFER_INFO_ELEMENT_COUNT: MaxBufferInfoMask = MaxBufferInfoMask(8);
 }
 impl MaxBufferInfoMask {
-    #[doc = " byteCount and elementSize are known: all but strings."]
+    #[doc = " byteCount and elementSize are known: all types except strings."]
     pub const MAX_BUFFER_INFO_BYTES: MaxBufferInfoMask = MaxBufferInfoMask(16);
 }
 impl MaxBufferInfoMask {
-    #[doc = " address is known: all but strings."]
+    #[doc = " address is known: all types except strings."]
     pub const MAX_BUFFER_INFO_ADDRESS: MaxBufferInfoMask = MaxBufferInfoMask(32);
 }
 impl MaxBufferInfoMask {
@@ -1593,7 +1596,7 @@ impl ::std::ops::BitAndAssign for MaxBufferInfoMask {
     }
 }
 #[repr(transparent)]
-#[doc = " Fields of a MaxBufferInfo that hold a value: a sum of MAX_BUFFER_INFO_* numbers."]
+#[doc = " Valid fields of a MaxBufferInfo: a sum of MAX_BUFFER_INFO_* values."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxBufferInfoMask(pub u64);
 #[doc = " A report on a buffer; an unknown field is zero and missing in validMask."]
@@ -1602,7 +1605,7 @@ pub struct MaxBufferInfoMask(pub u64);
 pub struct MaxBufferInfo {
     #[doc = " Size of this structure; set by MAX_BUFFER_INFO_INIT."]
     pub structSize: usize,
-    #[doc = " Fields that hold a value."]
+    #[doc = " Fields that are known."]
     pub validMask: MaxBufferInfoMask,
     #[doc = " Element type."]
     pub dtype: MaxDType,
@@ -1610,21 +1613,21 @@ pub struct MaxBufferInfo {
     pub rank: i32,
     #[doc = " Dimensions, as many as `rank`."]
     pub shape: *const i64,
-    #[doc = " Distances between elements along each dimension, in elements."]
+    #[doc = " Strides of each dimension, in elements."]
     pub strides: *const i64,
     #[doc = " Number of elements; 1 for a scalar."]
     pub elementCount: i64,
-    #[doc = " Bytes that the elements take without gaps."]
+    #[doc = " Bytes of the elements without gaps."]
     pub byteCount: usize,
     #[doc = " Bytes of one element; 1 for types below 8 bits."]
     pub elementSize: usize,
-    #[doc = " Address of the first element, for maxMemoryCopy and kernels; what the host may reach, maxBufferGetData gives."]
+    #[doc = " Address of the first element, for maxMemoryCopy and kernels; for host access use maxBufferGetData."]
     pub address: u64,
     #[doc = " Device that holds the buffer."]
     pub device: *mut MaxDevice,
     #[doc = " Stream that the buffer is bound to."]
     pub stream: *mut MaxStream,
-    #[doc = " What holds for the buffer."]
+    #[doc = " Properties of the buffer."]
     pub flags: MaxBufferFlags,
     #[doc = " Zero."]
     pub reserved: i32,
@@ -1811,7 +1814,7 @@ impl Default for MaxBufferInfo {
         }
     }
 }
-#[doc = " Tells the owner of borrowed memory that it is no longer used."]
+#[doc = " Tells the owner of borrowed memory that it is no longer in use."]
 pub type MaxBufferReleaseFunction = ::std::option::Option<unsafe extern "C" fn(userData: *mut ::std::os::raw::c_void)>;
 #[doc = " Options of maxBufferWrap."]
 #[repr(C)]
@@ -1819,11 +1822,11 @@ pub type MaxBufferReleaseFunction = ::std::option::Option<unsafe extern "C" fn(u
 pub struct MaxBufferWrapOptions {
     #[doc = " Size of this structure; set by MAX_BUFFER_WRAP_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Stream that the buffer is bound to; NULL = the device's default stream."]
+    #[doc = " Stream to bind the buffer to; NULL = the device's default stream."]
     pub stream: *mut MaxStream,
-    #[doc = " Distance between elements along each dimension, in elements; NULL = dense, last dimension first."]
+    #[doc = " Strides of each dimension, in elements; NULL = dense, row-major."]
     pub strides: *const i64,
-    #[doc = " Called once when the memory is no longer used, from any thread; NULL = nothing is called."]
+    #[doc = " Called once, from any thread, when the memory is no longer in use; NULL = not called."]
     pub release: MaxBufferReleaseFunction,
     #[doc = " First argument of `release`."]
     pub userData: *mut ::std::os::raw::c_void,
@@ -1939,7 +1942,7 @@ impl Default for MaxBufferWrapOptions {
     }
 }
 impl MaxDlpackCopy {
-    #[doc = " Only if it must be: its address is not aligned to the element size."]
+    #[doc = " Only if necessary: its address is not aligned to the element size."]
     pub const MAX_DLPACK_COPY_IF_NEEDED: MaxDlpackCopy = MaxDlpackCopy(0);
 }
 impl MaxDlpackCopy {
@@ -1947,11 +1950,11 @@ impl MaxDlpackCopy {
     pub const MAX_DLPACK_COPY_ALWAYS: MaxDlpackCopy = MaxDlpackCopy(1);
 }
 impl MaxDlpackCopy {
-    #[doc = " Never: where it would have to be, the import fails."]
+    #[doc = " Never: the import fails if a copy is necessary."]
     pub const MAX_DLPACK_COPY_NEVER: MaxDlpackCopy = MaxDlpackCopy(2);
 }
 #[repr(transparent)]
-#[doc = " When the data of a DLPack tensor is copied."]
+#[doc = " When to copy the data of a DLPack tensor."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxDlpackCopy(pub i32);
 #[doc = " Options of maxBufferFromDlpack and maxBufferFromDlpackUnversioned."]
@@ -1960,13 +1963,13 @@ pub struct MaxDlpackCopy(pub i32);
 pub struct MaxDlpackOptions {
     #[doc = " Size of this structure; set by MAX_DLPACK_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Stream that the buffer is bound to; NULL = the default stream of the tensor's device."]
+    #[doc = " Stream to bind the buffer to; NULL = the default stream of the tensor's device."]
     pub stream: *mut MaxStream,
-    #[doc = " Whether the data is copied."]
+    #[doc = " Whether to copy the data."]
     pub copy: MaxDlpackCopy,
     #[doc = " Zero."]
     pub reserved: i32,
-    #[doc = " Stream with work that makes the data, which is waited for; NULL = the data is there."]
+    #[doc = " Stream whose work produces the data; the import waits for it. NULL = the data is ready."]
     pub producer: *mut MaxStream,
 }
 #[test]
@@ -2055,7 +2058,7 @@ pub struct MaxDlpackExportOptions {
     pub structSize: usize,
     #[doc = " The consumer's stream: its later work waits for work with the buffer. NULL = the call waits."]
     pub stream: *mut MaxStream,
-    #[doc = " Not 0 = neither waits: the consumer knows how to order its work."]
+    #[doc = " Not 0 = neither waits: the consumer orders its work itself."]
     pub noWait: i32,
     #[doc = " Zero."]
     pub reserved: i32,
@@ -2131,23 +2134,23 @@ impl Default for MaxDlpackExportOptions {
     }
 }
 impl MaxMapMode {
-    #[doc = " \"r\": the file is read, the buffer cannot be written."]
+    #[doc = " \"r\": the file is read; the buffer is read-only."]
     pub const MAX_MAP_MODE_READ: MaxMapMode = MaxMapMode(0);
 }
 impl MaxMapMode {
-    #[doc = " \"r+\": the file is read and written, and extended where it is too short."]
+    #[doc = " \"r+\": the file is read and written, and extended if it is too short."]
     pub const MAX_MAP_MODE_READ_WRITE: MaxMapMode = MaxMapMode(1);
 }
 impl MaxMapMode {
-    #[doc = " \"w+\": as \"r+\" on a file that is made or emptied first."]
+    #[doc = " \"w+\": like \"r+\", but the file is created or truncated first."]
     pub const MAX_MAP_MODE_CREATE: MaxMapMode = MaxMapMode(2);
 }
 impl MaxMapMode {
-    #[doc = " \"c\": the buffer can be written, the file stays as it is."]
+    #[doc = " \"c\": the buffer can be written; the file does not change."]
     pub const MAX_MAP_MODE_COPY_ON_WRITE: MaxMapMode = MaxMapMode(3);
 }
 #[repr(transparent)]
-#[doc = " How a file is mapped; as the modes of numpy.memmap."]
+#[doc = " How to map a file, like the modes of numpy.memmap."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxMapMode(pub i32);
 impl MaxHostAccess {
@@ -2155,11 +2158,11 @@ impl MaxHostAccess {
     pub const MAX_HOST_ACCESS_READ: MaxHostAccess = MaxHostAccess(1);
 }
 impl MaxHostAccess {
-    #[doc = " The host writes; what it does not write keeps its value only if it reads too."]
+    #[doc = " The host writes; bytes that it does not write keep their values only with READ."]
     pub const MAX_HOST_ACCESS_WRITE: MaxHostAccess = MaxHostAccess(2);
 }
 impl MaxHostAccess {
-    #[doc = " With READ or WRITE: nothing else may hold the memory, neither a reference, a view, an export nor queued work."]
+    #[doc = " With READ or WRITE: nothing else may hold the memory: no other reference, view, export or queued work."]
     pub const MAX_HOST_ACCESS_EXCLUSIVE: MaxHostAccess = MaxHostAccess(4);
 }
 impl ::std::ops::BitOr<MaxHostAccess> for MaxHostAccess {
@@ -2189,19 +2192,19 @@ impl ::std::ops::BitAndAssign for MaxHostAccess {
     }
 }
 #[repr(transparent)]
-#[doc = " What the host does with mapped memory: a sum of MAX_HOST_ACCESS_* numbers."]
+#[doc = " What the host does with mapped memory: a sum of MAX_HOST_ACCESS_* values."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxHostAccess(pub i32);
 impl MaxSliceKind {
-    #[doc = " An index: `start` picks one element and the dimension goes away."]
+    #[doc = " An index: `start` picks one element and removes the dimension."]
     pub const MAX_SLICE_KIND_INDEX: MaxSliceKind = MaxSliceKind(0);
 }
 impl MaxSliceKind {
-    #[doc = " A range start:stop:step; ends that lie outside are clamped."]
+    #[doc = " A range start:stop:step; ends out of range are clamped."]
     pub const MAX_SLICE_KIND_RANGE: MaxSliceKind = MaxSliceKind(1);
 }
 impl MaxSliceKind {
-    #[doc = " \"...\": all dimensions that no other step names; at most once."]
+    #[doc = " \"...\": all dimensions that no other step covers; at most once."]
     pub const MAX_SLICE_KIND_ELLIPSIS: MaxSliceKind = MaxSliceKind(2);
 }
 impl MaxSliceKind {
@@ -2209,7 +2212,7 @@ impl MaxSliceKind {
     pub const MAX_SLICE_KIND_NEW_AXIS: MaxSliceKind = MaxSliceKind(3);
 }
 #[repr(transparent)]
-#[doc = " One step of slicing, as between the brackets of numpy."]
+#[doc = " One step of slicing, like one item between numpy's brackets."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxSliceKind(pub i32);
 impl MaxCopyKind {
@@ -2233,7 +2236,7 @@ impl MaxCopyKind {
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxCopyKind(pub i32);
 unsafe extern "C" {
-    #[doc = " Allocates a buffer. Its content is undefined unless the options say `zeroed`."]
+    #[doc = " Allocates a buffer. Its contents are undefined unless `options->zeroed` is set."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2255,13 +2258,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Creates a buffer of strings in host memory; they are copied. The buffer is read-only."]
+    #[doc = " Creates a read-only buffer of strings in host memory; the strings are copied."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
     #[doc = " - `device`: NULL = the host."]
-    #[doc = " - `strings`: As many as the shape has elements, in row-major order; their bytes may be any, UTF-8 is meant."]
-    #[doc = " - `lengths`: Bytes of each string; NULL = they end with a NUL."]
+    #[doc = " - `strings`: One per element, in row-major order. They should be UTF-8, but any bytes are allowed."]
+    #[doc = " - `lengths`: Length of each string in bytes; NULL = NUL-terminated strings."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The device is not the host."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2275,13 +2278,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Creates a buffer of strings that lie one after another in one block; otherwise as maxBufferCreateStrings."]
+    #[doc = " Creates a buffer of strings that are stored one after another in one block; otherwise like maxBufferCreateStrings."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
     #[doc = " - `bytes`: All strings; copied. NULL if `byteCount` is 0."]
-    #[doc = " - `offsets`: One more than the shape has elements: string i is what lies from offsets\\[i\\] to offsets\\[i + 1\\]."]
-    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An offset lies outside the block or before the one in front of it."]
+    #[doc = " - `offsets`: One more than there are elements: string i is the bytes from offsets\\[i\\] to offsets\\[i + 1\\]."]
+    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An offset is outside the block or smaller than the previous one."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferCreateStringsFromBytes(
@@ -2299,12 +2302,12 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the buffer."]
     #[doc = ""]
-    #[doc = " - `first`: Element to begin with, in row-major order."]
+    #[doc = " - `first`: Index of the first element, in row-major order."]
     #[doc = " - `count`: Number of strings; zero is allowed and does nothing."]
     #[doc = " - `outStrings`: `count` strings: their bytes, followed by a NUL."]
-    #[doc = " - `outLengths`: `count` numbers of bytes, without the NUL."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer holds no strings."]
-    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There are fewer elements."]
+    #[doc = " - `outLengths`: `count` lengths in bytes, without the NUL."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer does not hold strings."]
+    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: The buffer has fewer elements."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferGetStrings(
@@ -2316,11 +2319,11 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a buffer of memory that the caller owns."]
+    #[doc = " Creates a buffer over memory that the caller owns."]
     #[doc = ""]
-    #[doc = " Borrowed until `options->release` is called; without it, until the last release of the buffer and of all views of"]
-    #[doc = " it, and the end of all work with them. If the call fails, the memory is the caller's as before and `release` is not"]
-    #[doc = " called. Thread-safe."]
+    #[doc = " Borrowed until `options->release` is called; without it, until the buffer and all its views have been released and"]
+    #[doc = " all work that uses them is done. If the call fails, the caller keeps the memory and `release` is not called."]
+    #[doc = " Thread-safe."]
     #[doc = ""]
     #[doc = " - `device`: NULL = the device of `options->stream`, else the host."]
     #[doc = " - `data`: In the memory of the device, aligned to the element size. NULL only if there are no elements."]
@@ -2338,17 +2341,16 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a buffer of a DLPack tensor (DLPack 1.x)."]
+    #[doc = " Creates a buffer from a DLPack tensor (DLPack 1.x)."]
     #[doc = ""]
-    #[doc = " On success the buffer owns the tensor: its deleter is called when the memory is no longer used, or before this"]
-    #[doc = " function returns if the data was copied. On failure it stays with the caller, who still has to call its deleter."]
+    #[doc = " On success the buffer owns the tensor: its deleter is called when the memory is no longer in use, or before this"]
+    #[doc = " function returns if the data was copied. On failure the caller keeps the tensor and still has to call its deleter."]
     #[doc = " Data is copied if the options say so or if its address is not aligned to the element size (a slice of a packed"]
-    #[doc = " record, a mapped file); strides are kept. Page-locked memory of CUDA and ROCm becomes a buffer of the host."]
-    #[doc = " Thread-safe."]
+    #[doc = " record, a mapped file); strides are kept. Page-locked CUDA or ROCm memory becomes a host buffer. Thread-safe."]
     #[doc = ""]
     #[doc = " - `options`: NULL = defaults."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The data would have to be copied, and the options say never."]
-    #[doc = " - `MAX_STATUS_UNAVAILABLE`: The tensor is on a device that is not there."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: A copy is necessary, and the options say never."]
+    #[doc = " - `MAX_STATUS_UNAVAILABLE`: The tensor is on a device that does not exist here."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The tensor's version, type or device is not supported."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2359,7 +2361,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a buffer of a DLPack tensor without a version; otherwise as maxBufferFromDlpack."]
+    #[doc = " Creates a buffer from an unversioned DLPack tensor; otherwise like maxBufferFromDlpack."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2372,13 +2374,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a DLPack tensor (1.x) that shares the buffer's memory."]
+    #[doc = " Creates a DLPack tensor (1.x) that shares the buffer's memory."]
     #[doc = ""]
-    #[doc = " The tensor holds the memory until its deleter is called and the work is done that `options->stream` has then; later"]
-    #[doc = " accesses through this library come after that work. What the consumer does before, it orders itself. A read-only"]
+    #[doc = " The tensor holds the memory until its deleter is called and the work then on `options->stream` is done; later"]
+    #[doc = " accesses through this library come after that work. Until then the consumer orders its own accesses. A read-only"]
     #[doc = " buffer gives a tensor with the read-only flag. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `options`: NULL = defaults: the call waits for work with the buffer."]
+    #[doc = " - `options`: NULL = defaults: the call waits for work that uses the buffer."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer is mapped to the host."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2389,7 +2391,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a DLPack tensor without a version; otherwise as maxBufferToDlpack."]
+    #[doc = " Creates an unversioned DLPack tensor; otherwise like maxBufferToDlpack."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2403,13 +2405,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a host buffer of a part of a file."]
+    #[doc = " Maps part of a file as a host buffer."]
     #[doc = ""]
-    #[doc = " The file is mapped, so it must not shrink while the buffer lives. With modes \"r\" and \"c\" an offset that is not a"]
-    #[doc = " multiple of the element size gives a copy. Thread-safe."]
+    #[doc = " The file must not shrink while the buffer exists. With modes \"r\" and \"c\", an offset that is not a multiple of the"]
+    #[doc = " element size makes a copy. Thread-safe."]
     #[doc = ""]
     #[doc = " - `offset`: Bytes from the start of the file."]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: There is no such file."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The file does not exist."]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: The file is too short."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2467,7 +2469,7 @@ unsafe extern "C" {
     pub fn maxBufferRelease(buffer: *const MaxBuffer);
 }
 unsafe extern "C" {
-    #[doc = " Fills a report on a buffer: type, shape, where it lies."]
+    #[doc = " Gets a buffer's properties: type, shape, location."]
     #[doc = ""]
     #[doc = " Thread-safe. Pointers in it are borrowed from the buffer."]
     #[doc = ""]
@@ -2477,40 +2479,40 @@ unsafe extern "C" {
     pub fn maxBufferGetInfo(buffer: *const MaxBuffer, outInfo: *mut MaxBufferInfo) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the address of the first element, for reading. It does not wait for work on the buffer: synchronize first."]
+    #[doc = " Gets the address of the first element, for reading. Does not wait for work on the buffer: synchronize first."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the buffer. NULL if there are no elements."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The host cannot reach the memory; see maxBufferMapToHost."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The host cannot access the memory; see maxBufferMapToHost."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferGetData(buffer: *const MaxBuffer, outData: *mut *const ::std::os::raw::c_void) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the address of the first element, for writing too; otherwise as maxBufferGetData."]
+    #[doc = " Gets the address of the first element, for reading and writing; otherwise like maxBufferGetData."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the buffer."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The host cannot reach the memory, or the buffer is read-only."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The host cannot access the memory, or the buffer is read-only."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferGetMutableData(buffer: *mut MaxBuffer, outData: *mut *mut ::std::os::raw::c_void) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a view of a part of the buffer, as numpy's x\\[...\\] does with indices, ranges, \"...\" and None."]
+    #[doc = " Creates a view of part of the buffer, like numpy's x\\[...\\] with indices, ranges, \"...\" and None."]
     #[doc = ""]
-    #[doc = " The view shares the buffer's memory. Dimensions that are not named are taken whole. Thread-safe."]
+    #[doc = " The view shares the buffer's memory. Dimensions that no step covers are kept whole. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `kinds`: What each step is."]
-    #[doc = " - `starts`: Index, or start of the range, of each step; MAX_SLICE_OMITTED = left out, negative = from the"]
-    #[doc = "   end. Not read for other kinds."]
-    #[doc = " - `stops`: Stop of each range. NULL = all left out."]
+    #[doc = " - `kinds`: Kind of each step."]
+    #[doc = " - `starts`: Index, or start of the range, of each step; MAX_SLICE_OMITTED = omitted, negative = from the end."]
+    #[doc = "   Not read for other kinds."]
+    #[doc = " - `stops`: Stop of each range. NULL = all omitted."]
     #[doc = " - `steps`: Step of each range; MAX_SLICE_OMITTED = 1. NULL = all 1."]
     #[doc = " - `count`: Number of steps."]
-    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An index lies outside its dimension; the message names it."]
+    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An index is outside its dimension; the message names it."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There are too many steps, two ellipses, or a step of zero."]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The elements have fewer than 8 bits and the view would not be contiguous or start"]
-    #[doc = "   within a byte."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The elements have fewer than 8 bits, and the view would not be contiguous or would"]
+    #[doc = "   start within a byte."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferSlice(
@@ -2524,7 +2526,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a view of the same memory with another type and shape."]
+    #[doc = " Creates a view of the same memory with another type and shape."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2532,7 +2534,7 @@ unsafe extern "C" {
     #[doc = "   sizes."]
     #[doc = " - `shape`: One dimension may be -1 and is then deduced. NULL if `rank` is 0 or -1."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer is not contiguous."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The sizes do not fit, or the address is not aligned for the type."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The sizes do not match, or the address is not aligned for the type."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferView(
@@ -2544,7 +2546,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a contiguous copy of the buffer on its own device. It is always new memory."]
+    #[doc = " Copies the buffer to new, contiguous memory on its own device."]
     #[doc = ""]
     #[doc = " Asynchronous. Thread-safe."]
     #[doc = ""]
@@ -2558,7 +2560,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a contiguous copy of the buffer on a device. It is always new memory."]
+    #[doc = " Copies the buffer to new, contiguous memory on a device."]
     #[doc = ""]
     #[doc = " Asynchronous: the buffer is retained until the copy is done. Thread-safe."]
     #[doc = ""]
@@ -2574,7 +2576,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gives a buffer on a device: a new reference to this one if it is there already, else a copy."]
+    #[doc = " Gets the buffer on a device: a new reference if it is there already, else a copy."]
     #[doc = ""]
     #[doc = " Asynchronous: the buffer is retained until the copy is done. Thread-safe."]
     #[doc = ""]
@@ -2592,7 +2594,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Copies bytes between two contiguous buffers, in stream order."]
     #[doc = ""]
-    #[doc = " Asynchronous, but pageable host memory may make it wait: both buffers are retained until it is done. Thread-safe."]
+    #[doc = " Asynchronous, but may wait for pageable host memory: both buffers are retained until it is done. Thread-safe."]
     #[doc = ""]
     #[doc = " - `byteCount`: Zero is allowed and does nothing."]
     #[doc = " - `stream`: NULL = the stream of `dst`."]
@@ -2611,9 +2613,9 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Copies bytes from host memory into a contiguous buffer, in stream order, and returns when they are there."]
+    #[doc = " Copies bytes from host memory into a contiguous buffer, in stream order, and waits for the copy."]
     #[doc = ""]
-    #[doc = " Thread-safe. The buffer is held meanwhile."]
+    #[doc = " Thread-safe. The buffer is retained meanwhile."]
     #[doc = ""]
     #[doc = " - `src`: Host memory that does not overlap the buffer's."]
     #[doc = " - `byteCount`: Zero is allowed and does nothing."]
@@ -2632,9 +2634,9 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Copies bytes from a contiguous buffer into host memory, in stream order, and returns when they are there."]
+    #[doc = " Copies bytes from a contiguous buffer into host memory, in stream order, and waits for the copy."]
     #[doc = ""]
-    #[doc = " Thread-safe. The buffer is held meanwhile. On failure parts may have been written."]
+    #[doc = " Thread-safe. The buffer is retained meanwhile. On failure, `dst` may be partly written."]
     #[doc = ""]
     #[doc = " - `dst`: Host memory that does not overlap the buffer's."]
     #[doc = " - `byteCount`: Zero is allowed and does nothing."]
@@ -2655,10 +2657,11 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Copies bytes between two addresses, in stream order."]
     #[doc = ""]
-    #[doc = " Asynchronous, but pageable host memory may make it wait: both ranges are borrowed until it is done. Thread-safe."]
+    #[doc = " Asynchronous, but may wait for pageable host memory: both ranges are borrowed until it is done. Thread-safe."]
     #[doc = ""]
     #[doc = " - `byteCount`: Zero is allowed and does nothing."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: An address is NULL, the kind is unknown, the ranges overlap or one has no end."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: An address is NULL, the kind is unknown, the ranges overlap, or one exceeds the"]
+    #[doc = "   address space."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxMemoryCopy(
@@ -2675,10 +2678,10 @@ unsafe extern "C" {
     #[doc = " Asynchronous: the buffer is retained until it is filled. Thread-safe."]
     #[doc = ""]
     #[doc = " - `value`: Copied by the call."]
-    #[doc = " - `valueSize`: 1, 2, 4, 8 or 16; it divides the buffer's bytes. A view that is not contiguous can be filled if"]
-    #[doc = "   this is its element size."]
+    #[doc = " - `valueSize`: 1, 2, 4, 8 or 16, and a divisor of the buffer's size in bytes. For a view that is not"]
+    #[doc = "   contiguous, it must be the element size."]
     #[doc = " - `stream`: NULL = the buffer's stream."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The pattern has another size, or does not divide the buffer's bytes."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The pattern has another size, or its size does not divide the buffer's."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer is read-only."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2692,14 +2695,14 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gives the host access to the buffer's memory, or to a copy of it, until maxBufferUnmapFromHost."]
     #[doc = ""]
-    #[doc = " Waits for work with the buffer. Meanwhile whatever else would write the memory through this library is refused with"]
-    #[doc = " FAILED_PRECONDITION, whichever handle it comes by; while the host may write or has exclusive access, whatever would"]
-    #[doc = " read it too. A buffer can be mapped once at a time, and its memory by several buffers if all only read. A mapping"]
-    #[doc = " ends with the last reference of its buffer at the latest. Thread-safe."]
+    #[doc = " Waits for work that uses the buffer. While it is mapped, any other write to the memory through this library fails"]
+    #[doc = " with FAILED_PRECONDITION, whichever handle it uses; so does any other read while the host may write or has exclusive"]
+    #[doc = " access. A buffer can be mapped once at a time, and its memory through several buffers if all of them only read. A"]
+    #[doc = " mapping ends with the last reference to its buffer at the latest. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer or its memory is mapped in a way that forbids it, the buffer is"]
-    #[doc = " not contiguous, it is read-only and `access` says that the host writes, something else holds the memory and `access`"]
-    #[doc = " is exclusive, or the call comes from a host function of the buffer's stream."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: An existing mapping of the buffer or its memory forbids it, the buffer is not"]
+    #[doc = "   contiguous, it is read-only and `access` includes writing, something else holds the memory and `access` is"]
+    #[doc = "   exclusive, or the call comes from a host function of the buffer's stream."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferMapToHost(
@@ -2709,7 +2712,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Ends the host's access; what it wrote is then in the buffer, in the order of the buffer's stream. Thread-safe."]
+    #[doc = " Ends the host's access. What the host wrote reaches the buffer in the order of the buffer's stream. Thread-safe."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer is not mapped."]
     #[doc = ""]
@@ -2724,8 +2727,8 @@ unsafe extern "C" {
     #[doc = " - `indices`: Negative = from the end. NULL if `count` is 0."]
     #[doc = " - `count`: The buffer's rank."]
     #[doc = " - `byteCount`: The element size."]
-    #[doc = " - `outElement`: Elements below 8 bits are in the low bits of a byte."]
-    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An index lies outside its dimension; the message names it."]
+    #[doc = " - `outElement`: Elements of fewer than 8 bits are in the low bits of a byte."]
+    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An index is outside its dimension; the message names it."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxBufferRead(
@@ -2743,9 +2746,9 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " - `indices`: Negative = from the end. NULL if `count` is 0."]
     #[doc = " - `count`: The buffer's rank."]
-    #[doc = " - `element`: Elements below 8 bits are in the low bits of a byte."]
+    #[doc = " - `element`: Elements of fewer than 8 bits are in the low bits of a byte."]
     #[doc = " - `byteCount`: The element size."]
-    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An index lies outside its dimension; the message names it."]
+    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: An index is outside its dimension; the message names it."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The buffer is read-only."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2781,7 +2784,7 @@ unsafe extern "C" {
     pub fn maxCancellationRetain(cancellation: *const MaxCancellation);
 }
 unsafe extern "C" {
-    #[doc = " Drops a reference; NULL is allowed. Calls hold what they were given until they are done."]
+    #[doc = " Drops a reference; NULL is allowed. Calls hold it until they are done."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2790,7 +2793,7 @@ unsafe extern "C" {
     pub fn maxCancellationRelease(cancellation: *const MaxCancellation);
 }
 unsafe extern "C" {
-    #[doc = " Stops all calls that were given the cancellation, those that run and those that begin later."]
+    #[doc = " Stops all calls that use the cancellation, those in progress and later ones."]
     #[doc = ""]
     #[doc = " Thread-safe. Returns at once; the calls return when they notice."]
     #[doc = ""]
@@ -2799,16 +2802,16 @@ unsafe extern "C" {
     pub fn maxCancellationCancel(cancellation: *const MaxCancellation) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Lets calls that begin from now on run again."]
+    #[doc = " Lets later calls run again."]
     #[doc = ""]
-    #[doc = " Thread-safe. A call that has not noticed yet that it was cancelled goes on."]
+    #[doc = " Thread-safe. A call that has not noticed the cancellation yet goes on."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxCancellationReset(cancellation: *const MaxCancellation) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Tells whether the cancellation is cancelled."]
+    #[doc = " Tells whether the cancellation has been cancelled."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2830,7 +2833,7 @@ impl MaxValueKind {
     pub const MAX_VALUE_KIND_SEQUENCE: MaxValueKind = MaxValueKind(1);
 }
 impl MaxValueKind {
-    #[doc = " A value or nothing."]
+    #[doc = " An optional: a value or nothing."]
     pub const MAX_VALUE_KIND_OPTIONAL: MaxValueKind = MaxValueKind(2);
 }
 impl MaxValueKind {
@@ -2838,11 +2841,11 @@ impl MaxValueKind {
     pub const MAX_VALUE_KIND_MAP: MaxValueKind = MaxValueKind(3);
 }
 #[repr(transparent)]
-#[doc = " What a value is; what a model takes or gives."]
+#[doc = " Kind of a value, or of a model's input or output."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxValueKind(pub i32);
 unsafe extern "C" {
-    #[doc = " Makes a value of a buffer, which is retained, and not to be written while the value is in use."]
+    #[doc = " Creates a value from a buffer, which is retained and must not be written while the value is in use."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2851,11 +2854,11 @@ unsafe extern "C" {
     pub fn maxValueCreateTensor(buffer: *mut MaxBuffer, outValue: *mut *mut MaxValue) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a sequence of values, which are retained: contiguous tensors of one element type in host memory, or maps."]
+    #[doc = " Creates a sequence of values, which are retained: contiguous tensors of one element type in host memory, or maps."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `elements`: `count` of them; NULL is allowed if there are none."]
+    #[doc = " - `elements`: `count` values; may be NULL if `count` is 0."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The elements differ in type, or one is a sequence or optional."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2866,7 +2869,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes an optional that holds a tensor or a sequence, which is retained, or nothing."]
+    #[doc = " Creates an optional that holds a tensor or a sequence, which is retained, or nothing."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2877,13 +2880,13 @@ unsafe extern "C" {
     pub fn maxValueCreateOptional(element: *mut MaxValue, outValue: *mut *mut MaxValue) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a map from two lists of equal length, which are retained."]
+    #[doc = " Creates a map from two lists of equal length, which are retained."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
     #[doc = " - `keys`: Strings or int64, all different."]
     #[doc = " - `values`: The value of each key."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The buffers are no such lists."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The buffers are not such lists."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxValueCreateMap(keys: *mut MaxBuffer, values: *mut MaxBuffer, outValue: *mut *mut MaxValue) -> MaxStatus;
@@ -2907,7 +2910,7 @@ unsafe extern "C" {
     pub fn maxValueRelease(value: *const MaxValue);
 }
 unsafe extern "C" {
-    #[doc = " Gets what a value is."]
+    #[doc = " Gets the kind of a value."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2920,13 +2923,13 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the value."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The value is no tensor."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The value is not a tensor."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxValueGetBuffer(value: *const MaxValue, outBuffer: *mut *mut MaxBuffer) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets how many elements a sequence has, how many entries a map has; of an optional 1 or, if it holds nothing, 0."]
+    #[doc = " Gets the number of elements of a sequence or of entries of a map; 1 for an optional, or 0 if it holds nothing."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -2936,12 +2939,12 @@ unsafe extern "C" {
     pub fn maxValueGetCount(value: *const MaxValue, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets elements of a sequence, or what an optional holds: element 0."]
+    #[doc = " Gets elements of a sequence, or the value in an optional, which is element 0."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the value."]
     #[doc = ""]
     #[doc = " - `outElements`: Room for `count` values; all NULL on failure."]
-    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There are no such elements; the message says how many there are."]
+    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: The range is outside the value; the message says how many elements it has."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The value is a tensor or a map."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -2957,7 +2960,7 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the value."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The value is no map."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The value is not a map."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxValueGetMapKeys(value: *const MaxValue, outKeys: *mut *mut MaxBuffer) -> MaxStatus;
@@ -2967,7 +2970,7 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the value."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The value is no map."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The value is not a map."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxValueGetMapValues(value: *const MaxValue, outValues: *mut *mut MaxBuffer) -> MaxStatus;
@@ -2997,7 +3000,7 @@ impl MaxTensorInfoMask {
     pub const MAX_TENSOR_INFO_SHAPE: MaxTensorInfoMask = MaxTensorInfoMask(32);
 }
 impl MaxTensorInfoMask {
-    #[doc = " dimensionNames are known."]
+    #[doc = " dimensionNames is known."]
     pub const MAX_TENSOR_INFO_DIMENSION_NAMES: MaxTensorInfoMask = MaxTensorInfoMask(64);
 }
 impl MaxTensorInfoMask {
@@ -3031,36 +3034,36 @@ impl ::std::ops::BitAndAssign for MaxTensorInfoMask {
     }
 }
 #[repr(transparent)]
-#[doc = " Fields of a MaxTensorInfo that hold a value: a sum of MAX_TENSOR_INFO_* numbers."]
+#[doc = " Valid fields of a MaxTensorInfo: a sum of MAX_TENSOR_INFO_* values."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxTensorInfoMask(pub u64);
-#[doc = " A report on an input, output, weight or value; what is not known is zero or NULL and missing in validMask."]
+#[doc = " A report on an input, output, weight or value; an unknown field is zero or NULL and missing in validMask."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct MaxTensorInfo {
     #[doc = " Size of this structure; set by MAX_TENSOR_INFO_INIT."]
     pub structSize: usize,
-    #[doc = " Fields that hold a value."]
+    #[doc = " Fields that are known."]
     pub validMask: MaxTensorInfoMask,
-    #[doc = " Its name."]
+    #[doc = " Name."]
     pub name: *const ::std::os::raw::c_char,
-    #[doc = " The type in words: \"float32\\[batch, 3\\]\", \"sequence of float32\", \"map from string to int64\"."]
+    #[doc = " Type as text: \"float32\\[batch, 3\\]\", \"sequence of float32\", \"map from string to int64\"."]
     pub typeName: *const ::std::os::raw::c_char,
-    #[doc = " What kind of value it is."]
+    #[doc = " Kind of value."]
     pub kind: MaxValueKind,
-    #[doc = " Element type; of a sequence or optional that of the tensors in it, of a map that of its values."]
+    #[doc = " Element type; of the tensors in a sequence or optional, or of the values in a map."]
     pub dtype: MaxDType,
     #[doc = " Number of dimensions, or MAX_RANK_DYNAMIC."]
     pub rank: i32,
     #[doc = " Zero."]
     pub reserved: i32,
-    #[doc = " `rank` numbers of elements, MAX_DIMENSION_DYNAMIC where a call chooses; NULL if there are none."]
+    #[doc = " `rank` dimensions, MAX_DIMENSION_DYNAMIC if a call chooses; NULL if there are none."]
     pub shape: *const i64,
-    #[doc = " `rank` names of dimensions that a call chooses: \"batch\", or what is known of one: \"2*batch + 1\". A NULL entry has"]
-    #[doc = " none; values of graphs have names for what nothing is known of, too: \"?7\". Dimensions of equal name are equal in"]
-    #[doc = " each call. NULL if there are no dimensions."]
+    #[doc = " `rank` names of dimensions that a call chooses: \"batch\", or an expression: \"2*batch + 1\"; in graphs, also \"?7\" if"]
+    #[doc = " nothing is known. NULL entry = no name. Dimensions with equal names are equal in each call. NULL if there are no"]
+    #[doc = " dimensions."]
     pub dimensionNames: *const *const ::std::os::raw::c_char,
-    #[doc = " Where it is; NULL for files, and for values of graphs that are on the first device of their session."]
+    #[doc = " Device; NULL for files, and for values of graphs that are on the first device of their session."]
     pub device: *mut MaxDevice,
 }
 #[test]
@@ -3219,9 +3222,9 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe. Models of the same large file share one mapping of it."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: There is no such file."]
-    #[doc = " - `MAX_STATUS_DATA_LOSS`: The file is neither, or damaged; the message names the tensor."]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: A tensor has an element type that this library does not know."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The file does not exist."]
+    #[doc = " - `MAX_STATUS_DATA_LOSS`: The file has neither format, or is damaged; the message names the tensor."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: A tensor has an element type that this library does not support."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxWeightsLoad(path: *const ::std::os::raw::c_char, outWeights: *mut *mut MaxWeights) -> MaxStatus;
@@ -3236,7 +3239,7 @@ unsafe extern "C" {
     pub fn maxWeightsRetain(weights: *const MaxWeights);
 }
 unsafe extern "C" {
-    #[doc = " Drops a reference; NULL is allowed. Buffers that somebody retained stay."]
+    #[doc = " Drops a reference; NULL is allowed. Buffers that were retained stay."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -3254,7 +3257,7 @@ unsafe extern "C" {
     pub fn maxWeightsGetCount(weights: *const MaxWeights, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the name of a tensor; names come in rising order."]
+    #[doc = " Gets the name of a tensor; names are sorted."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the weights."]
     #[doc = ""]
@@ -3319,8 +3322,8 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Creates an empty subgraph: a branch or body for the operators If, Loop and Scan."]
     #[doc = ""]
-    #[doc = " Its nodes may use values of `parent`. It becomes part of a node through maxAttributesSetGraph and cannot change"]
-    #[doc = " after that. The subgraph holds its parent."]
+    #[doc = " Its nodes may use values of `parent`. maxAttributesSetGraph makes it part of a node; it cannot change after that. The"]
+    #[doc = " subgraph holds its parent."]
     #[doc = ""]
     #[doc = " - `name`: For messages; NULL = \"subgraph\"."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: More than 32 levels of subgraphs."]
@@ -3342,7 +3345,7 @@ unsafe extern "C" {
     pub fn maxGraphRetain(graph: *const MaxGraph);
 }
 unsafe extern "C" {
-    #[doc = " Drops a reference; NULL is allowed. The values go with the graph."]
+    #[doc = " Drops a reference; NULL is allowed. The graph's values are released with it."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -3365,8 +3368,8 @@ unsafe extern "C" {
 pub struct MaxGraphInputOptions {
     #[doc = " Size of this structure; set by MAX_GRAPH_INPUT_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Names of dynamic dimensions, as many as the rank, NULL entries = none; equal names stand for equal dimensions in"]
-    #[doc = " the whole graph. NULL = no names."]
+    #[doc = " Names of dynamic dimensions, one per dimension, NULL entries = none; equal names mean equal dimensions in the"]
+    #[doc = " whole graph. NULL = no names."]
     pub dimensionNames: *const *const ::std::os::raw::c_char,
     #[doc = " Where the input is; NULL = the first device of the session."]
     pub device: *mut MaxDevice,
@@ -3433,10 +3436,10 @@ unsafe extern "C" {
     #[doc = " Adds an input."]
     #[doc = ""]
     #[doc = " - `name`: Unique in the graph."]
-    #[doc = " - `rank`: 0 = a scalar; MAX_RANK_DYNAMIC = not known, possible in subgraphs only."]
-    #[doc = " - `shape`: Numbers of elements; MAX_DIMENSION_DYNAMIC = chosen by each call. NULL if `rank` is at most 0."]
+    #[doc = " - `rank`: 0 = a scalar; MAX_RANK_DYNAMIC = unknown, only in subgraphs."]
+    #[doc = " - `shape`: Dimensions; MAX_DIMENSION_DYNAMIC = each call chooses. NULL if `rank` is at most 0."]
     #[doc = " - `options`: NULL = defaults."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The name is taken, or a dimension is below -1 or named though it is a number."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The name is taken, or a dimension is below -1, or fixed but named."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxGraphAddInput(
@@ -3450,13 +3453,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Adds an input with the type and the device of a value, whatever is known of its dimensions."]
+    #[doc = " Adds an input with the type and device of a value, and with its dimensions as far as they are known."]
     #[doc = ""]
-    #[doc = " What a Loop carries into its body is as its initial value is."]
+    #[doc = " Useful for a Loop's body, whose loop-carried inputs have the types of their initial values."]
     #[doc = ""]
     #[doc = " - `name`: Unique in the graph."]
-    #[doc = " - `value`: Of this graph or of its parents."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The name is taken, or the value is of another graph."]
+    #[doc = " - `value`: From this graph or its parents."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The name is taken, or the value belongs to another graph."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxGraphAddInputLike(
@@ -3471,7 +3474,7 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " - `kind`: MAX_VALUE_KIND_SEQUENCE or MAX_VALUE_KIND_OPTIONAL."]
     #[doc = " - `dtype`: Element type of the tensors."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The kind or the type is none of these, or the name is taken."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The kind or the type is another one, or the name is taken."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxGraphAddValueInput(
@@ -3483,7 +3486,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Adds a constant. The contents are copied, after a wait for work on the buffer's stream."]
+    #[doc = " Adds a constant. Waits for work on the buffer's stream, then copies the contents."]
     #[doc = ""]
     #[doc = " - `name`: Unique in the graph; NULL = the library chooses one."]
     #[doc = ""]
@@ -3496,10 +3499,10 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Adds a weight: a constant whose contents are given by name when the graph is compiled."]
+    #[doc = " Adds a weight: a constant whose contents are passed by name when the graph is compiled."]
     #[doc = ""]
     #[doc = " - `name`: Unique in the graph."]
-    #[doc = " - `shape`: All dimensions are known. NULL if `rank` is 0."]
+    #[doc = " - `shape`: Dimensions, all known. NULL if `rank` is 0."]
     #[doc = " - `device`: Where the weight is used; NULL = the first device of the session."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -3517,8 +3520,8 @@ unsafe extern "C" {
     #[doc = " Adds a weight with its contents. They can be replaced by name when the graph is compiled, and in the model."]
     #[doc = ""]
     #[doc = " - `name`: Unique in the graph."]
-    #[doc = " - `contents`: Used where they lie if they are dense and in host memory; retained by the graph and its models,"]
-    #[doc = "   and not to be written any more."]
+    #[doc = " - `contents`: Used without a copy if dense and in host memory; retained by the graph and its models, and must"]
+    #[doc = "   no longer be written."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxGraphAddWeightFromBuffer(
@@ -3529,9 +3532,9 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Adds a weight with the contents that a file of weights has under this name. As maxGraphAddWeightFromBuffer."]
+    #[doc = " Adds a weight with the contents of a tensor in a weights file. Otherwise like maxGraphAddWeightFromBuffer."]
     #[doc = ""]
-    #[doc = " - `name`: Of the tensor in the file and of the weight in the graph."]
+    #[doc = " - `name`: Name of the tensor in the file and of the weight in the graph."]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: The file has no tensor of this name."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -3543,22 +3546,22 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Adds a node: an operator on values, with the meaning of the newest ONNX operator set."]
+    #[doc = " Adds a node: an operator applied to values, as defined by the newest ONNX operator set."]
     #[doc = ""]
-    #[doc = " Numbers and types of inputs, attributes and shapes are checked, and the types of the outputs are inferred; the"]
-    #[doc = " message of a failure names node, operator, tensors and shapes, and the graph is as it was."]
+    #[doc = " Checks the number and types of inputs, the attributes and the shapes, and infers the types of the outputs. On failure"]
+    #[doc = " the message names node, operator, tensors and shapes, and the graph is unchanged."]
     #[doc = ""]
-    #[doc = " Of the domain \"max\" there is one operator for programs: Rebind(value, shape) is the value, with the dimensions that"]
-    #[doc = " the int64 list `shape` has; -1 is any, with a name of its own if the attribute \"names\", a list of strings, has one"]
-    #[doc = " at that place. A call in which the value has another shape fails; its message has the attribute \"message\"."]
+    #[doc = " Domain \"max\" has one operator for programs: Rebind(value, shape) returns the value with the dimensions in the int64"]
+    #[doc = " list `shape`. -1 is any dimension, named by the entry at that place of the attribute \"names\", a list of strings, if"]
+    #[doc = " it has one. A call in which the value has another shape fails; its message contains the attribute \"message\"."]
     #[doc = ""]
     #[doc = " - `domain`: NULL or \"\" = ONNX's own operators."]
     #[doc = " - `name`: For messages and profiles; NULL = none."]
-    #[doc = " - `inputs`: Values of this graph or of its parents. A NULL entry leaves an optional input out."]
+    #[doc = " - `inputs`: Values of this graph or its parents. A NULL entry omits an optional input."]
     #[doc = " - `attributes`: Copied. NULL = none."]
     #[doc = " - `outValues`: Filled with `outputCount` values; all NULL on failure."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The node is not valid."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The graph is part of a node already."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The graph is already part of a node."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: There is no such operator."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -3635,14 +3638,14 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of nodes, subgraphs not included."]
+    #[doc = " Gets the number of nodes, without those in subgraphs."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxGraphGetNodeCount(graph: *const MaxGraph, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Finds a value of this graph by its name."]
+    #[doc = " Finds a value of this graph by name."]
     #[doc = ""]
     #[doc = " Borrowed from the graph."]
     #[doc = ""]
@@ -3658,15 +3661,15 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gets the graph that a value belongs to."]
     #[doc = ""]
-    #[doc = " Borrowed: the caller's references to the graph are untouched."]
+    #[doc = " Borrowed: the call adds no reference to the graph."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxGraphValueGetGraph(value: *const MaxGraphValue, outGraph: *mut *mut MaxGraph) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what is known of a value: name, kind, type, dimensions and the device that it was given, or that what it is"]
-    #[doc = " computed from is on."]
+    #[doc = " Gets what is known about a value: name, kind, type, dimensions, and its device: the one set for it, or that of the"]
+    #[doc = " values it is computed from."]
     #[doc = ""]
     #[doc = " Borrowed from the graph."]
     #[doc = ""]
@@ -3702,7 +3705,7 @@ unsafe extern "C" {
     pub fn maxAttributesRelease(attributes: *const MaxAttributes);
 }
 unsafe extern "C" {
-    #[doc = " Sets an attribute to a number."]
+    #[doc = " Sets an attribute to an integer."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -3713,7 +3716,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets an attribute to a list of numbers."]
+    #[doc = " Sets an attribute to a list of integers."]
     #[doc = ""]
     #[doc = " - `values`: NULL only if `count` is 0."]
     #[doc = ""]
@@ -3726,7 +3729,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets an attribute to an element type, for example \"to\" of Cast, in ONNX's numbers."]
+    #[doc = " Sets an attribute to an element type in ONNX's numbering, for example \"to\" of Cast."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: ONNX has no such type."]
     #[doc = ""]
@@ -3738,7 +3741,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets an attribute to a real number."]
+    #[doc = " Sets an attribute to a floating-point number."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -3749,7 +3752,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets an attribute to a list of real numbers."]
+    #[doc = " Sets an attribute to a list of floating-point numbers."]
     #[doc = ""]
     #[doc = " - `values`: NULL only if `count` is 0."]
     #[doc = ""]
@@ -3786,7 +3789,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets an attribute to a tensor. The contents are copied, after a wait for work on the buffer's stream."]
+    #[doc = " Sets an attribute to a tensor. Waits for work on the buffer's stream, then copies the contents."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -3797,10 +3800,10 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets an attribute to a subgraph. The attributes hold it; it is fixed once a node uses them."]
+    #[doc = " Sets an attribute to a subgraph. The attributes hold it; it cannot change once a node uses them."]
     #[doc = ""]
-    #[doc = " - `value`: Made by maxGraphCreateSubgraph for the graph that gets the node."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The graph is no subgraph."]
+    #[doc = " - `value`: Created by maxGraphCreateSubgraph for the graph that the node is added to."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The graph is not a subgraph."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxAttributesSetGraph(
@@ -3820,15 +3823,15 @@ pub struct MaxShapeContext {
     _unused: [u8; 0],
 }
 impl MaxOperatorTraits {
-    #[doc = " Outputs follow from inputs and attributes alone, and so do their shapes."]
+    #[doc = " Outputs and their shapes depend only on inputs and attributes."]
     pub const MAX_OPERATOR_TRAITS_NONE: MaxOperatorTraits = MaxOperatorTraits(0);
 }
 impl MaxOperatorTraits {
-    #[doc = " Two equal calls may differ (random numbers, effects elsewhere): nodes are never merged nor computed at load."]
+    #[doc = " Equal calls may give different results (random numbers, side effects): never merged or computed at load."]
     pub const MAX_OPERATOR_TRAITS_RANDOM: MaxOperatorTraits = MaxOperatorTraits(1);
 }
 impl MaxOperatorTraits {
-    #[doc = " Shapes of outputs are known only after running: `execute` makes them with maxOperatorCallAllocateOutput."]
+    #[doc = " Output shapes are known only at run time: `execute` allocates outputs with maxOperatorCallAllocateOutput."]
     pub const MAX_OPERATOR_TRAITS_DATA_DEPENDENT: MaxOperatorTraits = MaxOperatorTraits(2);
 }
 impl ::std::ops::BitOr<MaxOperatorTraits> for MaxOperatorTraits {
@@ -3865,11 +3868,11 @@ pub struct MaxOperatorTraits(pub i32);
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct MaxOperatorCall {
-    #[doc = " Size of this structure in the library that calls."]
+    #[doc = " Size of this structure in the calling library."]
     pub structSize: usize,
-    #[doc = " Contents of the inputs, dense and row-major; NULL = left out, or without elements."]
+    #[doc = " Contents of the inputs, dense and row-major; NULL = omitted, or without elements."]
     pub inputs: *const *const ::std::os::raw::c_void,
-    #[doc = " Element types of the inputs; MAX_DTYPE_INVALID = left out."]
+    #[doc = " Element types of the inputs; MAX_DTYPE_INVALID = omitted."]
     pub inputDTypes: *const MaxDType,
     #[doc = " Numbers of dimensions of the inputs."]
     pub inputRanks: *const i32,
@@ -3877,11 +3880,11 @@ pub struct MaxOperatorCall {
     pub inputShapes: *const *const i64,
     #[doc = " Numbers of elements of the inputs."]
     pub inputElementCounts: *const i64,
-    #[doc = " Memory of the outputs, to be written whole; NULL = nobody wants it, or it has no elements."]
+    #[doc = " Memory of the outputs, to be written completely; NULL = not used, or without elements."]
     pub outputs: *const *mut ::std::os::raw::c_void,
-    #[doc = " Element types of the outputs; MAX_DTYPE_INVALID = nobody wants it."]
+    #[doc = " Element types of the outputs; MAX_DTYPE_INVALID = not used."]
     pub outputDTypes: *const MaxDType,
-    #[doc = " Numbers of dimensions of the outputs; MAX_RANK_DYNAMIC = `execute` makes it."]
+    #[doc = " Numbers of dimensions of the outputs; MAX_RANK_DYNAMIC = `execute` allocates it."]
     pub outputRanks: *const i32,
     #[doc = " Dimensions of the outputs."]
     pub outputShapes: *const *const i64,
@@ -3891,19 +3894,19 @@ pub struct MaxOperatorCall {
     pub inputCount: i32,
     #[doc = " Number of outputs."]
     pub outputCount: i32,
-    #[doc = " Memory to work in, as `infer` asked for it; its contents are not defined, it starts at a multiple of 64."]
+    #[doc = " Scratch memory that `infer` requested, 64-byte aligned; its contents are undefined."]
     pub scratch: *mut ::std::os::raw::c_void,
-    #[doc = " Bytes of it."]
+    #[doc = " Bytes of `scratch`."]
     pub scratchSize: usize,
-    #[doc = " Threads that maxOperatorCallParallelFor uses at most."]
+    #[doc = " Maximum number of threads that maxOperatorCallParallelFor uses."]
     pub lanes: i32,
     #[doc = " Zero."]
     pub reserved: i32,
-    #[doc = " The device that the operator runs on and its inputs and outputs lie on: the host's, in this version."]
+    #[doc = " The device that the operator runs on and that holds its inputs and outputs: the host, in this version."]
     pub device: *mut MaxDevice,
     #[doc = " The stream that the operator runs on, for kernels (maxKernelLaunch, with the pointers above as arguments), copies"]
-    #[doc = " and further calls of a device. What is queued there runs after the inputs are made and before anybody reads the"]
-    #[doc = " outputs; `execute` need not wait for it."]
+    #[doc = " and other calls of a device. Work queued there runs after the inputs are ready and before the outputs are read;"]
+    #[doc = " `execute` need not wait for it."]
     pub stream: *mut MaxStream,
 }
 #[test]
@@ -4152,12 +4155,12 @@ impl Default for MaxOperatorCall {
         }
     }
 }
-#[doc = " Tells types and shapes of a node's outputs, as far as they are known, with the functions maxShapeContextSet*."]
+#[doc = " Sets the types and shapes of a node's outputs, as far as they are known, with the functions maxShapeContextSet*."]
 #[doc = ""]
-#[doc = " Called while graphs are built, with dimensions that may not be known yet, and for each set of input shapes, with all"]
-#[doc = " dimensions known; then all dimensions of the outputs must be, too. From any thread, several at a time."]
+#[doc = " Called while a graph is built, when some dimensions may not be known yet, and for each set of input shapes, with all"]
+#[doc = " dimensions known; it must then set all dimensions of the outputs. Called from any thread, and from several at a time."]
 #[doc = ""]
-#[doc = " Returns MAX_STATUS_OK; or why the node is not valid, see maxExtensionFail."]
+#[doc = " Returns MAX_STATUS_OK, or an error if the node is not valid; see maxExtensionFail."]
 #[doc = ""]
 #[doc = " Since 0.1."]
 pub type MaxOperatorInferFunction = ::std::option::Option<
@@ -4167,10 +4170,10 @@ pub type MaxOperatorInferFunction = ::std::option::Option<
         context: *mut MaxShapeContext,
     ) -> MaxStatus,
 >;
-#[doc = " Makes what a node's calls share: tables, packed constants. Called when a model is loaded, and perhaps again later,"]
-#[doc = " from any thread, for several nodes at a time."]
+#[doc = " Creates state that a node's calls share: tables, packed constants. Called when a model is loaded, and possibly again"]
+#[doc = " later, from any thread, and for several nodes at a time."]
 #[doc = ""]
-#[doc = " - `outState`: Handed to `execute` and at last to `destroy`; may stay NULL."]
+#[doc = " - `outState`: Passed to `execute` and finally to `destroy`; may stay NULL."]
 #[doc = ""]
 #[doc = " Since 0.1."]
 pub type MaxOperatorPrepareFunction = ::std::option::Option<
@@ -4187,10 +4190,10 @@ pub type MaxOperatorPrepareFunction = ::std::option::Option<
 pub type MaxOperatorDestroyFunction = ::std::option::Option<
     unsafe extern "C" fn(userData: *mut ::std::os::raw::c_void, state: *mut ::std::os::raw::c_void),
 >;
-#[doc = " Computes the outputs of a node. Called from any thread, several at a time with the same state."]
+#[doc = " Computes the outputs of a node. Called from any thread, and from several at a time with the same state."]
 #[doc = ""]
 #[doc = " - `state`: From `prepare`; NULL if there is none."]
-#[doc = " Returns MAX_STATUS_OK; or why the call fails, see maxExtensionFail."]
+#[doc = " Returns MAX_STATUS_OK, or an error if the call fails; see maxExtensionFail."]
 #[doc = ""]
 #[doc = " Since 0.1."]
 pub type MaxOperatorExecuteFunction = ::std::option::Option<
@@ -4201,52 +4204,52 @@ pub type MaxOperatorExecuteFunction = ::std::option::Option<
         call: *const MaxOperatorCall,
     ) -> MaxStatus,
 >;
-#[doc = " The body of maxOperatorCallParallelFor: does \\[begin, end). `lane` differs between bodies that run at the same time"]
-#[doc = " and is below MaxOperatorCall::lanes."]
+#[doc = " The body of maxOperatorCallParallelFor: processes \\[begin, end). `lane` is below MaxOperatorCall::lanes and differs"]
+#[doc = " between bodies that run at the same time."]
 #[doc = ""]
 #[doc = ""]
 #[doc = " Since 0.1."]
 pub type MaxOperatorLoopFunction =
     ::std::option::Option<unsafe extern "C" fn(userData: *mut ::std::os::raw::c_void, begin: i64, end: i64, lane: i32)>;
-#[doc = " An operator of an extension. Everything it points at stays until the process ends."]
+#[doc = " An operator of an extension. Everything it points to must stay valid until the process ends."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct MaxOperator {
     #[doc = " Size of this structure; set by MAX_OPERATOR_INIT."]
     pub structSize: usize,
-    #[doc = " Domain, as models name it, for example \"com.example\"; not empty, and neither ONNX's own nor \"max\"."]
+    #[doc = " Domain, as written in models, for example \"com.example\"; not empty, nor one of ONNX's, nor \"max\"."]
     pub domain: *const ::std::os::raw::c_char,
-    #[doc = " Name, as models write it."]
+    #[doc = " Name, as written in models."]
     pub name: *const ::std::os::raw::c_char,
     #[doc = " Element types as \"inputs -\\> outputs; constraints\", for example \"T,I-\\>T; T=float32|float16; I=index\". A letter"]
     #[doc = " stands for the same type everywhere. Classes: any, number (no bool), float, integer, signed, unsigned, bool, index"]
     #[doc = " (int32, int64), and each name of maxDTypeGetName, joined by '|'. A trailing \"...\" repeats the last input or output."]
-    #[doc = " \"*\" among the outputs: `infer` sets the type. NULL = any inputs, and `infer` sets all."]
+    #[doc = " \"*\" as an output: `infer` sets the type. NULL = any inputs, and `infer` sets all output types."]
     pub types: *const ::std::os::raw::c_char,
     #[doc = " Names and types of attributes, for example \"alpha=f axes=I\"; i, f, s, t = int, float, string, tensor; I, F, S ="]
-    #[doc = " lists of them. Graphs built in code may give no others. NULL = any."]
+    #[doc = " lists of int, float, string. Graphs built in code must not set others. NULL = any."]
     pub attributes: *const ::std::os::raw::c_char,
-    #[doc = " Fewest inputs; they cannot be left out."]
+    #[doc = " Minimum number of inputs; these cannot be omitted."]
     pub minInputs: i32,
-    #[doc = " Most inputs, or MAX_OPERATOR_COUNT_ANY."]
+    #[doc = " Maximum number of inputs, or MAX_OPERATOR_COUNT_ANY."]
     pub maxInputs: i32,
-    #[doc = " Fewest outputs."]
+    #[doc = " Minimum number of outputs."]
     pub minOutputs: i32,
-    #[doc = " Most outputs, or MAX_OPERATOR_COUNT_ANY."]
+    #[doc = " Maximum number of outputs, or MAX_OPERATOR_COUNT_ANY."]
     pub maxOutputs: i32,
     #[doc = " Properties."]
     pub traits: MaxOperatorTraits,
-    #[doc = " Bit i: shapes of outputs depend on the contents of input i, which `infer` gets at the latest when it runs."]
+    #[doc = " Bit i: output shapes depend on the contents of input i, which `infer` gets at run time at the latest."]
     pub shapeInputs: u32,
-    #[doc = " Tells types and shapes of outputs; not NULL."]
+    #[doc = " Infers types and shapes of outputs; not NULL."]
     pub infer: MaxOperatorInferFunction,
-    #[doc = " Makes what calls share; NULL = nothing."]
+    #[doc = " Creates the state that calls share; NULL = none."]
     pub prepare: MaxOperatorPrepareFunction,
-    #[doc = " Frees it; NULL = nothing to free."]
+    #[doc = " Frees the state; NULL = nothing to free."]
     pub destroy: MaxOperatorDestroyFunction,
-    #[doc = " Computes; not NULL."]
+    #[doc = " Computes the outputs; not NULL."]
     pub execute: MaxOperatorExecuteFunction,
-    #[doc = " First argument of all functions."]
+    #[doc = " First argument of all these functions."]
     pub userData: *mut ::std::os::raw::c_void,
 }
 #[test]
@@ -4461,7 +4464,7 @@ impl Default for MaxOperator {
 pub struct MaxExtensionTable {
     #[doc = " Size of this structure; set by MAX_EXTENSION_TABLE_INIT."]
     pub structSize: usize,
-    #[doc = " MAX_EXTENSION_ABI_VERSION, as the extension was built with it."]
+    #[doc = " MAX_EXTENSION_ABI_VERSION that the extension was built with."]
     pub abiVersion: i32,
     #[doc = " Number of operators."]
     pub operatorCount: i32,
@@ -4539,42 +4542,42 @@ impl Default for MaxExtensionTable {
     }
 }
 unsafe extern "C" {
-    #[doc = " Loads a shared library with operators, which all models loaded and graphs built from now on may use."]
+    #[doc = " Loads a shared library of operators, for all models loaded and graphs built from now on."]
     #[doc = ""]
-    #[doc = " A file whose name ends with .cu or .hip is a kernel source whose comments declare operators; it is compiled."]
-    #[doc = " Loading the same file again does nothing. On failure none of its operators is known. Thread-safe."]
+    #[doc = " A .cu or .hip file is a kernel source whose comments declare operators; it is compiled. Loading the same file again"]
+    #[doc = " does nothing. On failure none of its operators is registered. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `path`: A file; it is not searched for. Its code runs in this process, so it must be trusted."]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: There is no such file."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: It is no shared library that can be loaded, or not an extension, or its table is"]
-    #[doc = "   not valid; or a source does not compile or declares nothing. The message says what and why."]
-    #[doc = " - `MAX_STATUS_UNAVAILABLE`: A source needs a compiler, and none was found."]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: It was made for another version of this interface."]
-    #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: An operator is defined already; the message names who defines it."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: It is linked to another copy of this library."]
+    #[doc = " - `path`: The file; no search path is used. Its code runs in this process, so load only files that you trust."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The file does not exist."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The file is not a loadable shared library or not an extension, or its table is"]
+    #[doc = "   not valid; or a source does not compile or declares nothing. The message says why."]
+    #[doc = " - `MAX_STATUS_UNAVAILABLE`: The file is a source, and no compiler was found."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The extension was built for another version of this interface."]
+    #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: An operator is already defined; the message says where."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The extension is linked to another copy of this library."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxExtensionLoad(path: *const ::std::os::raw::c_char) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Adds operators of the program itself, without a library. The functions and what they point at stay until the process"]
-    #[doc = " ends; the table and the texts in it are copied."]
+    #[doc = " Adds operators from the program itself, without a library. The functions and what they use must stay valid until the"]
+    #[doc = " process ends; the table and its strings are copied."]
     #[doc = ""]
-    #[doc = " Adding the same table again does nothing. On failure none of its operators is known. Thread-safe."]
+    #[doc = " Adding the same table again does nothing. On failure none of its operators is registered. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `name`: What messages call it."]
+    #[doc = " - `name`: Name of the extension in messages."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The table is not valid; the message says why."]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: It was made for another version of this interface."]
-    #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: An operator is defined already; the message names who defines it."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The extension was built for another version of this interface."]
+    #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: An operator is already defined; the message says where."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxExtensionAdd(name: *const ::std::os::raw::c_char, table: *const MaxExtensionTable) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Returns `status` and keeps a message for it: what `infer`, `prepare` and `execute` return when they fail."]
+    #[doc = " Stores an error message and returns `status`, for `infer`, `prepare` and `execute` to return when they fail."]
     #[doc = ""]
-    #[doc = " The message becomes part of the failing call's, after node, operator and extension. A failing function of this"]
-    #[doc = " library leaves its message in the same way. MAX_STATUS_OK becomes MAX_STATUS_UNKNOWN."]
+    #[doc = " The message becomes part of the failing call's message, after node, operator and extension. Failing functions of this"]
+    #[doc = " library store theirs in the same way. MAX_STATUS_OK becomes MAX_STATUS_UNKNOWN."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4591,7 +4594,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of inputs of a node, those left out included."]
+    #[doc = " Gets the number of inputs of a node, including omitted ones."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4618,7 +4621,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gets an integer attribute."]
     #[doc = ""]
-    #[doc = " - `fallback`: If there is none."]
+    #[doc = " - `fallback`: Value if the attribute is missing."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The attribute has another type."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4632,7 +4635,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gets a floating-point attribute."]
     #[doc = ""]
-    #[doc = " - `fallback`: If there is none."]
+    #[doc = " - `fallback`: Value if the attribute is missing."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The attribute has another type."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4646,7 +4649,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gets a string attribute; borrowed."]
     #[doc = ""]
-    #[doc = " - `fallback`: If there is none; may be NULL."]
+    #[doc = " - `fallback`: Value if the attribute is missing; may be NULL."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The attribute has another type."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4658,7 +4661,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a list of integers; borrowed. NULL and 0 if there is none."]
+    #[doc = " Gets a list of integers; borrowed. NULL and 0 if the attribute is missing."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The attribute has another type."]
     #[doc = ""]
@@ -4671,7 +4674,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a list of floating-point numbers; borrowed. NULL and 0 if there is none."]
+    #[doc = " Gets a list of floating-point numbers; borrowed. NULL and 0 if the attribute is missing."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The attribute has another type."]
     #[doc = ""]
@@ -4684,7 +4687,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of texts in a list of strings; 0 if there is none."]
+    #[doc = " Gets the length of a list of strings; 0 if the attribute is missing."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The attribute has another type."]
     #[doc = ""]
@@ -4696,9 +4699,9 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a text of a list of strings; borrowed."]
+    #[doc = " Gets a string of a list of strings; borrowed."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such text."]
+    #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such string."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The attribute has another type."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4710,7 +4713,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a tensor attribute; borrowed. MAX_DTYPE_INVALID, 0, NULL and NULL if there is none."]
+    #[doc = " Gets a tensor attribute; borrowed. MAX_DTYPE_INVALID, 0, NULL and NULL if the attribute is missing."]
     #[doc = ""]
     #[doc = " - `outShape`: Dimensions."]
     #[doc = " - `outData`: Elements, dense and row-major."]
@@ -4728,7 +4731,7 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     #[doc = " Gets a constant input of a node, in `prepare`; borrowed. MAX_DTYPE_INVALID, 0, NULL and NULL if the input is not"]
-    #[doc = " constant, and in other functions."]
+    #[doc = " constant, and outside `prepare`."]
     #[doc = ""]
     #[doc = " - `outShape`: Dimensions."]
     #[doc = " - `outData`: Elements, dense and row-major."]
@@ -4745,15 +4748,15 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the device that a node runs on, in `prepare` and `execute`; borrowed. `prepare` compiles kernels for it"]
-    #[doc = " (maxModuleCompile) and takes memory of it. NULL in `infer`, which knows of no device."]
+    #[doc = " Gets the device that a node runs on, in `prepare` and `execute`; borrowed. `prepare` can compile kernels for it"]
+    #[doc = " (maxModuleCompile) and allocate memory on it. NULL in `infer`, which does not depend on a device."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxOperatorNodeGetDevice(node: *const MaxOperatorNode, outDevice: *mut *mut MaxDevice) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the element type of an input; MAX_DTYPE_INVALID if it is left out or not known."]
+    #[doc = " Gets the element type of an input; MAX_DTYPE_INVALID if it is omitted or unknown."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such input."]
     #[doc = ""]
@@ -4765,7 +4768,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of dimensions of an input; MAX_RANK_DYNAMIC if it is left out or not known."]
+    #[doc = " Gets the number of dimensions of an input; MAX_RANK_DYNAMIC if it is omitted or unknown."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such input."]
     #[doc = ""]
@@ -4773,9 +4776,9 @@ unsafe extern "C" {
     pub fn maxShapeContextGetInputRank(context: *const MaxShapeContext, input: i32, outRank: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a dimension of an input; MAX_DIMENSION_DYNAMIC if it is not known."]
+    #[doc = " Gets a dimension of an input; MAX_DIMENSION_DYNAMIC if it is unknown."]
     #[doc = ""]
-    #[doc = " - `axis`: From 0 on."]
+    #[doc = " - `axis`: Index of the dimension, from 0."]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such input or dimension."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4787,9 +4790,9 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the contents of an input, if they are known; borrowed. NULL if not."]
+    #[doc = " Gets the contents of an input; borrowed. NULL if they are unknown."]
     #[doc = ""]
-    #[doc = " - `outData`: Elements, dense and row-major; the dimensions are known then."]
+    #[doc = " - `outData`: Elements, dense and row-major; the dimensions are then known."]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such input."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -4800,20 +4803,20 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets the element type of an output, where MaxOperator::types does not."]
+    #[doc = " Sets the element type of an output, if MaxOperator::types does not."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: The node has no such output."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: Outputs cannot be of this type."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: Outputs cannot have this type."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxShapeContextSetOutputDType(context: *mut MaxShapeContext, output: i32, dtype: MaxDType) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets the dimensions of an output; MAX_DIMENSION_DYNAMIC = not known yet."]
+    #[doc = " Sets the dimensions of an output; MAX_DIMENSION_DYNAMIC = unknown."]
     #[doc = ""]
     #[doc = " - `shape`: NULL if `rank` is 0."]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: The node has no such output."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: A number is negative or there are too many dimensions."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: A dimension is negative, or there are too many dimensions."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxShapeContextSetOutputShape(
@@ -4824,7 +4827,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Says that a dimension of an output, whose shape was set, is that of an input, known or not."]
+    #[doc = " Sets a dimension of an output to that of an input, known or not. The output's shape must have been set."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such output, input or dimension."]
     #[doc = ""]
@@ -4838,7 +4841,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Says that an output has the dimensions of an input, known or not."]
+    #[doc = " Sets the dimensions of an output to those of an input, known or not."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such output or input."]
     #[doc = ""]
@@ -4846,10 +4849,10 @@ unsafe extern "C" {
     pub fn maxShapeContextSetOutputLike(context: *mut MaxShapeContext, output: i32, input: i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Says that an output has the dimensions that two inputs have when the smaller is repeated, as in Add of ONNX."]
+    #[doc = " Sets the dimensions of an output to those of two inputs broadcast together, as in ONNX's Add."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such output or input."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The shapes do not fit; the message names them."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The shapes cannot be broadcast; the message names them."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxShapeContextSetOutputBroadcast(
@@ -4860,7 +4863,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Asks for memory that a call works in: MaxOperatorCall::scratch."]
+    #[doc = " Requests scratch memory for each call: MaxOperatorCall::scratch."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: More than 2^60 bytes."]
     #[doc = ""]
@@ -4868,13 +4871,13 @@ unsafe extern "C" {
     pub fn maxShapeContextSetScratchSize(context: *mut MaxShapeContext, byteCount: usize) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Splits \\[0, count) into parts of `grain` and runs them on the call's threads; returns when all are done."]
+    #[doc = " Splits \\[0, count) into parts of `grain` and runs them on the call's threads; returns when all parts are done."]
     #[doc = ""]
-    #[doc = " - `grain`: Large enough to take some microseconds; at least 1."]
+    #[doc = " - `grain`: At least 1; large enough that a part takes some microseconds."]
     #[doc = " - `body`: Must not throw."]
-    #[doc = " - `userData`: Its first argument."]
-    #[doc = " - `MAX_STATUS_CANCELLED`: The model's call was stopped; return this."]
-    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The same for its time limit."]
+    #[doc = " - `userData`: First argument of `body`."]
+    #[doc = " - `MAX_STATUS_CANCELLED`: The model's call was cancelled; return this status."]
+    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The model's call ran out of time; return this status."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxOperatorCallParallelFor(
@@ -4886,13 +4889,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes an output whose shape is known only now, for operators with MAX_OPERATOR_TRAITS_DATA_DEPENDENT."]
+    #[doc = " Allocates an output whose shape is known only at run time, for operators with MAX_OPERATOR_TRAITS_DATA_DEPENDENT."]
     #[doc = ""]
     #[doc = " - `shape`: NULL if `rank` is 0."]
-    #[doc = " - `outData`: Its memory, to be written whole; NULL if it has no elements or nobody wants it."]
+    #[doc = " - `outData`: Memory of the output, to be written completely; NULL if it has no elements or is not used."]
     #[doc = " - `MAX_STATUS_OUT_OF_RANGE`: There is no such output."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The shape is not the one that `infer` told, or not valid."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The output has been made, or the operator does not make its outputs."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The shape contradicts `infer`, or is not valid."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The output is already allocated, or the operator does not have that trait."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxOperatorCallAllocateOutput(
@@ -4919,18 +4922,18 @@ pub struct MaxKernel {
 pub struct MaxModuleOptions {
     #[doc = " Size of this structure; set by MAX_MODULE_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " The chip to compile for, as maxDeviceGetArchitectureName names it (\"sm_90\", \"gfx90a\"), or for the host what the"]
-    #[doc = " compiler's option -march takes; NULL = the device's own."]
+    #[doc = " The architecture to compile for, as maxDeviceGetArchitectureName names it (\"sm_90\", \"gfx90a\"), or for the host a"]
+    #[doc = " value of the compiler's option -march; NULL = the device's own."]
     pub architecture: *const ::std::os::raw::c_char,
     #[doc = " Names of macros to define."]
     pub defineNames: *const *const ::std::os::raw::c_char,
     #[doc = " Values of those macros; NULL, or a NULL entry = 1."]
     pub defineValues: *const *const ::std::os::raw::c_char,
-    #[doc = " Names that the source may include."]
+    #[doc = " Names of headers that the source may include."]
     pub headerNames: *const *const ::std::os::raw::c_char,
-    #[doc = " Texts of those headers."]
+    #[doc = " Contents of those headers."]
     pub headerTexts: *const *const ::std::os::raw::c_char,
-    #[doc = " More options for the compiler, as its own documentation has them."]
+    #[doc = " More options for the compiler; see its documentation."]
     pub flags: *const *const ::std::os::raw::c_char,
     #[doc = " Number of macros."]
     pub defineCount: i32,
@@ -4940,9 +4943,9 @@ pub struct MaxModuleOptions {
     pub flagCount: i32,
     #[doc = " 1 = faster and less exact arithmetic."]
     pub fastMath: i32,
-    #[doc = " Most registers a thread may use on accelerators; 0 = the compiler's choice."]
+    #[doc = " Maximum registers per thread on accelerators; 0 = the compiler's choice."]
     pub registerLimit: i32,
-    #[doc = " 1 = with line numbers for profilers and debuggers."]
+    #[doc = " 1 = include line numbers for profilers and debuggers."]
     pub lineInfo: i32,
 }
 #[test]
@@ -5120,7 +5123,7 @@ impl Default for MaxModuleOptions {
     }
 }
 impl MaxArtifactKind {
-    #[doc = " What the compiler said: warnings. Text."]
+    #[doc = " The compiler's log: warnings. Text."]
     pub const MAX_ARTIFACT_KIND_LOG: MaxArtifactKind = MaxArtifactKind(1);
 }
 impl MaxArtifactKind {
@@ -5128,11 +5131,11 @@ impl MaxArtifactKind {
     pub const MAX_ARTIFACT_KIND_PTX: MaxArtifactKind = MaxArtifactKind(2);
 }
 impl MaxArtifactKind {
-    #[doc = " Machine code of a chip (cuda)."]
+    #[doc = " Machine code of an NVIDIA architecture (cuda)."]
     pub const MAX_ARTIFACT_KIND_CUBIN: MaxArtifactKind = MaxArtifactKind(3);
 }
 impl MaxArtifactKind {
-    #[doc = " Machine code of a chip (hip)."]
+    #[doc = " Machine code of an AMD architecture (hip)."]
     pub const MAX_ARTIFACT_KIND_CODE_OBJECT: MaxArtifactKind = MaxArtifactKind(4);
 }
 impl MaxArtifactKind {
@@ -5144,7 +5147,7 @@ impl MaxArtifactKind {
     pub const MAX_ARTIFACT_KIND_ASSEMBLY: MaxArtifactKind = MaxArtifactKind(6);
 }
 impl MaxArtifactKind {
-    #[doc = " LLVM's intermediate code (hip, and cpu where the compiler is Clang). Text."]
+    #[doc = " LLVM IR (hip, and cpu if the compiler is Clang). Text."]
     pub const MAX_ARTIFACT_KIND_LLVM_IR: MaxArtifactKind = MaxArtifactKind(7);
 }
 #[repr(transparent)]
@@ -5158,10 +5161,10 @@ unsafe extern "C" {
     #[doc = " first line of the message, with the line numbers of the source."]
     #[doc = ""]
     #[doc = " - `device`: NULL = the host."]
-    #[doc = " - `name`: What the log calls the source; NULL = \"kernel.cu\"."]
+    #[doc = " - `name`: Name of the source in the log; NULL = \"kernel.cu\"."]
     #[doc = " - `options`: NULL = defaults."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The source does not compile."]
-    #[doc = " - `MAX_STATUS_UNAVAILABLE`: No compiler was found; the message names what was tried."]
+    #[doc = " - `MAX_STATUS_UNAVAILABLE`: No compiler was found; the message lists what was tried."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModuleCompile(
@@ -5175,7 +5178,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Loads compiled code: PTX or a CUBIN on cuda, a code object on hip, a shared object on cpu."]
     #[doc = ""]
-    #[doc = " Thread-safe. The bytes are copied. A shared object is code that runs in this process: load only what you trust."]
+    #[doc = " Thread-safe. The bytes are copied. A shared object's code runs in this process: load only what you trust."]
     #[doc = ""]
     #[doc = " - `device`: NULL = the host."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The bytes are not code for the device."]
@@ -5207,7 +5210,7 @@ unsafe extern "C" {
     pub fn maxModuleRelease(module: *const MaxModule);
 }
 unsafe extern "C" {
-    #[doc = " Gets the device that the module was made for."]
+    #[doc = " Gets the device that the module was created for."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the module."]
     #[doc = ""]
@@ -5216,11 +5219,11 @@ unsafe extern "C" {
     pub fn maxModuleGetDevice(module: *const MaxModule, outDevice: *mut *mut MaxDevice) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a form of the module's code, compiling once more where needed."]
+    #[doc = " Gets a form of the module's code, compiling again if necessary."]
     #[doc = ""]
-    #[doc = " Thread-safe. Borrowed from the module. A zero byte follows the bytes, so text can be used as a string."]
+    #[doc = " Thread-safe. Borrowed from the module. A NUL follows the bytes, so text can be used as a string."]
     #[doc = ""]
-    #[doc = " - `outByteCount`: The zero byte not counted."]
+    #[doc = " - `outByteCount`: Number of bytes, without the NUL."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The device's compiler has no such form."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The module was loaded in another form."]
     #[doc = ""]
@@ -5235,7 +5238,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Finds a kernel by name."]
     #[doc = ""]
-    #[doc = " Thread-safe. Borrowed from the module: the same kernel for the same name."]
+    #[doc = " Thread-safe. Borrowed from the module: the same name gives the same kernel."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: The module has no such kernel."]
     #[doc = ""]
@@ -5247,7 +5250,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Writes a variable of the module (`__constant__` or `__device__`), from its beginning."]
+    #[doc = " Writes to a variable of the module (`__constant__` or `__device__`), from its start."]
     #[doc = ""]
     #[doc = " Asynchronous: in stream order; the bytes are copied before the call returns. Thread-safe."]
     #[doc = ""]
@@ -5265,7 +5268,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 impl MaxKernelAttribute {
-    #[doc = " Most threads in a block."]
+    #[doc = " Maximum threads per block."]
     pub const MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK: MaxKernelAttribute = MaxKernelAttribute(0);
 }
 impl MaxKernelAttribute {
@@ -5277,11 +5280,11 @@ impl MaxKernelAttribute {
     pub const MAX_KERNEL_ATTRIBUTE_CONSTANT_SIZE: MaxKernelAttribute = MaxKernelAttribute(2);
 }
 impl MaxKernelAttribute {
-    #[doc = " Bytes of memory of its own that a thread uses."]
+    #[doc = " Bytes of local memory per thread."]
     pub const MAX_KERNEL_ATTRIBUTE_LOCAL_SIZE: MaxKernelAttribute = MaxKernelAttribute(3);
 }
 impl MaxKernelAttribute {
-    #[doc = " Registers that a thread uses."]
+    #[doc = " Registers per thread."]
     pub const MAX_KERNEL_ATTRIBUTE_REGISTERS: MaxKernelAttribute = MaxKernelAttribute(4);
 }
 impl MaxKernelAttribute {
@@ -5293,23 +5296,23 @@ impl MaxKernelAttribute {
     pub const MAX_KERNEL_ATTRIBUTE_BINARY_VERSION: MaxKernelAttribute = MaxKernelAttribute(6);
 }
 impl MaxKernelAttribute {
-    #[doc = " Most bytes of dynamic shared memory that a launch may ask for. Can be set."]
+    #[doc = " Maximum bytes of dynamic shared memory per launch. Can be set."]
     pub const MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE: MaxKernelAttribute = MaxKernelAttribute(8);
 }
 impl MaxKernelAttribute {
-    #[doc = " Percent of the first-level cache to use as shared memory, -1 = the driver's choice. Can be set: a hint."]
+    #[doc = " Percent of the L1 cache to use as shared memory, -1 = the driver's choice. Can be set: a hint."]
     pub const MAX_KERNEL_ATTRIBUTE_PREFERRED_SHARED_CARVEOUT: MaxKernelAttribute = MaxKernelAttribute(9);
 }
 impl MaxKernelAttribute {
-    #[doc = " Whether clusters may be larger than all chips allow: 0 or 1. Can be set."]
+    #[doc = " Whether clusters may exceed the size that all chips support: 0 or 1. Can be set."]
     pub const MAX_KERNEL_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: MaxKernelAttribute = MaxKernelAttribute(14);
 }
 #[repr(transparent)]
-#[doc = " A property of a kernel; the values are those of CUDA."]
+#[doc = " An attribute of a kernel; the values are CUDA's."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxKernelAttribute(pub i32);
 impl MaxAccessProperty {
-    #[doc = " As any other memory."]
+    #[doc = " Like any other memory."]
     pub const MAX_ACCESS_PROPERTY_NORMAL: MaxAccessProperty = MaxAccessProperty(0);
 }
 impl MaxAccessProperty {
@@ -5317,11 +5320,11 @@ impl MaxAccessProperty {
     pub const MAX_ACCESS_PROPERTY_STREAMING: MaxAccessProperty = MaxAccessProperty(1);
 }
 impl MaxAccessProperty {
-    #[doc = " To be kept."]
+    #[doc = " Likely to be used again: kept in the cache."]
     pub const MAX_ACCESS_PROPERTY_PERSISTING: MaxAccessProperty = MaxAccessProperty(2);
 }
 #[repr(transparent)]
-#[doc = " How the second-level cache treats a range of memory."]
+#[doc = " How the L2 cache treats a range of memory."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxAccessProperty(pub i32);
 #[doc = " How a kernel is launched."]
@@ -5340,19 +5343,19 @@ pub struct MaxLaunchConfig {
     pub cooperative: i32,
     #[doc = " Bytes of dynamic shared memory of each block."]
     pub sharedByteCount: usize,
-    #[doc = " Start of memory whose caching is set for this launch; NULL = none."]
+    #[doc = " Start of the memory whose caching this launch sets; NULL = none."]
     pub accessBase: *mut ::std::os::raw::c_void,
-    #[doc = " Bytes of that memory; more than the device can set are left as they are."]
+    #[doc = " Bytes of that memory; those beyond the device's maximum are unaffected."]
     pub accessByteCount: usize,
-    #[doc = " Part of the accesses, 0 to 1, that hitProperty holds for; missProperty holds for the others."]
+    #[doc = " Fraction of accesses, 0 to 1, that get hitProperty; the others get missProperty."]
     pub hitRatio: f32,
-    #[doc = " Treatment of that part."]
+    #[doc = " Treatment of that fraction."]
     pub hitProperty: MaxAccessProperty,
     #[doc = " Treatment of the rest; not MAX_ACCESS_PROPERTY_PERSISTING."]
     pub missProperty: MaxAccessProperty,
-    #[doc = " A hint: kernels of higher priority go first; 0 = as the stream's."]
+    #[doc = " A hint: kernels of higher priority go first; 0 = the stream's priority."]
     pub priority: i32,
-    #[doc = " 1 = the kernel may start before the one before it on the stream has ended; it waits for it by itself."]
+    #[doc = " 1 = the kernel may start before the previous one on the stream has ended; it does its own waiting."]
     pub programmaticSerialization: i32,
     #[doc = " Zero."]
     pub reserved: i32,
@@ -5580,11 +5583,11 @@ unsafe extern "C" {
     pub fn maxKernelGetName(kernel: *const MaxKernel, outName: *mut *const ::std::os::raw::c_char) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a property of the kernel."]
+    #[doc = " Gets an attribute of the kernel."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The device does not know it."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The device does not have this attribute."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxKernelGetAttribute(
@@ -5594,11 +5597,11 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets a property of the kernel for later launches, whoever launches it."]
+    #[doc = " Sets an attribute of the kernel for all later launches."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The value lies outside what the device allows; the message says what it does."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The value is outside the device's limits; the message names them."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The attribute cannot be set."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -5607,17 +5610,17 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Launches a kernel."]
     #[doc = ""]
-    #[doc = " Asynchronous. Thread-safe. An argument is the address of a value, which is copied before the call returns, or, where"]
-    #[doc = " its size is MAX_KERNEL_ARGUMENT_BUFFER, a MaxBuffer: the kernel gets the address of its first element, and its memory"]
-    #[doc = " is kept until the kernel has run. Memory that is passed as a plain address is borrowed until then. The kernel must"]
-    #[doc = " only read buffers that are read-only."]
+    #[doc = " Asynchronous. Thread-safe. An argument is the address of a value, which is copied before the call returns, or, if its"]
+    #[doc = " size is MAX_KERNEL_ARGUMENT_BUFFER, a MaxBuffer: the kernel gets the address of its first element, and its memory is"]
+    #[doc = " retained until the kernel has run. Memory passed as a plain address is borrowed until then. The kernel must not write"]
+    #[doc = " read-only buffers."]
     #[doc = ""]
     #[doc = " - `arguments`: One per parameter of the kernel."]
-    #[doc = " - `sizes`: Bytes of each value, compared with the parameters where the compiler tells about them; NULL ="]
-    #[doc = "   all are values and none is compared; a MaxBuffer is refused."]
+    #[doc = " - `sizes`: Bytes of each value, checked against the parameters if the compiler reports them; NULL = all"]
+    #[doc = "   are values and none is checked; a MaxBuffer is rejected."]
     #[doc = " - `stream`: NULL = the default stream of the kernel's device."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: Wrong number or size of arguments, a MaxBuffer's address in place of the"]
-    #[doc = "   MaxBuffer, dimensions or shared memory outside the limits, a stream or buffer of another device; the message"]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: Wrong number or size of arguments, the address of a MaxBuffer handle instead of"]
+    #[doc = "   the handle, dimensions or shared memory outside the limits, or a stream or buffer of another device; the message"]
     #[doc = "   names the values."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -5631,7 +5634,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 impl MaxLogLevel {
-    #[doc = " As a session's level: the default, MAX_LOG_LEVEL_INFO. As a function's: all messages. No message has it."]
+    #[doc = " For a session: the default, MAX_LOG_LEVEL_INFO. For a callback: all messages. No message has this level."]
     pub const MAX_LOG_LEVEL_NOTSET: MaxLogLevel = MaxLogLevel(0);
 }
 impl MaxLogLevel {
@@ -5639,35 +5642,35 @@ impl MaxLogLevel {
     pub const MAX_LOG_LEVEL_TRACE: MaxLogLevel = MaxLogLevel(10);
 }
 impl MaxLogLevel {
-    #[doc = " What was chosen and why, for example slow kernels of a plan."]
+    #[doc = " Decisions and their reasons, for example slow kernels of a plan."]
     pub const MAX_LOG_LEVEL_DEBUG: MaxLogLevel = MaxLogLevel(20);
 }
 impl MaxLogLevel {
-    #[doc = " Loads, and what else happens seldom."]
+    #[doc = " Loads and other rare events."]
     pub const MAX_LOG_LEVEL_INFO: MaxLogLevel = MaxLogLevel(30);
 }
 impl MaxLogLevel {
-    #[doc = " What works, but not as the program may expect; memory limits that are reached."]
+    #[doc = " What works, but perhaps not as expected; memory limits reached."]
     pub const MAX_LOG_LEVEL_WARNING: MaxLogLevel = MaxLogLevel(40);
 }
 impl MaxLogLevel {
-    #[doc = " Loads that fail."]
+    #[doc = " Failed loads."]
     pub const MAX_LOG_LEVEL_ERROR: MaxLogLevel = MaxLogLevel(50);
 }
 impl MaxLogLevel {
-    #[doc = " Nothing at all at present."]
+    #[doc = " Not used at present."]
     pub const MAX_LOG_LEVEL_CRITICAL: MaxLogLevel = MaxLogLevel(60);
 }
 #[repr(transparent)]
-#[doc = " How important a message is."]
+#[doc = " Severity of a message."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxLogLevel(pub i32);
-#[doc = " Stands for a function that was added; never zero, and never used again in this process."]
+#[doc = " Identifies an added callback; never zero, and never reused in this process."]
 pub type MaxLogToken = u64;
-#[doc = " A function that takes messages."]
+#[doc = " A function that receives messages."]
 #[doc = ""]
-#[doc = " May be called from any thread, from several at the same time. It may call all functions of this library; what they"]
-#[doc = " have to say meanwhile is dropped. It must not throw. `message` is borrowed until it returns."]
+#[doc = " May be called from any thread, and from several at the same time. It may call all functions of this library; their"]
+#[doc = " messages are dropped meanwhile. It must not throw. `message` is borrowed until it returns."]
 #[doc = ""]
 #[doc = ""]
 #[doc = " Since 0.1."]
@@ -5679,12 +5682,12 @@ pub type MaxLogCallback = ::std::option::Option<
     ),
 >;
 unsafe extern "C" {
-    #[doc = " Adds a function for the process's messages."]
+    #[doc = " Adds a callback for the messages of the process."]
     #[doc = ""]
-    #[doc = " Thread-safe. `userData` is borrowed until the function is removed. A function that is added twice is called twice."]
+    #[doc = " Thread-safe. `userData` is borrowed until the callback is removed. A callback added twice is called twice."]
     #[doc = ""]
-    #[doc = " - `level`: The least important messages that the function gets."]
-    #[doc = " - `outToken`: What maxLogRemoveCallback takes; 0 on failure."]
+    #[doc = " - `level`: Lowest level of messages for this callback."]
+    #[doc = " - `outToken`: For maxLogRemoveCallback; 0 on failure."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There is no such level."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -5696,13 +5699,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Removes a function."]
+    #[doc = " Removes a callback."]
     #[doc = ""]
-    #[doc = " Thread-safe. When this call returns, the function is not running any more and will not be called again. From within"]
-    #[doc = " a function for messages the call does not wait, so as not to wait for itself: the function is not called again, but"]
-    #[doc = " calls that have begun go on."]
+    #[doc = " Thread-safe. When this function returns, the callback is no longer running and will not be called again. Called from"]
+    #[doc = " within a callback, it does not wait, since it could wait for itself: the callback is not called again, but calls in"]
+    #[doc = " progress go on."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: The token was never given out, or its function has been removed."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The token was never issued, or its callback was already removed."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxLogRemoveCallback(token: MaxLogToken) -> MaxStatus;
@@ -5713,13 +5716,13 @@ pub struct MaxModelInfo {
     _unused: [u8; 0],
 }
 unsafe extern "C" {
-    #[doc = " Reads what a model file holds without making it ready to run. Operators that are not supported are listed, not"]
-    #[doc = " refused."]
+    #[doc = " Reads what a model file contains, without preparing the model to run. Unsupported operators are listed; they are not"]
+    #[doc = " an error."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `path`: An ONNX file, a compiled model, or a folder that holds model.onnx or model.maxc."]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: No file is there; the message says what was looked for."]
+    #[doc = " - `path`: An ONNX file, a compiled model, or a folder that contains model.onnx or model.maxc."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The file does not exist; the message says which names were tried."]
     #[doc = " - `MAX_STATUS_DATA_LOSS`: The file is not an ONNX model or is damaged."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -5753,7 +5756,7 @@ unsafe extern "C" {
     pub fn maxModelInfoGetIrVersion(info: *const MaxModelInfo, outVersion: *mut i64) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the name of the program that wrote the file; empty if it does not say."]
+    #[doc = " Gets the name of the program that wrote the file; empty if unknown."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the object."]
     #[doc = ""]
@@ -5765,7 +5768,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of elements of all weights."]
+    #[doc = " Gets the total number of elements of all weights."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -5830,7 +5833,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of nodes that use an operator, those of subgraphs included."]
+    #[doc = " Gets the number of nodes that use an operator, including those in subgraphs."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -5840,7 +5843,7 @@ unsafe extern "C" {
     pub fn maxModelInfoGetOperatorNodeCount(info: *const MaxModelInfo, index: i32, outCount: *mut i64) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of nodes whose operators are not supported."]
+    #[doc = " Gets the number of nodes with unsupported operators."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -5849,7 +5852,7 @@ unsafe extern "C" {
     pub fn maxModelInfoGetUnsupportedCount(info: *const MaxModelInfo, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the name of a node whose operator is not supported; may be empty."]
+    #[doc = " Gets the name of a node with an unsupported operator; may be empty."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the object."]
     #[doc = ""]
@@ -5863,7 +5866,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the operator of a node that is not supported, with its domain unless it is ONNX's own."]
+    #[doc = " Gets the operator of an unsupported node, with its domain unless that is ONNX's own."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the object."]
     #[doc = ""]
@@ -5877,7 +5880,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the version of the operator set that a node that is not supported asks for."]
+    #[doc = " Gets the version of the operator set that an unsupported node uses."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -5887,16 +5890,16 @@ unsafe extern "C" {
     pub fn maxModelInfoGetUnsupportedVersion(info: *const MaxModelInfo, index: i32, outVersion: *mut i64) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of inputs that the file declares, without those that are weights."]
+    #[doc = " Gets the number of inputs that the file declares, without weights."]
     #[doc = ""]
-    #[doc = " Thread-safe. Known for models of files, supported or not."]
+    #[doc = " Thread-safe. Known for models from files, supported or not."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelInfoGetInputCount(info: *const MaxModelInfo, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what is known of an input; no file names a device."]
+    #[doc = " Gets what is known about an input; files do not name devices."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the object."]
     #[doc = ""]
@@ -5908,14 +5911,14 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gets the number of outputs that the file declares."]
     #[doc = ""]
-    #[doc = " Thread-safe. Known for models of files, supported or not."]
+    #[doc = " Thread-safe. Known for models from files, supported or not."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelInfoGetOutputCount(info: *const MaxModelInfo, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what is known of an output; no file names a device."]
+    #[doc = " Gets what is known about an output; files do not name devices."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the object."]
     #[doc = ""]
@@ -5934,7 +5937,7 @@ unsafe extern "C" {
     pub fn maxModelInfoGetWeightCount(info: *const MaxModelInfo, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what is known of a weight. They come in the order of the file or graph."]
+    #[doc = " Gets what is known about a weight. Weights are in the order of the file or graph."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the object."]
     #[doc = ""]
@@ -5944,11 +5947,11 @@ unsafe extern "C" {
     pub fn maxModelInfoGetWeight(info: *const MaxModelInfo, index: i32, outInfo: *mut MaxTensorInfo) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets a drawing of the graph as the file has it, in the DOT language of Graphviz."]
+    #[doc = " Gets a drawing of the graph as in the file, in the DOT language of Graphviz."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the object."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The object is not one of maxModelInfoLoad."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The object is not from maxModelInfoLoad."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelInfoGetGraph(info: *const MaxModelInfo, outDot: *mut *const ::std::os::raw::c_char) -> MaxStatus;
@@ -5968,9 +5971,9 @@ pub struct MaxSessionOptions {
     pub devices: *const *mut MaxDevice,
     #[doc = " Number of devices; 0 = the host alone."]
     pub deviceCount: i32,
-    #[doc = " Threads that one call uses at most; 0 = as many as physical cores within affinity mask and CPU quota."]
+    #[doc = " Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota."]
     pub threadCount: i32,
-    #[doc = " Bytes that loads and calls of the session's models may hold at a time; 0 = no limit. See maxSessionGetMemory."]
+    #[doc = " Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory."]
     pub memoryLimit: u64,
 }
 #[test]
@@ -6094,20 +6097,20 @@ impl ::std::ops::BitAndAssign for MaxSessionMemoryMask {
     }
 }
 #[repr(transparent)]
-#[doc = " Which fields of a MaxSessionMemory are known, joined with |."]
+#[doc = " Valid fields of a MaxSessionMemory: a sum of MAX_SESSION_MEMORY_* values."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxSessionMemoryMask(pub u64);
-#[doc = " What a session's models hold in memory, in bytes; an unknown field is zero and missing in validMask."]
+#[doc = " Memory that a session's models hold, in bytes; an unknown field is zero and missing in validMask."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct MaxSessionMemory {
     #[doc = " Size of this structure; set by MAX_SESSION_MEMORY_INIT."]
     pub structSize: usize,
-    #[doc = " Fields that are known: all of a session with a limit, none of another one."]
+    #[doc = " Fields that are known: all if the session has a limit, otherwise none."]
     pub validMask: MaxSessionMemoryMask,
-    #[doc = " What they hold now."]
+    #[doc = " Bytes held now."]
     pub used: u64,
-    #[doc = " The most that they have held so far."]
+    #[doc = " Most bytes held so far."]
     pub peak: u64,
     #[doc = " MaxSessionOptions::memoryLimit."]
     pub limit: u64,
@@ -6195,20 +6198,20 @@ impl MaxAssertLevel {
     pub const MAX_ASSERT_LEVEL_NONE: MaxAssertLevel = MaxAssertLevel(0);
 }
 impl MaxAssertLevel {
-    #[doc = " As MAX_ASSERT_LEVEL_ALL, but what is found is only logged, as warnings."]
+    #[doc = " Like MAX_ASSERT_LEVEL_ALL, but faults are only logged, as warnings."]
     pub const MAX_ASSERT_LEVEL_WARN: MaxAssertLevel = MaxAssertLevel(1);
 }
 impl MaxAssertLevel {
-    #[doc = " That no step writes behind its outputs, those of the model included, and that shapes are those promised. Calls fail"]
-    #[doc = " otherwise: with MAX_STATUS_OUT_OF_RANGE if an operator of an extension is at fault, which the message names."]
+    #[doc = " That no step writes past the end of its outputs, including the model's, and that shapes are as inferred. Otherwise"]
+    #[doc = " calls fail; with MAX_STATUS_OUT_OF_RANGE and a message that names the operator if an extension is at fault."]
     pub const MAX_ASSERT_LEVEL_SAFE: MaxAssertLevel = MaxAssertLevel(2);
 }
 impl MaxAssertLevel {
-    #[doc = " That too, and that no step makes NaN or infinity out of finite inputs; calls fail otherwise."]
+    #[doc = " Like MAX_ASSERT_LEVEL_SAFE, and that no step produces NaN or infinity from finite inputs; otherwise calls fail."]
     pub const MAX_ASSERT_LEVEL_ALL: MaxAssertLevel = MaxAssertLevel(3);
 }
 #[repr(transparent)]
-#[doc = " What a session checks between the steps of its models."]
+#[doc = " What to check between the steps of a session's models."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxAssertLevel(pub i32);
 impl MaxProfilingMode {
@@ -6220,20 +6223,20 @@ impl MaxProfilingMode {
     pub const MAX_PROFILING_MODE_ON: MaxProfilingMode = MaxProfilingMode(1);
 }
 impl MaxProfilingMode {
-    #[doc = " Steps within the iterations of loops too."]
+    #[doc = " Also each step of each loop iteration."]
     pub const MAX_PROFILING_MODE_DETAILED: MaxProfilingMode = MaxProfilingMode(2);
 }
 #[repr(transparent)]
-#[doc = " What a session records of its calls."]
+#[doc = " What a session records about its calls."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxProfilingMode(pub i32);
 unsafe extern "C" {
-    #[doc = " Makes a session."]
+    #[doc = " Creates a session."]
     #[doc = ""]
     #[doc = " Thread-safe. The devices are retained."]
     #[doc = ""]
     #[doc = " - `options`: NULL = defaults."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: A device is NULL, or a number is negative."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: A device is NULL, or a count is negative."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: Models cannot run on the first device."]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -6277,7 +6280,7 @@ unsafe extern "C" {
     pub fn maxSessionGetDevice(session: *const MaxSession, index: i32, outDevice: *mut *mut MaxDevice) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the number of threads that one call uses at most."]
+    #[doc = " Gets the maximum number of threads per call."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -6286,9 +6289,9 @@ unsafe extern "C" {
     pub fn maxSessionGetThreadCount(session: *const MaxSession, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets how important messages of the session's loads and calls must be; see maxLogAddCallback."]
+    #[doc = " Sets the lowest level of messages from the session's loads and calls; see maxLogAddCallback."]
     #[doc = ""]
-    #[doc = " Thread-safe. Holds from the next call on, for models that are loaded too."]
+    #[doc = " Thread-safe. Takes effect from the next call on, also for loaded models."]
     #[doc = ""]
     #[doc = " - `level`: MAX_LOG_LEVEL_NOTSET = the default, MAX_LOG_LEVEL_INFO."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There is no such level."]
@@ -6297,7 +6300,7 @@ unsafe extern "C" {
     pub fn maxSessionSetLogLevel(session: *mut MaxSession, level: MaxLogLevel) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets how important messages of the session's loads and calls must be."]
+    #[doc = " Gets the lowest level of messages from the session's loads and calls."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -6306,9 +6309,9 @@ unsafe extern "C" {
     pub fn maxSessionGetLogLevel(session: *const MaxSession, outLevel: *mut MaxLogLevel) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets what is checked between the steps of models. Checks cost time; they are for finding faults."]
+    #[doc = " Sets what to check between the steps of models. Checks cost time; they are for debugging."]
     #[doc = ""]
-    #[doc = " Thread-safe. Holds from the next call on, for models that are loaded too."]
+    #[doc = " Thread-safe. Takes effect from the next call on, also for loaded models."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There is no such level."]
     #[doc = ""]
@@ -6325,19 +6328,20 @@ unsafe extern "C" {
     pub fn maxSessionGetAssertLevel(session: *const MaxSession, outLevel: *mut MaxAssertLevel) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets the type in which the sums of the parts of long float32 matrix products are added up."]
+    #[doc = " Sets the type in which partial sums of long float32 matrix products are accumulated."]
     #[doc = ""]
-    #[doc = " Products over more than some hundred elements are made in parts. MAX_DTYPE_FLOAT32 is the default and the fastest;"]
-    #[doc = " MAX_DTYPE_FLOAT64 is more exact; MAX_DTYPE_FLOAT16 and MAX_DTYPE_BFLOAT16 round after each part, as accelerators do"]
-    #[doc = " that keep such sums in their outputs' type. Thread-safe. Holds from the next call on, for models that are loaded too."]
+    #[doc = " Products over more than a few hundred elements are computed in parts. MAX_DTYPE_FLOAT32 is the default and the"]
+    #[doc = " fastest; MAX_DTYPE_FLOAT64 is more accurate; MAX_DTYPE_FLOAT16 and MAX_DTYPE_BFLOAT16 round after each part, like"]
+    #[doc = " accelerators that keep such sums in their outputs' type. Thread-safe. Takes effect from the next call on, also for"]
+    #[doc = " loaded models."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: Sums cannot be kept in this type."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: Sums cannot be accumulated in this type."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxSessionSetSplitKReductionPrecision(session: *mut MaxSession, dtype: MaxDType) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the type in which the sums of the parts of long matrix products are added up."]
+    #[doc = " Gets the type in which partial sums of long float32 matrix products are accumulated."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -6346,17 +6350,17 @@ unsafe extern "C" {
     pub fn maxSessionGetSplitKReductionPrecision(session: *const MaxSession, outDType: *mut MaxDType) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Chooses how TopK works: not 0 = it sorts whole lines, 0 = it selects, which is the default."]
+    #[doc = " Chooses the algorithm of TopK: not 0 = sort whole rows, 0 = select, which is the default."]
     #[doc = ""]
-    #[doc = " Both give the same elements in the same order. Thread-safe. Holds from the next call on, for models that are loaded"]
-    #[doc = " too."]
+    #[doc = " Both give the same elements in the same order. Thread-safe. Takes effect from the next call on, also for loaded"]
+    #[doc = " models."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxSessionSetUseOldTopK(session: *mut MaxSession, useOldTopK: i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Tells whether TopK sorts whole lines."]
+    #[doc = " Tells whether TopK sorts whole rows."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -6365,11 +6369,11 @@ unsafe extern "C" {
     pub fn maxSessionGetUseOldTopK(session: *const MaxSession, outUseOldTopK: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Sets what is recorded of the calls of the session's models."]
+    #[doc = " Sets what to record about calls of the session's models."]
     #[doc = ""]
     #[doc = " A new session follows the environment variables MAX_ENABLE_PROFILING and MODULAR_ENABLE_PROFILING (off, on or"]
-    #[doc = " detailed); this call overrides them. What was recorded stays. The newest records are dropped when a million steps"]
-    #[doc = " are held. Thread-safe. Holds from the next call on, for models that are loaded too."]
+    #[doc = " detailed); this call overrides them. Existing records are kept. Beyond a million steps, new records are dropped."]
+    #[doc = " Thread-safe. Takes effect from the next call on, also for loaded models."]
     #[doc = ""]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There is no such mode."]
     #[doc = ""]
@@ -6377,7 +6381,7 @@ unsafe extern "C" {
     pub fn maxSessionSetProfiling(session: *mut MaxSession, mode: MaxProfilingMode) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what is recorded of the calls of the session's models."]
+    #[doc = " Gets what is recorded about calls of the session's models."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -6386,12 +6390,12 @@ unsafe extern "C" {
     pub fn maxSessionGetProfiling(session: *const MaxSession, outMode: *mut MaxProfilingMode) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Writes what was recorded as a trace in Chrome's JSON format, which Perfetto and chrome://tracing show."]
+    #[doc = " Writes the recorded calls as a trace in Chrome's JSON format, for Perfetto and chrome://tracing."]
     #[doc = ""]
     #[doc = " Each step has its name, start, duration and thread; its arguments are the operator, the implementation that ran, the"]
-    #[doc = " types of its inputs and outputs, and the model's nodes that it came from. Thread-safe."]
+    #[doc = " types of its inputs and outputs, and the nodes of the model that it came from. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `path`: The file, which is made or replaced."]
+    #[doc = " - `path`: The file, which is created or replaced."]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: The file's folder does not exist."]
     #[doc = " - `MAX_STATUS_PERMISSION_DENIED`: The file cannot be written."]
     #[doc = ""]
@@ -6399,7 +6403,7 @@ unsafe extern "C" {
     pub fn maxSessionWriteProfile(session: *const MaxSession, path: *const ::std::os::raw::c_char) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Forgets what was recorded."]
+    #[doc = " Deletes the records."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -6410,12 +6414,12 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Reports how much memory the session's models hold."]
     #[doc = ""]
-    #[doc = " Counted are weights in memory (not those in mapped files), packed weights, intermediate values and what kernels hold"]
-    #[doc = " beside them, outputs that the library made and have not been released, and what loads need for a while; not counted"]
-    #[doc = " are buffers that the program made, and blocks below 16 KB."]
-    #[doc = " Only a session with a limit counts. Thread-safe."]
+    #[doc = " This includes weights in memory (not in mapped files), packed weights, intermediate values and kernels' scratch"]
+    #[doc = " memory, outputs that the library allocated and that have not been released, and temporary memory of loads. It"]
+    #[doc = " excludes buffers that the program created, and blocks below 16 KB. Only sessions with a limit keep count."]
+    #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `outMemory`: Its structSize says which version of the structure it is."]
+    #[doc = " - `outMemory`: Its structSize must be set; see MAX_SESSION_MEMORY_INIT."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxSessionGetMemory(session: *const MaxSession, outMemory: *mut MaxSessionMemory) -> MaxStatus;
@@ -6438,13 +6442,13 @@ impl MaxPrecision {
     pub const MAX_PRECISION_MEDIUM: MaxPrecision = MaxPrecision(2);
 }
 #[repr(transparent)]
-#[doc = " The least precision that products of float32 may have. Where nothing faster exists, the next higher one is used."]
+#[doc = " Minimum precision of float32 products. If this machine has nothing faster at it, the next higher one is used."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxPrecision(pub i32);
-#[doc = " Told how far a load is: `fraction` of the whole from 0 to 1, never falling, and what is being done."]
+#[doc = " Reports the progress of a load: `fraction` rises from 0 to 1, and `phase` says what is being done."]
 #[doc = ""]
-#[doc = " Called from the thread that loads, seldom enough to be drawn. It may call functions of this library, and must not"]
-#[doc = " throw. `phase` is borrowed until it returns."]
+#[doc = " Called from the loading thread, rarely enough to redraw a progress bar each time. It may call functions of this"]
+#[doc = " library and must not throw. `phase` is borrowed until it returns."]
 #[doc = ""]
 #[doc = ""]
 #[doc = " Since 0.1."]
@@ -6459,32 +6463,32 @@ pub struct MaxModelLoadOptions {
     pub structSize: usize,
     #[doc = " Names of weights to replace, `weightCount` of them; NULL = none. Their own data is not read, and may be missing."]
     pub weightNames: *const *const ::std::os::raw::c_char,
-    #[doc = " Buffers that replace them, of equal dtype and shape, used where they lie if they are dense and in host memory;"]
-    #[doc = " retained by the model, and not to be written any more."]
+    #[doc = " Buffers that replace them, of equal dtype and shape, used without a copy if dense and in host memory;"]
+    #[doc = " retained by the model, and must no longer be written."]
     pub weights: *const *mut MaxBuffer,
     #[doc = " Number of weights to replace."]
     pub weightCount: i32,
-    #[doc = " Least precision of products."]
+    #[doc = " Minimum precision of products."]
     pub precision: MaxPrecision,
-    #[doc = " Not 0 = the file is copied; otherwise a large file is mapped and must not shrink while the model lives."]
+    #[doc = " Not 0 = the file is copied; otherwise a large file is mapped and must not shrink while the model exists."]
     pub copyWeights: i32,
-    #[doc = " Not 0 = names of weights to replace that the model does not have are ignored; otherwise they are NOT_FOUND."]
+    #[doc = " Not 0 = ignore weights in weightNames that the model does not have; otherwise the load fails with NOT_FOUND."]
     pub ignoreUnknownWeights: i32,
-    #[doc = " Stops the load when it is cancelled; NULL = nothing does."]
+    #[doc = " Stops the load when it is cancelled; NULL = none."]
     pub cancellation: *const MaxCancellation,
-    #[doc = " Nanoseconds from now on after which the load gives up; 0 = never."]
+    #[doc = " Time limit of the load in nanoseconds; 0 = no limit."]
     pub timeoutNs: i64,
-    #[doc = " Told how far the load is; NULL = nobody."]
+    #[doc = " Reports progress; NULL = none."]
     pub progress: MaxProgressCallback,
-    #[doc = " Borrowed until the load is done."]
+    #[doc = " First argument of `progress`; borrowed until the load is done."]
     pub progressUserData: *mut ::std::os::raw::c_void,
-    #[doc = " Files of extensions to load before; see maxExtensionLoad. NULL = none."]
+    #[doc = " Files of extensions to load first; see maxExtensionLoad. NULL = none."]
     pub extensions: *const *const ::std::os::raw::c_char,
     #[doc = " Number of extensions."]
     pub extensionCount: i32,
     #[doc = " Zero."]
     pub reserved: i32,
-    #[doc = " A file of weights to replace, as maxWeightsLoad reads it; those in `weightNames` come first. NULL = none."]
+    #[doc = " A file of replacement weights, as maxWeightsLoad reads it; those in `weightNames` take precedence. NULL = none."]
     pub weightsPath: *const ::std::os::raw::c_char,
 }
 #[test]
@@ -6695,13 +6699,13 @@ impl Default for MaxModelLoadOptions {
 pub struct MaxModelExecuteOptions {
     #[doc = " Size of this structure; set by MAX_MODEL_EXECUTE_OPTIONS_INIT."]
     pub structSize: usize,
-    #[doc = " Stream of the model's device that the call is ordered in; NULL = the device's default stream."]
+    #[doc = " Stream of the model's device that the call runs on; NULL = the device's default stream."]
     pub stream: *mut MaxStream,
-    #[doc = " One entry per output: a buffer to write the output into, NULL = make one; NULL = make all."]
+    #[doc = " One entry per output: a buffer to write to, NULL = allocate one; NULL = allocate all."]
     pub outputs: *const *mut MaxBuffer,
-    #[doc = " Stops the call when it is cancelled; held until the work is done. NULL = nothing does."]
+    #[doc = " Stops the call when it is cancelled; retained until the work is done. NULL = none."]
     pub cancellation: *const MaxCancellation,
-    #[doc = " Nanoseconds from now on after which the call gives up, the wait in a stream included; 0 = never."]
+    #[doc = " Time limit of the call in nanoseconds, including time queued on a stream; 0 = no limit."]
     pub timeoutNs: i64,
 }
 #[test]
@@ -6841,30 +6845,30 @@ impl ::std::ops::BitAndAssign for MaxModelMemoryMask {
     }
 }
 #[repr(transparent)]
-#[doc = " Fields of a MaxModelMemory that hold a value: a sum of MAX_MODEL_MEMORY_* numbers."]
+#[doc = " Valid fields of a MaxModelMemory: a sum of MAX_MODEL_MEMORY_* values."]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct MaxModelMemoryMask(pub u64);
-#[doc = " What a model holds in memory, in bytes; an unknown field is zero and missing in validMask. See maxModelGetMemory."]
+#[doc = " Memory that a model holds, in bytes; an unknown field is zero and missing in validMask. See maxModelGetMemory."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct MaxModelMemory {
     #[doc = " Size of this structure; set by MAX_MODEL_MEMORY_INIT."]
     pub structSize: usize,
-    #[doc = " Fields that hold a value."]
+    #[doc = " Fields that are known."]
     pub validMask: MaxModelMemoryMask,
-    #[doc = " Weights that are parts of mapped files; the system may drop their pages."]
+    #[doc = " Weights in mapped files; the system may drop their pages."]
     pub mappedWeights: u64,
     #[doc = " Weights and other constants in memory."]
     pub ownedWeights: u64,
-    #[doc = " Weights packed for their kernels, and what else nodes prepared at load."]
+    #[doc = " Weights packed for their kernels, and other data that nodes prepared at load."]
     pub packedWeights: u64,
-    #[doc = " Plans for the input shapes seen lately, about."]
+    #[doc = " Plans for recent input shapes, approximately."]
     pub plans: u64,
-    #[doc = " Memory for intermediate values, of calls that run and kept for the next ones."]
+    #[doc = " Memory for intermediate values, in use or kept for later calls."]
     pub arenas: u64,
-    #[doc = " Released outputs whose memory waits for the next call."]
+    #[doc = " Memory of released outputs, kept for later calls."]
     pub outputs: u64,
-    #[doc = " The sum of all."]
+    #[doc = " The sum of the above."]
     pub total: u64,
 }
 #[test]
@@ -6994,19 +6998,20 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe. The session is retained."]
     #[doc = ""]
-    #[doc = " Models of one file share the mapped file and what is made of its weights, whatever their sessions."]
+    #[doc = " Models of the same file share the mapped file and its prepared weights, even across sessions."]
     #[doc = ""]
-    #[doc = " - `path`: An ONNX file, a compiled model of maxModelSave, or a folder that holds model.onnx or model.maxc."]
+    #[doc = " - `path`: An ONNX file, a compiled model from maxModelSave, or a folder that contains model.onnx or"]
+    #[doc = "   model.maxc."]
     #[doc = " - `options`: NULL = defaults."]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: No file is there, the message says what was looked for; or the model has no weight of a"]
-    #[doc = "   name in the options, and ignoreUnknownWeights is 0."]
-    #[doc = " - `MAX_STATUS_DATA_LOSS`: The file is not a model or is damaged."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The model contradicts itself; the message names the node or tensor."]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The model uses operators that are not supported; the message lists all of them."]
-    #[doc = " - `MAX_STATUS_CANCELLED`: The options' cancellation stopped the load."]
-    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The options' time passed."]
-    #[doc = " - `MAX_STATUS_RESOURCE_EXHAUSTED`: The session's memory limit would be passed."]
-    #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: An extension in the options defines an operator that is defined already."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The file does not exist; the message says which names were tried. Or the model does not"]
+    #[doc = "   have a weight in the options, and ignoreUnknownWeights is 0."]
+    #[doc = " - `MAX_STATUS_DATA_LOSS`: The file is not a model, or is damaged."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The model is inconsistent; the message names the node or tensor."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The model uses unsupported operators; the message lists them all."]
+    #[doc = " - `MAX_STATUS_CANCELLED`: The load was cancelled through the options."]
+    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The time limit in the options passed."]
+    #[doc = " - `MAX_STATUS_RESOURCE_EXHAUSTED`: The session's memory limit would be exceeded."]
+    #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: An extension in the options defines an operator that is already defined."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelLoad(
@@ -7017,9 +7022,9 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Loads a model from the bytes of an ONNX file, which are copied. Weights in other files are refused."]
+    #[doc = " Loads a model from the bytes of an ONNX file, which are copied. Weights in external files are rejected."]
     #[doc = ""]
-    #[doc = " Thread-safe. The session is retained. Errors are those of maxModelLoad."]
+    #[doc = " Thread-safe. The session is retained. Fails like maxModelLoad."]
     #[doc = ""]
     #[doc = " - `options`: NULL = defaults."]
     #[doc = ""]
@@ -7033,10 +7038,10 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a model from a graph built in code. The graph stays as it is."]
+    #[doc = " Compiles a graph built in code to a model. The graph does not change."]
     #[doc = ""]
-    #[doc = " The model holds the graph's constants and weights, without a copy, beside what it makes of them: it can be saved, and"]
-    #[doc = " its weights replaced."]
+    #[doc = " The model holds the graph's constants and weights, without a copy, beside what it prepares from them: it can be"]
+    #[doc = " saved, and its weights can be replaced."]
     #[doc = ""]
     #[doc = " Thread-safe. The session is retained."]
     #[doc = ""]
@@ -7052,18 +7057,18 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Replaces weights of a loaded model by name, whatever the compiler has made of them."]
+    #[doc = " Replaces weights of a loaded model by name, even weights that the compiler has transformed."]
     #[doc = ""]
-    #[doc = " All or nothing: each call of maxModelExecute runs with the weights from before or with all of the new ones. Calls"]
-    #[doc = " that are under way keep the old ones, and so do captured calls. Weights replaced earlier stay replaced. What was"]
-    #[doc = " prepared of other weights is kept where they lie in a mapped file. Thread-safe."]
+    #[doc = " All or nothing: each call of maxModelExecute runs with all the old weights or all the new ones. Calls in progress and"]
+    #[doc = " captured calls keep the old weights. Weights replaced earlier stay replaced. Prepared data of other weights is kept"]
+    #[doc = " if they are in a mapped file. Thread-safe."]
     #[doc = ""]
     #[doc = " - `names`: Names of weights, `count` of them."]
-    #[doc = " - `weights`: Buffers of equal dtype and shape; retained by the model, and not to be written any more."]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: The model has no weight of a name; the message names it."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: A buffer is not of the weight's dtype and shape."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The model's own weights are not kept: more than 16 MB that were loaded from"]
-    #[doc = "   memory or copied by copyWeights; or the model's file has changed."]
+    #[doc = " - `weights`: Buffers of equal dtype and shape; retained by the model, and must no longer be written."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The model has no weight with one of the names; the message says which."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: A buffer does not have the weight's dtype and shape."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The model's own weights were not kept, because they exceed 16 MB and were"]
+    #[doc = "   loaded from memory or with copyWeights; or the model's file has changed."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelReplaceWeights(
@@ -7074,13 +7079,13 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Writes the model, optimised, with its present weights, as a compiled model that maxModelLoad reads."]
+    #[doc = " Writes the optimised model with its current weights, as a compiled model that maxModelLoad reads."]
     #[doc = ""]
-    #[doc = " The file appears whole or not at all. It suits every CPU; weights are packed when it is loaded. Thread-safe."]
+    #[doc = " The file appears whole or not at all. It works on every CPU; weights are packed at load. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `path`: The file, which is made or replaced; such files are called NAME.maxc."]
+    #[doc = " - `path`: The file, which is created or replaced; such files are usually called NAME.maxc."]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: The file's folder does not exist."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The model's weights are not kept; see maxModelReplaceWeights."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The model's weights were not kept; see maxModelReplaceWeights."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelSave(model: *const MaxModel, path: *const ::std::os::raw::c_char) -> MaxStatus;
@@ -7095,7 +7100,7 @@ unsafe extern "C" {
     pub fn maxModelRetain(model: *const MaxModel);
 }
 unsafe extern "C" {
-    #[doc = " Drops a reference; NULL is allowed. Work on streams holds the model until it is done."]
+    #[doc = " Drops a reference; NULL is allowed. Queued work holds the model until it is done."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -7113,7 +7118,7 @@ unsafe extern "C" {
     pub fn maxModelGetSession(model: *const MaxModel, outSession: *mut *mut MaxSession) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the precision that products have: the one asked for, or the next higher one that this machine has."]
+    #[doc = " Gets the precision of products: the requested one, or the next higher one that this machine has."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -7131,7 +7136,7 @@ unsafe extern "C" {
     pub fn maxModelGetInputCount(model: *const MaxModel, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what is known of an input: name, type, dimensions, device."]
+    #[doc = " Gets what is known about an input: name, type, dimensions, device."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the model."]
     #[doc = ""]
@@ -7145,7 +7150,7 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: No input has this name; the message lists those there are."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: No input has this name; the message lists the inputs."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelFindInput(
@@ -7164,7 +7169,7 @@ unsafe extern "C" {
     pub fn maxModelGetOutputCount(model: *const MaxModel, outCount: *mut i32) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what is known of an output: name, type, dimensions, device."]
+    #[doc = " Gets what is known about an output: name, type, dimensions, device."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the model."]
     #[doc = ""]
@@ -7178,7 +7183,7 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: No output has this name; the message lists those there are."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: No output has this name; the message lists the outputs."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelFindOutput(
@@ -7191,18 +7196,19 @@ unsafe extern "C" {
     #[doc = " Runs the model."]
     #[doc = ""]
     #[doc = " On the default stream the outputs are complete when the call returns. On a created stream the call returns once the"]
-    #[doc = " work is queued; inputs, outputs and model are retained until it is done, and a failure stays with the stream. Outputs"]
-    #[doc = " have their final shapes in either case, so a model whose shapes depend on values waits inside the call. Outputs never"]
+    #[doc = " work is queued; inputs, outputs and model are retained until it is done, and a failure stays with the stream. In both"]
+    #[doc = " cases outputs have their final shapes, so a model whose shapes depend on values waits inside the call. Outputs never"]
     #[doc = " share memory with inputs or each other. Thread-safe."]
     #[doc = ""]
     #[doc = " - `inputs`: One buffer per input, in the model's order, contiguous, on the model's device."]
     #[doc = " - `options`: NULL = defaults."]
     #[doc = " - `outOutputs`: Room for one buffer per output; each is a new reference. All NULL on failure."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The number, type, shape, layout or device of an input or of a given output is"]
-    #[doc = " wrong."]
-    #[doc = " - `MAX_STATUS_CANCELLED`: The options' cancellation stopped the call; given outputs may be half written."]
-    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The same for the options' time."]
-    #[doc = " - `MAX_STATUS_RESOURCE_EXHAUSTED`: The session's memory limit would be passed."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The number, type, shape, layout or device of an input or of an output buffer in"]
+    #[doc = "   the options is wrong."]
+    #[doc = " - `MAX_STATUS_CANCELLED`: The call was cancelled through the options; output buffers in the options may be partly"]
+    #[doc = "   written."]
+    #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The same for the time limit in the options."]
+    #[doc = " - `MAX_STATUS_RESOURCE_EXHAUSTED`: The session's memory limit would be exceeded."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelExecute(
@@ -7215,18 +7221,18 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Runs the model on arrays of the host, without a buffer for each: input i is `data[i]`, of `dtypes[i]`, `ranks[i]` and"]
-    #[doc = " `shapes[i]`."]
+    #[doc = " Runs the model on host arrays, without buffers: input i is `data[i]`, with `dtypes[i]`, `ranks[i]` and `shapes[i]`."]
     #[doc = ""]
-    #[doc = " As maxModelExecute. The arrays are borrowed until the call returns, so it waits until the work is done, on a created"]
-    #[doc = " stream after all that is queued there. Outputs never share the caller's memory. Thread-safe."]
+    #[doc = " Like maxModelExecute. The arrays are borrowed until the call returns, so it waits until the work is done; on a"]
+    #[doc = " created stream, after everything queued there. Outputs never share the caller's memory. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `data`: Dense, first element first; NULL for an input without elements. What is not aligned for its type is"]
+    #[doc = " - `data`: Dense, row-major; NULL for an input without elements. Data that is not aligned for its type is"]
     #[doc = "   copied first."]
-    #[doc = " - `shapes`: NULL entries are allowed where the rank is 0."]
+    #[doc = " - `shapes`: An entry may be NULL if its rank is 0."]
     #[doc = " - `options`: NULL = defaults."]
     #[doc = " - `outOutputs`: Room for one buffer per output; each is a new reference. All NULL on failure."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: As maxModelExecute; or an input holds strings, which have no bytes."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: As for maxModelExecute; or an input holds strings, which are not arrays of"]
+    #[doc = "   bytes."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelExecuteHost(
@@ -7242,17 +7248,17 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Runs the model with inputs and outputs by name: all inputs in any order, of the outputs those that are wanted, in the"]
-    #[doc = " order of their names. The whole model runs all the same."]
+    #[doc = " Runs the model with inputs and outputs by name: all inputs in any order, and the wanted outputs in the order of"]
+    #[doc = " `outputNames`. The whole model runs in any case."]
     #[doc = ""]
-    #[doc = " As maxModelExecute. Thread-safe."]
+    #[doc = " Like maxModelExecute. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `inputNames`: `inputCount` of them, for the entries of `inputs`."]
+    #[doc = " - `inputNames`: `inputCount` names, for the entries of `inputs`."]
     #[doc = " - `options`: NULL = defaults; `outputs` has an entry for each of `outputNames`."]
-    #[doc = " - `outputNames`: `outputCount` of them, for the entries of `outOutputs`."]
+    #[doc = " - `outputNames`: `outputCount` names, for the entries of `outOutputs`."]
     #[doc = " - `outOutputs`: Each is a new reference. All NULL on failure."]
-    #[doc = " - `MAX_STATUS_NOT_FOUND`: The model has no input or output of a name; the message lists those there are."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: As maxModelExecute; or an input is missing, or a name is there twice."]
+    #[doc = " - `MAX_STATUS_NOT_FOUND`: The model has no input or output with one of the names; the message lists them all."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: As for maxModelExecute; or an input is missing, or a name occurs twice."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelExecuteByName(
@@ -7268,17 +7274,17 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     #[doc = " Runs the model once and keeps the call under a key: its plan, bound to these inputs and outputs. maxModelReplay then"]
-    #[doc = " runs it again without any look-up or allocation; the program changes the contents of the inputs in between."]
+    #[doc = " runs it again without any lookup or allocation; between replays the program changes the contents of the inputs."]
     #[doc = ""]
-    #[doc = " The call runs at once, in the calling thread; on a created stream it waits for what is queued there. A key that is"]
-    #[doc = " captured with the same inputs already is replayed, and gives the same outputs. Inputs and outputs are retained until"]
-    #[doc = " maxModelForgetCaptured or the model's end. Thread-safe."]
+    #[doc = " The call runs at once, in the calling thread; on a created stream it first waits for the work queued there. A key"]
+    #[doc = " already captured with the same inputs is replayed and gives the same outputs. Inputs and outputs are retained until"]
+    #[doc = " maxModelForgetCaptured or the end of the model. Thread-safe."]
     #[doc = ""]
     #[doc = " - `options`: NULL = defaults."]
     #[doc = " - `outOutputs`: Room for one buffer per output; each is a new reference. All NULL on failure."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There are no inputs, or as maxModelExecute."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There are no inputs, or as for maxModelExecute."]
     #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: The key was captured with other inputs."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: What the model does depends on values; the message names the node."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: What the model executes depends on values; the message names the node."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelCapture(
@@ -7297,11 +7303,11 @@ unsafe extern "C" {
     #[doc = " On a created stream the call returns once the work is queued. Weights and settings are those of the capture."]
     #[doc = " Thread-safe, but one replay of a key runs at a time."]
     #[doc = ""]
-    #[doc = " - `inputs`: The buffers that were captured."]
+    #[doc = " - `inputs`: The captured buffers."]
     #[doc = " - `options`: NULL = defaults; `outputs` must be NULL."]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: Nothing was captured with this key."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: An input is not the one that was captured."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Another thread replays the key."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Another thread is replaying the key."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelReplay(
@@ -7313,17 +7319,17 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Runs the model as maxModelExecute does and compares the steps that ran with those that were captured. The captured"]
-    #[doc = " outputs are left alone."]
+    #[doc = " Runs the model like maxModelExecute and compares the steps that ran with the captured ones. The captured outputs do"]
+    #[doc = " not change."]
     #[doc = ""]
     #[doc = " Waits until the work is done. Thread-safe."]
     #[doc = ""]
-    #[doc = " - `inputs`: The buffers that were captured."]
+    #[doc = " - `inputs`: The captured buffers."]
     #[doc = " - `options`: NULL = defaults; `outputs` must be NULL."]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: Nothing was captured with this key."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: An input is not the one that was captured."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The steps differ, for example since settings changed; the message names the"]
-    #[doc = "   first that does. Or weights were replaced since."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: The steps differ, for example because settings changed; the message names the"]
+    #[doc = "   first difference. Or weights were replaced since the capture."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelVerifyReplay(
@@ -7335,7 +7341,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Forgets a captured call. Replays that are queued still run."]
+    #[doc = " Forgets a captured call. Queued replays still run."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
@@ -7345,24 +7351,25 @@ unsafe extern "C" {
     pub fn maxModelForgetCaptured(model: *const MaxModel, graphKey: u64) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what the model holds in memory, by category. Weights that several models share count in each."]
+    #[doc = " Gets the memory that the model holds, by category. Weights that several models share count in each."]
     #[doc = ""]
-    #[doc = " Thread-safe. maxDeviceTrim gives back what is kept for later calls."]
+    #[doc = " Thread-safe. maxDeviceTrim frees what is kept for later calls."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelGetMemory(model: *const MaxModel, outMemory: *mut MaxModelMemory) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Runs a model on values: for inputs and outputs that are sequences, optionals or maps, beside tensors."]
+    #[doc = " Runs a model on values, for inputs and outputs that are sequences, optionals or maps as well as tensors."]
     #[doc = ""]
-    #[doc = " As maxModelExecute; it waits inside the call. An optional input takes what it would hold, too."]
+    #[doc = " Like maxModelExecute, but always waits inside the call. For an optional input, the value that it would hold is"]
+    #[doc = " accepted too."]
     #[doc = ""]
     #[doc = " - `inputs`: One value per input, in the model's order."]
-    #[doc = " - `options`: NULL = defaults. Given output buffers are for outputs that are tensors."]
+    #[doc = " - `options`: NULL = defaults. Output buffers can only be set for outputs that are tensors."]
     #[doc = " - `outOutputs`: Room for one value per output; each is a new reference. All NULL on failure."]
-    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The number, type, shape, layout or device of an input or of a given output is"]
-    #[doc = " wrong."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The number, type, shape, layout or device of an input or of an output buffer in"]
+    #[doc = "   the options is wrong."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelExecuteValues(
@@ -7375,7 +7382,7 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets what the model's file or graph held."]
+    #[doc = " Gets what the model's file or graph contained."]
     #[doc = ""]
     #[doc = " Thread-safe. Borrowed from the model."]
     #[doc = ""]
@@ -7386,7 +7393,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Gets a drawing of the graph that a model runs, after the compiler's passes, in the DOT language of Graphviz."]
     #[doc = ""]
-    #[doc = " Thread-safe. Borrowed from the model; the text stays the same when weights are replaced."]
+    #[doc = " Thread-safe. Borrowed from the model; replacing weights does not change the text."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
@@ -7414,7 +7421,7 @@ unsafe extern "C" {
     #[doc = " Counts the objects of this process that have not been released: devices,"]
     #[doc = " streams, events, buffers, sessions, models, graphs and host allocations."]
     #[doc = ""]
-    #[doc = " Thread-safe. Objects that queued work still uses count until the work is done."]
+    #[doc = " Thread-safe. Objects in use by queued work count until the work is done."]
     #[doc = ""]
     #[doc = ""]
     #[doc = " Since 0.1."]
