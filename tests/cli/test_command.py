@@ -268,7 +268,7 @@ class Graph(CommandTest):
         self.assertIn(b"<svg", (self.folder / "g.svg").read_bytes())
         self.succeed("graph", self.model(), "--output", self.folder / "g.png", "--optimized")
         self.assertEqual((self.folder / "g.png").read_bytes()[:4], b"\x89PNG")
-        self.fail_with(1, "UNAVAILABLE", "graph", self.model(), "--output", self.folder / "no/g.svg", mentions=["g.svg"])
+        self.fail_with(1, "NOT_FOUND", "graph", self.model(), "--output", self.folder / "no/g.svg", mentions=["g.svg"])
 
     def test_bad_input(self):
         self.fail_with(2, "INVALID_ARGUMENT", "graph", self.model(), "--output", "g.gif", mentions=["--output", "g.gif"])

@@ -272,7 +272,7 @@ class CompileKernel(unittest.TestCase):
                        mentions=["LLVM IR"], MAX_NVRTC_LIBRARY=nvrtc_libraries()[-1])
         self.fail_with(1, "UNIMPLEMENTED", self.source, "--target", "hip:gfx90a", "--artifact", "ptx", mentions=["PTX"])
         self.compile("cpu", "asm")
-        self.fail_with(1, "UNAVAILABLE", self.source, "--target", "cpu", "--artifact", "asm", "--output",
+        self.fail_with(1, "NOT_FOUND", self.source, "--target", "cpu", "--artifact", "asm", "--output",
                        self.folder / "no/such", mentions=["no/such"])
 
     def test_no_compiler(self):
