@@ -17,7 +17,9 @@ ALLOWED = {
     "onnx": {"base", "graph"},
     "compiler": {"base", "graph", "ops"},
     "executor": {"base", "device", "kernel", "graph", "ops", "compiler"},
-    "capi": {"base", "device", "kernel", "graph", "ops", "onnx", "compiler", "executor"},
+    "extension": {"base", "device", "kernel", "graph", "ops", "executor"},
+    "loader": {"base", "device", "kernel", "graph", "ops", "onnx", "compiler", "executor", "extension"},
+    "capi": {"base", "device", "kernel", "graph", "ops", "onnx", "compiler", "executor", "extension", "loader"},
     "cli": set(),
 }
 # What a folder may include beyond: the command is written on the C API, but prints and writes files as the library does.

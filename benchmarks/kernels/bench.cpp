@@ -10,7 +10,7 @@
 
 #include "graph/schema.h"
 #include "ops/cpu/target.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
@@ -46,7 +46,7 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double leastTime(const Kernel& kernel, const Case& bench, int lanes) {
+double leastTime(const OpKernel& kernel, const Case& bench, int lanes) {
   std::vector<const void*> in;
   std::vector<void*> out;
   Tensors results;
@@ -56,7 +56,7 @@ double leastTime(const Kernel& kernel, const Case& bench, int lanes) {
     out.push_back(results.back()->mutableData());
   }
   const Ref<Storage> scratch = allocateStorage(kernel.scratchBytes() + 64);
-  const KernelContext context{in.data(), out.data(), static_cast<std::byte*>(scratch->data()), lanes};
+  const OpContext context{in.data(), out.data(), static_cast<std::byte*>(scratch->data()), lanes};
   double best = 1e9;
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 8 || secondsSince(start) < 0.2; ++i) {
@@ -79,9 +79,9 @@ void run(Case& bench, int lanes, double peak) {
       in.push_back({});
   }
   for (const Shape& shape : bench.outputs) out.push_back({DType::Float32, shape, nullptr});
-  const OpKernels* kernels = findKernels(bench.schema.domain, bench.schema.name);
+  const OpRow* kernels = findKernels(bench.schema.domain, bench.schema.name);
   if (bench.constants && kernels->prepare) bench.node.prepared = kernels->prepare(bench.node, known);
-  const double seconds = leastTime(*createKernel({bench.node, in, out, lanes}), bench, lanes);
+  const double seconds = leastTime(*createOpKernel({bench.node, in, out, lanes}), bench, lanes);
   const double rate = bench.operations / seconds;
   std::printf("%-52s %10.2f us %7.1f GF/s %5.1f %%\n", bench.name.c_str(), seconds * 1e6, rate / 1e9,
               100 * rate / (peak * lanes));

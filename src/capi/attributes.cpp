@@ -93,7 +93,7 @@ MaxStatus maxAttributesSetStrings(MaxAttributes* attributes, const char* name, c
 MaxStatus maxAttributesSetTensor(MaxAttributes* attributes, const char* name, const MaxBuffer* value) {
   return setAttribute(attributes, name, [&] {
     requireArgument(value, "value");
-    return max::Attribute(max::capi::copiedTensor(*value));
+    return max::Attribute(max::copiedTensor(*value));
   });
 }
 

@@ -13,8 +13,8 @@
 #include "base/file_format.h"
 #include "capi/guard.h"
 #include "capi/options.h"
-#include "executor/extension.h"
-#include "executor/kernel_operator.h"
+#include "extension/extension.h"
+#include "extension/kernel_operator.h"
 
 using max::capi::guard;
 using max::capi::requireArgument;

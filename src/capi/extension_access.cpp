@@ -3,7 +3,7 @@
 #include "base/thread_pool.h"
 #include "capi/guard.h"
 #include "capi/index.h"
-#include "executor/extension.h"
+#include "extension/extension.h"
 
 using max::capi::clearOutput;
 using max::capi::getValue;

@@ -75,21 +75,7 @@ void requireIndex(int32_t index, int32_t count, const char* what) {
 
 }  // namespace
 
-namespace max::capi {
-
-Ref<Tensor> copiedTensor(const MaxBuffer& buffer) {
-  max::awaitContents(buffer);
-  const Ref<MaxDevice> host = hostDevice();
-  return buffer.clone(host->defaultStream())->toTensor();
-}
-
-Ref<Tensor> hostTensor(const MaxBuffer& buffer) {
-  if (!buffer.isHostAccessible() || !buffer.isContiguous()) return copiedTensor(buffer);
-  max::awaitContents(buffer);
-  return buffer.toTensor();
-}
-
-}  // namespace max::capi
+namespace max::capi {}  // namespace max::capi
 
 MaxGraphValue::MaxGraphValue(MaxGraph& ownerGraph, max::Value& graphValue, Ref<MaxDevice> valueDevice)
     : graph(ownerGraph),
@@ -139,7 +125,7 @@ namespace {
 MaxGraphValue* addWeight(MaxGraph& graph, const char* name, const MaxBuffer& buffer) {
   requireName(name);
   graph.requireMutable();
-  const Ref<max::Tensor> contents = max::capi::hostTensor(buffer);
+  const Ref<max::Tensor> contents = max::hostTensor(buffer);
   return graph.adopt(graph.graph().addWeight(name, contents->dtype(), contents->shape(), contents), {});
 }
 
@@ -233,7 +219,7 @@ MaxStatus maxGraphAddConstant(MaxGraph* graph, const char* name, const MaxBuffer
     requireArgument(graph, "graph");
     requireArgument(contents, "contents");
     graph->requireMutable();
-    max::Value* value = graph->graph().addConstant(max::capi::copiedTensor(*contents), name ? name : "");
+    max::Value* value = graph->graph().addConstant(max::copiedTensor(*contents), name ? name : "");
     *outValue = graph->adopt(value, {});
   });
 }

@@ -10,6 +10,7 @@
 #include "base/handle.h"
 #include "base/ref.h"
 #include "device/device.h"
+#include "device/host_tensor.h"
 #include "graph/graph.h"
 #include "graph/tensor_info.h"
 #include "max/graph.h"
@@ -59,12 +60,3 @@ struct MaxAttributes : max::HandleOf<MaxAttributes> {
   std::unordered_map<std::string, max::Ref<MaxGraph>> graphs_;  // holds the parents of the subgraphs
   max::Attributes attributes_;
 };
-
-namespace max::capi {
-
-// A dense copy in host memory that nobody else writes.
-Ref<Tensor> copiedTensor(const MaxBuffer& buffer);
-// The buffer's memory where it is dense and the host reaches it, else a copy.
-Ref<Tensor> hostTensor(const MaxBuffer& buffer);
-
-}  // namespace max::capi

@@ -4,10 +4,10 @@
 #include "capi/extension.h"
 #include "capi/graph.h"
 #include "capi/guard.h"
-#include "capi/load_scope.h"
-#include "capi/model_loader.h"
 #include "capi/options.h"
 #include "capi/tensor_info.h"
+#include "loader/load_scope.h"
+#include "loader/model_loader.h"
 
 using max::capi::clearOutput;
 using max::capi::guard;
@@ -43,9 +43,9 @@ void loadExtensions(const MaxModelLoadOptions& options) {
   }
 }
 
-max::capi::LoadRequest loadRequest(const MaxSession* session, const MaxModelLoadOptions* options) {
+max::LoadRequest loadRequest(const MaxSession* session, const MaxModelLoadOptions* options) {
   requireArgument(session, "session");
-  const max::capi::LoadRequest request{*const_cast<MaxSession*>(session), checkedOptions(options)};
+  const max::LoadRequest request{*const_cast<MaxSession*>(session), checkedOptions(options)};
   loadExtensions(request.options);
   return request;
 }
@@ -57,9 +57,9 @@ MaxStatus maxModelLoad(const MaxSession* session, const char* path, const MaxMod
   return guard([&] {
     clearOutput(outModel, "outModel");
     requireArgument(path, "path");
-    const max::capi::LoadRequest request = loadRequest(session, options);
-    max::capi::LoadScope scope(*session, request.options);
-    *outModel = scope.run(path, [&] { return max::capi::loadModel(request, path); }).detach();
+    const max::LoadRequest request = loadRequest(session, options);
+    max::LoadScope scope(*session, request.options);
+    *outModel = scope.run(path, [&] { return max::loadModel(request, path); }).detach();
   });
 }
 
@@ -68,9 +68,9 @@ MaxStatus maxModelLoadFromMemory(const MaxSession* session, const void* data, si
   return guard([&] {
     clearOutput(outModel, "outModel");
     if (byteCount > 0) requireArgument(data, "data");
-    const max::capi::LoadRequest request = loadRequest(session, options);
-    max::capi::LoadScope scope(*session, request.options);
-    *outModel = scope.run("model in memory", [&] { return max::capi::loadModel(request, data, byteCount); }).detach();
+    const max::LoadRequest request = loadRequest(session, options);
+    max::LoadScope scope(*session, request.options);
+    *outModel = scope.run("model in memory", [&] { return max::loadModel(request, data, byteCount); }).detach();
   });
 }
 
@@ -81,10 +81,10 @@ MaxStatus maxModelCompile(const MaxSession* session, const MaxGraph* graph, cons
     requireArgument(graph, "graph");
     max::require(!graph->isSubgraph(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph->graph().name(),
                  "' is a subgraph; models are made of main graphs");
-    const max::capi::LoadRequest request = loadRequest(session, options);
-    max::capi::LoadScope scope(*session, request.options);
+    const max::LoadRequest request = loadRequest(session, options);
+    max::LoadScope scope(*session, request.options);
     const std::string& name = graph->graph().name();
-    *outModel = scope.run(name.c_str(), [&] { return max::capi::compileModel(request, graph->graph()); }).detach();
+    *outModel = scope.run(name.c_str(), [&] { return max::compileModel(request, graph->graph()); }).detach();
   });
 }
 

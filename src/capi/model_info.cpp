@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/guard.h"
 #include "capi/index.h"
-#include "capi/model_loader.h"
+#include "loader/model_loader.h"
 #include "max/model.h"
 
 using max::capi::clearOutput;
@@ -13,7 +13,7 @@ MaxStatus maxModelInfoLoad(const char* path, MaxModelInfo** outInfo) {
   return guard([&] {
     clearOutput(outInfo, "outInfo");
     requireArgument(path, "path");
-    *outInfo = max::capi::inspectModel(path).detach();
+    *outInfo = max::inspectModel(path).detach();
   });
 }
 

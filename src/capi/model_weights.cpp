@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of loaded models: replacing, saving.
 #include "capi/guard.h"
-#include "capi/load_scope.h"
-#include "capi/model_loader.h"
+#include "loader/load_scope.h"
+#include "loader/model_loader.h"
 #include "max/model.h"
 
 using max::capi::guard;
@@ -21,8 +21,8 @@ MaxStatus maxModelReplaceWeights(MaxModel* model, const char* const* names, MaxB
         max::invalidArgument("Weight ", i, " ('", names[i], "') ", max::wrongHandleText(weights[i]));
     }
     const auto size = static_cast<size_t>(count);
-    const max::capi::LoadScope scope(model->session(), MAX_MODEL_LOAD_OPTIONS_INIT);
-    max::capi::replaceWeights(*model, {names, size}, {weights, size});
+    const max::LoadScope scope(model->session(), MAX_MODEL_LOAD_OPTIONS_INIT);
+    max::replaceWeights(*model, {names, size}, {weights, size});
   });
 }
 
@@ -30,7 +30,7 @@ MaxStatus maxModelSave(const MaxModel* model, const char* path) {
   return guard([&] {
     requireArgument(model, "model");
     requireArgument(path, "path");
-    const max::capi::LoadScope scope(model->session(), MAX_MODEL_LOAD_OPTIONS_INIT);
-    max::capi::saveModel(*model, path);
+    const max::LoadScope scope(model->session(), MAX_MODEL_LOAD_OPTIONS_INIT);
+    max::saveModel(*model, path);
   });
 }

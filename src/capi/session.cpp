@@ -138,7 +138,7 @@ MaxStatus maxSessionSetSplitKReductionPrecision(MaxSession* session, MaxDType dt
 
 MaxStatus maxSessionGetSplitKReductionPrecision(const MaxSession* session, MaxDType* outDType) {
   return getValue(session, "session", outDType, "outDType", [](const MaxSession& s) {
-    return kPartialSums[static_cast<size_t>(s.kernelSettings().partialSums)].dtype;
+    return kPartialSums[static_cast<size_t>(s.opSettings().partialSums)].dtype;
   });
 }
 
@@ -151,7 +151,7 @@ MaxStatus maxSessionSetUseOldTopK(MaxSession* session, int32_t useOldTopK) {
 
 MaxStatus maxSessionGetUseOldTopK(const MaxSession* session, int32_t* outUseOldTopK) {
   return getValue(session, "session", outUseOldTopK, "outUseOldTopK",
-                  [](const MaxSession& s) { return s.kernelSettings().sortsForTopK; });
+                  [](const MaxSession& s) { return s.opSettings().sortsForTopK; });
 }
 
 MaxStatus maxSessionSetProfiling(MaxSession* session, MaxProfilingMode mode) {

@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 #include "capi/guard.h"
-#include "executor/extension.h"
+#include "extension/extension.h"
 
 namespace max::capi {
 

@@ -7,7 +7,6 @@
 
 #include "base/half.h"
 #include "base/log.h"
-#include "executor/extension_kernel.h"
 #include "executor/run.h"
 
 namespace max {
@@ -67,10 +66,15 @@ void forEachGuard(const RunContext& context, size_t index, Function function) {
 }
 
 // Operators of extensions are named with their extension, which is at fault then.
+std::string_view extensionOf(const Node& node) {
+  const OpRow* row = findKernels(node.domain(), node.op());
+  return row ? row->extension : std::string_view();
+}
+
 std::string describe(const Node* node) {
   if (!node) return "copy to an output";
-  const ExtensionOperator* op = findExtensionOperator(*node);
-  return op ? concat(node->description(), ", extension '", op->extension, "'") : node->description();
+  const std::string_view extension = extensionOf(*node);
+  return extension.empty() ? node->description() : concat(node->description(), ", extension '", extension, "'");
 }
 
 std::string nameOutput(const Node& node, int output) {
@@ -103,7 +107,7 @@ void CheckMonitor::checkGuard(const Node& node, int output, const void* guard) c
   complain(&node,
            output < 0 ? std::string("wrote behind its scratch memory")
                       : concat("wrote behind the end of ", nameOutput(node, output)),
-           findExtensionOperator(node) ? MAX_STATUS_OUT_OF_RANGE : MAX_STATUS_INTERNAL);
+           extensionOf(node).empty() ? MAX_STATUS_INTERNAL : MAX_STATUS_OUT_OF_RANGE);
 }
 
 void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {

@@ -12,7 +12,7 @@
 namespace max {
 
 struct DraftStep {
-  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<OpKernel> kernel;
   const Node* node = nullptr;
   std::vector<int> inputs;
   std::vector<int> outputs;

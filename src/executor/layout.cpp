@@ -14,10 +14,10 @@ namespace {
 constexpr int64_t kCopyGrain = 256 << 10;
 
 // For outputs that no kernel can write itself: inputs and constants handed through, second names.
-class CopyKernel : public Kernel {
+class CopyOp : public OpKernel {
  public:
-  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
-  void run(const KernelContext& context) const override {
+  explicit CopyOp(size_t bytes) : bytes_(bytes) {}
+  void run(const OpContext& context) const override {
     if (bytes_ <= static_cast<size_t>(kCopyGrain)) {
       std::memcpy(context.outputs[0], context.inputs[0], bytes_);
       return;
@@ -127,7 +127,7 @@ class Layout {
       copy.location = {Location::Output, 0, k, nullptr};
       claim(k, source);
       if (const size_t bytes = bytesOf(copy))
-        draft_.steps.push_back({std::make_unique<CopyKernel>(bytes), nullptr, {outputs[k]}, {copy.root}});
+        draft_.steps.push_back({std::make_unique<CopyOp>(bytes), nullptr, {outputs[k]}, {copy.root}});
       values_.push_back(std::move(copy));
     }
   }

@@ -332,7 +332,7 @@ class LoopRun {
 };
 
 std::vector<Ref<Tensor>> runFunction(const NodeInfo& info, std::span<const TensorArg> inputs) {
-  const OpKernels* kernels = findKernels(info.node->domain(), info.node->op());
+  const OpRow* kernels = findKernels(info.node->domain(), info.node->op());
   std::vector<Ref<Tensor>> tensors;
   std::vector<const Tensor*> arguments;
   for (const TensorArg& input : inputs) {

@@ -36,7 +36,7 @@ struct Location {
 };
 
 struct Step {
-  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<OpKernel> kernel;
   const Node* node;    // NULL for copies that the executor added
   uint32_t inputs;     // first entry in the table
   uint32_t outputs;    // first entry in the table

@@ -295,9 +295,9 @@ class Planner {
       if (info.outputs[i] != kNoValue) define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape);
     if (isDone(*info.node, outputs_)) return;
     requireRoom();
-    const KernelRequest request{*info.node, inputs_, outputs_, draft_.program.lanes(),
-                                PlanSettings::of(draft_.plan->settings).kernels};
-    draft_.steps.push_back({createKernel(request), info.node, info.inputs, info.outputs});
+    const OpRequest request{*info.node, inputs_, outputs_, draft_.program.lanes(),
+                            PlanSettings::of(draft_.plan->settings).kernels};
+    draft_.steps.push_back({createOpKernel(request), info.node, info.inputs, info.outputs});
   }
 
   // Output shapes are unknown: contents are missing, or only running tells.
@@ -311,7 +311,7 @@ class Planner {
         }
       if (!missing.empty()) return stopForContents(info, std::move(missing));
     }
-    const OpKernels* kernels = findKernels(info.node->domain(), info.node->op());
+    const OpRow* kernels = findKernels(info.node->domain(), info.node->op());
     require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, info.node->description(),
             ": output shapes that depend on values are not supported");
     return stopAndRun(info, frame, std::move(inferred));

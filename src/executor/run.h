@@ -29,8 +29,8 @@ class OutputProvider {
 };
 
 struct BoundStep {
-  const Kernel* kernel;
-  KernelContext context;
+  const OpKernel* kernel;
+  OpContext context;
 };
 
 // An entry of the table that changes with each run.

@@ -37,7 +37,7 @@ struct MaxSession : max::HandleOf<MaxSession> {
   void setAssertLevel(MaxAssertLevel level);
   MaxProfilingMode profiling() const { return profiling_.load(std::memory_order_relaxed); }
   void setProfiling(MaxProfilingMode mode) { profiling_.store(mode, std::memory_order_relaxed); }
-  max::KernelSettings kernelSettings() const { return planSettings().kernels; }
+  max::OpSettings opSettings() const { return planSettings().kernels; }
   void setPartialSums(max::PartialSums type);
   void setSortsForTopK(bool sorts);
 

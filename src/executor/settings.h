@@ -6,13 +6,13 @@
 #include <cstdint>
 
 #include "max/log.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
 // What plans are made for. Packed in one word, so that a run can compare it with its plan's at no cost.
 struct PlanSettings {
-  KernelSettings kernels;
+  OpSettings kernels;
   bool guards = false;  // bytes behind each value that no kernel may touch, outputs included
 
   uint32_t word() const {

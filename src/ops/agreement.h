@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/schema.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 

@@ -22,8 +22,8 @@ bool isView(const Node& node, std::span<const Tensor* const> inputs, std::span<c
   return node.schema->sharesInput() && outputs.size() == 1 && !inputs.empty() && inputs[0] && inputs[0]->storage();
 }
 
-std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* const> inputs,
-                                   std::span<const Operand> outputs, size_t maxScratch) {
+std::vector<Ref<Tensor>> runOp(const Node& node, std::span<const Tensor* const> inputs,
+                               std::span<const Operand> outputs, size_t maxScratch) {
   std::vector<Ref<Tensor>> results(outputs.size());
   std::vector<void*> targets;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -32,8 +32,8 @@ std::vector<Ref<Tensor>> runKernel(const Node& node, std::span<const Tensor* con
   }
   if (isDone(node, outputs)) return results;
   const std::vector<Operand> operands = inputOperands(inputs);
-  const KernelRequest request{node, operands, outputs, 1};
-  const std::unique_ptr<Kernel> kernel = createKernel(request);
+  const OpRequest request{node, operands, outputs, 1};
+  const std::unique_ptr<OpKernel> kernel = createOpKernel(request);
   std::vector<const void*> sources;
   for (const Tensor* input : inputs) sources.push_back(input ? input->data() : nullptr);
   require(kernel->scratchBytes() <= maxScratch, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(), ": needs ",
@@ -58,9 +58,9 @@ std::vector<Ref<Tensor>> evaluateInScope(const Node& node, std::span<const Tenso
   std::vector<Operand> outputs;
   if (agreeOnOutputs(node, inputOperands(inputs), inferred, outputs)) {
     if (isView(node, inputs, outputs)) return {inputs[0]->reshaped(outputs[0].shape)};
-    return runKernel(node, AlignedInputs(inputs).tensors, outputs, maxScratch);
+    return runOp(node, AlignedInputs(inputs).tensors, outputs, maxScratch);
   }
-  const OpKernels* kernels = findKernels(node.domain(), node.op());
+  const OpRow* kernels = findKernels(node.domain(), node.op());
   require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, node.description(),
           ": the shapes of its outputs are not known from its inputs");
   std::vector<Ref<Tensor>> results = kernels->dynamic(node, AlignedInputs(inputs).tensors);

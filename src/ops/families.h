@@ -5,78 +5,78 @@
 
 #include <span>
 
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
-// X(function): a function std::span<const OpKernels> function(). Fast families first, reference ones last.
-#define MAX_FOR_EACH_KERNEL_FAMILY(X) \
-  X(elementwiseKernels)               \
-  X(softmaxKernels)                   \
-  X(normKernels)                      \
-  X(reduceKernels)                    \
-  X(argKernels)                       \
-  X(poolKernels)                      \
-  X(matMulKernels)                    \
-  X(integerMatMulKernels)             \
-  X(matMulNBitsKernels)               \
-  X(convKernels)                      \
-  X(integerConvKernels)               \
-  X(convTransposeKernels)             \
-  X(deformConvKernels)                \
-  X(attentionKernels)                 \
-  X(linearAttentionKernels)           \
-  X(expertKernels)                    \
-  X(recurrentKernels)                 \
-  X(movementCopyKernels)              \
-  X(gatherKernels)                    \
-  X(gatherBlocksKernels)              \
-  X(scatterKernels)                   \
-  X(generateKernels)                  \
-  X(randomKernels)                    \
-  X(convertKernels)                   \
-  X(selectKernels)                    \
-  X(padKernels)                       \
-  X(resizeKernels)                    \
-  X(gridSampleKernels)                \
-  X(roiAlignKernels)                  \
-  X(unpoolKernels)                    \
-  X(imageDecoderKernels)              \
-  X(fourierKernels)                   \
-  X(sequenceKernels)                  \
-  X(topKKernels)                      \
-  X(quantizeKernels)                  \
-  X(anyQuantizeKernels)               \
-  X(mlTreeKernels)                    \
-  X(mlLinearKernels)                  \
-  X(mlSvmKernels)                     \
-  X(mlFeatureKernels)                 \
-  X(mlLabelKernels)                   \
-  X(mlMapKernels)                     \
-  X(mlTokenizerKernels)               \
-  X(sequenceValueKernels)             \
-  X(stringKernels)                    \
-  X(stringCastKernels)                \
-  X(regexKernels)                     \
-  X(tfIdfKernels)                     \
-  X(dynamicKernels)                   \
-  X(referenceElementwiseKernels)      \
-  X(referenceMatMulKernels)           \
-  X(referenceConvKernels)             \
-  X(referenceImageKernels)            \
-  X(referenceSignalKernels)           \
-  X(referenceLinearAttentionKernels)  \
-  X(referenceExpertKernels)           \
-  X(referencePoolKernels)             \
-  X(referenceReduceKernels)           \
-  X(referenceNormKernels)             \
-  X(referenceRecurrentKernels)        \
-  X(referenceQuantizeKernels)         \
-  X(referenceResizeKernels)           \
-  X(referenceRegionKernels)
+// X(function): a function std::span<const OpRow> function(). Fast families first, reference ones last.
+#define MAX_FOR_EACH_OP_FAMILY(X) \
+  X(elementwiseOps)               \
+  X(softmaxOps)                   \
+  X(normOps)                      \
+  X(reduceOps)                    \
+  X(argOps)                       \
+  X(poolOps)                      \
+  X(matMulOps)                    \
+  X(integerMatMulOps)             \
+  X(matMulNBitsOps)               \
+  X(convOps)                      \
+  X(integerConvOps)               \
+  X(convTransposeOps)             \
+  X(deformConvOps)                \
+  X(attentionOps)                 \
+  X(linearAttentionOps)           \
+  X(expertOps)                    \
+  X(recurrentOps)                 \
+  X(movementCopyOps)              \
+  X(gatherOps)                    \
+  X(gatherBlocksOps)              \
+  X(scatterOps)                   \
+  X(generateOps)                  \
+  X(randomOps)                    \
+  X(convertOps)                   \
+  X(selectOps)                    \
+  X(padOps)                       \
+  X(resizeOps)                    \
+  X(gridSampleOps)                \
+  X(roiAlignOps)                  \
+  X(unpoolOps)                    \
+  X(imageDecoderOps)              \
+  X(fourierOps)                   \
+  X(sequenceOps)                  \
+  X(topKOps)                      \
+  X(quantizeOps)                  \
+  X(anyQuantizeOps)               \
+  X(mlTreeOps)                    \
+  X(mlLinearOps)                  \
+  X(mlSvmOps)                     \
+  X(mlFeatureOps)                 \
+  X(mlLabelOps)                   \
+  X(mlMapOps)                     \
+  X(mlTokenizerOps)               \
+  X(sequenceValueOps)             \
+  X(stringOps)                    \
+  X(stringCastOps)                \
+  X(regexOps)                     \
+  X(tfIdfOps)                     \
+  X(dynamicOps)                   \
+  X(referenceElementwiseOps)      \
+  X(referenceMatMulOps)           \
+  X(referenceConvOps)             \
+  X(referenceImageOps)            \
+  X(referenceSignalOps)           \
+  X(referenceLinearAttentionOps)  \
+  X(referenceExpertOps)           \
+  X(referencePoolOps)             \
+  X(referenceReduceOps)           \
+  X(referenceNormOps)             \
+  X(referenceRecurrentOps)        \
+  X(referenceQuantizeOps)         \
+  X(referenceResizeOps)           \
+  X(referenceRegionOps)
 
 namespace max {
 
-#define MAX_DECLARE_FAMILY(function) std::span<const OpKernels> function();
-MAX_FOR_EACH_KERNEL_FAMILY(MAX_DECLARE_FAMILY)
+#define MAX_DECLARE_FAMILY(function) std::span<const OpRow> function();
+MAX_FOR_EACH_OP_FAMILY(MAX_DECLARE_FAMILY)
 #undef MAX_DECLARE_FAMILY
 
 }  // namespace max

@@ -15,10 +15,10 @@ namespace {
 
 // Several families may serve one operator (a fast one, the reference): their lists are joined in family order.
 struct Entry {
-  explicit Entry(const OpKernels& row) : merged(row) {}
+  explicit Entry(const OpRow& row) : merged(row) {}
   Entry(const Entry&) = delete;
 
-  void join(const OpKernels& row) const {
+  void join(const OpRow& row) const {
     if (!merged.prepare) merged.prepare = row.prepare;
     if (!merged.dynamic) merged.dynamic = row.dynamic;
     if (implementations.empty()) implementations.assign(merged.implementations.begin(), merged.implementations.end());
@@ -26,7 +26,7 @@ struct Entry {
     merged.implementations = implementations;
   }
 
-  mutable OpKernels merged;
+  mutable OpRow merged;
   mutable std::vector<Implementation> implementations;  // where there are several lists
 };
 
@@ -34,15 +34,15 @@ struct Entry {
 const NameTable<Entry>& builtIn() {
   static const NameTable<Entry>& instance = *[] {
     auto* table = new NameTable<Entry>;
-    const auto add = [table](std::span<const OpKernels> rows) {
-      for (const OpKernels& row : rows)
+    const auto add = [table](std::span<const OpRow> rows) {
+      for (const OpRow& row : rows)
         if (const Entry* entry = table->find(row.domain, row.op))
           entry->join(row);
         else
           table->add(row.domain, row.op, row);
     };
 #define MAX_ADD_FAMILY(function) add(function());
-    MAX_FOR_EACH_KERNEL_FAMILY(MAX_ADD_FAMILY)
+    MAX_FOR_EACH_OP_FAMILY(MAX_ADD_FAMILY)
 #undef MAX_ADD_FAMILY
     (void)add;
     return table;
@@ -51,24 +51,24 @@ const NameTable<Entry>& builtIn() {
 }
 
 // Rows of extensions. Changes are guarded by processMutex().
-NameTable<OpKernels>& registered() {
-  static NameTable<OpKernels>& instance = *new NameTable<OpKernels>;
+NameTable<OpRow>& registered() {
+  static NameTable<OpRow>& instance = *new NameTable<OpRow>;
   return instance;
 }
 
 // Plain kernels read weights whose contents may have been given up for a packed form.
-bool lacksContents(const KernelRequest& request) {
+bool lacksContents(const OpRequest& request) {
   for (const Operand& input : request.inputs)
     if (input.constant && !input.constant->hasContents()) return true;
   return false;
 }
 
-bool accepts(const Implementation& implementation, const KernelRequest& request) {
+bool accepts(const Implementation& implementation, const OpRequest& request) {
   if (implementation.name == "reference" && lacksContents(request)) return false;
   return !implementation.accepts || implementation.accepts(request);
 }
 
-[[noreturn]] void failWithoutKernel(const KernelRequest& request) {
+[[noreturn]] void failWithoutKernel(const OpRequest& request) {
   std::string types;
   for (const Operand& input : request.inputs)
     types += concat(types.empty() ? "" : ", ", input.present() ? nameOf(input.dtype) : "none");
@@ -77,29 +77,29 @@ bool accepts(const Implementation& implementation, const KernelRequest& request)
 
 }  // namespace
 
-const OpKernels* findKernels(std::string_view domain, std::string_view op) {
+const OpRow* findKernels(std::string_view domain, std::string_view op) {
   const Entry* entry = builtIn().find(domain, op);
   return entry ? &entry->merged : registered().find(domain, op);
 }
 
-void registerKernels(const OpKernels& kernels) {
+void registerKernels(const OpRow& kernels) {
   const std::lock_guard lock(processMutex());
   if (!registered().find(kernels.domain, kernels.op)) registered().add(kernels.domain, kernels.op, kernels);
 }
 
-std::unique_ptr<Kernel> createKernel(const KernelRequest& request) { return createKernel(request, {}); }
+std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request) { return createOpKernel(request, {}); }
 
-std::unique_ptr<Kernel> createKernel(const KernelRequest& request, std::string_view implementation) {
-  const OpKernels* kernels = findKernels(request.node.domain(), request.node.op());
+std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request, std::string_view implementation) {
+  const OpRow* kernels = findKernels(request.node.domain(), request.node.op());
   if (kernels)
     for (const Implementation& candidate : kernels->implementations)
       if ((implementation.empty() || candidate.name == implementation) && accepts(candidate, request)) {
-        std::unique_ptr<Kernel> kernel = candidate.create(request);
+        std::unique_ptr<OpKernel> kernel = candidate.create(request);
         kernel->implementation = candidate.name;
         return kernel;
       }
   if (kernels && implementation.empty())
-    if (std::unique_ptr<Kernel> kernel = createUnpackedKernel(request)) return kernel;
+    if (std::unique_ptr<OpKernel> kernel = createUnpackedOp(request)) return kernel;
   failWithoutKernel(request);
 }
 

@@ -3,7 +3,7 @@
 
 namespace max {
 
-RequestInputs::RequestInputs(const KernelRequest& request, const void* const* data)
+RequestInputs::RequestInputs(const OpRequest& request, const void* const* data)
     : types_(request.inputs.size()), inputs_(request.node, types_) {
   for (size_t i = 0; i < types_.size(); ++i) {
     const Operand& operand = request.inputs[i];

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "graph/node_inputs.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
 class RequestInputs {
  public:
   // `data`: the operands of a run, NULL while the kernel is made.
-  explicit RequestInputs(const KernelRequest& request, const void* const* data = nullptr);
+  explicit RequestInputs(const OpRequest& request, const void* const* data = nullptr);
   RequestInputs(const Node& node, std::span<const Tensor* const> inputs);  // NULL = omitted
   RequestInputs(const RequestInputs&) = delete;
   RequestInputs& operator=(const RequestInputs&) = delete;

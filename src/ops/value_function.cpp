@@ -10,9 +10,9 @@ namespace max {
 
 namespace {
 
-class FunctionKernel final : public Kernel {
+class FunctionOp final : public OpKernel {
  public:
-  FunctionKernel(const KernelRequest& request, DynamicFunction function)
+  FunctionOp(const OpRequest& request, DynamicFunction function)
       : node_(request.node),
         inputs_(request.inputs.begin(), request.inputs.end()),
         outputs_(request.outputs.begin(), request.outputs.end()),
@@ -20,7 +20,7 @@ class FunctionKernel final : public Kernel {
     for (Operand& input : inputs_) input.constant = nullptr;
   }
 
-  void run(const KernelContext& context) const override {
+  void run(const OpContext& context) const override {
     Results views;
     std::vector<const Tensor*> arguments;
     for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -50,8 +50,8 @@ class FunctionKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> createFunctionKernel(const KernelRequest& request, DynamicFunction function) {
-  return std::make_unique<FunctionKernel>(request, function);
+std::unique_ptr<OpKernel> createFunctionOp(const OpRequest& request, DynamicFunction function) {
+  return std::make_unique<FunctionOp>(request, function);
 }
 
 int64_t integerInput(const Node& node, const Tensor& tensor) {

@@ -7,24 +7,24 @@
 
 #include "base/object.h"
 #include "base/work_vector.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
 using Results = std::vector<Ref<Tensor>>;
 using Arguments = std::span<const Tensor* const>;
 
-std::unique_ptr<Kernel> createFunctionKernel(const KernelRequest& request, DynamicFunction function);
+std::unique_ptr<OpKernel> createFunctionOp(const OpRequest& request, DynamicFunction function);
 
 template <DynamicFunction F>
-std::unique_ptr<Kernel> createFunction(const KernelRequest& request) {
-  return createFunctionKernel(request, F);
+std::unique_ptr<OpKernel> createFunction(const OpRequest& request) {
+  return createFunctionOp(request, F);
 }
-template <DynamicFunction F, bool (*Accepts)(const KernelRequest&) = nullptr>
+template <DynamicFunction F, bool (*Accepts)(const OpRequest&) = nullptr>
 inline constexpr Implementation kFunction[] = {{"function", Accepts, &createFunction<F>}};
 
 // Of input and output 0, for operators that take strings beside numbers.
-inline bool takesStrings(const KernelRequest& request) {
+inline bool takesStrings(const OpRequest& request) {
   return request.has(0) && request.inputs[0].dtype == DType::String;
 }
 

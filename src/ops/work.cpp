@@ -7,8 +7,8 @@
 #include "base/object.h"
 #include "graph/readers/image.h"
 #include "graph/readers/matrix.h"
-#include "graph/readers/norm.h"
-#include "graph/readers/text.h"
+#include "graph/readers/normalization.h"
+#include "graph/readers/string.h"
 #include "graph/readers/windows.h"
 #include "graph/schema.h"
 

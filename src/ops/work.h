@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "executor/kernel_declaration.h"
+#include "extension/kernel_declaration.h"
 #include "kernel/amd_parameters.h"
 #include "kernel/cpu_source.h"
 #include "kernel/module.h"

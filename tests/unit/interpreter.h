@@ -17,7 +17,7 @@
 #include "compiler/compile.h"
 #include "graph/graph.h"
 #include "graph/schema.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max::test {
 

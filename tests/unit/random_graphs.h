@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max::test {
 

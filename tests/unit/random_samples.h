@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "graph/graph.h"
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max::test {
 

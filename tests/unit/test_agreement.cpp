@@ -144,13 +144,12 @@ Ref<Tensor> made;
 void inferLike(InferContext& context) { context.setOutputLike(0, 0); }
 void inferList(InferContext& context) { context.setOutput(0, TensorType::of(DType::Int64, {context.unknownDim()})); }
 
-class CountingKernel final : public Kernel {
+class CountingOp final : public OpKernel {
  public:
-  void run(const KernelContext&) const override { ++runs; }
+  void run(const OpContext&) const override { ++runs; }
 };
-constexpr Implementation kCounting[] = {{"count", nullptr, [](const KernelRequest&) -> std::unique_ptr<Kernel> {
-                                           return std::make_unique<CountingKernel>();
-                                         }}};
+constexpr Implementation kCounting[] = {
+    {"count", nullptr, [](const OpRequest&) -> std::unique_ptr<OpKernel> { return std::make_unique<CountingOp>(); }}};
 std::vector<Ref<Tensor>> giveMade(const Node&, std::span<const Tensor* const>) { return {made}; }
 
 void registerOperators() {

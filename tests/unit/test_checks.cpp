@@ -14,10 +14,10 @@ namespace max {
 namespace {
 
 // Fills its output and so many bytes more, and as many of its scratch memory.
-class FillKernel : public Kernel {
+class FillOp : public OpKernel {
  public:
-  FillKernel(size_t bytes, size_t more, size_t scratchMore) : bytes_(bytes), more_(more), scratchMore_(scratchMore) {}
-  void run(const KernelContext& context) const override {
+  FillOp(size_t bytes, size_t more, size_t scratchMore) : bytes_(bytes), more_(more), scratchMore_(scratchMore) {}
+  void run(const OpContext& context) const override {
     std::memset(context.outputs[0], 0, bytes_ + more_);
     std::memset(context.scratch, 0, scratchBytes() + scratchMore_);
   }
@@ -39,7 +39,7 @@ Ref<Plan> planOf(const Node& node, size_t more, size_t scratchMore) {
   plan->types = {{DType::Float32, 1, 0}};
   plan->typeDims = {4};
   plan->arenaBytes = 2 * kScratch;
-  plan->steps.push_back({std::make_unique<FillKernel>(kBytes, more, scratchMore), &node, 0, 0, 1, kScratch});
+  plan->steps.push_back({std::make_unique<FillOp>(kBytes, more, scratchMore), &node, 0, 0, 1, kScratch});
   return plan;
 }
 

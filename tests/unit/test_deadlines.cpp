@@ -15,7 +15,7 @@
 #include "base/object.h"
 #include "graph/graph.h"
 #include "graph/schema.h"
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max::test {
 namespace {
@@ -325,14 +325,14 @@ class Trial {
     if (!kernels().implementations.empty()) inferOutputs();
   }
 
-  const OpKernels& kernels() const { return *findKernels(row_.domain, row_.op); }
+  const OpRow& kernels() const { return *findKernels(row_.domain, row_.op); }
   bool accepts(const Implementation& one) const { return !one.accepts || one.accepts({*node_, inputs_, outputs_}); }
 
   void runDynamic() const { kernels().dynamic(*node_, arguments_); }
 
   void run(const Implementation& implementation) {
     prepare(implementation);
-    const std::unique_ptr<Kernel> kernel = implementation.create({*node_, inputs_, outputs_});
+    const std::unique_ptr<OpKernel> kernel = implementation.create({*node_, inputs_, outputs_});
     std::vector<const void*> sources;
     std::vector<void*> targets;
     std::vector<Ref<Tensor>> results;
@@ -398,7 +398,7 @@ TEST_P(Deadlines, StopInTime) {
   for (Row& row : rows) {
     SCOPED_TRACE(row.name);
     Trial trial(row);
-    const OpKernels& kernels = trial.kernels();
+    const OpRow& kernels = trial.kernels();
     if (kernels.dynamic) expectStops(row.name, [&] { trial.runDynamic(); });
     for (const Implementation& one : kernels.implementations)
       if (trial.accepts(one))

@@ -2,9 +2,9 @@
 #include <array>
 #include <limits>
 
-#include "kernel_harness.h"
-#include "ops/cpu/elementwise.h"
-#include "ops/cpu/elementwise_table.h"
+#include "op_harness.h"
+#include "ops/cpu/elementwise/elementwise.h"
+#include "ops/cpu/elementwise/table.h"
 
 namespace max {
 namespace {
@@ -121,8 +121,8 @@ void checkCase(const Case& test, DType dtype, Random& random, int lanes) {
     inputs.push_back(randomTensor(random, dtype, isClip && !inputs.empty() ? Shape{} : shape, test.low, test.high));
   const std::vector<OutputType> type = {{test.comparison ? DType::Bool : dtype, output}};
   const bool inPlace = random() % 2, constants = random() % 2;
-  const KernelRun expected = runKernel(node.node(), inputs, type, "reference");
-  const KernelRun actual = runKernel(node.node(), inputs, type, "elementwise", lanes, constants, inPlace);
+  const KernelRun expected = runOp(node.node(), inputs, type, "reference");
+  const KernelRun actual = runOp(node.node(), inputs, type, "elementwise", lanes, constants, inPlace);
   expectClose(*actual.outputs[0], *expected.outputs[0], toleranceOf(dtype),
               concat(test.op, " ", dtype, " ", output, inPlace ? " in place" : ""));
 }
@@ -151,9 +151,9 @@ TEST(Elementwise, LargeTensorsOnManyLanes) {
     const std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Float32, a),
                                              randomTensor(random, DType::Float32, b)};
     for (Node* node : {&add.node(), &mul.node()}) {
-      const auto expected = runKernel(*node, inputs, {{DType::Float32, a}}, "reference");
+      const auto expected = runOp(*node, inputs, {{DType::Float32, a}}, "reference");
       for (int lanes : {1, 2, 4}) {
-        const auto actual = runKernel(*node, inputs, {{DType::Float32, a}}, "elementwise", lanes, false, lanes == 2);
+        const auto actual = runOp(*node, inputs, {{DType::Float32, a}}, "elementwise", lanes, false, lanes == 2);
         expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(a, " and ", b));
       }
     }
@@ -166,8 +166,8 @@ TEST(Elementwise, CastsAgreeWithReference) {
     for (DType to : kAll) {
       LooseNode node("Cast", with({{"to", onnxFromDType(to)}}));
       const auto input = randomTensor(random, from, {37}, -3.9, 100);
-      const auto expected = runKernel(node.node(), {input}, {{to, {37}}}, "reference");
-      const auto actual = runKernel(node.node(), {input}, {{to, {37}}}, "elementwise");
+      const auto expected = runOp(node.node(), {input}, {{to, {37}}}, "reference");
+      const auto actual = runOp(node.node(), {input}, {{to, {37}}}, "elementwise");
       // Negative numbers to unsigned types: the reference wraps or saturates, both are allowed.
       if (!isFloat(to) && !isSigned(to) && to != DType::Bool && (isFloat(from) || isSigned(from))) continue;
       expectClose(*actual.outputs[0], *expected.outputs[0], 1e-12, concat(from, " to ", to));
@@ -182,7 +182,7 @@ TEST(Elementwise, HalfPrecisionRoundsToNearestEven) {
       LooseNode narrow("Cast", with({{"to", onnxFromDType(dtype)}}));
       auto bits = Tensor::allocate(dtype, {65536});
       for (int i = 0; i < 65536; ++i) static_cast<uint16_t*>(bits->mutableData())[i] = static_cast<uint16_t>(i);
-      const auto wide = runKernel(widen.node(), {bits}, {{DType::Float32, {65536}}}, "elementwise").outputs[0];
+      const auto wide = runOp(widen.node(), {bits}, {{DType::Float32, {65536}}}, "elementwise").outputs[0];
       for (int i = 0; i < 65536; ++i) {
         const float expected = dtype == DType::Float16 ? floatFromHalf(static_cast<uint16_t>(i))
                                                        : floatFromBFloat16(static_cast<uint16_t>(i));
@@ -195,7 +195,7 @@ TEST(Elementwise, HalfPrecisionRoundsToNearestEven) {
         const float low = wide->as<float>()[i % 65536], high = wide->as<float>()[(i + 1) % 65536];
         x[i] = i % 3 == 0 ? low : i % 3 == 1 ? (low + high) / 2 : std::nextafter((low + high) / 2, high);
       }
-      const auto rounded = runKernel(narrow.node(), {between}, {{dtype, {65537}}}, "elementwise").outputs[0];
+      const auto rounded = runOp(narrow.node(), {between}, {{dtype, {65537}}}, "elementwise").outputs[0];
       for (int i = 0; i < 65537; ++i) {
         const uint16_t actual = rounded->as<uint16_t>()[i];
         if (std::isnan(x[i])) {
@@ -211,7 +211,7 @@ TEST(Elementwise, HalfPrecisionRoundsToNearestEven) {
 TEST(Elementwise, CastSaturatesAndTakesNanAsZero) {
   LooseNode node("Cast", with({{"to", onnxFromDType(DType::Int8)}}));
   const auto input = Tensor::of<float>(DType::Float32, {6}, {1e20f, -1e20f, NAN, 126.9f, -128.9f, HUGE_VALF});
-  const auto run = runKernel(node.node(), {input}, {{DType::Int8, {6}}}, "elementwise");
+  const auto run = runOp(node.node(), {input}, {{DType::Int8, {6}}}, "elementwise");
   const std::vector<int> expected = {127, -128, 0, 126, -128, 127};
   for (int i = 0; i < 6; ++i) EXPECT_EQ(run.outputs[0]->as<int8_t>()[i], expected[static_cast<size_t>(i)]);
 }
@@ -227,8 +227,8 @@ TEST(Elementwise, WhereSelectsForAllTypes) {
         const std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Bool, shapes[0]),
                                                  randomTensor(random, dtype, shapes[1]),
                                                  randomTensor(random, dtype, shapes[2])};
-        const auto expected = runKernel(node.node(), inputs, {{dtype, output}}, "reference");
-        const auto actual = runKernel(node.node(), inputs, {{dtype, output}}, "elementwise");
+        const auto expected = runOp(node.node(), inputs, {{dtype, output}}, "reference");
+        const auto actual = runOp(node.node(), inputs, {{dtype, output}}, "elementwise");
         expectClose(*actual.outputs[0], *expected.outputs[0], 0, concat(dtype, output));
       }
   });
@@ -239,8 +239,8 @@ std::vector<T> binary(const char* op, DType dtype, std::initializer_list<T> a, s
                       Attributes attributes = {}) {
   LooseNode node(op, std::move(attributes));
   const Shape shape{static_cast<int64_t>(a.size())};
-  const KernelRun run = runKernel(node.node(), {Tensor::of<T>(dtype, shape, a), Tensor::of<T>(dtype, shape, b)},
-                                  {{dtype, shape}}, "elementwise");
+  const KernelRun run = runOp(node.node(), {Tensor::of<T>(dtype, shape, a), Tensor::of<T>(dtype, shape, b)},
+                              {{dtype, shape}}, "elementwise");
   const Tensor& output = *run.outputs[0];
   const std::span<const T> values = output.values<T>();
   return {values.begin(), values.end()};
@@ -265,7 +265,7 @@ TEST(Elementwise, IntegerDivisionIsDefinedEverywhere) {
 float unary(const char* op, float x) {
   LooseNode node(op);
   const auto run =
-      runKernel(node.node(), {Tensor::of<float>(DType::Float32, {1}, {x})}, {{DType::Float32, {1}}}, "elementwise");
+      runOp(node.node(), {Tensor::of<float>(DType::Float32, {1}, {x})}, {{DType::Float32, {1}}}, "elementwise");
   return run.outputs[0]->as<float>()[0];
 }
 
@@ -304,8 +304,8 @@ TEST(Elementwise, PowersWithOneExponent) {
       for (const bool constant : {false, true}) {
         const auto y = Tensor::of<float>(DType::Float32, {}, {exponent});
         const std::vector<OutputType> type = {{DType::Float32, x->shape()}};
-        const auto expected = runKernel(node.node(), {x, y}, type, "reference");
-        const auto actual = runKernel(node.node(), {x, y}, type, "elementwise", 1, constant);
+        const auto expected = runOp(node.node(), {x, y}, type, "reference");
+        const auto actual = runOp(node.node(), {x, y}, type, "elementwise", 1, constant);
         expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(exponent));
       }
   });
@@ -326,7 +326,7 @@ TEST(Elementwise, PowersAreThoseOfLibm) {
   const Shape shape{static_cast<int64_t>(x.size())};
   LooseNode node("Pow");
   forEachTarget([&] {
-    const auto run = runKernel(
+    const auto run = runOp(
         node.node(), {Tensor::copyOf(DType::Float32, shape, x.data()), Tensor::copyOf(DType::Float32, shape, y.data())},
         {{DType::Float32, shape}}, "elementwise");
     for (size_t i = 0; i < x.size(); ++i) {
@@ -346,7 +346,7 @@ TEST(Elementwise, InfinityTests) {
     const auto input = Tensor::of<float>(DType::Float32, {5}, {HUGE_VALF, -HUGE_VALF, NAN, 0, 1});
     LooseNode both("IsInf"), negative("IsInf", with({{"detect_positive", int64_t{0}}})), nan("IsNaN");
     const auto test = [&](LooseNode& node) {
-      const auto run = runKernel(node.node(), {input}, {{DType::Bool, {5}}}, "elementwise");
+      const auto run = runOp(node.node(), {input}, {{DType::Bool, {5}}}, "elementwise");
       const auto values = run.outputs[0]->values<uint8_t>();
       return std::vector<int>(values.begin(), values.end());
     };
@@ -367,8 +367,8 @@ TEST(Elementwise, EmptyTensors) {
   for (const auto& [a, b, output] : shapes)
     for (Node* node : {&add.node(), &pow.node()})
       for (int lanes : {1, 2}) {
-        const auto run = runKernel(*node, {Tensor::allocate(DType::Float32, a), Tensor::allocate(DType::Float32, b)},
-                                   {{DType::Float32, output}}, "elementwise", lanes);
+        const auto run = runOp(*node, {Tensor::allocate(DType::Float32, a), Tensor::allocate(DType::Float32, b)},
+                               {{DType::Float32, output}}, "elementwise", lanes);
         EXPECT_EQ(run.outputs[0]->count(), 0);
       }
 }
@@ -383,8 +383,8 @@ TEST(Elementwise, BatchNormalizationAgreesWithReference) {
           randomTensor(random, DType::Float32, channels), randomTensor(random, DType::Float32, channels),
           randomTensor(random, DType::Float32, channels, 0.1, 3)};
       LooseNode node("BatchNormalization");
-      const auto expected = runKernel(node.node(), inputs, {{DType::Float32, shape}}, "reference");
-      const auto actual = runKernel(node.node(), inputs, {{DType::Float32, shape}}, "elementwise", 2);
+      const auto expected = runOp(node.node(), inputs, {{DType::Float32, shape}}, "reference");
+      const auto actual = runOp(node.node(), inputs, {{DType::Float32, shape}}, "elementwise", 2);
       expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, concat(shape));
     }
   });
@@ -427,7 +427,7 @@ TEST(Elementwise, ProgramsAgreeWithSingleOperators) {
           operands.push_back(ids[source]);
           shape = broadcastOf(shape, values[source]->shape());
         }
-        values.push_back(runKernel(node.node(), in, {{dtype, shape}}, "elementwise").outputs[0]);
+        values.push_back(runOp(node.node(), in, {{dtype, shape}}, "elementwise").outputs[0]);
         ids.push_back(builder.append(node.node(), operands));
       };
       for (int step = 0; step < 10; ++step) {
@@ -440,7 +440,7 @@ TEST(Elementwise, ProgramsAgreeWithSingleOperators) {
       builder.output(ids.back());
       LooseNode fused(kMaxDomain, "Elementwise");
       fused.node().prepared = builder.finish();
-      const auto actual = runKernel(fused.node(), inputs, {{dtype, output}}, {}, 1 + round % 2, false, round % 3 == 0);
+      const auto actual = runOp(fused.node(), inputs, {{dtype, output}}, {}, 1 + round % 2, false, round % 3 == 0);
       expectClose(*actual.outputs[0], *values.back(), 1e-5, concat("round ", round, " ", output));
     }
   });
@@ -461,7 +461,7 @@ TEST(Elementwise, ProgramsWithConditionsCastsAndTwoOutputs) {
     LooseNode fused(kMaxDomain, "Elementwise");
     fused.node().prepared = builder.finish();
     const auto a = randomTensor(random, DType::Float32, {9, 211}), b = randomTensor(random, DType::Float16, {211});
-    const auto run = runKernel(fused.node(), {a, b}, {{DType::Float32, {9, 211}}, {DType::Int64, {9, 211}}});
+    const auto run = runOp(fused.node(), {a, b}, {{DType::Float32, {9, 211}}, {DType::Int64, {9, 211}}});
     for (int64_t i = 0; i < a->count(); ++i) {
       const float left = a->as<float>()[i], right = static_cast<float>(numberAt(*b, i % 211));
       const float expected = left < right ? left : right * right;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 namespace {

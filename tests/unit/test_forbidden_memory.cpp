@@ -13,35 +13,33 @@ namespace {
 constexpr size_t kBytes = 20;
 constexpr size_t kScratch = 12;
 
-class FaultyKernel : public Kernel {
+class FaultyOp : public OpKernel {
  public:
-  explicit FaultyKernel(std::function<void(const KernelContext&)> function) : function_(std::move(function)) {}
-  void run(const KernelContext& context) const override { function_(context); }
+  explicit FaultyOp(std::function<void(const OpContext&)> function) : function_(std::move(function)) {}
+  void run(const OpContext& context) const override { function_(context); }
   size_t scratchBytes() const override { return kScratch; }
 
  private:
-  std::function<void(const KernelContext&)> function_;
+  std::function<void(const OpContext&)> function_;
 };
 
 // A step with one input, one output and scratch memory, in one block.
-void runStep(std::function<void(const KernelContext&)> function) {
+void runStep(std::function<void(const OpContext&)> function) {
   Ref<Plan> plan = makeRef<Plan>();
   plan->table = {{Location::Arena, 0, 0, nullptr}, {Location::Arena, 0, 1024, nullptr}};
   plan->types = {{DType::Float32, 1, 0}, {DType::Float32, 1, 0}};
   plan->typeDims = {static_cast<int64_t>(kBytes / sizeof(float))};
   plan->arenaBytes = 4096;
-  plan->steps.push_back({std::make_unique<FaultyKernel>(std::move(function)), nullptr, 0, 1, 2, 2048});
+  plan->steps.push_back({std::make_unique<FaultyOp>(std::move(function)), nullptr, 0, 1, 2, 2048});
   const RunContext context(std::move(plan), nullptr, 1);
   PlannedProgram::replay(context);
 }
 
-std::byte* outputOf(const KernelContext& context) { return static_cast<std::byte*>(context.outputs[0]); }
-std::byte* scratchOf(const KernelContext& context) {
-  return static_cast<std::byte*>(static_cast<void*>(context.scratch));
-}
+std::byte* outputOf(const OpContext& context) { return static_cast<std::byte*>(context.outputs[0]); }
+std::byte* scratchOf(const OpContext& context) { return static_cast<std::byte*>(static_cast<void*>(context.scratch)); }
 
 TEST(ForbiddenMemory, WhatIsTheStepsOwnMayBeUsed) {
-  runStep([](const KernelContext& context) {
+  runStep([](const OpContext& context) {
     std::memset(const_cast<void*>(context.inputs[0]), 1, kBytes);
     std::memcpy(outputOf(context), context.inputs[0], kBytes);
     std::memset(scratchOf(context), 1, kScratch);
@@ -50,14 +48,12 @@ TEST(ForbiddenMemory, WhatIsTheStepsOwnMayBeUsed) {
 
 TEST(ForbiddenMemory, WhatIsNotIsSeen) {
   if (!kForbidsMemory) GTEST_SKIP() << "only the address sanitizer sees it";
-  EXPECT_DEATH(runStep([](const KernelContext& context) { std::memset(outputOf(context), 0, kBytes + 1); }), "poison");
-  EXPECT_DEATH(runStep([](const KernelContext& context) { outputOf(context)[-1] = std::byte{0}; }), "poison");
-  EXPECT_DEATH(runStep([](const KernelContext& context) { std::memset(scratchOf(context), 0, kScratch + 1); }),
-               "poison");
-  EXPECT_DEATH(runStep([](const KernelContext& context) {
-                 std::memcpy(outputOf(context), context.in<std::byte>(0) + 4, kBytes);
-               }),
-               "poison");
+  EXPECT_DEATH(runStep([](const OpContext& context) { std::memset(outputOf(context), 0, kBytes + 1); }), "poison");
+  EXPECT_DEATH(runStep([](const OpContext& context) { outputOf(context)[-1] = std::byte{0}; }), "poison");
+  EXPECT_DEATH(runStep([](const OpContext& context) { std::memset(scratchOf(context), 0, kScratch + 1); }), "poison");
+  EXPECT_DEATH(
+      runStep([](const OpContext& context) { std::memcpy(outputOf(context), context.in<std::byte>(0) + 4, kBytes); }),
+      "poison");
 }
 
 // The last bytes of a block that is rounded up are nobody's either.

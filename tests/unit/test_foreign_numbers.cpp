@@ -10,7 +10,7 @@
 #include "base/object.h"
 #include "graph/composite.h"
 #include "graph/schema.h"
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max::test {
 namespace {
@@ -44,7 +44,7 @@ std::vector<std::vector<Ref<Tensor>>> runAll(std::string_view op, const std::vec
   for (const auto& output : inferNode(*node, nullptr, types))
     results.push_back({output.type.dtype, *concrete(output.type.dims), nullptr});
   std::vector<std::vector<Ref<Tensor>>> all;
-  const KernelRequest request{*node, operands, results, 1};
+  const OpRequest request{*node, operands, results, 1};
   for (const Implementation& implementation : findKernels(domain, op)->implementations) {
     if (implementation.accepts && !implementation.accepts(request)) continue;
     const auto kernel = implementation.create(request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/cpu/gemm.h"
+#include "ops/cpu/matrix/gemm.h"
 #include "weights_harness.h"
 
 namespace max {

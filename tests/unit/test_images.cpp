@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max {
 namespace {

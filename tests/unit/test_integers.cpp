@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max::test {
 namespace {
@@ -83,7 +83,7 @@ void expectEverywhere(const char* op, const Attributes& attributes, const std::v
     forEachTarget([&] {
       KernelRun run;
       try {
-        run = runKernel(node.node(), inputs, {type}, candidate.name);
+        run = runOp(node.node(), inputs, {type}, candidate.name);
       } catch (const Error& error) {
         ASSERT_EQ(error.status(), MAX_STATUS_UNIMPLEMENTED) << error.message();  // not for this type
         return;

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "executor/kernel_declaration.h"
+#include "extension/kernel_declaration.h"
 
 namespace max {
 namespace {

@@ -128,7 +128,7 @@ TEST(MatMul, PackedWeightsOfAnotherTargetAreNotUsed) {
   node->prepared = packed;
   const std::vector<Operand> in = {{DType::Float32, {9, 20}, nullptr}, {DType::Float32, {20, 70}, inputs[1].get()}};
   const std::vector<Operand> out = {{DType::Float32, {9, 70}, nullptr}};
-  const std::unique_ptr<Kernel> kernel = createKernel({*node, in, out, 1}, "gemm_f32");
+  const std::unique_ptr<OpKernel> kernel = createOpKernel({*node, in, out, 1}, "gemm_f32");
   Ref<Tensor> result = Tensor::allocate(DType::Float32, {9, 70});
   const void* sources[] = {inputs[0]->data(), inputs[1]->data()};
   void* targets[] = {result->mutableData()};

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "ops/cpu/ml_forest.h"
-#include "ops/kernel.h"
+#include "ops/cpu/ml/forest.h"
+#include "ops/op_kernel.h"
 
 namespace max::test {
 

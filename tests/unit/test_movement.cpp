@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "kernel_harness.h"
-#include "ops/cpu/strided_copy.h"
+#include "op_harness.h"
+#include "ops/cpu/movement/strided_copy.h"
 
 namespace max::test {
 namespace {
@@ -28,7 +28,7 @@ std::vector<float> floatsOf(const Tensor& tensor) { return {tensor.as<float>(), 
 Ref<Tensor> runNode(std::string_view op, Attributes attributes, const std::vector<Ref<Tensor>>& inputs,
                     const Shape& output, int lanes = 1, bool constants = false, bool inPlace = false) {
   LooseNode node(op, std::move(attributes));
-  return runKernel(node.node(), inputs, {{inputs[0]->dtype(), output}}, {}, lanes, constants, inPlace).outputs[0];
+  return runOp(node.node(), inputs, {{inputs[0]->dtype(), output}}, {}, lanes, constants, inPlace).outputs[0];
 }
 
 template <class Body>
@@ -163,7 +163,7 @@ TEST(Scatter, ReducesHalfPrecision) {
 TEST(OneHot, IndicesOutsideOfTheDepthSetNothing) {
   LooseNode node("OneHot");
   const auto values = Tensor::of<float>(DType::Float32, {2}, {-1, 1});
-  const auto run = runKernel(node.node(), {ints({1, -1, 7, INT64_MIN}), ints({3}), values}, {{DType::Float32, {4, 3}}});
+  const auto run = runOp(node.node(), {ints({1, -1, 7, INT64_MIN}), ints({3}), values}, {{DType::Float32, {4, 3}}});
   EXPECT_EQ(floatsOf(*run.outputs[0]), (std::vector<float>{-1, 1, -1, -1, -1, 1, -1, -1, -1, -1, -1, -1}));
 }
 

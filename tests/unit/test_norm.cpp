@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max {
 namespace {
@@ -8,8 +8,8 @@ using namespace test;
 
 void check(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs, int lanes = 1,
            bool inPlace = false) {
-  const KernelRun expected = runKernel(node, inputs, outputs, "reference");
-  const KernelRun actual = runKernel(node, inputs, outputs, "norm", lanes, false, inPlace);
+  const KernelRun expected = runOp(node, inputs, outputs, "reference");
+  const KernelRun actual = runOp(node, inputs, outputs, "norm", lanes, false, inPlace);
   for (size_t i = 0; i < outputs.size(); ++i)
     expectClose(*actual.outputs[i], *expected.outputs[i], 2e-5, concat(node.op(), " ", inputs[0]->shape()));
 }
@@ -81,7 +81,7 @@ TEST(Norm, GroupAndInstanceNormalization) {
 TEST(Norm, ZeroRowsOfLpNormalizationStayZero) {
   LooseNode node("LpNormalization");
   const KernelRun run =
-      runKernel(node.node(), {Tensor::allocate(DType::Float32, {2, 3}, true)}, {{DType::Float32, {2, 3}}});
+      runOp(node.node(), {Tensor::allocate(DType::Float32, {2, 3}, true)}, {{DType::Float32, {2, 3}}});
   for (float value : run.outputs[0]->values<float>()) EXPECT_EQ(value, 0);
 }
 

@@ -28,9 +28,9 @@ Ref<Tensor> run(Node& node, const Tensors& inputs, const Shape& shape, const Cas
     data.push_back(inputs[i]->data());
   }
   const std::vector<Operand> outputs = {{DType::Float32, shape, nullptr}};
-  KernelSettings settings;
+  OpSettings settings;
   settings.partialSums = type;
-  const auto kernel = createKernel({node, operands, outputs, lanes, settings}, "gemm_f32");
+  const auto kernel = createOpKernel({node, operands, outputs, lanes, settings}, "gemm_f32");
   const Ref<Tensor> result = Tensor::allocate(DType::Float32, shape);
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
   void* target = result->mutableData();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max {
 namespace {
@@ -46,8 +46,8 @@ TEST(Pool, AgreesWithReference) {
                              {"pads", pads},
                              {"ceil_mode", int64_t{ceiling}},
                              {"count_include_pad", int64_t{round % 2}}}));
-        const auto expected = runKernel(node.node(), {input}, {{DType::Float32, y}}, "reference");
-        const auto actual = runKernel(node.node(), {input}, {{DType::Float32, y}}, "pool", 1 + round % 3);
+        const auto expected = runOp(node.node(), {input}, {{DType::Float32, y}}, "reference");
+        const auto actual = runOp(node.node(), {input}, {{DType::Float32, y}}, "pool", 1 + round % 3);
         expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(op, " ", x, " to ", y));
       }
     }
@@ -72,8 +72,8 @@ TEST(Pool, WindowsLargerThanThePaddedInput) {
                                  {"ceil_mode", int64_t{1}},
                                  {"count_include_pad", includesPads}}));
             const Shape y{2, 1, 1, 5};
-            const auto expected = runKernel(node.node(), {input}, {{DType::Float32, y}}, "reference");
-            const auto actual = runKernel(node.node(), {input}, {{DType::Float32, y}}, "pool");
+            const auto expected = runOp(node.node(), {input}, {{DType::Float32, y}}, "reference");
+            const auto actual = runOp(node.node(), {input}, {{DType::Float32, y}}, "pool");
             expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, concat(op, " of ", size, " with ", pad));
           }
       }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "kernel_harness.h"
-#include "ops/cpu/random.h"
+#include "op_harness.h"
+#include "ops/cpu/generator/random.h"
 
 namespace max::test {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 Ref<Tensor> draw(const char* op, const Attributes& attributes, const std::vector<Ref<Tensor>>& inputs,
                  const OutputType& type, int lanes = 1) {
   LooseNode node(op, attributes);
-  return runKernel(node.node(), inputs, {type}, {}, lanes).outputs[0];
+  return runOp(node.node(), inputs, {type}, {}, lanes).outputs[0];
 }
 
 bool sameBytes(const Tensor& a, const Tensor& b) {
@@ -126,8 +126,8 @@ TEST(RandomKernels, MultinomialFollowsItsWeights) {
 KernelRun dropout(const Ref<Tensor>& x, float ratio, bool training) {
   LooseNode node("Dropout", with({{"seed", int64_t{5}}}));
   const auto flag = Tensor::of<uint8_t>(DType::Bool, {}, {static_cast<uint8_t>(training)});
-  return runKernel(node.node(), {x, Tensor::of<float>(DType::Float32, {}, {ratio}), flag},
-                   {{x->dtype(), x->shape()}, {DType::Bool, x->shape()}});
+  return runOp(node.node(), {x, Tensor::of<float>(DType::Float32, {}, {ratio}), flag},
+               {{x->dtype(), x->shape()}, {DType::Bool, x->shape()}});
 }
 
 TEST(RandomKernels, DropoutScalesWhatStays) {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "kernel_harness.h"
+#include "op_harness.h"
 #include "random_expert_samples.h"
 #include "random_samples.h"
 #include "random_signal_samples.h"
@@ -161,7 +161,7 @@ const Row kRows[] = {
     {"GatherBlockQuantized", gatherBlocks, kHalves, 0, 0, "com.microsoft"},
 };
 
-bool hasReference(const OpKernels& kernels) {
+bool hasReference(const OpRow& kernels) {
   return std::any_of(kernels.implementations.begin(), kernels.implementations.end(),
                      [](const Implementation& candidate) { return candidate.name == "reference"; });
 }
@@ -189,7 +189,7 @@ class Trial {
   }
 
   const std::string& text() const { return text_; }
-  KernelRequest request(int lanes) const { return {*node_, inputs_, outputs_, lanes}; }
+  OpRequest request(int lanes) const { return {*node_, inputs_, outputs_, lanes}; }
 
   size_t outputCount() const { return outputs_.size(); }
   void omitOutput(size_t i) { outputs_[i] = {}; }
@@ -197,9 +197,9 @@ class Trial {
   // `fill`: what lies in fresh memory.
   std::vector<Ref<Tensor>> run(const Implementation& implementation, int lanes, int fill = 0x5a) {
     node_->prepared = nullptr;
-    const OpKernels* kernels = findKernels(row_.domain, row_.op);
+    const OpRow* kernels = findKernels(row_.domain, row_.op);
     if (kernels->prepare && sample_.constants && implementation.name != "reference") prepare(*kernels);
-    const std::unique_ptr<Kernel> kernel = implementation.create(request(lanes));
+    const std::unique_ptr<OpKernel> kernel = implementation.create(request(lanes));
     std::vector<Ref<Tensor>> results;
     std::vector<const void*> sources;
     std::vector<void*> targets;
@@ -227,7 +227,7 @@ class Trial {
     return *shape;
   }
   bool isConstant(size_t i) const { return (sample_.constants >> i & 1) != 0; }
-  void prepare(const OpKernels& kernels) {
+  void prepare(const OpRow& kernels) {
     std::vector<const Tensor*> constants;
     for (size_t i = 0; i < sample_.inputs.size(); ++i)
       constants.push_back(isConstant(i) ? sample_.inputs[i].get() : nullptr);
@@ -259,7 +259,7 @@ uint32_t seedOf(uint32_t base) { return base + static_cast<uint32_t>(GTEST_FLAG_
 
 TEST_P(RandomOps, AgreesWithReference) {
   const Row& row = GetParam();
-  const OpKernels* kernels = findKernels(row.domain, row.op);
+  const OpRow* kernels = findKernels(row.domain, row.op);
   ASSERT_TRUE(kernels && hasReference(*kernels));
   Random random(seedOf(1234)), laneRandom(5678);  // samples do not depend on which targets the machine has
   Source source(random), lanesSource(laneRandom);
@@ -318,7 +318,7 @@ void mutate(Source& source, Sample& sample) {
   }
 }
 
-bool isSmall(const KernelRequest& request) {
+bool isSmall(const OpRequest& request) {
   constexpr int64_t kMostElements = 1 << 20;
   return std::all_of(request.outputs.begin(), request.outputs.end(),
                      [](const Operand& output) { return output.shape.count() <= kMostElements; });
@@ -327,7 +327,7 @@ bool isSmall(const KernelRequest& request) {
 // Whatever a node looks like, it runs or fails with an Error; memory errors show under a sanitizer.
 TEST_P(RandomOps, MutatedNodesFailCleanly) {
   const Row& row = GetParam();
-  const OpKernels* kernels = findKernels(row.domain, row.op);
+  const OpRow* kernels = findKernels(row.domain, row.op);
   Random random(seedOf(99)), laneRandom(5678);  // samples do not depend on which kernels the machine has
   Source source(random), lanesSource(laneRandom);
   constexpr int kSamples = 200;
@@ -373,7 +373,7 @@ void expectSame(const Trial& trial, const std::vector<Ref<Tensor>>& a, const std
 // Every element of every output that is wanted, axes of size 0 or not, and whichever others are wanted.
 TEST_P(RandomOps, WritesAllOutputs) {
   const Row& row = GetParam();
-  const OpKernels* kernels = findKernels(row.domain, row.op);
+  const OpRow* kernels = findKernels(row.domain, row.op);
   Random random(seedOf(77));
   Source source(random);
   constexpr int kSamples = 60;
@@ -401,7 +401,7 @@ INSTANTIATE_TEST_SUITE_P(All, RandomOps, testing::ValuesIn(kRows),
 
 TEST(RandomOpsTable, OperatorsHaveRows) {
   for (const OpSchema* schema : allSchemas()) {
-    const OpKernels* kernels = findKernels(schema->domain, schema->name);
+    const OpRow* kernels = findKernels(schema->domain, schema->name);
     if (!kernels || kernels->implementations.size() < 2 || !hasReference(*kernels)) continue;
     const bool found = std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {
       return row.domain == schema->domain && row.op == schema->name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max {
 namespace {
@@ -22,8 +22,8 @@ Ref<Tensor> axesTensor(const std::vector<int64_t>& axes) {
 void check(const char* op, const Ref<Tensor>& x, const std::vector<int64_t>& axes, int lanes) {
   LooseNode node(op);
   const std::vector<OutputType> type = {{x->dtype(), reducedShape(x->shape(), axes)}};
-  const KernelRun expected = runKernel(node.node(), {x, axesTensor(axes)}, type, "reference", 1, true);
-  const KernelRun actual = runKernel(node.node(), {x, axesTensor(axes)}, type, "reduce", lanes, true);
+  const KernelRun expected = runOp(node.node(), {x, axesTensor(axes)}, type, "reference", 1, true);
+  const KernelRun actual = runOp(node.node(), {x, axesTensor(axes)}, type, "reduce", lanes, true);
   expectClose(*actual.outputs[0], *expected.outputs[0], x->dtype() == DType::Float64 ? 1e-11 : 1e-4,
               concat(op, " ", x->dtype(), x->shape(), " over ", reducedShape(x->shape(), axes)));
 }
@@ -77,12 +77,12 @@ TEST(Reduce, NanAndInfinities) {
       values[3] = NAN;
       for (const char* op : {"ReduceMax", "ReduceMin", "ReduceSum"}) {
         LooseNode node(op);
-        const auto run = runKernel(node.node(), {x}, {{DType::Float32, {1}}}, "reduce");
+        const auto run = runOp(node.node(), {x}, {{DType::Float32, {1}}}, "reduce");
         EXPECT_TRUE(std::isnan(run.outputs[0]->as<float>()[0])) << op;
       }
       for (int64_t i = 0; i < size; ++i) values[i] = -HUGE_VALF;
       LooseNode node("ReduceLogSumExp");
-      const auto run = runKernel(node.node(), {x}, {{DType::Float32, {1}}}, "reduce");
+      const auto run = runOp(node.node(), {x}, {{DType::Float32, {1}}}, "reduce");
       EXPECT_EQ(run.outputs[0]->as<float>()[0], -HUGE_VALF);
     }
   });
@@ -94,8 +94,8 @@ TEST(Reduce, GlobalPools) {
     const auto x = randomTensor(random, DType::Float32, {2, 5, 7, 9});
     for (const char* op : {"GlobalMaxPool", "GlobalAveragePool"}) {
       LooseNode node(op);
-      const auto expected = runKernel(node.node(), {x}, {{DType::Float32, {2, 5, 1, 1}}}, "reference");
-      const auto actual = runKernel(node.node(), {x}, {{DType::Float32, {2, 5, 1, 1}}}, "reduce");
+      const auto expected = runOp(node.node(), {x}, {{DType::Float32, {2, 5, 1, 1}}}, "reference");
+      const auto actual = runOp(node.node(), {x}, {{DType::Float32, {2, 5, 1, 1}}}, "reduce");
       expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, op);
     }
   });
@@ -116,8 +116,8 @@ TEST(Reduce, ArgMaxAndArgMin) {
             }
             LooseNode node(op, with({{"axis", int64_t{axis}}, {"select_last_index", last}}));
             const std::vector<OutputType> type = {{DType::Int64, reducedShape(shape, {axis})}};
-            const auto expected = runKernel(node.node(), {x}, type, "reference");
-            const auto actual = runKernel(node.node(), {x}, type, "arg", 2);
+            const auto expected = runOp(node.node(), {x}, type, "reference");
+            const auto actual = runOp(node.node(), {x}, type, "arg", 2);
             expectClose(*actual.outputs[0], *expected.outputs[0], 0, concat(op, shape, " axis ", axis));
           }
   });

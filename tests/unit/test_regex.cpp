@@ -8,7 +8,7 @@
 
 #include "base/active_call.h"
 #include "base/error.h"
-#include "ops/cpu/regex.h"
+#include "ops/cpu/string/regex.h"
 
 namespace max {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_harness.h"
+#include "op_harness.h"
 
 namespace max {
 namespace {
@@ -9,8 +9,8 @@ using namespace test;
 void check(const char* op, const Ref<Tensor>& input, int64_t axis, int lanes, bool inPlace) {
   LooseNode node(op, with({{"axis", axis}}));
   const std::vector<OutputType> type = {{DType::Float32, input->shape()}};
-  const KernelRun expected = runKernel(node.node(), {input}, type, "reference");
-  const KernelRun actual = runKernel(node.node(), {input}, type, "softmax", lanes, false, inPlace);
+  const KernelRun expected = runOp(node.node(), {input}, type, "reference");
+  const KernelRun actual = runOp(node.node(), {input}, type, "softmax", lanes, false, inPlace);
   expectClose(*actual.outputs[0], *expected.outputs[0], 2e-6, concat(op, " axis ", axis, " of ", input->shape()));
 }
 
@@ -32,7 +32,7 @@ TEST(Softmax, LargeAndMaskedValues) {
       float* x = static_cast<float*>(input->mutableData());
       for (int64_t i = 0; i < size; ++i) x[i] = i % 2 ? 1000.f : -HUGE_VALF;
       LooseNode node("Softmax");
-      const KernelRun run = runKernel(node.node(), {input}, {{DType::Float32, {size}}}, "softmax");
+      const KernelRun run = runOp(node.node(), {input}, {{DType::Float32, {size}}}, "softmax");
       for (int64_t i = 0; i < size; ++i)
         EXPECT_FLOAT_EQ(run.outputs[0]->as<float>()[i], i % 2 ? 2.f / static_cast<float>(size) : 0);
     }

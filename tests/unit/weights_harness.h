@@ -14,7 +14,7 @@
 
 #include "graph/schema.h"
 #include "ops/cpu/target.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
@@ -43,14 +43,14 @@ class NodeUnderTest {
     }
     for (const Shape& shape : outputs) out.push_back({DType::Float32, shape, nullptr});
     node_.prepared = nullptr;
-    const OpKernels* kernels = findKernels(node_.domain(), node_.op());
+    const OpRow* kernels = findKernels(node_.domain(), node_.op());
     if (constants && kernels && kernels->prepare) node_.prepared = kernels->prepare(node_, known);
-    const std::unique_ptr<Kernel> kernel = createKernel({node_, in, out, lanes}, implementation);
-    return runKernel(*kernel, inputs, outputs, lanes);
+    const std::unique_ptr<OpKernel> kernel = createOpKernel({node_, in, out, lanes}, implementation);
+    return runOp(*kernel, inputs, outputs, lanes);
   }
 
  private:
-  static Tensors runKernel(const Kernel& kernel, const Tensors& inputs, const std::vector<Shape>& outputs, int lanes) {
+  static Tensors runOp(const OpKernel& kernel, const Tensors& inputs, const std::vector<Shape>& outputs, int lanes) {
     std::vector<const void*> sources;
     std::vector<void*> targets;
     Tensors results;

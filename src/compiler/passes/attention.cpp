@@ -7,7 +7,7 @@
 
 #include "compiler/passes.h"
 #include "graph/readers/matrix.h"
-#include "graph/readers/norm.h"
+#include "graph/readers/normalization.h"
 
 namespace max {
 

@@ -6,7 +6,7 @@
 
 #include "compiler/passes.h"
 #include "graph/readers/movement.h"
-#include "graph/readers/norm.h"
+#include "graph/readers/normalization.h"
 #include "graph/readers/windows.h"
 
 namespace max {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains and trees of elementwise operators become one max.Elementwise, which
 // reads and writes memory once.
-#include "ops/cpu/elementwise.h"
+#include "ops/cpu/elementwise/elementwise.h"
 
 #include <algorithm>
 #include <unordered_map>

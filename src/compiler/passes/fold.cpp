@@ -5,7 +5,7 @@
 
 #include "base/active_call.h"
 #include "compiler/passes.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 #include "ops/work.h"
 
 namespace max {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "compiler/passes.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
@@ -32,11 +32,11 @@ Operand operandOf(const Value* value, bool widen) {
 enum class Speed { None, Reference, Fast };
 
 // What kind of kernel would run the node, on its own types or with float32 for the half ones.
-Speed speedOf(const Node& node, const OpKernels& kernels, bool widen) {
+Speed speedOf(const Node& node, const OpRow& kernels, bool widen) {
   std::vector<Operand> inputs, outputs;
   for (const Value* input : node.inputs) inputs.push_back(operandOf(input, widen));
   for (const Value* output : node.outputs) outputs.push_back(operandOf(output, widen));
-  const KernelRequest request{node, inputs, outputs, 1};
+  const OpRequest request{node, inputs, outputs, 1};
   for (const Implementation& candidate : kernels.implementations)
     if (!candidate.accepts || candidate.accepts(request))
       return candidate.name == "reference" ? Speed::Reference : Speed::Fast;
@@ -52,7 +52,7 @@ bool hasRanks(const Node& node) {
 
 bool needsCasts(const Node& node) {
   if (!hasRanks(node)) return false;
-  const OpKernels* kernels = findKernels(node.domain(), node.op());
+  const OpRow* kernels = findKernels(node.domain(), node.op());
   // Views and control flow run without kernels; what is missing is reported by the plan.
   if (!kernels || kernels->dynamic || hasTrait(node, kTraitView)) return false;
   const Speed own = speedOf(node, *kernels, false);

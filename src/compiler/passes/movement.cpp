@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "compiler/passes/rules.h"
-#include "graph/readers/norm.h"
+#include "graph/readers/normalization.h"
 
 namespace max {
 

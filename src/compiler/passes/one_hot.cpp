@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "compiler/passes.h"
-#include "graph/readers/norm.h"
-#include "ops/kernel.h"
+#include "graph/readers/normalization.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 

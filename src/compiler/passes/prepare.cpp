@@ -9,7 +9,7 @@
 #include "base/active_call.h"
 #include "compiler/aligned_weights.h"
 #include "compiler/passes.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
@@ -21,7 +21,7 @@ constexpr size_t kTightBudget = size_t{32} << 20;
 
 struct Job {
   Node* node;
-  const OpKernels* kernels;
+  const OpRow* kernels;
 };
 
 bool isReplaced(const Use& use) {
@@ -190,7 +190,7 @@ class Packer {
 void prepareWeights(Rewriter& rewriter) {
   std::vector<Job> jobs;
   for (Node* node : rewriter.graph().nodes()) {
-    const OpKernels* kernels = findKernels(node->domain(), node->op());
+    const OpRow* kernels = findKernels(node->domain(), node->op());
     if (kernels && kernels->prepare && !node->prepared) jobs.push_back({node, kernels});
   }
   Packer packer(rewriter.options());

@@ -7,7 +7,7 @@
 #include "compiler/passes.h"
 #include "compiler/passes/rules.h"
 #include "graph/readers/matrix.h"
-#include "graph/readers/norm.h"
+#include "graph/readers/normalization.h"
 #include "graph/readers/reduction.h"
 #include "graph/readers/resize.h"
 

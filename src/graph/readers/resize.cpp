@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "graph/readers/norm.h"
+#include "graph/readers/normalization.h"
 
 namespace max::readers {
 

@@ -2,7 +2,7 @@
 // The domain ai.onnx.ml: classifiers, regressors and feature preparation, as in scikit-learn pipelines.
 #include "graph/readers/ml.h"
 
-#include "graph/readers/text.h"
+#include "graph/readers/string.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisations and softmax, which keep the shape.
+#include "graph/readers/normalization.h"
+
 #include <algorithm>
 
-#include "graph/readers/norm.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 

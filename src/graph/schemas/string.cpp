@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on strings, and operators that convert tokens to numbers.
-#include "graph/readers/text.h"
+#include "graph/readers/string.h"
+
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 

@@ -7,7 +7,7 @@
 
 namespace max {
 
-ElementWalk::ElementWalk(const KernelRequest& request, size_t indexInput)
+ElementWalk::ElementWalk(const OpRequest& request, size_t indexInput)
     : indexShape_(request.inputs[indexInput].shape),
       strides_(contiguousStrides(request.inputs[0].shape)),
       is64_(request.inputs[indexInput].dtype == DType::Int64) {
@@ -24,7 +24,7 @@ ElementWalk::ElementWalk(const KernelRequest& request, size_t indexInput)
   rows_ = columns_ == 0 ? 0 : indexShape_.product(0, indexShape_.rank() - 1);
 }
 
-SliceWalk::SliceWalk(const KernelRequest& request, int batchDims)
+SliceWalk::SliceWalk(const OpRequest& request, int batchDims)
     : data_(request.inputs[0].shape),
       strides_(contiguousStrides(data_)),
       batchDims_(batchDims),

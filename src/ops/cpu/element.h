@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "base/interrupt_point.h"
-#include "ops/cpu/movement.h"
+#include "ops/cpu/movement/movement.h"
 
 namespace max {
 
@@ -43,7 +43,7 @@ inline void copyElement(int64_t bytes, std::byte* target, const std::byte* sourc
 class ElementWalk {
  public:
   // `indexInput` is the input of indices; input 0 is the data.
-  ElementWalk(const KernelRequest& request, size_t indexInput);
+  ElementWalk(const OpRequest& request, size_t indexInput);
 
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
@@ -73,7 +73,7 @@ class ElementWalk {
 // GatherND and ScatterND: indices [batch.., count.., k] name slices of data.
 class SliceWalk {
  public:
-  SliceWalk(const KernelRequest& request, int batchDims);
+  SliceWalk(const OpRequest& request, int batchDims);
 
   int64_t count() const { return count_; }  // of index tuples
   int64_t sliceElements() const { return sliceElements_; }

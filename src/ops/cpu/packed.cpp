@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "ops/cpu/movement.h"
+#include "ops/cpu/movement/movement.h"
 #include "ops/cpu/number_access.h"
 
 namespace max {
@@ -21,17 +21,17 @@ struct Unpacked {
   size_t offset;  // in scratch
 };
 
-class UnpackedKernel final : public Kernel {
+class UnpackedOp final : public OpKernel {
  public:
-  explicit UnpackedKernel(const KernelRequest& request)
+  explicit UnpackedOp(const OpRequest& request)
       : wide_(request), inputs_(widen(wide_.inputs)), outputs_(widen(wide_.outputs)) {
-    inner_ = createKernel(wide_.request());
+    inner_ = createOpKernel(wide_.request());
     innerScratch_ = place((wide_.inputs.size() + wide_.outputs.size()) * sizeof(void*));
   }
 
   size_t scratchBytes() const override { return checkedAdd(innerScratch_, inner_->scratchBytes()); }
 
-  void run(const KernelContext& context) const override {
+  void run(const OpContext& context) const override {
     auto* inputs = reinterpret_cast<const void**>(context.scratch);
     auto* outputs = reinterpret_cast<void**>(context.scratch + wide_.inputs.size() * sizeof(void*));
     std::copy_n(context.inputs, wide_.inputs.size(), inputs);
@@ -71,7 +71,7 @@ class UnpackedKernel final : public Kernel {
 
   SavedRequest wide_;
   std::vector<Unpacked> inputs_, outputs_;
-  std::unique_ptr<Kernel> inner_;
+  std::unique_ptr<OpKernel> inner_;
   size_t innerScratch_ = 0;
 };
 
@@ -82,9 +82,9 @@ bool hasPacked(std::span<const Operand> operands) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> createUnpackedKernel(const KernelRequest& request) {
+std::unique_ptr<OpKernel> createUnpackedOp(const OpRequest& request) {
   if (!hasPacked(request.inputs) && !hasPacked(request.outputs)) return nullptr;
-  return std::make_unique<UnpackedKernel>(request);
+  return std::make_unique<UnpackedOp>(request);
 }
 
 }  // namespace max

@@ -309,7 +309,7 @@ constexpr NamedActivation kActivations[] = {
     "", name, kReference<fold<[](auto a, auto b) { return (expression); }>> \
   }
 
-const OpKernels kRows[] = {
+const OpRow kRows[] = {
     MAX_BINARY("Add", add(a, b)),
     MAX_BINARY("Sub", subtract(a, b)),
     MAX_BINARY("Mul", multiply(a, b)),
@@ -402,6 +402,6 @@ Activation fusedActivation(const Node& node) {
 
 namespace max {
 
-std::span<const OpKernels> referenceElementwiseKernels() { return reference::kRows; }
+std::span<const OpRow> referenceElementwiseOps() { return reference::kRows; }
 
 }  // namespace max

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.MoE and max.QMoE, token by token.
 #include "base/interrupt_point.h"
-#include "ops/cpu/expert_routing.h"
+#include "ops/cpu/experts/expert_routing.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -136,7 +136,7 @@ void quantisedMixture(const Call& call) {
           quantisedLayer(call, {readers::ExpertLayer::Third, 8, 13}), 14);
 }
 
-const OpKernels kRows[] = {
+const OpRow kRows[] = {
     {kMaxDomain, "MoE", kReference<mixture>},
     {kMaxDomain, "QMoE", kReference<quantisedMixture>},
 };
@@ -147,6 +147,6 @@ const OpKernels kRows[] = {
 
 namespace max {
 
-std::span<const OpKernels> referenceExpertKernels() { return reference::kRows; }
+std::span<const OpRow> referenceExpertOps() { return reference::kRows; }
 
 }  // namespace max

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // GridSample, RoiAlign, DeformConv: operators that read between the pixels.
 #include "base/interrupt_point.h"
-#include "ops/cpu/grid_axis.h"
-#include "ops/cpu/roi_axis.h"
+#include "ops/cpu/image/grid_axis.h"
+#include "ops/cpu/image/roi_axis.h"
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -185,7 +185,7 @@ void deformConv(const Call& call) {
   store(call.out(), output);
 }
 
-const OpKernels kRows[] = {
+const OpRow kRows[] = {
     {"", "GridSample", kReference<gridSample>},
     {"", "RoiAlign", kReference<roiAlign>},
     {"", "DeformConv", kReference<deformConv>},
@@ -197,6 +197,6 @@ const OpKernels kRows[] = {
 
 namespace max {
 
-std::span<const OpKernels> referenceImageKernels() { return reference::kRows; }
+std::span<const OpRow> referenceImageOps() { return reference::kRows; }
 
 }  // namespace max

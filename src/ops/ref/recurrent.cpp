@@ -188,7 +188,7 @@ void rnn(const Call& call) {
   });
 }
 
-const OpKernels kRows[] = {
+const OpRow kRows[] = {
     {"", "LSTM", kReference<lstm>},
     {"", "GRU", kReference<gru>},
     {"", "RNN", kReference<rnn>},
@@ -200,6 +200,6 @@ const OpKernels kRows[] = {
 
 namespace max {
 
-std::span<const OpKernels> referenceRecurrentKernels() { return reference::kRows; }
+std::span<const OpRow> referenceRecurrentOps() { return reference::kRows; }
 
 }  // namespace max

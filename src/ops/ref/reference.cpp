@@ -11,14 +11,14 @@ namespace max::reference {
 
 namespace {
 
-class ReferenceKernel final : public Kernel {
+class ReferenceOp final : public OpKernel {
  public:
-  ReferenceKernel(const KernelRequest& request, Function function)
+  ReferenceOp(const OpRequest& request, Function function)
       : call_{request.node, arguments(request.inputs), arguments(request.outputs)},
         function_(function),
         numbers_(elements(call_.inputs) + elements(call_.outputs)) {}
 
-  void run(const KernelContext& context) const override {
+  void run(const OpContext& context) const override {
     const MemoryLease room = roomFor(numbers_, sizeof(double));
     Call call = call_;
     for (size_t i = 0; i < call.inputs.size(); ++i) call.inputs[i].data = const_cast<void*>(context.inputs[i]);
@@ -57,14 +57,14 @@ RequestInputs Call::read() const {
     operands.push_back({input.dtype, input.shape, nullptr});
     data.push_back(input.data);
   }
-  return RequestInputs(KernelRequest{node, operands, {}}, data.data());
+  return RequestInputs(OpRequest{node, operands, {}}, data.data());
 }
 
-std::unique_ptr<Kernel> createReferenceKernel(const KernelRequest& request, Function function) {
-  return std::make_unique<ReferenceKernel>(request, function);
+std::unique_ptr<OpKernel> createReferenceOp(const OpRequest& request, Function function) {
+  return std::make_unique<ReferenceOp>(request, function);
 }
 
-bool hasBasicDTypes(const KernelRequest& request) {
+bool hasBasicDTypes(const OpRequest& request) {
   const auto basic = [](const Operand& operand) { return !operand.present() || isNumeric(operand.dtype); };
   return std::all_of(request.inputs.begin(), request.inputs.end(), basic) &&
          std::all_of(request.outputs.begin(), request.outputs.end(), basic);

@@ -17,7 +17,7 @@
 #include "base/interrupt_point.h"
 #include "base/memory_account.h"
 #include "ops/cpu/number_access.h"
-#include "ops/kernel.h"
+#include "ops/op_kernel.h"
 #include "ops/request_inputs.h"
 
 namespace max::reference {
@@ -52,15 +52,15 @@ struct Call {
 
 using Function = void (*)(const Call& call);
 
-std::unique_ptr<Kernel> createReferenceKernel(const KernelRequest& request, Function function);
+std::unique_ptr<OpKernel> createReferenceOp(const OpRequest& request, Function function);
 // True if all operands have a dtype that load and store know: all but strings and complex numbers.
-bool hasBasicDTypes(const KernelRequest& request);
+bool hasBasicDTypes(const OpRequest& request);
 
 template <Function F>
-std::unique_ptr<Kernel> createReference(const KernelRequest& request) {
-  return createReferenceKernel(request, F);
+std::unique_ptr<OpKernel> createReference(const OpRequest& request) {
+  return createReferenceOp(request, F);
 }
-template <Function F, bool (*Accepts)(const KernelRequest&) = hasBasicDTypes>
+template <Function F, bool (*Accepts)(const OpRequest&) = hasBasicDTypes>
 inline constexpr Implementation kReference[] = {{"reference", Accepts, &createReference<F>}};
 
 // The arithmetic of a dtype: double, int64_t or (for uint64) uint64_t.

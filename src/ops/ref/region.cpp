@@ -59,7 +59,7 @@ void maxRoiPool(const Call& call) {
   store(call.out(), y);
 }
 
-const OpKernels kRows[] = {{"", "MaxRoiPool", kReference<maxRoiPool>}};
+const OpRow kRows[] = {{"", "MaxRoiPool", kReference<maxRoiPool>}};
 
 }  // namespace
 
@@ -67,6 +67,6 @@ const OpKernels kRows[] = {{"", "MaxRoiPool", kReference<maxRoiPool>}};
 
 namespace max {
 
-std::span<const OpKernels> referenceRegionKernels() { return reference::kRows; }
+std::span<const OpRow> referenceRegionOps() { return reference::kRows; }
 
 }  // namespace max

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
-#include "ops/cpu/resize_axis.h"
+#include "ops/cpu/resize/resize_axis.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -83,7 +83,7 @@ void resize(const Call& call) {
     data.push_back(input.data);
   }
   for (const Argument& output : call.outputs) outputs.push_back({output.dtype, output.shape, nullptr});
-  const KernelRequest request{call.node, inputs, outputs, 1};
+  const OpRequest request{call.node, inputs, outputs, 1};
   std::vector<double> y = repeated<double>(call.out().count());
   if (!y.empty()) {
     if (call.in().count() == 0) call.fail(MAX_STATUS_INVALID_ARGUMENT, "cannot resize ", call.in().shape);
@@ -101,7 +101,7 @@ void resize(const Call& call) {
   store(call.out(), y);
 }
 
-const OpKernels kRows[] = {{"", "Resize", kReference<resize>}};
+const OpRow kRows[] = {{"", "Resize", kReference<resize>}};
 
 }  // namespace
 
@@ -109,6 +109,6 @@ const OpKernels kRows[] = {{"", "Resize", kReference<resize>}};
 
 namespace max {
 
-std::span<const OpKernels> referenceResizeKernels() { return reference::kRows; }
+std::span<const OpRow> referenceResizeOps() { return reference::kRows; }
 
 }  // namespace max

@@ -95,7 +95,7 @@ void stft(const Call& call) {
   store(call.out(), y);
 }
 
-bool isShort(const KernelRequest& request) {
+bool isShort(const OpRequest& request) {
   if (!hasBasicDTypes(request)) return false;
   for (const Operand* operand : {&request.inputs[0], &request.outputs[0]})
     for (int i = 1; i < operand->shape.rank(); ++i)
@@ -133,7 +133,7 @@ void melWeightMatrix(const Call& call) {
   store(call.out(), weights);
 }
 
-const OpKernels kRows[] = {
+const OpRow kRows[] = {
     {"", "DFT", kReference<dft, isShort>},
     {"", "STFT", kReference<stft, isShort>},
     {"", "MelWeightMatrix", kReference<melWeightMatrix>},
@@ -145,6 +145,6 @@ const OpKernels kRows[] = {
 
 namespace max {
 
-std::span<const OpKernels> referenceSignalKernels() { return reference::kRows; }
+std::span<const OpRow> referenceSignalOps() { return reference::kRows; }
 
 }  // namespace max

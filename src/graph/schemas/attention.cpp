@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequence models with a state of fixed size.
+#include "graph/readers/attention.h"
+
+#include "graph/schemas/rules.h"
+#include "graph/schemas/tables.h"
+
+namespace max {
+
+namespace {
+
+// The size of one of `heads` equal parts of the last dimension.
+Dim headSize(const InferContext& context, size_t input, int64_t heads) {
+  rules::requireRank(context, input, 3);
+  if (!context.ranked(input)) return context.unknownDim();
+  const Dim size = context.dims(input)[2];
+  if (size.isKnown() && size.value() % heads)
+    context.fail("input ", input, " of shape ", context.dims(input), " does not split into ", heads, " heads");
+  return floorDivide(size, heads);
+}
+
+// decay and beta must be present exactly if the rule uses them.
+void requireGates(const InferContext& context, const readers::LinearAttention& attention) {
+  const auto require = [&](size_t input, bool isNeeded, const char* name) {
+    if (context.has(input) != isNeeded)
+      context.fail("update_rule '", attention.rule, "' ", isNeeded ? "needs" : "takes no", name);
+  };
+  require(4, attention.isGated, " decay");
+  require(5, attention.corrects, " beta");
+}
+
+// An input [batch, time, last] whose last dimension has one of two values.
+void requireEither(const InferContext& context, size_t input, Dim batch, Dim steps, Dim one, Dim other) {
+  rules::requireRank(context, input, 3);
+  if (!context.ranked(input)) return;
+  const Dim last = context.dims(input)[2];
+  const bool fits = !last.isKnown() || !one.isKnown() || !other.isKnown() || last == one || last == other;
+  rules::requireShape(context, input, {batch, steps, fits ? last : one});
+}
+
+void inferLinearAttention(InferContext& context) {
+  const readers::LinearAttention attention(context.attributes());
+  const int64_t queryHeads = attention.queryHeads, heads = attention.heads;
+  requireGates(context, attention);
+  context.setDType(1, context.dtype(context.has(3) ? 3 : 0));
+  const Dim queryDepth = headSize(context, 0, queryHeads), keyDepth = headSize(context, 1, heads);
+  const Dim depth = rules::merge(context, queryDepth, keyDepth, "sizes of the heads of query and key");
+  const Dim width = headSize(context, 2, heads);
+  Dim batch = context.unknownDim(), steps = context.unknownDim();
+  for (size_t i = 0; i < 3; ++i) {
+    if (!context.ranked(i)) continue;
+    batch = rules::merge(context, batch, context.dims(i)[0], "batches");
+    steps = rules::merge(context, steps, context.dims(i)[1], "lengths");
+  }
+  rules::requireShape(context, 3, {batch, heads, depth, width});
+  requireEither(context, 4, batch, steps, heads, Dim(heads) * depth);
+  requireEither(context, 5, batch, steps, heads, 1);
+  context.setShape(0, {batch, steps, Dim(queryHeads) * width});
+  context.setShape(1, {batch, heads, depth, width});
+}
+
+void inferCausalConv(InferContext& context) {
+  rules::requireRank(context, 0, 3);
+  rules::requireRank(context, 1, 3);
+  const bool known = context.ranked(0);
+  const Dim batch = known ? context.dims(0)[0] : context.unknownDim();
+  Dim channels = known ? context.dims(0)[1] : context.unknownDim(), kernel = context.unknownDim();
+  if (context.ranked(1)) {
+    rules::requireShape(context, 1, {channels, 1, kernel});
+    channels = rules::merge(context, channels, context.dims(1)[0], "channels of the input and the weights");
+    kernel = context.dims(1)[2];
+    if (kernel.is(0)) context.fail("the kernel has size 0");
+  }
+  rules::requireShape(context, 2, {channels});
+  rules::requireShape(context, 3, {batch, channels, kernel - Dim(1)});
+  context.setOutputLike(0, 0);
+  context.setShape(1, {batch, channels, kernel - Dim(1)});
+}
+
+const OpSchema kSchemas[] = {
+    {"", "LinearAttention", 3, 6, 1, 2, "T,T,T,S,T,T->T,*; T=float16|bfloat16|float32; S=float16|bfloat16|float32",
+     inferLinearAttention, 0, 0,
+     "chunk_size=i kv_num_heads=i q_num_heads=i scale=f update_rule=s{linear,gated,delta,gated_delta}"},
+    {"", "CausalConvWithState", 2, 4, 1, 2, "T,T,T,T->T,T; T=float16|bfloat16|float32", inferCausalConv, 0, 0,
+     "activation=s{none,silu,swish}"},
+};
+
+}  // namespace
+
+std::span<const OpSchema> linearAttentionSchemas() { return kSchemas; }
+
+}  // namespace max

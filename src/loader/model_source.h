@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the graph of a model comes from: enough to make it again with other weights, and to let models of one file
+// share what was made of it.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "executor/model.h"
+#include "onnx/compiled.h"
+#include "onnx/import.h"
+
+namespace max {
+
+// Can be read as often as somebody wants the graph.
+class GraphSource : public RefCounted {
+ public:
+  // With these weights in place of its own; marks those that it has. External files by their paths.
+  virtual ImportedModel import(const WeightTable& weights) const = 0;
+  virtual bool isStored() const { return false; }                  // optimised already, in the form of compiled models
+  virtual bool isMapped() const { return false; }                  // weights lie in a mapped file
+  virtual Ref<const Graph> builtGraph() const { return nullptr; }  // what was built in code
+  virtual uint64_t fileBytes() const { return 0; }                 // of what was not built in code
+};
+
+// An ONNX or compiled model.
+class FileSource final : public GraphSource {
+ public:
+  struct Options {
+    std::string name;    // what messages call it
+    std::string folder;  // for external data; empty = none
+    bool copyFile = false;
+    bool copyExternal = false;
+  };
+  FileSource(Ref<Storage> file, const Options& options);
+
+  ImportedModel import(const WeightTable& weights) const override;
+  bool isStored() const override { return bool(compiled_.graph); }
+  bool isMapped() const override { return file_->file() != nullptr; }
+  uint64_t fileBytes() const override { return file_->size(); }
+  ModelInfo inspect() const;
+  // The model itself, in ONNX's form, whatever it is stored in.
+  const Storage& onnxFile() const { return isStored() ? *compiled_.graph : *file_; }
+
+ private:
+  ImportOptions importOptions() const;
+
+  Ref<Storage> file_;
+  Options options_;
+  CompiledModel compiled_;  // if it is one
+};
+
+// A small file, which is read whenever somebody wants it, instead of being kept beside what is made of it.
+class RereadSource final : public GraphSource {
+ public:
+  // The first reader gets what `file` is now, even if another takes its place meanwhile.
+  RereadSource(File file, std::string path, const FileSource::Options& options);
+  // FAILED_PRECONDITION if the file is not what it was.
+  ImportedModel import(const WeightTable& weights) const override;
+  bool isStored() const override { return isStored_; }
+  uint64_t fileBytes() const override { return identity_.size; }
+
+ private:
+  File open() const;
+
+  std::string path_;
+  FileIdentity identity_;
+  FileSource::Options options_;
+  bool isStored_;
+  mutable std::optional<File> opened_;  // until it is read; guarded by processMutex()
+};
+
+// A graph built in code. It shares the graph's constants, and keeps them beside what is made of them.
+class BuiltSource final : public GraphSource {
+ public:
+  explicit BuiltSource(const Graph& graph) : graph_(graph.clone()) {}
+  ImportedModel import(const WeightTable& weights) const override;
+  Ref<const Graph> builtGraph() const override { return graph_; }
+
+ private:
+  Ref<const Graph> graph_;
+};
+
+// Memory that the caller keeps for the time of a call, and a copy of such memory.
+Ref<Storage> borrowedStorage(const void* data, size_t size);
+Ref<Storage> copiedStorage(const void* data, size_t size);
+
+// What makes two loads the same; the path matters only where external data is beside the file.
+struct GraphKey {
+  FileIdentity file;
+  std::string path;
+  MaxPrecision precision = MAX_PRECISION_HIGHEST;
+};
+
+// A compiled graph of files that are mapped, known in the process while a model uses it.
+class SharedGraph : public RefCounted {
+ public:
+  struct Parts {
+    GraphKey key;
+    std::vector<std::pair<std::string, FileIdentity>> externalFiles;  // by path
+    bool hasOwnWeights = true;                                        // none were replaced
+    Ref<const Graph> graph;
+    Ref<const GraphSource> source;
+    Ref<MaxModelInfo> info;  // tells the inputs and outputs, too
+  };
+
+  explicit SharedGraph(Parts parts);
+  ~SharedGraph() override;
+  const Parts& parts() const { return parts_; }
+  void enter();  // into the table
+  bool isEntered() const { return entered_; }
+
+  // A graph with the files' own weights, if the files are what they were; NULL if there is none.
+  static Ref<SharedGraph> find(const GraphKey& key);
+  // Any graph of this file, for its packed weights; NULL if there is none.
+  static Ref<SharedGraph> findRelated(const GraphKey& key);
+
+ private:
+  template <class Matches>
+  static Ref<SharedGraph> findEntry(Matches matches);
+
+  Parts parts_;
+  bool entered_ = false;
+};
+
+// What a model keeps of its loading.
+class ModelOrigin : public RefCounted {
+ public:
+  Ref<const GraphSource> source;  // NULL = gone, after loading from memory
+  std::string missingSource;      // why, for messages
+  std::mutex mutex;               // one replacement at a time
+  WeightTable weights;            // in place of the source's own; guarded
+  Ref<SharedGraph> shared;        // guarded; NULL if its graph is nobody else's
+};
+
+}  // namespace max

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.Attention of float32: softmax(scale * Q K' + mask) V with a running maximum
+// and sum, so that scores exist for a few queries and one block of keys at a time.
+#include "ops/cpu/attention/attention.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/attention.h"
+#include "ops/cpu/matrix/gemm.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kKeyBlock = 384;
+constexpr int64_t kFewQueries = 4;  // for which keys and values are not packed
+
+int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// A tensor of [batch, heads, positions, size] in some order of axes: sizes and strides in floats.
+struct HeadTensor {
+  int64_t batch, heads, positions, size;
+  int64_t batchStride, headStride, positionStride, sizeStride;
+
+  HeadTensor(const Shape& shape, const readers::HeadLayout& layout) {
+    const Shape strides = contiguousStrides(shape);
+    int64_t* sizes[] = {&batch, &heads, &positions, &size};
+    int64_t* steps[] = {&batchStride, &headStride, &positionStride, &sizeStride};
+    for (size_t i = 0; i < 4; ++i) {
+      *sizes[i] = shape[layout.axes()[i]];
+      *steps[i] = strides[layout.axes()[i]];
+    }
+  }
+  int64_t offset(int64_t b, int64_t h) const { return b * batchStride + h * headStride; }
+};
+
+class AttentionOp : public OpKernel {
+ public:
+  AttentionOp(const OpRequest& request, const readers::Attention& attention);
+  void run(const OpContext& context) const override;
+  size_t scratchBytes() const override;
+
+ private:
+  // What one lane works with.
+  struct Lane {
+    float* scores;   // [tileRows][scoreStride]
+    float* sums;     // [tileRows][valueStride]: weighted sums of values
+    float* queries;  // [tileRows][size], where queries do not lie so already
+  };
+  Lane laneAt(const OpContext& context, int lane) const;
+  void packHead(const OpContext& context, int64_t head) const;
+  void attend(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const;
+  void scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t begin,
+                  int64_t end) const;
+  void scoreInPlace(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t first,
+                    int64_t end) const;
+  void sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count, int64_t key,
+                int64_t keys, bool isFirst) const;
+  bool areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys) const;
+  const float* keysOf(const OpContext& context, int64_t kvHead) const;
+  const float* valuesOf(const OpContext& context, int64_t kvHead) const;
+  const float* queryRows(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count,
+                         int64_t& stride) const;
+  SoftmaxRow startRow(const OpContext& context, int64_t head, int64_t query) const;
+  void store(const OpContext& context, const float* values, float sum, int64_t head, int64_t query) const;
+  float* packedKeys(const OpContext& context, int64_t kvHead) const;
+  float* packedValues(const OpContext& context, int64_t kvHead) const;
+  int64_t kvHeadOf(int64_t head) const;
+
+  const GemmTable* gemm_;
+  const AttentionTable* table_;
+  HeadTensor q_, k_, v_, out_;
+  Panels keyPanels_, valuePanels_;
+  Epilogue scaling_, plain_;
+  bool hasMask_, hasSink_;
+  bool inPlace_;     // keys and values are read where they lie
+  bool zeroMasked_;  // queries that see nothing give 0, not NaN
+  std::array<int64_t, 4> maskStrides_{};
+  int64_t panelsPerBlock_, scoreStride_, valueStride_;
+  int64_t keyFloats_, valueFloats_, laneBytes_;
+  int lanes_;
+};
+
+AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& attention)
+    : gemm_(&gemmTable()),
+      table_(&attentionTable()),
+      q_(request.inputs[0].shape, attention.queries),
+      k_(request.inputs[1].shape, attention.keys),
+      v_(request.inputs[2].shape, attention.values),
+      out_(request.outputs[0].shape, attention.output),
+      keyPanels_(gemm_->lanes, gemm_->panelVectors, k_.positions),
+      valuePanels_(gemm_->lanes, gemm_->panelVectors, v_.size),
+      hasMask_(request.has(3)),
+      hasSink_(request.has(4)),
+      inPlace_(q_.positions <= kFewQueries && k_.sizeStride == 1 && v_.sizeStride == 1 && v_.size % gemm_->lanes == 0),
+      zeroMasked_(attention.zeroesMasked),
+      lanes_(std::max(request.lanes, 1)) {
+  scaling_.alpha = attention.scale;
+  const int64_t panelWidth = gemm_->panelVectors * gemm_->lanes;
+  panelsPerBlock_ = std::max<int64_t>(1, kKeyBlock / panelWidth);
+  scoreStride_ = panelsPerBlock_ * panelWidth;
+  valueStride_ = std::max<int64_t>(valuePanels_.paddedColumns(), gemm_->lanes);
+  keyFloats_ = inPlace_ ? 0 : alignUp(packedCount(*gemm_, k_.size, k_.positions));
+  valueFloats_ = inPlace_ ? 0 : alignUp(packedCount(*gemm_, v_.positions, v_.size));
+  laneBytes_ = alignUp(4 * gemm_->tileRows * (scoreStride_ + valueStride_ + q_.size));
+  if (!hasMask_) return;
+  const Shape& mask = request.inputs[3].shape;
+  const Shape strides = contiguousStrides(mask);
+  for (int i = 0; i < mask.rank(); ++i)
+    if (mask[i] != 1) maskStrides_[static_cast<size_t>(4 - mask.rank() + i)] = strides[i];
+}
+
+size_t AttentionOp::scratchBytes() const {
+  const int64_t heads = checkedMultiply(k_.batch, k_.heads);
+  const int64_t packed = checkedMultiply(heads, checkedMultiply<int64_t>(4, checkedAdd(keyFloats_, valueFloats_)));
+  return static_cast<size_t>(checkedAdd(packed, lanes_ * laneBytes_));
+}
+
+int64_t AttentionOp::kvHeadOf(int64_t head) const {
+  const int64_t b = head / q_.heads, h = head % q_.heads;
+  return (k_.batch == 1 ? 0 : b) * k_.heads + h * k_.heads / q_.heads;
+}
+
+float* AttentionOp::packedKeys(const OpContext& context, int64_t kvHead) const {
+  return reinterpret_cast<float*>(context.scratch) + kvHead * (keyFloats_ + valueFloats_);
+}
+
+float* AttentionOp::packedValues(const OpContext& context, int64_t kvHead) const {
+  return packedKeys(context, kvHead) + keyFloats_;
+}
+
+const float* AttentionOp::keysOf(const OpContext& context, int64_t kvHead) const {
+  if (!inPlace_) return packedKeys(context, kvHead);
+  return context.in<float>(1) + k_.offset(kvHead / k_.heads, kvHead % k_.heads);
+}
+
+const float* AttentionOp::valuesOf(const OpContext& context, int64_t kvHead) const {
+  if (!inPlace_) return packedValues(context, kvHead);
+  return context.in<float>(2) + v_.offset(kvHead / k_.heads, kvHead % k_.heads);
+}
+
+AttentionOp::Lane AttentionOp::laneAt(const OpContext& context, int lane) const {
+  auto* base = reinterpret_cast<std::byte*>(packedKeys(context, k_.batch * k_.heads)) + lane * laneBytes_;
+  auto* scores = reinterpret_cast<float*>(base);
+  float* sums = scores + gemm_->tileRows * scoreStride_;
+  return {scores, sums, sums + gemm_->tileRows * valueStride_};
+}
+
+void AttentionOp::run(const OpContext& context) const {
+  const int64_t kvHeads = k_.batch * k_.heads, heads = q_.batch * q_.heads;
+  const int64_t tiles = (q_.positions + gemm_->tileRows - 1) / gemm_->tileRows;
+  const double work =
+      static_cast<double>(heads * q_.positions) * static_cast<double>(k_.positions * (k_.size + v_.size));
+  const int lanes = work < 200e3 ? 1 : std::min(context.lanes, lanes_);
+  parallelFor(lanes, inPlace_ ? 0 : kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t head = begin; head < end; ++head) packHead(context, head);
+  });
+  const int64_t tasks = heads * tiles;
+  const int64_t grain = lanes == 1 ? tasks : std::max<int64_t>(1, std::min(tiles, tasks / (lanes * 8)));
+  parallelFor(lanes, tasks, grain, [&](int64_t begin, int64_t end, int index) {
+    const Lane lane = laneAt(context, index);
+    for (int64_t task = begin; task < end; ++task, passWork(64 + v_.size)) {
+      const int64_t tile = task % tiles, first = tile * q_.positions / tiles;
+      attend(context, lane, task / tiles, first, (tile + 1) * q_.positions / tiles - first);
+    }
+  });
+}
+
+void AttentionOp::packHead(const OpContext& context, int64_t head) const {
+  const int64_t b = head / k_.heads, h = head % k_.heads;
+  const PackSource keys{
+      context.in<float>(1) + k_.offset(b, h), k_.sizeStride, k_.positionStride, 1, k_.size, k_.positions};
+  const PackSource values{
+      context.in<float>(2) + v_.offset(b, h), v_.positionStride, v_.sizeStride, 1, v_.positions, v_.size};
+  gemm_->pack(keys, 0, keys.depth, packedKeys(context, head));
+  gemm_->pack(values, 0, values.depth, packedValues(context, head));
+}
+
+// The queries' rows, in place if their elements lie together, else copied.
+const float* AttentionOp::queryRows(const OpContext& context, const Lane& lane, int64_t head, int64_t first,
+                                    int64_t count, int64_t& stride) const {
+  const float* from = context.in<float>(0) + q_.offset(head / q_.heads, head % q_.heads) + first * q_.positionStride;
+  stride = q_.sizeStride == 1 ? q_.positionStride : q_.size;
+  if (q_.sizeStride == 1) return from;
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t d = 0; d < q_.size; ++d, work.pass())
+      lane.queries[i * q_.size + d] = from[i * q_.positionStride + d * q_.sizeStride];
+  return lane.queries;
+}
+
+// As a key that was seen before all others.
+void addSink(SoftmaxRow& row, float score) {
+  row.largest = score;
+  row.sum = score == -std::numeric_limits<float>::infinity() ? 0 : 1;
+}
+
+SoftmaxRow AttentionOp::startRow(const OpContext& context, int64_t head, int64_t query) const {
+  SoftmaxRow row{nullptr, 0, nullptr, 0, -std::numeric_limits<float>::infinity(), 0};
+  if (hasSink_) addSink(row, context.in<float>(4)[head % q_.heads]);
+  if (!hasMask_) return row;
+  row.mask = context.in<float>(3) + head / q_.heads * maskStrides_[0] + head % q_.heads * maskStrides_[1] +
+             query * maskStrides_[2];
+  row.maskStep = maskStrides_[3];
+  return row;
+}
+
+void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const {
+  const float* queries[kMaxTileRows];
+  const float* weights[kMaxTileRows];
+  SoftmaxRow rows[kMaxTileRows];
+  int64_t stride = 0;
+  const float* from = queryRows(context, lane, head, first, count, stride);
+  for (int64_t i = 0; i < count; ++i) {
+    queries[i] = from + i * stride;
+    weights[i] = lane.scores + i * scoreStride_;
+    rows[i] = startRow(context, head, first + i);
+    rows[i].scores = lane.scores + i * scoreStride_;
+  }
+  const float *keyData = keysOf(context, kvHeadOf(head)), *valueData = valuesOf(context, kvHeadOf(head));
+  bool isFirst = true;
+  for (int64_t panel = 0; panel < keyPanels_.count; panel += panelsPerBlock_) {
+    const int64_t last = std::min(panel + panelsPerBlock_, keyPanels_.count), key = keyPanels_.begin(panel);
+    const int64_t keys = std::min(keyPanels_.begin(last), k_.positions) - key;
+    // What nobody sees costs nothing; something is summed in any case.
+    if (!areHidden(rows, count, keys) || (isFirst && last == keyPanels_.count)) {
+      scoreBlock(keyData, lane, queries, count, panel, last);
+      for (int64_t i = 0; i < count; ++i) {
+        rows[i].count = keys;
+        const float factor = table_->update(rows[i]);
+        if (!isFirst) table_->scale(lane.sums + i * valueStride_, factor, valueStride_);
+      }
+      sumBlock(valueData, lane, weights, count, key, keys, isFirst);
+      isFirst = false;
+    }
+    for (int64_t i = 0; i < count; ++i)
+      if (rows[i].maskStep) rows[i].mask += keys;
+    passWork(keys * (q_.size + v_.size));
+  }
+  for (int64_t i = 0; i < count; ++i) store(context, lane.sums + i * valueStride_, rows[i].sum, head, first + i);
+}
+
+// Whether no query sees any of the next keys.
+bool AttentionOp::areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys) const {
+  return hasMask_ && std::all_of(rows, rows + count, [&](const SoftmaxRow& row) {
+           return table_->hidesAll(row.mask, row.maskStep ? keys : 1);
+         });
+}
+
+// Scores of some queries and the keys of panels [begin, end).
+void AttentionOp::scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
+                             int64_t begin, int64_t end) const {
+  if (inPlace_) return scoreInPlace(keys, lane, queries, count, keyPanels_.begin(begin), keyPanels_.begin(end));
+  GemmTile tile{queries, 0,         1,       k_.size, nullptr, 0,    nullptr, scoreStride_, 0, false,
+                true,    &scaling_, nullptr, nullptr, 0,       keys, 0};
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t column = keyPanels_.begin(panel), width = keyPanels_.width(panel);
+    tile.b = keys + column * k_.size;
+    tile.bStride = width;
+    tile.c = lane.scores + column - keyPanels_.begin(begin);
+    tile.columns = std::min(width, k_.positions - column);
+    gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);
+  }
+}
+
+void AttentionOp::scoreInPlace(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
+                               int64_t first, int64_t end) const {
+  const int64_t some = std::min(end, k_.positions) - first, stride = k_.positionStride;
+  for (int64_t i = 0; i < count; ++i) {
+    float* scores = lane.scores + i * scoreStride_;
+    gemm_->dot(queries[i], keys + first * stride, stride, k_.size, some, scores);
+    table_->scale(scores, scaling_.alpha, some);
+  }
+}
+
+// Adds the weighted values of keys [key, key + keys) to the sums.
+void AttentionOp::sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count,
+                           int64_t key, int64_t keys, bool isFirst) const {
+  GemmTile tile{weights, 0,       1,       keys,    nullptr, 0,      nullptr, valueStride_, 0, !isFirst,
+                false,   &plain_, nullptr, nullptr, 0,       values, 0};
+  for (int64_t panel = 0; panel < valuePanels_.count; ++panel) {
+    const int64_t column = valuePanels_.begin(panel), width = valuePanels_.width(panel);
+    tile.b = inPlace_ ? values + key * v_.positionStride + column : values + column * v_.positions + key * width;
+    tile.bStride = inPlace_ ? v_.positionStride : width;
+    tile.c = lane.sums + column;
+    tile.columns = width;
+    gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);
+  }
+}
+
+void AttentionOp::store(const OpContext& context, const float* values, float sum, int64_t head, int64_t query) const {
+  float* out = context.out<float>() + out_.offset(head / q_.heads, head % q_.heads) + query * out_.positionStride;
+  const float factor = sum == 0 && zeroMasked_ ? 0 : 1 / sum;
+  if (keyPanels_.count == 0) {
+    for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = 0;
+  } else if (out_.sizeStride == 1) {
+    for (int64_t d = 0; d < v_.size; ++d) out[d] = values[d] * factor;
+  } else {
+    for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = values[d] * factor;
+  }
+}
+
+bool acceptsAttention(const OpRequest& request) {
+  for (size_t i = 0; i < request.inputs.size(); ++i)
+    if (request.has(i) && request.inputs[i].dtype != DType::Float32) return false;
+  return request.inputs[0].shape.rank() == 4 && request.inputs[1].shape.rank() == 4 &&
+         request.inputs[2].shape.rank() == 4;
+}
+
+std::unique_ptr<OpKernel> createAttention(const OpRequest& request) {
+  return std::make_unique<AttentionOp>(request, readers::Attention(request.node.attributes));
+}
+
+constexpr Implementation kAttention[] = {{"attention_f32", acceptsAttention, createAttention}};
+const OpRow kRows[] = {{kMaxDomain, "Attention", kAttention}};
+
+}  // namespace
+
+std::span<const OpRow> attentionOps() { return kRows; }
+
+}  // namespace max

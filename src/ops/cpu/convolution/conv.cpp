@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.Conv of float32: a matrix product over output pixels, whose rows of A are
+// the input pixels that each kernel tap sees.
+#include "ops/cpu/convolution/conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/matrix/matmul.h"
+
+namespace max {
+
+namespace {
+
+// With fewer channels than this, the taps of one kernel row are one longer tap.
+constexpr int64_t kChannelsWorthATap = 16;
+
+int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+Spatial spatialDims(const Shape& shape, int first, int rank) {
+  Spatial result{1, 1, 1};
+  for (int i = 0; i < rank; ++i) result[static_cast<size_t>(3 - rank + i)] = shape[first + i];
+  return result;
+}
+
+// The same convolution over an input that holds its padding; taps of one kernel row become one.
+ConvShape withMergedTaps(const ConvShape& shape) {
+  ConvShape merged = shape;
+  for (size_t i = 0; i < 3; ++i) {
+    merged.in[i] += merged.before[i] + merged.after[i];
+    merged.before[i] = merged.after[i] = 0;
+  }
+  return merged;
+}
+
+bool canMergeTaps(const ConvShape& shape) {
+  return shape.groups == 1 && shape.dilation[2] == 1 && shape.kernel[2] > 1 &&
+         (!shape.isPadded() || shape.channels < kChannelsWorthATap);
+}
+
+// Row pointers see one tap per kernel row, each kernel[2] * channels long.
+ConvShape asRowTaps(ConvShape shape) {
+  shape.kernel[2] = 1;
+  return shape;
+}
+
+PackSource filterSource(const float* weights, const Shape& shape, int64_t groups, int64_t group) {
+  const int64_t filters = shape[0] / groups, depth = shape[1], taps = shape.product(2, shape.rank());
+  return {weights + group * filters * depth * taps, 1, depth * taps, taps, depth, filters};
+}
+
+Ref<PackedWeights> packFilters(const Tensor& weights, int64_t groups, int lanes) {
+  const GemmTable& table = gemmTable();
+  const Shape& shape = weights.shape();
+  auto packed = makeRef<PackedWeights>(table, groups, shape.product(1, shape.rank()), shape[0] / groups);
+  for (int64_t g = 0; g < groups; ++g)
+    packMatrix(table, filterSource(weights.as<float>(), shape, groups, g), packed->matrix(g), lanes);
+  return packed;
+}
+
+class ConvOp : public OpKernel {
+ public:
+  ConvOp(const OpRequest& request, const ConvShape& shape);
+  void run(const OpContext& context) const override;
+  size_t scratchBytes() const override { return static_cast<size_t>(gemmAt_) + gemm_.scratchBytes(); }
+
+ private:
+  WorkVector<GemmOffsets> groupOffsets() const;
+  const float* packedWeights(const OpContext& context) const;
+  const float* paddedInput(const OpContext& context) const;
+  void padRow(const float* x, int64_t row, float* padded) const;
+
+  ConvShape shape_;
+  bool merges_;       // taps of a kernel row are one
+  ConvShape inside_;  // the shape whose rows the product sees
+  ConvRows rows_;
+  Shape weightShape_;
+  Ref<PackedWeights> packed_;  // NULL = each run packs its own
+  int64_t groupStride_;        // floats from one group's packed weights to the next
+  Gemm gemm_;
+  bool hasBias_, hasResidual_;
+  std::vector<float> zeros_;
+  int64_t packedAt_;  // in the scratch memory, after the padded input
+  int64_t gemmAt_;    // after both
+};
+
+Ref<PackedWeights> weightsOf(const OpRequest& request, const ConvShape& shape) {
+  auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
+  if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
+  if (!request.inputs[1].constant) return nullptr;
+  return packFilters(*request.inputs[1].constant, shape.groups, request.lanes);
+}
+
+// A multiple of 64 bytes.
+int64_t packedGroupFloats(const Shape& weights, int64_t groups) {
+  return alignUp(4 * packedCount(gemmTable(), weights.product(1, weights.rank()), weights[0] / groups)) / 4;
+}
+
+Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node)}; }
+
+ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape)
+    : shape_(shape),
+      merges_(canMergeTaps(shape)),
+      inside_(merges_ ? withMergedTaps(shape) : shape),
+      rows_(merges_ ? asRowTaps(inside_) : inside_),
+      weightShape_(request.inputs[1].shape),
+      packed_(weightsOf(request, shape)),
+      groupStride_(packed_ ? packed_->stride() : packedGroupFloats(weightShape_, shape.groups)),
+      gemm_(shape.images * shape.pixels(), shape.groupFilters(),
+            merges_ ? shape.taps() / shape.kernel[2] : shape.taps(),
+            merges_ ? shape.channels * shape.kernel[2] : shape.groupChannels(), epilogueOf(request.node), request.lanes,
+            groupOffsets()),
+      hasBias_(request.has(2)),
+      hasResidual_(request.has(3)),
+      zeros_(shape.isPadded() && !merges_ ? static_cast<size_t>(shape.channels) : 0) {
+  const bool copies = merges_ && shape_.isPadded();
+  const int64_t pixels = checkedMultiply(checkedMultiply(inside_.in[0], inside_.in[1]), inside_.in[2]);
+  const int64_t floats = checkedMultiply(checkedMultiply(shape.images, pixels), shape.channels);
+  packedAt_ = copies ? alignUp(checkedMultiply<int64_t>(4, floats)) : 0;
+  const int64_t packedFloats = packed_ ? 0 : checkedMultiply(groupStride_, shape.groups);
+  gemmAt_ = checkedAdd(packedAt_, checkedMultiply<int64_t>(4, packedFloats));
+}
+
+WorkVector<GemmOffsets> ConvOp::groupOffsets() const {
+  WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
+  for (size_t g = 0; g < result.size(); ++g) {
+    const int64_t group = static_cast<int64_t>(g);
+    result[g].a = group * shape_.groupChannels();
+    result[g].b = group * groupStride_;
+    result[g].c = result[g].bias = result[g].residual = group * shape_.groupFilters();
+  }
+  return result;
+}
+
+void ConvOp::run(const OpContext& context) const {
+  const ConvRows::Source source{&rows_, paddedInput(context), zeros_.data()};
+  GemmOperands operands;
+  operands.a = source.x;
+  operands.lda = shape_.channels;
+  if (!shape_.isPointwise()) {
+    operands.rowFunction = ConvRows::fill;
+    operands.rowSource = &source;
+  }
+  operands.b = packed_ ? packed_->data() : packedWeights(context);
+  operands.c = context.out<float>();
+  operands.ldc = operands.ldr = shape_.filters;
+  operands.bias = hasBias_ ? context.in<float>(2) : nullptr;
+  operands.residual = hasResidual_ ? context.in<float>(3) : nullptr;
+  gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
+}
+
+const float* ConvOp::packedWeights(const OpContext& context) const {
+  auto* packed = reinterpret_cast<float*>(context.scratch + packedAt_);
+  for (int64_t g = 0; g < shape_.groups; ++g)
+    packMatrix(gemm_.table(), filterSource(context.in<float>(1), weightShape_, shape_.groups, g),
+               packed + g * groupStride_, context.lanes);
+  return packed;
+}
+
+const float* ConvOp::paddedInput(const OpContext& context) const {
+  const float* x = context.in<float>(0);
+  if (packedAt_ == 0) return x;
+  float* padded = reinterpret_cast<float*>(context.scratch);
+  const int64_t rows = shape_.images * inside_.in[0] * inside_.in[1];
+  const int64_t grain = std::max<int64_t>(1, (32 << 10) / std::max<int64_t>(1, inside_.in[2] * shape_.channels));
+  context.parallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) padRow(x, row, padded);
+  });
+  return padded;
+}
+
+void ConvOp::padRow(const float* x, int64_t row, float* padded) const {
+  const int64_t c = shape_.channels, h = row % inside_.in[1] - shape_.before[1];
+  const int64_t d = row / inside_.in[1] % inside_.in[0] - shape_.before[0], image = row / inside_.in[1] / inside_.in[0];
+  float* to = padded + row * inside_.in[2] * c;
+  if (h < 0 || h >= shape_.in[1] || d < 0 || d >= shape_.in[0]) {
+    fillParts(to, inside_.in[2] * c, 0.f);
+    return;
+  }
+  const int64_t width = shape_.in[2] * c;
+  std::fill_n(to, shape_.before[2] * c, 0.f);
+  copyBytes(to + shape_.before[2] * c, x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width,
+            static_cast<size_t>(width) * sizeof(float));
+  std::fill_n(to + shape_.before[2] * c + width, shape_.after[2] * c, 0.f);
+}
+
+bool acceptsConv(const OpRequest& request) {
+  for (size_t i = 0; i < request.inputs.size(); ++i)
+    if (request.has(i) && request.inputs[i].dtype != DType::Float32) return false;
+  const int rank = request.inputs[0].shape.rank() - 2;
+  if (rank < 1 || rank > 3) return false;
+  if (request.inputs[1].constant || request.node.prepared) return true;
+  return !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
+}
+
+std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
+  const ConvShape shape(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
+  if (isDepthwise(request.inputs[1].shape, shape.groups)) return createDepthwise(request, shape);
+  return std::make_unique<ConvOp>(request, shape);
+}
+
+// [images][rows][columns] to [images][columns][rows].
+void transposeImages(const float* from, int64_t images, int64_t rows, int64_t columns, float* to) {
+  constexpr int64_t kBlock = 16;
+  WorkCounter work;
+  for (int64_t image = 0; image < images; ++image, from += rows * columns, to += rows * columns)
+    for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
+      for (int64_t j0 = 0; j0 < columns; j0 += kBlock, work.pass(kBlock * kBlock))
+        for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
+          for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) to[j * rows + i] = from[i * columns + j];
+}
+
+Shape channelsLast(const Shape& shape) {
+  Shape result = shape;
+  for (int i = 1; i + 1 < shape.rank(); ++i) result[i] = shape[i + 1];
+  result[shape.rank() - 1] = shape[1];
+  return result;
+}
+
+// ONNX's Conv, where the compiler could not choose the layout (the rank became known with the plan):
+// channels go last for the product, and back.
+class ChannelsFirstOp : public OpKernel {
+ public:
+  explicit ChannelsFirstOp(const OpRequest& request)
+      : images_(request.inputs[0].shape[0]),
+        channels_(request.inputs[0].shape[1]),
+        filters_(request.outputs[0].shape[1]),
+        inPixels_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())),
+        outPixels_(request.outputs[0].shape.product(2, request.outputs[0].shape.rank())),
+        hasBias_(request.has(2)) {
+    std::vector<Operand> inputs(request.inputs.begin(), request.inputs.end());
+    std::vector<Operand> outputs(request.outputs.begin(), request.outputs.end());
+    inputs[0].shape = channelsLast(inputs[0].shape);
+    outputs[0].shape = channelsLast(outputs[0].shape);
+    inner_ = createConv({request.node, inputs, outputs, request.lanes});
+    outAt_ = alignUp(checkedMultiply<int64_t>(4, inputs[0].shape.count()));
+    innerAt_ = checkedAdd(outAt_, alignUp(checkedMultiply<int64_t>(4, outputs[0].shape.count())));
+  }
+
+  void run(const OpContext& context) const override {
+    auto* x = reinterpret_cast<float*>(context.scratch);
+    auto* y = reinterpret_cast<float*>(context.scratch + outAt_);
+    transposeImages(context.in<float>(0), images_, channels_, inPixels_, x);
+    const void* inputs[] = {x, context.inputs[1], hasBias_ ? context.inputs[2] : nullptr};
+    void* outputs[] = {y};
+    inner_->run({inputs, outputs, context.scratch + innerAt_, context.lanes});
+    transposeImages(y, images_, outPixels_, filters_, context.out<float>());
+  }
+  size_t scratchBytes() const override { return static_cast<size_t>(innerAt_) + inner_->scratchBytes(); }
+
+ private:
+  int64_t images_, channels_, filters_, inPixels_, outPixels_;
+  bool hasBias_;
+  std::unique_ptr<OpKernel> inner_;
+  int64_t outAt_, innerAt_;
+};
+
+bool hasPlainPadding(const Node& node, const Shape& weights) {
+  return !readers::readWindows(node.attributes, weights.dims().subspan(2)).isSame();
+}
+
+bool acceptsChannelsFirst(const OpRequest& request) {
+  return acceptsConv(request) && request.inputs[1].shape.count() > 0 &&
+         hasPlainPadding(request.node, request.inputs[1].shape);
+}
+
+std::unique_ptr<OpKernel> createChannelsFirst(const OpRequest& request) {
+  return std::make_unique<ChannelsFirstOp>(request);
+}
+
+Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
+  const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
+  if (!weights || weights->dtype() != DType::Float32) return nullptr;
+  if (weights->shape().rank() < 3 || weights->shape().rank() > 5 || weights->count() == 0) return nullptr;
+  if (!hasPlainPadding(node, weights->shape())) return nullptr;
+  const int64_t groups = readers::readGroups(node.attributes);
+  if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
+  const int64_t rows = weights->shape().product(1, weights->shape().rank());
+  if (isMostlyPadding(gemmTable(), groups, rows, weights->shape()[0] / groups)) return nullptr;
+  return packFilters(*weights, groups, defaultLanes());
+}
+
+constexpr Implementation kConv[] = {{"conv_f32", acceptsConv, createConv}};
+constexpr Implementation kChannelsFirst[] = {{"conv_f32", acceptsChannelsFirst, createChannelsFirst}};
+const OpRow kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters}, {"", "Conv", kChannelsFirst, prepareFilters}};
+
+}  // namespace
+
+ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w, const Shape& output) {
+  const int rank = x.rank() - 2;
+  images = x[0];
+  channels = x.back();
+  filters = w[0];
+  groups = readers::readGroups(node.attributes);
+  in = spatialDims(x, 1, rank);
+  out = spatialDims(output, 1, rank);
+  const readers::Windows windows = readers::readWindows(node.attributes, w.dims().subspan(2));
+  for (size_t i = 0, at = 3 - windows.axes.size(); i < windows.axes.size(); ++i, ++at) {
+    const readers::Window& window = windows.axes[i];
+    kernel[at] = window.size;
+    stride[at] = window.stride;
+    dilation[at] = window.dilation;
+    before[at] = window.padBegin;
+    after[at] = window.padEnd;
+  }
+}
+
+bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatial{}; }
+
+ConvRows::ConvRows(const ConvShape& shape) : shape_(shape) {
+  steps_ = {shape.in[1] * shape.in[2] * shape.channels, shape.in[2] * shape.channels, shape.channels};
+  WorkCounter work;
+  for (int64_t d = 0; d < shape.kernel[0]; ++d)
+    for (int64_t h = 0; h < shape.kernel[1]; ++h)
+      for (int64_t w = 0; w < shape.kernel[2]; ++w, work.pass(4))
+        offsets_.push_back(d * shape.dilation[0] * steps_[0] + h * shape.dilation[1] * steps_[1] +
+                           w * shape.dilation[2] * steps_[2]);
+}
+
+void ConvRows::fill(const void* source, int64_t first, int64_t count, int tileRows, const float** table) {
+  const auto& from = *static_cast<const Source*>(source);
+  const Spatial& out = from.rows->shape_.out;
+  Spatial at{first / out[2] / out[1] % out[0], first / out[2] % out[1], first % out[2]};
+  int64_t image = first / out[2] / out[1] / out[0];
+  if (from.rows->hasManyTaps()) passWork(count * static_cast<int64_t>(from.rows->offsets_.size()));
+  for (int64_t i = 0; i < count; ++i) {
+    from.rows->fillPixel(from, image, at, tileRows, table + i);
+    if (++at[2] < out[2]) continue;
+    at[2] = 0;
+    if (++at[1] < out[1]) continue;
+    at[1] = 0;
+    if (++at[0] < out[0]) continue;
+    at[0] = 0;
+    ++image;
+  }
+}
+
+void ConvRows::fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows,
+                         const float** table) const {
+  Spatial start;
+  bool isInside = true;
+  int64_t offset = image * shape_.in[0] * steps_[0];
+  for (size_t i = 0; i < 3; ++i) {
+    start[i] = at[i] * shape_.stride[i] - shape_.before[i];
+    isInside &= start[i] >= 0 && start[i] + (shape_.kernel[i] - 1) * shape_.dilation[i] < shape_.in[i];
+    offset += start[i] * steps_[i];
+  }
+  if (isInside) {
+    const float* base = source.x + offset;
+    for (size_t tap = 0; tap < offsets_.size(); ++tap, table += tileRows) *table = base + offsets_[tap];
+    return;
+  }
+  const auto contains = [&](size_t i, int64_t tap) {
+    const int64_t position = start[i] + tap * shape_.dilation[i];
+    return position >= 0 && position < shape_.in[i];
+  };
+  size_t tap = 0;
+  for (int64_t d = 0; d < shape_.kernel[0]; ++d)
+    for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
+      const bool rowExists = contains(0, d) && contains(1, h);
+      for (int64_t w = 0; w < shape_.kernel[2]; ++w, ++tap, table += tileRows)
+        *table = rowExists && contains(2, w) ? source.x + (offset + offsets_[tap]) : source.zeros;
+    }
+}
+
+std::span<const OpRow> convOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The geometry of a convolution over channels-last tensors, as three spatial dimensions.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "ops/cpu/matrix/gemm.h"
+
+namespace max {
+
+using Spatial = std::array<int64_t, 3>;
+
+struct ConvShape {
+  int64_t images = 0, channels = 0, filters = 0, groups = 1;
+  Spatial in{1, 1, 1}, out{1, 1, 1};
+  Spatial kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1};
+  Spatial before{0, 0, 0}, after{0, 0, 0};  // padding
+
+  // X [N, spatial.., C], W [M, C / group, kernel..], output [N, out.., M] of a max.Conv with 1 to 3 spatial dimensions.
+  ConvShape(const Node& node, const Shape& x, const Shape& w, const Shape& output);
+
+  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  int64_t groupChannels() const { return channels / groups; }
+  int64_t groupFilters() const { return filters / groups; }
+  int64_t pixels() const { return out[0] * out[1] * out[2]; }
+  bool isPadded() const;
+  // Every output pixel reads one input pixel, the one at its own place.
+  bool isPointwise() const { return taps() == 1 && !isPadded() && stride == Spatial{1, 1, 1}; }
+};
+
+// Finds the pixels that output pixels read, as row pointers for a Gemm.
+class ConvRows {
+ public:
+  explicit ConvRows(const ConvShape& shape);
+  // `zeros` = as many as there are channels.
+  struct Source {
+    const ConvRows* rows;
+    const float* x;
+    const float* zeros;
+  };
+  // Finding the taps takes longer than their products are counted for (base/interrupt_point.h).
+  bool hasManyTaps() const { return offsets_.size() > 256; }
+  static void fill(const void* source, int64_t first, int64_t count, int tileRows, const float** table);
+
+ private:
+  void fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows, const float** table) const;
+
+  ConvShape shape_;
+  Spatial steps_;                 // floats from one input position to the next
+  std::vector<int64_t> offsets_;  // of each tap from the first
+};
+
+// How a depthwise convolution computes one row of output pixels.
+struct DepthwiseRow {
+  const float* const* x;        // per kernel row: the input row
+  const float* const* weights;  // per kernel row: [kernel width][channels]
+  int64_t rows;                 // kernel rows that lie inside the image
+  int64_t channels;
+  int64_t inWidth, outWidth;
+  int64_t kernelWidth, stride, dilation, before;
+  const float* bias;      // NULL = none
+  const float* residual;  // NULL = none; the output's place in it
+  float* out;
+  const Activation* activation;
+};
+using DepthwiseFunction = void (*)(const DepthwiseRow& row);
+DepthwiseFunction depthwiseFunction();  // of cpuTarget()
+
+// One filter per channel, of a size that the depthwise kernel takes.
+bool isDepthwise(const Shape& weights, int64_t groups);
+std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape);
+Ref<Prepared> prepareDepthwise(const Tensor& weights);
+
+}  // namespace max

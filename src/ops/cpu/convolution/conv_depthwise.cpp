@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution: every channel has one filter. Vectors run along channels.
+#include <algorithm>
+#include <array>
+
+#include "base/interrupt_point.h"
+#include "ops/cpu/convolution/conv.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/convolution/conv_depthwise.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/vector-inl.h"
+
+#ifndef MAX_UNROLL
+#define MAX_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace {
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = hn::MaxLanes(D());
+constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
+
+// Bias, residual and limits of one vector of one pixel, then the store.
+HWY_INLINE void finish(const DepthwiseRow& row, V sum, int64_t pixel, int64_t c, int64_t count) {
+  const D d;
+  const int64_t at = pixel * row.channels + c;
+  if (row.residual) sum = hn::Add(sum, loadFirst(d, row.residual + at, count));
+  if (row.activation->clamps)
+    sum = hn::Min(hn::Set(d, row.activation->high), hn::Max(hn::Set(d, row.activation->low), sum));
+  storeFirst(d, sum, row.out + at, count);
+}
+
+HWY_INLINE V initial(const DepthwiseRow& row, int64_t c, int64_t count) {
+  const D d;
+  return row.bias ? loadFirst(d, row.bias + c, count) : hn::Zero(d);
+}
+
+// One pixel whose kernel row reaches from tap `first` to `last`.
+void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t last) {
+  const D d;
+  const int64_t start = pixel * row.stride - row.before;
+  for (int64_t c = 0; c < row.channels; c += kLanes) {
+    const int64_t count = std::min(kLanes, row.channels - c);
+    V sum = initial(row, c, count);
+    for (int64_t r = 0; r < row.rows; ++r)
+      for (int64_t w = first; w < last; ++w)
+        sum = hn::MulAdd(loadFirst(d, row.x[r] + (start + w * row.dilation) * row.channels + c, count),
+                         loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
+    finish(row, sum, pixel, c, count);
+  }
+  if (last - first > kLongTaps) passWork((last - first) * row.rows * row.channels / kLanes);
+}
+
+// One vector of channels of kPixels pixels, all taps inside the row. Input vectors that neighbouring pixels share
+// are loaded once.
+template <int kWidth, int kStride, int kPixels>
+HWY_INLINE void tileVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
+  const D d;
+  const int64_t step = row.channels, start = (pixel * kStride - row.before) * step + c;
+  V sum[kPixels];
+  sum[0] = initial(row, c, count);
+  MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
+  for (int64_t r = 0; r < row.rows; ++r) {
+    constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
+    const float* x = row.x[r] + start;
+    const float* weights = row.weights[r] + c;
+    V in[kInputs];
+    MAX_UNROLL for (int i = 0; i < kInputs; ++i) in[i] = loadFirst(d, x + i * step, count);
+    MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
+      const V weight = loadFirst(d, weights + w * step, count);
+      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] = hn::MulAdd(in[p * kStride + w], weight, sum[p]);
+    }
+  }
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, sum[p], pixel + p, c, count);
+}
+
+// The same for any kernel width, stride and dilation.
+template <int kPixels>
+HWY_INLINE void anyVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
+  const D d;
+  const int64_t start = (pixel * row.stride - row.before) * row.channels + c;
+  V sum[kPixels];
+  sum[0] = initial(row, c, count);
+  MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
+  for (int64_t r = 0; r < row.rows; ++r)
+    for (int64_t w = 0; w < row.kernelWidth; ++w) {
+      const V weight = loadFirst(d, row.weights[r] + w * row.channels + c, count);
+      const float* x = row.x[r] + start + w * row.dilation * row.channels;
+      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] =
+          hn::MulAdd(loadFirst(d, x + p * row.stride * row.channels, count), weight, sum[p]);
+    }
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, sum[p], pixel + p, c, count);
+}
+
+template <int kWidth, int kStride, int kPixels>
+void tile(const DepthwiseRow& row, int64_t pixel) {
+  const auto vector = [&](int64_t c, int64_t count) HWY_ATTR __attribute__((always_inline)) {
+    if constexpr (kWidth == 0)
+      anyVector<kPixels>(row, pixel, c, count);
+    else
+      tileVector<kWidth, kStride, kPixels>(row, pixel, c, count);
+  };
+  int64_t c = 0;
+  for (; c + kLanes <= row.channels; c += kLanes) vector(c, kLanes);
+  if (c < row.channels) vector(c, row.channels - c);
+}
+
+// kWidth = 0: any kernel.
+template <int kWidth, int kStride>
+void insidePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
+  WorkCounter work;
+  const int64_t steps = row.rows * row.kernelWidth * (row.channels / kLanes + 1);
+  int64_t pixel = begin;
+  for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) tile<kWidth, kStride, 4>(row, pixel);
+  for (; pixel < end; ++pixel, work.pass(steps)) tile<kWidth, kStride, 1>(row, pixel);
+}
+
+struct Inside {
+  int64_t width, stride;
+  void (*run)(const DepthwiseRow& row, int64_t begin, int64_t end);
+};
+constexpr Inside kInside[] = {
+    {3, 1, insidePixels<3, 1>}, {3, 2, insidePixels<3, 2>}, {5, 1, insidePixels<5, 1>}, {5, 2, insidePixels<5, 2>}};
+
+void runInside(const DepthwiseRow& row, int64_t begin, int64_t end) {
+  for (const Inside& entry : kInside)
+    if (row.dilation == 1 && row.kernelWidth == entry.width && row.stride == entry.stride)
+      return entry.run(row, begin, end);
+  insidePixels<0, 0>(row, begin, end);
+}
+
+void runRow(const DepthwiseRow& row) {
+  const int64_t reach = (row.kernelWidth - 1) * row.dilation;
+  // Pixels [begin, end) have all their taps inside the row.
+  const int64_t begin = std::min((row.before + row.stride - 1) / row.stride, row.outWidth);
+  const int64_t room = row.inWidth + row.before - reach - 1;
+  const int64_t end = std::clamp<int64_t>(room < 0 ? 0 : room / row.stride + 1, begin, row.outWidth);
+  const auto edges = [&](int64_t from, int64_t to) {
+    for (int64_t pixel = from; pixel < to; ++pixel) {
+      const int64_t start = pixel * row.stride - row.before;
+      const int64_t first = start < 0 ? (-start + row.dilation - 1) / row.dilation : 0;
+      const int64_t fit = row.inWidth - 1 - start;
+      const int64_t last = fit < 0 ? 0 : std::min(row.kernelWidth, fit / row.dilation + 1);
+      edgePixel(row, pixel, first, last);
+    }
+  };
+  edges(0, begin);
+  runInside(row, begin, end);
+  edges(end, row.outWidth);
+}
+
+}  // namespace
+
+extern const DepthwiseFunction kDepthwise;
+constexpr DepthwiseFunction kDepthwise = runRow;
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+
+namespace {
+
+// Filters with the channels last: [taps][channels].
+class DepthwiseWeights : public Prepared {
+ public:
+  explicit DepthwiseWeights(const Tensor& weights) : values_(Tensor::allocate(DType::Float32, weights.shape())) {
+    const int64_t channels = weights.shape()[0], taps = weights.shape().product(2, weights.shape().rank());
+    auto* to = static_cast<float*>(values_->mutableData());
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t t = 0; t < taps; ++t) to[t * channels + c] = weights.as<float>()[c * taps + t];
+  }
+  size_t bytes() const override { return values_->bytes(); }
+  bool replaces(size_t input) const override { return input == 1; }
+  const float* data() const { return values_->as<float>(); }
+
+ private:
+  Ref<Tensor> values_;
+};
+
+constexpr int64_t kMaxKernelRows = 64;
+
+class DepthwiseOp : public OpKernel {
+ public:
+  DepthwiseOp(const OpRequest& request, const ConvShape& shape)
+      : shape_(shape),
+        weights_(dynamic_cast<DepthwiseWeights*>(request.node.prepared.get())),
+        activation_(fusedActivation(request.node)),
+        function_(depthwiseFunction()),
+        hasBias_(request.has(2)),
+        hasResidual_(request.has(3)) {
+    if (!weights_) weights_ = makeRef<DepthwiseWeights>(*request.inputs[1].constant);
+    const double work =
+        static_cast<double>(shape.images * shape.pixels()) * static_cast<double>(shape.taps() * shape.channels);
+    isSmall_ = work < 100e3;
+  }
+
+  void run(const OpContext& context) const override {
+    const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
+    const int lanes = isSmall_ ? 1 : context.lanes;
+    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 16)), [&](int64_t begin, int64_t end, int) {
+      const int64_t steps = shape_.taps() * shape_.out[2] * shape_.channels / 4;
+      for (int64_t row = begin; row < end; ++row) {
+        runRow(context, row);
+        passWork(steps);
+      }
+    });
+  }
+
+ private:
+  void runRow(const OpContext& context, int64_t index) const;
+
+  ConvShape shape_;
+  Ref<DepthwiseWeights> weights_;
+  Activation activation_;
+  DepthwiseFunction function_;
+  bool hasBias_, hasResidual_, isSmall_;
+};
+
+void DepthwiseOp::runRow(const OpContext& context, int64_t index) const {
+  const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
+  const int64_t image = index / shape_.out[1] / shape_.out[0];
+  const int64_t inRow = shape_.in[2] * shape_.channels, outAt = index * shape_.out[2] * shape_.channels;
+  const float* x[kMaxKernelRows];
+  const float* weights[kMaxKernelRows];
+  DepthwiseRow row{x,
+                   weights,
+                   0,
+                   shape_.channels,
+                   shape_.in[2],
+                   shape_.out[2],
+                   shape_.kernel[2],
+                   shape_.stride[2],
+                   shape_.dilation[2],
+                   shape_.before[2],
+                   hasBias_ ? context.in<float>(2) : nullptr,
+                   hasResidual_ ? context.in<float>(3) + outAt : nullptr,
+                   context.out<float>() + outAt,
+                   &activation_};
+  for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
+    for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
+      const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
+      const int64_t ih = h * shape_.stride[1] - shape_.before[1] + kh * shape_.dilation[1];
+      if (id < 0 || id >= shape_.in[0] || ih < 0 || ih >= shape_.in[1]) continue;
+      x[row.rows] = context.in<float>(0) + ((image * shape_.in[0] + id) * shape_.in[1] + ih) * inRow;
+      weights[row.rows++] = weights_->data() + (kd * shape_.kernel[1] + kh) * shape_.kernel[2] * shape_.channels;
+    }
+  function_(row);
+  if (activation_.function)
+    activation_.function({row.out,
+                          {row.out, nullptr, nullptr},
+                          {1, 0, 0},
+                          shape_.out[2] * shape_.channels,
+                          activation_.alpha,
+                          activation_.beta});
+}
+
+}  // namespace
+
+DepthwiseFunction depthwiseFunction() { return MAX_CHOOSE_TARGET(kDepthwise); }
+
+bool isDepthwise(const Shape& weights, int64_t groups) {
+  return groups > 1 && groups == weights[0] && weights[1] == 1 &&
+         weights.product(2, weights.rank() - 1) <= kMaxKernelRows;
+}
+
+std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape) {
+  return std::make_unique<DepthwiseOp>(request, shape);
+}
+
+Ref<Prepared> prepareDepthwise(const Tensor& weights) { return makeRef<DepthwiseWeights>(weights); }
+
+}  // namespace max
+#endif

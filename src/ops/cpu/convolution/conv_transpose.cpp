@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvTranspose of float32 with constant weights: a matrix product makes what every input pixel adds to the output,
+// all taps and filters of it; lines of the output then gather what belongs to them. Channels go last for both steps.
+#include <algorithm>
+#include <cstring>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/convolution/column_axis.h"
+#include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/grain.h"
+#include "ops/cpu/matrix/matmul.h"
+#include "ops/cpu/movement/transpose_tile.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kBandBytes = 3 << 20;    // of products that are made before they are gathered
+constexpr int64_t kLinePixels = 256;       // of output pixels that one task gathers, at most
+constexpr int64_t kTransposeGrain = 8192;  // elements
+
+int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+int64_t floatBytes(int64_t count) { return alignUp(checkedMultiply<int64_t>(sizeof(float), count)); }
+
+// Weights [channels, filters of a group, taps..] with the filters of one tap together, packed for each group.
+Ref<PackedWeights> packTransposed(const Tensor& weights, int64_t groups, int lanes) {
+  const GemmTable& table = gemmTable();
+  const Shape& shape = weights.shape();
+  const int64_t depth = shape[0] / groups, filters = shape[1], taps = shape.product(2, shape.rank());
+  auto packed = makeRef<PackedWeights>(table, groups, depth, taps * filters);
+  const Ref<Tensor> ordered = Tensor::allocate(DType::Float32, {shape[0], taps, filters});
+  auto* target = static_cast<std::byte*>(ordered->mutableData());
+  const auto* source = weights.as<std::byte>();
+  const int64_t size = sizeof(float);
+  for (int64_t c = 0; c < shape[0]; ++c, target += taps * filters * size, source += taps * filters * size)
+    transposeTiles(size, source, taps * size, target, filters * size, filters, taps);
+  for (int64_t g = 0; g < groups; ++g)
+    packMatrix(table, {ordered->as<float>() + g * depth * taps * filters, taps * filters, 1, 1, depth, taps * filters},
+               packed->matrix(g), lanes);
+  return packed;
+}
+
+// As three spatial axes: missing ones come first, as axes of size 1.
+struct Geometry {
+  int64_t images, channels, filters, groups;
+  Spatial in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, before{0, 0, 0};
+
+  explicit Geometry(const OpRequest& request) {
+    const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape, &y = request.outputs[0].shape;
+    images = x[0];
+    channels = x[1];
+    filters = y[1];
+    groups = readers::readGroups(request.node.attributes);
+    const readers::Transposed reader(request.node.attributes, w.dims().subspan(2));
+    const auto rank = static_cast<size_t>(x.rank() - 2);
+    for (size_t i = 0; i < rank; ++i) {
+      const size_t axis = 3 - rank + i;
+      const int at = static_cast<int>(i) + 2;
+      const readers::Window& window = reader.windows.axes[i];
+      in[axis] = x[at];
+      out[axis] = y[at];
+      kernel[axis] = window.size;
+      stride[axis] = window.stride;
+      dilation[axis] = window.dilation;
+      before[axis] = reader.padBegin(i, in[axis], out[axis]);
+    }
+  }
+
+  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  int64_t groupFilters() const { return filters / groups; }
+  int64_t inPixels() const { return in[0] * in[1] * in[2]; }
+  int64_t outPixels() const { return out[0] * out[1] * out[2]; }
+  // The input position whose tap meets an output position; -1 = none.
+  int64_t source(size_t axis, int64_t position, int64_t tap) const {
+    const int64_t at = position + before[axis] - tap * dilation[axis];
+    const bool meets = at >= 0 && at % stride[axis] == 0 && at / stride[axis] < in[axis];
+    return meets ? at / stride[axis] : -1;
+  }
+};
+
+Ref<PackedWeights> weightsOf(const OpRequest& request, int64_t groups) {
+  auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
+  if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
+  return packTransposed(*request.inputs[1].constant, groups, request.lanes);
+}
+
+// The output is made in bands along one axis: the first that is larger than 1.
+struct Bands {
+  size_t axis = 2;
+  int64_t out, in;   // positions of the axis in a band, and input positions that these need at most
+  int64_t perInput;  // input pixels for each position of the axis
+
+  explicit Bands(const Geometry& geometry) {
+    for (size_t i = 3; i-- > 0;)
+      if (geometry.in[i] > 1 || geometry.out[i] > 1) axis = i;
+    perInput = geometry.inPixels() / std::max<int64_t>(geometry.in[axis], 1);
+    const int64_t columns = checkedMultiply(geometry.taps(), geometry.filters);
+    const int64_t bytes = checkedMultiply<int64_t>(checkedMultiply<int64_t>(sizeof(float), columns), perInput);
+    const int64_t stride = geometry.stride[axis], reach = (geometry.kernel[axis] - 1) * geometry.dilation[axis];
+    const int64_t fitting = kBandBytes / std::max<int64_t>(bytes, 1) - reach / stride - 1;
+    const int64_t wanted = std::max<int64_t>(fitting, 1 + reach / stride);
+    out = wanted < geometry.in[axis] ? wanted * stride : std::max<int64_t>(geometry.out[axis], 1);
+    in = std::min(geometry.in[axis], (out - 1 + reach) / stride + 1);
+  }
+};
+
+class ConvTransposeOp final : public OpKernel {
+ public:
+  explicit ConvTransposeOp(const OpRequest& request)
+      : shape_(request),
+        bands_(shape_),
+        columns_(shape_.taps() * shape_.filters),
+        packed_(weightsOf(request, shape_.groups)),
+        gemm_(bands_.in * bands_.perInput, shape_.taps() * shape_.groupFilters(), 1, shape_.channels / shape_.groups,
+              Epilogue(), request.lanes, groupOffsets()),
+        hasBias_(request.has(2)),
+        lanes_(std::max(request.lanes, 1)),
+        imageBytes_(floatBytes(checkedMultiply(shape_.inPixels(), shape_.channels))),
+        productBytes_(floatBytes(checkedMultiply(bands_.in * bands_.perInput, columns_))),
+        lineBytes_(floatBytes(checkedMultiply(std::min(kLinePixels, shape_.out[2]), shape_.filters))) {}
+
+  size_t scratchBytes() const override {
+    const int64_t own = checkedAdd(checkedAdd(imageBytes_, productBytes_), checkedMultiply(lineBytes_, lanes_));
+    return static_cast<size_t>(own) + gemm_.scratchBytes();
+  }
+
+  void run(const OpContext& context) const override {
+    for (int64_t image = 0; image < shape_.images; ++image) {
+      const auto* x = reinterpret_cast<const float*>(context.scratch);
+      channelsLast(context, image);
+      for (int64_t first = 0; first < shape_.out[bands_.axis]; first += bands_.out) runBand(context, image, x, first);
+    }
+  }
+
+ private:
+  // Lines of one band: its output positions, and the first input position whose products it has.
+  struct Band {
+    int64_t first, last, firstInput;
+  };
+  // Pixels [begin, end) of the last axis at fixed positions of the other two.
+  struct Line {
+    int64_t depth, row, begin, end;
+  };
+
+  WorkVector<GemmOffsets> groupOffsets() const {
+    WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
+    for (size_t g = 0; g < result.size(); ++g) {
+      const auto group = static_cast<int64_t>(g);
+      result[g].a = group * (shape_.channels / shape_.groups);
+      result[g].b = group * packed_->stride();
+      result[g].c = group * shape_.taps() * shape_.groupFilters();
+    }
+    return result;
+  }
+
+  void channelsLast(const OpContext& context, int64_t image) const {
+    const int64_t pixels = shape_.inPixels(), channels = shape_.channels, size = sizeof(float);
+    const std::byte* from = context.in<std::byte>(0) + image * pixels * channels * size;
+    const int64_t grain = std::max<int64_t>(16, kTransposeGrain / std::max<int64_t>(channels, 1));
+    context.parallelFor(pixels, grain, [&](int64_t begin, int64_t end, int) {
+      transposeTiles(size, from + begin * size, pixels * size, context.scratch + begin * channels * size,
+                     channels * size, channels, end - begin);
+    });
+  }
+
+  void runBand(const OpContext& context, int64_t image, const float* x, int64_t first) const {
+    const size_t axis = bands_.axis;
+    const int64_t reach = (shape_.kernel[axis] - 1) * shape_.dilation[axis], stride = shape_.stride[axis];
+    const int64_t start = std::max<int64_t>(first + shape_.before[axis] - reach, 0);
+    Band band{first, std::min(first + bands_.out, shape_.out[axis]), 0};
+    band.firstInput = std::min((start + stride - 1) / stride, shape_.in[axis] - bands_.in);
+    auto* products = reinterpret_cast<float*>(context.scratch + imageBytes_);
+    GemmOperands operands;
+    operands.a = x + band.firstInput * bands_.perInput * shape_.channels;
+    operands.lda = shape_.channels;
+    operands.b = packed_->data();
+    operands.c = products;
+    operands.ldc = columns_;
+    std::byte* memory = context.scratch + imageBytes_ + productBytes_;
+    gemm_.run(operands, memory + lineBytes_ * lanes_, context.lanes);
+    gatherBand(context, image, band, products, memory);
+  }
+
+  void gatherBand(const OpContext& context, int64_t image, const Band& band, const float* products,
+                  std::byte* memory) const {
+    Spatial from{0, 0, 0}, to = shape_.out;
+    from[bands_.axis] = band.first;
+    to[bands_.axis] = band.last;
+    const int64_t depths = to[0] - from[0], rows = to[1] - from[1], width = to[2] - from[2];
+    const int64_t parts = (width + kLinePixels - 1) / kLinePixels;
+    const int64_t grain = std::max<int64_t>(1, kTransposeGrain / std::max<int64_t>(width * shape_.filters, 1));
+    context.parallelFor(depths * rows * parts, grain, [&](int64_t begin, int64_t end, int lane) {
+      auto* sums = reinterpret_cast<float*>(memory + lane * lineBytes_);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t start = from[2] + i % parts * kLinePixels;
+        const Line line{from[0] + i / parts / rows, from[1] + i / parts % rows, start,
+                        std::min(start + kLinePixels, to[2])};
+        startLine(context, line, sums);
+        gatherLine(line, band, products, sums);
+        storeLine(context, image, line, sums);
+      }
+    });
+  }
+
+  void startLine(const OpContext& context, const Line& line, float* sums) const {
+    const int64_t filters = shape_.filters, count = line.end - line.begin;
+    const float* bias = hasBias_ ? context.in<float>(2) : nullptr;
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t m = 0; m < filters; ++m) sums[i * filters + m] = bias ? bias[m] : 0;
+  }
+
+  void gatherLine(const Line& line, const Band& band, const float* products, float* sums) const {
+    Spatial first{0, 0, 0};
+    first[bands_.axis] = band.firstInput;
+    WorkCounter work;
+    for (int64_t d = 0; d < shape_.kernel[0]; ++d, work.pass(8)) {
+      const int64_t depth = shape_.source(0, line.depth, d);
+      for (int64_t h = 0; h < shape_.kernel[1] && depth >= 0; ++h, work.pass(8)) {
+        const int64_t row = shape_.source(1, line.row, h);
+        if (row < 0) continue;
+        // Axes before the band's have size 1, so that the products of a band are whole rows.
+        const int64_t pixel = ((depth - first[0]) * shape_.in[1] + row - first[1]) * shape_.in[2] - first[2];
+        addRow(line, products + pixel * columns_, (d * shape_.kernel[1] + h) * shape_.kernel[2], sums);
+      }
+    }
+  }
+
+  // `row`: the products of an input row, pixel 0 first; taps from `firstTap` on are those of the last axis.
+  void addRow(const Line& line, const float* row, int64_t firstTap, float* sums) const {
+    const int64_t stride = shape_.stride[2], filters = shape_.groupFilters(), perGroup = shape_.taps() * filters;
+    WorkCounter work;
+    for (int64_t tap = 0; tap < shape_.kernel[2]; ++tap) {
+      const int64_t shift = tap * shape_.dilation[2] - shape_.before[2];  // output = input * stride + shift
+      const int64_t low = line.begin - shift, high = line.end - 1 - shift;
+      const int64_t begin = low > 0 ? (low + stride - 1) / stride : 0;
+      const int64_t end = high < 0 ? 0 : std::min(high / stride + 1, shape_.in[2]);
+      for (int64_t g = 0; g < shape_.groups; ++g) {
+        work.pass(4 + std::max<int64_t>(end - begin, 0) * (4 + filters / 4));
+        const float* from = row + g * perGroup + (firstTap + tap) * filters;
+        float* to = sums + g * filters;
+        for (int64_t i = begin; i < end; ++i)
+          addTo(to + (i * stride + shift - line.begin) * shape_.filters, from + i * columns_, filters);
+      }
+    }
+  }
+
+  static void addTo(float* __restrict sums, const float* __restrict x, int64_t count) {
+    for (int64_t m = 0; m < count; ++m) sums[m] += x[m];
+  }
+
+  void storeLine(const OpContext& context, int64_t image, const Line& line, const float* sums) const {
+    const int64_t pixels = shape_.outPixels(), filters = shape_.filters, size = sizeof(float);
+    const int64_t at = (line.depth * shape_.out[1] + line.row) * shape_.out[2] + line.begin;
+    transposeTiles(size, reinterpret_cast<const std::byte*>(sums), filters * size,
+                   context.out<std::byte>() + (image * filters * pixels + at) * size, pixels * size,
+                   line.end - line.begin, filters);
+  }
+
+  Geometry shape_;
+  Bands bands_;
+  int64_t columns_;
+  Ref<PackedWeights> packed_;
+  Gemm gemm_;
+  bool hasBias_;
+  int64_t lanes_, imageBytes_, productBytes_, lineBytes_;
+};
+
+// Few filters for each channel's group of one: no product is worth it, every tap adds a scaled plane to another.
+class DepthwiseTransposeOp final : public OpKernel {
+ public:
+  explicit DepthwiseTransposeOp(const OpRequest& request) : shape_(request), hasBias_(request.has(2)) {
+    for (size_t i = 0; i < 3; ++i)
+      axes_[i] = {shape_.out[i],      shape_.kernel[i], shape_.stride[i],
+                  shape_.dilation[i], shape_.before[i], shape_.in[i]};
+  }
+
+  void run(const OpContext& context) const override {
+    const int64_t filters = shape_.groupFilters(), planes = shape_.images * shape_.filters, taps = shape_.taps();
+    const int64_t grain = grainOf(kTransposeGrain, {shape_.inPixels(), taps});
+    context.parallelFor(planes, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t plane = begin; plane < end; ++plane) {
+        const int64_t filter = plane % shape_.filters;
+        float* y = context.out<float>() + plane * shape_.outPixels();
+        fillParts(y, shape_.outPixels(), hasBias_ ? context.in<float>(2)[filter] : 0.f);
+        const float* x = context.in<float>(0) + plane / filters * shape_.inPixels();
+        WorkCounter work;
+        for (int64_t tap = 0; tap < taps; ++tap, work.pass(16))
+          addTap(x, context.in<float>(1)[filter * taps + tap], tap, y);
+      }
+    });
+  }
+
+ private:
+  void addTap(const float* x, float weight, int64_t tap, float* y) const {
+    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t place, int64_t w) {
+      const ColumnAxis& axis = axes_[2];
+      const float* from = x + line;
+      float* to = y + place + axis.shift(w);
+      const int64_t begin = axis.begin(w), end = axis.end(w), stride = axis.stride;
+      for (int64_t i = begin; i < end; ++i) to[i * stride] += weight * from[i];
+    });
+  }
+
+  Geometry shape_;
+  bool hasBias_;
+  ColumnAxis axes_[3];
+};
+
+bool isDepthwiseTransposed(const Shape& weights, int64_t groups) {
+  constexpr int64_t kMostFilters = 4;
+  return weights[0] == groups && weights[1] <= kMostFilters;
+}
+
+// What is prepared must be accepted: the weights themselves may be gone by then.
+bool isSupported(DType dtype, const Shape& weights) {
+  return dtype == DType::Float32 && weights.rank() >= 3 && weights.rank() <= 5 && weights.count() > 0;
+}
+
+bool accepts(const OpRequest& request) {
+  for (const Operand& input : request.inputs)
+    if (input.present() && input.dtype != DType::Float32) return false;
+  const Shape& weights = request.inputs[1].shape;
+  if (!isSupported(request.inputs[1].dtype, weights)) return false;
+  const bool isDepthwise = isDepthwiseTransposed(weights, readers::readGroups(request.node.attributes));
+  return isDepthwise || request.inputs[1].constant || request.node.prepared;
+}
+
+std::unique_ptr<OpKernel> create(const OpRequest& request) {
+  if (isDepthwiseTransposed(request.inputs[1].shape, readers::readGroups(request.node.attributes)))
+    return std::make_unique<DepthwiseTransposeOp>(request);
+  return std::make_unique<ConvTransposeOp>(request);
+}
+
+Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
+  const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
+  if (!weights || !isSupported(weights->dtype(), weights->shape())) return nullptr;
+  const int64_t groups = readers::readGroups(node.attributes);
+  if (isDepthwiseTransposed(weights->shape(), groups)) return nullptr;
+  return packTransposed(*weights, groups, defaultLanes());
+}
+
+constexpr Implementation kConvTranspose[] = {{"gather_f32", accepts, create}};
+const OpRow kRows[] = {{"", "ConvTranspose", kConvTranspose, prepare}};
+
+}  // namespace
+
+std::span<const OpRow> convTransposeOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectorised conversions of each CPU target (cast_kernels.cpp); NULL where plain loops do.
+#pragma once
+
+#include "ops/cpu/elementwise/ops.h"
+
+namespace max {
+
+struct CastTable {
+  TileFunction floatFromHalf;
+  TileFunction floatFromBFloat16;
+  TileFunction halfFromFloat;
+  TileFunction bfloat16FromFloat;
+};
+
+const CastTable& castTable();  // of the CPU target of now
+
+}  // namespace max

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions between float32 and the 16-bit floating-point types, for CPU targets that have instructions for them.
+#include "ops/cpu/elementwise/cast.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/elementwise/cast_simd.cpp"
+#include "ops/cpu/dispatch.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+// Highway's own conversions of the older targets do not round to nearest even.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+
+using F = hn::ScalableTag<float>;
+using V = hn::Vec<F>;
+using D16 = hn::Rebind<uint16_t, F>;
+using DHalf = hn::Rebind<hwy::float16_t, F>;
+
+V floatOf(hn::Vec<D16> bits, bool isHalf) {
+  const F d;
+  const hn::RebindToSigned<F> di;
+  if (isHalf) return hn::PromoteTo(d, hn::BitCast(DHalf(), bits));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(di, bits)));
+}
+
+hn::Vec<D16> bitsOf(V x, bool isHalf) {
+  const F d;
+  const hn::RebindToUnsigned<F> du;
+  const hn::RebindToSigned<F> di;
+  if (isHalf) return hn::BitCast(D16(), hn::DemoteTo(DHalf(), x));
+  const auto bits = hn::BitCast(du, x);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(du, 0x7fff)), odd));
+  const auto quiet = hn::Or(hn::ShiftRight<16>(bits), hn::Set(du, 0x40));
+  const auto result = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(x)), quiet, rounded);
+  (void)d;
+  return hn::DemoteTo(D16(), hn::BitCast(di, result));
+}
+
+// A whole number of vectors, or one that is copied out of and into the tile.
+template <bool kHalf>
+void widen(const TileOperands& tile) {
+  const F d;
+  const D16 d16;
+  const auto* from = static_cast<const uint16_t*>(tile.src[0]);
+  auto* to = static_cast<float*>(tile.dst);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= tile.count; i += lanes)
+    hn::StoreU(floatOf(hn::LoadU(d16, from + i * tile.step[0]), kHalf), d, to + i);
+  if (i == tile.count) return;
+  HWY_ALIGN uint16_t in[hn::MaxLanes(d16)] = {};
+  HWY_ALIGN float out[hn::MaxLanes(d)];
+  for (int64_t k = 0; k < tile.count - i; ++k) in[k] = from[(i + k) * tile.step[0]];
+  hn::Store(floatOf(hn::Load(d16, in), kHalf), d, out);
+  for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
+}
+
+template <bool kHalf>
+void narrow(const TileOperands& tile) {
+  const F d;
+  const D16 d16;
+  const auto* from = static_cast<const float*>(tile.src[0]);
+  auto* to = static_cast<uint16_t*>(tile.dst);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= tile.count; i += lanes)
+    hn::StoreU(bitsOf(hn::LoadU(d, from + i * tile.step[0]), kHalf), d16, to + i);
+  if (i == tile.count) return;
+  HWY_ALIGN float in[hn::MaxLanes(d)] = {};
+  HWY_ALIGN uint16_t out[hn::MaxLanes(d16)];
+  for (int64_t k = 0; k < tile.count - i; ++k) in[k] = from[(i + k) * tile.step[0]];
+  hn::Store(bitsOf(hn::Load(d, in), kHalf), d16, out);
+  for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
+}
+
+#define MAX_CAST_TABLE \
+  { widen<true>, widen<false>, narrow<true>, narrow<false> }
+#else
+#define MAX_CAST_TABLE \
+  { nullptr, nullptr, nullptr, nullptr }
+#endif
+
+}  // namespace
+
+extern const CastTable kCastTable;
+const CastTable kCastTable = MAX_CAST_TABLE;
+#undef MAX_CAST_TABLE
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+const CastTable& castTable() { return MAX_CHOOSE_TARGET(kCastTable); }
+}  // namespace max
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise instructions on float32, vectorised for each CPU target.
+#include "ops/cpu/elementwise/f32.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/elementwise/f32.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/elementwise/math-inl.h"
+#include "ops/cpu/elementwise/power-inl.h"
+#include "ops/cpu/vector_io-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+using F = hn::ScalableTag<float>;
+using V = hn::Vec<F>;
+using M = hn::Mask<F>;
+
+// Walks a tile: `body(offsets of the sources, destination offset, lanes left or 0 for a full vector)`.
+template <class Body>
+HWY_INLINE void forEachVector(const TileOperands& tile, const Body& body) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= tile.count; i += lanes) body(i, size_t{0});
+  if (i < tile.count) body(i, static_cast<size_t>(tile.count - i));
+}
+
+HWY_INLINE V load(const TileOperands& tile, int source, int64_t i, size_t left) {
+  const F d;
+  const float* from = static_cast<const float*>(tile.src[source]) + i * tile.step[source];
+  return left == 0 ? hn::LoadU(d, from) : loadPartial(d, from, left);
+}
+
+HWY_INLINE M loadCondition(const TileOperands& tile, int64_t i, size_t left) {
+  const F d;
+  const hn::Rebind<uint8_t, F> d8;
+  const hn::RebindToSigned<F> di;
+  const uint8_t* from = static_cast<const uint8_t*>(tile.src[0]) + i * tile.step[0];
+  const auto bytes = left == 0 ? hn::LoadU(d8, from) : loadPartialBytes(d8, from, left);
+  return hn::RebindMask(d, hn::Ne(hn::PromoteTo(di, bytes), hn::Zero(di)));
+}
+
+HWY_INLINE void store(const TileOperands& tile, int64_t i, size_t left, V result) {
+  const F d;
+  float* to = static_cast<float*>(tile.dst) + i;
+  if (left == 0)
+    hn::StoreU(result, d, to);
+  else
+    storePartial(result, d, to, left);
+}
+
+// A mask becomes bytes 0 and 1.
+HWY_INLINE void store(const TileOperands& tile, int64_t i, size_t left, M result) {
+  const hn::Rebind<uint8_t, F> d8;
+  const hn::RebindToSigned<F> di;
+  uint8_t* to = static_cast<uint8_t*>(tile.dst) + i;
+  const auto bytes = hn::DemoteTo(d8, hn::IfThenElseZero(hn::RebindMask(di, result), hn::Set(di, 1)));
+  if (left == 0)
+    hn::StoreU(bytes, d8, to);
+  else
+    storePartialBytes(bytes, d8, to, left);
+}
+
+// One instruction as a structure with `apply`; alpha and beta are immediates.
+#define MAX_UNARY(name, ...)                                                                                          \
+  struct name {                                                                                                       \
+    static HWY_INLINE auto apply(F d, V x, [[maybe_unused]] V alpha, [[maybe_unused]] V beta) { return __VA_ARGS__; } \
+  };
+#define MAX_BINARY(name, ...)                                                            \
+  struct name {                                                                          \
+    static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y) { return __VA_ARGS__; } \
+  };
+#define MAX_TERNARY(name, ...)                                                                \
+  struct name {                                                                               \
+    static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y, V z) { return __VA_ARGS__; } \
+  };
+
+HWY_INLINE V one(F d) { return hn::Set(d, 1.f); }
+HWY_INLINE M positive(F d, V x) { return hn::Gt(x, hn::Zero(d)); }
+HWY_INLINE M negative(F d, V x) { return hn::Lt(x, hn::Zero(d)); }
+HWY_INLINE V sign(F d, V x) {
+  const V magnitude = hn::IfThenElse(hn::Or(positive(d, x), negative(d, x)), one(d), hn::Abs(x));
+  return hn::CopySign(magnitude, x);
+}
+HWY_INLINE V shrink(F d, V x, V limit, V bias) {
+  const V inner = hn::IfThenElse(hn::IsNaN(x), x, hn::Zero(d));
+  return hn::IfThenElse(hn::Gt(x, limit), hn::Sub(x, bias),
+                        hn::IfThenElse(hn::Lt(x, hn::Neg(limit)), hn::Add(x, bias), inner));
+}
+HWY_INLINE M isInfinite(F d, V x, V negativeToo, V positiveToo) {
+  const V infinity = hn::Set(d, HUGE_VALF);
+  return hn::Or(hn::And(hn::Eq(x, infinity), positive(d, positiveToo)),
+                hn::And(hn::Eq(x, hn::Neg(infinity)), positive(d, negativeToo)));
+}
+
+MAX_UNARY(Copy, ((void)d, x))
+MAX_UNARY(Neg, ((void)d, hn::Neg(x)))
+MAX_UNARY(Abs, ((void)d, hn::Abs(x)))
+MAX_UNARY(Sign, sign(d, x))
+MAX_UNARY(Square, ((void)d, hn::Mul(x, x)))
+MAX_UNARY(Cube, ((void)d, hn::Mul(hn::Mul(x, x), x)))
+MAX_UNARY(Sqrt, ((void)d, hn::Sqrt(x)))
+MAX_UNARY(Rsqrt, hn::Div(one(d), hn::Sqrt(x)))
+MAX_UNARY(Reciprocal, hn::Div(one(d), x))
+MAX_UNARY(Exp, exp(d, x))
+MAX_UNARY(Log, log(d, x))
+MAX_UNARY(Relu, maximum(d, x, hn::Zero(d)))
+MAX_UNARY(LeakyRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, alpha), x))
+MAX_UNARY(Elu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x))))
+MAX_UNARY(Selu, hn::Mul(beta, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x)))))
+MAX_UNARY(Celu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Div(x, alpha)))))
+MAX_UNARY(ThresholdedRelu, ((void)d, hn::IfThenElse(hn::Gt(x, alpha), x, hn::Zero(d))))
+MAX_UNARY(HardSigmoid, clamp(d, hn::MulAdd(x, alpha, beta), hn::Zero(d), one(d)))
+MAX_UNARY(HardSwish, hn::Mul(x, clamp(d, hn::MulAdd(x, hn::Set(d, 1.f / 6), hn::Set(d, 0.5f)), hn::Zero(d), one(d))))
+MAX_UNARY(Sigmoid, sigmoid(d, x))
+MAX_UNARY(Swish, hn::Mul(x, sigmoid(d, hn::Mul(x, alpha))))
+MAX_UNARY(Mish, mish(d, x))
+MAX_UNARY(Tanh, tanh(d, x))
+MAX_UNARY(Erf, erf(d, x))
+MAX_UNARY(Gelu, gelu(d, x))
+MAX_UNARY(GeluTanh, geluTanh(d, x))
+MAX_UNARY(Softplus, softplus(d, x))
+MAX_UNARY(Softsign, hn::Div(x, hn::Add(one(d), hn::Abs(x))))
+MAX_UNARY(Shrink, shrink(d, x, alpha, beta))
+MAX_UNARY(Floor, ((void)d, hn::Floor(x)))
+MAX_UNARY(Ceil, ((void)d, hn::Ceil(x)))
+MAX_UNARY(Round, ((void)d, hn::Round(x)))
+MAX_UNARY(Sin, sine(d, x))
+MAX_UNARY(Cos, cosine(d, x))
+MAX_UNARY(Scale, ((void)d, hn::MulAdd(x, alpha, beta)))
+MAX_UNARY(IsNan, ((void)d, hn::IsNaN(x)))
+MAX_UNARY(IsInf, isInfinite(d, x, alpha, beta))
+MAX_BINARY(Add, hn::Add(x, y))
+MAX_BINARY(Sub, hn::Sub(x, y))
+MAX_BINARY(Mul, hn::Mul(x, y))
+MAX_BINARY(Div, hn::Div(x, y))
+MAX_BINARY(Min, minimum(d, x, y))
+MAX_BINARY(Max, maximum(d, x, y))
+MAX_BINARY(Pow, power(d, x, y))
+MAX_BINARY(PRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, y), x))
+MAX_BINARY(Equal, hn::Eq(x, y))
+MAX_BINARY(Less, hn::Lt(x, y))
+MAX_BINARY(LessOrEqual, hn::Le(x, y))
+MAX_BINARY(Greater, hn::Gt(x, y))
+MAX_BINARY(GreaterOrEqual, hn::Ge(x, y))
+MAX_TERNARY(Clip, clamp(d, x, y, z))
+MAX_TERNARY(MulAdd, hn::MulAdd(x, y, z))
+
+#undef MAX_UNARY
+#undef MAX_BINARY
+#undef MAX_TERNARY
+
+template <class Op>
+void unary(const TileOperands& tile) {
+  const F d;
+  const V alpha = hn::Set(d, tile.alpha), beta = hn::Set(d, tile.beta);
+  forEachVector(tile, [&](int64_t i, size_t left)
+                          HWY_ATTR { store(tile, i, left, Op::apply(d, load(tile, 0, i, left), alpha, beta)); });
+}
+
+template <class Op>
+void binary(const TileOperands& tile) {
+  forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
+    store(tile, i, left, Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left)));
+  });
+}
+
+template <class Op>
+void ternary(const TileOperands& tile) {
+  forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
+    store(tile, i, left, Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+  });
+}
+
+void where(const TileOperands& tile) {
+  forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
+    store(tile, i, left, hn::IfThenElse(loadCondition(tile, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+  });
+}
+
+// The exponents that most models use cost a few multiplications.
+void powers(const TileOperands& tile) {
+  const float exponent = *static_cast<const float*>(tile.src[1]);
+  if (tile.step[1] == 0 && tile.step[0] == 1) {
+    if (exponent == 1.f) return unary<Copy>(tile);
+    if (exponent == 2.f) return unary<Square>(tile);
+    if (exponent == 3.f) return unary<Cube>(tile);
+    if (exponent == -1.f) return unary<Reciprocal>(tile);
+  }
+  binary<Pow>(tile);
+}
+
+TileFunction find(ElementOp op) {
+  switch (op) {
+#define MAX_CASE(name, function) \
+  case ElementOp::name:          \
+    return function<name>;  // NOLINT(bugprone-macro-parentheses): a template's name
+// clang-format off
+#define MAX_UNARY_CASES(X) \
+  X(Copy) X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) \
+  X(Elu) X(Selu) X(Celu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) \
+  X(Erf) X(Gelu) X(GeluTanh) X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) \
+  X(Scale) X(IsNan) X(IsInf)
+// clang-format on
+#define MAX_BINARY_CASES(X) \
+  X(Add) X(Sub) X(Mul) X(Div) X(Min) X(Max) X(PRelu) X(Equal) X(Less) X(LessOrEqual) X(Greater) X(GreaterOrEqual)
+#define MAX_UNARY_CASE(name) MAX_CASE(name, unary)
+#define MAX_BINARY_CASE(name) MAX_CASE(name, binary)
+    MAX_UNARY_CASES(MAX_UNARY_CASE)
+    MAX_BINARY_CASES(MAX_BINARY_CASE)
+    MAX_CASE(Clip, ternary)
+    MAX_CASE(MulAdd, ternary)
+    case ElementOp::Where:
+      return where;
+    case ElementOp::Pow:
+      return powers;
+    default:
+      return nullptr;
+  }
+#undef MAX_CASE
+#undef MAX_UNARY_CASES
+#undef MAX_BINARY_CASES
+#undef MAX_UNARY_CASE
+#undef MAX_BINARY_CASE
+}
+
+}  // namespace
+
+extern const FloatTileTable kFloatTileTable;
+const FloatTileTable kFloatTileTable = {find};
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+TileFunction findFloatTileFunction(ElementOp op) { return MAX_CHOOSE_TARGET(kFloatTileTable).find(op); }
+}  // namespace max
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which code an instruction has, and instructions that only move bytes.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/cpu/elementwise/ops.h"
+
+namespace max {
+
+namespace {
+
+template <class T>
+void where(const TileOperands& t) {
+  const uint8_t* condition = static_cast<const uint8_t*>(t.src[0]);
+  const T *a = static_cast<const T*>(t.src[1]), *b = static_cast<const T*>(t.src[2]);
+  T* r = static_cast<T*>(t.dst);
+  const int64_t sc = t.step[0], sa = t.step[1], sb = t.step[2];
+  if (sc == 1 && sa == 1 && sb == 1) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < t.count; ++i) r[i] = condition[i] ? a[i] : b[i];
+    return;
+  }
+#pragma GCC ivdep
+  for (int64_t i = 0; i < t.count; ++i) r[i] = condition[i * sc] ? a[i * sa] : b[i * sb];
+}
+
+template <class T>
+void copy(const TileOperands& t) {
+  const T* from = static_cast<const T*>(t.src[0]);
+  T* to = static_cast<T*>(t.dst);
+  if (t.step[0] == 0)
+    std::fill_n(to, t.count, *from);
+  else if (to != from)
+    std::memcpy(to, from, static_cast<size_t>(t.count) * sizeof(T));
+}
+
+// What only moves bytes depends on the element size alone.
+template <class T>
+TileFunction findMove(ElementOp op) {
+  return op == ElementOp::Where ? where<T> : op == ElementOp::Copy ? copy<T> : nullptr;
+}
+
+TileFunction findMove(ElementOp op, DType dtype) {
+  switch (sizeOf(dtype)) {
+    case 1:
+      return findMove<uint8_t>(op);
+    case 2:
+      return findMove<uint16_t>(op);
+    case 4:
+      return findMove<uint32_t>(op);
+    case 8:
+      return findMove<uint64_t>(op);
+    default:
+      return nullptr;
+  }
+}
+
+template <class T>
+void splat(void* block, const void* value) {
+  T element;
+  std::memcpy(&element, value, sizeof element);
+  for (size_t i = 0; i < static_cast<size_t>(kSplatBytes) / sizeof element; ++i)
+    std::memcpy(static_cast<char*>(block) + i * sizeof element, &element, sizeof element);
+}
+
+bool givesBool(ElementOp op) {
+  return (op >= ElementOp::Equal && op <= ElementOp::Xor) || op == ElementOp::IsNan || op == ElementOp::IsInf ||
+         op == ElementOp::Not;
+}
+
+}  // namespace
+
+TileFunction findTileFunction(ElementOp op, DType from, DType to) {
+  if (op == ElementOp::Cast) return findCastTileFunction(from, to);
+  if (givesBool(op) ? to != DType::Bool : to != from) return nullptr;
+  const TileFunction special = from == DType::Float32 ? findFloatTileFunction(op) : findMove(op, from);
+  return special ? special : findPlainTileFunction(op, from);
+}
+
+void splatElement(void* block, const void* value, size_t elementSize) {
+  if (elementSize == 4) return splat<uint32_t>(block, value);
+  if (elementSize == 8) return splat<uint64_t>(block, value);
+  if (elementSize == 2) return splat<uint16_t>(block, value);
+  splat<uint8_t>(block, value);
+}
+
+}  // namespace max

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/elementwise/layout.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace max {
+
+namespace {
+
+// Rows at least this long are worth a block of their own; shorter ones are joined.
+constexpr int64_t kLongRow = 256;
+
+Shape broadcastStrides(const Shape& output, const Shape& input) {
+  Shape strides = Shape::filled(output.rank(), 0);
+  int64_t stride = 1;
+  for (int i = output.rank() - 1, j = input.rank() - 1; j >= 0; --i, --j) {
+    if (input[j] != 1) strides[i] = stride;
+    stride *= input[j];
+  }
+  return strides;
+}
+
+bool canMerge(const std::vector<Shape>& strides, int outer, int inner, int64_t innerDim) {
+  return std::all_of(strides.begin(), strides.end(), [=](const Shape& s) { return s[outer] == s[inner] * innerDim; });
+}
+
+Access accessOf(const BlockLayout& layout, const Shape& strides) {
+  bool dense = true, constant = true, pattern = strides[layout.split] == 0;
+  int64_t expected = 1;
+  for (int i = layout.dims.rank() - 1; i >= layout.split; --i) {
+    const bool single = i == layout.split ? layout.chunk == 1 : layout.dims[i] == 1;
+    dense = dense && (strides[i] == expected || single);
+    constant = constant && (strides[i] == 0 || single);
+    expected *= layout.dims[i];
+  }
+  for (int i = 0; i < layout.split; ++i) pattern = pattern && strides[i] == 0;
+  if (constant) return Access::Repeated;
+  return dense ? Access::Direct : pattern ? Access::Pattern : Access::Gathered;
+}
+
+// The dimension that blocks split: short inner rows are joined to blocks of up to `limit` elements.
+int chooseSplit(const Shape& dims, int64_t limit) {
+  int split = dims.rank() - 1;
+  int64_t inner = 1;
+  while (split > 0 && inner * dims[split] < kLongRow && inner * dims[split] * 2 <= limit) inner *= dims[split--];
+  return split;
+}
+
+template <class T>
+T* gatherRow(const T* from, int64_t stride, int64_t count, T* to) {
+  if (stride == 1)
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+  else
+    for (int64_t i = 0; i < count; ++i) to[i] = from[0];
+  return to + count;
+}
+
+template <class T>
+void gatherTyped(const BlockLayout& layout, const Shape& strides, int64_t count, const T* from, T* to) {
+  const int split = layout.split, last = layout.dims.rank() - 1;
+  if (split == last) {
+    gatherRow(from, strides[last], count, to);
+    return;
+  }
+  Shape index = Shape::filled(layout.dims.rank(), 0);
+  const auto extent = [&](int i) { return i == split ? count : layout.dims[i]; };
+  const int64_t row = layout.dims[last], stride = strides[last];
+  const int middle = last - 1;  // walked in the inner loop
+  while (true) {
+    const T* source = from;
+    for (int64_t i = 0, n = extent(middle); i < n; ++i, source += strides[middle])
+      to = gatherRow(source, stride, row, to);
+    int i = middle - 1;
+    for (; i >= split; --i) {
+      from += strides[i];
+      if (++index[i] < extent(i)) break;
+      from -= strides[i] * index[i];
+      index[i] = 0;
+    }
+    if (i < split) return;
+  }
+}
+
+}  // namespace
+
+BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inputs) {
+  std::vector<Shape> full;
+  for (const Shape& input : inputs) full.push_back(broadcastStrides(output, input));
+  BroadcastDims result;
+  result.strides.resize(inputs.size());
+  for (int i = 0; i < output.rank(); ++i) {
+    if (output[i] == 1) continue;
+    const int last = result.dims.rank() - 1;
+    std::vector<Shape> pair;
+    for (size_t k = 0; k < full.size(); ++k) pair.push_back({last >= 0 ? result.strides[k][last] : 0, full[k][i]});
+    if (last >= 0 && canMerge(pair, 0, 1, output[i])) {
+      result.dims[last] *= output[i];
+      for (size_t k = 0; k < full.size(); ++k) result.strides[k][last] = full[k][i];
+    } else {
+      result.dims.push(output[i]);
+      for (size_t k = 0; k < full.size(); ++k) result.strides[k].push(full[k][i]);
+    }
+  }
+  if (result.dims.empty()) {
+    result.dims.push(1);
+    for (Shape& strides : result.strides) strides.push(0);
+  }
+  return result;
+}
+
+BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit) {
+  BlockLayout layout;
+  layout.dims = operands.dims;
+  layout.strides = std::move(operands.strides);
+  const int rank = layout.dims.rank();
+  layout.split = chooseSplit(layout.dims, limit);
+  for (int i = layout.split + 1; i < rank; ++i) layout.inner *= layout.dims[i];
+  const int64_t extent = layout.dims[layout.split];
+  layout.chunk = std::min(extent, std::max<int64_t>(1, limit / std::max<int64_t>(1, layout.inner)));
+  if (rank == 1 && flatLimit > 0) layout.chunk = std::min(extent, flatLimit);
+  layout.chunks = layout.chunk == 0 ? 0 : (extent + layout.chunk - 1) / layout.chunk;
+  layout.blocks = layout.inner == 0 ? 0 : layout.chunks;
+  for (int i = 0; i < layout.split; ++i) layout.blocks *= layout.dims[i];
+  for (const Shape& strides : layout.strides) layout.access.push_back(accessOf(layout, strides));
+  return layout;
+}
+
+void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,
+                 size_t elementSize) {
+  const Shape& strides = layout.strides[input];
+  const auto typed = [&]<class T>(T*) {
+    gatherTyped(layout, strides, count, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to));
+  };
+  if (elementSize == 1) return typed(static_cast<uint8_t*>(nullptr));
+  if (elementSize == 2) return typed(static_cast<uint16_t*>(nullptr));
+  if (elementSize == 4) return typed(static_cast<uint32_t*>(nullptr));
+  typed(static_cast<uint64_t*>(nullptr));
+}
+
+}  // namespace max

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/elementwise/op.h"
+
+#include <algorithm>
+
+#include "base/active_call.h"
+#include "ops/cpu/elementwise/layout.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kMaxPlaces =
+    kMaxElementwiseInputs + kMaxElementwiseConstants + kMaxElementwiseInstructions + kMaxElementwiseOutputs;
+constexpr int64_t kBlockElements = 1024;  // 4 KB of float32: a handful of registers stay in the first-level cache
+constexpr int64_t kMinFlatBlock = 2048, kMaxFlatBlock = 16384;
+constexpr int64_t kChunkCost = 40000;  // elements of a cheap instruction that are worth handing to a thread
+
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// About how many times the cost of an addition.
+int64_t costOf(ElementOp op) {
+  if (op == ElementOp::Pow || op == ElementOp::Mod || op == ElementOp::Fmod) return 40;
+  if (op >= ElementOp::Tan && op <= ElementOp::Atanh) return 40;
+  if (op >= ElementOp::Elu && op <= ElementOp::Celu) return 8;
+  if (op >= ElementOp::Sigmoid && op <= ElementOp::Softplus) return 8;
+  if (op == ElementOp::Exp || op == ElementOp::Log || op == ElementOp::Sin || op == ElementOp::Cos) return 8;
+  return 1;
+}
+
+int64_t costOf(const ElementwiseProgram& program) {
+  int64_t cost = 1;
+  for (const ElementwiseInstruction& instruction : program.instructions) cost += costOf(instruction.op);
+  return cost;
+}
+
+// An instruction made ready to run.
+struct Step {
+  TileFunction function;
+  int16_t dst;
+  int16_t src[3];
+  int8_t step[3];
+  bool repeated;  // works on repeated values alone and makes one
+  int16_t repeatCount;
+  float alpha, beta;
+};
+
+class ElementwiseOp final : public OpKernel {
+ public:
+  ElementwiseOp(Ref<ElementwiseProgram> program, const Shape& output, std::span<const Shape> shapes, int lanes);
+  void run(const OpContext& context) const override;
+  size_t scratchBytes() const override { return laneBytes_ * static_cast<size_t>(lanes_); }
+  int inPlaceInput() const override { return inPlace_; }
+
+ private:
+  struct Input {
+    int index;  // among the program's inputs
+    size_t elementSize;
+    Access access;
+    size_t scratch;  // where its copy lies
+  };
+  struct Cursor;
+  void addSteps(const std::vector<bool>& repeatedInput);
+  void layOutScratch();
+  void chooseInPlace(const Shape& output, std::span<const Shape> shapes);
+  void runSingleBlock(const OpContext& context) const;
+  void runBlocks(const OpContext& context, int64_t begin, int64_t end, int lane) const;
+  void place(const OpContext& context, std::byte* scratch, const std::byte** places) const;
+  void bindInputs(const OpContext& context, Cursor& cursor, std::byte* scratch, const std::byte** places) const;
+  void runSteps(const std::byte* const* places, int64_t count) const;
+
+  Ref<ElementwiseProgram> program_;
+  BlockLayout layout_;  // of the inputs that are used
+  std::vector<Input> inputs_;
+  std::vector<Step> steps_;
+  size_t firstOutput_;
+  std::vector<int64_t> outputSizes_;  // bytes of an element
+  size_t registerBytes_ = 0;
+  size_t laneBytes_ = 0;
+  int lanes_;
+  int inPlace_ = -1;
+  int64_t grain_ = 1;
+};
+
+// Where a walk over the blocks stands.
+struct ElementwiseOp::Cursor {
+  const BlockLayout& layout;
+  int64_t chunk = 0;
+  Shape index;
+  int64_t offset[kMaxElementwiseInputs];      // of each input, in elements
+  int64_t lastOffset[kMaxElementwiseInputs];  // of the value that was repeated last
+
+  Cursor(const BlockLayout& blocks, int64_t block) : layout(blocks) {
+    chunk = block % layout.chunks;
+    block /= layout.chunks;
+    index = Shape::filled(layout.split, 0);
+    for (int i = layout.split - 1; i >= 0; --i) {
+      index[i] = block % layout.dims[i];
+      block /= layout.dims[i];
+    }
+    for (size_t k = 0; k < layout.strides.size(); ++k) {
+      offset[k] = chunk * layout.chunk * layout.strides[k][layout.split];
+      for (int i = 0; i < layout.split; ++i) offset[k] += index[i] * layout.strides[k][i];
+      lastOffset[k] = -1;
+    }
+  }
+
+  // Indices of dimension `split` in this block.
+  int64_t extent() const { return std::min(layout.chunk, layout.dims[layout.split] - chunk * layout.chunk); }
+
+  void move(int dim, int64_t steps) {
+    for (size_t k = 0; k < layout.strides.size(); ++k) offset[k] += steps * layout.strides[k][dim];
+  }
+  void next() {
+    if (++chunk < layout.chunks) return move(layout.split, layout.chunk);
+    chunk = 0;
+    move(layout.split, -(layout.chunks - 1) * layout.chunk);
+    for (int i = layout.split - 1; i >= 0; --i) {
+      move(i, 1);
+      if (++index[i] < layout.dims[i]) return;
+      move(i, -index[i]);
+      index[i] = 0;
+    }
+  }
+};
+
+ElementwiseOp::ElementwiseOp(Ref<ElementwiseProgram> program, const Shape& output, std::span<const Shape> shapes,
+                             int lanes)
+    : program_(std::move(program)), lanes_(std::max(lanes, 1)) {
+  std::vector<bool> used(program_->inputs.size());
+  for (const ElementwiseInstruction& instruction : program_->instructions)
+    for (int16_t source : instruction.src)
+      if (source >= 0 && source < program_->firstConstant()) used[static_cast<size_t>(source)] = true;
+  std::vector<Shape> usedShapes;
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) continue;
+    inputs_.push_back({static_cast<int>(i), sizeOf(program_->inputs[i]), Access::Direct, 0});
+    usedShapes.push_back(shapes[i]);
+  }
+  const int64_t cost = costOf(*program_);
+  const bool wide = program_->registerCount > 6 || program_->registerElementSize > 4;
+  const int64_t flatBlock = std::clamp(kChunkCost / cost, kMinFlatBlock, kMaxFlatBlock);
+  layout_ = planBlocks(collapseBroadcast(output, usedShapes), wide ? kBlockElements / 2 : kBlockElements,
+                       program_->registerCount > 0 ? 0 : flatBlock);
+  std::vector<bool> repeated(program_->inputs.size());
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    inputs_[k].access = layout_.access[k];
+    repeated[static_cast<size_t>(inputs_[k].index)] = layout_.access[k] == Access::Repeated;
+  }
+  firstOutput_ = static_cast<size_t>(program_->firstOutput());
+  for (DType dtype : program_->outputs) outputSizes_.push_back(static_cast<int64_t>(sizeOf(dtype)));
+  addSteps(repeated);
+  layOutScratch();
+  chooseInPlace(output, shapes);
+  grain_ = std::max<int64_t>(1, kChunkCost / (cost * std::max<int64_t>(1, layout_.blockElements())));
+}
+
+void ElementwiseOp::addSteps(const std::vector<bool>& repeatedInput) {
+  std::vector<bool> repeated(static_cast<size_t>(program_->placeCount()));
+  std::copy(repeatedInput.begin(), repeatedInput.end(), repeated.begin());
+  for (int i = program_->firstConstant(); i < program_->firstRegister(); ++i) repeated[static_cast<size_t>(i)] = true;
+  for (const ElementwiseInstruction& instruction : program_->instructions) {
+    Step step{};
+    step.function = findTileFunction(instruction.op, instruction.from, instruction.to);
+    require(step.function != nullptr, MAX_STATUS_INTERNAL, "An elementwise instruction has no code");
+    step.dst = instruction.dst;
+    step.repeated = instruction.dst < program_->firstOutput();
+    for (size_t i = 0; i < 3; ++i) {
+      step.src[i] = std::max<int16_t>(instruction.src[i], 0);
+      if (instruction.src[i] < 0) continue;
+      step.step[i] = repeated[static_cast<size_t>(instruction.src[i])] ? 0 : 1;
+      step.repeated = step.repeated && step.step[i] == 0;
+    }
+    step.repeatCount = static_cast<int16_t>(static_cast<size_t>(kSplatBytes) / sizeOf(instruction.to));
+    step.alpha = instruction.alpha;
+    step.beta = instruction.beta;
+    repeated[static_cast<size_t>(instruction.dst)] = step.repeated;
+    steps_.push_back(step);
+  }
+}
+
+void ElementwiseOp::layOutScratch() {
+  const auto elements = static_cast<size_t>(layout_.blockElements());
+  const auto registerElement = static_cast<size_t>(program_->registerElementSize);
+  registerBytes_ = std::max(aligned(elements * registerElement), static_cast<size_t>(kSplatBytes));
+  laneBytes_ = registerBytes_ * static_cast<size_t>(program_->registerCount);
+  for (Input& input : inputs_) {
+    input.scratch = laneBytes_;
+    if (input.access == Access::Repeated) laneBytes_ += static_cast<size_t>(kSplatBytes);
+    if (input.access == Access::Gathered || input.access == Access::Pattern)
+      laneBytes_ += aligned(elements * input.elementSize);
+  }
+}
+
+// A dense input of the output's element size that no instruction reads after the output is written.
+void ElementwiseOp::chooseInPlace(const Shape& output, std::span<const Shape> shapes) {
+  if (program_->outputs.size() != 1 || program_->instructions.back().dst != program_->firstOutput()) return;
+  const int64_t count = output.count();
+  for (const Input& input : inputs_) {
+    const auto i = static_cast<size_t>(input.index);
+    if (input.access == Access::Direct && shapes[i].count() == count && count > 1 &&
+        input.elementSize == sizeOf(program_->outputs[0])) {
+      inPlace_ = input.index;
+      return;
+    }
+  }
+}
+
+// Small tensors are common: no cursor, no lanes.
+void ElementwiseOp::runSingleBlock(const OpContext& context) const {
+  const std::byte* places[kMaxPlaces];
+  place(context, context.scratch, places);
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    const Input& input = inputs_[k];
+    const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index));
+    if (input.access == Access::Direct) places[input.index] = data;
+    if (input.access == Access::Gathered)
+      gatherBlock(layout_, k, layout_.chunk, data, context.scratch + input.scratch, input.elementSize);
+    if (input.access == Access::Repeated) splatElement(context.scratch + input.scratch, data, input.elementSize);
+  }
+  for (size_t k = 0; k < outputSizes_.size(); ++k) places[firstOutput_ + k] = context.out<std::byte>(k);
+  runSteps(places, layout_.blockElements());
+}
+
+void ElementwiseOp::run(const OpContext& context) const {
+  if (layout_.blocks == 1) return runSingleBlock(context);
+  const bool isOnePiece = layout_.blocks <= grain_ || (context.lanes <= 1 && !activeCall());
+  if (isOnePiece) {
+    if (layout_.blocks > 0) runBlocks(context, 0, layout_.blocks, 0);
+    return;
+  }
+  context.parallelFor(layout_.blocks, grain_,
+                      [&](int64_t begin, int64_t end, int lane) { runBlocks(context, begin, end, lane); });
+}
+
+void ElementwiseOp::runBlocks(const OpContext& context, int64_t begin, int64_t end, int lane) const {
+  const std::byte* places[kMaxPlaces];
+  std::byte* scratch = context.scratch + static_cast<size_t>(lane) * laneBytes_;
+  place(context, scratch, places);
+  Cursor cursor(layout_, begin);
+  const int64_t extent = layout_.dims[layout_.split];
+  for (int64_t block = begin; block < end; ++block) {
+    bindInputs(context, cursor, scratch, places);
+    const int64_t row = block / layout_.chunks;
+    const int64_t first = (row * extent + cursor.chunk * layout_.chunk) * layout_.inner;
+    for (size_t k = 0; k < outputSizes_.size(); ++k)
+      places[firstOutput_ + k] = context.out<std::byte>(k) + first * outputSizes_[k];
+    runSteps(places, cursor.extent() * layout_.inner);
+    if (block + 1 < end) cursor.next();
+  }
+}
+
+// Places that are the same for all blocks.
+void ElementwiseOp::place(const OpContext& context, std::byte* scratch, const std::byte** places) const {
+  const auto constants = static_cast<size_t>(program_->firstConstant());
+  for (size_t i = 0; i < program_->constants.size(); ++i) places[constants + i] = program_->constants[i].data();
+  const auto registers = static_cast<size_t>(program_->firstRegister());
+  for (size_t i = 0; i < static_cast<size_t>(program_->registerCount); ++i)
+    places[registers + i] = scratch + i * registerBytes_;
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    const Input& input = inputs_[k];
+    if (input.access == Access::Direct) continue;
+    places[input.index] = scratch + input.scratch;
+    if (input.access == Access::Pattern)
+      gatherBlock(layout_, k, layout_.chunk, context.in<std::byte>(static_cast<size_t>(input.index)),
+                  scratch + input.scratch, input.elementSize);
+  }
+}
+
+void ElementwiseOp::bindInputs(const OpContext& context, Cursor& cursor, std::byte* scratch,
+                               const std::byte** places) const {
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    const Input& input = inputs_[k];
+    const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index)) +
+                            cursor.offset[k] * static_cast<int64_t>(input.elementSize);
+    if (input.access == Access::Direct) {
+      places[input.index] = data;
+    } else if (input.access == Access::Gathered) {
+      gatherBlock(layout_, k, cursor.extent(), data, scratch + input.scratch, input.elementSize);
+    } else if (input.access == Access::Repeated && cursor.lastOffset[k] != cursor.offset[k]) {
+      splatElement(scratch + input.scratch, data, input.elementSize);
+      cursor.lastOffset[k] = cursor.offset[k];
+    }
+  }
+}
+
+void ElementwiseOp::runSteps(const std::byte* const* places, int64_t count) const {
+  for (const Step& step : steps_) {
+    TileOperands tile;
+    tile.dst = const_cast<std::byte*>(places[step.dst]);
+    for (int i = 0; i < 3; ++i) {
+      tile.src[i] = places[step.src[i]];
+      tile.step[i] = step.step[i];
+    }
+    tile.count = step.repeated ? step.repeatCount : count;
+    tile.alpha = step.alpha;
+    tile.beta = step.beta;
+    step.function(tile);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<OpKernel> makeElementwiseOp(Ref<ElementwiseProgram> program, const Shape& output,
+                                            std::span<const Shape> shapes, int lanes) {
+  return std::make_unique<ElementwiseOp>(std::move(program), output, shapes, lanes);
+}
+
+}  // namespace max

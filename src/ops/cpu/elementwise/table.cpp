@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/elementwise/table.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/readers/elementwise.h"
+#include "graph/readers/types.h"
+
+namespace max {
+
+namespace {
+
+using Id = ElementwiseBuilder::Id;
+using Row = ElementwiseRow;
+using Builder = ElementwiseBuilder;
+using Operands = std::span<const Id>;
+
+bool has(Operands operands, size_t i) { return i < operands.size() && operands[i] != Id::Omitted; }
+
+// Result of the operands' own type.
+Id arithmetic(const Row& row, Builder& builder, const Node& node, Operands operands) {
+  const readers::Parameters parameters(node);
+  const DType dtype = builder.dtype(operands[0]);
+  return builder.emit(row.op, dtype, dtype, operands, parameters.alpha, parameters.beta);
+}
+
+Id toBool(const Row& row, Builder& builder, const Node&, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]);
+  return builder.emit(row.op, dtype, DType::Bool, operands);
+}
+
+// Any number of operands, from left to right.
+Id variadic(const Row& row, Builder& builder, const Node&, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]);
+  Id result = operands[0];
+  for (Id operand : operands.subspan(1)) result = builder.emit(row.op, dtype, dtype, {result, operand});
+  return result;
+}
+
+Id mean(const Row& row, Builder& builder, const Node& node, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]);
+  const Id sum = variadic(row, builder, node, operands);
+  const Id factor = builder.scalar(1.0 / static_cast<double>(operands.size()), dtype);
+  return builder.emit(ElementOp::Mul, dtype, dtype, {sum, factor});
+}
+
+Id where(const Row& row, Builder& builder, const Node&, Operands operands) {
+  const DType dtype = builder.dtype(operands[1]);
+  return builder.emit(row.op, dtype, dtype, operands);
+}
+
+Id clip(const Row&, Builder& builder, const Node&, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]);
+  if (has(operands, 1) && has(operands, 2)) return builder.emit(ElementOp::Clip, dtype, dtype, operands.first(3));
+  if (has(operands, 1)) return builder.emit(ElementOp::Max, dtype, dtype, {operands[0], operands[1]});
+  if (has(operands, 2)) return builder.emit(ElementOp::Min, dtype, dtype, {operands[0], operands[2]});
+  return operands[0];
+}
+
+Id cast(const Row&, Builder& builder, const Node& node, Operands operands) {
+  return builder.cast(operands[0], readers::readCastType(node.attributes));
+}
+
+Id castLike(const Row&, Builder& builder, const Node&, Operands operands) {
+  return builder.cast(operands[0], builder.dtype(operands[1]));
+}
+
+// The exponent may be of another type than the base, whose type the result has.
+Id power(const Row& row, Builder& builder, const Node&, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]), exponent = builder.dtype(operands[1]);
+  if (isFloat(dtype) || !isFloat(exponent))
+    return builder.emit(row.op, dtype, dtype, {operands[0], builder.cast(operands[1], dtype)});
+  const Id result =
+      builder.emit(row.op, DType::Float64, DType::Float64,
+                   {builder.cast(operands[0], DType::Float64), builder.cast(operands[1], DType::Float64)});
+  return builder.cast(result, dtype);
+}
+
+Id modulo(const Row&, Builder& builder, const Node& node, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]);
+  const ElementOp op = readers::readTruncates(node.attributes) ? ElementOp::Fmod : ElementOp::Mod;
+  return builder.emit(op, dtype, dtype, operands);
+}
+
+Id shift(const Row&, Builder& builder, const Node& node, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]);
+  const bool left = readers::readShiftsLeft(node.attributes);
+  return builder.emit(left ? ElementOp::ShiftLeft : ElementOp::ShiftRight, dtype, dtype, operands);
+}
+
+Id gelu(const Row&, Builder& builder, const Node& node, Operands operands) {
+  const DType dtype = builder.dtype(operands[0]);
+  const bool approximate = readers::readIsApproximate(node.attributes);
+  return builder.emit(approximate ? ElementOp::GeluTanh : ElementOp::Gelu, dtype, dtype, operands);
+}
+
+Id isInf(const Row& row, Builder& builder, const Node& node, Operands operands) {
+  const readers::Infinities read(node.attributes);
+  return builder.emit(row.op, builder.dtype(operands[0]), DType::Bool, operands, read.negative ? 1.f : 0.f,
+                      read.positive ? 1.f : 0.f);
+}
+
+constexpr Row kRows[] = {
+    {"Abs", ElementOp::Abs, arithmetic},
+    {"Acos", ElementOp::Acos, arithmetic},
+    {"Acosh", ElementOp::Acosh, arithmetic},
+    {"Add", ElementOp::Add, arithmetic},
+    {"And", ElementOp::And, arithmetic},
+    {"Asin", ElementOp::Asin, arithmetic},
+    {"Asinh", ElementOp::Asinh, arithmetic},
+    {"Atan", ElementOp::Atan, arithmetic},
+    {"Atanh", ElementOp::Atanh, arithmetic},
+    {"BitShift", ElementOp::ShiftLeft, shift},
+    {"BitwiseAnd", ElementOp::BitwiseAnd, arithmetic},
+    {"BitwiseNot", ElementOp::BitwiseNot, arithmetic},
+    {"BitwiseOr", ElementOp::BitwiseOr, arithmetic},
+    {"BitwiseXor", ElementOp::BitwiseXor, arithmetic},
+    {"Cast", ElementOp::Cast, cast},
+    {"CastLike", ElementOp::Cast, castLike},
+    {"Ceil", ElementOp::Ceil, arithmetic},
+    {"Celu", ElementOp::Celu, arithmetic},
+    {"Clip", ElementOp::Clip, clip},
+    {"Cos", ElementOp::Cos, arithmetic},
+    {"Cosh", ElementOp::Cosh, arithmetic},
+    {"Div", ElementOp::Div, arithmetic},
+    {"Elu", ElementOp::Elu, arithmetic},
+    {"Equal", ElementOp::Equal, toBool},
+    {"Erf", ElementOp::Erf, arithmetic},
+    {"Exp", ElementOp::Exp, arithmetic},
+    {"Floor", ElementOp::Floor, arithmetic},
+    {"Gelu", ElementOp::Gelu, gelu},
+    {"Greater", ElementOp::Greater, toBool},
+    {"GreaterOrEqual", ElementOp::GreaterOrEqual, toBool},
+    {"HardSigmoid", ElementOp::HardSigmoid, arithmetic},
+    {"HardSwish", ElementOp::HardSwish, arithmetic},
+    {"IsInf", ElementOp::IsInf, isInf},
+    {"IsNaN", ElementOp::IsNan, toBool},
+    {"LeakyRelu", ElementOp::LeakyRelu, arithmetic},
+    {"Less", ElementOp::Less, toBool},
+    {"LessOrEqual", ElementOp::LessOrEqual, toBool},
+    {"Log", ElementOp::Log, arithmetic},
+    {"Max", ElementOp::Max, variadic},
+    {"Mean", ElementOp::Add, mean},
+    {"Min", ElementOp::Min, variadic},
+    {"Mish", ElementOp::Mish, arithmetic},
+    {"Mod", ElementOp::Mod, modulo},
+    {"Mul", ElementOp::Mul, arithmetic},
+    {"Neg", ElementOp::Neg, arithmetic},
+    {"Not", ElementOp::Not, arithmetic},
+    {"Or", ElementOp::Or, arithmetic},
+    {"PRelu", ElementOp::PRelu, arithmetic},
+    {"Pow", ElementOp::Pow, power},
+    {"Reciprocal", ElementOp::Reciprocal, arithmetic},
+    {"Relu", ElementOp::Relu, arithmetic},
+    {"Round", ElementOp::Round, arithmetic},
+    {"Selu", ElementOp::Selu, arithmetic},
+    {"Shrink", ElementOp::Shrink, arithmetic},
+    {"Sigmoid", ElementOp::Sigmoid, arithmetic},
+    {"Sign", ElementOp::Sign, arithmetic},
+    {"Sin", ElementOp::Sin, arithmetic},
+    {"Sinh", ElementOp::Sinh, arithmetic},
+    {"Softplus", ElementOp::Softplus, arithmetic},
+    {"Softsign", ElementOp::Softsign, arithmetic},
+    {"Sqrt", ElementOp::Sqrt, arithmetic},
+    {"Sub", ElementOp::Sub, arithmetic},
+    {"Sum", ElementOp::Add, variadic},
+    {"Swish", ElementOp::Swish, arithmetic},
+    {"Tan", ElementOp::Tan, arithmetic},
+    {"Tanh", ElementOp::Tanh, arithmetic},
+    {"ThresholdedRelu", ElementOp::ThresholdedRelu, arithmetic},
+    {"Where", ElementOp::Where, where},
+    {"Xor", ElementOp::Xor, arithmetic},
+};
+
+}  // namespace
+
+std::span<const ElementwiseRow> elementwiseRows() { return kRows; }
+
+const ElementwiseRow* findElementwiseRow(const Node& node) {
+  if (!node.domain().empty()) return nullptr;
+  const auto row = std::lower_bound(std::begin(kRows), std::end(kRows), node.op(),
+                                    [](const Row& a, std::string_view name) { return a.name < name; });
+  return row != std::end(kRows) && row->name == node.op() ? row : nullptr;
+}
+
+Id buildElementwise(const ElementwiseRow& row, ElementwiseBuilder& builder, const Node& node, Operands operands) {
+  require(has(operands, 0), MAX_STATUS_INVALID_ARGUMENT, node.description(), ": the first input is missing");
+  return row.build(row, builder, node, operands);
+}
+
+bool canFuseElementwise(const Node& node) {
+  if (node.outputs.size() > 1) return false;
+  if (node.isOwn("Elementwise")) return static_cast<bool>(node.prepared);
+  if (node.inputs.size() > kMaxElementwiseInputs || !findElementwiseRow(node)) return false;
+  try {
+    ElementwiseBuilder builder;
+    std::vector<Id> operands;
+    for (const Value* input : node.inputs) {
+      if (input && !isCastable(input->type.dtype)) return false;
+      operands.push_back(input ? builder.input(input->type.dtype) : Id::Omitted);
+    }
+    builder.append(node, operands);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace max

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gather, GatherElements, GatherND. Every index is checked before it is used.
+#include <algorithm>
+#include <cstring>
+
+#include "graph/readers/indexing.h"
+#include "ops/cpu/element.h"
+#include "ops/cpu/movement/movement.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kGrainBytes = 64 * 1024;
+
+bool hasIndices(const OpRequest& request) {
+  return hasByteElements(request) && request.has(1) &&
+         (request.inputs[1].dtype == DType::Int64 || request.inputs[1].dtype == DType::Int32);
+}
+
+// data [outer, size, inner], indices [count] -> [outer, count, inner]
+class GatherOp final : public OpKernel {
+ public:
+  explicit GatherOp(const OpRequest& request) : node_(request.node) {
+    const Shape& data = request.inputs[0].shape;
+    axis_ = readers::readGatherAxis(*RequestInputs(request));
+    outer_ = data.product(0, axis_);
+    size_ = data[axis_];
+    bytes_ = data.product(axis_ + 1, data.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
+    count_ = request.inputs[1].shape.count();
+    is64_ = request.inputs[1].dtype == DType::Int64;
+  }
+
+  void run(const OpContext& context) const override {
+    if (count_ == 0) return;
+    const std::byte* data = context.in<std::byte>(0);
+    const void* indices = context.inputs[1];
+    std::byte* out = context.out<std::byte>();
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_, 1));
+    context.parallelFor(outer_ * count_, grain, [&](int64_t begin, int64_t end, int) {
+      visitElementBytes(bytes_, [&](auto size) {
+        int64_t k = begin % count_;
+        const std::byte* part = data + begin / count_ * size_ * bytes_;
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t index = checkedIndex(node_, indexAt(indices, is64_, k), size_, axis_);
+          copyElement(size, out + i * size, part + index * size);
+          if (++k < count_) continue;
+          k = 0;
+          part += size_ * bytes_;
+        }
+      });
+    });
+  }
+
+ private:
+  const Node& node_;
+  int axis_;
+  int64_t outer_, size_, bytes_, count_;
+  bool is64_;
+};
+
+// indices has the output's shape; it may be smaller than data along the other axes.
+class GatherElementsOp final : public OpKernel {
+ public:
+  explicit GatherElementsOp(const OpRequest& request)
+      : node_(request.node), walk_(request, 1), bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {}
+
+  void run(const OpContext& context) const override {
+    const std::byte* data = context.in<std::byte>(0);
+    std::byte* out = context.out<std::byte>();
+    const int64_t rows = walk_.rows(), columns = walk_.columns();
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_ * columns, 1));
+    context.parallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
+      visitElementBytes(bytes_, [&](auto size) {
+        for (int64_t row = begin; row < end; ++row)
+          walk_.forRow(node_, row, context.inputs[1],
+                       [&](int64_t k, int64_t offset) { copyElement(size, out + k * bytes_, data + offset * bytes_); });
+      });
+    });
+  }
+
+ private:
+  const Node& node_;
+  ElementWalk walk_;
+  int64_t bytes_;
+};
+
+class GatherNDOp final : public OpKernel {
+ public:
+  explicit GatherNDOp(const OpRequest& request)
+      : node_(request.node),
+        slices_(request, readers::readBatchDims(*RequestInputs(request))),
+        bytes_(slices_.sliceElements() * static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
+        elementBytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {}
+
+  void run(const OpContext& context) const override {
+    const std::byte* data = context.in<std::byte>(0);
+    std::byte* out = context.out<std::byte>();
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_, 1));
+    context.parallelFor(slices_.count(), grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i)
+        std::memcpy(out + i * bytes_, data + slices_.offset(node_, i, context.inputs[1]) * elementBytes_,
+                    static_cast<size_t>(bytes_));
+    });
+  }
+
+ private:
+  const Node& node_;
+  SliceWalk slices_;
+  int64_t bytes_, elementBytes_;
+};
+
+template <class K>
+inline constexpr Implementation kGather[] = {
+    {"gather", hasIndices,
+     [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<K>(request); }}};
+
+const OpRow kRows[] = {
+    {"", "Gather", kGather<GatherOp>},
+    {"", "GatherElements", kGather<GatherElementsOp>},
+    {"", "GatherND", kGather<GatherNDOp>},
+};
+
+}  // namespace
+
+std::span<const OpRow> gatherOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScatterElements and ScatterND: a copy of the data, then updates one after another (indices may repeat).
+#include <algorithm>
+#include <complex>
+#include <cstring>
+
+#include "base/half.h"
+#include "base/interrupt_point.h"
+#include "graph/readers/indexing.h"
+#include "ops/cpu/element.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+using readers::ScatterReduction;
+using Combine = void (*)(std::byte* target, const std::byte* update, int64_t count);
+
+struct Half {
+  uint16_t bits;
+  static float load(uint16_t bits) { return floatFromHalf(bits); }
+  static uint16_t store(float value) { return halfFromFloat(value); }
+};
+struct BFloat {
+  uint16_t bits;
+  static float load(uint16_t bits) { return floatFromBFloat16(bits); }
+  static uint16_t store(float value) { return bfloat16FromFloat(value); }
+};
+
+template <class T>
+T addOf(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  return a + b;
+}
+template <class T>
+T multiplyOf(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  return a * b;
+}
+template <class T>
+T largerOf(T a, T b) {
+  return b > a || b != b ? b : a;
+}
+template <class T>
+T smallerOf(T a, T b) {
+  return b < a || b != b ? b : a;
+}
+
+// F combines two values of the type that T is computed in.
+template <class T, auto F>
+void combine(std::byte* target, const std::byte* update, int64_t count) {
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass()) {
+    T a, b;
+    std::memcpy(&a, target + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    std::memcpy(&b, update + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    if constexpr (requires { T::load(0); })
+      a.bits = T::store(F(T::load(a.bits), T::load(b.bits)));
+    else
+      a = F(a, b);
+    std::memcpy(target + i * static_cast<int64_t>(sizeof(T)), &a, sizeof(T));
+  }
+}
+
+// Complex numbers have no order.
+template <class T>
+Combine combineComplex(ScatterReduction reduction) {
+  if (reduction == ScatterReduction::Add) return combine<T, [](T a, T b) { return a + b; }>;
+  if (reduction == ScatterReduction::Multiply) return combine<T, [](T a, T b) { return a * b; }>;
+  return nullptr;
+}
+
+template <class T>
+Combine combineOf(ScatterReduction reduction) {
+  using C = std::conditional_t<std::is_class_v<T>, float, T>;
+  if (reduction == ScatterReduction::Add) return combine<T, addOf<C>>;
+  if (reduction == ScatterReduction::Multiply) return combine<T, multiplyOf<C>>;
+  if (reduction == ScatterReduction::Max) return combine<T, largerOf<C>>;
+  if (reduction == ScatterReduction::Min) return combine<T, smallerOf<C>>;
+  return nullptr;
+}
+
+Combine combineFor(DType dtype, ScatterReduction reduction) {
+  switch (dtype) {
+    case DType::Float32:
+      return combineOf<float>(reduction);
+    case DType::Float64:
+      return combineOf<double>(reduction);
+    case DType::Float16:
+      return combineOf<Half>(reduction);
+    case DType::BFloat16:
+      return combineOf<BFloat>(reduction);
+    case DType::Int8:
+      return combineOf<int8_t>(reduction);
+    case DType::Int16:
+      return combineOf<int16_t>(reduction);
+    case DType::Int32:
+      return combineOf<int32_t>(reduction);
+    case DType::Int64:
+      return combineOf<int64_t>(reduction);
+    case DType::Bool:
+    case DType::UInt8:
+      return combineOf<uint8_t>(reduction);
+    case DType::UInt16:
+      return combineOf<uint16_t>(reduction);
+    case DType::UInt32:
+      return combineOf<uint32_t>(reduction);
+    case DType::UInt64:
+      return combineOf<uint64_t>(reduction);
+    case DType::Complex64:
+      return combineComplex<std::complex<float>>(reduction);
+    case DType::Complex128:
+      return combineComplex<std::complex<double>>(reduction);
+    default:
+      return nullptr;
+  }
+}
+
+ScatterReduction reductionOf(const OpRequest& request) {
+  return readers::readScatterReduction(*RequestInputs(request));
+}
+
+bool canScatter(const OpRequest& request) {
+  const ScatterReduction reduction = reductionOf(request);
+  return hasByteElements(request) && request.has(1) && request.has(2) &&
+         (request.inputs[1].dtype == DType::Int64 || request.inputs[1].dtype == DType::Int32) &&
+         (reduction == ScatterReduction::None || combineFor(request.inputs[0].dtype, reduction));
+}
+
+class ScatterOp : public OpKernel {
+ public:
+  explicit ScatterOp(const OpRequest& request)
+      : node_(request.node),
+        combine_(combineFor(request.inputs[0].dtype, reductionOf(request))),
+        elementBytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
+        dataBytes_(request.inputs[0].shape.count() * elementBytes_) {}
+
+  int inPlaceInput() const override { return 0; }
+
+  void run(const OpContext& context) const override {
+    std::byte* out = context.out<std::byte>();
+    if (context.inputs[0] != out && dataBytes_ > 0) copyBytes(out, context.inputs[0], static_cast<size_t>(dataBytes_));
+    update(context, out);
+  }
+
+ protected:
+  virtual void update(const OpContext& context, std::byte* out) const = 0;
+  void put(std::byte* target, const std::byte* source, int64_t elements) const {
+    if (combine_)
+      combine_(target, source, elements);
+    else
+      copyBytes(target, source, static_cast<size_t>(elements * elementBytes_));
+  }
+
+  const Node& node_;
+  Combine combine_;
+  int64_t elementBytes_, dataBytes_;
+};
+
+class ScatterElementsOp final : public ScatterOp {
+ public:
+  explicit ScatterElementsOp(const OpRequest& request) : ScatterOp(request), walk_(request, 1) {
+    if (!(request.inputs[1].shape == request.inputs[2].shape))
+      MovementCall(request, nullptr)
+          .fail(MAX_STATUS_INVALID_ARGUMENT, "indices ", request.inputs[1].shape, " and updates ",
+                request.inputs[2].shape, " differ in shape");
+  }
+
+ private:
+  void update(const OpContext& context, std::byte* out) const override {
+    const std::byte* updates = context.in<std::byte>(2);
+    WorkCounter work;
+    for (int64_t row = 0; row < walk_.rows(); ++row, work.pass(8 + 2 * walk_.columns()))
+      walk_.forRow(node_, row, context.inputs[1], [&](int64_t k, int64_t offset) {
+        put(out + offset * elementBytes_, updates + k * elementBytes_, 1);
+      });
+  }
+
+  ElementWalk walk_;
+};
+
+class ScatterNDOp final : public ScatterOp {
+ public:
+  explicit ScatterNDOp(const OpRequest& request) : ScatterOp(request), slices_(request, 0) {
+    if (request.inputs[2].shape.count() != slices_.count() * slices_.sliceElements())
+      MovementCall(request, nullptr)
+          .fail(MAX_STATUS_INVALID_ARGUMENT, "updates of shape ", request.inputs[2].shape, " do not fit indices ",
+                request.inputs[1].shape, " and data ", request.inputs[0].shape);
+  }
+
+ private:
+  void update(const OpContext& context, std::byte* out) const override {
+    const int64_t bytes = slices_.sliceElements() * elementBytes_;
+    if (bytes == 0) return;
+    WorkCounter work;
+    for (int64_t i = 0; i < slices_.count(); ++i, work.pass(8 + bytes / 4))
+      put(out + slices_.offset(node_, i, context.inputs[1]) * elementBytes_, context.in<std::byte>(2) + i * bytes,
+          slices_.sliceElements());
+  }
+
+  SliceWalk slices_;
+};
+
+template <class K>
+inline constexpr Implementation kScatter[] = {
+    {"scatter", canScatter,
+     [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<K>(request); }}};
+
+const OpRow kRows[] = {
+    {"", "ScatterElements", kScatter<ScatterElementsOp>},
+    {"", "ScatterND", kScatter<ScatterNDOp>},
+};
+
+}  // namespace
+
+std::span<const OpRow> scatterOps() { return kRows; }
+
+}  // namespace max

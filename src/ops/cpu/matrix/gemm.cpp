@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/matrix/gemm.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/active_call.h"
+#include "base/half.h"
+#include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kRowBlockBytes = 768 << 10;  // of A, that stay in the second cache
+constexpr size_t kPointerBytes = 32 << 10;     // of row pointers, per lane
+constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a thread
+constexpr double kBytesPerLane = 128 << 10;
+constexpr int64_t kTasksPerLane = 4;
+constexpr int64_t kStepsPerTileRow = 4;  // of a tile and one row of B, base/interrupt_point.h
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Activations that are functions of the tile programs. Only some take their parameters from the node.
+struct ActivationRow {
+  std::string_view name;
+  ElementOp op;
+  float alpha = 0, beta = 0;
+  bool hasParameters = false;
+};
+constexpr ActivationRow kFunctions[] = {
+    {"LeakyRelu", ElementOp::LeakyRelu, 0.01f, 0, true},
+    {"HardSigmoid", ElementOp::HardSigmoid, 0.2f, 0.5f, true},
+    {"Sigmoid", ElementOp::Sigmoid},
+    {"HardSwish", ElementOp::HardSwish},
+    {"Silu", ElementOp::Swish, 1},
+    {"Gelu", ElementOp::Gelu},
+    {"GeluTanh", ElementOp::GeluTanh},
+    {"Tanh", ElementOp::Tanh},
+};
+
+}  // namespace
+
+Activation fusedActivation(const Node& node) {
+  const readers::FusedActivation read(node.attributes);
+  Activation result;
+  if (read.name.empty()) return result;
+  if (read.name == "Relu" || read.name == "Clip") {
+    result.clamps = true;
+    result.low = read.name == "Clip" ? read.alpha : 0.f;
+    result.high = read.name == "Clip" ? read.beta : std::numeric_limits<float>::infinity();
+    return result;
+  }
+  for (const ActivationRow& row : kFunctions) {
+    if (row.name != read.name) continue;
+    result.function = findFloatTileFunction(row.op);
+    result.alpha = row.hasParameters ? read.alpha : row.alpha;
+    result.beta = row.hasParameters ? read.beta : row.beta;
+  }
+  require(result.function, MAX_STATUS_UNIMPLEMENTED, node.description(), ": unknown activation '", read.name, "'");
+  return result;
+}
+
+Panels::Panels(int lanes_, int panelVectors, int64_t columns_) : lanes(lanes_), columns(columns_) {
+  const int64_t all = ceilDiv(columns, lanes);
+  count = ceilDiv(all, panelVectors);
+  vectors = count ? all / count : 0;
+  wider = count ? all % count : 0;
+}
+
+int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns) {
+  return checkedMultiply(rows, Panels(table.lanes, table.panelVectors, columns).paddedColumns());
+}
+
+void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes) {
+  const int64_t rows = source.rows();
+  const int64_t grain = std::max<int64_t>(64, ceilDiv(ceilDiv(rows, lanes * kTasksPerLane), 8) * 8);
+  const bool isSmall = rows * source.columns < (64 << 10);
+  parallelFor(isSmall ? 1 : lanes, rows, isSmall ? std::max<int64_t>(rows, 1) : grain,
+              [&](int64_t begin, int64_t end, int) { table.pack(source, begin, end, packed); });
+}
+
+Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
+           WorkVector<GemmOffsets> batch, PartialSums partialSums)
+    : table_(&gemmTable()),
+      rows_(rows),
+      columns_(columns),
+      taps_(taps),
+      depth_(depth),
+      epilogue_(epilogue),
+      lanes_(std::max(lanes, 1)),
+      batch_(std::move(batch)),
+      panels_(table_->lanes, table_->panelVectors, columns),
+      partialSums_(taps * depth > table_->kBlock ? partialSums : PartialSums::Float32) {
+  tiles_ = ceilDiv(rows_, table_->tileRows);
+  tileRows_ = tiles_ ? rows_ / tiles_ : 0;
+  tallTiles_ = tiles_ ? rows_ % tiles_ : 0;
+  chooseBlocks();
+  const int64_t sums = blockTiles_ * table_->tileRows * table_->panelVectors * table_->lanes;
+  if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
+}
+
+void Gemm::chooseBlocks() {
+  const double k = static_cast<double>(taps_) * static_cast<double>(depth_);
+  const double products = static_cast<double>(batch_.size()) * static_cast<double>(columns_) * k;
+  const double useful =
+      std::max(2 * products * static_cast<double>(rows_) / kFlopsPerLane, 4 * products / kBytesPerLane);
+  lanes_ = static_cast<int>(std::clamp(useful, 1., static_cast<double>(lanes_)));
+  // Rows that lie apart cost their bytes each; the windows of a convolution overlap.
+  const int64_t rowBytes = std::max<int64_t>(4 * depth_ * std::min<int64_t>(taps_, 3), 1);
+  const size_t tilePointers = static_cast<size_t>(taps_ * table_->tileRows) * sizeof(void*);
+  blockTiles_ = std::clamp<int64_t>(kRowBlockBytes / rowBytes / table_->tileRows, 4, 32);
+  blockTiles_ = std::min<int64_t>(blockTiles_, static_cast<int64_t>(kPointerBytes / std::max<size_t>(tilePointers, 1)));
+  blockTiles_ = std::clamp<int64_t>(blockTiles_, 1, std::max<int64_t>(tiles_, 1));
+  const int64_t wanted = lanes_ == 1 ? 1 : lanes_ * kTasksPerLane;
+  const int64_t problems = std::max<int64_t>(static_cast<int64_t>(batch_.size()), 1);
+  rowBlocks_ = ceilDiv(tiles_, blockTiles_);
+  panelBlocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(problems * rowBlocks_, 1)), 1,
+                                     std::max<int64_t>(panels_.count, 1));
+  if (problems * rowBlocks_ * panelBlocks_ < wanted)
+    rowBlocks_ = std::min(tiles_, ceilDiv(wanted, problems * panelBlocks_));
+  blockTiles_ = rowBlocks_ ? ceilDiv(tiles_, rowBlocks_) : 0;
+  rowBlocks_ = blockTiles_ ? ceilDiv(tiles_, blockTiles_) : 0;
+  blockPanels_ = ceilDiv(panels_.count, panelBlocks_);
+  panelBlocks_ = blockPanels_ ? ceilDiv(panels_.count, blockPanels_) : 0;
+  sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, problems);
+  tableBytes_ = ceilDiv(static_cast<int64_t>(tilePointers) * blockTiles_, 64) * 64;
+}
+
+void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) const {
+  // The groups of a convolution read the same pixels: a task finds them once for several groups.
+  const int64_t share = operands.rowFunction ? sharedProblems_ : 1;
+  const int64_t tasks = ceilDiv(static_cast<int64_t>(batch_.size()), share) * rowBlocks_ * panelBlocks_;
+  const auto body = [&](int64_t begin, int64_t end, int lane) {
+    auto* pointers = reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * (tableBytes_ + sumBytes_));
+    for (int64_t task = begin; task < end; ++task) runTask(operands, task, share, pointers);
+  };
+  const int used = std::min(lanes, lanes_);
+  if (used == 1 && !activeCall()) return body(0, tasks, 0);
+  parallelFor(used, tasks, std::max<int64_t>(1, tasks / (used * kTasksPerLane * 4)), body);
+}
+
+void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
+  // Neighbouring tasks share B, which is the larger part where there is more than one panel block.
+  const int64_t rowBlock = task % rowBlocks_;
+  const int64_t panelBlock = task / rowBlocks_ % panelBlocks_;
+  const auto first = static_cast<size_t>(task / rowBlocks_ / panelBlocks_ * share);
+  const int64_t tile0 = rowBlock * blockTiles_, tile1 = std::min(tile0 + blockTiles_, tiles_);
+  const int64_t panel0 = panelBlock * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
+  fillPointers(operands, tile0, tile1, pointers);
+  WorkCounter work;
+  GemmTile tile{};
+  tile.ldc = operands.ldc;
+  tile.ldr = operands.ldr;
+  tile.epilogue = &epilogue_;
+  for (size_t i = first; i < std::min(first + static_cast<size_t>(share), batch_.size()); ++i)
+    for (int64_t panel = panel0; panel < panel1; ++panel)
+      runPanel(tile, operands, batch_[i], panel, tile0, tile1, pointers, work);
+}
+
+// Of the first product of the batch; others add their offset.
+void Gemm::fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const {
+  const int tileRows = table_->tileRows;
+  for (int64_t tile = tile0; tile < tile1; ++tile, pointers += taps_ * tileRows) {
+    const int64_t first = tileBegin(tile), count = tileBegin(tile + 1) - first;
+    if (operands.rowFunction)
+      operands.rowFunction(operands.rowSource, first, count, tileRows, pointers);
+    else
+      for (int64_t i = 0; i < count; ++i) pointers[i] = operands.a + (first + i) * operands.lda;
+  }
+}
+
+void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
+                    int64_t tile1, const float** pointers, WorkCounter& work) const {
+  const int64_t column = panels_.begin(panel), width = panels_.width(panel);
+  tile.columns = std::min(width, columns_ - column);
+  const bool usesTail = operands.ldb && tile.columns < width;
+  tile.bStride = operands.ldb && !usesTail ? operands.ldb : width;
+  const float* b = usesTail       ? operands.bTail + at.bTail
+                   : operands.ldb ? operands.b + at.b + column
+                                  : operands.b + at.b + column * taps_ * depth_;
+  tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
+  if (partialSums_ != PartialSums::Float32)
+    return runParts(tile, operands, at, column, tile0, tile1, pointers, b, work);
+  // Parts of K that keep the panel in the first cache: whole taps if one is small enough, else parts of one tap.
+  const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
+  const int64_t depthParts = std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock));
+  const int64_t depthPart = ceilDiv(depth_, depthParts);
+  for (int64_t tap = 0; tap < taps_; tap += tapPart) {
+    tile.taps = std::min(tapPart, taps_ - tap);
+    for (int64_t part = 0; part < depthParts; ++part) {
+      const int64_t first = part * depthPart;
+      tile.rowOffset = at.a + first;
+      tile.depth = std::min(depthPart, depth_ - first);
+      tile.accumulate = tap > 0 || part > 0;
+      tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
+      tile.b = b + (tap * depth_ + first) * tile.bStride;
+      prefetchNext(tile, tile1 - tile0);
+      runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
+      work.pass(tile.taps * tile.depth * (tile1 - tile0) * kStepsPerTileRow);
+    }
+  }
+}
+
+// Each part's product is made in C and added to sums of the wanted type; the last step finishes C from them.
+void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
+                    int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const {
+  const int64_t row0 = tileBegin(tile0), rows = tileBegin(tile1) - row0;
+  const float* bias = std::exchange(tile.bias, nullptr);
+  double* sums = sumsOf(pointers);
+  float* c = operands.c + at.c + row0 * operands.ldc + column;
+  std::fill_n(sums, rows * tile.columns, 0.);
+  tile.taps = 1;
+  tile.accumulate = tile.finish = false;
+  for (int64_t tap = 0; tap < taps_; ++tap)
+    for (int64_t first = 0; first < depth_; first += tile.depth) {
+      tile.rowOffset = at.a + first;
+      tile.depth = std::min(table_->kBlock, depth_ - first);
+      tile.b = b + (tap * depth_ + first) * tile.bStride;
+      prefetchNext(tile, tile1 - tile0);
+      runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
+      work.pass(tile.depth * (tile1 - tile0) * kStepsPerTileRow);
+      addPart(tile, c, rows, sums);
+    }
+  // With alpha = 1 tiles start from the bias, which those that add to C do not.
+  const bool addsBias = bias && epilogue_.alpha == 1;
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < tile.columns; ++n)
+      c[m * operands.ldc + n] =
+          static_cast<float>(sums[m * tile.columns + n] + (addsBias ? static_cast<double>(bias[n]) : 0.));
+  tile.bias = bias;
+  tile.taps = tile.depth = 0;
+  tile.accumulate = tile.finish = true;
+  runTiles(tile, operands, at, column, tile0, tile1, pointers);
+}
+
+void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const {
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < tile.columns; ++n) {
+      double& sum = sums[m * tile.columns + n];
+      sum += static_cast<double>(c[m * tile.ldc + n]);
+      if (partialSums_ == PartialSums::Float16)
+        sum = static_cast<double>(floatFromHalf(halfFromFloat(static_cast<float>(sum))));
+      else if (partialSums_ == PartialSums::BFloat16)
+        sum = static_cast<double>(floatFromBFloat16(bfloat16FromFloat(static_cast<float>(sum))));
+    }
+}
+
+// Packed parts follow each other: all tiles of this one together fetch the next.
+void Gemm::prefetchNext(GemmTile& tile, int64_t tiles) const {
+  const int64_t partFloats = tile.taps * tile.depth * tile.bStride;
+  tile.ahead = tile.b + partFloats;
+  tile.aheadStep = ceilDiv(tile.bStride, tiles);
+}
+
+void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
+                    int64_t tile1, const float* const* pointers) const {
+  const int64_t vectors = ceilDiv(tile.columns, table_->lanes);
+  const float* ahead = tile.ahead;
+  for (int64_t t = tile0; t < tile1; ++t, pointers += taps_ * table_->tileRows) {
+    const int64_t first = tileBegin(t), count = tileBegin(t + 1) - first;
+    tile.rows = pointers;
+    tile.ahead = ahead + (t - tile0) * tile.aheadStep * tile.taps * tile.depth;
+    tile.c = operands.c + at.c + first * operands.ldc + column;
+    if (operands.residual) tile.residual = operands.residual + at.residual + first * operands.ldr + column;
+    table_->tiles[count - 1][vectors - 1](tile);
+  }
+}
+
+}  // namespace max

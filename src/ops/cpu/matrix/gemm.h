@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix product of float32 that MatMul, Gemm, convolution and recurrent layers share.
+//
+// C[m, n] = activation(alpha * sum over taps and k of A(m, tap)[k] * B[tap, k][n] + bias[n] + residual[m, n])
+//
+// A is read in place: each row and tap is a pointer to `depth` consecutive floats, so that a
+// convolution needs no im2col. B is packed in panels of a few vectors of columns, row after
+// row. A micro-kernel keeps a tile of C in registers, over all taps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/interrupt_point.h"
+#include "base/work_vector.h"
+#include "graph/graph.h"
+#include "ops/cpu/elementwise/ops.h"
+#include "ops/op_kernel.h"
+
+namespace max {
+
+inline constexpr int kMaxTileRows = 8;
+
+// What follows the product, from a node's `activation` attributes. Limits are applied in registers,
+// a function to the finished tile while it is in cache.
+struct Activation {
+  bool clamps = false;
+  float low = 0, high = 0;
+  TileFunction function = nullptr;
+  float alpha = 0, beta = 0;
+};
+// Resolves the attributes `activation`, `activation_alpha`, `activation_beta`.
+Activation fusedActivation(const Node& node);
+
+struct Epilogue {
+  float alpha = 1;
+  Activation activation;
+};
+
+// How N columns are cut into panels: whole vectors, at most panelVectors each, as even as possible.
+struct Panels {
+  int lanes;  // floats per vector
+  int64_t columns;
+  int64_t count;
+  int64_t vectors;  // of the narrower panels
+  int64_t wider;    // so many panels, the first ones, have one more
+
+  Panels(int lanes_, int panelVectors, int64_t columns_);
+  int64_t width(int64_t panel) const { return (vectors + (panel < wider)) * lanes; }
+  int64_t begin(int64_t panel) const { return (panel * vectors + (panel < wider ? panel : wider)) * lanes; }
+  int64_t paddedColumns() const { return begin(count); }
+};
+
+// One micro-kernel call: `count` rows, one panel of columns.
+struct GemmTile {
+  const float* const* rows;  // [taps][tileRows]
+  int64_t rowOffset;         // added to each pointer
+  int64_t taps, depth;
+  const float* b;
+  int64_t bStride;  // from one k to the next
+  float* c;
+  int64_t ldc;
+  int64_t columns;  // of the panel that exist
+  bool accumulate;  // C holds the sum of earlier parts of K
+  bool finish;      // the last part: bias, residual, activation
+  const Epilogue* epilogue;
+  const float* bias;      // NULL = none
+  const float* residual;  // NULL = none
+  int64_t ldr;
+  const float* ahead;  // memory to bring into the second cache meanwhile,
+  int64_t aheadStep;   // so many floats for each k
+};
+using GemmTileFunction = void (*)(const GemmTile& tile);
+
+// B as it lies before packing: element (k, n) at data[k' * rowStride + n * columnStride], where k = tap * depth + c
+// is stored as k' = c * taps + tap (a convolution's filters) and taps = 1 for plain matrices.
+struct PackSource {
+  const float* data;
+  int64_t rowStride, columnStride;
+  int64_t taps, depth;
+  int64_t columns;
+
+  int64_t rows() const { return taps * depth; }
+};
+
+struct GemmTable {
+  int lanes;         // floats per vector
+  int tileRows;      // at most, of one tile
+  int panelVectors;  // at most, of one panel
+  int64_t kBlock;    // rows of B that stay in the first cache
+  // [rows - 1][vectors - 1]
+  GemmTileFunction tiles[kMaxTileRows][3];
+  // Packs rows [begin, end) of B, all columns, into `packed` (which starts at row 0).
+  void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
+  // out[n] = sum of a[k] * b[n * ldb + k], for n < columns: products with few rows of a transposed, unpacked B.
+  void (*dot)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);
+};
+const GemmTable& gemmTable();  // of cpuTarget()
+
+int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns);  // floats
+void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes);
+
+// Where rows of A are: writes pointers to table[tap * tileRows + i] for rows [first, first + count).
+using RowFunction = void (*)(const void* source, int64_t first, int64_t count, int tileRows, const float** table);
+
+// What differs between the products of one batch (or the groups of a convolution), in floats.
+struct GemmOffsets {
+  int64_t a = 0, b = 0, bTail = 0, c = 0, bias = 0, residual = 0;
+};
+
+struct GemmOperands {
+  const float* a = nullptr;  // rows are a + m * lda, unless rowFunction says otherwise
+  int64_t lda = 0;
+  RowFunction rowFunction = nullptr;
+  const void* rowSource = nullptr;
+  const float* b = nullptr;
+  int64_t ldb = 0;               // > 0: B is not packed, row k at b + k * ldb
+  const float* bTail = nullptr;  // the last panel of an unpacked B, padded, if it is not full
+  float* c = nullptr;
+  int64_t ldc = 0;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  int64_t ldr = 0;
+};
+
+// A product of known sizes, cut into tasks. Made at plan time, run many times.
+class Gemm {
+ public:
+  Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
+       WorkVector<GemmOffsets> batch = WorkVector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32);
+
+  // Bytes for the row pointers of all lanes, and for sums of parts in another type than float32.
+  size_t scratchBytes() const { return static_cast<size_t>(lanes_) * (tableBytes_ + sumBytes_); }
+  void run(const GemmOperands& operands, std::byte* scratch, int lanes) const;
+  const GemmTable& table() const { return *table_; }
+  const Panels& panels() const { return panels_; }
+  const WorkVector<GemmOffsets>& batch() const { return batch_; }
+
+ private:
+  void chooseBlocks();
+  void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
+  void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
+  void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
+                int64_t tile1, const float** pointers, WorkCounter& work) const;
+  void runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
+                int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const;
+  void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
+  double* sumsOf(const float** pointers) const {
+    return reinterpret_cast<double*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_);
+  }
+  void prefetchNext(GemmTile& tile, int64_t tiles) const;
+  void runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
+                int64_t tile1, const float* const* pointers) const;
+  int64_t tileBegin(int64_t tile) const { return tile * tileRows_ + (tile < tallTiles_ ? tile : tallTiles_); }
+
+  const GemmTable* table_;
+  int64_t rows_, columns_, taps_, depth_;
+  Epilogue epilogue_;
+  int lanes_;
+  WorkVector<GemmOffsets> batch_;
+  Panels panels_;
+  int64_t tiles_, tileRows_, tallTiles_;  // the first tallTiles_ tiles have one row more than tileRows_
+  int64_t blockTiles_, blockPanels_;      // of one task
+  int64_t rowBlocks_, panelBlocks_;
+  int64_t sharedProblems_;  // products of the batch that one task makes if their rows are found by a function
+  size_t tableBytes_;
+  PartialSums partialSums_;
+  size_t sumBytes_ = 0;  // per lane: the sums of one panel of a task, unless they are kept in C
+};
+
+}  // namespace max

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/matrix/gemm_int.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/interrupt_point.h"
+#include "base/thread_pool.h"
+
+namespace max {
+
+namespace {
+
+int32_t elementAt(const void* data, bool isSigned, int64_t i) {
+  return isSigned ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
+}
+
+size_t alignedBytes(int64_t words) {
+  return (checkedMultiply(static_cast<size_t>(words), sizeof(int32_t)) + 63) / 64 * 64;
+}
+
+// What bytes are shifted by to have the sign that the instruction expects: A none, B one.
+int32_t shiftOfA(bool isSigned) { return isSigned ? 128 : 0; }
+int32_t shiftOfB(bool isSigned) { return isSigned ? 0 : -128; }
+
+// Packs the columns of one panel, row after row of B.
+class PanelPacker {
+ public:
+  PanelPacker(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
+              int64_t columns, PackedColumns& packed)
+      : table_(table), b_(b), zeros_(zeros), depth_(depth), columns_(columns), packed_(packed) {}
+
+  void pack(int64_t panel) const {
+    const int64_t width = table_.panelColumns, first = panel * width, words = table_.wordsOf(depth_);
+    const int64_t count = std::min(width, columns_ - first);
+    int32_t* out = packed_.words + panel * words * width;
+    uint32_t sums[kMostColumns] = {};  // all sums are modulo 2^32
+    int32_t shifts[kMostColumns];
+    for (int64_t n = 0; n < count; ++n) shifts[n] = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeros_[first + n];
+    const int64_t parts = table_.usesBytes ? 4 : 2;
+    WorkCounter work;
+    for (int64_t k = 0; k < depth_; k += parts, out += width, work.pass(width)) {
+      if (table_.usesBytes && k + parts <= depth_ && b_.columnStride == 1) {
+        packFour(first, count, k, sums, out);
+        std::fill_n(out + count, width - count, 0);
+        continue;
+      }
+      std::fill_n(out, width, 0);
+      for (int64_t i = 0; i < std::min(parts, depth_ - k); ++i)
+        addPart(first, count, k + i, static_cast<int>(i), shifts, sums, out);
+    }
+    if (!table_.usesBytes) return;
+    for (int64_t n = 0; n < width; ++n) {
+      const int32_t zero = n < count ? zeros_[first + n] : 0;
+      const uint32_t offset = static_cast<uint32_t>(depth_) * static_cast<uint32_t>(zero);
+      packed_.columnSums[first + n] = n < count ? static_cast<int32_t>(sums[n] - offset) : 0;
+      packed_.columnFactors[first + n] = n < count ? -(zero + shiftOfB(b_.isSigned)) : 0;
+    }
+  }
+
+ private:
+  static constexpr int kMostColumns = 64;
+
+  // Rows k to k + 3 of B as whole words.
+  void packFour(int64_t first, int64_t count, int64_t k, uint32_t* sums, int32_t* out) const {
+    if (b_.isSigned)
+      packFour(static_cast<const int8_t*>(b_.data) + k * b_.rowStride + first, 0, count, sums, out);
+    else
+      packFour(static_cast<const uint8_t*>(b_.data) + k * b_.rowStride + first, 0x80808080u, count, sums, out);
+  }
+  template <class T>
+  void packFour(const T* rows, uint32_t flip, int64_t count, uint32_t* sums, int32_t* out) const {
+    const T *a = rows, *b = a + b_.rowStride, *c = b + b_.rowStride, *d = c + b_.rowStride;
+    const auto byte = [](T value) { return static_cast<uint32_t>(static_cast<uint8_t>(value)); };
+    for (int64_t n = 0; n < count; ++n) {
+      out[n] = static_cast<int32_t>((byte(a[n]) | byte(b[n]) << 8 | byte(c[n]) << 16 | byte(d[n]) << 24) ^ flip);
+      sums[n] += static_cast<uint32_t>(a[n] + b[n] + c[n] + d[n]);
+    }
+  }
+
+  // Row k of B as part i of the words.
+  void addPart(int64_t first, int64_t count, int64_t k, int i, const int32_t* shifts, uint32_t* sums,
+               int32_t* out) const {
+    const int64_t at = k * b_.rowStride + first * b_.columnStride;
+    if (b_.isSigned)
+      addPart(static_cast<const int8_t*>(b_.data) + at, count, i, shifts, sums, out);
+    else
+      addPart(static_cast<const uint8_t*>(b_.data) + at, count, i, shifts, sums, out);
+  }
+  template <class T>
+  void addPart(const T* row, int64_t count, int i, const int32_t* shifts, uint32_t* sums, int32_t* out) const {
+    const uint32_t mask = table_.usesBytes ? 0xff : 0xffff;
+    const int shift = table_.usesBytes ? 8 * i : 16 * i;
+    const auto add = [&](int64_t n, int32_t value) {
+      sums[n] += static_cast<uint32_t>(value);
+      out[n] |= static_cast<int32_t>((static_cast<uint32_t>(value + shifts[n]) & mask) << shift);
+    };
+    if (b_.columnStride == 1)
+      for (int64_t n = 0; n < count; ++n) add(n, row[n]);
+    else
+      for (int64_t n = 0; n < count; ++n) add(n, row[n * b_.columnStride]);
+  }
+
+  const IntegerGemmTable& table_;
+  const IntegerSource& b_;
+  const ZeroPoints& zeros_;
+  int64_t depth_, columns_;
+  PackedColumns& packed_;
+};
+
+void widenRow(const uint8_t* from, bool isSigned, int64_t depth, int32_t zero, int16_t* to) {
+  const auto* signedFrom = reinterpret_cast<const int8_t*>(from);
+  inParts(depth, 1, [&](int64_t begin, int64_t end) {
+    if (isSigned)
+      for (int64_t k = begin; k < end; ++k) to[k] = static_cast<int16_t>(signedFrom[k] - zero);
+    else
+      for (int64_t k = begin; k < end; ++k) to[k] = static_cast<int16_t>(from[k] - zero);
+  });
+}
+
+int32_t copyRow(const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) {
+  const uint8_t flip = isSigned ? 0x80 : 0;
+  uint32_t sum = 0;
+  inParts(depth, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      to[k] = from[k] ^ flip;
+      sum += to[k];
+    }
+  });
+  return static_cast<int32_t>(sum);
+}
+
+// Sums of one row of a tile to 8-bit numbers.
+void finishRow(const IntegerGemmTable& table, const IntegerResult& result, int64_t row, int64_t column, int64_t count,
+               int32_t* sums) {
+  constexpr int kMostColumns = 64;
+  float factors[kMostColumns];
+  if (result.rowBias)
+    for (int64_t n = 0; n < count; ++n)
+      sums[n] = static_cast<int32_t>(static_cast<uint32_t>(sums[n]) + static_cast<uint32_t>(result.rowBias[row]));
+  if (result.rowFactors) std::fill_n(factors, table.panelColumns, result.rowFactors[row]);
+  const Requantization how{result.rowFactors ? factors : result.columnFactors + column, result.zero, result.low,
+                           result.high};
+  table.requantize(sums, count, how, result.quantized + row * result.stride + column);
+}
+
+}  // namespace
+
+int32_t ZeroPoints::operator[](int64_t i) const {
+  return data ? elementAt(data, isSigned, count == 1 ? 0 : i % count) : 0;
+}
+
+bool ZeroPoints::areAll(int32_t value) const {
+  for (int64_t i = 0; i < count; ++i)
+    if ((*this)[i] != value) return false;
+  return true;
+}
+
+size_t PackedColumns::bytes(const IntegerGemmTable& table, int64_t depth, int64_t columns) {
+  const int64_t padded = checkedMultiply<int64_t>(table.panelsOf(columns), table.panelColumns);
+  return checkedAdd(alignedBytes(checkedMultiply(padded, table.wordsOf(depth))), 2 * alignedBytes(padded));
+}
+
+PackedColumns::PackedColumns(const IntegerGemmTable& table, int64_t depth, int64_t columns, void* memory) {
+  const int64_t padded = table.panelsOf(columns) * table.panelColumns;
+  auto* bytes = static_cast<std::byte*>(memory);
+  words = reinterpret_cast<int32_t*>(bytes);
+  columnSums = reinterpret_cast<int32_t*>(bytes + alignedBytes(padded * table.wordsOf(depth)));
+  columnFactors = reinterpret_cast<int32_t*>(reinterpret_cast<std::byte*>(columnSums) + alignedBytes(padded));
+}
+
+void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
+                 int64_t columns, int lanes, PackedColumns& packed) {
+  const PanelPacker packer(table, b, zeros, depth, columns, packed);
+  parallelFor(lanes, table.panelsOf(columns), 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t panel = begin; panel < end; ++panel) packer.pack(panel);
+  });
+  packed.hasFactors = table.usesBytes && !zeros.areAll(-shiftOfB(b.isSigned));
+}
+
+size_t PackedRows::bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth) {
+  const int64_t words = checkedMultiply(rows, table.wordsOf(depth));
+  return checkedAdd(alignedBytes(words), alignedBytes(checkedMultiply<int64_t>(rows, 2)));
+}
+
+PackedRows::PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t depth, void* memory) {
+  auto* bytes = static_cast<std::byte*>(memory);
+  words = reinterpret_cast<int32_t*>(bytes);
+  factors = reinterpret_cast<int32_t*>(bytes + alignedBytes(rows * table.wordsOf(depth)));
+  sums = factors + rows;
+}
+
+void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const ZeroPoints& zeros, int64_t rows,
+              int64_t depth, int lanes, PackedRows& packed) {
+  const int64_t words = table.wordsOf(depth), grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(depth, 1));
+  parallelFor(lanes, rows, grain, [&](int64_t begin, int64_t end, int) {
+    WorkCounter work;
+    for (int64_t row = begin; row < end; ++row, work.pass(depth)) {
+      const auto* from = static_cast<const uint8_t*>(a) + row * depth;
+      int32_t* to = packed.words + row * words;
+      if (words > 0) to[words - 1] = 0;
+      packed.factors[row] = -(zeros[row] + shiftOfA(isSigned));
+      if (table.usesBytes)
+        packed.sums[row] = copyRow(from, isSigned, depth, reinterpret_cast<uint8_t*>(to));
+      else
+        widenRow(from, isSigned, depth, zeros[row], reinterpret_cast<int16_t*>(to));
+    }
+  });
+}
+
+size_t integerTileBytes(const IntegerGemmTable& table) {
+  return alignedBytes(int64_t{table.tileRows} * table.panelColumns);
+}
+
+void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
+                   int64_t last, const IntegerResult& result, int32_t* sums) {
+  const int64_t width = table.panelColumns, column = panel * width, words = table.wordsOf(product.depth);
+  constexpr int64_t kStepsPerWord = 8;  // of a tile, base/interrupt_point.h
+  WorkCounter work;
+  IntegerTile tile{};
+  tile.lda = words;
+  tile.b = product.b.words + panel * words * width;
+  tile.words = words;
+  tile.ldc = result.sums ? result.stride : width;
+  tile.columns = std::min(width, product.columns - column);
+  for (int64_t row = first; row < last; row += table.tileRows) {
+    const int64_t count = std::min<int64_t>(table.tileRows, last - row);
+    tile.a = product.a.words + row * words;
+    tile.c = result.sums ? result.sums + row * result.stride + column : sums;
+    if (table.usesBytes) {
+      tile.rowFactors = product.a.factors + row;
+      tile.columnSums = product.b.columnSums + column;
+      tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
+      tile.rowSums = product.a.sums + row;
+    }
+    table.tiles[count - 1](tile);
+    work.pass(16 + words * kStepsPerWord);
+    if (!result.sums)
+      for (int64_t i = 0; i < count; ++i) finishRow(table, result, row + i, column, tile.columns, sums + i * width);
+  }
+}
+
+void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product, int64_t rows,
+                      const IntegerResult& result, int lanes, std::byte* sums) {
+  if (rows == 0 || product.columns == 0) return;
+  // A task is one panel and a block of rows: the panel stays in the second cache, a tile's rows in the first.
+  constexpr int64_t kBlockRows = 64;
+  const int64_t panels = table.panelsOf(product.columns), blocks = (rows + kBlockRows - 1) / kBlockRows;
+  const int64_t work = std::min(rows, kBlockRows) * product.depth * table.panelColumns;
+  const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(work, 1));
+  parallelFor(lanes, panels * blocks, grain, [&](int64_t begin, int64_t end, int lane) {
+    auto* tile = reinterpret_cast<int32_t*>(sums + static_cast<size_t>(lane) * integerTileBytes(table));
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t first = task / panels * kBlockRows;
+      multiplyPanel(table, product, task % panels, first, std::min(rows, first + kBlockRows), result, tile);
+    }
+  });
+}
+
+}  // namespace max

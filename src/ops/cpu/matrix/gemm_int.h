@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices of 8-bit integers, exact modulo 2^32.
+//
+// C[m, n] = sum over k of (A[m, k] - zeroA[m]) * (B[k, n] - zeroB[n])
+//
+// Operands are packed in words of 32 bits along k, of which one instruction multiplies the parts and adds them up:
+// two int16, from which the zero points are subtracted beforehand, or, with the instructions for neural networks, four
+// bytes, unsigned ones of A and signed ones of B. Bytes of the other sign are shifted by 128, and zero points come
+// off the sums:  C = sum(A B) - zeroA[m] * (sum of B[., n] - K zeroB[n]) - zeroB[n] * sum of A[m, .]
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/tensor.h"
+#include "ops/op_kernel.h"
+
+namespace max {
+
+inline constexpr int kMaxIntegerTileRows = 8;
+
+// One micro-kernel call: some rows, one panel of columns.
+struct IntegerTile {
+  const int32_t* a;
+  int64_t lda;       // words from one row to the next
+  const int32_t* b;  // [words][panelColumns]
+  int64_t words;
+  int32_t* c;
+  int64_t ldc;
+  int64_t columns;  // of the panel that exist
+  // With bytes: c += rowFactors[m] * columnSums[n] + columnFactors[n] * rowSums[m]; NULL = without that term.
+  const int32_t *rowFactors, *columnSums, *columnFactors, *rowSums;
+};
+using IntegerTileFunction = void (*)(const IntegerTile& tile);
+
+// Sums to 8-bit numbers: round(sum * factor[n]) + zero, between low and high.
+struct Requantization {
+  const float* factors;
+  int32_t zero, low, high;
+};
+
+struct IntegerGemmTable {
+  bool usesBytes;  // four in a word
+  int tileRows, panelColumns;
+  IntegerTileFunction tiles[kMaxIntegerTileRows];  // [rows - 1]
+  void (*requantize)(const int32_t* sums, int64_t count, const Requantization& how, uint8_t* out);
+
+  int64_t wordsOf(int64_t depth) const { return usesBytes ? (depth + 3) / 4 : (depth + 1) / 2; }
+  int64_t panelsOf(int64_t columns) const { return (columns + panelColumns - 1) / panelColumns; }
+};
+const IntegerGemmTable& integerGemmTable();                           // of cpuTarget()
+const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base);  // NULL if this machine has no such instructions
+
+// 8-bit elements at data[row * rowStride + column * columnStride].
+struct IntegerSource {
+  const void* data;
+  bool isSigned;
+  int64_t rowStride, columnStride;
+};
+
+// A zero point for all, or one for each row or column.
+struct ZeroPoints {
+  const void* data = nullptr;  // NULL = 0
+  bool isSigned = false;
+  int64_t count = 1;
+
+  int32_t operator[](int64_t i) const;
+  bool areAll(int32_t value) const;
+};
+
+// B ready for the micro-kernels, in memory of the caller.
+struct PackedColumns {
+  int32_t* words = nullptr;          // [panels][words][panelColumns]
+  int32_t* columnSums = nullptr;     // with bytes, [panels * panelColumns]
+  int32_t* columnFactors = nullptr;  // likewise
+  bool hasFactors = false;           // any of them is not 0
+
+  static size_t bytes(const IntegerGemmTable& table, int64_t depth, int64_t columns);
+  PackedColumns(const IntegerGemmTable& table, int64_t depth, int64_t columns, void* memory);
+};
+void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
+                 int64_t columns, int lanes, PackedColumns& packed);
+
+// A ready for the micro-kernels, in memory of the caller.
+struct PackedRows {
+  int32_t* words = nullptr;    // [rows][words]
+  int32_t* factors = nullptr;  // with bytes, [rows]
+  int32_t* sums = nullptr;     // likewise
+
+  static size_t bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth);
+  PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t depth, void* memory);
+};
+// A is dense.
+void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const ZeroPoints& zeros, int64_t rows,
+              int64_t depth, int lanes, PackedRows& packed);
+
+// Where the sums of a product go: as they are, or as 8-bit numbers, in rows `stride` apart.
+struct IntegerResult {
+  int32_t* sums = nullptr;
+  uint8_t* quantized = nullptr;
+  int64_t stride = 0;
+  int32_t zero = 0, low = 0, high = 0;
+  const float* columnFactors = nullptr;  // for each column,
+  const float* rowFactors = nullptr;     // or for each row
+  const int32_t* rowBias = nullptr;      // added to the sums; NULL = none
+};
+
+// One panel of columns with rows [first, last); `sums` has room for a tile.
+struct PanelProduct {
+  const PackedRows& a;
+  const PackedColumns& b;
+  int64_t depth, columns;  // of the whole of B
+};
+void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
+                   int64_t last, const IntegerResult& result, int32_t* sums);
+size_t integerTileBytes(const IntegerGemmTable& table);
+
+// The whole product; `sums` has room for a tile for each lane.
+void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product, int64_t rows,
+                      const IntegerResult& result, int lanes, std::byte* sums);
+
+}  // namespace max

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMul, Gemm and max.MatMul of float32.
+#include "ops/cpu/matrix/matmul.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
+#include "ops/cpu/matrix/matmul_f64.h"
+
+namespace max {
+
+namespace {
+
+// With fewer rows of A than this, packing a B that is not constant costs more than it saves.
+constexpr int64_t kRowsWorthPacking = 32;
+constexpr int64_t kRowsForDot = 3;
+
+int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+Shape broadcastOf(const Shape& a, const Shape& b) {
+  Shape result = Shape::filled(std::max(a.rank(), b.rank()), 1);
+  for (const Shape* shape : {&a, &b})
+    for (int i = 0; i < shape->rank(); ++i) {
+      int64_t& dim = result[result.rank() - shape->rank() + i];
+      if ((*shape)[i] != 1) dim = (*shape)[i];
+    }
+  return result;
+}
+
+// The number of the matrix of a broadcast operand that belongs to matrix `index` of the whole batch.
+int64_t matrixIndex(const Shape& operand, const Shape& batch, int64_t index) {
+  int64_t result = 0, stride = 1;
+  for (int i = batch.rank() - 1, j = operand.rank() - 1; i >= 0; --i, --j) {
+    const int64_t position = index % batch[i];
+    index /= batch[i];
+    if (j < 0) continue;
+    if (operand[j] != 1) result += position * stride;
+    stride *= operand[j];
+  }
+  return result;
+}
+
+void transpose(const float* from, int64_t rows, int64_t columns, float* to) {
+  constexpr int64_t kBlock = 16;
+  WorkCounter work;
+  for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
+    for (int64_t j0 = 0; j0 < columns; j0 += kBlock, work.pass(kBlock * kBlock))
+      for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
+        for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) to[j * rows + i] = from[i * columns + j];
+}
+
+struct Options {
+  bool transA = false, transB = false;
+  Epilogue epilogue;
+  int bias = -1;      // input, one value per column
+  int residual = -1;  // input of the output's shape
+  int addend = -1;    // input that is broadcast and scaled in a pass of its own
+  float beta = 1;
+};
+
+// What B is when the kernel runs.
+enum class RightSide { Packed, PackAtRun, InPlace, Dot };
+
+class MatMulOp : public OpKernel {
+ public:
+  MatMulOp(const OpRequest& request, const Options& options);
+  void run(const OpContext& context) const override;
+  size_t scratchBytes() const override { return static_cast<size_t>(gemmAt_) + gemm_.scratchBytes(); }
+
+ private:
+  ProductShape foldBatch(const OpRequest& request) const;
+  RightSide choose(const OpRequest& request);
+  WorkVector<GemmOffsets> offsets() const;
+  const float* transposedA(const OpContext& context) const;
+  void packB(const OpContext& context, float* packed) const;
+  void packTails(const OpContext& context, float* tails) const;
+  void runDot(const OpContext& context) const;
+  void finishRow(const OpContext& context, int64_t at, int64_t column, int64_t count) const;
+  void addBroadcast(const OpContext& context) const;
+  int64_t tailCount() const;
+  static const float* optional(const OpContext& context, int input) {
+    return input < 0 ? nullptr : context.in<float>(static_cast<size_t>(input));
+  }
+
+  Options options_;
+  ProductShape shape_;
+  Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
+  RightSide right_;
+  Gemm gemm_;
+  Shape addendShape_, outShape_;
+  int64_t bAt_ = 0, gemmAt_ = 0;  // where parts of the scratch memory begin, in bytes
+};
+
+MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
+    : options_(options),
+      shape_(foldBatch(request)),
+      right_(choose(request)),
+      gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
+            request.settings.partialSums),
+      outShape_(request.outputs[0].shape) {
+  if (options.addend >= 0) addendShape_ = request.inputs[static_cast<size_t>(options.addend)].shape;
+  const int64_t aFloats = shape_.transA ? shape_.aCount() * shape_.rows * shape_.depth : 0;
+  const int64_t bFloats =
+      right_ == RightSide::PackAtRun
+          ? checkedMultiply(shape_.bCount(), packedCount(gemm_.table(), shape_.depth, shape_.columns))
+      : right_ == RightSide::InPlace ? shape_.bCount() * tailCount()
+                                     : 0;
+  bAt_ = alignUp(4 * aFloats);
+  gemmAt_ = bAt_ + alignUp(checkedMultiply<int64_t>(4, bFloats));
+}
+
+// One B for all: the batch of A is just more rows.
+ProductShape MatMulOp::foldBatch(const OpRequest& request) const {
+  ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, options_.transA, options_.transB);
+  if (shape.bCount() == 1 && !shape.transA) {
+    shape.rows = checkedMultiply(shape.rows, shape.aCount());
+    shape.aBatch = shape.bBatch = shape.batch = Shape();
+  }
+  return shape;
+}
+
+RightSide MatMulOp::choose(const OpRequest& request) {
+  const GemmTable& table = gemmTable();
+  auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
+  if (prepared && prepared->fits(table)) {
+    packed_ = Ref<PackedWeights>(prepared);
+    return RightSide::Packed;
+  }
+  if (const Tensor* constant = request.inputs[1].constant) {
+    packed_ = makeRef<PackedWeights>(table, shape_.bCount(), shape_.depth, shape_.columns);
+    for (int64_t i = 0; i < shape_.bCount(); ++i)
+      packMatrix(table, packSourceOf(shape_, constant->as<float>(), i), packed_->matrix(i), request.lanes);
+    return RightSide::Packed;
+  }
+  const bool sumsInOneGo = request.settings.partialSums == PartialSums::Float32;
+  if (shape_.transB && shape_.rows <= kRowsForDot && sumsInOneGo) return RightSide::Dot;
+  if (!shape_.transB && shape_.rows < kRowsWorthPacking) return RightSide::InPlace;
+  return RightSide::PackAtRun;
+}
+
+// Floats of the padded last panel of one B that is read in place; 0 if it is full.
+int64_t MatMulOp::tailCount() const {
+  const Panels panels(gemmTable().lanes, gemmTable().panelVectors, shape_.columns);
+  if (panels.count == 0 || panels.paddedColumns() == shape_.columns) return 0;
+  return shape_.depth * panels.width(panels.count - 1);
+}
+
+WorkVector<GemmOffsets> MatMulOp::offsets() const {
+  const int64_t packedSize = packed_ ? packed_->stride() : packedCount(gemmTable(), shape_.depth, shape_.columns);
+  const int64_t tail = tailCount();
+  WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.batchCount()));
+  for (size_t i = 0; i < result.size(); ++i) {
+    const int64_t index = static_cast<int64_t>(i), b = matrixIndex(shape_.bBatch, shape_.batch, index);
+    GemmOffsets& at = result[i];
+    at.a = matrixIndex(shape_.aBatch, shape_.batch, index) * shape_.rows * shape_.depth;
+    at.b = b * (right_ == RightSide::InPlace || right_ == RightSide::Dot ? shape_.depth * shape_.columns : packedSize);
+    at.bTail = b * tail;
+    at.c = at.residual = index * shape_.rows * shape_.columns;
+  }
+  return result;
+}
+
+void MatMulOp::run(const OpContext& context) const {
+  if (right_ == RightSide::Dot) {
+    runDot(context);
+  } else {
+    float* scratchB = reinterpret_cast<float*>(context.scratch + bAt_);
+    if (right_ == RightSide::PackAtRun) packB(context, scratchB);
+    if (right_ == RightSide::InPlace) packTails(context, scratchB);
+    GemmOperands operands;
+    operands.a = transposedA(context);
+    operands.lda = shape_.depth;
+    operands.b = right_ == RightSide::Packed      ? packed_->data()
+                 : right_ == RightSide::PackAtRun ? scratchB
+                                                  : context.in<float>(1);
+    operands.ldb = right_ == RightSide::InPlace ? shape_.columns : 0;
+    operands.bTail = scratchB;
+    operands.c = context.out<float>();
+    operands.ldc = operands.ldr = shape_.columns;
+    operands.bias = optional(context, options_.bias);
+    operands.residual = optional(context, options_.residual);
+    gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
+  }
+  if (options_.addend >= 0) addBroadcast(context);
+}
+
+const float* MatMulOp::transposedA(const OpContext& context) const {
+  const float* a = context.in<float>(0);
+  if (!shape_.transA) return a;
+  float* to = reinterpret_cast<float*>(context.scratch);
+  const int64_t size = shape_.rows * shape_.depth;
+  for (int64_t i = 0; i < shape_.aCount(); ++i) transpose(a + i * size, shape_.depth, shape_.rows, to + i * size);
+  return to;
+}
+
+void MatMulOp::packB(const OpContext& context, float* packed) const {
+  const GemmTable& table = gemm_.table();
+  const int64_t stride = packedCount(table, shape_.depth, shape_.columns), count = shape_.bCount();
+  const auto packOne = [&](int64_t i, int lanes) {
+    packMatrix(table, packSourceOf(shape_, context.in<float>(1), i), packed + i * stride, lanes);
+  };
+  if (count == 1) return packOne(0, context.lanes);
+  const bool isSmall = count * stride < (64 << 10);
+  parallelFor(isSmall ? 1 : context.lanes, count, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) packOne(i, 1);
+  });
+}
+
+void MatMulOp::packTails(const OpContext& context, float* tails) const {
+  const int64_t size = tailCount();
+  if (size == 0) return;
+  const Panels& panels = gemm_.panels();
+  const int64_t column = panels.begin(panels.count - 1);
+  WorkCounter work;
+  for (int64_t i = 0; i < shape_.bCount(); ++i, work.pass(16)) {
+    PackSource source = packSourceOf(shape_, context.in<float>(1), i);
+    source.data += column;
+    source.columns -= column;
+    gemm_.table().pack(source, 0, source.rows(), tails + i * size);
+  }
+}
+
+void MatMulOp::runDot(const OpContext& context) const {
+  constexpr int64_t kChunk = 64;
+  const int64_t chunks = (shape_.columns + kChunk - 1) / kChunk;
+  const WorkVector<GemmOffsets>& batch = gemm_.batch();
+  const float* a = transposedA(context);
+  const int64_t tasks = static_cast<int64_t>(batch.size()) * chunks;
+  const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * kChunk));
+  context.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t task = begin; task < end; ++task) {
+      const GemmOffsets& at = batch[static_cast<size_t>(task / chunks)];
+      const int64_t column = task % chunks * kChunk, count = std::min(kChunk, shape_.columns - column);
+      for (int64_t m = 0; m < shape_.rows; ++m) {
+        const int64_t to = at.c + m * shape_.columns + column;
+        gemm_.table().dot(a + at.a + m * shape_.depth, context.in<float>(1) + at.b + column * shape_.depth,
+                          shape_.depth, shape_.depth, count, context.out<float>() + to);
+        finishRow(context, to, column, count);
+      }
+    }
+  });
+}
+
+void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t column, int64_t count) const {
+  const Epilogue& epilogue = options_.epilogue;
+  const float* bias = optional(context, options_.bias);
+  const float* residual = optional(context, options_.residual);
+  float* out = context.out<float>() + at;
+  for (int64_t n = 0; n < count; ++n) {
+    out[n] *= epilogue.alpha;
+    if (bias) out[n] += bias[column + n];
+    if (residual) out[n] += residual[at + n];
+  }
+  const Activation& activation = epilogue.activation;
+  if (activation.clamps)
+    for (int64_t n = 0; n < count; ++n)
+      out[n] = out[n] < activation.low ? activation.low : out[n] > activation.high ? activation.high : out[n];
+  if (activation.function)
+    activation.function({out, {out, nullptr, nullptr}, {1, 0, 0}, count, activation.alpha, activation.beta});
+}
+
+void MatMulOp::addBroadcast(const OpContext& context) const {
+  const float* addend = context.in<float>(static_cast<size_t>(options_.addend));
+  float* out = context.out<float>();
+  const int rank = addendShape_.rank();
+  const int64_t columns = outShape_.back(), rows = outShape_[0];
+  const int64_t columnStride = rank > 0 && addendShape_.back() != 1;
+  const int64_t rowStride = rank > 1 && addendShape_[0] != 1 ? addendShape_.back() : 0;
+  for (int64_t m = 0; m < rows; ++m)
+    inParts(columns, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n)
+        out[m * columns + n] += options_.beta * addend[m * rowStride + n * columnStride];
+    });
+}
+
+bool isFloat32(const OpRequest& request) {
+  const auto matches = [](const Operand& operand) { return !operand.present() || operand.dtype == DType::Float32; };
+  return std::all_of(request.inputs.begin(), request.inputs.end(), matches) &&
+         std::all_of(request.outputs.begin(), request.outputs.end(), matches);
+}
+
+std::unique_ptr<OpKernel> createMatMul(const OpRequest& request) {
+  return std::make_unique<MatMulOp>(request, Options());
+}
+
+std::unique_ptr<OpKernel> createFused(const OpRequest& request) {
+  Options options;
+  const readers::Product product(request.node.attributes);
+  options.transA = product.transposesA;
+  options.transB = product.transposesB;
+  options.epilogue.alpha = product.alpha;
+  options.epilogue.activation = fusedActivation(request.node);
+  if (request.has(2)) options.bias = 2;
+  if (request.has(3)) options.residual = 3;
+  return std::make_unique<MatMulOp>(request, options);
+}
+
+// C of Gemm is a bias, a residual, or something rarer.
+void placeAddend(const OpRequest& request, Options& options) {
+  const Shape& c = request.inputs[2].shape;
+  const Shape& out = request.outputs[0].shape;
+  const bool isRow = c.rank() >= 1 && c.back() == out.back() && c.count() == out.back();
+  if (options.beta == 1 && isRow)
+    options.bias = 2;
+  else if (options.beta == 1 && c == out)
+    options.residual = 2;
+  else if (options.beta != 0)
+    options.addend = 2;
+}
+
+std::unique_ptr<OpKernel> createGemm(const OpRequest& request) {
+  Options options;
+  const readers::Product product(request.node.attributes);
+  options.transA = product.transposesA;
+  options.transB = product.transposesB;
+  options.epilogue.alpha = product.alpha;
+  options.beta = product.beta;
+  if (request.has(2)) placeAddend(request, options);
+  return std::make_unique<MatMulOp>(request, options);
+}
+
+// The shape of A matters for rank 1 only, which packing does not need to know.
+Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
+  const Tensor* b = constants.size() > 1 ? constants[1] : nullptr;
+  if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return nullptr;
+  const GemmTable& table = gemmTable();
+  const bool transB = readers::Product(node.attributes).transposesB;
+  const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
+  const ProductShape shape({1, depth}, b->shape(), false, transB);
+  if (isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return nullptr;
+  auto packed = makeRef<PackedWeights>(table, shape.bCount(), shape.depth, shape.columns);
+  for (int64_t i = 0; i < shape.bCount(); ++i)
+    packMatrix(table, packSourceOf(shape, b->as<float>(), i), packed->matrix(i), defaultLanes());
+  return packed;
+}
+
+constexpr Implementation kDoubleProduct{"gemm_f64", acceptsDoubleProduct, createDoubleProduct};
+constexpr Implementation kMatMul[] = {{"gemm_f32", isFloat32, createMatMul}, kDoubleProduct};
+constexpr Implementation kGemm[] = {{"gemm_f32", isFloat32, createGemm}, kDoubleProduct};
+constexpr Implementation kFused[] = {{"gemm_f32", isFloat32, createFused}, kDoubleProduct};
+
+const OpRow kRows[] = {
+    {"", "MatMul", kMatMul, prepareWeights},
+    {"", "Gemm", kGemm, prepareWeights},
+    {kMaxDomain, "MatMul", kFused, prepareWeights},
+};
+
+}  // namespace
+
+// Large weights are written once and streamed often: huge pages save most of the page faults of loading.
+namespace {
+
+void adviseHugePages(void* data, size_t bytes) {
+  constexpr uintptr_t kHugePage = 2 << 20;
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes) / kHugePage * kHugePage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
+bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns) {
+  constexpr int64_t kFree = 1 << 18, kMostTimes = 4;
+  const int64_t own = checkedMultiply(matrices, checkedMultiply(rows, columns));
+  return checkedMultiply(matrices, packedCount(table, rows, columns)) / kMostTimes > own + kFree / kMostTimes;
+}
+
+PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns)
+    : stride_(packedCount(table, rows, columns)), lanes_(table.lanes) {
+  const int64_t floats = checkedMultiply(matrices, stride_);
+  storage_ = allocateLastingStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
+  adviseHugePages(storage_->data(), storage_->size());
+}
+
+ProductShape::ProductShape(const Shape& a, const Shape& b, bool transposeA, bool transposeB)
+    : transA(transposeA && a.rank() > 1), transB(transposeB && b.rank() > 1) {
+  depth = a.rank() > 1 && transA ? a[a.rank() - 2] : a.back();
+  rows = a.rank() == 1 ? 1 : a[a.rank() - (transA ? 1 : 2)];
+  columns = b.rank() == 1 ? 1 : b[b.rank() - (transB ? 2 : 1)];
+  aBatch = Shape(a.dims().first(static_cast<size_t>(std::max(a.rank() - 2, 0))));
+  bBatch = Shape(b.dims().first(static_cast<size_t>(std::max(b.rank() - 2, 0))));
+  batch = broadcastOf(aBatch, bBatch);
+}
+
+PackSource packSourceOf(const ProductShape& shape, const float* b, int64_t index) {
+  const bool byColumns = shape.transB;
+  return {b + index * shape.depth * shape.columns,
+          byColumns ? 1 : shape.columns,
+          byColumns ? shape.depth : 1,
+          1,
+          shape.depth,
+          shape.columns};
+}
+
+std::span<const OpRow> matMulOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shapes of a product of tensors, for MatMul, Gemm and max.MatMul.
+#pragma once
+
+#include <vector>
+
+#include "ops/cpu/matrix/gemm.h"
+
+namespace max {
+
+// Packed constant matrices, kept by their node.
+class PackedWeights : public Prepared {
+ public:
+  PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
+
+  size_t bytes() const override { return storage_->size(); }
+  bool replaces(size_t input) const override { return input == 1; }
+  float* matrix(int64_t index) { return static_cast<float*>(storage_->data()) + index * stride_; }
+  const float* data() const { return static_cast<const float*>(storage_->data()); }
+  int64_t stride() const { return stride_; }  // floats from one matrix to the next
+  bool fits(const GemmTable& table) const { return lanes_ == table.lanes; }
+
+ private:
+  Ref<Storage> storage_;
+  int64_t stride_;
+  int lanes_;
+};
+
+// Whether packing makes a large thing of narrow matrices, which a small file can ask for; plans pack those when they
+// run.
+bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
+
+// numpy's rules for the operands of a product.
+struct ProductShape {
+  int64_t rows = 1, depth = 1, columns = 1;
+  Shape aBatch, bBatch, batch;
+  bool transA = false, transB = false;
+
+  ProductShape(const Shape& a, const Shape& b, bool transposeA, bool transposeB);
+  int64_t batchCount() const { return batch.count(); }
+  int64_t aCount() const { return aBatch.count(); }
+  int64_t bCount() const { return bBatch.count(); }
+};
+
+// How matrix `index` of B lies in its tensor.
+PackSource packSourceOf(const ProductShape& shape, const float* b, int64_t index);
+
+}  // namespace max

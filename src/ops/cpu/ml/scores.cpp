@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/ml/scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "base/half.h"
+#include "base/interrupt_point.h"
+#include "base/object.h"
+
+namespace max::ml {
+
+namespace {
+
+constexpr std::string_view kTransforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+
+double logistic(double x) { return x < 0 ? 1 - 1 / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+
+// Winitzki's approximation of the inverse error function, as the standard's reference and other runtimes have it.
+double inverseErf(double x) {
+  const double product = (1 - x) * (1 + x);
+  if (product == 0) return 0;
+  const double log = std::log(product);
+  const double half = 2 / (std::numbers::pi * 0.147) + 0.5 * log;
+  return std::copysign(std::sqrt(std::sqrt(half * half - log / 0.147) - half), x);
+}
+
+double probit(double x) { return std::numbers::sqrt2 * inverseErf(2 * x - 1); }
+
+void divideBySum(std::span<double> scores, double fallback) {
+  const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
+  for (double& score : scores) score = sum == 0 ? fallback : score / sum;
+}
+
+void softmax(std::span<double> scores) {
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  for (double& score : scores) score = std::exp(score - largest);
+  divideBySum(scores, 0);
+}
+
+// Scores that are zero stay so.
+void softmaxZero(std::span<double> scores) {
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  for (double& score : scores) score = std::fabs(score) > 1e-7 ? std::exp(score - largest) : score * std::exp(-largest);
+  divideBySum(scores, 0.5);
+}
+
+template <class T, class S>
+void convert(const void* data, int64_t begin, int64_t count, T* out) {
+  const S* source = static_cast<const S*>(data) + begin;
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(source[i]);
+}
+
+}  // namespace
+
+PostTransform postTransformOf(const Node& node) {
+  const Attribute* attribute = node.attributes.find("post_transform");
+  if (!attribute) return PostTransform::None;
+  size_t index = std::size(kTransforms);
+  if (const auto* name = std::get_if<std::string>(attribute))
+    index = static_cast<size_t>(std::find(std::begin(kTransforms), std::end(kTransforms), *name) - kTransforms);
+  else if (const auto* number = std::get_if<int64_t>(attribute); number && *number >= 0)
+    index = static_cast<size_t>(*number);
+  require(index < std::size(kTransforms), MAX_STATUS_INVALID_ARGUMENT, node.description(),
+          ": attribute 'post_transform' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT");
+  return static_cast<PostTransform>(index);
+}
+
+void transformScores(PostTransform transform, std::span<double> scores) {
+  if (scores.empty()) return;
+  switch (transform) {
+    case PostTransform::None:
+      return;
+    case PostTransform::Softmax:
+      return softmax(scores);
+    case PostTransform::SoftmaxZero:
+      return softmaxZero(scores);
+    case PostTransform::Logistic:
+      std::transform(scores.begin(), scores.end(), scores.begin(), logistic);
+      return;
+    case PostTransform::Probit:
+      std::transform(scores.begin(), scores.end(), scores.begin(), probit);
+      return;
+  }
+}
+
+void transformPair(PostTransform transform, bool isProbability, double score, std::span<double, 2> scores) {
+  const bool isComplement = transform == PostTransform::Probit || (transform == PostTransform::None && isProbability);
+  scores[0] = isComplement ? 1 - score : -score;
+  scores[1] = score;
+  transformScores(transform, scores);
+}
+
+size_t largestOf(std::span<const double> scores) {
+  size_t best = 0;
+  for (size_t i = 1; i < scores.size(); ++i)
+    if (scores[i] > scores[best]) best = i;
+  return best;
+}
+
+void store(float* out, std::span<const double> scores) {
+  std::transform(scores.begin(), scores.end(), out, [](double score) { return static_cast<float>(score); });
+}
+
+template <class T>
+const T* Rows::at(const void* data, int64_t i, T* buffer) const {
+  const int64_t begin = i * columns;
+  switch (dtype) {
+    case DType::Float32:
+      if constexpr (std::is_same_v<T, float>) return static_cast<const float*>(data) + begin;
+      convert<T, float>(data, begin, columns, buffer);
+      break;
+    case DType::Float64:
+      if constexpr (std::is_same_v<T, double>) return static_cast<const double*>(data) + begin;
+      convert<T, double>(data, begin, columns, buffer);
+      break;
+    case DType::Float16:
+      for (int64_t k = 0; k < columns; ++k)
+        buffer[k] = static_cast<T>(floatFromHalf(static_cast<const uint16_t*>(data)[begin + k]));
+      break;
+    case DType::Int64:
+      convert<T, int64_t>(data, begin, columns, buffer);
+      break;
+    default:
+      convert<T, int32_t>(data, begin, columns, buffer);
+      break;
+  }
+  return buffer;
+}
+template const float* Rows::at(const void*, int64_t, float*) const;
+template const double* Rows::at(const void*, int64_t, double*) const;
+
+Ref<Tensor> stringList(std::span<const std::string> texts) {
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  return stringTensor(Shape{static_cast<int64_t>(views.size())}, views);
+}
+
+Labels::Labels(const LabelReader& reader) : integers_(reader.integers) {
+  if (!reader.strings.empty()) strings_ = stringList(reader.strings);
+}
+
+void Labels::keep() const {
+  if (strings_) ObjectPool::current().keep(strings_->storage());
+}
+
+void Labels::write(void* output, int64_t row, int64_t index) const {
+  if (strings_)
+    static_cast<const StringCell**>(output)[row] = strings_->as<const StringCell*>()[index];
+  else
+    static_cast<int64_t*>(output)[row] = integers_.empty() ? index : integers_[static_cast<size_t>(index)];
+}
+
+RowOp::RowOp(const OpRequest& request) : rows_(request), lanes_(std::max(request.lanes, 1)) {
+  require(rows_.columns > 0, MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": its input of shape ",
+          request.inputs[0].shape, " has no features");
+}
+
+size_t RowOp::laneBytes() const {
+  const size_t bytes = static_cast<size_t>(rows_.columns) * sizeof(float) + workCount() * sizeof(double);
+  return (bytes + 63) / 64 * 64;
+}
+
+void RowOp::run(const OpContext& context) const {
+  constexpr int64_t kOperationsPerTask = 16384;
+  const int64_t grain = std::max<int64_t>(1, kOperationsPerTask / std::max<int64_t>(operations(), 1));
+  const size_t bytes = laneBytes();
+  begin();
+  context.parallelFor(rows_.count, grain, [&](int64_t first, int64_t last, int lane) {
+    std::byte* scratch = context.scratch + static_cast<size_t>(lane) * bytes;
+    double* work = reinterpret_cast<double*>(scratch);
+    float* buffer = reinterpret_cast<float*>(work + workCount());
+    for (int64_t row = first; row < last; ++row, passWork(operations()))
+      runRow(context, row, rows_.at<float>(context.inputs[0], row, buffer), work);
+  });
+}
+
+}  // namespace max::ml

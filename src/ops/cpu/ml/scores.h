@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the classifiers and regressors of ai.onnx.ml share: rows of features, labels, scores.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/readers/ml.h"
+#include "ops/op_kernel.h"
+
+namespace max::ml {
+
+enum class PostTransform { None, Softmax, Logistic, SoftmaxZero, Probit };
+
+// Of the attribute 'post_transform', by name or (TreeEnsemble) by number.
+PostTransform postTransformOf(const Node& node);
+void transformScores(PostTransform transform, std::span<double> scores);
+// Writes one score of two classes as two and transforms them; a probability's counterpart is 1 - p, a margin's -m.
+void transformPair(PostTransform transform, bool isProbability, double score, std::span<double, 2> scores);
+size_t largestOf(std::span<const double> scores);  // the first of equal ones; NaN is never larger
+
+inline bool isPresent(const OpRequest& request, size_t output) {
+  return output < request.outputs.size() && request.outputs[output].present();
+}
+void store(float* out, std::span<const double> scores);
+// A matrix of one row per example; a list is one row.
+struct Rows {
+  explicit Rows(const OpRequest& request)
+      : dtype(request.inputs[0].dtype),
+        count(request.inputs[0].shape.rank() == 1 ? 1 : request.inputs[0].shape[0]),
+        columns(request.inputs[0].shape.back()) {}
+  // Row i as T: in place if it is stored so, else converted into `buffer`.
+  template <class T>
+  const T* at(const void* data, int64_t i, T* buffer) const;
+
+  DType dtype;
+  int64_t count, columns;
+};
+
+// A self-contained list.
+Ref<Tensor> stringList(std::span<const std::string> texts);
+
+// Element `index` of labels as output; without labels, the index itself.
+class Labels {
+ public:
+  Labels() = default;
+  explicit Labels(const LabelReader& reader);
+  // Once for each run, in its thread: strings that it writes stay alive as long as the run's values.
+  void keep() const;
+  void write(void* output, int64_t row, int64_t index) const;
+
+ private:
+  std::span<const int64_t> integers_;
+  Ref<Tensor> strings_;
+};
+
+// Runs a model on one row after the other, lanes side by side.
+class RowOp : public OpKernel {
+ public:
+  explicit RowOp(const OpRequest& request);
+
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * laneBytes(); }
+  void run(const OpContext& context) const override;
+
+ protected:
+  // Before the rows, in the thread of the run.
+  virtual void begin() const {}
+  // `work` holds workCount() doubles.
+  virtual void runRow(const OpContext& context, int64_t row, const float* x, double* work) const = 0;
+  virtual size_t workCount() const = 0;
+  virtual int64_t operations() const = 0;  // of one row, about
+  const Rows& rows() const { return rows_; }
+
+ private:
+  size_t laneBytes() const;
+  Rows rows_;
+  int lanes_;
+};
+
+}  // namespace max::ml

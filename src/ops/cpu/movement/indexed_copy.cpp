@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/movement/indexed_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/interrupt_point.h"
+#include "base/thread_pool.h"
+#include "ops/cpu/element.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kGrainBytes = 64 * 1024;
+
+bool isIdentity(const WorkVector<int64_t>& table, int64_t size) {
+  if (static_cast<int64_t>(table.size()) != size) return false;
+  WorkCounter work;
+  for (int64_t i = 0; i < size; ++i, work.pass())
+    if (table[static_cast<size_t>(i)] != i) return false;
+  return true;
+}
+
+}  // namespace
+
+IndexedCopy::IndexedCopy(int64_t elementBytes, const Shape& source, const IndexTables& tables)
+    : elementBytes_(elementBytes) {
+  int inner = source.rank() - 1;
+  int64_t step = elementBytes;
+  while (inner > 0 && isIdentity(tables[static_cast<size_t>(inner)], source[inner])) step *= source[inner--];
+  static const WorkVector<int64_t> one{0};  // of a scalar
+  const WorkVector<int64_t>& innermost = inner < 0 ? one : tables[static_cast<size_t>(inner)];
+  addSegments(innermost, step);
+  rowBytes_ = static_cast<int64_t>(innermost.size()) * step;
+  int64_t stride = step * (inner < 0 ? 1 : source[inner]);
+  WorkCounter work;
+  for (int axis = inner - 1; axis >= 0; --axis) {
+    Axis entry{tables[static_cast<size_t>(axis)]};
+    for (int64_t& offset : entry.offsets)
+      if (work.pass(); offset != kFill) offset *= stride;
+    stride *= source[axis];
+    rows_ *= static_cast<int64_t>(entry.offsets.size());
+    outer_.insert(outer_.begin(), std::move(entry));
+  }
+}
+
+void IndexedCopy::addSegments(const WorkVector<int64_t>& table, int64_t step) {
+  WorkCounter work;
+  for (size_t i = 0; i < table.size(); ++i) {
+    work.pass(4);
+    const int64_t source = table[i] == kFill ? kFill : table[i] * step;
+    Segment* last = segments_.empty() ? nullptr : &segments_.back();
+    const bool continues = last && (source == kFill ? last->source == kFill
+                                                    : last->source != kFill && last->source + last->bytes == source);
+    if (continues)
+      last->bytes += step;
+    else
+      segments_.push_back({static_cast<int64_t>(i) * step, source, step});
+  }
+  isGather_ = segments_.size() * 4 > table.size() && table.size() > 8 &&
+              std::find(table.begin(), table.end(), kFill) == table.end();
+  if (!isGather_) return;
+  stepBytes_ = step;
+  for (const int64_t index : table) rowOffsets_.push_back(index * step);
+}
+
+void IndexedCopy::fillBytes(std::byte* target, const std::byte* fill, int64_t bytes) const {
+  visitElementBytes(elementBytes_, [&](auto size) {
+    inParts(bytes / size, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * size; i < end * size; i += size) copyElement(size, target + i, fill);
+    });
+  });
+}
+
+void IndexedCopy::copyRow(const std::byte* source, std::byte* target, const std::byte* fill) const {
+  if (isGather_) {
+    visitElementBytes(stepBytes_, [&](auto size) {
+      WorkCounter work;
+      for (const int64_t offset : rowOffsets_) {
+        copyElement(size, target, source + offset);
+        target += size;
+        work.pass(1 + size / 8);
+      }
+    });
+    return;
+  }
+  WorkCounter work;
+  for (const Segment& segment : segments_) {
+    work.pass(8 + segment.bytes / 8);
+    if (segment.source == kFill)
+      fillBytes(target + segment.target, fill, segment.bytes);
+    else
+      copyBytes(target + segment.target, source + segment.source, static_cast<size_t>(segment.bytes));
+  }
+}
+
+void IndexedCopy::run(const std::byte* source, std::byte* target, const std::byte* fill, int lanes) const {
+  if (rowBytes_ == 0 || rows_ == 0) return;
+  parallelFor(lanes, rows_, std::max<int64_t>(1, kGrainBytes / rowBytes_), [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t offset = 0, rest = row;
+      for (size_t axis = outer_.size(); axis-- > 0 && offset != kFill;) {
+        const auto& offsets = outer_[axis].offsets;
+        const int64_t step = offsets[static_cast<size_t>(rest % static_cast<int64_t>(offsets.size()))];
+        rest /= static_cast<int64_t>(offsets.size());
+        offset = step == kFill ? kFill : offset + step;
+      }
+      std::byte* out = target + row * rowBytes_;
+      if (offset == kFill)
+        fillBytes(out, fill, rowBytes_);
+      else
+        copyRow(source + offset, out, fill);
+    }
+  });
+}
+
+}  // namespace max

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are a few strided copies each: Transpose, Concat, Split, Slice, Expand,
+// Tile, DepthToSpace, SpaceToDepth, and those that only rename their elements' shape.
+#include <algorithm>
+#include <cstring>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/movement.h"
+#include "ops/cpu/movement/movement.h"
+#include "ops/cpu/movement/strided_copy.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+// Part of an input goes to part of an output; offsets and strides in elements.
+struct Piece {
+  size_t input = 0;
+  size_t output = 0;
+  int64_t sourceOffset = 0;
+  int64_t targetOffset = 0;
+  Shape shape;
+  Shape sourceStrides;
+  Shape targetStrides;
+};
+
+using PiecesFunction = std::vector<Piece> (*)(const MovementCall& call);
+
+int64_t elementBytes(const OpRequest& request, size_t input) {
+  return static_cast<int64_t>(sizeOf(request.inputs[input].dtype));
+}
+
+// Copies planned once; if the inputs that place them are not constant, at every run.
+class CopyOp final : public OpKernel {
+ public:
+  CopyOp(const OpRequest& request, PiecesFunction pieces, size_t firstPlacing) : saved_(request), pieces_(pieces) {
+    planned_ = allConstant(request, firstPlacing);
+    if (planned_) plan(pieces(MovementCall(request, nullptr)), copies_);
+  }
+
+  void run(const OpContext& context) const override {
+    if (planned_) return runAll(copies_, context);
+    std::vector<Copy> copies;
+    const OpRequest request = saved_.request();
+    plan(pieces_(MovementCall(request, context.inputs)), copies);
+    runAll(copies, context);
+  }
+
+ private:
+  struct Copy {
+    size_t input, output;
+    int64_t sourceBytes, targetBytes;
+    StridedCopy copy;
+  };
+
+  void plan(const std::vector<Piece>& pieces, std::vector<Copy>& copies) const {
+    copies.reserve(pieces.size());
+    for (const Piece& piece : pieces) {
+      const OpRequest request = saved_.request();
+      const int64_t size = elementBytes(request, piece.input);
+      copies.push_back({piece.input, piece.output, piece.sourceOffset * size, piece.targetOffset * size,
+                        StridedCopy(static_cast<size_t>(size), piece.shape, piece.sourceStrides, piece.targetStrides)});
+    }
+  }
+
+  static void runAll(const std::vector<Copy>& copies, const OpContext& context) {
+    for (const Copy& copy : copies)
+      copy.copy.run(context.in<std::byte>(copy.input) + copy.sourceBytes,
+                    context.out<std::byte>(copy.output) + copy.targetBytes, context.lanes);
+  }
+
+  SavedRequest saved_;
+  PiecesFunction pieces_;
+  bool planned_;
+  std::vector<Copy> copies_;
+};
+
+// The oracle: one element after another.
+class PlainCopyOp final : public OpKernel {
+ public:
+  PlainCopyOp(const OpRequest& request, PiecesFunction pieces) : saved_(request), pieces_(pieces) {}
+
+  void run(const OpContext& context) const override {
+    const OpRequest request = saved_.request();
+    for (const Piece& piece : pieces_(MovementCall(request, context.inputs))) {
+      const int64_t size = elementBytes(request, piece.input);
+      const int64_t count = piece.shape.count();
+      WorkCounter work;
+      for (int64_t k = 0; k < count; ++k, work.pass(16)) {
+        int64_t source = piece.sourceOffset, target = piece.targetOffset, rest = k;
+        for (int axis = piece.shape.rank() - 1; axis >= 0; --axis) {
+          source += rest % piece.shape[axis] * piece.sourceStrides[axis];
+          target += rest % piece.shape[axis] * piece.targetStrides[axis];
+          rest /= piece.shape[axis];
+        }
+        std::memcpy(context.out<std::byte>(piece.output) + target * size,
+                    context.in<std::byte>(piece.input) + source * size, static_cast<size_t>(size));
+      }
+    }
+  }
+
+ private:
+  SavedRequest saved_;
+  PiecesFunction pieces_;
+};
+
+constexpr size_t kNonePlaces = SIZE_MAX;  // where data goes depends on shapes alone
+
+template <PiecesFunction F, size_t kFirstPlacing = 1>
+inline constexpr Implementation kCopy[] = {
+    {"strided_copy", hasByteElements,
+     [](const OpRequest& request) -> std::unique_ptr<OpKernel> {
+       return std::make_unique<CopyOp>(request, F, kFirstPlacing);
+     }},
+    {"reference", hasByteElements,
+     [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<PlainCopyOp>(request, F); }},
+};
+
+// A dense source whose axes go to the target in the order `permutation`.
+Piece permuted(const Shape& source, std::span<const int> permutation) {
+  const Shape dense = contiguousStrides(source);
+  Piece piece;
+  for (const int axis : permutation) {
+    piece.shape.push(source[axis]);
+    piece.sourceStrides.push(dense[axis]);
+  }
+  piece.targetStrides = contiguousStrides(piece.shape);
+  return piece;
+}
+
+std::vector<Piece> transpose(const MovementCall& call) {
+  return {permuted(call.in(), readers::readPermutation(call.read()))};
+}
+
+// A box of one tensor, at `start` along `axis`, is the whole of another one.
+Piece part(const Shape& whole, const Shape& box, int axis, int64_t start, bool isSource) {
+  Piece piece;
+  const Shape wholeStrides = contiguousStrides(whole), boxStrides = contiguousStrides(box);
+  piece.shape = box;
+  piece.sourceStrides = isSource ? wholeStrides : boxStrides;
+  piece.targetStrides = isSource ? boxStrides : wholeStrides;
+  (isSource ? piece.sourceOffset : piece.targetOffset) = start * wholeStrides[axis];
+  return piece;
+}
+
+std::vector<Piece> concat(const MovementCall& call) {
+  const int axis = readers::readConcatAxis(call.read(), call.out().rank());
+  std::vector<Piece> pieces;
+  int64_t start = 0;
+  for (size_t i = 0; i < call.inputCount(); ++i) {
+    Piece piece = part(call.out(), call.in(i), axis, start, false);
+    piece.input = i;
+    start += call.in(i)[axis];
+    if (piece.shape.count() > 0) pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+// The outputs' shapes already say how the input is split.
+std::vector<Piece> split(const MovementCall& call) {
+  const readers::Split split = readers::readSplit(call.read(), call.outputCount());
+  std::vector<Piece> pieces;
+  int64_t start = 0;
+  for (size_t i = 0; i < call.outputCount(); ++i) {
+    if (call.request().outputs[i].present()) {
+      Piece piece = part(call.in(), call.out(i), split.axis, start, true);
+      piece.output = i;
+      if (piece.shape.count() > 0) pieces.push_back(piece);
+    }
+    start += split.sizes.at(i).value();
+  }
+  return pieces;
+}
+
+// How many elements are taken is the output's shape.
+std::vector<Piece> slice(const MovementCall& call) {
+  if (call.out().count() == 0) return {};
+  Piece piece;
+  piece.shape = call.out();
+  piece.sourceStrides = contiguousStrides(call.in());
+  piece.targetStrides = contiguousStrides(call.out());
+  const Shape dense = piece.sourceStrides;
+  const auto axes = readers::readSlice(call.read());
+  for (const readers::SlicedAxis& entry : axes.value()) {
+    const int axis = entry.axis;
+    const int64_t step = entry.step.value().value(), size = call.in()[axis], given = entry.start.value().value();
+    const int64_t start = given < 0 ? given + size : given;
+    piece.sourceOffset += std::clamp<int64_t>(start, 0, step < 0 ? size - 1 : size) * dense[axis];
+    // A step may be huge when one element is taken; then it is not used.
+    piece.sourceStrides[axis] = call.out()[axis] > 1 ? dense[axis] * step : 0;
+  }
+  return {piece};
+}
+
+std::vector<Piece> expand(const MovementCall& call) {
+  const Shape &in = call.in(), &out = call.out();
+  const Shape dense = contiguousStrides(in);
+  Piece piece;
+  piece.shape = out;
+  piece.sourceStrides = Shape::filled(out.rank(), 0);
+  for (int i = 0; i < in.rank(); ++i)
+    if (in[i] != 1) piece.sourceStrides[out.rank() - in.rank() + i] = dense[i];
+  piece.targetStrides = contiguousStrides(out);
+  return {piece};
+}
+
+// Each axis becomes [repeat, size]; axes that are not repeated stay one, so that at most 16 remain in practice.
+std::vector<Piece> tile(const MovementCall& call) {
+  const Shape &in = call.in(), &out = call.out();
+  const Shape sourceDense = contiguousStrides(in), targetDense = contiguousStrides(out);
+  Piece piece;
+  if (out.count() == 0) return {};
+  for (int i = 0; i < in.rank(); ++i) {
+    if (out[i] != in[i]) {
+      piece.shape.push(out[i] / in[i]);
+      piece.sourceStrides.push(0);
+      piece.targetStrides.push(targetDense[i] * in[i]);
+    }
+    if (in[i] == 1) continue;
+    piece.shape.push(in[i]);
+    piece.sourceStrides.push(sourceDense[i]);
+    piece.targetStrides.push(targetDense[i]);
+  }
+  return {piece};
+}
+
+std::vector<Piece> depthToSpace(const MovementCall& call) {
+  const Shape& in = call.in();
+  const auto [block, columnFirst] = readers::readBlocks(call.read());
+  const int64_t depth = in[1] / (block * block);
+  if (columnFirst) return {permuted({in[0], depth, block, block, in[2], in[3]}, std::array{0, 1, 4, 2, 5, 3})};
+  return {permuted({in[0], block, block, depth, in[2], in[3]}, std::array{0, 3, 4, 1, 5, 2})};
+}
+
+std::vector<Piece> spaceToDepth(const MovementCall& call) {
+  const Shape& in = call.in();
+  const auto [block, columnFirst] = readers::readBlocks(call.read());
+  const auto order = columnFirst ? std::array{0, 1, 3, 5, 2, 4} : std::array{0, 3, 5, 1, 2, 4};
+  return {permuted({in[0], in[1], in[2] / block, block, in[3] / block, block}, order)};
+}
+
+std::vector<Piece> sameElements(const MovementCall& call) {
+  Piece piece;
+  piece.shape = Shape{call.in().count()};
+  piece.sourceStrides = piece.targetStrides = Shape{1};
+  return {piece};
+}
+
+const OpRow kRows[] = {
+    {"", "Transpose", kCopy<transpose>},
+    {"", "Concat", kCopy<concat, kNonePlaces>},
+    {"", "Split", kCopy<split>},
+    {"", "Slice", kCopy<slice>},
+    {"", "Expand", kCopy<expand, kNonePlaces>},
+    {"", "Tile", kCopy<tile, kNonePlaces>},
+    {"", "DepthToSpace", kCopy<depthToSpace>},
+    {"", "SpaceToDepth", kCopy<spaceToDepth>},
+    {"", "Identity", kCopy<sameElements>},
+    {"", "Reshape", kCopy<sameElements, kNonePlaces>},
+    {"", "Flatten", kCopy<sameElements>},
+    {kMaxDomain, "Rebind", kCopy<sameElements, kNonePlaces>},
+    {"", "Squeeze", kCopy<sameElements, kNonePlaces>},
+    {"", "Unsqueeze", kCopy<sameElements, kNonePlaces>},
+};
+
+}  // namespace
+
+std::span<const OpRow> movementCopyOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/movement/strided_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/interrupt_point.h"
+#include "base/thread_pool.h"
+#include "ops/cpu/movement/transpose_tile.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kParallelBytes = 128 * 1024;  // below this a second thread costs more than it brings
+constexpr int64_t kWidestElement = 16;
+
+struct Wide {
+  uint64_t low, high;
+};
+
+template <class F>
+void visitElement(int64_t size, F function) {
+  switch (size) {
+    case 1:
+      return function(uint8_t{});
+    case 2:
+      return function(uint16_t{});
+    case 4:
+      return function(uint32_t{});
+    case 8:
+      return function(uint64_t{});
+    default:
+      return function(Wide{});
+  }
+}
+
+bool isElementSize(int64_t bytes) { return bytes <= kWidestElement && (bytes & (bytes - 1)) == 0; }
+
+// Elements may lie unaligned (wide ones are made of narrow ones), hence memcpy.
+template <class T>
+void copyElements(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep) {
+  T value;
+  if (sourceStep == 0) {
+    std::memcpy(&value, source, sizeof(T));
+    for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * targetStep, &value, sizeof(T));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(&value, source + i * sourceStep, sizeof(T));
+    std::memcpy(target + i * targetStep, &value, sizeof(T));
+  }
+}
+
+// Short runs are common (rows of a slice, channels of a concat); a call of memcpy costs more than they do.
+void copyRun(const std::byte* source, std::byte* target, int64_t bytes) {
+  if (bytes > 128 || bytes < 16) return copyBytes(target, source, static_cast<size_t>(bytes));
+  Wide value;
+  for (int64_t i = 0; i < bytes - 16; i += 16) {
+    std::memcpy(&value, source + i, 16);
+    std::memcpy(target + i, &value, 16);
+  }
+  std::memcpy(&value, source + bytes - 16, 16);  // overlaps the one before it
+  std::memcpy(target + bytes - 16, &value, 16);
+}
+
+}  // namespace
+
+StridedCopy::StridedCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides)
+    : elementSize_(static_cast<int64_t>(elementSize)), bytes_(shape.count() * static_cast<int64_t>(elementSize)) {
+  if (bytes_ == 0) return;
+  addAxes(shape, sourceStrides, targetStrides);
+  mergeAxes();
+  widenElements();
+  chooseForm();
+  for (int i = 0; i < rank_; ++i) outerCount_ *= dims_[i];
+}
+
+void StridedCopy::addAxes(const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides) {
+  std::array<int, kMaxRank> order{};
+  for (int i = 0; i < shape.rank(); ++i)
+    if (shape[i] != 1) order[static_cast<size_t>(rank_++)] = i;
+  // In the order of the target, so that it is written front to back.
+  std::stable_sort(order.begin(), order.begin() + rank_,
+                   [&](int a, int b) { return targetStrides[a] > targetStrides[b]; });
+  for (int i = 0; i < rank_; ++i) {
+    const int axis = order[static_cast<size_t>(i)];
+    dims_[i] = shape[axis];
+    source_[i] = sourceStrides[axis] * elementSize_;
+    target_[i] = targetStrides[axis] * elementSize_;
+  }
+}
+
+// Neighbours that both views step through evenly become one axis.
+void StridedCopy::mergeAxes() {
+  int kept = 0;
+  for (int i = 1; i < rank_; ++i) {
+    if (source_[kept] == source_[i] * dims_[i] && target_[kept] == target_[i] * dims_[i]) {
+      dims_[kept] *= dims_[i];
+    } else {
+      dims_[++kept] = dims_[i];
+    }
+    source_[kept] = source_[i];
+    target_[kept] = target_[i];
+  }
+  rank_ = rank_ == 0 ? 0 : kept + 1;
+}
+
+// An innermost axis that is dense in both views becomes part of the element.
+void StridedCopy::widenElements() {
+  if (rank_ == 0 || source_[rank_ - 1] != elementSize_ || target_[rank_ - 1] != elementSize_) return;
+  elementSize_ *= dims_[--rank_];
+}
+
+void StridedCopy::chooseForm() {
+  if (rank_ == 0) {
+    form_ = Form::Block;
+    return;
+  }
+  if (!isElementSize(elementSize_)) {
+    form_ = Form::Runs;
+    return;
+  }
+  const int inner = --rank_;
+  form_ = Form::Elements;
+  rows_ = dims_[inner];
+  rowSource_ = source_[inner];
+  rowTarget_ = target_[inner];
+  if (rowTarget_ != elementSize_ || elementSize_ == kWidestElement) return;
+  for (int axis = 0; axis < rank_; ++axis) {
+    if (source_[axis] != elementSize_) continue;
+    form_ = Form::Transposed;
+    columns_ = dims_[axis];
+    columnSource_ = source_[axis];
+    columnTarget_ = target_[axis];
+    for (int i = axis; i + 1 < rank_; ++i) {
+      dims_[i] = dims_[i + 1];
+      source_[i] = source_[i + 1];
+      target_[i] = target_[i + 1];
+    }
+    --rank_;
+    return;
+  }
+}
+
+int64_t StridedCopy::innerBytes() const { return elementSize_ * rows_ * columns_; }
+
+void StridedCopy::copyInner(const std::byte* source, std::byte* target) const {
+  switch (form_) {
+    case Form::Runs:
+      return copyRun(source, target, elementSize_);
+    case Form::Transposed:
+      return transposeTiles(elementSize_, source, rowSource_, target, columnTarget_, rows_, columns_);
+    default:
+      return visitElement(elementSize_, [&]<class T>(T) {
+        if (rows_ <= kStepsPerLook) return copyElements<T>(source, target, rows_, rowSource_, rowTarget_);
+        inParts(rows_, 4, [&](int64_t begin, int64_t end) {
+          copyElements<T>(source + begin * rowSource_, target + begin * rowTarget_, end - begin, rowSource_,
+                          rowTarget_);
+        });
+      });
+  }
+}
+
+// Outer positions [begin, end), counted in the order of the target.
+void StridedCopy::runRange(const std::byte* source, std::byte* target, int64_t begin, int64_t end) const {
+  int64_t index[kMaxRank];
+  int64_t rest = begin;
+  for (int axis = rank_ - 1; axis >= 0; --axis) {
+    index[axis] = rest % dims_[axis];
+    rest /= dims_[axis];
+    source += index[axis] * source_[axis];
+    target += index[axis] * target_[axis];
+  }
+  const int64_t steps = 4 + innerBytes() / 4;
+  WorkCounter work;
+  for (int64_t i = begin; i < end; ++i) {
+    copyInner(source, target);
+    work.pass(steps);
+    for (int axis = rank_ - 1; axis >= 0; --axis) {
+      source += source_[axis];
+      target += target_[axis];
+      if (++index[axis] < dims_[axis]) break;
+      source -= source_[axis] * dims_[axis];
+      target -= target_[axis] * dims_[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+void StridedCopy::run(const std::byte* source, std::byte* target, int lanes) const {
+  if (form_ == Form::Empty) return;
+  if (form_ == Form::Block) {
+    if (lanes <= 1 || bytes_ <= 4 * kParallelBytes) {
+      copyBytes(target, source, static_cast<size_t>(bytes_));
+      return;
+    }
+    return parallelFor(lanes, bytes_, kParallelBytes, [&](int64_t begin, int64_t end, int) {
+      std::memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
+    });
+  }
+  if (lanes <= 1 || bytes_ <= kParallelBytes) return runRange(source, target, 0, outerCount_);
+  // A single large transpose is split along its columns, whose tiles are independent.
+  if (form_ == Form::Transposed && outerCount_ < lanes) {
+    const int64_t grain = std::max<int64_t>(64, kParallelBytes / (elementSize_ * rows_) / 64 * 64);
+    for (int64_t i = 0; i < outerCount_; ++i) {
+      int64_t from = 0, to = 0, rest = i;
+      for (int axis = rank_ - 1; axis >= 0; --axis) {
+        from += rest % dims_[axis] * source_[axis];
+        to += rest % dims_[axis] * target_[axis];
+        rest /= dims_[axis];
+      }
+      parallelFor(lanes, columns_, grain, [&](int64_t begin, int64_t end, int) {
+        transposeTiles(elementSize_, source + from + begin * columnSource_, rowSource_,
+                       target + to + begin * columnTarget_, columnTarget_, rows_, end - begin);
+      });
+    }
+    return;
+  }
+  const int64_t grain = std::max<int64_t>(1, kParallelBytes / innerBytes());
+  parallelFor(lanes, outerCount_, grain,
+              [&](int64_t begin, int64_t end, int) { runRange(source, target, begin, end); });
+}
+
+}  // namespace max

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// 16-byte vectors of the compiler: every 64-bit CPU has them, and transposes of
+// large tensors wait for memory, not for shuffles.
+#include "ops/cpu/movement/transpose_tile.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/interrupt_point.h"
+
+namespace max {
+
+namespace {
+
+template <class T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(16)));
+  static constexpr int kLanes = 16 / sizeof(T);
+};
+
+template <class T, size_t... I>
+typename VectorOf<T>::Type interleaveLow(typename VectorOf<T>::Type a, typename VectorOf<T>::Type b,
+                                         std::index_sequence<I...>) {
+  constexpr int lanes = VectorOf<T>::kLanes;
+  return __builtin_shufflevector(a, b, (static_cast<int>(I) / 2 + (I % 2 ? lanes : 0))...);
+}
+
+template <class T, size_t... I>
+typename VectorOf<T>::Type interleaveHigh(typename VectorOf<T>::Type a, typename VectorOf<T>::Type b,
+                                          std::index_sequence<I...>) {
+  constexpr int lanes = VectorOf<T>::kLanes;
+  return __builtin_shufflevector(a, b, (static_cast<int>(I) / 2 + lanes / 2 + (I % 2 ? lanes : 0))...);
+}
+
+// A square of kLanes x kLanes: log2(kLanes) rounds that interleave rows i and i + kLanes / 2.
+template <class T>
+void transposeSquare(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep) {
+  using V = typename VectorOf<T>::Type;
+  constexpr int lanes = VectorOf<T>::kLanes;
+  constexpr auto indices = std::make_index_sequence<static_cast<size_t>(lanes)>();
+  V rows[lanes], next[lanes];
+  for (int i = 0; i < lanes; ++i) std::memcpy(&rows[i], source + i * sourceStep, 16);
+  for (int round = 1; round < lanes; round *= 2) {
+    for (int i = 0; i < lanes / 2; ++i) {
+      next[2 * i] = interleaveLow<T>(rows[i], rows[i + lanes / 2], indices);
+      next[2 * i + 1] = interleaveHigh<T>(rows[i], rows[i + lanes / 2], indices);
+    }
+    for (int i = 0; i < lanes; ++i) rows[i] = next[i];
+  }
+  for (int i = 0; i < lanes; ++i) std::memcpy(target + i * targetStep, &rows[i], 16);
+}
+
+template <class T>
+void transposeScalar(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+                     int64_t columns) {
+  constexpr int64_t size = sizeof(T);
+  for (int64_t c = 0; c < columns; ++c)
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(target + c * targetStep + r * size, source + r * sourceStep + c * size, sizeof(T));
+}
+
+template <class T>
+void transposeTile(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+                   int64_t columns) {
+  constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
+  const int64_t fullRows = rows / lanes * lanes, fullColumns = columns / lanes * lanes;
+  for (int64_t r = 0; r < fullRows; r += lanes)
+    for (int64_t c = 0; c < fullColumns; c += lanes)
+      transposeSquare<T>(source + r * sourceStep + c * size, sourceStep, target + c * targetStep + r * size,
+                         targetStep);
+  transposeScalar<T>(source + fullColumns * size, sourceStep, target + fullColumns * targetStep, targetStep, fullRows,
+                     columns - fullColumns);
+  transposeScalar<T>(source + fullRows * sourceStep, sourceStep, target + fullRows * size, targetStep, rows - fullRows,
+                     columns);
+}
+
+// Rows whose distance is a multiple of this fall into few sets of the cache.
+constexpr int64_t kConflictingStep = 1024;
+
+// By way of a small block, so that every cache line of the source is read once and every line of the
+// target written once: their rows would evict each other.
+template <class T, int64_t kTile>
+void transposeBuffered(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep) {
+  constexpr int64_t rowBytes = kTile * static_cast<int64_t>(sizeof(T));
+  alignas(64) std::byte block[kTile * rowBytes];
+  transposeTile<T>(source, sourceStep, block, rowBytes, kTile, kTile);
+  for (int64_t c = 0; c < kTile; ++c) std::memcpy(target + c * targetStep, block + c * rowBytes, rowBytes);
+}
+
+// Tiles of whole cache lines on both sides.
+template <class T>
+void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+               int64_t columns) {
+  constexpr int64_t tile = std::max<int64_t>(64 / sizeof(T), 16), size = sizeof(T);
+  const bool conflicts = sourceStep % kConflictingStep == 0 || targetStep % kConflictingStep == 0;
+  WorkCounter work;
+  for (int64_t c = 0; c < columns; c += tile)
+    for (int64_t r = 0; r < rows; r += tile, work.pass(tile * tile)) {
+      const std::byte* from = source + r * sourceStep + c * size;
+      std::byte* to = target + c * targetStep + r * size;
+      const int64_t height = std::min(tile, rows - r), width = std::min(tile, columns - c);
+      if (conflicts && height == tile && width == tile)
+        transposeBuffered<T, tile>(from, sourceStep, to, targetStep);
+      else
+        transposeTile<T>(from, sourceStep, to, targetStep, height, width);
+    }
+}
+
+}  // namespace
+
+void transposeTiles(int64_t elementSize, const std::byte* source, int64_t sourceStep, std::byte* target,
+                    int64_t targetStep, int64_t rows, int64_t columns) {
+  switch (elementSize) {
+    case 1:
+      return transpose<uint8_t>(source, sourceStep, target, targetStep, rows, columns);
+    case 2:
+      return transpose<uint16_t>(source, sourceStep, target, targetStep, rows, columns);
+    case 4:
+      return transpose<uint32_t>(source, sourceStep, target, targetStep, rows, columns);
+    default:
+      return transpose<uint64_t>(source, sourceStep, target, targetStep, rows, columns);
+  }
+}
+
+}  // namespace max

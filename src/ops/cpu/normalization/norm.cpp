@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer, RMS, group, instance, mean-variance and Lp normalisation of float32.
+#include "ops/cpu/normalization/norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/normalization.h"
+#include "ops/cpu/grain.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+
+bool isFloat32(const OpRequest& request) {
+  for (const Operand& operand : request.inputs)
+    if (operand.present() && operand.dtype != DType::Float32) return false;
+  for (const Operand& operand : request.outputs)
+    if (operand.present() && operand.dtype != DType::Float32) return false;
+  return true;
+}
+
+// All of them: rows of consecutive elements, normalised one by one. Empty rows have statistics, too.
+class RowOp : public OpKernel {
+ public:
+  RowOp(const OpRequest& request, int64_t rows)
+      : table_(normTable()),
+        rows_(rows),
+        size_(rows ? request.inputs[0].shape.count() / rows : 0),
+        epsilon_(readers::readEpsilon(request.node.attributes)) {}
+
+  int inPlaceInput() const override { return 0; }
+  void run(const OpContext& context) const override {
+    context.parallelFor(rows_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) normalise(context, row);
+    });
+  }
+
+ protected:
+  virtual void normalise(const OpContext& context, int64_t row) const = 0;
+  const NormTable& table_;
+  int64_t rows_, size_;
+  float epsilon_;
+};
+
+// Rows from `axis` on; scale and bias per element of a row.
+int axisOf(const OpRequest& request) {
+  return readers::LayerNorm(request.node.attributes, request.inputs[0].shape.rank()).axis;
+}
+int64_t rowsBefore(const OpRequest& request) { return request.inputs[0].shape.product(0, axisOf(request)); }
+bool isWanted(const OpRequest& request, size_t output) {
+  return output < request.outputs.size() && request.outputs[output].present();
+}
+
+bool perElement(const OpRequest& request, size_t first) {
+  const Shape& shape = request.inputs[0].shape;
+  if (!isFloat32(request)) return false;
+  const int64_t size = shape.product(axisOf(request), shape.rank());
+  for (size_t i = first; i < request.inputs.size(); ++i)
+    if (request.has(i) && request.inputs[i].shape.count() != size) return false;
+  return request.has(first);
+}
+
+class LayerNormalizationOp final : public RowOp {
+ public:
+  explicit LayerNormalizationOp(const OpRequest& request)
+      : RowOp(request, rowsBefore(request)),
+        hasBias_(request.has(2)),
+        wanted_{isWanted(request, 0), isWanted(request, 1), isWanted(request, 2)} {}
+
+ private:
+  void normalise(const OpContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    const Moments moments = table_.moments(x, size_, epsilon_);
+    if (wanted_[0])
+      table_.apply(x, context.out<float>() + row * size_, size_, moments.mean, moments.inverseDeviation,
+                   context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
+    if (wanted_[1]) context.out<float>(1)[row] = moments.mean;
+    if (wanted_[2]) context.out<float>(2)[row] = moments.inverseDeviation;
+  }
+  bool hasBias_;
+  bool wanted_[3];
+};
+
+// X + R first; the sum is the second output, if wanted.
+class AddLayerNormalizationOp final : public RowOp {
+ public:
+  explicit AddLayerNormalizationOp(const OpRequest& request)
+      : RowOp(request, rowsBefore(request)),
+        hasBias_(request.has(3)),
+        wantsResult_(isWanted(request, 0)),
+        wantsSum_(isWanted(request, 1)) {}
+
+ private:
+  void normalise(const OpContext& context, int64_t row) const override {
+    const int64_t first = row * size_;
+    float* y = wantsResult_ ? context.out<float>() + first : nullptr;
+    float* sum = wantsSum_ ? context.out<float>(1) + first : y;
+    table_.add(context.in<float>(0) + first, context.in<float>(1) + first, sum, size_);
+    if (!wantsResult_) return;
+    const Moments moments = table_.moments(sum, size_, epsilon_);
+    table_.apply(sum, y, size_, moments.mean, moments.inverseDeviation, context.in<float>(2),
+                 hasBias_ ? context.in<float>(3) : nullptr);
+  }
+  bool hasBias_, wantsResult_, wantsSum_;
+};
+
+class RmsNormalizationOp final : public RowOp {
+ public:
+  explicit RmsNormalizationOp(const OpRequest& request) : RowOp(request, rowsBefore(request)) {}
+
+ private:
+  void normalise(const OpContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    table_.apply(x, context.out<float>() + row * size_, size_, 0, table_.inverseRootMeanSquare(x, size_, epsilon_),
+                 context.in<float>(1), nullptr);
+  }
+};
+
+// A row is a group of channels of one image; scale and bias are per channel.
+class GroupNormalizationOp final : public RowOp {
+ public:
+  GroupNormalizationOp(const OpRequest& request, int64_t groups)
+      : RowOp(request, request.inputs[0].shape[0] * groups),
+        groups_(groups),
+        channels_(request.inputs[0].shape[1] / groups),
+        inner_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())) {}
+
+ private:
+  void normalise(const OpContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    float* y = context.out<float>() + row * size_;
+    const int64_t first = row % groups_ * channels_;
+    const float *scale = context.in<float>(1) + first, *bias = context.in<float>(2) + first;
+    const Moments moments = table_.moments(x, size_, epsilon_);
+    WorkCounter work;
+    for (int64_t c = 0; c < channels_; ++c, x += inner_, y += inner_, work.pass(inner_ + 4))
+      table_.scaleAndShift(x, y, inner_, moments.mean, moments.inverseDeviation * scale[c], bias[c]);
+  }
+  int64_t groups_, channels_, inner_;
+};
+
+// A tensor [outer, kept, inner] of which the outer and inner axes are normalised together.
+struct KeptAxes {
+  int64_t outer = 1, kept = 1, inner = 1;
+  bool isOneBlock = true;
+
+  explicit KeptAxes(const OpRequest& request) {
+    const Shape& shape = request.inputs[0].shape;
+    std::vector<bool> isReduced(static_cast<size_t>(shape.rank()));
+    for (const int axis : readers::readNormalisedAxes(request.node.attributes, shape.rank()))
+      isReduced[static_cast<size_t>(axis)] = true;
+    int part = 0;  // 0 = outer, 1 = kept, 2 = inner
+    for (int i = 0; i < shape.rank(); ++i) {
+      if ((part == 1) == isReduced[static_cast<size_t>(i)]) ++part;
+      isOneBlock = isOneBlock && part <= 2;
+      (part == 0 ? outer : part == 1 ? kept : inner) *= shape[i];
+    }
+  }
+};
+
+class MeanVarianceOp final : public OpKernel {
+ public:
+  explicit MeanVarianceOp(const OpRequest& request) : table_(normTable()), axes_(request) {}
+
+  int inPlaceInput() const override { return 0; }
+  void run(const OpContext& context) const override {
+    const int64_t size = axes_.outer * axes_.inner;
+    if (size == 0) return;
+    context.parallelFor(axes_.kept, grainOf(kElementsPerPart, {size}), [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) normalise(context.in<float>(0), context.out<float>(), i);
+    });
+  }
+
+ private:
+  void normalise(const float* x, float* y, int64_t kept) const {
+    const int64_t inner = axes_.inner, step = axes_.kept * inner, first = kept * inner,
+                  last = first + axes_.outer * step;
+    const auto count = static_cast<double>(axes_.outer);
+    if (axes_.outer == 1) {
+      const Moments moments = table_.moments(x + first, inner, 0);
+      const double deviation = 1 / static_cast<double>(moments.inverseDeviation);
+      return table_.scaleAndShift(x + first, y + first, inner, moments.mean, factorOf(deviation), 0);
+    }
+    double mean = 0, squares = 0;
+    WorkCounter work;
+    for (int64_t at = first; at < last; at += step, work.pass(inner + 8))
+      mean += static_cast<double>(table_.moments(x + at, inner, 0).mean) / count;
+    for (int64_t at = first; at < last; at += step, work.pass(inner + 8)) {
+      table_.scaleAndShift(x + at, y + at, inner, static_cast<float>(mean), 1, 0);
+      squares += static_cast<double>(table_.sumOfSquares(y + at, inner));
+    }
+    const float factor = factorOf(std::sqrt(squares / (count * static_cast<double>(inner))));
+    for (int64_t at = first; at < last; at += step, work.pass(inner + 8))
+      table_.scaleAndShift(y + at, y + at, inner, 0, factor, 0);
+  }
+
+  static float factorOf(double deviation) {
+    constexpr double kSmallest = 1e-9;  // of the operator's definition
+    return static_cast<float>(1 / (deviation + kSmallest));
+  }
+
+  const NormTable& table_;
+  KeptAxes axes_;
+};
+
+bool acceptsKeptAxes(const OpRequest& request) { return isFloat32(request) && KeptAxes(request).isOneBlock; }
+
+// Along the last axis.
+class LpNormalizationOp final : public RowOp {
+ public:
+  explicit LpNormalizationOp(const OpRequest& request)
+      : RowOp(request, rowsBefore(request)),
+        p_(readers::LpNorm(request.node.attributes, request.inputs[0].shape.rank()).p) {}
+
+ private:
+  void normalise(const OpContext& context, int64_t row) const override {
+    const float* x = context.in<float>(0) + row * size_;
+    const float norm = p_ == 1 ? table_.sumOfMagnitudes(x, size_) : std::sqrt(table_.sumOfSquares(x, size_));
+    table_.scaleAndShift(x, context.out<float>() + row * size_, size_, 0, norm == 0 ? 0 : 1 / norm, 0);
+  }
+  int64_t p_;
+};
+
+template <size_t kFirst>
+bool acceptsPerElement(const OpRequest& request) {
+  return perElement(request, kFirst);
+}
+bool acceptsAdd(const OpRequest& request) {
+  return perElement(request, 2) && request.inputs[1].shape == request.inputs[0].shape;
+}
+
+int64_t groupsOf(const OpRequest& request) { return readers::GroupNorm(request.node.attributes).groups; }
+bool perChannel(const OpRequest& request, int64_t groups) {
+  const Shape& shape = request.inputs[0].shape;
+  return isFloat32(request) && shape.rank() >= 2 && groups > 0 && shape[1] % groups == 0 && shape[1] > 0 &&
+         request.inputs[1].shape.count() == shape[1] && request.inputs[2].shape.count() == shape[1];
+}
+bool acceptsGroups(const OpRequest& request) { return perChannel(request, groupsOf(request)); }
+bool acceptsInstances(const OpRequest& request) {
+  return request.inputs[0].shape.rank() >= 2 && perChannel(request, request.inputs[0].shape[1]);
+}
+std::unique_ptr<OpKernel> createGroups(const OpRequest& request) {
+  return std::make_unique<GroupNormalizationOp>(request, groupsOf(request));
+}
+std::unique_ptr<OpKernel> createInstances(const OpRequest& request) {
+  return std::make_unique<GroupNormalizationOp>(request, request.inputs[0].shape[1]);
+}
+
+bool acceptsLastAxis(const OpRequest& request) {
+  const int rank = request.inputs[0].shape.rank();
+  return isFloat32(request) && readers::LpNorm(request.node.attributes, rank).axis == rank - 1;
+}
+
+template <class K>
+std::unique_ptr<OpKernel> create(const OpRequest& request) {
+  return std::make_unique<K>(request);
+}
+
+constexpr Implementation kLayer[] = {{"norm", acceptsPerElement<1>, create<LayerNormalizationOp>}};
+constexpr Implementation kAddLayer[] = {{"norm", acceptsAdd, create<AddLayerNormalizationOp>}};
+constexpr Implementation kRms[] = {{"norm", acceptsPerElement<1>, create<RmsNormalizationOp>}};
+constexpr Implementation kGroup[] = {{"norm", acceptsGroups, createGroups}};
+constexpr Implementation kInstance[] = {{"norm", acceptsInstances, createInstances}};
+constexpr Implementation kMeanVariance[] = {{"norm", acceptsKeptAxes, create<MeanVarianceOp>}};
+constexpr Implementation kLp[] = {{"norm", acceptsLastAxis, create<LpNormalizationOp>}};
+constexpr OpRow kRows[] = {
+    {"", "LayerNormalization", kLayer},
+    {kMaxDomain, "AddLayerNormalization", kAddLayer},
+    {"", "RMSNormalization", kRms},
+    {"", "GroupNormalization", kGroup},
+    {"", "InstanceNormalization", kInstance},
+    {"", "LpNormalization", kLp},
+    {"", "MeanVarianceNormalization", kMeanVariance},
+};
+
+}  // namespace
+
+std::span<const OpRow> normOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/normalization/softmax.h"
+
+#include <algorithm>
+
+#include "graph/readers/normalization.h"
+#include "ops/cpu/grain.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kColumns = 512;           // lines that are worked on side by side
+constexpr int64_t kElementsPerPart = 4096;  // worth handing to a thread
+
+int axisOf(const OpRequest& request) {
+  return readers::readAxis(request.node.attributes, -1, request.inputs[0].shape.rank());
+}
+
+class SoftmaxOp final : public OpKernel {
+ public:
+  SoftmaxOp(const Shape& shape, int axis, bool logarithm, int lanes)
+      : table_(softmaxTable()),
+        outer_(shape.product(0, axis)),
+        size_(shape.rank() ? shape[axis] : 1),
+        inner_(shape.product(std::min(axis + 1, shape.rank()), shape.rank())),
+        logarithm_(logarithm),
+        lanes_(std::max(lanes, 1)) {}
+
+  int inPlaceInput() const override { return 0; }
+  size_t scratchBytes() const override {
+    return inner_ == 1 ? 0 : static_cast<size_t>(lanes_) * 2 * kColumns * sizeof(float);
+  }
+  void run(const OpContext& context) const override {
+    if (outer_ * size_ * inner_ == 0) return;
+    if (inner_ == 1)
+      runRows(context);
+    else
+      runColumns(context);
+  }
+
+ private:
+  void runRows(const OpContext& context) const {
+    const float* x = context.in<float>(0);
+    float* y = context.out<float>();
+    const auto body = [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) table_.row(x + i * size_, y + i * size_, size_, logarithm_);
+    };
+    context.parallelFor(outer_, grainOf(kElementsPerPart, {size_}), body);
+  }
+
+  void runColumns(const OpContext& context) const {
+    const float* x = context.in<float>(0);
+    float* y = context.out<float>();
+    const int64_t parts = (inner_ + kColumns - 1) / kColumns;
+    const auto body = [&](int64_t begin, int64_t end, int lane) {
+      float* scratch = reinterpret_cast<float*>(context.scratch) + lane * 2 * kColumns;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % parts * kColumns, offset = i / parts * size_ * inner_ + first;
+        table_.columns(x + offset, y + offset, size_, inner_, std::min(kColumns, inner_ - first), scratch, logarithm_);
+      }
+    };
+    context.parallelFor(outer_ * parts, grainOf(kElementsPerPart, {size_, std::min(inner_, kColumns)}), body);
+  }
+
+  const SoftmaxTable& table_;
+  int64_t outer_, size_, inner_;
+  bool logarithm_;
+  int lanes_;
+};
+
+bool accepts(const OpRequest& request) { return request.inputs[0].dtype == DType::Float32; }
+
+template <bool kLogarithm>
+std::unique_ptr<OpKernel> create(const OpRequest& request) {
+  return std::make_unique<SoftmaxOp>(request.inputs[0].shape, axisOf(request), kLogarithm, request.lanes);
+}
+
+constexpr Implementation kSoftmax[] = {{"softmax", accepts, create<false>}};
+constexpr Implementation kLogSoftmax[] = {{"softmax", accepts, create<true>}};
+constexpr OpRow kRows[] = {{"", "Softmax", kSoftmax}, {"", "LogSoftmax", kLogSoftmax}};
+
+}  // namespace
+
+std::span<const OpRow> softmaxOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.MaxPool and max.AveragePool: channels last, up to three spatial axes, float32. MaxPool with indices, or of other
+// types: channels first.
+#include "ops/cpu/pooling/pool.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/interrupt_point.h"
+#include "base/work_vector.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/grain.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kElementsPerPart = 16384;  // reads that are worth handing to a thread
+
+// One spatial axis.
+struct Axis {
+  int64_t input = 1, output = 1, kernel = 1, stride = 1, dilation = 1, padBegin = 0, padEnd = 0;
+
+  // The taps of the window at `position` that lie in [low, high) of the input.
+  int64_t firstTap(int64_t position, int64_t low) const {
+    const int64_t missing = low - start(position);
+    return missing > 0 ? (missing + dilation - 1) / dilation : 0;
+  }
+  int64_t tapsWithin(int64_t position, int64_t low, int64_t high) const {
+    const int64_t room = high - start(position);
+    const int64_t end = room > 0 ? std::min(kernel, (room + dilation - 1) / dilation) : 0;
+    return std::max<int64_t>(0, end - firstTap(position, low));
+  }
+  int64_t start(int64_t position) const { return position * stride - padBegin; }
+  int64_t seen(int64_t position) const { return tapsWithin(position, 0, input); }
+  int64_t seenWithPads(int64_t position) const { return tapsWithin(position, -padBegin, input + padEnd); }
+};
+
+// The spatial axes of an image whose first one is `first`; missing ones come before, as axes of size 1.
+void readAxes(const OpRequest& request, const readers::Pool& pool, int first, Axis (&axes)[3]) {
+  const Shape &x = request.inputs[0].shape, &y = request.outputs[request.outputs[0].present() ? 0 : 1].shape;
+  const auto rank = static_cast<size_t>(x.rank() - 2), at = static_cast<size_t>(first);
+  const std::vector<readers::Window> windows =
+      pool.windows.between(x.dims().subspan(at, rank), y.dims().subspan(at, rank));
+  for (size_t i = 0; i < rank; ++i) {
+    const readers::Window& window = windows[i];
+    const int k = first + static_cast<int>(i);
+    axes[3 - rank + i] = {x[k], y[k], window.size, window.stride, window.dilation, window.padBegin, window.padEnd};
+  }
+}
+
+readers::Pool poolOf(const OpRequest& request) {
+  return {request.node.attributes, static_cast<size_t>(request.inputs[0].shape.rank() - 2)};
+}
+
+class PoolOp final : public OpKernel {
+ public:
+  PoolOp(const OpRequest& request, bool average)
+      : table_(poolTable()),
+        average_(average),
+        batch_(request.inputs[0].shape[0]),
+        channels_(request.inputs[0].shape.back()) {
+    const readers::Pool pool = poolOf(request);
+    includePads_ = pool.includesPads;
+    readAxes(request, pool, 1, axes_);
+    grain_ = grainOf(kElementsPerPart, {axes_[2].output, channels_, pool.windows.taps()});
+  }
+
+  void run(const OpContext& context) const override {
+    context.parallelFor(batch_ * axes_[0].output * axes_[1].output, grain_, [&](int64_t begin, int64_t end, int) {
+      for (int64_t line = begin; line < end; ++line) runLine(context, line);
+    });
+  }
+
+ private:
+  // The output pixels along the last spatial axis.
+  void runLine(const OpContext& context, int64_t line) const {
+    const int64_t row = line % axes_[1].output, plane = line / axes_[1].output % axes_[0].output;
+    const int64_t image = line / axes_[1].output / axes_[0].output;
+    const int64_t lineSize = axes_[2].input * channels_, planeSize = axes_[1].input * lineSize;
+    const float* x = context.in<float>(0) + image * axes_[0].input * planeSize;
+    float* y = context.out<float>() + line * axes_[2].output * channels_;
+    const int64_t sizes[3] = {planeSize, lineSize, channels_};
+    int64_t position[3] = {plane, row, 0};
+    WorkCounter work;
+    for (; position[2] < axes_[2].output; ++position[2], y += channels_, work.pass(16 + channels_))
+      pixel(x, sizes, position, y);
+  }
+
+  void pixel(const float* x, const int64_t (&sizes)[3], const int64_t (&position)[3], float* y) const {
+    PoolWindow window;
+    int64_t seen = 1, offset = 0;
+    double padded = 1;
+    for (int i = 0; i < 3; ++i) {
+      const Axis& axis = axes_[i];
+      window.count[i] = axis.seen(position[i]);
+      window.stride[i] = axis.dilation * sizes[i];
+      offset += (axis.start(position[i]) + axis.firstTap(position[i], 0) * axis.dilation) * sizes[i];
+      seen *= window.count[i];
+      if (includePads_) padded *= static_cast<double>(axis.seenWithPads(position[i]));
+    }
+    if (seen == 0) offset = 0;
+    if (seen * channels_ > kElementsPerPart / 4) passWork(seen * channels_);
+    if (!average_) return table_.greatest(x + offset, window, channels_, y);
+    const auto count = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
+    table_.sum(x + offset, window, channels_, count > 0 ? 1 / count : 0, y);
+  }
+
+  const PoolTable& table_;
+  bool average_, includePads_ = false;
+  int64_t batch_, channels_, grain_ = 1;
+  Axis axes_[3];
+};
+
+// The taps of a window that lie on the image: positions of the input.
+struct Span {
+  int64_t first, count, step;
+};
+
+WorkVector<Span> spansOf(const Axis& axis) {
+  WorkVector<Span> spans;
+  WorkCounter work;
+  for (int64_t i = 0; i < axis.output; ++i, work.pass(4))
+    spans.push_back({axis.start(i) + axis.firstTap(i, 0) * axis.dilation, axis.seen(i), axis.dilation});
+  return spans;
+}
+
+// ONNX's MaxPool, channels first, of any type that it allows: where indices are wanted, or elements are no float32.
+template <class T>
+class PlaneMaxPoolOp final : public OpKernel {
+ public:
+  explicit PlaneMaxPoolOp(const OpRequest& request)
+      : planes_(request.inputs[0].shape.product(0, 2)),
+        hasValues_(request.outputs[0].present()),
+        hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()) {
+    const readers::Pool pool = poolOf(request);
+    isColumnMajor_ = pool.isColumnMajor;
+    readAxes(request, pool, 2, axes_);
+    grain_ = grainOf(kElementsPerPart, {axes_[0].output, axes_[1].output, axes_[2].output, pool.windows.taps()});
+    if (planes_ == 0) return;
+    for (size_t i = 0; i < 3; ++i) spans_[i] = spansOf(axes_[i]);
+  }
+
+  void run(const OpContext& context) const override {
+    const int64_t size = axes_[0].output * axes_[1].output * axes_[2].output;
+    context.parallelFor(planes_, grain_, [&](int64_t begin, int64_t end, int) {
+      for (int64_t plane = begin; plane < end; ++plane) runPlane(context, plane, plane * size);
+    });
+  }
+
+ private:
+  void runPlane(const OpContext& context, int64_t plane, int64_t out) const {
+    const int64_t inputSize = axes_[0].input * axes_[1].input * axes_[2].input;
+    const T* x = context.in<T>(0) + plane * inputSize;
+    WorkCounter work;
+    for (const Span& depths : spans_[0])
+      for (const Span& rows : spans_[1])
+        for (const Span& columns : spans_[2]) {
+          work.pass(8 + rows.count * columns.count);
+          T best;
+          const int64_t at = greatest(x, depths, rows, columns, best);
+          if (hasValues_) context.out<T>(0)[out] = best;
+          if (hasIndices_) context.out<int64_t>(1)[out] = plane * inputSize + indexOf(at);
+          ++out;
+        }
+  }
+
+  // The place of the first greatest element; the last NaN counts as greater than all.
+  int64_t greatest(const T* x, const Span& depths, const Span& rows, const Span& columns, T& best) const {
+    best =
+        std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    const bool isEmpty = depths.count == 0 || rows.count == 0 || columns.count == 0;
+    int64_t place = isEmpty ? 0 : (depths.first * axes_[1].input + rows.first) * axes_[2].input + columns.first;
+    WorkCounter work;
+    for (int64_t i = 0; i < depths.count; ++i)
+      for (int64_t j = 0; j < rows.count; ++j, work.pass(columns.count)) {
+        const int64_t row = (depths.first + i * depths.step) * axes_[1].input + rows.first + j * rows.step;
+        const int64_t first = row * axes_[2].input + columns.first;
+        for (int64_t k = 0; k < columns.count; ++k) {
+          const T value = x[first + k * columns.step];
+          // No branch: which element is greater is hard to predict.
+          const bool isBetter = (value > best) | (value != value);
+          best = isBetter ? value : best;
+          place = isBetter ? first + k * columns.step : place;
+        }
+      }
+    return place;
+  }
+
+  // Row-major, or with the spatial axes in column-major order. Windows over padding alone name the first element, which
+  // an empty plane does not have.
+  int64_t indexOf(int64_t place) const {
+    if (!isColumnMajor_ || place == 0) return place;
+    const int64_t w = place % axes_[2].input, h = place / axes_[2].input % axes_[1].input;
+    const int64_t d = place / axes_[2].input / axes_[1].input;
+    return d + axes_[0].input * (h + axes_[1].input * w);
+  }
+
+  int64_t planes_, grain_ = 1;
+  bool hasValues_, hasIndices_, isColumnMajor_ = false;
+  Axis axes_[3];
+  WorkVector<Span> spans_[3];
+};
+
+template <DType kDType>
+bool acceptsPlanes(const OpRequest& request) {
+  return request.inputs[0].dtype == kDType && request.inputs[0].shape.rank() >= 3 &&
+         request.inputs[0].shape.rank() <= 5;
+}
+
+template <class T>
+std::unique_ptr<OpKernel> createPlanes(const OpRequest& request) {
+  return std::make_unique<PlaneMaxPoolOp<T>>(request);
+}
+
+bool accepts(const OpRequest& request) {
+  return request.inputs[0].dtype == DType::Float32 && request.outputs.size() == 1 &&
+         request.inputs[0].shape.rank() >= 3 && request.inputs[0].shape.rank() <= 5;
+}
+
+template <bool kAverage>
+std::unique_ptr<OpKernel> create(const OpRequest& request) {
+  return std::make_unique<PoolOp>(request, kAverage);
+}
+
+constexpr Implementation kMaxPool[] = {{"pool", accepts, create<false>}};
+constexpr Implementation kAveragePool[] = {{"pool", accepts, create<true>}};
+constexpr Implementation kPlaneMaxPool[] = {
+    {"planes", acceptsPlanes<DType::Float32>, createPlanes<float>},
+    {"planes", acceptsPlanes<DType::Float64>, createPlanes<double>},
+    {"planes", acceptsPlanes<DType::Int8>, createPlanes<int8_t>},
+    {"planes", acceptsPlanes<DType::UInt8>, createPlanes<uint8_t>},
+};
+constexpr OpRow kRows[] = {
+    {kMaxDomain, "MaxPool", kMaxPool}, {kMaxDomain, "AveragePool", kAveragePool}, {"", "MaxPool", kPlaneMaxPool}};
+
+}  // namespace
+
+std::span<const OpRow> poolOps() { return kRows; }
+
+}  // namespace max

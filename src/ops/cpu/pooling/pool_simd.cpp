@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/interrupt_point.h"
+#include "ops/cpu/pooling/pool.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/pooling/pool_simd.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/reduction/fold-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+using F = hn::ScalableTag<float>;
+using V = hn::Vec<F>;
+
+struct Greatest {
+  static constexpr float kStart = -HUGE_VALF;
+  static HWY_INLINE V join(V a, V b) { return hn::Max(a, b); }
+};
+struct Sum {
+  static constexpr float kStart = 0;
+  static HWY_INLINE V join(V a, V b) { return hn::Add(a, b); }
+};
+
+// Taps of a row between two looks.
+constexpr int64_t kTaps = 4096;
+
+template <class Body>
+HWY_INLINE void forEachTap(const float* x, const PoolWindow& window, const Body& body) {
+  for (int64_t i = 0; i < window.count[0]; ++i)
+    for (int64_t j = 0; j < window.count[1]; ++j) {
+      const float* from = x + i * window.stride[0] + j * window.stride[1];
+      int64_t rest = window.count[2];
+      for (; rest > kTaps; rest -= kTaps) {
+        for (int64_t k = 0; k < kTaps; ++k, from += window.stride[2]) body(from);
+        passWork(8 * kTaps);
+      }
+      for (int64_t k = 0; k < rest; ++k, from += window.stride[2]) body(from);
+    }
+}
+
+// Channels in blocks of four vectors that stay in registers while the window is walked.
+template <class Op>
+HWY_INLINE void pool(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V start = hn::Set(d, Op::kStart), by = hn::Set(d, factor);
+  int64_t c = 0;
+  for (; c + 4 * lanes <= channels; c += 4 * lanes) {
+    V a = start, b = start, e = start, f = start;
+    forEachTap(x + c, window, [&](const float* from) HWY_ATTR {
+      a = Op::join(a, hn::LoadU(d, from));
+      b = Op::join(b, hn::LoadU(d, from + lanes));
+      e = Op::join(e, hn::LoadU(d, from + 2 * lanes));
+      f = Op::join(f, hn::LoadU(d, from + 3 * lanes));
+    });
+    hn::StoreU(hn::Mul(a, by), d, y + c);
+    hn::StoreU(hn::Mul(b, by), d, y + c + lanes);
+    hn::StoreU(hn::Mul(e, by), d, y + c + 2 * lanes);
+    hn::StoreU(hn::Mul(f, by), d, y + c + 3 * lanes);
+  }
+  forEachLane(channels - c, [&](int64_t i, size_t left) HWY_ATTR {
+    V a = start;
+    forEachTap(x + c + i, window, [&](const float* from) HWY_ATTR { a = Op::join(a, loadLanes(d, from, left)); });
+    storeLanes(hn::Mul(a, by), d, y + c + i, left);
+  });
+}
+
+void greatest(const float* x, const PoolWindow& window, int64_t channels, float* y) {
+  pool<Greatest>(x, window, channels, 1.f, y);
+}
+void sum(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
+  pool<Sum>(x, window, channels, factor, y);
+}
+
+}  // namespace
+
+extern const PoolTable kPoolTable;
+const PoolTable kPoolTable = {greatest, sum};
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+const PoolTable& poolTable() { return MAX_CHOOSE_TARGET(kPoolTable); }
+}  // namespace max
+#endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
+// integers, with one scale for all or one per index of an axis.
+#include "ops/cpu/quantization/quantize.h"
+
+#include <algorithm>
+
+#include "graph/readers/quantization.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kGrain = 16384;
+
+void quantizeAll(const QuantizeTable& table, const float* x, uint8_t* y, int64_t count, float scale, float zero) {
+  table.toUnsigned(x, y, count, scale, zero);
+}
+
+void quantizeAll(const QuantizeTable& table, const float* x, int8_t* y, int64_t count, float scale, float zero) {
+  table.toSigned(x, y, count, scale, zero);
+}
+
+void dequantizeAll(const QuantizeTable& table, const uint8_t* x, float* y, int64_t count, float scale, float zero) {
+  table.fromUnsigned(x, y, count, scale, zero);
+}
+
+void dequantizeAll(const QuantizeTable& table, const int8_t* x, float* y, int64_t count, float scale, float zero) {
+  table.fromSigned(x, y, count, scale, zero);
+}
+
+void dequantizeAll(const QuantizeTable&, const int32_t* x, float* y, int64_t count, float scale, float zero) {
+  for (int64_t i = 0; i < count; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
+}
+
+// Runs of elements that share a scale: [outer, size, inner] with one scale per index of the middle axis.
+struct ScaleRuns {
+  int64_t count, size = 1, inner;
+
+  explicit ScaleRuns(const OpRequest& request) {
+    const Shape& data = request.inputs[0].shape;
+    count = inner = data.count();
+    if (request.inputs[1].shape.count() == 1) return;
+    const int axis = readers::Quantization(request.node.attributes).axis(data.rank());
+    size = data[axis];
+    inner = data.product(axis + 1, data.rank());
+  }
+
+  static bool fits(const OpRequest& request) {
+    const Shape &data = request.inputs[0].shape, &scales = request.inputs[1].shape;
+    if (request.has(2) && !(request.inputs[2].shape == scales)) return false;
+    if (scales.count() == 1 && scales.rank() < 2) return true;
+    const readers::Quantization reader(request.node.attributes);
+    return scales.rank() == 1 && reader.block == 0 && scales[0] == data[reader.axis(data.rank())];
+  }
+
+  // Calls body(begin, end, scale index) for stretches of equal scale within all elements.
+  template <class Body>
+  void run(const OpContext& context, Body body) const {
+    context.parallelFor(count, kGrain, [&](int64_t begin, int64_t end, int) {
+      while (begin < end) {
+        const int64_t run = begin / inner, stop = std::min(end, (run + 1) * inner);
+        body(begin, stop, run % size);
+        begin = stop;
+      }
+    });
+  }
+};
+
+template <class Q>
+class QuantizeOp final : public OpKernel {
+ public:
+  explicit QuantizeOp(const OpRequest& request) : table_(&quantizeTable()), runs_(request), hasZero_(request.has(2)) {}
+  static bool accepts(const OpRequest& request) {
+    constexpr DType kQuantized = std::is_signed_v<Q> ? DType::Int8 : DType::UInt8;
+    return request.inputs[0].dtype == DType::Float32 && request.inputs[1].dtype == DType::Float32 &&
+           request.outputs[0].dtype == kQuantized && dividesInFloat(request) && ScaleRuns::fits(request);
+  }
+  void run(const OpContext& context) const override {
+    const float* x = context.in<float>(0);
+    Q* y = context.out<Q>();
+    runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
+      const float scale = context.in<float>(1)[index];
+      const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
+      quantizeAll(*table_, x + begin, y + begin, end - begin, scale, zero);
+    });
+  }
+
+ private:
+  static bool dividesInFloat(const OpRequest& request) {
+    const DType precision = readers::Quantization(request.node.attributes).precision;
+    return precision == DType::Invalid || precision == DType::Float32;
+  }
+
+  const QuantizeTable* table_;
+  ScaleRuns runs_;
+  bool hasZero_;
+};
+
+template <class Q>
+class DequantizeOp final : public OpKernel {
+ public:
+  explicit DequantizeOp(const OpRequest& request)
+      : table_(&quantizeTable()), runs_(request), hasZero_(request.has(2)) {}
+  static bool accepts(const OpRequest& request) {
+    constexpr DType kQuantized = std::is_same_v<Q, int32_t> ? DType::Int32
+                                 : std::is_signed_v<Q>      ? DType::Int8
+                                                            : DType::UInt8;
+    return request.inputs[0].dtype == kQuantized && request.inputs[1].dtype == DType::Float32 &&
+           request.outputs[0].dtype == DType::Float32 && ScaleRuns::fits(request);
+  }
+  void run(const OpContext& context) const override {
+    const Q* x = context.in<Q>(0);
+    float* y = context.out<float>();
+    runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
+      const float scale = context.in<float>(1)[index];
+      const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
+      dequantizeAll(*table_, x + begin, y + begin, end - begin, scale, zero);
+    });
+  }
+
+ private:
+  const QuantizeTable* table_;
+  ScaleRuns runs_;
+  bool hasZero_;
+};
+
+class DynamicQuantizeOp final : public OpKernel {
+ public:
+  explicit DynamicQuantizeOp(const OpRequest& request)
+      : table_(&quantizeTable()), count_(request.inputs[0].shape.count()), lanes_(std::max(request.lanes, 1)) {}
+  static bool accepts(const OpRequest& request) {
+    return request.outputs.size() == 3 && request.outputs[0].present() && request.outputs[1].present() &&
+           request.outputs[2].present();
+  }
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * sizeof(Range); }
+  void run(const OpContext& context) const override {
+    const float* x = context.in<float>(0);
+    const auto [low, high] = rangeOf(context);
+    const float range = (high - low) / 255, scale = range == 0 ? 1 : range;
+    const uint8_t zero = quantized<uint8_t>(0 - low, scale, 0);
+    *context.out<float>(1) = scale;
+    *context.out<uint8_t>(2) = zero;
+    uint8_t* y = context.out<uint8_t>(0);
+    context.parallelFor(count_, kGrain, [&](int64_t begin, int64_t end, int) {
+      table_->toUnsigned(x + begin, y + begin, end - begin, scale, zero);
+    });
+  }
+
+ private:
+  struct Range {
+    float low = 0, high = 0;
+  };
+
+  Range rangeOf(const OpContext& context) const {
+    auto* ranges = reinterpret_cast<Range*>(context.scratch);
+    std::fill_n(ranges, lanes_, Range{});
+    context.parallelFor(count_, kGrain, [&](int64_t begin, int64_t end, int lane) {
+      table_->range(context.in<float>(0) + begin, end - begin, ranges[lane].low, ranges[lane].high);
+    });
+    Range all;
+    for (int lane = 0; lane < lanes_; ++lane)
+      all = {std::min(all.low, ranges[lane].low), std::max(all.high, ranges[lane].high)};
+    return all;
+  }
+
+  const QuantizeTable* table_;
+  int64_t count_;
+  int lanes_;
+};
+
+template <class K>
+constexpr Implementation row() {
+  return {"f32", K::accepts,
+          [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<K>(request); }};
+}
+
+constexpr Implementation kQuantize[] = {row<QuantizeOp<uint8_t>>(), row<QuantizeOp<int8_t>>()};
+constexpr Implementation kDequantize[] = {row<DequantizeOp<uint8_t>>(), row<DequantizeOp<int8_t>>(),
+                                          row<DequantizeOp<int32_t>>()};
+constexpr Implementation kDynamicQuantize[] = {row<DynamicQuantizeOp>()};
+
+const OpRow kRows[] = {
+    {"", "QuantizeLinear", kQuantize},
+    {"", "DequantizeLinear", kDequantize},
+    {"", "DynamicQuantizeLinear", kDynamicQuantize},
+};
+
+}  // namespace
+
+std::span<const OpRow> quantizeOps() { return kRows; }
+
+}  // namespace max

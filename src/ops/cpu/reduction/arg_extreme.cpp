@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// ArgMax, ArgMin and Hardmax of float32.
+#include <algorithm>
+#include <limits>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/normalization.h"
+#include "graph/readers/reduction.h"
+#include "ops/cpu/reduction/reduce.h"
+#include "ops/families.h"
+#include "ops/request_inputs.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kColumns = 1024;           // worked on side by side
+constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+
+class ArgOp final : public OpKernel {
+ public:
+  ArgOp(const Shape& shape, const readers::ArgSearch& search, bool least)
+      : table_(reduceTable()),
+        outer_(shape.product(0, search.axis)),
+        size_(shape[search.axis]),
+        inner_(shape.product(search.axis + 1, shape.rank())),
+        least_(least),
+        lastIndex_(search.takesLast) {}
+
+  void run(const OpContext& context) const override {
+    if (outer_ * inner_ == 0) return;
+    const int64_t parts = (inner_ + kColumns - 1) / kColumns;
+    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (size_ * std::min(inner_, kColumns)));
+    context.parallelFor(outer_ * parts, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) line(context, i / parts, i % parts * kColumns);
+    });
+  }
+
+ private:
+  void line(const OpContext& context, int64_t outer, int64_t first) const {
+    const float* x = context.in<float>(0) + outer * size_ * inner_ + first;
+    int64_t* y = context.out<int64_t>() + outer * inner_ + first;
+    if (inner_ == 1)
+      *y = table_.argRow(x, size_, least_, lastIndex_);
+    else
+      table_.argColumns(x, size_, inner_, std::min(inner_ - first, kColumns), least_, lastIndex_, y);
+  }
+
+  const ReduceTable& table_;
+  int64_t outer_, size_, inner_;
+  bool least_, lastIndex_;
+};
+
+bool accepts(const OpRequest& request) {
+  const Operand& input = request.inputs[0];
+  if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
+  const int64_t size = input.shape[readers::readArgSearch(*RequestInputs(request)).axis];
+  return size > 0 && size < std::numeric_limits<int32_t>::max();
+}
+
+// Along the last axis: the first greatest element becomes 1, all others 0.
+class HardmaxOp final : public OpKernel {
+ public:
+  explicit HardmaxOp(const OpRequest& request)
+      : table_(reduceTable()),
+        size_(request.inputs[0].shape.back()),
+        rows_(request.inputs[0].shape.product(0, request.inputs[0].shape.rank() - 1)) {}
+
+  void run(const OpContext& context) const override {
+    context.parallelFor(rows_, std::max<int64_t>(1, kElementsPerPart / size_), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        float* y = context.out<float>() + row * size_;
+        const int64_t best = table_.argRow(context.in<float>(0) + row * size_, size_, false, false);
+        fillParts(y, size_, 0.f);
+        y[best] = 1;
+      }
+    });
+  }
+
+ private:
+  const ReduceTable& table_;
+  int64_t size_, rows_;
+};
+
+bool acceptsLastAxis(const OpRequest& request) {
+  const Operand& input = request.inputs[0];
+  if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
+  const int64_t size = input.shape.back();
+  return readers::readAxis(request.node.attributes, -1, input.shape.rank()) == input.shape.rank() - 1 && size > 0 &&
+         size < std::numeric_limits<int32_t>::max();
+}
+
+std::unique_ptr<OpKernel> createHardmax(const OpRequest& request) { return std::make_unique<HardmaxOp>(request); }
+
+template <bool kLeast>
+std::unique_ptr<OpKernel> create(const OpRequest& request) {
+  const RequestInputs inputs(request);
+  return std::make_unique<ArgOp>(request.inputs[0].shape, readers::readArgSearch(*inputs), kLeast);
+}
+
+constexpr Implementation kMax[] = {{"arg", accepts, create<false>}};
+constexpr Implementation kMin[] = {{"arg", accepts, create<true>}};
+constexpr Implementation kHardmax[] = {{"arg", acceptsLastAxis, createHardmax}};
+constexpr OpRow kRows[] = {{"", "ArgMax", kMax}, {"", "ArgMin", kMin}, {"", "Hardmax", kHardmax}};
+
+}  // namespace
+
+std::span<const OpRow> argOps() { return kRows; }
+
+}  // namespace max

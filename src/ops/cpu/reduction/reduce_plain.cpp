@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of integers, bool and float64 as plain loops.
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "base/interrupt_point.h"
+#include "ops/cpu/reduction/reduce.h"
+
+namespace max {
+
+namespace {
+
+// Integers wrap at 64 bits.
+template <class A>
+using Wrapping = typename std::conditional_t<std::is_integral_v<A>, std::make_unsigned<A>, std::type_identity<A>>::type;
+
+template <class A>
+A plus(A a, A b) {
+  return static_cast<A>(static_cast<Wrapping<A>>(a) + static_cast<Wrapping<A>>(b));
+}
+template <class A>
+A times(A a, A b) {
+  return static_cast<A>(static_cast<Wrapping<A>>(a) * static_cast<Wrapping<A>>(b));
+}
+
+template <class A, Fold kFold>
+A startOf() {
+  using Limits = std::numeric_limits<A>;
+  constexpr bool kInfinite = Limits::has_infinity;
+  if constexpr (kFold == Fold::Product) return 1;
+  if constexpr (kFold == Fold::Max) return kInfinite ? static_cast<A>(-Limits::infinity()) : Limits::min();
+  if constexpr (kFold == Fold::Min) return kInfinite ? Limits::infinity() : Limits::max();
+  return 0;
+}
+
+template <class A, Fold kFold>
+A mapElement(A x) {
+  if constexpr (kFold == Fold::SumOfMagnitudes) return x < 0 ? static_cast<A>(-static_cast<Wrapping<A>>(x)) : x;
+  if constexpr (kFold == Fold::SumOfSquares) return times(x, x);
+  return x;
+}
+
+template <class A, Fold kFold>
+A joinElements(A a, A b) {
+  if constexpr (kFold == Fold::Product) return times(a, b);
+  if constexpr (kFold == Fold::Max) return a != a || b <= a ? a : b;
+  if constexpr (kFold == Fold::Min) return a != a || b >= a ? a : b;
+  return plus(a, b);
+}
+
+template <class T, class A, Fold kFold>
+struct Plain {
+  static void rows(const void* data, int64_t count, int64_t stride, int64_t size, void* accumulators, const void*) {
+    A* a = static_cast<A*>(accumulators);
+    for (int64_t r = 0; r < count; ++r) {
+      const T* x = static_cast<const T*>(data) + r * stride;
+      A result = a[r];
+      for (int64_t i = 0; i < size;) {
+        const int64_t end = std::min(size, i + kStepsPerLook);
+        for (; i < end; ++i) result = joinElements<A, kFold>(result, mapElement<A, kFold>(static_cast<A>(x[i])));
+        if (size > kStepsPerLook) passWork(kStepsPerLook);
+      }
+      a[r] = result;
+    }
+  }
+  static void columns(const void* data, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void*) {
+    A* a = static_cast<A*>(accumulators);
+    WorkCounter work;
+    for (int64_t r = 0; r < rows; ++r, work.pass(width)) {
+      const T* x = static_cast<const T*>(data) + r * stride;
+      for (int64_t i = 0; i < width; ++i)
+        a[i] = joinElements<A, kFold>(a[i], mapElement<A, kFold>(static_cast<A>(x[i])));
+    }
+  }
+  static void join(void* to, const void* from, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      A& a = static_cast<A*>(to)[i];
+      a = joinElements<A, kFold>(a, static_cast<const A*>(from)[i]);
+    }
+  }
+  static void start(void* accumulators, int64_t count) {
+    std::fill_n(static_cast<A*>(accumulators), count, startOf<A, kFold>());
+  }
+  static constexpr FoldFunctions kFunctions = {rows, columns, join, start};
+};
+
+template <class T, class A>
+const FoldFunctions* find(Fold fold) {
+  switch (fold) {
+    case Fold::Sum:
+      return &Plain<T, A, Fold::Sum>::kFunctions;
+    case Fold::Product:
+      return &Plain<T, A, Fold::Product>::kFunctions;
+    case Fold::Max:
+      return &Plain<T, A, Fold::Max>::kFunctions;
+    case Fold::Min:
+      return &Plain<T, A, Fold::Min>::kFunctions;
+    case Fold::SumOfMagnitudes:
+      return &Plain<T, A, Fold::SumOfMagnitudes>::kFunctions;
+    case Fold::SumOfSquares:
+      return &Plain<T, A, Fold::SumOfSquares>::kFunctions;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+const FoldFunctions* findPlainFold(Fold fold, DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::UInt8:
+      return find<uint8_t, int64_t>(fold);
+    case DType::Int8:
+      return find<int8_t, int64_t>(fold);
+    case DType::Int32:
+      return find<int32_t, int64_t>(fold);
+    case DType::Int64:
+      return find<int64_t, int64_t>(fold);
+    case DType::Float64:
+      return find<double, double>(fold);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace max

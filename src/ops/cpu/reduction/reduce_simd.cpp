@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of float32, vectorised for each CPU target.
+#include <cmath>
+
+#include "ops/cpu/reduction/reduce.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/reduction/reduce_simd.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/elementwise/math-inl.h"
+#include "ops/cpu/reduction/fold-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+using F = hn::ScalableTag<float>;
+using V = hn::Vec<F>;
+
+// Elements that one set of accumulators takes: bounds the rounding error of long sums.
+constexpr int64_t kPart = 8192;
+constexpr int64_t kRows = 256;
+constexpr int64_t kArgRows = 16384;  // between two looks
+
+// A fold: start, map(element, shift), join.
+struct Sum {
+  static constexpr float kStart = 0;
+  static constexpr bool kShifted = false;
+  static HWY_INLINE V map(V x, V) { return x; }
+  static HWY_INLINE V join(V a, V b) { return hn::Add(a, b); }
+  static HWY_INLINE float lanes(V v) { return hn::GetLane(hn::SumOfLanes(F(), v)); }
+};
+struct SumOfMagnitudes : Sum {
+  static HWY_INLINE V map(V x, V) { return hn::Abs(x); }
+};
+struct SumOfSquares : Sum {
+  static HWY_INLINE V map(V x, V) { return hn::Mul(x, x); }
+};
+struct SumOfExponentials : Sum {
+  static constexpr bool kShifted = true;
+  static HWY_INLINE V map(V x, V shift) { return exp(F(), hn::Sub(x, shift)); }
+};
+struct Product : Sum {
+  static constexpr float kStart = 1;
+  static HWY_INLINE V join(V a, V b) { return hn::Mul(a, b); }
+  static HWY_INLINE float lanes(V v) {
+    HWY_ALIGN float values[hn::MaxLanes(F())];
+    hn::Store(v, F(), values);
+    float product = 1;
+    for (float value : values) product *= value;
+    return product;
+  }
+};
+struct Max : Sum {
+  static constexpr float kStart = -HUGE_VALF;
+  static HWY_INLINE V join(V a, V b) { return maximum(F(), a, b); }
+  static HWY_INLINE float lanes(V v) {
+    return hn::AllFalse(F(), hn::IsNaN(v)) ? hn::GetLane(hn::MaxOfLanes(F(), v)) : NAN;
+  }
+};
+struct Min : Sum {
+  static constexpr float kStart = HUGE_VALF;
+  static HWY_INLINE V join(V a, V b) { return minimum(F(), a, b); }
+  static HWY_INLINE float lanes(V v) {
+    return hn::AllFalse(F(), hn::IsNaN(v)) ? hn::GetLane(hn::MinOfLanes(F(), v)) : NAN;
+  }
+};
+
+template <class Op>
+HWY_INLINE float joinScalars(float a, float b) {
+  return hn::GetLane(Op::join(hn::Set(F(), a), hn::Set(F(), b)));
+}
+
+template <class Op>
+HWY_INLINE V shiftOf(const float* shift, int64_t row) {
+  return hn::Set(F(), Op::kShifted ? shift[row] : 0.f);
+}
+
+// Rows of at most one vector.
+template <class Op>
+void shortRows(const float* x, int64_t rows, int64_t stride, size_t count, float* accumulators, const float* shift) {
+  const F d;
+  const V start = hn::Set(d, Op::kStart);
+  const auto inside = hn::FirstN(d, count);
+  for (int64_t r = 0; r < rows; ++r, x += stride) {
+    const V mapped = Op::map(loadPartial(d, x, count), shiftOf<Op>(shift, r));
+    accumulators[r] = joinScalars<Op>(accumulators[r], Op::lanes(hn::IfThenElse(inside, mapped, start)));
+  }
+}
+
+template <class Op>
+void longRow(const float* x, int64_t count, float* accumulator, V shift) {
+  for (int64_t i = 0; i < count; i += kPart) {
+    const V folded = foldRow(
+        x + i, count - i < kPart ? count - i : kPart, Op::kStart, [shift](V v) HWY_ATTR { return Op::map(v, shift); },
+        [](V a, V b) HWY_ATTR { return Op::join(a, b); });
+    *accumulator = joinScalars<Op>(*accumulator, Op::lanes(folded));
+    if (count > kPart) passWork(kPart);
+  }
+}
+
+template <class Op>
+void rows(const void* data, int64_t rowCount, int64_t stride, int64_t count, void* accumulatorData,
+          const void* shiftData) {
+  const float *x = static_cast<const float*>(data), *shift = static_cast<const float*>(shiftData);
+  float* accumulators = static_cast<float*>(accumulatorData);
+  if (count <= static_cast<int64_t>(hn::Lanes(F())))
+    return shortRows<Op>(x, rowCount, stride, static_cast<size_t>(count), accumulators, shift);
+  for (int64_t r = 0; r < rowCount; ++r) longRow<Op>(x + r * stride, count, accumulators + r, shiftOf<Op>(shift, r));
+}
+
+template <class Op>
+HWY_INLINE V loadShift(const float* shift, int64_t i, size_t left) {
+  if constexpr (Op::kShifted) return loadLanes(F(), shift + i, left);
+  return hn::Zero(F());
+}
+
+// Four vectors side by side stay in registers while they go down the rows.
+template <class Op>
+void columnBlock(const float* x, int64_t rows, int64_t stride, int64_t width, float* accumulators, const float* shift) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V start = hn::Set(d, Op::kStart);
+  int64_t i = 0;
+  for (; i + 4 * lanes <= width; i += 4 * lanes) {
+    V a = start, b = start, c = start, e = start;
+    const V sa = loadShift<Op>(shift, i, 0), sb = loadShift<Op>(shift, i + lanes, 0),
+            sc = loadShift<Op>(shift, i + 2 * lanes, 0), se = loadShift<Op>(shift, i + 3 * lanes, 0);
+    const float* from = x + i;
+    for (int64_t r = 0; r < rows; ++r, from += stride) {
+      a = Op::join(a, Op::map(hn::LoadU(d, from), sa));
+      b = Op::join(b, Op::map(hn::LoadU(d, from + lanes), sb));
+      c = Op::join(c, Op::map(hn::LoadU(d, from + 2 * lanes), sc));
+      e = Op::join(e, Op::map(hn::LoadU(d, from + 3 * lanes), se));
+    }
+    float* to = accumulators + i;
+    hn::StoreU(Op::join(hn::LoadU(d, to), a), d, to);
+    hn::StoreU(Op::join(hn::LoadU(d, to + lanes), b), d, to + lanes);
+    hn::StoreU(Op::join(hn::LoadU(d, to + 2 * lanes), c), d, to + 2 * lanes);
+    hn::StoreU(Op::join(hn::LoadU(d, to + 3 * lanes), e), d, to + 3 * lanes);
+  }
+  forEachLane(width - i, [&](int64_t k, size_t left) HWY_ATTR {
+    V a = start;
+    const V s = loadShift<Op>(shift, i + k, left);
+    const float* from = x + i + k;
+    for (int64_t r = 0; r < rows; ++r, from += stride) a = Op::join(a, Op::map(loadLanes(d, from, left), s));
+    float* to = accumulators + i + k;
+    storeLanes(Op::join(loadLanes(d, to, left), a), d, to, left);
+  });
+}
+
+template <class Op>
+void columns(const void* data, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void* shift) {
+  const float* x = static_cast<const float*>(data);
+  for (int64_t r = 0; r < rows; r += kRows) {
+    columnBlock<Op>(x + r * stride, rows - r < kRows ? rows - r : kRows, stride, width,
+                    static_cast<float*>(accumulators), static_cast<const float*>(shift));
+    if (rows > kRows) passWork(kRows * width);
+  }
+}
+
+template <class Op>
+void join(void* to, const void* from, int64_t count) {
+  float* a = static_cast<float*>(to);
+  const float* b = static_cast<const float*>(from);
+  for (int64_t i = 0; i < count; ++i) a[i] = joinScalars<Op>(a[i], b[i]);
+}
+
+template <class Op>
+void start(void* accumulators, int64_t count) {
+  float* a = static_cast<float*>(accumulators);
+  for (int64_t i = 0; i < count; ++i) a[i] = Op::kStart;
+}
+
+template <class Op>
+constexpr FoldFunctions functionsOf() {
+  return {rows<Op>, columns<Op>, join<Op>, start<Op>};
+}
+
+HWY_INLINE V orderOf(V x, bool least) { return least ? hn::Neg(x) : x; }
+
+int64_t argRow(const float* x, int64_t size, bool least, bool lastIndex) {
+  const F d;
+  const float best =
+      hn::GetLane(hn::MaxOfLanes(d, foldRow(
+                                        x, size, -HUGE_VALF, [least](V v) HWY_ATTR { return orderOf(v, least); },
+                                        [](V a, V b) HWY_ATTR { return hn::Max(a, b); })));
+  const float wanted = least ? -best : best;
+  WorkCounter work;
+  if (lastIndex) {
+    for (int64_t i = size - 1; i >= 0; --i, work.pass())
+      if (x[i] == wanted) return i;
+    return 0;
+  }
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V value = hn::Set(d, wanted);
+  int64_t i = 0;
+  for (; i + lanes <= size; i += lanes, work.pass(lanes)) {
+    const auto found = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + i), value));
+    if (found >= 0) return i + found;
+  }
+  for (; i < size; ++i)
+    if (x[i] == wanted) return i;
+  return 0;
+}
+
+void argColumns(const float* x, int64_t size, int64_t stride, int64_t width, bool least, bool lastIndex,
+                int64_t* indices) {
+  const F d;
+  const hn::RebindToSigned<F> di;
+  forEachLane(width, [&](int64_t i, size_t left) HWY_ATTR {
+    V best = orderOf(loadLanes(d, x + i, left), least);
+    auto at = hn::Zero(di);
+    for (int64_t k = 1; k < size;) {
+      const int64_t end = size - k < kArgRows ? size : k + kArgRows;
+      for (; k < end; ++k) {
+        const V value = orderOf(loadLanes(d, x + k * stride + i, left), least);
+        const auto better = lastIndex ? hn::Ge(value, best) : hn::Gt(value, best);
+        best = hn::IfThenElse(better, value, best);
+        at = hn::IfThenElse(hn::RebindMask(di, better), hn::Set(di, static_cast<int32_t>(k)), at);
+      }
+      if (size > kArgRows) passWork(kArgRows * static_cast<int64_t>(hn::Lanes(d)));
+    }
+    HWY_ALIGN int32_t found[hn::MaxLanes(di)];
+    hn::Store(at, di, found);
+    const size_t count = left == 0 ? hn::Lanes(d) : left;
+    for (size_t k = 0; k < count; ++k) indices[static_cast<size_t>(i) + k] = found[k];
+  });
+}
+
+}  // namespace
+
+extern const ReduceTable kReduceTable;
+const ReduceTable kReduceTable = {
+    {functionsOf<Sum>(), functionsOf<Product>(), functionsOf<Max>(), functionsOf<Min>(), functionsOf<SumOfMagnitudes>(),
+     functionsOf<SumOfSquares>(), functionsOf<SumOfExponentials>()},
+    argRow,
+    argColumns};
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+const ReduceTable& reduceTable() { return MAX_CHOOSE_TARGET(kReduceTable); }
+}  // namespace max
+#endif

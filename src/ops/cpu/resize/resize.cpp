@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize: nearest by index tables, linear and cubic one axis after another. Any axes may
+// change, so images may have their channels first or last.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "base/interrupt_point.h"
+#include "base/work_vector.h"
+#include "ops/cpu/elementwise/ops.h"
+#include "ops/cpu/grain.h"
+#include "ops/cpu/movement/indexed_copy.h"
+#include "ops/cpu/number_access.h"
+#include "ops/cpu/resize/resize_axis.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+bool isNearest(const OpRequest& request) { return resizeOf(request).interpolation == readers::Interpolation::Nearest; }
+
+void requireSource(const MovementCall& call) {
+  if (call.in().count() == 0 && call.out().count() > 0)
+    call.fail(MAX_STATUS_INVALID_ARGUMENT, "cannot resize ", call.in(), ", which has no elements");
+}
+
+class NearestOp final : public OpKernel {
+ public:
+  explicit NearestOp(const OpRequest& request)
+      : saved_(request), bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {
+    const float outside = resizeOf(request).outside;
+    storeNumbers(request.inputs[0].dtype, fill_, 0, 1, &outside);
+    if (allConstant(request, 1)) copy_.emplace(plan(MovementCall(request, nullptr)));
+  }
+  static bool accepts(const OpRequest& request) { return isNearest(request) && hasByteElements(request); }
+
+  void run(const OpContext& context) const override {
+    const OpRequest request = saved_.request();
+    if (copy_)
+      copy_->run(context.in<std::byte>(0), context.out<std::byte>(), fill_, context.lanes);
+    else
+      plan(MovementCall(request, context.inputs))
+          .run(context.in<std::byte>(0), context.out<std::byte>(), fill_, context.lanes);
+  }
+
+ private:
+  IndexedCopy plan(const MovementCall& call) const {
+    requireSource(call);
+    IndexTables tables(static_cast<size_t>(call.in().rank()));
+    WorkCounter work;
+    for (int axis = 0; axis < call.in().rank(); ++axis)
+      for (int64_t i = 0; i < call.out()[axis]; ++i, work.pass(4)) tables[static_cast<size_t>(axis)].push_back(i);
+    const readers::Resize resize = resizeOf(call.request());
+    for (const ResizedAxis& axis : resizedAxes(call, resize))
+      tables[static_cast<size_t>(axis.axis)] = nearestIndices(resize, axis);
+    return IndexedCopy(bytes_, call.in(), tables);
+  }
+
+  SavedRequest saved_;
+  int64_t bytes_;
+  std::byte fill_[8] = {};
+  std::optional<IndexedCopy> copy_;
+};
+
+// x [outer, inputSize, inner] -> y [outer, outputSize, inner]
+template <class T>
+struct Pass {
+  int64_t outer, inputSize, outputSize, inner;
+  int64_t taps;
+  WorkVector<int64_t> index;
+  WorkVector<T> weight;
+  WorkVector<bool> isOutside;
+  T outside;
+  WorkVector<int64_t> outsideIndices;  // where isOutside
+
+  void run(const T* x, T* y, const OpContext& context) const {
+    if (inner == 1) return runLines(x, y, context);
+    const int64_t grain = grainOf(16384, {inner, taps});
+    context.parallelFor(outer * outputSize, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) makeRow(x, y, row / outputSize, row % outputSize);
+    });
+  }
+
+  // Along the last axis, every output is a sum of its own.
+  void runLines(const T* x, T* y, const OpContext& context) const {
+    const int64_t grain = grainOf(16384, {outputSize, taps});
+    context.parallelFor(outer, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t o = begin; o < end; ++o) {
+        const T* line = x + o * inputSize;
+        T* out = y + o * outputSize;
+        const int64_t* at = index.data();
+        const T* by = weight.data();
+        WorkCounter work;
+        for (int64_t i = 0; i < outputSize; ++i, work.pass(taps)) {
+          T sum = 0;
+          for (int64_t tap = 0; tap < taps; ++tap) sum += *by++ * line[*at++];
+          out[i] = sum;
+        }
+        for (const int64_t i : outsideIndices) out[i] = outside;
+      }
+    });
+  }
+
+  void makeRow(const T* x, T* y, int64_t o, int64_t i) const {
+    T* out = y + (o * outputSize + i) * inner;
+    if (isOutside[static_cast<size_t>(i)]) {
+      fillParts(out, inner, outside);
+      return;
+    }
+    const int64_t* at = index.data() + i * taps;
+    const T* by = weight.data() + i * taps;
+    const T* base = x + o * inputSize * inner;
+    if (taps == 2) {
+      const T *a = base + at[0] * inner, *b = base + at[1] * inner;
+      const T wa = by[0], wb = by[1];
+      inParts(inner, 1, [=](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k) out[k] = wa * a[k] + wb * b[k];
+      });
+      return;
+    }
+    for (int64_t k = 0; k < inner; ++k) out[k] = 0;
+    for (int64_t tap = 0; tap < taps; ++tap, passWork(inner)) {
+      const T* row = base + at[tap] * inner;
+      const T w = by[tap];
+      for (int64_t k = 0; k < inner; ++k) out[k] += w * row[k];
+    }
+  }
+};
+
+template <class T>
+using Passes = std::vector<Pass<T>>;
+
+template <class T>
+WorkVector<T> numbersOf(WorkVector<double> weights) {
+  if constexpr (std::is_same_v<T, double>) return weights;
+  WorkVector<T> numbers;
+  numbers.reserve(weights.size());
+  inParts(static_cast<int64_t>(weights.size()), 1, [&](int64_t begin, int64_t end) {
+    numbers.insert(numbers.end(), weights.begin() + begin, weights.begin() + end);
+  });
+  return numbers;
+}
+
+// The axis that shrinks most goes first, so that the others have less to do.
+template <class T>
+Passes<T> passesOf(const MovementCall& call) {
+  requireSource(call);
+  const readers::Resize resize = resizeOf(call.request());
+  std::vector<ResizedAxis> axes = resizedAxes(call, resize);
+  const auto product = [](int64_t a, int64_t b) { return static_cast<double>(a) * static_cast<double>(b); };
+  std::stable_sort(axes.begin(), axes.end(), [product](const ResizedAxis& a, const ResizedAxis& b) {
+    return product(a.outputSize, b.inputSize) < product(b.outputSize, a.inputSize);
+  });
+  Shape shape = call.in();
+  Passes<T> passes;
+  for (const ResizedAxis& axis : axes) {
+    AxisWeights weights = axisWeights(call.node(), resize, axis);
+    Pass<T> pass{shape.product(0, axis.axis),
+                 axis.inputSize,
+                 axis.outputSize,
+                 shape.product(axis.axis + 1, shape.rank()),
+                 weights.taps,
+                 std::move(weights.index),
+                 numbersOf<T>(std::move(weights.weight)),
+                 std::move(weights.isOutside),
+                 static_cast<T>(resize.outside),
+                 {}};
+    for (int64_t i = 0; i < axis.outputSize; ++i)
+      if (pass.isOutside[static_cast<size_t>(i)]) pass.outsideIndices.push_back(i);
+    passes.push_back(std::move(pass));
+    shape[axis.axis] = axis.outputSize;
+  }
+  return passes;
+}
+
+// T = the arithmetic: float or double. Other dtypes are converted at both ends.
+template <class T>
+class InterpolateOp final : public OpKernel {
+ public:
+  explicit InterpolateOp(const OpRequest& request)
+      : saved_(request), dtype_(request.inputs[0].dtype), count_(request.outputs[0].shape.count()) {
+    if (!allConstant(request, 1)) return;
+    passes_.emplace(passesOf<T>(MovementCall(request, nullptr)));
+  }
+
+  void run(const OpContext& context) const override {
+    if (passes_) return runPasses(*passes_, context);
+    const OpRequest request = saved_.request();
+    runPasses(passesOf<T>(MovementCall(request, context.inputs)), context);
+  }
+
+  // Two blocks that passes alternate between, and one for converted input or output.
+  size_t scratchBytes() const override { return 3 * blockElements() * sizeof(T); }
+
+ private:
+  // No intermediate result is larger than all axes at their larger size.
+  size_t blockElements() const {
+    Shape largest = saved_.inputs[0].shape;
+    for (int i = 0; i < largest.rank(); ++i) largest[i] = std::max(largest[i], saved_.outputs[0].shape[i]);
+    return static_cast<size_t>(largest.count());
+  }
+
+  void runPasses(const Passes<T>& passes, const OpContext& context) const {
+    if (count_ == 0) return;
+    T* blocks = reinterpret_cast<T*>(context.scratch);
+    const size_t size = blockElements();
+    const bool direct = dtype_ == (std::is_same_v<T, float> ? DType::Float32 : DType::Float64);
+    const T* x = direct ? context.in<T>(0) : decode(context.inputs[0], blocks + 2 * size);
+    for (size_t i = 0; i < passes.size(); ++i) {
+      T* y = direct && i + 1 == passes.size() ? context.out<T>() : blocks + (i % 2) * size;
+      passes[i].run(x, y, context);
+      x = y;
+    }
+    if (!direct)
+      encodeAll(x, context.outputs[0]);
+    else if (passes.empty())
+      copyBytes(context.outputs[0], x, static_cast<size_t>(count_) * sizeof(T));
+  }
+
+  const T* decode(const void* data, T* values) const {
+    const TileFunction cast = findCastTileFunction(dtype_, DType::Float32);
+    const auto size = static_cast<int64_t>(sizeOf(dtype_));
+    inParts(saved_.inputs[0].shape.count(), 1, [&](int64_t begin, int64_t end) {
+      const auto* from = static_cast<const std::byte*>(data) + begin * size;
+      cast({values + begin, {from, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
+    });
+    return values;
+  }
+  // Integers take the whole part.
+  void encodeAll(const T* values, void* data) const {
+    if (isFloat(dtype_)) {
+      const TileFunction cast = findCastTileFunction(DType::Float32, dtype_);
+      const auto size = static_cast<int64_t>(sizeOf(dtype_));
+      return inParts(count_, 1, [&](int64_t begin, int64_t end) {
+        auto* to = static_cast<std::byte*>(data) + begin * size;
+        cast({to, {values + begin, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
+      });
+    }
+    inParts(count_, 1,
+            [&](int64_t begin, int64_t end) { storeNumbers(dtype_, data, begin, end - begin, values + begin); });
+  }
+
+  SavedRequest saved_;
+  DType dtype_;
+  int64_t count_;
+  std::optional<Passes<T>> passes_;
+};
+
+template <class T>
+bool interpolates(const OpRequest& request) {
+  const DType dtype = request.inputs[0].dtype;
+  if (isNearest(request)) return false;
+  if (std::is_same_v<T, double>) return dtype == DType::Float64;
+  constexpr DType kKnown[] = {DType::Float32, DType::Float16, DType::BFloat16, DType::UInt8,
+                              DType::Int8,    DType::Int32,   DType::Int64};
+  return std::find(std::begin(kKnown), std::end(kKnown), dtype) != std::end(kKnown);
+}
+
+template <class K>
+std::unique_ptr<OpKernel> make(const OpRequest& request) {
+  return std::make_unique<K>(request);
+}
+
+constexpr Implementation kResize[] = {
+    {"nearest", NearestOp::accepts, make<NearestOp>},
+    {"interpolate_f32", interpolates<float>, make<InterpolateOp<float>>},
+    {"interpolate_f64", interpolates<double>, make<InterpolateOp<double>>},
+};
+
+const OpRow kRows[] = {{"", "Resize", kResize}};
+
+}  // namespace
+
+std::span<const OpRow> resizeOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator does on the CPU: kernels, and the table that finds them.
+//
+// A kernel is made once per plan, for concrete shapes, and then runs many times,
+// from many threads at once, without allocating. Implementations of an operator
+// are an ordered list, best first, the plain reference kernel last.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/shape.h"
+#include "base/tensor.h"
+#include "base/thread_pool.h"
+#include "graph/graph.h"
+
+namespace max {
+
+// One input or output when a plan is made.
+struct Operand {
+  DType dtype = DType::Invalid;  // Invalid = omitted
+  Shape shape;
+  const Tensor* constant = nullptr;  // contents, if known now (weights, folded values)
+
+  bool present() const { return dtype != DType::Invalid; }
+};
+
+// In what type the sums of the parts of a long matrix product are added up.
+enum class PartialSums : uint8_t { Float32, Float64, Float16, BFloat16 };
+
+// What a session asks of kernels; plans are made for one set of them.
+struct OpSettings {
+  PartialSums partialSums = PartialSums::Float32;
+  bool sortsForTopK = false;  // a full stable sort instead of selection
+
+  friend bool operator==(const OpSettings&, const OpSettings&) = default;
+};
+
+struct OpRequest {
+  const Node& node;  // attributes, prepared state
+  std::span<const Operand> inputs;
+  std::span<const Operand> outputs;
+  int lanes = 1;  // threads that will run it at most
+  OpSettings settings = {};
+
+  bool has(size_t i) const { return i < inputs.size() && inputs[i].present(); }
+};
+
+// One run. Pointers of omitted operands and of operands without elements may be NULL.
+// Tensors are dense, row-major, aligned to at least 16 bytes if the library allocated
+// them, to their element size otherwise.
+struct OpContext {
+  const void* const* inputs;
+  void* const* outputs;
+  std::byte* scratch;  // scratchBytes(), 64-byte aligned
+  int lanes;
+
+  template <class T>
+  const T* in(size_t i) const {
+    return static_cast<const T*>(inputs[i]);
+  }
+  template <class T>
+  T* out(size_t i = 0) const {
+    return static_cast<T*>(outputs[i]);
+  }
+  void parallelFor(int64_t count, int64_t grain, LoopBody body) const { max::parallelFor(lanes, count, grain, body); }
+};
+
+class OpKernel {
+ public:
+  virtual ~OpKernel() = default;
+  virtual void run(const OpContext& context) const = 0;
+  virtual size_t scratchBytes() const { return 0; }
+  // The input whose memory output 0 may take over (same bytes, read before it is written), -1 = none.
+  virtual int inPlaceInput() const { return -1; }
+
+  std::string_view implementation;  // its name in the table, set by createOpKernel
+};
+
+// For outputs whose shapes are known only after running (kTraitDataDependent).
+using DynamicFunction = std::vector<Ref<Tensor>> (*)(const Node& node, std::span<const Tensor* const> inputs);
+
+struct Implementation {
+  std::string_view name;                      // "gemm_f32", "reference"
+  bool (*accepts)(const OpRequest& request);  // NULL = always
+  std::unique_ptr<OpKernel> (*create)(const OpRequest& request);
+};
+
+struct OpRow {
+  std::string_view domain;
+  std::string_view op;
+  std::span<const Implementation> implementations;  // best first
+  // Packs weights at load; NULL = nothing to prepare. `constants[i]` is NULL if input i is not constant.
+  Ref<Prepared> (*prepare)(const Node& node, std::span<const Tensor* const> constants) = nullptr;
+  DynamicFunction dynamic = nullptr;
+  std::string_view extension = {};  // the one that brought the operator; empty = it is the library's own
+};
+
+// Each kernel file exports its rows; src/ops/registry.cpp lists the files.
+const OpRow* findKernels(std::string_view domain, std::string_view op);
+
+// Makes the kernel of the first implementation that accepts the request.
+// UNIMPLEMENTED naming node, operator and dtypes if there is none.
+std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request);
+// As above, but only implementations with this name ("reference"), for tests.
+std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request, std::string_view implementation);
+
+// Runs one node on host tensors (constant folding, tests): infers shapes, allocates the outputs, runs.
+// `inputs[i]` is NULL for omitted inputs. RESOURCE_EXHAUSTED if the kernel needs more than `maxScratch` bytes to work
+// in.
+std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs,
+                                  size_t maxScratch = SIZE_MAX);
+
+}  // namespace max

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// LinearAttention and CausalConvWithState.
+#include "graph/readers/attention.h"
+
+#include <algorithm>
+
+#include "base/interrupt_point.h"
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+// One head: a state [depth, width] that every token decays, corrects and reads.
+struct Head {
+  int64_t depth, width;
+  double* state;
+
+  void decay(int64_t i, double factor) {
+    for (int64_t j = 0; j < width; ++j) state[i * width + j] *= factor;
+  }
+  double read(const double* vector, int64_t j) const {
+    double sum = 0;
+    for (int64_t i = 0; i < depth; ++i) sum += vector[i] * state[i * width + j];
+    return sum;
+  }
+  void write(const double* key, const std::vector<double>& value) {
+    for (int64_t i = 0; i < depth; ++i)
+      for (int64_t j = 0; j < width; ++j) state[i * width + j] += key[i] * value[static_cast<size_t>(j)];
+  }
+};
+
+void linearAttention(const Call& call) {
+  const readers::LinearAttention attention(call.node.attributes);
+  const int64_t queryHeads = attention.queryHeads, heads = attention.heads;
+  const int64_t batch = call.in(0).shape[0], steps = call.in(0).shape[1], shared = queryHeads / heads;
+  const int64_t depth = call.in(0).shape[2] / queryHeads, width = call.in(2).shape[2] / heads;
+  const std::vector<double> q = load<double>(call.in(0)), k = load<double>(call.in(1)), v = load<double>(call.in(2));
+  const std::vector<double> gates = call.has(4) ? load<double>(call.in(4)) : std::vector<double>();
+  const std::vector<double> rates = call.has(5) ? load<double>(call.in(5)) : std::vector<double>();
+  const int64_t gatesPerStep = call.has(4) ? call.in(4).shape[2] : 0,
+                ratesPerStep = call.has(5) ? call.in(5).shape[2] : 0;
+  const double scale = attention.scale(depth);
+  std::vector<double> states =
+      call.has(3) ? load<double>(call.in(3)) : std::vector<double>(static_cast<size_t>(batch * heads * depth * width));
+  std::vector<double> y(static_cast<size_t>(batch * steps * queryHeads * width));
+  WorkCounter work;
+  for (int64_t at = 0; at < batch * steps * heads; ++at) {
+    const int64_t token = at / heads, h = at % heads;  // of all batches
+    Head head{depth, width, states.data() + (token / steps * heads + h) * depth * width};
+    const bool perHead = gatesPerStep == heads;
+    for (int64_t i = 0; i < depth && gatesPerStep > 0; ++i)
+      head.decay(i, std::exp(gates[static_cast<size_t>(token * gatesPerStep + (perHead ? h : h * depth + i))]));
+    const double* key = k.data() + at * depth;
+    std::vector<double> value(v.begin() + at * width, v.begin() + (at + 1) * width);
+    for (int64_t j = 0; j < width && ratesPerStep > 0; ++j, work.pass(4 * depth)) {
+      const double rate = rates[static_cast<size_t>(token * ratesPerStep + (ratesPerStep == 1 ? 0 : h))];
+      value[static_cast<size_t>(j)] = rate * (value[static_cast<size_t>(j)] - head.read(key, j));
+    }
+    head.write(key, value);
+    work.pass(2 * depth * width + 256);
+    for (int64_t i = h * shared; i < (h + 1) * shared; ++i)
+      for (int64_t j = 0; j < width; ++j, work.pass(4 * depth))
+        y[static_cast<size_t>((token * queryHeads + i) * width + j)] =
+            scale * head.read(q.data() + (token * queryHeads + i) * depth, j);
+  }
+  if (call.hasOutput(0)) store(call.out(0), y);
+  if (call.hasOutput(1)) store(call.out(1), states);
+}
+
+void causalConv(const Call& call) {
+  const Shape& shape = call.in().shape;
+  const int64_t channels = shape[1], length = shape[2], kernel = call.in(1).shape[2], carried = kernel - 1;
+  const bool isSilu = readers::readActivatesSilu(call.node.attributes);
+  const std::vector<double> x = load<double>(call.in()), weights = load<double>(call.in(1));
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const std::vector<double> past =
+      call.has(3) ? load<double>(call.in(3)) : std::vector<double>(static_cast<size_t>(shape[0] * channels * carried));
+  std::vector<double> y, present;
+  for (int64_t row = 0; row < shape[0] * channels; ++row) {
+    const double* filter = weights.data() + row % channels * kernel;
+    std::vector<double> line(past.begin() + row * carried, past.begin() + (row + 1) * carried);
+    line.insert(line.end(), x.begin() + row * length, x.begin() + (row + 1) * length);
+    WorkCounter work;
+    for (int64_t i = 0; i < length; ++i, work.pass(8 + 2 * kernel)) {
+      double sum = bias.empty() ? 0 : bias[static_cast<size_t>(row % channels)];
+      for (int64_t tap = 0; tap < kernel; ++tap) sum += filter[tap] * line[static_cast<size_t>(i + tap)];
+      y.push_back(isSilu ? sum / (1 + std::exp(-sum)) : sum);
+    }
+    present.insert(present.end(), line.end() - carried, line.end());
+  }
+  if (call.hasOutput(0)) store(call.out(0), y);
+  if (call.hasOutput(1)) store(call.out(1), present);
+}
+
+const OpRow kRows[] = {
+    {"", "LinearAttention", kReference<linearAttention>},
+    {"", "CausalConvWithState", kReference<causalConv>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpRow> referenceLinearAttentionOps() { return reference::kRows; }
+
+}  // namespace max

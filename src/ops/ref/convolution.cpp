@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and max.Conv: any rank, groups, dilations.
+#include "base/interrupt_point.h"
+#include "ops/ref/window.h"
+
+namespace max::reference {
+
+namespace {
+
+// The pixels a window sees at one output position: input offset and tap number.
+struct Tap {
+  int64_t input;
+  int64_t weight;
+};
+
+std::vector<Tap> tapsAt(const WindowShapes& window, const ImageShape& image, const Shape& output) {
+  std::vector<Tap> taps;
+  Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap;
+  int64_t number = 0;
+  if (window.kernel.product(0, window.kernel.rank()) == 0) return taps;
+  WorkCounter work;
+  do {
+    if (window.locate(output, tap, image.spatial, position)) taps.push_back({image.offset(position), number});
+    ++number;
+    work.pass(8);
+  } while (advance(tap, window.kernel));
+  return taps;
+}
+
+template <class D>
+struct Convolution {
+  ImageShape x, y;
+  WindowShapes window;
+  int64_t group, channelsPerGroup, outputsPerGroup, taps;
+  std::vector<D> input, weights, output;
+
+  Convolution(const Call& call, Layout layout, size_t weightInput = 1)
+      : x(call.in().shape, layout),
+        y(call.out().shape, layout),
+        window(windowsOf(call.node, call.in(weightInput).shape), x.spatial, y.spatial),
+        group(readers::readGroups(call.node.attributes)),
+        channelsPerGroup(x.channels / group),
+        outputsPerGroup(y.channels / group),
+        taps(window.kernel.product(0, window.kernel.rank())),
+        input(load<D>(call.in())),
+        weights(load<D>(call.in(weightInput))),
+        output(repeated<D>(call.out().count())) {}
+
+  D sum(int64_t n, int64_t m, const std::vector<Tap>& seen) const {
+    const D* image = input.data() + n * x.batchStride + m / outputsPerGroup * channelsPerGroup * x.channelStride;
+    const D* filter = weights.data() + m * channelsPerGroup * taps;
+    D result = 0;
+    WorkCounter work;
+    for (int64_t c = 0; c < channelsPerGroup; ++c, work.pass())
+      for (const Tap& tap : seen) {
+        result += image[tap.input + c * x.channelStride] * filter[c * taps + tap.weight];
+        work.pass(2);
+      }
+    return result;
+  }
+
+  void run() {
+    if (output.empty()) return;
+    Shape position = Shape::filled(y.spatial.rank(), 0);
+    WorkCounter work;
+    do {
+      const std::vector<Tap> seen = tapsAt(window, x, position);
+      const int64_t at = y.offset(position);
+      for (int64_t n = 0; n < y.batch; ++n)
+        for (int64_t m = 0; m < y.channels;
+             ++m, work.pass(8 + channelsPerGroup * (1 + static_cast<int64_t>(seen.size()))))
+          output[static_cast<size_t>(n * y.batchStride + m * y.channelStride + at)] = sum(n, m, seen);
+    } while (advance(position, y.spatial));
+  }
+};
+
+void conv(const Call& call) {
+  Convolution<double> convolution(call, Layout::ChannelsFirst);
+  convolution.run();
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const int64_t inner = convolution.y.channelStride;
+  WorkCounter work;
+  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i, work.pass(4))
+    convolution.output[i] += bias[i / static_cast<size_t>(inner) % bias.size()];
+  store(call.out(), convolution.output);
+}
+
+void fusedConv(const Call& call) {
+  Convolution<double> convolution(call, Layout::ChannelsLast);
+  convolution.run();
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  const Activation activation = fusedActivation(call.node);
+  WorkCounter work;
+  for (size_t i = 0; i < convolution.output.size(); ++i) {
+    work.pass(32);
+    double& value = convolution.output[i];
+    if (!bias.empty()) value += bias[i % bias.size()];
+    if (!residual.empty()) value += residual[i];
+    value = activation(value);
+  }
+  store(call.out(), convolution.output);
+}
+
+// Integer convolution: zero points are subtracted first; padding adds nothing.
+void subtractZeroPoint(const Call& call, size_t index, std::vector<int64_t>& values, int64_t inner) {
+  if (!call.has(index)) return;
+  const std::vector<int64_t> zero = load<int64_t>(call.in(index));
+  if (zero.empty()) return;
+  WorkCounter work;
+  for (size_t i = 0; i < values.size(); ++i, work.pass(8))
+    values[i] -= zero[i / static_cast<size_t>(inner) % zero.size()];
+}
+
+Convolution<int64_t> integerConvolution(const Call& call, size_t weightInput, size_t inputZero, size_t weightZero) {
+  Convolution<int64_t> convolution(call, Layout::ChannelsFirst, weightInput);
+  const int64_t perOutput = convolution.channelsPerGroup * convolution.taps;
+  subtractZeroPoint(call, inputZero, convolution.input, static_cast<int64_t>(convolution.input.size()) + 1);
+  subtractZeroPoint(call, weightZero, convolution.weights, std::max<int64_t>(perOutput, 1));
+  convolution.run();
+  return convolution;
+}
+
+void convInteger(const Call& call) { store(call.out(), integerConvolution(call, 1, 2, 3).output); }
+
+// Inputs: x, its scale and zero point, w, its scale and zero point, y's scale and zero point, bias.
+void quantizedConv(const Call& call) {
+  const Convolution<int64_t> convolution = integerConvolution(call, 3, 2, 5);
+  const std::vector<double> weightScale = loadScales(call, 4);
+  const auto scale = static_cast<float>(loadScalar(call.in(1), 1)),
+             result = static_cast<float>(loadScalar(call.in(6), 1));
+  const double zero = loadScalar(call.in(7), 0);
+  const std::vector<int64_t> bias = call.has(8) ? load<int64_t>(call.in(8)) : std::vector<int64_t>();
+  const size_t inner = static_cast<size_t>(convolution.y.channelStride);
+  const size_t channels = static_cast<size_t>(convolution.y.channels);
+  std::vector<double> y(convolution.output.size());
+  WorkCounter work;
+  for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
+    const size_t channel = i / inner % channels;
+    const int64_t sum = convolution.output[i] + (bias.empty() ? 0 : bias[channel]);
+    const float factor = scale * static_cast<float>(weightScale[channel % weightScale.size()]) / result;
+    y[i] = requantized(static_cast<int32_t>(sum), factor) + zero;
+  }
+  store(call.out(), y);
+}
+
+// weights: [C, M / group, k..]. Every input pixel adds its filter to the output.
+struct Transposed {
+  ImageShape x, y;
+  WindowShapes window;
+  int64_t group, outputsPerGroup, taps;
+  std::vector<double> input, weights, output;
+
+  explicit Transposed(const Call& call)
+      : x(call.in().shape, Layout::ChannelsFirst),
+        y(call.out().shape, Layout::ChannelsFirst),
+        window(windowsOf(call.node, call.in(1).shape), x.spatial, y.spatial),
+        group(readers::readGroups(call.node.attributes)),
+        outputsPerGroup(call.in(1).shape[1]),
+        taps(window.kernel.product(0, window.kernel.rank())),
+        input(load<double>(call.in())),
+        weights(load<double>(call.in(1))),
+        output(repeated<double>(call.out().count())) {
+    const readers::Transposed reader(call.node.attributes, call.in(1).shape.dims().subspan(2));
+    for (int i = 0; i < x.spatial.rank(); ++i)
+      window.padsBegin[i] = reader.padBegin(static_cast<size_t>(i), x.spatial[i], y.spatial[i]);
+  }
+
+  void add(int64_t source, int64_t target, int64_t tap) {
+    WorkCounter work;
+    for (int64_t n = 0; n < x.batch; ++n)
+      for (int64_t c = 0; c < x.channels; ++c, work.pass(4 + 4 * outputsPerGroup)) {
+        const double value = input[static_cast<size_t>(n * x.batchStride + c * x.channelStride + source)];
+        const int64_t first = c / (x.channels / group) * outputsPerGroup;
+        for (int64_t m = 0; m < outputsPerGroup; ++m)
+          output[static_cast<size_t>(n * y.batchStride + (first + m) * y.channelStride + target)] +=
+              value * weights[static_cast<size_t>((c * outputsPerGroup + m) * taps + tap)];
+      }
+  }
+
+  // The output position that input position and tap meet at; false outside of the output.
+  bool meet(const Shape& position, const Shape& tap, Shape& target) const {
+    for (int i = 0; i < position.rank(); ++i) {
+      target[i] = position[i] * window.strides[i] + tap[i] * window.dilations[i] - window.padsBegin[i];
+      if (target[i] < 0 || target[i] >= y.spatial[i]) return false;
+    }
+    return true;
+  }
+
+  void run() {
+    if (output.empty() || input.empty() || taps == 0) return;
+    Shape position = Shape::filled(x.spatial.rank(), 0), tap = position, target = position;
+    WorkCounter work;
+    do {
+      int64_t number = 0;
+      do {
+        work.pass(8);
+        if (meet(position, tap, target)) {
+          add(x.offset(position), y.offset(target), number);
+          work.pass(x.batch * x.channels * outputsPerGroup * 4);
+        }
+        ++number;
+      } while (advance(tap, window.kernel));
+    } while (advance(position, x.spatial));
+  }
+};
+
+void convTranspose(const Call& call) {
+  Transposed convolution(call);
+  convolution.run();
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  WorkCounter work;
+  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i, work.pass(4))
+    convolution.output[i] += bias[i / static_cast<size_t>(convolution.y.channelStride) % bias.size()];
+  store(call.out(), convolution.output);
+}
+
+// The sum of all columns in the images that they came from.
+void col2Im(const Call& call) {
+  const ImageShape y(call.out().shape, Layout::ChannelsFirst);
+  const std::vector<int64_t> block = loadIntegers(call.in(2));
+  const WindowShapes window(readers::readWindows(call.node.attributes, block), y.spatial, y.spatial);
+  Shape positions;
+  for (int i = 0; i < y.spatial.rank(); ++i)
+    positions.push(
+        (y.spatial[i] + window.padsBegin[i] + window.padsEnd[i] - (window.kernel[i] - 1) * window.dilations[i] - 1) /
+            window.strides[i] +
+        1);
+  const int64_t columns = call.in().shape[2], taps = window.kernel.product(0, window.kernel.rank());
+  if (columns != positions.count()) call.fail(MAX_STATUS_INVALID_ARGUMENT, columns, " columns for ", positions);
+  visitDomain(call.in().dtype, [&]<class D>(D) {
+    const std::vector<D> x = load<D>(call.in());
+    std::vector<D> image = repeated<D>(call.out().count());
+    Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap, target = tap;
+    WorkCounter work;
+    for (int64_t number = 0; number < taps && !x.empty(); ++number, advance(tap, window.kernel)) {
+      for (int64_t column = 0; column < columns; ++column, advance(position, positions)) {
+        work.pass(8);
+        if (!window.locate(position, tap, y.spatial, target)) continue;
+        const int64_t offset = y.offset(target);
+        for (int64_t c = 0; c < y.batch * y.channels; ++c, work.pass(4)) {
+          D& sum = image[static_cast<size_t>(c * y.channelStride + offset)];
+          sum = add(sum, x[static_cast<size_t>((c * taps + number) * columns + column)]);
+        }
+      }
+    }
+    store(call.out(), image);
+  });
+}
+
+const OpRow kRows[] = {
+    {"", "Col2Im", kReference<col2Im>},
+    {"", "Conv", kReference<conv>},
+    {"", "ConvInteger", kReference<convInteger>},
+    {"", "QLinearConv", kReference<quantizedConv>},
+    {"", "ConvTranspose", kReference<convTranspose>},
+    {kMaxDomain, "Conv", kReference<fusedConv>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpRow> referenceConvOps() { return reference::kRows; }
+
+}  // namespace max

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators whose output shapes are known only after running: NonZero, Unique, Compress, NonMaxSuppression.
+#include "graph/readers/indexing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "base/interrupt_point.h"
+#include "base/object.h"
+#include "base/work_vector.h"
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+using Results = std::vector<Ref<Tensor>>;
+using Inputs = std::span<const Tensor* const>;
+
+// Complex numbers as pairs of real ones.
+Argument argumentOf(const Tensor& tensor) {
+  Argument argument{tensor.dtype(), tensor.shape(), const_cast<void*>(tensor.data())};
+  const bool isDouble = tensor.dtype() == DType::Complex128;
+  if (!isDouble && tensor.dtype() != DType::Complex64) return argument;
+  argument.dtype = isDouble ? DType::Float64 : DType::Float32;
+  argument.shape = {tensor.count(), 2};
+  return argument;
+}
+
+const Tensor* optional(Inputs inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
+
+Ref<Tensor> indexTensor(const Shape& shape, std::span<const int64_t> values) {
+  return Tensor::copyOf(DType::Int64, shape, values.data());
+}
+
+// -1 = all elements, whatever the shape.
+int axisOf(const Node& node, Inputs inputs) {
+  return readers::readSelectionAxis(*RequestInputs(node, inputs)).value_or(-1);
+}
+
+std::vector<double> lengthsOf(const Tensor& strings) {
+  std::vector<double> lengths;
+  WorkCounter work;
+  for (int64_t i = 0; i < strings.count(); ++i, work.pass(4))
+    lengths.push_back(static_cast<double>(textAt(strings, i).size()));
+  return lengths;
+}
+
+Results nonZero(const Node&, Inputs inputs) {
+  const MemoryLease room = roomFor(inputs[0]->count(), sizeof(double));
+  const bool isText = inputs[0]->dtype() == DType::String;  // nothing is the empty string
+  const std::vector<double> values = isText ? lengthsOf(*inputs[0]) : load<double>(argumentOf(*inputs[0]));
+  const Shape shape = inputs[0]->shape().rank() == 0 ? Shape{1} : inputs[0]->shape();
+  WorkVector<int64_t> positions;
+  const size_t parts = static_cast<size_t>(inputs[0]->count()) == values.size() ? 1 : 2;
+  WorkCounter work;
+  for (size_t k = 0; k < values.size(); k += parts, work.pass(4))
+    if (values[k] != 0 || values[k + parts - 1] != 0) positions.push_back(static_cast<int64_t>(k / parts));
+  const int64_t count = static_cast<int64_t>(positions.size());
+  const Shape dense = contiguousStrides(shape);
+  WorkVector<int64_t> coordinates;
+  coordinates.reserve(positions.size() * static_cast<size_t>(shape.rank()));
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    for (const int64_t k : positions) {
+      coordinates.push_back(k / dense[axis] % shape[axis]);
+      work.pass(16);
+    }
+  return {indexTensor({shape.rank(), count}, coordinates)};
+}
+
+// A tensor cut into the slices along one axis; without an axis, into its elements.
+struct Slices {
+  int64_t outer = 1, count, innerBytes;
+  const std::byte* data;
+
+  Slices(const Tensor& tensor, int axis)
+      : count(axis < 0 ? tensor.count() : tensor.shape()[axis]), data(tensor.as<std::byte>()) {
+    const int64_t size = static_cast<int64_t>(sizeOf(tensor.dtype()));
+    innerBytes = axis < 0 ? size : tensor.shape().product(axis + 1, tensor.shape().rank()) * size;
+    if (axis >= 0) outer = tensor.shape().product(0, axis);
+  }
+  const std::byte* at(int64_t o, int64_t i) const { return data + (o * count + i) * innerBytes; }
+};
+
+// With a byte for each packed element, and back.
+Ref<Tensor> unpacked(const Tensor& tensor) {
+  Ref<Tensor> codes = Tensor::allocate(DType::UInt8, tensor.shape());
+  unpackCodes(tensor.dtype(), tensor.data(), 0, tensor.count(), static_cast<uint8_t*>(codes->mutableData()));
+  return codes;
+}
+Ref<Tensor> packed(DType dtype, const Tensor& codes) {
+  Ref<Tensor> tensor = Tensor::allocate(dtype, codes.shape());
+  packCodes(dtype, tensor->mutableData(), 0, codes.count(), codes.as<uint8_t>());
+  return tensor;
+}
+
+// The slices in `chosen`, in that order.
+Ref<Tensor> take(const Tensor& tensor, int axis, std::span<const int64_t> chosen) {
+  if (isPacked(tensor.dtype())) return packed(tensor.dtype(), *take(*unpacked(tensor), axis, chosen));
+  const Slices slices(tensor, axis);
+  Shape shape = tensor.shape();
+  if (axis < 0)
+    shape = Shape{static_cast<int64_t>(chosen.size())};
+  else
+    shape[axis] = static_cast<int64_t>(chosen.size());
+  Ref<Tensor> result = Tensor::allocate(tensor.dtype(), shape);
+  if (result->bytes() == 0) return result;
+  std::byte* out = static_cast<std::byte*>(result->mutableData());
+  WorkCounter work;
+  for (int64_t o = 0; o < slices.outer; ++o)
+    for (const int64_t i : chosen) {
+      copyBytes(out, slices.at(o, i), static_cast<size_t>(slices.innerBytes));
+      out += slices.innerBytes;
+      work.pass(8 + slices.innerBytes / 4);
+    }
+  return result;
+}
+
+Results compress(const Node& node, Inputs inputs) {
+  const int axis = axisOf(node, inputs);
+  const int64_t count = Slices(*inputs[0], axis).count;
+  WorkVector<int64_t> chosen;
+  WorkCounter work;
+  for (int64_t i = 0; i < std::min(count, inputs[1]->count()); ++i, work.pass(2))
+    if (inputs[1]->as<uint8_t>()[i] != 0) chosen.push_back(i);
+  require(inputs[1]->count() <= count, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": ", inputs[1]->count(),
+          " conditions for ", count, " slices");
+  return {take(*inputs[0], axis, chosen)};
+}
+
+template <class D>
+std::vector<D> elementsOf(const Tensor& tensor) {
+  if constexpr (std::is_same_v<D, std::string_view>)
+    return textsOf(tensor);
+  else
+    return load<D>(argumentOf(tensor));
+}
+
+// Slices of a tensor with elements, one after the other: comparable numbers or strings.
+template <class D>
+struct Rows {
+  std::vector<D> values;
+  int64_t count;
+  int64_t size;  // of each
+
+  std::span<const D> operator[](int64_t i) const { return {values.data() + i * size, static_cast<size_t>(size)}; }
+  bool isLess(int64_t a, int64_t b) const { return std::ranges::lexicographical_compare((*this)[a], (*this)[b]); }
+  bool isEqual(int64_t a, int64_t b) const { return std::ranges::equal((*this)[a], (*this)[b]); }
+};
+
+template <class D>
+Rows<D> rowsOf(const Tensor& tensor, int axis) {
+  std::vector<D> values = elementsOf<D>(tensor);
+  const Slices slices(tensor, axis);
+  const int64_t size = static_cast<int64_t>(values.size()) / slices.count, inner = size / slices.outer;
+  if (slices.outer == 1) return {std::move(values), slices.count, size};
+  Rows<D> rows{repeated<D>(static_cast<int64_t>(values.size())), slices.count, size};
+  WorkCounter work;
+  for (int64_t o = 0; o < slices.outer; ++o)
+    for (int64_t i = 0; i < slices.count; ++i, work.pass(8 + inner))
+      std::copy_n(values.begin() + (o * slices.count + i) * inner, inner, rows.values.begin() + i * size + o * inner);
+  return rows;
+}
+
+struct Groups {
+  std::vector<int64_t> first, inverse, counts;  // first occurrence of each value
+};
+
+// The rows' numbers, in the order of their values.
+template <class D>
+std::vector<int64_t> orderOf(const Rows<D>& rows) {
+  std::vector<int64_t> order = repeated<int64_t>(rows.count);
+  std::iota(order.begin(), order.end(), 0);
+  WorkCounter work;
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    work.pass(16 + rows.size);
+    return rows.isLess(a, b);
+  });
+  return order;
+}
+
+template <class D>
+Groups groupsOf(const Rows<D>& rows, bool sorted) {
+  const std::vector<int64_t> order = orderOf(rows);
+  struct Group {
+    int64_t begin, end;  // in `order`
+  };
+  std::vector<Group> groups;
+  WorkCounter work;
+  for (int64_t i = 0; i < rows.count; ++i, work.pass(16 + rows.size)) {
+    if (groups.empty() || !rows.isEqual(order[static_cast<size_t>(groups.back().begin)], order[static_cast<size_t>(i)]))
+      groups.push_back({i, i});
+    groups.back().end = i + 1;
+  }
+  const auto firstOf = [&](const Group& group) { return order[static_cast<size_t>(group.begin)]; };
+  const auto isEarlier = [&](const Group& a, const Group& b) {
+    work.pass(8);
+    return firstOf(a) < firstOf(b);
+  };
+  if (!sorted) std::sort(groups.begin(), groups.end(), isEarlier);
+  Groups result;
+  result.inverse = repeated<int64_t>(rows.count);
+  for (const Group& group : groups) {
+    for (int64_t i = group.begin; i < group.end; ++i)
+      result.inverse[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int64_t>(result.first.size());
+    result.first.push_back(firstOf(group));
+    result.counts.push_back(group.end - group.begin);
+    work.pass(16 + group.end - group.begin);
+  }
+  return result;
+}
+
+// Slices without elements are all the same. There may be many: nothing is made of them but what is asked for.
+Results uniqueOfEmpty(const Node& node, const Tensor& tensor, int axis) {
+  const int64_t count = axis < 0 ? 0 : tensor.shape()[axis];
+  const Shape list{count > 0 ? 1 : 0};
+  const std::vector<int64_t> first(1), counts{count};
+  Ref<Tensor> inverse = node.output(2) ? Tensor::allocate(DType::Int64, {count}, true) : nullptr;
+  return {take(tensor, axis, std::span(first).first(static_cast<size_t>(list[0]))), indexTensor(list, first),
+          std::move(inverse), indexTensor(list, counts)};
+}
+
+Results unique(const Node& node, Inputs inputs) {
+  const int axis = axisOf(node, inputs);
+  if (inputs[0]->count() == 0) return uniqueOfEmpty(node, *inputs[0], axis);
+  constexpr size_t kGroupBytes = 24 * sizeof(int64_t);  // most, of a slice and of one of its elements
+  const MemoryLease room = roomFor(inputs[0]->count(), kGroupBytes);
+  Groups groups;
+  const auto group = [&]<class D>(D) {
+    groups = groupsOf(rowsOf<D>(*inputs[0], axis), readers::sortsGroups(*RequestInputs(node, inputs)));
+  };
+  if (inputs[0]->dtype() == DType::String)
+    group(std::string_view());
+  else
+    visitDomain(argumentOf(*inputs[0]).dtype, group);
+  const Shape list{static_cast<int64_t>(groups.first.size())};
+  return {take(*inputs[0], axis, groups.first), indexTensor(list, groups.first),
+          indexTensor({static_cast<int64_t>(groups.inverse.size())}, groups.inverse), indexTensor(list, groups.counts)};
+}
+
+struct Box {
+  float y1, x1, y2, x2;
+  float area() const { return (y2 - y1) * (x2 - x1); }
+};
+
+Box boxAt(const float* p, bool centered) {
+  if (centered) return {p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2};
+  return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
+}
+
+float overlap(const Box& a, const Box& b) {
+  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
+  if (height <= 0 || width <= 0) return 0;
+  return height * width / (a.area() + b.area() - height * width);
+}
+
+Results nonMaxSuppression(const Node& node, Inputs inputs) {
+  const Shape &boxes = inputs[0]->shape(), &scores = inputs[1]->shape();
+  require(boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2],
+          MAX_STATUS_INVALID_ARGUMENT, node.description(), ": boxes ", boxes, " and scores ", scores, " do not fit");
+  const auto scalar = [&](size_t i, double fallback) {
+    const Tensor* tensor = optional(inputs, i);
+    return tensor ? loadScalar(argumentOf(*tensor), fallback) : fallback;
+  };
+  const double most = scalar(2, 0), maxOverlap = scalar(3, 0), minScore = scalar(4, -INFINITY);
+  const bool centered = readers::hasCentredBoxes(*RequestInputs(node, inputs));
+  std::vector<int64_t> selected;
+  if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
+  WorkCounter work;
+  for (int64_t line = 0; line < scores[0] * scores[1]; ++line, work.pass(64)) {
+    const float* score = inputs[1]->as<float>() + line * scores[2];
+    const float* box = inputs[0]->as<float>() + line / scores[1] * boxes[1] * 4;
+    std::vector<int64_t> order;
+    for (int64_t i = 0; i < scores[2]; ++i, work.pass(2))
+      if (score[i] > minScore) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      work.pass(4);
+      return score[a] > score[b];
+    });
+    std::vector<Box> kept;
+    for (const int64_t i : order) {
+      if (static_cast<double>(kept.size()) >= most) break;
+      const Box candidate = boxAt(box + i * 4, centered);
+      const auto covers = [&](const Box& other) {
+        work.pass(8);
+        return overlap(candidate, other) > maxOverlap;
+      };
+      if (std::any_of(kept.begin(), kept.end(), covers)) continue;
+      kept.push_back(candidate);
+      selected.insert(selected.end(), {line / scores[1], line % scores[1], i});
+    }
+  }
+  return {indexTensor({static_cast<int64_t>(selected.size() / 3), 3}, selected)};
+}
+
+const OpRow kRows[] = {
+    {"", "NonZero", {}, nullptr, nonZero},
+    {"", "Unique", {}, nullptr, unique},
+    {"", "Compress", {}, nullptr, compress},
+    {"", "NonMaxSuppression", {}, nullptr, nonMaxSuppression},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpRow> dynamicOps() { return reference::kRows; }
+
+}  // namespace max

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMul, Gemm, MatMulInteger, QLinearMatMul, Det, max.MatMul, max.Attention.
+#include "graph/readers/matrix.h"
+
+#include <algorithm>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/attention.h"
+#include "ops/ref/reference.h"
+
+namespace max::reference {
+
+namespace {
+
+// One operand of numpy's matmul: a batch of matrices, as strides.
+struct Matrix {
+  Shape batch;  // without the last two dimensions
+  int64_t rows, columns, rowStride, columnStride;
+
+  Matrix(const Shape& shape, bool transposed, bool isLeft) {
+    Shape full = shape;
+    if (full.rank() == 1) full.insert(isLeft ? 0 : 1, 1);
+    rows = full[full.rank() - 2];
+    columns = full.back();
+    rowStride = columns;
+    columnStride = 1;
+    batch = Shape(full.dims().first(static_cast<size_t>(full.rank() - 2)));
+    if (transposed && shape.rank() > 1) {
+      std::swap(rows, columns);
+      std::swap(rowStride, columnStride);
+    }
+  }
+  int64_t size() const { return rows * columns; }
+};
+
+Shape broadcastOf(const Shape& a, const Shape& b) {
+  Shape result = Shape::filled(std::max(a.rank(), b.rank()), 1);
+  for (const Shape* shape : {&a, &b})
+    for (int i = 0; i < shape->rank(); ++i) {
+      int64_t& dim = result[result.rank() - shape->rank() + i];
+      if ((*shape)[i] != 1) dim = (*shape)[i];
+    }
+  return result;
+}
+
+template <class D>
+void multiplyOne(const Matrix& a, const Matrix& b, const D* left, const D* right, D* out) {
+  WorkCounter work;
+  for (int64_t m = 0; m < a.rows; ++m)
+    for (int64_t k = 0; k < a.columns; ++k, work.pass(4 + b.columns)) {
+      const D value = left[m * a.rowStride + k * a.columnStride];
+      for (int64_t n = 0; n < b.columns; ++n)
+        out[m * b.columns + n] += value * right[k * b.rowStride + n * b.columnStride];
+    }
+}
+
+template <class D>
+std::vector<D> multiply(const Matrix& a, const Matrix& b, const std::vector<D>& left, const std::vector<D>& right,
+                        size_t outputs) {
+  std::vector<D> result = repeated<D>(static_cast<int64_t>(outputs));
+  if (result.empty()) return result;
+  const Shape batch = broadcastOf(a.batch, b.batch);
+  forEachOffset<2>(batch, {broadcastStrides(a.batch, batch), broadcastStrides(b.batch, batch)},
+                   [&](int64_t k, const auto& at) {
+                     multiplyOne(a, b, left.data() + at[0] * a.size(), right.data() + at[1] * b.size(),
+                                 result.data() + k * a.rows * b.columns);
+                   });
+  return result;
+}
+
+void matMul(const Call& call) {
+  const Matrix a(call.in(0).shape, false, true), b(call.in(1).shape, false, false);
+  const size_t count = static_cast<size_t>(call.out().count());
+  const auto inDomain = [&]<class D>(D) {
+    store(call.out(), multiply(a, b, load<D>(call.in(0)), load<D>(call.in(1)), count));
+  };
+  if (isFloat(call.in().dtype))
+    inDomain(double{});
+  else
+    inDomain(uint64_t{});  // wraps; narrower results are its low bits
+}
+
+void fusedMatMul(const Call& call) {
+  const readers::Product product(call.node.attributes);
+  const Matrix a(call.in(0).shape, product.transposesA, true), b(call.in(1).shape, product.transposesB, false);
+  std::vector<double> result =
+      multiply(a, b, load<double>(call.in(0)), load<double>(call.in(1)), static_cast<size_t>(call.out().count()));
+  const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  const Activation activation = fusedActivation(call.node);
+  const auto alpha = static_cast<double>(product.alpha);
+  WorkCounter work;
+  for (size_t i = 0; i < result.size(); ++i, work.pass(32)) {
+    result[i] *= alpha;
+    if (!bias.empty()) result[i] += bias[i % bias.size()];
+    if (!residual.empty()) result[i] += residual[i];
+    result[i] = activation(result[i]);
+  }
+  store(call.out(), result);
+}
+
+template <class D>
+void gemmIn(const Call& call) {
+  const readers::Product product(call.node.attributes);
+  const Matrix a(call.in(0).shape, product.transposesA, true), b(call.in(1).shape, product.transposesB, false);
+  const auto factor = [](double number) {
+    if constexpr (std::is_integral_v<D>)
+      return static_cast<D>(static_cast<int64_t>(number == number ? std::clamp(number, -0x1p62, 0x1p62) : 0));
+    else
+      return number;
+  };
+  const D alpha = factor(static_cast<double>(product.alpha)), beta = factor(static_cast<double>(product.beta));
+  std::vector<D> result =
+      multiply(a, b, load<D>(call.in(0)), load<D>(call.in(1)), static_cast<size_t>(call.out().count()));
+  const std::vector<D> c = call.has(2) ? load<D>(call.in(2)) : std::vector<D>();
+  const Shape strides = broadcastStrides(call.has(2) ? call.in(2).shape : Shape(), call.out().shape);
+  forEachOffset<1>(call.out().shape, {strides}, [&](int64_t k, const auto& at) {
+    D& value = result[static_cast<size_t>(k)];
+    value *= alpha;
+    if (!c.empty()) value += beta * c[static_cast<size_t>(at[0])];
+  });
+  store(call.out(), result);
+}
+
+void gemm(const Call& call) { isFloat(call.in().dtype) ? gemmIn<double>(call) : gemmIn<uint64_t>(call); }
+
+// Zero points: a scalar, or one per row of A (the last but one axis) or column of B.
+template <class D>
+std::vector<D> withoutZeroPoint(const Call& call, size_t index, size_t zeroInput, bool perRow) {
+  std::vector<D> values = load<D>(call.in(index));
+  if (!call.has(zeroInput)) return values;
+  const std::vector<D> zero = load<D>(call.in(zeroInput));
+  if (zero.empty()) return values;
+  const size_t columns = static_cast<size_t>(std::max<int64_t>(call.in(index).shape.back(), 1));
+  WorkCounter work;
+  for (size_t i = 0; i < values.size(); ++i, work.pass(8))
+    values[i] -= zero[(perRow ? i / columns : i % columns) % zero.size()];
+  return values;
+}
+
+void matMulInteger(const Call& call) {
+  const Matrix a(call.in(0).shape, false, true), b(call.in(1).shape, false, false);
+  const std::vector<int64_t> left = withoutZeroPoint<int64_t>(call, 0, 2, true),
+                             right = withoutZeroPoint<int64_t>(call, 1, 3, false);
+  store(call.out(), multiply(a, b, left, right, static_cast<size_t>(call.out().count())));
+}
+
+// Inputs: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
+template <class D>
+void quantizedMatMulIn(const Call& call) {
+  const Matrix a(call.in(0).shape, false, true), b(call.in(3).shape, false, false);
+  const std::vector<D> left = withoutZeroPoint<D>(call, 0, 2, true), right = withoutZeroPoint<D>(call, 3, 5, false);
+  const std::vector<D> sums = multiply(a, b, left, right, static_cast<size_t>(call.out().count()));
+  const std::vector<double> rowScales = loadScales(call, 1), columnScales = loadScales(call, 4);
+  const double scale = loadScalar(call.in(6), 1), zero = loadScalar(call.in(7), 0);
+  std::vector<double> y(sums.size());
+  WorkCounter work;
+  for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
+    const size_t columns = static_cast<size_t>(b.columns);
+    const auto factor = static_cast<float>(rowScales[i / columns % rowScales.size()]) *
+                        static_cast<float>(columnScales[i % columns % columnScales.size()]) / static_cast<float>(scale);
+    y[i] = isFloat(call.out().dtype) ? static_cast<double>(sums[i]) * factor + zero
+                                     : requantized(static_cast<int32_t>(sums[i]), factor) + zero;
+  }
+  store(call.out(), y);
+}
+
+void quantizedMatMul(const Call& call) {
+  const bool hasFloats = isFloat(call.in(0).dtype) || isFloat(call.in(3).dtype);
+  hasFloats ? quantizedMatMulIn<double>(call) : quantizedMatMulIn<int64_t>(call);
+}
+
+// A tensor of [batch, heads, positions, size] in one of the layouts BHSD, BSHD, BHDS.
+struct HeadTensor {
+  Shape dims;  // B, H, S, D
+  Shape strides;
+  int64_t at(int64_t b, int64_t h, int64_t s, int64_t d) const {
+    return b * strides[0] + h * strides[1] + s * strides[2] + d * strides[3];
+  }
+};
+
+HeadTensor headTensor(const Shape& shape, const readers::HeadLayout& layout) {
+  const Shape dense = contiguousStrides(shape);
+  HeadTensor result;
+  for (const int axis : layout.axes()) {
+    result.dims.push(shape[axis]);
+    result.strides.push(dense[axis]);
+  }
+  return result;
+}
+
+// With `zeroMasked`, what is masked throughout gives 0. The sink is one score more, without a weight.
+void softmax(std::vector<double>& scores, bool zeroMasked, double sink) {
+  double largest = sink;
+  for (const double score : scores) largest = std::max(largest, score);
+  if (zeroMasked && largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
+  double sum = sink == -INFINITY ? 0 : std::exp(sink - largest);
+  for (double& score : scores) sum += score = std::exp(score - largest);
+  for (double& score : scores) score /= sum;
+}
+
+// What is added to the scores; a mask of bool keeps what is true.
+std::vector<double> maskOf(const Call& call) {
+  if (!call.has(3)) return {};
+  std::vector<double> mask = load<double>(call.in(3));
+  if (call.in(3).dtype == DType::Bool)
+    for (double& value : mask) value = value != 0 ? 0 : -INFINITY;
+  return mask;
+}
+
+void attention(const Call& call) {
+  const readers::Attention attention(call.node.attributes);
+  const HeadTensor q = headTensor(call.in(0).shape, attention.queries),
+                   k = headTensor(call.in(1).shape, attention.keys), v = headTensor(call.in(2).shape, attention.values),
+                   out = headTensor(call.out().shape, attention.output);
+  const std::vector<double> queries = load<double>(call.in(0)), keys = load<double>(call.in(1)),
+                            values = load<double>(call.in(2));
+  const std::vector<double> mask = maskOf(call), sinks = call.has(4) ? load<double>(call.in(4)) : std::vector<double>();
+  const int64_t keyCount = k.dims[2];
+  const Shape maskStrides =
+      broadcastStrides(call.has(3) ? call.in(3).shape : Shape(), {q.dims[0], q.dims[1], q.dims[2], keyCount});
+  const auto scale = static_cast<double>(attention.scale);
+  const int64_t group = k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1;
+  std::vector<double> result = repeated<double>(call.out().count()), scores = repeated<double>(keyCount);
+  const Shape rows{q.dims[0], q.dims[1], q.dims[2]};
+  forEachOffset<1>(rows, {Shape(maskStrides.dims().first(3))}, [&](int64_t row, const auto& maskAt) {
+    const int64_t s = row % rows[2], h = row / rows[2] % rows[1], b = row / rows[2] / rows[1];
+    WorkCounter work;
+    for (int64_t t = 0; t < keyCount; ++t, work.pass(8 * q.dims[3] + 16)) {
+      double& score = scores[static_cast<size_t>(t)] = 0;
+      for (int64_t d = 0; d < q.dims[3]; ++d)
+        score += queries[static_cast<size_t>(q.at(b, h, s, d))] * keys[static_cast<size_t>(k.at(b, h / group, t, d))];
+      score *= scale;
+      if (!mask.empty()) score += mask[static_cast<size_t>(maskAt[0] + t * maskStrides[3])];
+    }
+    softmax(scores, attention.zeroesMasked, sinks.empty() ? -INFINITY : sinks[static_cast<size_t>(h)]);
+    for (int64_t t = 0; t < keyCount; ++t, work.pass(8 * v.dims[3]))
+      for (int64_t d = 0; d < v.dims[3]; ++d)
+        result[static_cast<size_t>(out.at(b, h, s, d))] +=
+            scores[static_cast<size_t>(t)] * values[static_cast<size_t>(v.at(b, h / group, t, d))];
+  });
+  store(call.out(), result);
+}
+
+// By elimination, with the largest element of each column as the pivot.
+double determinant(double* matrix, int64_t n) {
+  double result = 1;
+  for (int64_t column = 0; column < n; ++column, passWork(8 * n)) {
+    int64_t pivot = column;
+    for (int64_t row = column + 1; row < n; ++row)
+      if (std::abs(matrix[row * n + column]) > std::abs(matrix[pivot * n + column])) pivot = row;
+    if (pivot != column) {
+      std::swap_ranges(matrix + pivot * n, matrix + (pivot + 1) * n, matrix + column * n);
+      result = -result;
+    }
+    const double value = matrix[column * n + column];
+    result *= value;
+    if (value == 0) return 0;
+    WorkCounter work;
+    for (int64_t row = column + 1; row < n; ++row, work.pass(4 + n - column)) {
+      const double factor = matrix[row * n + column] / value;
+      for (int64_t i = column + 1; i < n; ++i) matrix[row * n + i] -= factor * matrix[column * n + i];
+    }
+  }
+  return result;
+}
+
+void det(const Call& call) {
+  const int64_t n = call.in().shape.back();
+  std::vector<double> x = load<double>(call.in()), y = repeated<double>(call.out().count());
+  for (size_t i = 0; i < y.size(); ++i) y[i] = determinant(x.data() + static_cast<int64_t>(i) * n * n, n);
+  store(call.out(), y);
+}
+
+// Swaps rows of both matrices until the largest element of a column below the diagonal is on it.
+void bringPivot(double* matrix, double* inverse, int64_t n, int64_t column) {
+  int64_t pivot = column;
+  for (int64_t row = column + 1; row < n; ++row)
+    if (std::abs(matrix[row * n + column]) > std::abs(matrix[pivot * n + column])) pivot = row;
+  if (pivot == column) return;
+  std::swap_ranges(matrix + pivot * n, matrix + (pivot + 1) * n, matrix + column * n);
+  std::swap_ranges(inverse + pivot * n, inverse + (pivot + 1) * n, inverse + column * n);
+}
+
+// Turns `inverse` from the identity into the inverse, and the matrix into the identity. Singular matrices have no
+// finite one.
+void invert(double* matrix, double* inverse, int64_t n) {
+  for (int64_t column = 0; column < n; ++column, passWork(8 * n)) {
+    bringPivot(matrix, inverse, n, column);
+    const double factor = 1 / matrix[column * n + column];
+    for (int64_t i = 0; i < n; ++i) {
+      matrix[column * n + i] *= factor;
+      inverse[column * n + i] *= factor;
+    }
+    WorkCounter work;
+    for (int64_t row = 0; row < n; ++row, work.pass(4 + 2 * n)) {
+      const double own = matrix[row * n + column];
+      if (row == column || own == 0) continue;
+      for (int64_t i = 0; i < n; ++i) {
+        matrix[row * n + i] -= own * matrix[column * n + i];
+        inverse[row * n + i] -= own * inverse[column * n + i];
+      }
+    }
+  }
+}
+
+void inverse(const Call& call) {
+  std::vector<double> x = load<double>(call.in()), y(x.size());
+  const int64_t n = call.in().shape.back(), size = n * n;
+  for (int64_t at = 0; at + size <= static_cast<int64_t>(x.size()) && size > 0; at += size) {
+    for (int64_t i = 0; i < n; ++i) y[static_cast<size_t>(at + i * n + i)] = 1;
+    invert(x.data() + at, y.data() + at, n);
+  }
+  store(call.out(), y);
+}
+
+const OpRow kRows[] = {
+    {kMaxDomain, "Inverse", kReference<inverse>},
+    {"", "Det", kReference<det>},
+    {"", "MatMul", kReference<matMul>},
+    {"", "Gemm", kReference<gemm>},
+    {"", "MatMulInteger", kReference<matMulInteger>},
+    {"", "QLinearMatMul", kReference<quantizedMatMul>},
+    {kMaxDomain, "MatMul", kReference<fusedMatMul>},
+    {kMaxDomain, "Attention", kReference<attention>},
+};
+
+}  // namespace
+
+}  // namespace max::reference
+
+namespace max {
+
+std::span<const OpRow> referenceMatMulOps() { return reference::kRows; }
+
+}  // namespace max

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one kernel on random tensors and compares it with another implementation.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/half.h"
+#include "graph/schema.h"
+#include "ops/cpu/number_access.h"
+#include "ops/cpu/target.h"
+#include "ops/op_kernel.h"
+
+namespace max::test {
+
+// A node outside of any graph.
+class LooseNode {
+ public:
+  LooseNode(std::string_view domain, std::string_view op, Attributes attributes = {}) : op_(op), domain_(domain) {
+    schema_.domain = domain_;
+    schema_.name = op_;
+    node_.schema = &schema_;
+    node_.attributes = std::move(attributes);
+  }
+  explicit LooseNode(std::string_view op, Attributes attributes = {}) : LooseNode("", op, std::move(attributes)) {}
+  Node& node() { return node_; }
+
+ private:
+  std::string op_, domain_;
+  OpSchema schema_{};
+  Node node_;
+};
+
+inline Attributes with(std::initializer_list<std::pair<const char*, Attribute>> entries) {
+  Attributes attributes;
+  for (const auto& [name, value] : entries) attributes.set(name, value);
+  return attributes;
+}
+
+struct OutputType {
+  DType dtype;
+  Shape shape;
+};
+
+struct KernelRun {
+  std::vector<Ref<Tensor>> outputs;
+  int inPlaceInput = -1;
+};
+
+// `lanes` threads; `implementation` empty = the best. `constants`: inputs known when the kernel is created.
+// `inPlace`: output 0 takes over the memory that the kernel offers.
+inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs,
+                       std::string_view implementation = {}, int lanes = 1, bool constants = false,
+                       bool inPlace = false) {
+  std::vector<Operand> in, out;
+  std::vector<const void*> inData;
+  std::vector<void*> outData;
+  std::vector<Ref<Tensor>> kept = inputs;
+  KernelRun run;
+  for (const Ref<Tensor>& input : inputs) {
+    if (input)
+      in.push_back({input->dtype(), input->shape(), constants ? input.get() : nullptr});
+    else
+      in.push_back({});
+  }
+  for (const OutputType& output : outputs) {
+    out.push_back({output.dtype, output.shape, nullptr});
+    run.outputs.push_back(Tensor::allocate(output.dtype, output.shape));
+  }
+  const auto kernel = createOpKernel({node, in, out, lanes}, implementation);
+  run.inPlaceInput = kernel->inPlaceInput();
+  if (inPlace && run.inPlaceInput >= 0) {
+    auto& source = kept[static_cast<size_t>(run.inPlaceInput)];
+    source = Tensor::copyOf(source->dtype(), source->shape(), source->data());
+    run.outputs[0] = source;
+  }
+  for (const Ref<Tensor>& input : kept) inData.push_back(input ? input->data() : nullptr);
+  for (const Ref<Tensor>& output : run.outputs) outData.push_back(output->mutableData());
+  if (inPlace && run.inPlaceInput >= 0)
+    run.outputs[0] =
+        makeRef<Tensor>(outputs[0].dtype, outputs[0].shape, run.outputs[0]->data(), run.outputs[0]->storage());
+  const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes() + 64);
+  kernel->run({inData.data(), outData.data(), static_cast<std::byte*>(scratch->data()), lanes});
+  return run;
+}
+
+using Random = std::mt19937;
+
+inline double uniform(Random& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+inline void storeNumber(void* data, int64_t i, DType dtype, double value) {
+  switch (dtype) {
+#define MAX_STORE(name, type)                               \
+  case DType::name:                                         \
+    static_cast<type*>(data)[i] = static_cast<type>(value); \
+    break;
+    MAX_STORE(Float32, float)
+    MAX_STORE(Float64, double)
+    MAX_STORE(Int8, int8_t)
+    MAX_STORE(Int16, int16_t)
+    MAX_STORE(Int32, int32_t)
+    MAX_STORE(Int64, int64_t)
+    MAX_STORE(UInt8, uint8_t)
+    MAX_STORE(UInt16, uint16_t)
+    MAX_STORE(UInt32, uint32_t)
+    MAX_STORE(UInt64, uint64_t)
+#undef MAX_STORE
+    case DType::Bool:
+      static_cast<uint8_t*>(data)[i] = value > 0;
+      break;
+    case DType::Float16:
+      static_cast<uint16_t*>(data)[i] = halfFromFloat(static_cast<float>(value));
+      break;
+    case DType::BFloat16:
+      static_cast<uint16_t*>(data)[i] = bfloat16FromFloat(static_cast<float>(value));
+      break;
+    default:
+      storeNumbers(dtype, data, i, 1, &value);
+  }
+}
+
+inline double numberAt(const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+#define MAX_LOAD(name, type) \
+  case DType::name:          \
+    return static_cast<double>(tensor.as<type>()[i]);
+    MAX_LOAD(Float32, float)
+    MAX_LOAD(Float64, double)
+    MAX_LOAD(Int8, int8_t)
+    MAX_LOAD(Int16, int16_t)
+    MAX_LOAD(Int32, int32_t)
+    MAX_LOAD(Int64, int64_t)
+    MAX_LOAD(UInt8, uint8_t)
+    MAX_LOAD(UInt16, uint16_t)
+    MAX_LOAD(UInt32, uint32_t)
+    MAX_LOAD(UInt64, uint64_t)
+    MAX_LOAD(Bool, uint8_t)
+#undef MAX_LOAD
+    case DType::Float16:
+      return floatFromHalf(tensor.as<uint16_t>()[i]);
+    case DType::BFloat16:
+      return floatFromBFloat16(tensor.as<uint16_t>()[i]);
+    default: {
+      double value = NAN;
+      if (isNumeric(tensor.dtype())) loadNumbers(tensor.dtype(), tensor.data(), i, 1, &value);
+      return value;
+    }
+  }
+}
+
+inline Ref<Tensor> randomTensor(Random& random, DType dtype, const Shape& shape, double low = -4, double high = 4) {
+  auto tensor = Tensor::allocate(dtype, shape);
+  if (!isSigned(dtype) && !isFloat(dtype) && dtype != DType::Bool) low = std::max(low, 0.);
+  for (int64_t i = 0; i < tensor->count(); ++i)
+    storeNumber(tensor->mutableData(), i, dtype, uniform(random, low, high));
+  return tensor;
+}
+
+// Shape of up to `rank` dimensions and, for each of `count` operands, one that broadcasts to it.
+inline std::vector<Shape> randomBroadcast(Random& random, size_t count, Shape& output, int maxRank = 4,
+                                          int64_t maxDim = 9) {
+  output = {};
+  const int rank = static_cast<int>(random() % static_cast<unsigned>(maxRank + 1));
+  for (int i = 0; i < rank; ++i) {
+    const unsigned kind = random() % 8;
+    output.push(kind == 0 ? 1
+                : kind == 1 && output.count() < 40
+                    ? static_cast<int64_t>(random() % 300) + 1
+                    : static_cast<int64_t>(random() % static_cast<unsigned>(maxDim)) + 1);
+  }
+  std::vector<Shape> shapes;
+  for (size_t k = 0; k < count; ++k) {
+    Shape shape;
+    const bool full = k == 0;  // the first operand decides the output's shape
+    const int first = full ? 0 : static_cast<int>(random() % static_cast<unsigned>(rank + 1));
+    for (int i = first; i < rank; ++i) shape.push(full || random() % 3 ? output[i] : 1);
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+inline double toleranceOf(DType dtype) {
+  return dtype == DType::Float16 ? 2e-3 : dtype == DType::BFloat16 ? 2e-2 : dtype == DType::Float32 ? 4e-6 : 1e-12;
+}
+
+inline void expectClose(const Tensor& actual, const Tensor& expected, double tolerance, const std::string& what) {
+  ASSERT_EQ(actual.dtype(), expected.dtype()) << what;
+  ASSERT_EQ(actual.shape(), expected.shape()) << what;
+  for (int64_t i = 0; i < actual.count(); ++i) {
+    const double a = numberAt(actual, i), e = numberAt(expected, i);
+    if (std::isnan(e) ? std::isnan(a) : a == e) continue;
+    ASSERT_LE(std::abs(a - e), tolerance * (1 + std::abs(e)))
+        << what << ": element " << i << " is " << a << ", not " << e;
+  }
+}
+
+// Runs the rest of a test once for each CPU target that this machine has.
+template <class Body>
+void forEachTarget(const Body& body) {
+  const CpuTarget before = cpuTarget();
+  for (CpuTarget target :
+       {CpuTarget::Baseline, CpuTarget::Sse4, CpuTarget::Avx2, CpuTarget::Avx512, CpuTarget::Avx512Bf16}) {
+    if (target > detectedCpuTarget()) break;
+    SCOPED_TRACE(nameOf(target));
+    setCpuTargetForTest(target);
+    body();
+  }
+  setCpuTargetForTest(before);
+}
+
+}  // namespace max::test
