@@ -206,8 +206,7 @@ inline void expectClose(const Tensor& actual, const Tensor& expected, double tol
 template <class Body>
 void forEachTarget(const Body& body) {
   const CpuTarget before = cpuTarget();
-  for (CpuTarget target :
-       {CpuTarget::Baseline, CpuTarget::Sse4, CpuTarget::Avx2, CpuTarget::Avx512, CpuTarget::Avx512Bf16}) {
+  for (const CpuTarget target : kCpuTargets) {
     if (target > detectedCpuTarget()) break;
     SCOPED_TRACE(nameOf(target));
     setCpuTargetForTest(target);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
 
 #include "ops/cpu/target.h"
@@ -9,10 +13,7 @@ namespace max {
 namespace {
 
 TEST(CpuTarget, NamesRoundTrip) {
-  for (int i = 0; i <= static_cast<int>(CpuTarget::Amx); ++i) {
-    const auto target = static_cast<CpuTarget>(i);
-    EXPECT_EQ(cpuTargetFromName(nameOf(target)), target);
-  }
+  for (const CpuTarget target : kCpuTargets) EXPECT_EQ(cpuTargetFromName(nameOf(target)), target);
   EXPECT_EQ(cpuTargetFromName("mmx"), std::nullopt);
   EXPECT_EQ(cpuTargetFromName(""), std::nullopt);
 }
@@ -20,16 +21,34 @@ TEST(CpuTarget, NamesRoundTrip) {
 TEST(CpuTarget, NeverExceedsTheChip) {
   const CpuTarget before = cpuTarget();
   EXPECT_LE(before, detectedCpuTarget());
-  setCpuTargetForTest(CpuTarget::Amx);
+  setCpuTargetForTest(kCpuTargets[std::size(kCpuTargets) - 1]);
   EXPECT_EQ(cpuTarget(), detectedCpuTarget());
   setCpuTargetForTest(CpuTarget::Baseline);
   EXPECT_EQ(cpuTarget(), CpuTarget::Baseline);
   setCpuTargetForTest(before);
 }
 
+TEST(CpuTarget, NamesLowerTheTargetAndOthersLeaveTheBest) {
+  for (const CpuTarget target : kCpuTargets)
+    EXPECT_EQ(chosenCpuTarget(nameOf(target)), std::min(target, detectedCpuTarget())) << nameOf(target);
+  for (const char* unknown : {"", "amx", "AVX2", "avx2 "}) EXPECT_EQ(chosenCpuTarget(unknown), detectedCpuTarget());
+}
+
+// The variable is read once, so it takes a process of its own, which "threadsafe" starts.
+TEST(CpuTargetDeathTest, VariableLowersTheTarget) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto exitWithTarget = [] {
+    setenv("MAX_CPU_TARGET", "baseline", 1);
+    std::exit(static_cast<int>(cpuTarget()) + 10);
+  };
+  EXPECT_EXIT(exitWithTarget(), testing::ExitedWithCode(10), "");
+}
+
 TEST(CpuTarget, AgreesWithTheCompilersOwnDetection) {
 #if defined(__x86_64__)
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx512, __builtin_cpu_supports("avx512bw") != 0);
+  EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx512Bf16,
+            __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni"));
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx2, __builtin_cpu_supports("avx2") != 0);
 #endif
 }

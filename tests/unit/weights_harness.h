@@ -99,7 +99,7 @@ inline void expectNear(const Tensor& actual, const Tensor& expected, float toler
 template <class Body>
 void forEachCpuTarget(Body body) {
   const CpuTarget before = cpuTarget();
-  for (const CpuTarget target : {CpuTarget::Baseline, CpuTarget::Sse4, CpuTarget::Avx2, CpuTarget::Avx512}) {
+  for (const CpuTarget target : kCpuTargets) {
     if (target > detectedCpuTarget()) break;
     setCpuTargetForTest(target);
     body(target);

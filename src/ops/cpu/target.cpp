@@ -16,7 +16,7 @@ namespace max {
 
 namespace {
 
-constexpr std::array<const char*, 6> kNames = {"baseline", "sse4", "avx2", "avx512", "avx512_bf16", "amx"};
+constexpr std::array<const char*, 5> kNames = {"baseline", "sse4", "avx2", "avx512", "avx512_bf16"};
 
 #if defined(__x86_64__)
 
@@ -54,10 +54,9 @@ CpuTarget detect() {
   if (!saves(0x6) || !base.has(kEcx, {28, 12, 29}) || !extended.has(kEbx, {3, 5, 8})) return CpuTarget::Sse4;
   // AVX-512 F, DQ, CD, BW, VL.
   if (!saves(0xe6) || !extended.has(kEbx, {16, 17, 28, 30, 31})) return CpuTarget::Avx2;
-  if (!more.has(kEax, {5})) return CpuTarget::Avx512;
-  // AMX BF16, TILE, INT8.
-  if (!saves(0x60000) || !extended.has(kEdx, {22, 24, 25})) return CpuTarget::Avx512Bf16;
-  return CpuTarget::Amx;
+  // AVX-512 BF16 and VNNI: each chip with the first has the second, but a hypervisor may hide either.
+  if (!more.has(kEax, {5}) || !extended.has(kEcx, {11})) return CpuTarget::Avx512;
+  return CpuTarget::Avx512Bf16;
 }
 
 #else
@@ -66,15 +65,11 @@ CpuTarget detect() { return CpuTarget::Baseline; }
 
 #endif
 
-CpuTarget chooseTarget() {
-  const CpuTarget best = detectedCpuTarget();
-  const char* wanted = secure_getenv("MAX_CPU_TARGET");
-  if (!wanted || !*wanted) return best;
-  return std::min(best, cpuTargetFromName(wanted).value_or(best));
-}
-
 std::atomic<CpuTarget>& currentTarget() {
-  static std::atomic<CpuTarget> target{chooseTarget()};
+  static std::atomic<CpuTarget> target{[] {
+    const char* wanted = secure_getenv("MAX_CPU_TARGET");
+    return chosenCpuTarget(wanted ? wanted : "");
+  }()};
   return target;
 }
 
@@ -91,6 +86,11 @@ std::optional<CpuTarget> cpuTargetFromName(std::string_view name) {
 CpuTarget detectedCpuTarget() {
   static const CpuTarget target = detect();
   return target;
+}
+
+CpuTarget chosenCpuTarget(std::string_view wanted) {
+  const CpuTarget best = detectedCpuTarget();
+  return std::min(best, cpuTargetFromName(wanted).value_or(best));
 }
 
 CpuTarget cpuTarget() { return currentTarget().load(std::memory_order_relaxed); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which instruction sets this process uses: the best of the chip, or a lower one
-// that MAX_CPU_TARGET asks for (sse4, avx2, avx512, avx512_bf16, amx).
+// that MAX_CPU_TARGET asks for (baseline, sse4, avx2, avx512, avx512_bf16).
 #pragma once
 
 #include <optional>
@@ -9,13 +9,16 @@
 namespace max {
 
 // In rising order; each includes those before it.
-enum class CpuTarget { Baseline, Sse4, Avx2, Avx512, Avx512Bf16, Amx };
+enum class CpuTarget { Baseline, Sse4, Avx2, Avx512, Avx512Bf16 };
+inline constexpr CpuTarget kCpuTargets[] = {CpuTarget::Baseline, CpuTarget::Sse4, CpuTarget::Avx2, CpuTarget::Avx512,
+                                            CpuTarget::Avx512Bf16};
 
 const char* nameOf(CpuTarget target);
 std::optional<CpuTarget> cpuTargetFromName(std::string_view name);
 CpuTarget detectedCpuTarget();  // what the chip and the operating system offer
-// detectedCpuTarget, lowered by MAX_CPU_TARGET; read once. An unknown or unavailable name is ignored with a log line.
-CpuTarget cpuTarget();
+// The target of that name, or detectedCpuTarget if the name is unknown or the machine lacks the target.
+CpuTarget chosenCpuTarget(std::string_view wanted);
+CpuTarget cpuTarget();  // the one that MAX_CPU_TARGET asks for; the variable is read once
 // Lowers the target while tests run; not for products.
 void setCpuTargetForTest(CpuTarget target);
 
