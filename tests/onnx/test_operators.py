@@ -5,6 +5,7 @@ The page must say what the tests give; `test_operators.py --update` writes it an
 
 import collections
 import pathlib
+import re
 import sys
 import unittest
 import warnings
@@ -12,6 +13,7 @@ import warnings
 try:
     import onnx
     from onnx.backend.test.loader import load_model_tests
+    import library
     import test_nodes
 except ImportError:
     onnx = None
@@ -23,17 +25,18 @@ SHORT_NAMES = {"nllloss": "NegativeLogLikelihoodLoss", "sce": "SoftmaxCrossEntro
 
 HEAD = """# Operators
 
-Made by `tests/onnx/test_operators.py --update` from the node tests of the package `onnx` {version}; a test fails when
-this page says something else than they do. Models of opset 6 to the newest load; what an operator meant in older
-versions is in `src/onnx/opset.cpp`.
+`tests/onnx/test_operators.py --update` writes this page from the node tests of the package `onnx` {version}. A test fails if the page
+differs from what they give.
 
-**{passed} of {all} node tests pass ({share:.1%}).** Training and preview operators left out: {plain_passed} of
-{plain_all} ({plain_share:.1%}). "Expanded" counts those cases among them in which the operator is replaced by the
-function that defines it. Operators without a row of numbers have no node tests of their own. Those of ONNX Runtime
-are in [operators_microsoft.md](operators_microsoft.md).
+Models of opset {oldest} to {newest} load. A model of opset 1 to {old} loads if the library can read all of its operators in that version: they
+mean the same as in opset {oldest}, or it can convert them. If not, the error names the nodes. The list is in `src/onnx/opset.cpp`.
 
-ImageDecoder reads BMP (8, 24 and 32 bits, not compressed) and PNM (P1 to P6). JPEG, PNG, WebP, TIFF, GIF and JPEG 2000
-are recognised and refused by name: programs decode these before they call the model.
+**{passed} of {all} node tests pass ({share:.1%}).** Without the preview operators, among them those for training, it is {plain_passed} of
+{plain_all} ({plain_share:.1%}). In the cases counted as "expanded", the function that defines an operator replaces it. An operator without
+numbers has no node tests of its own. [Another page](operators_microsoft.md) lists ONNX Runtime's own operators.
+
+ImageDecoder reads BMP (8, 24 and 32 bits, not compressed) and PNM (P1 to P6). JPEG, PNG, WebP, TIFF, GIF and JPEG 2000 are recognised and
+refused by name: programs decode these before they call the model.
 
 | operator | domain | versions | passed | all | expanded |
 |---|---|---|---|---|---|
@@ -45,6 +48,12 @@ TAIL = """
 | case | reason |
 |---|---|
 """
+
+
+def opset_limits():
+    """The versions that the importer reads in full: the oldest and the newest."""
+    header = (library.ROOT / "src/onnx/import.h").read_text()
+    return tuple(int(re.search(rf"\b{name} = (\d+);", header).group(1)) for name in ("kOldestOpset", "kMaxOpset"))
 
 
 def domain_of(schema):
@@ -117,8 +126,9 @@ class Table:
     def text(self):
         passed, every, share = self.share(lambda key: True)
         plain_passed, plain_all, plain_share = self.share(lambda key: not is_special(key))
-        text = HEAD.format(version=onnx.__version__, passed=passed, all=every, share=share, plain_passed=plain_passed,
-                           plain_all=plain_all, plain_share=plain_share)
+        oldest, newest = opset_limits()
+        text = HEAD.format(version=onnx.__version__, oldest=oldest, newest=newest, old=oldest - 1, passed=passed, all=every,
+                           share=share, plain_passed=plain_passed, plain_all=plain_all, plain_share=plain_share)
         for key in sorted(self.keys, key=lambda key: (key[0], key[1].lower())):
             versions = ", ".join(map(str, self.keys[key]))
             numbers = f"{self.passed[key]} | {self.all[key]} | {self.expanded[key]}" if self.all[key] else " | | "
@@ -139,6 +149,9 @@ class Operators(unittest.TestCase):
     def test_page(self):
         table = Table()
         self.assertGreaterEqual(table.share(lambda key: not is_special(key))[2], LEAST_SHARE)
+        readme, oldest = (library.ROOT / "README.md").read_text(), opset_limits()[0]
+        self.assertIn(f"{table.share(lambda key: True)[2] * 100:.1f} % of ONNX's node tests pass", readme)
+        self.assertIn(f"`ai.onnx` (opset {oldest} and newer)", readme)
         self.assertEqual(table.text(), PAGE.read_text(), "docs/operators.md is old; test_operators.py --update writes it")
 
 
