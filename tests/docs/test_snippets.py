@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every C program in README.md, docs/ and the public headers is compiled and run; links and commands must exist."""
+"""Every C program in README.md, docs/ and the public headers is compiled and run; links and commands must exist, and
+tables that repeat numbers of other files must agree with them."""
 
 import json
 import os
@@ -86,6 +87,14 @@ class Snippets(unittest.TestCase):
             read |= set(re.findall(r'"(MAX_\w+_LIBRARY)"', path.read_text()))
         listed = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/environment.md").read_text(), re.M))
         self.assertEqual(listed, read)
+
+    def test_bounds_are_those_that_are_tested(self):
+        """The table of numerics.md beside that of tests/unit/bounds.h."""
+        rows = re.findall(r"^\| \*\*(\w+)\*\*[^|]*((?:\| [^|]+ )+)\|$", (ROOT / "docs/numerics.md").read_text(), re.M)
+        written = {name: cells.replace("\N{EN DASH}", "kNone").strip("| ").split(" | ") for name, cells in rows}
+        header = (ROOT / "tests/unit/bounds.h").read_text()
+        tested = {name: numbers.split(", ") for name, numbers in re.findall(r'Bounds \w+{"(\w+)", ([^}]+)}', header)}
+        self.assertEqual(written, tested)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bounds.h"
 #include "graph/graph.h"
 #include "op_harness.h"
 
@@ -45,10 +46,10 @@ struct Row {
   const char* op;
   Sample (*make)(Source& source, const Row& row);
   const DTypes& dtypes;
+  const Bounds& bounds;
   double low = -4;
   double high = 4;
   std::string_view domain = "";
-  double tolerance = 0;  // added to that of the dtype
 };
 
 inline std::string nameOf(const Row& row) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/half.h"
 #include "interpreter.h"
 
 namespace max::test {
@@ -61,6 +62,28 @@ TEST(Fusion, LongChainsAreCut) {
     b.output(y);
   };
   EXPECT_EQ(compileAndCompare(build, {{6}}, {}), "max.Elementwise*4");
+}
+
+Ref<Tensor> halves(const Shape& shape, float value) {
+  Ref<Tensor> tensor = Tensor::allocate(DType::Float16, shape);
+  std::fill_n(static_cast<uint16_t*>(tensor->mutableData()), tensor->count(), halfFromFloat(value));
+  return tensor;
+}
+
+float firstOf(const Builder& b, const Ref<Tensor>& input) {
+  compile(*b.graph, {});
+  return floatFromHalf(interpret(*b.graph, {input})[0]->as<uint16_t>()[0]);
+}
+
+// 2048.25 is no float16, and float16 sums of ones stop at 2048.
+TEST(Fusion, SixteenBitNumbersAreRoundedOnceAtTheEnd) {
+  Builder chain, product;
+  Value* large = chain.graph->addConstant(halves({6}, 2048));
+  chain.output(chain.op("Sub", {chain.op("Add", {chain.input({6}, DType::Float16), large}), large}));
+  EXPECT_EQ(firstOf(chain, halves({6}, 0.25f)), 0.25f);
+  Value* ones = product.graph->addConstant(halves({4096, 1}, 1));
+  product.output(product.op("MatMul", {product.input({1, 4096}, DType::Float16), ones}));
+  EXPECT_EQ(firstOf(product, halves({1, 4096}, 1)), 4096);
 }
 
 // Random graphs of elementwise, movement, reduction and product operators.

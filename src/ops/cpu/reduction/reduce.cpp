@@ -122,7 +122,7 @@ class ReduceOp final : public OpKernel {
 
   void run(const OpContext& context) const override {
     if (outputs_ == 0) return;
-    if (isOneRow() && context.lanes > 1 && layout_.size >= 4 * kElementsPerPart) return runParts(context);
+    if (isOneRow() && layout_.size >= 4 * kElementsPerPart) return runParts(context);
     const int64_t parts = (layout_.width + chunk_ - 1) / chunk_;
     const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (folded_ * chunk_));
     context.parallelFor(layout_.kept.count() * parts, grain, [&](int64_t begin, int64_t end, int lane) {
@@ -173,7 +173,7 @@ class ReduceOp final : public OpKernel {
     }
   }
 
-  // One long row, in parts.
+  // One long row, in parts, with one thread too: the number of threads must not change results.
   void runParts(const OpContext& context) const {
     const int64_t parts = std::min(kMaxParts, layout_.size / kElementsPerPart);
     const int64_t size = (layout_.size + parts - 1) / parts;
