@@ -6,6 +6,7 @@
 
 #include "capi/guard.h"
 #include "device/buffer.h"
+#include "device/device_registry.h"
 
 namespace max::capi {
 

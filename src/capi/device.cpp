@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/device.h"
+#include "max/device.h"
 
 #include "base/intern.h"
 #include "capi/buffer_arguments.h"
 #include "capi/guard.h"
 #include "capi/options.h"
 #include "capi/wait.h"
+#include "device/device_registry.h"
 #include "device/virtual_devices.h"
-#include "max/device.h"
 
 using max::capi::clearOutput;
 using max::capi::getValue;

@@ -6,6 +6,7 @@
 #include "capi/options.h"
 #include "capi/wait.h"
 #include "device/device.h"
+#include "device/event.h"
 
 using max::capi::clearOutput;
 using max::capi::guard;

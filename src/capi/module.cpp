@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/module.h"
+#include "max/module.h"
 
 #include "capi/buffer_arguments.h"
 #include "capi/guard.h"
 #include "capi/options.h"
-#include "max/module.h"
+#include "kernel/module_registry.h"
 
 using max::capi::clearOutput;
 using max::capi::guard;

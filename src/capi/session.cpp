@@ -9,6 +9,7 @@
 #include "capi/guard.h"
 #include "capi/index.h"
 #include "capi/options.h"
+#include "device/device_registry.h"
 
 using max::capi::clearOutput;
 using max::capi::getValue;

@@ -6,6 +6,8 @@
 #include "capi/options.h"
 #include "capi/wait.h"
 #include "device/device.h"
+#include "device/event.h"
+#include "device/stream.h"
 
 using max::capi::clearOutput;
 using max::capi::guard;

@@ -85,16 +85,6 @@ void runPass(const Pass& pass, Graph& graph, const CompileOptions& options) {
 
 }  // namespace
 
-// Masks and tables of a few MB are usual, whatever the weights; quantised weights of 4 bits become float32.
-CompileBudget::CompileBudget(LoadBudget& budget, size_t constantBytes)
-    : load(budget), folded((size_t{2} << 20) + 8 * constantBytes), packed((size_t{16} << 20) + 12 * constantBytes) {
-  load.addWorkFor(constantBytes);
-}
-
-bool CompileOptions::isDisabled(std::string_view pass) const {
-  return std::find(disabledPasses.begin(), disabledPasses.end(), pass) != disabledPasses.end();
-}
-
 std::span<const Pass> passes() { return kPasses; }
 
 void compile(Graph& graph, const CompileOptions& options) {

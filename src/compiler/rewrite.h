@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/compile.h"
+#include "compiler/compile_options.h"
 #include "graph/graph.h"
 #include "graph/schema.h"
 

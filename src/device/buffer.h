@@ -11,6 +11,7 @@
 #include "base/shape.h"
 #include "base/tensor.h"
 #include "device/device.h"
+#include "device/stream.h"
 #include "max/buffer.h"
 
 namespace max {

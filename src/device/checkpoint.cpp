@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/file_format.h"
 #include "base/new_file.h"
+#include "device/device_registry.h"
 #include "device/memory_use.h"
 
 namespace max {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device interface. A backend (cpu, later gpu) derives MaxDevice, MaxStream and MaxEvent;
-// nothing above this folder knows which one it talks to.
+// The device interface. A backend (cpu, gpu) derives MaxDevice, MaxStream and MaxEvent; nothing above this folder knows
+// which one it talks to. device/device_registry.h opens devices.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 #include "base/handle.h"
 #include "base/kept_memory.h"
 #include "base/ref.h"
-#include "device/event.h"
 #include "device/memory.h"
-#include "device/stream.h"
 #include "max/device.h"
+
+struct MaxEvent;
+struct MaxStream;
 
 struct MaxDevice : max::HandleOf<MaxDevice> {
  public:
@@ -62,16 +63,3 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   bool isHost_;
   max::KeptMemoryList kept_;
 };
-
-namespace max {
-
-// The device of an API ("cpu", "cuda", "hip", "gpu") and id (-1 = first). `options` count for the first reference.
-Ref<MaxDevice> openDevice(const char* api, int32_t id, const MaxDeviceOptions& options = MAX_DEVICE_OPTIONS_INIT);
-// The host.
-Ref<MaxDevice> hostDevice();
-int32_t deviceCount(const char* api);
-// Of the first accelerator, a virtual one perhaps; throws UNAVAILABLE if there is none.
-const char* acceleratorApi();
-std::string acceleratorArchitecture();
-
-}  // namespace max

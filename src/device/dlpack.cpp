@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "device/device_registry.h"
 #include "device/dlpack_abi.h"
 #include "device/memory_use.h"
 

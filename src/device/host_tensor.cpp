@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/host_tensor.h"
 
-#include "device/device.h"
+#include "device/device_registry.h"
 #include "device/memory_use.h"
 
 namespace max {

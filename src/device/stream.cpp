@@ -6,6 +6,7 @@
 #include <new>
 
 #include "device/device.h"
+#include "device/event.h"
 
 std::optional<max::Error> max::failureOf(StreamTask& task, const Error* earlier) noexcept {
   try {

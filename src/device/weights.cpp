@@ -7,6 +7,7 @@
 #include "base/file_format.h"
 #include "base/nearest_name.h"
 #include "device/checkpoint.h"
+#include "device/device_registry.h"
 #include "device/safetensors.h"
 
 namespace {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/device_registry.h"
+
 namespace max {
 
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "device/device_registry.h"
 #include "executor/monitor.h"
 #include "extension/extension_call.h"
 #include "extension/extension_op.h"

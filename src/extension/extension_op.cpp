@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "device/device_registry.h"
 #include "extension/extension_call.h"
 
 namespace max {

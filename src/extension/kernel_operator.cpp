@@ -10,6 +10,7 @@
 #include "extension/kernel_declaration.h"
 #include "kernel/cached_compile.h"
 #include "kernel/cpu_compiler.h"
+#include "kernel/cpu_launch.h"
 #include "kernel/cpu_library.h"
 
 namespace max {

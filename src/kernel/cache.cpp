@@ -24,18 +24,6 @@ std::string folderOfProcess() {
 
 }  // namespace
 
-const std::string* CacheEntry::find(std::string_view name) const {
-  for (const auto& [partName, bytes] : parts)
-    if (partName == name) return &bytes;
-  return nullptr;
-}
-
-size_t CacheEntry::size() const {
-  size_t bytes = sizeof(CacheEntry);
-  for (const auto& [name, part] : parts) bytes += name.size() + part.size() + sizeof parts[0];
-  return bytes;
-}
-
 // A folder of its own in the one that was chosen, which others may be allowed to write into.
 CompileCache::CompileCache(const std::string& folder, CacheLimits limits)
     : folder_(folder.empty() ? folder : concat(folder, "/kernels")), limits_(limits) {}

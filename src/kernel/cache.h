@@ -9,25 +9,12 @@
 #include <cstdint>
 #include <list>
 #include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "base/ref.h"
+#include "kernel/cache_entry.h"
 #include "kernel/hash.h"
 
 namespace max {
-
-// Named byte strings, such as ("ptx", ...) and ("log", ...); immutable once it is in a cache.
-struct CacheEntry final : RefCounted {
-  std::vector<std::pair<std::string, std::string>> parts;
-
-  void add(std::string name, std::string bytes) { parts.emplace_back(std::move(name), std::move(bytes)); }
-  // NULL if there is none.
-  const std::string* find(std::string_view name) const;
-  size_t size() const;
-};
 
 struct CacheLimits {
   uint64_t diskBytes = uint64_t{512} << 20;

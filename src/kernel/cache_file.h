@@ -6,7 +6,8 @@
 #include <string>
 
 #include "base/descriptor.h"
-#include "kernel/cache.h"
+#include "kernel/cache_entry.h"
+#include "kernel/hash.h"
 
 namespace max {
 

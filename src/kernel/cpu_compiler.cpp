@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "kernel/builtin_headers.h"
 #include "kernel/compiler_record.h"
-#include "kernel/cpu_library.h"
 #include "kernel/cpu_source.h"
 #include "kernel/process.h"
 #include "kernel/temporary_folder.h"

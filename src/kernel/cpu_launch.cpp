@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spreads the blocks of a launch over the thread pool.
+#include "kernel/cpu_launch.h"
+
 #include <algorithm>
 #include <chrono>
 
 #include "base/checked.h"
 #include "base/thread_pool.h"
-#include "kernel/cpu_library.h"
-#include "kernel/cpu_runtime.h"
 
 namespace max {
 

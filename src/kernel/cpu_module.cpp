@@ -8,6 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "kernel/cpu_compiler.h"
+#include "kernel/cpu_launch.h"
 #include "kernel/cpu_library.h"
 
 namespace max {

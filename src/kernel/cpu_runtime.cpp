@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "kernel/cpu_source.h"
+
 namespace max {
 
 namespace {

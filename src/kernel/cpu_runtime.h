@@ -9,10 +9,22 @@
 #include <vector>
 
 #include "base/error.h"
-#include "kernel/cpu_library.h"
 #include "kernel/fiber.h"
+#include "kernel/headers/max_cpu_abi.h"
 
 namespace max {
+
+struct CpuLaunch {
+  const MaxCpuKernel* kernel = nullptr;
+  const char* name = "";             // as errors call the kernel
+  void* const* arguments = nullptr;  // addresses of the values
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};  // at most kMaxCpuThreads in all
+  size_t sharedBytes = 0;         // at most kMaxCpuShared
+};
+
+inline constexpr uint32_t kMaxCpuThreads = 1024;
+inline constexpr size_t kMaxCpuShared = 227 << 10;
 
 // What compiled kernels call.
 const MaxCpuRuntime& cpuRuntime();

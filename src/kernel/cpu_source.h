@@ -7,6 +7,9 @@
 
 namespace max {
 
+// What compilers put before the names of a source's headers.
+inline constexpr std::string_view kCpuHeaders = "../include/";
+
 // Rewrites what the host's compiler does not know (__global__, __shared__, __launch_bounds__, __noinline__) without
 // moving a line, and adds the table of kernels at the end.
 std::string hostSourceOf(std::string_view preprocessed);

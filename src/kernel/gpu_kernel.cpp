@@ -98,10 +98,11 @@ bool wantsAttributes(const MaxLaunchConfig& config) {
 
 }  // namespace
 
-GpuKernel::GpuKernel(GpuModule& module, gpu::GpuDevice& device, std::string name, void* function)
-    : MaxKernel(module, std::move(name)), gpuModule_(module), context_(module.context()), function_(function) {
+GpuKernel::GpuKernel(MaxModule& module, GpuCode& code, gpu::GpuDevice& device, std::string name, void* function,
+                     std::optional<std::vector<size_t>> parameters)
+    : MaxKernel(module, std::move(name)), code_(code), context_(code.context()), function_(function) {
   setLimits(limitsOf(device, driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK)));
-  if (auto sizes = module.parameterSizes(this->name(), function)) setParameters(std::move(*sizes));
+  if (parameters) setParameters(std::move(*parameters));
   sharedLimit_ = driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE);
   mostShared_ = std::max(sharedLimit_.load(), largestSharedSize());
   if (context_.api() != gpu::Api::Cuda) return;
@@ -132,7 +133,7 @@ int GpuKernel::driverAttribute(int attribute) const {
 
 // What a block can have on this device, less what the kernel declares.
 int64_t GpuKernel::largestSharedSize() const {
-  const int64_t usual = gpuModule_.device().attribute(MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  const int64_t usual = module().device().attribute(MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   const int64_t total = context_.api() == gpu::Api::Cuda ? deviceNumber(context_, kMostSharedOptIn, usual) : usual;
   return total - driverAttribute(MAX_KERNEL_ATTRIBUTE_SHARED_SIZE);
 }
@@ -166,7 +167,7 @@ void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& ar
   else
     launch(config, values, gpuStream.handle());
   gpuStream.noteQueued();
-  gpuModule_.noteUse(gpuStream.ordered());
+  code_.noteUse(gpuStream.ordered());
   keepBuffers(arguments, gpuStream);
 }
 

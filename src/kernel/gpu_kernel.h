@@ -4,8 +4,10 @@
 
 #include <atomic>
 
+#include "device/gpu/gpu_device.h"
 #include "device/gpu/launch.h"
-#include "kernel/gpu_module.h"
+#include "kernel/gpu_code.h"
+#include "kernel/module.h"
 
 namespace max {
 
@@ -17,7 +19,9 @@ struct LaunchHints {
 
 class GpuKernel final : public MaxKernel {
  public:
-  GpuKernel(GpuModule& module, gpu::GpuDevice& device, std::string name, void* function);
+  // `parameters`: their sizes, if they are known. The code is the module's.
+  GpuKernel(MaxModule& module, GpuCode& code, gpu::GpuDevice& device, std::string name, void* function,
+            std::optional<std::vector<size_t>> parameters);
 
   int64_t attribute(MaxKernelAttribute attribute) const override;
   void setAttribute(MaxKernelAttribute attribute, int64_t value) override;
@@ -36,7 +40,7 @@ class GpuKernel final : public MaxKernel {
   void checkThreads(const MaxLaunchConfig& config) const;
   void requireClusters(const MaxLaunchConfig& config) const;
 
-  GpuModule& gpuModule_;
+  GpuCode& code_;
   const gpu::Context& context_;
   void* function_;
   int64_t mostShared_ = 0;  // that the limit may be set to

@@ -10,8 +10,6 @@
 #include "base/nearest_name.h"
 #include "device/memory_use.h"
 #include "kernel/cached_compile.h"
-#include "kernel/cpu_module.h"
-#include "kernel/gpu_backend.h"
 
 namespace {
 
@@ -181,6 +179,7 @@ void MaxKernel::launch(MaxLaunchConfig& config, const void* const* arguments, co
 MaxModule::MaxModule(max::Ref<MaxDevice> device, max::ModuleContent content)
     : device_(std::move(device)),
       name_(content.source ? content.source->name : "module"),
+      compiler_(content.compiler),
       source_(std::move(content.source)),
       kind_(content.kind) {
   artifacts_[kind_] = std::move(content.code);
@@ -207,7 +206,7 @@ const std::string& MaxModule::artifact(MaxArtifactKind kind) {
   }
   max::require(source_.has_value(), MAX_STATUS_FAILED_PRECONDITION, "The module was loaded as ",
                max::artifactName(kind_), ", not compiled: there is no ", max::artifactName(kind));
-  max::CompiledCode made = max::compileCached(max::kernelBackend(device_->api()).compiler(), *source_, kind);
+  max::CompiledCode made = max::compileCached(*compiler_, *source_, kind);
   const std::lock_guard lock(mutex_);
   return artifacts_.try_emplace(kind, std::move(made.bytes)).first->second;
 }
@@ -226,39 +225,3 @@ void MaxModule::checkVariable(const std::string& name, size_t size, size_t bytes
   max::require(bytes <= size, MAX_STATUS_OUT_OF_RANGE, "Variable '", name, "' of module ", name_, " has ", size,
                " bytes, fewer than the ", bytes, " to write");
 }
-
-namespace max {
-
-const KernelBackend& kernelBackend(std::string_view api) {
-  struct Row {
-    std::string_view api;
-    const KernelBackend& (*backend)();
-  };
-  static constexpr Row kRows[] = {{"cpu", cpuKernels}, {"cuda", cudaKernels}, {"hip", hipKernels}};
-  for (const Row& row : kRows)
-    if (row.api == api) return row.backend();
-  fail(MAX_STATUS_UNIMPLEMENTED, "Devices of API '", api, "' do not run kernels");
-}
-
-Ref<MaxModule> compileModule(MaxDevice& device, KernelSource source) {
-  const KernelBackend& backend = kernelBackend(device.api());
-  if (source.architecture.empty()) source.architecture = backend.architecture(device);
-  const KernelCompiler& compiler = backend.compiler();
-  ModuleContent content;
-  content.kind = compiler.executableKind(source);
-  CompiledCode code = compileCached(compiler, source, content.kind);
-  content.source = std::move(source);
-  content.code = std::move(code.bytes);
-  content.log = std::move(code.log);
-  return backend.load(device, std::move(content));
-}
-
-Ref<MaxModule> loadModule(MaxDevice& device, std::string_view code) {
-  const KernelBackend& backend = kernelBackend(device.api());
-  ModuleContent content;
-  content.kind = backend.kindOf(code);
-  content.code = code;
-  return backend.load(device, std::move(content));
-}
-
-}  // namespace max

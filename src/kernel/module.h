@@ -40,7 +40,9 @@ struct LaunchLimits {
 
 // What a module was made of.
 struct ModuleContent {
-  std::optional<KernelSource> source;  // none if it was loaded
+  // None if it was loaded.
+  const KernelCompiler* compiler = nullptr;
+  std::optional<KernelSource> source;
   MaxArtifactKind kind = 0;
   std::string code;
   std::string log;
@@ -115,12 +117,13 @@ struct MaxModule : max::HandleOf<MaxModule> {
   // OUT_OF_RANGE if the bytes do not fit.
   void checkVariable(const std::string& name, size_t size, size_t bytes) const;
   const std::string& code() const { return artifacts_.at(kind_); }
-  // From source, not loaded.
-  bool isCompiled() const { return source_.has_value(); }
+  // NULL if it was loaded.
+  const max::KernelCompiler* compiler() const { return compiler_; }
 
  private:
   max::Ref<MaxDevice> device_;
   std::string name_;
+  const max::KernelCompiler* compiler_;
   std::optional<max::KernelSource> source_;
   MaxArtifactKind kind_;
   std::mutex mutex_;
@@ -144,11 +147,5 @@ class KernelBackend {
  protected:
   ~KernelBackend() = default;
 };
-
-// By api: "cpu", "cuda", "hip". UNIMPLEMENTED for others.
-const KernelBackend& kernelBackend(std::string_view api);
-
-Ref<MaxModule> compileModule(MaxDevice& device, KernelSource source);
-Ref<MaxModule> loadModule(MaxDevice& device, std::string_view code);
 
 }  // namespace max

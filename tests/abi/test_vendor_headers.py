@@ -43,8 +43,8 @@ NUMBERS = (
     ("src/device/gpu/launch.h", "kLaunchProgrammaticStreamSerialization",
      "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION", None),
     ("src/device/gpu/launch.h", "kLaunchPriority", "CU_LAUNCH_ATTRIBUTE_PRIORITY", None),
-    ("src/kernel/gpu_module.cpp", "kErrorLogBuffer", "CU_JIT_ERROR_LOG_BUFFER", None),
-    ("src/kernel/gpu_module.cpp", "kErrorLogSize", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES", None),
+    ("src/kernel/gpu_code.cpp", "kErrorLogBuffer", "CU_JIT_ERROR_LOG_BUFFER", None),
+    ("src/kernel/gpu_code.cpp", "kErrorLogSize", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES", None),
     ("src/kernel/gpu_kernel.cpp", "kMostSharedOptIn", "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", None),
     ("src/kernel/gpu_kernel.cpp", "kMostAccessBytes", "CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE", None),
     ("src/kernel/gpu_kernel.cpp", "kClusterLaunch", "CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH", None),
@@ -54,7 +54,7 @@ NUMBERS = (
     ("src/device/gpu/stats_abi.h", "kCurrentTemperature", None, "RSMI_TEMP_CURRENT"),
 )
 
-# Errors that driver.cpp and gpu_module.cpp treat apart: number, CUDA's name, HIP's name.
+# Errors that driver.cpp and gpu_code.cpp treat apart: number, CUDA's name, HIP's name.
 ERRORS = (
     (4, "CUDA_ERROR_DEINITIALIZED", "hipErrorDeinitialized"),
     (9, None, "hipErrorInvalidConfiguration"),
@@ -93,7 +93,7 @@ ERRORS = (
 
 # Lists of such errors: file, name.
 ERROR_LISTS = (("src/device/gpu/driver.cpp", "kFatalErrors"), ("src/device/gpu/driver.cpp", "kStatuses"),
-               ("src/kernel/gpu_module.cpp", "kCodeErrors"))
+               ("src/kernel/gpu_code.cpp", "kCodeErrors"))
 
 RTC_RESULTS = {"kRtcSuccess": "SUCCESS", "kRtcOutOfMemory": "ERROR_OUT_OF_MEMORY",
                "kRtcProgramCreationFailure": "ERROR_PROGRAM_CREATION_FAILURE",

@@ -11,6 +11,7 @@
 #include "artefact.h"
 #include "base/error.h"
 #include "fake.h"
+#include "kernel/cpu_launch.h"
 #include "kernel/cpu_library.h"
 
 namespace fake {

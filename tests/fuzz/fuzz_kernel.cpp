@@ -12,7 +12,7 @@
 #include "extension/kernel_declaration.h"
 #include "kernel/amd_parameters.h"
 #include "kernel/cpu_source.h"
-#include "kernel/module.h"
+#include "kernel/module_registry.h"
 #include "kernel/ptx_parameters.h"
 
 using namespace max;

@@ -9,9 +9,10 @@
 #include "base/error.h"
 #include "device/buffer.h"
 #include "device/cpu/cpu_memory.h"
-#include "device/device.h"
+#include "device/device_registry.h"
 #include "device/dlpack.h"
 #include "device/dlpack_abi.h"
+#include "device/event.h"
 
 namespace max {
 namespace {

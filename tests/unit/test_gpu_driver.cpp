@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device/cpu/cpu_memory.h"
-#include "device/device.h"
+#include "device/device_registry.h"
 #include "device/gpu/driver.h"
 #include "device/gpu/host_queue.h"
 #include "device/gpu/library.h"

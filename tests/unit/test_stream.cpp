@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 #include "device/buffer.h"
-#include "device/device.h"
+#include "device/device_registry.h"
+#include "device/event.h"
 #include "device/stream.h"
 
 namespace max {

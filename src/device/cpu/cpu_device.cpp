@@ -28,7 +28,7 @@ int64_t always() {
   return value;
 }
 
-// The limits of kernels are those of kernel/cpu_library.h.
+// The limits of kernels are those of kernel/cpu_runtime.h.
 constexpr AttributeRow kAttributes[] = {
     {MAX_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, always<1024>},
     {MAX_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, always<1024>},
@@ -131,7 +131,9 @@ void CpuDevice::freeHost(void* pointer) {
 // Buffers go back to the C library when they are released; only models keep memory for later.
 void CpuDevice::trim() { kept().trim(Kept::Idle); }
 
-Ref<MaxStream> CpuDevice::createStream(int32_t) { return makeRef<CpuQueueStream>(*this); }
+Ref<MaxStream> CpuDevice::createStream(int32_t) {
+  return makeRef<CpuQueueStream>(*this, makeRef<CpuQueue>(Ref<CpuDevice>(this)));
+}
 
 Ref<MaxStream> CpuDevice::wrapStream(void*) {
   fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no driver streams that could be wrapped");

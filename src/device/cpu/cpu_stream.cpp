@@ -2,8 +2,8 @@
 #include "device/cpu/cpu_stream.h"
 
 #include <cstring>
+#include <utility>
 
-#include "device/cpu/cpu_device.h"
 #include "device/cpu/cpu_event.h"
 #include "device/cpu/cpu_memory.h"
 
@@ -56,8 +56,8 @@ void CpuInlineStream::record(MaxEvent& event) {
 
 void CpuInlineStream::wait(MaxEvent& event) { event.synchronize(); }
 
-CpuQueueStream::CpuQueueStream(CpuDevice& device)
-    : MaxStream(device, false, false), queue_(makeRef<CpuQueue>(Ref<CpuDevice>(&device))) {}
+CpuQueueStream::CpuQueueStream(MaxDevice& device, Ref<CpuQueue> queue)
+    : MaxStream(device, false, false), queue_(std::move(queue)) {}
 
 // In a child process the worker is missing and its locks may be held for ever, so the queue is left as it is.
 CpuQueueStream::~CpuQueueStream() {

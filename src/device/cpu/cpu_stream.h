@@ -91,7 +91,7 @@ class CpuQueue final : public StreamWork {
 
 class CpuQueueStream final : public MaxStream {
  public:
-  explicit CpuQueueStream(CpuDevice& device);
+  CpuQueueStream(MaxDevice& device, Ref<CpuQueue> queue);
   ~CpuQueueStream() override;
 
   void check() override { queue_->check(); }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "device/gpu/host_queue.h"
+#include "device/memory_use.h"
 
 namespace max::gpu {
 
@@ -112,6 +113,11 @@ Ref<Storage> CachingAllocator::handOut(CachedBlock& block, size_t alignment, con
   while (peak < live && !peakLive_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
   }
   return Ref<Storage>::adopt(&block);
+}
+
+void CachedBlock::dispose() noexcept {
+  forgetUse(*this);
+  CachingAllocator::takeBack(*this);
 }
 
 void CachingAllocator::takeBack(CachedBlock& block) noexcept {

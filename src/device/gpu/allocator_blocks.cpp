@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "device/gpu/allocator.h"
-#include "device/memory_use.h"
 
 namespace max::gpu {
 
@@ -17,11 +15,6 @@ constexpr size_t kClassesPerDoubling = 16;
 constexpr size_t kClasses = 64 * kClassesPerDoubling;
 
 }  // namespace
-
-void CachedBlock::dispose() noexcept {
-  forgetUse(*this);
-  CachingAllocator::takeBack(*this);
-}
 
 size_t BlockLists::rounded(size_t bytes, size_t granularity) {
   const size_t unit = std::max(granularity, std::bit_floor(std::max<size_t>(bytes, 1)) / kClassesPerDoubling);

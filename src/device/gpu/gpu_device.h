@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/gpu/driver.h"
+#include "device/gpu/device_parts.h"
 #include "device/gpu/gpu_stream.h"
-#include "device/gpu/in_flight.h"
 
 namespace max::gpu {
 
 class GpuDevice final : public MaxDevice {
  public:
-  GpuDevice(Ref<Context> context, const MaxDeviceOptions& options);
+  GpuDevice(const Ref<Context>& context, const MaxDeviceOptions& options);
   ~GpuDevice() override;
 
   const char* name() const override { return name_.c_str(); }
@@ -23,7 +22,7 @@ class GpuDevice final : public MaxDevice {
   bool canAccess(const MaxDevice& peer) const override;
   void enablePeerAccess(const MaxDevice& peer) override;
   int64_t attribute(MaxDeviceAttribute attribute) const override;
-  int64_t driverVersion() const override { return context_->driver().version; }
+  int64_t driverVersion() const override { return context().driver().version; }
   MemoryInfo memoryInfo() const override;
   MaxDeviceStats stats() const override;
 
@@ -38,14 +37,10 @@ class GpuDevice final : public MaxDevice {
   Ref<MaxEvent> createEvent(bool timing) override;
   void synchronize() override;
 
-  const Context& context() const { return *context_; }
-  const Ref<Context>& sharedContext() const { return context_; }
-  CachingAllocator& memory() const { return *memory_; }
-  InFlight& inFlight() { return *inFlight_; }
-  // For marks of streams, used again and again.
-  const Ref<EventPool>& markEvents() const { return markEvents_; }
-  // Of a new stream.
-  Ref<HostQueue> newHostQueue();
+  const Context& context() const { return *parts_.context; }
+  const Ref<Context>& sharedContext() const { return parts_.context; }
+  CachingAllocator& memory() const { return *parts_.memory; }
+  InFlight& inFlight() const { return *parts_.inFlight; }
 
  protected:
   void dispose() noexcept override;
@@ -56,17 +51,14 @@ class GpuDevice final : public MaxDevice {
   void awaitStreams();
   // For what waits for all work.
   void requireOutsideHostFunctions();
+  // Of a new stream.
+  Ref<HostQueue> newHostQueue();
   std::vector<Ref<HostQueue>> hostQueues();
 
-  Ref<Context> context_;
   std::string name_;
   std::string architecture_;
   std::string busId_;
-  Ref<EventSource> events_;
-  Ref<CachingAllocator> memory_;
-  Ref<CachingAllocator> pinned_;
-  Ref<EventPool> markEvents_;
-  Ref<InFlight> inFlight_;
+  DeviceParts parts_;
   std::mutex mutex_;
   // Guarded by the mutex.
   std::map<void*, Ref<Storage>> hostBlocks_;

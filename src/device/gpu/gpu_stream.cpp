@@ -6,7 +6,7 @@
 #include <exception>
 
 #include "base/active_call.h"
-#include "device/gpu/gpu_device.h"
+#include "device/device.h"
 #include "device/gpu/gpu_event.h"
 
 namespace max::gpu {
@@ -21,6 +21,9 @@ int driverPriority(const Context& context, int32_t priority) {
   context.call(context.driver().priorityRange, &least, &greatest);
   return static_cast<int>(std::clamp<int64_t>(-int64_t{priority}, greatest, least));
 }
+
+// Of a device of the stream's API.
+const Context& contextOf(MaxDevice& device) { return static_cast<GpuStream&>(device.defaultStream()).context(); }
 
 bool isOfApi(const MaxDevice& device, Api api) { return std::string_view(device.api()) == nameOf(api); }
 
@@ -42,25 +45,26 @@ bool NativeStream::isAwaited() const noexcept {
          context_->tryCall(context_->driver().streamQuery, handle_) == kNotReady;
 }
 
-GpuStream::GpuStream(GpuDevice& device, bool isDefault, int32_t priority)
+GpuStream::GpuStream(MaxDevice& device, const DeviceParts& parts, Ref<HostQueue> hostQueue, bool isDefault,
+                     int32_t priority)
     : MaxStream(device, isDefault, false),
-      device_(device),
-      native_(makeRef<NativeStream>(device.sharedContext(), priority)),
-      ordered_(device.memory().openStream(native_->handle())),
-      hostQueue_(device.newHostQueue()),
-      work_(makeRef<GpuWork>(context().api(), device.markEvents(), hostQueue_, handle(), true)) {}
+      parts_(parts),
+      native_(makeRef<NativeStream>(parts.context, priority)),
+      ordered_(parts.memory->openStream(native_->handle())),
+      hostQueue_(std::move(hostQueue)),
+      work_(makeRef<GpuWork>(context().api(), parts.markEvents, hostQueue_, handle(), true)) {}
 
-GpuStream::GpuStream(GpuDevice& device, void* borrowed)
+GpuStream::GpuStream(MaxDevice& device, const DeviceParts& parts, Ref<HostQueue> hostQueue, void* borrowed)
     : MaxStream(device, false, false),
-      device_(device),
-      native_(makeRef<NativeStream>(device.sharedContext(), borrowed)),
-      ordered_(device.memory().openStream(borrowed)),
-      hostQueue_(device.newHostQueue()),
-      work_(makeRef<GpuWork>(context().api(), device.markEvents(), hostQueue_, borrowed, false)) {}
+      parts_(parts),
+      native_(makeRef<NativeStream>(parts.context, borrowed)),
+      ordered_(parts.memory->openStream(borrowed)),
+      hostQueue_(std::move(hostQueue)),
+      work_(makeRef<GpuWork>(context().api(), parts.markEvents, hostQueue_, borrowed, false)) {}
 
 GpuStream::~GpuStream() {
   if (!work_->isUnique()) work_->close(isDefault());  // the device waits for all work before it goes
-  device_.memory().closeStream(*ordered_);
+  parts_.memory->closeStream(*ordered_);
   if (context().isLost()) hostQueue_->abandon();
   if (!isDefault() && native_->isAwaited()) goWhenIdle();
 }
@@ -68,12 +72,10 @@ GpuStream::~GpuStream() {
 // Nothing waits when a stream is released, a host function of the stream least of all.
 void GpuStream::goWhenIdle() noexcept {
   try {
-    device_.inFlight().keep(native_, native_->handle());
+    parts_.inFlight->keep(native_, native_->handle());
   } catch (const std::exception&) {  // then the driver waits
   }
 }
-
-const Context& GpuStream::context() const { return device_.context(); }
 
 void GpuStream::check() {
   if (context().isLost()) hostQueue_->abandon();
@@ -100,7 +102,7 @@ void GpuStream::waitForDriver() {
   if (call && call->interrupt) pollUntilDone(*call->interrupt, [this] { return isDriverIdle(); });
   context().call(context().driver().streamSynchronize, native_->handle());
   work_->noteDone(position);
-  device_.inFlight().collect();
+  parts_.inFlight->collect();
 }
 
 void GpuStream::waitUntilIdle() {
@@ -130,7 +132,7 @@ void GpuStream::noteUse(const Ref<Storage>& memory) {
 template <class Kept>
 void GpuStream::keepInFlight(Kept kept) {
   try {
-    device_.inFlight().keep(std::move(kept), native_->handle());
+    parts_.inFlight->keep(std::move(kept), native_->handle());
   } catch (...) {
     context().tryCall(context().driver().streamSynchronize, native_->handle());
     throw;
@@ -165,8 +167,8 @@ void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRang
                          size_t bytes) {
   check();
   if (bytes == 0) return;
-  const Context& to = static_cast<GpuDevice&>(targetDevice).context();
-  const Context& from = static_cast<GpuDevice&>(sourceDevice).context();
+  const Context& to = contextOf(targetDevice);
+  const Context& from = contextOf(sourceDevice);
   const Driver& driver = context().driver();
   void* stream = native_->handle();
   queue(target.owner, source.owner, [&] {

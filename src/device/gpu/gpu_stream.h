@@ -4,15 +4,12 @@
 
 #include <vector>
 
-#include "device/gpu/allocator.h"
-#include "device/gpu/driver.h"
+#include "device/gpu/device_parts.h"
 #include "device/gpu/gpu_work.h"
 #include "device/gpu/host_queue.h"
 #include "device/stream.h"
 
 namespace max::gpu {
-
-class GpuDevice;
 
 // A stream of the driver that goes with its owner, or a borrowed one.
 class NativeStream final : public RefCounted {
@@ -34,8 +31,9 @@ class NativeStream final : public RefCounted {
 
 class GpuStream final : public MaxStream {
  public:
-  GpuStream(GpuDevice& device, bool isDefault, int32_t priority);
-  GpuStream(GpuDevice& device, void* borrowed);
+  // `parts` are the device's.
+  GpuStream(MaxDevice& device, const DeviceParts& parts, Ref<HostQueue> hostQueue, bool isDefault, int32_t priority);
+  GpuStream(MaxDevice& device, const DeviceParts& parts, Ref<HostQueue> hostQueue, void* borrowed);
   ~GpuStream() override;
 
   void check() override;
@@ -61,7 +59,7 @@ class GpuStream final : public MaxStream {
   void* handle() const { return native_->handle(); }
   // Something has been queued with the handle.
   void noteQueued() noexcept { work_->noteQueued(); }
-  const Context& context() const;
+  const Context& context() const { return *parts_.context; }
   OrderedStream& ordered() const { return *ordered_; }
   const Ref<HostQueue>& hostQueue() const { return hostQueue_; }
   // As noteUse, for any object.
@@ -98,7 +96,7 @@ class GpuStream final : public MaxStream {
   void fillElements(void* target, const FillPattern& pattern, size_t count);
   void repeatPattern(char* target, const FillPattern& pattern, size_t count);
 
-  GpuDevice& device_;
+  const DeviceParts& parts_;
   Ref<NativeStream> native_;
   Ref<OrderedStream> ordered_;
   Ref<HostQueue> hostQueue_;

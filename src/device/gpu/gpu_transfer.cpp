@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/gpu/gpu_device.h"
 #include "device/gpu/gpu_stream.h"
 #include "device/gpu/strided_plan.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "device/device.h"
+#include "device/stream.h"
 
 namespace max::gpu {
 

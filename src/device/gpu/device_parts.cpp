@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/device_parts.h"
+
+#include <utility>
+
+#include "device/gpu/memory_source.h"
+
+namespace max::gpu {
+
+namespace {
+
+constexpr size_t kPageSize = 4096;
+
+AllocatorOptions memoryOptions(const Context& context, const MaxDeviceOptions& options) {
+  AllocatorOptions chosen;
+  chosen.owner = concat("Out of memory on ", context.displayName());
+  chosen.limit = options.memoryLimit != 0 ? options.memoryLimit : defaultMemoryLimit(memoryOf(context).free);
+  chosen.preallocated = options.bufferCacheSize;
+  return chosen;
+}
+
+AllocatorOptions pinnedOptions(const Context& context) {
+  AllocatorOptions chosen;
+  chosen.owner = concat("Out of page-locked memory for ", context.displayName());
+  chosen.granularity = kPageSize;
+  chosen.hostAccess = true;
+  return chosen;
+}
+
+}  // namespace
+
+MemoryInfo memoryOf(const Context& context) {
+  size_t free = 0, total = 0;
+  context.call(context.driver().memoryGetInfo, &free, &total);
+  return {free, total};
+}
+
+DeviceParts::DeviceParts(Ref<Context> ofDevice, const MaxDeviceOptions& options)
+    : context(std::move(ofDevice)),
+      events(makeRef<DriverEvents>(context)),
+      memory(makeRef<CachingAllocator>(makeRef<DeviceMemory>(context), events, streamTableOf(context->api()),
+                                       memoryOptions(*context, options))),
+      pinned(makeRef<CachingAllocator>(makeRef<PinnedMemory>(context), events, streamTableOf(context->api()),
+                                       pinnedOptions(*context))),
+      markEvents(makeRef<EventPool>(events)),
+      inFlight(makeRef<InFlight>(markEvents)) {}
+
+}  // namespace max::gpu

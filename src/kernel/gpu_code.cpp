@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/gpu_code.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "device/gpu/host_queue.h"
+
+namespace max {
+
+namespace {
+
+// Answers to code that is none, or none for this device; CUDA and HIP share them.
+constexpr int kCodeErrors[] = {1, 200, 209, 218, 222, 301, 302};
+constexpr size_t kLogBytes = 8192;
+// CUjit_option.
+constexpr int kErrorLogBuffer = 5;
+constexpr int kErrorLogSize = 6;
+
+bool isCodeError(int error) {
+  return std::find(std::begin(kCodeErrors), std::end(kCodeErrors), error) != std::end(kCodeErrors);
+}
+
+void requireModules(const gpu::Context& context) {
+  const gpu::Driver& driver = context.driver();
+  require(driver.moduleLoad && driver.moduleUnload && driver.moduleGetFunction && driver.launch,
+          MAX_STATUS_UNIMPLEMENTED, "The driver of ", context.displayName(), " cannot load kernels");
+}
+
+// A driver refuses what a newer compiler makes.
+std::string versionsOf(const gpu::Context& context, const KernelCompiler* compiler) {
+  if (!compiler || context.api() != gpu::Api::Cuda) return {};
+  const std::string identity = compiler->identity();
+  const int version = context.driver().version;
+  return concat(" (compiled by ", identity.substr(0, identity.find(' ', identity.find(' ') + 1)),
+                "; the driver is for CUDA ", version / 1000, ".", version % 1000 / 10, ")");
+}
+
+[[noreturn]] void failLoading(const gpu::Context& context, const std::string& name, const KernelCompiler* compiler,
+                              int error, const char* log) {
+  invalidArgument("The code of ", name, " cannot be loaded on ", context.displayName(), ": ",
+                  context.driver().moduleLoad.name, ": ", context.driver().errorName(error),
+                  versionsOf(context, compiler), *log ? "\n" : "", log);
+}
+
+}  // namespace
+
+GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code,
+                 const KernelCompiler* compiler)
+    : context_(std::move(context)) {
+  requireModules(*context_);
+  std::string log(kLogBytes, '\0');
+  int options[] = {kErrorLogBuffer, kErrorLogSize};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  const auto& load = context_->driver().moduleLoad;
+  // HIP compiles nothing here, and has other numbers for the options.
+  const unsigned optionCount = context_->api() == gpu::Api::Cuda ? 2 : 0;
+  const int error = context_->query(load, &handle_, code.data(), optionCount, options, values);
+  if (error == gpu::kSuccess) return;
+  if (isCodeError(error)) failLoading(*context_, name, compiler, error, log.c_str());
+  context_->fail(load.name, error);
+}
+
+// Drivers wait for the device when they unload code, and a device waits for its host functions.
+GpuCode::~GpuCode() {
+  struct Loaded {
+    Ref<gpu::Context> context;
+    void* handle;
+    void unload() const { context->tryCall(context->driver().moduleUnload, handle); }
+  };
+  const Loaded loaded{std::move(context_), handle_};
+  auto* later = gpu::isInHostFunction() ? new (std::nothrow) Loaded(loaded) : nullptr;
+  if (later)
+    gpu::afterHostFunction([](void* code) { std::unique_ptr<Loaded>(static_cast<Loaded*>(code))->unload(); }, later);
+  else
+    loaded.unload();
+}
+
+}  // namespace max

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/module_registry.h"
+
+#include "base/error.h"
+#include "kernel/cached_compile.h"
+#include "kernel/cpu_module.h"
+#include "kernel/gpu_backend.h"
+
+namespace max {
+
+const KernelBackend& kernelBackend(std::string_view api) {
+  struct Row {
+    std::string_view api;
+    const KernelBackend& (*backend)();
+  };
+  static constexpr Row kRows[] = {{"cpu", cpuKernels}, {"cuda", cudaKernels}, {"hip", hipKernels}};
+  for (const Row& row : kRows)
+    if (row.api == api) return row.backend();
+  fail(MAX_STATUS_UNIMPLEMENTED, "Devices of API '", api, "' do not run kernels");
+}
+
+Ref<MaxModule> compileModule(MaxDevice& device, KernelSource source) {
+  const KernelBackend& backend = kernelBackend(device.api());
+  if (source.architecture.empty()) source.architecture = backend.architecture(device);
+  const KernelCompiler& compiler = backend.compiler();
+  ModuleContent content;
+  content.kind = compiler.executableKind(source);
+  CompiledCode code = compileCached(compiler, source, content.kind);
+  content.compiler = &compiler;
+  content.source = std::move(source);
+  content.code = std::move(code.bytes);
+  content.log = std::move(code.log);
+  return backend.load(device, std::move(content));
+}
+
+Ref<MaxModule> loadModule(MaxDevice& device, std::string_view code) {
+  const KernelBackend& backend = kernelBackend(device.api());
+  ModuleContent content;
+  content.kind = backend.kindOf(code);
+  content.code = code;
+  return backend.load(device, std::move(content));
+}
+
+}  // namespace max
