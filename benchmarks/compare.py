@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares MAX with ONNX Runtime and writes a table; `./dev bench` calls it.
+"""Compares MAX with ONNX Runtime and writes the tables; `./dev bench` calls it.
 
-Every measurement is a process of its own, and the two take turns, round by round, so that a machine
-whose speed drifts is equally unkind to both. Ratios above 1 mean that MAX is faster."""
+Every measurement is a process of its own, and the two take turns, round by round, so that a machine whose speed drifts
+is equally unkind to both. A ratio is taken within a round; above 1, MAX is faster."""
 
 import argparse
 import datetime
+import importlib.metadata
+import importlib.util
 import json
 import os
 import pathlib
 import platform
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
-import onnxruntime
 
 from cases import CASES, ROOT
-
-FIELDS = ("p50_ms", "min_ms", "load_ms", "first_ms", "peak_rss_mb")
+from tables import README, full_table, write_readme
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--models", default="", help="a regular expression: only the cases whose name it finds")
+    parser.add_argument("--program", default=str(ROOT / "build/bin/model_bench"))
+    parser.add_argument("--models", default="",
+                        help="a regular expression: only the cases whose name it finds, printed and not written")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="of measuring, per process")
@@ -34,14 +35,20 @@ def parse_arguments():
     return parser.parse_args()
 
 
+def libraries():
+    """What model_bench takes for each library; ONNX Runtime's package holds its C library."""
+    folder = pathlib.Path(importlib.util.find_spec("onnxruntime").origin).parent / "capi"
+    return {"max": "max", "onnxruntime": str(next(folder.glob("libonnxruntime.so.*")))}
+
+
 def write_inputs(case, folder):
-    """Options that name the case's input files, the same for both."""
-    options = []
+    """Arguments that describe the case's inputs, the same for both."""
+    arguments = []
     for name, value in case.make_inputs(np.random.default_rng(0)).items():
-        file = pathlib.Path(folder) / f"{name}.npy"
-        np.save(file, value)
-        options += ["--input", f"{name}={file}"]
-    return options
+        file = pathlib.Path(folder) / f"{name}.bin"
+        file.write_bytes(value.tobytes())
+        arguments += [name, value.dtype.name, "x".join(map(str, value.shape)), str(file)]
+    return arguments
 
 
 def run(command):
@@ -52,89 +59,58 @@ def run(command):
 
 
 def compare(case, threads, arguments):
-    """{peer: {field: best or median over the rounds}}"""
-    commands = {"max": [str(ROOT / "build/bin/max"), "bench", str(case.model), "--json"],
-                "onnxruntime": [sys.executable, str(ROOT / "benchmarks/onnxruntime_bench.py"), str(case.model)]}
-    results = {peer: [] for peer in commands}
+    """{library: what each round measured}; the one that goes first changes from round to round."""
+    results = {name: [] for name in libraries()}
     with tempfile.TemporaryDirectory() as folder:
-        options = write_inputs(case, folder) + ["--threads", str(threads), "--seconds", str(arguments.seconds)]
-        for _ in range(arguments.rounds):
-            for peer, command in commands.items():
-                results[peer].append(run(command + options))
-    return {peer: {field: (min if field == "min_ms" else statistics.median)(r[field] for r in rounds)
-                   for field in FIELDS} for peer, rounds in results.items()}
-
-
-def digits_of(value):
-    return f"{value:.5f}" if value < 0.01 else f"{value:.4f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
-
-
-def row(case, threads, result):
-    ours, theirs = result["max"], result["onnxruntime"]
-    cells = [case.name, str(threads)]
-    for field in ("p50_ms", "min_ms", "first_ms", "load_ms"):
-        cells += [digits_of(ours[field]), digits_of(theirs[field]), f"**{theirs[field] / ours[field]:.2f}**"]
-    cells += [f"{ours['peak_rss_mb']:.0f}", f"{theirs['peak_rss_mb']:.0f}"]
-    return "| " + " | ".join(cells) + " |"
+        model = [str(case.model), str(threads), str(arguments.seconds), *write_inputs(case, folder)]
+        for number in range(arguments.rounds):
+            for name, library in sorted(libraries().items(), reverse=number % 2 == 1):
+                results[name].append(run([arguments.program, library, *model]))
+    return results
 
 
 def machine():
     text = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*:\s*(.+)", text)
     flags = set(re.search(r"flags\s*:\s*(.+)", text).group(1).split()) if "flags" in text else set()
-    units = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("amx_bf16", "AMX")) if flag in flags]
+    units = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("avx512_vnni", "VNNI")) if flag in flags]
     return f"{model.group(1).strip() if model else platform.machine()}, {os.cpu_count()} CPUs, {', '.join(units)}"
 
 
-HEADING = f"""# MAX and ONNX Runtime {onnxruntime.__version__} on the CPU
+HEADING = """# MAX and ONNX Runtime {version} on the CPU
 
-{{machine}}; {{date}}. float32, milliseconds, {{rounds}} rounds of separate processes that take turns, {{seconds:g}} s each.
-Medians: the median of the rounds' medians; minima: the best of all. "x" = ONNX Runtime's time over MAX's: above 1, MAX is faster.
-ONNX Runtime runs sequentially, with inputs and outputs bound, its threads told. Written by `./dev bench`.
+`./dev bench` writes this page. Machine: {machine}; load average {before:.1f} before and {after:.1f} after the measurements. Date: {date}.
 
-| model | threads | median MAX | ORT | x | minimum MAX | ORT | x | first call MAX | ORT | x | load MAX | ORT | x | peak MB MAX | ORT |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+All models are float32, all times milliseconds; ORT is ONNX Runtime. Each of {rounds} rounds starts one process per library, in turns, which loads the model, calls
+it once, and then calls it for {seconds:g} s. One C program measures both through their C APIs: inputs lie in the library's own tensors, a call
+makes new outputs, and their release counts as a part of it. Both use the same number of threads; ONNX Runtime runs sequentially. Times and
+peak memory are medians over the rounds, where a call's time in a round is the median of its calls, and the peak is that of the load and the
+first calls. "x" is ONNX Runtime's time divided by MAX's in the same round: the median over the rounds, and in brackets the smallest and the
+largest. Above 1, MAX is faster.
+
 """
-
-
-SPEED = re.compile(r"(?<=<!-- speed -->\n).*(?=<!-- /speed -->)", re.S)
-
-
-def write_readme(results):
-    """The short table on the front page: the ratios of every case, threads as columns."""
-    readme = ROOT / "README.md"
-    counts = sorted({threads for _, threads in results})
-    lines = ["| model | " + " | ".join(f"call, {n} thread{'s' * (n > 1)}" for n in counts) + " | load |",
-             "|---" * (len(counts) + 2) + "|"]
-    for name in dict.fromkeys(name for name, _ in results):
-        ratio = lambda threads, field: (results[name, threads]["onnxruntime"][field] /
-                                        results[name, threads]["max"][field])
-        cells = [f"{ratio(threads, 'p50_ms'):.2f}" for threads in counts] + [f"{ratio(counts[-1], 'load_ms'):.1f}"]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    readme.write_text(SPEED.sub("\n".join(lines) + "\n", readme.read_text()))
 
 
 def main():
     arguments = parse_arguments()
-    heading = HEADING.format(machine=machine(), date=datetime.date.today(), rounds=arguments.rounds,
-                             seconds=arguments.seconds)
-    print(heading, end="")
-    lines, results, failures = [], {}, 0
+    before, results, failures = os.getloadavg()[0], {}, []
     for case in CASES:
         if not re.search(arguments.models, case.name):
             continue
         for threads in map(int, arguments.threads.split(",")):
             try:
                 results[case.name, threads] = compare(case, threads, arguments)
-                lines.append(row(case, threads, results[case.name, threads]))
+                print(full_table({(case.name, threads): results[case.name, threads]}).splitlines()[-1], flush=True)
             except RuntimeError as error:
-                lines.append(f"| {case.name} | {threads} | {error} |")
-                failures += 1
-            print(lines[-1], flush=True)
-    pathlib.Path(arguments.output).write_text(heading + "\n".join(lines) + "\n")
-    if not failures and not arguments.models:
-        write_readme(results)
-    return 1 if failures else 0
+                failures.append(f"{case.name}, {threads} threads: {error}")
+                print(failures[-1], file=sys.stderr)
+    if failures or arguments.models:
+        return 1 if failures else 0
+    heading = HEADING.format(version=importlib.metadata.version("onnxruntime"), machine=machine(), before=before, after=os.getloadavg()[0],
+                             date=datetime.date.today(), rounds=arguments.rounds, seconds=arguments.seconds)
+    pathlib.Path(arguments.output).write_text(heading + full_table(results))
+    write_readme(README, arguments.output)
+    return 0
 
 
 if __name__ == "__main__":

@@ -223,7 +223,8 @@ run_benchmarks() {
   make_python
   fetch_real_models
   [[ -f build/CMakeCache.txt ]] || configure release
-  quiet cmake --build build --target max_command
+  quiet cmake -DMAX_BUILD_TESTS=ON build
+  quiet cmake --build build --target model_bench
   quiet "$PYTHON" benchmarks/models/build.py build/models
   "$PYTHON" benchmarks/compare.py "$@"
 }

@@ -9,10 +9,14 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import tables  # noqa: E402
+
 LIBRARY = pathlib.Path(os.environ.get("MAX_LIBRARY", ROOT / "build/lib/libmax.so"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
@@ -95,6 +99,12 @@ class Snippets(unittest.TestCase):
         header = (ROOT / "tests/unit/bounds.h").read_text()
         tested = {name: numbers.split(", ") for name, numbers in re.findall(r'Bounds \w+{"(\w+)", ([^}]+)}', header)}
         self.assertEqual(written, tested)
+
+    def test_readme_shows_the_speed_that_was_measured(self):
+        readme, results = (ROOT / "README.md").read_text(), (ROOT / "benchmarks/results/cpu.md").read_text()
+        self.assertEqual(tables.SPEED.search(readme).group(0), tables.readme_table(results), "./dev bench writes both")
+        cases = re.findall(r'^    Case\("([^"]+)"', (ROOT / "benchmarks/cases.py").read_text(), re.M)
+        self.assertEqual(list(dict.fromkeys(row["model"] for row in tables.rows_of(results))), cases)
 
 
 if __name__ == "__main__":
