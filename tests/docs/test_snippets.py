@@ -24,6 +24,8 @@ SKETCH = re.compile(r"^/\*\*\n \* @file .*?^ \*/$", re.M | re.S)
 # What the programs print where it is worth comparing.
 OUTPUTS = {"docs/weights.md": "9\n12\n15\n", "docs/devices.md": "1.5\n"}
 CODE = re.compile(r"`[^`\n]+`")  # in which brackets are not links, as in blocks
+PATH = re.compile(r"`((?:benchmarks|bindings|cmake|docs|examples|include|src|tests|tools)/[\w./*-]*)`")
+OTHERS_PATHS = {"src/main.rs", "benchmarks/results/gpu-NAME.md"}  # of a reader's project; not made yet
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 
 
@@ -77,6 +79,26 @@ class Snippets(unittest.TestCase):
             for target in LINK.findall(CODE.sub("", BLOCK.sub("", page.read_text()))):
                 if "://" not in target:
                     self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+
+    def test_paths_exist(self):
+        """Names of files in code, with or without wildcards."""
+        for page in PAGES:
+            for path in re.findall(PATH, BLOCK.sub("", page.read_text())):
+                if path not in OTHERS_PATHS:
+                    self.assertTrue(any(ROOT.glob(path.rstrip("/"))), f"{page.name}: {path}")
+
+    def test_cpu_targets_are_listed(self):
+        """Each target, and each file with code for a particular one."""
+        folder, page = ROOT / "src/ops/cpu", (ROOT / "docs/adding_a_cpu_target.md").read_text()
+        names = re.search(r"kNames = {(.*)};", (folder / "target.cpp").read_text()).group(1)
+        environment = re.search(r"\| `MAX_CPU_TARGET` .*", (ROOT / "docs/environment.md").read_text()).group(0)
+        for name in re.findall(r'"(\w+)"', names):
+            self.assertIn(f"| `{name}` |", page)
+            self.assertIn(f"`{name}`", environment)
+        particular = {str(path.relative_to(ROOT)) for path in folder.rglob("*.*")
+                      if re.search(r"HWY_TARGET [!=]= HWY_|CpuTarget::", path.read_text())}
+        particular -= {f"src/ops/cpu/{name}" for name in ("target.h", "target.cpp", "dispatch.h")}
+        self.assertEqual(set(re.findall(r"^\| `(src/ops/cpu/[^`]*)` \|", page, re.M)), particular)
 
     def test_commands_exist(self):
         usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout

@@ -61,7 +61,7 @@ MAX_VNNI void tile(const IntegerTile& t) {
 }  // namespace
 
 const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
-  if (cpuTarget() < CpuTarget::Avx512Bf16) return nullptr;  // all of these have VNNI
+  if (cpuTarget() < CpuTarget::Avx512Bf16) return nullptr;  // which includes VNNI
   static const IntegerGemmTable table = {true,
                                          kTileRows,
                                          kVectors * kLanes,
