@@ -16,7 +16,7 @@
 
 namespace max {
 
-// What a buffer is, apart from its stream and memory.
+// A buffer's properties, except its stream and memory.
 struct BufferLayout {
   DType dtype = DType::Invalid;
   Shape shape;
@@ -36,11 +36,11 @@ struct MaxBuffer : max::HandleOf<MaxBuffer> {
  public:
   using Layout = max::BufferLayout;
 
-  // `data` lies in `memory` and is aligned to the element size.
+  // `data` is in `memory` and aligned to the element size.
   MaxBuffer(max::Ref<MaxStream> stream, const Layout& layout, max::Ref<max::Storage> memory, void* data);
   ~MaxBuffer() override;
 
-  // New memory in the order of `stream`.
+  // Allocates in the order of `stream`.
   static max::Ref<MaxBuffer> allocate(MaxStream& stream, max::DType dtype, const max::Shape& shape,
                                       const max::AllocationOptions& options = {});
   // A host tensor as a read-only buffer, and a contiguous host buffer as a tensor; both share the memory.
@@ -75,11 +75,11 @@ struct MaxBuffer : max::HandleOf<MaxBuffer> {
   void unmapFromHost();
 
  protected:
-  // For pools that hand the same handle out again with another dense shape: no allocation.
+  // For pools that reuse a handle with another dense shape, without an allocation.
   void recycle(max::DType dtype, const max::Shape& shape, max::Ref<max::Storage> memory, void* data);
-  // Ends a mapping that nobody has ended.
+  // Ends a mapping that is still active.
   void endUse() noexcept;
-  // Drops memory while the handle waits in a pool.
+  // Releases memory while the handle is in a pool.
   void dropMemory() noexcept;
 
  private:
@@ -98,38 +98,38 @@ struct MaxBuffer : max::HandleOf<MaxBuffer> {
   size_t bytes_ = 0;
   bool contiguous_ = false;
   std::atomic<MapState> mapState_{MapState::None};
-  // Whoever changes the state has these.
+  // Required to change the state.
   MaxHostAccess mapping_ = 0;
-  max::Ref<max::Storage> staging_;  // what the host sees while it cannot reach the memory itself
+  max::Ref<max::Storage> staging_;  // host copy while the host cannot access the memory itself
 };
 
 namespace max {
 
-// Throws if offsets of elements overflow: for shapes and strides from outside.
+// Throws if element offsets overflow, for untrusted shapes and strides.
 void requireReach(const BufferLayout& layout);
 
-// Whether an element of the type may lie at the address.
+// Whether the address is aligned for the type.
 bool isAlignedFor(DType dtype, const void* data);
 
 // numpy's basic indexing. Parallel arrays of `count` steps as in maxBufferSlice.
 Ref<MaxBuffer> sliceBuffer(const MaxBuffer& buffer, const MaxSliceKind* kinds, const int64_t* starts,
                            const int64_t* stops, const int64_t* steps, int32_t count);
 
-// Buffers of strings. Texts are borrowed from their buffer.
+// Buffers of strings. Strings are borrowed from their buffer.
 Ref<MaxBuffer> makeStrings(MaxStream& stream, const Shape& shape, std::span<const std::string_view> texts);
 // Throws unless the buffer has these strings.
 void requireStrings(const MaxBuffer& buffer, int64_t first, int64_t count);
 std::string_view stringAt(const MaxBuffer& buffer, int64_t index);
 Ref<MaxBuffer> cloneStrings(const MaxBuffer& buffer, MaxStream& stream);
-// "holds strings, which WHAT": for what works on bytes.
+// Throws "holds strings, which WHAT", in functions that work on bytes.
 void refuseStrings(const MaxBuffer& buffer, const char* what);
 
-// Copies bytes between contiguous buffers, of any devices, in the order of `stream`.
+// Copies bytes between contiguous buffers on any devices, in the order of `stream`.
 void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& source, size_t sourceOffset, size_t bytes,
                MaxStream& stream);
 
-// Between a contiguous buffer and memory of the caller, in the order of `stream`, of the buffer's device; they return
-// when it is done.
+// Between a contiguous buffer and the caller's memory, in the order of a stream of the buffer's device; they wait for
+// the copy.
 void copyFromHost(MaxBuffer& target, ptrdiff_t offset, const void* source, size_t bytes, MaxStream& stream);
 void copyToHost(const MaxBuffer& source, ptrdiff_t offset, void* target, size_t bytes, MaxStream& stream);
 

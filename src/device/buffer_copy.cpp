@@ -18,7 +18,7 @@ MaxCopyKind kindOf(const MaxDevice& target, const MaxDevice& source) {
 
 bool isOfSameApi(const MaxDevice& a, const MaxDevice& b) { return std::string_view(a.api()) == b.api(); }
 
-// Only a stream of one of the two devices can carry a copy, and one of the host cannot reach an accelerator's memory.
+// A copy must run on a stream of one of the two devices, and host streams cannot access an accelerator's memory.
 MaxStream& carrierOf(const MaxBuffer& target, const MaxBuffer& source, MaxStream& stream) {
   const MaxDevice& device = stream.device();
   const bool isOfOne = &device == &target.device() || &device == &source.device();
@@ -27,7 +27,7 @@ MaxStream& carrierOf(const MaxBuffer& target, const MaxBuffer& source, MaxStream
   return target.isHost() ? stream : target.stream();
 }
 
-// Between accelerators of different APIs: by way of the host.
+// Between accelerators of different APIs: through the host.
 void copyThroughHost(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source,
                      MaxStream& sourceStream, size_t bytes, MaxStream& stream) {
   const Ref<MaxDevice> host = hostDevice();
@@ -46,7 +46,7 @@ Shape byteStrides(const MaxBuffer& buffer) {
   return strides;
 }
 
-// Nothing may be queued with the caller's memory if the wait for it is refused or ends early.
+// No work may be queued with the caller's memory if waiting for it fails or ends early.
 template <class Queue>
 void finishHere(MaxStream& stream, Queue&& queue) {
   stream.requireWaitable();

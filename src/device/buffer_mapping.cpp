@@ -5,7 +5,7 @@
 #include "device/buffer.h"
 #include "device/memory_use.h"
 
-// A mapping is noted with the memory before the wait, so that no write slips in between.
+// The mapping is recorded before the wait, so that no write slips in between.
 void* MaxBuffer::mapToHost(MaxHostAccess access) {
   const bool isExclusive = (access & MAX_HOST_ACCESS_EXCLUSIVE) != 0;
   const bool writes = (access & MAX_HOST_ACCESS_WRITE) != 0;

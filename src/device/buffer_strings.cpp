@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of strings: read-only, their elements point into the memory that they hold.
+// Buffers of strings are read-only; their elements point into memory that they hold.
 #include "base/object.h"
 #include "device/buffer.h"
 
@@ -7,7 +7,7 @@ namespace max {
 
 namespace {
 
-// Where element `index`, in row-major order, lies.
+// The address of element `index` in row-major order.
 const StringCell* cellAt(const MaxBuffer& buffer, int64_t index) {
   int64_t offset = 0;
   for (int i = buffer.rank() - 1; i >= 0; --i) {

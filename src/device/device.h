@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device interface. A backend (cpu, gpu) derives MaxDevice, MaxStream and MaxEvent; nothing above this folder knows
-// which one it talks to. device/device_registry.h opens devices.
+// The device interface. A backend (cpu, gpu) derives MaxDevice, MaxStream and MaxEvent; code outside this folder does
+// not know which one it uses. device/device_registry.h opens devices.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   const char* label() const { return label_; }
   int32_t id() const { return id_; }
   bool isHost() const { return isHost_; }
-  // "cpu:0", "cuda:1", as messages name the device.
+  // "cpu:0", "cuda:1": the device's name in messages.
   std::string displayName() const;
 
   virtual const char* name() const = 0;
@@ -33,10 +33,10 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   virtual int64_t attribute(MaxDeviceAttribute attribute) const = 0;
   virtual int64_t driverVersion() const = 0;
   virtual max::MemoryInfo memoryInfo() const = 0;
-  // All fields but structSize.
+  // All fields except structSize.
   virtual MaxDeviceStats stats() const = 0;
 
-  // Memory in the order of `stream`; the last reference frees it in stream order.
+  // Allocates memory in the order of `stream`; the last reference frees it in stream order.
   virtual max::Ref<max::Storage> allocate(size_t bytes, const max::AllocationOptions& options, MaxStream& stream) = 0;
   virtual void* allocateHost(size_t bytes) = 0;
   virtual void freeHost(void* pointer) = 0;
@@ -48,7 +48,7 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   virtual max::Ref<MaxEvent> createEvent(bool timing) = 0;
   virtual void synchronize() = 0;
 
-  // What makes way when the device is trimmed.
+  // Memory to free when the device is trimmed.
   max::KeptMemoryList& kept() { return kept_; }
 
  protected:

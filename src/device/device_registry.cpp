@@ -15,7 +15,7 @@ namespace {
 
 bool isAcceleratorApi(std::string_view api) { return api == "gpu" || api == "cuda" || api == "hip"; }
 
-// Virtual devices stand in front of real ones.
+// Virtual devices come before real ones.
 Ref<MaxDevice> openAccelerator(std::string_view api, int32_t id, const MaxDeviceOptions& options) {
   const VirtualDevices devices = virtualDevices();
   if (!devices.matches(api)) return gpu::openGpu(api, id, options);

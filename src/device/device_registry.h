@@ -13,7 +13,7 @@ Ref<MaxDevice> openDevice(const char* api, int32_t id, const MaxDeviceOptions& o
 // The host.
 Ref<MaxDevice> hostDevice();
 int32_t deviceCount(const char* api);
-// Of the first accelerator, a virtual one perhaps; throws UNAVAILABLE if there is none.
+// Of the first accelerator, which may be virtual; throws UNAVAILABLE if there is none.
 const char* acceleratorApi();
 std::string acceleratorArchitecture();
 

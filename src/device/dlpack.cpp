@@ -94,7 +94,7 @@ DLDevice deviceOf(const MaxBuffer& buffer) {
   return {cuda ? dlpack::kDeviceCuda : dlpack::kDeviceRocm, buffer.device().id()};
 }
 
-// Calls the tensor's deleter when the memory is no longer used.
+// Calls the tensor's deleter when the memory is no longer in use.
 template <class Managed>
 class DlpackStorage final : public Storage {
  public:
@@ -102,7 +102,7 @@ class DlpackStorage final : public Storage {
   ~DlpackStorage() override {
     if (tensor_ && tensor_->deleter) tensor_->deleter(tensor_);
   }
-  // Until then the tensor is the caller's.
+  // Until then the caller owns the tensor.
   void own(Managed& tensor) { tensor_ = &tensor; }
 
  private:
@@ -125,7 +125,7 @@ BufferLayout layoutOf(const DLTensor& tensor) {
   return layout;
 }
 
-// The host's default stream has no later work that could wait: the host does.
+// The host's default stream has no later work that could wait, so the host waits.
 void awaitProducer(MaxStream& bound, MaxStream& producer) {
   if (bound.runsInline())
     producer.waitUntilIdle();
@@ -162,7 +162,7 @@ Ref<MaxBuffer> importTensor(Managed& managed, const DlpackImport& import, bool r
   return buffer;
 }
 
-// A consumer may write all that it is not forbidden to.
+// A consumer may write anything that is not read-only.
 AccessKind accessOf(const MaxBuffer& buffer) { return buffer.isReadOnly() ? AccessKind::Read : AccessKind::Write; }
 
 void order(const MaxBuffer& buffer, const DlpackExport& options) {
@@ -173,7 +173,7 @@ void order(const MaxBuffer& buffer, const DlpackExport& options) {
   access.add(buffer, accessOf(buffer));
 }
 
-// What an exported tensor keeps: the buffer, the stream that uses it, and the arrays that DLPack points at.
+// State of an exported tensor: the buffer, the stream that uses it, and the arrays that DLPack points to.
 template <class Managed>
 struct Export {
   Managed managed{};
@@ -182,13 +182,13 @@ struct Export {
   int64_t shape[kMaxRank];
   int64_t strides[kMaxRank];
 
-  // The consumer is done with the tensor, but perhaps not the work that it has queued.
+  // The consumer is done with the tensor, but its queued work may not be.
   ~Export() {
     if (!consumer || !buffer) return;
     try {
       noteAccess(*buffer, accessOf(*buffer), *consumer);
       consumer->noteUse(buffer->memory());
-    } catch (const std::exception&) {  // a stream that has failed runs nothing any more
+    } catch (const std::exception&) {  // a failed stream runs nothing any more
     }
   }
 };

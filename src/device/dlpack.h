@@ -8,7 +8,7 @@ namespace max {
 
 struct DlpackImport {
   MaxStream* stream = nullptr;    // NULL = the default stream of the tensor's device
-  MaxStream* producer = nullptr;  // waited for in the order of `stream`; NULL = the data is there
+  MaxStream* producer = nullptr;  // `stream` waits for it; NULL = the data is ready
   MaxDlpackCopy copy = MAX_DLPACK_COPY_IF_NEEDED;
 };
 
@@ -17,8 +17,8 @@ Ref<MaxBuffer> bufferFromDlpack(DLManagedTensorVersioned& tensor, const DlpackIm
 Ref<MaxBuffer> bufferFromDlpack(DLManagedTensor& tensor, const DlpackImport& import);
 
 struct DlpackExport {
-  MaxStream* consumer = nullptr;  // its work finds the data there; NULL = the host waits for it
-  bool waits = true;              // otherwise neither does
+  MaxStream* consumer = nullptr;  // its work waits for the data; NULL = the host waits
+  bool waits = true;              // otherwise neither waits
 };
 
 DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer, const DlpackExport& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack 1.1's structures, declared from its specification: only a test sees another declaration of them.
+// DLPack 1.1's structures, declared from its specification; only a test compares them with dlpack.h.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ inline constexpr uint32_t kMajorVersion = 1;
 inline constexpr uint32_t kMinorVersion = 1;
 
 inline constexpr uint64_t kFlagReadOnly = 1;
-inline constexpr uint64_t kFlagSubbytePadded = 4;  // each element below 8 bits has a byte of its own
+inline constexpr uint64_t kFlagSubbytePadded = 4;  // each element below 8 bits has its own byte
 
 inline constexpr int32_t kDeviceCpu = 1;
 inline constexpr int32_t kDeviceCuda = 2;

@@ -23,7 +23,7 @@ struct MaxEvent : max::HandleOf<MaxEvent> {
   virtual bool isReady() const = 0;
   // Nanoseconds from the mark of `start` to the mark of this event, of the same device.
   virtual int64_t elapsedSince(const MaxEvent& start) const = 0;
-  // For a stream that the event's driver does not know: waits for the mark that the event has now.
+  // For a stream of another driver: waits for the event's current mark.
   virtual std::unique_ptr<max::StreamTask> waitTask() const = 0;
 
  protected:

@@ -8,9 +8,9 @@
 
 namespace max {
 
-// A dense copy in host memory that nobody else writes.
+// A dense private copy in host memory.
 Ref<Tensor> copiedTensor(const MaxBuffer& buffer);
-// The buffer's memory where it is dense and the host reaches it, else a copy.
+// The buffer's memory if it is dense and the host can access it, else a copy.
 Ref<Tensor> hostTensor(const MaxBuffer& buffer);
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices say about memory.
+// Memory types of the device interface.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace max {
 
 struct AllocationOptions {
-  size_t alignment = 0;  // 0 = the device's own
+  size_t alignment = 0;  // 0 = the device's default
   bool pinned = false;
   bool zeroed = false;
 };
@@ -22,7 +22,7 @@ struct MemoryInfo {
   uint64_t total = 0;
 };
 
-// An address together with what keeps it alive; without an owner the caller does.
+// An address with its owner; without an owner the caller keeps it alive.
 struct MemoryRange {
   void* data = nullptr;
   Ref<Storage> owner;

@@ -30,7 +30,7 @@ void requireUnmapped(const MemoryUse& use, const MaxBuffer& buffer, AccessKind k
        " otherwise until it is unmapped");
 }
 
-// Entries that an access must come after. The usual few take no memory.
+// Entries that an access must wait for. A few need no allocation.
 class Conflicts {
  public:
   void add(const Entry& entry) {
@@ -59,20 +59,19 @@ class Conflicts {
 
 uint64_t positionOf(const Entry& entry) { return entry.open > 0 ? entry.work->position() : entry.position; }
 
-// In a child process whoever writes takes the memory over from work that a fork has left behind; whoever reads would
-// miss that work, and is told.
+// In a child process, a write takes over memory from work left in the parent; a read would miss that work, and fails.
 bool isTakenOver(const StreamWork& work, AccessKind kind) { return kind == AccessKind::Write && work.isCutOff(); }
 
-// Whether an entry that has been waited for need not be looked at any more: its work is done, or all that will use the
-// buffer comes after it, since it comes after the stream that the buffer is bound to. A host function has not waited
-// for what is behind it on its own stream.
+// Whether an entry that was waited for is obsolete: its work is done, or every later use of the buffer comes after it,
+// because it comes after the stream that the buffer is bound to. A host function has not waited for later work on its
+// own stream.
 bool isObsolete(const Entry& entry, AccessKind kind, bool boundWaits) {
   if (isTakenOver(*entry.work, kind)) return true;
   if (entry.open > 0) return false;
   return entry.work->isDone(entry.position) || (boundWaits && !entry.work->isRunningHere());
 }
 
-// Drops what is obsolete and has not changed since. The conflicts hold the last references meanwhile.
+// Drops obsolete entries that have not changed since. The conflicts hold the last references meanwhile.
 void forget(Storage& memory, const Conflicts& conflicts, AccessKind kind, bool boundWaits) {
   bool isAny = false;
   conflicts.forEach([&](const Entry& e) { isAny |= isObsolete(e, kind, boundWaits); });

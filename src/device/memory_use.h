@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who uses the memory of buffers: work on streams, and the host through mappings.
+// Tracks the users of buffers' memory: work on streams, and the host through mappings.
 //
-// Whatever reads or writes a buffer's contents comes after the work that is then on the stream that the buffer is bound
-// to, so work on that stream needs no note. Work on other streams is noted with the memory, where views find it too,
-// and later accesses come after it: all after writes, writes after reads. What the calling thread does itself, as on
-// the host's default stream, waits first and is done when the call returns; it needs no note either.
+// Every access to a buffer's contents comes after the work already queued on the buffer's stream, so work on that
+// stream is not recorded. Work on other streams is recorded with the memory, shared by views, and later accesses come
+// after it: everything after writes, writes after reads. Work of the calling thread itself, as on the host's default
+// stream, waits first and is done when the call returns; it is not recorded either.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,12 @@ namespace max {
 
 enum class AccessKind : uint8_t { Read, Write };
 
-// The notes of one block of memory, guarded by its lock.
+// The records of one block of memory, guarded by its lock.
 class MemoryUse final : public MemoryNotes {
  public:
   struct Entry {
     Ref<StreamWork> work;
-    uint64_t position = 0;  // its newest access is among the work up to here
+    uint64_t position = 0;  // its newest access is before this position
     int open = 0;           // accesses that are being queued
     bool writes = false;
   };
@@ -34,7 +34,7 @@ class MemoryUse final : public MemoryNotes {
   bool isMapped() const { return isMappedForWriting || readMappings > 0; }
 };
 
-// The accesses of work that is queued while this object lives.
+// The accesses of work queued while this object exists.
 class AccessScope {
  public:
   explicit AccessScope(MaxStream& stream) : stream_(stream) {}
@@ -42,7 +42,8 @@ class AccessScope {
   AccessScope(const AccessScope&) = delete;
   AccessScope& operator=(const AccessScope&) = delete;
 
-  // Later work on the stream comes after what uses the buffer now. FAILED_PRECONDITION if the host has it mapped.
+  // Makes later work on the stream wait for current users of the buffer. FAILED_PRECONDITION if it is mapped to the
+  // host.
   void reads(const MaxBuffer& buffer) { add(buffer, AccessKind::Read); }
   void writes(const MaxBuffer& buffer) { add(buffer, AccessKind::Write); }
   void add(const MaxBuffer& buffer, AccessKind kind) {
@@ -64,30 +65,30 @@ class AccessScope {
   Storage* few_[kFew];  // NOLINT: the first `count_` are set
   std::vector<Storage*> more_;
   size_t count_ = 0;
-  // The newest one: the same buffer often comes again.
+  // The newest one: the same buffer is often used again.
   const Storage* last_ = nullptr;
   const MaxStream* lastBound_ = nullptr;
   AccessKind lastKind_ = AccessKind::Read;
 };
 
-// The same for work that somebody has queued already.
+// The same for work that is already queued.
 void noteAccess(const MaxBuffer& buffer, AccessKind kind, MaxStream& stream);
 
-// Throws if the host has the memory mapped in a way that forbids the access.
+// Throws if a mapping to the host forbids the access.
 void requireUnmapped(const MaxBuffer& buffer, AccessKind kind);
 
-// The calling thread waits for what uses the memory, apart from the stream that the buffer is bound to, where a mapping
-// has been noted already.
+// The calling thread waits for users of the memory, except on the buffer's own stream; the mapping must be recorded
+// already.
 void awaitUses(const MaxBuffer& buffer, AccessKind kind);
-// The calling thread waits for all that it must before it reads the contents. A failure of the buffer's stream is
-// thrown.
+// The calling thread waits for everything it needs before it reads the contents. Throws a failure of the buffer's
+// stream.
 void awaitContents(const MaxBuffer& buffer);
 
-// Marks the memory as mapped, from when on accesses are refused that a mapping forbids.
+// Marks the memory as mapped; accesses that the mapping forbids then fail.
 void beginMapping(const MaxBuffer& buffer, bool writes);
 void endMapping(Storage& memory, bool writes) noexcept;
 
-// Forgets all: of memory that nobody else holds.
+// Drops all records, for memory without other references.
 void forgetUse(Storage& memory) noexcept;
 
 }  // namespace max

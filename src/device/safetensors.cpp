@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The format: a 64-bit little-endian size of the header, a JSON object
 // {name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, "__metadata__": {text: text}}, the bytes.
-// The parser knows this much of JSON and nothing deeper, so that no file can make it recurse or build a tree.
+// The parser supports only this subset of JSON, so that no file can make it recurse or build a tree.
 #include "device/safetensors.h"
 
 #include <cstring>

@@ -19,7 +19,7 @@ struct SafetensorsEntry {
   uint64_t begin = 0;  // of its bytes in the file
 };
 
-// The tensors of a whole file; each lies inside of it. DATA_LOSS that begins with `path` if the file is damaged.
+// The tensors of a whole file; each is inside the file. DATA_LOSS that starts with `path` if the file is damaged.
 std::vector<SafetensorsEntry> parseSafetensors(std::span<const std::byte> file, const std::string& path);
 
 }  // namespace max

@@ -37,7 +37,7 @@ Range resolveRange(int64_t start, int64_t stop, int64_t step, int64_t size) {
   return {first, count, step};
 }
 
-// Walks over the steps and builds the view's shape, strides and offset in elements.
+// Processes the steps and builds the view's shape, strides and offset in elements.
 class Slicer {
  public:
   explicit Slicer(const MaxBuffer& buffer) : buffer_(buffer) {}
@@ -53,7 +53,7 @@ class Slicer {
     const Range range = resolveRange(start, stop, step, buffer_.shape()[axis_]);
     const int64_t stride = buffer_.strides()[axis_];
     if (range.count > 0) offset_ += range.start * stride;
-    // With fewer than two elements the step leads nowhere, and the product could overflow.
+    // With fewer than two elements the step has no effect, and the product could overflow.
     append(range.count, range.count > 1 ? range.step * stride : stride);
     ++axis_;
   }
@@ -89,7 +89,7 @@ class Slicer {
   int axis_ = 0;
 };
 
-// Dimensions of the buffer that the steps name.
+// Number of dimensions of the buffer that the steps use.
 int namedDimensions(const MaxBuffer& buffer, const MaxSliceKind* kinds, int32_t count) {
   int named = 0;
   int ellipses = 0;

@@ -57,7 +57,7 @@ void MaxStream::noteUse(const max::Ref<max::Storage>& memory) {
 void MaxStream::waitFor(MaxStream& other) {
   check();
   other.check();
-  // Work on an inline stream was done before the call that asked for it returned.
+  // On an inline stream, work is done before the enqueuing call returns.
   if (&other == this || other.runsInline()) return;
   const max::Ref<MaxEvent> event = other.device().createEvent(false);
   other.record(*event);

@@ -20,12 +20,12 @@ struct MaxEvent;
 
 namespace max {
 
-// A piece of work for the host, in stream order.
+// Host work in stream order.
 class StreamTask {
  public:
   virtual ~StreamTask() = default;
-  // `earlier` is the failure of earlier work on the stream, after which only tasks that say so are run; NULL = none.
-  // What run throws becomes the stream's failure.
+  // `earlier` is the failure of earlier work on the stream, after which only tasks that ask for it run; NULL = none. An
+  // exception from run becomes the stream's failure.
   virtual void run(const Error* earlier) = 0;
   virtual bool runsAfterFailure() const { return false; }
 
@@ -35,9 +35,9 @@ class StreamTask {
   std::unique_ptr<StreamTask> next;  // used by the stream that holds the task
 };
 
-// Runs a task on a stream's thread, where nobody takes what it throws.
+// Runs a task on a stream's thread, where nothing catches its exceptions.
 std::optional<Error> failureOf(StreamTask& task, const Error* earlier) noexcept;
-// With another message if there is no memory for its own.
+// With another message if there is no memory for the original.
 Error copyOf(const Error& error) noexcept;
 
 template <class Function>
@@ -50,7 +50,7 @@ class FunctionTask final : public StreamTask {
   Function function_;
 };
 
-// Also after a failure: later work must not be done before what it waits for.
+// Runs also after a failure: later work must not run before what it waits for.
 template <class Wait>
 class WaitTask final : public StreamTask {
  public:
@@ -81,37 +81,37 @@ struct MaxStream : max::HandleOf<MaxStream, max::RefCounted> {
   // Work runs in the calling thread, before the call returns.
   bool runsInline() const { return runsInline_; }
 
-  // Throws the failure of earlier work, or that a fork has cut the stream off.
+  // Throws the failure of earlier work, or if a fork has cut the stream off.
   virtual void check() = 0;
   // Throws if this thread must not wait for the stream: in one of its host functions, or after a fork.
   virtual void requireWaitable() = 0;
-  // Waits for all work, then checks; the failure stays.
+  // Waits for all work, then throws a failure, which stays.
   virtual void waitUntilIdle() = 0;
   virtual void* native() = 0;
-  // As waitUntilIdle, but the failure is gone once thrown.
+  // Like waitUntilIdle, but clears the failure once thrown.
   virtual void synchronize() = 0;
 
   virtual void copy(max::MemoryRange target, max::MemoryRange source, size_t bytes, MaxCopyKind kind) = 0;
-  // Between devices of this stream's API; the stream belongs to one of them. Never asked of the host's streams.
+  // Between devices of this stream's API; the stream belongs to one of them. Not called for host streams.
   virtual void copyPeer(max::MemoryRange target, MaxDevice& targetDevice, max::MemoryRange source,
                         MaxDevice& sourceDevice, size_t bytes);
   virtual void copyStrided(const max::StridedCopy& copy) = 0;
   virtual void fill(max::MemoryRange target, const max::FillPattern& pattern, size_t count) = 0;
-  // Host work in stream order. On an inline stream it runs at once and what it throws is thrown here.
+  // Queues host work in stream order. On an inline stream it runs at once, and exceptions are thrown here.
   virtual void enqueue(std::unique_ptr<max::StreamTask> task) = 0;
-  // Memory stays until the work is done that is now on the stream, whoever queued it.
+  // Keeps memory until all work now on the stream is done, whoever queued it.
   virtual void noteUse(const max::Ref<max::Storage>& memory);
   virtual void record(MaxEvent& event) = 0;
   virtual void wait(MaxEvent& event) = 0;
-  // Later work waits for what is now on `other`.
+  // Later work waits for all work now on `other`.
   void waitFor(MaxStream& other);
-  // The stream's work as others see it; NULL if it is done whenever a call has returned.
+  // The stream's work, for other streams; NULL if work is always done when a call returns.
   virtual max::StreamWork* work() const = 0;
-  // Later work comes after other work up to the position, whatever becomes of that. What is done, or was waited for
-  // before, costs nothing more.
+  // Later work comes after other work up to the position, failed or not. Costs nothing if that is done or was waited
+  // for before.
   void follow(max::StreamWork& other, uint64_t position);
 
-  // Runs or enqueues a callable without arguments; captured Refs keep what it uses alive.
+  // Runs or enqueues a callable without arguments; captured Refs keep alive what it uses.
   template <class Function>
   void submit(Function&& function) {
     if (runsInline_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a stream as others see it.
+// The work of a stream, for other streams.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@ namespace max {
 
 class StreamTask;
 
-// What has been queued on a stream, apart from the stream's handle, which may go first. Failures of the work stay with
-// the stream: here it is only done or not.
+// The work queued on a stream, separate from the stream's handle, which may be released first. Failures stay with the
+// stream: here work is only done or not.
 class StreamWork : public RefCounted {
  public:
-  // Never that of other work, which may come to lie at the same address.
+  // Unique, unlike the address, which other work may reuse.
   uint64_t id() const { return id_; }
-  // Stands for all work that is queued now.
+  // The position after all currently queued work.
   virtual uint64_t position() const noexcept = 0;
   // Whether all work up to the position is known to be done.
   virtual bool isDone(uint64_t position) const noexcept = 0;
-  // Whether the position stays the same while nothing is queued. False if somebody queues work past this library.
+  // Whether the position stays the same while nothing is queued. False if other code queues work without this library.
   virtual bool isCounted() const noexcept { return true; }
-  // Whether this thread runs a host function of the stream: what came before it is done, the rest waits for it.
+  // Whether this thread runs a host function of the stream: earlier work is done, later work waits for it.
   virtual bool isRunningHere() const noexcept = 0;
-  // Whether a fork has left it behind in another process: what is not done will never be.
+  // Whether the work is in the parent process: what is not done never will be.
   virtual bool isCutOff() const noexcept = 0;
   // The calling thread waits for all work up to the position.
   virtual void wait(uint64_t position) = 0;
-  // The same for a stream that knows no better. The task waits for what is queued now, never for what comes later,
-  // which may be waiting for that stream.
+  // Generic version for other streams. The task only waits for work queued now, not for later work, which may be
+  // waiting for that stream.
   virtual std::unique_ptr<StreamTask> waitTask(uint64_t position) = 0;
 
  protected:

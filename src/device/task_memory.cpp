@@ -18,7 +18,7 @@ constexpr int kMostBlocks = 4096;
 
 class Home;
 
-// Stands before the memory of a task.
+// Header before the memory of a task.
 struct alignas(16) Block {
   Home* home;  // NULL = the heap
   Block* next;
@@ -28,8 +28,8 @@ Block* allocate(Home* home, size_t bytes) {
   return ::new (::operator new(checkedAdd(sizeof(Block), bytes))) Block{home, nullptr};
 }
 
-// The blocks of one thread at a time. Others only add to `returned_`, and its thread takes all that is there at once,
-// so that the two seldom meet.
+// The blocks of one thread at a time. Other threads only add to `returned_`, and the owner takes all of it at once, so
+// contention is rare.
 class Home {
  public:
   Block* take() {
@@ -47,7 +47,7 @@ class Home {
       continue;
   }
 
-  Home* nextFree = nullptr;  // of the homes without a thread
+  Home* nextFree = nullptr;  // among the homes without a thread
 
  private:
   Block* mine_ = nullptr;
@@ -55,7 +55,7 @@ class Home {
   alignas(64) std::atomic<Block*> returned_{nullptr};
 };
 
-// Homes of threads that have ended, under processMutex(). Their blocks may be in use still, so a home lives as long as
+// Homes of threads that have ended, under processMutex(). Their blocks may still be in use, so a home lives as long as
 // the process.
 Home* freeHomes = nullptr;
 

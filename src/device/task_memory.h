@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the tasks that wait in streams. One thread queues work and another one frees it, again and again: the
-// memory goes back to the thread that took it, which asks nobody for it.
+// Memory of tasks waiting in streams. One thread queues work and another one frees it, over and over: the memory
+// returns to the thread that allocated it, which reuses it without a lock.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kArchitectureLimit = 31;
 
-// Never destroyed: a thread may ask while the process exits.
+// Never destroyed: a thread may use it while the process exits.
 VirtualDevices& declared() {
   static VirtualDevices& devices = *new VirtualDevices;
   return devices;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accelerators that a process declares, to compile for them.
+// Accelerators that a process declares in order to compile for them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct VirtualDevices {
   const char* api = "cuda";
   std::string architecture;
 
-  // Whether there are virtual devices that `wanted` ("cuda", "hip", "gpu") may mean.
+  // Whether there are virtual devices that match `wanted` ("cuda", "hip", "gpu").
   bool matches(std::string_view wanted) const { return count > 0 && (wanted == "gpu" || wanted == api); }
 };
 

@@ -17,7 +17,7 @@ struct MaxWeights : max::HandleOf<MaxWeights> {
   };
 
   static max::Ref<MaxWeights> load(const std::string& path);
-  const std::vector<Entry>& entries() const { return entries_; }  // by rising names
+  const std::vector<Entry>& entries() const { return entries_; }  // sorted by name
   const Entry& at(std::string_view name) const;                   // NOT_FOUND if there is none
 
  private:

@@ -101,7 +101,7 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   void verifyReplay(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
   void forgetCaptured(uint64_t key) const;
 
-  // All fields but structSize.
+  // All fields except structSize.
   MaxModelMemory memory() const;
   // Of the graph, in the DOT language; made when it is first asked for.
   const std::string& drawing() const;

@@ -12,7 +12,7 @@ namespace max {
 
 namespace {
 
-// The one live host device, guarded by processMutex; it clears the entry when it goes.
+// The one live host device, guarded by processMutex; its destructor clears the entry.
 CpuDevice*& registeredDevice() {
   static CpuDevice* device = nullptr;
   return device;
@@ -111,7 +111,7 @@ void* CpuDevice::allocateHost(size_t bytes) {
     const std::lock_guard lock(processMutex());
     hostBlocks_.emplace(pointer, std::move(block));
   }
-  // Until freeHost the block counts as an object and keeps the device.
+  // Until freeHost the block counts as an object and holds the device.
   addLiveObjects(1);
   retain();
   return pointer;
@@ -128,7 +128,7 @@ void CpuDevice::freeHost(void* pointer) {
   release();
 }
 
-// Buffers go back to the C library when they are released; only models keep memory for later.
+// Released buffers return to the C library; only models keep memory.
 void CpuDevice::trim() { kept().trim(Kept::Idle); }
 
 Ref<MaxStream> CpuDevice::createStream(int32_t) {

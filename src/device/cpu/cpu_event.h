@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of the host, on atomics alone, so that a fork cannot leave a lock behind.
+// Host events, using only atomics, so that a fork cannot leave a lock held.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,8 @@
 
 namespace max {
 
-// The marks of one event; queued work holds it, so that the event's handle can go before. Numbers of marks wrap.
+// The marks of one event; queued work holds it, so that the event's handle can be released earlier. Mark numbers wrap
+// around.
 class CpuMarks final : public RefCounted {
  public:
   // Number of a new mark; complete() says that it is done.
@@ -19,7 +20,7 @@ class CpuMarks final : public RefCounted {
   uint32_t newest() const { return added_.load(std::memory_order_acquire); }
   bool isDone(uint32_t mark) const { return isReached(completed_.load(std::memory_order_acquire), mark); }
   bool wasAdded() const { return wasAdded_.load(std::memory_order_relaxed); }
-  // Throws if the mark was left behind by a fork.
+  // Throws if the mark belongs to the parent process.
   void waitFor(uint32_t mark) const;
   int64_t nanoseconds() const { return nanoseconds_.load(std::memory_order_relaxed); }
 

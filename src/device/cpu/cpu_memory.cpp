@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kDefaultAlignment = 64;
 constexpr size_t kPage = 4096;
-// Blocks of these sizes come from the kernel directly; it zeroes pages when they are first touched.
+// Blocks of these sizes come directly from the kernel, which zeroes pages on first access.
 constexpr size_t kMapZeroedFrom = size_t{1} << 20;
 constexpr size_t kMapFrom = size_t{64} << 20;
 
@@ -41,7 +41,7 @@ class CpuBlock : public Storage {
   }
 
  private:
-  MemoryLease lease_;  // of the call that asks for the memory
+  MemoryLease lease_;  // of the call that allocates the memory
   Ref<MemoryAccount> account_;
 };
 
@@ -115,7 +115,7 @@ void copyRowOf(size_t elementSize, char* target, const char* source, const Dimen
   }
 }
 
-// Dimensions without those of size 1, with neighbours merged where both sides allow it.
+// Dimensions without size 1, with neighbours merged if both sides allow it.
 std::vector<Dimension> mergedDimensions(const StridedCopy& copy) {
   std::vector<Dimension> merged;
   for (int i = 0; i < copy.shape.rank(); ++i) {
@@ -177,7 +177,7 @@ void fillOnHost(void* target, const FillPattern& pattern, size_t count) {
     std::memset(target, pattern.bytes[0], total);
     return;
   }
-  // Copies what is filled already, in blocks that stay in the cache.
+  // Copies the filled part, in blocks that fit in the cache.
   constexpr size_t kBlock = 4096;
   auto* bytes = static_cast<char*>(target);
   std::memcpy(bytes, pattern.bytes, pattern.size);

@@ -19,9 +19,9 @@ namespace {
 
 thread_local const CpuQueue* currentQueue = nullptr;
 
-// Waking a sleeping worker costs whoever enqueues some microseconds.
+// Waking a sleeping worker costs the enqueuing thread some microseconds.
 constexpr auto kSpinTime = std::chrono::microseconds(20);
-// Each look at the count takes it out of the cache of whoever enqueues.
+// Each read of the count takes its cache line from the enqueuing thread.
 constexpr int kPauses = 8;
 
 class Waiting {
@@ -113,7 +113,7 @@ void CpuQueue::throwFailureOnce() {
   throw error;
 }
 
-// An idle queue lets go of its device at once, so that the last release of a stream can free it.
+// An idle queue releases its device at once, so that the last release of a stream can free it.
 void CpuQueue::close() noexcept {
   Ref<CpuDevice> device;
   {
@@ -144,7 +144,7 @@ void* CpuQueue::runWorker(void* argument) {
   return nullptr;
 }
 
-// All that is queued. Waits awake for a little while: work often comes in quick succession.
+// Takes all queued tasks. Spins for a short time first: work often comes in quick succession.
 std::unique_ptr<StreamTask> CpuQueue::takeAll() {
   const uint64_t taken = completed_.load(std::memory_order_relaxed);
   const auto hasWork = [&] { return pushed_.load(std::memory_order_acquire) != taken || closed_; };
@@ -171,7 +171,7 @@ void CpuQueue::work() {
   }
 }
 
-// Whoever waits has said so before it looked at the count.
+// Waiters set their flag before they read the count.
 void CpuQueue::finishTask() {
   completed_.fetch_add(1, std::memory_order_seq_cst);
   if (waiters_.load(std::memory_order_seq_cst) == 0) return;

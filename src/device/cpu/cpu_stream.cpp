@@ -11,7 +11,7 @@ namespace max {
 
 namespace {
 
-// Completes a mark when all earlier work is done, whether it failed or not.
+// Completes a mark when all earlier work is done, failed or not.
 class MarkTask final : public StreamTask {
  public:
   MarkTask(Ref<CpuMarks> marks, uint32_t mark) : marks_(std::move(marks)), mark_(mark) {}
@@ -59,7 +59,7 @@ void CpuInlineStream::wait(MaxEvent& event) { event.synchronize(); }
 CpuQueueStream::CpuQueueStream(MaxDevice& device, Ref<CpuQueue> queue)
     : MaxStream(device, false, false), queue_(std::move(queue)) {}
 
-// In a child process the worker is missing and its locks may be held for ever, so the queue is left as it is.
+// In a child process the worker does not exist and its locks may stay held, so the queue is abandoned.
 CpuQueueStream::~CpuQueueStream() {
   if (queue_->isCutOff())
     static_cast<void>(queue_.detach());

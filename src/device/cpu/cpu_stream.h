@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of the host: the default one works in the calling thread, created ones have a queue and a worker.
+// Host streams: the default one runs work in the calling thread, created ones have a queue and a worker.
 #pragma once
 
 #include <atomic>
@@ -36,20 +36,19 @@ class CpuInlineStream final : public MaxStream {
   void awaitWork(StreamWork& other, uint64_t position) override { other.wait(position); }
 };
 
-// What a created stream and its worker share, and others who wait for its work. The worker outlives the stream until
-// the queue is empty.
+// Shared by a created stream, its worker, and waiters. The worker outlives the stream until the queue is empty.
 class CpuQueue final : public StreamWork {
  public:
   explicit CpuQueue(Ref<CpuDevice> device);
   ~CpuQueue() override;
 
   void check();
-  // Throws the failure of earlier work instead of taking the task.
+  // Throws the failure of earlier work instead of accepting the task.
   void push(std::unique_ptr<StreamTask> task);
-  // Throws where a wait for the queue would never end.
+  // Throws if waiting for the queue would never end.
   void requireWaitable() const;
   void waitUntilIdle();
-  // Throws the failure of earlier work, if any, and forgets it.
+  // Throws the failure of earlier work, if any, and clears it.
   void throwFailureOnce();
   uint64_t position() const noexcept override { return pushed_.load(std::memory_order_acquire); }
   bool isDone(uint64_t position) const noexcept override {
@@ -86,7 +85,7 @@ class CpuQueue final : public StreamWork {
   std::atomic<bool> closed_{false};
   std::optional<Error> failure_;
   bool started_ = false;
-  bool sleeping_ = false;  // the worker waits to be woken
+  bool sleeping_ = false;  // the worker is asleep
 };
 
 class CpuQueueStream final : public MaxStream {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-// The first processor's entry; all of them are long, and slow to make, on large machines.
+// The first processor's entry; on large machines the whole file is long and slow to produce.
 std::string firstProcessor() { return readSmallTextFile("/proc/cpuinfo", 4096); }
 
 // The text after `key` on its line, without blanks and the colon; empty if no line starts with the key.
@@ -66,7 +66,7 @@ std::string groupPath(const std::string& groups, const GroupKind& kind) {
   return start == std::string::npos ? std::string() : groups.substr(start, groups.find('\n', start) - start);
 }
 
-// A group's limit counts page cache that the kernel gives back when it is needed.
+// A group's limit includes page cache that the kernel frees when needed.
 void limitToGroup(MemoryInfo& info, const GroupKind& kind, const std::string& folder) {
   const uint64_t limit = numberIn(folder + kind.limit, kUnlimited);
   if (limit >= info.total) return;

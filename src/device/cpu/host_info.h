@@ -9,9 +9,9 @@
 
 namespace max {
 
-// "AMD EPYC 9654", or the architecture if the processor does not tell.
+// "AMD EPYC 9654", or the architecture if the model name is unknown.
 std::string processorName();
-// Free and total memory, the limits of control groups included.
+// Free and total memory, within the limits of control groups.
 MemoryInfo hostMemory();
 // Resident bytes of this process; 0 = unknown.
 uint64_t processMemory();

@@ -17,7 +17,7 @@ namespace max::gpu {
 namespace {
 
 constexpr uint64_t kEverything = std::numeric_limits<uint64_t>::max();
-// Blocks whose marks one allocation asks about at most; each question is a call of the driver.
+// Maximum number of blocks whose marks one allocation queries; each query is a driver call.
 constexpr size_t kPolledAtOnce = 8;
 
 void pushFreed(std::atomic<CachedBlock*>& list, CachedBlock* block, CachedBlock*& next) noexcept {
@@ -46,12 +46,12 @@ CachingAllocator::CachingAllocator(Ref<BlockSource> source, Ref<EventSource> eve
   region_.open(base, size);
 }
 
-// No block is in use any more, for each would hold the allocator.
+// No block is in use any more, since each holds the allocator.
 CachingAllocator::~CachingAllocator() {
   if (generation_ != forkGeneration()) return;
   try {
     trim();
-  } catch (const std::exception&) {  // the device is lost: nothing will use the rest
+  } catch (const std::exception&) {  // the device is lost: nothing will use the others
   }
   for (const std::unique_ptr<CachedBlock>& block : all_)
     if (block->base_ && !block->carved_) source_->freeBlock(block->base_);
@@ -83,7 +83,7 @@ void CachingAllocator::closeStream(OrderedStream& stream) noexcept {
     takeHoles(stream, stream.last_, left);
     for (CachedBlock* block : left) store(*block);
     while (CachedBlock* block = stream.blocks_.popLargest()) store(*block);
-  } catch (const std::exception&) {  // the host has no memory for the region's holes, which are lost until the end
+  } catch (const std::exception&) {  // no host memory for the region's holes: they are lost until the end
   }
 }
 
@@ -123,7 +123,7 @@ void CachedBlock::dispose() noexcept {
 void CachingAllocator::takeBack(CachedBlock& block) noexcept {
   CachingAllocator* allocator = block.allocator_;
   allocator->live_.fetch_sub(block.size_, std::memory_order_relaxed);
-  // From here on another thread may have the block.
+  // From here on another thread may take the block.
   pushFreed(allocator->freed_, &block, block.next_);
   allocator->release();
 }
@@ -164,8 +164,8 @@ CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
     if (CachedBlock* block = takeIdle(request)) return block;
   if (CachedBlock* block = fetch(request, lock)) return block;
   if (CachedBlock* block = takeBusy(request)) return block;
-  if (options_.limit != 0 && request.size > options_.limit) return nullptr;  // nothing that is kept would help
-  request.cannotWait = isInHostFunction();  // giving memory back waits for the device, which waits for the function
+  if (options_.limit != 0 && request.size > options_.limit) return nullptr;  // freeing kept memory would not help
+  request.cannotWait = isInHostFunction();  // freeing memory waits for the device, which waits for this function
   if (request.cannotWait) return nullptr;
   reclaim(request, lock);
   if (CachedBlock* block = takeIdle(request)) return block;
@@ -173,7 +173,7 @@ CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
   return closeRegion(lock) ? fetch(request, lock) : nullptr;
 }
 
-// What the stream may use at once.
+// Blocks that the stream may use at once.
 CachedBlock* CachingAllocator::takeIdle(const Request& request) {
   CachedBlock* block = request.stream ? request.stream->blocks_.pop(request.size) : nullptr;
   if (!block) block = idle_.pop(request.size);
@@ -196,7 +196,7 @@ CachedBlock* CachingAllocator::carve(const Request& request) {
 CachedBlock* CachingAllocator::fetch(Request& request, Lock& lock) {
   if (request.size > room()) return nullptr;
   CachedBlock* block = newNode();
-  reserved_ += request.size;  // before the lock is open: the limit holds at all times
+  reserved_ += request.size;  // before unlocking, so that the limit always holds
   lock.unlock();
   std::exception_ptr failure;
   void* base = nullptr;
@@ -219,7 +219,7 @@ CachedBlock* CachingAllocator::fetch(Request& request, Lock& lock) {
   return block;
 }
 
-// What other work may still be using: the stream waits for it.
+// Blocks that other work may still use: the stream waits for it.
 CachedBlock* CachingAllocator::takeBusy(const Request& request) {
   if (!request.stream || options_.hostAccess) return nullptr;
   if (CachedBlock* block = takeWaiting(request)) return block;
@@ -237,7 +237,7 @@ CachedBlock* CachingAllocator::takeBusy(const Request& request) {
   return nullptr;
 }
 
-// Work of the stream that a waiting block would have gone back to must be waited for as well.
+// The stream that a waiting block belongs to must also be waited for.
 void CachingAllocator::markOwner(CachedBlock& block) {
   if (!block.owner_) return;
   OrderedStream& owner = *block.owner_;
@@ -258,7 +258,7 @@ CachedBlock* CachingAllocator::takeWaiting(const Request& request) {
   return block;
 }
 
-// Makes room for a request, if that can be done.
+// Makes room for a request, if possible.
 void CachingAllocator::reclaim(const Request& request, Lock& lock) {
   released_.wait(lock, [&] { return releasing_ == 0; });
   collectFreed();
@@ -266,7 +266,7 @@ void CachingAllocator::reclaim(const Request& request, Lock& lock) {
   shrink(wanted, lock);
 }
 
-// Gives at least `wanted` bytes back to the source, if as many are unused, and joins the holes of the region.
+// Returns at least `wanted` bytes to the source, if that many are unused, and merges the region's holes.
 void CachingAllocator::shrink(uint64_t wanted, Lock& lock) {
   std::vector<CachedBlock*> blocks;
   std::exception_ptr failure;
@@ -293,7 +293,7 @@ void CachingAllocator::shrink(uint64_t wanted, Lock& lock) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Waits for the work with the blocks and frees them; a block whose work cannot be waited for stays as it is.
+// Waits for work that uses the blocks and frees them; a block whose work cannot be waited for stays.
 void CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept {
   for (CachedBlock* block : blocks) {
     try {
@@ -346,7 +346,7 @@ void CachingAllocator::takeHoles(OrderedStream& stream, const Ref<StreamMark>& m
   }
 }
 
-// Whether the region was unused and has gone back to the source.
+// Whether the region was unused and was returned to the source.
 bool CachingAllocator::closeRegion(Lock& lock) noexcept {
   if (!region_.isOpen() || !region_.isWhollyFree()) return false;
   void* base = region_.base();
@@ -362,7 +362,7 @@ bool CachingAllocator::closeRegion(Lock& lock) noexcept {
   return true;
 }
 
-// Looks at the blocks that were released since the last time.
+// Collects the blocks released since the last call.
 void CachingAllocator::collectFreed() {
   CachedBlock* list = freed_.exchange(nullptr, std::memory_order_acquire);
   while (list) {
@@ -387,7 +387,7 @@ void CachingAllocator::settle(CachedBlock& block) {
   store(block);
 }
 
-// Puts an unused block where the next request looks for it.
+// Makes an unused block available to requests.
 void CachingAllocator::store(CachedBlock& block) {
   if (block.owner_ && block.owner_->closed_) {
     if (block.owner_->last_) block.marks_.push_back(block.owner_->last_);
@@ -424,7 +424,7 @@ bool CachingAllocator::pollWaiting() {
   return found;
 }
 
-// The lists have room for all nodes, so that giving a block back needs no memory of the host.
+// The lists have room for all nodes, so that releasing a block does not allocate host memory.
 CachedBlock* CachingAllocator::newNode() {
   if (!spare_.empty()) {
     CachedBlock* block = spare_.back();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caching allocator in the order of streams, for the memory of an accelerator and for host memory that it reaches.
+// A stream-ordered caching allocator for an accelerator's memory and for host memory that it can access.
 //
-// A block goes back to the stream it was allocated for: later work on that stream may use it at once, since it comes
-// after all earlier work. Uses on other streams are noted in the block (CachedBlock::noteUse), and it waits for them.
+// A block returns to the stream it was allocated for: later work on that stream may use it at once, since it comes
+// after all earlier work. Uses on other streams are recorded in the block (CachedBlock::noteUse), which waits for them.
 #pragma once
 
 #include <atomic>
@@ -19,29 +19,29 @@
 
 namespace max::gpu {
 
-// What drivers promise of their memory, page-locked memory of the host too.
+// Alignment that drivers guarantee, also for page-locked host memory.
 inline constexpr size_t kSourceAlignment = 256;
 
-// Where blocks come from. Thread-safe.
+// Source of blocks. Thread-safe.
 class BlockSource : public RefCounted {
  public:
-  // Aligned to kSourceAlignment; NULL if memory has run out. Other failures are thrown.
+  // Aligned to kSourceAlignment; NULL if out of memory. Throws other failures.
   virtual void* allocateBlock(size_t bytes) = 0;
-  // May wait for all work of the device, host functions too.
+  // May wait for all work of the device, including host functions.
   virtual void freeBlock(void* block) noexcept = 0;
 };
 
 struct AllocatorOptions {
-  std::string owner;         // begins the message of a refused request: "Out of memory on gpu:0"
+  std::string owner;         // starts the message of a failed request: "Out of memory on gpu:0"
   uint64_t limit = 0;        // most bytes to take from the source; 0 = no limit
   size_t granularity = 512;  // sizes are multiples of it, a power of two
   uint64_t preallocated = 0;
-  // The host uses the blocks outside the order of streams, so that all work with one must be done before it is reused.
+  // The host accesses blocks outside stream order, so all work that uses one must be done before reuse.
   bool hostAccess = false;
 };
 
 struct AllocatorStats {
-  uint64_t live = 0;      // bytes asked for by blocks in use
+  uint64_t live = 0;      // bytes requested by blocks in use
   uint64_t peakLive = 0;  // largest value of `live` so far
   uint64_t reserved = 0;  // bytes taken from the source
   uint64_t limit = 0;
@@ -55,15 +55,15 @@ class CachingAllocator final : public RefCounted {
                    AllocatorOptions options);
   ~CachingAllocator() override;
 
-  // Streams of the device, the default one too, must be opened here before they allocate or are noted, and closed
-  // before the driver's stream is destroyed. The handle may live on.
+  // Streams of the device, including the default one, must be opened here before they allocate or are recorded, and
+  // closed before the driver's stream is destroyed. The handle may outlive that.
   Ref<OrderedStream> openStream(void* native);
   void closeStream(OrderedStream& stream) noexcept;
 
   // `stream`: an open stream of this allocator, NULL only with hostAccess. `alignment`: a power of two, 0 = any.
-  // Throws RESOURCE_EXHAUSTED that names what was asked for, used and allowed.
+  // Throws RESOURCE_EXHAUSTED that names the bytes requested, in use and allowed.
   Ref<Storage> allocate(size_t bytes, size_t alignment, OrderedStream* stream);
-  // Gives all memory that is not in use back to the source; waits for queued work with it.
+  // Returns all unused memory to the source; waits for queued work that uses it.
   void trim();
   AllocatorStats stats() const;
 
@@ -84,7 +84,7 @@ class CachingAllocator final : public RefCounted {
   [[noreturn]] void failExhausted(const Request& request) const;
   Ref<Storage> handOut(CachedBlock& block, size_t alignment, const Request& request);
 
-  // All of these under the lock; those that are handed it let go of it while they wait for the driver.
+  // All of these need the lock; those that take it as an argument release it while they wait for the driver.
   CachedBlock* obtain(Request& request, Lock& lock);
   CachedBlock* takeIdle(const Request& request);
   CachedBlock* carve(const Request& request);
@@ -110,19 +110,19 @@ class CachingAllocator final : public RefCounted {
   const AllocatorOptions options_;
   const uint32_t generation_;
 
-  std::atomic<CachedBlock*> freed_{nullptr};  // released, not looked at yet
+  std::atomic<CachedBlock*> freed_{nullptr};  // released, not collected yet
   std::atomic<uint64_t> live_{0};
   std::atomic<uint64_t> peakLive_{0};
   std::atomic<uint64_t> reserved_{0};
 
-  // Guards what follows.
+  // Guards the members below.
   std::mutex mutex_;
   std::condition_variable released_;
-  int releasing_ = 0;  // threads that are giving memory back
+  int releasing_ = 0;  // threads that are returning memory
   std::vector<Ref<OrderedStream>> open_;
   BlockLists idle_;                    // of no stream
   std::vector<CachedBlock*> waiting_;  // for their marks
-  size_t polled_ = 0;                  // where in `waiting_` to look next
+  size_t polled_ = 0;                  // next index in `waiting_`
   BlockRegion region_;
   std::vector<CachedBlock*> spare_;  // without memory
   std::vector<std::unique_ptr<CachedBlock>> all_;

@@ -79,7 +79,7 @@ void* BlockRegion::carve(size_t size, OrderedStream* stream) {
       best = hole;
   }
   if (best == holes_.end()) return nullptr;
-  // The block is the hole's end, so that the hole keeps its place in the map.
+  // The block is the hole's end, so that the hole keeps its key in the map.
   best->second.size -= size;
   char* block = best->first + best->second.size;
   if (best->second.size == 0) holes_.erase(best);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of an accelerator's memory, and the memory taken in advance that they can be carved from.
+// Blocks of an accelerator's memory, and the preallocated region that they can be carved from.
 #pragma once
 
 #include <atomic>
@@ -16,10 +16,10 @@ namespace max::gpu {
 
 class CachingAllocator;
 
-// A block in use. Releasing it makes no call of the driver and takes no lock: any thread may, a host function too.
+// A block in use. Releasing it does not call the driver or take a lock: any thread may, including host functions.
 class CachedBlock final : public Storage {
  public:
-  // Work with the block has been queued on the stream. Any thread; allocates nothing.
+  // Records that work using the block was queued on the stream. Any thread; does not allocate.
   void noteUse(const OrderedStream& stream) {
     if (&stream == owner_.get() || (uses_.load(std::memory_order_relaxed) & stream.bit()) != 0) return;
     uses_.fetch_or(stream.bit(), std::memory_order_relaxed);
@@ -43,16 +43,16 @@ class CachedBlock final : public Storage {
   bool carved_ = false;  // from the preallocated region
   Ref<OrderedStream> owner_;
   std::atomic<uint64_t> uses_{0};
-  std::vector<Ref<StreamMark>> marks_;  // work to wait for before the block is used again
+  std::vector<Ref<StreamMark>> marks_;  // work to wait for before the block is reused
   CachedBlock* next_ = nullptr;
 };
 
-// Memory taken in advance, cut into blocks and holes. A hole that a stream left is for later work on it alone.
+// Preallocated memory, cut into blocks and holes. A hole released by a stream is only for later work on that stream.
 class BlockRegion {
  public:
   void open(void* base, size_t size);
   bool isOpen() const { return base_ != nullptr; }
-  // One hole that is anybody's.
+  // A single hole, free for any stream.
   bool isWhollyFree() const {
     return holes_.size() == 1 && holes_.begin()->second.size == size_ && !holes_.begin()->second.owner;
   }
@@ -60,17 +60,17 @@ class BlockRegion {
   size_t size() const { return size_; }
   void close();
 
-  // NULL if no hole is large enough that `stream` (NULL = the host) may use at once.
+  // NULL if `stream` (NULL = the host) has no hole that is large enough to use at once.
   void* carve(size_t size, OrderedStream* stream);
   void giveBack(void* base, size_t size, Ref<OrderedStream> owner);
   bool hasHole(const OrderedStream& stream) const;
-  // Takes out a hole that belongs to `stream`: its size, 0 = there is none.
+  // Removes a hole of `stream` and returns its size; 0 = there is none.
   size_t takeHole(const OrderedStream& stream, void*& base);
 
  private:
   struct Hole {
     size_t size;
-    Ref<OrderedStream> owner;  // NULL = anybody's
+    Ref<OrderedStream> owner;  // NULL = any stream's
   };
   using Holes = std::map<char*, Hole>;
 

@@ -77,7 +77,7 @@ Ref<OrderedStream> StreamTable::open(Ref<EventPool> events, void* native) {
   return stream;
 }
 
-// A mark that cannot be waited for belongs to a device that fails; nothing will use its memory again.
+// A mark that cannot be waited for belongs to a failing device; nothing will use its memory again.
 void StreamTable::finish(const EventSource& device) noexcept {
   const std::lock_guard lock(mutex_);
   for (Slot& slot : slots_)
@@ -101,8 +101,7 @@ void StreamTable::collect(Slot& slot) noexcept {
   });
 }
 
-// A driver may refuse once. A stream that cannot be marked then belongs to a device that is lost, and what it used is
-// lost too.
+// A driver may fail once. After that, a stream that cannot be marked belongs to a lost device, and so does its memory.
 void StreamTable::close(OrderedStream& stream) noexcept {
   const std::lock_guard lock(mutex_);
   Slot& slot = slots_[stream.slot_];

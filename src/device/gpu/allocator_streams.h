@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams as the allocators of memory see them: what has used a block, and when that work is done.
+// Streams as the allocators see them: which ones used a block, and when that work is done.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,21 @@
 
 namespace max::gpu {
 
-// The driver's events of one device. Thread-safe; what fails is thrown.
+// One device's driver events. Thread-safe; throws failures.
 class EventSource : public RefCounted {
  public:
   virtual void* createEvent() = 0;
   virtual void destroyEvent(void* event) noexcept = 0;
-  // Marks all work that is now on the stream.
+  // Marks all work now on the stream.
   virtual void recordEvent(void* event, void* stream) = 0;
   virtual bool isEventDone(void* event) = 0;
   // The host waits.
   virtual void waitForEvent(void* event) = 0;
-  // Later work on the stream, of any device of the driver, waits; no call blocks.
+  // Later work on the stream, of any device of the driver, waits; the call does not block.
   virtual void makeStreamWait(void* stream, void* event) = 0;
-  // Whether the device still works: the work of one that is lost is over.
+  // Whether the device still works: the work of a lost device is over.
   virtual bool isUsable() const noexcept = 0;
-  // The host waits for all work, of a lost device too.
+  // The host waits for all work, even of a lost device.
   virtual void waitForDevice() noexcept {}
 };
 
@@ -74,9 +74,9 @@ class BlockLists {
  public:
   BlockLists();
   void push(CachedBlock* block) noexcept;
-  // The last one that fits `size`, a size of BlockLists::rounded, and wastes less than a sixth of it; NULL = none.
+  // The last one that fits `size`, a size from BlockLists::rounded, and wastes less than a sixth; NULL = none.
   CachedBlock* pop(size_t size) noexcept;
-  // The last of the largest ones.
+  // The last of the largest blocks.
   CachedBlock* popLargest() noexcept;
   size_t count() const { return count_; }
 
@@ -105,32 +105,32 @@ class OrderedStream final : public RefCounted {
   Ref<EventPool> events_;
   void* native_;
   uint32_t slot_ = 0;
-  // Guarded by the allocator that opened it: blocks that later work on this stream may use at once.
+  // Blocks that later work on this stream may use at once. Guarded by the allocator that opened it.
   BlockLists blocks_;
   bool closed_ = false;
   Ref<StreamMark> last_;  // of a closed stream; NULL = its work is done
 };
 
 // The streams of all devices of one driver, in 64 slots, so that a block notes in one word which streams used it.
-// Streams that share a slot are waited for together.
+// Streams in the same slot are waited for together.
 class StreamTable final : public RefCounted {
  public:
   Ref<OrderedStream> open(Ref<EventPool> events, void* native);
-  // To be called while the driver still has the stream.
+  // Call this while the driver's stream still exists.
   void close(OrderedStream& stream) noexcept;
-  // Marks the present work of all streams in the slots of `bits`.
+  // Marks the current work of all streams in the slots of `bits`.
   void mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks);
-  // Forgets a device whose streams are all gone, after their work.
+  // Removes a device whose streams are all closed, after their work.
   void finish(const EventSource& device) noexcept;
 
  private:
   static constexpr uint32_t kSlots = 64;
   struct Slot {
     std::vector<OrderedStream*> open;
-    std::vector<Ref<StreamMark>> closed;  // last marks of streams that are gone
+    std::vector<Ref<StreamMark>> closed;  // last marks of closed streams
   };
 
-  // Forgets streams that are gone and whose work is done.
+  // Removes closed streams whose work is done.
   static void collect(Slot& slot) noexcept;
 
   std::mutex mutex_;

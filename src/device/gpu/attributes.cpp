@@ -35,13 +35,13 @@ constexpr HipAttribute kHipAttributes[] = {
     {MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 10002},
 };
 
-// hipDeviceProp_t in HIP 5 and since HIP 6: where gcnArchName, 256 bytes, lies. The size is more than either needs.
+// Offset of gcnArchName (256 bytes) in hipDeviceProp_t, in HIP 5 and since HIP 6. The size suffices for both.
 constexpr size_t kPropertiesSize = 16384;
 constexpr size_t kArchitecture5 = 396;
 constexpr size_t kArchitecture6 = 1160;
 constexpr size_t kNameSize = 256;
 
-// What kernels compiled at run time can target.
+// Architectures that run-time compilers support.
 constexpr int64_t kOldestCapability = 5;
 
 int numberOf(const Driver& driver, MaxDeviceAttribute attribute) {
@@ -61,7 +61,7 @@ std::string hipArchitecture(const Driver& driver, int device) {
   std::vector<char> properties(kPropertiesSize, '\0');
   if (const int error = get(properties.data(), device); error != kSuccess) failOf(driver, get.name, error);
   const char* text = properties.data() + (isNew ? kArchitecture6 : kArchitecture5);
-  // "gfx90a:sramecc+:xnack-": features follow the chip.
+  // "gfx90a:sramecc+:xnack-": features follow the architecture.
   const char* end = std::find_if(text, text + kNameSize, [](char c) { return c == '\0' || c == ':'; });
   return std::string(text, end);
 }

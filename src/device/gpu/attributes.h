@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a driver says about a device; nothing here needs a context.
+// A driver's information about a device; nothing here needs a context.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ int64_t attributeOf(const Driver& driver, int device, MaxDeviceAttribute attribu
 std::string deviceName(const Driver& driver, int device);
 // "sm_90", "gfx90a"
 std::string architectureOf(const Driver& driver, int device);
-// Whether kernels that the library compiles can run there.
+// Whether kernels compiled by the library can run there.
 bool isCompatible(const Driver& driver, int device);
 
 }  // namespace max::gpu

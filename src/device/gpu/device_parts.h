@@ -16,7 +16,7 @@ struct DeviceParts {
   Ref<EventSource> events;
   Ref<CachingAllocator> memory;
   Ref<CachingAllocator> pinned;
-  // For marks of streams, used again and again.
+  // For marks of streams; reused.
   Ref<EventPool> markEvents;
   Ref<InFlight> inFlight;
 };

@@ -29,7 +29,7 @@ constexpr ApiRow kApis[] = {{"cuda", "NVIDIA", "MAX_CUDA_LIBRARY", kCudaLibrarie
 
 const ApiRow& rowOf(Api api) { return kApis[static_cast<size_t>(api)]; }
 
-// The generation of the process that loaded a driver with devices; 0 = none has.
+// The generation of the process that loaded a driver with devices; 0 = none.
 std::atomic<uint64_t> driverGeneration{0};
 
 uint64_t thisGeneration() { return uint64_t{forkGeneration()} + 1; }
@@ -104,7 +104,7 @@ std::string start(Driver& driver, const Library& library) {
   return "";
 }
 
-// AMD's library takes tens of milliseconds to open, and can do nothing without the kernel's part of the driver.
+// AMD's library takes tens of milliseconds to open, and is useless without the kernel driver.
 bool hasKernelDriver(const ApiRow& row, Api api) {
   if (api != Api::Hip || secure_getenv(row.variable)) return true;
   return access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
@@ -126,7 +126,7 @@ Driver* loadDriver(Api api) {
   return driver;
 }
 
-// After these a context is of no use any more.
+// After these errors a context is unusable.
 constexpr int kFatalErrors[] = {4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810};
 
 bool isFatal(int error) { return std::ranges::find(kFatalErrors, error) != std::end(kFatalErrors); }
@@ -152,7 +152,7 @@ constexpr StatusRow kStatuses[] = {
     {801, MAX_STATUS_UNIMPLEMENTED},
     {912, MAX_STATUS_INVALID_ARGUMENT},
 };
-// What a stream refuses while a graph is captured from it.
+// Errors of calls not allowed during stream capture.
 constexpr int kFirstCaptureError = 900;
 constexpr int kLastCaptureError = 908;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's and HIP's drivers: their functions, what went wrong in them, and a device's context.
+// CUDA's and HIP's drivers: their functions, their errors, and a device's context.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct Symbol<int(Parameters...)> {
   const char* name = nullptr;
 
   explicit operator bool() const { return function != nullptr; }
-  // The driver's answer; Context::call turns it into an error.
+  // The driver's result code; Context::call turns it into an error.
   MAX_GPU_FOREIGN_CALL int operator()(Parameters... arguments) const { return function(arguments...); }
 };
 
@@ -46,7 +46,7 @@ struct Symbols {
 #undef MAX_GPU_MEMBER
 };
 
-// The driver of an API in this process, loaded and initialised by the first who asks.
+// The driver of an API in this process, loaded and initialised on first use.
 struct Driver : Symbols {
   Api api = Api::Cuda;
   int deviceCount = 0;
@@ -54,10 +54,10 @@ struct Driver : Symbols {
   int version = 0;
   // HIP's own name for an error.
   const char* (*hipGetErrorName)(int error) = nullptr;
-  // Why there is no device; empty if there are some.
+  // Why there is no device; empty if there is one.
   std::string problem;
 
-  // HIP remembers the newest error of each thread; the host program would take ours for one of its own.
+  // HIP stores the last error of each thread; the host program would mistake ours for its own.
   int forget(int error) const {
     if (error != kSuccess && hipGetLastError) static_cast<void>(hipGetLastError());
     return error;
@@ -67,12 +67,12 @@ struct Driver : Symbols {
 };
 
 const Driver& driverOf(Api api);
-// A driver cannot be used by a child of the process that loaded it.
+// A child process cannot use a driver that its parent loaded.
 bool isCutOffByFork();
 
 MaxStatus statusOf(int error);
 
-// A device's primary context: what all calls on the device need, and whether it still works.
+// A device's primary context, which all calls on the device need, and whether it still works.
 class Context final : public RefCounted {
  public:
   // `ordinal` is below the driver's count.
@@ -87,14 +87,14 @@ class Context final : public RefCounted {
   // "cuda:0", as messages name the device.
   const std::string& displayName() const { return displayName_; }
 
-  // Throws if the device is lost or a fork has cut it off.
+  // Throws if the device is lost or belongs to the parent process.
   void check() const;
   // Not lost, and of this process.
   bool isUsable() const noexcept { return !isLost() && !isCutOffByFork(); }
   bool isLost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
-  // Calls a function of the driver with this context as the thread's current one. An error is thrown:
-  // "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY on cuda:0".
+  // Calls a driver function with this context as the thread's current one.
+  // Throws on errors: "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY on cuda:0".
   template <class... Parameters, class... Arguments>
   void call(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
     check();
@@ -103,7 +103,7 @@ class Context final : public RefCounted {
       fail(symbol.name, error);
   }
 
-  // The same after check(), where each nanosecond counts.
+  // The same after check(), for hot paths.
   template <class... Parameters, class... Arguments>
   void callChecked(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
     const int error = invoke(symbol, arguments...);
@@ -111,8 +111,8 @@ class Context final : public RefCounted {
       fail(symbol.name, error);
   }
 
-  // As call, but gives the driver's answer back, which may be no failure (kNotReady). Remembers that the device is
-  // lost if the answer says so.
+  // Like call, but returns the driver's result code, which may not be an error (kNotReady). Records that the device is
+  // lost if the code says so.
   template <class... Parameters, class... Arguments>
   int query(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
     check();
@@ -121,12 +121,12 @@ class Context final : public RefCounted {
     return error;
   }
 
-  // For giving back, of a lost device too: nothing is called after a fork, and errors are only remembered.
+  // For releasing resources, even of a lost device: nothing is called after a fork, and errors are only recorded.
   template <class... Parameters, class... Arguments>
   int tryCall(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const noexcept {
     if (isCutOffByFork()) return kNoDevice;
     int error = enterAndCall(symbol, arguments...);
-    if (error == kNotEntered) error = invoke(symbol, arguments...);  // nothing has been given back yet
+    if (error == kNotEntered) error = invoke(symbol, arguments...);  // nothing has been released yet
     if (error != kSuccess && error != kNotReady) note(symbol.name, error);
     return error;
   }
@@ -135,7 +135,7 @@ class Context final : public RefCounted {
   [[noreturn]] void fail(const char* function, int error) const;
 
  private:
-  // Makes the context current in this thread and puts the host program's own one back.
+  // Makes the context current in this thread and restores the host program's own one.
   class Scope {
    public:
     explicit Scope(const Context& context);

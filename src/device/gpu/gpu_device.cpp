@@ -15,7 +15,7 @@ namespace max::gpu {
 namespace {
 
 constexpr size_t kHostAlignment = 4096;
-// CU_STREAM_PER_THREAD, hipStreamPerThread: a name for another stream in each thread.
+// CU_STREAM_PER_THREAD, hipStreamPerThread: a different stream in each thread.
 constexpr uintptr_t kPerThreadStream = 2;
 
 }  // namespace
@@ -97,7 +97,7 @@ void* GpuDevice::allocateHost(size_t bytes) {
     const std::lock_guard lock(mutex_);
     hostBlocks_.emplace(pointer, std::move(block));
   }
-  // Until freeHost the block counts as an object and keeps the device.
+  // Until freeHost the block counts as an object and holds the device.
   addLiveObjects(1);
   retain();
   return pointer;
@@ -127,7 +127,7 @@ Ref<MaxStream> GpuDevice::createStream(int32_t priority) {
   return makeRef<GpuStream>(*this, parts_, newHostQueue(), false, priority);
 }
 
-// A stream of another device would run our work there.
+// A stream of another device would run our work on that device.
 void GpuDevice::requireOwnStream(void* native) const {
   const Driver& driver = context().driver();
   bool isOwn = true;
@@ -172,7 +172,7 @@ void GpuDevice::requireOutsideHostFunctions() {
           MAX_STATUS_FAILED_PRECONDITION, "A host function cannot wait for the device that it runs on");
 }
 
-// The driver itself waits without end.
+// The driver itself waits without a limit.
 void GpuDevice::awaitStreams() {
   const ActiveCall* call = activeCall();
   if (!call || !call->interrupt) return;
@@ -199,7 +199,7 @@ void GpuDevice::synchronize() {
 
 void GpuDevice::destroy(void* pointer) noexcept {
   auto* device = static_cast<GpuDevice*>(pointer);
-  // What the driver knows of belongs to the parent process, and locks may be held for ever.
+  // The driver's objects belong to the parent process, and locks may stay held.
   if (isCutOffByFork()) return addLiveObjects(-1);
   const Ref<Context> context = device->sharedContext();
   context->tryCall(context->driver().deviceSynchronize);

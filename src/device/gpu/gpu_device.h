@@ -49,7 +49,7 @@ class GpuDevice final : public MaxDevice {
   static void destroy(void* device) noexcept;
   void requireOwnStream(void* native) const;
   void awaitStreams();
-  // For what waits for all work.
+  // For calls that wait for all work.
   void requireOutsideHostFunctions();
   // Of a new stream.
   Ref<HostQueue> newHostQueue();
@@ -67,9 +67,9 @@ class GpuDevice final : public MaxDevice {
   GpuStream defaultStream_;  // uses the others
 };
 
-// Accelerators of an API that are there: "gpu" means those of the first API that has some.
+// Number of accelerators of an API; "gpu" means the first API that has any.
 int32_t gpuCount(std::string_view api);
-// The API that `api` stands for: "cuda" or "hip"; `api` itself if there is no accelerator.
+// Resolves "gpu" to "cuda" or "hip"; returns `api` itself if there is no accelerator.
 const char* gpuApi(std::string_view api);
 // Throws UNAVAILABLE that says why there is no accelerator.
 void requireGpu();

@@ -10,7 +10,7 @@
 
 namespace max::gpu {
 
-// An event of the driver: one mark after another.
+// A driver event, used for one mark after another.
 class NativeEvent final : public RefCounted {
  public:
   NativeEvent(Ref<Context> context, bool timing);
@@ -35,7 +35,7 @@ class GpuEvent final : public MaxEvent {
   std::unique_ptr<StreamTask> waitTask() const override;
 
   Api api() const { return context_->api(); }
-  // The newest mark. While somebody holds it, later marks are made elsewhere.
+  // The newest mark. While it is held, later marks use other events.
   Ref<NativeEvent> mark() const;
   // On a stream of the same device.
   void record(void* stream);

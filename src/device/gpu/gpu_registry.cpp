@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerators of this process: which are there, and the one object for each.
+// The accelerators of this process, and the one object for each.
 #include <algorithm>
 #include <mutex>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::vector<GpuDevice*> devices;  // clear their entries when they go
+  std::vector<GpuDevice*> devices;  // destructors clear the entries
 };
 
 // Never destroyed: devices may be released while the process exits.

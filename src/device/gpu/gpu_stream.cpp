@@ -13,9 +13,9 @@ namespace max::gpu {
 
 namespace {
 
-constexpr unsigned kNonBlocking = 1;  // does not wait for the driver's own default stream
+constexpr unsigned kNonBlocking = 1;  // does not synchronise with the driver's default stream
 
-// Drivers give smaller numbers to what goes first.
+// For drivers, smaller numbers mean higher priority.
 int driverPriority(const Context& context, int32_t priority) {
   int least = 0, greatest = 0;
   context.call(context.driver().priorityRange, &least, &greatest);
@@ -34,7 +34,7 @@ NativeStream::NativeStream(Ref<Context> context, int32_t priority) : context_(st
 }
 
 NativeStream::~NativeStream() {
-  // Of a device that only seems to be lost, work may still use memory that is given back now.
+  // If the device only seems to be lost, work may still use memory that is released now.
   if (context_->isLost()) context_->tryCall(context_->driver().streamSynchronize, handle_);
   if (isOwned_) context_->tryCall(context_->driver().streamDestroy, handle_);
 }
@@ -63,13 +63,13 @@ GpuStream::GpuStream(MaxDevice& device, const DeviceParts& parts, Ref<HostQueue>
       work_(makeRef<GpuWork>(context().api(), parts.markEvents, hostQueue_, borrowed, false)) {}
 
 GpuStream::~GpuStream() {
-  if (!work_->isUnique()) work_->close(isDefault());  // the device waits for all work before it goes
+  if (!work_->isUnique()) work_->close(isDefault());  // the device waits for all work in its destructor
   parts_.memory->closeStream(*ordered_);
   if (context().isLost()) hostQueue_->abandon();
   if (!isDefault() && native_->isAwaited()) goWhenIdle();
 }
 
-// Nothing waits when a stream is released, a host function of the stream least of all.
+// Releasing a stream must not wait, least of all in a host function of the stream.
 void GpuStream::goWhenIdle() noexcept {
   try {
     parts_.inFlight->keep(native_, native_->handle());
@@ -128,7 +128,7 @@ void GpuStream::noteUse(const Ref<Storage>& memory) {
     keepUntilDone(memory);
 }
 
-// Nobody would know when an object is free that cannot be kept: then the host waits.
+// If an object cannot be kept, nothing would tell when it is free: then the host waits.
 template <class Kept>
 void GpuStream::keepInFlight(Kept kept) {
   try {

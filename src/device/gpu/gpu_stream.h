@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of accelerators: a stream of the driver and what its queued work uses.
+// Accelerator streams: a driver stream and what its queued work uses.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace max::gpu {
 
-// A stream of the driver that goes with its owner, or a borrowed one.
+// A driver stream, either destroyed with its owner or borrowed.
 class NativeStream final : public RefCounted {
  public:
   NativeStream(Ref<Context> context, int32_t priority);
@@ -20,7 +20,7 @@ class NativeStream final : public RefCounted {
   ~NativeStream() override;
 
   void* handle() const { return handle_; }
-  // Whether it must not go now: its work is not done, and the driver would wait for it.
+  // Whether it cannot be destroyed now: its work is not done, and the driver would wait for it.
   bool isAwaited() const noexcept;
 
  private:
@@ -39,7 +39,7 @@ class GpuStream final : public MaxStream {
   void check() override;
   void requireWaitable() override;
   void waitUntilIdle() override;
-  // Whoever has the driver's stream may queue work there that nobody else sees.
+  // Code with the driver's stream may queue work that the library does not see.
   void* native() override {
     work_->stopCounting();
     return handle();
@@ -57,12 +57,12 @@ class GpuStream final : public MaxStream {
   StreamWork* work() const override { return work_.get(); }
 
   void* handle() const { return native_->handle(); }
-  // Something has been queued with the handle.
+  // Work that uses the handle has been queued.
   void noteQueued() noexcept { work_->noteQueued(); }
   const Context& context() const { return *parts_.context; }
   OrderedStream& ordered() const { return *ordered_; }
   const Ref<HostQueue>& hostQueue() const { return hostQueue_; }
-  // As noteUse, for any object.
+  // Like noteUse, for any object.
   void keepUntilDone(Ref<const RefCounted> object);
   // One mark for all of them.
   void keepUntilDone(std::vector<Ref<const RefCounted>> objects);
@@ -75,7 +75,7 @@ class GpuStream final : public MaxStream {
   void waitForDriver();
   void goWhenIdle() noexcept;
   // Queues work that uses memory on both sides (without an owner: the caller's), and keeps the memory until it is done,
-  // if it is queued in part only too.
+  // even if only part of it was queued.
   template <class Function>
   void queue(const Ref<Storage>& target, const Ref<Storage>& source, Function&& function) {
     try {

@@ -10,7 +10,7 @@ namespace max::gpu {
 
 namespace {
 
-constexpr int kUnifiedMemory = 4;  // CU_MEMORYTYPE_UNIFIED: the driver finds out where an address lies
+constexpr int kUnifiedMemory = 4;  // CU_MEMORYTYPE_UNIFIED: the driver determines the location of an address
 constexpr int kCopyDefault = 4;    // hipMemcpyDefault: likewise
 
 void copyBlock(const Context& context, const StridedPlan& plan, char* target, const char* source, void* stream) {
@@ -37,7 +37,7 @@ T valueOf(const FillPattern& pattern) {
   return value;
 }
 
-// The shortest pattern that gives the same memory.
+// The shortest pattern with the same result.
 FillPattern shortened(FillPattern pattern) {
   while (pattern.size > 1 && std::memcmp(pattern.bytes, pattern.bytes + pattern.size / 2, pattern.size / 2) == 0)
     pattern.size /= 2;
@@ -80,7 +80,7 @@ void GpuStream::fillElements(void* target, const FillPattern& pattern, size_t co
     repeatPattern(static_cast<char*>(target), pattern, count);
 }
 
-// The first element byte by byte; then what is there already is copied behind itself.
+// The first element byte by byte; then the filled part is copied after itself.
 void GpuStream::repeatPattern(char* target, const FillPattern& pattern, size_t count) {
   const Driver& driver = context().driver();
   for (size_t i = 0; i < pattern.size; ++i)

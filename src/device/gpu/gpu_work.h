@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of an accelerator's stream as others see it.
+// The work of an accelerator's stream, for other streams.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace max::gpu {
 
 class GpuWork final : public StreamWork {
  public:
-  // `native` is there until close(). A stream that is not counted has work that this library does not see.
+  // `native` is valid until close(). A stream that is not counted has work that this library does not see.
   GpuWork(Api api, Ref<EventPool> events, Ref<HostQueue> hostQueue, void* native, bool isCounted)
       : api_(api),
         events_(std::move(events)),
@@ -36,22 +36,22 @@ class GpuWork final : public StreamWork {
   Api api() const { return api_; }
   void noteQueued() noexcept { queued_.fetch_add(1, std::memory_order_release); }
   void noteDone(uint64_t position) noexcept;
-  // From now on somebody else may queue work too.
+  // From now on other code may queue work too.
   void stopCounting() noexcept { isCounted_.store(false, std::memory_order_relaxed); }
-  // A mark of all work that is queued now.
+  // A mark of all currently queued work.
   Ref<StreamMark> mark();
-  // The stream goes; its work may have been waited for.
+  // The stream is closed; its work may have been waited for.
   void close(bool isDone) noexcept;
 
  private:
   static constexpr uint64_t kAll = UINT64_MAX;
 
   const Api api_;
-  Ref<EventPool> events_;  // by the mutex; NULL when the stream is gone
+  Ref<EventPool> events_;  // by the mutex; NULL when the stream is closed
   const Ref<HostQueue> hostQueue_;
   std::mutex mutex_;
   void* native_;          // by the mutex
-  Ref<StreamMark> last_;  // by the mutex: of a stream that is gone; NULL = its work is done
+  Ref<StreamMark> last_;  // by the mutex: of a closed stream; NULL = its work is done
   std::atomic<uint64_t> queued_{0};
   std::atomic<uint64_t> done_{0};
   std::atomic<bool> isCounted_;

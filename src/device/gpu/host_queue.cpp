@@ -22,7 +22,7 @@ class HostCall final : public RefCounted {
   static void* operator new(size_t bytes) { return takeTaskMemory(bytes); }
   static void operator delete(void* call) { giveBackTaskMemory(call); }
 
-  // Memory that the task kept may go only when the driver's thread is free again.
+  // Memory that the task held must be freed only when the driver's thread has returned.
   void dropTask() { task_.reset(); }
 
  private:
@@ -45,7 +45,7 @@ struct Job {
   bool isDone = false;
 };
 
-// As many threads as host functions run at a time; they stay for the next ones.
+// As many threads as host functions run at a time; they are reused.
 class Workers {
  public:
   // Returns when the job's call has been performed.
@@ -83,7 +83,7 @@ class Workers {
     }
   }
 
-  // Comes back with the lock.
+  // Returns with the lock held.
   void work(Job& job, std::unique_lock<std::mutex>& lock) {
     std::vector<Later> later;
     laterWork = &later;
@@ -118,7 +118,7 @@ Workers& workers() {
   return instance;
 }
 
-// Calls that a lost device has kept; it might still make them.
+// Calls that a lost device has not made yet, but might still make.
 struct KeptCalls {
   std::mutex mutex;
   std::vector<Ref<HostCall>> calls;
@@ -169,7 +169,7 @@ void* HostQueue::add(std::unique_ptr<StreamTask> task) {
   return call.detach();
 }
 
-// Takes the call out of the queue; whoever does that performs it.
+// Removes the call from the queue; the caller then performs it.
 bool HostQueue::claim(const HostCall& call) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find_if(waiting_, [&](const Ref<HostCall>& c) { return c.get() == &call; });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work for the host in the order of a driver's stream.
 //
-// A driver calls host functions on a thread of its own, where no call of the driver is allowed. Ours may make some, so
-// the driver's thread only waits for a worker that runs them.
+// A driver calls host functions on its own thread, where driver calls are not allowed. Ours may make some, so the
+// driver's thread only waits for a worker that runs them.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace max::gpu {
 
 class HostCall;
 
-// What a stream and its host work share; it lives until both are gone.
+// Shared by a stream and its host work; it lives until both are gone.
 class HostQueue final : public RefCounted {
  public:
   HostQueue();
@@ -25,18 +25,18 @@ class HostQueue final : public RefCounted {
 
   // Throws the failure of earlier host work.
   void check() const;
-  // The same, but the failure is gone then.
+  // The same, and clears the failure.
   void throwFailureOnce();
   // Whether this thread runs host work of this stream.
   bool isRunningHere() const;
   bool isEmpty() const;
 
-  // What the driver's host function `run` is to be given, once.
+  // The argument for the driver's host function `run`, to be used once.
   void* add(std::unique_ptr<StreamTask> task);
   static void run(void* call);
-  // The driver has not taken it; the task is dropped without having run.
+  // The driver did not accept it; the task is dropped without running.
   void cancel(void* call);
-  // The driver will run nothing any more: does all that waits, with the device's loss as the earlier failure.
+  // The driver will not run anything any more: runs all waiting tasks, with the device's loss as the earlier failure.
   void abandon() noexcept;
 
  private:
@@ -48,7 +48,7 @@ class HostQueue final : public RefCounted {
   mutable std::mutex mutex_;
   std::deque<Ref<HostCall>> waiting_;
   std::optional<Error> failure_;
-  std::atomic<bool> hasFailed_{false};  // as failure_, for those who look without the mutex
+  std::atomic<bool> hasFailed_{false};  // like failure_, for readers without the mutex
 };
 
 // Whether this thread runs host work of a stream.

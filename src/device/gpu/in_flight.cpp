@@ -15,14 +15,14 @@ namespace max::gpu {
 
 namespace {
 
-// Entries that one look asks about at most before it finds one that is not done; each question is a call of the driver.
+// Maximum entries that one pass queries before it finds one that is not done; each query is a driver call.
 constexpr size_t kBusyAtOnce = 4;
 constexpr std::chrono::milliseconds kWatchPeriod(10);
 
 }  // namespace
 
-// Looks after what is in flight while the program makes no call that does: somebody may wait for his memory, and what
-// is kept may itself be all that keeps the device.
+// Collects what is in flight while the program makes no call that does: its memory may be waited for, and the entries
+// may be the last references to the device.
 class Watch {
  public:
   void add(InFlight& inFlight) {
@@ -59,7 +59,7 @@ class Watch {
       try {
         each->collect(std::numeric_limits<size_t>::max());
         each->collectLost();
-      } catch (const std::exception&) {  // the next look may fare better
+      } catch (const std::exception&) {  // the next pass may succeed
       }
     }
     const std::lock_guard lock(mutex_);
@@ -136,8 +136,7 @@ void InFlight::collect() {
   if (!isInHostFunction()) collect(kBusyAtOnce);
 }
 
-// What is released may call the host program, so not under the lock. A device that seems to be lost may still be at
-// work.
+// Releasing may call the host program, so the lock is not held. A device that seems to be lost may still be working.
 void InFlight::collect(size_t busyAtMost) {
   if (!events_->source().isUsable()) return;
   std::vector<Entry> done;  // outlives the lock

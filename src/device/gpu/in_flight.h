@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What queued work uses and no allocator of ours looks after: memory of the host program, modules.
+// Objects in use by queued work that our allocators do not manage: memory of the host program, modules.
 #pragma once
 
 #include <atomic>
@@ -16,16 +16,16 @@ class InFlight final : public RefCounted {
  public:
   explicit InFlight(Ref<EventPool> events) : events_(std::move(events)) {}
 
-  // Keeps the object until the present work of the stream is done, and then until somebody looks: a later call, or a
-  // thread that does nothing else.
+  // Keeps the object until the stream's current work is done, and then until the next collection: by a later call or by
+  // a dedicated thread.
   void keep(Ref<const RefCounted> object, void* stream);
   void keep(std::vector<Ref<const RefCounted>> objects, void* stream);
   // The same for work on several streams.
   void keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> marks);
-  // Lets go of what is done; of a device that seems to be lost, nothing. Does nothing in host functions, which hold up
-  // the driver.
+  // Releases what is done, except on a device that seems to be lost. Does nothing in host functions, which block the
+  // driver.
   void collect();
-  // Lets go of everything: all work is done, or will never be.
+  // Releases everything: all work is done, or will never be.
   void clear() noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA's cuLaunchKernelEx takes: CUlaunchConfig, CUlaunchAttribute and CUaccessPolicyWindow.
+// Arguments of CUDA's cuLaunchKernelEx: CUlaunchConfig, CUlaunchAttribute and CUaccessPolicyWindow.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-// For functions that call into a vendor's library: our types of its handles are not the vendor's own, which calling
-// conventions do not mind, but a sanitizer does.
+// For functions that call a vendor's library: our handle types differ from the vendor's, which is fine for calling
+// conventions but not for a sanitizer.
 #if defined(__clang__)
 #define MAX_GPU_FOREIGN_CALL __attribute__((no_sanitize("function")))
 #else
@@ -15,7 +15,7 @@
 
 namespace max::gpu {
 
-// A library that was looked for once. It stays open: nothing of a driver may be unloaded.
+// A library that is searched for once. It stays open, because drivers must not be unloaded.
 class Library {
  public:
   // The value of the environment variable replaces the names.
@@ -26,7 +26,7 @@ class Library {
   void* symbol(const char* name) const;
   // The name under which it was found.
   const std::string& name() const { return name_; }
-  // "'libcuda.so.1' was not found (MAX_CUDA_LIBRARY names another)": why it is not open.
+  // Why it is not open: "'libcuda.so.1' was not found (MAX_CUDA_LIBRARY names another)".
   const std::string& problem() const { return problem_; }
 
  private:

@@ -58,7 +58,7 @@ void DriverEvents::makeStreamWait(void* stream, void* event) {
 }
 
 Ref<StreamTable> streamTableOf(Api api) {
-  // Never destroyed: memory may be given back while the process exits.
+  // Never destroyed: memory may be released while the process exits.
   static StreamTable* const tables[] = {new StreamTable, new StreamTable};
   return Ref<StreamTable>(tables[static_cast<size_t>(api)]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the allocators of a device get memory and events from: its driver.
+// The driver as the source of memory and events for a device's allocators.
 #pragma once
 
 #include "device/gpu/allocator.h"

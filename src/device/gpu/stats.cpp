@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMilli = 1000;
 
-// All a library knows of a device, or nothing.
+// Everything a library knows about a device, or nothing.
 struct Reading {
   bool hasUtilization = false;
   bool hasTemperature = false;
@@ -99,7 +99,7 @@ class RocmSmi {
     return false;
   }
 
-  // Large devices have no sensor at the edge, only one at the hottest place.
+  // Large devices have no edge sensor, only a hotspot sensor.
   bool readTemperature(uint32_t device, int64_t& value) const {
     if (!temperature_) return false;
     for (const uint32_t sensor : {rocm_smi::kSensorEdge, rocm_smi::kSensorJunction})
@@ -121,7 +121,7 @@ class RocmSmi {
   bool isReady_ = false;
 };
 
-// Opened by the first who asks, and never closed.
+// Opened on first use, and never closed.
 Reading readingOf(Api api, const std::string& busId) {
   if (api == Api::Cuda) {
     static const Nvml& library = *new Nvml;

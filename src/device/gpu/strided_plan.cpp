@@ -9,14 +9,14 @@ namespace {
 
 using Dimension = StridedPlan::Dimension;
 
-// Drivers refuse larger distances between rows.
+// Drivers reject larger pitches.
 constexpr int64_t kMaxPitch = std::numeric_limits<int32_t>::max();
 
 bool canMerge(const Dimension& outer, const Dimension& inner) {
   return outer.target == inner.size * inner.target && outer.source == inner.size * inner.source;
 }
 
-// Dimensions without those of size 1, walked so that the target goes forward, with neighbours merged.
+// Dimensions without size 1, ordered so that the target moves forward, with neighbours merged.
 std::vector<Dimension> normalized(const StridedCopy& copy, StridedPlan& plan) {
   std::vector<Dimension> dims;
   for (int i = 0; i < copy.shape.rank(); ++i) {
@@ -40,7 +40,7 @@ bool isRowDistance(int64_t stride, size_t width) {
   return stride >= static_cast<int64_t>(width) && stride <= kMaxPitch;
 }
 
-// The longest dimension that both sides can walk as rows of a rectangle; the number of dimensions = none.
+// The longest dimension that is the rows of a rectangle on both sides; the number of dimensions = none.
 size_t rowDimension(const std::vector<Dimension>& dims, size_t width) {
   size_t best = dims.size();
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace max::gpu {
 
-// `height` rows of `width` bytes, again and again: once for every position in `outer`.
+// `height` rows of `width` bytes, once for every position in `outer`.
 struct StridedPlan {
   struct Dimension {
     int64_t size;

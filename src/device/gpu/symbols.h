@@ -2,9 +2,9 @@
 // The functions of CUDA's and HIP's drivers that the library calls: one source, two tables.
 //
 // A row is X(member, name in CUDA, name in HIP, parameters); nullptr where an API has no such function. All return an
-// int that is 0 on success, with CUDA's numbers in both APIs; hipGetErrorName, which gives a text, is apart.
-// Addresses of device memory are void*, as are handles of contexts, streams, events, modules and functions; devices
-// are ints.
+// int that is 0 on success, with CUDA's numbers in both APIs; hipGetErrorName, which returns a string, is separate.
+// Addresses of device memory are void*, as are handles of contexts, streams, events, modules and functions; devices are
+// ints.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct LaunchConfig;  // device/gpu/launch.h
 
 }  // namespace max::gpu
 
-// Without these a driver cannot be used.
+// Required functions.
 #define MAX_GPU_REQUIRED_SYMBOLS(X)                                                                                    \
   X(init, "cuInit", "hipInit", (unsigned flags))                                                                       \
   X(driverGetVersion, "cuDriverGetVersion", "hipDriverGetVersion", (int* version))                                     \
@@ -92,7 +92,7 @@ struct LaunchConfig;  // device/gpu/launch.h
   X(eventSynchronize, "cuEventSynchronize", "hipEventSynchronize", (void* event))                                      \
   X(eventElapsedTime, "cuEventElapsedTime", "hipEventElapsedTime", (float* milliseconds, void* start, void* end))
 
-// These may be missing from older drivers: test them before a call.
+// These may be missing in older drivers: check before a call.
 #define MAX_GPU_OPTIONAL_SYMBOLS(X)                                                                    \
   X(cudaGetErrorName, "cuGetErrorName", nullptr, (int error, const char** name))                       \
   X(deviceGetBusId, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", (char* text, int size, int device)) \

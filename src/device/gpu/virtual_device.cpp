@@ -11,7 +11,7 @@ namespace max::gpu {
 
 namespace {
 
-// Guarded by processMutex; devices clear their entries when they go. Never destroyed.
+// Guarded by processMutex; devices destructors clear the entries. Never destroyed.
 std::vector<VirtualDevice*>& openDevices() {
   static std::vector<VirtualDevice*>& devices = *new std::vector<VirtualDevice*>;
   return devices;

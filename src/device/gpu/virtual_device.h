@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A declared accelerator that is not there: it has a name and an architecture, and runs nothing.
+// A declared accelerator that does not exist: it has a name and an architecture, but runs nothing.
 #pragma once
 
 #include <string>
@@ -72,7 +72,7 @@ class VirtualDevice final : public MaxDevice {
   VirtualStream defaultStream_;
 };
 
-// The declared device with this id; the same one while a handle to it lives.
+// The declared device with this id; the same object while a handle to it exists.
 Ref<MaxDevice> openVirtualDevice(const char* api, int32_t id, const std::string& architecture);
 
 }  // namespace max::gpu
