@@ -10,12 +10,12 @@ namespace max {
 
 namespace {
 
-// NT_AMDGPU_METADATA: MessagePack, as LLVM's documentation of the AMDGPU target has it.
+// NT_AMDGPU_METADATA: MessagePack, see LLVM's documentation of the AMDGPU target.
 constexpr uint32_t kMetadata = 32;
 constexpr std::string_view kOwner = std::string_view("AMDGPU\0", 7);
-constexpr std::string_view kHidden = "hidden_";  // what the driver fills in
+constexpr std::string_view kHidden = "hidden_";  // filled in by the driver
 
-// Bytes from outside; reading past their end gives nothing from then on.
+// Untrusted bytes; after a read past their end, all reads give nothing.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : rest_(bytes) {}
@@ -62,7 +62,7 @@ std::optional<std::string_view> metadataIn(std::string_view notes) {
 std::optional<std::string_view> metadataOf(std::string_view code) {
   Elf64_Ehdr header{};
   if (!code.starts_with(std::string_view(ELFMAG, SELFMAG)) || !readAt(code, 0, header)) return std::nullopt;
-  uint64_t unread = code.size();  // notes lie apart: together they are no more than the file
+  uint64_t unread = code.size();  // notes do not overlap: together they are no larger than the file
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section{};
     if (header.e_shoff > code.size() || !readAt(code, header.e_shoff + i * sizeof section, section))
@@ -77,7 +77,7 @@ std::optional<std::string_view> metadataOf(std::string_view code) {
 
 enum class Kind { Number, Text, List, Map, Other };
 
-// A value's beginning: a number's value, a text's length, or how many elements follow (pairs of a map).
+// The head of a value: a number, the length of a string, or the number of elements (pairs of a map).
 struct Head {
   Kind kind = Kind::Other;
   uint64_t value = 0;
@@ -101,7 +101,7 @@ class MessagePack : public Bytes {
     return found.kind == Kind::Text ? take(found.value) : std::string_view();
   }
 
-  // A value with all that is in it.
+  // A complete value.
   void skip() {
     for (uint64_t left = 1; left > 0 && ok(); --left) {
       const Head found = head();
@@ -129,7 +129,7 @@ class MessagePack : public Bytes {
       case 0xc5:
       case 0xc6:
         return {Kind::Text, number(1 << (byte - 0xc4))};
-      case 0xca:  // numbers that nobody asks for
+      case 0xca:  // numbers that are not needed
       case 0xcb:
         number(byte == 0xca ? 4 : 8);
         return {};
@@ -155,7 +155,7 @@ class MessagePack : public Bytes {
   }
 };
 
-// Calls visit(key) for each pair of a map; it takes the value.
+// Calls visit(key) for each pair of a map; visit reads the value.
 template <class Function>
 void forEachPair(MessagePack& pack, Function&& visit) {
   const Head map = pack.head();
@@ -163,7 +163,7 @@ void forEachPair(MessagePack& pack, Function&& visit) {
   for (uint64_t i = 0; i < map.value && pack.ok(); ++i) visit(pack.text());
 }
 
-// Of what the caller passes.
+// Of the caller's arguments.
 std::vector<size_t> parameterSizes(MessagePack& pack) {
   std::vector<size_t> sizes;
   const Head list = pack.head();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an AMD code object says about the parameters of its kernels; HIP's driver does not tell.
+// Reads the parameters of kernels from an AMD code object, since HIP's driver does not report them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace max {
 
-// Sizes in bytes of the parameters; none if the code is no ELF file that tells about this kernel.
+// Sizes in bytes of the parameters; none if the code is not an ELF file with metadata of this kernel.
 std::optional<std::vector<size_t>> amdParameterSizes(std::string_view code, std::string_view kernel);
 
 }  // namespace max

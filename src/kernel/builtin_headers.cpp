@@ -23,10 +23,10 @@ constexpr std::string_view kHalf = "#include \"max_half.h\"\n";
 constexpr std::string_view kInteger = "#include \"max_stdint.h\"\n";
 constexpr std::string_view kLimits = "#include \"max_limits.h\"\n";
 constexpr std::string_view kMath = "#include \"max_math.h\"\n";
-// The compilers bring the content unasked.
+// The compilers provide the contents anyway.
 constexpr std::string_view kNothing = "#pragma once\n";
 
-// As a string of C has it.
+// Escaped as in a C string.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -82,7 +82,7 @@ std::vector<std::pair<std::string, std::string>> allHeaders(const KernelSource& 
 
 std::string sourceText(const KernelSource& source, std::string_view prelude) {
   std::string_view text = source.text;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a mark of UTF-8, which is one at the beginning only
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a UTF-8 byte order mark
   return concat(prelude, "#line 1 ", quoted(source.name), "\n", text);
 }
 

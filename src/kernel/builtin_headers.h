@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers that the library brings for kernels, so that one source compiles with all compilers: files of headers/.
+// Headers that the library provides for kernels, so that one source compiles with all compilers: files of headers/.
 #pragma once
 
 #include <span>
@@ -13,16 +13,16 @@
 namespace max {
 
 struct BuiltinHeader {
-  std::string_view name;  // as sources include it
+  std::string_view name;  // the name in #include
   std::string_view text;
-  bool onlyAccelerators;  // the host has the real one
+  bool onlyAccelerators;  // the host has the original
 };
 std::span<const BuiltinHeader> builtinHeaders();
 
-// The source's own headers, then ours that have other names.
+// The source's own headers, then ours with other names.
 std::vector<std::pair<std::string, std::string>> allHeaders(const KernelSource& source);
 
-// The source as compilers take it: after the prelude, its lines counted from 1 in messages.
+// The source for compilers: after the prelude, with lines counted from 1 in messages.
 std::string sourceText(const KernelSource& source, std::string_view prelude);
 
 }  // namespace max

@@ -24,7 +24,7 @@ std::string folderOfProcess() {
 
 }  // namespace
 
-// A folder of its own in the one that was chosen, which others may be allowed to write into.
+// A private subfolder of the chosen one, which other users may be able to write to.
 CompileCache::CompileCache(const std::string& folder, CacheLimits limits)
     : folder_(folder.empty() ? folder : concat(folder, "/kernels")), limits_(limits) {}
 
@@ -50,7 +50,7 @@ Ref<const CacheEntry> CompileCache::recall(const Digest& key) {
 
 void CompileCache::remember(const Digest& key, const Ref<const CacheEntry>& entry) {
   if (entry->size() > limits_.memoryBytes) return;
-  std::list<Kept> dropped;  // freed outside of the lock
+  std::list<Kept> dropped;  // freed outside the lock
   const std::lock_guard lock(processMutex());
   if (index_.contains(key)) return;
   kept_.push_front({key, entry});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compilers made, kept in memory and on disk.
+// Cache of compiled code, in memory and on disk.
 //
-// The folder is shared by processes: an entry is a file that appears complete, under the hash of all
-// that went into it, or not at all. A folder that cannot be used (read-only, full, gone, or one that
-// other users may write into) means work without it, never an error. Damaged entries count as missing.
+// Processes share the folder: an entry is a file that appears complete, under the hash of all its inputs, or not at
+// all. If the folder cannot be used (read-only, full, missing, or writable by other users), it is ignored without an
+// error. Damaged entries count as missing.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct CacheLimits {
 
 class CompileCache {
  public:
-  // Files go into `folder`/kernels; an empty folder means memory only.
+  // Files go to `folder`/kernels; an empty folder means memory only.
   explicit CompileCache(const std::string& folder, CacheLimits limits = {});
-  // The one of MAX_CACHE_DIR, else XDG_CACHE_HOME/max, else ~/.cache/max.
+  // The folder in MAX_CACHE_DIR, else XDG_CACHE_HOME/max, else ~/.cache/max.
   static CompileCache& process();
 
   // NULL if there is none. Thread-safe, as all functions are.

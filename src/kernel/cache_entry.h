@@ -11,7 +11,7 @@
 
 namespace max {
 
-// Named byte strings, such as ("ptx", ...) and ("log", ...); immutable once it is in a cache.
+// Named byte strings, such as ("ptx", ...) and ("log", ...); immutable once in a cache.
 struct CacheEntry final : RefCounted {
   std::vector<std::pair<std::string, std::string>> parts;
 

@@ -28,7 +28,7 @@ constexpr std::string_view kExtension = ".kernel";
 constexpr uint64_t kLargestFile = uint64_t{1} << 30;
 constexpr time_t kAbandonedSeconds = 3600;
 
-// Finds damage, not malice: folder and file are this user's.
+// Detects damage, not attacks: folder and file belong to this user.
 uint64_t checksum(std::string_view bytes) {
   uint64_t sum = 0x9E3779B97F4A7C15 ^ bytes.size();
   for (size_t i = 0; i < bytes.size(); i += 8) {
@@ -51,7 +51,7 @@ void appendField(std::string& out, std::string_view field) {
   out += field;
 }
 
-// Takes fields off the front; nothing where the bytes end too early.
+// Reads fields from the start; nothing if the bytes end too early.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -107,7 +107,7 @@ Ref<const CacheEntry> decode(std::string_view file, const Digest& key) {
   return entry;
 }
 
-// Whether nobody but this user and root can have made it or can change it.
+// Whether only this user and root can have created it or can change it.
 bool isTrusted(const struct stat& info) {
   return (info.st_uid == geteuid() || info.st_uid == 0) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -130,7 +130,7 @@ std::vector<CachedFile> listFolder(int folder) {
   Descriptor own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, CloseStream> stream(own ? fdopendir(own.number()) : nullptr);
   if (!stream) return files;
-  own.release();  // the stream's now
+  own.release();  // now owned by the stream
   while (const dirent* each = readdir(stream.get())) {
     const std::string_view name = each->d_name;
     struct stat info;
@@ -173,7 +173,7 @@ Ref<const CacheEntry> CacheFolder::read(const Digest& key) const {
     std::string bytes(static_cast<size_t>(info.st_size), '\0');
     file.read(bytes.data(), bytes.size(), 0);
     Ref<const CacheEntry> entry = decode(bytes, key);
-    if (entry) futimens(file.descriptor(), nullptr);  // fails where the folder is read-only, and need not succeed
+    if (entry) futimens(file.descriptor(), nullptr);  // fails if the folder is read-only, which does not matter
     return entry;
   } catch (const Error&) {
     return nullptr;

@@ -11,20 +11,20 @@
 
 namespace max {
 
-// The open folder. Everything in it is reached from its handle, so that nobody can put another in its place. Its files
-// hold code that this process will run: folder and files must be this user's or root's, and nobody else's to write.
+// The open folder. Everything in it is accessed through its descriptor, so that it cannot be replaced. Its files
+// contain code that this process will run: only this user or root may own or write to folder and files.
 class CacheFolder {
  public:
-  // Nothing where there is no such folder, where it is a link, or where others may write into it.
+  // Nothing if there is no such folder, it is a link, or other users may write to it.
   static std::optional<CacheFolder> find(const std::string& path);
-  // Makes it and its parents where they are missing. PERMISSION_DENIED if it could not be found then.
+  // Creates it and its parents if missing. PERMISSION_DENIED if it still cannot be used.
   static CacheFolder make(const std::string& path);
 
-  // NULL if there is no such file, or if it is damaged or could be somebody else's. What is found counts as used now.
+  // NULL if there is no such file, or if it is damaged or could be another user's. A hit updates its time of use.
   Ref<const CacheEntry> read(const Digest& key) const;
   void write(const Digest& key, const CacheEntry& entry) const;
-  // Removes files, least recently used first, until those that are left have at most three quarters of `limit` bytes;
-  // nothing while they have no more than `limit`. What writers that were killed left is removed too.
+  // If the files exceed `limit` bytes, removes the least recently used ones until at most three quarters of `limit`
+  // remain. Also removes files left by killed writers.
   void trim(uint64_t limit) const;
 
  private:

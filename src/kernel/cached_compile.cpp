@@ -14,7 +14,7 @@ namespace max {
 
 namespace {
 
-// This build of the library: what it adds to sources and how it calls compilers.
+// Identifies this build of the library: what it adds to sources and how it calls compilers.
 const std::string& libraryIdentity() {
   static const std::string identity =
       concat(MAX_VERSION_STRING, " ", stampOfFile(fileOfSymbol(reinterpret_cast<const void*>(&libraryIdentity))));
@@ -47,8 +47,8 @@ std::string_view withoutBlanks(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first);
 }
 
-// A file that the compiler looks for among the user's: `#include "name"` or a path. Headers in angle brackets are the
-// source's, ours, or the compiler's own.
+// A file that the compiler may find among the user's files: `#include "name"` or a path. Headers in angle brackets are
+// the source's, ours, or the compiler's own.
 bool includesFile(std::string_view line, const KernelSource& source) {
   line = withoutBlanks(line);
   if (!line.starts_with('#')) return false;
@@ -74,7 +74,7 @@ bool includesFiles(std::string_view text, const KernelSource& source) {
   return false;
 }
 
-// Paths and options with a value of their own, such as "-I folder" and "@file".
+// Paths and options with a separate value, such as "-I folder" and "@file".
 bool namesFile(std::string_view flag) {
   constexpr std::string_view kStarts[] = {"-I", "-i", "-L", "-l", "@", "--include", "--pre-include", "-B", "--sysroot"};
   return flag.find('/') != std::string_view::npos || !flag.starts_with('-') ||
@@ -100,7 +100,7 @@ CompiledCode compileCached(CompileCache& cache, const KernelCompiler& compiler, 
   auto made = makeRef<CacheEntry>();
   made->add("bytes", code.bytes);
   made->add("log", code.log);
-  // The key once more: the compiler that was opened now may be another than the one that was remembered.
+  // The key again: the compiler that was just opened may differ from the recorded one.
   cache.store(keyOf(compiler, source, kind), made);
   return code;
 }

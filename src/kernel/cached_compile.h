@@ -8,13 +8,13 @@ namespace max {
 
 class CompileCache;
 
-// As the compiler's compile(). What depends on files that the key knows nothing of (flags that name some, includes of
-// headers that the source does not bring) is compiled each time.
+// Like the compiler's compile(). Sources that depend on files outside the key (named in flags, or included but not
+// provided with the source) are compiled each time.
 CompiledCode compileCached(const KernelCompiler& compiler, const KernelSource& source, MaxArtifactKind kind);
 CompiledCode compileCached(CompileCache& cache, const KernelCompiler& compiler, const KernelSource& source,
                            MaxArtifactKind kind);
 
-// Whether the compiled form depends on nothing but the source and the compiler, its own headers included.
+// Whether the result depends only on the source and the compiler, including its own headers.
 bool isSelfContained(const KernelSource& source);
 
 }  // namespace max

@@ -65,7 +65,7 @@ struct Comgr {
   Comgr();
 };
 
-// The one that HIPRTC has opened, if there is more than one: only that knows what HIPRTC can do.
+// If there are several, the one that HIPRTC has opened: only that matches HIPRTC.
 std::span<const char* const> namesToTry() {
   for (const char* const& name : kNames)
     if (dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return std::span(&name, 1);
@@ -149,7 +149,7 @@ class DataSet {
     check(comgr().dataSetAdd(handle_, data.handle()), "add data");
   }
 
-  // All of one kind, one after the other.
+  // All results of one kind, concatenated.
   std::string bytes(DataKind kind) const {
     std::string all;
     size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMD's code object manager: which chips there are, assembly and intermediate code.
+// AMD's code object manager: known architectures, assembly and LLVM IR.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ namespace max {
 // "comgr 2.4".
 const std::string& comgrLabel();
 std::string comgrFile();
-// UNIMPLEMENTED if comgr does not know the architecture ("gfx90a", "gfx90a:xnack+"); HIPRTC would end the process.
+// UNIMPLEMENTED if comgr does not know the architecture ("gfx90a", "gfx90a:xnack+"), for which HIPRTC would abort.
 void requireHipArchitecture(const std::string& architecture);
 // Of a code object.
 std::string disassemble(std::string_view code, const std::string& architecture);
-// LLVM's intermediate code as text, and the log. `headers` (name, text) include what `options` name.
+// LLVM IR as text, and the log. `headers` (name, text) include those named in `options`.
 CompiledCode compileToLlvm(const KernelSource& source, const std::string& text,
                            const std::vector<std::pair<std::string, std::string>>& headers,
                            const std::vector<std::string>& options);

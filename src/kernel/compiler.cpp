@@ -24,9 +24,9 @@ constexpr ArtifactRow kArtifacts[] = {
     {MAX_ARTIFACT_KIND_LLVM_IR, "LLVM IR"},
 };
 
-// The first line that tells of an error, else of a warning, else the first line.
+// The first line with an error, else with a warning, else the first line.
 std::string_view firstError(std::string_view log) {
-  size_t found = std::min(log.find("error"), log.find("Error:"));  // assemblers write it so
+  size_t found = std::min(log.find("error"), log.find("Error:"));  // written by assemblers
   if (found == std::string_view::npos) found = log.find("warning");
   if (found == std::string_view::npos) found = 0;
   const size_t before = found == 0 ? std::string_view::npos : log.rfind('\n', found);

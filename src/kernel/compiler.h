@@ -11,9 +11,9 @@
 
 namespace max {
 
-// A source and all that its compiled form depends on, besides the compiler.
+// A source and everything its compiled form depends on, except the compiler.
 struct KernelSource {
-  std::string name = "kernel.cu";  // as messages call it
+  std::string name = "kernel.cu";  // name in messages
   std::string text;
   std::vector<std::pair<std::string, std::string>> headers;  // name and text
   std::vector<std::pair<std::string, std::string>> defines;  // name and value
@@ -24,7 +24,7 @@ struct KernelSource {
   bool lineInfo = false;
 };
 
-// `bytes` are empty if only the log was asked for.
+// `bytes` are empty if only the log was requested.
 struct CompiledCode {
   std::string bytes;
   std::string log;
@@ -32,11 +32,11 @@ struct CompiledCode {
 
 class KernelCompiler {
  public:
-  // The compiler, its version, and what else of this machine the code depends on: part of a cache's key.
+  // The compiler, its version, and other properties of this machine that affect the code: part of the cache key.
   virtual std::string identity() const = 0;
   // The form that a device loads.
   virtual MaxArtifactKind executableKind(const KernelSource& source) const = 0;
-  // UNIMPLEMENTED for forms and architectures it has not, INVALID_ARGUMENT with the log if the source is wrong.
+  // UNIMPLEMENTED for unsupported forms and architectures, INVALID_ARGUMENT with the log if the source is wrong.
   virtual CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const = 0;
 
  protected:
@@ -45,7 +45,7 @@ class KernelCompiler {
 
 // "kernel.cu does not compile: FIRST ERROR", then the log: INVALID_ARGUMENT.
 [[noreturn]] void failCompilation(const std::string& name, const std::string& log);
-// "ptx", "shared object": as messages call it.
+// "ptx", "shared object": the name in messages.
 const char* artifactName(MaxArtifactKind kind);
 // "COMPILER has no ptx": UNIMPLEMENTED.
 [[noreturn]] void failArtifact(std::string_view compiler, MaxArtifactKind kind);

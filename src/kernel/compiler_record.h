@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was learnt of a compiler's libraries when they were opened last. So code that is in the cache is found without
-// opening them, which takes longer than all else.
+// Facts about a compiler's libraries from the last time they were opened, so that cached code is found without opening
+// them, the slowest part.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@ struct CompilerFacts {
   bool operator==(const CompilerFacts&) const = default;
 };
 
-// None if nothing was kept for this program, or a file is another one now.
+// None if there is no record for this program, or a file has changed.
 std::optional<CompilerFacts> recallCompiler(const char* name);
 void rememberCompiler(const char* name, const CompilerFacts& facts);
 
-// A compiler that is opened when it is needed, and not before. `Compiler` has `facts`, and opens in its constructor.
+// A compiler that is opened only when needed. `Compiler` has `facts`, and opens in its constructor.
 template <class Compiler>
 class LazyCompiler {
  public:
@@ -39,7 +39,7 @@ class LazyCompiler {
     opened_.store(opened.get(), std::memory_order_release);
     return *opened.release();
   }
-  // What is true of the compiler: as it was found when it was opened last, while it is not open.
+  // Facts about the compiler; until it is open, those recorded last time.
   const CompilerFacts& facts() {
     if (const Compiler* opened = opened_.load(std::memory_order_acquire)) return opened->facts;
     const std::optional<CompilerFacts>& before = recalled();
@@ -59,9 +59,9 @@ class LazyCompiler {
   std::atomic<const Compiler*> opened_{nullptr};
 };
 
-// The file that holds a function; empty if that is not known.
+// The file that contains a function; empty if unknown.
 std::string fileOfSymbol(const void* symbol);
-// Tells two builds apart, though they call themselves the same version; empty if there is no such file.
+// Distinguishes builds with the same version; empty if there is no such file.
 std::string stampOfFile(const std::string& path);
 
 }  // namespace max

@@ -55,15 +55,15 @@ constexpr const char* kPlainFlags[] = {
     "-fno-threadsafe-statics",
     "-pipe",
 #if defined(__x86_64__)
-    "-mprefer-vector-width=512",  // a loop's end is a mask in each turn
+    "-mprefer-vector-width=512",  // masks the loop's end in each iteration
 #endif
     // Kernels run on small stacks.
     "-Wframe-larger-than=65536",
 };
-// A sum of numbers of threads that overflows must not make the loop over threads end.
+// An overflowing sum of thread numbers must not end the loop over threads.
 constexpr const char* kGccFlags[] = {"-fno-semantic-interposition", "-fno-gnu-unique",
                                      "-fno-aggressive-loop-optimizations"};
-// "if (x < width && y < height)" stays two conditions, the second of which moves out of the loop over x.
+// Keeps "if (x < width && y < height)" as two conditions; the second moves out of the loop over x.
 constexpr const char* kGcc9Flags[] = {"--param=logical-op-non-short-circuit=0"};
 // -ffast-math itself would change the rounding mode of the thread that loads the library.
 constexpr const char* kFastFlags[] = {"-fno-signed-zeros", "-fassociative-math", "-freciprocal-math"};
@@ -75,13 +75,13 @@ void append(Command& command, const char* const (&flags)[Count]) {
   command.insert(command.end(), std::begin(flags), std::end(flags));
 }
 
-// Of GCC: "c++ (Debian 12.2.0-14) 12.2.0" is 12; 0 = not known.
+// GCC's major version: 12 for "c++ (Debian 12.2.0-14) 12.2.0"; 0 = unknown.
 int majorVersion(const std::string& version) {
   const size_t at = version.find(") ");
   return at == std::string::npos ? 0 : std::atoi(version.c_str() + at + 2);
 }
 
-// The last part of a path, as a file's name; never the name of one of ours.
+// The last part of a path, as a file name; never the name of one of our files.
 std::string fileName(const std::string& name) {
   std::string last = name.substr(name.rfind('/') + 1);
   return last.empty() || last[0] == '-' || last == "." || last == ".." ? "kernel.cu" : last;
@@ -98,7 +98,7 @@ std::string hostChip() {
   return chip;
 }
 
-// Macros are defined behind our own header, which they would change: T, N and value are favourites.
+// Macros are defined after our own header, since they could break it: T, N and value are popular names.
 struct Flags {
   std::string macros;
   std::vector<std::string> others;
@@ -183,7 +183,7 @@ Command HostCompiler::outputFlags(MaxArtifactKind kind) const {
   }
 }
 
-// Headers lie in a folder of ours.
+// Headers are in a temporary folder.
 std::string withOwnNames(std::string log) {
   for (size_t at = 0; (at = log.find(kCpuHeaders, at)) != std::string::npos;) log.erase(at, kCpuHeaders.size());
   return log;
@@ -193,14 +193,14 @@ void HostCompiler::run(const TemporaryFolder& folder, const Command& command, co
                        const char* output, std::string& log) const {
   const bool ended = runProgram(command, folder.path("source"), "../log");
   log += withOwnNames(folder.read("log"));
-  const bool isTooDeep = log.find("[-Wframe-larger-than") != std::string::npos;  // its number differs by compiler
+  const bool isTooDeep = log.find("[-Wframe-larger-than") != std::string::npos;  // the number differs by compiler
   if (!ended || isTooDeep || (output && folder.read(output).empty())) failCompilation(name, log);
 }
 
 void writeHeaders(const TemporaryFolder& folder, const KernelSource& source) {
   for (const BuiltinHeader& header : builtinHeaders())
     if (!header.onlyAccelerators) folder.write(std::string(header.name), header.text, "include");
-  folder.write("assert.h", "", "include");  // there is one in the first of ours
+  folder.write("assert.h", "", "include");  // the first of our headers has one
   for (const EmbeddedHeader& header : embeddedHeaders())
     folder.write(header.name, {reinterpret_cast<const char*>(header.text), header.size}, "include");
   for (const auto& [name, text] : source.headers) folder.write(name, text, "include");
@@ -227,7 +227,7 @@ CompiledCode HostCompiler::compile(const KernelSource& source, MaxArtifactKind k
   return code;
 }
 
-// The file that a program's name means, as the system finds it; empty if there is none.
+// The path of a program, found like the system does; empty if there is none.
 std::string fileOfProgram(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* folders = secure_getenv("PATH");
@@ -241,7 +241,7 @@ std::string fileOfProgram(const std::string& program) {
   return "";
 }
 
-// The first line of what a compiler says about itself; empty if it does not run. What it said last is remembered.
+// The first line of a compiler's version output, cached; empty if it does not run.
 std::string versionOf(const std::string& program) {
   const std::string file = fileOfProgram(program), record = concat("program ", file);
   if (const auto known = recallCompiler(record.c_str())) return known->identity;

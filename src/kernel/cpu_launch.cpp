@@ -14,13 +14,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Waking other threads costs about as much as this much work.
+// Waking other threads costs about this much work.
 constexpr int64_t kAloneNanoseconds = 20'000;
 constexpr int64_t kChunkNanoseconds = 10'000;
 
 }  // namespace
 
-// The first block tells how long the others take.
+// The first block's time predicts the others'.
 void runOnCpu(const CpuLaunch& launch, int lanes) {
   const int64_t blocks = checkedMultiply(int64_t{launch.grid[0]} * launch.grid[1], launch.grid[2]);
   BlockRunner& own = BlockRunner::ofThread();

@@ -6,8 +6,8 @@
 
 namespace max {
 
-// Runs all blocks, on at most `lanes` threads of the process, and returns when they are done.
-// FAILED_PRECONDITION if threads wait for each other for ever, or a thread traps.
+// Runs all blocks on at most `lanes` threads of the process, and returns when they are done. FAILED_PRECONDITION if
+// threads deadlock or a thread traps.
 void runOnCpu(const CpuLaunch& launch, int lanes);
 
 }  // namespace max

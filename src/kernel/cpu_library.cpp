@@ -35,8 +35,8 @@ int makeFile(std::string_view code) {
   return file;
 }
 
-// The loader takes two paths that read alike for the same library, and numbers of descriptors come again. So each path
-// is written differently: for every bit of a counter "/." or "//", which both lead nowhere.
+// The loader treats equal paths as the same library, and descriptor numbers are reused. So each path is written
+// differently: for every bit of a counter "/." or "//", which do not change the target.
 std::string uniquePath(int file) {
   static std::atomic<uint32_t> counter{0};
   const uint32_t number = counter.fetch_add(1, std::memory_order_relaxed);
@@ -45,7 +45,7 @@ std::string uniquePath(int file) {
   return concat(path, '/', file);
 }
 
-// The loader maps what the headers say; behind the end of the file there is nothing but a bus error.
+// The loader maps what the headers say; access past the end of the file is a bus error.
 bool isWhole(std::string_view code) {
   ElfW(Ehdr) header;
   if (code.size() < sizeof header) return false;
@@ -113,7 +113,7 @@ const MaxCpuKernel* CpuLibrary::find(std::string_view name) const {
   return nullptr;
 }
 
-// Not what comes from a library that this one is linked with, and no functions.
+// Excludes symbols of linked libraries, and functions.
 CpuVariable CpuLibrary::variable(const std::string& name) const {
   void* address = dlsym(handle_, name.c_str());
   Dl_info info{};

@@ -17,7 +17,7 @@ struct CpuVariable {
   size_t size = 0;
 };
 
-// A shared object that cpuCompiler() made, loaded.
+// A loaded shared object from cpuCompiler().
 class CpuLibrary final : public RefCounted {
  public:
   // INVALID_ARGUMENT if the bytes are not such a shared object.

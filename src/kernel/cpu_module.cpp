@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kSharedByDefault = 48 << 10;
 
-// Looked up once: it takes reading several files.
+// Cached: it reads several files.
 int kernelLanes() {
   static const int lanes = defaultLanes();
   return lanes;
@@ -25,20 +25,20 @@ int kernelLanes() {
 
 size_t rounded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// Counts launches in queues apart from references, and those that have ended apart from those that have begun:
-// different threads do these, and a number that both write goes to and fro between their caches.
+// Counts queued launches separately from references, and finished ones separately from started ones: different threads
+// do these, and a shared counter would bounce between their caches.
 class LaunchedModule : public MaxModule {
  public:
   using MaxModule::MaxModule;
 
   void beginLaunch() noexcept { begun_.fetch_add(1, std::memory_order_relaxed); }
-  // Zero is reached only when dispose() has been here.
+  // Reaches zero only after dispose().
   void endLaunch() noexcept {
     if (ended_.fetch_add(1, std::memory_order_acq_rel) + 1 == 0) delete this;
   }
 
  protected:
-  // No launch begins without a reference.
+  // Every launch starts with a reference held.
   void dispose() noexcept override {
     const int64_t begun = begun_.load(std::memory_order_relaxed);
     if (ended_.fetch_sub(begun, std::memory_order_acq_rel) == begun) delete this;
@@ -49,7 +49,7 @@ class LaunchedModule : public MaxModule {
   alignas(64) std::atomic<int64_t> ended_{0};
 };
 
-// A launch in a queue. The addresses of the arguments, the memory they keep and their values follow the object.
+// A queued launch. The arguments' addresses, the memory they hold and their values follow the object.
 class LaunchTask final : public StreamTask {
  public:
   static std::unique_ptr<StreamTask> make(LaunchedModule& module, const CpuLaunch& launch,
@@ -153,7 +153,7 @@ class CpuKernel final : public MaxKernel {
   }
 
  private:
-  // A hint, which the host has no use for.
+  // A hint that the host ignores.
   void setCarveout(int64_t percent) {
     require(percent >= -1 && percent <= 100, MAX_STATUS_INVALID_ARGUMENT, "Shared memory of kernel '", name(),
             "' is to be ", percent, " percent of the cache; it may be -1 (the driver's choice) to 100");

@@ -51,7 +51,7 @@ BlockRunner::~BlockRunner() {
   if (shared_) munmap(shared_, kMaxCpuShared);
 }
 
-// Pages are touched when a kernel uses them; the address stays the same for all kernels that this thread runs.
+// Pages are allocated on use; the address is the same for all kernels that this thread runs.
 void* BlockRunner::sharedMemory() {
   if (shared_) return shared_;
   void* memory =
@@ -87,8 +87,8 @@ void BlockRunner::run(const CpuLaunch& launch, int64_t begin, int64_t end) {
   throw error;
 }
 
-// At least the block that it is given; those after it in x if no thread waits. Returns when the last thread has ended,
-// or on an error, after which fibers are left where they are.
+// Runs at least the given block, and those after it in x if no thread waits. Returns when the last thread has ended, or
+// on an error, after which fibers are abandoned.
 void BlockRunner::runBlocks(MaxCpuBlock& block, unsigned count) {
   block_ = &block;
   arrived_ = votes_ = ended_ = 0;
@@ -145,7 +145,7 @@ void BlockRunner::finish(Fiber& fiber) {
   resumeNext(fiber);
 }
 
-// Called by a thread before it waits: the fiber is its own from now on.
+// Called by a thread before it waits: from now on it owns the fiber.
 void BlockRunner::own(unsigned thread, unsigned end) {
   Fiber& fiber = *current_;
   if (!waited_) std::fill_n(endedMask_, kWarps, 0u);
@@ -204,7 +204,7 @@ unsigned long long BlockRunner::barrier(unsigned thread, unsigned end, bool pred
   return barrierResult_;
 }
 
-// A meeting that is still open for this mask, or one that nobody needs any more.
+// A meeting still open for this mask, or one that is no longer in use.
 BlockRunner::Meeting& BlockRunner::meetingOf(unsigned warp, unsigned mask, int place) {
   Meeting* unused = nullptr;
   for (const std::unique_ptr<Meeting>& meeting : meetings_[warp]) {
@@ -271,7 +271,7 @@ unsigned BlockRunner::liveThreads(unsigned thread) const {
   return waited_ ? there & ~endedMask_[thread / 32] : there;
 }
 
-// The fiber's frames are never left, so nothing that needs destroying may be in them: hence reports of their own.
+// The fiber's frames are never unwound, so they must not contain objects with destructors: hence the separate reports.
 void BlockRunner::leaveBlock() {
   switchFiber(current_->context, thread_);
   __builtin_unreachable();
@@ -282,7 +282,7 @@ std::string BlockRunner::blockName() const {
                 launch_->name, "'");
 }
 
-// What fails on a fiber is that there is no memory for another one.
+// The only failure on a fiber is a lack of memory for another one.
 void BlockRunner::reportFailure(const std::exception& error) {
   error_.emplace(MAX_STATUS_RESOURCE_EXHAUSTED, error.what());
 }
@@ -307,7 +307,7 @@ void BlockRunner::trap(unsigned thread, const char* reason, const char* file, in
 
 namespace {
 
-// Calls from kernels, which exceptions must not reach.
+// Calls from kernels: no exception may escape.
 template <class Function>
 auto guarded(Function function) {
   BlockRunner& runner = BlockRunner::ofThread();

@@ -16,7 +16,7 @@ namespace max {
 
 struct CpuLaunch {
   const MaxCpuKernel* kernel = nullptr;
-  const char* name = "";             // as errors call the kernel
+  const char* name = "";             // name in error messages
   void* const* arguments = nullptr;  // addresses of the values
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};  // at most kMaxCpuThreads in all
@@ -26,14 +26,14 @@ struct CpuLaunch {
 inline constexpr uint32_t kMaxCpuThreads = 1024;
 inline constexpr size_t kMaxCpuShared = 227 << 10;
 
-// What compiled kernels call.
+// Functions that compiled kernels call.
 const MaxCpuRuntime& cpuRuntime();
 
-// A fiber runs threads of a block one after another, until one of them waits. Then the fiber is that thread's, and the
-// threads after it get another fiber. Kernels that never wait run on one fiber, as a plain loop.
+// A fiber runs threads of a block one after another until one of them waits. Then that thread owns the fiber, and the
+// threads after it get another one. Kernels that never wait run on one fiber, as a plain loop.
 class BlockRunner {
  public:
-  // This thread's own, made at the first call and kept until the thread ends.
+  // This thread's instance, created at the first call and kept until the thread ends.
   static BlockRunner& ofThread();
   ~BlockRunner();
 
@@ -58,8 +58,8 @@ class BlockRunner {
     BlockRunner* runner = nullptr;
     unsigned begin = 0;
     unsigned end = 0;
-    unsigned blocks = 0;  // to run one after another, while no thread waits
-    bool owned = false;   // by one thread of the block, which has waited
+    unsigned blocks = 0;  // to run one after another while no thread waits
+    bool owned = false;   // owned by one thread of the block, which has waited
     Fiber* next = nullptr;
   };
   struct Queue {
@@ -71,13 +71,13 @@ class BlockRunner {
     Fiber* pop();
     void take(Queue& other);
   };
-  // One operation of a warp: it is done when all who are named in the mask, and live, have come; one at a place, whose
-  // mask is not known, when nobody in the block can go on without it, too.
+  // One warp operation: it is done when all live lanes in the mask have arrived. If the mask is unknown (an operation
+  // at a source location), it is also done when no thread in the block can continue otherwise.
   struct Meeting {
     MaxCpuWarp warp;
     unsigned mask;
     int place;         // 0 = there is a mask
-    unsigned readers;  // who have not read yet
+    unsigned readers;  // lanes that have not read yet
     bool done;
     Queue waiting;
   };
@@ -108,7 +108,7 @@ class BlockRunner {
   FiberContext thread_;
   void* shared_ = nullptr;
 
-  // The launch and block at hand.
+  // The current launch and block.
   const CpuLaunch* launch_ = nullptr;
   MaxCpuBlock* block_ = nullptr;
   unsigned threads_ = 0;
@@ -120,7 +120,7 @@ class BlockRunner {
   unsigned long long barrierResult_ = 0;
   unsigned ended_ = 0;
   bool waited_ = false;  // whether any thread of the block has
-  int placesOpen_ = 0;   // meetings at places that are not done
+  int placesOpen_ = 0;   // pending meetings at source locations
   unsigned endedMask_[kWarps] = {};
   std::vector<std::unique_ptr<Meeting>> meetings_[kWarps];
   std::optional<Error> error_;

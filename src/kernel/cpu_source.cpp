@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows as much of C++ as it takes to find declarations and the scopes they stand in.
+// Understands enough C++ to find declarations and their scopes.
 #include "kernel/cpu_source.h"
 
 #include <algorithm>
@@ -15,20 +15,20 @@ namespace max {
 
 namespace {
 
-// What a brace opens: a namespace, something as transparent as extern "C", or anything else.
+// What a brace opens: a namespace, a transparent scope such as extern "C", or something else.
 struct Scope {
   bool isFunction;
   std::string name;
 };
 
-// A kernel that has an entry in the table: a definition, or an instance of a template.
+// A kernel with an entry in the table: a definition, or a template instance.
 struct Kernel {
   std::string scope;       // "::a::b::"
-  std::string function;    // its address, as that scope writes it; empty = there is none
-  std::string maxThreads;  // "0" = not said
+  std::string function;    // expression for its address in that scope; empty = none
+  std::string maxThreads;  // "0" = not given
 };
 
-// What stands around __shared__, between tokens `first` and `end`.
+// Specifiers around __shared__, between tokens `first` and `end`.
 struct Specifiers {
   size_t first = 0;
   size_t end = 0;
@@ -38,7 +38,7 @@ struct Specifiers {
   std::string qualifiers;  // const and volatile
 };
 
-// More than any chip gives a kernel without being asked for it.
+// More than any GPU gives a kernel by default.
 constexpr size_t kMostShared = 64 << 10;
 
 class Rewriter {
@@ -51,7 +51,7 @@ class Rewriter {
       if (!announced_.function.empty() && i > announcedAt_) enter();
     }
     copyUpTo(source_.size());
-    // What misses a bracket gets no table: the compiler is to complain about the bracket.
+    // A source with a missing bracket gets no table, so that the compiler reports the bracket.
     if (scopes_.empty()) appendTable();
     return std::move(result_);
   }
@@ -65,7 +65,7 @@ class Rewriter {
     if (text == "__launch_bounds__") return bounds(at);
     if (text == "__activemask" && tokens_.is(at + 1, "(") && tokens_.is(at + 2, ")"))
       return replace(at, at + 3, "__max_active_mask(" + std::to_string(++places_) + ")");
-    // Inside __attribute__((...)) the compiler knows it.
+    // Inside __attribute__((...)) the compiler understands it.
     if (text == "__noinline__" && !tokens_.is(at - 1, "(") && !tokens_.is(at - 1, ","))
       return replace(at, at + 1, "__attribute__((noinline))");
     return at + 1;
@@ -121,7 +121,7 @@ class Rewriter {
     if (isDefined && isTemplate == isInstance) announce(open, close, after, isInstance);
     return after;
   }
-  // The bracket that opens the parameters of the function declared from here on.
+  // The bracket that opens the parameters of the function declared here.
   size_t parametersOf(size_t at) {
     while (at < tokens_.size() && !tokens_.is(at, "(") && !tokens_.is(at, ";") && !tokens_.is(at, "{")) {
       if (tokens_.is(at, "__launch_bounds__"))
@@ -134,7 +134,7 @@ class Rewriter {
     return tokens_.is(at, "(") ? at : tokens_.size();
   }
 
-  // Whether the declaration says so itself.
+  // Whether the declaration itself says so.
   bool isInline(size_t at) const {
     for (size_t i = statement_; i < tokens_.size() && (i <= at || !tokens_.is(i, "(")); ++i)
       if (tokens_.is(i, "inline") || tokens_.is(i, "__inline__")) return true;
@@ -159,7 +159,7 @@ class Rewriter {
     return tokens_.between(first, open);
   }
 
-  // The types of parameters as a pointer to the function has them: without values that stand for missing arguments.
+  // The parameter types as in a pointer to the function: without default arguments.
   std::string parametersBetween(size_t open, size_t close) const {
     std::string text;
     for (size_t i = open + 1; i < close; ++i) {
@@ -172,7 +172,7 @@ class Rewriter {
 
   bool isOpening(size_t at) const { return tokens_.is(at, "(") || tokens_.is(at, "[") || tokens_.is(at, "{"); }
 
-  // The kernel gets an entry behind its definition, where all of its names mean what they mean to it.
+  // The kernel's entry follows its definition, where its names resolve in the same way.
   void announce(size_t open, size_t close, size_t after, bool isInstance) {
     bool isVoid = false;
     for (size_t i = statement_; i < open; ++i) isVoid = isVoid || tokens_.is(i, "void");
@@ -181,7 +181,7 @@ class Rewriter {
       check_ = concat(" static_assert(::__max_is_kernel<decltype(&", name,
                       ")>, \"a __global__ function must have a void return type\");");
     announced_ = {scopeName(), concat('&', name), bounds_.empty() ? "0" : bounds_};
-    // Which one of several that have this name.
+    // Index among several with this name.
     if (isVoid)
       announced_.function = concat("static_cast<void (*)(", parametersBetween(open, close), ")>(&", name, ")");
     if (parametersBetween(open, close).find('&') != std::string::npos)
@@ -225,7 +225,7 @@ class Rewriter {
     return at;
   }
 
-  // The words around __shared__ that say how the variable is kept.
+  // The storage specifiers around __shared__.
   Specifiers specifiersAround(size_t at) const {
     Specifiers found;
     found.first = at, found.end = at + 1;
@@ -250,7 +250,7 @@ class Rewriter {
     return found;
   }
 
-  // Shared memory is a variable of the thread that runs the block; that whose size the launch decides is a pointer.
+  // Shared memory is a thread_local variable of the thread that runs the block; dynamic shared memory is a pointer.
   size_t shared(size_t at) {
     const Specifiers specifiers = specifiersAround(at);
     size_t end = specifiers.end;
@@ -268,7 +268,7 @@ class Rewriter {
     return end + 1;
   }
 
-  // The variables of a declaration: names before brackets, commas and the end, outside of the arguments of templates.
+  // The variables of a declaration: names before brackets, commas and the end, outside template arguments.
   std::vector<std::string_view> declaredNames(size_t first, size_t end) const {
     std::vector<std::string_view> names;
     int depth = 0;
@@ -299,12 +299,12 @@ class Rewriter {
     const std::string_view storage = insideFunction() ? "" : "static thread_local ";
     std::string declaration = concat(storage, element, isPlain ? " *const " : " (*const ", name, isPlain ? "" : ")",
                                      inner, " = static_cast<", type, ">(", value, ")");
-    // Outside of functions it may be declared any number of times.
+    // Outside functions it may be declared any number of times.
     if (!insideFunction() && !declared_.insert(scopeName() + name).second) declaration.clear();
     return replace(specifiers.first, end, declaration);
   }
 
-  // Lines stay where they are.
+  // Keeps line numbers.
   size_t replace(size_t first, size_t end, std::string_view text) {
     copyUpTo(tokens_[first].begin);
     copied_ = tokens_[end - 1].end;
@@ -320,7 +320,7 @@ class Rewriter {
     copied_ = std::max(copied_, position);
   }
 
-  // On one line, which is the one after the source's last. What misses a semicolon there is noticed at its begin.
+  // On one line after the source's last line. A missing semicolon before it is reported at its start.
   void appendTable() {
     result_.resize(result_.find_last_not_of(" \n") + 1);
     result_ += "\nstatic_assert(true); extern \"C\" const MaxCpuLibrary* maxCpuLibrary() {";
@@ -337,12 +337,12 @@ class Rewriter {
   size_t statement_ = 0;  // first token of the declaration
   std::string bounds_;
   std::vector<Scope> scopes_;
-  Kernel announced_;   // whose definition is being read
+  Kernel announced_;   // whose definition is being parsed
   std::string check_;  // of its type
   size_t announcedDepth_ = 0;
   size_t announcedAt_ = 0;            // its last token
   std::vector<std::string> kernels_;  // the scopes of all kernels
-  std::set<std::string> declared_;    // dynamic shared memory outside of functions
+  std::set<std::string> declared_;    // dynamic shared memory outside functions
   int places_ = 0;
 };
 

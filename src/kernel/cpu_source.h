@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes plain C++ of a preprocessed kernel source.
+// Converts a preprocessed kernel source to plain C++.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace max {
 
-// What compilers put before the names of a source's headers.
+// Prefix that compilers put before the names of a source's headers.
 inline constexpr std::string_view kCpuHeaders = "../include/";
 
-// Rewrites what the host's compiler does not know (__global__, __shared__, __launch_bounds__, __noinline__) without
+// Rewrites what the host's compiler does not support (__global__, __shared__, __launch_bounds__, __noinline__) without
 // moving a line, and adds the table of kernels at the end.
 std::string hostSourceOf(std::string_view preprocessed);
 

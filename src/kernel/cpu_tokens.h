@@ -18,7 +18,7 @@ struct Token {
   size_t end;
 };
 
-// Bytes that are not ASCII are letters: parts of names outside of texts and comments.
+// Non-ASCII bytes are letters: parts of names outside strings and comments.
 inline bool isWordStart(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return std::isalpha(byte) || c == '_' || c == '$' || byte >= 0x80;
@@ -80,7 +80,7 @@ class Tokens {
     return raw ? add(TokenKind::Text, at, rawEnd(end)) : add(TokenKind::Word, at, end);
   }
 
-  // Digits may be parted by quotes: 1'000.
+  // Digits may be separated by quotes: 1'000.
   size_t numberEnd(size_t at) const {
     while (at < text_.size() && (isWordPart(text_[at]) || text_[at] == '.' ||
                                  (text_[at] == '\'' && at + 1 < text_.size() && isWordPart(text_[at + 1]))))

@@ -23,14 +23,14 @@ namespace {
 
 constexpr size_t kBatch = 32;
 constexpr size_t kPage = 4096;
-// All of a block's threads are at the same depth of their stacks. So the stacks begin at different distances from a
-// round address: caches have few places for lines whose addresses are alike in their lower bits.
+// All threads of a block are at the same stack depth. So the stacks start at different offsets from a round address, to
+// avoid cache conflicts between addresses with equal low bits.
 constexpr size_t kColours = 64;
 constexpr size_t kColour = 320;
 constexpr size_t kDistance = kFiberStack + 5 * kPage;
 static_assert(kDistance - (kColours - 1) * kColour >= kFiberStack && kDistance % kPage == 0);
 
-// Frames that were left without returning have marked their surroundings.
+// Abandoned frames have poisoned memory around them.
 void clearShadow([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
 #if defined(MAX_FIBER_ASAN)
   __asan_unpoison_memory_region(memory, bytes);
@@ -155,7 +155,7 @@ void switchFiber(FiberContext& from, FiberContext& to) {
 
 void enterFiber([[maybe_unused]] FiberContext& thread) {
 #if defined(MAX_FIBER_ASAN)
-  // Where the thread's own stack lies is known only to whom it switches to: its first fiber.
+  // The bounds of the thread's own stack are only known to the first fiber it switches to.
   const bool isKnown = thread.stackSize != 0;
   __sanitizer_finish_switch_fiber(nullptr, isKnown ? nullptr : &thread.stackBottom,
                                   isKnown ? nullptr : &thread.stackSize);
@@ -182,8 +182,8 @@ FiberStacks::~FiberStacks() {
   }
 }
 
-// Below each stack of the first batch lies a page that must not be touched. A kernel's threads have frames of one size,
-// so that an overflow shows there, while a guard for each of thousands of stacks would use up the process's mappings.
+// Each stack of the first batch has a guard page below it. All threads of a kernel have frames of the same size, so an
+// overflow shows there; guards for thousands of stacks would use up the process's mappings.
 FiberStack FiberStacks::stack(size_t index) {
   if (index / kBatch >= batches_.size()) {
     void* batch = mmap(nullptr, kBatch * kDistance, PROT_READ | PROT_WRITE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: stacks of their own that one thread of the process switches between.
+// Fibers: stacks that one thread of the process switches between.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@
 
 namespace max {
 
-// At least this much.
+// Minimum size.
 inline constexpr size_t kFiberStack = 128 << 10;
 
 struct FiberStack {
@@ -35,7 +35,7 @@ struct FiberStack {
   size_t size;
 };
 
-// Where a fiber, or the thread's own stack, was left.
+// The saved context of a fiber or of the thread's own stack.
 struct FiberContext {
 #if defined(MAX_FIBER_UCONTEXT)
   ucontext_t registers;
@@ -54,17 +54,17 @@ struct FiberContext {
 #endif
 };
 
-// Makes `fiber` start with function(argument) on the stack. The function must switch away at its end, for good.
+// Makes `fiber` start with function(argument) on the stack. The function must switch away at its end and never return.
 void prepareFiber(FiberContext& fiber, FiberStack stack, void (*function)(void*), void* argument);
-// Goes on at `to`; returns when somebody switches back to `from`.
+// Continues at `to`; returns on a switch back to `from`.
 void switchFiber(FiberContext& from, FiberContext& to);
-// To be called first in a fiber's function; the thread switches to its first fiber itself.
+// A fiber's function must call this first; the thread itself switches to its first fiber.
 void enterFiber(FiberContext& thread);
 // The sanitizers' part of a context: of the running thread, of a new fiber, and its end.
 void adoptThread(FiberContext& context);
 void releaseFiber(FiberContext& fiber);
 
-// Stacks of a thread of the process, kept until it ends.
+// A thread's stacks, kept until the thread ends.
 class FiberStacks {
  public:
   FiberStacks() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA and HIP do with kernels.
+// Kernels on CUDA and HIP.
 #include "kernel/gpu_backend.h"
 
 #include <elf.h>
@@ -25,7 +25,7 @@ bool fits(uint64_t offset, uint64_t count, uint64_t size, uint64_t total) {
   return offset <= total && (size == 0 || count <= (total - offset) / size);
 }
 
-// The driver is told no size: the tables, and what they name, must lie inside.
+// The driver gets no size, so the tables, and everything they refer to, must be inside.
 bool isWhole(std::string_view code, const Elf64_Ehdr& header) {
   if (!fits(header.e_shoff, header.e_shnum, header.e_shentsize, code.size()) ||
       !fits(header.e_phoff, header.e_phnum, header.e_phentsize, code.size()) ||
@@ -61,7 +61,7 @@ bool isFatBinary(std::string_view code) {
   return header.magic == kFatBinaryMagic && fits(header.headerSize, header.contentSize, 1, code.size());
 }
 
-// Code objects for several chips in one file: their number, then of each the place, the size and a name.
+// Code objects for several architectures in one file: their number, then the offset, size and name of each.
 bool isBundle(std::string_view code) {
   if (!code.starts_with(kBundleMagic)) return false;
   size_t at = kBundleMagic.size();
@@ -82,7 +82,7 @@ bool isBundle(std::string_view code) {
   return true;
 }
 
-// Text up to its end; a NUL inside would hide the rest.
+// Text up to its end; a NUL inside would cut off the rest.
 bool isPtx(std::string_view code) {
   return code.find(".version") != code.npos && code.find(".target") != code.npos && code.find('\0') == code.npos;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What accelerators do with kernels.
+// Kernels on accelerators.
 #pragma once
 
 #include "kernel/module.h"

@@ -13,7 +13,7 @@ namespace max {
 
 namespace {
 
-// Answers to code that is none, or none for this device; CUDA and HIP share them.
+// Result codes for invalid code, or code for another device; the same in CUDA and HIP.
 constexpr int kCodeErrors[] = {1, 200, 209, 218, 222, 301, 302};
 constexpr size_t kLogBytes = 8192;
 // CUjit_option.
@@ -30,7 +30,7 @@ void requireModules(const gpu::Context& context) {
           MAX_STATUS_UNIMPLEMENTED, "The driver of ", context.displayName(), " cannot load kernels");
 }
 
-// A driver refuses what a newer compiler makes.
+// A driver rejects the output of a newer compiler.
 std::string versionsOf(const gpu::Context& context, const KernelCompiler* compiler) {
   if (!compiler || context.api() != gpu::Api::Cuda) return {};
   const std::string identity = compiler->identity();
@@ -56,7 +56,7 @@ GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::
   int options[] = {kErrorLogBuffer, kErrorLogSize};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
   const auto& load = context_->driver().moduleLoad;
-  // HIP compiles nothing here, and has other numbers for the options.
+  // HIP does not compile here, and has other numbers for the options.
   const unsigned optionCount = context_->api() == gpu::Api::Cuda ? 2 : 0;
   const int error = context_->query(load, &handle_, code.data(), optionCount, options, values);
   if (error == gpu::kSuccess) return;
@@ -64,7 +64,7 @@ GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::
   context_->fail(load.name, error);
 }
 
-// Drivers wait for the device when they unload code, and a device waits for its host functions.
+// Drivers wait for the device to unload code, and a device waits for its host functions.
 GpuCode::~GpuCode() {
   struct Loaded {
     Ref<gpu::Context> context;

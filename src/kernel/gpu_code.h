@@ -11,10 +11,10 @@
 
 namespace max {
 
-// What a driver has loaded.
+// A loaded driver module.
 class GpuCode final : public RefCounted {
  public:
-  // `compiler` made the code; NULL = it was loaded. INVALID_ARGUMENT with the driver's log if it refuses the code.
+  // `compiler` made the code; NULL = it was loaded. INVALID_ARGUMENT with the driver's log if it rejects the code.
   GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code, const KernelCompiler* compiler);
   ~GpuCode() override;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compilers for accelerators. They need no accelerator, and no driver.
+// The compilers for accelerators. They need neither an accelerator nor a driver.
 #pragma once
 
 #include "kernel/compiler.h"

@@ -15,10 +15,10 @@ constexpr int kMostSharedOptIn = 97;
 constexpr int kMostAccessBytes = 109;
 constexpr int kClusterLaunch = 120;
 
-// The oldest chips that start a kernel before the one before it has ended.
+// The oldest architecture that can start a kernel before the previous one has ended.
 constexpr int64_t kProgrammaticCapability = 9;
 
-// What can be set, and between which values; -1 = up to what the device has.
+// Attributes that can be set, with their ranges; -1 = up to the device's maximum.
 struct SettableRow {
   MaxKernelAttribute attribute;
   int64_t least;
@@ -45,7 +45,7 @@ LaunchLimits limitsOf(const MaxDevice& device, int64_t threads) {
   return limits;
 }
 
-// A driver that is older than the attribute does not know its number.
+// A driver older than the attribute does not know its number.
 int64_t deviceNumber(const gpu::Context& context, int number, int64_t ifUnknown) {
   const auto& get = context.driver().deviceGetAttribute;
   int value = 0;
@@ -59,10 +59,10 @@ bool hasCluster(const MaxLaunchConfig& config) { return config.cluster[0] > 0; }
 
 unsigned dimension(int32_t value) { return static_cast<unsigned>(value); }
 
-// Attributes that a launch asks for.
+// Attributes of a launch.
 class AttributeList {
  public:
-  // `priority` is the driver's. Hints that the chip would refuse are left out.
+  // `priority` is the driver's. Hints that the device would reject are omitted.
   AttributeList(const MaxLaunchConfig& config, int priority, const LaunchHints& hints) {
     if (hasCluster(config))
       add(gpu::kLaunchClusterDimension).clusterDimension = {dimension(config.cluster[0]), dimension(config.cluster[1]),
@@ -111,7 +111,7 @@ GpuKernel::GpuKernel(MaxModule& module, GpuCode& code, gpu::GpuDevice& device, s
   hints_.accessBytes = static_cast<size_t>(deviceNumber(context_, kMostAccessBytes, 0));
 }
 
-// Drivers give smaller numbers to what goes first, and refuse those outside of their range.
+// For drivers, smaller numbers mean higher priority; numbers out of range are rejected.
 int GpuKernel::driverPriority(int32_t priority) const {
   if (priority == 0) return 0;
   int least = 0, greatest = 0;
@@ -131,7 +131,7 @@ int GpuKernel::driverAttribute(int attribute) const {
   return value;
 }
 
-// What a block can have on this device, less what the kernel declares.
+// The device's limit per block, minus what the kernel declares.
 int64_t GpuKernel::largestSharedSize() const {
   const int64_t usual = module().device().attribute(MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   const int64_t total = context_.api() == gpu::Api::Cuda ? deviceNumber(context_, kMostSharedOptIn, usual) : usual;
@@ -147,7 +147,7 @@ void GpuKernel::setAttribute(MaxKernelAttribute attribute, int64_t value) {
   const SettableRow* row = settable(attribute);
   const bool isShared = attribute == MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE;
   const auto& set = context_.driver().cudaFunctionSetAttribute;
-  // HIP's kernels may use all there is without being asked.
+  // HIP kernels may use the maximum by default.
   require(row && (set || isShared), MAX_STATUS_UNIMPLEMENTED, "Attribute ", attribute, " of kernel '", name(), "' on ",
           context_.displayName(), " cannot be set");
   const int64_t most = row->most < 0 ? mostShared_ : row->most;
@@ -183,7 +183,7 @@ void GpuKernel::keepBuffers(const LaunchArguments& arguments, gpu::GpuStream& st
   if (!borrowed.empty()) stream.keepUntilDone(std::move(borrowed));
 }
 
-// HIP counts the threads of all blocks in 32 bits.
+// HIP counts the threads of all blocks with 32 bits.
 void GpuKernel::checkThreads(const MaxLaunchConfig& config) const {
   for (int i = 0; i < 3; ++i) {
     const int64_t threads = int64_t{config.grid[i]} * config.block[i];
@@ -207,7 +207,7 @@ void GpuKernel::requireClusters(const MaxLaunchConfig& config) const {
           name(), "' asks for ", config.cluster[0], " x ", config.cluster[1], " x ", config.cluster[2], " blocks");
 }
 
-// Where a driver takes no attributes, those that are only hints are left out.
+// If a driver does not support attributes, those that are only hints are omitted.
 void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, void* stream) const {
   requireClusters(config);
   const gpu::Driver& driver = context_.driver();

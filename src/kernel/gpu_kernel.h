@@ -11,10 +11,10 @@
 
 namespace max {
 
-// What a chip makes of hints.
+// A device's support for hints.
 struct LaunchHints {
   bool isProgrammatic = false;
-  size_t accessBytes = 0;  // most that an access policy can be set for
+  size_t accessBytes = 0;  // maximum window of an access policy
 };
 
 class GpuKernel final : public MaxKernel {
@@ -43,7 +43,7 @@ class GpuKernel final : public MaxKernel {
   GpuCode& code_;
   const gpu::Context& context_;
   void* function_;
-  int64_t mostShared_ = 0;  // that the limit may be set to
+  int64_t mostShared_ = 0;  // maximum of the limit
   bool hasClusters_ = false;
   LaunchHints hints_;
   std::atomic<int64_t> sharedLimit_{0};

@@ -21,11 +21,11 @@ GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content)
       gpuDevice_(device),
       code_(makeRef<GpuCode>(device.sharedContext(), name(), code(), compiler())) {}
 
-// Launches may still be queued. Nobody waits for them here: the device lets go of the code when they are done.
+// Launches may still be queued. They are not waited for here: the device releases the code when they are done.
 GpuModule::~GpuModule() {
   const uint64_t uses = code_->uses();
   if (uses == 0 || gpu::isCutOffByFork()) return;
-  if (context().isLost()) {  // it may seem so only
+  if (context().isLost()) {  // it may only seem so
     finishCode();
     return;
   }
@@ -38,8 +38,8 @@ GpuModule::~GpuModule() {
   }
 }
 
-// Without a mark nobody knows when the code is free, unless all work is done. The device waits for host functions, so
-// one of them cannot wait for the device: the code then stays for ever.
+// Without a mark it is unknown when the code is free, unless all work is done. The device waits for host functions, so
+// a host function cannot wait for the device: the code is then leaked.
 void GpuModule::finishCode() noexcept {
   if (gpu::isInHostFunction())
     static_cast<void>(code_.detach());
@@ -58,14 +58,14 @@ std::unique_ptr<MaxKernel> GpuModule::findKernel(const std::string& name) {
 
 std::optional<std::vector<size_t>> GpuModule::parameterSizes(const std::string& kernel, void* function) const {
   const auto& getParameter = context().driver().cudaFunctionGetParameter;
-  if (!getParameter)  // each finds nothing in code of another kind
+  if (!getParameter)  // each finds nothing in other kinds of code
     return context().api() == gpu::Api::Cuda ? ptxParameterSizes(code(), kernel) : amdParameterSizes(code(), kernel);
   std::vector<size_t> sizes;
   size_t offset = 0, bytes = 0;
   int error = gpu::kSuccess;
   while ((error = context().query(getParameter, function, sizes.size(), &offset, &bytes)) == gpu::kSuccess)
     sizes.push_back(bytes);
-  if (error != gpu::kInvalidValue) context().fail(getParameter.name, error);  // else there is no such parameter
+  if (error != gpu::kInvalidValue) context().fail(getParameter.name, error);  // otherwise there is no such parameter
   return sizes;
 }
 
@@ -82,7 +82,7 @@ GpuModule::Variable GpuModule::variable(const std::string& name) {
   return variables_.emplace(name, found).first->second;
 }
 
-// The bytes travel through memory that stays until they have arrived.
+// The bytes are copied through memory that is kept until the copy is done.
 void GpuModule::setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) {
   const Variable target = variable(name);
   checkVariable(name, target.bytes, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules and kernels of accelerators: CUDA's and HIP's behind one source.
+// Modules and kernels on accelerators, for both CUDA and HIP.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ class GpuModule final : public MaxModule {
     size_t bytes = 0;
   };
   const gpu::Context& context() const { return code_->context(); }
-  // Sizes of a kernel's parameters; none if neither the driver nor the code tells.
+  // Sizes of a kernel's parameters; none if neither the driver nor the code provides them.
   std::optional<std::vector<size_t>> parameterSizes(const std::string& kernel, void* function) const;
   Variable variable(const std::string& name);
   void finishCode() noexcept;

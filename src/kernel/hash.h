@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256: names what was compiled, so that two different requests never share an entry.
+// SHA-256: cache keys, so that two different requests never share an entry.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class Hasher {
  public:
   // Bytes as they are.
   void addBytes(std::string_view bytes);
-  // A field: its length goes first, so that ("ab", "c") and ("a", "bc") differ.
+  // A field: its length comes first, so that ("ab", "c") and ("a", "bc") differ.
   void add(std::string_view field);
   void add(uint64_t number);
   // Ends the message; nothing may be added afterwards.

@@ -46,7 +46,7 @@ void checkFlag(int32_t value, const char* name) {
   max::require(value == 0 || value == 1, MAX_STATUS_INVALID_ARGUMENT, name, " is ", value, "; it is 0 or 1");
 }
 
-// What holds on all devices, and no launch has by default.
+// Checks for all devices, of options that are not set by default.
 void checkExtras(const MaxLaunchConfig& config) {
   using max::require;
   checkFlag(config.cooperative, "cooperative");
@@ -72,7 +72,7 @@ void checkExtras(const MaxLaunchConfig& config) {
 
 }  // namespace
 
-// The texts are made only if something is wrong: this is done at each launch.
+// Builds messages only on errors: this runs at each launch.
 void MaxKernel::checkShape(const MaxLaunchConfig& config) const {
   int64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
@@ -134,7 +134,7 @@ void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments,
     const size_t size = isBuffer ? sizeof(void*) : sizes ? sizes[i] : expected ? expected[i] : 0;
     if (!arguments[i] || (expected && size != expected[i])) [[unlikely]]
       failArgument(i, arguments[i], size, isBuffer);
-    // Only what a handle could be mistaken for is looked at: values of a pointer's size, or of a size nobody knows.
+    // Checks only values that could be a mistaken handle: of a pointer's size, or of unknown size.
     if (isBuffer || size == sizeof(void*) || size == 0) {
       const max::HandleKind kind = max::handleKindAt(arguments[i]);
       if (kind != (isBuffer ? max::HandleKind::Buffer : max::HandleKind::None)) [[unlikely]]
@@ -167,7 +167,7 @@ void MaxKernel::launch(MaxLaunchConfig& config, const void* const* arguments, co
                sharedLimit(), " (MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE)");
   max::LaunchArguments resolved;
   resolve(resolved, arguments, sizes, count);
-  // A kernel may write all that the buffer allows.
+  // A kernel may write to any buffer that is not read-only.
   max::AccessScope access(stream);
   for (int32_t i = 0; i < resolved.bufferCount; ++i) {
     const MaxBuffer& buffer = *resolved.buffers[i];

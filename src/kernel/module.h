@@ -16,29 +16,29 @@
 
 namespace max {
 
-// More arguments than this no launch has.
+// Maximum number of arguments of a launch.
 inline constexpr int32_t kMaxKernelArguments = 256;
 
-// Arguments as drivers take them: addresses of values. Lives on the stack of a launch, so nothing is cleared.
+// Arguments as drivers take them: addresses of values. Lives on a launch's stack, so it is not cleared.
 struct LaunchArguments {
   int32_t count = 0;
   int32_t bufferCount = 0;
   void* values[kMaxKernelArguments];
-  size_t sizes[kMaxKernelArguments];              // 0 = not known
-  void* addresses[kMaxKernelArguments];           // what `values` of buffers point at
-  const MaxBuffer* buffers[kMaxKernelArguments];  // the first `bufferCount`: all that are used
+  size_t sizes[kMaxKernelArguments];              // 0 = unknown
+  void* addresses[kMaxKernelArguments];           // targets of the `values` of buffers
+  const MaxBuffer* buffers[kMaxKernelArguments];  // only the first `bufferCount` are used
 
   LaunchArguments() {}
 };
 
-// What the launch of a kernel is held against before the driver sees it.
+// Limits that a launch is checked against before it reaches the driver.
 struct LaunchLimits {
   int64_t threads = 1024;
   int64_t block[3] = {1024, 1024, 64};
   int64_t grid[3] = {2147483647, 65535, 65535};
 };
 
-// What a module was made of.
+// The source of a module.
 struct ModuleContent {
   // None if it was loaded.
   const KernelCompiler* compiler = nullptr;
@@ -70,15 +70,15 @@ struct MaxKernel {
  protected:
   MaxKernel(MaxModule& module, std::string name) : module_(module), name_(std::move(name)) {}
 
-  // Sizes of the parameters where the compiler tells.
+  // Sizes of the parameters, if the compiler reports them.
   void setParameters(std::vector<size_t> sizes) { parameters_ = std::move(sizes); }
   const std::optional<std::vector<size_t>>& parameters() const { return parameters_; }
   void setLimits(const max::LaunchLimits& limits) { limits_ = limits; }
   const max::LaunchLimits& limits() const { return limits_; }
-  // Most bytes of dynamic shared memory now.
+  // Current maximum of dynamic shared memory, in bytes.
   virtual int64_t sharedLimit() const = 0;
-  // Everything is checked. The values must be copied, the module and the memory of the buffers kept until the kernel
-  // has run.
+  // Called after all checks. Must copy the values, and keep the module and the buffers' memory until the kernel has
+  // run.
   virtual void enqueue(const MaxLaunchConfig& config, const max::LaunchArguments& arguments, MaxStream& stream) = 0;
 
  private:
@@ -100,11 +100,11 @@ struct MaxModule : max::HandleOf<MaxModule> {
   // "add.cu", or "module" if it was loaded.
   const std::string& name() const { return name_; }
 
-  // The kernel of this name, made at the first call. Thread-safe.
+  // The kernel with this name, created at the first call. Thread-safe.
   MaxKernel& kernel(const std::string& name);
-  // Copies `bytes` to the start of a variable in stream order. The data is the caller's only until this returns.
+  // Copies `bytes` to the start of a variable in stream order. The data is only valid until this returns.
   virtual void setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) = 0;
-  // Borrowed from the module, a zero byte follows. Thread-safe.
+  // Borrowed from the module; a NUL follows. Thread-safe.
   const std::string& artifact(MaxArtifactKind kind);
 
  protected:
@@ -114,7 +114,7 @@ struct MaxModule : max::HandleOf<MaxModule> {
   virtual std::unique_ptr<MaxKernel> findKernel(const std::string& name) = 0;
   [[noreturn]] void failKernel(const std::string& name) const;
   [[noreturn]] void failVariable(const std::string& name) const;
-  // OUT_OF_RANGE if the bytes do not fit.
+  // OUT_OF_RANGE if it is too small.
   void checkVariable(const std::string& name, size_t size, size_t bytes) const;
   const std::string& code() const { return artifacts_.at(kind_); }
   // NULL if it was loaded.
@@ -133,14 +133,14 @@ struct MaxModule : max::HandleOf<MaxModule> {
 
 namespace max {
 
-// What an API does with kernels.
+// An API's support for kernels.
 class KernelBackend {
  public:
-  // UNAVAILABLE, naming what was tried, if there is none.
+  // UNAVAILABLE, listing what was tried, if there is none.
   virtual const KernelCompiler& compiler() const = 0;
-  // Empty = the compiler's own choice.
+  // Empty = the compiler's default.
   virtual std::string architecture(const MaxDevice& device) const = 0;
-  // The form of code that was given to be loaded; INVALID_ARGUMENT if it is none of this API's.
+  // The form of code to load; INVALID_ARGUMENT if it is not one of this API's.
   virtual MaxArtifactKind kindOf(std::string_view code) const = 0;
   virtual Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const = 0;
 

@@ -12,7 +12,7 @@ namespace max {
 
 namespace {
 
-// The program's own choice first, then the newest.
+// The user's choice first, then the newest.
 constexpr const char* kNames[] = {"libnvrtc.so",      "libnvrtc.so.13",   "libnvrtc.so.12",
                                   "libnvrtc.so.11.2", "libnvrtc.so.11.1", "libnvrtc.so.11.0"};
 
@@ -26,7 +26,7 @@ struct Nvrtc : Rtc {
   int (*getNumSupportedArchs)(int* count) = nullptr;
   int (*getSupportedArchs)(int* numbers) = nullptr;
 
-  // facts.chips: compute capabilities, 10 * major + minor; empty = not known
+  // facts.chips: compute capabilities, 10 * major + minor; empty = unknown
 
   Nvrtc();
 };
@@ -63,7 +63,7 @@ LazyCompiler<Nvrtc>& nvrtc() {
 // "sm_90a", or "compute_90a" for PTX alone.
 struct Chip {
   int number = 0;
-  std::string suffix;  // "a" and "f" are for one chip and one family
+  std::string suffix;  // "a" and "f" mean one architecture and one family
   bool isVirtual = false;
 };
 
@@ -97,8 +97,8 @@ bool isKnown(const CompilerFacts& facts, const Chip& chip) {
        chipNames(compiler.facts.chips), advice);
 }
 
-// PTX runs on the chip it was made for and on newer ones; so what the compiler does not know yet gets that of the
-// newest chip that is older.
+// PTX runs on its architecture and newer ones, so an architecture that the compiler does not know yet gets PTX for the
+// newest older one.
 std::string virtualName(const Nvrtc& compiler, const Chip& chip, const std::string& name) {
   const std::vector<int>& chips = compiler.facts.chips;
   if (isKnown(compiler.facts, chip)) return concat("compute_", chip.number, chip.suffix);
@@ -124,7 +124,7 @@ class NvrtcCompiler final : public KernelCompiler {
     const Chip chip = parseChip(source.architecture);
     const CompilerFacts& facts = nvrtc().facts();
     if (chip.isVirtual || !isKnown(facts, chip)) return MAX_ARTIFACT_KIND_PTX;
-    // Versions that do not tell which chips they know may be too old to make a CUBIN.
+    // Versions that do not list their architectures may be too old to produce a CUBIN.
     return !facts.chips.empty() || nvrtc().open().getCubin ? MAX_ARTIFACT_KIND_CUBIN : MAX_ARTIFACT_KIND_PTX;
   }
 

@@ -14,7 +14,7 @@ namespace max {
 
 namespace {
 
-// Where the child's streams go, and where it runs.
+// The child's standard streams and working folder.
 class Actions {
  public:
   Actions(const std::string& folder, const std::string& output) {
@@ -31,7 +31,7 @@ class Actions {
   posix_spawn_file_actions_t actions_;
 };
 
-// The child starts with no signal blocked or ignored, whatever this process does with them.
+// The child starts with no signal blocked or ignored, regardless of this process.
 class Attributes {
  public:
   Attributes() {
@@ -75,7 +75,7 @@ bool runProgram(const std::vector<std::string>& command, const std::string& fold
     return false;
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return true;  // the host program waits for all children itself: look at what was made
+    if (errno != EINTR) return true;  // the host program reaps all children itself: check the output instead
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

@@ -7,8 +7,8 @@
 
 namespace max {
 
-// Runs a program, found in PATH if its name has no slash, in a folder; what it prints goes into the file `output`
-// there. Returns whether it ended well; a program that is not there did not.
+// Runs a program, found in PATH if its name has no slash, in a folder; its output goes to the file `output` there.
+// Returns whether it succeeded; false if it does not exist.
 bool runProgram(const std::vector<std::string>& command, const std::string& folder, const std::string& output);
 
 }  // namespace max

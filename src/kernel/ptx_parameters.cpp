@@ -15,12 +15,12 @@ constexpr std::string_view kEntry = ".entry";
 // No parameter of a kernel is larger; also keeps the arithmetic in range.
 constexpr uint32_t kMostBytes = 1U << 16;
 
-// Without the blanks before it; those behind it are never looked at, since the text may be a whole file.
+// Without leading blanks; trailing ones are not searched, since the text may be a whole file.
 std::string_view trimmed(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
-// Takes the first word off the text.
+// Removes the first word from the text.
 std::string_view takeWord(std::string_view& text) {
   text = trimmed(text);
   const std::string_view word = text.substr(0, std::min(text.find_first_of(kBlanks), text.size()));
@@ -35,7 +35,7 @@ std::optional<uint32_t> numberOf(std::string_view text) {
   return value;
 }
 
-// ".u64" -> 8; 0 if it is no type of a parameter.
+// ".u64" -> 8; 0 if it is not a parameter type.
 uint32_t typeSize(std::string_view word) {
   constexpr std::string_view kKinds = "busf";
   if (word.size() < 3 || word[0] != '.' || kKinds.find(word[1]) == kKinds.npos) return 0;
@@ -56,13 +56,13 @@ std::optional<size_t> parameterSize(std::string_view text) {
   return size_t{size} * *count;
 }
 
-// What stands between the parentheses after the kernel's name.
+// The text between the parentheses after the kernel's name.
 std::optional<std::string_view> parameterList(std::string_view ptx, std::string_view kernel) {
   for (size_t at = ptx.find(kEntry); at != ptx.npos; at = ptx.find(kEntry, at + kEntry.size())) {
     const std::string_view rest = trimmed(ptx.substr(at + kEntry.size()));
     if (!rest.starts_with(kernel)) continue;
     const std::string_view list = trimmed(rest.substr(kernel.size()));
-    // Without parentheses it has no parameters; another character belongs to a longer name.
+    // Without parentheses it has no parameters; any other character is part of a longer name.
     if (list.starts_with('(')) {
       const size_t close = list.find(')');
       if (close == list.npos) return std::nullopt;  // nor do later ones have it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PTX says about the parameters of a kernel, for drivers that do not tell.
+// Reads a kernel's parameters from PTX, for drivers that do not report them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace max {
 
-// Sizes in bytes of the parameters; none if the text has no such kernel or cannot be understood.
+// Sizes in bytes of the parameters; none if the text has no such kernel or cannot be parsed.
 std::optional<std::vector<size_t>> ptxParameterSizes(std::string_view ptx, std::string_view kernel);
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NVRTC and HIPRTC have in common: the same functions under two prefixes, and the same numbers.
+// Shared by NVRTC and HIPRTC: the same functions with two prefixes, and the same numbers.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct RtcApi {
   int (*getProgramLog)(void* program, char* log) = nullptr;
 };
 
-// A function of a library and where its address goes. Functions of later versions may be missing.
+// A library function and where to store its address. Functions of later versions may be missing.
 struct LibrarySymbol {
   const char* name;
   void* address;  // of the function pointer
@@ -55,7 +55,7 @@ struct Rtc {
   CompilerFacts facts;
 };
 
-// A source and what the compiler makes of it.
+// A source and its compilation.
 class RtcProgram {
  public:
   using SizeFunction = int (*)(void*, size_t*);

@@ -19,7 +19,7 @@ struct Close {
 };
 using Stream = std::unique_ptr<FILE, Close>;
 
-// Whether all parts of a relative path are names.
+// Whether all parts of a relative path are plain names.
 bool staysInside(const std::filesystem::path& path) {
   if (path.empty() || path.is_absolute()) return false;
   for (const std::filesystem::path& part : path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of this process alone, gone with its object.
+// A private temporary folder, removed by the destructor.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
   std::string path(std::string_view name) const;
-  // Writes a file below `part`, making folders as needed. INVALID_ARGUMENT if the name leads out of there.
+  // Writes a file below `part`, creating folders as needed. INVALID_ARGUMENT if the name is outside.
   void write(const std::string& name, std::string_view text, const std::string& part = "") const;
   // Empty if there is no such file.
   std::string read(std::string_view name) const;

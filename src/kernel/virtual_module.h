@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was compiled for an accelerator that is not there: it has artefacts and no kernels.
+// A module compiled for a virtual accelerator: it has artefacts but no kernels.
 #pragma once
 
 #include "device/gpu/virtual_device.h"
