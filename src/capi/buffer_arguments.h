@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that functions on buffers share.
+// Checks shared by functions on buffers.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ inline MaxStream& streamFor(MaxDevice& device, MaxStream* stream) {
   return *stream;
 }
 
-// Where something is made: NULL = the device of the stream, else the host.
+// Target device: NULL = the device of the stream, else the host.
 inline Ref<MaxDevice> deviceFor(MaxDevice* device, MaxStream* stream = nullptr) {
   if (device) {
     requireKind(device, "device");

@@ -22,7 +22,7 @@ struct Name {
   std::string_view text, dtype;
 };
 
-// Short names and those of other languages are no names here, but everybody knows what they mean.
+// Short names and names from other languages are not accepted, but their meaning is clear.
 constexpr Name kAliases[] = {
 #define MAX_DTYPE_ROW(name, constant, spelling, bits, brief, onnx) {brief, spelling},
     MAX_FOR_EACH_DTYPE(MAX_DTYPE_ROW)

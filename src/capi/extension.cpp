@@ -45,7 +45,7 @@ void requireFile(const std::string& path) {
   if (access(path.c_str(), R_OK) != 0) failErrno(errno, "Cannot open extension", path);
 }
 
-// Closed again unless somebody uses it.
+// Closed again unless it is used.
 class Library {
  public:
   explicit Library(const std::string& path) : path_(path) {
@@ -76,7 +76,7 @@ class Library {
   bool isUsed = false;
 
  private:
-  // Its calls would go to a library that knows nothing of our objects.
+  // Its calls would go to a library that does not know our objects.
   void requireThisLibrary() const {
     Dl_info own, other;
     void* const linked = dlsym(handle_, "maxExtensionFail");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a shared library or a table in C to operators that the process knows.
+// Registers operators from a shared library or a table in C.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handles of graph.h. What runs a graph takes a copy: graph().clone().
+// The handles of graph.h. Code that runs a graph takes a copy: graph().clone().
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@
 #include "graph/tensor_info.h"
 #include "max/graph.h"
 
-// A value and what the boundary adds to it. Owned by its MaxGraph.
+// A value with the boundary's additions. Owned by its MaxGraph.
 struct MaxGraphValue {
   MaxGraphValue(MaxGraph& ownerGraph, max::Value& graphValue, max::Ref<MaxDevice> valueDevice);
 
@@ -37,12 +37,12 @@ struct MaxGraph : max::HandleOf<MaxGraph> {
   MaxGraphValue* adopt(max::Value* value, max::Ref<MaxDevice> device);
   const std::deque<MaxGraphValue>& values() const { return values_; }
   MaxGraphValue* find(const max::Value* value) const;  // NULL if there is none
-  // A subgraph that belongs to a node stays as it was checked.
+  // A subgraph that belongs to a node must not change after its check.
   void freeze() { frozen_ = true; }
   void requireMutable() const;
 
  private:
-  max::Ref<MaxGraph> parent_;  // before graph_, so that it goes after it
+  max::Ref<MaxGraph> parent_;  // before graph_, so that it is destroyed after it
   max::Ref<max::Graph> graph_;
   std::deque<MaxGraphValue> values_;
   std::unordered_map<const max::Value*, MaxGraphValue*> byValue_;

@@ -12,7 +12,7 @@ namespace max::capi {
 
 // Stores the message of this thread's failed call; never allocates for RESOURCE_EXHAUSTED without text.
 MaxStatus reportError(MaxStatus status, const char* message) noexcept;
-// The log keeps its lines.
+// The log keeps its line breaks.
 MaxStatus reportError(const LoggedError& error) noexcept;
 MaxStatus reportOutOfMemory() noexcept;
 
@@ -34,7 +34,7 @@ MaxStatus guard(Function&& function) noexcept {
   }
 }
 
-// What was given for a handle is one, of the right kind and not released.
+// Checks that an argument is a handle of the right kind and not released.
 template <class T>
 void requireKind(const T* pointer, const char* name) {
   if constexpr (kHandleKind<T> != HandleKind::None)
@@ -53,7 +53,7 @@ void requireArgument(const T* pointer, const char* name) {
   requireKind(pointer, name);
 }
 
-// Enumerations, and numbers that have a range.
+// Checks enumerations and numbers with a range.
 inline void requireWithin(int64_t value, int64_t least, int64_t most, const char* name) {
   if (value < least || value > most) invalidArgument(name, " is ", value, "; it may be ", least, " to ", most);
 }
@@ -69,7 +69,7 @@ void clearOutput(Handle** pointer, const char* name) {
   *pointer = nullptr;
 }
 
-// Functions that ask an object for one value: *out = getter(*object).
+// Functions that get one value of an object: *out = getter(*object).
 template <class Object, class Value, class Getter>
 MaxStatus getValue(const Object* object, const char* objectName, Value* out, const char* name, Getter getter) {
   return guard([&] {

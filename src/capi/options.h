@@ -22,7 +22,7 @@ inline size_t checkedStructSize(const void* structure, const char* type) {
   return size;
 }
 
-// A size below this library's must be that of an older version, which ends with a field.
+// A smaller size than this library's must be that of an older version, which ends at a field boundary.
 template <class Struct>
 void requireWholeFields(size_t size, const char* type) {
   static_assert(std::end(kFieldEnds<Struct>)[-1].end == sizeof(Struct), "The table of fields lacks some");
@@ -35,7 +35,7 @@ void requireWholeFields(size_t size, const char* type) {
 }
 
 // A copy of the caller's options, which may be older (shorter) or newer (longer) than this library's.
-// What is missing is zero, the default; what this library does not know must be zero.
+// Missing fields are zero, the default; fields that this library does not know must be zero.
 template <class Options>
 Options readOptions(const Options* options, const char* type) {
   Options result{};

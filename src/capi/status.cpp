@@ -12,7 +12,7 @@ namespace max::capi {
 
 namespace {
 
-// `text` points at `message`, or at a static text when there was no memory for one.
+// `text` points to `message`, or to a static string if there was no memory for one.
 struct LastError {
   std::string message;
   const char* text = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of an entry of a list of inputs, outputs or weights.
+// The report on an entry of a list of inputs, outputs or weights.
 #pragma once
 
 #include <vector>

@@ -9,7 +9,7 @@
 
 namespace max::capi {
 
-// Runs something that waits; throws DEADLINE_EXCEEDED when the time is over (0 = no limit).
+// Runs a waiting call; throws DEADLINE_EXCEEDED when the time is up (0 = no limit).
 template <class Wait>
 void waitAtMost(int64_t timeoutNs, Wait&& wait) {
   require(timeoutNs >= 0, MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is ", timeoutNs, "; it is 0 (no limit) or more");

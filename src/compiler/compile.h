@@ -19,10 +19,10 @@ struct Pass {
   std::string_view name;
   std::string_view summary;
   void (*run)(Rewriter& rewriter);  // on one graph, not on its subgraphs
-  bool required;                    // runs without optimisation too, and cannot be disabled
+  bool required;                    // also runs without optimisation, and cannot be disabled
 };
 
-// In the order in which they run; a name may come more than once.
+// In execution order; a name may occur more than once.
 std::span<const Pass> passes();
 
 void compile(Graph& graph, const CompileOptions& options);

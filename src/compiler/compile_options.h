@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compilation is asked for, and what it may make.
+// Options and limits of a compilation.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace max {
 
-// What a compilation may still make, so that a small file cannot make large tensors.
+// Remaining budget of a compilation, so that a small file cannot create large tensors.
 struct CompileBudget {
   CompileBudget(LoadBudget& budget, size_t constantBytes);  // of the graph before
   LoadBudget& load;
@@ -20,17 +20,17 @@ struct CompileBudget {
 };
 
 struct CompileOptions {
-  bool optimise = true;  // false: only the passes that running needs
+  bool optimise = true;  // false: only required passes
   int lanes = 1;         // threads that packing may use
   std::vector<std::string> disabledPasses;
-  // Asked between passes; throwing from it ends the compilation.
+  // Called between passes; an exception ends the compilation.
   void (*onPass)(void* userData, std::string_view pass) = nullptr;
   void* userData = nullptr;
-  // Compiled models hold the graph as it is before passes that make what no file can hold (programs, packed weights) or
-  // that depend on the machine: stop there, or go on from there.
+  // Compiled models store the graph before passes whose results cannot be stored (programs, packed weights) or that
+  // depend on the machine: stop there, or continue from there.
   bool stopForStoring = false;
   bool resumeStored = false;
-  // A compiled graph of the same file: what it has packed of equal weights is taken from it. NULL = none.
+  // A compiled graph of the same file, whose packed weights are reused. NULL = none.
   const Graph* donor = nullptr;
   CompileBudget* budget = nullptr;  // set by compile()
 

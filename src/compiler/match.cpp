@@ -181,7 +181,7 @@ ScalarOperand scalarOperand(const Node* node) {
 
 namespace {
 
-// Where ranks are not known nobody has checked the attribute yet.
+// If ranks are unknown, the attribute has not been checked yet.
 bool isPermutation(const std::vector<int64_t>& perm) {
   if (perm.size() > static_cast<size_t>(kMaxRank)) return false;
   uint32_t seen = 0;

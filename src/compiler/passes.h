@@ -25,8 +25,7 @@ void fuseElementwise(Rewriter& rewriter);
 void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);
 
-// After all passes: constants that no kernel reads any more lose their contents or give their pages back, others are
-// aligned.
+// After all passes: releases the contents or pages of constants that no kernel reads any more, and aligns the others.
 void settleConstants(Graph& graph);
 
 }  // namespace max

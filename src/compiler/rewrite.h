@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes rewrite graphs with: new nodes that remember what they stand for,
-// replacement, and rules that run until nothing changes.
+// Tools for passes to rewrite graphs: new nodes that record their origins, replacement, and rules that run until
+// nothing changes.
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +15,7 @@
 
 namespace max {
 
-// Nodes that were replaced stay in the graph, without inputs, until the pass ends, so that no
-// pointer that a pass holds goes stale.
+// Replaced nodes stay in the graph, without inputs, until the pass ends, so that a pass's pointers stay valid.
 class Rewriter {
  public:
   Rewriter(Graph& graph, const CompileOptions& options) : graph_(graph), options_(options) {}
@@ -25,7 +24,7 @@ class Rewriter {
   const CompileOptions& options() const { return options_; }
   bool changed() const { return changed_; }
 
-  // Adds a node that stands for `origins`, the last of which gives it its name.
+  // Adds a node that replaces `origins`; it gets the name of the last one.
   Node* add(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes,
             std::span<const Node* const> origins, size_t outputCount = 1);
   Node* add(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes,
@@ -36,19 +35,19 @@ class Rewriter {
   Value* constant(Ref<Tensor> tensor) { return graph_.addConstant(std::move(tensor)); }
   Value* constant(const std::vector<int64_t>& values);  // int64, rank 1
   Value* scalar(DType dtype, double value);             // rank 0
-  // A view of `value` with these dimensions; NULL if no constant target says it for every shape.
+  // A view of `value` with these dimensions; NULL if no constant target is right for every shape.
   Value* reshape(Value* value, const SymbolicShape& dims, const Node* origin);
   Value* transpose(Value* value, const std::vector<int64_t>& perm, const Node* origin);
 
-  // May `to` stand for `from` everywhere? (A graph's output must stay a value of its own.)
+  // Can `to` replace `from` everywhere? (A graph's output must stay a value of its own.)
   bool canReplace(const Value* from, const Value* to) const;
-  // Uses of `from` become uses of `to`; nodes that nobody needs any more are retired. False if it cannot be.
+  // Replaces uses of `from` by `to`; nodes without remaining uses are retired. False if impossible.
   bool replace(Value* from, Value* to);
   // Replaces the single output of `node`.
   bool replace(Node* node, Value* to) { return replace(node->output(), to); }
   void retire(Node* node);
 
-  // Erases what is retired or dead and sorts. Passes hold no node after it.
+  // Erases retired and dead nodes and sorts. Passes must not use node pointers after this.
   void finish();
 
  private:
@@ -57,23 +56,23 @@ class Rewriter {
   bool changed_ = false;
 };
 
-// A local rewrite tried on every node of an operator. "" = every operator. Returns whether it did something.
+// A local rewrite tried on every node of an operator. "" = every operator. Returns whether it changed something.
 struct Rule {
   std::string_view domain;
   std::string_view op;
   bool (*apply)(Rewriter& rewriter, Node& node);
 };
 
-// A constant that varies along the last dimension of `output` only, as a vector of its size; NULL if it is none.
+// A constant that only varies along the last dimension of `output`, as a vector of its size; NULL if it is not one.
 Value* asBias(Rewriter& rewriter, Value* value, const Value* output);
 
-// Tries the rules on all nodes, in order, again and again until nothing changes (at most `rounds` times).
+// Applies the rules to all nodes, in order, until nothing changes (at most `rounds` times).
 void applyRules(Rewriter& rewriter, std::span<const Rule> rules, int rounds = 8);
 
 // Reading graphs.
 
 bool isLive(const Node& node);  // some output is used
-// The node that makes a value which only its own graph reads; else NULL. (Work must not move into a branch or a loop.)
+// The producer of a value that only its own graph reads; else NULL. (Work must not move into a branch or a loop.)
 Node* localProducer(const Value* value);
 // That node, if it is this operator of ONNX's own domain; else NULL.
 Node* producer(const Value* value, std::string_view op);
@@ -96,7 +95,7 @@ double elementOf(const Tensor& tensor, int64_t i);
 std::optional<std::vector<int64_t>> integersOf(const Value* value);
 int64_t normaliseAxis(int64_t axis, int rank);  // negative axes count from the end; not checked
 bool hasTrait(const Node& node, OpTraits trait);
-// The operand that is not `value` of a node with two inputs.
+// The other operand of a two-input node.
 Value* otherOperand(const Node& node, const Value* value);
 // A two-input node with one constant scalar: the other operand and the scalar. `left` tells whether the scalar is
 // first.
@@ -107,17 +106,17 @@ struct ScalarOperand {
   explicit operator bool() const { return value != nullptr; }
 };
 ScalarOperand scalarOperand(const Node* node);
-// The permutation of a Transpose; empty if it is not known.
+// The permutation of a Transpose; empty if unknown.
 std::vector<int64_t> permOf(const Node& transpose);
 std::vector<int64_t> inverse(const std::vector<int64_t>& perm);
-// A Reduce operator's axes, in [0, rank), rising; nullopt if they are not known.
+// A Reduce operator's axes, in [0, rank), sorted; nullopt if unknown.
 std::optional<std::vector<int64_t>> reducedAxes(const Node& reduce);
 bool isReduce(const Node& node);
 // The constant target of a Reshape from one shape to another that is right for every value of their
 // symbols: numbers, 0 = as in the input, at most one -1.
 std::optional<std::vector<int64_t>> reshapeTarget(const SymbolicShape& from, const SymbolicShape& to);
-// For each axis of `view` the axis of `base` that it is, where they differ by dimensions of size 1 only (-1 for those);
-// empty if they differ otherwise.
+// The axis of `base` for each axis of `view`, if they differ only by dimensions of size 1 (-1 for those); empty if they
+// differ otherwise.
 std::vector<int64_t> unitViewAxes(const SymbolicShape& base, const SymbolicShape& view);
 
 }  // namespace max

@@ -12,8 +12,8 @@ namespace max {
 
 inline constexpr size_t kArenaAlignment = 64;
 
-// Fed in the order of the steps: the value of a step is placed before the values that die there
-// are freed. The best fitting gap wins, so that warm memory is used again.
+// Used in step order: a step's value is placed before the values that die there are freed. It takes the best-fitting
+// gap, so that warm memory is reused.
 class ArenaPlanner {
  public:
   size_t allocate(size_t bytes);              // -> offset, aligned

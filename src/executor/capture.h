@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that was captured: a plan bound to buffers, run again without any look-up.
+// A captured call: a plan bound to buffers, run again without any lookup.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace max {
 
-// The steps that a call ran, in order.
+// The steps of a call, in order.
 class TraceMonitor final : public RunMonitor {
  public:
   void stepEnds(const RunContext& context, size_t step) override { steps_.push_back(textOf(*context.plan, step)); }
@@ -33,9 +33,9 @@ class CapturedGraph : public RefCounted {
   CapturedGraph(const PlannedProgram& program, std::unique_ptr<RunContext> context, std::vector<Ref<MaxBuffer>> inputs,
                 std::vector<Ref<MaxBuffer>> outputs);
 
-  // INVALID_ARGUMENT or ALREADY_EXISTS, as given, naming the first input that is not the captured one.
+  // Throws the given status, INVALID_ARGUMENT or ALREADY_EXISTS, naming the first input that is not the captured one.
   void checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus status, uint64_t key) const;
-  // Once at a time: FAILED_PRECONDITION while another thread does.
+  // One replay at a time: FAILED_PRECONDITION while another thread replays.
   void replay();
   // FAILED_PRECONDITION naming the first step that differs from those that ran.
   void compare(const std::vector<std::string>& ran, uint64_t key) const;

@@ -103,7 +103,7 @@ void CheckMonitor::setGuard(void* guard) const { std::memset(guard, kGuardByte, 
 void CheckMonitor::checkGuard(const Node& node, int output, const void* guard) const {
   const auto* bytes = static_cast<const unsigned char*>(guard);
   if (bytes[0] == kGuardByte && std::memcmp(bytes, bytes + 1, kGuardBytes - 1) == 0) return;
-  // An error of the library itself, unless the operator is somebody else's.
+  // A bug in the library, unless the operator is an extension's.
   complain(&node,
            output < 0 ? std::string("wrote behind its scratch memory")
                       : concat("wrote behind the end of ", nameOutput(node, output)),

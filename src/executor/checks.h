@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks between steps, for those who look for a fault: bytes written behind a value, NaN and infinity.
+// Checks between steps, for debugging: bytes written past a value, NaN and infinity.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class CheckMonitor final : public RunMonitor {
  private:
   bool checksNumbers() const { return level_ != MAX_ASSERT_LEVEL_SAFE; }
   void checkNumbers(const RunContext& context, size_t step) const;
-  // Fails, or logs a warning where that is what the level asks for.
+  // Fails, or logs a warning, depending on the level.
   void complain(const Node* node, const std::string& text, MaxStatus status) const;
 
   const MaxAssertLevel level_;

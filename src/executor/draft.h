@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan in the making: the walk over the nodes fills it, layout gives everything its place.
+// A plan under construction: the walk over the nodes fills it, then layout assigns memory.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,7 @@ struct DraftStep {
   std::vector<int> outputs;
 };
 
-// Something by number. Where few numbers are asked for of many, only those take memory; what is found stays where it is
-// until something is added.
+// A map by number. Only the numbers in use take memory; references stay valid until something is added.
 template <class T>
 class Numbered {
  public:
@@ -48,7 +47,7 @@ class Numbered {
       all_.push_back(std::move(element));
     ++size_;
   }
-  // Of those that have been asked for, in no order.
+  // The numbers in use, in no particular order.
   template <class Function>
   void forEach(Function function) {
     for (size_t i = 0; i < all_.size(); ++i) function(i, all_[i]);
@@ -62,7 +61,7 @@ class Numbered {
   std::unordered_map<size_t, T> some_;
 };
 
-// What is known of values while a plan is made: what was known where the plan before ended, and what came since.
+// What is known about values while a plan is made: the state at the end of the previous plan, and what was added since.
 class ValueStates {
  public:
   explicit ValueStates(size_t size) : states_(size, false) {}
@@ -78,7 +77,7 @@ class ValueStates {
     return state;
   }
   void push_back(ValueState state) { states_.push_back(std::move(state)); }
-  // Of a plan that continues another: those that it has looked at.
+  // For a continuation: the values that it has read.
   template <class Function>
   void forEachKnown(Function function) {
     states_.forEach([&](size_t number, ValueState& state) {
@@ -92,10 +91,10 @@ class ValueStates {
 };
 
 struct Draft {
-  // `before`: the plan that this one continues, NULL = none.
+  // `before`: the plan that this one continues; NULL = none.
   Draft(const Program& source, uint32_t settings, const Plan* before = nullptr);
 
-  // The state of a value that must be known by now (constants of the graph are taken up here).
+  // The state of a value that must be known by now (adds constants of the graph).
   ValueState& state(int value);
   const Node& nodeOf(const Frame& frame) const { return *frame.block->nodes[frame.next].node; }
 

@@ -47,7 +47,7 @@ struct NamedInputs {
   std::span<MaxBuffer* const> buffers;
 };
 
-// The position of an input or output; NOT_FOUND lists those there are.
+// The index of an input or output; NOT_FOUND lists the existing ones.
 size_t findByName(const std::vector<TensorInfo>& list, const char* name, const char* what);
 void checkOutputType(const TensorInfo& output, size_t index, const MaxBuffer& buffer, DType dtype, const Shape& shape);
 
@@ -55,11 +55,11 @@ void checkOutputType(const TensorInfo& output, size_t index, const MaxBuffer& bu
 
 struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
  public:
-  // What a loader hands over. The graph is compiled and does not change any more.
+  // Result of a loader. The graph is compiled and does not change any more.
   struct Parts {
-    max::Ref<const max::Graph> graph;     // moves on into the program
-    max::Ref<max::RefCounted> source;     // what the loader needs to make the graph again
-    max::Ref<MaxModelInfo> info;          // tells the inputs and outputs, too
+    max::Ref<const max::Graph> graph;     // moved into the program
+    max::Ref<max::RefCounted> source;     // what the loader needs to rebuild the graph
+    max::Ref<MaxModelInfo> info;          // also describes the inputs and outputs
     max::Ref<const max::Graph> original;  // of a graph built in code: its constants are kept for saving
     MaxPrecision precision = MAX_PRECISION_HIGHEST;
   };
@@ -75,54 +75,54 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   const std::vector<max::TensorInfo>& outputs() const { return parts_.info->outputs; }
   const max::PlannedProgram& program() const { return program_; }
   max::RefCounted* source() const { return parts_.source.get(); }
-  // Calls that begin from now on run this graph, of the same inputs and outputs. Thread-safe.
+  // Later calls run this graph, which has the same inputs and outputs. Thread-safe.
   void replaceGraph(max::Ref<const max::Graph> graph) { program_.replace(std::move(graph)); }
 
-  // Each entry of `results` becomes a new reference. Nothing is written if it throws.
+  // Each entry of `results` becomes a new reference; nothing is written if it throws.
   void execute(std::span<MaxBuffer* const> inputs, const max::CallOptions& options,
                std::span<MaxBuffer*> results) const;
 
-  // As execute, on memory of the caller's that is read before the call returns.
+  // Like execute, on the caller's memory, which is read before the call returns.
   void executeHost(const max::HostInputs& inputs, const max::CallOptions& options, std::span<MaxBuffer*> results) const;
 
-  // As execute; inputs in any order, of the outputs those asked for, in their order.
+  // Like execute; inputs in any order, and only the requested outputs, in that order.
   void executeByName(const max::NamedInputs& inputs, const max::CallOptions& options,
                      std::span<const char* const> outputNames, std::span<MaxBuffer*> results) const;
 
-  // As execute, for what is no tensor, too.
+  // Like execute, also for values that are not tensors.
   void executeValues(std::span<MaxValue* const> inputs, const max::CallOptions& options,
                      std::span<MaxValue*> results) const;
 
-  // As execute; the call is kept under the key and can be replayed.
+  // Like execute; the call is kept under the key and can be replayed.
   void capture(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options,
                std::span<MaxBuffer*> results) const;
   void replay(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
-  // Runs the call anew and compares its steps with those captured.
+  // Runs the call again and compares its steps with the captured ones.
   void verifyReplay(uint64_t key, std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
   void forgetCaptured(uint64_t key) const;
 
   // All fields except structSize.
   MaxModelMemory memory() const;
-  // Of the graph, in the DOT language; made when it is first asked for.
+  // A drawing of the graph in the DOT language; created on first use.
   const std::string& drawing() const;
-  // Gives back what idle contexts and pools hold; plans, too.
+  // Frees what idle contexts and pools hold, including plans.
   void trim(max::Kept which) const noexcept override;
 
  private:
   class CallOutputs;
-  // Two dimensions of inputs that carry the same symbol.
+  // Two dimensions of inputs with the same symbol.
   struct EqualDims {
     size_t inputA, inputB;
     int dimA, dimB;
   };
 
   void findEqualDims();
-  // Orders a call after what uses its buffers; the waits end with the call.
+  // Orders a call after other uses of its buffers; the waits end with the call.
   template <class Inputs>
   void order(max::AccessScope& access, const Inputs& inputs, const max::CallOptions& options,
              const max::Interrupt& interrupt) const;
   bool usesObjects() const { return usesObjects_; }
-  // Checks inputs, as many as there must be, and makes arguments of them.
+  // Checks the inputs and their number, and converts them to arguments.
   void readInputs(std::span<MaxBuffer* const> inputs, std::span<max::TensorArg> arguments) const;
   void readValues(std::span<MaxValue* const> inputs, std::span<max::TensorArg> arguments) const;
   void readHost(const max::HostInputs& inputs, std::span<max::TensorArg> arguments) const;
@@ -134,11 +134,11 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   void requireTensorOutputs() const;
   void checkOutputCount(size_t count) const;
   void checkGiven(std::span<const max::TensorArg> arguments, std::span<MaxBuffer* const> given) const;
-  // Checks what is asked for beside the inputs; returns the stream.
+  // Checks everything except the inputs; returns the stream.
   MaxStream& prepare(std::span<const max::TensorArg> arguments, const max::CallOptions& options,
                      size_t outputCount) const;
   MaxStream& streamOf(const max::CallOptions& options) const;
-  // Once more without what the work itself has kept, if the session's memory limit stops it.
+  // Tries again without kept memory if the session's memory limit is reached.
   template <class Work>
   void withinLimit(CallOutputs& outputs, Work&& work) const;
   void runPlain(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model's file or graph held, for reports.
+// What a model's file or graph contained, for reports.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +27,5 @@ struct MaxModelInfo : max::HandleOf<MaxModelInfo> {
   std::vector<std::pair<std::string, int64_t>> operators;  // sorted by name
   std::vector<Unsupported> unsupported;
   std::vector<max::TensorInfo> inputs, outputs, weights;
-  std::string drawing;  // in the DOT language; empty unless the file was asked for it
+  std::string drawing;  // in the DOT language; empty unless requested for a file
 };

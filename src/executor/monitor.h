@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Those who watch the steps of a call: the profile, checks between steps, traces. Most calls have none.
+// Observers of a call's steps: the profile, checks between steps, traces. Most calls have none.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace max {
 struct RunContext;
 
 // Belongs to one call and sees its steps in order, in one thread. A call may have several, in a list. Plans run within
-// plans (bodies of loops), so calls nest. What a function throws ends the call.
+// plans (bodies of loops), so calls nest. An exception ends the call.
 class RunMonitor {
  public:
   virtual ~RunMonitor() = default;
   virtual void planBegins(const RunContext&) {}
   virtual void stepBegins(const RunContext&, size_t) {}
   virtual void stepEnds(const RunContext&, size_t) {}
-  // The node that ends a plan, run on its own because its output shapes are known only afterwards.
+  // The node that ends a plan; it runs separately because its output shapes are only known afterwards.
   virtual void nodeBegins(const RunContext&) {}
   virtual void nodeEnds(const RunContext&, std::span<const Ref<Tensor>>) {}
   virtual void planEnds(const RunContext&) {}
-  // For nodes that make their outputs themselves: whether kGuardBytes are to follow what they take, and those bytes
-  // before and after. `output`: -1 = scratch memory.
+  // For nodes that allocate their outputs themselves: whether kGuardBytes follow each block, and those bytes before and
+  // after. `output`: -1 = scratch memory.
   virtual bool wantsGuards() const { return false; }
   virtual void setGuard(void*) const {}
   virtual void checkGuard(const Node&, int /*output*/, const void*) const {}
@@ -34,7 +34,7 @@ class RunMonitor {
   RunMonitor* next = nullptr;
 };
 
-// Calls a function of all monitors of a call (NULL = no call, no monitors).
+// Calls a function of all monitors of a call (NULL = no monitors).
 template <class Function>
 void forEachMonitor(const ActiveCall* call, Function&& function) {
   for (RunMonitor* monitor = call ? call->monitor : nullptr; monitor; monitor = monitor->next) function(*monitor);

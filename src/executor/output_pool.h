@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of one output of a model, used again after their release: handle and block.
+// Buffers of one output of a model, reused with handle and block after their release.
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,13 @@ class PooledBuffer final : public MaxBuffer {
 
 class OutputPool : public RefCounted {
  public:
-  // A buffer of this type on the stream, which is always the same.
+  // A buffer of this type on the stream, which must always be the same.
   Ref<MaxBuffer> take(MaxStream& stream, DType dtype, const Shape& shape);
-  // Frees the buffers that wait here.
+  // Frees the pooled buffers.
   void trim() noexcept;
-  // Of the buffers that wait here.
+  // Bytes of the pooled buffers.
   size_t idleBytes() noexcept;
-  // Buffers that come back from now on are freed.
+  // Buffers released from now on are freed.
   void close() noexcept;
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs for one set of input shapes: steps, where their operands lie, and what comes after.
+// What runs for one set of input shapes: steps, the locations of their operands, and continuations.
 //
-// A plan reaches as far as shapes are known. Where the next node needs the contents of a value
-// (a target shape computed at run time, the condition of an If) or makes outputs of unknown shape
-// (NonZero, Loop), it ends; what follows is a continuation, a plan of its own, found by those
-// contents or shapes. Most models are one plan without continuation.
+// A plan extends as far as shapes are known. It ends where the next node needs the contents of a value (a target shape
+// computed at run time, the condition of an If) or has outputs of unknown shape (NonZero, Loop); the rest is a
+// continuation, a separate plan found by those contents or shapes. Most models are one plan without continuations.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@
 
 namespace max {
 
-// Where an operand lies while a plan runs.
+// Location of an operand while a plan runs.
 struct Location {
   enum Kind : uint8_t { None, Constant, Input, Output, Arena, Dynamic };
   Kind kind = None;
@@ -44,10 +43,10 @@ struct Step {
   size_t scratch = 0;  // offset in the arena
 };
 
-// Behind each value that a node makes, if the settings ask for guards. As long as a row that is one too many often is.
+// After each value that a node makes, if the settings ask for guards. About the size of one extra row.
 inline constexpr size_t kGuardBytes = 4096;
 
-// Under the address sanitizer each value has a place of its own, and this much behind it is nobody's.
+// Under the address sanitizer each value has its own space, followed by this many unused bytes.
 inline constexpr size_t kForbiddenBytes = kForbidsMemory ? 256 : 0;
 
 // The type of an operand; its dimensions are Plan::typeDims from `dims` on.
@@ -63,17 +62,17 @@ struct PlannedOutput {
   Shape shape;
 };
 
-// What is known of a value at some point of planning.
+// What is known about a value at some point of planning.
 struct ValueState {
   bool known = false;
   DType dtype = DType::Invalid;
   Shape shape;
   Ref<const Tensor> constant;  // contents, if known
-  int root = kNoValue;         // the value whose memory it shares, itself if none
+  int root = kNoValue;         // the value whose memory it shares, or itself
   Location location;           // of a root, once placed
 };
 
-// Where planning stands: which nodes come next, and what is known of the values that they need.
+// State of planning: the next nodes, and what is known about the values that they need.
 struct Frame {
   const Block* block;
   size_t next = 0;
@@ -84,7 +83,7 @@ struct PlanState {
   std::vector<Frame> frames;
   StateMap<ValueState> values;
   size_t changes = 0;                // of values, against the plan before
-  std::vector<bool> claimedOutputs;  // written by their kernels already
+  std::vector<bool> claimedOutputs;  // already written by their kernels
   size_t dynamicCount = 0;
 };
 
@@ -95,13 +94,13 @@ struct Boundary {
   std::vector<int> values;         // Contents: those needed; Node: its inputs and captured values
   std::vector<ValueState> states;  // of `values`
   uint32_t table = 0;              // first entry of `values` in the table
-  Inferred expected;               // Node: what its operator makes of them
+  Inferred expected;               // Node: types made by its operator
 };
 
 class Plan : public RefCounted {
  public:
-  Ref<const Program> program;     // whose nodes it runs, kept alive
-  int depth = 0;                  // how many plans come before
+  Ref<const Program> program;     // owner of its nodes, kept alive
+  int depth = 0;                  // number of plans before this one
   std::vector<int64_t> inputKey;  // first plans: dtypes and dimensions of the inputs
   std::string continuationKey;    // others
   std::vector<Step> steps;
@@ -114,28 +113,28 @@ class Plan : public RefCounted {
   Boundary boundary;
   PlanState state;        // for continuations
   uint32_t settings = 0;  // PlanSettings::word() that it was made for
-  const uint64_t id;      // differs between all plans of the process
+  const uint64_t id;      // unique in the process
 
   Plan();
   ~Plan() override;
 
-  size_t bytes() const;     // about what it takes, continuations included, constants not
+  size_t bytes() const;     // approximate size, with continuations, without constants
   size_t ownBytes() const;  // without continuations
-  void countBytes();        // from now on the memory limit of the session and the program's PlanBytes know of it
+  void countBytes();        // counted from now on in the session's memory limit and the program's PlanBytes
   Shape shapeOf(uint32_t entry) const;
   size_t bytesOf(uint32_t entry) const;
 
-  // Guarded by the program's lock, most recent first.
+  // Most recent first; guarded by the program's lock.
   std::vector<Ref<Plan>> continuations;
 
  private:
   Ref<PlanBytes> counter_;
   size_t counted_ = 0;
   MemoryCharge charge_;
-  Ref<Plan> doomed_;  // of a list of plans that are destroyed one after the other
+  Ref<Plan> doomed_;  // of a list of plans that are destroyed one by one
 };
 
-// Tells what was planned: a line for the plan, one for each step that runs on a reference kernel.
+// Logs the plan: a line for the plan, and one for each step on a reference kernel.
 void logPlan(const Plan& plan, const RunSettings& settings);
 
 }  // namespace max

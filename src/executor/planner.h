@@ -8,7 +8,7 @@
 
 namespace max {
 
-// A tensor handed in: its data may be NULL if it has no elements.
+// An input tensor: its data may be NULL if it has no elements.
 struct TensorArg {
   DType dtype = DType::Invalid;
   std::span<const int64_t> dims;
@@ -19,8 +19,8 @@ struct TensorArg {
 // `settings`: PlanSettings::word().
 Ref<Plan> makePlan(const Program& program, std::span<const TensorArg> inputs, uint32_t settings = 0);
 
-// What follows `before` once the values of its boundary have these contents (Contents), or its node
-// made these outputs (Node; NULL where nobody asked).
+// The continuation of `before` once its boundary values have these contents (Contents), or its node made these outputs
+// (Node; NULL = not requested).
 Ref<Plan> continuePlan(const Program& program, const Plan& before, std::span<const Ref<Tensor>> results);
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calls of a session did when, step by step, for people and trace viewers.
+// The timeline of a session's calls, step by step, for people and trace viewers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Profile : public RefCounted {
   // One step of one plan, or a call of a model.
   struct Label {
     std::string name, op, implementation;
-    std::vector<std::string> sources;  // the model's nodes that it stands for
+    std::vector<std::string> sources;  // the model's nodes it comes from
     std::string inputs, outputs;       // types and shapes
     bool isCall = false;
   };
@@ -31,7 +31,7 @@ class Profile : public RefCounted {
   // The first of the labels of a plan's steps; that of the node that ends it follows them.
   uint32_t labelsOf(const Plan& plan);
   uint32_t labelOfCall(const std::string& model);
-  // Events beyond a bound are counted, not kept.
+  // Events beyond a limit are counted but not kept.
   void add(const std::vector<Event>& events);
   void clear();
 
@@ -49,10 +49,10 @@ class Profile : public RefCounted {
   uint64_t dropped_ = 0;
 };
 
-// What the profile tells of a step of a plan.
+// The profile's description of a plan's step.
 Profile::Label describeStep(const Plan& plan, size_t step);
 
-// Records one call; what nests within a step (the body of a loop) only if the recording is detailed.
+// Records one call; nested steps (the body of a loop) only in detailed mode.
 class ProfileMonitor final : public RunMonitor {
  public:
   ProfileMonitor(Profile& profile, const std::string& model, bool isDetailed);
@@ -74,7 +74,7 @@ class ProfileMonitor final : public RunMonitor {
   const uint32_t call_;
   std::vector<int64_t> starts_;  // of the call and of the steps that nest
   std::vector<Profile::Event> events_;
-  uint64_t plan_ = 0;  // whose labels were looked up last
+  uint64_t plan_ = 0;  // of the last lookup of labels
   uint32_t label_ = 0;
 };
 

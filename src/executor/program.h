@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frozen graph, indexed for planning: its values have dense numbers, the branches of If
-// belong to it, the bodies of Loop, Scan and SequenceMap are programs of their own.
+// A frozen graph, indexed for planning: its values have dense numbers, it includes the branches of If, and the bodies
+// of Loop, Scan and SequenceMap are separate programs.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct NodeInfo {
   const Node* node = nullptr;
   size_t place = 0;                               // in the order of all nodes, those of branches after their If
   std::vector<int> inputs;                        // numbers of values, kNoValue = omitted
-  std::vector<int> outputs;                       // kNoValue = nobody asked for it
+  std::vector<int> outputs;                       // kNoValue = not requested
   std::unique_ptr<Block> thenBranch, elseBranch;  // of If
   std::unique_ptr<PlannedProgram> body;           // of Loop, Scan and SequenceMap
   std::vector<int> captured;                      // values that the body uses, in its order
@@ -40,12 +40,12 @@ struct NodeInfo {
 struct Block {
   std::vector<NodeInfo> nodes;
   std::vector<int> outputs;
-  size_t end = 0;  // a place after all of its nodes
+  size_t end = 0;  // index after all of its nodes
 
   size_t placeOf(size_t next) const { return next < nodes.size() ? nodes[next].place : end; }
 };
 
-// Bytes of the plans of a program and of the bodies in it.
+// Bytes of the plans of a program and its bodies.
 class PlanBytes : public RefCounted {
  public:
   std::atomic<size_t> count{0};
@@ -53,22 +53,22 @@ class PlanBytes : public RefCounted {
 
 class Program : public RefCounted {
  public:
-  // Captured outer values follow the graph's own inputs. `depth`: how many Loop or Scan bodies it lies in.
-  // `planBytes` counts those of the programs around it, too.
+  // Captured outer values follow the graph's own inputs. `depth`: nesting depth in Loop or Scan bodies. `planBytes`
+  // also counts those of the enclosing programs.
   Program(Ref<const Graph> graph, RunSettings settings, int depth, Ref<PlanBytes> planBytes = makeRef<PlanBytes>());
 
   const Graph& graph() const { return *graph_; }
   const Block& main() const { return main_; }
   const std::vector<int>& inputs() const { return inputs_; }  // captured ones last
   const std::vector<const Value*>& values() const { return values_; }
-  // Whether a node at `place`, or after it, may read the value.
+  // Whether a node at or after `place` may read the value.
   bool isReadFrom(size_t place, size_t value) const { return lastReads_[value] > place; }
   // Positions among the outputs of main().
   auto outputsOf(int value) const { return outputs_.equal_range(value); }
   PlanBytes& planBytes() const { return *planBytes_; }
   int lanes() const { return settings_.lanes; }
   const RunSettings& settings() const { return settings_; }
-  // Strings, sequences, optionals or maps may be made while it runs.
+  // It may create strings, sequences, optionals or maps while it runs.
   bool usesObjects() const { return usesObjects_; }
 
  private:
@@ -85,7 +85,7 @@ class Program : public RefCounted {
   Block main_;
   std::vector<int> inputs_;
   std::vector<const Value*> values_;
-  std::vector<size_t> lastReads_;  // by value: one past the place of the last node that reads it, 0 = none
+  std::vector<size_t> lastReads_;  // by value: one past the index of the last node that reads it, 0 = none
   std::unordered_multimap<int, size_t> outputs_;
   Ref<PlanBytes> planBytes_;
   MemoryCharge charge_;

@@ -223,7 +223,7 @@ PlannedProgram::PlannedProgram(Ref<const Graph> graph, RunSettings settings, int
 PlannedProgram::~PlannedProgram() = default;
 
 // A context holds its plan and that its program, so what is under way needs no lock to stay alive. A context that comes
-// back late is dropped by whoever takes it next.
+// back late is dropped on its next use.
 void PlannedProgram::replace(Ref<const Graph> graph) {
   Ref<const Program> program = makeRef<Program>(std::move(graph), settings_, 0, planBytes_);
   std::vector<Ref<Plan>> plans;

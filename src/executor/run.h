@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program with its plans and the contexts they run in.
+// A program with its plans and execution contexts.
 //
-// A context is what one run needs at a time: the arena block and a table of operand pointers.
-// Contexts are reused, so that a run with shapes seen before allocates nothing, looks up nothing
-// and takes no lock.
+// A context holds the state of one run: the arena block and a table of operand pointers. Contexts are reused, so that a
+// run with known shapes does not allocate, look anything up or take a lock.
 #pragma once
 
 #include <atomic>
@@ -19,7 +18,7 @@
 
 namespace max {
 
-// Gives memory for the outputs of a run.
+// Provides memory for the outputs of a run.
 class OutputProvider {
  public:
   virtual void* provide(size_t index, DType dtype, const Shape& shape) = 0;
@@ -33,7 +32,7 @@ struct BoundStep {
   OpContext context;
 };
 
-// An entry of the table that changes with each run.
+// A table entry that changes with each run.
 struct Patch {
   uint32_t entry;
   Location::Kind kind;
@@ -41,13 +40,13 @@ struct Patch {
 };
 
 struct RunContext {
-  // `block` is used for the arena if it is large enough. `counter` (may be NULL) knows the bytes of all arenas.
+  // `block` is used for the arena if it is large enough. `counter` (may be NULL) counts the bytes of all arenas.
   RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter = nullptr,
              Ref<Storage> block = nullptr);
   ~RunContext();
 
   Ref<Plan> plan;
-  RunContext* parent;       // of the plan before, NULL for the first
+  RunContext* parent;       // of the previous plan, NULL for the first
   RunContext* const first;  // of the first plan
   Ref<Storage> arena;
   std::vector<void*> table;
@@ -55,13 +54,13 @@ struct RunContext {
   std::vector<Patch> patches;
   std::vector<std::unique_ptr<RunContext>> continuations;  // most recent first
 
-  // Of the first context only: what its continuations share.
+  // Only in the first context: shared with its continuations.
   std::vector<void*> outputs;
   std::vector<Ref<Tensor>> dynamics;  // results of nodes with unknown output shapes
   std::string key;
-  std::vector<std::byte*> arenas;  // of the contexts that run, by depth
+  std::vector<std::byte*> arenas;  // of the running contexts, by depth
 
-  // Those that follow find its arena.
+  // Continuations find its arena here.
   void enter() {
     first->arenas[static_cast<size_t>(plan->depth)] = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
   }
@@ -78,26 +77,26 @@ class PlannedProgram {
   ~PlannedProgram();
 
   const Program& program() const { return *current_.load(std::memory_order_acquire); }
-  // As program(), but stays alive whatever replaces it. Thread-safe.
+  // Like program(), but stays alive when it is replaced. Thread-safe.
   Ref<const Program> current() const;
-  // Runs that begin from now on run this graph, of the same interface; those under way keep theirs.
+  // Later runs use this graph, which has the same interface; runs in progress keep theirs.
   void replace(Ref<const Graph> graph);
   size_t planCount() const;     // first plans in the cache
-  size_t contextBytes() const;  // of idle contexts that wait for their shapes to come back
-  size_t arenaBytes() const;    // of all contexts, those that run included, and of the bodies of loops
-  size_t planBytes() const;     // of the plans in the cache, about
-  // Gives back the memory of contexts that do not run, those of the bodies of loops too; and forgets plans.
+  size_t contextBytes() const;  // of idle contexts kept for reuse
+  size_t arenaBytes() const;    // of all contexts, including running ones and those of loop bodies
+  size_t planBytes() const;     // of the cached plans, approximately
+  // Frees the memory of idle contexts, including those of loop bodies, and drops plans.
   void trim(Kept which) const;
 
   // Thread-safe. Errors of kernels name their node.
   void run(std::span<const TensorArg> inputs, OutputProvider& outputs) const;
 
-  // The same in parts. A context that was acquired must be given back.
+  // The same in parts. An acquired context must be released.
   std::unique_ptr<RunContext> acquire(std::span<const TensorArg> inputs) const;
   void execute(RunContext& context, std::span<const TensorArg> inputs, OutputProvider& outputs) const;
   void giveBack(std::unique_ptr<RunContext> context) const noexcept;
 
-  // For contexts without continuation: binds one to memory that stays, so that replay can run it again and again.
+  // For contexts without continuations: binds one to permanent memory, so that replay can run it repeatedly.
   void bind(RunContext& context, std::span<const TensorArg> inputs, std::span<void* const> outputs) const;
   static void replay(const RunContext& context);
 
@@ -125,10 +124,10 @@ class PlannedProgram {
   // Guarded by the fork-safe lock of this object, most recent first.
   mutable std::vector<Ref<Plan>> plans_;
   mutable std::vector<std::unique_ptr<RunContext>> idle_;
-  mutable Ref<Storage> spareArena_;  // of a context that had to go
+  mutable Ref<Storage> spareArena_;  // of a context that was evicted
 };
 
-// Runs a node whose output shapes are known only afterwards. `inputs`: the node's, then the captured values.
+// Runs a node whose output shapes are only known afterwards. `inputs`: the node's, then the captured values.
 std::vector<Ref<Tensor>> runDynamicNode(const NodeInfo& info, std::span<const TensorArg> inputs);
 std::vector<Ref<Tensor>> runLoop(const NodeInfo& info, std::span<const TensorArg> inputs);
 std::vector<Ref<Tensor>> runScan(const NodeInfo& info, std::span<const TensorArg> inputs);

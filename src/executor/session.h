@@ -18,9 +18,9 @@
 
 struct MaxSession : max::HandleOf<MaxSession> {
  public:
-  // `devices` is not empty; lanes is at least 1; a limit of 0 is none.
+  // `devices` is not empty; lanes is at least 1; a limit of 0 means none.
   MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit = 0);
-  // Writes the profile if the environment asks for that.
+  // Writes the profile if an environment variable asks for it.
   ~MaxSession() override;
 
   const std::vector<max::Ref<MaxDevice>>& devices() const { return devices_; }
@@ -57,13 +57,13 @@ struct MaxSession : max::HandleOf<MaxSession> {
 
 namespace max {
 
-// The active call of one run: lives where the work happens. Most runs need none.
+// The active call of one run; lives in the working thread. Most runs need none.
 class RunSetup {
  public:
   // `isRun` false: nothing runs yet, so there is nothing to watch.
   RunSetup(const MaxSession& session, const std::string& model, const Interrupt& interrupt, bool isRun = true);
   RunSetup(const RunSetup&) = delete;
-  // NULL if nothing was asked for.
+  // NULL if nothing is set.
   const ActiveCall* call() const { return isNeeded_ ? &call_ : nullptr; }
   void add(RunMonitor& monitor);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of a session that its models follow while they run.
+// Settings of a session that take effect while its models run.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace max {
 
-// What plans are made for. Packed in one word, so that a run can compare it with its plan's at no cost.
+// Settings that plans depend on, packed in one word, so that a run can cheaply compare them with its plan's.
 struct PlanSettings {
   OpSettings kernels;
-  bool guards = false;  // bytes behind each value that no kernel may touch, outputs included
+  bool guards = false;  // guard bytes after each value, including outputs
 
   uint32_t word() const {
     return static_cast<uint32_t>(kernels.partialSums) | (kernels.sortsForTopK ? 4u : 0u) | (guards ? 8u : 0u);
@@ -23,7 +23,7 @@ struct PlanSettings {
   }
 };
 
-// What all models of a session share; changes hold from the next call on.
+// Shared by all models of a session; changes take effect from the next call on.
 struct LiveSettings {
   std::atomic<uint32_t> plan{0};  // PlanSettings::word()
   std::atomic<MaxLogLevel> logLevel{MAX_LOG_LEVEL_INFO};

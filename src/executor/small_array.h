@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few items without an allocation, more with one.
+// An array that allocates only beyond a few items.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small bag of owned objects without a lock: threads take and put by exchanging pointers,
-// each beginning at a place of its own, so that threads seldom meet.
+// A small lock-free bag of owned objects: threads take and put by exchanging pointers, each starting at a different
+// slot, so that contention is rare.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Stash {
     return nullptr;
   }
 
-  // Gives the object back if there is no room.
+  // Returns the object if there is no room.
   std::unique_ptr<T> put(std::unique_ptr<T> object) noexcept {
     const size_t first = threadNumber();
     for (size_t i = 0; i < N; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of values, by number, as it stands where plans end. Copies share what they have in common: of many
-// plans in a row each costs what it changes, not what there is.
+// What is known about values, by number, at the ends of plans. A persistent map: copies share common parts, so each of
+// many consecutive plans costs only its changes.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class StateMap {
     std::array<Ref<RefCounted>, size_t{1} << kBits> children;
   };
 
-  // Nobody else sees what comes back.
+  // The result is not shared.
   static Inner& own(Ref<RefCounted>& node) {
     if (!node)
       node = makeRef<Inner>();

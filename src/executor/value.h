@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model may take or give: a tensor, a sequence, an optional, a map. Immutable.
+// An input or output of a model: a tensor, a sequence, an optional or a map. Immutable.
 #pragma once
 
 #include <span>
@@ -14,10 +14,10 @@
 struct MaxValue : max::HandleOf<MaxValue> {
  public:
   explicit MaxValue(max::Ref<MaxBuffer> tensor);
-  // Of values that may be in it: a sequence holds tensors or maps, an optional holds a tensor or a sequence.
+  // Checks the contents: a sequence holds tensors or maps, an optional holds a tensor or a sequence.
   static max::Ref<MaxValue> sequence(std::vector<max::Ref<MaxValue>> elements);
   static max::Ref<MaxValue> optional(max::Ref<MaxValue> value);  // NULL = none
-  // Keys are a list of strings or int64, all different; values are as many.
+  // Keys are a list of distinct strings or int64; there is one value per key.
   static max::Ref<MaxValue> map(max::Ref<MaxBuffer> keys, max::Ref<MaxBuffer> values);
   // Of a self-contained tensor of any dtype.
   static max::Ref<MaxValue> of(MaxStream& stream, const max::Tensor& tensor);
@@ -31,10 +31,10 @@ struct MaxValue : max::HandleOf<MaxValue> {
   const char* kindName() const;    // "optional"
   std::string kindPhrase() const;  // "an optional"
   std::string typeText() const;    // "float32[2, 3]", "sequence of float32"
-  // All buffers in it, as what the work of the scope reads.
+  // Registers all buffers in it as read by the scope's work.
   void addReads(max::AccessScope& access) const;
 
-  // What a program takes in.
+  // The form of a program's input.
   max::TensorArg argument() const;
   max::Ref<max::Tensor> tensor() const { return object_ ? object_ : buffer_->toTensor(); }
 
@@ -44,12 +44,12 @@ struct MaxValue : max::HandleOf<MaxValue> {
   MaxValueKind kind_ = MAX_VALUE_KIND_TENSOR;
   max::Ref<MaxBuffer> buffer_, keys_, values_;
   std::vector<max::Ref<MaxValue>> elements_;
-  max::Ref<max::Tensor> object_;  // of all but tensors: a self-contained scalar
+  max::Ref<max::Tensor> object_;  // except for tensors: a self-contained scalar
 };
 
 namespace max {
 
-// Whether a value is of the type; what is not known fits. An optional takes what it would hold, too.
+// Whether a value has the type; unknown parts match. An optional also accepts its contents' type.
 bool fits(TensorType type, const MaxValue& value);
 
 }  // namespace max

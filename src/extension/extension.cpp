@@ -119,7 +119,7 @@ bool isSame(const MaxOperator& a, const MaxOperator& b) {
        "' is defined already, by ", known ? concat("extension '", known->extension, "'") : std::string("this library"));
 }
 
-// Throws if somebody else has defined it.
+// Throws if it is already defined elsewhere.
 void requireOwn(const ExtensionOperator& op) {
   const ExtensionOperator* known = find(op.domain, op.name);
   const bool isOwn = known ? isSame(known->functions, op.functions)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of extensions: C functions behind the interfaces of schemas and kernels.
 //
-// They belong to the process and are never removed, so that graphs, plans and models may point at them.
+// They belong to the process and are never removed, so graphs, plans and models may point to them.
 #pragma once
 
 #include <span>
@@ -18,42 +18,42 @@ namespace max {
 
 // A row of an extension's table, checked and copied.
 struct ExtensionOperator {
-  std::string extension;  // what messages call it: a file or a name
+  std::string extension;  // name in messages: a file or a name
   std::string domain;
   std::string name;
   std::string types;
   std::string attributes;
-  MaxOperator functions;  // the row itself; its texts may be gone
+  MaxOperator functions;  // the row itself; its strings may be gone
 };
 
 // Throws INVALID_ARGUMENT if the row cannot be an operator.
 ExtensionOperator checkedOperator(const MaxOperator& row, std::string extension);
 
-// ALREADY_EXISTS if one of them is defined by somebody else.
+// ALREADY_EXISTS if one of them is defined elsewhere.
 void requireNewOperators(std::span<const ExtensionOperator> operators);
-// All or nothing. Operators that are there already with the same functions are left alone; ALREADY_EXISTS names who
-// defined one with others. `isUsed` becomes true once something refers to the functions. Thread-safe.
+// All or nothing. Operators already registered with the same functions stay; ALREADY_EXISTS names the definer of one
+// with other functions. `isUsed` becomes true once something refers to the functions. Thread-safe.
 void addExtensionOperators(std::vector<ExtensionOperator> operators, bool& isUsed);
 
-// Where the message of a failing call of the C API goes besides, in a thread that runs a function of an extension;
-// NULL elsewhere.
+// Receives a copy of the message of a failing C API call, in a thread that runs an extension's function; NULL
+// elsewhere.
 std::string* extensionMessage() noexcept;
 
-// A run whose outputs the operator makes.
+// A run whose operator allocates its outputs.
 class OutputMaker {
  public:
-  // Its memory; throws if the output cannot have this shape.
+  // The output's memory; throws if it cannot have this shape.
   virtual void* make(size_t output, const Shape& shape) = 0;
 
  protected:
   ~OutputMaker() = default;
 };
-// That of a call that runs in this thread; NULL if it makes no outputs.
+// That of the call running in this thread; NULL if it does not allocate outputs.
 OutputMaker* outputMakerOf(const MaxOperatorCall* call) noexcept;
 
 }  // namespace max
 
-// What the functions of an extension see of a node.
+// A node as seen by an extension's functions.
 struct MaxOperatorNode {
   const max::Node& node;
   size_t outputCount;
@@ -61,7 +61,7 @@ struct MaxOperatorNode {
   std::span<const max::Tensor* const> constants = {};  // while the node is prepared
 };
 
-// What an `infer` function reads and writes.
+// Data that an `infer` function reads and writes.
 struct MaxShapeContext {
   max::InferContext& infer;
   size_t maxOutputs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of an extension's functions: what they see, and what becomes of their errors.
+// Calls of an extension's functions: their arguments and errors.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace max {
 
-// Types and shapes of a call's inputs or outputs, in the form that C sees.
+// Types and shapes of a call's inputs or outputs, in C form.
 struct Operands {
   std::vector<MaxDType> dtypes;
   std::vector<int32_t> ranks;
@@ -24,22 +24,23 @@ struct Operands {
   int32_t count() const { return static_cast<int32_t>(dtypes.size()); }
 };
 
-// Pointers and lanes are still missing.
+// Without pointers and lanes.
 MaxOperatorCall callOf(MaxDevice& device, const Operands& inputs, const Operands& outputs, size_t scratch);
 
 MaxShapeContext shapesOf(const ExtensionOperator& op, InferContext& context);
 
-// Each throws what the function answered, naming node and extension.
+// Each throws the function's error, naming node and extension.
 void callInfer(const ExtensionOperator& op, InferContext& context, MaxShapeContext& shapes);
 Ref<Prepared> callPrepare(const ExtensionOperator& op, const Node& node, std::span<const Tensor* const> constants);
-// `maker`: NULL if the outputs are there.
+// `maker`: NULL if the outputs are allocated.
 void callExecute(const ExtensionOperator& op, const MaxOperatorNode& node, const Prepared* state,
                  const MaxOperatorCall& call, OutputMaker* maker = nullptr);
 
-// The node's state, or one for this kernel alone: loads prepare no more than fits. NULL without a prepare function.
+// The node's state, or one for this kernel only, since loads prepare only as much as fits. NULL without a prepare
+// function.
 Ref<Prepared> stateOf(const ExtensionOperator& op, const Node& node, std::span<const Tensor* const> constants);
 
-// Runs an operator that makes its outputs.
+// Runs an operator that allocates its outputs.
 std::vector<Ref<Tensor>> runMaking(const Node& node, std::span<const Tensor* const> inputs);
 
 }  // namespace max

@@ -13,7 +13,7 @@ namespace max {
 
 namespace {
 
-// Who checks for writes behind the memory of this thread's call; NULL = nobody.
+// Checks for writes past the memory of this thread's call; NULL = none.
 const RunMonitor* guardian() {
   const RunMonitor* found = nullptr;
   forEachMonitor(activeCall(), [&](const RunMonitor& monitor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an operator of an extension infers and runs.
+// Inference and execution of an extension's operator.
 #pragma once
 
 #include "extension/extension.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that a kernel source declares in its comments, on lines that begin with "//@".
+// Operators that a kernel source declares in comment lines starting with "//@".
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct DeclaredAttribute {
 // The shape of an output.
 struct DeclaredShape {
   enum Kind { None, Like, Broadcast, Dimensions } kind = None;
-  std::vector<size_t> inputs;  // of Like: one or more, which must agree
+  std::vector<size_t> inputs;  // for Like: one or more, which must agree
   std::vector<SizeExpression> dimensions;
 };
 
-// What a parameter of the kernel gets.
+// An argument of the kernel.
 struct DeclaredArgument {
   std::string text;
   enum Kind { Input, Output, Float, Size } kind = Size;
@@ -53,9 +53,9 @@ struct DeclaredOperator {
   int findAttribute(std::string_view text) const;
 };
 
-// INVALID_ARGUMENT: "NAME:LINE: what is wrong". No declarations are none.
+// INVALID_ARGUMENT: "NAME:LINE: reason". Empty without declarations.
 std::vector<DeclaredOperator> parseDeclarations(const std::string& name, std::string_view source);
-// The source with empty lines in place of them: what it compiles to does not depend on them.
+// The source with empty lines instead of the declarations, so that its compiled form does not depend on them.
 std::string withoutDeclarations(std::string_view source);
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes in the declaration of a kernel's operator: "(y.size + 255) / 256", for shapes that are known or symbolic.
+// Sizes in declarations of kernel operators, such as "(y.size + 255) / 256", for known or symbolic shapes.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace max {
 
-// What a name stands for: "rows", "y.size", "x.0".
+// A name: "rows", "y.size", "x.0".
 struct SizeTerm {
   std::string name;
   enum Kind { Plain, Size, Rank, Axis } kind = Plain;
   int axis = 0;
-  // Whose it is, told by whoever knows the names.
+  // Its owner, set by the code that resolves names.
   enum Owner { Attribute, Input, Output } owner = Attribute;
   size_t index = 0;
 };
 
 class SizeExpression {
  public:
-  // Numbers, names, + - * / %, min(,), max(,) and parentheses. INVALID_ARGUMENT says what is wrong with the text.
+  // Numbers, names, + - * / %, min(,), max(,) and parentheses. INVALID_ARGUMENT explains a malformed expression.
   static SizeExpression parse(std::string_view text);
 
   const std::string& text() const { return text_; }
   // All names in it.
   void forEachTerm(FunctionRef<void(SizeTerm&)> function);
-  // `valueOf` gives nullopt for what is not known at all, and so is the result then. Allocates nothing for numbers.
+  // `valueOf` returns nullopt for unknown values; the result is then nullopt too. Does not allocate for numbers.
   std::optional<Dim> evaluate(FunctionRef<std::optional<Dim>(const SizeTerm&)> valueOf) const;
 
  private:

@@ -12,10 +12,10 @@ namespace max {
 
 class KernelOperator;
 
-// What was made of a source. Operators that are known to the process need it for ever.
+// A compiled source. Registered operators keep it until the process ends.
 class KernelExtension {
  public:
-  // Errors begin with the file and the line. UNAVAILABLE without a compiler.
+  // Errors start with the file and the line. UNAVAILABLE without a compiler.
   KernelExtension(const std::string& path, const std::string& source);
   ~KernelExtension();
 
@@ -28,7 +28,7 @@ class KernelExtension {
   std::vector<std::unique_ptr<KernelOperator>> operators_;
 };
 
-// Compiles the source and makes its operators known; the same file with the same contents only once. Thread-safe.
+// Compiles the source and registers its operators; the same file with the same contents only once. Thread-safe.
 void addKernelExtension(const std::string& path, const std::string& source);
 
 }  // namespace max

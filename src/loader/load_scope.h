@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The active call of a load, as its options ask for it.
+// The active call of a load, from its options.
 #pragma once
 
 #include <thread>
@@ -12,7 +12,7 @@
 
 namespace max {
 
-// Hands on what grows, in steps that can be seen, in the thread that loads.
+// Reports increasing progress in visible steps, in the loading thread.
 class LoadProgress final : public ProgressReceiver {
  public:
   LoadProgress(MaxProgressCallback callback, void* userData) : callback_(callback), userData_(userData) {}
@@ -21,7 +21,7 @@ class LoadProgress final : public ProgressReceiver {
     constexpr double kStep = 0.005;
     if (std::this_thread::get_id() != thread_ || (fraction < shown_ + kStep && fraction < 1)) return;
     shown_ = fraction;
-    // What the function calls is no part of the load.
+    // Calls from the callback are not part of the load.
     const ActiveCallScope none(nullptr);
     callback_(userData_, fraction, phase);
   }

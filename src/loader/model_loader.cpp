@@ -138,7 +138,7 @@ void compileFor(const MaxSession& session, const GraphSource& source, const Shar
   compile(graph, options);
 }
 
-// What may be made of a source, while it is loaded. Programs may build what they like.
+// Budget for loading a source. Graphs built in code have no limit.
 class SourceBudget {
  public:
   explicit SourceBudget(const GraphSource& source)
@@ -187,7 +187,7 @@ class Loader {
     const Ref<SharedGraph> related = key_ ? SharedGraph::findRelated(*key_) : nullptr;
     auto made = makeRef<SharedGraph>(partsOf(imported, weights, related.get()));
     if (!key_ || !isMapped(imported)) return made;
-    // Somebody may have been faster.
+    // Another thread may have been faster.
     if (weights.entries.empty())
       if (Ref<SharedGraph> other = SharedGraph::find(*key_)) return other;
     made->enter();

@@ -22,9 +22,9 @@ Ref<MaxModel> loadModel(const LoadRequest& request, const void* data, size_t siz
 Ref<MaxModel> compileModel(const LoadRequest& request, const Graph& graph);
 Ref<MaxModelInfo> inspectModel(const std::string& path);
 
-// Calls that begin from now on use these weights. All or nothing.
+// Later calls use these weights. All or nothing.
 void replaceWeights(MaxModel& model, std::span<const char* const> names, std::span<MaxBuffer* const> buffers);
-// Writes a compiled model with the weights that the model has now. The file appears whole or not at all.
+// Writes a compiled model with the model's current weights. The file appears whole or not at all.
 void saveModel(const MaxModel& model, const std::string& path);
 
 }  // namespace max

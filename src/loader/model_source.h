@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the graph of a model comes from: enough to make it again with other weights, and to let models of one file
-// share what was made of it.
+// The source of a model's graph: enough to rebuild it with other weights, and to let models of one file share its
+// compiled form.
 #pragma once
 
 #include <mutex>
@@ -16,22 +16,22 @@
 
 namespace max {
 
-// Can be read as often as somebody wants the graph.
+// Can be read any number of times.
 class GraphSource : public RefCounted {
  public:
-  // With these weights in place of its own; marks those that it has. External files by their paths.
+  // With these weights instead of its own; marks those that it has. External files by path.
   virtual ImportedModel import(const WeightTable& weights) const = 0;
-  virtual bool isStored() const { return false; }                  // optimised already, in the form of compiled models
+  virtual bool isStored() const { return false; }                  // already optimised, in the form of compiled models
   virtual bool isMapped() const { return false; }                  // weights lie in a mapped file
-  virtual Ref<const Graph> builtGraph() const { return nullptr; }  // what was built in code
-  virtual uint64_t fileBytes() const { return 0; }                 // of what was not built in code
+  virtual Ref<const Graph> builtGraph() const { return nullptr; }  // built in code
+  virtual uint64_t fileBytes() const { return 0; }                 // not built in code
 };
 
 // An ONNX or compiled model.
 class FileSource final : public GraphSource {
  public:
   struct Options {
-    std::string name;    // what messages call it
+    std::string name;    // name in messages
     std::string folder;  // for external data; empty = none
     bool copyFile = false;
     bool copyExternal = false;
@@ -43,7 +43,7 @@ class FileSource final : public GraphSource {
   bool isMapped() const override { return file_->file() != nullptr; }
   uint64_t fileBytes() const override { return file_->size(); }
   ModelInfo inspect() const;
-  // The model itself, in ONNX's form, whatever it is stored in.
+  // The model itself in ONNX form, however it is stored.
   const Storage& onnxFile() const { return isStored() ? *compiled_.graph : *file_; }
 
  private:
@@ -54,12 +54,12 @@ class FileSource final : public GraphSource {
   CompiledModel compiled_;  // if it is one
 };
 
-// A small file, which is read whenever somebody wants it, instead of being kept beside what is made of it.
+// A small file, which is read again when needed instead of being kept in memory.
 class RereadSource final : public GraphSource {
  public:
-  // The first reader gets what `file` is now, even if another takes its place meanwhile.
+  // The first reader gets the current `file`, even if it is replaced meanwhile.
   RereadSource(File file, std::string path, const FileSource::Options& options);
-  // FAILED_PRECONDITION if the file is not what it was.
+  // FAILED_PRECONDITION if the file has changed.
   ImportedModel import(const WeightTable& weights) const override;
   bool isStored() const override { return isStored_; }
   uint64_t fileBytes() const override { return identity_.size; }
@@ -74,7 +74,7 @@ class RereadSource final : public GraphSource {
   mutable std::optional<File> opened_;  // until it is read; guarded by processMutex()
 };
 
-// A graph built in code. It shares the graph's constants, and keeps them beside what is made of them.
+// A graph built in code. Shares the graph's constants, and keeps them besides their compiled form.
 class BuiltSource final : public GraphSource {
  public:
   explicit BuiltSource(const Graph& graph) : graph_(graph.clone()) {}
@@ -85,18 +85,18 @@ class BuiltSource final : public GraphSource {
   Ref<const Graph> graph_;
 };
 
-// Memory that the caller keeps for the time of a call, and a copy of such memory.
+// Memory borrowed from the caller for a call, and a copy of it.
 Ref<Storage> borrowedStorage(const void* data, size_t size);
 Ref<Storage> copiedStorage(const void* data, size_t size);
 
-// What makes two loads the same; the path matters only where external data is beside the file.
+// Key of equal loads; the path only matters if external data is next to the file.
 struct GraphKey {
   FileIdentity file;
   std::string path;
   MaxPrecision precision = MAX_PRECISION_HIGHEST;
 };
 
-// A compiled graph of files that are mapped, known in the process while a model uses it.
+// A compiled graph of mapped files, shared in the process while a model uses it.
 class SharedGraph : public RefCounted {
  public:
   struct Parts {
@@ -105,7 +105,7 @@ class SharedGraph : public RefCounted {
     bool hasOwnWeights = true;                                        // none were replaced
     Ref<const Graph> graph;
     Ref<const GraphSource> source;
-    Ref<MaxModelInfo> info;  // tells the inputs and outputs, too
+    Ref<MaxModelInfo> info;  // also describes the inputs and outputs
   };
 
   explicit SharedGraph(Parts parts);
@@ -114,7 +114,7 @@ class SharedGraph : public RefCounted {
   void enter();  // into the table
   bool isEntered() const { return entered_; }
 
-  // A graph with the files' own weights, if the files are what they were; NULL if there is none.
+  // A graph with the files' own weights, if the files have not changed; NULL if there is none.
   static Ref<SharedGraph> find(const GraphKey& key);
   // Any graph of this file, for its packed weights; NULL if there is none.
   static Ref<SharedGraph> findRelated(const GraphKey& key);
@@ -127,14 +127,14 @@ class SharedGraph : public RefCounted {
   bool entered_ = false;
 };
 
-// What a model keeps of its loading.
+// What a model keeps from its load.
 class ModelOrigin : public RefCounted {
  public:
-  Ref<const GraphSource> source;  // NULL = gone, after loading from memory
+  Ref<const GraphSource> source;  // NULL = not kept, after loading from memory
   std::string missingSource;      // why, for messages
   std::mutex mutex;               // one replacement at a time
-  WeightTable weights;            // in place of the source's own; guarded
-  Ref<SharedGraph> shared;        // guarded; NULL if its graph is nobody else's
+  WeightTable weights;            // instead of the source's own; guarded
+  Ref<SharedGraph> shared;        // guarded; NULL if its graph is not shared
 };
 
 }  // namespace max

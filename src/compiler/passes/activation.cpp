@@ -21,7 +21,7 @@ struct Product {
   double scalar = 1;
 };
 
-// `depth` bounds how many Mul nodes below `value` are taken apart; only values that nobody else needs are.
+// `depth` limits how many Mul nodes below `value` are expanded; only values without other uses are.
 bool collectFactors(Value* value, int depth, Product& product, bool mayOpen) {
   if (const auto scalar = scalarOf(value)) {
     product.scalar *= *scalar;

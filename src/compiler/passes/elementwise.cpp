@@ -27,7 +27,7 @@ class Group {
  public:
   explicit Group(Node* last) : nodes_{last}, members_{last} {}
 
-  // Takes in producers until there are no more that belong.
+  // Adds producers to the chain until none fits.
   void grow(const std::unordered_set<const Node*>& taken) {
     for (bool grown = true; grown;) {
       grown = false;

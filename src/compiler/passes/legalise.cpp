@@ -43,7 +43,7 @@ Speed speedOf(const Node& node, const OpRow& kernels, bool widen) {
   return Speed::None;
 }
 
-// Kernels choose by ranks: those that nobody knows are not those of scalars.
+// Kernels choose by rank; an unknown rank is not a scalar's.
 bool hasRanks(const Node& node) {
   const auto isRanked = [](const Value* value) { return !value || value->type.ranked; };
   return std::all_of(node.inputs.begin(), node.inputs.end(), isRanked) &&

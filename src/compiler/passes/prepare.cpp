@@ -34,7 +34,7 @@ bool isLarge(const Value* value) {
 
 bool isInFile(const Tensor& tensor) { return tensor.storage() && tensor.storage()->file(); }
 
-// What lies in a file can be read again, whoever may want it; the rest goes for good.
+// Data in a file can be read again if needed; other data is gone for good.
 void giveUp(Value& value) {
   if (isInFile(*value.constant))
     value.constant->dropPages();
@@ -76,7 +76,7 @@ class Donor {
     return first->data() == second->data() && first->dtype() == second->dtype() && first->shape() == second->shape();
   }
 
-  // Where the same constants became the same packed weights. What was prepared knows nothing of other inputs.
+  // For constants that were packed before. Prepared data does not depend on other inputs.
   static bool isSame(const Node& a, const Node& b) {
     if (a.schema != b.schema || a.inputs.size() != b.inputs.size()) return false;
     if (a.attributes.entries() != b.attributes.entries()) return false;
@@ -98,7 +98,7 @@ class Packer {
 
   void run(const Job& job) {
     Node& node = *job.node;
-    // Kernels that pack large weights can do it for each plan as well.
+    // Kernels that pack large weights can also do so for each plan.
     if (std::any_of(node.inputs.begin(), node.inputs.end(), isLarge) && !isAffordable()) return;
     node.prepared = donor_.find(node);
     const bool isNew = !node.prepared;

@@ -13,7 +13,7 @@ namespace max {
 
 namespace {
 
-// How many elements each result is made of, if that is known and not 0.
+// The number of elements reduced to each result, if known and not 0.
 std::optional<int64_t> reducedCount(const Node& reduce) {
   const auto axes = reducedAxes(reduce);
   if (!axes || axes->empty()) return std::nullopt;
@@ -44,7 +44,7 @@ bool dropReduce(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, node.input(0));
 }
 
-// x if `value` is x * x that nobody else reads.
+// x if `value` is x * x without other uses.
 Value* squared(const Value* value) {
   const Node* mul = producer(value, "Mul");
   return mul && mul->input(0) == mul->input(1) && hasSingleUse(value) ? mul->input(0) : nullptr;
