@@ -43,6 +43,12 @@ if(MAX_SANITIZE)
   if(MAX_SANITIZE MATCHES "undefined")
     target_compile_options(max_sanitizers INTERFACE -fno-sanitize-recover=undefined)
   endif()
+  if(MAX_SHARED_SANITIZER)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
+                    OUTPUT_VARIABLE MAX_SANITIZER_RUNTIME OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    get_filename_component(folder ${MAX_SANITIZER_RUNTIME} DIRECTORY)
+    target_link_options(max_sanitizers INTERFACE -shared-libasan -Wl,-rpath,${folder})
+  endif()
   if(MAX_FUZZ)
     # Handles of drivers are plain pointers here; and C programs do not bring what looking at C++ classes asks for.
     target_compile_options(max_sanitizers INTERFACE -fno-sanitize=function,vptr)

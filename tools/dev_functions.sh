@@ -155,7 +155,8 @@ prepare_python() {
   check ray-packages "$PYTHON" bindings/python/tests/ray/run_ray.py --install
 }
 
-run_all_tests() {
+# What tests need beside the build, as checks. That of Python takes its time and runs beside what follows: wait_for_python.
+prepare_tests() {
   need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${SANITIZE_PACKAGES[@]}" "${LINT_PACKAGES[@]}"
   rm -rf "$REPORTS"
   mkdir -p "$REPORTS"
@@ -163,15 +164,34 @@ run_all_tests() {
   check go-toolchain make_go
   check hip-compiler need_packages "${HIP_PACKAGES[@]}"
   prepare_python &
-  local python=$!
+  PREPARE_PYTHON=$!
+}
+
+wait_for_python() {
+  wait "$PREPARE_PYTHON" || check prepare-python false
+}
+
+run_all_tests() {
+  prepare_tests
   if configure release -DMAX_BUILD_TESTS=OFF; then quiet cmake --build build -- -k 0 || true; fi  # reported below
-  wait "$python" || check prepare-python false
+  wait_for_python
   build_and_run release -DMAX_BUILD_TESTS=ON
   run_checks
   [[ "${1:-}" != --tidy ]] || check_tidy
   build_and_run asan
   build_and_run tsan
   python3 tools/summarize.py "$REPORTS" release asan tsan
+}
+
+# Tests in Python on a library with the address sanitizer, and kernels that ./dev test leaves out on machines with AVX-512.
+# Those of the bindings link with the library of the release.
+run_nightly() {
+  prepare_tests
+  wait_for_python
+  check configure-release configure release
+  check build-release cmake --build build --target max
+  build_and_run nightly
+  python3 tools/summarize.py "$REPORTS" nightly
 }
 
 run_checks() {

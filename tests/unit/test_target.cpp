@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <iostream>
 #include <iterator>
 #include <optional>
 #include <string>
 
-#include "ops/cpu/target.h"
+#include "ops/cpu/kernel_target.h"
 
 namespace max {
 namespace {
@@ -51,6 +52,18 @@ TEST(CpuTarget, AgreesWithTheCompilersOwnDetection) {
             __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni"));
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx2, __builtin_cpu_supports("avx2") != 0);
 #endif
+}
+
+// Builds for sanitizers, and those with MAX_KERNEL_TARGET, have vector kernels for one instruction set.
+TEST(CpuTarget, KernelsAreThoseOfTheBuild) {
+  const CpuTarget before = cpuTarget();
+  setCpuTargetForTest(detectedCpuTarget());
+  const std::string only = MAX_ONLY_KERNEL_TARGET;
+  const CpuTarget built = only.empty() ? std::min(cpuTarget(), CpuTarget::Avx512) : cpuTargetFromName(only).value();
+  const CpuTarget expected = built <= cpuTarget() ? built : CpuTarget::Baseline;
+  EXPECT_STREQ(nameOf(kernelTarget()), nameOf(expected));
+  std::cout << "kernels run for " << nameOf(kernelTarget()) << "\n";
+  setCpuTargetForTest(before);
 }
 
 }  // namespace
