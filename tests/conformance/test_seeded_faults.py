@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks around the suites in C can fail: test_seeded_faults.py PROGRAM, which has the fault that it is told to have."""
 
+import os
 import subprocess
 import sys
 import unittest
@@ -18,8 +19,9 @@ FAULTS = {
 }
 
 
-def run(fault):
-    return subprocess.run([PROGRAM, fault], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+def run(fault, **variables):
+    return subprocess.run([PROGRAM, fault], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+                          env={**os.environ, **variables})
 
 
 class SeededFaults(unittest.TestCase):
@@ -33,6 +35,13 @@ class SeededFaults(unittest.TestCase):
                 done = run(fault)
                 self.assertEqual(done.returncode, 1, done.stdout)
                 self.assertIn(words, done.stdout)
+
+    def test_driver_that_ends_the_process(self):
+        self.assertEqual(run("none", FAKE_GPU_ABORT="1").returncode, 0)
+        done = run("race", FAKE_GPU_ABORT="1")
+        self.assertIn("fake GPU: race", done.stdout)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("the driver saw", done.stdout)
 
 
 if __name__ == "__main__":

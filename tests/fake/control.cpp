@@ -98,6 +98,7 @@ int enterWithoutDevice(const char* function) { return enterAs(function, nullptr)
 void violation(const std::string& text) {
   ++control().violations;
   fprintf(stderr, "fake GPU: %s\n", text.c_str());
+  if (getenv("FAKE_GPU_ABORT")) abort();
 }
 
 }  // namespace fake
