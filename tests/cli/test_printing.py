@@ -156,6 +156,7 @@ class Names(PrintingTest):
             self.assertEqual(hidden((self.folder / "g.svg").read_bytes().decode()), set())
 
 
+@unittest.skipIf("asan" in os.environ.get("LD_PRELOAD", ""), "the address sanitizer needs more memory than the limit")
 class Sizes(PrintingTest):
     """A small model may hold one text many times."""
 
