@@ -7,7 +7,7 @@ import "testing"
 // accelerator is the first one: a real one, or the tests' fake.
 func accelerator(t *testing.T) *Device {
 	t.Helper()
-	if count, err := DeviceCount("gpu"); err != nil || count == 0 {
+	if must(DeviceCount("gpu"))(t) == 0 {
 		t.Skip("there is no accelerator")
 	}
 	return must(NewAccelerator(0))(t)

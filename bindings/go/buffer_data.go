@@ -98,24 +98,16 @@ func mapped(raw *maxBuffer, function func() error) (err error) {
 // Bytes calls a function with the buffer's memory as bytes, without a wait and without the refusals of Map. The memory
 // must not be written, and is valid until the function returns.
 func (b *Buffer) Bytes(function func(memory []byte) error) error {
-	if function == nil {
-		return invalid("the function is nil")
-	}
-	return perform(b, func(raw *maxBuffer) error {
-		info, err := reportOn(raw)
-		if err != nil {
-			return err
-		}
-		address := new(unsafe.Pointer)
-		if err := maxBufferGetData(raw, address); err != nil {
-			return err
-		}
-		return function(lent((*byte)(*address), spanOf(info)))
-	})
+	return b.lend(maxBufferGetData, function)
 }
 
 // MutableBytes is Bytes for memory that may be written.
 func (b *Buffer) MutableBytes(function func(memory []byte) error) error {
+	return b.lend(maxBufferGetMutableData, function)
+}
+
+// lend calls a function with the memory from an address of the buffer on.
+func (b *Buffer) lend(addressOf func(*maxBuffer, *unsafe.Pointer) error, function func(memory []byte) error) error {
 	if function == nil {
 		return invalid("the function is nil")
 	}
@@ -125,7 +117,7 @@ func (b *Buffer) MutableBytes(function func(memory []byte) error) error {
 			return err
 		}
 		address := new(unsafe.Pointer)
-		if err := maxBufferGetMutableData(raw, address); err != nil {
+		if err := addressOf(raw, address); err != nil {
 			return err
 		}
 		return function(lent((*byte)(*address), spanOf(info)))

@@ -90,11 +90,11 @@ func invalid(format string, values ...any) error {
 // withCause adds the context's error to a failure that the context caused. Its deadline also cancels, so the status is the
 // one that fits the context.
 func withCause(err error, ctx context.Context) error {
-	var failure *Error
-	if err == nil || ctx.Err() == nil || !errors.As(err, &failure) {
+	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	if failure.Status != StatusCancelled && failure.Status != StatusDeadlineExceeded {
+	var failure *Error // on the heap, so not for calls that succeed
+	if !errors.As(err, &failure) || failure.Status != StatusCancelled && failure.Status != StatusDeadlineExceeded {
 		return err
 	}
 	return &Error{Status: contextStatus(ctx), Message: failure.Message, cause: ctx.Err()}

@@ -101,10 +101,7 @@ func (c *call) runLimited(ctx context.Context, stream *Stream) error {
 	defer limit.end()
 	c.words[wordCancellation], c.words[wordTimeout] = uintptr(unsafe.Pointer(limit.raw)), uintptr(limit.timeout)
 	if stream == nil {
-		if err = execute(c.words); err != nil {
-			err = withCause(err, ctx)
-		}
-		return err
+		return withCause(execute(c.words), ctx)
 	}
 	queue, err := stream.use()
 	if err != nil {

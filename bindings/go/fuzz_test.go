@@ -144,9 +144,7 @@ func FuzzNames(f *testing.F) {
 // Bytes that are no model, and models with bytes changed, are refused with a status and a message, or run.
 func FuzzModel(f *testing.F) {
 	model, err := os.ReadFile(filepath.Join(repository, "tests/data/models/add.onnx"))
-	if err != nil {
-		f.Skip("the models of the tests are not there")
-	}
+	check(f, err)
 	f.Add(model, uint16(0), byte(0))
 	f.Add(model, uint16(20), byte(255))
 	f.Add(model[:len(model)/2], uint16(3), byte(1))
