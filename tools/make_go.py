@@ -202,25 +202,23 @@ def c_argument(headers, c_type, name):
     return f"({'*' * stars}C.{struct}{base})({'' if struct and stars == 1 else 'unsafe.Pointer('}{go}{'' if struct and stars == 1 else ')'})"
 
 
-def go_result(headers, result):
-    return {"MaxStatus": " error", "void": ""}.get(result, " " + headers.go_type(result))
+def go_function(headers, entry, checked, plain, pointer):
+    """A function of Go: checked, plain and pointer are what calls it, for a status, a value and an address."""
+    result, name, parameters = entry
+    kind = headers.go_type(result)
+    body = {"MaxStatus": f"return {checked}", "void": plain}.get(
+        result, f"return (*byte)({pointer})" if "*" in result else f"return {kind}({plain})")
+    kind = {"MaxStatus": " error", "void": ""}.get(result, f" {kind}")
+    return [f"func {name}({parameter_list(headers, parameters)}){kind} {{", f"\t{body}", "}", ""]
 
 
 def cgo(headers):
     lines = ["//go:build cgo && !max_purego", "", NOTE, "package max", "", '// #include "raw_cgo.h"', 'import "C"', "",
              'import "unsafe"', ""]
-    for result, name, parameters in headers.functions:
-        arguments = ", ".join(c_argument(headers, *parameter) for parameter in parameters)
-        lines.append(f"func {name}({parameter_list(headers, parameters)}){go_result(headers, result)} {{")
-        if result == "MaxStatus":
-            lines.append(f"\treturn failure(C.go_{name}({arguments}))")
-        elif result == "void":
-            lines.append(f"\tC.{name}({arguments})")
-        elif "*" in result:
-            lines.append(f"\treturn (*byte)(unsafe.Pointer(C.{name}({arguments})))")
-        else:
-            lines.append(f"\treturn {headers.go_type(result)}(C.{name}({arguments}))")
-        lines += ["}", ""]
+    for entry in headers.functions:
+        _, name, parameters = entry
+        call = f"{name}({', '.join(c_argument(headers, *parameter) for parameter in parameters)})"
+        lines += go_function(headers, entry, f"failure(C.go_{call})", f"C.{call}", f"unsafe.Pointer(C.{call})")
     lines += ["// Both sides agree on where the fields of structures lie, or this does not compile.", "var (",
               "\tsame [1]struct{}"]
     for name, fields in headers.structures:
@@ -235,32 +233,27 @@ def cgo(headers):
 
 
 def purego(headers):
-    plain = [entry for entry in headers.functions if not has_float(entry[2])]
     lines = ["//go:build !cgo || max_purego", "", NOTE, "package max", "", 'import "unsafe"', "",
              "// Numbers of functions in the table of their addresses.", "const ("]
-    lines += [f"\tnumber{name[0].upper()}{name[1:]}{' = iota' if index == 0 else ''}"
+    lines += [f"\t{number_of(name)}{' = iota' if index == 0 else ''}"
               for index, (_, name, _) in enumerate(headers.functions)]
     lines += ["\tfunctionCount", ")", "", "var functionNames = [functionCount]string{"]
     lines += [f'\t"{name}",' for _, name, _ in headers.functions] + ["}", ""]
-    for result, name, parameters in headers.functions:
-        number = f"number{name[0].upper()}{name[1:]}"
-        if (result, name, parameters) not in plain:
+    for entry in headers.functions:
+        _, name, parameters = entry
+        if has_float(parameters):
             continue
-        arguments = "".join(f", {purego_argument(headers, *parameter)}" for parameter in parameters)
-        lines.append(f"func {name}({parameter_list(headers, parameters)}){go_result(headers, result)} {{")
-        if result == "MaxStatus":
-            lines.append(f"\treturn invoke({number}{arguments})")
-        elif result == "void":
-            lines.append(f"\tinvokePlain({number}{arguments})")
-        elif "*" in result:
-            lines.append(f"\treturn (*byte)(pointerOf(invokePlain({number}{arguments})))")
-        else:
-            lines.append(f"\treturn {headers.go_type(result)}(invokePlain({number}{arguments}))")
-        lines += ["}", ""]
+        arguments = ", ".join([number_of(name), *(purego_argument(headers, *parameter) for parameter in parameters)])
+        plain = f"invokePlain({arguments})"
+        lines += go_function(headers, entry, f"invoke({arguments})", plain, f"pointerOf({plain})")
     for result, name, parameters in headers.functions:
         if has_float(parameters):
             lines += float_function(headers, name, parameters)
     return "\n".join(lines)
+
+
+def number_of(name):
+    return f"number{name[0].upper()}{name[1:]}"
 
 
 def has_float(parameters):
@@ -272,7 +265,7 @@ def float_function(headers, name, parameters):
     names = ", ".join(go_name(parameter) for _, parameter in parameters)
     types = ", ".join(headers.go_type(c_type, parameter) for c_type, parameter in parameters)
     return [f"func {name}({parameter_list(headers, parameters)}) error {{", f"\tvar function func({types}) int32",
-            f"\treturn invokeFloat(number{name[0].upper()}{name[1:]}, &function, func() int32 {{ return function({names}) }})",
+            f"\treturn invokeFloat({number_of(name)}, &function, func() int32 {{ return function({names}) }})",
             "}", ""]
 
 
