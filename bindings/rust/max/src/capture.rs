@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use max_sys as sys;
 
-use crate::buffer::{Buffer, raw_stream, writing};
+use crate::buffer::{Buffer, raw_stream};
+use crate::buffer_data::writing;
 use crate::cancellation::Cancellation;
 use crate::error::{Result, c_count, check};
 use crate::handle::options;

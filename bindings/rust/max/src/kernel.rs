@@ -7,7 +7,8 @@ use std::ptr;
 
 use max_sys as sys;
 
-use crate::buffer::{Buffer, raw_stream, writing};
+use crate::buffer::{Buffer, raw_stream};
+use crate::buffer_data::writing;
 use crate::element::Element;
 use crate::error::{Result, c_count, check, get, get_handle, get_text};
 use crate::handle::{handle, options};

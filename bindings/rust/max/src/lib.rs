@@ -34,6 +34,7 @@
 mod access;
 mod attributes;
 mod buffer;
+mod buffer_data;
 mod cancellation;
 mod capture;
 pub mod device;

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use max_sys as sys;
 
-use crate::buffer::{Buffer, raw_stream, writing};
+use crate::buffer::{Buffer, raw_stream};
+use crate::buffer_data::writing;
 use crate::cancellation::Cancellation;
 use crate::dtype::DType;
 use crate::element::Element;
