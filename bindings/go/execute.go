@@ -5,13 +5,19 @@ package max
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
 // A call is the words that go_execute takes, one crossing for all there is to do: what these constants name, then the
 // inputs, the given outputs if there are any, and room for what the call makes. They are numbers, so that the crossing has no
-// pointers to look at; the objects that they stand for are held by enter.
-type call struct{ words []uintptr }
+// pointers to look at; the objects that they stand for are held by enter. Few words lie in the call itself, in cache lines
+// that no other call has.
+type call struct {
+	words []uintptr
+	place int // in the crowd of the model
+	room  [20]uintptr
+}
 
 const (
 	wordModel = iota
@@ -24,7 +30,16 @@ const (
 	wordCount
 )
 
-var calls = sync.Pool{New: func() any { return new(call) }}
+var (
+	calls     = sync.Pool{New: newCall}
+	nextPlace atomic.Uint32
+)
+
+func newCall() any {
+	made := &call{place: int(nextPlace.Add(1) % crowdPlaces)}
+	made.words = made.room[:]
+	return made
+}
 
 // prepare makes room for the words and fills in what is known.
 func (c *call) prepare(model unsafe.Pointer, inputCount, outputCount int, given bool) {
@@ -69,16 +84,16 @@ func leaveAll(buffers []*Buffer) {
 
 // run executes the model; outputs are given ones, or nil. What the call made is at the words from its result on.
 func (c *call) run(ctx context.Context, m *Model, inputs, outputs []*Buffer, stream *Stream) (int, error) {
-	model, err := m.use()
+	model, err := m.useAt(c.place)
 	if err != nil {
 		return 0, err
 	}
-	defer m.handle.leave()
+	defer m.handle.leaveCrowd(c.place)
 	count := m.outputCount
 	if outputs != nil {
 		count = len(outputs)
 	}
-	c.prepare(unsafe.Pointer(model), len(inputs), count, outputs != nil)
+	c.prepare(model, len(inputs), count, outputs != nil)
 	entered, err := c.enter("input", inputs, wordCount, false)
 	defer leaveAll(inputs[:entered])
 	if err != nil {

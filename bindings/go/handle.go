@@ -13,69 +13,125 @@ import (
 // used again for other objects once it is free: the garbage collector is told about boxes (runtime.AddCleanup costs
 // more than a call of a small model), and finds one that its object was dropped with. The generation tells a
 // handle of an earlier object of the box.
-//
-// The state of a box is its generation, a bit that says that its object is to go, and the number of calls within it: an
-// object that is closed meanwhile goes with the last of them.
 type handle struct {
 	box        *box
 	generation uint32
 }
 
-type box struct {
-	state atomic.Uint64
-	cell  *cell
-}
+type box struct{ cell *cell }
 
-// A cell is what outlives a box that the garbage collector takes.
+// A cell is what outlives a box that the garbage collector takes. Its state is the generation, a bit that says that the
+// object is to go, and the number of calls within it: an object that is closed meanwhile goes with the last of them. It has
+// a cache line of its own, since other processors write the cells beside it.
 type cell struct {
+	state  atomic.Uint64
 	object unsafe.Pointer
 	class  *class
+	crowd  *crowd
+	_      [cacheLine - 8 - 3*unsafe.Sizeof(uintptr(0))]byte
 }
+
+// A crowd counts calls of an object that many goroutines call at once, in several places: processors would pass one count
+// around. A call leaves the place that it entered.
+type crowd [crowdPlaces]struct {
+	calls atomic.Int64
+	_     [cacheLine - 8]byte
+}
+
+const (
+	cacheLine   = 64
+	crowdPlaces = 16
+	closing     = 1 << 31
+)
 
 // A class is what handles of one type share.
 type class struct {
-	name    string
-	release func(unsafe.Pointer)
-	pool    sync.Pool
+	name      string
+	release   func(unsafe.Pointer)
+	isCrowded bool
+	pool      sync.Pool
 }
-
-const closing = 1 << 31
 
 func newClass[O any](name string, release func(*O)) *class {
 	return &class{name: name, release: func(object unsafe.Pointer) { release((*O)(object)) }}
+}
+
+// newCrowdedClass is newClass for objects that many goroutines call at once.
+func newCrowdedClass[O any](name string, release func(*O)) *class {
+	made := newClass(name, release)
+	made.isCrowded = true
+	return made
 }
 
 // open makes a handle of a new reference.
 func (c *class) open(object unsafe.Pointer) handle {
 	free, _ := c.pool.Get().(*box)
 	if free == nil {
-		free = &box{cell: &cell{class: c}}
+		free = &box{&cell{class: c}}
+		if c.isCrowded {
+			free.cell.crowd = new(crowd)
+		}
 		runtime.AddCleanup(free, (*cell).drop, free.cell)
 	}
 	free.cell.object = object
-	return handle{free, uint32(free.state.Load() >> 32)}
+	return handle{free, uint32(free.cell.state.Load() >> 32)}
 }
 
 // enter begins a call with the object, which stays until leave.
 func (h *handle) enter(c *class) (unsafe.Pointer, error) {
 	if h.box == nil {
-		return nil, errorf(StatusFailedPrecondition, "the %s was not made by this package's functions", c.name)
+		return nil, notMade(c)
 	}
+	cell := h.box.cell
 	for {
-		state := h.box.state.Load()
-		if uint32(state>>32) != h.generation || state&closing != 0 {
-			return nil, errorf(StatusFailedPrecondition, "the %s is closed", c.name)
+		state := cell.state.Load()
+		if !h.isOpen(state) {
+			return nil, isClosed(c)
 		}
-		if h.box.state.CompareAndSwap(state, state+1) {
-			return h.box.cell.object, nil
+		if cell.state.CompareAndSwap(state, state+1) {
+			return cell.object, nil
 		}
 	}
 }
 
 func (h *handle) leave() {
-	if state := h.box.state.Add(^uint64(0)); uint32(state) == closing {
+	if state := h.box.cell.state.Add(^uint64(0)); uint32(state) == closing {
 		h.box.finish()
 	}
+}
+
+// enterCrowd is enter for an object of a class with crowds; leaveCrowd takes the same place.
+func (h *handle) enterCrowd(c *class, place int) (unsafe.Pointer, error) {
+	if h.box == nil {
+		return nil, notMade(c)
+	}
+	cell := h.box.cell
+	cell.crowd[place].calls.Add(1) // before the look at the state: who closes the object looks in the other order
+	if !h.isOpen(cell.state.Load()) {
+		h.leaveCrowd(place)
+		return nil, isClosed(c)
+	}
+	return cell.object, nil
+}
+
+func (h *handle) leaveCrowd(place int) {
+	cell := h.box.cell
+	cell.crowd[place].calls.Add(-1)
+	if uint32(cell.state.Load()) == closing {
+		h.box.finish()
+	}
+}
+
+func (h *handle) isOpen(state uint64) bool {
+	return uint32(state>>32) == h.generation && state&closing == 0
+}
+
+func notMade(c *class) error {
+	return errorf(StatusFailedPrecondition, "the %s was not made by this package's functions", c.name)
+}
+
+func isClosed(c *class) error {
+	return errorf(StatusFailedPrecondition, "the %s is closed", c.name)
 }
 
 // close drops the reference, once; calls that are within the object finish first.
@@ -84,26 +140,41 @@ func (h *handle) close() {
 		return
 	}
 	for {
-		state := h.box.state.Load()
-		if uint32(state>>32) != h.generation || state&closing != 0 {
+		state := h.box.cell.state.Load()
+		if !h.isOpen(state) {
 			return
 		}
-		if !h.box.state.CompareAndSwap(state, state|closing) {
-			continue
-		}
-		if uint32(state) == 0 {
+		if h.box.cell.state.CompareAndSwap(state, state|closing) {
 			h.box.finish()
+			return
 		}
-		return
 	}
 }
 
+// finish releases the object, once, if it is closed and no call is within it.
 func (b *box) finish() {
-	object, class := b.cell.object, b.cell.class
-	b.cell.object = nil
-	b.state.Store((b.state.Load()>>32 + 1) << 32)
-	class.pool.Put(b)
-	class.release(object)
+	cell := b.cell
+	state := cell.state.Load()
+	if uint32(state) != closing || cell.crowd.isBusy() || !cell.state.CompareAndSwap(state, (state>>32+1)<<32) {
+		return
+	}
+	object := cell.object
+	cell.object = nil
+	cell.class.pool.Put(b)
+	cell.class.release(object)
+}
+
+// isBusy tells of a closed object whether calls are within it: none begins, so one look at each place is enough.
+func (c *crowd) isBusy() bool {
+	if c == nil {
+		return false
+	}
+	for i := range c {
+		if c[i].calls.Load() != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *cell) drop() {

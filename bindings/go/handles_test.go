@@ -9,7 +9,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"unsafe"
 )
 
 // everything is one object of each kind, made from each other.
@@ -166,5 +168,58 @@ func TestHandlesOfReusedBoxes(t *testing.T) {
 		fails(t, err, ErrFailedPrecondition, "the buffer is closed")
 		equal(t, data[float32](t, buffer)[0], float32(i))
 		check(t, buffer.Close())
+	}
+}
+
+// What is closed goes with the last call that is within it, wherever that was counted.
+func TestHandlesOfCrowds(t *testing.T) {
+	released := 0
+	class := newCrowdedClass("thing", func(*int) { released++ })
+	thing := class.open(unsafe.Pointer(new(int)))
+	places := []int{0, 3, crowdPlaces - 1}
+	for _, place := range places {
+		_, err := thing.enterCrowd(class, place)
+		check(t, err)
+	}
+	_, err := thing.enter(class)
+	check(t, err)
+	thing.close()
+	_, err = thing.enterCrowd(class, 1)
+	fails(t, err, ErrFailedPrecondition, "the thing is closed")
+	thing.leave()
+	for _, place := range places {
+		equal(t, released, 0)
+		thing.leaveCrowd(place)
+	}
+	equal(t, released, 1)
+	thing.close()
+	equal(t, released, 1)
+}
+
+func TestHandlesOfCrowdsClosedByAnother(t *testing.T) {
+	type thing struct{ isGone atomic.Bool }
+	class := newCrowdedClass("thing", func(gone *thing) {
+		if gone.isGone.Swap(true) {
+			t.Error("the thing was released twice")
+		}
+	})
+	for range 500 {
+		made := new(thing)
+		handle := class.open(unsafe.Pointer(made))
+		together(4, func(number int) {
+			for calls := 0; ; calls++ {
+				if _, err := handle.enterCrowd(class, number); err != nil {
+					return
+				}
+				if made.isGone.Load() {
+					t.Error("a call is within a thing that was released")
+				}
+				if calls == 100*(number+1) {
+					handle.close()
+				}
+				handle.leaveCrowd(number)
+			}
+		})
+		equal(t, made.isGone.Load(), true)
 	}
 }

@@ -10,7 +10,7 @@ type Model struct {
 	outputCount int
 }
 
-var modelClass = newClass("model", maxModelRelease)
+var modelClass = newCrowdedClass("model", maxModelRelease)
 
 func newModel(raw *maxModel) *Model {
 	count := new(int32)
@@ -23,6 +23,15 @@ func (m *Model) use() (*maxModel, error) {
 		return use[maxModel](nil, modelClass)
 	}
 	return use[maxModel](&m.handle, modelClass)
+}
+
+// useAt is use for calls that many goroutines make at once; leaveCrowd ends it.
+func (m *Model) useAt(place int) (unsafe.Pointer, error) {
+	if m == nil {
+		_, err := m.use()
+		return nil, err
+	}
+	return m.handle.enterCrowd(modelClass, place)
 }
 
 func (m *Model) done() { m.handle.leave() }
