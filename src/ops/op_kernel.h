@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator does on the CPU: kernels, and the table that finds them.
+// Kernels of operators on the CPU, and the table that finds them.
 //
-// A kernel is made once per plan, for concrete shapes, and then runs many times,
-// from many threads at once, without allocating. Implementations of an operator
-// are an ordered list, best first, the plain reference kernel last.
+// A kernel is created once per plan, for concrete shapes, and then runs many times, from many threads at once, without
+// allocating. The implementations of an operator are a list, best first, with the plain reference kernel last.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +27,10 @@ struct Operand {
   bool present() const { return dtype != DType::Invalid; }
 };
 
-// In what type the sums of the parts of a long matrix product are added up.
+// The type in which partial sums of a long matrix product are accumulated.
 enum class PartialSums : uint8_t { Float32, Float64, Float16, BFloat16 };
 
-// What a session asks of kernels; plans are made for one set of them.
+// A session's settings for kernels; plans are made for one set of them.
 struct OpSettings {
   PartialSums partialSums = PartialSums::Float32;
   bool sortsForTopK = false;  // a full stable sort instead of selection
@@ -43,7 +42,7 @@ struct OpRequest {
   const Node& node;  // attributes, prepared state
   std::span<const Operand> inputs;
   std::span<const Operand> outputs;
-  int lanes = 1;  // threads that will run it at most
+  int lanes = 1;  // maximum number of threads that run it
   OpSettings settings = {};
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].present(); }
@@ -74,7 +73,7 @@ class OpKernel {
   virtual ~OpKernel() = default;
   virtual void run(const OpContext& context) const = 0;
   virtual size_t scratchBytes() const { return 0; }
-  // The input whose memory output 0 may take over (same bytes, read before it is written), -1 = none.
+  // The input whose memory output 0 may reuse (same size, read before it is written); -1 = none.
   virtual int inPlaceInput() const { return -1; }
 
   std::string_view implementation;  // its name in the table, set by createOpKernel
@@ -96,21 +95,21 @@ struct OpRow {
   // Packs weights at load; NULL = nothing to prepare. `constants[i]` is NULL if input i is not constant.
   Ref<Prepared> (*prepare)(const Node& node, std::span<const Tensor* const> constants) = nullptr;
   DynamicFunction dynamic = nullptr;
-  std::string_view extension = {};  // the one that brought the operator; empty = it is the library's own
+  std::string_view extension = {};  // the extension that defines the operator; empty = the library
 };
 
 // Each kernel file exports its rows; src/ops/registry.cpp lists the files.
 const OpRow* findKernels(std::string_view domain, std::string_view op);
 
-// Makes the kernel of the first implementation that accepts the request.
+// Creates the kernel of the first implementation that accepts the request.
 // UNIMPLEMENTED naming node, operator and dtypes if there is none.
 std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request);
-// As above, but only implementations with this name ("reference"), for tests.
+// Like above, but only implementations with this name ("reference"), for tests.
 std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request, std::string_view implementation);
 
 // Runs one node on host tensors (constant folding, tests): infers shapes, allocates the outputs, runs.
-// `inputs[i]` is NULL for omitted inputs. RESOURCE_EXHAUSTED if the kernel needs more than `maxScratch` bytes to work
-// in.
+// `inputs[i]` is NULL for omitted inputs. RESOURCE_EXHAUSTED if the kernel needs more than `maxScratch` bytes of
+// scratch memory.
 std::vector<Ref<Tensor>> evaluate(const Node& node, std::span<const Tensor* const> inputs,
                                   size_t maxScratch = SIZE_MAX);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What readers of operators (graph/readers/) see of a kernel's request.
+// A kernel's request as seen by the operators' readers (graph/readers/).
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace max {
 
 class RequestInputs {
  public:
-  // `data`: the operands of a run, NULL while the kernel is made.
+  // `data`: the operands of a run, NULL while the kernel is created.
   explicit RequestInputs(const OpRequest& request, const void* const* data = nullptr);
   RequestInputs(const Node& node, std::span<const Tensor* const> inputs);  // NULL = omitted
   RequestInputs(const RequestInputs&) = delete;

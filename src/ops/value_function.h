@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on strings, sequences, optionals and maps are functions from tensors to self-contained tensors: they are
-// off the fast path. This makes kernels of those whose output shapes are known before they run.
+// Operators on strings, sequences, optionals and maps are functions from tensors to self-contained tensors, since they
+// are not performance-critical. This creates kernels from those whose output shapes are known in advance.
 #pragma once
 
 #include <memory>
@@ -23,19 +23,19 @@ std::unique_ptr<OpKernel> createFunction(const OpRequest& request) {
 template <DynamicFunction F, bool (*Accepts)(const OpRequest&) = nullptr>
 inline constexpr Implementation kFunction[] = {{"function", Accepts, &createFunction<F>}};
 
-// Of input and output 0, for operators that take strings beside numbers.
+// Checks input and output 0, for operators that accept strings as well as numbers.
 inline bool takesStrings(const OpRequest& request) {
   return request.has(0) && request.inputs[0].dtype == DType::String;
 }
 
 inline const Tensor* optionalInput(Arguments inputs, size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
 
-// Parts that texts are cut into, a list for each.
+// Parts of split strings, a list per string.
 class TextLists {
  public:
   void add(std::span<const std::string_view> list);
-  // Along a last axis that is as long as the longest list; shorter ones end with `padding`. RESOURCE_EXHAUSTED if these
-  // are more elements than texts of this kind have.
+  // Along a last axis that is as long as the longest list; shorter ones end with `padding`. RESOURCE_EXHAUSTED if there
+  // are too many elements.
   Ref<Tensor> tensor(const Node& node, const Shape& texts, std::string_view padding) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much there is to do for a node, told from shapes and attributes before it is done.
+// Estimates the work of a node from shapes and attributes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace max {
 
-// About so many operations on elements, UINT64_MAX for more; nullopt where shapes and attributes do not tell. What is
-// computed ahead of its time is held to it: a few bytes may ask for hours.
+// Approximate number of element operations, at most UINT64_MAX; nullopt if shapes and attributes do not determine it.
+// Limits constant folding: a few bytes may ask for hours of work.
 std::optional<uint64_t> estimateWork(const Node& node, std::span<const Operand> inputs,
                                      std::span<const Operand> outputs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements and slices that indices point at, shared by the gathers and the scatters.
+// Elements and slices selected by indices, shared by gathers and scatters.
 #pragma once
 
 #include <cstring>
@@ -10,8 +10,7 @@
 
 namespace max {
 
-// Calls function(std::integral_constant) for the usual sizes, so that copies of them are one instruction,
-// else function(int64_t).
+// Calls function(std::integral_constant) for common sizes, so that a copy is one instruction, else function(int64_t).
 template <class F>
 void visitElementBytes(int64_t bytes, F function) {
   switch (bytes) {
@@ -70,7 +69,7 @@ class ElementWalk {
   bool is64_;
 };
 
-// GatherND and ScatterND: indices [batch.., count.., k] name slices of data.
+// GatherND and ScatterND: indices [batch.., count.., k] select slices of data.
 class SliceWalk {
  public:
   SliceWalk(const OpRequest& request, int batchDims);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes elements of any numeric type, the packed ones too, as numbers of a few wide types: for kernels
-// that are written once for all dtypes.
+// Reads and writes elements of any numeric type, including packed ones, as numbers of a few wide types, for kernels
+// written once for all dtypes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace max {
 
 struct Node;
 
-// Elements per tile of kernels that convert as they go. A multiple of 8, so that tiles of packed elements begin at
-// whole bytes.
+// Elements per tile of kernels that convert elements. A multiple of 8, so that tiles of packed elements start at whole
+// bytes.
 inline constexpr int64_t kNumberTile = 1024;
 
 // Bool, integers and floating-point numbers of all widths; not strings and complex numbers.
@@ -23,17 +23,17 @@ bool isNumeric(DType dtype);
 template <class D>
 void loadNumbers(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers);
 
-// Rounds to nearest even. Numbers to integers: truncated; what does not fit becomes the nearest limit, NaN becomes 0;
-// below 8 bits the higher bits are dropped instead, as ONNX has it. Integers to narrower integers wrap. Anything but
-// zero is true. Threads that write packed elements must keep to whole bytes.
+// Rounds to nearest even. Floats to integers: truncated, clamped to the range, NaN becomes 0; below 8 bits the higher
+// bits are dropped instead, as in ONNX. Integers to narrower integers wrap. Anything but zero is true. Threads that
+// write packed elements must keep to whole bytes.
 template <class D>
 void storeNumbers(DType dtype, void* data, int64_t begin, int64_t count, const D* numbers,
                   const SmallFloatRules& rules = {});
 
-// Copies elements of any type between places of two tensors; other elements of the bytes where packed ones lie stay.
+// Copies elements of any type between two tensors; other packed elements in the same bytes are preserved.
 void copyElements(DType dtype, const void* source, int64_t from, void* target, int64_t to, int64_t count);
 
-// Codes of packed elements, one in each byte, and back. Signed integers are extended to 8 bits.
+// Unpacks elements to one per byte, and packs them. Signed integers are extended to 8 bits.
 void unpackCodes(DType dtype, const void* packed, int64_t begin, int64_t count, uint8_t* codes);
 void packCodes(DType dtype, void* packed, int64_t begin, int64_t count, const uint8_t* codes);
 

@@ -6,9 +6,9 @@
 
 namespace max {
 
-// A kernel that gives every packed element a byte of its own, runs the operator's kernel for 8-bit elements, and packs
-// the results. NULL if the request has no packed operands. Meant for operators whose outputs
-// hold elements of their inputs; the schemas keep others from packed types.
+// A kernel that unpacks elements to bytes, runs the operator's kernel for 8-bit elements, and packs the results. NULL
+// if the request has no packed operands. For operators whose outputs contain elements of their inputs; the schemas
+// exclude packed types for others.
 std::unique_ptr<OpKernel> createUnpackedOp(const OpRequest& request);
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction sets this process uses: the best of the chip, or a lower one
+// The instruction sets that this process uses: the CPU's best, or a lower one
 // that MAX_CPU_TARGET asks for (baseline, sse4, avx2, avx512, avx512_bf16).
 #pragma once
 
@@ -15,11 +15,11 @@ inline constexpr CpuTarget kCpuTargets[] = {CpuTarget::Baseline, CpuTarget::Sse4
 
 const char* nameOf(CpuTarget target);
 std::optional<CpuTarget> cpuTargetFromName(std::string_view name);
-CpuTarget detectedCpuTarget();  // what the chip and the operating system offer
+CpuTarget detectedCpuTarget();  // supported by the CPU and the operating system
 // The target of that name, or detectedCpuTarget if the name is unknown or the machine lacks the target.
 CpuTarget chosenCpuTarget(std::string_view wanted);
 CpuTarget cpuTarget();  // the one that MAX_CPU_TARGET asks for; the variable is read once
-// Lowers the target while tests run; not for products.
+// Lowers the target in tests; not for production.
 void setCpuTargetForTest(CpuTarget target);
 
 }  // namespace max

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of the first few lanes of a vector, which touch no memory past them.
-// Included after dispatch.h, once per target.
+// Loads and stores of the first lanes of a vector, without accessing memory
+// past them. Included after dispatch.h, once per target.
 
 #include "ops/cpu/dispatch.h"
 
@@ -16,7 +16,7 @@ namespace max::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// True where the chip has masked loads and stores of 32-bit lanes that do not fault.
+// True if the CPU has non-faulting masked loads and stores of 32-bit lanes.
 #define MAX_MASKED_MEMORY (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
 
 // Lanes past `count` are 0. 32-bit types.

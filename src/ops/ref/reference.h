@@ -41,7 +41,7 @@ struct Call {
   bool hasOutput(size_t i) const { return i < outputs.size() && outputs[i].present(); }
   const Argument& in(size_t i = 0) const { return inputs[i]; }
   const Argument& out(size_t i = 0) const { return outputs[i]; }
-  // What readers see: the contents of inputs are there.
+  // The view for readers: the contents of inputs are available.
   RequestInputs read() const;
 
   template <class... Parts>
@@ -53,7 +53,7 @@ struct Call {
 using Function = void (*)(const Call& call);
 
 std::unique_ptr<OpKernel> createReferenceOp(const OpRequest& request, Function function);
-// True if all operands have a dtype that load and store know: all but strings and complex numbers.
+// True if load and store support the dtypes of all operands: all except strings and complex numbers.
 bool hasBasicDTypes(const OpRequest& request);
 
 template <Function F>
@@ -103,20 +103,20 @@ double loadScalar(const Argument& argument, double fallback);
 // Scales of quantized tensors; INVALID_ARGUMENT if there is none.
 std::vector<double> loadScales(const Call& call, size_t input);
 
-// Sums of products of 8-bit numbers to such numbers, without the zero point. In float32, so that ties fall as they do
-// in the fast kernels; what is far outside of 8 bits stays outside.
+// Converts sums of 8-bit products to 8-bit numbers, without the zero point. In float32, so that ties round like in the
+// fast kernels; values far out of range stay out of range.
 inline double requantized(int32_t sum, float factor) {
   constexpr float kFar = 1 << 20;
   return std::nearbyint(std::min(std::max(-kFar, static_cast<float>(sum) * factor), kFar));
 }
 
-// For the numbers that a function keeps beside its operands: counted for the memory limit of the call.
+// For data that a function keeps besides its operands; counts toward the call's memory limit.
 MemoryLease roomFor(int64_t count, size_t bytes);
 
 // Strides in elements with which a tensor of shape `shape` is read when broadcast to `target`.
 Shape broadcastStrides(const Shape& shape, const Shape& target);
 
-// `count` times the value. Memory that is new takes time, which looks (base/interrupt_point.h).
+// `count` copies of the value. New memory takes time to fill, so this checks for stops (base/interrupt_point.h).
 template <class D>
 std::vector<D> repeated(int64_t count, D value = D()) {
   std::vector<D> values;
@@ -125,7 +125,7 @@ std::vector<D> repeated(int64_t count, D value = D()) {
   return values;
 }
 
-// Calls body(k, offsets) for each element k of `shape`, row-major; offsets[i] is where it lies under strides[i].
+// Calls body(k, offsets) for each element k of `shape`, row-major; offsets[i] is its offset with strides[i].
 template <size_t N, class Body>
 void forEachOffset(const Shape& shape, const std::array<Shape, N>& strides, Body body) {
   const int64_t count = shape.product(0, shape.rank());

@@ -28,11 +28,11 @@ struct WindowShapes {
   Shape kernel, strides, dilations, padsBegin, padsEnd;
 
   WindowShapes(const readers::Windows& windows, const Shape& input, const Shape& output);
-  // The input position under `tap` for an output position; false outside of the input.
+  // The input position under `tap` for an output position; false outside the input.
   bool locate(const Shape& output, const Shape& tap, const Shape& input, Shape& position) const;
 };
 
-// The windows of a convolution whose weights have such a shape.
+// The windows of a convolution whose weights have this shape.
 readers::Windows windowsOf(const Node& node, const Shape& weights);
 
 }  // namespace max::reference

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention needs per CPU target, beyond the matrix product.
+// Attention kernels per CPU target, besides the matrix product.
 #pragma once
 
 #include <cstdint>
 
 namespace max {
 
-// One query's softmax over the keys, of which it sees one block after the other.
+// One query's softmax over the keys, processed in blocks.
 struct SoftmaxRow {
   float* scores;  // of this block; become weights
   int64_t count;
@@ -17,7 +17,7 @@ struct SoftmaxRow {
 };
 
 struct AttentionTable {
-  // Turns a block's scores into weights. Returns the factor that brings earlier sums to the new maximum.
+  // Converts a block's scores to weights. Returns the factor that rescales earlier sums to the new maximum.
   float (*update)(SoftmaxRow& row);
   void (*scale)(float* values, float factor, int64_t count);
   // Whether all numbers of a mask are -infinity.

@@ -13,7 +13,7 @@ struct LinearToken {
   const float* decay;    // factors per row of the state; NULL = none
   const float* key;      // [depth]
   const float* value;    // [width]
-  bool corrects;         // what the key reads is taken off the value,
+  bool corrects;         // the key's current value is subtracted from the value,
   float rate;            // the rest is scaled
   float* written;        // [width], working memory
   const float* queries;  // [shared][depth]

@@ -13,7 +13,7 @@ struct ColumnAxis {
   int64_t size = 1, taps = 1, stride = 1, dilation = 1, before = 0, positions = 1;
 
   int64_t shift(int64_t tap) const { return tap * dilation - before; }
-  // The positions whose tap lies on the image.
+  // The positions whose tap is inside the image.
   int64_t begin(int64_t tap) const { return shift(tap) < 0 ? (stride - 1 - shift(tap)) / stride : 0; }
   int64_t end(int64_t tap) const {
     const int64_t room = size - 1 - shift(tap);
@@ -21,8 +21,8 @@ struct ColumnAxis {
   }
 };
 
-// Three axes, missing ones first. Calls body(line of positions, place on the image, tap of the last axis) for every
-// line of positions (all but the last axis fixed) that tap number `tap` puts on the image; offsets in elements.
+// Three axes, missing ones first. Calls body(row of positions, offset in the image, tap of the last axis) for every row
+// of positions (all axes except the last fixed) that tap number `tap` maps into the image; offsets in elements.
 template <class Body>
 void forEachColumnLine(const ColumnAxis (&axes)[3], int64_t tap, Body body) {
   const ColumnAxis &depth = axes[0], &row = axes[1], &place = axes[2];

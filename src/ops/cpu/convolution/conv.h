@@ -25,7 +25,7 @@ struct ConvShape {
   int64_t groupFilters() const { return filters / groups; }
   int64_t pixels() const { return out[0] * out[1] * out[2]; }
   bool isPadded() const;
-  // Every output pixel reads one input pixel, the one at its own place.
+  // Every output pixel reads one input pixel, at the same position.
   bool isPointwise() const { return taps() == 1 && !isPadded() && stride == Spatial{1, 1, 1}; }
 };
 
@@ -33,13 +33,13 @@ struct ConvShape {
 class ConvRows {
  public:
   explicit ConvRows(const ConvShape& shape);
-  // `zeros` = as many as there are channels.
+  // `zeros`: one per channel.
   struct Source {
     const ConvRows* rows;
     const float* x;
     const float* zeros;
   };
-  // Finding the taps takes longer than their products are counted for (base/interrupt_point.h).
+  // Finding the taps costs more than counted for their products (base/interrupt_point.h).
   bool hasManyTaps() const { return offsets_.size() > 256; }
   static void fill(const void* source, int64_t first, int64_t count, int tileRows, const float** table);
 
@@ -55,7 +55,7 @@ class ConvRows {
 struct DepthwiseRow {
   const float* const* x;        // per kernel row: the input row
   const float* const* weights;  // per kernel row: [kernel width][channels]
-  int64_t rows;                 // kernel rows that lie inside the image
+  int64_t rows;                 // kernel rows inside the image
   int64_t channels;
   int64_t inWidth, outWidth;
   int64_t kernelWidth, stride, dilation, before;
@@ -67,7 +67,7 @@ struct DepthwiseRow {
 using DepthwiseFunction = void (*)(const DepthwiseRow& row);
 DepthwiseFunction depthwiseFunction();  // of cpuTarget()
 
-// One filter per channel, of a size that the depthwise kernel takes.
+// One filter per channel, of a size that the depthwise kernel supports.
 bool isDepthwise(const Shape& weights, int64_t groups);
 std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape);
 Ref<Prepared> prepareDepthwise(const Tensor& weights);

@@ -32,7 +32,7 @@ inline constexpr size_t kMaxElementwiseOutputs = 4;
 inline constexpr size_t kMaxElementwiseConstants = 64;
 inline constexpr size_t kMaxElementwiseInstructions = 128;
 
-// Places that instructions read and write are numbered: inputs, then constants, registers, outputs.
+// Operands of instructions are numbered: inputs, then constants, registers, outputs.
 struct ElementwiseInstruction {
   ElementOp op = ElementOp::Copy;
   DType from = DType::Invalid;
@@ -47,7 +47,7 @@ struct ElementwiseProgram : public Prepared {
   std::vector<DType> outputs;
   std::vector<std::array<std::byte, kSplatBytes>> constants;  // repeated values
   int registerCount = 0;
-  int registerElementSize = 0;  // bytes an element of a register takes at most
+  int registerElementSize = 0;  // maximum bytes of an element of a register
   std::vector<ElementwiseInstruction> instructions;
 
   int firstConstant() const { return static_cast<int>(inputs.size()); }
@@ -57,8 +57,8 @@ struct ElementwiseProgram : public Prepared {
   size_t bytes() const override { return instructions.size() * sizeof(ElementwiseInstruction); }
 };
 
-// Whether the builder can append this node: the operator has an instruction and the dtypes of its inputs are
-// known and served. (A max.Elementwise node can be appended to another program too.)
+// Whether the builder can append this node: the operator has an instruction and the dtypes of its inputs are known and
+// supported. (A max.Elementwise node can be appended to another program too.)
 bool canFuseElementwise(const Node& node);
 
 class ElementwiseBuilder {
@@ -68,13 +68,13 @@ class ElementwiseBuilder {
 
   Id input(DType dtype);              // the next input of the fused node
   Id constant(const Tensor& tensor);  // a tensor of one element, kept in the program
-  // What `node` computes of these operands (one per input of the node); its output.
-  // UNIMPLEMENTED if canFuseElementwise is false.
+  // Appends `node` with these operands (one per input of the node); returns its output. UNIMPLEMENTED if
+  // canFuseElementwise is false.
   Id append(const Node& node, std::span<const Id> operands);
   Id append(const Node& node, std::initializer_list<Id> operands) {
     return append(node, std::span<const Id>(operands.begin(), operands.size()));
   }
-  // All outputs of a max.Elementwise node, whose program is copied in.
+  // All outputs of a max.Elementwise node; copies its program.
   std::vector<Id> appendProgram(const ElementwiseProgram& program, std::span<const Id> operands);
   void output(Id value);  // the next output of the fused node
 
@@ -84,7 +84,7 @@ class ElementwiseBuilder {
   // Assigns registers. The builder is empty afterwards.
   Ref<ElementwiseProgram> finish();
 
-  // For the table of operators. `dtype` = of the result; sources are brought to `from` first.
+  // For the table of operators. `dtype` = of the result; sources are converted to `from` first.
   Id emit(ElementOp op, DType from, DType dtype, std::span<const Id> sources, float alpha = 0, float beta = 0);
   Id emit(ElementOp op, DType from, DType dtype, std::initializer_list<Id> sources, float alpha = 0, float beta = 0) {
     return emit(op, from, dtype, std::span<const Id>(sources.begin(), sources.size()), alpha, beta);
@@ -97,13 +97,13 @@ class ElementwiseBuilder {
   struct Value {
     Kind kind;
     DType dtype;       // as the graph sees it
-    DType stored;      // as it lies in its place: float32 for computed half-precision values
+    DType stored;      // as stored: float32 for computed half-precision values
     int index;         // of the input, constant or instruction
-    int widened = -1;  // the value that holds it as float32, if made
+    int widened = -1;  // the value with its float32 form, if any
   };
   Id add(Kind kind, DType dtype, DType stored, size_t index);
   Id materialise(Id value, DType stored);  // the value lying as `stored`
-  // An operand that was omitted where the operator needs it is an error.
+  // Omitting a required operand is an error.
   const Value& at(Id value) const {
     require(value != Id::Omitted, MAX_STATUS_INVALID_ARGUMENT, "An elementwise operator lacks an input");
     return values_[static_cast<size_t>(value)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each CPU target offers for float32 (elementwise_f32.cpp).
+// The float32 functions of each CPU target (elementwise_f32.cpp).
 #pragma once
 
 #include "ops/cpu/elementwise/ops.h"
@@ -7,7 +7,7 @@
 namespace max {
 
 struct FloatTileTable {
-  TileFunction (*find)(ElementOp op);  // NULL if libm serves it
+  TileFunction (*find)(ElementOp op);  // NULL if libm is used
 };
 
 }  // namespace max

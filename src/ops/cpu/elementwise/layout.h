@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an elementwise kernel walks its output: blocks of consecutive elements, and
-// what each input looks like inside a block.
+// How an elementwise kernel iterates over its output: blocks of consecutive elements, and the form of each input inside
+// a block.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace max {
 
-// Dimensions shared by all operands, merged where every operand allows it. Inputs have stride 0 where they broadcast.
+// Dimensions shared by all operands, merged if every operand allows it. Inputs have stride 0 where they broadcast.
 struct BroadcastDims {
   Shape dims;                  // of the output; at least one
   std::vector<Shape> strides;  // of each input, in elements
@@ -24,7 +24,7 @@ enum class Access : uint8_t {
   Direct,    // dense
   Repeated,  // one value
   Gathered,  // anything else: copied to a tile
-  Pattern,   // as Gathered, but the same for all blocks: copied once
+  Pattern,   // like Gathered, but equal for all blocks: copied once
 };
 
 struct BlockLayout {
@@ -39,8 +39,8 @@ struct BlockLayout {
 
   int64_t blockElements() const { return chunk * inner; }
 };
-// `limit`: elements of a block at most. `flatLimit`: the same if all is one flat dimension, since nothing is copied
-// then; 0 = `limit` holds there too.
+// `limit`: maximum elements per block. `flatLimit`: the same if there is a single flat dimension, since nothing is
+// copied then; 0 = `limit` applies.
 BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit);
 
 // Copies the elements of a block that starts at `from` to `to`: `count` indices of dimension `split`.

@@ -22,7 +22,7 @@ namespace max::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// NaN if one of them is; x86's own instructions answer with the second operand then.
+// NaN if either operand is; x86's instructions would return the second operand.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V minimum(D, V a, V b) {
 #if HWY_TARGET == HWY_SCALAR
@@ -101,7 +101,7 @@ HWY_INLINE V geluTanh(D d, V x) {
   return hn::MulAdd(half, tanh(d, hn::Mul(x, factor)), half);
 }
 
-// The vector forms hold up to a bound; what is beyond goes to libm lane by lane.
+// The vector forms are valid up to a bound; beyond it, libm is called lane by lane.
 template <class D, class V, class Vector, class Scalar>
 HWY_INLINE V withinBound(D d, V x, const Vector& vector, const Scalar& scalar) {
   if (HWY_LIKELY(hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, 39000.f))))) return vector(d, x);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of elementwise programs, and where their code is found.
+// The instructions of elementwise programs, and the lookup of their code.
 //
 // An instruction works on one tile: a few hundred to some thousand elements in
-// cache. Every source is dense or one repeated value.
+// cache. Every source is dense or a single repeated value.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class ElementOp : uint8_t {
 #undef MAX_ELEMENT_OP_NAME
 };
 
-// What one instruction is given for one tile.
+// The arguments of an instruction for one tile.
 struct TileOperands {
   void* dst;           // may be one of the sources, if dense and of the same element size
   const void* src[3];  // of a repeated value: 64 bytes full of it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers of float vectors: 2^(y log2 x) in double, so that the result is right to float's last bit or so.
-// Included after dispatch.h, once per target.
+// Powers of float vectors: 2^(y log2 x) in double, so that the result is
+// accurate to about float's last bit. Included after dispatch.h, once per
+// target.
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of experts: which experts a token goes to, and what is common to the kernels of max.MoE and max.QMoE.
+// Mixtures of experts: routing of tokens to experts, and code shared by the kernels of max.MoE and max.QMoE.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace max {
 
 // The experts of one token and the weights of their results; `logits` and `mixing` [experts], `mixing` may be NULL.
-// The softmax of logits mixes if there is nothing else. Among equals the last one is chosen, as ONNX Runtime does.
-// `order` is memory for a number of each expert.
+// By default the softmax of the logits mixes. Among equal ones the last is chosen, like in ONNX Runtime. `order` is
+// scratch memory with one entry per expert.
 void routeToken(const readers::Experts& options, int64_t experts, const float* logits, const float* mixing,
                 int32_t* order, int32_t* chosen, float* weights);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that depend on a seed and a position alone: the same on every CPU, for any number of threads.
+// Random numbers that depend only on a seed and a position: the same on every CPU and for any number of threads.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ class RandomSequence {
   uint64_t key_, sequence_;
 };
 
-// What a random operator draws from: with the attribute "seed" the same sequence at every run, without it another one
-// of the process's generator at each run, whose key comes from the operating system.
+// The generator of a random operator: with the attribute "seed", the same sequence in every run; without it, a new
+// sequence per run from the process's generator, whose key comes from the operating system.
 class RandomSource {
  public:
   explicit RandomSource(const Attributes& attributes);

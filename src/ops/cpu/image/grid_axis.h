@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One axis of an image that GridSample reads: the pixels around a coordinate, and what they weigh.
+// One axis of an image for GridSample: the pixels around a coordinate, and their weights.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace max {
 
-// T = the arithmetic: float for float32 grids, since rounding decides which pixel is nearest.
+// T = the arithmetic type: float for float32 grids, since rounding decides which pixel is nearest.
 template <class T>
 class GridAxis {
  public:
@@ -21,7 +21,7 @@ class GridAxis {
         low_(rule.alignsCorners ? T{0} : T{-0.5}),
         high_(rule.alignsCorners ? size_ - 1 : size_ - T{0.5}) {}
 
-  // Writes taps() pixels and weights for a coordinate of [-1, 1]; pixel -1 = outside, reads as zero. NaN lies outside.
+  // Writes taps() pixels and weights for a coordinate of [-1, 1]; pixel -1 = outside, reads as zero. NaN is outside.
   void locate(T coordinate, int64_t* pixels, T* weights) const {
     T x = rule_.alignsCorners ? (coordinate + 1) / 2 * (size_ - 1) : ((coordinate + 1) * size_ - 1) / 2;
     if (rule_.mode == readers::GridMode::Nearest) {
@@ -46,13 +46,13 @@ class GridAxis {
   }
 
  private:
-  // Brings a coordinate far outside of the image to a place where it means the same.
+  // Moves a coordinate far outside the image to an equivalent one.
   T placed(T x) const {
     if (x >= low_ && x <= high_) return x;
     constexpr T kMargin = 4;  // further than any tap reaches
     if (rule_.padding == readers::GridPadding::Zeros) return x > -kMargin && x < size_ + kMargin ? x : -kMargin;
     if (rule_.padding == readers::GridPadding::Reflection) return reflected(x);
-    // Cubic: each tap outside of the image reads the border, as in PyTorch and ONNX Runtime.
+    // Cubic: taps outside the image read the border, as in PyTorch and ONNX Runtime.
     if (rule_.mode == readers::GridMode::Cubic && x == x) return std::clamp(x, -kMargin, size_ + kMargin);
     return x > high_ ? size_ - 1 : T{0};
   }

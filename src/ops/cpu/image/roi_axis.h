@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One axis of a region that RoiAlign pools: where the samples of each bin lie, and which pixels they read.
+// One axis of a RoiAlign region: the positions of each bin's samples, and the pixels they read.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ class RoiAxis {
       samples_ = static_cast<int64_t>(std::min(std::ceil(bin_), kMost));
   }
 
-  int64_t samples() const { return samples_; }  // of each bin, those outside of the image too
+  int64_t samples() const { return samples_; }  // per bin, including those outside the image
 
-  // Calls body(low, high, weight of low, weight of high) for the samples of a bin that lie on the image. Samples of
-  // huge regions that do not are skipped without looking at each.
+  // Calls body(low, high, weight of low, weight of high) for the samples of a bin inside the image. Others are skipped
+  // as a whole, since huge regions have many.
   template <class Body>
   void forEachSample(int64_t bin, Body body) const {
     const double base = start_ + static_cast<double>(bin) * bin_, step = bin_ / static_cast<double>(samples_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted sums of pixels whose channels lie together, for each CPU target (sample_rows.cpp).
+// Weighted sums of channels-last pixels, for each CPU target (sample_rows.cpp).
 #pragma once
 
 #include <cstdint>

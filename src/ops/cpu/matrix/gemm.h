@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product of float32 that MatMul, Gemm, convolution and recurrent layers share.
+// The float32 matrix product shared by MatMul, Gemm, convolution and recurrent layers.
 //
 // C[m, n] = activation(alpha * sum over taps and k of A(m, tap)[k] * B[tap, k][n] + bias[n] + residual[m, n])
 //
@@ -21,8 +21,8 @@ namespace max {
 
 inline constexpr int kMaxTileRows = 8;
 
-// What follows the product, from a node's `activation` attributes. Limits are applied in registers,
-// a function to the finished tile while it is in cache.
+// The activation, from a node's `activation` attributes. Limits are applied in registers, functions to the finished
+// tile while it is in cache.
 struct Activation {
   bool clamps = false;
   float low = 0, high = 0;
@@ -37,13 +37,13 @@ struct Epilogue {
   Activation activation;
 };
 
-// How N columns are cut into panels: whole vectors, at most panelVectors each, as even as possible.
+// How N columns are divided into panels: whole vectors, at most panelVectors each, as even as possible.
 struct Panels {
   int lanes;  // floats per vector
   int64_t columns;
   int64_t count;
   int64_t vectors;  // of the narrower panels
-  int64_t wider;    // so many panels, the first ones, have one more
+  int64_t wider;    // this many of the first panels have one more
 
   Panels(int lanes_, int panelVectors, int64_t columns_);
   int64_t width(int64_t panel) const { return (vectors + (panel < wider)) * lanes; }
@@ -60,20 +60,20 @@ struct GemmTile {
   int64_t bStride;  // from one k to the next
   float* c;
   int64_t ldc;
-  int64_t columns;  // of the panel that exist
+  int64_t columns;  // actual columns of the panel
   bool accumulate;  // C holds the sum of earlier parts of K
   bool finish;      // the last part: bias, residual, activation
   const Epilogue* epilogue;
   const float* bias;      // NULL = none
   const float* residual;  // NULL = none
   int64_t ldr;
-  const float* ahead;  // memory to bring into the second cache meanwhile,
-  int64_t aheadStep;   // so many floats for each k
+  const float* ahead;  // memory to prefetch to L2,
+  int64_t aheadStep;   // this many floats per k
 };
 using GemmTileFunction = void (*)(const GemmTile& tile);
 
-// B as it lies before packing: element (k, n) at data[k' * rowStride + n * columnStride], where k = tap * depth + c
-// is stored as k' = c * taps + tap (a convolution's filters) and taps = 1 for plain matrices.
+// B before packing: element (k, n) at data[k' * rowStride + n * columnStride], where k = tap * depth + c is stored as
+// k' = c * taps + tap (a convolution's filters) and taps = 1 for plain matrices.
 struct PackSource {
   const float* data;
   int64_t rowStride, columnStride;
@@ -87,7 +87,7 @@ struct GemmTable {
   int lanes;         // floats per vector
   int tileRows;      // at most, of one tile
   int panelVectors;  // at most, of one panel
-  int64_t kBlock;    // rows of B that stay in the first cache
+  int64_t kBlock;    // rows of B that fit in L1
   // [rows - 1][vectors - 1]
   GemmTileFunction tiles[kMaxTileRows][3];
   // Packs rows [begin, end) of B, all columns, into `packed` (which starts at row 0).
@@ -100,10 +100,10 @@ const GemmTable& gemmTable();  // of cpuTarget()
 int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns);  // floats
 void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes);
 
-// Where rows of A are: writes pointers to table[tap * tileRows + i] for rows [first, first + count).
+// Finds rows of A: writes pointers to table[tap * tileRows + i] for rows [first, first + count).
 using RowFunction = void (*)(const void* source, int64_t first, int64_t count, int tileRows, const float** table);
 
-// What differs between the products of one batch (or the groups of a convolution), in floats.
+// Offsets between the products of one batch (or the groups of a convolution), in floats.
 struct GemmOffsets {
   int64_t a = 0, b = 0, bTail = 0, c = 0, bias = 0, residual = 0;
 };
@@ -123,13 +123,13 @@ struct GemmOperands {
   int64_t ldr = 0;
 };
 
-// A product of known sizes, cut into tasks. Made at plan time, run many times.
+// A product of known sizes, divided into tasks. Created at plan time, run many times.
 class Gemm {
  public:
   Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
        WorkVector<GemmOffsets> batch = WorkVector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32);
 
-  // Bytes for the row pointers of all lanes, and for sums of parts in another type than float32.
+  // Bytes for the row pointers of all lanes, and for partial sums that are not float32.
   size_t scratchBytes() const { return static_cast<size_t>(lanes_) * (tableBytes_ + sumBytes_); }
   void run(const GemmOperands& operands, std::byte* scratch, int lanes) const;
   const GemmTable& table() const { return *table_; }
@@ -162,7 +162,7 @@ class Gemm {
   int64_t tiles_, tileRows_, tallTiles_;  // the first tallTiles_ tiles have one row more than tileRows_
   int64_t blockTiles_, blockPanels_;      // of one task
   int64_t rowBlocks_, panelBlocks_;
-  int64_t sharedProblems_;  // products of the batch that one task makes if their rows are found by a function
+  int64_t sharedProblems_;  // products of the batch per task if their rows are found by a function
   size_t tableBytes_;
   PartialSums partialSums_;
   size_t sumBytes_ = 0;  // per lane: the sums of one panel of a task, unless they are kept in C

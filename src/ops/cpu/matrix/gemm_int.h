@@ -3,10 +3,10 @@
 //
 // C[m, n] = sum over k of (A[m, k] - zeroA[m]) * (B[k, n] - zeroB[n])
 //
-// Operands are packed in words of 32 bits along k, of which one instruction multiplies the parts and adds them up:
-// two int16, from which the zero points are subtracted beforehand, or, with the instructions for neural networks, four
-// bytes, unsigned ones of A and signed ones of B. Bytes of the other sign are shifted by 128, and zero points come
-// off the sums:  C = sum(A B) - zeroA[m] * (sum of B[., n] - K zeroB[n]) - zeroB[n] * sum of A[m, .]
+// Operands are packed in 32-bit words along k, for instructions that multiply the parts and add them up: two int16,
+// with zero points already subtracted, or, with VNNI, four bytes, unsigned for A and signed for B. Bytes of the other
+// signedness are shifted by 128, and zero points are subtracted from the sums:  C = sum(A B) - zeroA[m] * (sum of B[.,
+// n] - K zeroB[n]) - zeroB[n] * sum of A[m, .]
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ struct IntegerSource {
   int64_t rowStride, columnStride;
 };
 
-// A zero point for all, or one for each row or column.
+// One zero point for all, or one per row or column.
 struct ZeroPoints {
   const void* data = nullptr;  // NULL = 0
   bool isSigned = false;
@@ -94,7 +94,7 @@ struct PackedRows {
 void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const ZeroPoints& zeros, int64_t rows,
               int64_t depth, int lanes, PackedRows& packed);
 
-// Where the sums of a product go: as they are, or as 8-bit numbers, in rows `stride` apart.
+// Destination of the sums of a product: unchanged or as 8-bit numbers, in rows `stride` apart.
 struct IntegerResult {
   int32_t* sums = nullptr;
   uint8_t* quantized = nullptr;

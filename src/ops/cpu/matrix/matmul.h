@@ -8,7 +8,7 @@
 
 namespace max {
 
-// Packed constant matrices, kept by their node.
+// Packed constant matrices, owned by their node.
 class PackedWeights : public Prepared {
  public:
   PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
@@ -26,8 +26,8 @@ class PackedWeights : public Prepared {
   int lanes_;
 };
 
-// Whether packing makes a large thing of narrow matrices, which a small file can ask for; plans pack those when they
-// run.
+// Whether packing would enlarge narrow matrices too much, which a small file could exploit; plans pack those at run
+// time.
 bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
 
 // numpy's rules for the operands of a product.
@@ -42,7 +42,7 @@ struct ProductShape {
   int64_t bCount() const { return bBatch.count(); }
 };
 
-// How matrix `index` of B lies in its tensor.
+// The layout of matrix `index` of B in its tensor.
 PackSource packSourceOf(const ProductShape& shape, const float* b, int64_t index);
 
 }  // namespace max

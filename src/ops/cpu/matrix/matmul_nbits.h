@@ -8,8 +8,8 @@
 
 namespace max {
 
-// Some blocks of the weights of one output. Each byte holds one element of each of 8 / bits planes, so that elements
-// taken plane by plane come in another order than the depth: plane p has p, p + planes, p + 2 planes, ..
+// Some blocks of the weights of one output. Each byte contains one element of each of 8 / bits planes, so elements
+// plane by plane are in another order than along the depth: plane p has p, p + planes, p + 2 planes, ..
 struct NBitsBlocks {
   const uint8_t* bytes;
   const float* scales;  // of the blocks
@@ -24,28 +24,28 @@ inline constexpr int64_t kNBitsRows = 4;
 struct NBitsTable {
   // The weights as floats, plane by plane.
   void (*expand)(const NBitsBlocks& weights, float* to);
-  // results[i] = sum of weights * rows[i], for at most kNBitsRows rows that lie plane by plane.
+  // results[i] = sum of weights * rows[i], for at most kNBitsRows rows stored plane by plane.
   void (*dot)(const NBitsBlocks& weights, const float* const* rows, int64_t rowCount, float* results);
 };
 const NBitsTable& nBitsTable();  // of cpuTarget()
 
-// One matrix of weights [columns, depth]. Without zero points the middle of the range stands for 0.
+// One matrix of weights [columns, depth]. Without zero points, the middle of the range is 0.
 struct NBitsMatrix {
   const uint8_t* bytes;
   const float* scales;
   const float* zeros;          // NULL = none, or packed ones
-  const uint8_t* packedZeros;  // NULL = none, or real ones
+  const uint8_t* packedZeros;  // NULL = none, or floating-point ones
 };
 
-// X W' with such weights: with few rows the weights are multiplied as they come out of their bytes, with more they
-// become packed panels of floats, a piece at a time, for the tiles of the matrix product.
+// X W' with such weights: for few rows the weights are multiplied as they are unpacked; for more they are converted
+// piecewise to packed panels of floats for the tiles of the matrix product.
 class NBitsProduct {
  public:
   struct Sizes {
     int bits;
     int64_t depth, columns;
     int64_t blockSize;  // a power of two, of 4 bytes or more
-    bool oneScale;      // one scale and zero point for each column, not for each of its blocks
+    bool oneScale;      // one scale and zero point per column, not per block
     int64_t zeroBits;   // from the packed zero points of one column to those of the next
     int64_t mostRows;   // of one run
   };
@@ -65,7 +65,7 @@ class NBitsProduct {
     float* out;
     int64_t pieceBlocks;  // rows lie plane by plane within pieces of so many blocks
   };
-  // What one lane works with.
+  // Scratch memory of a lane.
   struct Lane {
     float* zeros;   // of the columns of a panel
     float* scales;  // likewise, where they are spread over blocks

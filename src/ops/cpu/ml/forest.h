@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tree ensembles: from attributes, checked in full, to arrays that are quick to walk.
+// Tree ensembles: from fully checked attributes to arrays that are fast to traverse.
 //
-// Files are not trusted: every node that a tree can reach is checked (ids, children, features, cycles), so that
-// walking a forest needs no checks.
+// Files are not trusted: every reachable node is checked (ids, children, features, cycles), so that traversing a forest
+// needs no checks.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace max::ml {
 
-// The comparison of a node on its way into the forest, in the order of TreeEnsemble's numbers.
+// The comparison of a node under construction, in the order of TreeEnsemble's numbers.
 enum class BranchMode : uint8_t { LessOrEqual, Less, GreaterOrEqual, Greater, Equal, NotEqual, Member };
 
 // Children and roots are numbers of nodes, or, below zero, of leaves: ~leaf.
@@ -51,13 +51,13 @@ enum class Aggregate : uint8_t { Average, Sum, Min, Max };
 class Forest : public Prepared {
  public:
   // Of a node TreeEnsemble, TreeEnsembleClassifier or TreeEnsembleRegressor; float64 features are compared as such.
-  // INVALID_ARGUMENT naming the node if its attributes are no forest.
+  // INVALID_ARGUMENT naming the node if its attributes are not a valid forest.
   Forest(const Node& node, bool hasDoubleFeatures);
 
   size_t bytes() const override;
 
   int64_t targets() const { return targets_; }
-  int64_t features() const { return features_; }  // the largest that a node looks at, and one
+  int64_t features() const { return features_; }  // one more than the largest feature in use
   bool isDouble() const { return isDouble_; }     // thresholds are float64
   bool testsEqual() const { return testsEqual_; }
   bool hasSingleVotes() const { return hasSingleVotes_; }
@@ -73,13 +73,13 @@ class Forest : public Prepared {
   const std::vector<Leaf>& leaves() const { return leaves_; }
   const std::vector<Vote>& votes() const { return votes_; }
   const std::vector<double>& baseValues() const { return baseValues_; }
-  // Two classes of which only one gets votes: its score stands for both.
+  // Two classes of which only one gets votes: its score is for both.
   bool isBinary() const { return isBinary_; }
   bool hasPositiveVotes() const { return hasPositiveVotes_; }  // none is negative
 
  private:
   friend class ForestReader;
-  // Copies what the roots reach, children close behind their parents.
+  // Copies reachable nodes, with children close to their parents.
   void flatten(const Node& node, const std::vector<Branch>& branches, const std::vector<int64_t>& roots);
 
   int64_t targets_ = 1, features_ = 0;

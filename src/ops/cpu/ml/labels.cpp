@@ -186,7 +186,7 @@ class OneHotOp final : public OpKernel {
   }
 
  private:
-  // Numbers are cut to integers; what is none of these is no category.
+  // Numbers are truncated to integers; other values are not a category.
   int64_t categoryOf(const void* data, int64_t i) const {
     if (!isFloat(dtype_)) return categories_->lookup().find(dtype_, data, i);
     const double value = dtype_ == DType::Float32 ? static_cast<double>(static_cast<const float*>(data)[i])

@@ -11,14 +11,14 @@
 
 namespace max::ml {
 
-// A table of hashes, or, if too many keys have the same, a sorted one: no file can make it slow.
+// A hash table, or a sorted table if there are too many collisions, so that no file can make it slow.
 class Lookup {
  public:
   Lookup() = default;
-  // Of a list of strings or numbers, which it keeps; of equal keys the last counts.
+  // For a list of strings or numbers, which it keeps; the last of equal keys wins.
   explicit Lookup(Ref<const Tensor> keys);
 
-  // The position of element i of a tensor of the keys' type; -1 if it is no key. NaN is equal to NaN.
+  // The position of element i of a tensor of the keys' type; -1 if it is not a key. NaN is equal to NaN.
   int64_t find(const Tensor& tensor, int64_t i) const { return find(tensor.dtype(), tensor.data(), i); }
   int64_t find(DType dtype, const void* data, int64_t i) const;
   size_t bytes() const;

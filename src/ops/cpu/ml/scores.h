@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classifiers and regressors of ai.onnx.ml share: rows of features, labels, scores.
+// Shared by the classifiers and regressors of ai.onnx.ml: rows of features, labels, scores.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Rows {
       : dtype(request.inputs[0].dtype),
         count(request.inputs[0].shape.rank() == 1 ? 1 : request.inputs[0].shape[0]),
         columns(request.inputs[0].shape.back()) {}
-  // Row i as T: in place if it is stored so, else converted into `buffer`.
+  // Row i as T: in place if it has this type, else converted into `buffer`.
   template <class T>
   const T* at(const void* data, int64_t i, T* buffer) const;
 
@@ -47,7 +47,7 @@ class Labels {
  public:
   Labels() = default;
   explicit Labels(const LabelReader& reader);
-  // Once for each run, in its thread: strings that it writes stay alive as long as the run's values.
+  // Called once per run, in its thread: strings that it writes live as long as the run's values.
   void keep() const;
   void write(void* output, int64_t row, int64_t index) const;
 
@@ -56,7 +56,7 @@ class Labels {
   Ref<Tensor> strings_;
 };
 
-// Runs a model on one row after the other, lanes side by side.
+// Runs a model row by row, on several lanes.
 class RowOp : public OpKernel {
  public:
   explicit RowOp(const OpRequest& request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What data movement operators share: they copy elements of any size and do not care what these mean.
+// Shared by data movement operators, which copy elements of any size regardless of their meaning.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace max {
 
-// Inputs that say where data goes (starts, axes, repeats): known when the kernel is made, or read at each run.
+// Inputs that control the movement (starts, axes, repeats): known when the kernel is created, or read in each run.
 class MovementCall {
  public:
   MovementCall(const OpRequest& request, const void* const* data)
@@ -42,7 +42,7 @@ class MovementCall {
   RequestInputs inputs_;
 };
 
-// A request that outlives the call it came with.
+// A copy of a request that outlives the call.
 struct SavedRequest {
   explicit SavedRequest(const OpRequest& request);
   OpRequest request() const { return {node, inputs, outputs, lanes, settings}; }

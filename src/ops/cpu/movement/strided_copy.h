@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy between two strided views of one shape: what Transpose, Slice, Concat,
-// Split, Expand, Tile, DepthToSpace and others are made of.
+// A copy between two strided views of one shape: the basis of Transpose, Slice, Concat, Split, Expand, Tile,
+// DepthToSpace and others.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace max {
 class StridedCopy {
  public:
   // Strides in elements of `elementSize` bytes. Source strides may be zero or negative;
-  // target strides are such that no two elements meet.
+  // target strides must not make elements overlap.
   StridedCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides);
 
-  // The first element of the views lies at `source` and `target`.
+  // The first elements of the views are at `source` and `target`.
   void run(const std::byte* source, std::byte* target, int lanes) const;
   int64_t bytes() const { return bytes_; }
 
@@ -31,7 +31,7 @@ class StridedCopy {
   int64_t innerBytes() const;
 
   Form form_ = Form::Empty;
-  int64_t elementSize_;  // bytes that lie together in both views
+  int64_t elementSize_;  // contiguous bytes in both views
   int64_t bytes_ = 0;
   // Axes from outer to inner, strides in bytes; the form's own inner axes are apart.
   int rank_ = 0;

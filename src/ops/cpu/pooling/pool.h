@@ -6,7 +6,7 @@
 
 namespace max {
 
-// The pixels of one window that lie inside the input: counts and strides (in elements) along three spatial axes.
+// The pixels of one window inside the input: counts and strides (in elements) along three spatial axes.
 struct PoolWindow {
   int64_t count[3];
   int64_t stride[3];

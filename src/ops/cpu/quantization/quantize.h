@@ -26,7 +26,7 @@ struct QuantizeTable {
   // (x - zero) * scale
   void (*fromUnsigned)(const uint8_t* x, float* y, int64_t count, float scale, float zero);
   void (*fromSigned)(const int8_t* x, float* y, int64_t count, float scale, float zero);
-  // Lowers `low` and raises `high` to what x holds; NaN counts for nothing.
+  // Extends [low, high] to include x; NaN is ignored.
   void (*range)(const float* x, int64_t count, float& low, float& high);
 };
 const QuantizeTable& quantizeTable();  // of cpuTarget()

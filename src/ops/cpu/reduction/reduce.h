@@ -11,15 +11,15 @@
 
 namespace max {
 
-// What a root or a logarithm becomes in an accumulator: for integers without its fraction, the least number if it is
-// infinite or none (of zero, of a sum that wrapped).
+// Converts a root or a logarithm to the accumulator's type: truncated for integers, or the minimum if infinite or NaN
+// (of zero, of a sum that wrapped).
 template <class A>
 A accumulatorOf(double value) {
   if constexpr (std::is_floating_point_v<A>) return static_cast<A>(value);
   return std::isfinite(value) ? static_cast<A>(value) : std::numeric_limits<A>::min();
 }
 
-// What is folded. Sums of |x|, x^2, e^(x - shift) are folds of their own.
+// Kinds of folds. Sums of |x|, x^2, e^(x - shift) are separate folds.
 enum class Fold : uint8_t { Sum, Product, Max, Min, SumOfMagnitudes, SumOfSquares, SumOfExponentials };
 inline constexpr int kFoldCount = 7;
 

@@ -19,7 +19,7 @@ struct StridedDims {
 };
 
 struct ReduceLayout {
-  // The innermost dimension is folded: outputs are rows of `size` elements. Else they are columns.
+  // The innermost dimension is folded: each output is a row of `size` elements. Otherwise it is a column.
   bool rows = false;
   int64_t size = 1;         // elements of a row
   int64_t width = 1;        // outputs side by side: the innermost kept dimension

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize along one axis: where an output index lies in the input, and which input pixels it is made of.
+// Resize along one axis: the input position of an output index, and the input pixels that contribute to it.
 #pragma once
 
 #include <vector>

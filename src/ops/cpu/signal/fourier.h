@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Discrete Fourier transforms of any length, several sequences at once.
 //
-// Lengths without large prime factors take one pass per factor (Stockham's form, which needs no reordering); others
-// become a convolution of a length that is a power of two (Bluestein). Element i of sequence l lies at
-// [i * sequences + l], so that one vector instruction works on the same element of several sequences.
+// Lengths without large prime factors take one pass per factor (Stockham, which needs no reordering); others become a
+// convolution of a power-of-two length (Bluestein). Element i of sequence l is at [i * sequences + l], so that a vector
+// instruction processes the same element of several sequences.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class FourierPlan {
   int64_t length() const { return length_; }
   // Working memory for one sequence, in numbers.
   int64_t workCount() const;
-  // Transforms `sequences` at once, x and `work` being overwritten. Returns where the result is: in one of them.
+  // Transforms `sequences` at once, overwriting x and `work`. Returns the one that contains the result.
   Split<T> run(Split<T> x, T* work, int64_t sequences) const;
 
  private:
@@ -59,7 +59,7 @@ class FourierPlan {
   const FourierTable<T>* table_;
   int64_t length_;
   std::vector<FourierPass<T>> passes_;
-  // Of lengths with large prime factors.
+  // For lengths with large prime factors.
   std::unique_ptr<FourierPlan> convolution_;
   WorkVector<T> chirpCosines_, chirpSines_, filterReal_, filterImaginary_;
 };

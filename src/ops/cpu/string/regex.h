@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular expressions in RE2's syntax, for full matches. Patterns come from strangers: matching takes time proportional
-// to the text and to the program, whose size is bounded; nothing recurses deeper than a fixed bound.
+// Regular expressions in RE2's syntax, for full matches. Patterns are not trusted: matching takes time proportional to
+// the text and to the program, whose size is limited; recursion depth is limited too.
 #pragma once
 
 #include <bitset>
@@ -30,7 +30,7 @@ struct CharSet {
   bool find(uint32_t code) const;
 };
 
-// What holds at a position between characters.
+// An assertion at a position between characters.
 enum class Assertion : uint8_t { TextBegin, TextEnd, LineBegin, LineEnd, WordBoundary, NoWordBoundary };
 
 // A part of a pattern; children are numbers of parts.
@@ -49,7 +49,7 @@ struct Pattern {
   int root = 0;
 };
 
-// INVALID_ARGUMENT naming the place if the text is no pattern; UNIMPLEMENTED for what RE2 knows and this does not.
+// INVALID_ARGUMENT naming the position if the pattern is malformed; UNIMPLEMENTED for RE2 features not supported here.
 Pattern parse(std::string_view text);
 
 }  // namespace regex
@@ -74,7 +74,7 @@ class Regex {
   std::vector<regex::CharSet> sets_;
 };
 
-// For many texts: keeps its memory between them. The expression must stay.
+// For many strings: reuses its memory. The expression must stay valid.
 class RegexMatcher {
  public:
   explicit RegexMatcher(const Regex& regex) : regex_(regex), seen_(regex.program_.size(), 0) {}
@@ -90,13 +90,13 @@ class RegexMatcher {
   WorkCounter work_;
 };
 
-// Finds matches within texts, and keeps its memory between them. The expression must stay. For each character it learns
-// how far the longest match that begins there reaches: it costs each place of the program at most once, however often
+// Finds matches within strings, and reuses its memory. The expression must stay valid. For each character it finds the
+// end of the longest match that starts there, visiting each instruction of the program at most once, however often
 // matches fail.
 class RegexSearch {
  public:
   explicit RegexSearch(const Regex& regex);
-  // Matches that do not overlap, from the left, each as long as it can be; none is empty.
+  // Non-overlapping matches, from the left, each as long as possible; none is empty.
   WorkVector<std::string_view> findAll(std::string_view text);
 
  private:

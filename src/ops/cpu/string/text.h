@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8. Bytes that are none are taken for characters of their own, so that nothing is lost.
+// UTF-8. Invalid bytes count as separate characters, so that nothing is lost.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace max {
 
 struct Character {
-  uint32_t code;  // a byte that is no UTF-8: kRawByte + its value
+  uint32_t code;  // an invalid byte: kRawByte + its value
   size_t bytes;
 };
 inline constexpr uint32_t kRawByte = 0x110000;
@@ -20,7 +20,7 @@ Character firstCharacter(std::string_view text);
 void appendCharacter(std::string& text, uint32_t code);
 
 bool isSpace(uint32_t code);  // as in Unicode
-// Each character on its own, by the system's tables, whatever the process's locale is.
+// Character by character, with the system's tables, independent of the process's locale.
 std::string lowerCase(std::string_view text);
 std::string upperCase(std::string_view text);
 
