@@ -4,6 +4,8 @@
 
 #include "base/new_file.h"
 #include "commands.h"
+#include "device/api_names.h"
+#include "examples.h"
 #include "handle.h"
 #include "output.h"
 
@@ -17,31 +19,42 @@ struct Target {
   std::string architecture;  // empty = the host's own
 };
 
+// NULL if there is no accelerator API of this name.
+const ApiName* findApi(const std::string& name) {
+  for (const ApiName& row : kApiNames)
+    if (name == row.api) return &row;
+  return nullptr;
+}
+
 Target parseTarget(const std::string& text) {
   const size_t colon = text.find(':');
   Target target = {text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
-  const bool needsChip = target.api == "cuda" || target.api == "hip";
+  const bool needsChip = findApi(target.api) != nullptr;
   if ((!needsChip && target.api != "cpu") || (target.architecture.empty() && (needsChip || colon != std::string::npos)))
-    throw UsageError("--target: \"" + text + "\" is no target; write for example cuda:sm_90, hip:gfx90a or cpu");
+    throw UsageError("--target: \"" + text + "\" is no target; write for example " + targetExamples() + " or cpu");
   return target;
 }
 
 struct ArtifactName {
-  const char* api;  // NULL = any
   const char* name;
   MaxArtifactKind kind;
 };
 constexpr ArtifactName kArtifacts[] = {
-    {"cuda", "code", MAX_ARTIFACT_KIND_CUBIN},        {"hip", "code", MAX_ARTIFACT_KIND_CODE_OBJECT},
-    {"cpu", "code", MAX_ARTIFACT_KIND_SHARED_OBJECT}, {nullptr, "ptx", MAX_ARTIFACT_KIND_PTX},
-    {nullptr, "cubin", MAX_ARTIFACT_KIND_CUBIN},      {nullptr, "asm", MAX_ARTIFACT_KIND_ASSEMBLY},
-    {nullptr, "llvm", MAX_ARTIFACT_KIND_LLVM_IR},
+    {"ptx", MAX_ARTIFACT_KIND_PTX},
+    {"cubin", MAX_ARTIFACT_KIND_CUBIN},
+    {"asm", MAX_ARTIFACT_KIND_ASSEMBLY},
+    {"llvm", MAX_ARTIFACT_KIND_LLVM_IR},
 };
 
+MaxArtifactKind codeOf(const Target& target) {
+  const ApiName* accelerator = findApi(target.api);
+  return accelerator ? accelerator->code : MAX_ARTIFACT_KIND_SHARED_OBJECT;
+}
+
 MaxArtifactKind artifactOf(const Target& target, const std::string& name) {
-  const std::string wanted = name == "object" ? "code" : name;
+  if (name == "code" || name == "object") return codeOf(target);
   for (const ArtifactName& row : kArtifacts)
-    if (wanted == row.name && (!row.api || target.api == row.api)) return row.kind;
+    if (name == row.name) return row.kind;
   throw UsageError("--artifact: \"" + name + "\" is no artifact");
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.h"
+#include "device/api_names.h"
 #include "handle.h"
 #include "output.h"
 
 namespace max::cli {
 namespace {
-
-constexpr const char* kApis[] = {"cpu", "cuda", "hip"};
 
 template <class Getter>
 std::string textOf(const Device& device, Getter getter) {
@@ -46,15 +45,18 @@ std::string cell(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+void addDevices(const char* api, Json& devices) {
+  int32_t count = 0;
+  check(maxDeviceGetCount(api, &count));
+  for (int32_t id = 0; id < count; ++id) devices.push_back(describe(api, id));
+}
+
 }  // namespace
 
 void listDevices(bool json) {
   Json devices = Json::array();
-  for (const char* api : kApis) {
-    int32_t count = 0;
-    check(maxDeviceGetCount(api, &count));
-    for (int32_t id = 0; id < count; ++id) devices.push_back(describe(api, id));
-  }
+  addDevices("cpu", devices);
+  for (const ApiName& name : kApiNames) addDevices(name.api, devices);
   if (json) return printJson(devices);
 
   Table table = {{"API", "LABEL", "ID", "NAME", "ARCHITECTURE", "FREE", "TOTAL", "DRIVER"}};

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "examples.h"
+
 namespace max::cli {
 
 void check(MaxStatus status) {
@@ -19,7 +21,7 @@ Device openDevice(const std::string& name) {
     const char* end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, id);
     if (error != std::errc() || rest != end || id < 0)
-      throw UsageError("--device: \"" + name + "\" is no device; write for example cpu, gpu:0, cuda:0 or hip:0");
+      throw UsageError("--device: \"" + name + "\" is no device; write for example " + deviceExamples());
   }
   Device device;
   check(maxDeviceCreate(name.substr(0, colon).c_str(), id, nullptr, device.out()));

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "commands.h"
+#include "examples.h"
 #include "failure.h"
 #include "output.h"
 
@@ -40,7 +41,7 @@ void addModelOptions(CLI::App* command, ModelOptions& options) {
       ->take_all();
   command->add_option("--max", options.maxima, "NAME=K: random integers of 0 to K instead of 0 or 1 (repeatable)")
       ->take_all();
-  command->add_option("--device", options.device, "cpu, gpu:0, cuda:0 or hip:0")->capture_default_str();
+  command->add_option("--device", options.device, deviceExamples())->capture_default_str();
   command->add_option("--threads", options.threads, "Threads to use; 0 = one per physical core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -68,7 +69,7 @@ void addCompileKernel(CLI::App& app, Options& all) {
   CompileKernelOptions& options = all.compileKernel;
   CLI::App* command = app.add_subcommand("compile-kernel", "Compiles a kernel for a chip that need not be here");
   command->add_option("FILE", options.source, "Kernels in CUDA's dialect of C++")->required();
-  command->add_option("--target", options.target, "cuda:sm_90, hip:gfx90a, cpu or cpu:ARCH")->required();
+  command->add_option("--target", options.target, targetExamples() + ", cpu or cpu:ARCH")->required();
   command->add_option("--artifact", options.artifact, "code (or object): for the chip; ptx, cubin, asm, llvm")
       ->check(CLI::IsMember({"code", "object", "ptx", "cubin", "asm", "llvm"}))
       ->capture_default_str();

@@ -13,7 +13,7 @@ namespace max {
 
 namespace {
 
-bool isAcceleratorApi(std::string_view api) { return api == "gpu" || api == "cuda" || api == "hip"; }
+bool isAcceleratorApi(std::string_view api) { return api == "gpu" || gpu::findApi(api); }
 
 // Virtual devices come before real ones.
 Ref<MaxDevice> openAccelerator(std::string_view api, int32_t id, const MaxDeviceOptions& options) {
@@ -25,8 +25,9 @@ Ref<MaxDevice> openAccelerator(std::string_view api, int32_t id, const MaxDevice
 }
 
 void requireApi(std::string_view api) {
-  require(api == "cpu" || isAcceleratorApi(api), MAX_STATUS_NOT_FOUND, "No device API is named '", api,
-          "'; there are 'cpu', 'cuda', 'hip' and 'gpu' (any accelerator)");
+  if (api == "cpu" || isAcceleratorApi(api)) return;
+  fail(MAX_STATUS_NOT_FOUND, "No device API is named '", api, "'; there are 'cpu', ", gpu::apiNames(", "),
+       " and 'gpu' (any accelerator)");
 }
 
 }  // namespace

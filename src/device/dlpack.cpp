@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "device/device_registry.h"
 #include "device/dlpack_abi.h"
+#include "device/gpu/api.h"
 #include "device/memory_use.h"
 
 namespace max {
@@ -65,33 +66,30 @@ DLDataType typeOf(DType dtype) {
   return {row->code, static_cast<uint8_t>(bitsOf(dtype)), 1};
 }
 
+// 0 is no number.
+bool isOneOf(int32_t type, int32_t a, int32_t b) { return type != 0 && (type == a || type == b); }
+
+bool isPinned(const DLDevice& device) {
+  return std::ranges::any_of(gpu::apis(),
+                             [&](const gpu::Api* api) { return isOneOf(device.device_type, api->dlpack.host, 0); });
+}
+
 Ref<MaxDevice> deviceOf(const DLDevice& device) {
   require(device.device_id >= 0 || device.device_type == dlpack::kDeviceCpu, MAX_STATUS_INVALID_ARGUMENT,
           "DLPack tensor is on device ", device.device_id, "; numbers are not negative");
-  switch (device.device_type) {
-    case dlpack::kDeviceCpu:
-    case dlpack::kDeviceCudaHost:
-    case dlpack::kDeviceRocmHost:
-      return hostDevice();
-    case dlpack::kDeviceCuda:
-    case dlpack::kDeviceCudaManaged:
-      return openDevice("cuda", device.device_id);
-    case dlpack::kDeviceRocm:
-      return openDevice("hip", device.device_id);
-    default:
-      fail(MAX_STATUS_UNIMPLEMENTED, "DLPack device type ", device.device_type, " is not supported");
-  }
-}
-
-bool isPinned(const DLDevice& device) {
-  return device.device_type == dlpack::kDeviceCudaHost || device.device_type == dlpack::kDeviceRocmHost;
+  if (device.device_type == dlpack::kDeviceCpu || isPinned(device)) return hostDevice();
+  for (const gpu::Api* api : gpu::apis())
+    if (isOneOf(device.device_type, api->dlpack.device, api->dlpack.managed))
+      return openDevice(api->name, device.device_id);
+  fail(MAX_STATUS_UNIMPLEMENTED, "DLPack device type ", device.device_type, " is not supported");
 }
 
 DLDevice deviceOf(const MaxBuffer& buffer) {
   if (buffer.isHost()) return {dlpack::kDeviceCpu, 0};
-  const bool cuda = std::string_view(buffer.device().api()) == "cuda";
-  if (buffer.isPinned()) return {cuda ? dlpack::kDeviceCudaHost : dlpack::kDeviceRocmHost, buffer.device().id()};
-  return {cuda ? dlpack::kDeviceCuda : dlpack::kDeviceRocm, buffer.device().id()};
+  const gpu::Api* api = gpu::findApi(buffer.device().api());
+  const int32_t type = !api ? 0 : buffer.isPinned() ? api->dlpack.host : api->dlpack.device;
+  require(type != 0, MAX_STATUS_UNIMPLEMENTED, "DLPack has no number for memory of ", buffer.device().displayName());
+  return {type, buffer.device().id()};
 }
 
 // Calls the tensor's deleter when the memory is no longer in use.

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "device/gpu/api.h"
 
 namespace max {
 
@@ -12,7 +13,7 @@ constexpr size_t kArchitectureLimit = 31;
 
 // Never destroyed: a thread may use it while the process exits.
 VirtualDevices& declared() {
-  static VirtualDevices& devices = *new VirtualDevices;
+  static VirtualDevices& devices = *new VirtualDevices{.api = gpu::apis().front()->name, .architecture = {}};
   return devices;
 }
 
@@ -30,10 +31,10 @@ void setVirtualDeviceCount(int32_t count) {
 }
 
 void setVirtualDeviceApi(std::string_view api) {
-  require(api == "cuda" || api == "hip", MAX_STATUS_NOT_FOUND, "No accelerator API is named '", api,
-          "'; there are 'cuda' and 'hip'");
+  const gpu::Api* found = gpu::findApi(api);
+  if (!found) fail(MAX_STATUS_NOT_FOUND, "No accelerator API is named '", api, "'; there are ", gpu::apiNames());
   const std::lock_guard lock(processMutex());
-  declared().api = api == "cuda" ? "cuda" : "hip";
+  declared().api = found->name;
 }
 
 void setVirtualDeviceArchitecture(std::string_view name) {

@@ -10,10 +10,10 @@ namespace max {
 
 struct VirtualDevices {
   int32_t count = 0;
-  const char* api = "cuda";
+  const char* api;
   std::string architecture;
 
-  // Whether there are virtual devices that match `wanted` ("cuda", "hip", "gpu").
+  // Whether there are virtual devices that `wanted` (an API's name, or "gpu") may mean.
   bool matches(std::string_view wanted) const { return count > 0 && (wanted == "gpu" || wanted == api); }
 };
 

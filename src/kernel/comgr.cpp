@@ -73,7 +73,7 @@ std::span<const char* const> namesToTry() {
 }
 
 Comgr::Comgr() {
-  const gpu::Library library("MAX_COMGR_LIBRARY", namesToTry());
+  const gpu::Library library(kComgrVariable, namesToTry());
   const LibrarySymbol symbols[] = {
       {"amd_comgr_get_version", &getVersion},
       {"amd_comgr_status_string", &statusString},

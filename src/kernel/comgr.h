@@ -10,6 +10,9 @@
 
 namespace max {
 
+// Names another library.
+inline constexpr const char* kComgrVariable = "MAX_COMGR_LIBRARY";
+
 // UNAVAILABLE if comgr cannot be opened, from each function.
 
 // "comgr 2.4".

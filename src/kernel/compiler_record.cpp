@@ -20,15 +20,14 @@ constexpr std::string_view kFile = "file:", kChip = "chip:", kIdentity = "identi
 std::string_view textOf(const char* text) { return text ? text : ""; }
 
 // Which libraries the loader finds depends on these.
-Digest keyOf(const char* name) {
+Digest keyOf(const CompilerName& compiler) {
   std::error_code error;
   Hasher hasher;
   hasher.add(std::string_view("compiler"));
-  hasher.add(std::string_view(name));
+  hasher.add(std::string_view(compiler.name));
   hasher.add(std::filesystem::read_symlink("/proc/self/exe", error).string());
   hasher.add(textOf(secure_getenv("LD_LIBRARY_PATH")));
-  for (const char* variable : {"MAX_NVRTC_LIBRARY", "MAX_HIPRTC_LIBRARY", "MAX_COMGR_LIBRARY"})
-    hasher.add(textOf(secure_getenv(variable)));
+  for (const char* variable : compiler.variables) hasher.add(textOf(secure_getenv(variable)));
   return hasher.finish();
 }
 
@@ -54,7 +53,7 @@ std::string stampOfFile(const std::string& path) {
   }
 }
 
-std::optional<CompilerFacts> recallCompiler(const char* name) {
+std::optional<CompilerFacts> recallCompiler(const CompilerName& name) {
   const Ref<const CacheEntry> entry = CompileCache::process().find(keyOf(name));
   if (!entry) return std::nullopt;
   CompilerFacts facts;
@@ -73,7 +72,7 @@ std::optional<CompilerFacts> recallCompiler(const char* name) {
   return facts.files.empty() || facts.identity.empty() ? std::nullopt : std::optional(std::move(facts));
 }
 
-void rememberCompiler(const char* name, const CompilerFacts& facts) {
+void rememberCompiler(const CompilerName& name, const CompilerFacts& facts) {
   auto entry = makeRef<CacheEntry>();
   entry->add(std::string(kIdentity), facts.identity);
   for (const std::string& file : facts.files) entry->add(concat(kFile, file), stampOfFile(file));

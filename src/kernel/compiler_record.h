@@ -8,9 +8,16 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace max {
+
+// What is remembered under, and the environment variables that name other libraries of the compiler.
+struct CompilerName {
+  const char* name;
+  std::vector<const char*> variables;
+};
 
 struct CompilerFacts {
   std::string identity;
@@ -20,14 +27,14 @@ struct CompilerFacts {
 };
 
 // None if there is no record for this program, or a file has changed.
-std::optional<CompilerFacts> recallCompiler(const char* name);
-void rememberCompiler(const char* name, const CompilerFacts& facts);
+std::optional<CompilerFacts> recallCompiler(const CompilerName& name);
+void rememberCompiler(const CompilerName& name, const CompilerFacts& facts);
 
 // A compiler that is opened only when needed. `Compiler` has `facts`, and opens in its constructor.
 template <class Compiler>
 class LazyCompiler {
  public:
-  explicit LazyCompiler(const char* name) : name_(name) {}
+  explicit LazyCompiler(CompilerName name) : name_(std::move(name)) {}
 
   const Compiler& open() {
     if (const Compiler* opened = opened_.load(std::memory_order_acquire)) return *opened;
@@ -52,7 +59,7 @@ class LazyCompiler {
     return recalled_;
   }
 
-  const char* name_;
+  const CompilerName name_;
   std::once_flag asked_;
   std::optional<CompilerFacts> recalled_;
   std::mutex mutex_;

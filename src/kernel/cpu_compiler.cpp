@@ -244,11 +244,11 @@ std::string fileOfProgram(const std::string& program) {
 // The first line of a compiler's version output, cached; empty if it does not run.
 std::string versionOf(const std::string& program) {
   const std::string file = fileOfProgram(program), record = concat("program ", file);
-  if (const auto known = recallCompiler(record.c_str())) return known->identity;
+  if (const auto known = recallCompiler({record.c_str(), {}})) return known->identity;
   const TemporaryFolder folder;
   if (!runProgram({program, "--version"}, folder.path(), "log")) return "";
   const std::string text = folder.read("log"), version = text.substr(0, text.find('\n'));
-  if (!file.empty() && !version.empty()) rememberCompiler(record.c_str(), {version, {}, {file}});
+  if (!file.empty() && !version.empty()) rememberCompiler({record.c_str(), {}}, {version, {}, {file}});
   return version;
 }
 

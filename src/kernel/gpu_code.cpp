@@ -13,12 +13,9 @@ namespace max {
 
 namespace {
 
-// Result codes for invalid code, or code for another device; the same in CUDA and HIP.
+// Answers to code that is none, or none for this device; drivers share them.
 constexpr int kCodeErrors[] = {1, 200, 209, 218, 222, 301, 302};
 constexpr size_t kLogBytes = 8192;
-// CUjit_option.
-constexpr int kErrorLogBuffer = 5;
-constexpr int kErrorLogSize = 6;
 
 bool isCodeError(int error) {
   return std::find(std::begin(kCodeErrors), std::end(kCodeErrors), error) != std::end(kCodeErrors);
@@ -32,11 +29,12 @@ void requireModules(const gpu::Context& context) {
 
 // A driver rejects the output of a newer compiler.
 std::string versionsOf(const gpu::Context& context, const KernelCompiler* compiler) {
-  if (!compiler || context.api() != gpu::Api::Cuda) return {};
+  const char* toolkit = context.api().toolkit;
+  if (!compiler || !toolkit) return {};
   const std::string identity = compiler->identity();
   const int version = context.driver().version;
   return concat(" (compiled by ", identity.substr(0, identity.find(' ', identity.find(' ') + 1)),
-                "; the driver is for CUDA ", version / 1000, ".", version % 1000 / 10, ")");
+                "; the driver is for ", toolkit, " ", version / 1000, ".", version % 1000 / 10, ")");
 }
 
 [[noreturn]] void failLoading(const gpu::Context& context, const std::string& name, const KernelCompiler* compiler,
@@ -53,11 +51,11 @@ GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::
     : context_(std::move(context)) {
   requireModules(*context_);
   std::string log(kLogBytes, '\0');
-  int options[] = {kErrorLogBuffer, kErrorLogSize};
+  const gpu::Api& api = context_->api();
+  int options[] = {api.errorLogOption, api.errorLogSizeOption};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
   const auto& load = context_->driver().moduleLoad;
-  // HIP does not compile here, and has other numbers for the options.
-  const unsigned optionCount = context_->api() == gpu::Api::Cuda ? 2 : 0;
+  const unsigned optionCount = api.errorLogOption != 0 ? 2 : 0;
   const int error = context_->query(load, &handle_, code.data(), optionCount, options, values);
   if (error == gpu::kSuccess) return;
   if (isCodeError(error)) failLoading(*context_, name, compiler, error, log.c_str());

@@ -3,17 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <vector>
 
 namespace max {
 
 namespace {
-
-// CUdevice_attribute numbers that MaxDeviceAttribute does not have.
-constexpr int kMostSharedOptIn = 97;
-constexpr int kMostAccessBytes = 109;
-constexpr int kClusterLaunch = 120;
 
 // The oldest architecture that can start a kernel before the previous one has ended.
 constexpr int64_t kProgrammaticCapability = 9;
@@ -45,8 +39,9 @@ LaunchLimits limitsOf(const MaxDevice& device, int64_t threads) {
   return limits;
 }
 
-// A driver older than the attribute does not know its number.
+// A driver that is older than the attribute does not know its number; 0 = no driver of the API does.
 int64_t deviceNumber(const gpu::Context& context, int number, int64_t ifUnknown) {
+  if (number == 0) return ifUnknown;
   const auto& get = context.driver().deviceGetAttribute;
   int value = 0;
   const int error = context.query(get, &value, number, context.device());
@@ -105,10 +100,11 @@ GpuKernel::GpuKernel(MaxModule& module, GpuCode& code, gpu::GpuDevice& device, s
   if (parameters) setParameters(std::move(*parameters));
   sharedLimit_ = driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE);
   mostShared_ = std::max(sharedLimit_.load(), largestSharedSize());
-  if (context_.api() != gpu::Api::Cuda) return;
-  hasClusters_ = context_.driver().cudaLaunchEx && deviceNumber(context_, kClusterLaunch, 0) != 0;
+  if (!context_.driver().launchWithAttributes) return;
+  const gpu::LaunchAttributes& attributes = context_.api().launchAttributes;
+  hasClusters_ = deviceNumber(context_, attributes.clusterLaunch, 0) != 0;
   hints_.isProgrammatic = device.attribute(MAX_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= kProgrammaticCapability;
-  hints_.accessBytes = static_cast<size_t>(deviceNumber(context_, kMostAccessBytes, 0));
+  hints_.accessBytes = static_cast<size_t>(deviceNumber(context_, attributes.mostAccessBytes, 0));
 }
 
 // For drivers, smaller numbers mean higher priority; numbers out of range are rejected.
@@ -134,7 +130,7 @@ int GpuKernel::driverAttribute(int attribute) const {
 // The device's limit per block, minus what the kernel declares.
 int64_t GpuKernel::largestSharedSize() const {
   const int64_t usual = module().device().attribute(MAX_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-  const int64_t total = context_.api() == gpu::Api::Cuda ? deviceNumber(context_, kMostSharedOptIn, usual) : usual;
+  const int64_t total = deviceNumber(context_, context_.api().launchAttributes.mostSharedOptIn, usual);
   return total - driverAttribute(MAX_KERNEL_ATTRIBUTE_SHARED_SIZE);
 }
 
@@ -146,8 +142,8 @@ int64_t GpuKernel::attribute(MaxKernelAttribute attribute) const {
 void GpuKernel::setAttribute(MaxKernelAttribute attribute, int64_t value) {
   const SettableRow* row = settable(attribute);
   const bool isShared = attribute == MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE;
-  const auto& set = context_.driver().cudaFunctionSetAttribute;
-  // HIP kernels may use the maximum by default.
+  const auto& set = context_.driver().functionSetAttribute;
+  // Where it cannot be set, kernels may use all there is without being asked.
   require(row && (set || isShared), MAX_STATUS_UNIMPLEMENTED, "Attribute ", attribute, " of kernel '", name(), "' on ",
           context_.displayName(), " cannot be set");
   const int64_t most = row->most < 0 ? mostShared_ : row->most;
@@ -160,7 +156,7 @@ void GpuKernel::setAttribute(MaxKernelAttribute attribute, int64_t value) {
 void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) {
   auto& gpuStream = static_cast<gpu::GpuStream&>(stream);
   gpuStream.check();
-  if (context_.api() == gpu::Api::Hip) checkThreads(config);
+  if (context_.api().mostThreadsInGrid > 0) checkThreads(config);
   void** values = const_cast<void**>(arguments.values);
   if (wantsAttributes(config)) [[unlikely]]
     launchExtended(config, values, gpuStream.handle());
@@ -183,14 +179,13 @@ void GpuKernel::keepBuffers(const LaunchArguments& arguments, gpu::GpuStream& st
   if (!borrowed.empty()) stream.keepUntilDone(std::move(borrowed));
 }
 
-// HIP counts the threads of all blocks with 32 bits.
 void GpuKernel::checkThreads(const MaxLaunchConfig& config) const {
   for (int i = 0; i < 3; ++i) {
     const int64_t threads = int64_t{config.grid[i]} * config.block[i];
-    if (threads > std::numeric_limits<uint32_t>::max()) [[unlikely]]
+    if (threads > context_.api().mostThreadsInGrid) [[unlikely]]
       invalidArgument("Kernel '", name(), "' is launched with ", config.grid[i], " blocks of ", config.block[i],
-                      " threads in dimension ", i, ", ", threads, " threads; ", context_.displayName(),
-                      " has at most 4294967295");
+                      " threads in dimension ", i, ", ", threads, " threads; ", context_.displayName(), " has at most ",
+                      context_.api().mostThreadsInGrid);
   }
 }
 
@@ -211,7 +206,7 @@ void GpuKernel::requireClusters(const MaxLaunchConfig& config) const {
 void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, void* stream) const {
   requireClusters(config);
   const gpu::Driver& driver = context_.driver();
-  if (driver.cudaLaunchEx) {
+  if (driver.launchWithAttributes) {
     AttributeList attributes(config, driverPriority(config.priority), hints_);
     const gpu::LaunchConfig launchConfig = {dimension(config.grid[0]),
                                             dimension(config.grid[1]),
@@ -223,7 +218,8 @@ void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, 
                                             stream,
                                             attributes.data(),
                                             attributes.count()};
-    return context_.call(driver.cudaLaunchEx, &launchConfig, function_, arguments, static_cast<void**>(nullptr));
+    return context_.call(driver.launchWithAttributes, &launchConfig, function_, arguments,
+                         static_cast<void**>(nullptr));
   }
   if (!config.cooperative) return launch(config, arguments, stream);
   require(bool{driver.launchCooperative}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context_.displayName(),

@@ -4,10 +4,7 @@
 #include <cstring>
 
 #include "device/gpu/host_queue.h"
-#include "device/gpu/memory_source.h"
-#include "kernel/amd_parameters.h"
 #include "kernel/gpu_kernel.h"
-#include "kernel/ptx_parameters.h"
 
 namespace max {
 
@@ -16,8 +13,9 @@ namespace {
 constexpr int kNotFound = 500;
 }  // namespace
 
-GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content)
+GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content, const GpuKernelApi& api)
     : MaxModule(Ref<MaxDevice>(&device), std::move(content)),
+      api_(api),
       gpuDevice_(device),
       code_(makeRef<GpuCode>(device.sharedContext(), name(), code(), compiler())) {}
 
@@ -31,7 +29,7 @@ GpuModule::~GpuModule() {
   }
   try {
     std::vector<Ref<gpu::StreamMark>> marks;
-    gpu::streamTableOf(context().api())->mark(uses, marks);
+    context().driver().streams->mark(uses, marks);
     gpuDevice_.inFlight().keep(code_, std::move(marks));
   } catch (...) {
     finishCode();
@@ -57,9 +55,8 @@ std::unique_ptr<MaxKernel> GpuModule::findKernel(const std::string& name) {
 }
 
 std::optional<std::vector<size_t>> GpuModule::parameterSizes(const std::string& kernel, void* function) const {
-  const auto& getParameter = context().driver().cudaFunctionGetParameter;
-  if (!getParameter)  // each finds nothing in other kinds of code
-    return context().api() == gpu::Api::Cuda ? ptxParameterSizes(code(), kernel) : amdParameterSizes(code(), kernel);
+  const auto& getParameter = context().driver().functionGetParameter;
+  if (!getParameter) return api_.parameterSizes(code(), kernel);
   std::vector<size_t> sizes;
   size_t offset = 0, bytes = 0;
   int error = gpu::kSuccess;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules and kernels on accelerators, for both CUDA and HIP.
+// Modules of accelerators, of all APIs behind one source.
 #pragma once
 
 #include <map>
@@ -7,13 +7,14 @@
 
 #include "device/gpu/gpu_device.h"
 #include "kernel/gpu_code.h"
+#include "kernel/gpu_kernel_api.h"
 #include "kernel/module.h"
 
 namespace max {
 
 class GpuModule final : public MaxModule {
  public:
-  GpuModule(gpu::GpuDevice& device, ModuleContent content);
+  GpuModule(gpu::GpuDevice& device, ModuleContent content, const GpuKernelApi& api);
   ~GpuModule() override;
 
   void setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) override;
@@ -32,6 +33,7 @@ class GpuModule final : public MaxModule {
   Variable variable(const std::string& name);
   void finishCode() noexcept;
 
+  const GpuKernelApi& api_;
   gpu::GpuDevice& gpuDevice_;
   Ref<GpuCode> code_;
   std::mutex mutex_;

@@ -11,6 +11,7 @@ namespace max {
 
 namespace {
 
+constexpr const char* kLibraryVariable = "MAX_HIPRTC_LIBRARY";
 // Up to ROCm 5 the runtime library holds it.
 constexpr const char* kNames[] = {"libhiprtc.so",   "libhiprtc.so.7",   "libhiprtc.so.6",
                                   "libhiprtc.so.5", "libamdhip64.so.5", "libamdhip64.so"};
@@ -28,7 +29,7 @@ struct Hiprtc : Rtc {
 };
 
 Hiprtc::Hiprtc() {
-  const gpu::Library library("MAX_HIPRTC_LIBRARY", kNames);
+  const gpu::Library library(kLibraryVariable, kNames);
   loadRtcApi(library, "HIPRTC", "hiprtc", api);
   const LibrarySymbol symbols[] = {{"hiprtcGetCodeSize", &getCodeSize}, {"hiprtcGetCode", &getCode}};
   loadSymbols(library, "HIPRTC", symbols);
@@ -42,7 +43,7 @@ Hiprtc::Hiprtc() {
 }
 
 LazyCompiler<Hiprtc>& hiprtc() {
-  static auto& only = *new LazyCompiler<Hiprtc>("hiprtc");
+  static auto& only = *new LazyCompiler<Hiprtc>({"hiprtc", {kLibraryVariable, kComgrVariable}});
   return only;
 }
 

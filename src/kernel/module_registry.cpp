@@ -9,13 +9,8 @@
 namespace max {
 
 const KernelBackend& kernelBackend(std::string_view api) {
-  struct Row {
-    std::string_view api;
-    const KernelBackend& (*backend)();
-  };
-  static constexpr Row kRows[] = {{"cpu", cpuKernels}, {"cuda", cudaKernels}, {"hip", hipKernels}};
-  for (const Row& row : kRows)
-    if (row.api == api) return row.backend();
+  if (api == "cpu") return cpuKernels();
+  if (const KernelBackend* backend = gpuKernels(api)) return *backend;
   fail(MAX_STATUS_UNIMPLEMENTED, "Devices of API '", api, "' do not run kernels");
 }
 

@@ -8,7 +8,7 @@
 
 namespace max {
 
-// By api: "cpu", "cuda", "hip". UNIMPLEMENTED for others.
+// By API. UNIMPLEMENTED for those whose devices run no kernels.
 const KernelBackend& kernelBackend(std::string_view api);
 
 Ref<MaxModule> compileModule(MaxDevice& device, KernelSource source);

@@ -12,6 +12,7 @@ namespace max {
 
 namespace {
 
+constexpr const char* kLibraryVariable = "MAX_NVRTC_LIBRARY";
 // The user's choice first, then the newest.
 constexpr const char* kNames[] = {"libnvrtc.so",      "libnvrtc.so.13",   "libnvrtc.so.12",
                                   "libnvrtc.so.11.2", "libnvrtc.so.11.1", "libnvrtc.so.11.0"};
@@ -32,7 +33,7 @@ struct Nvrtc : Rtc {
 };
 
 Nvrtc::Nvrtc() {
-  const gpu::Library library("MAX_NVRTC_LIBRARY", kNames);
+  const gpu::Library library(kLibraryVariable, kNames);
   loadRtcApi(library, "NVRTC", "nvrtc", api);
   const LibrarySymbol symbols[] = {{"nvrtcGetPTXSize", &getPtxSize},
                                    {"nvrtcGetPTX", &getPtx},
@@ -56,7 +57,7 @@ Nvrtc::Nvrtc() {
 }
 
 LazyCompiler<Nvrtc>& nvrtc() {
-  static auto& only = *new LazyCompiler<Nvrtc>("nvrtc");
+  static auto& only = *new LazyCompiler<Nvrtc>({"nvrtc", {kLibraryVariable}});
   return only;
 }
 

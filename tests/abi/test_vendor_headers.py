@@ -43,15 +43,15 @@ NUMBERS = (
     ("src/device/gpu/launch.h", "kLaunchProgrammaticStreamSerialization",
      "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION", None),
     ("src/device/gpu/launch.h", "kLaunchPriority", "CU_LAUNCH_ATTRIBUTE_PRIORITY", None),
-    ("src/kernel/gpu_code.cpp", "kErrorLogBuffer", "CU_JIT_ERROR_LOG_BUFFER", None),
-    ("src/kernel/gpu_code.cpp", "kErrorLogSize", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES", None),
-    ("src/kernel/gpu_kernel.cpp", "kMostSharedOptIn", "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", None),
-    ("src/kernel/gpu_kernel.cpp", "kMostAccessBytes", "CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE", None),
-    ("src/kernel/gpu_kernel.cpp", "kClusterLaunch", "CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH", None),
-    ("src/device/gpu/stats_abi.h", "kTemperatureOfDevice", "NVML_TEMPERATURE_GPU", None),
-    ("src/device/gpu/stats_abi.h", "kSensorEdge", None, "RSMI_TEMP_TYPE_EDGE"),
-    ("src/device/gpu/stats_abi.h", "kSensorJunction", None, "RSMI_TEMP_TYPE_JUNCTION"),
-    ("src/device/gpu/stats_abi.h", "kCurrentTemperature", None, "RSMI_TEMP_CURRENT"),
+    ("src/device/gpu/cuda.cpp", "errorLogOption", "CU_JIT_ERROR_LOG_BUFFER", None),
+    ("src/device/gpu/cuda.cpp", "errorLogSizeOption", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES", None),
+    ("src/device/gpu/cuda.cpp", "mostSharedOptIn", "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", None),
+    ("src/device/gpu/cuda.cpp", "mostAccessBytes", "CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE", None),
+    ("src/device/gpu/cuda.cpp", "clusterLaunch", "CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH", None),
+    ("src/device/gpu/nvml.h", "kTemperatureOfDevice", "NVML_TEMPERATURE_GPU", None),
+    ("src/device/gpu/rocm_smi.h", "kSensorEdge", None, "RSMI_TEMP_TYPE_EDGE"),
+    ("src/device/gpu/rocm_smi.h", "kSensorJunction", None, "RSMI_TEMP_TYPE_JUNCTION"),
+    ("src/device/gpu/rocm_smi.h", "kCurrentTemperature", None, "RSMI_TEMP_CURRENT"),
 )
 
 # Errors that driver.cpp and gpu_code.cpp treat apart: number, CUDA's name, HIP's name.
@@ -194,18 +194,26 @@ def rows_of_macro(path, columns):
     return found
 
 
+def names_of(api):
+    """Member of SymbolNames -> the API's name for the function."""
+    return dict(re.findall(r'\.(\w+) = "(\w+)"', text_of(f"src/device/gpu/{api}.cpp").split("};\nstatic_assert")[0]))
+
+
 def functions(api):
     """(name, parameters) of all functions of the API's driver that the library calls."""
-    column = {"cuda": 1, "hip": 2}[api]
-    rows = [(row[column], row[3]) for row in rows_of_macro("src/device/gpu/symbols.h", 2)]
-    first = {"cuda": "nvml", "hip": "rsmi"}[api]
-    rows += [(row[1], row[2]) for row in rows_of_macro("src/device/gpu/stats_abi.h", 1) if row[1].startswith(first)]
-    return [(name, parameters) for name, parameters in rows if name != "nullptr"]
+    names = names_of(api)
+    rows = [(names[member], parameters) for member, parameters in rows_of_macro("src/device/gpu/symbols.h", 0)
+            if member in names]
+    if len(rows) < 50:
+        raise AssertionError(f"{api}.cpp: the table of names was not understood")
+    management = {"cuda": "nvml", "hip": "rocm_smi"}[api]
+    return rows + [tuple(row[1:]) for row in rows_of_macro(f"src/device/gpu/{management}.h", 1)]
 
 
 def optional_functions():
-    """All names after the table of those that a driver must have."""
-    return set(re.findall(r'"(\w+)"', text_of("src/device/gpu/symbols.h").split("MAX_GPU_OPTIONAL_SYMBOLS(X)")[-1]))
+    """HIP's names after the table of those that a driver must have."""
+    members = re.findall(r"X\((\w+),", text_of("src/device/gpu/symbols.h").split("MAX_GPU_OPTIONAL_SYMBOLS(X)")[1])
+    return {names_of("hip").get(member) for member in members}
 
 
 def identifiers_of(folder, *headers):
@@ -217,11 +225,11 @@ def camel_case(name):
 
 
 def hip_attributes(known):
-    """(HIP's name, number) of the table in attributes.cpp; the names differ from ours in their case alone."""
+    """(HIP's name, number) of the table in hip.cpp; the names differ from ours in their case alone."""
     spelling = {name.lower(): name for name in known}
-    rows = re.findall(r"\{MAX_DEVICE_ATTRIBUTE_(\w+), (\d+)\}", text_of("src/device/gpu/attributes.cpp"))
+    rows = re.findall(r"\{MAX_DEVICE_ATTRIBUTE_(\w+), (\d+)\}", text_of("src/device/gpu/hip.cpp"))
     if len(rows) < 10:
-        raise AssertionError("attributes.cpp: the table of attributes was not understood")
+        raise AssertionError("hip.cpp: the table of attributes was not understood")
     return [(spelling[("hipDeviceAttribute" + camel_case(name)).lower()], int(value)) for name, value in rows]
 
 
@@ -276,7 +284,7 @@ def run_program(text, folders, flags=()):
 def check_cuda():
     folders = vendor_headers.cuda_folders()
     includes = ('#include <cstddef>\n#include <cuda.h>\n#include <nvml.h>\n#include "device/gpu/launch.h"\n'
-                '#include "device/gpu/stats_abi.h"\n#include "device/gpu/symbols.h"')
+                '#include "device/gpu/nvml.h"\n#include "device/gpu/symbols.h"')
     checks = [expect_number(theirs, constant(path, ours), theirs) for path, ours, theirs, _ in NUMBERS if theirs]
     checks += [expect_number(name, number, name) for number, name, _ in ERRORS if name]
     checks += [expect_number(f"CU_DEVICE_ATTRIBUTE_{name}", number, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -313,7 +321,7 @@ def check_hip5():
     known = identifiers_of(folder, "hip/hip_runtime_api.h")
     includes = ("#include <cstddef>\n#include <hip/hip_runtime_api.h>\n#include <hip/hiprtc.h>\n"
                 "#include <rocm_smi/rocm_smi.h>\n"
-                '#include "device/gpu/launch.h"\n#include "device/gpu/stats_abi.h"\n#include "device/gpu/symbols.h"')
+                '#include "device/gpu/launch.h"\n#include "device/gpu/rocm_smi.h"\n#include "device/gpu/symbols.h"')
     checks = [expect_number(theirs, constant(path, ours), theirs) for path, ours, _, theirs in NUMBERS if theirs]
     checks += [expect_number(name, number, name) for number, _, name in ERRORS if name]
     checks += [expect_number(name, number, name) for name, number in hip_attributes(known)]
@@ -325,10 +333,10 @@ def check_hip5():
         return False
     checks += [expect_function(name, parameters) for name, parameters in functions("hip")
                if name not in absent and name != "rsmi_dev_power_get"]
-    checks.append(expect_number("hipDeviceProp_t::gcnArchName", constant("src/device/gpu/attributes.cpp",
+    checks.append(expect_number("hipDeviceProp_t::gcnArchName", constant("src/device/gpu/hip.cpp",
                                 "kArchitecture5"), "offsetof(hipDeviceProp_t, gcnArchName)"))
     checks.append(f'expect("hipDeviceProp_t fits", 1, sizeof(hipDeviceProp_t) <= '
-                  f'{constant("src/device/gpu/attributes.cpp", "kPropertiesSize")});')
+                  f'{constant("src/device/gpu/hip.cpp", "kPropertiesSize")});')
     includes += "\n#include <amd_comgr.h>"
     checks += [expect_number(f"AMD_COMGR_{theirs}", constant("src/kernel/comgr.cpp", ours), f"AMD_COMGR_{theirs}")
                for ours, theirs in COMGR.items()]
@@ -386,10 +394,10 @@ def check_newer_hip():
                 print(f"HIP {major}: {name} has {header.parameters.get(name)} parameters there, {count} here")
                 good = False
         offset, size = header.offset("hipDeviceProp_tR0600", "gcnArchName")
-        if offset != constant("src/device/gpu/attributes.cpp", "kArchitecture6"):
+        if offset != constant("src/device/gpu/hip.cpp", "kArchitecture6"):
             print(f"HIP {major}: gcnArchName lies at {offset}")
             good = False
-        if size > constant("src/device/gpu/attributes.cpp", "kPropertiesSize"):
+        if size > constant("src/device/gpu/hip.cpp", "kPropertiesSize"):
             print(f"HIP {major}: hipDeviceProp_tR0600 has {size} bytes")
             good = False
         print(f"HIP {major}: {len(wanted)} numbers, {len(functions('hip'))} functions")

@@ -14,6 +14,7 @@ enum { COUNT = 50000 };
 static int32_t device_type(int pinned) {
   if (strcmp(device_api, "cuda") == 0) return pinned ? 3 : 2;
   if (strcmp(device_api, "hip") == 0) return pinned ? 11 : 10;
+  if (strcmp(device_api, "xpu") == 0) return pinned ? 101 : 100;
   return 1;
 }
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fake_driver.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 
 #include "conformance.h"
@@ -14,8 +15,11 @@ static int find(void* library, const char* name, void* function) {
 }
 
 int find_fake_driver(const char* api, struct fake_driver* driver) {
-  const char* path = getenv(strcmp(api, "hip") == 0 ? "MAX_HIP_LIBRARY" : "MAX_CUDA_LIBRARY");
-  if (!path || strcmp(api, "cpu") == 0) return 0;
+  char variable[32] = "MAX_";
+  for (size_t i = 0; api[i] && i < 8; ++i) variable[4 + i] = (char)toupper((unsigned char)api[i]);
+  strcat(variable, "_LIBRARY");
+  const char* path = getenv(variable);
+  if (!path) return 0;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   return library && find(library, "fakeGpuGetLiveObjectCount", &driver->live_objects) &&
          find(library, "fakeGpuDescribeLiveObjects", &driver->describe) &&

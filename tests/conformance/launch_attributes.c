@@ -155,7 +155,7 @@ void test_damaged_code(void** state) {
   MaxModule* module = compile(device, source);
   const void* code = NULL;
   size_t size = 0;
-  CHECK(maxModuleGetArtifact(module, is_api("cuda") ? MAX_ARTIFACT_KIND_CUBIN : MAX_ARTIFACT_KIND_CODE_OBJECT, &code,
+  CHECK(maxModuleGetArtifact(module, is_api("hip") ? MAX_ARTIFACT_KIND_CODE_OBJECT : MAX_ARTIFACT_KIND_CUBIN, &code,
                              &size));
   for (size_t part = 0; part < size; part += part < 100 ? 1 : size / 13) {
     char* piece = malloc(part + 1); /* of this size, so that sanitizers see reads behind it */

@@ -342,7 +342,7 @@ static void test_launches_are_ordered_by_their_buffers(void** state) {
 }
 
 static MaxArtifactKind executable_kind(void) {
-  if (strcmp(device_api, "cuda") == 0) return MAX_ARTIFACT_KIND_CUBIN;
+  if (strcmp(device_api, "cuda") == 0 || strcmp(device_api, "xpu") == 0) return MAX_ARTIFACT_KIND_CUBIN;
   return strcmp(device_api, "hip") == 0 ? MAX_ARTIFACT_KIND_CODE_OBJECT : MAX_ARTIFACT_KIND_SHARED_OBJECT;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fake NVML: what it says of a device follows from the number of its bus.
+#include "device/gpu/nvml.h"
+
 #include <cstdlib>
 #include <cstring>
-
-#include "device/gpu/stats_abi.h"
 
 #define FAKE_API extern "C" __attribute__((visibility("default")))
 

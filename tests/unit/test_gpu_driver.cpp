@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/api_names.h"
 #include "device/cpu/cpu_memory.h"
 #include "device/device_registry.h"
 #include "device/gpu/driver.h"
@@ -60,6 +61,13 @@ void runPlan(const StridedPlan& plan, unsigned char* target, const unsigned char
       std::memcpy(target + to + static_cast<int64_t>(row * plan.targetPitch),
                   source + from + static_cast<int64_t>(row * plan.sourcePitch), plan.width);
   });
+}
+
+TEST(Api, TheListForProgramsHasTheRowsNames) {
+  std::vector<std::string> names, listed;
+  for (const Api* api : apis()) names.push_back(api->name);
+  for (const ApiName& row : kApiNames) listed.push_back(row.api);
+  EXPECT_EQ(listed, names);
 }
 
 TEST(StatusOf, SaysWhatACallerCanDo) {

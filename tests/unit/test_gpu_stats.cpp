@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "device/gpu/rocm_smi.h"
 #include "device/gpu/stats.h"
 
 namespace max::gpu {
@@ -22,9 +23,9 @@ class Libraries : public testing::Environment {
 };
 const auto* const kLibraries = testing::AddGlobalTestEnvironment(new Libraries);
 
-MaxDeviceStats read(Api api, const char* busId) {
+MaxDeviceStats read(const char* api, const char* busId) {
   MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
-  addTelemetry(api, busId, stats);
+  addTelemetry(*findApi(api), busId, stats);
   return stats;
 }
 
@@ -32,7 +33,7 @@ constexpr MaxDeviceStatsMask kAll =
     MAX_DEVICE_STATS_UTILIZATION | MAX_DEVICE_STATS_TEMPERATURE | MAX_DEVICE_STATS_POWER;
 
 TEST(GpuStats, Nvml) {
-  const MaxDeviceStats stats = read(Api::Cuda, "0000:01:00.0");
+  const MaxDeviceStats stats = read("cuda", "0000:01:00.0");
   EXPECT_EQ(stats.validMask, kAll);
   EXPECT_EQ(stats.utilization, 10u);
   EXPECT_EQ(stats.temperature, 41);
@@ -40,20 +41,20 @@ TEST(GpuStats, Nvml) {
 }
 
 TEST(GpuStats, WhatALibraryDoesNotTellIsAbsent) {
-  const MaxDeviceStats stats = read(Api::Cuda, "0000:02:00.0");
+  const MaxDeviceStats stats = read("cuda", "0000:02:00.0");
   EXPECT_EQ(stats.validMask, MAX_DEVICE_STATS_UTILIZATION | MAX_DEVICE_STATS_TEMPERATURE);
   EXPECT_EQ(stats.power, 0u);
   for (const char* busId : {"0000:07:00.0", "", "nonsense"})
-    for (const Api api : {Api::Cuda, Api::Hip}) EXPECT_EQ(read(api, busId).validMask, 0u) << busId;
+    for (const Api* api : apis()) EXPECT_EQ(read(api->name, busId).validMask, 0u) << busId;
 }
 
 TEST(GpuStats, RocmSmiInItsOwnOrder) {
-  const MaxDeviceStats first = read(Api::Hip, "0000:01:00.0");
+  const MaxDeviceStats first = read("hip", "0000:01:00.0");
   EXPECT_EQ(first.validMask, kAll);
   EXPECT_EQ(first.utilization, 20u);
   EXPECT_EQ(first.temperature, 51);
   EXPECT_EQ(first.power, 110000u);
-  const MaxDeviceStats second = read(Api::Hip, "0000:02:00.0");
+  const MaxDeviceStats second = read("hip", "0000:02:00.0");
   EXPECT_EQ(second.validMask, kAll);
   EXPECT_EQ(second.temperature, 63);
   EXPECT_EQ(second.power, 220000u);

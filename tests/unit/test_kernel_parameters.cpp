@@ -11,8 +11,8 @@
 #include "base/active_call.h"
 #include "kernel/amd_parameters.h"
 #include "kernel/compiler.h"
-#include "kernel/gpu_backend.h"
 #include "kernel/gpu_compilers.h"
+#include "kernel/module_registry.h"
 #include "kernel/ptx_parameters.h"
 
 namespace max {
@@ -168,16 +168,18 @@ TEST(Parameters, OfHostileFilesAreReadInTime) {
 
 TEST(GpuCode, IsWhole) {
   const std::string fat = bytesOf({0x00100001BA55ED50, 16, 1, 2});
-  EXPECT_EQ(cudaKernels().kindOf(fat), MAX_ARTIFACT_KIND_CUBIN);
-  for (size_t size = 0; size < fat.size(); ++size) EXPECT_THROW(cudaKernels().kindOf(fat.substr(0, size)), Error);
-  EXPECT_THROW(cudaKernels().kindOf(bytesOf({0x00100001BA55ED50, ~uint64_t{0}, 1, 2})), Error);
+  EXPECT_EQ(kernelBackend("cuda").kindOf(fat), MAX_ARTIFACT_KIND_CUBIN);
+  for (size_t size = 0; size < fat.size(); ++size)
+    EXPECT_THROW(kernelBackend("cuda").kindOf(fat.substr(0, size)), Error);
+  EXPECT_THROW(kernelBackend("cuda").kindOf(bytesOf({0x00100001BA55ED50, ~uint64_t{0}, 1, 2})), Error);
 
   const std::string bundle = "__CLANG_OFFLOAD_BUNDLE__" + bytesOf({2, 80, 8, 4}) + "host" + bytesOf({88, 8, 3}) +
                              "hip" + std::string(8, 'x') + std::string(10, 'y');
-  EXPECT_EQ(hipKernels().kindOf(bundle), MAX_ARTIFACT_KIND_CODE_OBJECT);
-  for (size_t size = 0; size < 96; ++size) EXPECT_THROW(hipKernels().kindOf(bundle.substr(0, size)), Error) << size;
-  EXPECT_THROW(cudaKernels().kindOf(bundle), Error);
-  EXPECT_THROW(hipKernels().kindOf(fat), Error);
+  EXPECT_EQ(kernelBackend("hip").kindOf(bundle), MAX_ARTIFACT_KIND_CODE_OBJECT);
+  for (size_t size = 0; size < 96; ++size)
+    EXPECT_THROW(kernelBackend("hip").kindOf(bundle.substr(0, size)), Error) << size;
+  EXPECT_THROW(kernelBackend("cuda").kindOf(bundle), Error);
+  EXPECT_THROW(kernelBackend("hip").kindOf(fat), Error);
 }
 
 constexpr char kSource[] =
@@ -221,20 +223,20 @@ TEST_F(VendorCode, OfNvidiaTellsAboutParameters) {
   const std::optional<std::string> ptx = compile(nvrtcCompiler, "sm_80", MAX_ARTIFACT_KIND_PTX);
   if (!ptx) GTEST_SKIP() << "no NVRTC";
   EXPECT_EQ(ptxParameterSizes(*ptx, "many"), (Sizes{8, 1, 2, 4, 16}));
-  EXPECT_EQ(cudaKernels().kindOf(*ptx), MAX_ARTIFACT_KIND_PTX);
+  EXPECT_EQ(kernelBackend("cuda").kindOf(*ptx), MAX_ARTIFACT_KIND_PTX);
   const std::string cubin = compile(nvrtcCompiler, "sm_80", MAX_ARTIFACT_KIND_CUBIN).value();
-  EXPECT_EQ(cudaKernels().kindOf(cubin), MAX_ARTIFACT_KIND_CUBIN);
-  EXPECT_THROW(cudaKernels().kindOf(cubin.substr(0, cubin.size() / 2)), Error);
-  EXPECT_THROW(hipKernels().kindOf(cubin), Error);
+  EXPECT_EQ(kernelBackend("cuda").kindOf(cubin), MAX_ARTIFACT_KIND_CUBIN);
+  EXPECT_THROW(kernelBackend("cuda").kindOf(cubin.substr(0, cubin.size() / 2)), Error);
+  EXPECT_THROW(kernelBackend("hip").kindOf(cubin), Error);
 }
 
 TEST_F(VendorCode, OfAmdTellsAboutParameters) {
   const std::optional<std::string> code = compile(hiprtcCompiler, "gfx90a", MAX_ARTIFACT_KIND_CODE_OBJECT);
   if (!code) GTEST_SKIP() << "no HIPRTC";
   EXPECT_EQ(amdParameterSizes(*code, "many"), (Sizes{8, 1, 2, 4, 16}));
-  EXPECT_EQ(hipKernels().kindOf(*code), MAX_ARTIFACT_KIND_CODE_OBJECT);
-  EXPECT_THROW(hipKernels().kindOf(code->substr(0, code->size() / 2)), Error);
-  EXPECT_THROW(cudaKernels().kindOf(*code), Error);
+  EXPECT_EQ(kernelBackend("hip").kindOf(*code), MAX_ARTIFACT_KIND_CODE_OBJECT);
+  EXPECT_THROW(kernelBackend("hip").kindOf(code->substr(0, code->size() / 2)), Error);
+  EXPECT_THROW(kernelBackend("cuda").kindOf(*code), Error);
 }
 
 }  // namespace

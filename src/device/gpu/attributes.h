@@ -16,5 +16,7 @@ std::string deviceName(const Driver& driver, int device);
 std::string architectureOf(const Driver& driver, int device);
 // Whether kernels compiled by the library can run there.
 bool isCompatible(const Driver& driver, int device);
+// Throws the driver's error: "cuDeviceGet: CUDA_ERROR_INVALID_DEVICE".
+[[noreturn]] void failDriver(const Driver& driver, const char* function, int error);
 
 }  // namespace max::gpu

@@ -38,9 +38,9 @@ MemoryInfo memoryOf(const Context& context) {
 DeviceParts::DeviceParts(Ref<Context> ofDevice, const MaxDeviceOptions& options)
     : context(std::move(ofDevice)),
       events(makeRef<DriverEvents>(context)),
-      memory(makeRef<CachingAllocator>(makeRef<DeviceMemory>(context), events, streamTableOf(context->api()),
+      memory(makeRef<CachingAllocator>(makeRef<DeviceMemory>(context), events, context->driver().streams,
                                        memoryOptions(*context, options))),
-      pinned(makeRef<CachingAllocator>(makeRef<PinnedMemory>(context), events, streamTableOf(context->api()),
+      pinned(makeRef<CachingAllocator>(makeRef<PinnedMemory>(context), events, context->driver().streams,
                                        pinnedOptions(*context))),
       markEvents(makeRef<EventPool>(events)),
       inFlight(makeRef<InFlight>(markEvents)) {}

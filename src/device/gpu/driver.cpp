@@ -14,71 +14,47 @@ namespace max::gpu {
 
 namespace {
 
-constexpr const char* kCudaLibraries[] = {"libcuda.so.1"};
-constexpr const char* kHipLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
-
-struct ApiRow {
-  const char* name;
-  const char* vendor;
-  const char* variable;
-  std::span<const char* const> libraries;
-};
-// In the order of Api.
-constexpr ApiRow kApis[] = {{"cuda", "NVIDIA", "MAX_CUDA_LIBRARY", kCudaLibraries},
-                            {"hip", "AMD", "MAX_HIP_LIBRARY", kHipLibraries}};
-
-const ApiRow& rowOf(Api api) { return kApis[static_cast<size_t>(api)]; }
-
 // The generation of the process that loaded a driver with devices; 0 = none.
 std::atomic<uint64_t> driverGeneration{0};
 
 uint64_t thisGeneration() { return uint64_t{forkGeneration()} + 1; }
 
-template <class Signature>
-struct FunctionOf;
-template <class Result, class... Parameters>
-struct FunctionOf<Result (*)(Parameters...)> {
-  static auto* cast(void* address) { return reinterpret_cast<Result (*)(Parameters...)>(address); }
-};
-
 // Names of symbols that are missing.
 class Loader {
  public:
-  Loader(const Library& library, Api api) : library_(library), api_(api) {}
+  explicit Loader(const Library& library) : library_(library) {}
 
   template <class Signature>
-  void load(Symbol<Signature>& symbol, const char* cudaName, const char* hipName, bool required) {
-    const char* name = api_ == Api::Cuda ? cudaName : hipName;
+  void load(Symbol<Signature>& symbol, const char* name, bool required) {
     if (!name) return;
     symbol.name = name;
-    symbol.function = FunctionOf<decltype(symbol.function)>::cast(library_.symbol(name));
-    if (required && !symbol.function) missing_ += concat(missing_.empty() ? "" : ", ", name);
+    library_.bind(name, symbol.function);
+    if (required && !symbol) missing_ += concat(missing_.empty() ? "" : ", ", name);
   }
   const std::string& missing() const { return missing_; }
 
  private:
   const Library& library_;
-  Api api_;
   std::string missing_;
 };
 
 std::string loadSymbols(Driver& driver, const Library& library) {
-  Loader loader(library, driver.api);
-#define MAX_GPU_LOAD(member, cudaName, hipName, parameters) loader.load(driver.member, cudaName, hipName, true);
-  MAX_GPU_REQUIRED_SYMBOLS(MAX_GPU_LOAD)
+  Loader loader(library);
+  const SymbolNames& names = driver.api->symbols;
+#define MAX_GPU_LOAD(member, parameters) loader.load(driver.member, names.member, true);
+  MAX_GPU_COMMON_SYMBOLS(MAX_GPU_LOAD)
+  MAX_GPU_EITHER_SYMBOLS(MAX_GPU_LOAD)
 #undef MAX_GPU_LOAD
-#define MAX_GPU_LOAD(member, cudaName, hipName, parameters) loader.load(driver.member, cudaName, hipName, false);
+#define MAX_GPU_LOAD(member, parameters) loader.load(driver.member, names.member, false);
   MAX_GPU_OPTIONAL_SYMBOLS(MAX_GPU_LOAD)
 #undef MAX_GPU_LOAD
-  if (driver.api == Api::Hip)
-    driver.hipGetErrorName = reinterpret_cast<const char* (*)(int)>(library.symbol("hipGetErrorName"));
+  loader.load(driver.errorText, names.errorText, false);
   return loader.missing();
 }
 
-// HIP's driver says 10000000 * major + 100000 * minor + patch.
-int versionOf(Api api, int version) {
-  if (api == Api::Cuda || version < 1000000) return version;
-  return version / 10000000 * 1000 + version / 100000 % 100 * 10;
+int versionOf(const Api& api, int version) {
+  const int major = version / api.majorUnit;
+  return major * 1000 + version % api.majorUnit / api.minorUnit * 10;
 }
 
 std::string problemOf(const Driver& driver, const char* function, int error) {
@@ -95,7 +71,7 @@ std::string start(Driver& driver, const Library& library) {
   int version = 0;
   if (const int error = driver.driverGetVersion(&version); error != kSuccess)
     return problemOf(driver, driver.driverGetVersion.name, error);
-  driver.version = versionOf(driver.api, version);
+  driver.version = versionOf(*driver.api, version);
   int count = 0;
   if (const int error = driver.deviceGetCount(&count); error != kSuccess)
     return problemOf(driver, driver.deviceGetCount.name, error);
@@ -104,27 +80,37 @@ std::string start(Driver& driver, const Library& library) {
   return "";
 }
 
-// AMD's library takes tens of milliseconds to open, and is useless without the kernel driver.
-bool hasKernelDriver(const ApiRow& row, Api api) {
-  if (api != Api::Hip || secure_getenv(row.variable)) return true;
-  return access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+bool hasKernelDriver(const Api& api) {
+  if (api.kernelDrivers.empty() || secure_getenv(api.libraryVariable)) return true;
+  return std::ranges::any_of(api.kernelDrivers, [](const char* file) { return access(file, F_OK) == 0; });
+}
+
+// "neither /dev/kfd nor /dev/dxg"
+std::string noneOf(std::span<const char* const> files) {
+  std::string text;
+  for (const char* file : files) text += concat(text.empty() ? "neither " : " nor ", file);
+  return text;
 }
 
 std::string openAndStart(Driver& driver) {
-  const ApiRow& row = rowOf(driver.api);
-  if (!hasKernelDriver(row, driver.api))
-    return concat("its kernel driver is not there (neither /dev/kfd nor /dev/dxg); ", row.libraries[0],
-                  " was not opened; ", row.variable, " can name another library");
-  return start(driver, Library(row.variable, row.libraries));
+  const Api& api = *driver.api;
+  if (!hasKernelDriver(api))
+    return concat("its kernel driver is not there (", noneOf(api.kernelDrivers), "); ", api.libraries[0],
+                  " was not opened; ", api.libraryVariable, " can name another library");
+  return start(driver, Library(api.libraryVariable, api.libraries));
 }
 
-Driver* loadDriver(Api api) {
-  auto* driver = new Driver;  // never destroyed: threads may use it while the process exits
-  driver->api = api;
-  driver->problem = openAndStart(*driver);
-  if (driver->deviceCount > 0) driverGeneration.store(thisGeneration(), std::memory_order_release);
-  return driver;
+void loadDriver(Driver& driver, const Api& api) {
+  driver.api = &api;
+  driver.problem = openAndStart(driver);
+  if (driver.deviceCount > 0) driverGeneration.store(thisGeneration(), std::memory_order_release);
 }
+
+// The driver of a row of apis(), once it has been asked for.
+struct LoadedDriver {
+  std::once_flag once;
+  Driver driver;
+};
 
 // After these errors a context is unusable.
 constexpr int kFatalErrors[] = {4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810};
@@ -158,23 +144,20 @@ constexpr int kLastCaptureError = 908;
 
 }  // namespace
 
-const char* nameOf(Api api) { return rowOf(api).name; }
-
 std::string Driver::errorName(int error) const {
   const char* name = nullptr;
-  if (hipGetErrorName) name = hipGetErrorName(error);
-  if (cudaGetErrorName && cudaGetErrorName(error, &name) != kSuccess) name = nullptr;
+  if (errorText) name = errorText(error);
+  if (getErrorName && getErrorName(error, &name) != kSuccess) name = nullptr;
   return name ? name : concat("error ", error);
 }
 
-const Driver& driverOf(Api api) {
+const Driver& driverOf(const Api& api) {
   static_cast<void>(forkGeneration());  // from here on forks count
-  if (api == Api::Cuda) {
-    static const Driver& cuda = *loadDriver(Api::Cuda);
-    return cuda;
-  }
-  static const Driver& hip = *loadDriver(Api::Hip);
-  return hip;
+  // Never destroyed: threads may use a driver while the process exits.
+  static auto* const drivers = new LoadedDriver[apis().size()];
+  LoadedDriver& loaded = drivers[std::ranges::find(apis(), &api) - apis().begin()];
+  std::call_once(loaded.once, [&] { loadDriver(loaded.driver, api); });
+  return loaded.driver;
 }
 
 bool isCutOffByFork() {
@@ -189,7 +172,7 @@ MaxStatus statusOf(int error) {
 }
 
 Context::Context(const Driver& driver, int ordinal)
-    : driver_(driver), ordinal_(ordinal), displayName_(concat(nameOf(driver.api), ':', ordinal)) {
+    : driver_(driver), ordinal_(ordinal), displayName_(concat(driver.api->name, ':', ordinal)) {
   if (const int error = driver.deviceGet(&device_, ordinal); error != kSuccess) fail(driver.deviceGet.name, error);
   if (const int error = driver.primaryContextRetain(&handle_, device_); error != kSuccess)
     fail(driver.primaryContextRetain.name, error);
@@ -228,14 +211,14 @@ void Context::fail(const char* function, int error) const {
 
 Context::Scope::Scope(const Context& context) : context_(context) {
   const Driver& driver = context.driver_;
-  if (driver.api == Api::Cuda) {
-    error_ = driver.cudaGetCurrent(&before_);
+  if (driver.contextSetCurrent) {
+    error_ = driver.contextGetCurrent(&before_);
     if (error_ != kSuccess || before_ == context.handle_) return;
-    error_ = driver.cudaSetCurrent(context.handle_);
+    error_ = driver.contextSetCurrent(context.handle_);
   } else {
-    error_ = driver.hipGetDevice(&deviceBefore_);
+    error_ = driver.deviceGetCurrent(&deviceBefore_);
     if (error_ != kSuccess || deviceBefore_ == context.ordinal_) return;
-    error_ = driver.hipSetDevice(context.ordinal_);
+    error_ = driver.deviceSetCurrent(context.ordinal_);
   }
   changed_ = error_ == kSuccess;
 }
@@ -243,10 +226,10 @@ Context::Scope::Scope(const Context& context) : context_(context) {
 Context::Scope::~Scope() {
   if (!changed_) return;
   const Driver& driver = context_.driver_;
-  if (driver.api == Api::Cuda)
-    static_cast<void>(driver.cudaSetCurrent(before_));
+  if (driver.contextSetCurrent)
+    static_cast<void>(driver.contextSetCurrent(before_));
   else
-    static_cast<void>(driver.hipSetDevice(deviceBefore_));
+    static_cast<void>(driver.deviceSetCurrent(deviceBefore_));
 }
 
 }  // namespace max::gpu

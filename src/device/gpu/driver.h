@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's and HIP's drivers: their functions, their errors, and a device's context.
+// The drivers of accelerators: their functions, their errors, and a device's context.
 #pragma once
 
 #include <atomic>
@@ -9,15 +9,13 @@
 
 #include "base/error.h"
 #include "base/ref.h"
+#include "device/gpu/allocator_streams.h"
+#include "device/gpu/api.h"
 #include "device/gpu/library.h"
-#include "device/gpu/symbols.h"
 
 namespace max::gpu {
 
-enum class Api : unsigned char { Cuda, Hip };
-const char* nameOf(Api api);
-
-// Numbers that both APIs share.
+// Numbers that all APIs share.
 inline constexpr int kSuccess = 0;
 inline constexpr int kInvalidValue = 1;
 inline constexpr int kOutOfMemory = 2;
@@ -29,44 +27,44 @@ template <class Signature>
 struct Symbol;
 
 // A driver's function together with its name.
-template <class... Parameters>
-struct Symbol<int(Parameters...)> {
-  int (*function)(Parameters...) = nullptr;
+template <class Result, class... Parameters>
+struct Symbol<Result(Parameters...)> {
+  Result (*function)(Parameters...) = nullptr;
   const char* name = nullptr;
 
   explicit operator bool() const { return function != nullptr; }
   // The driver's result code; Context::call turns it into an error.
-  MAX_GPU_FOREIGN_CALL int operator()(Parameters... arguments) const { return function(arguments...); }
+  MAX_GPU_FOREIGN_CALL Result operator()(Parameters... arguments) const { return function(arguments...); }
 };
 
 struct Symbols {
-#define MAX_GPU_MEMBER(member, cudaName, hipName, parameters) Symbol<int parameters> member;
-  MAX_GPU_REQUIRED_SYMBOLS(MAX_GPU_MEMBER)
-  MAX_GPU_OPTIONAL_SYMBOLS(MAX_GPU_MEMBER)
+#define MAX_GPU_MEMBER(member, parameters) Symbol<int parameters> member;
+  MAX_GPU_SYMBOLS(MAX_GPU_MEMBER)
 #undef MAX_GPU_MEMBER
+  Symbol<const char*(int error)> errorText;
 };
 
 // The driver of an API in this process, loaded and initialised on first use.
 struct Driver : Symbols {
-  Api api = Api::Cuda;
+  const Api* api = nullptr;
   int deviceCount = 0;
   // 1000 * major + 10 * minor.
   int version = 0;
-  // HIP's own name for an error.
-  const char* (*hipGetErrorName)(int error) = nullptr;
   // Why there is no device; empty if there is one.
   std::string problem;
+  // Of all its devices.
+  Ref<StreamTable> streams = makeRef<StreamTable>();
 
-  // HIP stores the last error of each thread; the host program would mistake ours for its own.
+  // Some drivers store the last error of each thread; the host program would mistake ours for its own.
   int forget(int error) const {
-    if (error != kSuccess && hipGetLastError) static_cast<void>(hipGetLastError());
+    if (error != kSuccess && clearLastError) static_cast<void>(clearLastError());
     return error;
   }
   // "CUDA_ERROR_OUT_OF_MEMORY"
   MAX_GPU_FOREIGN_CALL std::string errorName(int error) const;
 };
 
-const Driver& driverOf(Api api);
+const Driver& driverOf(const Api& api);
 // A child process cannot use a driver that its parent loaded.
 bool isCutOffByFork();
 
@@ -80,7 +78,7 @@ class Context final : public RefCounted {
   ~Context() override;
 
   const Driver& driver() const { return driver_; }
-  Api api() const { return driver_.api; }
+  const Api& api() const { return *driver_.api; }
   int ordinal() const { return ordinal_; }
   int device() const { return device_; }
   void* handle() const { return handle_; }

@@ -7,7 +7,6 @@
 #include "base/active_call.h"
 #include "device/gpu/attributes.h"
 #include "device/gpu/gpu_event.h"
-#include "device/gpu/memory_source.h"
 #include "device/gpu/stats.h"
 
 namespace max::gpu {
@@ -15,13 +14,13 @@ namespace max::gpu {
 namespace {
 
 constexpr size_t kHostAlignment = 4096;
-// CU_STREAM_PER_THREAD, hipStreamPerThread: a different stream in each thread.
+// In all APIs a name for another stream in each thread.
 constexpr uintptr_t kPerThreadStream = 2;
 
 }  // namespace
 
 GpuDevice::GpuDevice(const Ref<Context>& context, const MaxDeviceOptions& options)
-    : MaxDevice(nameOf(context->api()), "gpu", context->ordinal(), false),
+    : MaxDevice(context->api().name, "gpu", context->ordinal(), false),
       name_(deviceName(context->driver(), context->device())),
       architecture_(architectureOf(context->driver(), context->device())),
       busId_(busIdOf(context->driver(), context->device())),
@@ -35,7 +34,7 @@ bool GpuDevice::isCompatible() const { return gpu::isCompatible(context().driver
 bool GpuDevice::canAccess(const MaxDevice& peer) const {
   if (&peer == this) return true;
   const auto* other = dynamic_cast<const GpuDevice*>(&peer);
-  if (!other || other->context().api() != context().api()) return false;
+  if (!other || &other->context().api() != &context().api()) return false;
   int can = 0;
   context().call(context().driver().deviceCanAccessPeer, &can, context().device(), other->context().device());
   return can != 0;
@@ -47,11 +46,11 @@ void GpuDevice::enablePeerAccess(const MaxDevice& peer) {
   if (&peer == this) return;
   const Driver& driver = context().driver();
   const Context& other = static_cast<const GpuDevice&>(peer).context();
-  const bool isCuda = driver.api == Api::Cuda;
-  const int error = isCuda ? context().query(driver.cudaEnablePeerAccess, other.handle(), 0u)
-                           : context().query(driver.hipEnablePeerAccess, other.device(), 0u);
+  const bool byContext = static_cast<bool>(driver.contextEnablePeer);
+  const int error = byContext ? context().query(driver.contextEnablePeer, other.handle(), 0u)
+                              : context().query(driver.deviceEnablePeer, other.device(), 0u);
   if (error != kSuccess && error != kPeerAccessAlreadyEnabled)
-    context().fail(isCuda ? driver.cudaEnablePeerAccess.name : driver.hipEnablePeerAccess.name, error);
+    context().fail(byContext ? driver.contextEnablePeer.name : driver.deviceEnablePeer.name, error);
 }
 
 int64_t GpuDevice::attribute(MaxDeviceAttribute attribute) const {
@@ -131,13 +130,13 @@ Ref<MaxStream> GpuDevice::createStream(int32_t priority) {
 void GpuDevice::requireOwnStream(void* native) const {
   const Driver& driver = context().driver();
   bool isOwn = true;
-  if (driver.cudaStreamGetContext) {
+  if (driver.streamGetContext) {
     void* owner = nullptr;
-    context().call(driver.cudaStreamGetContext, native, &owner);
+    context().call(driver.streamGetContext, native, &owner);
     isOwn = owner == context().handle();
-  } else if (driver.hipStreamGetDevice) {
+  } else if (driver.streamGetDevice) {
     int device = -1;
-    context().call(driver.hipStreamGetDevice, native, &device);
+    context().call(driver.streamGetDevice, native, &device);
     isOwn = device == context().device();
   }
   require(isOwn, MAX_STATUS_INVALID_ARGUMENT, "The driver's stream does not belong to ", context().displayName());
@@ -177,7 +176,7 @@ void GpuDevice::awaitStreams() {
   const ActiveCall* call = activeCall();
   if (!call || !call->interrupt) return;
   std::vector<Ref<StreamMark>> marks;
-  streamTableOf(context().api())->mark(~uint64_t{0}, marks);
+  context().driver().streams->mark(~uint64_t{0}, marks);
   for (const Ref<StreamMark>& mark : marks)
     if (mark->isOf(*parts_.events)) pollUntilDone(*call->interrupt, [&] { return mark->isDone(); });
 }
@@ -208,7 +207,7 @@ void GpuDevice::destroy(void* pointer) noexcept {
   device->parts_.inFlight->clear();
   const Ref<EventSource> events = device->parts_.events;
   delete device;
-  streamTableOf(context->api())->finish(*events);
+  context->driver().streams->finish(*events);
 }
 
 }  // namespace max::gpu

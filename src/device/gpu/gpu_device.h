@@ -69,7 +69,7 @@ class GpuDevice final : public MaxDevice {
 
 // Number of accelerators of an API; "gpu" means the first API that has any.
 int32_t gpuCount(std::string_view api);
-// Resolves "gpu" to "cuda" or "hip"; returns `api` itself if there is no accelerator.
+// The API that `api` stands for; the first one if "gpu" finds no accelerator.
 const char* gpuApi(std::string_view api);
 // Throws UNAVAILABLE that says why there is no accelerator.
 void requireGpu();

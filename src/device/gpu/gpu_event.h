@@ -34,7 +34,6 @@ class GpuEvent final : public MaxEvent {
   int64_t elapsedSince(const MaxEvent& start) const override;
   std::unique_ptr<StreamTask> waitTask() const override;
 
-  Api api() const { return context_->api(); }
   // The newest mark. While it is held, later marks use other events.
   Ref<NativeEvent> mark() const;
   // On a stream of the same device.

@@ -23,20 +23,19 @@ Registry& registry() {
   return instance;
 }
 
-// "gpu" = the first API with devices, or CUDA.
-const Driver& driverFor(std::string_view api) {
-  if (api == nameOf(Api::Hip)) return driverOf(Api::Hip);
-  const Driver& cuda = driverOf(Api::Cuda);
-  if (api == nameOf(Api::Cuda) || cuda.deviceCount > 0) return cuda;
-  const Driver& hip = driverOf(Api::Hip);
-  return hip.deviceCount > 0 ? hip : cuda;
+// "gpu" = the first API with devices, or the first of all.
+const Driver& driverFor(std::string_view name) {
+  if (const Api* api = findApi(name)) return driverOf(*api);
+  for (const Api* api : apis())
+    if (driverOf(*api).deviceCount > 0) return driverOf(*api);
+  return driverOf(*apis().front());
 }
 
-std::string reasonsFor(std::string_view api) {
+std::string reasonsFor(std::string_view name) {
   std::string reasons;
-  for (const Api candidate : {Api::Cuda, Api::Hip})
-    if (api == "gpu" || api == nameOf(candidate))
-      reasons += concat(reasons.empty() ? "" : "; ", nameOf(candidate), ": ", driverOf(candidate).problem);
+  for (const Api* api : apis())
+    if (name == "gpu" || name == api->name)
+      reasons += concat(reasons.empty() ? "" : "; ", api->name, ": ", driverOf(*api).problem);
   return reasons;
 }
 
@@ -45,13 +44,13 @@ const Driver& requireDevice(std::string_view api, int32_t id) {
   if (driver.deviceCount == 0)
     fail(MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: ", reasonsFor(api));
   require(id < driver.deviceCount, MAX_STATUS_UNAVAILABLE, "Device ", api, ":", id, " is not available: there are ",
-          driver.deviceCount, " of ", nameOf(driver.api), ", from 0");
+          driver.deviceCount, " of ", driver.api->name, ", from 0");
   return driver;
 }
 
-GpuDevice* findDevice(const std::vector<GpuDevice*>& devices, Api api, int32_t id) {
+GpuDevice* findDevice(const std::vector<GpuDevice*>& devices, const Api& api, int32_t id) {
   const auto found = std::ranges::find_if(
-      devices, [&](const GpuDevice* device) { return device->context().api() == api && device->id() == id; });
+      devices, [&](const GpuDevice* device) { return &device->context().api() == &api && device->id() == id; });
   return found == devices.end() ? nullptr : *found;
 }
 
@@ -71,7 +70,7 @@ void requireGpu() {
   if (gpuCount("gpu") == 0) fail(MAX_STATUS_UNAVAILABLE, "There is no accelerator: ", reasonsFor("gpu"));
 }
 
-const char* gpuApi(std::string_view api) { return nameOf(driverFor(api).api); }
+const char* gpuApi(std::string_view api) { return driverFor(api).api->name; }
 
 std::string gpuArchitecture(std::string_view api, int32_t id) {
   const Driver& driver = requireDevice(api, id);
@@ -88,7 +87,7 @@ Ref<MaxDevice> openGpu(std::string_view api, int32_t id, const MaxDeviceOptions&
           " cannot be opened: the driver belongs to the parent process: forked");
   Registry& devices = registry();
   const std::lock_guard lock(devices.mutex);
-  GpuDevice* device = findDevice(devices.devices, driver.api, id);
+  GpuDevice* device = findDevice(devices.devices, *driver.api, id);
   if (device && device->tryRetain()) return Ref<MaxDevice>::adopt(device);
   Ref<GpuDevice> made = makeRef<GpuDevice>(makeRef<Context>(driver, id), options);
   std::erase(devices.devices, device);

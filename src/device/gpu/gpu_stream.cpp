@@ -25,7 +25,7 @@ int driverPriority(const Context& context, int32_t priority) {
 // Of a device of the stream's API.
 const Context& contextOf(MaxDevice& device) { return static_cast<GpuStream&>(device.defaultStream()).context(); }
 
-bool isOfApi(const MaxDevice& device, Api api) { return std::string_view(device.api()) == nameOf(api); }
+bool isOfApi(const MaxDevice& device, const Api& api) { return std::string_view(device.api()) == api.name; }
 
 }  // namespace
 
@@ -39,9 +39,8 @@ NativeStream::~NativeStream() {
   if (isOwned_) context_->tryCall(context_->driver().streamDestroy, handle_);
 }
 
-// HIP finishes a stream before it destroys it.
 bool NativeStream::isAwaited() const noexcept {
-  return isOwned_ && context_->api() == Api::Hip &&
+  return isOwned_ && context_->api().destroyWaits &&
          context_->tryCall(context_->driver().streamQuery, handle_) == kNotReady;
 }
 
@@ -172,10 +171,10 @@ void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRang
   const Driver& driver = context().driver();
   void* stream = native_->handle();
   queue(target.owner, source.owner, [&] {
-    if (driver.cudaCopyPeer)
-      context().call(driver.cudaCopyPeer, target.data, to.handle(), source.data, from.handle(), bytes, stream);
+    if (driver.contextCopyPeer)
+      context().call(driver.contextCopyPeer, target.data, to.handle(), source.data, from.handle(), bytes, stream);
     else
-      context().call(driver.hipCopyPeer, target.data, to.device(), source.data, from.device(), bytes, stream);
+      context().call(driver.deviceCopyPeer, target.data, to.device(), source.data, from.device(), bytes, stream);
   });
 }
 
@@ -211,7 +210,7 @@ void GpuStream::wait(MaxEvent& event) {
 void GpuStream::awaitWork(StreamWork& other, uint64_t position) {
   check();
   auto* work = dynamic_cast<GpuWork*>(&other);
-  if (!work || work->api() != context().api()) return enqueue(other.waitTask(position));
+  if (!work || &work->api() != &context().api()) return enqueue(other.waitTask(position));
   const Ref<StreamMark> mark = work->mark();
   if (!mark) return;
   mark->makeStreamWait(handle());

@@ -16,8 +16,8 @@ constexpr int kCopyDefault = 4;    // hipMemcpyDefault: likewise
 void copyBlock(const Context& context, const StridedPlan& plan, char* target, const char* source, void* stream) {
   const Driver& driver = context.driver();
   if (plan.height == 1) return context.call(driver.copyDeviceToDevice, target, source, plan.width, stream);
-  if (context.api() == Api::Hip)
-    return context.call(driver.hipCopy2d, target, plan.targetPitch, source, plan.sourcePitch, plan.width, plan.height,
+  if (driver.copy2d)
+    return context.call(driver.copy2d, target, plan.targetPitch, source, plan.sourcePitch, plan.width, plan.height,
                         kCopyDefault, stream);
   Copy2d copy{};
   copy.sourceMemoryType = copy.targetMemoryType = kUnifiedMemory;
@@ -27,7 +27,7 @@ void copyBlock(const Context& context, const StridedPlan& plan, char* target, co
   copy.targetPitch = plan.targetPitch;
   copy.width = plan.width;
   copy.height = plan.height;
-  context.call(driver.cudaCopy2d, &copy, stream);
+  context.call(driver.copyRectangle, &copy, stream);
 }
 
 template <class T>

@@ -15,7 +15,7 @@ namespace max::gpu {
 class GpuWork final : public StreamWork {
  public:
   // `native` is valid until close(). A stream that is not counted has work that this library does not see.
-  GpuWork(Api api, Ref<EventPool> events, Ref<HostQueue> hostQueue, void* native, bool isCounted)
+  GpuWork(const Api& api, Ref<EventPool> events, Ref<HostQueue> hostQueue, void* native, bool isCounted)
       : api_(api),
         events_(std::move(events)),
         hostQueue_(std::move(hostQueue)),
@@ -33,7 +33,7 @@ class GpuWork final : public StreamWork {
   void wait(uint64_t position) override;
   std::unique_ptr<StreamTask> waitTask(uint64_t position) override;
 
-  Api api() const { return api_; }
+  const Api& api() const { return api_; }
   void noteQueued() noexcept { queued_.fetch_add(1, std::memory_order_release); }
   void noteDone(uint64_t position) noexcept;
   // From now on other code may queue work too.
@@ -46,7 +46,7 @@ class GpuWork final : public StreamWork {
  private:
   static constexpr uint64_t kAll = UINT64_MAX;
 
-  const Api api_;
+  const Api& api_;
   Ref<EventPool> events_;  // by the mutex; NULL when the stream is closed
   const Ref<HostQueue> hostQueue_;
   std::mutex mutex_;

@@ -24,6 +24,11 @@ class Library {
   bool isOpen() const { return handle_ != nullptr; }
   // NULL if there is none.
   void* symbol(const char* name) const;
+  // The function of a name; NULL if there is none.
+  template <class Function>
+  void bind(const char* name, Function*& function) const {
+    function = reinterpret_cast<Function*>(symbol(name));
+  }
   // The name under which it was found.
   const std::string& name() const { return name_; }
   // Why it is not open: "'libcuda.so.1' was not found (MAX_CUDA_LIBRARY names another)".

@@ -57,10 +57,4 @@ void DriverEvents::makeStreamWait(void* stream, void* event) {
   context_->call(context_->driver().streamWaitEvent, stream, event, 0u);
 }
 
-Ref<StreamTable> streamTableOf(Api api) {
-  // Never destroyed: memory may be released while the process exits.
-  static StreamTable* const tables[] = {new StreamTable, new StreamTable};
-  return Ref<StreamTable>(tables[static_cast<size_t>(api)]);
-}
-
 }  // namespace max::gpu

@@ -45,7 +45,4 @@ class DriverEvents final : public EventSource {
   Ref<Context> context_;
 };
 
-// The table of streams that all devices of a driver share.
-Ref<StreamTable> streamTableOf(Api api);
-
 }  // namespace max::gpu

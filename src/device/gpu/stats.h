@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device data from the vendors' management libraries (NVML, ROCm SMI).
+// Device data from an API's management library.
 #pragma once
 
 #include <string>
@@ -11,11 +11,8 @@ namespace max::gpu {
 
 // Fills in utilization, temperature and power, as far as the API's library
 // provides them. `busId`: "0000:c1:00.0".
-void addTelemetry(Api api, const std::string& busId, MaxDeviceStats& stats);
+void addTelemetry(const Api& api, const std::string& busId, MaxDeviceStats& stats);
 // The device's PCI bus id; empty if the driver does not report it.
 std::string busIdOf(const Driver& driver, int device);
-
-// For ROCm SMI: domain, bus, device and function as one number; false if the text is malformed.
-bool parseBusId(const std::string& text, uint64_t& number);
 
 }  // namespace max::gpu

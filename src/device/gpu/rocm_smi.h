@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NVML and ROCm SMI that is called. Rows are X(member, name, parameters); all return an int, 0 = success.
+// AMD's management library. Rows are X(member, name, parameters); all return an int, 0 = success.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
-namespace max::gpu::nvml {
-
-struct Utilization {
-  unsigned device;  // percent
-  unsigned memory;
-};
-
-inline constexpr int kTemperatureOfDevice = 0;
-
-}  // namespace max::gpu::nvml
+#include "device/gpu/api.h"
 
 namespace max::gpu::rocm_smi {
 
@@ -25,13 +17,13 @@ inline constexpr uint64_t kPartitionBits = uint64_t{0xF} << 28;
 
 }  // namespace max::gpu::rocm_smi
 
-// Power is in milliwatts, temperature in degrees.
-#define MAX_NVML_SYMBOLS(X)                                                                                 \
-  X(init, "nvmlInit_v2", ())                                                                                \
-  X(handle, "nvmlDeviceGetHandleByPciBusId_v2", (const char* busId, void** device))                         \
-  X(utilization, "nvmlDeviceGetUtilizationRates", (void* device, max::gpu::nvml::Utilization* utilization)) \
-  X(temperature, "nvmlDeviceGetTemperature", (void* device, int sensor, unsigned* degrees))                 \
-  X(power, "nvmlDeviceGetPowerUsage", (void* device, unsigned* milliwatts))
+namespace max::gpu {
+
+Telemetry rocmSmiTelemetry(const std::string& busId);
+// Domain, bus, device and function as one number; false if the text is none.
+bool parseBusId(const std::string& text, uint64_t& number);
+
+}  // namespace max::gpu
 
 // Power is in millionths of a watt, temperature in thousandths of a degree.
 #define MAX_ROCM_SMI_SYMBOLS(X)                                                                              \
