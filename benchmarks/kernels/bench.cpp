@@ -10,7 +10,7 @@
 
 #include "graph/schema.h"
 #include "ops/cpu/target.h"
-#include "ops/op_kernel.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -79,9 +79,9 @@ void run(Case& bench, int lanes, double peak) {
       in.push_back({});
   }
   for (const Shape& shape : bench.outputs) out.push_back({DType::Float32, shape, nullptr});
-  const OpRow* kernels = findKernels(bench.schema.domain, bench.schema.name);
+  const OpRow* kernels = cpuOperators().find(bench.schema.domain, bench.schema.name);
   if (bench.constants && kernels->prepare) bench.node.prepared = kernels->prepare(bench.node, known);
-  const double seconds = leastTime(*createOpKernel({bench.node, in, out, lanes}), bench, lanes);
+  const double seconds = leastTime(*cpuOperators().create({bench.node, in, out, lanes}), bench, lanes);
   const double rate = bench.operations / seconds;
   std::printf("%-52s %10.2f us %7.1f GF/s %5.1f %%\n", bench.name.c_str(), seconds * 1e6, rate / 1e9,
               100 * rate / (peak * lanes));

@@ -13,33 +13,35 @@ namespace max {
 namespace {
 
 constexpr Pass kPasses[] = {
-    {"fold", "Nodes whose inputs are all constants become constants", foldConstants, false},
-    {"inline", "If with a constant condition becomes the nodes of its branch", inlineBranches, false},
-    {"infer", "Types again, now that more is known", inferTypes, false},
-    {"fold", "Again, on what branches and types brought", foldConstants, false},
-    {"inline", "Branches that became constant", inlineBranches, false},
-    {"simplify", "Operators without effect vanish, views and permutations join", simplify, false},
-    {"infer", "Types of what follows operators that vanished", inferTypes, false},
-    {"fold", "Shapes that became constant", foldConstants, false},
-    {"merge", "Equal nodes become one", mergeDuplicates, false},
-    {"simplify", "Again, on what types and merging brought together", simplify, false},
-    {"norm", "Normalisations that exporters write out become one operator", recogniseNorms, false},
-    {"activation", "Activations and softmax that exporters write out become one operator", recogniseActivations, false},
-    {"one_hot", "Products with one-hot matrices become Gathers of precomputed rows", gatherOneHot, false},
-    {"conv", "Scales, shifts and zero borders move into convolutions", foldIntoConv, false},
-    {"matmul", "Matrix products take transposed operands, scale and bias", lowerMatMul, false},
-    {"attention", "softmax(Q K') V becomes one operator", recogniseAttention, false},
-    {"channels_last", "Convolutions and pools get Transposes around them", lowerToChannelsLast, false},
-    {"transpose", "Transposes move down and cancel", moveTransposes, false},
-    {"fold", "Constants that the passes before made", foldConstants, false},
-    {"simplify", "Again, on what lost its Transposes", simplify, false},
-    {"merge", "Equal nodes become one", mergeDuplicates, false},
-    {"epilogue", "Bias, residual and activation join products and convolutions", fuseEpilogues, false},
-    {"squares", "Means of squares read their input once", joinSquares, false},
-    {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, false},
-    {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, true},
-    {"fold", "Constants that got another type", foldConstants, false},
-    {"prepare", "Weights are packed", prepareWeights, true},
+    {"fold", "Nodes whose inputs are all constants become constants", foldConstants, PassScope::Portable},
+    {"inline", "If with a constant condition becomes the nodes of its branch", inlineBranches, PassScope::Portable},
+    {"infer", "Types again, now that more is known", inferTypes, PassScope::Portable},
+    {"fold", "Again, on what branches and types brought", foldConstants, PassScope::Portable},
+    {"inline", "Branches that became constant", inlineBranches, PassScope::Portable},
+    {"simplify", "Operators without effect vanish, views and permutations join", simplify, PassScope::Portable},
+    {"infer", "Types of what follows operators that vanished", inferTypes, PassScope::Portable},
+    {"fold", "Shapes that became constant", foldConstants, PassScope::Portable},
+    {"merge", "Equal nodes become one", mergeDuplicates, PassScope::Portable},
+    {"simplify", "Again, on what types and merging brought together", simplify, PassScope::Portable},
+    {"norm", "Normalisations that exporters write out become one operator", recogniseNorms, PassScope::Portable},
+    {"activation", "Activations and softmax that exporters write out become one operator", recogniseActivations,
+     PassScope::Portable},
+    {"one_hot", "Products with one-hot matrices become Gathers of precomputed rows", gatherOneHot, PassScope::Portable},
+    {"conv", "Scales, shifts and zero borders move into convolutions", foldIntoConv, PassScope::Portable},
+    {"matmul", "Matrix products take transposed operands, scale and bias", lowerMatMul, PassScope::Portable},
+    {"attention", "softmax(Q K') V becomes one operator", recogniseAttention, PassScope::Portable},
+    {"channels_last", "Convolutions and pools get Transposes around them", lowerToChannelsLast, PassScope::Portable},
+    {"transpose", "Transposes move down and cancel", moveTransposes, PassScope::Portable},
+    {"fold", "Constants that the passes before made", foldConstants, PassScope::Portable},
+    {"simplify", "Again, on what lost its Transposes", simplify, PassScope::Portable},
+    {"merge", "Equal nodes become one", mergeDuplicates, PassScope::Portable},
+    {"epilogue", "Bias, residual and activation join products and convolutions", fuseEpilogues, PassScope::Portable},
+    {"squares", "Means of squares read their input once", joinSquares, PassScope::Portable},
+    {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, PassScope::Target},
+    {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, PassScope::Target,
+     true},
+    {"fold", "Constants that got another type", foldConstants, PassScope::Target},
+    {"prepare", "Weights are packed", prepareWeights, PassScope::Target, true},
 };
 
 // A graph and its subgraphs, outer ones first. (Their depth is bounded where they are made.)
@@ -52,14 +54,17 @@ bool isWanted(const Pass& pass, const CompileOptions& options) {
   return pass.required || (options.optimise && !options.isDisabled(pass.name));
 }
 
-const Pass* firstAfterStoring() {
-  return std::find_if(std::begin(kPasses), std::end(kPasses),
-                      [](const Pass& pass) { return pass.name == "elementwise"; });
-}
+bool isOfTarget(const Pass& pass) { return pass.scope == PassScope::Target; }
+
+static_assert(std::is_partitioned(std::begin(kPasses), std::end(kPasses),
+                                  [](const Pass& pass) { return pass.scope == PassScope::Portable; }),
+              "Compiled models hold what the portable passes make, so that all of these come first");
+
+const Pass* firstOfTarget() { return std::find_if(std::begin(kPasses), std::end(kPasses), isOfTarget); }
 
 std::span<const Pass> passesFor(const CompileOptions& options) {
-  const Pass* begin = options.resumeStored ? firstAfterStoring() : std::begin(kPasses);
-  const Pass* end = options.stopForStoring ? firstAfterStoring() : std::end(kPasses);
+  const Pass* begin = options.resumeStored ? firstOfTarget() : std::begin(kPasses);
+  const Pass* end = options.stopForStoring ? firstOfTarget() : std::end(kPasses);
   return {begin, end};
 }
 

@@ -15,11 +15,15 @@ namespace max {
 
 class Rewriter;
 
+// Whether the graph that a pass makes runs on any target, or it works for one through its operators.
+enum class PassScope : uint8_t { Portable, Target };
+
 struct Pass {
   std::string_view name;
   std::string_view summary;
   void (*run)(Rewriter& rewriter);  // on one graph, not on its subgraphs
-  bool required;                    // also runs without optimisation, and cannot be disabled
+  PassScope scope;
+  bool required = false;  // also runs without optimisation, and cannot be disabled
 };
 
 // In execution order; a name may occur more than once.

@@ -8,6 +8,7 @@
 
 #include "base/load_budget.h"
 #include "graph/graph.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -20,14 +21,16 @@ struct CompileBudget {
 };
 
 struct CompileOptions {
-  bool optimise = true;  // false: only required passes
-  int lanes = 1;         // threads that packing may use
+  CompileOptions(const OperatorLibrary& target = cpuOperators()) : operators(target) {}
+
+  const OperatorLibrary& operators;  // of the target
+  bool optimise = true;              // false: only required passes
+  int lanes = 1;                     // threads that packing may use
   std::vector<std::string> disabledPasses;
   // Called between passes; an exception ends the compilation.
   void (*onPass)(void* userData, std::string_view pass) = nullptr;
   void* userData = nullptr;
-  // Compiled models store the graph before passes whose results cannot be stored (programs, packed weights) or that
-  // depend on the machine: stop there, or continue from there.
+  // Compiled models store the graph as the portable passes leave it: stop after them, or continue from there.
   bool stopForStoring = false;
   bool resumeStored = false;
   // A compiled graph of the same file, whose packed weights are reused. NULL = none.

@@ -61,7 +61,7 @@ void CapturedGraph::checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus st
 
 void CapturedGraph::replay() {
   const Turn turn(isBusy_);
-  PlannedProgram::replay(*context_);
+  PlannedProgram::runPlan(*context_);
 }
 
 void CapturedGraph::compare(const std::vector<std::string>& ran, uint64_t key) const {

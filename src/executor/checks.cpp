@@ -8,6 +8,7 @@
 #include "base/half.h"
 #include "base/log.h"
 #include "executor/run.h"
+#include "graph/schema.h"
 
 namespace max {
 
@@ -66,14 +67,9 @@ void forEachGuard(const RunContext& context, size_t index, Function function) {
 }
 
 // Operators of extensions are named with their extension, which is at fault then.
-std::string_view extensionOf(const Node& node) {
-  const OpRow* row = findKernels(node.domain(), node.op());
-  return row ? row->extension : std::string_view();
-}
-
 std::string describe(const Node* node) {
   if (!node) return "copy to an output";
-  const std::string_view extension = extensionOf(*node);
+  const std::string_view extension = node->schema->extension;
   return extension.empty() ? node->description() : concat(node->description(), ", extension '", extension, "'");
 }
 
@@ -107,7 +103,7 @@ void CheckMonitor::checkGuard(const Node& node, int output, const void* guard) c
   complain(&node,
            output < 0 ? std::string("wrote behind its scratch memory")
                       : concat("wrote behind the end of ", nameOutput(node, output)),
-           extensionOf(node).empty() ? MAX_STATUS_INTERNAL : MAX_STATUS_OUT_OF_RANGE);
+           node.schema->extension.empty() ? MAX_STATUS_INTERNAL : MAX_STATUS_OUT_OF_RANGE);
 }
 
 void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {

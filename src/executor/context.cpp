@@ -29,11 +29,16 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
 
 }  // namespace
 
-RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter,
+RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& settings, std::atomic<size_t>* counter,
                        Ref<Storage> block)
-    : plan(std::move(source)), parent(before), first(before ? before->first : this), counter_(counter) {
+    : plan(std::move(source)),
+      device(settings.device),
+      place(settings.place()),
+      parent(before),
+      first(before ? before->first : this),
+      counter_(counter) {
   if (block && block->size() < plan->arenaBytes) block.reset();  // before another one is there
-  if (plan->arenaBytes > 0) arena = block ? std::move(block) : allocateStorage(plan->arenaBytes);
+  if (plan->arenaBytes > 0) arena = block ? std::move(block) : device->allocate(plan->arenaBytes, {}, *place.stream);
   if (kForbidsMemory && arena) forbidTheRest(*plan, *arena);
   if (const auto depth = static_cast<size_t>(plan->depth); first->arenas.size() <= depth)
     first->arenas.resize(depth + 1);
@@ -49,7 +54,7 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, int lanes, std::ato
   steps.reserve(plan->steps.size());
   for (const Step& step : plan->steps) {
     std::byte* scratch = base ? base + step.scratch : nullptr;
-    steps.push_back({step.kernel.get(), {&table[step.inputs], &table[step.outputs], scratch, lanes}});
+    steps.push_back({step.kernel.get(), {&table[step.inputs], &table[step.outputs], scratch, settings.lanes, &place}});
   }
   if (counter_) counter_->fetch_add(plan->arenaBytes, std::memory_order_relaxed);
 }

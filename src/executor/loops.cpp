@@ -331,8 +331,7 @@ class LoopRun {
   std::vector<GrowingStack> stacks_;
 };
 
-std::vector<Ref<Tensor>> runFunction(const NodeInfo& info, std::span<const TensorArg> inputs) {
-  const OpRow* kernels = findKernels(info.node->domain(), info.node->op());
+std::vector<Ref<Tensor>> runFunction(DynamicFunction function, const Node& node, std::span<const TensorArg> inputs) {
   std::vector<Ref<Tensor>> tensors;
   std::vector<const Tensor*> arguments;
   for (const TensorArg& input : inputs) {
@@ -342,7 +341,7 @@ std::vector<Ref<Tensor>> runFunction(const NodeInfo& info, std::span<const Tenso
       tensors.push_back(makeRef<Tensor>(input.dtype, Shape(input.dims), input.data, nullptr));
     arguments.push_back(tensors.back().get());
   }
-  return kernels->dynamic(*info.node, arguments);
+  return function(node, arguments);
 }
 
 }  // namespace
@@ -355,8 +354,9 @@ std::vector<Ref<Tensor>> runScan(const NodeInfo& info, std::span<const TensorArg
   return ScanRun(info, inputs).run();
 }
 
-std::vector<Ref<Tensor>> runDynamicNode(const NodeInfo& info, std::span<const TensorArg> inputs) {
-  std::vector<Ref<Tensor>> results = !info.body              ? runFunction(info, inputs)
+std::vector<Ref<Tensor>> runDynamicNode(const Boundary& boundary, std::span<const TensorArg> inputs) {
+  const NodeInfo& info = *boundary.node;
+  std::vector<Ref<Tensor>> results = boundary.dynamic        ? runFunction(boundary.dynamic, *info.node, inputs)
                                      : info.node->is("Loop") ? runLoop(info, inputs)
                                      : info.node->is("Scan") ? runScan(info, inputs)
                                                              : runSequenceMap(info, inputs);

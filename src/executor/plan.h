@@ -90,11 +90,12 @@ struct PlanState {
 struct Boundary {
   enum Kind : uint8_t { End, Contents, Node };
   Kind kind = End;
-  const NodeInfo* node = nullptr;  // the one that needs contents, or the one to run
-  std::vector<int> values;         // Contents: those needed; Node: its inputs and captured values
-  std::vector<ValueState> states;  // of `values`
-  uint32_t table = 0;              // first entry of `values` in the table
-  Inferred expected;               // Node: types made by its operator
+  const NodeInfo* node = nullptr;     // the one that needs contents, or the one to run
+  std::vector<int> values;            // Contents: those needed; Node: its inputs and captured values
+  std::vector<ValueState> states;     // of `values`
+  uint32_t table = 0;                 // first entry of `values` in the table
+  Inferred expected;                  // Node: types made by its operator
+  DynamicFunction dynamic = nullptr;  // Node: what runs it; NULL = its body does
 };
 
 class Plan : public RefCounted {

@@ -297,7 +297,8 @@ class Planner {
     requireRoom();
     const OpRequest request{*info.node, inputs_, outputs_, draft_.program.lanes(),
                             PlanSettings::of(draft_.plan->settings).kernels};
-    draft_.steps.push_back({createOpKernel(request), info.node, info.inputs, info.outputs});
+    draft_.steps.push_back(
+        {draft_.program.settings().operators->create(request), info.node, info.inputs, info.outputs});
   }
 
   // Output shapes are unknown: contents are missing, or only running tells.
@@ -311,9 +312,10 @@ class Planner {
         }
       if (!missing.empty()) return stopForContents(info, std::move(missing));
     }
-    const OpRow* kernels = findKernels(info.node->domain(), info.node->op());
-    require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, info.node->description(),
+    const OpRow* row = draft_.program.settings().operators->find(info.node->domain(), info.node->op());
+    require(row && row->dynamic, MAX_STATUS_UNIMPLEMENTED, info.node->description(),
             ": output shapes that depend on values are not supported");
+    draft_.plan->boundary.dynamic = row->dynamic;
     return stopAndRun(info, frame, std::move(inferred));
   }
 

@@ -195,7 +195,7 @@ std::vector<Ref<Tensor>> runBoundaryNode(const RunContext& context) {
   try {
     if (call && call->interrupt) call->interrupt->check();
     forEachMonitor(call, [&](RunMonitor& monitor) { monitor.nodeBegins(context); });
-    std::vector<Ref<Tensor>> results = runDynamicNode(*boundary.node, inputs);
+    std::vector<Ref<Tensor>> results = runDynamicNode(boundary, inputs);
     forEachMonitor(call, [&](RunMonitor& monitor) { monitor.nodeEnds(context, results); });
     return results;
   } catch (const Error& error) {
@@ -334,8 +334,7 @@ std::unique_ptr<RunContext> PlannedProgram::acquireNew(std::unique_ptr<RunContex
     block = std::move(spareArena_);
   }
   if (isNew) logPlan(*plan, settings_);
-  auto context =
-      std::make_unique<RunContext>(std::move(plan), nullptr, settings_.lanes, &arenaBytes_, std::move(block));
+  auto context = std::make_unique<RunContext>(std::move(plan), nullptr, settings_, &arenaBytes_, std::move(block));
   context->outputs.resize(context->plan->program->main().outputs.size());
   return context;
 }
@@ -397,7 +396,7 @@ void PlannedProgram::execute(RunContext& first, std::span<const TensorArg> input
     for (const PlannedOutput& output : current->plan->outputs)
       first.outputs[output.index] = outputs.provide(output.index, output.dtype, output.shape);
     patchTable(first, *current, inputs);
-    replay(*current);
+    runPlan(*current);
     if (current->plan->boundary.kind == Boundary::End) return;
   }
 }
@@ -408,7 +407,7 @@ void PlannedProgram::bind(RunContext& context, std::span<const TensorArg> inputs
   patchTable(context, context, inputs);
 }
 
-void PlannedProgram::replay(const RunContext& context) {
+void PlannedProgram::runPlan(const RunContext& context) {
   const ActiveCall* call = activeCall();
   forEachMonitor(call, [&](RunMonitor& monitor) { monitor.planBegins(context); });
   runSteps(context, call);
@@ -440,7 +439,7 @@ std::unique_ptr<RunContext> PlannedProgram::makeNext(RunContext& first, RunConte
   bool isNew = false;
   Ref<Plan> plan = findContinuation(first, current, isNew);
   if (isNew) logPlan(*plan, settings_);
-  return std::make_unique<RunContext>(std::move(plan), &current, settings_.lanes, &arenaBytes_);
+  return std::make_unique<RunContext>(std::move(plan), &current, settings_, &arenaBytes_);
 }
 
 // What followed the contexts of a run, but for those that follow each other now.

@@ -41,11 +41,13 @@ struct Patch {
 
 struct RunContext {
   // `block` is used for the arena if it is large enough. `counter` (may be NULL) counts the bytes of all arenas.
-  RunContext(Ref<Plan> source, RunContext* before, int lanes, std::atomic<size_t>* counter = nullptr,
+  RunContext(Ref<Plan> source, RunContext* before, const RunSettings& settings, std::atomic<size_t>* counter = nullptr,
              Ref<Storage> block = nullptr);
   ~RunContext();
 
   Ref<Plan> plan;
+  const Ref<MaxDevice> device;
+  const OpPlace place;
   RunContext* parent;       // of the previous plan, NULL for the first
   RunContext* const first;  // of the first plan
   Ref<Storage> arena;
@@ -96,9 +98,9 @@ class PlannedProgram {
   void execute(RunContext& context, std::span<const TensorArg> inputs, OutputProvider& outputs) const;
   void giveBack(std::unique_ptr<RunContext> context) const noexcept;
 
-  // For contexts without continuations: binds one to permanent memory, so that replay can run it repeatedly.
+  // For contexts without continuations: binds one to permanent memory, so that runPlan can run it repeatedly.
   void bind(RunContext& context, std::span<const TensorArg> inputs, std::span<void* const> outputs) const;
-  static void replay(const RunContext& context);
+  static void runPlan(const RunContext& context);
 
  private:
   bool isCurrent(const RunContext& context) const;
@@ -127,8 +129,9 @@ class PlannedProgram {
   mutable Ref<Storage> spareArena_;  // of a context that was evicted
 };
 
-// Runs a node whose output shapes are only known afterwards. `inputs`: the node's, then the captured values.
-std::vector<Ref<Tensor>> runDynamicNode(const NodeInfo& info, std::span<const TensorArg> inputs);
+// Runs the node that a plan ends with, whose output shapes are only known afterwards. `inputs`: the node's, then the
+// captured values.
+std::vector<Ref<Tensor>> runDynamicNode(const Boundary& boundary, std::span<const TensorArg> inputs);
 std::vector<Ref<Tensor>> runLoop(const NodeInfo& info, std::span<const TensorArg> inputs);
 std::vector<Ref<Tensor>> runScan(const NodeInfo& info, std::span<const TensorArg> inputs);
 std::vector<Ref<Tensor>> runSequenceMap(const NodeInfo& info, std::span<const TensorArg> inputs);

@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
+#include "device/device_registry.h"
 #include "max/log.h"
-#include "ops/op_kernel.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -29,14 +31,20 @@ struct LiveSettings {
   std::atomic<MaxLogLevel> logLevel{MAX_LOG_LEVEL_INFO};
 };
 
-// How a program is planned and run. `live` is NULL outside of sessions.
+// How and where a program is planned and run. `live` is NULL outside of sessions.
 struct RunSettings {
-  RunSettings(int lanes_, const LiveSettings* live_ = nullptr) : lanes(lanes_), live(live_) {}
+  RunSettings(int lanes_, const LiveSettings* live_ = nullptr, Ref<MaxDevice> device_ = hostDevice())
+      : lanes(lanes_), live(live_), device(std::move(device_)), operators(&operatorsOf(*device)) {}
+
+  // The default stream, which on the host is the calling thread's.
+  OpPlace place() const { return {device.get(), &device->defaultStream()}; }
 
   uint32_t planWord() const { return live ? live->plan.load(std::memory_order_relaxed) : 0; }
 
   int lanes;
   const LiveSettings* live;
+  Ref<MaxDevice> device;
+  const OperatorLibrary* operators;
 };
 
 }  // namespace max

@@ -13,7 +13,7 @@
 #include "graph/composite.h"
 #include "graph/signature.h"
 #include "max/version.h"
-#include "ops/register.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -145,11 +145,11 @@ OpSchema schemaOf(const ExtensionOperator& op) {
   if (row.traits & MAX_OPERATOR_TRAITS_DATA_DEPENDENT) traits |= kTraitDataDependent;
   if (row.maxInputs == MAX_OPERATOR_COUNT_ANY) traits |= kTraitVariadic;
   return {op.domain, op.name,        row.minInputs, row.maxInputs,   row.minOutputs, row.maxOutputs,
-          op.types,  inferExtension, traits,        row.shapeInputs, op.attributes};
+          op.types,  inferExtension, traits,        row.shapeInputs, op.attributes,  op.extension};
 }
 
 void publish(const ExtensionOperator& op) {
-  registerKernels(rowOf(op));
+  cpuOperators().add(rowOf(op));
   try {
     registerSchema(schemaOf(op));
   } catch (const Error& error) {

@@ -92,6 +92,10 @@ class ExtensionOp final : public OpKernel {
     call.outputs = context.outputs;
     call.scratch = call.scratchSize > 0 ? context.scratch : nullptr;
     call.lanes = context.lanes;
+    if (context.place) {
+      call.device = context.place->device;
+      call.stream = context.place->stream;
+    }
     callExecute(op_, node_, state_.get(), call);
   }
   size_t scratchBytes() const override { return call_.scratchSize; }
@@ -127,7 +131,7 @@ void inferExtension(InferContext& context) {
 
 OpRow rowOf(const ExtensionOperator& op) {
   const bool makesOutputs = op.functions.traits & MAX_OPERATOR_TRAITS_DATA_DEPENDENT;
-  OpRow row{op.domain, op.name, {}, nullptr, nullptr, op.extension};
+  OpRow row{op.domain, op.name, {}, nullptr, nullptr};
   if (makesOutputs)
     row.dynamic = runMaking;
   else

@@ -20,6 +20,7 @@
 #include "base/tensor.h"
 #include "graph/attributes.h"
 #include "graph/dim.h"
+#include "graph/expression.h"
 
 namespace max {
 
@@ -89,6 +90,7 @@ struct Node {
   std::vector<Value*> inputs;   // NULL = omitted optional input
   std::vector<Value*> outputs;  // NULL = output not requested
   Attributes attributes;
+  Ref<const Expression> expression;  // of max.Elementwise: what it computes
   Ref<Prepared> prepared;
   std::vector<std::string> sources;  // names of the original nodes in the model
 

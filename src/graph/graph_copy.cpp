@@ -82,6 +82,7 @@ class GraphCopier {
     auto copy = std::make_unique<Node>();
     copy->schema = node.schema;
     copy->name = node.name;
+    copy->expression = node.expression;
     copy->prepared = node.prepared;
     copy->sources = node.sources;
     for (Value* input : node.inputs) copy->inputs.push_back(input ? mapped(input) : nullptr);

@@ -94,6 +94,7 @@ struct OpSchema {
   uint32_t shapeInputs;  // bit i: output shapes depend on the contents of input i (Reshape: 1 << 1)
   // The attributes, as AttributeRules reads them: "axis=i perm=I mode=s{linear,cubic} size=i[1..]". "*" = any.
   std::string_view attributes = "";
+  std::string_view extension = {};    // that brought the operator; empty = it is the library's own
   const ParsedRow* parsed = nullptr;  // set when the row is registered
 
   // NULL in rows of tests, which are not registered.

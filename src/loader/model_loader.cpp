@@ -131,7 +131,7 @@ TensorType outputType(const Graph& graph, size_t index, const std::vector<Tensor
 }
 
 void compileFor(const MaxSession& session, const GraphSource& source, const SharedGraph* related, Graph& graph) {
-  CompileOptions options;
+  CompileOptions options(operatorsOf(session.mainDevice()));
   options.lanes = session.lanes();
   options.resumeStored = source.isStored();
   options.donor = related ? related->parts().graph.get() : nullptr;

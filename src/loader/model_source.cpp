@@ -9,7 +9,7 @@
 #include "graph/composite.h"
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
-#include "ops/op_kernel.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -18,7 +18,7 @@ namespace {
 bool isSupported(std::string_view domain, std::string_view op) {
   const OpSchema* schema = findSchema(domain, op);
   if (!schema) return false;
-  return findKernels(domain, op) || schema->has(kTraitControlFlow) || schema->sharesInput() ||
+  return cpuOperators().find(domain, op) || schema->has(kTraitControlFlow) || schema->sharesInput() ||
          schema->has(kTraitShapeOnly);
 }
 

@@ -4,6 +4,7 @@
 #include "base/object.h"
 #include "graph/schema.h"
 #include "ops/agreement.h"
+#include "ops/operator_library.h"
 #include "ops/request_inputs.h"
 
 namespace max {
@@ -33,7 +34,7 @@ std::vector<Ref<Tensor>> runOp(const Node& node, std::span<const Tensor* const> 
   if (isDone(node, outputs)) return results;
   const std::vector<Operand> operands = inputOperands(inputs);
   const OpRequest request{node, operands, outputs, 1};
-  const std::unique_ptr<OpKernel> kernel = createOpKernel(request);
+  const std::unique_ptr<OpKernel> kernel = cpuOperators().create(request);
   std::vector<const void*> sources;
   for (const Tensor* input : inputs) sources.push_back(input ? input->data() : nullptr);
   require(kernel->scratchBytes() <= maxScratch, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(), ": needs ",
@@ -60,7 +61,7 @@ std::vector<Ref<Tensor>> evaluateInScope(const Node& node, std::span<const Tenso
     if (isView(node, inputs, outputs)) return {inputs[0]->reshaped(outputs[0].shape)};
     return runOp(node, AlignedInputs(inputs).tensors, outputs, maxScratch);
   }
-  const OpRow* kernels = findKernels(node.domain(), node.op());
+  const OpRow* kernels = cpuOperators().find(node.domain(), node.op());
   require(kernels && kernels->dynamic, MAX_STATUS_UNIMPLEMENTED, node.description(),
           ": the shapes of its outputs are not known from its inputs");
   std::vector<Ref<Tensor>> results = kernels->dynamic(node, AlignedInputs(inputs).tensors);

@@ -15,6 +15,8 @@
 #include "base/tensor.h"
 #include "base/thread_pool.h"
 #include "graph/graph.h"
+#include "max/device.h"
+#include "max/stream.h"
 
 namespace max {
 
@@ -48,6 +50,12 @@ struct OpRequest {
   bool has(size_t i) const { return i < inputs.size() && inputs[i].present(); }
 };
 
+// Where a model runs: what its kernels enqueue goes to this stream of the device.
+struct OpPlace {
+  MaxDevice* device;
+  MaxStream* stream;
+};
+
 // One run. Pointers of omitted operands and of operands without elements may be NULL.
 // Tensors are dense, row-major, aligned to at least 16 bytes if the library allocated
 // them, to their element size otherwise.
@@ -56,6 +64,7 @@ struct OpContext {
   void* const* outputs;
   std::byte* scratch;  // scratchBytes(), 64-byte aligned
   int lanes;
+  const OpPlace* place = nullptr;  // NULL = the host, outside of a model's run
 
   template <class T>
   const T* in(size_t i) const {
@@ -76,7 +85,7 @@ class OpKernel {
   // The input whose memory output 0 may reuse (same size, read before it is written); -1 = none.
   virtual int inPlaceInput() const { return -1; }
 
-  std::string_view implementation;  // its name in the table, set by createOpKernel
+  std::string_view implementation;  // its name in the row, set by the library
 };
 
 // For outputs whose shapes are known only after running (kTraitDataDependent).
@@ -95,17 +104,7 @@ struct OpRow {
   // Packs weights at load; NULL = nothing to prepare. `constants[i]` is NULL if input i is not constant.
   Ref<Prepared> (*prepare)(const Node& node, std::span<const Tensor* const> constants) = nullptr;
   DynamicFunction dynamic = nullptr;
-  std::string_view extension = {};  // the extension that defines the operator; empty = the library
 };
-
-// Each kernel file exports its rows; src/ops/registry.cpp lists the files.
-const OpRow* findKernels(std::string_view domain, std::string_view op);
-
-// Creates the kernel of the first implementation that accepts the request.
-// UNIMPLEMENTED naming node, operator and dtypes if there is none.
-std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request);
-// Like above, but only implementations with this name ("reference"), for tests.
-std::unique_ptr<OpKernel> createOpKernel(const OpRequest& request, std::string_view implementation);
 
 // Runs one node on host tensors (constant folding, tests): infers shapes, allocates the outputs, runs.
 // `inputs[i]` is NULL for omitted inputs. RESOURCE_EXHAUSTED if the kernel needs more than `maxScratch` bytes of

@@ -15,7 +15,7 @@
 #include "graph/schema.h"
 #include "ops/cpu/number_access.h"
 #include "ops/cpu/target.h"
-#include "ops/op_kernel.h"
+#include "ops/operator_library.h"
 
 namespace max::test {
 
@@ -73,7 +73,7 @@ inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const
     out.push_back({output.dtype, output.shape, nullptr});
     run.outputs.push_back(Tensor::allocate(output.dtype, output.shape));
   }
-  const auto kernel = createOpKernel({node, in, out, lanes}, implementation);
+  const auto kernel = cpuOperators().create({node, in, out, lanes}, implementation);
   run.inPlaceInput = kernel->inPlaceInput();
   if (inPlace && run.inPlaceInput >= 0) {
     auto& source = kept[static_cast<size_t>(run.inPlaceInput)];

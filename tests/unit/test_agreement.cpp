@@ -9,7 +9,7 @@
 #include "executor_helpers.h"
 #include "graph/schema.h"
 #include "ops/agreement.h"
-#include "ops/register.h"
+#include "ops/operator_library.h"
 
 namespace max {
 namespace {
@@ -160,9 +160,9 @@ void registerOperators() {
         {"test", "Liar", 1, 1, 1, 1, "any->*", inferList, kTraitDataDependent, 0},
     };
     for (const OpSchema& schema : schemas) registerSchema(schema);
-    registerKernels({"test", "Pure", kCounting});
-    registerKernels({"test", "Effect", kCounting});
-    registerKernels({"test", "Liar", {}, nullptr, giveMade});
+    cpuOperators().add({"test", "Pure", kCounting});
+    cpuOperators().add({"test", "Effect", kCounting});
+    cpuOperators().add({"test", "Liar", {}, nullptr, giveMade});
     return true;
   }();
   EXPECT_TRUE(isDone);

@@ -54,7 +54,7 @@ std::string messageOf(MaxAssertLevel level, size_t more, size_t scratchMore) {
   call.monitor = &monitor;
   const ActiveCallScope scope(&call);
   try {
-    PlannedProgram::replay(context);
+    PlannedProgram::runPlan(context);
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), MAX_STATUS_INTERNAL);
     return error.message();

@@ -325,7 +325,7 @@ class Trial {
     if (!kernels().implementations.empty()) inferOutputs();
   }
 
-  const OpRow& kernels() const { return *findKernels(row_.domain, row_.op); }
+  const OpRow& kernels() const { return *cpuOperators().find(row_.domain, row_.op); }
   bool accepts(const Implementation& one) const { return !one.accepts || one.accepts({*node_, inputs_, outputs_}); }
 
   void runDynamic() const { kernels().dynamic(*node_, arguments_); }

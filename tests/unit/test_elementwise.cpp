@@ -11,6 +11,11 @@ namespace {
 
 using namespace test;
 
+ElementwiseBuilder::Id append(ElementwiseBuilder& builder, LooseNode& node,
+                              const std::vector<ElementwiseBuilder::Id>& operands) {
+  return builder.append(*node.node().schema, node.node().attributes, operands);
+}
+
 constexpr DType kFloats[] = {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16};
 constexpr DType kIntegers[] = {DType::Int8,  DType::Int16,  DType::Int32,  DType::Int64,
                                DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
@@ -428,7 +433,7 @@ TEST(Elementwise, ProgramsAgreeWithSingleOperators) {
           shape = broadcastOf(shape, values[source]->shape());
         }
         values.push_back(runOp(node.node(), in, {{dtype, shape}}, "elementwise").outputs[0]);
-        ids.push_back(builder.append(node.node(), operands));
+        ids.push_back(append(builder, node, operands));
       };
       for (int step = 0; step < 10; ++step) {
         if (random() % 2)
@@ -453,11 +458,11 @@ TEST(Elementwise, ProgramsWithConditionsCastsAndTwoOutputs) {
     ElementwiseBuilder builder;
     const auto x = builder.input(DType::Float32), y = builder.input(DType::Float16);
     LooseNode toFloat("Cast", with({{"to", onnxFromDType(DType::Float32)}}));
-    const auto wide = builder.append(toFloat.node(), {y});
-    const auto isLess = builder.append(less.node(), {x, wide});
-    const auto chosen = builder.append(where.node(), {isLess, x, builder.append(mul.node(), {wide, wide})});
+    const auto wide = append(builder, toFloat, {y});
+    const auto isLess = append(builder, less, {x, wide});
+    const auto chosen = append(builder, where, {isLess, x, append(builder, mul, {wide, wide})});
     builder.output(chosen);
-    builder.output(builder.append(toInt.node(), {chosen}));
+    builder.output(append(builder, toInt, {chosen}));
     LooseNode fused(kMaxDomain, "Elementwise");
     fused.node().prepared = builder.finish();
     const auto a = randomTensor(random, DType::Float32, {9, 211}), b = randomTensor(random, DType::Float16, {211});

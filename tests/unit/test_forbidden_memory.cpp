@@ -32,7 +32,7 @@ void runStep(std::function<void(const OpContext&)> function) {
   plan->arenaBytes = 4096;
   plan->steps.push_back({std::make_unique<FaultyOp>(std::move(function)), nullptr, 0, 1, 2, 2048});
   const RunContext context(std::move(plan), nullptr, 1);
-  PlannedProgram::replay(context);
+  PlannedProgram::runPlan(context);
 }
 
 std::byte* outputOf(const OpContext& context) { return static_cast<std::byte*>(context.outputs[0]); }

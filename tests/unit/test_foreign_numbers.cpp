@@ -45,7 +45,7 @@ std::vector<std::vector<Ref<Tensor>>> runAll(std::string_view op, const std::vec
     results.push_back({output.type.dtype, *concrete(output.type.dims), nullptr});
   std::vector<std::vector<Ref<Tensor>>> all;
   const OpRequest request{*node, operands, results, 1};
-  for (const Implementation& implementation : findKernels(domain, op)->implementations) {
+  for (const Implementation& implementation : cpuOperators().find(domain, op)->implementations) {
     if (implementation.accepts && !implementation.accepts(request)) continue;
     const auto kernel = implementation.create(request);
     all.emplace_back();
@@ -83,7 +83,7 @@ TEST(ForeignNumbers, AnyByteButZeroIsTrue) {
   expectAll("Equal", {1, 0, 1, 1}, {bytes, ones});
   expectAll("Where", {5, 6, 5, 5},
             {bytes, tensorOf<int64_t>(DType::Int64, {1}, {5}), tensorOf<int64_t>(DType::Int64, {1}, {6})});
-  const auto chosen = findKernels("", "Compress")->dynamic;
+  const auto chosen = cpuOperators().find("", "Compress")->dynamic;
   const Ref<Graph> graph = makeRef<Graph>();
   const auto data = tensorOf<int64_t>(DType::Int64, {4}, {0, 1, 2, 3});
   const Node* node = graph->addNode("", "Compress", {graph->addConstant(data), graph->addConstant(bytes)}, {}, 1, "n");

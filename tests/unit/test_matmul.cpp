@@ -123,12 +123,12 @@ TEST(MatMul, PackedWeightsOfAnotherTargetAreNotUsed) {
   const Tensors expected = node.run(inputs, {{9, 70}}, "reference");
   const CpuTarget before = cpuTarget();
   setCpuTargetForTest(CpuTarget::Baseline);
-  const Ref<Prepared> packed = findKernels("", "MatMul")->prepare(*node, known);
+  const Ref<Prepared> packed = cpuOperators().find("", "MatMul")->prepare(*node, known);
   setCpuTargetForTest(before);
   node->prepared = packed;
   const std::vector<Operand> in = {{DType::Float32, {9, 20}, nullptr}, {DType::Float32, {20, 70}, inputs[1].get()}};
   const std::vector<Operand> out = {{DType::Float32, {9, 70}, nullptr}};
-  const std::unique_ptr<OpKernel> kernel = createOpKernel({*node, in, out, 1}, "gemm_f32");
+  const std::unique_ptr<OpKernel> kernel = cpuOperators().create({*node, in, out, 1}, "gemm_f32");
   Ref<Tensor> result = Tensor::allocate(DType::Float32, {9, 70});
   const void* sources[] = {inputs[0]->data(), inputs[1]->data()};
   void* targets[] = {result->mutableData()};

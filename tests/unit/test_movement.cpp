@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "op_harness.h"
-#include "ops/cpu/movement/strided_copy.h"
+#include "ops/cpu/movement/tensor_copy.h"
 
 namespace max::test {
 namespace {
@@ -43,14 +43,14 @@ std::string errorOf(MaxStatus status, Body body) {
   return "";
 }
 
-TEST(StridedCopy, TransposesLargeMatricesOnSeveralLanes) {
+TEST(TensorCopy, TransposesLargeMatricesOnSeveralLanes) {
   // Powers of two go through a buffer; odd sizes have tails on both sides.
   for (const Shape& shape : {Shape{512, 1024}, Shape{301, 777}, Shape{3, 40000}, Shape{40000, 3}})
     for (const size_t size : {1, 2, 4, 8, 16}) {
       const int64_t rows = shape[0], columns = shape[1];
       std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size());
       for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 31 + i / 256);
-      const StridedCopy copy(size, {columns, rows}, {1, columns}, {rows, 1});
+      const TensorCopy copy(size, {columns, rows}, {1, columns}, {rows, 1});
       copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 3);
       for (int64_t r = 0; r < rows; r += 7)
         for (int64_t c = 0; c < columns; c += 5)
@@ -61,7 +61,7 @@ TEST(StridedCopy, TransposesLargeMatricesOnSeveralLanes) {
     }
 }
 
-TEST(StridedCopy, CopiesLargeBlocksAndRuns) {
+TEST(TensorCopy, CopiesLargeBlocksAndRuns) {
   const Ref<Tensor> data = counting({64, 3, 1000});
   const Attributes axis = with({{"axis", int64_t{1}}});
   const Ref<Tensor> joined = runNode("Concat", axis, {data, data}, {64, 6, 1000}, 3);

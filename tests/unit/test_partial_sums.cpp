@@ -30,7 +30,7 @@ Ref<Tensor> run(Node& node, const Tensors& inputs, const Shape& shape, const Cas
   const std::vector<Operand> outputs = {{DType::Float32, shape, nullptr}};
   OpSettings settings;
   settings.partialSums = type;
-  const auto kernel = createOpKernel({node, operands, outputs, lanes, settings}, "gemm_f32");
+  const auto kernel = cpuOperators().create({node, operands, outputs, lanes, settings}, "gemm_f32");
   const Ref<Tensor> result = Tensor::allocate(DType::Float32, shape);
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes());
   void* target = result->mutableData();

@@ -197,7 +197,7 @@ class Trial {
   // `fill`: what lies in fresh memory.
   std::vector<Ref<Tensor>> run(const Implementation& implementation, int lanes, int fill = 0x5a) {
     node_->prepared = nullptr;
-    const OpRow* kernels = findKernels(row_.domain, row_.op);
+    const OpRow* kernels = cpuOperators().find(row_.domain, row_.op);
     if (kernels->prepare && sample_.constants && implementation.name != "reference") prepare(*kernels);
     const std::unique_ptr<OpKernel> kernel = implementation.create(request(lanes));
     std::vector<Ref<Tensor>> results;
@@ -259,7 +259,7 @@ uint32_t seedOf(uint32_t base) { return base + static_cast<uint32_t>(GTEST_FLAG_
 
 TEST_P(RandomOps, AgreesWithReference) {
   const Row& row = GetParam();
-  const OpRow* kernels = findKernels(row.domain, row.op);
+  const OpRow* kernels = cpuOperators().find(row.domain, row.op);
   ASSERT_TRUE(kernels && hasReference(*kernels));
   Random random(seedOf(1234)), laneRandom(5678);  // samples do not depend on which targets the machine has
   Source source(random), lanesSource(laneRandom);
@@ -327,7 +327,7 @@ bool isSmall(const OpRequest& request) {
 // Whatever a node looks like, it runs or fails with an Error; memory errors show under a sanitizer.
 TEST_P(RandomOps, MutatedNodesFailCleanly) {
   const Row& row = GetParam();
-  const OpRow* kernels = findKernels(row.domain, row.op);
+  const OpRow* kernels = cpuOperators().find(row.domain, row.op);
   Random random(seedOf(99)), laneRandom(5678);  // samples do not depend on which kernels the machine has
   Source source(random), lanesSource(laneRandom);
   constexpr int kSamples = 200;
@@ -374,7 +374,7 @@ void expectSame(const Trial& trial, const std::vector<Ref<Tensor>>& a, const std
 // with any number of threads.
 TEST_P(RandomOps, WritesAllOutputs) {
   const Row& row = GetParam();
-  const OpRow* kernels = findKernels(row.domain, row.op);
+  const OpRow* kernels = cpuOperators().find(row.domain, row.op);
   Random random(seedOf(77));
   Source source(random);
   constexpr int kSamples = 60;
@@ -402,7 +402,7 @@ INSTANTIATE_TEST_SUITE_P(All, RandomOps, testing::ValuesIn(kRows),
 
 TEST(RandomOpsTable, OperatorsHaveRows) {
   for (const OpSchema* schema : allSchemas()) {
-    const OpRow* kernels = findKernels(schema->domain, schema->name);
+    const OpRow* kernels = cpuOperators().find(schema->domain, schema->name);
     if (!kernels || kernels->implementations.size() < 2 || !hasReference(*kernels)) continue;
     const bool found = std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {
       return row.domain == schema->domain && row.op == schema->name;

@@ -14,7 +14,7 @@
 
 #include "graph/schema.h"
 #include "ops/cpu/target.h"
-#include "ops/op_kernel.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -43,9 +43,9 @@ class NodeUnderTest {
     }
     for (const Shape& shape : outputs) out.push_back({DType::Float32, shape, nullptr});
     node_.prepared = nullptr;
-    const OpRow* kernels = findKernels(node_.domain(), node_.op());
+    const OpRow* kernels = cpuOperators().find(node_.domain(), node_.op());
     if (constants && kernels && kernels->prepare) node_.prepared = kernels->prepare(node_, known);
-    const std::unique_ptr<OpKernel> kernel = createOpKernel({node_, in, out, lanes}, implementation);
+    const std::unique_ptr<OpKernel> kernel = cpuOperators().create({node_, in, out, lanes}, implementation);
     return runOp(*kernel, inputs, outputs, lanes);
   }
 

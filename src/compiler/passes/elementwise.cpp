@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains and trees of elementwise operators become one max.Elementwise, which
-// reads and writes memory once.
-#include "ops/cpu/elementwise/elementwise.h"
-
+// Chains and trees of elementwise operators become one max.Elementwise with an expression, which reads and writes
+// memory once.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/passes.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -15,17 +14,17 @@ namespace {
 
 constexpr size_t kMaxNodes = 32;  // of a group; an operator is one to a few instructions
 
-bool isFusable(const Node& node) {
+bool isFusable(const Node& node, const OperatorLibrary& operators) {
   if (node.outputs.size() != 1 || !isLive(node) || !isRanked(node.output())) return false;
   // Shape arithmetic is evaluated when a plan is made.
   if (node.output()->elements) return false;
-  return hasTrait(node, kTraitElementwise) && canFuseElementwise(node);
+  return hasTrait(node, kTraitElementwise) && operators.canFuse(node);
 }
 
 // Operators of which one makes the result and all others feed only operators of the group.
 class Group {
  public:
-  explicit Group(Node* last) : nodes_{last}, members_{last} {}
+  Group(Node* last, const OperatorLibrary& operators) : operators_(operators), nodes_{last}, members_{last} {}
 
   // Adds producers to the chain until none fits.
   void grow(const std::unordered_set<const Node*>& taken) {
@@ -48,13 +47,13 @@ class Group {
  private:
   bool belongs(const Node& node) const {
     const Value* output = node.output();
-    if (nodes_.size() >= kMaxNodes || contains(&node) || node.graph != nodes_[0]->graph || !isFusable(node))
+    if (nodes_.size() >= kMaxNodes || contains(&node) || node.graph != nodes_[0]->graph || !isFusable(node, operators_))
       return false;
     // A smaller result would be computed again for each element that it broadcasts to.
     if (!sameDims(output, nodes_[0]->output()) || output->isOutput()) return false;
     return std::all_of(output->uses.begin(), output->uses.end(),
                        [this](const Use& use) { return contains(use.node); }) &&
-           inputsWith(node) <= kMaxElementwiseInputs;
+           inputsWith(node) <= operators_.maxFusedInputs();
   }
 
   size_t inputsWith(const Node& candidate) const {
@@ -68,69 +67,68 @@ class Group {
     return inputs.size();
   }
 
+  const OperatorLibrary& operators_;
   std::vector<Node*> nodes_;
   std::unordered_set<const Node*> members_;
 };
 
-// Writes the program of a group down.
-class Fuser {
+// Writes the expression of a group down. Constants of one element become part of it.
+class ExpressionWriter {
  public:
-  explicit Fuser(const std::vector<Node*>& nodes) : nodes_(nodes) {}
-
-  // False if the program is too long.
-  bool build() {
-    // Producers before their users: the members in graph order.
-    for (Node* node : nodes_) append(*node);
-    builder_.output(ids_.at(nodes_.back()->output()));
-    return builder_.instructionCount() <= kMaxElementwiseInstructions && !inputs_.empty();
+  // `nodes`: producers before their users.
+  explicit ExpressionWriter(const std::vector<Node*>& nodes) : expression_(makeRef<Expression>()) {
+    for (const Node* node : nodes) append(*node);
   }
 
   const std::vector<Value*>& inputs() const { return inputs_; }
-  Ref<ElementwiseProgram> program() { return builder_.finish(); }
+  Ref<const Expression> expression() const { return expression_; }
 
  private:
-  using Id = ElementwiseBuilder::Id;
+  using Operand = Expression::Operand;
 
-  Id idOf(Value* value) {
-    if (!value) return Id::Omitted;
-    const auto known = ids_.find(value);
-    if (known != ids_.end()) return known->second;
-    Id id;
+  static Operand last(Operand::Kind kind, size_t count) { return {kind, static_cast<uint16_t>(count - 1)}; }
+
+  Operand operandOf(Value* value) {
+    if (!value) return {};
+    const auto known = operands_.find(value);
+    if (known != operands_.end()) return known->second;
+    Operand operand;
     if (value->constant && value->constant->count() == 1) {
-      id = builder_.constant(*value->constant);
+      expression_->constants.push_back(value->constant);
+      operand = last(Operand::Constant, expression_->constants.size());
     } else {
-      id = builder_.input(value->type.dtype);
+      expression_->inputs.push_back(value->type.dtype);
       inputs_.push_back(value);
+      operand = last(Operand::Input, inputs_.size());
     }
-    ids_.emplace(value, id);
-    return id;
+    operands_.emplace(value, operand);
+    return operand;
   }
 
-  void append(Node& node) {
-    std::vector<Id> operands;
-    for (Value* input : node.inputs) operands.push_back(idOf(input));
-    if (node.isOwn("Elementwise"))
-      ids_[node.output()] =
-          builder_.appendProgram(static_cast<const ElementwiseProgram&>(*node.prepared), operands).front();
-    else
-      ids_[node.output()] = builder_.append(node, operands);
+  void append(const Node& node) {
+    std::vector<Operand> operands;
+    for (Value* input : node.inputs) operands.push_back(operandOf(input));
+    expression_->steps.push_back({node.schema, node.attributes, std::move(operands)});
+    operands_[node.output()] = last(Operand::Step, expression_->steps.size());
   }
 
-  std::vector<Node*> nodes_;
-  ElementwiseBuilder builder_;
-  std::unordered_map<const Value*, Id> ids_;
+  Ref<Expression> expression_;
   std::vector<Value*> inputs_;
+  std::unordered_map<const Value*, Operand> operands_;
 };
 
 void fuse(Rewriter& rewriter, std::vector<Node*> nodes) {
-  Fuser fuser(nodes);
-  if (!fuser.build()) return;
+  const ExpressionWriter writer(nodes);
+  if (writer.inputs().empty()) return;
+  Ref<Prepared> lowered = rewriter.options().operators.lower(*writer.expression());
+  if (!lowered) return;
   Value* result = nodes.back()->output();
   Attributes attributes;
   attributes.set("dtype", onnxFromDType(result->type.dtype));
   const std::vector<const Node*> origins(nodes.begin(), nodes.end());
-  Node* fused = rewriter.add(kMaxDomain, "Elementwise", fuser.inputs(), std::move(attributes), origins);
-  fused->prepared = fuser.program();
+  Node* fused = rewriter.add(kMaxDomain, "Elementwise", writer.inputs(), std::move(attributes), origins);
+  fused->expression = writer.expression();
+  fused->prepared = std::move(lowered);
   // Constants with more dimensions than all other operands are missing in the new node's shape.
   if (sameType(fused->output(), result))
     rewriter.replace(result, fused->output());
@@ -141,13 +139,14 @@ void fuse(Rewriter& rewriter, std::vector<Node*> nodes) {
 }  // namespace
 
 void fuseElementwise(Rewriter& rewriter) {
+  const OperatorLibrary& operators = rewriter.options().operators;
   const std::vector<Node*> nodes = rewriter.graph().nodes();
   std::unordered_map<const Node*, size_t> positions;
   for (size_t i = 0; i < nodes.size(); ++i) positions.emplace(nodes[i], i);
   std::unordered_set<const Node*> taken;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    if (taken.contains(*node) || !isFusable(**node)) continue;
-    Group group(*node);
+    if (taken.contains(*node) || !isFusable(**node, operators)) continue;
+    Group group(*node, operators);
     group.grow(taken);
     if (group.nodes().size() < 2) continue;
     std::vector<Node*> ordered = group.nodes();
@@ -158,7 +157,7 @@ void fuseElementwise(Rewriter& rewriter) {
       fuse(rewriter, std::move(ordered));
     } catch (const Error& error) {
       if (isStop(error.status())) throw;
-      // A program that cannot be built leaves its operators as they are.
+      // What cannot be lowered leaves its operators as they are.
     }
   }
 }

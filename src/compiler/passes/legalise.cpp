@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "compiler/passes.h"
-#include "ops/op_kernel.h"
 
 namespace max {
 
@@ -32,12 +31,12 @@ Operand operandOf(const Value* value, bool widen) {
 enum class Speed { None, Reference, Fast };
 
 // What kind of kernel would run the node, on its own types or with float32 for the half ones.
-Speed speedOf(const Node& node, const OpRow& kernels, bool widen) {
+Speed speedOf(const Node& node, const OpRow& row, bool widen) {
   std::vector<Operand> inputs, outputs;
   for (const Value* input : node.inputs) inputs.push_back(operandOf(input, widen));
   for (const Value* output : node.outputs) outputs.push_back(operandOf(output, widen));
   const OpRequest request{node, inputs, outputs, 1};
-  for (const Implementation& candidate : kernels.implementations)
+  for (const Implementation& candidate : row.implementations)
     if (!candidate.accepts || candidate.accepts(request))
       return candidate.name == "reference" ? Speed::Reference : Speed::Fast;
   return Speed::None;
@@ -50,13 +49,13 @@ bool hasRanks(const Node& node) {
          std::all_of(node.outputs.begin(), node.outputs.end(), isRanked);
 }
 
-bool needsCasts(const Node& node) {
+bool needsCasts(const Node& node, const OperatorLibrary& operators) {
   if (!hasRanks(node)) return false;
-  const OpRow* kernels = findKernels(node.domain(), node.op());
+  const OpRow* row = operators.find(node.domain(), node.op());
   // Views and control flow run without kernels; what is missing is reported by the plan.
-  if (!kernels || kernels->dynamic || hasTrait(node, kTraitView)) return false;
-  const Speed own = speedOf(node, *kernels, false);
-  return own != Speed::Fast && speedOf(node, *kernels, true) > own;
+  if (!row || row->dynamic || hasTrait(node, kTraitView)) return false;
+  const Speed own = speedOf(node, *row, false);
+  return own != Speed::Fast && speedOf(node, *row, true) > own;
 }
 
 class Legaliser {
@@ -107,7 +106,8 @@ void legaliseTypes(Rewriter& rewriter) {
   Legaliser legaliser(rewriter);
   const std::vector<Node*> nodes = rewriter.graph().nodes();
   for (Node* node : nodes)
-    if (isLive(*node) && usesHalf(*node) && !node->is("Cast") && needsCasts(*node)) legaliser.legalise(*node);
+    if (isLive(*node) && usesHalf(*node) && !node->is("Cast") && needsCasts(*node, rewriter.options().operators))
+      legaliser.legalise(*node);
 }
 
 }  // namespace max

@@ -9,7 +9,6 @@
 #include "base/active_call.h"
 #include "compiler/aligned_weights.h"
 #include "compiler/passes.h"
-#include "ops/op_kernel.h"
 
 namespace max {
 
@@ -21,7 +20,7 @@ constexpr size_t kTightBudget = size_t{32} << 20;
 
 struct Job {
   Node* node;
-  const OpRow* kernels;
+  const OpRow* row;
 };
 
 bool isReplaced(const Use& use) {
@@ -124,7 +123,7 @@ class Packer {
   // Errors of attributes do not know their node.
   static Ref<Prepared> prepare(const Job& job, std::span<const Tensor* const> constants) {
     try {
-      return job.kernels->prepare(*job.node, constants);
+      return job.row->prepare(*job.node, constants);
     } catch (const Error& error) {
       if (error.message().starts_with("node '")) throw;
       fail(error.status(), job.node->description(), ": ", error.message());
@@ -190,8 +189,8 @@ class Packer {
 void prepareWeights(Rewriter& rewriter) {
   std::vector<Job> jobs;
   for (Node* node : rewriter.graph().nodes()) {
-    const OpRow* kernels = findKernels(node->domain(), node->op());
-    if (kernels && kernels->prepare && !node->prepared) jobs.push_back({node, kernels});
+    const OpRow* row = rewriter.options().operators.find(node->domain(), node->op());
+    if (row && row->prepare && !node->prepared) jobs.push_back({node, row});
   }
   Packer packer(rewriter.options());
   // Where little may be packed, no two jobs may go over it at the same time.

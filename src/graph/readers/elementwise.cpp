@@ -28,11 +28,11 @@ float read(const Attributes& attributes, std::string_view name, float fallback) 
 
 }  // namespace
 
-Parameters::Parameters(const Node& node) : alpha(0), beta(0) {
+Parameters::Parameters(std::string_view op, const Attributes& attributes) : alpha(0), beta(0) {
   for (const ParameterRow& row : kParameters) {
-    if (row.op != node.op()) continue;
-    alpha = read(node.attributes, row.alphaName, row.alpha);
-    beta = read(node.attributes, row.betaName, row.beta);
+    if (row.op != op) continue;
+    alpha = read(attributes, row.alphaName, row.alpha);
+    beta = read(attributes, row.betaName, row.beta);
   }
 }
 

@@ -14,7 +14,8 @@ namespace max::readers {
 struct Parameters {
   float alpha, beta;
 
-  explicit Parameters(const Node& node);
+  Parameters(std::string_view op, const Attributes& attributes);
+  explicit Parameters(const Node& node) : Parameters(node.op(), node.attributes) {}
 };
 
 // Mod: the result has the sign of the dividend, like C's fmod.

@@ -5,7 +5,8 @@
 
 namespace max {
 
-// What the vector kernels that run now were compiled for: less than cpuTarget() where a build leaves instruction sets out.
+// What the vector kernels that run now were compiled for: less than cpuTarget() where a build leaves instruction sets
+// out.
 CpuTarget kernelTarget();
 
 }  // namespace max

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "ops/cpu/movement/movement.h"
 #include "ops/cpu/number_access.h"
+#include "ops/operator_library.h"
 
 namespace max {
 
@@ -25,7 +26,7 @@ class UnpackedOp final : public OpKernel {
  public:
   explicit UnpackedOp(const OpRequest& request)
       : wide_(request), inputs_(widen(wide_.inputs)), outputs_(widen(wide_.outputs)) {
-    inner_ = createOpKernel(wide_.request());
+    inner_ = cpuOperators().create(wide_.request());
     innerScratch_ = place((wide_.inputs.size() + wide_.outputs.size()) * sizeof(void*));
   }
 

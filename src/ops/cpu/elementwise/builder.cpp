@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/schema.h"
 #include "ops/cpu/elementwise/elementwise.h"
 #include "ops/cpu/elementwise/table.h"
 
@@ -113,34 +114,12 @@ Id ElementwiseBuilder::emit(ElementOp op, DType from, DType dtype, std::span<con
   return add(Kind::Result, dtype, result, instructions_.size() - 1);
 }
 
-Id ElementwiseBuilder::append(const Node& node, std::span<const Id> operands) {
-  if (node.isOwn("Elementwise")) {
-    const auto& program = static_cast<const ElementwiseProgram&>(*node.prepared);
-    return appendProgram(program, operands).front();
-  }
-  const ElementwiseRow* row = findElementwiseRow(node);
-  require(row != nullptr, MAX_STATUS_UNIMPLEMENTED, node.description(), ": not an elementwise operator");
-  return buildElementwise(*row, *this, node, operands);
-}
-
-std::vector<Id> ElementwiseBuilder::appendProgram(const ElementwiseProgram& program, std::span<const Id> operands) {
-  require(operands.size() == program.inputs.size(), MAX_STATUS_INVALID_ARGUMENT, "An elementwise program of ",
-          program.inputs.size(), " inputs is given ", operands.size());
-  std::vector<Id> places(static_cast<size_t>(program.placeCount()), Id::Omitted);
-  for (size_t i = 0; i < operands.size(); ++i) places[i] = materialise(operands[i], program.inputs[i]);
-  for (size_t i = 0; i < program.constants.size(); ++i) {
-    constants_.push_back(program.constants[i]);
-    places[program.inputs.size() + i] = add(Kind::Constant, DType::Invalid, DType::Invalid, constants_.size() - 1);
-  }
-  for (const ElementwiseInstruction& step : program.instructions) {
-    ElementwiseInstruction copy = step;
-    for (int16_t& source : copy.src)
-      if (source >= 0) source = static_cast<int16_t>(places[static_cast<size_t>(source)]);
-    copy.dst = static_cast<int16_t>(values_.size());
-    instructions_.push_back(copy);
-    places[static_cast<size_t>(step.dst)] = add(Kind::Result, step.to, step.to, instructions_.size() - 1);
-  }
-  return {places.end() - static_cast<std::ptrdiff_t>(program.outputs.size()), places.end()};
+Id ElementwiseBuilder::append(const OpSchema& schema, const Attributes& attributes, std::span<const Id> operands) {
+  const ElementwiseRow* row = findElementwiseRow(schema);
+  require(row != nullptr, MAX_STATUS_UNIMPLEMENTED, "Operator ", schema.name, " is not elementwise");
+  require(!operands.empty() && operands[0] != Id::Omitted, MAX_STATUS_INVALID_ARGUMENT, "Operator ", schema.name,
+          ": the first input is missing");
+  return row->build(*row, *this, attributes, operands);
 }
 
 void ElementwiseBuilder::output(Id value) {

@@ -2,13 +2,12 @@
 // Elementwise programs: a chain of elementwise operators as a short list of
 // instructions on cache-sized tiles, so that it reads and writes memory once.
 //
-// A single ONNX operator is a program made when its kernel is created; the
-// compiler fuses chains into nodes max.Elementwise whose `prepared` is a program:
+// A single ONNX operator is a program made when its kernel is created. The compiler fuses chains into nodes
+// max.Elementwise, whose expressions lower.h turns into programs:
 //
 //     ElementwiseBuilder builder;
-//     auto x = builder.input(DType::Float32), scale = builder.input(DType::Float32);
-//     auto y = builder.append(mulNode, {x, scale});      // any node that canFuseElementwise accepts
-//     builder.output(builder.append(sigmoidNode, {y}));
+//     const ElementwiseBuilder::Id operands[] = {builder.input(DType::Float32), builder.input(DType::Float32)};
+//     builder.output(builder.append(mul, attributes, operands));
 //     node.prepared = builder.finish();
 //
 // Inputs broadcast to the shape of the outputs, which all have the same shape.
@@ -57,10 +56,6 @@ struct ElementwiseProgram : public Prepared {
   size_t bytes() const override { return instructions.size() * sizeof(ElementwiseInstruction); }
 };
 
-// Whether the builder can append this node: the operator has an instruction and the dtypes of its inputs are known and
-// supported. (A max.Elementwise node can be appended to another program too.)
-bool canFuseElementwise(const Node& node);
-
 class ElementwiseBuilder {
  public:
   // A value inside the program; kOmitted stands for an omitted optional input.
@@ -68,14 +63,8 @@ class ElementwiseBuilder {
 
   Id input(DType dtype);              // the next input of the fused node
   Id constant(const Tensor& tensor);  // a tensor of one element, kept in the program
-  // Appends `node` with these operands (one per input of the node); returns its output. UNIMPLEMENTED if
-  // canFuseElementwise is false.
-  Id append(const Node& node, std::span<const Id> operands);
-  Id append(const Node& node, std::initializer_list<Id> operands) {
-    return append(node, std::span<const Id>(operands.begin(), operands.size()));
-  }
-  // All outputs of a max.Elementwise node; copies its program.
-  std::vector<Id> appendProgram(const ElementwiseProgram& program, std::span<const Id> operands);
+  // What an operator computes of these operands, one per input. UNIMPLEMENTED if it has no instruction for them.
+  Id append(const OpSchema& schema, const Attributes& attributes, std::span<const Id> operands);
   void output(Id value);  // the next output of the fused node
 
   DType dtype(Id value) const { return at(value).dtype; }

@@ -29,7 +29,7 @@ Ref<ElementwiseProgram> programOf(const OpRequest& request) {
     if (!input.present()) operands.back() = Id::Omitted;
     if (input.constant && input.constant->count() == 1) operands.back() = builder.constant(*input.constant);
   }
-  builder.output(builder.append(request.node, operands));
+  builder.output(builder.append(*request.node.schema, request.node.attributes, operands));
   return builder.finish();
 }
 

@@ -6,6 +6,7 @@
 
 #include "graph/readers/elementwise.h"
 #include "graph/readers/types.h"
+#include "graph/schema.h"
 
 namespace max {
 
@@ -19,38 +20,38 @@ using Operands = std::span<const Id>;
 bool has(Operands operands, size_t i) { return i < operands.size() && operands[i] != Id::Omitted; }
 
 // Result of the operands' own type.
-Id arithmetic(const Row& row, Builder& builder, const Node& node, Operands operands) {
-  const readers::Parameters parameters(node);
+Id arithmetic(const Row& row, Builder& builder, const Attributes& attributes, Operands operands) {
+  const readers::Parameters parameters(row.name, attributes);
   const DType dtype = builder.dtype(operands[0]);
   return builder.emit(row.op, dtype, dtype, operands, parameters.alpha, parameters.beta);
 }
 
-Id toBool(const Row& row, Builder& builder, const Node&, Operands operands) {
+Id toBool(const Row& row, Builder& builder, const Attributes&, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
   return builder.emit(row.op, dtype, DType::Bool, operands);
 }
 
 // Any number of operands, from left to right.
-Id variadic(const Row& row, Builder& builder, const Node&, Operands operands) {
+Id variadic(const Row& row, Builder& builder, const Attributes&, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
   Id result = operands[0];
   for (Id operand : operands.subspan(1)) result = builder.emit(row.op, dtype, dtype, {result, operand});
   return result;
 }
 
-Id mean(const Row& row, Builder& builder, const Node& node, Operands operands) {
+Id mean(const Row& row, Builder& builder, const Attributes& attributes, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  const Id sum = variadic(row, builder, node, operands);
+  const Id sum = variadic(row, builder, attributes, operands);
   const Id factor = builder.scalar(1.0 / static_cast<double>(operands.size()), dtype);
   return builder.emit(ElementOp::Mul, dtype, dtype, {sum, factor});
 }
 
-Id where(const Row& row, Builder& builder, const Node&, Operands operands) {
+Id where(const Row& row, Builder& builder, const Attributes&, Operands operands) {
   const DType dtype = builder.dtype(operands[1]);
   return builder.emit(row.op, dtype, dtype, operands);
 }
 
-Id clip(const Row&, Builder& builder, const Node&, Operands operands) {
+Id clip(const Row&, Builder& builder, const Attributes&, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
   if (has(operands, 1) && has(operands, 2)) return builder.emit(ElementOp::Clip, dtype, dtype, operands.first(3));
   if (has(operands, 1)) return builder.emit(ElementOp::Max, dtype, dtype, {operands[0], operands[1]});
@@ -58,16 +59,16 @@ Id clip(const Row&, Builder& builder, const Node&, Operands operands) {
   return operands[0];
 }
 
-Id cast(const Row&, Builder& builder, const Node& node, Operands operands) {
-  return builder.cast(operands[0], readers::readCastType(node.attributes));
+Id cast(const Row&, Builder& builder, const Attributes& attributes, Operands operands) {
+  return builder.cast(operands[0], readers::readCastType(attributes));
 }
 
-Id castLike(const Row&, Builder& builder, const Node&, Operands operands) {
+Id castLike(const Row&, Builder& builder, const Attributes&, Operands operands) {
   return builder.cast(operands[0], builder.dtype(operands[1]));
 }
 
 // The exponent may be of another type than the base, whose type the result has.
-Id power(const Row& row, Builder& builder, const Node&, Operands operands) {
+Id power(const Row& row, Builder& builder, const Attributes&, Operands operands) {
   const DType dtype = builder.dtype(operands[0]), exponent = builder.dtype(operands[1]);
   if (isFloat(dtype) || !isFloat(exponent))
     return builder.emit(row.op, dtype, dtype, {operands[0], builder.cast(operands[1], dtype)});
@@ -77,26 +78,26 @@ Id power(const Row& row, Builder& builder, const Node&, Operands operands) {
   return builder.cast(result, dtype);
 }
 
-Id modulo(const Row&, Builder& builder, const Node& node, Operands operands) {
+Id modulo(const Row&, Builder& builder, const Attributes& attributes, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  const ElementOp op = readers::readTruncates(node.attributes) ? ElementOp::Fmod : ElementOp::Mod;
+  const ElementOp op = readers::readTruncates(attributes) ? ElementOp::Fmod : ElementOp::Mod;
   return builder.emit(op, dtype, dtype, operands);
 }
 
-Id shift(const Row&, Builder& builder, const Node& node, Operands operands) {
+Id shift(const Row&, Builder& builder, const Attributes& attributes, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  const bool left = readers::readShiftsLeft(node.attributes);
+  const bool left = readers::readShiftsLeft(attributes);
   return builder.emit(left ? ElementOp::ShiftLeft : ElementOp::ShiftRight, dtype, dtype, operands);
 }
 
-Id gelu(const Row&, Builder& builder, const Node& node, Operands operands) {
+Id gelu(const Row&, Builder& builder, const Attributes& attributes, Operands operands) {
   const DType dtype = builder.dtype(operands[0]);
-  const bool approximate = readers::readIsApproximate(node.attributes);
+  const bool approximate = readers::readIsApproximate(attributes);
   return builder.emit(approximate ? ElementOp::GeluTanh : ElementOp::Gelu, dtype, dtype, operands);
 }
 
-Id isInf(const Row& row, Builder& builder, const Node& node, Operands operands) {
-  const readers::Infinities read(node.attributes);
+Id isInf(const Row& row, Builder& builder, const Attributes& attributes, Operands operands) {
+  const readers::Infinities read(attributes);
   return builder.emit(row.op, builder.dtype(operands[0]), DType::Bool, operands, read.negative ? 1.f : 0.f,
                       read.positive ? 1.f : 0.f);
 }
@@ -177,34 +178,11 @@ constexpr Row kRows[] = {
 
 std::span<const ElementwiseRow> elementwiseRows() { return kRows; }
 
-const ElementwiseRow* findElementwiseRow(const Node& node) {
-  if (!node.domain().empty()) return nullptr;
-  const auto row = std::lower_bound(std::begin(kRows), std::end(kRows), node.op(),
+const ElementwiseRow* findElementwiseRow(const OpSchema& schema) {
+  if (!schema.domain.empty()) return nullptr;
+  const auto row = std::lower_bound(std::begin(kRows), std::end(kRows), schema.name,
                                     [](const Row& a, std::string_view name) { return a.name < name; });
-  return row != std::end(kRows) && row->name == node.op() ? row : nullptr;
-}
-
-Id buildElementwise(const ElementwiseRow& row, ElementwiseBuilder& builder, const Node& node, Operands operands) {
-  require(has(operands, 0), MAX_STATUS_INVALID_ARGUMENT, node.description(), ": the first input is missing");
-  return row.build(row, builder, node, operands);
-}
-
-bool canFuseElementwise(const Node& node) {
-  if (node.outputs.size() > 1) return false;
-  if (node.isOwn("Elementwise")) return static_cast<bool>(node.prepared);
-  if (node.inputs.size() > kMaxElementwiseInputs || !findElementwiseRow(node)) return false;
-  try {
-    ElementwiseBuilder builder;
-    std::vector<Id> operands;
-    for (const Value* input : node.inputs) {
-      if (input && !isCastable(input->type.dtype)) return false;
-      operands.push_back(input ? builder.input(input->type.dtype) : Id::Omitted);
-    }
-    builder.append(node, operands);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
+  return row != std::end(kRows) && row->name == schema.name ? row : nullptr;
 }
 
 }  // namespace max

@@ -14,12 +14,11 @@ struct ElementwiseRow {
   std::string_view name;
   ElementOp op;
   // How operands become instructions; the functions are in elementwise_table.cpp.
-  Id (*build)(const ElementwiseRow& row, ElementwiseBuilder& builder, const Node& node, std::span<const Id> operands);
+  Id (*build)(const ElementwiseRow& row, ElementwiseBuilder& builder, const Attributes& attributes,
+              std::span<const Id> operands);
 };
 
 std::span<const ElementwiseRow> elementwiseRows();
-const ElementwiseRow* findElementwiseRow(const Node& node);  // NULL if there is none
-ElementwiseBuilder::Id buildElementwise(const ElementwiseRow& row, ElementwiseBuilder& builder, const Node& node,
-                                        std::span<const ElementwiseBuilder::Id> operands);
+const ElementwiseRow* findElementwiseRow(const OpSchema& schema);  // NULL if there is none
 
 }  // namespace max

@@ -7,7 +7,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/movement.h"
 #include "ops/cpu/movement/movement.h"
-#include "ops/cpu/movement/strided_copy.h"
+#include "ops/cpu/movement/tensor_copy.h"
 #include "ops/families.h"
 
 namespace max {
@@ -51,7 +51,7 @@ class CopyOp final : public OpKernel {
   struct Copy {
     size_t input, output;
     int64_t sourceBytes, targetBytes;
-    StridedCopy copy;
+    TensorCopy copy;
   };
 
   void plan(const std::vector<Piece>& pieces, std::vector<Copy>& copies) const {
@@ -60,7 +60,7 @@ class CopyOp final : public OpKernel {
       const OpRequest request = saved_.request();
       const int64_t size = elementBytes(request, piece.input);
       copies.push_back({piece.input, piece.output, piece.sourceOffset * size, piece.targetOffset * size,
-                        StridedCopy(static_cast<size_t>(size), piece.shape, piece.sourceStrides, piece.targetStrides)});
+                        TensorCopy(static_cast<size_t>(size), piece.shape, piece.sourceStrides, piece.targetStrides)});
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/cpu/movement/strided_copy.h"
+#include "ops/cpu/movement/tensor_copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -67,7 +67,7 @@ void copyRun(const std::byte* source, std::byte* target, int64_t bytes) {
 
 }  // namespace
 
-StridedCopy::StridedCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides)
+TensorCopy::TensorCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides)
     : elementSize_(static_cast<int64_t>(elementSize)), bytes_(shape.count() * static_cast<int64_t>(elementSize)) {
   if (bytes_ == 0) return;
   addAxes(shape, sourceStrides, targetStrides);
@@ -77,7 +77,7 @@ StridedCopy::StridedCopy(size_t elementSize, const Shape& shape, const Shape& so
   for (int i = 0; i < rank_; ++i) outerCount_ *= dims_[i];
 }
 
-void StridedCopy::addAxes(const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides) {
+void TensorCopy::addAxes(const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides) {
   std::array<int, kMaxRank> order{};
   for (int i = 0; i < shape.rank(); ++i)
     if (shape[i] != 1) order[static_cast<size_t>(rank_++)] = i;
@@ -93,7 +93,7 @@ void StridedCopy::addAxes(const Shape& shape, const Shape& sourceStrides, const 
 }
 
 // Neighbours that both views step through evenly become one axis.
-void StridedCopy::mergeAxes() {
+void TensorCopy::mergeAxes() {
   int kept = 0;
   for (int i = 1; i < rank_; ++i) {
     if (source_[kept] == source_[i] * dims_[i] && target_[kept] == target_[i] * dims_[i]) {
@@ -108,12 +108,12 @@ void StridedCopy::mergeAxes() {
 }
 
 // An innermost axis that is dense in both views becomes part of the element.
-void StridedCopy::widenElements() {
+void TensorCopy::widenElements() {
   if (rank_ == 0 || source_[rank_ - 1] != elementSize_ || target_[rank_ - 1] != elementSize_) return;
   elementSize_ *= dims_[--rank_];
 }
 
-void StridedCopy::chooseForm() {
+void TensorCopy::chooseForm() {
   if (rank_ == 0) {
     form_ = Form::Block;
     return;
@@ -144,9 +144,9 @@ void StridedCopy::chooseForm() {
   }
 }
 
-int64_t StridedCopy::innerBytes() const { return elementSize_ * rows_ * columns_; }
+int64_t TensorCopy::innerBytes() const { return elementSize_ * rows_ * columns_; }
 
-void StridedCopy::copyInner(const std::byte* source, std::byte* target) const {
+void TensorCopy::copyInner(const std::byte* source, std::byte* target) const {
   switch (form_) {
     case Form::Runs:
       return copyRun(source, target, elementSize_);
@@ -164,7 +164,7 @@ void StridedCopy::copyInner(const std::byte* source, std::byte* target) const {
 }
 
 // Outer positions [begin, end), counted in the order of the target.
-void StridedCopy::runRange(const std::byte* source, std::byte* target, int64_t begin, int64_t end) const {
+void TensorCopy::runRange(const std::byte* source, std::byte* target, int64_t begin, int64_t end) const {
   int64_t index[kMaxRank];
   int64_t rest = begin;
   for (int axis = rank_ - 1; axis >= 0; --axis) {
@@ -189,7 +189,7 @@ void StridedCopy::runRange(const std::byte* source, std::byte* target, int64_t b
   }
 }
 
-void StridedCopy::run(const std::byte* source, std::byte* target, int lanes) const {
+void TensorCopy::run(const std::byte* source, std::byte* target, int lanes) const {
   if (form_ == Form::Empty) return;
   if (form_ == Form::Block) {
     if (lanes <= 1 || bytes_ <= 4 * kParallelBytes) {

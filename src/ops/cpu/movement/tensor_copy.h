@@ -9,11 +9,11 @@
 
 namespace max {
 
-class StridedCopy {
+class TensorCopy {
  public:
   // Strides in elements of `elementSize` bytes. Source strides may be zero or negative;
   // target strides must not make elements overlap.
-  StridedCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides);
+  TensorCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides);
 
   // The first elements of the views are at `source` and `target`.
   void run(const std::byte* source, std::byte* target, int lanes) const;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of the CPU: the fast families and, behind them, the reference ones.
+#include "ops/cpu/elementwise/lower.h"
+#include "ops/cpu/packed.h"
+#include "ops/families.h"
+#include "ops/operator_library.h"
+
+namespace max {
+
+namespace {
+
+std::vector<std::span<const OpRow>> families() {
+#define MAX_CALL_FAMILY(function) function(),
+  return {MAX_FOR_EACH_OP_FAMILY(MAX_CALL_FAMILY)};
+#undef MAX_CALL_FAMILY
+}
+
+class CpuOperators final : public OperatorLibrary {
+ public:
+  CpuOperators() : OperatorLibrary("cpu", families()) {}
+
+  bool canFuse(const Node& node) const override { return canFuseElementwise(node); }
+  size_t maxFusedInputs() const override { return kMaxElementwiseInputs; }
+  Ref<Prepared> lower(const Expression& expression) const override { return lowerElementwise(expression); }
+
+ private:
+  std::unique_ptr<OpKernel> createFallback(const OpRequest& request) const override {
+    return createUnpackedOp(request);
+  }
+};
+
+}  // namespace
+
+// Threads may use it while the process exits.
+const OperatorLibrary& cpuOperators() {
+  static const OperatorLibrary& instance = *new CpuOperators;
+  return instance;
+}
+
+}  // namespace max
