@@ -79,7 +79,8 @@ def test_cycles(name, request):
     gc.collect()
     grown, BUFFER = live_objects() - objects, None
     assert grown == 0
-    assert resident() - memory < 4 << 20
+    # The address sanitizer keeps memory that is freed.
+    assert "asan" in os.environ.get("LD_PRELOAD", "") or resident() - memory < 4 << 20
 
 
 def test_models(session, models):
