@@ -77,7 +77,7 @@ func (a *arena) buffersByName(buffers map[string]*Buffer) (**byte, **maxBuffer, 
 	return a.texts("the name", names), heldAll[maxBuffer](a, values), a.count("buffers", len(names))
 }
 
-// Load loads an ONNX file, a compiled model, or a folder that holds model.onnx or model.maxc. The context's end stops it.
+// Load loads an ONNX file, a compiled model, or a folder that contains model.onnx or model.maxc. The context's end stops it.
 func (s *Session) Load(ctx context.Context, path string, options *LoadOptions) (*Model, error) {
 	var a arena
 	defer a.end()

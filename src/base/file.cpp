@@ -49,7 +49,7 @@ File File::openForRead(const std::string& path) {
 File File::openForWrite(const std::string& path, bool create) {
   File file(openDescriptor(path, create ? O_RDWR | O_CREAT : O_RDWR), path);
   requireRegular(file);
-  if (create && ftruncate(file.descriptor(), 0) != 0) failErrno(errno, "Cannot empty", path);
+  if (create && ftruncate(file.descriptor(), 0) != 0) failErrno(errno, "Cannot truncate", path);
   return file;
 }
 
@@ -61,8 +61,7 @@ void File::read(void* target, size_t count, uint64_t offset) const {
     const ssize_t done = pread(descriptor(), bytes, count, static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) failErrno(errno, "Cannot read", path_);
-    require(done != 0, MAX_STATUS_DATA_LOSS, "File '", path_, "' ends at byte ", offset, ", ", count,
-            " bytes too early");
+    require(done != 0, MAX_STATUS_DATA_LOSS, "File '", path_, "' ends at byte ", offset, ", ", count, " bytes short");
     bytes += done;
     offset += static_cast<uint64_t>(done);
     count -= static_cast<size_t>(done);

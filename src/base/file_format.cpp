@@ -20,15 +20,14 @@ struct Row {
   const char* text;
 };
 
-constexpr const char* kPickle =
-    "a Python pickle, as PyTorch wrote them; torch.onnx.export makes an ONNX model of a module";
-constexpr const char* kXml = "XML, as OpenVINO writes; convert the model that it was made from to ONNX";
+constexpr const char* kPickle = "a Python pickle, as PyTorch writes; torch.onnx.export exports a module to ONNX";
+constexpr const char* kXml = "XML, as OpenVINO writes; convert the original model to ONNX";
 
 constexpr Row kRows[] = {
     {"\x93\xF0\x9F\x94\xA5++\x93"sv, 0, FileFormat::Checkpoint,
      "a .max checkpoint of weights, which maxWeightsLoad and maxBufferLoad read"},
     {"\x93MAX\r\n\x1A\n"sv, 0, FileFormat::Compiled, "a compiled model, which maxModelLoad reads"},
-    {"\x93NUMPY"sv, 0, FileFormat::Other, "a NumPy array; maxBufferMap maps what follows its header"},
+    {"\x93NUMPY"sv, 0, FileFormat::Other, "a NumPy array; maxBufferMap can map the data after its header"},
     {"PK\x03\x04"sv, 0, FileFormat::Other,
      "a zip archive, as PyTorch (.pt), Keras (.keras) and NumPy (.npz) write; export models to ONNX, weights to "
      "safetensors"},
@@ -36,11 +35,11 @@ constexpr Row kRows[] = {
     {"\x80\x03"sv, 0, FileFormat::Other, kPickle},
     {"\x80\x04"sv, 0, FileFormat::Other, kPickle},
     {"\x80\x05"sv, 0, FileFormat::Other, kPickle},
-    {"\x89HDF\r\n\x1A\n"sv, 0, FileFormat::Other, "an HDF5 file, as Keras writes; tf2onnx makes an ONNX model of it"},
-    {"TFL3"sv, 4, FileFormat::Other, "a TensorFlow Lite model; tf2onnx makes an ONNX model of it"},
-    {"ORTM"sv, 4, FileFormat::Other, "a model in ONNX Runtime's own format; load the ONNX file that it was made from"},
+    {"\x89HDF\r\n\x1A\n"sv, 0, FileFormat::Other, "an HDF5 file, as Keras writes; tf2onnx converts it to ONNX"},
+    {"TFL3"sv, 4, FileFormat::Other, "a TensorFlow Lite model; tf2onnx converts it to ONNX"},
+    {"ORTM"sv, 4, FileFormat::Other, "a model in ONNX Runtime's own format; load the original ONNX file"},
     {"GGUF"sv, 0, FileFormat::Other,
-     "a GGUF file, which nothing here reads; export the model to ONNX, weights to safetensors"},
+     "a GGUF file, which is not supported; export the model to ONNX, weights to safetensors"},
     {"<?xml"sv, 0, FileFormat::Other, kXml},
     {"<net "sv, 0, FileFormat::Other, kXml},
     {"\x7F"
@@ -48,8 +47,8 @@ constexpr Row kRows[] = {
      0, FileFormat::Other, "a shared library; maxExtensionLoad loads extensions"},
     {"\x1F\x8B"sv, 0, FileFormat::Other, "a gzip archive; unpack it first"},
     {"version https://git-lfs"sv, 0, FileFormat::Other,
-     "a pointer of Git LFS in the file's place; git lfs pull fetches the file"},
-    {"{"sv, 0, FileFormat::Other, "a JSON text"},
+     "a Git LFS pointer instead of the file; git lfs pull fetches the file"},
+    {"{"sv, 0, FileFormat::Other, "JSON"},
 };
 
 // A size, then a JSON object.

@@ -8,7 +8,7 @@ std::string wrongHandleText(const void* pointer, HandleKind expected) {
   const std::string name = handleName(expected);
   const HandleKind given = handleKindAt(pointer);
   if (given != HandleKind::None) return std::string("is a ") + handleName(given) + ", not a " + name;
-  return "is not a " + name + "; it was released, or is another pointer";
+  return "is not a " + name + "; it was released, or is some other pointer";
 }
 
 }  // namespace max

@@ -39,7 +39,7 @@ LoadBudget::LoadBudget(uint64_t fileBytes)
 void LoadBudget::takeMemory(uint64_t bytes) {
   if (tryTake(memory_, bytes)) [[likely]]
     return;
-  fail(MAX_STATUS_RESOURCE_EXHAUSTED, "the graph takes more than ", allMemory_, " bytes, the most for a file of ",
+  fail(MAX_STATUS_RESOURCE_EXHAUSTED, "the graph takes more than ", allMemory_, " bytes, the limit for a file of ",
        fileBytes_, " bytes");
 }
 

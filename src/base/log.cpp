@@ -123,7 +123,7 @@ void removeLogCallback(MaxLogToken token) {
   {
     const std::lock_guard lock(processMutex());
     listener = find(token);
-    require(listener != nullptr, MAX_STATUS_NOT_FOUND, "There is no log callback with the token ", token);
+    require(listener != nullptr, MAX_STATUS_NOT_FOUND, "There is no log callback with token ", token);
     listener->token.store(0);
     updateLowestLevel();
   }

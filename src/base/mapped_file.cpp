@@ -77,7 +77,7 @@ Ref<MappedFile> MappedFile::map(const File& file, MapMode mode, uint64_t offset,
   if (mode == MapMode::ReadWrite || mode == MapMode::Create) file.extend(end);
   const uint64_t fileSize = file.size();
   require(end <= fileSize, MAX_STATUS_OUT_OF_RANGE, "File '", file.path(), "' has ", fileSize, " bytes; bytes [",
-          offset, ", ", end, ") were asked for");
+          offset, ", ", end, ") were requested");
   return Ref<MappedFile>::adopt(new MappedFile(file, mode, offset, size));
 }
 

@@ -49,7 +49,7 @@ void MemoryAccount::notePeak() noexcept {
 
 void MemoryAccount::fail(uint64_t bytes, uint64_t taken) const {
   const std::string limit = limit_ == 0 ? std::string() : concat(", the limit is ", limit_);
-  max::fail(MAX_STATUS_RESOURCE_EXHAUSTED, owner_, ": asked for ", bytes, " bytes, ", used() - taken, " are in use",
+  max::fail(MAX_STATUS_RESOURCE_EXHAUSTED, owner_, ": requested ", bytes, " bytes, ", used() - taken, " are in use",
             limit);
 }
 

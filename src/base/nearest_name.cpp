@@ -61,7 +61,7 @@ std::string NearestName::hint() const { return best_.empty() ? "" : concat("; di
 std::string NearestName::hintOrList() const {
   if (!best_.empty()) return hint();
   if (count_ == 0) return "; there are none";
-  return concat("; there are: ", list_, count_ > kListed ? concat(" and ", count_ - kListed, " more") : "");
+  return concat("; known names: ", list_, count_ > kListed ? concat(" and ", count_ - kListed, " more") : "");
 }
 
 }  // namespace max

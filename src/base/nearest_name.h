@@ -17,7 +17,7 @@ class NearestName {
   std::string_view best() const { return best_; }  // empty = none is close
   // "; did you mean 'Relu'?", or nothing if no name is close.
   std::string hint() const;
-  // The hint, or some of the names: "; there are: 'a', 'b' and 7 more".
+  // The hint, or some of the names: "; known names: 'a', 'b' and 7 more".
   std::string hintOrList() const;
 
  private:

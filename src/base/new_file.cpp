@@ -42,7 +42,7 @@ Descriptor openFolder(const std::string& path) {
 
 std::string randomName() {
   uint64_t words[2];
-  if (getentropy(words, sizeof words) != 0) failErrno(errno, "Cannot make a name of", "a temporary file");
+  if (getentropy(words, sizeof words) != 0) failErrno(errno, "Cannot create a name for", "a temporary file");
   char text[33];
   std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(words[0]),
                 static_cast<unsigned long long>(words[1]));

@@ -170,7 +170,7 @@ Ref<Tensor> selfContained(const Tensor& tensor) {
 }
 
 ObjectPool& ObjectPool::current() {
-  require(currentPool != nullptr, MAX_STATUS_INTERNAL, "Strings and sequences are made outside of a run");
+  require(currentPool != nullptr, MAX_STATUS_INTERNAL, "Strings and sequences created outside a run");
   return *currentPool;
 }
 

@@ -53,7 +53,7 @@ constexpr Format kFormats[] = {
 const Format& formatOf(DType dtype) {
   const auto* row = std::find_if(std::begin(kFormats), std::end(kFormats),
                                  [&](const Format& candidate) { return candidate.dtype == dtype; });
-  require(row != std::end(kFormats), MAX_STATUS_INTERNAL, dtype, " is no small floating-point type");
+  require(row != std::end(kFormats), MAX_STATUS_INTERNAL, dtype, " is not a small floating-point type");
   return *row;
 }
 

@@ -79,7 +79,7 @@ MaxStatus importDlpack(Managed* tensor, const MaxDlpackOptions* options, MaxBuff
     max::capi::requireReserved(chosen.reserved, "MaxDlpackOptions");
     max::require(chosen.copy >= MAX_DLPACK_COPY_IF_NEEDED && chosen.copy <= MAX_DLPACK_COPY_NEVER,
                  MAX_STATUS_INVALID_ARGUMENT, "copy of MaxDlpackOptions is ", chosen.copy,
-                 "; it is a MAX_DLPACK_COPY_* number");
+                 "; it must be a MAX_DLPACK_COPY_* value");
     requireKindIfGiven(chosen.stream, "options.stream");
     requireKindIfGiven(chosen.producer, "options.producer");
     *outBuffer = max::bufferFromDlpack(*tensor, {chosen.stream, chosen.producer, chosen.copy}).detach();

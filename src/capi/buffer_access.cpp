@@ -53,9 +53,9 @@ MaxBufferInfo infoOf(const MaxBuffer& buffer) {
 }
 
 void* hostData(const MaxBuffer& buffer) {
-  max::refuseStrings(buffer, "are no bytes");
+  max::refuseStrings(buffer, "are not bytes");
   max::require(buffer.isHostAccessible(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(), " is on ",
-               buffer.device().displayName(), "; the host reaches it through maxBufferMapToHost");
+               buffer.device().displayName(), "; use maxBufferMapToHost for host access");
   return buffer.data();
 }
 
@@ -133,7 +133,7 @@ max::Shape scaledShape(const MaxBuffer& buffer, DType dtype) {
                " cannot be deduced for ", dtype);
   const size_t bits = max::checkedMultiply(static_cast<size_t>(shape.back()), from);
   max::require(bits % to == 0, MAX_STATUS_INVALID_ARGUMENT, "Last dimension of the buffer of type ", buffer.layout(),
-               " does not hold whole elements of ", dtype);
+               " does not contain whole elements of ", dtype);
   shape[shape.rank() - 1] = static_cast<int64_t>(bits / to);
   return shape;
 }
@@ -207,7 +207,7 @@ MaxStatus maxBufferMapToHost(MaxBuffer* buffer, MaxHostAccess access, void** out
     requireArgument(buffer, "buffer");
     constexpr MaxHostAccess kAll = MAX_HOST_ACCESS_READ | MAX_HOST_ACCESS_WRITE | MAX_HOST_ACCESS_EXCLUSIVE;
     max::require((access & ~kAll) == 0 && (access & ~MAX_HOST_ACCESS_EXCLUSIVE) != 0, MAX_STATUS_INVALID_ARGUMENT,
-                 "Host access is ", access, "; it is READ (1), WRITE (2) or both, to which EXCLUSIVE (4) may be added");
+                 "Host access is ", access, "; it must be READ (1), WRITE (2) or both, optionally with EXCLUSIVE (4)");
     *outData = buffer->mapToHost(access);
   });
 }

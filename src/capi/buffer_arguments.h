@@ -11,7 +11,7 @@
 namespace max::capi {
 
 inline Shape readShape(int32_t rank, const int64_t* dims) {
-  require(rank >= 0 && rank <= kMaxRank, MAX_STATUS_INVALID_ARGUMENT, "Rank is ", rank, "; it may be 0 to ", kMaxRank);
+  require(rank >= 0 && rank <= kMaxRank, MAX_STATUS_INVALID_ARGUMENT, "Rank is ", rank, "; it must be 0 to ", kMaxRank);
   if (rank > 0) requireArgument(dims, "shape");
   return Shape(std::span(dims, static_cast<size_t>(rank)));
 }

@@ -86,7 +86,7 @@ void fillThroughCopy(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStre
 // Element by element: the pattern is read again and again with strides of zero.
 void fillStrided(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& stream) {
   max::require(pattern.size == max::sizeOf(buffer.dtype()), MAX_STATUS_INVALID_ARGUMENT, "Buffer of type ",
-               buffer.layout(), " is not contiguous; its pattern must have the size of an element, not ", pattern.size);
+               buffer.layout(), " is not contiguous; its pattern must have the element size, not ", pattern.size);
   if (!stream.device().isHost()) return fillThroughCopy(buffer, pattern, stream);
   const max::Shape one = max::Shape::filled(1, 1);
   const Ref<MaxBuffer> value = MaxBuffer::allocate(stream, buffer.dtype(), one);
@@ -99,7 +99,7 @@ void fillStrided(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& 
 void fillBuffer(MaxBuffer& buffer, const void* value, size_t size, MaxStream& stream) {
   max::capi::requireWritable(buffer);
   max::require(size <= sizeof(max::FillPattern::bytes) && std::has_single_bit(size), MAX_STATUS_INVALID_ARGUMENT,
-               "Size of a pattern is ", size, "; it may be 1, 2, 4, 8 or 16");
+               "Size of a pattern is ", size, "; it must be 1, 2, 4, 8 or 16");
   max::require(buffer.bytes() % size == 0, MAX_STATUS_INVALID_ARGUMENT, "A pattern of ", size,
                " bytes does not divide the ", buffer.bytes(), " bytes of the buffer of type ", buffer.layout());
   max::FillPattern pattern;

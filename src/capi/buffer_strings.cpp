@@ -30,7 +30,7 @@ std::vector<std::string_view> textsOf(const void* bytes, size_t byteCount, const
   for (int64_t i = 0; i <= count; ++i) {
     const int64_t least = i > 0 ? offsets[i - 1] : 0;
     max::require(offsets[i] >= least && static_cast<uint64_t>(offsets[i]) <= byteCount, MAX_STATUS_OUT_OF_RANGE,
-                 "Offset ", i, " of the strings is ", offsets[i], "; it lies between ", least, " and ", byteCount);
+                 "Offset ", i, " of the strings is ", offsets[i], "; it must be between ", least, " and ", byteCount);
     if (i > 0) texts.emplace_back(text + least, static_cast<size_t>(offsets[i] - least));
   }
   return texts;

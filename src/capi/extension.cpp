@@ -95,11 +95,11 @@ std::vector<ExtensionOperator> operatorsOf(const std::string& name, const MaxExt
   if (size < offsetof(MaxExtensionTable, operatorCount))
     invalidArgument("Extension '", name, "': structSize of its table is ", size);
   require(given.abiVersion == MAX_EXTENSION_ABI_VERSION, MAX_STATUS_UNIMPLEMENTED, "Extension '", name,
-          "' was made for version ", given.abiVersion, " of the interface; this library knows ",
+          "' was built for version ", given.abiVersion, " of the interface; this library supports ",
           MAX_EXTENSION_ABI_VERSION);
   const MaxExtensionTable table = readOptions(&given, "MaxExtensionTable");
   if (table.operatorCount < 0 || table.operatorCount > kMaxOperators)
-    invalidArgument("Extension '", name, "': operatorCount is ", table.operatorCount, "; it may be 0 to ",
+    invalidArgument("Extension '", name, "': operatorCount is ", table.operatorCount, "; it must be 0 to ",
                     kMaxOperators);
   if (table.operatorCount > 0 && !table.operators) invalidArgument("Extension '", name, "': operators is NULL");
   std::vector<ExtensionOperator> operators;

@@ -277,7 +277,7 @@ MaxStatus maxShapeContextSetOutputBroadcast(MaxShapeContext* context, int32_t ou
 MaxStatus maxShapeContextSetScratchSize(MaxShapeContext* context, size_t byteCount) {
   return guard([&] {
     requireArgument(context, "context");
-    max::require(byteCount <= size_t{1} << 60, MAX_STATUS_OUT_OF_RANGE, "Memory to work in cannot be ", byteCount,
+    max::require(byteCount <= size_t{1} << 60, MAX_STATUS_OUT_OF_RANGE, "Scratch memory cannot be ", byteCount,
                  " bytes");
     context->scratch = byteCount;
   });
@@ -289,7 +289,7 @@ MaxStatus maxOperatorCallParallelFor(const MaxOperatorCall* call, int64_t count,
     requireArgument(call, "call");
     max::require(body != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Argument 'body' is NULL");
     max::capi::requireCount(count, "count");
-    if (grain < 1) max::invalidArgument("grain is ", grain, "; it may be 1 or more");
+    if (grain < 1) max::invalidArgument("grain is ", grain, "; it must be at least 1");
     max::parallelFor(call->lanes, count, grain,
                      [&](int64_t begin, int64_t end, int lane) { body(userData, begin, end, lane); });
   });
@@ -303,7 +303,7 @@ MaxStatus maxOperatorCallAllocateOutput(const MaxOperatorCall* call, int32_t out
     requireArgument(call, "call");
     max::OutputMaker* maker = max::outputMakerOf(call);
     max::require(maker != nullptr, MAX_STATUS_FAILED_PRECONDITION,
-                 "The call does not make its outputs, or runs in another thread");
+                 "The call does not allocate its outputs, or runs in another thread");
     max::require(output >= 0, MAX_STATUS_OUT_OF_RANGE, "Output ", output, " does not exist");
     *outData = maker->make(static_cast<size_t>(output), checkedShape(rank, shape, 0));
   });

@@ -111,7 +111,7 @@ void MaxAttributes::set(const char* name, max::Attribute value) {
 }
 
 void MaxAttributes::setGraph(const char* name, Ref<MaxGraph> graph) {
-  if (!graph->isSubgraph()) max::invalidArgument("Graph '", graph->graph().name(), "' is no subgraph");
+  if (!graph->isSubgraph()) max::invalidArgument("Graph '", graph->graph().name(), "' is not a subgraph");
   set(name, graph->graphRef());
   graphs_[name] = std::move(graph);
 }
@@ -271,7 +271,7 @@ MaxStatus maxGraphAddNode(MaxGraph* graph, const char* domain, const char* op, c
     requireArgument(op, "op");
     requireCount(inputCount, inputs, "inputs");
     max::require(!domain || domain != max::kMaxDomain || op == kRebind, MAX_STATUS_UNIMPLEMENTED, "Operator '",
-                 max::kMaxDomain, ".", op, "' is for the compiler's own use");
+                 max::kMaxDomain, ".", op, "' is reserved for the compiler");
     graph->requireMutable();
     Ref<MaxDevice> device = commonDevice(inputs, inputCount, op);
     std::vector<max::Value*> values;

@@ -55,11 +55,11 @@ void requireArgument(const T* pointer, const char* name) {
 
 // Checks enumerations and numbers with a range.
 inline void requireWithin(int64_t value, int64_t least, int64_t most, const char* name) {
-  if (value < least || value > most) invalidArgument(name, " is ", value, "; it may be ", least, " to ", most);
+  if (value < least || value > most) invalidArgument(name, " is ", value, "; it must be ", least, " to ", most);
 }
 
 inline void requireCount(int64_t count, const char* name) {
-  if (count < 0) invalidArgument(name, " is ", count, "; it may be 0 or more");
+  if (count < 0) invalidArgument(name, " is ", count, "; it must be at least 0");
 }
 
 // Out-pointers of handles are NULL whenever a call fails, so they are cleared first.

@@ -80,7 +80,7 @@ MaxStatus maxModelCompile(const MaxSession* session, const MaxGraph* graph, cons
     clearOutput(outModel, "outModel");
     requireArgument(graph, "graph");
     max::require(!graph->isSubgraph(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph->graph().name(),
-                 "' is a subgraph; models are made of main graphs");
+                 "' is a subgraph; models are compiled from main graphs");
     const max::LoadRequest request = loadRequest(session, options);
     max::LoadScope scope(*session, request.options);
     const std::string& name = graph->graph().name();

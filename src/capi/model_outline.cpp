@@ -51,7 +51,7 @@ MaxStatus maxModelInfoGetGraph(const MaxModelInfo* info, const char** outDot) {
     clearOutput(outDot, "outDot");
     requireArgument(info, "info");
     max::require(!info->drawing.empty(), MAX_STATUS_FAILED_PRECONDITION,
-                 "The graph is drawn for objects of maxModelInfoLoad only");
+                 "Only objects from maxModelInfoLoad have a graph drawing");
     *outDot = info->drawing.c_str();
   });
 }

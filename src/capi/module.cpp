@@ -40,7 +40,7 @@ void readHeaders(max::KernelSource& source, const MaxModuleOptions& options) {
 
 bool readFlag(int32_t value, const char* name) {
   max::require(value == 0 || value == 1, MAX_STATUS_INVALID_ARGUMENT, name, " of MaxModuleOptions is ", value,
-               "; it is 0 or 1");
+               "; it must be 0 or 1");
   return value == 1;
 }
 

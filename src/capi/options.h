@@ -25,7 +25,7 @@ inline size_t checkedStructSize(const void* structure, const char* type) {
 // A smaller size than this library's must be that of an older version, which ends at a field boundary.
 template <class Struct>
 void requireWholeFields(size_t size, const char* type) {
-  static_assert(std::end(kFieldEnds<Struct>)[-1].end == sizeof(Struct), "The table of fields lacks some");
+  static_assert(std::end(kFieldEnds<Struct>)[-1].end == sizeof(Struct), "The table of fields is incomplete");
   for (const FieldEnd& field : kFieldEnds<Struct>) {
     if (field.end == size) return;
     if (field.end > size)
@@ -46,7 +46,7 @@ Options readOptions(const Options* options, const char* type) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(options);
   for (size_t i = sizeof result; i < size; ++i)
     require(bytes[i] == 0, MAX_STATUS_UNIMPLEMENTED, "Byte ", i, " of ", type,
-            " is set; this is version " MAX_VERSION_STRING " of the library, which knows ", sizeof result, " bytes");
+            " is set; this is version " MAX_VERSION_STRING " of the library, which supports ", sizeof result, " bytes");
   std::memcpy(&result, options, std::min(size, sizeof result));
   result.structSize = sizeof result;
   return result;

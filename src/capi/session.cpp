@@ -133,7 +133,7 @@ MaxStatus maxSessionSetSplitKReductionPrecision(MaxSession* session, MaxDType dt
     for (const PartialSumsRow& row : kPartialSums)
       if (row.dtype == dtype) return session->setPartialSums(row.value);
     max::invalidArgument("Partial sums cannot be ", maxDTypeGetName(dtype),
-                         "; they are float32, float64, float16 or bfloat16");
+                         "; they must be float32, float64, float16 or bfloat16");
   });
 }
 

@@ -111,7 +111,7 @@ MaxStatus maxValueGetElements(const MaxValue* value, int32_t first, int32_t coun
     requireKind(*value, hasElements, "a sequence or optional");
     const auto there = static_cast<int64_t>(value->elements().size());
     max::require(first >= 0 && first <= there && count <= there - first, MAX_STATUS_OUT_OF_RANGE, "Elements [", first,
-                 ", ", first, " + ", count, ") are not all there; the ", value->kindName(), " has ", there);
+                 ", ", first, " + ", count, ") are out of range; the ", value->kindName(), " has ", there);
     for (int32_t i = 0; i < count; ++i) outElements[i] = value->elements()[static_cast<size_t>(first + i)].get();
   });
 }

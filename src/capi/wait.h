@@ -12,7 +12,7 @@ namespace max::capi {
 // Runs a waiting call; throws DEADLINE_EXCEEDED when the time is up (0 = no limit).
 template <class Wait>
 void waitAtMost(int64_t timeoutNs, Wait&& wait) {
-  require(timeoutNs >= 0, MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is ", timeoutNs, "; it is 0 (no limit) or more");
+  require(timeoutNs >= 0, MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is ", timeoutNs, "; it must be 0 (no limit) or more");
   if (timeoutNs == 0) return wait();
   const Interrupt interrupt(nullptr, timeoutNs);
   ActiveCall call;

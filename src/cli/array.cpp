@@ -79,7 +79,7 @@ int64_t elementCount(const std::vector<int64_t>& shape) {
   int64_t count = 1;
   for (int64_t dim : shape)
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
-      throw Failure("INVALID_ARGUMENT", "Shape " + shapeText(shape) + " has no size that fits in memory");
+      throw Failure("INVALID_ARGUMENT", "Shape " + shapeText(shape) + " does not fit in memory");
   return count;
 }
 
@@ -87,7 +87,7 @@ size_t byteCount(MaxDType dtype, const std::vector<int64_t>& shape) {
   const auto count = static_cast<size_t>(elementCount(shape));
   size_t bits;
   if (__builtin_mul_overflow(count, maxDTypeGetBits(dtype), &bits) || bits > std::numeric_limits<size_t>::max() - 7)
-    throw Failure("INVALID_ARGUMENT", "Shape " + shapeText(shape) + " has no size that fits in memory");
+    throw Failure("INVALID_ARGUMENT", "Shape " + shapeText(shape) + " does not fit in memory");
   return (bits + 7) / 8;
 }
 

@@ -55,7 +55,7 @@ MaxArtifactKind artifactOf(const Target& target, const std::string& name) {
   if (name == "code" || name == "object") return codeOf(target);
   for (const ArtifactName& row : kArtifacts)
     if (name == row.name) return row.kind;
-  throw UsageError("--artifact: \"" + name + "\" is no artifact");
+  throw UsageError("--artifact: \"" + name + "\" is not an artifact");
 }
 
 bool isText(MaxArtifactKind kind) {
@@ -66,7 +66,7 @@ std::string readText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad()) throw Failure("NOT_FOUND", "\"" + path + "\" cannot be read");
-  if (text.find('\0') != std::string::npos) throw Failure("INVALID_ARGUMENT", "\"" + path + "\" is no text");
+  if (text.find('\0') != std::string::npos) throw Failure("INVALID_ARGUMENT", "\"" + path + "\" is not a text file");
   return text;
 }
 
@@ -101,7 +101,7 @@ Pairs readHeaders(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const size_t sign = text.find('=');
     if (sign == 0 || sign == std::string::npos)
-      throw UsageError("--header: \"" + text + "\" is no header; write NAME=FILE");
+      throw UsageError("--header: \"" + text + "\" is not a header; write NAME=FILE");
     pairs.add(text.substr(0, sign), readText(text.substr(sign + 1)));
   }
   pairs.finish();
@@ -162,7 +162,7 @@ void compileKernel(const CompileKernelOptions& options) {
   const Target target = parseTarget(options.target);
   const MaxArtifactKind kind = artifactOf(target, options.artifact);
   if (options.output.empty() && !isText(kind))
-    throw UsageError("--output is missing: " + options.artifact + " is no text");
+    throw UsageError("--output is missing: " + options.artifact + " is not text");
   const Device device = openTarget(target);
   const Module module = compile(device, target, options);
   const void *data = nullptr, *log = nullptr;

@@ -43,7 +43,7 @@ Descriptor fileInMemory(const std::string& text) {
     done += static_cast<size_t>(std::max<ssize_t>(count, 0));
   }
   if (!file || lseek(file.number(), 0, SEEK_SET) != 0)
-    throw Failure("RESOURCE_EXHAUSTED", "There is no memory for the graph's text");
+    throw Failure("RESOURCE_EXHAUSTED", "Out of memory for the graph's text");
   return file;
 }
 
@@ -70,7 +70,7 @@ int runQuietly(std::vector<std::string> command, int input, int output) {
 void drawModel(const GraphOptions& options) {
   const std::string extension = std::filesystem::path(options.output).extension().string();
   if (extension != ".dot" && extension != ".svg" && extension != ".png")
-    throw UsageError("--output: \"" + options.output + "\" ends in none of .dot, .svg and .png");
+    throw UsageError("--output: \"" + options.output + "\" does not end in .dot, .svg or .png");
   const std::string dot = dotOf(options);
   if (extension == ".dot") return writeFile(options.output, dot);
   NewFile picture(options.output);
@@ -78,8 +78,8 @@ void drawModel(const GraphOptions& options) {
   const Descriptor source = fileInMemory(dot);
   const int status = runQuietly({"dot", "-T" + extension.substr(1)}, source.number(), picture.descriptor());
   if (status == -1 || status == kNotFound)
-    throw Failure("UNAVAILABLE", "Graphviz's program \"dot\" is not there, which draws " + extension +
-                                     " files; a .dot file needs nothing");
+    throw Failure("UNAVAILABLE", "Graphviz's program \"dot\" was not found; it is needed for " + extension +
+                                     " files, but not for .dot files");
   if (status != 0)
     throw Failure("UNAVAILABLE",
                   "Graphviz could not draw \"" + options.output + "\" (status " + std::to_string(status) + ")");

@@ -21,7 +21,7 @@ Device openDevice(const std::string& name) {
     const char* end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, id);
     if (error != std::errc() || rest != end || id < 0)
-      throw UsageError("--device: \"" + name + "\" is no device; write for example " + deviceExamples());
+      throw UsageError("--device: \"" + name + "\" is not a device; write for example " + deviceExamples());
   }
   Device device;
   check(maxDeviceCreate(name.substr(0, colon).c_str(), id, nullptr, device.out()));

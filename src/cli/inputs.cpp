@@ -40,7 +40,7 @@ int64_t parseNumber(const char* option, const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    throw UsageError(std::string(option) + ": \"" + text + "\" is no number of 0 or more");
+    throw UsageError(std::string(option) + ": \"" + text + "\" is not a number of 0 or more");
   return value;
 }
 
@@ -74,7 +74,7 @@ std::vector<Buffer> makeInputs(const OpenModel& open, const ModelOptions& option
   for (size_t i = 0; i < open.inputs.size(); ++i) {
     const Port& port = open.inputs[i];
     if (port.kind != MAX_VALUE_KIND_TENSOR)
-      throw Failure("UNIMPLEMENTED", "Input \"" + port.name + "\" is no tensor; this command gives tensors only");
+      throw Failure("UNIMPLEMENTED", "Input \"" + port.name + "\" is not a tensor; this command only passes tensors");
     if (files[i]) {
       buffers.push_back(toBuffer(open.device, readNpy(*files[i], port.dtype)));
       continue;

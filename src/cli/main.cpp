@@ -16,7 +16,7 @@ namespace max::cli {
 namespace {
 
 constexpr const char* kModelHelp =
-    "An .onnx file, a compiled model (.maxc), or a folder that holds model.onnx or model.maxc";
+    "An .onnx file, a compiled model (.maxc), or a folder that contains model.onnx or model.maxc";
 constexpr const char* kWeightsHelp = "FILE.safetensors or FILE.max: weights by name instead of the model's own";
 
 constexpr int kDone = 0, kFailed = 1, kWrongUsage = 2;
@@ -67,25 +67,25 @@ struct Options {
 
 void addCompileKernel(CLI::App& app, Options& all) {
   CompileKernelOptions& options = all.compileKernel;
-  CLI::App* command = app.add_subcommand("compile-kernel", "Compiles a kernel for a chip that need not be here");
+  CLI::App* command = app.add_subcommand("compile-kernel", "Compiles a kernel for any architecture");
   command->add_option("FILE", options.source, "Kernels in CUDA's dialect of C++")->required();
   command->add_option("--target", options.target, targetExamples() + ", cpu or cpu:ARCH")->required();
-  command->add_option("--artifact", options.artifact, "code (or object): for the chip; ptx, cubin, asm, llvm")
+  command->add_option("--artifact", options.artifact, "code (or object): machine code; ptx, cubin, asm, llvm")
       ->check(CLI::IsMember({"code", "object", "ptx", "cubin", "asm", "llvm"}))
       ->capture_default_str();
   command->add_option("-o,--output", options.output, "FILE; otherwise text goes to standard output");
   command->add_option("-D,--define", options.defines, "NAME or NAME=VALUE: a macro (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("--header", options.headers, "NAME=FILE: what #include \"NAME\" means (repeatable)")
+  command->add_option("--header", options.headers, "NAME=FILE: the file for #include \"NAME\" (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("--flag", options.flags, "An option of the compiler itself: --flag=OPTION (repeatable)")
+  command->add_option("--flag", options.flags, "An option for the compiler: --flag=OPTION (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("--registers", options.registers, "Most registers of a thread; 0 = the compiler's choice")
+  command->add_option("--registers", options.registers, "Maximum registers per thread; 0 = the compiler's choice")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--fast-math", options.fastMath, "Faster and less exact arithmetic");
+  command->add_flag("--fast-math", options.fastMath, "Faster, less accurate arithmetic");
   command->add_flag("--line-info", options.lineInfo, "Line numbers for profilers and debuggers");
   command->callback([&all] { all.action = [&all] { compileKernel(all.compileKernel); }; });
 }
@@ -126,7 +126,7 @@ void addCommands(CLI::App& app, Options& options) {
   CLI::App* graph = app.add_subcommand("graph", "Draws a model's graph");
   graph->add_option("MODEL", options.graph.model, kModelHelp)->required();
   graph->add_option("--output", options.graph.output, "FILE.dot, FILE.svg or FILE.png")->required();
-  graph->add_flag("--optimized", options.graph.optimized, "As it runs, after the compiler's passes");
+  graph->add_flag("--optimized", options.graph.optimized, "The graph that runs, after the compiler's passes");
   graph->callback([&] { options.action = [&] { drawModel(options.graph); }; });
 
   CLI::App* compile = app.add_subcommand("compile", "Writes a compiled model, which loads without the original");
@@ -137,8 +137,7 @@ void addCommands(CLI::App& app, Options& options) {
   compile->callback([&] { options.action = [&] { compileModel(options.compile); }; });
 
   for (CLI::App* command : {info, run, bench, profile, graph, compile})
-    command
-        ->add_option("--extension", options.extensions, "FILE: a library with operators that models use (repeatable)")
+    command->add_option("--extension", options.extensions, "FILE: a library of operators for models (repeatable)")
         ->take_all();
 
   addCompileKernel(app, options);
@@ -169,7 +168,7 @@ int runCommand(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(kWrongUsage, std::string("INVALID_ARGUMENT: ") + error.what());
   }
-  if (!options.action) throw UsageError("COMMAND is missing; max --help lists them");
+  if (!options.action) throw UsageError("COMMAND is missing; max --help lists the commands");
   loadExtensions(options.extensions);
   options.action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout))

@@ -163,7 +163,7 @@ void readStrings(const MaxBuffer* buffer, Array& array) {
     const size_t bytes = lengths[i] + sizeof(std::string);
     if (bytes > left)
       throw Failure("RESOURCE_EXHAUSTED", "Strings of shape " + shapeText(array.shape) + " have more than " +
-                                              bytesText(kMostText) + " of text, too much for this command");
+                                              bytesText(kMostText) + " of text, too many for this command");
     left -= bytes;
     array.strings.emplace_back(texts[i], lengths[i]);
   }

@@ -31,7 +31,7 @@ constexpr DescriptorRow kDescriptors[] = {
     {"<c8", MAX_DTYPE_COMPLEX64}, {"<c16", MAX_DTYPE_COMPLEX128}};
 
 [[noreturn]] void badFile(const std::string& path, const std::string& problem) {
-  throw Failure("DATA_LOSS", "File \"" + path + "\" is no readable .npy file: " + problem);
+  throw Failure("DATA_LOSS", "File \"" + path + "\" is not a readable .npy file: " + problem);
 }
 
 // The text after a key of the header's dictionary, without leading blanks.
@@ -54,7 +54,7 @@ std::vector<int64_t> shapeOf(const std::string& path, const std::string& header)
   const std::string value = valueOf(path, header, "shape");
   std::vector<int64_t> shape;
   const char* at = value.c_str();
-  if (*at++ != '(') badFile(path, "its shape is no tuple");
+  if (*at++ != '(') badFile(path, "its shape is not a tuple");
   while (*at == ' ' || *at == ',') ++at;
   while (*at != ')') {
     char* end = nullptr;
@@ -122,7 +122,7 @@ std::vector<std::string> stringsOf(const std::string& path, const std::vector<st
     std::memcpy(characters.data(), bytes.data() + i * width * 4, width * 4);
     while (!characters.empty() && characters.back() == 0) characters.pop_back();
     for (const uint32_t character : characters) {
-      if (character > 0x10FFFF) badFile(path, "it holds what is no character");
+      if (character > 0x10FFFF) badFile(path, "it contains an invalid character");
       appendUtf8(strings[i], character);
     }
   }
@@ -139,8 +139,9 @@ size_t widthOf(const Array& array) {
 std::vector<std::byte> wideStrings(const Array& array) {
   const size_t count = array.strings.size(), width = widthOf(array);
   if (count > kMostText / 4 / width)
-    throw Failure("RESOURCE_EXHAUSTED", std::to_string(count) + " strings of up to " + std::to_string(width) +
-                                            " characters are too many for a .npy file, which makes all as long");
+    throw Failure("RESOURCE_EXHAUSTED",
+                  std::to_string(count) + " strings of up to " + std::to_string(width) +
+                      " characters are too many for a .npy file, which pads all to the same length");
   std::vector<std::byte> bytes(count * width * 4);
   for (size_t i = 0; i < count; ++i) {
     const std::vector<uint32_t> characters = charactersOfText(array.strings[i]);
@@ -184,15 +185,15 @@ class FileReader {
 std::string readHeader(const std::string& path, FileReader& file) {
   char start[kMagicSize + 2];
   if (!file.read(start, sizeof start) || std::memcmp(start, kMagic, kMagicSize) != 0)
-    badFile(path, "wrong first bytes");
+    badFile(path, "wrong magic bytes");
   unsigned char size[4] = {};
   const size_t width = start[kMagicSize] == 1 ? 2 : 4;
-  if (!file.read(size, width)) badFile(path, "it ends in its header");
+  if (!file.read(size, width)) badFile(path, "it ends within its header");
   const uint32_t length =
       size[0] | size[1] << 8 | static_cast<uint32_t>(size[2]) << 16 | static_cast<uint32_t>(size[3]) << 24;
   if (length > 1u << 20) badFile(path, "its header is too large");
   std::string header(length, '\0');
-  if (!file.read(header.data(), length)) badFile(path, "it ends in its header");
+  if (!file.read(header.data(), length)) badFile(path, "it ends within its header");
   return header;
 }
 
@@ -261,8 +262,8 @@ Array readNpy(const std::string& path, MaxDType expected) {
   const size_t size = width ? 4 * width : fileElementSize(array.dtype);
   const auto count = static_cast<size_t>(elementCount(array.shape));
   if (count > file.left() / size)
-    badFile(path,
-            "shape " + shapeText(array.shape) + " needs more than the " + std::to_string(file.left()) + " bytes there");
+    badFile(path, "shape " + shapeText(array.shape) + " needs more than the " + std::to_string(file.left()) +
+                      " bytes in the file");
   array.bytes.resize(count * size);
   file.read(array.bytes.data(), array.bytes.size());
 

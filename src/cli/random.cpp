@@ -68,7 +68,7 @@ Array randomArray(Random& random, MaxDType dtype, const std::vector<int64_t>& sh
       storeInteger(array, i, random.next() % range);
     } else if (!storeFloat(array, i, std::min(random.uniform(), 1 - 0x1p-24))) {
       throw Failure("UNIMPLEMENTED", std::string("Random values of type ") + maxDTypeGetName(dtype) +
-                                         " are not made; name a file with --input");
+                                         " are not supported; use --input with a file");
     }
   }
   return array;

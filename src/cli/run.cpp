@@ -42,7 +42,7 @@ std::string statisticsText(const Array& array) {
     squares += value * value;
   }
   const auto finite = static_cast<double>(count - strange);
-  if (finite == 0) return "no finite value";
+  if (finite == 0) return "no finite values";
   const double mean = sum / finite;
   const double variance = std::max(0.0, squares / finite - mean * mean);
   return format("min %.6g  max %.6g  mean %.6g  std %.6g", low, high, mean, std::sqrt(variance)) +
@@ -65,7 +65,7 @@ void printOutput(const std::string& name, const Array& array) {
 void makeFolder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) throw Failure("UNAVAILABLE", "Folder \"" + path + "\" cannot be made: " + error.message());
+  if (error) throw Failure("UNAVAILABLE", "Folder \"" + path + "\" cannot be created: " + error.message());
 }
 
 // Prints the output, writes its file, and gives its description.

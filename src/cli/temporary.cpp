@@ -14,7 +14,7 @@ TemporaryFile::TemporaryFile() {
   std::error_code error;
   path_ = (std::filesystem::temp_directory_path(error) / "max-XXXXXX").string();
   const int descriptor = mkstemp(path_.data());
-  if (error || descriptor < 0) throw Failure("UNAVAILABLE", "No temporary file can be made at \"" + path_ + "\"");
+  if (error || descriptor < 0) throw Failure("UNAVAILABLE", "Cannot create a temporary file at \"" + path_ + "\"");
   close(descriptor);
 }
 

@@ -17,9 +17,8 @@ size_t alignmentOf(DType dtype) {
 }
 
 void requireElements(DType dtype) {
-  require(isValid(dtype), MAX_STATUS_INVALID_ARGUMENT, "There is no dtype with the number ",
-          static_cast<int32_t>(dtype));
-  require(dtype != DType::String, MAX_STATUS_UNIMPLEMENTED, "Buffers of strings are made by maxBufferCreateStrings");
+  require(isValid(dtype), MAX_STATUS_INVALID_ARGUMENT, "There is no dtype with number ", static_cast<int32_t>(dtype));
+  require(dtype != DType::String, MAX_STATUS_UNIMPLEMENTED, "Use maxBufferCreateStrings for buffers of strings");
 }
 
 bool isDense(const Shape& shape, const Shape& strides) {
@@ -104,10 +103,10 @@ max::Ref<MaxBuffer> MaxBuffer::view(const Layout& layout, ptrdiff_t byteOffset) 
 max::Ref<MaxBuffer> MaxBuffer::reinterpret(max::DType dtype, const max::Shape& shape) const {
   if (dtype != max::DType::String || layout_.dtype != dtype) {
     max::requireElements(dtype);
-    max::refuseStrings(*this, "cannot be seen as another type");
+    max::refuseStrings(*this, "cannot be viewed as another type");
   }
   max::require(isContiguous(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", layout_,
-               " is not contiguous; a view with another type or shape needs it to be");
+               " is not contiguous, as a view with another type or shape requires");
   Layout layout = Layout::dense(dtype, shape);
   layout.readOnly = layout_.readOnly;
   layout.pinned = layout_.pinned;

@@ -16,7 +16,7 @@ void* MaxBuffer::mapToHost(MaxHostAccess access) {
   stream_->requireWaitable();
   MapState none = MapState::None;
   max::require(mapState_.compare_exchange_strong(none, MapState::Changing), MAX_STATUS_FAILED_PRECONDITION,
-               "Buffer of type ", layout_, " is mapped already");
+               "Buffer of type ", layout_, " is already mapped");
   bool isBegun = false;
   try {
     max::beginMapping(*this, writes || isExclusive);
@@ -53,7 +53,7 @@ void MaxBuffer::requireSoleHolder() const {
   max::require(isUnique(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", layout_, " is held ", referenceCount(),
                " times and cannot be mapped for exclusive access");
   max::require(memory_->isUnique(), MAX_STATUS_FAILED_PRECONDITION, "Memory of the buffer of type ", layout_,
-               " is held by views, exports or queued work too, and cannot be mapped for exclusive access");
+               " is also held by views, exports or queued work and cannot be mapped for exclusive access");
 }
 
 void MaxBuffer::unmapFromHost() {

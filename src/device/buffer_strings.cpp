@@ -20,16 +20,16 @@ const StringCell* cellAt(const MaxBuffer& buffer, int64_t index) {
 }  // namespace
 
 Ref<MaxBuffer> makeStrings(MaxStream& stream, const Shape& shape, std::span<const std::string_view> texts) {
-  require(stream.device().isHost(), MAX_STATUS_UNIMPLEMENTED, "Strings are in host memory only, not on ",
+  require(stream.device().isHost(), MAX_STATUS_UNIMPLEMENTED, "Strings can only be in host memory, not on ",
           stream.device().displayName());
   return MaxBuffer::fromTensor(stream, *stringTensor(shape, texts));
 }
 
 void requireStrings(const MaxBuffer& buffer, int64_t first, int64_t count) {
   require(buffer.dtype() == DType::String, MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(),
-          " holds no strings");
+          " does not hold strings");
   require(first >= 0 && count >= 0 && first <= buffer.count() && count <= buffer.count() - first,
-          MAX_STATUS_OUT_OF_RANGE, "The ", count, " strings from ", first, " on are asked for; there are ",
+          MAX_STATUS_OUT_OF_RANGE, "The ", count, " strings from ", first, " on are out of range; there are ",
           buffer.count());
 }
 

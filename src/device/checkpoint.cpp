@@ -76,8 +76,8 @@ std::string readMetadata(const File& file) {
   file.read(header, kHeaderSize, 0);
   uint64_t size;
   std::memcpy(&size, header + kHeaderSize - sizeof size, sizeof size);
-  require(size <= kMetadataLimit, MAX_STATUS_DATA_LOSS, "Checkpoint '", file.path(), "' is damaged: it announces ",
-          size, " bytes of metadata");
+  require(size <= kMetadataLimit, MAX_STATUS_DATA_LOSS, "Checkpoint '", file.path(), "' is damaged: it declares ", size,
+          " bytes of metadata");
   std::string metadata(static_cast<size_t>(size), '\0');
   file.read(metadata.data(), metadata.size(), kHeaderSize);
   return metadata;
@@ -177,7 +177,7 @@ Ref<MaxBuffer> loadCheckpoint(const File& file, std::string* outKey) {
 }
 
 void saveCheckpoint(const MaxBuffer& buffer, const std::string& path, std::string_view key) {
-  refuseStrings(buffer, "no checkpoint can hold");
+  refuseStrings(buffer, "cannot be saved in checkpoints");
   require(key.size() < kMetadataLimit / 2, MAX_STATUS_INVALID_ARGUMENT, "Key has ", key.size(), " characters");
   const Ref<MaxDevice> host = hostDevice();
   const bool direct = buffer.isHostAccessible() && buffer.isContiguous();

@@ -34,7 +34,7 @@ void requireApi(std::string_view api) {
 
 Ref<MaxDevice> openDevice(const char* api, int32_t id, const MaxDeviceOptions& options) {
   requireApi(api);
-  require(id >= -1, MAX_STATUS_INVALID_ARGUMENT, "Device id is ", id, "; it is -1 (the first) or not negative");
+  require(id >= -1, MAX_STATUS_INVALID_ARGUMENT, "Device id is ", id, "; it must be -1 (the first) or at least 0");
   if (isAcceleratorApi(api)) return openAccelerator(api, id, options);
   require(id <= 0, MAX_STATUS_NOT_FOUND, "There is no device cpu:", id, "; the host is cpu:0");
   return openCpuDevice(options);

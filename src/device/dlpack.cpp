@@ -76,7 +76,7 @@ bool isPinned(const DLDevice& device) {
 
 Ref<MaxDevice> deviceOf(const DLDevice& device) {
   require(device.device_id >= 0 || device.device_type == dlpack::kDeviceCpu, MAX_STATUS_INVALID_ARGUMENT,
-          "DLPack tensor is on device ", device.device_id, "; numbers are not negative");
+          "DLPack tensor is on device ", device.device_id, "; device numbers must not be negative");
   if (device.device_type == dlpack::kDeviceCpu || isPinned(device)) return hostDevice();
   for (const gpu::Api* api : gpu::apis())
     if (isOneOf(device.device_type, api->dlpack.device, api->dlpack.managed))
@@ -148,7 +148,7 @@ Ref<MaxBuffer> importTensor(Managed& managed, const DlpackImport& import, bool r
   require(buffer->isContiguous() || !isPacked(layout.dtype), MAX_STATUS_UNIMPLEMENTED, "DLPack tensor of type ", layout,
           " is not contiguous");
   require(import.copy != MAX_DLPACK_COPY_NEVER || isAlignedFor(layout.dtype, data), MAX_STATUS_FAILED_PRECONDITION,
-          "DLPack tensor of type ", layout, " is not aligned for its elements and would have to be copied");
+          "DLPack tensor of type ", layout, " is not aligned for its elements and needs a copy");
   if (import.producer) awaitProducer(bound, *import.producer);
   if (import.copy != MAX_DLPACK_COPY_ALWAYS && isAlignedFor(layout.dtype, data)) {
     storage->own(managed);
@@ -234,7 +234,7 @@ DLManagedTensorVersioned* bufferToDlpack(const MaxBuffer& buffer, const DlpackEx
 
 DLManagedTensor* bufferToDlpackUnversioned(const MaxBuffer& buffer, const DlpackExport& options) {
   require(!buffer.isReadOnly(), MAX_STATUS_FAILED_PRECONDITION, "Buffer of type ", buffer.layout(),
-          " is read-only, which a DLPack tensor without a version cannot express");
+          " is read-only, which an unversioned DLPack tensor cannot express");
   return exportTensor<DLManagedTensor>(buffer, options);
 }
 

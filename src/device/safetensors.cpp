@@ -35,7 +35,7 @@ constexpr TypeRow kTypes[] = {
 };
 
 [[noreturn]] void badFile(const std::string& path, const std::string& problem) {
-  fail(MAX_STATUS_DATA_LOSS, "File '", path, "' is no readable .safetensors file: ", problem);
+  fail(MAX_STATUS_DATA_LOSS, "File '", path, "' is not a readable .safetensors file: ", problem);
 }
 
 DType dtypeOf(const std::string& path, const std::string& tensor, std::string_view name) {
@@ -104,7 +104,7 @@ class Scanner {
 
   uint64_t number() {
     skipSpace();
-    if (at_ == text_.size() || !isDigit(text_[at_])) failHere("no whole number");
+    if (at_ == text_.size() || !isDigit(text_[at_])) failHere("no integer");
     uint64_t value = 0;
     while (at_ < text_.size() && isDigit(text_[at_])) {
       const auto digit = static_cast<uint64_t>(text_[at_++] - '0');
@@ -140,7 +140,7 @@ class Scanner {
     if (!accept(c)) failHere(concat("no '", c, "'"));
   }
   char take() {
-    if (at_ == text_.size()) failHere("no end of a text");
+    if (at_ == text_.size()) failHere("an unterminated string");
     return text_[at_++];
   }
 
@@ -158,9 +158,9 @@ class Scanner {
   uint32_t codePoint() {
     const uint32_t first = hexadecimal();
     if (first < 0xD800 || first > 0xDFFF) return first;
-    if (first > 0xDBFF || take() != '\\' || take() != 'u') failHere("half a character");
+    if (first > 0xDBFF || take() != '\\' || take() != 'u') failHere("an unpaired surrogate");
     const uint32_t second = hexadecimal();
-    if (second < 0xDC00 || second > 0xDFFF) failHere("half a character");
+    if (second < 0xDC00 || second > 0xDFFF) failHere("an unpaired surrogate");
     return 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
   }
 
@@ -174,7 +174,7 @@ class Scanner {
       else if (lower >= 'a' && lower <= 'f')
         value = value << 4 | static_cast<uint32_t>(lower - 'a' + 10);
       else
-        failHere("an escape that is no hexadecimal number");
+        failHere("an escape that is not a hexadecimal number");
     }
     return value;
   }
@@ -238,10 +238,9 @@ class EntryReader {
     try {
       bytes = bytesFor(entry_.dtype, entry_.shape.count());
     } catch (const Error&) {
-      failTensor(concat("has the impossible shape ", entry_.shape));
+      failTensor(concat("has the invalid shape ", entry_.shape));
     }
-    if (offsets_.size() != 2 || offsets_[0] > offsets_[1] || offsets_[1] > dataSize_)
-      failTensor("lies outside of the file");
+    if (offsets_.size() != 2 || offsets_[0] > offsets_[1] || offsets_[1] > dataSize_) failTensor("is outside the file");
     if (offsets_[1] - offsets_[0] != bytes)
       failTensor(concat("has ", offsets_[1] - offsets_[0], " bytes; its shape and type need ", bytes));
     entry_.begin = offsets_[0];
@@ -262,7 +261,7 @@ std::vector<SafetensorsEntry> parseSafetensors(std::span<const std::byte> file, 
   if (file.size() < sizeof size) badFile(path, "it has no header");
   std::memcpy(&size, file.data(), sizeof size);
   const uint64_t rest = file.size() - sizeof size;
-  if (size > kMaxHeader || size > rest) badFile(path, concat("it announces a header of ", size, " bytes"));
+  if (size > kMaxHeader || size > rest) badFile(path, concat("it declares a header of ", size, " bytes"));
   const auto* text = reinterpret_cast<const char*>(file.data()) + sizeof size;
   Scanner scanner({text, static_cast<size_t>(size)}, path);
   EntryReader reader(scanner, path, rest - size);

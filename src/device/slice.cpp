@@ -72,7 +72,7 @@ class Slicer {
     Ref<MaxBuffer> view = buffer_.view(layout, offset_ * static_cast<int64_t>(bitsOf(buffer_.dtype())) / 8);
     require(view->isContiguous() && offset_ * static_cast<int64_t>(bitsOf(buffer_.dtype())) % 8 == 0,
             MAX_STATUS_UNIMPLEMENTED, "A slice of elements of ", buffer_.dtype(),
-            " must be contiguous and start at a whole byte");
+            " must be contiguous and start at a byte boundary");
     return view;
   }
 
@@ -100,7 +100,7 @@ int namedDimensions(const MaxBuffer& buffer, const MaxSliceKind* kinds, int32_t 
     ellipses += kinds[i] == MAX_SLICE_KIND_ELLIPSIS;
   }
   require(ellipses <= 1, MAX_STATUS_INVALID_ARGUMENT, "A slice has ", ellipses, " ellipses; one is allowed");
-  require(named <= buffer.rank(), MAX_STATUS_INVALID_ARGUMENT, "A slice names ", named,
+  require(named <= buffer.rank(), MAX_STATUS_INVALID_ARGUMENT, "A slice has steps for ", named,
           " dimensions, the buffer of type ", buffer.layout(), " has ", buffer.rank());
   return named;
 }

@@ -39,7 +39,7 @@ void setVirtualDeviceApi(std::string_view api) {
 
 void setVirtualDeviceArchitecture(std::string_view name) {
   require(!name.empty() && name.size() <= kArchitectureLimit, MAX_STATUS_INVALID_ARGUMENT, "Architecture name has ",
-          name.size(), " characters; it needs 1 to ", kArchitectureLimit);
+          name.size(), " characters; it must have 1 to ", kArchitectureLimit);
   const std::lock_guard lock(processMutex());
   declared().architecture = name;
 }

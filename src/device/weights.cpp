@@ -33,7 +33,7 @@ Ref<MaxWeights> MaxWeights::load(const std::string& path) {
   }
   const std::string format = max::describeFormat(file, max::FileFormat::Safetensors);
   if (!format.empty())
-    max::fail(MAX_STATUS_DATA_LOSS, "File '", path, "' is no file of weights (.safetensors or .max): ", format);
+    max::fail(MAX_STATUS_DATA_LOSS, "File '", path, "' is not a weights file (.safetensors or .max): ", format);
   const Ref<max::Storage> bytes = max::loadFile(file);
   const Ref<MaxDevice> host = max::hostDevice();
   for (const max::SafetensorsEntry& entry :

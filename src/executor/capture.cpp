@@ -67,10 +67,10 @@ void CapturedGraph::replay() {
 void CapturedGraph::compare(const std::vector<std::string>& ran, uint64_t key) const {
   const size_t steps = std::min(ran.size(), trace_.size());
   for (size_t i = 0; i < steps; ++i)
-    require(ran[i] == trace_[i], MAX_STATUS_FAILED_PRECONDITION, "Graph ", key, " differs from what runs now at step ",
-            i, ": captured ", trace_[i], ", ran ", ran[i]);
+    require(ran[i] == trace_[i], MAX_STATUS_FAILED_PRECONDITION, "Graph ", key,
+            " differs from the current run at step ", i, ": captured ", trace_[i], ", ran ", ran[i]);
   require(ran.size() == trace_.size(), MAX_STATUS_FAILED_PRECONDITION, "Graph ", key, " has ", trace_.size(),
-          " steps, what runs now has ", ran.size());
+          " steps, the current run has ", ran.size());
 }
 
 }  // namespace max

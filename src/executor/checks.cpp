@@ -101,8 +101,8 @@ void CheckMonitor::checkGuard(const Node& node, int output, const void* guard) c
   if (bytes[0] == kGuardByte && std::memcmp(bytes, bytes + 1, kGuardBytes - 1) == 0) return;
   // A bug in the library, unless the operator is an extension's.
   complain(&node,
-           output < 0 ? std::string("wrote behind its scratch memory")
-                      : concat("wrote behind the end of ", nameOutput(node, output)),
+           output < 0 ? std::string("wrote past its scratch memory")
+                      : concat("wrote past the end of ", nameOutput(node, output)),
            node.schema->extension.empty() ? MAX_STATUS_INTERNAL : MAX_STATUS_OUT_OF_RANGE);
 }
 
@@ -112,7 +112,7 @@ void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {
   for (uint32_t entry = planned.outputs; entry < planned.end; ++entry)
     if (!isFinite(context, entry, entry + 1))
       complain(planned.node,
-               concat("made NaN or infinity out of finite inputs, in output ", entry - planned.outputs, " (",
+               concat("produced NaN or infinity from finite inputs, in output ", entry - planned.outputs, " (",
                       context.plan->types[entry].dtype, context.plan->shapeOf(entry), ")"),
                MAX_STATUS_FAILED_PRECONDITION);
 }

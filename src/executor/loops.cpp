@@ -110,8 +110,8 @@ int normalisedAxis(const NodeInfo& info, int64_t axis, int rank) {
 Ref<Tensor> emptyStack(const NodeInfo& info, const Value& declared, int64_t axis) {
   const TensorType& type = declared.type;
   if (type.dtype == DType::Invalid || isObject(type.dtype))
-    invalidArgument(info.node->description(), ": without an iteration nothing tells what to stack for '", declared.name,
-                    "', which is ", type);
+    invalidArgument(info.node->description(), ": without an iteration the shape to stack is unknown for '",
+                    declared.name, "', which is ", type);
   Shape shape;
   for (const Dim& dim : type.dims) shape.push(dim.isKnown() ? dim.value() : 0);
   shape.insert(normalisedAxis(info, axis, shape.rank() + 1), 0);

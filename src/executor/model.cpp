@@ -20,7 +20,7 @@ namespace {
 
 Interrupt interruptOf(const CallOptions& options) {
   require(options.timeoutNs >= 0, MAX_STATUS_INVALID_ARGUMENT, "timeoutNs is ", options.timeoutNs,
-          "; it may be 0 or more");
+          "; it must be at least 0");
   return Interrupt(options.cancellation ? &options.cancellation->flag() : nullptr, options.timeoutNs);
 }
 
@@ -61,8 +61,8 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   void handOver(std::span<MaxBuffer*> results) {
     for (size_t i = 0; i < objects_.size(); ++i)
       if (objects_[i] && max::isObject(objects_[i]->dtype()))
-        max::invalidArgument("Output ", i, " ('", model_.outputs()[i].name(), "') became a ", objects_[i]->dtype(),
-                             ", which maxModelExecuteValues gives");
+        max::invalidArgument("Output ", i, " ('", model_.outputs()[i].name(), "') is a ", objects_[i]->dtype(),
+                             ", which maxModelExecuteValues returns");
     for (size_t i = 0; i < results.size(); ++i) results[i] = made_.span()[i].detach();
   }
   void handOver(std::span<MaxValue*> results) {
@@ -89,7 +89,7 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   void* provideObject(size_t index, max::DType dtype, const max::Shape& shape) {
     if (given_ && given_[index])
       max::invalidArgument("Output ", index, " ('", model_.outputs()[index].name(), "') is ", dtype,
-                           ", which no given buffer can take");
+                           ", which cannot be written to a given buffer");
     objects_.resize(made_.span().size());
     objects_[index] = max::Tensor::allocate(dtype, shape);
     return objects_[index]->mutableData();
@@ -264,7 +264,7 @@ void MaxModel::withinLimit(CallOutputs& outputs, Work&& work) const {
   } catch (const max::Error& error) {
     if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
     max::logMessage(MAX_LOG_LEVEL_WARNING, "Model '", name_, "': ", error.message(),
-                    "; trying again without what is kept for other shapes");
+                    "; trying again without the plans for other shapes");
   }
   outputs.release();
   trim(max::Kept::All);
@@ -348,7 +348,7 @@ max::Ref<max::CapturedGraph> MaxModel::findCaptured(uint64_t key) const {
 
 max::Ref<max::CapturedGraph> MaxModel::requireCaptured(uint64_t key, std::span<MaxBuffer* const> buffers) const {
   max::Ref<max::CapturedGraph> graph = findCaptured(key);
-  max::require(static_cast<bool>(graph), MAX_STATUS_NOT_FOUND, "No graph has been captured with the key ", key);
+  max::require(static_cast<bool>(graph), MAX_STATUS_NOT_FOUND, "No graph was captured with key ", key);
   graph->checkInputs(buffers, MAX_STATUS_INVALID_ARGUMENT, key);
   return graph;
 }
@@ -362,7 +362,7 @@ max::Ref<max::CapturedGraph> MaxModel::captureNew(std::span<MaxBuffer* const> bu
   const max::Boundary& boundary = context->plan->boundary;
   max::require(boundary.kind == max::Boundary::End, MAX_STATUS_FAILED_PRECONDITION,
                boundary.node ? boundary.node->node->description() : std::string("Model"),
-               ": the call cannot be captured, since what follows depends on values");
+               ": the call cannot be captured, since the following steps depend on values");
   std::vector<max::Ref<MaxBuffer>> inputs, outputs(this->outputs().size());
   for (MaxBuffer* buffer : buffers) inputs.emplace_back(buffer);
   for (const max::PlannedOutput& output : context->plan->outputs) {
@@ -429,7 +429,7 @@ void MaxModel::verifyReplay(uint64_t key, std::span<MaxBuffer* const> buffers, c
   order(access, buffers, options, interrupt);
   waitFor(stream, interrupt);
   max::require(graph->plan().program == program_.current(), MAX_STATUS_FAILED_PRECONDITION, "Graph ", key,
-               " holds weights that have been replaced since it was captured");
+               " uses weights that were replaced since it was captured");
   std::vector<max::TensorArg> arguments;
   for (const MaxBuffer* buffer : buffers)
     arguments.push_back({buffer->dtype(), buffer->shape().dims(), buffer->data()});
@@ -443,7 +443,7 @@ void MaxModel::forgetCaptured(uint64_t key) const {
   max::Ref<max::CapturedGraph> graph;
   const std::lock_guard lock(max::forkSafeMutex(this));
   const auto entry = captured_.find(key);
-  max::require(entry != captured_.end(), MAX_STATUS_NOT_FOUND, "No graph has been captured with the key ", key);
+  max::require(entry != captured_.end(), MAX_STATUS_NOT_FOUND, "No graph was captured with key ", key);
   graph = std::move(entry->second);
   captured_.erase(entry);
 }

@@ -35,7 +35,7 @@ void checkCount(const char* what, size_t count, const std::vector<TensorInfo>& e
 std::string misplacement(const MaxBuffer& buffer, const MaxDevice& device) {
   if (&buffer.device() != &device)
     return concat("is on ", buffer.device().displayName(), ", expected ", device.displayName());
-  if (!buffer.isContiguous()) return "is not contiguous, as maxBufferContiguous would make it";
+  if (!buffer.isContiguous()) return "is not contiguous; maxBufferContiguous makes a contiguous copy";
   return "";
 }
 
@@ -113,8 +113,9 @@ void MaxModel::readHost(const max::HostInputs& host, std::span<max::TensorArg> a
                            inputs()[i].typeName());
     };
     const auto dtype = static_cast<max::DType>(host.dtypes[i]);
-    if (!max::isValid(dtype)) fail("there is no dtype with the number ", host.dtypes[i]);
-    if (max::holdsPointers(dtype)) fail("strings have no bytes to pass; maxModelExecute takes a buffer of them");
+    if (!max::isValid(dtype)) fail("there is no dtype with number ", host.dtypes[i]);
+    if (max::holdsPointers(dtype))
+      fail("strings are not arrays of bytes; use maxModelExecute with a buffer of strings");
     if (rank < 0 || rank > max::kMaxRank) fail("rank is ", rank, ", expected 0 to ", max::kMaxRank);
     if (rank > 0 && !host.shapes[i]) fail("its shape is NULL");
     arguments[i] = {dtype, {host.shapes[i], static_cast<size_t>(rank)}, host.data[i]};
@@ -146,7 +147,7 @@ void MaxModel::requireTensorOutputs() const {
   for (size_t i = 0; i < outputs().size(); ++i)
     if (!outputs()[i].isTensor())
       max::invalidArgument("Output ", i, " ('", outputs()[i].name(), "') is a ", outputs()[i].typeName(),
-                           ", which maxModelExecuteValues gives");
+                           ", which maxModelExecuteValues returns");
 }
 
 void MaxModel::checkGiven(std::span<const max::TensorArg> arguments, std::span<MaxBuffer* const> given) const {

@@ -21,7 +21,7 @@ void orderInputs(const std::vector<TensorInfo>& inputs, const NamedInputs& named
   for (size_t i = 0; i < named.names.size(); ++i) {
     require(named.names[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Name of input ", i, " is NULL");
     const size_t at = findByName(inputs, named.names[i], "input");
-    if (ordered[at]) invalidArgument("Input '", named.names[i], "' is given twice");
+    if (ordered[at]) invalidArgument("Input '", named.names[i], "' occurs twice");
     if (!isHandle(named.buffers[i]))
       invalidArgument("Input '", named.names[i], "' ", wrongHandleText(named.buffers[i]), ", expected ",
                       inputs[at].typeName());
@@ -44,7 +44,7 @@ void MaxModel::executeByName(const max::NamedInputs& named, const max::CallOptio
   for (size_t i = 0; i < names.size(); ++i) {
     max::require(names[i] != nullptr, MAX_STATUS_INVALID_ARGUMENT, "Name of output ", i, " is NULL");
     const size_t at = places[i] = max::findByName(outputs(), names[i], "output");
-    if (isTaken[at]) max::invalidArgument("Output '", names[i], "' is asked for twice");
+    if (isTaken[at]) max::invalidArgument("Output '", names[i], "' is requested twice");
     isTaken[at] = 1;
     if (options.given) given[at] = options.given[i];
   }

@@ -40,7 +40,7 @@ ValueState& Draft::state(int value) {
   if (state.known) return state;
   const Value& source = *program.values()[value];
   require(static_cast<bool>(source.constant), MAX_STATUS_INTERNAL, "Value '", source.name,
-          "' is used before it is made");
+          "' is used before it is computed");
   state.known = true;
   state.dtype = source.constant->dtype();
   state.shape = source.constant->shape();
@@ -90,7 +90,7 @@ class Planner {
     draft_.plan->depth = before.depth + 1;
     require(draft_.plan->depth < kMaxPlanDepth, MAX_STATUS_RESOURCE_EXHAUSTED,
             before.boundary.node->node->description(), ": more than ", kMaxPlanDepth,
-            " nodes make shapes that depend on values");
+            " nodes produce shapes that depend on values");
     if (before.boundary.kind == Boundary::Contents)
       for (size_t i = 0; i < results.size(); ++i) {
         ValueState& state = define(before.boundary.values[i], results[i]->dtype(), results[i]->shape());

@@ -52,7 +52,7 @@ MaxSession::~MaxSession() {
     max::writeFile(path, profile_->toJson());
   } catch (const std::exception& error) {
     if (max::isLogged(MAX_LOG_LEVEL_WARNING, logLevel()))
-      max::sendLog(MAX_LOG_LEVEL_WARNING, max::concat("The profile is lost: ", error.what()));
+      max::sendLog(MAX_LOG_LEVEL_WARNING, max::concat("Cannot write the profile: ", error.what()));
   }
 }
 

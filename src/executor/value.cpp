@@ -18,7 +18,7 @@ constexpr const char* kKindNames[] = {"tensor", "sequence", "optional", "map"};
 // The elements of a sequence have one kind, and tensors one dtype.
 void requireElement(const MaxValue& element, const MaxValue& first, size_t i) {
   if (element.kind() != MAX_VALUE_KIND_TENSOR && element.kind() != MAX_VALUE_KIND_MAP)
-    max::invalidArgument("Element ", i, " of a sequence is ", element.kindPhrase(), "; it may be a tensor or a map");
+    max::invalidArgument("Element ", i, " of a sequence is ", element.kindPhrase(), "; it must be a tensor or a map");
   const bool agrees = element.kind() == first.kind() &&
                       (element.kind() != MAX_VALUE_KIND_TENSOR || element.buffer()->dtype() == first.buffer()->dtype());
   if (!agrees) max::invalidArgument("Element ", i, " of a sequence has another type than element 0");
@@ -32,7 +32,7 @@ void requireList(const MaxBuffer& buffer, const char* name) {
 template <class Key>
 void requireDifferent(const std::vector<Key>& keys) {
   const std::unordered_set<Key> different(keys.begin(), keys.end());
-  if (different.size() != keys.size()) max::invalidArgument("A key of a map is given twice");
+  if (different.size() != keys.size()) max::invalidArgument("A key of a map occurs twice");
 }
 
 void requireKeys(const Tensor& keys) {
@@ -41,7 +41,7 @@ void requireKeys(const Tensor& keys) {
   else if (keys.dtype() == DType::Int64)
     requireDifferent(std::vector<int64_t>(keys.values<int64_t>().begin(), keys.values<int64_t>().end()));
   else
-    max::invalidArgument("The keys of a map are ", keys.dtype(), "; they may be string or int64");
+    max::invalidArgument("The keys of a map are ", keys.dtype(), "; they must be string or int64");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ Ref<MaxValue> MaxValue::sequence(std::vector<Ref<MaxValue>> elements) {
 
 Ref<MaxValue> MaxValue::optional(Ref<MaxValue> held) {
   if (held && held->kind() != MAX_VALUE_KIND_TENSOR && held->kind() != MAX_VALUE_KIND_SEQUENCE)
-    max::invalidArgument("An optional may hold a tensor or a sequence, not ", held->kindPhrase());
+    max::invalidArgument("An optional can hold a tensor or a sequence, not ", held->kindPhrase());
   std::vector<Ref<Tensor>> tensors;
   if (held) tensors.push_back(held->tensor());
   auto value = Ref<MaxValue>::adopt(

@@ -50,7 +50,7 @@ void checkCounts(const ExtensionOperator& op, const char* what, int32_t least, i
 void checkSlots(const ExtensionOperator& op, const char* what, size_t slots, bool repeats, int32_t most) {
   const bool isList = most == MAX_OPERATOR_COUNT_ANY;
   if (repeats != isList || (!isList && slots != static_cast<size_t>(most)))
-    refuse(op, "types '", op.types, "' do not fit its ", what, ": ",
+    refuse(op, "types '", op.types, "' do not match its ", what, ": ",
            isList ? std::string("any number") : concat("at most ", most));
 }
 
@@ -68,7 +68,7 @@ void checkTypes(const ExtensionOperator& op) {
   checkSlots(op, "outputs", signature.outputs.size(), signature.outputsRepeat, op.functions.maxOutputs);
   if (signature.variableCount > kMaxTypeVariables) refuse(op, "types '", op.types, "' have too many constraints");
   for (const TypeSlot& slot : signature.inputs)
-    if (slot.allowed == 0) refuse(op, "types '", op.types, "' allow nothing for an input");
+    if (slot.allowed == 0) refuse(op, "types '", op.types, "' allow no type for an input");
 }
 
 // "alpha=f axes=I"
@@ -81,8 +81,7 @@ void checkAttributeTypes(const ExtensionOperator& op) {
     const size_t end = part.find('=');
     const bool isRow = end != part.npos && end > 0 && end + 2 == part.size();
     if (!isRow || std::string_view("ifstIFS").find(part[end + 1]) == std::string_view::npos)
-      refuse(op, "attributes '", op.attributes, "': '", part,
-             "' is not NAME=TYPE, the type one of i, f, s, t, I, F, S");
+      refuse(op, "attributes '", op.attributes, "': '", part, "' is not NAME=TYPE with a type of i, f, s, t, I, F, S");
   }
 }
 
@@ -90,7 +89,7 @@ void checkFunctions(const ExtensionOperator& op) {
   const MaxOperator& row = op.functions;
   if (!row.infer) refuse(op, "infer is NULL");
   if (!row.execute) refuse(op, "execute is NULL");
-  if (row.destroy && !row.prepare) refuse(op, "it has destroy, but not prepare");
+  if (row.destroy && !row.prepare) refuse(op, "it has destroy but not prepare");
 }
 
 // Any inputs; the shape rule sets all types.
@@ -116,7 +115,7 @@ bool isSame(const MaxOperator& a, const MaxOperator& b) {
 
 [[noreturn]] void failDefined(const ExtensionOperator& op, const ExtensionOperator* known) {
   fail(MAX_STATUS_ALREADY_EXISTS, "Operator '", nameOf(op), "' of extension '", op.extension,
-       "' is defined already, by ", known ? concat("extension '", known->extension, "'") : std::string("this library"));
+       "' is already defined, by ", known ? concat("extension '", known->extension, "'") : std::string("this library"));
 }
 
 // Throws if it is already defined elsewhere.
@@ -169,7 +168,7 @@ ExtensionOperator checkedOperator(const MaxOperator& row, std::string extension)
   if (row.maxOutputs == 0) refuse(op, "it has no outputs");
   require((row.traits & ~kKnownTraits) == 0, MAX_STATUS_UNIMPLEMENTED, "Operator '", nameOf(op), "' of extension '",
           op.extension, "': traits are ", row.traits,
-          "; this is version " MAX_VERSION_STRING " of the library, which knows ", kKnownTraits);
+          "; this is version " MAX_VERSION_STRING " of the library, which supports ", kKnownTraits);
   if (row.maxInputs >= 0 && row.maxInputs < 32 && row.shapeInputs >> row.maxInputs != 0)
     refuse(op, "shapeInputs is ", row.shapeInputs, ", but it has ", row.maxInputs, " inputs");
   if (row.types)
@@ -184,7 +183,7 @@ ExtensionOperator checkedOperator(const MaxOperator& row, std::string extension)
 void requireNewOperators(std::span<const ExtensionOperator> operators) {
   std::set<std::pair<std::string_view, std::string_view>> names;
   for (const ExtensionOperator& op : operators) {
-    if (!names.emplace(op.domain, op.name).second) refuse(op, "it is there twice");
+    if (!names.emplace(op.domain, op.name).second) refuse(op, "it is in the table twice");
     requireOwn(op);
   }
 }

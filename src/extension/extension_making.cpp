@@ -47,7 +47,7 @@ class MakingRun final : public OutputMaker {
     callExecute(op_, {node_, types_.size(), device.get()}, state.get(), call, this);
     for (size_t i = 0; i < results_.size(); ++i)
       require(results_[i] || !isWanted(i), MAX_STATUS_FAILED_PRECONDITION, node_.description(), ", extension '",
-              op_.extension, "': execute has not made output ", i);
+              op_.extension, "': execute did not allocate output ", i);
     if (guardian_) checkGuards(*scratch);
     return std::move(results_);
   }
@@ -57,14 +57,14 @@ class MakingRun final : public OutputMaker {
     require(output < types_.size() || isOptional, MAX_STATUS_OUT_OF_RANGE, "Output ", output,
             " does not exist; there are ", types_.size());
     if (!isWanted(output)) return nullptr;
-    require(!results_[output], MAX_STATUS_FAILED_PRECONDITION, "Output ", output, " has been made already");
+    require(!results_[output], MAX_STATUS_FAILED_PRECONDITION, "Output ", output, " is already allocated");
     const TensorType& type = types_[output];
     bool fits = !type.ranked || type.rank() == shape.rank();
     for (int i = 0; fits && type.ranked && i < shape.rank(); ++i) {
       const Dim& dim = type.dims[static_cast<size_t>(i)];
       fits = !dim.isKnown() || dim.value() == shape[i];
     }
-    if (!fits) invalidArgument("Output ", output, " cannot have the shape ", shape, "; infer told ", type);
+    if (!fits) invalidArgument("Output ", output, " cannot have the shape ", shape, "; infer set ", type);
     const Ref<Storage> memory = allocate(bytesFor(type.dtype, shape.count()));
     results_[output] = makeRef<Tensor>(type.dtype, shape, memory->data(), memory);
     show(output, *results_[output]);

@@ -15,7 +15,7 @@ void requireNumbers(const ExtensionOperator& op, const InferContext& context) {
   for (size_t i = 0; i < context.inputCount(); ++i)
     if (holdsPointers(context.dtype(i)))
       context.fail("extension '", op.extension, "': input ", i, " is ", context.input(i).type,
-                   "; operators of extensions work on tensors of numbers");
+                   "; extension operators only accept tensors of numbers");
 }
 
 bool isWanted(const InferContext& context, size_t output) {
@@ -46,10 +46,10 @@ void requireOutputs(const ExtensionOperator& op, const InferContext& context) {
     if (holdsPointers(type.dtype))
       context.fail("extension '", op.extension, "': output ", i, " cannot be ", type.dtype);
     if (isAll && type.dtype == DType::Invalid)
-      context.fail("extension '", op.extension, "': infer does not tell the type of output ", i);
+      context.fail("extension '", op.extension, "': infer does not set the type of output ", i);
     if (isAll && !isLate && !isConcrete(type))
       context.fail("extension '", op.extension, "': infer leaves the shape of output ", i,
-                   " open, though all that it needs is known");
+                   " open, although its inputs are known");
   }
 }
 

@@ -125,7 +125,7 @@ class OperatorParser {
   void requireNew(const std::string& name) const {
     if (!isIdentifier(name)) invalidArgument("'", name, "' is not a name");
     if (op_.findInput(name) >= 0 || op_.findOutput(name) >= 0 || op_.findAttribute(name) >= 0)
-      invalidArgument("the name '", name, "' is there twice");
+      invalidArgument("the name '", name, "' occurs twice");
   }
 
   void parseTypes(std::string_view rest) { op_.types = std::string(rest); }
@@ -139,7 +139,7 @@ class OperatorParser {
     attribute.isFloat = type == "float";
     const bool isGood =
         attribute.isFloat ? parseNumber(rest, attribute.number) : type == "int" && parseNumber(rest, attribute.integer);
-    if (!isGood) invalidArgument("an attribute is written NAME float NUMBER or NAME int NUMBER, with its default");
+    if (!isGood) invalidArgument("an attribute has the form NAME float DEFAULT or NAME int DEFAULT");
     if (op_.attributes.size() >= kMaxItems) invalidArgument("there are more than ", kMaxItems, " attributes");
     op_.attributes.push_back(std::move(attribute));
   }
@@ -150,7 +150,7 @@ class OperatorParser {
     const int output = op_.findOutput(name);
     if (output < 0) invalidArgument("there is no output '", name, "'");
     if (takeWord(rest) != "=")
-      invalidArgument("a shape is written OUTPUT = like INPUT ..., broadcast INPUT INPUT or [...]");
+      invalidArgument("a shape has the form OUTPUT = like INPUT ..., broadcast INPUT INPUT or [...]");
     DeclaredShape& shape = op_.shapes[static_cast<size_t>(output)];
     if (rest.starts_with('[') && rest.ends_with(']')) {
       shape.kind = DeclaredShape::Dimensions;
@@ -163,7 +163,7 @@ class OperatorParser {
     shape.kind = rule == "like" ? DeclaredShape::Like : DeclaredShape::Broadcast;
     const bool isLike = rule == "like" && !shape.inputs.empty();
     if (!isLike && (rule != "broadcast" || shape.inputs.size() != 2))
-      invalidArgument("a shape is written OUTPUT = like INPUT ..., broadcast INPUT INPUT or [...]");
+      invalidArgument("a shape has the form OUTPUT = like INPUT ..., broadcast INPUT INPUT or [...]");
   }
 
   size_t requiredInput(const std::string& name) const {
@@ -184,7 +184,7 @@ class OperatorParser {
   void parseKernel(std::string_view rest) {
     const std::string name(takeWord(rest));
     const auto dtype = rest.empty() ? DType::Invalid : dtypeFromName(rest);
-    if (!isIdentifier(name) || !dtype) invalidArgument("a kernel is written NAME or NAME TYPE");
+    if (!isIdentifier(name) || !dtype) invalidArgument("a kernel has the form NAME or NAME TYPE");
     if (op_.kernels.size() >= kMaxItems) invalidArgument("there are more than ", kMaxItems, " kernels");
     op_.kernels.emplace_back(name, *dtype);
   }
@@ -229,7 +229,7 @@ class OperatorParser {
       const bool isInteger = attribute >= 0 && !op_.attributes[static_cast<size_t>(attribute)].isFloat;
       if (term.kind == SizeTerm::Plain ? !isInteger : input < 0 && output < 0)
         invalidArgument("'", size.text(), "': '", term.name, "' is ",
-                        term.kind == SizeTerm::Plain ? "no attribute of type int" : "no value that is known here");
+                        term.kind == SizeTerm::Plain ? "not an attribute of type int" : "not a value known here");
       term.owner = term.kind == SizeTerm::Plain ? SizeTerm::Attribute : input >= 0 ? SizeTerm::Input : SizeTerm::Output;
       term.index = static_cast<size_t>(isInteger && term.kind == SizeTerm::Plain ? attribute : std::max(input, output));
     };
@@ -242,7 +242,7 @@ class OperatorParser {
 DeclaredOperator begun(std::string_view rest, int line) {
   const std::string_view whole = takeWord(rest);
   const size_t dot = whole.rfind('.');
-  if (dot == whole.npos || !rest.empty()) invalidArgument("an operator is written DOMAIN.NAME");
+  if (dot == whole.npos || !rest.empty()) invalidArgument("an operator has the form DOMAIN.NAME");
   DeclaredOperator op;
   op.line = line;
   op.domain = std::string(whole.substr(0, dot));

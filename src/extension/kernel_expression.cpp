@@ -28,7 +28,7 @@ class SizeParser {
       else
         sign(c);
     }
-    if (expectsValue_) wrong("it ends too early");
+    if (expectsValue_) wrong("unexpected end");
     while (!waiting_.empty()) {
       if (!waiting_.back().isOperator()) wrong("a parenthesis is not closed");
       emit();
@@ -56,7 +56,7 @@ class SizeParser {
     for (const Step& step : result_.steps_) {
       const bool isValue = step.kind == Step::Number || step.kind == Step::Term;
       depth += isValue ? 1 : size_t(-1);
-      if (depth > SizeExpression::kMaxDepth) wrong("it is nested too deep");
+      if (depth > SizeExpression::kMaxDepth) wrong("it is nested too deeply");
     }
   }
 
@@ -139,7 +139,7 @@ class SizeParser {
 
   void emitUpToParenthesis() {
     while (!waiting_.empty() && waiting_.back().isOperator()) emit();
-    if (waiting_.empty()) wrong("'", rest_, "' has no parenthesis before it");
+    if (waiting_.empty()) wrong("'", rest_, "' has no opening parenthesis");
   }
 
   void sign(char c) {
@@ -161,19 +161,19 @@ class SizeParser {
     const Waiting call = waiting_.back();
     waiting_.pop_back();
     if (call.arguments == 0) return;
-    if (call.arguments != 2) wrong("min and max have two values");
+    if (call.arguments != 2) wrong("min and max take two values");
     result_.steps_.push_back({call.kind});
   }
 
   void separate() {
     emitUpToParenthesis();
-    if (waiting_.back().arguments == 0) wrong("a comma stands outside of min and max");
+    if (waiting_.back().arguments == 0) wrong("a comma is outside min and max");
     ++waiting_.back().arguments;
     expectsValue_ = true;
   }
 
   void infix(char c) {
-    if (std::string_view("+-*/%").find(c) == std::string_view::npos) wrong("'", c, "' has no meaning");
+    if (std::string_view("+-*/%").find(c) == std::string_view::npos) wrong("'", c, "' is not an operator");
     while (!waiting_.empty() && waiting_.back().isOperator() && strengthOf(waiting_.back().sign) >= strengthOf(c))
       emit();
     waiting_.push_back({c, kindOf(c)});

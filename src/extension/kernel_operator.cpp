@@ -80,7 +80,7 @@ class KernelOperator {
 
   void addKernel(const std::string& name, DType dtype) {
     const MaxCpuKernel* kernel = library_->find(name);
-    if (!kernel) refuse("the source has no kernel '", name, "' that is extern \"C\"");
+    if (!kernel) refuse("the source has no kernel '", name, "' declared extern \"C\"");
     if (static_cast<size_t>(kernel->count) != op_.arguments.size())
       refuse("kernel '", name, "' has ", kernel->count, " parameters, the declaration ", op_.arguments.size(),
              " arguments");
@@ -193,7 +193,7 @@ class KernelOperator {
     for (size_t i = 0; i < sizes.size(); ++i) {
       const int64_t size = numberOf(sizes[i], values);
       if (size < 0 || size > limit.most[i])
-        invalidArgument(limit.name, " ", sizes[i].text(), " is ", size, ", at most ", limit.most[i], " is possible");
+        invalidArgument(limit.name, " ", sizes[i].text(), " is ", size, "; at most ", limit.most[i], " is allowed");
       out[i] = static_cast<uint32_t>(size);
       isEmpty = isEmpty || size == 0;
     }
@@ -206,7 +206,7 @@ class KernelOperator {
     const int64_t threads = int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
     const int64_t most = variant.kernel->maxThreads > 0 ? variant.kernel->maxThreads : kMaxCpuThreads;
     if (threads > most)
-      invalidArgument("block has ", threads, " threads, at most ", most, " are possible for kernel '", variant.name,
+      invalidArgument("block has ", threads, " threads; at most ", most, " are allowed for kernel '", variant.name,
                       "'");
     const int64_t shared = op_.shared.empty() ? 0 : numberOf(op_.shared[0], values);
     if (shared < 0 || shared > static_cast<int64_t>(kMaxCpuShared))
@@ -238,7 +238,7 @@ class KernelOperator {
     } else {
       const int64_t value = numberOf(argument.size[0], values);
       if (bytes == 4 && value != static_cast<int32_t>(value))
-        fail(MAX_STATUS_OUT_OF_RANGE, "argument '", argument.text, "' is ", value, ", which no int32 holds");
+        fail(MAX_STATUS_OUT_OF_RANGE, "argument '", argument.text, "' is ", value, ", which does not fit in int32");
       bytes == 4 ? void(slot.small = static_cast<int32_t>(value)) : void(slot.integer = value);
     }
     return slot;

@@ -17,7 +17,7 @@ constexpr std::string_view kTypes[] = {"int",     "float",  "string", "ints",  "
 static_assert(std::size(kTypes) == std::variant_size_v<Attribute> && kLetters.size() == std::size(kTypes));
 
 [[noreturn]] void refuse(std::string_view part) {
-  invalidArgument("'", part, "' is not NAME=TYPE, the type one of i, f, s, t, g, I, F, S");
+  invalidArgument("'", part, "' is not NAME=TYPE with a type of i, f, s, t, g, I, F, S");
 }
 
 // "{a,b}" without the braces.
@@ -118,10 +118,10 @@ std::string wrongAttribute(const AttributeRule& rule, const Attribute& attribute
   if (const auto* word = std::get_if<std::string>(&attribute)) return wrongWord(rule, "is", *word);
   if (const auto* numbers = std::get_if<std::vector<int64_t>>(&attribute))
     for (const int64_t number : *numbers)
-      if (std::string wrong = wrongNumber(rule, "holds", number); !wrong.empty()) return wrong;
+      if (std::string wrong = wrongNumber(rule, "contains", number); !wrong.empty()) return wrong;
   if (const auto* words = std::get_if<std::vector<std::string>>(&attribute))
     for (const std::string& word : *words)
-      if (std::string wrong = wrongWord(rule, "holds", word); !wrong.empty()) return wrong;
+      if (std::string wrong = wrongWord(rule, "contains", word); !wrong.empty()) return wrong;
   return {};
 }
 

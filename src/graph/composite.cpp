@@ -41,7 +41,7 @@ struct Table {
   void add(const Composite& composite) {
     const OpSchema& schema = composite.schema;
     require(!byName.find(schema.domain, schema.name), MAX_STATUS_ALREADY_EXISTS, "Operator '", schema.name,
-            "' is defined already");
+            "' is already defined");
     all.push_back(&byName.add(schema.domain, schema.name, composite)->composite);
   }
 };

@@ -84,7 +84,7 @@ std::vector<int> NodeInputs::axesOf(std::span<const int64_t> values, int rank) c
   std::vector<int> result;
   for (int64_t value : values) {
     const int normal = axis(value, rank);
-    if (std::find(result.begin(), result.end(), normal) != result.end()) fail("axis ", value, " is given twice");
+    if (std::find(result.begin(), result.end(), normal) != result.end()) fail("axis ", value, " occurs twice");
     result.push_back(normal);
   }
   return result;
@@ -103,7 +103,7 @@ void NodeInputs::failWith(const std::string& text) const {
     if (value) message += concat("'", value->name, "' ");
     message += inputs_[i].present ? concat(inputs_[i].type) : std::string("none");
   }
-  if (inputs_.size() > kMaxInputsInMessages) message += concat(", ... (", inputs_.size(), " in all)");
+  if (inputs_.size() > kMaxInputsInMessages) message += concat(", ... (", inputs_.size(), " in total)");
   throwError(MAX_STATUS_INVALID_ARGUMENT, std::move(message));
 }
 

@@ -36,7 +36,7 @@ struct Registry {
 
   void add(const OpSchema& schema) {
     require(!byName.find(schema.domain, schema.name), MAX_STATUS_ALREADY_EXISTS, "Operator '", schema.domain,
-            schema.domain.empty() ? "" : ".", schema.name, "' is defined already");
+            schema.domain.empty() ? "" : ".", schema.name, "' is already defined");
     all.reserve(all.size() + 1);
     all.push_back(&byName.add(schema.domain, schema.name, schema)->schema);
   }

@@ -80,7 +80,7 @@ void CompileCache::store(const Digest& key, const Ref<const CacheEntry>& entry) 
     folder.write(key, *entry);
     folder.trim(limits_.diskBytes);
   } catch (const Error& error) {
-    logMessage(MAX_LOG_LEVEL_INFO, "The compiled kernel is not kept on disk: ", error.message());
+    logMessage(MAX_LOG_LEVEL_INFO, "The compiled kernel cannot be cached on disk: ", error.message());
   }
 }
 

@@ -155,10 +155,10 @@ std::optional<CacheFolder> CacheFolder::find(const std::string& path) {
 CacheFolder CacheFolder::make(const std::string& path) {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) failErrno(errno, "Cannot make the folder", path);
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) failErrno(errno, "Cannot create the folder", path);
   std::optional<CacheFolder> folder = find(path);
   require(folder.has_value(), MAX_STATUS_PERMISSION_DENIED, "Folder '", path,
-          "' is a link, or is not this user's alone to write in");
+          "' is a link, or other users can write to it");
   return std::move(*folder);
 }
 

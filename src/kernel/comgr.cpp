@@ -134,7 +134,7 @@ class Data {
 
 class DataSet {
  public:
-  DataSet() { check(comgr().createDataSet(&handle_), "make a set of data"); }
+  DataSet() { check(comgr().createDataSet(&handle_), "create a data set"); }
   ~DataSet() { comgr().destroyDataSet(handle_); }
   DataSet(const DataSet&) = delete;
   DataSet& operator=(const DataSet&) = delete;
@@ -143,8 +143,8 @@ class DataSet {
 
   void add(DataKind kind, const std::string& name, std::string_view content) const {
     Data data;
-    check(comgr().createData(kind, data.out()), "make data");
-    check(comgr().setData(data.handle(), content.size(), content.data()), "take data");
+    check(comgr().createData(kind, data.out()), "create data");
+    check(comgr().setData(data.handle(), content.size(), content.data()), "set data");
     check(comgr().setDataName(data.handle(), name.c_str()), "name data");
     check(comgr().dataSetAdd(handle_, data.handle()), "add data");
   }
@@ -157,10 +157,10 @@ class DataSet {
     for (size_t i = 0; i < count; ++i) {
       Data data;
       size_t size = 0;
-      check(comgr().actionDataGetData(handle_, kind, i, data.out()), "give a result");
-      check(comgr().getData(data.handle(), &size, nullptr), "tell the size of a result");
+      check(comgr().actionDataGetData(handle_, kind, i, data.out()), "return a result");
+      check(comgr().getData(data.handle(), &size, nullptr), "return the size of a result");
       std::string part(size, '\0');
-      if (size > 0) check(comgr().getData(data.handle(), &size, part.data()), "give a result's bytes");
+      if (size > 0) check(comgr().getData(data.handle(), &size, part.data()), "return the bytes of a result");
       all += part;
     }
     return all;
@@ -172,7 +172,7 @@ class DataSet {
 
 class Action {
  public:
-  Action() { check(comgr().createActionInfo(&handle_), "make an action"); }
+  Action() { check(comgr().createActionInfo(&handle_), "create an action"); }
   ~Action() { comgr().destroyActionInfo(handle_); }
   Action(const Action&) = delete;
   Action& operator=(const Action&) = delete;
@@ -183,9 +183,9 @@ class Action {
   void setHip(const std::vector<std::string>& options) const {
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
-    check(comgr().setLanguage(handle_, comgr().numbers.languageHip), "take the language");
-    check(comgr().setOptionList(handle_, pointers.data(), pointers.size()), "take options");
-    check(comgr().setLogging(handle_, true), "keep a log");
+    check(comgr().setLanguage(handle_, comgr().numbers.languageHip), "set the language");
+    check(comgr().setOptionList(handle_, pointers.data(), pointers.size()), "set options");
+    check(comgr().setLogging(handle_, true), "enable logging");
   }
   int run(int kind, const DataSet& inputs, const DataSet& outputs) const {
     return comgr().doAction(kind, handle_, inputs.handle(), outputs.handle());
@@ -243,7 +243,7 @@ CompiledCode compileToLlvm(const KernelSource& source, const std::string& text,
   const int status = action.run(comgr().numbers.compileWithDeviceLibraries, inputs, outputs);
   CompiledCode code = {outputs.bytes(kBitcode), outputs.bytes(kLog)};
   if (status != 0 && !code.log.empty()) failCompilation(source.name, code.log);
-  check(status, "compile to intermediate code");
+  check(status, "compile to LLVM IR");
   return code;
 }
 

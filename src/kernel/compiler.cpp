@@ -37,14 +37,14 @@ std::string_view firstError(std::string_view log) {
 }  // namespace
 
 void failCompilation(const std::string& name, const std::string& log) {
-  if (log.empty()) invalidArgument(name, " does not compile; the compiler says nothing");
+  if (log.empty()) invalidArgument(name, " does not compile; the compiler gives no reason");
   throw LoggedError(MAX_STATUS_INVALID_ARGUMENT, concat(name, " does not compile: ", firstError(log)), log);
 }
 
 const char* artifactName(MaxArtifactKind kind) {
   for (const ArtifactRow& row : kArtifacts)
     if (row.kind == kind) return row.name;
-  invalidArgument("Artifact kind is ", kind, "; it is one of MAX_ARTIFACT_KIND_*");
+  invalidArgument("Artifact kind is ", kind, "; it must be one of MAX_ARTIFACT_KIND_*");
 }
 
 void failArtifact(std::string_view compiler, MaxArtifactKind kind) {

@@ -275,9 +275,9 @@ Search findCompiler() {
 const KernelCompiler& cpuCompiler() {
   static const Search& search = *new Search(findCompiler());
   if (!search.compiler && search.tried.empty())
-    fail(MAX_STATUS_UNAVAILABLE, "No compiler is run in a program that has raised privileges");
+    fail(MAX_STATUS_UNAVAILABLE, "The compiler is not run in a program with raised privileges");
   require(search.compiler.has_value(), MAX_STATUS_UNAVAILABLE, "No C++ compiler was found; tried ", search.tried,
-          "; MAX_CXX names another");
+          "; MAX_CXX can name another");
   return *search.compiler;
 }
 

@@ -21,7 +21,7 @@ namespace {
 // A file without a name.
 int makeFile(std::string_view code) {
   const int file = memfd_create("max-kernels", MFD_CLOEXEC);
-  if (file < 0) failErrno(errno, "make a file in memory for", "kernels");
+  if (file < 0) failErrno(errno, "create a file in memory for", "kernels");
   for (size_t done = 0; done < code.size();) {
     const ssize_t count = write(file, code.data() + done, code.size() - done);
     if (count < 0 && errno == EINTR) continue;
@@ -76,7 +76,7 @@ std::string symbolAt(const void* address) {
 Ref<CpuLibrary> CpuLibrary::load(std::string_view code) {
   require(code.starts_with("\177ELF"), MAX_STATUS_INVALID_ARGUMENT, "The ", code.size(),
           " bytes are not a shared object");
-  require(isWhole(code), MAX_STATUS_INVALID_ARGUMENT, "The shared object of ", code.size(), " bytes is cut off");
+  require(isWhole(code), MAX_STATUS_INVALID_ARGUMENT, "The shared object of ", code.size(), " bytes is truncated");
   Ref<CpuLibrary> library = Ref<CpuLibrary>::adopt(new CpuLibrary);
   const int file = makeFile(code);
   library->handle_ = dlopen(uniquePath(file).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -93,14 +93,15 @@ CpuLibrary::~CpuLibrary() {
 
 void CpuLibrary::readTable() {
   const auto get = reinterpret_cast<const MaxCpuLibrary* (*)()>(dlsym(handle_, "maxCpuLibrary"));
-  require(get != nullptr, MAX_STATUS_INVALID_ARGUMENT, "The shared object was not made from kernels by this library");
+  require(get != nullptr, MAX_STATUS_INVALID_ARGUMENT,
+          "The shared object was not compiled from kernels by this library");
   Dl_info own{};
   dladdr(reinterpret_cast<const void*>(get), &own);
   base_ = own.dli_fbase;
   const MaxCpuLibrary* table = get();
   require(table->abi == kMaxCpuAbi, MAX_STATUS_INVALID_ARGUMENT,
-          "The shared object was made by another version of this library: kernels of form ", table->abi, ", not ",
-          kMaxCpuAbi);
+          "The shared object was compiled by another version of this library: kernels of version ", table->abi,
+          ", not ", kMaxCpuAbi);
   *table->runtime = &cpuRuntime();
   for (int i = 0; i < table->count; ++i)
     if (std::string name = symbolAt(table->kernels[i].function); !name.empty())

@@ -128,7 +128,7 @@ class CpuKernel final : public MaxKernel {
     require(attribute == MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE, MAX_STATUS_UNIMPLEMENTED, "Attribute ",
             attribute, " of kernels on cpu:0 cannot be set");
     require(value >= 0 && value <= static_cast<int64_t>(kMaxCpuShared), MAX_STATUS_INVALID_ARGUMENT,
-            "Dynamic shared memory of kernel '", name(), "' is to be ", value, " bytes; it may be 0 to ",
+            "Dynamic shared memory of kernel '", name(), "' cannot be ", value, " bytes; allowed are 0 to ",
             kMaxCpuShared);
     sharedLimit_ = value;
   }
@@ -156,7 +156,7 @@ class CpuKernel final : public MaxKernel {
   // A hint that the host ignores.
   void setCarveout(int64_t percent) {
     require(percent >= -1 && percent <= 100, MAX_STATUS_INVALID_ARGUMENT, "Shared memory of kernel '", name(),
-            "' is to be ", percent, " percent of the cache; it may be -1 (the driver's choice) to 100");
+            "' cannot be ", percent, " percent of the cache; allowed are -1 (the driver's choice) to 100");
     carveout_ = percent;
   }
 

@@ -289,8 +289,8 @@ void BlockRunner::reportFailure(const std::exception& error) {
 
 [[gnu::noinline]] void BlockRunner::reportDeadlock() {
   error_.emplace(MAX_STATUS_FAILED_PRECONDITION,
-                 concat("Threads wait for each other for ever: in ", blockName(), " ", arrived_, " of ",
-                        threads_ - ended_, " threads wait at a barrier, the others for threads of their warp"));
+                 concat("Deadlock between threads: in ", blockName(), " ", arrived_, " of ", threads_ - ended_,
+                        " threads wait at a barrier, the others for threads of their warp"));
 }
 
 [[gnu::noinline]] void BlockRunner::reportTrap(unsigned thread, const char* reason, std::string_view file, int line) {

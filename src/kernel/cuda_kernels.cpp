@@ -38,7 +38,7 @@ bool isPtx(std::string_view code) {
 MaxArtifactKind kindOf(std::string_view code) {
   if (isElfFor(code, kMachine) || isFatBinary(code)) return MAX_ARTIFACT_KIND_CUBIN;
   if (!isElf(code) && isPtx(code)) return MAX_ARTIFACT_KIND_PTX;
-  invalidArgument("The data (", code.size(), " bytes) is neither PTX nor a whole CUBIN");
+  invalidArgument("The data (", code.size(), " bytes) is neither PTX nor a complete CUBIN");
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ int GpuKernel::driverPriority(int32_t priority) const {
 int GpuKernel::driverAttribute(int attribute) const {
   const auto& get = context_.driver().functionGetAttribute;
   require(bool{get}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context_.displayName(),
-          " does not tell about kernels");
+          " does not report attributes of kernels");
   int value = 0;
   const int error = context_.query(get, &value, attribute, function_);
   require(error != gpu::kInvalidValue, MAX_STATUS_UNIMPLEMENTED, "Kernel '", name(), "' on ", context_.displayName(),
@@ -148,7 +148,7 @@ void GpuKernel::setAttribute(MaxKernelAttribute attribute, int64_t value) {
           context_.displayName(), " cannot be set");
   const int64_t most = row->most < 0 ? mostShared_ : row->most;
   require(value >= row->least && value <= most, MAX_STATUS_INVALID_ARGUMENT, "Attribute ", attribute, " of kernel '",
-          name(), "' is to be ", value, "; ", context_.displayName(), " allows ", row->least, " to ", most);
+          name(), "' cannot be ", value, "; ", context_.displayName(), " allows ", row->least, " to ", most);
   if (set) context_.call(set, function_, attribute, static_cast<int>(value));
   if (isShared) sharedLimit_.store(value, std::memory_order_relaxed);
 }
@@ -198,8 +198,9 @@ void GpuKernel::launch(const MaxLaunchConfig& config, void** arguments, void* st
 
 void GpuKernel::requireClusters(const MaxLaunchConfig& config) const {
   if (!hasCluster(config)) return;
-  require(hasClusters_, MAX_STATUS_UNIMPLEMENTED, "Device ", context_.displayName(), " has no clusters; kernel '",
-          name(), "' asks for ", config.cluster[0], " x ", config.cluster[1], " x ", config.cluster[2], " blocks");
+  require(hasClusters_, MAX_STATUS_UNIMPLEMENTED, "Device ", context_.displayName(),
+          " does not support clusters; kernel '", name(), "' asks for ", config.cluster[0], " x ", config.cluster[1],
+          " x ", config.cluster[2], " blocks");
 }
 
 // If a driver does not support attributes, those that are only hints are omitted.
@@ -223,7 +224,7 @@ void GpuKernel::launchExtended(const MaxLaunchConfig& config, void** arguments, 
   }
   if (!config.cooperative) return launch(config, arguments, stream);
   require(bool{driver.launchCooperative}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context_.displayName(),
-          " has no cooperative launches; kernel '", name(), "' asks for one");
+          " does not support cooperative launches; kernel '", name(), "' asks for one");
   context_.call(driver.launchCooperative, function_, dimension(config.grid[0]), dimension(config.grid[1]),
                 dimension(config.grid[2]), dimension(config.block[0]), dimension(config.block[1]),
                 dimension(config.block[2]), static_cast<unsigned>(config.sharedByteCount), stream, arguments);

@@ -71,7 +71,7 @@ GpuModule::Variable GpuModule::variable(const std::string& name) {
   if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
   const auto& getGlobal = context().driver().moduleGetGlobal;
   require(bool{getGlobal}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context().displayName(),
-          " does not tell where variables are");
+          " does not report addresses of variables");
   Variable found;
   const int error = context().query(getGlobal, &found.address, &found.bytes, code_->handle(), name.c_str());
   if (error == kNotFound) failVariable(name);

@@ -38,7 +38,7 @@ bool isBundle(std::string_view code) {
 
 MaxArtifactKind kindOf(std::string_view code) {
   if (isElfFor(code, kMachine) || isBundle(code)) return MAX_ARTIFACT_KIND_CODE_OBJECT;
-  invalidArgument("The data (", code.size(), " bytes) is no whole code object of AMD's");
+  invalidArgument("The data (", code.size(), " bytes) is not a complete AMD code object");
 }
 
 }  // namespace

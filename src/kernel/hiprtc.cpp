@@ -36,7 +36,7 @@ Hiprtc::Hiprtc() {
   int major = 0, minor = 0;
   const int result = api.version(&major, &minor);
   require(result == kRtcSuccess, MAX_STATUS_UNAVAILABLE, "HIPRTC is not available: '", library.name(),
-          "' answers with error ", result);
+          "' returned error ", result);
   label = concat("HIPRTC ", major, ".", minor);
   facts.files = {fileOfSymbol(reinterpret_cast<const void*>(api.version)), comgrFile()};
   facts.identity = concat(label, " ", stampOfFile(facts.files[0]), " ", comgrLabel(), " ", stampOfFile(facts.files[1]));
@@ -53,7 +53,7 @@ std::string runtimeHeader() {
   const char* text = nullptr;
   const unsigned* bytes = nullptr;
   const LibrarySymbol symbols[] = {{"__hipRTC_header", &text}, {"__hipRTC_header_size", &bytes}};
-  loadSymbols(library, "LLVM's intermediate code of HIP", symbols);
+  loadSymbols(library, "LLVM IR of HIP", symbols);
   return {text, *bytes};
 }
 
@@ -66,7 +66,7 @@ void refuseOtherChips(const KernelSource& source) {
     const std::string_view name = start == std::string::npos ? "" : std::string_view(flag).substr(start);
     for (const std::string_view option : kOptions)
       if (name == option || name.starts_with(concat(option, "=")))
-        invalidArgument("Flag '", flag, "' names a chip; the architecture of the options does that");
+        invalidArgument("Flag '", flag, "' sets an architecture; use the option architecture");
   }
 }
 
@@ -115,7 +115,8 @@ class HiprtcCompiler final : public KernelCompiler {
   MaxArtifactKind executableKind(const KernelSource&) const override { return MAX_ARTIFACT_KIND_CODE_OBJECT; }
 
   CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override {
-    require(source.registerLimit == 0, MAX_STATUS_UNIMPLEMENTED, hiprtc().open().label, " has no limit of registers");
+    require(source.registerLimit == 0, MAX_STATUS_UNIMPLEMENTED, hiprtc().open().label,
+            " does not support a register limit");
     refuseOtherChips(source);
     requireHipArchitecture(source.architecture);
     switch (kind) {

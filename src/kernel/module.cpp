@@ -43,7 +43,7 @@ void replaceZeros(int32_t (&values)[3]) {
 }
 
 void checkFlag(int32_t value, const char* name) {
-  max::require(value == 0 || value == 1, MAX_STATUS_INVALID_ARGUMENT, name, " is ", value, "; it is 0 or 1");
+  max::require(value == 0 || value == 1, MAX_STATUS_INVALID_ARGUMENT, name, " is ", value, "; it must be 0 or 1");
 }
 
 // Checks for all devices, of options that are not set by default.
@@ -56,18 +56,18 @@ void checkExtras(const MaxLaunchConfig& config) {
   const auto* c = config.cluster;
   if (c[0] | c[1] | c[2]) {
     if (c[0] < 1 || c[1] < 1 || c[2] < 1) [[unlikely]]
-      max::invalidArgument("Cluster is ", tripleOf(config.cluster), "; no dimension is negative");
+      max::invalidArgument("Cluster is ", tripleOf(config.cluster), "; dimensions must not be negative");
     if (config.grid[0] % c[0] != 0 || config.grid[1] % c[1] != 0 || config.grid[2] % c[2] != 0) [[unlikely]]
-      max::invalidArgument("Grid ", tripleOf(config.grid), " is no multiple of cluster ", tripleOf(config.cluster));
+      max::invalidArgument("Grid ", tripleOf(config.grid), " is not a multiple of cluster ", tripleOf(config.cluster));
   }
   if (!config.accessBase) return;
   require(config.hitRatio >= 0 && config.hitRatio <= 1, MAX_STATUS_INVALID_ARGUMENT, "hitRatio is ", config.hitRatio,
-          "; it lies between 0 and 1");
+          "; it must be between 0 and 1");
   require(isAccessProperty(config.hitProperty) && isAccessProperty(config.missProperty), MAX_STATUS_INVALID_ARGUMENT,
           "Access properties are ", config.hitProperty, " and ", config.missProperty,
-          "; they are MAX_ACCESS_PROPERTY_* numbers");
+          "; they must be MAX_ACCESS_PROPERTY_* values");
   require(config.missProperty != MAX_ACCESS_PROPERTY_PERSISTING, MAX_STATUS_INVALID_ARGUMENT,
-          "missProperty is MAX_ACCESS_PROPERTY_PERSISTING (2); only hitProperty can be");
+          "missProperty is MAX_ACCESS_PROPERTY_PERSISTING (2); only hitProperty can have this value");
 }
 
 }  // namespace
@@ -86,15 +86,15 @@ void MaxKernel::checkShape(const MaxLaunchConfig& config) const {
   }
   if (threads > limits_.threads) [[unlikely]]
     max::invalidArgument("Block ", tripleOf(config.block), " of kernel '", name_, "' has ", threads,
-                         " threads; the most are ", limits_.threads);
+                         " threads; the maximum is ", limits_.threads);
 }
 
 void MaxKernel::checkCount(const void* const* arguments, int32_t count) const {
   using max::require;
-  require(count >= 0 && count <= max::kMaxKernelArguments, MAX_STATUS_INVALID_ARGUMENT, "Kernel '", name_,
-          "' is given ", count, " arguments; there may be 0 to ", max::kMaxKernelArguments);
+  require(count >= 0 && count <= max::kMaxKernelArguments, MAX_STATUS_INVALID_ARGUMENT, "Kernel '", name_, "' gets ",
+          count, " arguments; allowed are 0 to ", max::kMaxKernelArguments);
   require(!parameters_ || parameters_->size() == static_cast<size_t>(count), MAX_STATUS_INVALID_ARGUMENT, "Kernel '",
-          name_, "' is given ", count, " arguments; it has ", parameters_ ? parameters_->size() : 0, " parameters");
+          name_, "' gets ", count, " arguments; it has ", parameters_ ? parameters_->size() : 0, " parameters");
   require(count == 0 || arguments, MAX_STATUS_INVALID_ARGUMENT, "Argument 'arguments' is NULL");
 }
 
@@ -107,7 +107,7 @@ void MaxKernel::failKind(int32_t index, max::HandleKind given, bool isBuffer) co
     max::invalidArgument("Argument ", index, " of kernel '", name_,
                          "' is a buffer; its size must be MAX_KERNEL_ARGUMENT_BUFFER");
   max::invalidArgument("Argument ", index, " of kernel '", name_, "' is a ", max::handleName(given),
-                       "; kernels take buffers and values");
+                       "; kernels accept buffers and values");
 }
 
 void MaxKernel::failArgument(int32_t index, const void* argument, size_t size, bool isBuffer) const {
@@ -116,11 +116,11 @@ void MaxKernel::failArgument(int32_t index, const void* argument, size_t size, b
     max::invalidArgument("Argument ", index, " of kernel '", name_, "' has ", size, " bytes; the parameter has ",
                          (*parameters_)[static_cast<size_t>(index)]);
   if (const auto* buffer = isBuffer ? static_cast<const MaxBuffer*>(argument) : nullptr) {
-    max::refuseStrings(*buffer, "kernels do not take");
+    max::refuseStrings(*buffer, "kernels do not accept");
     max::invalidArgument("Argument ", index, " of kernel '", name_, "' is a buffer on ", buffer->device().displayName(),
                          "; the kernel is on ", module_.device().displayName());
   }
-  max::fail(MAX_STATUS_INTERNAL, "Argument ", index, " of kernel '", name_, "' was refused");
+  max::fail(MAX_STATUS_INTERNAL, "Argument ", index, " of kernel '", name_, "' is not valid");
 }
 
 void MaxKernel::resolve(max::LaunchArguments& out, const void* const* arguments, const size_t* sizes,
@@ -163,7 +163,7 @@ void MaxKernel::launch(MaxLaunchConfig& config, const void* const* arguments, co
   checkShape(config);
   checkExtras(config);
   max::require(config.sharedByteCount <= static_cast<size_t>(sharedLimit()), MAX_STATUS_INVALID_ARGUMENT, "Kernel '",
-               name_, "' is launched with ", config.sharedByteCount, " bytes of dynamic shared memory; the most are ",
+               name_, "' is launched with ", config.sharedByteCount, " bytes of dynamic shared memory; the maximum is ",
                sharedLimit(), " (MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE)");
   max::LaunchArguments resolved;
   resolve(resolved, arguments, sizes, count);
@@ -213,7 +213,7 @@ const std::string& MaxModule::artifact(MaxArtifactKind kind) {
 
 void MaxModule::failKernel(const std::string& name) const {
   max::fail(MAX_STATUS_NOT_FOUND, "Module ", name_, " has no kernel '", name,
-            "'; kernels that are looked up by name are declared extern \"C\" __global__",
+            "'; kernels must be declared extern \"C\" __global__",
             source_ ? max::nearestOf(name, kernelsIn(source_->text)) : std::string());
 }
 

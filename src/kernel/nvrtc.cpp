@@ -45,7 +45,7 @@ Nvrtc::Nvrtc() {
   int major = 0, minor = 0, count = 0;
   const int result = api.version(&major, &minor);
   require(result == kRtcSuccess, MAX_STATUS_UNAVAILABLE, "NVRTC is not available: '", library.name(),
-          "' answers with error ", result);
+          "' returned error ", result);
   label = concat("NVRTC ", major, ".", minor);
   facts.files = {fileOfSymbol(reinterpret_cast<const void*>(api.version))};
   facts.identity = concat(label, " ", stampOfFile(facts.files[0]));
@@ -80,7 +80,7 @@ Chip parseChip(const std::string& text) {
         (chip.suffix.empty() || chip.suffix == "a" || chip.suffix == "f"))
       return chip;
   }
-  invalidArgument("'", text, "' is no architecture of cuda; write for example sm_90");
+  invalidArgument("'", text, "' is not a cuda architecture; write for example sm_90");
 }
 
 std::string chipNames(const std::vector<int>& chips) {
@@ -152,8 +152,9 @@ class NvrtcCompiler final : public KernelCompiler {
  private:
   static void requireCubin(const Nvrtc& compiler, const Chip& chip, const std::string& name) {
     require(compiler.getCubin && compiler.getCubinSize, MAX_STATUS_UNIMPLEMENTED, compiler.label,
-            " makes PTX, but no CUBIN");
-    require(!chip.isVirtual, MAX_STATUS_INVALID_ARGUMENT, "'", name, "' is no chip: there is PTX for it, but no CUBIN");
+            " produces PTX, but not CUBIN");
+    require(!chip.isVirtual, MAX_STATUS_INVALID_ARGUMENT, "'", name,
+            "' is a virtual architecture: there is PTX for it, but no CUBIN");
     if (!isKnown(compiler.facts, chip)) failChip(compiler, name, "; PTX runs on newer ones");
   }
 };

@@ -68,7 +68,7 @@ RtcProgram::RtcProgram(const Rtc& rtc, const KernelSource& source, std::string_v
   const std::string text = sourceText(source, prelude);
   check(rtc_.api.createProgram(&program_, text.c_str(), name_.c_str(), static_cast<int>(names.size()), texts.data(),
                                names.data()),
-        "take the source");
+        "read the source");
 }
 
 RtcProgram::~RtcProgram() {
@@ -92,9 +92,9 @@ void RtcProgram::compile(const std::vector<std::string>& options) {
 
 std::string RtcProgram::bytes(SizeFunction size, BytesFunction get) const {
   size_t count = 0;
-  check(size(program_, &count), "tell the size of its result for");
+  check(size(program_, &count), "return the result's size for");
   std::string result(count, '\0');
-  if (count > 0) check(get(program_, result.data()), "give its result for");
+  if (count > 0) check(get(program_, result.data()), "return the result for");
   return result;
 }
 

@@ -30,7 +30,7 @@ bool staysInside(const std::filesystem::path& path) {
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() : path_("/tmp/max-XXXXXX") {
-  if (!mkdtemp(path_.data())) failErrno(errno, "make a folder like", path_);
+  if (!mkdtemp(path_.data())) failErrno(errno, "create a folder like", path_);
 }
 
 TemporaryFolder::~TemporaryFolder() {

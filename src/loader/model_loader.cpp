@@ -30,7 +30,7 @@ namespace {
 std::string contentsOf(const std::string& folder) {
   struct stat status;
   if (stat((folder + "/saved_model.pb").c_str(), &status) == 0)
-    return "; it holds a TensorFlow model, of which tf2onnx makes an ONNX model";
+    return "; it contains a TensorFlow model; tf2onnx converts it to ONNX";
   std::error_code error;
   std::string first;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -46,14 +46,14 @@ std::string findModelFile(const std::string& path) {
   if (stat(path.c_str(), &status) != 0) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR)
-      fail(MAX_STATUS_NOT_FOUND, "No model at '", path, "': there is neither a file nor a folder of this name");
+      fail(MAX_STATUS_NOT_FOUND, "No model at '", path, "': there is no such file or folder");
     failErrno(error, "Cannot open model", path);
   }
   if (!S_ISDIR(status.st_mode)) return path;
   const std::string folder = path.back() == '/' ? path.substr(0, path.size() - 1) : path;
   for (const char* name : {"/model.onnx", "/model.maxc"})
     if (std::string inside = folder + name; stat(inside.c_str(), &status) == 0) return inside;
-  fail(MAX_STATUS_NOT_FOUND, "Folder '", path, "' holds no model: looked for model.onnx and model.maxc",
+  fail(MAX_STATUS_NOT_FOUND, "Folder '", path, "' contains no model: neither model.onnx nor model.maxc",
        contentsOf(path));
 }
 
@@ -102,7 +102,7 @@ void requireUsed(const WeightTable& table, const GraphSource& source, const Grap
   for (const auto& [name, entry] : table.entries)
     if (!entry.used)
       fail(MAX_STATUS_NOT_FOUND, "The model has no weight '", name, "'",
-           source.isStored() ? " that its compilation has left as it was" : "", nearestWeight(graph, name));
+           source.isStored() ? " unchanged by compilation" : "", nearestWeight(graph, name));
 }
 
 void requireContents(const Graph& graph) {
@@ -258,7 +258,7 @@ Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
   FileSource::Options options = optionsFor(key.path);
   options.copyFile = options.copyExternal = copies;
   Loader loader(request, sourceOf(std::move(file), options));
-  if (copies && isLarge) loader.forgetSource("they were copied from a file that may change");
+  if (copies && isLarge) loader.forgetSource("they were copied from a file that may have changed");
   if (!copies) loader.shareAs(key);
   return loader.run();
 }

@@ -174,7 +174,7 @@ std::string unknownInVersion(std::string_view name, int64_t version, const Span&
   const std::string text = concat("unknown attribute '", name, "' in version ", version);
   if (span.since == kNever) return text;
   if (version < span.since) return concat(text, "; versions from ", span.since, " on have it");
-  return concat(text, "; versions until ", span.before - 1, " have it");
+  return concat(text, "; versions up to ", span.before - 1, " have it");
 }
 
 }  // namespace

@@ -94,12 +94,12 @@ bool fits(uint64_t offset, uint64_t size, uint64_t whole) { return offset <= who
 void checkHeader(const Header& header, uint64_t fileSize, const std::string& name) {
   require(header.version <= kVersion, MAX_STATUS_UNIMPLEMENTED, name, ": Compiled model of version ", header.version,
           "; this library reads up to version ", kVersion, ", so compile the model again or use a newer library");
-  require(header.fileSize == fileSize, MAX_STATUS_DATA_LOSS, name, ": Compiled model is damaged: it should have ",
+  require(header.fileSize == fileSize, MAX_STATUS_DATA_LOSS, name, ": Compiled model is damaged: it must have ",
           header.fileSize, " bytes, but has ", fileSize);
   require(header.version == kVersion && header.size == sizeof header && header.graphOffset >= sizeof header &&
               header.dataOffset % kPage == 0 && fits(header.graphOffset, header.graphSize, fileSize) &&
               fits(header.dataOffset, header.dataSize, fileSize),
-          MAX_STATUS_DATA_LOSS, name, ": Compiled model is damaged: its header contradicts itself");
+          MAX_STATUS_DATA_LOSS, name, ": Compiled model is damaged: its header is inconsistent");
 }
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }

@@ -17,7 +17,7 @@ struct Location {
   std::string_view tensor;
 
   [[noreturn]] void refuse(const char* why) const {
-    fail(MAX_STATUS_PERMISSION_DENIED, "tensor '", tensor, "': external data at '", path, "' is refused: ", why);
+    fail(MAX_STATUS_PERMISSION_DENIED, "tensor '", tensor, "': external data at '", path, "' is rejected: ", why);
   }
   [[noreturn]] void failWithErrno(int error) const {
     if (error == ELOOP) refuse("it goes through a symbolic link");
@@ -48,8 +48,8 @@ Descriptor walk(const Location& location, const std::string& folder) {
   while (true) {
     const size_t slash = rest.find('/');
     const std::string name(rest.substr(0, slash));
-    if (name.empty()) location.refuse("its path is not plain");
-    if (name == "." || name == "..") location.refuse("it leaves the model's folder");
+    if (name.empty()) location.refuse("its path is not normalised");
+    if (name == "." || name == "..") location.refuse("it is outside the model's folder");
     if (slash == std::string_view::npos) return openAt(location, current, name, O_NONBLOCK);
     current = openAt(location, current, name, O_DIRECTORY);
     rest.remove_prefix(slash + 1);
@@ -61,7 +61,7 @@ Descriptor walk(const Location& location, const std::string& folder) {
 Ref<MappedFile> openExternalData(const std::string& folder, std::string_view path, std::string_view tensor) {
   const Location location{path, tensor};
   if (folder.empty()) location.refuse("a model loaded from memory has no folder");
-  if (path.empty() || path.find('\0') != std::string_view::npos) location.refuse("its path is not plain");
+  if (path.empty() || path.find('\0') != std::string_view::npos) location.refuse("its path is not normalised");
   if (path.front() == '/') location.refuse("its path is absolute");
   Descriptor file = walk(location, folder);
   struct stat status {};

@@ -30,7 +30,7 @@ class Nesting {
  public:
   Nesting(int& depth, int frames, std::string_view owner) : depth_(depth), frames_(frames) {
     require(depth_ + frames <= kMaxNesting, MAX_STATUS_INVALID_ARGUMENT, owner,
-            ": functions and subgraphs are nested more than ", kMaxNesting, " deep (a subgraph counts for two)");
+            ": functions and subgraphs are nested more than ", kMaxNesting, " deep (a subgraph counts twice)");
     depth_ += frames;
   }
   ~Nesting() { depth_ -= frames_; }
@@ -196,7 +196,7 @@ TensorType GraphBuilder::inputType(const ValueInfoProto& info, const TensorType*
 
 void GraphBuilder::addOutput(const ValueInfoProto& info) {
   Value* value = find(info.name);
-  if (!value) invalidArgument("Output '", info.name, "' of graph '", graph_.name(), "' is not made by any node");
+  if (!value) invalidArgument("Output '", info.name, "' of graph '", graph_.name(), "' is not produced by any node");
   // A body may output one value twice, to carry it and to stack it.
   const bool isAgain = !outputNames_.insert(info.name).second && graph_.parent();
   if (isAgain) value = graph_.addNode("", "Identity", {value})->output();
@@ -210,7 +210,7 @@ Value* GraphBuilder::inputOf(const NodeProto& node, std::string_view name) const
   if (omitted) return nullptr;
   Value* value = find(name);
   if (!value)
-    invalidArgument("node '", labelOf(node), "' (", node.op, "): its input '", name, "' is not made by any node");
+    invalidArgument("node '", labelOf(node), "' (", node.op, "): its input '", name, "' is not produced by any node");
   return value;
 }
 
@@ -233,7 +233,7 @@ void GraphBuilder::addUnnamed(const NodeProto& proto) {
   addOperator(proto);
   const size_t added = graph_.nodes().size() - before;
   require((shared_.nodes += added) <= kMaxNodes, MAX_STATUS_UNIMPLEMENTED, "node '", labelOf(proto), "' (", proto.op,
-          "): expanded operators make more than ", kMaxNodes, " nodes");
+          "): expanded operators produce more than ", kMaxNodes, " nodes");
   if (call_ && added > 1) shared_.budget.takeNodes(call_->function, added - 1);
 }
 
@@ -284,7 +284,7 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
   if (label.size() > kMaxLabel) label.replace(0, label.size() - kMaxLabel, "...");
   if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
     invalidArgument("node '", label, "' (", node.op, "): function '", function.name, "' has ", function.inputs.size(),
-                    " inputs and ", function.outputs.size(), " outputs, the node has ", node.inputs.size(), " and ",
+                    " inputs and ", function.outputs.size(), " outputs, but the node has ", node.inputs.size(), " and ",
                     node.outputs.size());
   const Call call{function, std::move(label), argumentsOf(node, function)};
   GraphBuilder body(*this, call);
@@ -296,7 +296,7 @@ void GraphBuilder::callFunction(const NodeProto& node, const FunctionProto& func
     Value* value = body.find(function.outputs[i]);
     if (!value)
       invalidArgument("node '", call.name, "' (", node.op, "): output '", function.outputs[i], "' of function '",
-                      function.name, "' is not made by any node");
+                      function.name, "' is not produced by any node");
     define(node.outputs[i], value);
   }
 }
@@ -321,7 +321,7 @@ void GraphBuilder::expandBody() {
 // The value of a reference to a function's parameter; NULL if the caller omits it.
 GraphBuilder::Resolved GraphBuilder::resolve(const AttributeProto& attribute) const {
   if (attribute.referenceName.empty()) return {&attribute, this};
-  if (!call_) invalidArgument("Attribute '", attribute.name, "' refers to a parameter, outside of any function");
+  if (!call_) invalidArgument("Attribute '", attribute.name, "' refers to a parameter outside any function");
   const auto found = call_->attributes.find(attribute.referenceName);
   if (found == call_->attributes.end()) return {nullptr, this};
   return {found->second.attribute, found->second.scope ? found->second.scope : this};

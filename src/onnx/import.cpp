@@ -31,7 +31,7 @@ ModelProto readModel(const Storage& file) {
     fail(MAX_STATUS_DATA_LOSS, "Not an ONNX model, or truncated (", file.size(), " bytes)");
   }
   if (!model.hasGraph) failFormat(file);
-  require(model.hasGraph && !model.opsets.empty(), MAX_STATUS_DATA_LOSS, "Not an ONNX model: it holds no ",
+  require(model.hasGraph && !model.opsets.empty(), MAX_STATUS_DATA_LOSS, "Not an ONNX model: it contains no ",
           model.hasGraph ? "operator set" : "graph", " (", file.size(), " bytes)");
   return model;
 }

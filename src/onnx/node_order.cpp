@@ -97,7 +97,7 @@ class Order {
     constexpr size_t kNamed = 8;
     std::string text;
     for (size_t i = 0; i < std::min(path.size(), kNamed); ++i) text += concat(i ? " needs " : "", label(path[i]));
-    if (path.size() > kNamed) text += concat(" needs ... (", path.size(), " nodes in all)");
+    if (path.size() > kNamed) text += concat(" needs ... (", path.size(), " nodes in total)");
     invalidArgument(owner, ": nodes form a cycle: ", text, " needs ", label(path[0]));
   }
 

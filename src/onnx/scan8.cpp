@@ -47,7 +47,7 @@ void scanOfOpset8(PendingNode& node) {
   if (!body || scanned < 1 || scanned > static_cast<int64_t>(node.inputs.size()))
     node.fail(MAX_STATUS_INVALID_ARGUMENT, concat("attribute 'num_scan_inputs' is ", scanned));
   if (body->inputs().size() != node.inputs.size() || body->outputs().size() < node.outputs.size())
-    node.fail(MAX_STATUS_INVALID_ARGUMENT, "its body has other numbers of inputs or outputs");
+    node.fail(MAX_STATUS_INVALID_ARGUMENT, "its body has a different number of inputs or outputs");
   for (const Value* input : node.inputs)
     if (!input) node.fail(MAX_STATUS_INVALID_ARGUMENT, "an input is missing");
   Attributes attributes;

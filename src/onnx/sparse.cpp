@@ -61,7 +61,7 @@ Ref<Tensor> readSparse(TensorReader& reader, const SparseTensorProto& proto) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t place = placeOf(indices->values<int64_t>(), i, shape, coordinates);
     require(place >= 0 && place < dense->count(), MAX_STATUS_INVALID_ARGUMENT, "Sparse tensor '", name, "': index ", i,
-            " is outside of the shape ", shape);
+            " is outside the shape ", shape);
     std::memcpy(to + static_cast<size_t>(place) * size, values->as<std::byte>() + static_cast<size_t>(i) * size, size);
   }
   return dense;

@@ -18,7 +18,7 @@ namespace {
 
 void checkCount(const TensorProto& proto, size_t found, size_t expected, const char* unit) {
   if (found != expected)
-    failAt(proto, MAX_STATUS_DATA_LOSS, concat("holds ", found, " ", unit, ", its shape and dtype need ", expected));
+    failAt(proto, MAX_STATUS_DATA_LOSS, concat("holds ", found, " ", unit, "; its shape and dtype need ", expected));
 }
 
 template <class T, class Source>

@@ -23,7 +23,7 @@ void requireView(const Node& node, std::span<const Operand> inputs, const Operan
   if (!node.schema->sharesInput()) return;
   const Operand& source = inputs[0];
   if (source.dtype != output.dtype || source.shape.count() != output.shape.count())
-    invalidArgument(node.description(), ": ", source.dtype, source.shape, " cannot be seen as ", output.dtype,
+    invalidArgument(node.description(), ": ", source.dtype, source.shape, " cannot be viewed as ", output.dtype,
                     output.shape);
 }
 
@@ -43,13 +43,14 @@ bool isCountable(const Shape& shape) {
 void requireAgreed(const Node& node, size_t i, const TensorType* expected, DType dtype, const Shape& shape) {
   const auto agree = [&](const TensorType& type, const char* who) {
     if (!isDeclared(type, dtype) || !fits(type, shape))
-      invalidArgument(node.description(), ": output ", i, " is ", dtype, shape, " when it runs, ", who, " has ", type);
+      invalidArgument(node.description(), ": output ", i, " is ", dtype, shape, " at run time, but ", who, " has ",
+                      type);
   };
-  if (dtype == DType::Invalid) invalidArgument(node.description(), ": output ", i, " has no type when it runs");
+  if (dtype == DType::Invalid) invalidArgument(node.description(), ": output ", i, " has no type at run time");
   if (!isCountable(shape))
     fail(MAX_STATUS_OUT_OF_RANGE, node.description(), ": Size overflow: output ", i, " has the shape ", shape);
   if (isObject(dtype) && shape.rank() > 0)
-    invalidArgument(node.description(), ": output ", i, " is a ", dtype, " of shape ", shape, " when it runs");
+    invalidArgument(node.description(), ": output ", i, " is a ", dtype, " of shape ", shape, " at run time");
   if (expected) agree(*expected, "its operator");
   if (i < node.outputs.size() && node.outputs[i]) agree(node.outputs[i]->type, "the graph");
 }
@@ -73,7 +74,7 @@ bool agreeOnOutputs(const Node& node, std::span<const Operand> inputs, const Inf
 void requireAgreed(const Node& node, const Inferred& expected, std::span<const Ref<Tensor>> results) {
   for (size_t i = 0; i < expected.size(); ++i) {
     if (!isWanted(node, i)) continue;
-    if (i >= results.size() || !results[i]) invalidArgument(node.description(), ": output ", i, " was not made");
+    if (i >= results.size() || !results[i]) invalidArgument(node.description(), ": output ", i, " was not produced");
     requireAgreed(node, i, &expected[i].type, results[i]->dtype(), results[i]->shape());
   }
 }

@@ -148,7 +148,7 @@ static void test_create_refuses(void** state) {
   CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_FLOAT64, 1, (const int64_t[]){INT64_MAX}, NULL, &buffer),
               MAX_STATUS_OUT_OF_RANGE, "overflow");
   CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_INT8, 1, (const int64_t[]){INT64_MAX / 2}, NULL, &buffer),
-              MAX_STATUS_RESOURCE_EXHAUSTED, "asked for 4611686018427387903 bytes");
+              MAX_STATUS_RESOURCE_EXHAUSTED, "requested 4611686018427387903 bytes");
   MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
   options.alignment = 48;
   CHECK_FAILS(maxBufferCreate(device, MAX_DTYPE_INT8, 1, shape, &options, &buffer), MAX_STATUS_INVALID_ARGUMENT, "48");
@@ -402,7 +402,7 @@ static void test_map_to_host(void** state) {
   CHECK(maxBufferRead(buffer, (const int64_t[]){2}, 1, 4, &value));
   assert_int_equal(value, 50);
   CHECK_FAILS(maxBufferMapToHost(buffer, 0, &data), MAX_STATUS_INVALID_ARGUMENT,
-              "Host access is 0; it is READ (1), WRITE (2) or both");
+              "Host access is 0; it must be READ (1), WRITE (2) or both");
   CHECK_FAILS(maxBufferMapToHost(buffer, 4, &data), MAX_STATUS_INVALID_ARGUMENT, "Host access is 4");
   MaxBuffer* strided = NULL;
   CHECK(maxBufferSlice(buffer, (const MaxSliceKind[]){MAX_SLICE_KIND_RANGE}, (const int64_t[]){0}, NULL,

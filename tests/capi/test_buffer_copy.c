@@ -140,7 +140,7 @@ static void test_memory_copy(void** state) {
   CHECK_FAILS(maxMemoryCopy(NULL, source, 4, MAX_COPY_KIND_HOST_TO_HOST, stream), MAX_STATUS_INVALID_ARGUMENT, "'dst'");
   CHECK_FAILS(maxMemoryCopy(target, NULL, 4, MAX_COPY_KIND_HOST_TO_HOST, stream), MAX_STATUS_INVALID_ARGUMENT, "'src'");
   CHECK_FAILS(maxMemoryCopy(target, source, 4, 4, stream), MAX_STATUS_INVALID_ARGUMENT,
-              "Copy kind is 4; it may be 0 to 3");
+              "Copy kind is 4; it must be 0 to 3");
   CHECK_FAILS(maxMemoryCopy(target, target + 1, 8, MAX_COPY_KIND_HOST_TO_HOST, stream), MAX_STATUS_INVALID_ARGUMENT,
               "overlap");
   maxDeviceRelease(device);
@@ -207,7 +207,7 @@ static void test_fill(void** state) {
   CHECK_FAILS(maxBufferFill(strided, &value, 2, NULL), MAX_STATUS_INVALID_ARGUMENT, "not contiguous");
   CHECK_FAILS(maxBufferFill(buffer, pattern, 3, NULL), MAX_STATUS_INVALID_ARGUMENT, "Size of a pattern is 3");
   CHECK_FAILS(maxBufferFill(buffer, pattern, 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "is 0");
-  CHECK_FAILS(maxBufferFill(buffer, pattern, 32, NULL), MAX_STATUS_INVALID_ARGUMENT, "it may be 1, 2, 4, 8 or 16");
+  CHECK_FAILS(maxBufferFill(buffer, pattern, 32, NULL), MAX_STATUS_INVALID_ARGUMENT, "it must be 1, 2, 4, 8 or 16");
   MaxBuffer* odd = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){6});
   CHECK_FAILS(maxBufferFill(odd, pattern, 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "does not divide the 6 bytes");
   maxBufferRelease(odd);

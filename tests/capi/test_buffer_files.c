@@ -134,7 +134,7 @@ static void test_map_refuses(void** state) {
   CHECK_FAILS(maxBufferMap(path, MAX_DTYPE_UINT8, 1, eight, MAX_MAP_MODE_READ_WRITE, INT64_MAX, &buffer),
               MAX_STATUS_OUT_OF_RANGE, "too large");
   CHECK_FAILS(maxBufferMap(path, MAX_DTYPE_UINT8, 1, eight, 4, 0, &buffer), MAX_STATUS_INVALID_ARGUMENT,
-              "Map mode is 4; it may be 0 to 3");
+              "Map mode is 4; it must be 0 to 3");
   CHECK_FAILS(maxBufferMap(path, MAX_DTYPE_STRING, 1, eight, 0, 0, &buffer), MAX_STATUS_INVALID_ARGUMENT, "string");
   CHECK_FAILS(maxBufferMap(NULL, MAX_DTYPE_UINT8, 1, eight, 0, 0, &buffer), MAX_STATUS_INVALID_ARGUMENT, "'path'");
   assert_null(buffer);

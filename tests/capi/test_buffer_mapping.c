@@ -156,7 +156,7 @@ static void readers_share_the_memory(void** state) {
   CHECK(maxBufferMapToHost(f.buffer, READ, &first));
   CHECK(maxBufferMapToHost(view, READ, &second));
   assert_ptr_equal(first, second);
-  CHECK_FAILS(maxBufferMapToHost(view, READ, &third), MAX_STATUS_FAILED_PRECONDITION, "is mapped already");
+  CHECK_FAILS(maxBufferMapToHost(view, READ, &third), MAX_STATUS_FAILED_PRECONDITION, "is already mapped");
   CHECK(maxBufferUnmapFromHost(f.buffer));
   CHECK_FAILS(maxBufferUnmapFromHost(f.buffer), MAX_STATUS_FAILED_PRECONDITION, "is not mapped");
   expect_writes(&f, f.buffer, MAX_STATUS_FAILED_PRECONDITION); /* the view still reads */

@@ -158,7 +158,7 @@ static void a_deadline_ends_a_call(void** state) {
   maxBufferRelease(output);
   options.timeoutNs = -1;
   CHECK_FAILS(maxModelExecute(model, &small, 1, &options, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "timeoutNs is -1; it may be 0 or more");
+              "timeoutNs is -1; it must be at least 0");
   maxBufferRelease(large);
   maxBufferRelease(small);
   maxModelRelease(model);
@@ -282,7 +282,7 @@ static void loads_tell_and_stop(void** state) {
   CHECK_FAILS(maxModelLoad(session, path, &options, &model), MAX_STATUS_DEADLINE_EXCEEDED, "1 ns");
   options.timeoutNs = -1;
   CHECK_FAILS(maxModelLoad(session, path, &options, &model), MAX_STATUS_INVALID_ARGUMENT,
-              "timeoutNs is -1; it may be 0 or more");
+              "timeoutNs is -1; it must be at least 0");
   maxSessionRelease(session);
 }
 

@@ -61,7 +61,7 @@ static void test_first_memory_limit_holds(void** state) {
   MaxBuffer* buffer = new_buffer(device, MAX_DTYPE_UINT8, 1, shape);
   MaxBuffer* other = NULL;
   CHECK_FAILS(maxBufferCreate(again, MAX_DTYPE_UINT8, 1, shape, NULL, &other), MAX_STATUS_RESOURCE_EXHAUSTED,
-              "asked for 600 bytes, 600 are in use, the limit is 1000");
+              "requested 600 bytes, 600 are in use, the limit is 1000");
   assert_null(other);
   maxBufferRelease(buffer);
   other = new_buffer(again, MAX_DTYPE_UINT8, 1, shape);

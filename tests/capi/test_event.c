@@ -162,7 +162,7 @@ static void test_elapsed_time_refuses(void** state) {
   CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION,
               "end event was never recorded");
   CHECK_FAILS(maxEventGetElapsedTime(start, untimed, &elapsed), MAX_STATUS_FAILED_PRECONDITION,
-              "end event was made without timing");
+              "end event was created without timing");
   sem_t gate;
   sem_init(&gate, 0, 0);
   CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));

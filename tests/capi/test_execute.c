@@ -170,8 +170,8 @@ static void wrong_arrays_are_refused(void** state) {
       {MAX_DTYPE_FLOAT32, 2, other, 0, MAX_STATUS_INVALID_ARGUMENT, "Input 1 ('b'): its data is NULL"},
       {MAX_DTYPE_FLOAT32, -1, other, 1, MAX_STATUS_INVALID_ARGUMENT, "Input 1 ('b'): rank is -1"},
       {MAX_DTYPE_FLOAT32, 17, other, 1, MAX_STATUS_INVALID_ARGUMENT, "Input 1 ('b'): rank is 17"},
-      {12345, 2, other, 1, MAX_STATUS_INVALID_ARGUMENT, "no dtype with the number 12345"},
-      {MAX_DTYPE_STRING, 2, other, 1, MAX_STATUS_INVALID_ARGUMENT, "strings have no bytes"},
+      {12345, 2, other, 1, MAX_STATUS_INVALID_ARGUMENT, "no dtype with number 12345"},
+      {MAX_DTYPE_STRING, 2, other, 1, MAX_STATUS_INVALID_ARGUMENT, "strings are not arrays of bytes"},
   };
   MaxModel* model = load(MODEL("add"));
   struct arrays arrays;
@@ -248,10 +248,10 @@ static void wrong_names_are_refused(void** state) {
   MaxBuffer* input = new_floats(2, shape, 3);
   MaxBuffer *inputs[] = {input, input}, *holes[] = {input, NULL}, *outputs[2] = {input, input};
   CHECK_FAILS(maxModelExecuteByName(model, unknown, inputs, 2, NULL, out, outputs, 1), MAX_STATUS_NOT_FOUND,
-              "no input 'c'; there are: 'a', 'b'");
+              "no input 'c'; known names: 'a', 'b'");
   assert_null(outputs[0]);
   CHECK_FAILS(maxModelExecuteByName(model, twice, inputs, 2, NULL, out, outputs, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "Input 'a' is given twice");
+              "Input 'a' occurs twice");
   CHECK_FAILS(maxModelExecuteByName(model, good, inputs, 1, NULL, out, outputs, 1), MAX_STATUS_INVALID_ARGUMENT,
               "Input 'b' is missing, expected float32[batch, 3]");
   CHECK_FAILS(maxModelExecuteByName(model, good, holes, 2, NULL, out, outputs, 1), MAX_STATUS_INVALID_ARGUMENT,
@@ -259,9 +259,9 @@ static void wrong_names_are_refused(void** state) {
   CHECK_FAILS(maxModelExecuteByName(model, null, inputs, 2, NULL, out, outputs, 1), MAX_STATUS_INVALID_ARGUMENT,
               "Name of input 1 is NULL");
   CHECK_FAILS(maxModelExecuteByName(model, good, inputs, 2, NULL, unknown, outputs, 1), MAX_STATUS_NOT_FOUND,
-              "no output 'a'; there are: 'sum', 'difference'");
+              "no output 'a'; known names: 'sum', 'difference'");
   CHECK_FAILS(maxModelExecuteByName(model, good, inputs, 2, NULL, out, outputs, 2), MAX_STATUS_INVALID_ARGUMENT,
-              "Output 'sum' is asked for twice");
+              "Output 'sum' is requested twice");
   CHECK_FAILS(maxModelExecuteByName(model, good, inputs, 2, NULL, null + 1, outputs, 1), MAX_STATUS_INVALID_ARGUMENT,
               "Name of output 0 is NULL");
   CHECK_FAILS(maxModelExecuteByName(model, NULL, inputs, 2, NULL, out, outputs, 1), MAX_STATUS_INVALID_ARGUMENT,

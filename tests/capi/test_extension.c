@@ -255,14 +255,14 @@ static void test_outputs_that_infer_gets_wrong(void** state) {
   } cases[] = {
       {"type", "Output 0 cannot have the data type", MAX_STATUS_INVALID_ARGUMENT},
       {"number", "Output 0 cannot have the data type 4711", MAX_STATUS_INVALID_ARGUMENT},
-      {"no type", "infer does not tell the type of output 0", MAX_STATUS_INVALID_ARGUMENT},
+      {"no type", "infer does not set the type of output 0", MAX_STATUS_INVALID_ARGUMENT},
       {"negative", "Dimensions cannot be [-2]", MAX_STATUS_INVALID_ARGUMENT},
       {"rank", "There cannot be 17 dimensions", MAX_STATUS_INVALID_ARGUMENT},
       {"no shape", "Argument 'shape' is NULL", MAX_STATUS_INVALID_ARGUMENT},
       {"output", "Output 1 does not exist; there are 1", MAX_STATUS_OUT_OF_RANGE},
       {"input", "Input 1 does not exist; there are 1", MAX_STATUS_OUT_OF_RANGE},
       {"axis", "Dimension 1 does not exist; there are 1", MAX_STATUS_OUT_OF_RANGE},
-      {"scratch", "Memory to work in cannot be 18446744073709551615 bytes", MAX_STATUS_OUT_OF_RANGE},
+      {"scratch", "Scratch memory cannot be 18446744073709551615 bytes", MAX_STATUS_OUT_OF_RANGE},
       {"open", "infer leaves the shape of output 0 open", MAX_STATUS_INVALID_ARGUMENT},
       {"nothing", "infer leaves the shape of output 0 open", MAX_STATUS_INVALID_ARGUMENT},
   };
@@ -281,11 +281,11 @@ static void test_outputs_that_execute_makes(void** state) {
     MaxStatus status;
   } cases[] = {
       {"right", NULL, MAX_STATUS_OK},
-      {"nothing", "execute has not made output 0", MAX_STATUS_FAILED_PRECONDITION},
-      {"wrong", "Output 0 cannot have the shape [2, 3]; infer told float32[?, 2]", MAX_STATUS_INVALID_ARGUMENT},
+      {"nothing", "execute did not allocate output 0", MAX_STATUS_FAILED_PRECONDITION},
+      {"wrong", "Output 0 cannot have the shape [2, 3]; infer set float32[?, 2]", MAX_STATUS_INVALID_ARGUMENT},
       {"negative", "Dimensions cannot be [-1, 2]", MAX_STATUS_INVALID_ARGUMENT},
       {"index", "Output 2 does not exist; there are 1", MAX_STATUS_OUT_OF_RANGE},
-      {"twice", "Output 0 has been made already", MAX_STATUS_FAILED_PRECONDITION},
+      {"twice", "Output 0 is already allocated", MAX_STATUS_FAILED_PRECONDITION},
   };
   for (size_t i = 0; i < COUNT_OF(cases); ++i) {
     maxGraphRelease(graph);
@@ -307,7 +307,7 @@ static void test_outputs_that_execute_makes(void** state) {
   void* data = NULL;
   const MaxOperatorCall call = MAX_OPERATOR_CALL_INIT;
   CHECK_FAILS(maxOperatorCallAllocateOutput(&call, 0, 0, NULL, &data), MAX_STATUS_FAILED_PRECONDITION,
-              "does not make its outputs");
+              "does not allocate its outputs");
 }
 
 static void test_late_outputs_that_nobody_wants(void** state) {
@@ -332,7 +332,7 @@ static void test_late_outputs_that_nobody_wants(void** state) {
 static void test_texts_are_refused(void** state) {
   (void)state;
   MaxGraphValue *x = add_input(graph, "x", MAX_DTYPE_STRING, 1, (const int64_t[]){-1}), *y = NULL;
-  CHECK_FAILS(try_node("Copy", &x, 1, NULL, NULL, &y), MAX_STATUS_INVALID_ARGUMENT, "work on tensors of numbers");
+  CHECK_FAILS(try_node("Copy", &x, 1, NULL, NULL, &y), MAX_STATUS_INVALID_ARGUMENT, "only accept tensors of numbers");
 }
 
 static void test_calls_stop_in_their_loops(void** state) {
@@ -357,7 +357,7 @@ static void test_tables_that_are_refused(void** state) {
   CHECK_FAILS(maxExtensionAdd(NULL, &table), MAX_STATUS_INVALID_ARGUMENT, "'name' is NULL");
   CHECK_FAILS(maxExtensionAdd("bad", NULL), MAX_STATUS_INVALID_ARGUMENT, "'table' is NULL");
   CHECK_FAILS(maxExtensionAdd("bad", &table), MAX_STATUS_UNIMPLEMENTED,
-              "Extension 'bad' was made for version 0 of the interface; this library knows 1");
+              "Extension 'bad' was built for version 0 of the interface; this library supports 1");
   table.abiVersion = MAX_EXTENSION_ABI_VERSION + 1;
   CHECK_FAILS(maxExtensionAdd("bad", &table), MAX_STATUS_UNIMPLEMENTED, "version 2 of the interface");
   table.abiVersion = MAX_EXTENSION_ABI_VERSION;
@@ -411,18 +411,18 @@ static void test_operators_that_are_refused(void** state) {
       {set_traits, "traits are 64", MAX_STATUS_UNIMPLEMENTED},
       {set_shape_inputs, "shapeInputs is 2, but it has 1 inputs", MAX_STATUS_INVALID_ARGUMENT},
       {set_types, "float23", MAX_STATUS_INVALID_ARGUMENT},
-      {set_type_count, "do not fit its inputs", MAX_STATUS_INVALID_ARGUMENT},
-      {set_no_type, "allow nothing for an input", MAX_STATUS_INVALID_ARGUMENT},
-      {set_repeated, "do not fit its outputs: at most 1", MAX_STATUS_INVALID_ARGUMENT},
-      {set_list, "do not fit its inputs", MAX_STATUS_INVALID_ARGUMENT},
+      {set_type_count, "do not match its inputs", MAX_STATUS_INVALID_ARGUMENT},
+      {set_no_type, "allow no type for an input", MAX_STATUS_INVALID_ARGUMENT},
+      {set_repeated, "do not match its outputs: at most 1", MAX_STATUS_INVALID_ARGUMENT},
+      {set_list, "do not match its inputs", MAX_STATUS_INVALID_ARGUMENT},
       {set_attributes, "'perm' is not NAME=TYPE", MAX_STATUS_INVALID_ARGUMENT},
       {set_letter, "'axis=x' is not NAME=TYPE", MAX_STATUS_INVALID_ARGUMENT},
       {set_infer, "infer is NULL", MAX_STATUS_INVALID_ARGUMENT},
       {set_execute, "execute is NULL", MAX_STATUS_INVALID_ARGUMENT},
-      {set_destroy, "destroy, but not prepare", MAX_STATUS_INVALID_ARGUMENT},
-      {set_known, "'com.microsoft.Gelu' of extension 'bad' is defined already, by this library",
+      {set_destroy, "destroy but not prepare", MAX_STATUS_INVALID_ARGUMENT},
+      {set_known, "'com.microsoft.Gelu' of extension 'bad' is already defined, by this library",
        MAX_STATUS_ALREADY_EXISTS},
-      {set_other, "'test.Copy' of extension 'bad' is defined already, by extension 'tests'", MAX_STATUS_ALREADY_EXISTS},
+      {set_other, "'test.Copy' of extension 'bad' is already defined, by extension 'tests'", MAX_STATUS_ALREADY_EXISTS},
   };
   MaxGraphValue *x = vector_input("x"), *y = NULL;
   for (size_t i = 0; i < COUNT_OF(cases); ++i) {
@@ -439,7 +439,7 @@ static void test_operators_that_are_refused(void** state) {
   CHECK_FAILS(maxGraphAddNode(graph, "elsewhere", "Copy", "it", &x, 1, NULL, &y, 1), MAX_STATUS_UNIMPLEMENTED,
               "no extension with operators of domain 'elsewhere' is loaded: maxExtensionLoad loads one");
   const MaxOperator* twice[] = {&operators_of_tests[0], &operators_of_tests[0]};
-  CHECK_FAILS(add_rows("bad", twice, 2), MAX_STATUS_INVALID_ARGUMENT, "it is there twice");
+  CHECK_FAILS(add_rows("bad", twice, 2), MAX_STATUS_INVALID_ARGUMENT, "it is in the table twice");
 }
 
 /* A model whose two operators are those of the example's library. */
@@ -494,7 +494,7 @@ static void test_libraries(void** state) {
   snprintf(compiled, sizeof compiled, "%s/compiled.maxc", other);
   copy_file(MAX_EXTENSION_LIBRARY, library);
   CHECK_FAILS(maxExtensionLoad(library), MAX_STATUS_ALREADY_EXISTS,
-              "is defined already, by extension '" MAX_EXTENSION_LIBRARY "'");
+              "is already defined, by extension '" MAX_EXTENSION_LIBRARY "'");
   assert_non_null(strstr(maxGetLastErrorMessage(), library));
   CHECK(maxModelLoad(session, MAX_EXTENSION_MODEL, NULL, &model));
   CHECK(maxModelSave(model, compiled));

@@ -152,9 +152,9 @@ static void test_guards_find_writes_behind_outputs(void** state) {
       ROW("OverrunMade", FLOATS, 1, 1, 1, infer_made, overrun_made, .traits = MAX_OPERATOR_TRAITS_DATA_DEPENDENT),
       ROW("OverrunScratch", FLOATS, 1, 1, 1, infer_with_scratch, overrun_scratch, .attributes = NULL)};
   static const char* const messages[] = {
-      "node 'it' (test.Overrun), extension 'careless': wrote behind the end of output 0 ('Overrun')",
-      "node 'it' (test.OverrunMade), extension 'careless': wrote behind the end of output 0 ('OverrunMade')",
-      "node 'it' (test.OverrunScratch), extension 'careless': wrote behind its scratch memory"};
+      "node 'it' (test.Overrun), extension 'careless': wrote past the end of output 0 ('Overrun')",
+      "node 'it' (test.OverrunMade), extension 'careless': wrote past the end of output 0 ('OverrunMade')",
+      "node 'it' (test.OverrunScratch), extension 'careless': wrote past its scratch memory"};
   const MaxOperator* operators[] = {&rows[0], &rows[1], &rows[2]};
   CHECK(add_rows("careless", operators, 3));
   CHECK(maxSessionSetAssertLevel(session, MAX_ASSERT_LEVEL_SAFE));

@@ -254,7 +254,7 @@ static void test_arguments_are_checked(void** state) {
   MaxKernel* add = kernel_of("add");
   const void* arguments[] = {a, a, a, &n, &n};
   size_t sizes[] = {buffer, buffer, buffer, sizeof n, sizeof n};
-  CHECK_FAILS(maxKernelLaunch(add, &config, arguments, sizes, 3, NULL), MAX_STATUS_INVALID_ARGUMENT, "given 3");
+  CHECK_FAILS(maxKernelLaunch(add, &config, arguments, sizes, 3, NULL), MAX_STATUS_INVALID_ARGUMENT, "gets 3");
   CHECK_FAILS(maxKernelLaunch(add, &config, arguments, sizes, 5, NULL), MAX_STATUS_INVALID_ARGUMENT, "4 parameters");
   CHECK_FAILS(maxKernelLaunch(add, &config, arguments, sizes, -1, NULL), MAX_STATUS_INVALID_ARGUMENT, "-1");
   CHECK_FAILS(maxKernelLaunch(add, &config, NULL, sizes, 4, NULL), MAX_STATUS_INVALID_ARGUMENT, "arguments");

@@ -162,11 +162,11 @@ static void test_launches_that_are_refused(void** state) {
     const char *what, *message;
   } cases[] = {
       {"LargeBlock", "extension '/tmp/max_kernels_"},
-      {"LargeBlock", "block has 2048 threads, at most 1024 are possible for kernel 'f'"},
-      {"Bounded", "block has 65 threads, at most 64 are possible for kernel 'h'"},
-      {"DeepBlock", "block x.0 * 64 is 128, at most 64 is possible"},
+      {"LargeBlock", "block has 2048 threads; at most 1024 are allowed for kernel 'f'"},
+      {"Bounded", "block has 65 threads; at most 64 are allowed for kernel 'h'"},
+      {"DeepBlock", "block x.0 * 64 is 128; at most 64 is allowed"},
       {"NoBlock", "block has no threads"},
-      {"LargeGrid", "grid 65536 is 65536, at most 65535 is possible"},
+      {"LargeGrid", "grid 65536 is 65536; at most 65535 is allowed"},
       {"LargeShared", "shared is 1000000 bytes, at most 232448"},
       {"ByZero", "divides by zero"},
   };
@@ -210,32 +210,32 @@ static void test_declarations_that_are_refused(void** state) {
   } cases[] = {
       {"", "declares no operators"},
       {"//@ inputs x\n", "test.cu:1: 'operator DOMAIN.NAME' must come first"},
-      {"\n//@ operator Bad\n", "test.cu:2: an operator is written DOMAIN.NAME"},
-      {"//@ operator a.b c\n", "test.cu:1: an operator is written DOMAIN.NAME"},
+      {"\n//@ operator Bad\n", "test.cu:2: an operator has the form DOMAIN.NAME"},
+      {"//@ operator a.b c\n", "test.cu:1: an operator has the form DOMAIN.NAME"},
       {"//@ operator a.b\n//@ colour red\n", "test.cu:2: 'colour' is not operator, inputs"},
       {"//@ operator a.b\n//@ inputs x 2\n", "'2' is not a name"},
-      {"//@ operator a.b\n//@ inputs x x\n", "the name 'x' is there twice"},
+      {"//@ operator a.b\n//@ inputs x x\n", "the name 'x' occurs twice"},
       {"//@ operator a.b\n//@ outputs y\n", "operator 'a.b' has no inputs"},
-      {"//@ operator a.b\n//@ attribute k int\n", "an attribute is written"},
-      {"//@ operator a.b\n//@ attribute k int 1.5\n", "an attribute is written"},
+      {"//@ operator a.b\n//@ attribute k int\n", "an attribute has the form"},
+      {"//@ operator a.b\n//@ attribute k int 1.5\n", "an attribute has the form"},
       {OPERATOR("Bad") "//@ shape z = like x\n", "there is no output 'z'"},
-      {OPERATOR("Bad") "//@ shape y like x\n", "a shape is written"},
+      {OPERATOR("Bad") "//@ shape y like x\n", "a shape has the form"},
       {OPERATOR("Bad") "//@ shape y = like y\n", "there is no input 'y'"},
-      {OPERATOR("Bad") "//@ shape y = broadcast x\n", "a shape is written"},
-      {OPERATOR("Bad") "//@ shape y = [x.0,]\n", "'' is not a size: it ends too early"},
+      {OPERATOR("Bad") "//@ shape y = broadcast x\n", "a shape has the form"},
+      {OPERATOR("Bad") "//@ shape y = [x.0,]\n", "'' is not a size: unexpected end"},
       {OPERATOR("Bad") "//@ shape y = [x.0 x.1]\n", "an operator is missing before 'x.1'"},
       {OPERATOR("Bad") "//@ shape y = [(x.0]\n", "a parenthesis is not closed"},
-      {OPERATOR("Bad") "//@ shape y = [x.0)]\n", "has no parenthesis before it"},
+      {OPERATOR("Bad") "//@ shape y = [x.0)]\n", "has no opening parenthesis"},
       {OPERATOR("Bad") "//@ shape y = [-1]\n", "a value or an operator is missing before '-1'"},
       {OPERATOR("Bad") "//@ shape y = [x.16]\n", "there is no dimension 16"},
       {OPERATOR("Bad") "//@ shape y = [x.width]\n", "'.width' is not .size, .rank or the number of a dimension"},
-      {OPERATOR("Bad") "//@ shape y = [min(1)]\n", "min and max have two values"},
-      {OPERATOR("Bad") "//@ shape y = [1 ^ 2]\n", "'^' has no meaning"},
+      {OPERATOR("Bad") "//@ shape y = [min(1)]\n", "min and max take two values"},
+      {OPERATOR("Bad") "//@ shape y = [1 ^ 2]\n", "'^' is not an operator"},
       {OPERATOR("Bad") "//@ shape y = [99999999999999999999]\n", "a number is missing or too large"},
-      {OPERATOR("Bad") "//@ kernel f floaty\n", "a kernel is written NAME or NAME TYPE"},
+      {OPERATOR("Bad") "//@ kernel f floaty\n", "a kernel has the form NAME or NAME TYPE"},
       {OPERATOR("Bad") "//@ grid 1, 1, 1, 1\n", "there are 4 sizes, at most 3"},
-      {OPERATOR("Bad") TYPES "//@ shape y = [y.0]\n//@ kernel f\n" REST, "'y' is no value that is known here"},
-      {OPERATOR("Bad") TYPES "//@ shape y = [n]\n//@ kernel f\n" REST, "'n' is no attribute of type int"},
+      {OPERATOR("Bad") TYPES "//@ shape y = [y.0]\n//@ kernel f\n" REST, "'y' is not a value known here"},
+      {OPERATOR("Bad") TYPES "//@ shape y = [n]\n//@ kernel f\n" REST, "'n' is not an attribute of type int"},
       {OPERATOR("Bad") TYPES "//@ kernel f\n" REST, "has no shape of output 'y'"},
       {OPERATOR("Bad") "//@ types floaty->float32\n//@ shape y = like x\n//@ kernel f\n" REST KERNELS, "floaty"},
       {OPERATOR("Bad") TYPES "//@ shape y = like x\n//@ kernel g\n" REST KERNELS, "the source has no kernel 'g'"},
@@ -248,7 +248,7 @@ static void test_declarations_that_are_refused(void** state) {
     CHECK_FAILS(load_text(cases[i].text), MAX_STATUS_INVALID_ARGUMENT, cases[i].message);
   CHECK(load_text(OPERATOR("Once") TYPES "//@ shape y = like x\n//@ kernel f\n" REST KERNELS));
   CHECK_FAILS(load_text("\n" OPERATOR("Once") TYPES "//@ shape y = like x\n//@ kernel f\n" REST KERNELS),
-              MAX_STATUS_ALREADY_EXISTS, "is defined already, by extension '");
+              MAX_STATUS_ALREADY_EXISTS, "is already defined, by extension '");
   CHECK_FAILS(maxExtensionLoad("/tmp/no/such.cu"), MAX_STATUS_NOT_FOUND, "/tmp/no/such.cu");
 }
 

@@ -103,12 +103,12 @@ static void test_wrong_arguments(void** state) {
   assert_true(token == 0);
   CHECK_FAILS(maxLogAddCallback(hear, &listener, 35, &token), MAX_STATUS_INVALID_ARGUMENT, "Log level is 35");
   CHECK_FAILS(maxLogAddCallback(hear, &listener, 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "'outToken' is NULL");
-  CHECK_FAILS(maxLogRemoveCallback(0), MAX_STATUS_NOT_FOUND, "the token 0");
+  CHECK_FAILS(maxLogRemoveCallback(0), MAX_STATUS_NOT_FOUND, "token 0");
   add(&listener, hear, MAX_LOG_LEVEL_NOTSET);
   CHECK(maxLogRemoveCallback(listener.token));
   const MaxLogToken old = listener.token;
   add(&listener, hear, MAX_LOG_LEVEL_NOTSET);
-  CHECK_FAILS(maxLogRemoveCallback(old), MAX_STATUS_NOT_FOUND, "There is no log callback with the token");
+  CHECK_FAILS(maxLogRemoveCallback(old), MAX_STATUS_NOT_FOUND, "There is no log callback with token");
   CHECK(maxLogRemoveCallback(listener.token));
 }
 

@@ -111,7 +111,7 @@ static void metadata_tells_names_types_and_shapes(void** state) {
   assert_non_null(info.device);
   CHECK(maxModelFindInput(model, "b", &index));
   assert_int_equal(index, 1);
-  CHECK_FAILS(maxModelFindInput(model, "c", &index), MAX_STATUS_NOT_FOUND, "no input 'c'; there are: 'a', 'b'");
+  CHECK_FAILS(maxModelFindInput(model, "c", &index), MAX_STATUS_NOT_FOUND, "no input 'c'; known names: 'a', 'b'");
 
   CHECK(maxModelGetOutputCount(model, &count));
   assert_int_equal(count, 2);
@@ -199,7 +199,7 @@ static void strided_inputs_are_refused(void** state) {
   MaxBuffer *input = NULL, *output = NULL;
   CHECK(maxBufferWrap(cpu, values, MAX_DTYPE_FLOAT32, 1, &shape, &wrap, &input));
   CHECK_FAILS(maxModelExecute(model, &input, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "Input 0 ('x'): is not contiguous, as maxBufferContiguous would make it; given float32[5]");
+              "Input 0 ('x'): is not contiguous; maxBufferContiguous makes a contiguous copy; given float32[5]");
   maxBufferRelease(input);
   maxDeviceRelease(cpu);
   maxModelRelease(model);
@@ -533,7 +533,7 @@ static void null_arguments_are_refused(void** state) {
   CHECK_FAILS(maxModelExecute(model, NULL, 1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT, "inputs");
   CHECK_FAILS(maxModelExecute(model, NULL, 1, NULL, NULL, 1), MAX_STATUS_INVALID_ARGUMENT, "outOutputs");
   CHECK_FAILS(maxModelExecute(model, NULL, -1, NULL, &output, 1), MAX_STATUS_INVALID_ARGUMENT,
-              "inputCount is -1; it may be 0 or more");
+              "inputCount is -1; it must be at least 0");
   CHECK_FAILS(maxModelGetInput(model, 0, NULL), MAX_STATUS_INVALID_ARGUMENT, "outInfo");
   maxModelRetain(NULL);
   maxModelRelease(NULL);

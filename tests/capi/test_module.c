@@ -207,9 +207,9 @@ static void test_artifacts_and_loading(void** state) {
   maxModuleRelease(loaded);
   CHECK_FAILS(maxModuleLoadFromMemory(shared.device, "PTX", 3, &loaded), MAX_STATUS_INVALID_ARGUMENT, "3 bytes");
   CHECK_FAILS(maxModuleLoadFromMemory(shared.device, "\177ELF and so on", 14, &loaded), MAX_STATUS_INVALID_ARGUMENT,
-              "cut off");
+              "truncated");
   for (size_t cut = 4; cut < size; cut += size / 97)
-    CHECK_FAILS(maxModuleLoadFromMemory(shared.device, code, cut, &loaded), MAX_STATUS_INVALID_ARGUMENT, "cut off");
+    CHECK_FAILS(maxModuleLoadFromMemory(shared.device, code, cut, &loaded), MAX_STATUS_INVALID_ARGUMENT, "truncated");
   unsigned char* changed = malloc(size);
   assert_non_null(changed);
   memcpy(changed, code, size);

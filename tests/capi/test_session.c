@@ -59,12 +59,12 @@ static void wrong_options_are_refused(void** state) {
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
   options.threadCount = -1;
   CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT,
-              "threadCount is -1; it may be 0 to 65536");
+              "threadCount is -1; it must be 0 to 65536");
   assert_null(session);
   options.threadCount = 0;
   options.deviceCount = -1;
   CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT,
-              "deviceCount is -1; it may be 0 or more");
+              "deviceCount is -1; it must be at least 0");
   options.deviceCount = 1;
   CHECK_FAILS(maxSessionCreate(&options, &session), MAX_STATUS_INVALID_ARGUMENT, "devices");
   MaxDevice* none[] = {NULL};

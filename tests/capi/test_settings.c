@@ -84,9 +84,10 @@ static void wrong_settings_are_refused(void** state) {
   CHECK_FAILS(maxSessionSetLogLevel(session, 11), MAX_STATUS_INVALID_ARGUMENT,
               "Log level is 11; the levels are 0, 10, 20");
   CHECK_FAILS(maxSessionSetLogLevel(session, 70), MAX_STATUS_INVALID_ARGUMENT, "Log level is 70");
-  CHECK_FAILS(maxSessionSetAssertLevel(session, 4), MAX_STATUS_INVALID_ARGUMENT, "Assert level is 4; it may be 0 to 3");
+  CHECK_FAILS(maxSessionSetAssertLevel(session, 4), MAX_STATUS_INVALID_ARGUMENT,
+              "Assert level is 4; it must be 0 to 3");
   CHECK_FAILS(maxSessionSetProfiling(session, -1), MAX_STATUS_INVALID_ARGUMENT,
-              "Profiling mode is -1; it may be 0 to 2");
+              "Profiling mode is -1; it must be 0 to 2");
   CHECK_FAILS(maxSessionSetSplitKReductionPrecision(session, MAX_DTYPE_INT32), MAX_STATUS_INVALID_ARGUMENT, "int32");
   CHECK_FAILS(maxSessionSetLogLevel(NULL, MAX_LOG_LEVEL_INFO), MAX_STATUS_INVALID_ARGUMENT, "session");
   CHECK_FAILS(maxSessionSetAssertLevel(NULL, 0), MAX_STATUS_INVALID_ARGUMENT, "session");

@@ -113,7 +113,7 @@ static void strings_come_and_go_in_bulk(void** state) {
   maxBufferRelease(buffer);
   const int64_t back[] = {3, 1, 3, 6}, beyond[] = {1, 3, 3, 7}, before[] = {-1, 3, 3, 6};
   CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, back, 1, shape, &buffer), MAX_STATUS_OUT_OF_RANGE,
-              "Offset 1 of the strings is 1; it lies between 3 and 6");
+              "Offset 1 of the strings is 1; it must be between 3 and 6");
   CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, beyond, 1, shape, &buffer), MAX_STATUS_OUT_OF_RANGE,
               "Offset 3 of the strings is 7");
   CHECK_FAILS(maxBufferCreateStringsFromBytes(cpu, block, 6, before, 1, shape, &buffer), MAX_STATUS_OUT_OF_RANGE,
@@ -147,7 +147,7 @@ static void strings_are_no_bytes(void** state) {
   CHECK_FAILS(maxBufferCreate(cpu, MAX_DTYPE_STRING, 0, NULL, NULL, &view), MAX_STATUS_UNIMPLEMENTED,
               "maxBufferCreateStrings");
   CHECK_FAILS(maxBufferCreate(cpu, (MaxDType)240, 0, NULL, NULL, &view), MAX_STATUS_INVALID_ARGUMENT, "240");
-  CHECK_FAILS(maxBufferGetStrings(numbers, 0, 1, &text, &size), MAX_STATUS_FAILED_PRECONDITION, "no strings");
+  CHECK_FAILS(maxBufferGetStrings(numbers, 0, 1, &text, &size), MAX_STATUS_FAILED_PRECONDITION, "not hold strings");
   CHECK_FAILS(maxBufferGetStrings(strings, 1, 2, &text, &size), MAX_STATUS_OUT_OF_RANGE, "The 2 strings from 1 on");
   CHECK_FAILS(maxBufferGetStrings(strings, -1, 1, &text, &size), MAX_STATUS_OUT_OF_RANGE, "there are 2");
   CHECK_FAILS(maxBufferGetStrings(strings, 0, -1, &text, &size), MAX_STATUS_OUT_OF_RANGE, "there are 2");
@@ -508,7 +508,7 @@ static void null_arguments_are_refused(void** state) {
   CHECK_FAILS(maxValueCreateSequence(NULL, 1, &value), MAX_STATUS_INVALID_ARGUMENT, "elements");
   CHECK_FAILS(maxValueCreateSequence(&value, 1, &value), MAX_STATUS_INVALID_ARGUMENT, "Element 0 is NULL");
   CHECK_FAILS(maxValueCreateSequence(NULL, -1, &value), MAX_STATUS_INVALID_ARGUMENT,
-              "count is -1; it may be 0 or more");
+              "count is -1; it must be at least 0");
   CHECK_FAILS(maxValueCreateOptional(NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "outValue");
   CHECK_FAILS(maxValueCreateMap(NULL, NULL, &value), MAX_STATUS_INVALID_ARGUMENT, "keys");
   CHECK_FAILS(maxValueGetKind(NULL, &kind), MAX_STATUS_INVALID_ARGUMENT, "value");
@@ -535,7 +535,7 @@ static void elements_come_in_bulk(void** state) {
   assert_memory_equal(found, parts + 2, 2 * sizeof *found);
   CHECK(maxValueGetElements(sequence, 4, 0, NULL));
   CHECK_FAILS(maxValueGetElements(sequence, 3, 2, found), MAX_STATUS_OUT_OF_RANGE,
-              "Elements [3, 3 + 2) are not all there; the sequence has 4");
+              "Elements [3, 3 + 2) are out of range; the sequence has 4");
   assert_true(found[0] == NULL && found[1] == NULL);
   CHECK_FAILS(maxValueGetElements(sequence, -1, 1, found), MAX_STATUS_OUT_OF_RANGE, "[-1, ");
   CHECK_FAILS(maxValueGetElements(sequence, 0, -1, found), MAX_STATUS_INVALID_ARGUMENT, "count is -1");

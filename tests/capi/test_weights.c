@@ -106,7 +106,7 @@ static void wrong_replacements_change_nothing(void** state) {
   CHECK_FAILS(maxModelReplaceWeights(model, missing, buffers, 2), MAX_STATUS_INVALID_ARGUMENT, "Name of weight 1");
   CHECK_FAILS(maxModelReplaceWeights(model, names, buffers, 2), MAX_STATUS_INVALID_ARGUMENT, "'w'");
   CHECK_FAILS(maxModelReplaceWeights(model, unknown, buffers, 2), MAX_STATUS_NOT_FOUND,
-              "has no weight 'v'; there are: 'c', 'w'");
+              "has no weight 'v'; known names: 'c', 'w'");
   CHECK_FAILS(maxModelReplaceWeights(model, (const char* const[]){"W"}, buffers, 1), MAX_STATUS_NOT_FOUND,
               "has no weight 'W'; did you mean 'w'?");
   assert_true(run(model, ones) == SIZE + 2);
@@ -253,7 +253,7 @@ static void files_of_weights(void** state) {
   assert_true(((const float*)data)[2] == 7);
   maxWeightsRetain(weights);
   maxWeightsRelease(weights);
-  CHECK_FAILS(maxWeightsFind(weights, "b", &number), MAX_STATUS_NOT_FOUND, "has no tensor 'b'; there are: 'a");
+  CHECK_FAILS(maxWeightsFind(weights, "b", &number), MAX_STATUS_NOT_FOUND, "has no tensor 'b'; known names: 'a");
   CHECK_FAILS(maxWeightsFind(weights, "a.c", &number), MAX_STATUS_NOT_FOUND, "did you mean 'a.b'?");
   CHECK_FAILS(maxWeightsGetName(weights, 1, &name), MAX_STATUS_OUT_OF_RANGE, "1");
   CHECK_FAILS(maxWeightsGetBuffer(weights, -1, &found), MAX_STATUS_OUT_OF_RANGE, "-1");

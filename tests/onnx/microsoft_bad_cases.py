@@ -36,7 +36,7 @@ def experts():
     for text, inputs in (("input 3 is missing", [*good[:3], None, *good[4:]]),
                          ("input 3 has the shape [3, 5]", [*good[:3], floats(3, 5), *good[4:]]),
                          ("input 11 has the shape [3, 2]", [*good, *[None] * 4, bytes_of(3, 2)]),
-                         ("no whole bytes", [floats(5, 7), *good[1:]])):
+                         ("not whole bytes", [floats(5, 7), *good[1:]])):
         yield text, Case("QMoE", inputs)
 
 
@@ -75,7 +75,7 @@ def caches():
     yield "index 0 is out of range", Case("GroupQueryAttention", [*good, *[None] * 3, floats(1, 1, 1, 0)], **window)
     for text, more in (("input 4 has the shape [3]", [None] * 4 + [floats(3)]),
                        ("attention_bias has 3 dimensions", [None] * 3 + [floats(2, 4, 7)]),
-                       ("come together", [None] * 7 + [floats(16)]),
+                       ("must be used together", [None] * 7 + [floats(16)]),
                        ("input 1 of shape [15]", [None] * 7 + [floats(15)] * 2)):
         yield text, Case("GroupQueryAttention", good + more, **sizes)
     kinds = {**sizes, "k_quant_type": "PER_CHANNEL", "v_quant_type": "PER_CHANNEL"}
@@ -96,7 +96,7 @@ def caches():
 def layers():
     positions, tables_ = bytes_of(3, 2, 5, high=9, dtype=np.int64), [floats(30, 8)] * 2
     x = floats(2, 5, 64)
-    yield "holds -2", Case("MRotaryEmbedding", [x, positions, *tables_], mrope_section=[4, 2, -2], num_heads=4)
+    yield "contains -2", Case("MRotaryEmbedding", [x, positions, *tables_], mrope_section=[4, 2, -2], num_heads=4)
     yield "do not broadcast", Case("MRotaryEmbedding", [x, positions, *tables_], mrope_section=[2 ** 20] * 3, num_heads=4)
     yield "out of range", Case("MRotaryEmbedding", [x, positions + 30, *tables_], mrope_section=[4, 2, 2], num_heads=4)
     yield "out of range", Case("MRotaryEmbedding", [x, positions[:2], *tables_], mrope_section=[4, 2, 2], num_heads=4)
@@ -110,11 +110,11 @@ def layers():
     yield "'Add' has 0 dimensions", Case("BiasSplitGelu", [point, point])
     yield "input 0 has no dimensions", Case("ComplexMul", [point, point])
     yield "'x0' has 0 dimensions", Case("MultiHeadAttention", [point] * 3, num_heads=1)
-    yield "windows of 5", Case("UnfoldTensor", [floats(2, 4)], size=5, open_shapes=False)
+    yield "windows of size 5", Case("UnfoldTensor", [floats(2, 4)], size=5, open_shapes=False)
     yield "the two sides of a matrix disagree", Case("Inverse", [floats(2, 4)])
-    yield "do not share 2", Case("LinearAttention", [floats(1, 1, 8)] * 3, outputs=(0, 1), q_num_heads=2, kv_num_heads=3,
+    yield "do not evenly share 2", Case("LinearAttention", [floats(1, 1, 8)] * 3, outputs=(0, 1), q_num_heads=2, kv_num_heads=3,
                                  update_rule="linear")
-    yield "24 elements do not divide by 7", Case("GatedRMSNorm", [floats(2, 24), floats(7), floats(2, 24)])
+    yield "24 elements are not divisible by 7", Case("GatedRMSNorm", [floats(2, 24), floats(7), floats(2, 24)])
 
 
 def refused():

@@ -29,20 +29,20 @@ def floats(*values):
 # Operator, opset, inputs, attributes, what the message says.
 def of_other_versions():
     for op in ("ReduceMax", "ReduceMean", "ReduceL2", "ReduceLogSumExp"):
-        yield op, 18, [X], {"axes": [1]}, "unknown attribute 'axes' in version 18; versions until 17 have it"
+        yield op, 18, [X], {"axes": [1]}, "unknown attribute 'axes' in version 18; versions up to 17 have it"
         yield op, 17, [X], {"noop_with_empty_axes": 1}, "unknown attribute 'noop_with_empty_axes' in version 17"
-    yield "ReduceSum", 13, [X], {"axes": [1]}, "unknown attribute 'axes' in version 13; versions until 12 have it"
-    yield "Squeeze", 13, [X[:1]], {"axes": [0]}, "versions until 12 have it"
-    yield "Unsqueeze", 21, [X, ints(0)], {"axes": [0, 1]}, "versions until 12 have it"
-    yield "Slice", 10, [X, ints(0), ints(1)], {"starts": [0]}, "versions until 9 have it"
-    yield "Split", 13, [X], {"split": [2]}, "versions until 12 have it"
-    yield "Clip", 11, [X], {"min": 0.0}, "versions until 10 have it"
-    yield "Pad", 11, [X, ints(0, 0, 0, 1, 1, 1)], {"pads": [0, 0, 0, 2, 2, 2]}, "versions until 10 have it"
-    yield "TopK", 11, [X, ints(1)], {"k": 2}, "versions until 9 have it"
-    yield "Dropout", 13, [X], {"ratio": 0.5}, "versions until 11 have it"
-    yield "BatchNormalization", 9, [IMAGE, *[np.ones(3, np.float32)] * 4], {"spatial": 1}, "versions until 8 have it"
-    yield "DFT", 20, [X[..., None]], {"axis": 1}, "versions until 19 have it"
-    yield "Add", 7, [X, X], {"broadcast": 1}, "versions until 6 have it"
+    yield "ReduceSum", 13, [X], {"axes": [1]}, "unknown attribute 'axes' in version 13; versions up to 12 have it"
+    yield "Squeeze", 13, [X[:1]], {"axes": [0]}, "versions up to 12 have it"
+    yield "Unsqueeze", 21, [X, ints(0)], {"axes": [0, 1]}, "versions up to 12 have it"
+    yield "Slice", 10, [X, ints(0), ints(1)], {"starts": [0]}, "versions up to 9 have it"
+    yield "Split", 13, [X], {"split": [2]}, "versions up to 12 have it"
+    yield "Clip", 11, [X], {"min": 0.0}, "versions up to 10 have it"
+    yield "Pad", 11, [X, ints(0, 0, 0, 1, 1, 1)], {"pads": [0, 0, 0, 2, 2, 2]}, "versions up to 10 have it"
+    yield "TopK", 11, [X, ints(1)], {"k": 2}, "versions up to 9 have it"
+    yield "Dropout", 13, [X], {"ratio": 0.5}, "versions up to 11 have it"
+    yield "BatchNormalization", 9, [IMAGE, *[np.ones(3, np.float32)] * 4], {"spatial": 1}, "versions up to 8 have it"
+    yield "DFT", 20, [X[..., None]], {"axis": 1}, "versions up to 19 have it"
+    yield "Add", 7, [X, X], {"broadcast": 1}, "versions up to 6 have it"
     yield "Relu", 21, [X], {"consumed_inputs": [0]}, "unknown attribute 'consumed_inputs'; there are none"
     yield "Reshape", 13, [X, ints(24)], {"allowzero": 1}, "versions from 14 on have it"
     yield "Cast", 13, [X], {"to": 1, "saturate": 0}, "versions from 19 on have it"
@@ -94,7 +94,7 @@ def of_other_values():
     yield "GridSample", 16, [IMAGE, grid], {"mode": "linear"}, "is 'linear'; allowed are bilinear, nearest, bicubic"
     weights = [np.ones((1, 4, 4), np.float32)] * 2
     yield "RNN", 21, [X, *weights], {"hidden_size": 4, "direction": "up"}, "allowed are forward, reverse, bidirectional"
-    yield "RNN", 21, [X, *weights], {"hidden_size": 4, "activations": ["Sine"]}, "'activations' holds 'Sine'; allowed are"
+    yield "RNN", 21, [X, *weights], {"hidden_size": 4, "activations": ["Sine"]}, "'activations' contains 'Sine'; allowed are"
     scatter = [X, np.zeros((1, 1, 1), np.int64), np.zeros((1, 1, 1), np.float32)]
     yield "ScatterElements", 21, scatter, {"reduction": "mean"}, "is 'mean'; allowed are none, add, mul, max, min"
     yield "DepthToSpace", 21, [np.ones((1, 4, 2, 2), np.float32)], {"blocksize": 2, "mode": "RDC"}, "allowed are DCR, CRD"
@@ -112,10 +112,10 @@ def of_readers():
     yield "STFT", 21, [X[..., :1], np.array(0, np.int64)], {}, "frame_step is 0"
     mel = [np.array(8, np.int64)] * 3 + [np.array(0, np.float32), np.array(4, np.float32)]
     yield "MelWeightMatrix", 21, mel, {"output_datatype": 8}, "attribute 'output_datatype' is string"
-    yield "MaxRoiPool", 21, [IMAGE, np.zeros((1, 5), np.float32)], {"pooled_shape": [1, 0]}, "'pooled_shape' holds 0"
+    yield "MaxRoiPool", 21, [IMAGE, np.zeros((1, 5), np.float32)], {"pooled_shape": [1, 0]}, "'pooled_shape' contains 0"
     yield "SplitToSequence", 21, [X], {"axis": 3}, "axis 3 is out of range for rank 3"
-    yield "EyeLike", 21, [X[0]], {"dtype": 99}, "attribute 'dtype' is 99, which is no data type"
-    yield "Cast", 21, [X], {"to": 99}, "attribute 'to' is 99, which is no data type"
+    yield "EyeLike", 21, [X[0]], {"dtype": 99}, "attribute 'dtype' is 99, which is not a data type"
+    yield "Cast", 21, [X], {"to": 99}, "attribute 'to' is 99, which is not a data type"
     yield "Multinomial", 21, [X[0]], {"sample_size": -1}, "attribute 'sample_size' is -1"
     grams = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0]}
     yield ("TfIdfVectorizer", 21, [ints(1, 2)], {**grams, "pool_int64s": [1], "ngram_indexes": [-1]},
@@ -261,10 +261,10 @@ class Lists(unittest.TestCase):
     def test_axes_that_are_given_twice_are_refused(self):
         for op in ("ReduceSum", "ReduceMax", "ReduceMean", "ReduceLogSumExp", "ReduceProd"):
             for keep in (0, 1):
-                self.expect_failure(op, [X[0], ints(0, 0)], "axis 0 is given twice", {"keepdims": keep})
-                self.expect_failure(op, [X[0], ints(0, -2)], "axis -2 is given twice", {"keepdims": keep})
-        self.expect_failure("Squeeze", [X[:1, :1], ints(0, 0)], "axis 0 is given twice")
-        self.expect_failure("Unsqueeze", [X, ints(1, 1)], "axis 1 is given twice")
+                self.expect_failure(op, [X[0], ints(0, 0)], "axis 0 occurs twice", {"keepdims": keep})
+                self.expect_failure(op, [X[0], ints(0, -2)], "axis -2 occurs twice", {"keepdims": keep})
+        self.expect_failure("Squeeze", [X[:1, :1], ints(0, 0)], "axis 0 occurs twice")
+        self.expect_failure("Unsqueeze", [X, ints(1, 1)], "axis 1 occurs twice")
 
     def test_empty_lists_mean_what_they_mean(self):
         for op in ("ReduceSum", "ReduceMax", "ReduceL1"):
@@ -279,7 +279,7 @@ class Lists(unittest.TestCase):
         self.expect_failure("Tile", [X, ints(1, 1)], "repeats are 2 numbers for [2, 3, 4]")
         self.expect_failure("Pad", [X, ints(0, 0, 0, 0)], "pads are 4 numbers for 3 axes")
         self.expect_failure("Slice", [X, ints(0, 0), ints(1)], "input 2 has 1 numbers, the starts are 2")
-        self.expect_failure("Pad", [X[0], ints(-2**63, 0, 2**63 - 1, 0)], "are possible")
+        self.expect_failure("Pad", [X[0], ints(-2**63, 0, 2**63 - 1, 0)], "allowed are")
 
 
 if __name__ == "__main__":

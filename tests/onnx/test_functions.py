@@ -179,7 +179,7 @@ class Functions(unittest.TestCase):
         self.refuse(model([call("F", ["x", "x"], ["y"])], [made]), "node 'F_y' (F)", "1 inputs")
         self.refuse(model([call("F", ["x"], ["y"])], [made, made]), "defined twice")
         missing = function("F", ["a"], ["b"], [node("Neg", ["a"], ["c"])])
-        self.refuse(model([call("F", ["x"], ["y"])], [missing]), "output 'b' of function 'F' is not made by any node")
+        self.refuse(model([call("F", ["x"], ["y"])], [missing]), "output 'b' of function 'F' is not produced by any node")
 
 
 if __name__ == "__main__":

@@ -158,7 +158,7 @@ class Opsets(unittest.TestCase):
                         "Sparse tensor 'w'", *parts)
 
         one = np.float32([1])
-        refuse(sparse(one, [12], [3, 4]), 3, "index 0 is outside of the shape [3, 4]")
+        refuse(sparse(one, [12], [3, 4]), 3, "index 0 is outside the shape [3, 4]")
         refuse(sparse(one, [[0, -1]], [3, 4]), 3, "index 0 is outside")
         refuse(sparse(one, [1, 2], [3, 4]), 3, "has 2 indices, needs 1")
         refuse(sparse(one, [1], [1 << 20, 1 << 10]), 8, "too large for 1 values")

@@ -172,7 +172,7 @@ CASES = {
 
 
 def attempt(data):
-    """(status, seconds of the processor after the deadline, of the clock in all) of a run."""
+    """(status, seconds of the processor after the deadline, of the clock in total) of a run."""
     one_model, status, marks = library.Model(data, threads=1), 0, []
     watch = threading.Timer(DEADLINE, lambda: marks.append(time.process_time()))
     start = time.monotonic()

@@ -124,7 +124,7 @@ class Values(unittest.TestCase):
                          [True, False, False, True])
         for text, kind in (("abc", FLOAT), ("", FLOAT), ("1x", INT64), ("99999999999999999999", INT64), ("+-1", FLOAT),
                            ("nan", INT64), ("300", TensorProto.INT8), ("9", TensorProto.INT4), ("-1", TensorProto.UINT32)):
-            with self.assertRaisesRegex(library.Failure, "is no "):
+            with self.assertRaisesRegex(library.Failure, "is not a valid "):
                 run_one("Cast", strings(text), STRING, kind, to=kind)
 
     def test_casts_to_small_types(self):

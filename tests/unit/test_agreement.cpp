@@ -112,7 +112,7 @@ TEST(Agreement, ViewsHaveTheElementsOfTheirInput) {
     EXPECT_TRUE(agrees(node, operand, inferred(DType::Float32, {Dim(3), Dim(2)})));
     for (const Inferred& other : {inferred(DType::Float32, {}), inferred(DType::Float32, {Dim(2), Dim(4)}),
                                   inferred(DType::Float64, {Dim(2), Dim(3)})})
-      expectIn("cannot be seen as", failureOf([&] { (void)agrees(node, operand, other); }));
+      expectIn("cannot be viewed as", failureOf([&] { (void)agrees(node, operand, other); }));
   }
 }
 
@@ -211,10 +211,10 @@ TEST(Agreement, ResultsAreWhatTheirOperatorPromises) {
   };
   EXPECT_EQ(failure(ints({2}, {1, 2})), "");
   EXPECT_EQ(failure(ints({3}, {1, 2, 3})), "");
-  expectIn("output 0 is float32[2] when it runs, its operator has int64[", failure(floats({2}, {1, 2})));
-  expectIn("output 0 is int64[] when it runs", failure(ints({}, {1})));
-  expectIn("output 0 is sequence[] when it runs", failure(objectTensor(DType::Sequence, {})));
-  expectIn("output 0 was not made", failure(nullptr));
+  expectIn("output 0 is float32[2] at run time, but its operator has int64[", failure(floats({2}, {1, 2})));
+  expectIn("output 0 is int64[] at run time", failure(ints({}, {1})));
+  expectIn("output 0 is sequence[] at run time", failure(objectTensor(DType::Sequence, {})));
+  expectIn("output 0 was not produced", failure(nullptr));
   EXPECT_EQ(failure(ints({2}, {1, 2})), "");
 }
 

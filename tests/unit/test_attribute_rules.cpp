@@ -32,9 +32,9 @@ TEST(AttributeRules, NamesTypesWordsAndRanges) {
   EXPECT_EQ(wrongAttribute(rules, "size", int64_t{0}), "attribute 'size' is 0; allowed are 1 or more");
   EXPECT_EQ(wrongAttribute(rules, "size", INT64_MAX), "");
   EXPECT_EQ(wrongAttribute(rules, "lag", Ints{-1, 0, 1}), "");
-  EXPECT_EQ(wrongAttribute(rules, "lag", Ints{0, 2}), "attribute 'lag' holds 2; allowed are -1 to 1");
+  EXPECT_EQ(wrongAttribute(rules, "lag", Ints{0, 2}), "attribute 'lag' contains 2; allowed are -1 to 1");
   EXPECT_EQ(wrongAttribute(rules, "most", int64_t{10}), "attribute 'most' is 10; allowed are 9 or less");
-  EXPECT_EQ(wrongAttribute(rules, "names", Texts{"a", "c"}), "attribute 'names' holds 'c'; allowed are a, b");
+  EXPECT_EQ(wrongAttribute(rules, "names", Texts{"a", "c"}), "attribute 'names' contains 'c'; allowed are a, b");
   EXPECT_EQ(wrongAttribute(AttributeRules(""), "axis", int64_t{1}), "unknown attribute 'axis'; there are none");
   EXPECT_EQ(wrongAttribute(AttributeRules("*"), "axis", 1.f), "");
 }

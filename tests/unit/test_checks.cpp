@@ -29,7 +29,7 @@ class FillOp : public OpKernel {
 
 constexpr size_t kBytes = 16;
 constexpr size_t kScratch = 2 * kGuardBytes;  // where scratch memory begins
-constexpr char kBehindOutput[] = "node 'faulty' (Neg): wrote behind the end of output 0 ('Neg')";
+constexpr char kBehindOutput[] = "node 'faulty' (Neg): wrote past the end of output 0 ('Neg')";
 
 // One step that makes four floats at the start of the arena; scratch memory comes after them.
 Ref<Plan> planOf(const Node& node, size_t more, size_t scratchMore) {
@@ -66,7 +66,7 @@ TEST(Checks, BytesBehindAValueAreNoticed) {
   EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 0, 0), "");
   EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 1, 0), kBehindOutput);
   EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_ALL, kGuardBytes, 0), kBehindOutput);
-  EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 0, 1), "node 'faulty' (Neg): wrote behind its scratch memory");
+  EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_SAFE, 0, 1), "node 'faulty' (Neg): wrote past its scratch memory");
   EXPECT_EQ(messageOf(MAX_ASSERT_LEVEL_WARN, 1, 1), "");  // logged
 }
 

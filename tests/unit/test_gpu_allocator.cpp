@@ -395,14 +395,14 @@ TEST(GpuAllocator, OutOfMemoryNamesWhatWasAskedForUsedAndAllowed) {
   OrderedStream& stream = f.open();
   const Ref<Storage> live = f.make(4000, stream);
   EXPECT_EQ(errorOf([&] { f.make(6000, stream); }),
-            "RESOURCE_EXHAUSTED: Out of memory on gpu:0: asked for 6000 bytes, 4000 are in use, the limit is 10000");
+            "RESOURCE_EXHAUSTED: Out of memory on gpu:0: requested 6000 bytes, 4000 are in use, the limit is 10000");
   f.make(5000, stream);
   f.make(3000, stream);  // makes room first
   EXPECT_LE(f.gpu.largestAllocated, 10000u);
   f.gpu.capacity = 9000;
   EXPECT_EQ(errorOf([&] { f.make(5500, stream); }),
-            "RESOURCE_EXHAUSTED: Out of memory on gpu:0: asked for 5500 bytes, 4000 are in use, the limit is 10000; "
-            "the driver has no more");
+            "RESOURCE_EXHAUSTED: Out of memory on gpu:0: requested 5500 bytes, 4000 are in use, the limit is 10000; "
+            "the driver is out of memory");
   f.make(4500, stream);
 }
 
@@ -440,7 +440,7 @@ TEST(GpuAllocator, PreallocatedMemoryIsCutAndJoined) {
 
 TEST(GpuAllocator, PreallocationBeyondTheLimit) {
   EXPECT_EQ(errorOf([] { Fixture f(1000, 2000); }),
-            "RESOURCE_EXHAUSTED: Out of memory on gpu:0: asked for 2000 bytes, 0 are in use, the limit is 1000");
+            "RESOURCE_EXHAUSTED: Out of memory on gpu:0: requested 2000 bytes, 0 are in use, the limit is 1000");
 }
 
 TEST(GpuAllocator, ClosedStreamsLeaveTheirHoles) {

@@ -129,12 +129,12 @@ TEST_F(InferTest, PlansWithoutTable) {
 TEST_F(InferTest, MessagesNameWhatDisagrees) {
   Value* x = input("x", {2, 6});
   EXPECT_EQ(messageOf("Reshape", {x, list({5, -1})}),
-            "node 'n' (Reshape): shape [2, 6] cannot become [5, -1]: 12 elements do not divide by 5; inputs: 'x' "
+            "node 'n' (Reshape): shape [2, 6] cannot become [5, -1]: 12 elements are not divisible by 5; inputs: 'x' "
             "float32[2, 6], 'constant' int64[2]");
   EXPECT_NE(messageOf("Reshape", {x, list({3, 5})}).find("numbers of elements disagree: 12 and 15"), std::string::npos);
   EXPECT_NE(messageOf("Softmax", {x}, with("axis", int64_t{2})).find("axis 2 is out of range for rank 2"),
             std::string::npos);
-  EXPECT_NE(messageOf("Transpose", {x}, with("perm", Ints{0, 0})).find("axis 0 is given twice"), std::string::npos);
+  EXPECT_NE(messageOf("Transpose", {x}, with("perm", Ints{0, 0})).find("axis 0 occurs twice"), std::string::npos);
   EXPECT_NE(messageOf("Conv", {x, x}).find("at least 3 dimensions"), std::string::npos);
   EXPECT_NE(messageOf("Softmax", {x}, with("axis", 1.0f)).find("node 'n' (Softmax): attribute 'axis' has type float"),
             std::string::npos);

@@ -40,11 +40,11 @@ TEST(NearestName, SomeNamesAreListedInstead) {
   EXPECT_EQ(none.hintOrList(), "; there are none");
   two.offer("a");
   two.offer("b");
-  EXPECT_EQ(two.hintOrList(), "; there are: 'a', 'b'");
+  EXPECT_EQ(two.hintOrList(), "; known names: 'a', 'b'");
   std::vector<std::string> names;
   for (int i = 10; i < 20; ++i) names.push_back(std::to_string(i));
   for (const std::string& name : names) many.offer(name);
-  EXPECT_EQ(many.hintOrList(), "; there are: '10', '11', '12', '13', '14', '15', '16', '17' and 2 more");
+  EXPECT_EQ(many.hintOrList(), "; known names: '10', '11', '12', '13', '14', '15', '16', '17' and 2 more");
 }
 
 }  // namespace

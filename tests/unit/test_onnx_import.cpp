@@ -143,9 +143,9 @@ TEST(OnnxImport, RefusesMalformedFiles) {
 }
 
 TEST(OnnxImport, RefusesContradictions) {
-  expectError(MAX_STATUS_INVALID_ARGUMENT, "input 'missing' is not made by any node",
+  expectError(MAX_STATUS_INVALID_ARGUMENT, "input 'missing' is not produced by any node",
               [] { load(model(oneNode(node("Relu", {"missing"}, {"y"})))); });
-  expectError(MAX_STATUS_INVALID_ARGUMENT, "Output 'y' of graph 'g' is not made by any node",
+  expectError(MAX_STATUS_INVALID_ARGUMENT, "Output 'y' of graph 'g' is not produced by any node",
               [] { load(model(oneNode(node("Relu", {"x"}, {"z"})))); });
   expectError(MAX_STATUS_INVALID_ARGUMENT, "the name 'x' is used twice",
               [] { load(model(oneNode(node("Relu", {"x"}, {"x"})))); });
@@ -162,7 +162,7 @@ TEST(OnnxImport, RefusesTensorsWhoseSizeIsWrong) {
     parts.initializers = {rawTensor("w", type, dims, rawOf(numbers))};
     return model(parts);
   };
-  expectError(MAX_STATUS_DATA_LOSS, "tensor 'w': holds 16 bytes, its shape and dtype need 20",
+  expectError(MAX_STATUS_DATA_LOSS, "tensor 'w': holds 16 bytes; its shape and dtype need 20",
               [&] { load(withTensor(kFloat, {5})); });
   expectError(MAX_STATUS_OUT_OF_RANGE, "overflow", [&] { load(withTensor(kFloat, {int64_t{1} << 40, 1 << 30})); });
   expectError(MAX_STATUS_INVALID_ARGUMENT, "negative dimension -1", [&] { load(withTensor(kFloat, {-1})); });
@@ -231,7 +231,7 @@ TEST_F(ExternalData, RefusesWaysOutOfTheFolder) {
   ASSERT_EQ(mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
   for (const char* location : {"../w.bin", "sub/../../w.bin", "/etc/passwd", "link", "linked_folder/w.bin", "./w.bin",
                                "sub//w.bin", "pipe", "sub", ""})
-    expectError(MAX_STATUS_PERMISSION_DENIED, "is refused", [&] { load(modelWith(location), folder_); });
+    expectError(MAX_STATUS_PERMISSION_DENIED, "is rejected", [&] { load(modelWith(location), folder_); });
   ASSERT_EQ(link((folder_ + "/w.bin").c_str(), (folder_ + "/hard").c_str()), 0);
   expectError(MAX_STATUS_PERMISSION_DENIED, "hard links", [&] { load(modelWith("hard"), folder_); });
   expectError(MAX_STATUS_PERMISSION_DENIED, "has no folder", [&] { load(modelWith("w.bin")); });

@@ -46,7 +46,7 @@ def test_branches_promise_their_types(session):
         graph.output(*ops.cond(yes, [TensorType(F, [2])], lambda: x, lambda: ops.constant([1.0, 2.0])))
     assert run(session, graph, np.bool_(True), vector(3, 4))[0].tolist() == [3, 4]
     assert run(session, graph, np.bool_(False), vector(3, 4, 5))[0].tolist() == [1, 2]
-    with pytest.raises(ValueError, match=r"test_graph_control.py:\d+.*dimension 0 is 3.*promised to be 2.*then_branch"):
+    with pytest.raises(ValueError, match=r"test_graph_control.py:\d+.*dimension 0 is 3.*expected 2.*then_branch"):
         run(session, graph, np.bool_(True), vector(3, 4, 5))
 
 
@@ -142,7 +142,7 @@ def test_calls_check_their_inputs():
         unfinished = graph.add_subgraph("unfinished", input_types=[])
         for error, message, build in [
             (ValueError, "takes 2 values, not 1", lambda: ops.call(same, n)),
-            (ValueError, "dimension 0 is 4, was promised to be 3", lambda: ops.call(same, three, four)),
+            (ValueError, "dimension 0 is 4, expected 3", lambda: ops.call(same, three, four)),
             (ValueError, "is of type int64, not float32", lambda: ops.call(same, three, ops.constant([1, 2, 3]))),
             (ValueError, "no outputs yet", lambda: ops.call(unfinished)),
             (TypeError, "add_subgraph", lambda: ops.call(graph, n)),
@@ -208,7 +208,7 @@ def test_wrong_stores():
         cache, x = graph.inputs[0], ops.constant([1, 2, 3])
         with pytest.raises(ValueError, match=r"is of type int64, not float32.*test_graph_control.py:\d+\)"):
             ops.buffer_store(cache, x)
-        with pytest.raises(ValueError, match=r"promised to be 2.*test_graph_control.py:\d+\)"):
+        with pytest.raises(ValueError, match=r"expected 2.*test_graph_control.py:\d+\)"):
             ops.buffer_store(cache, ops.constant([1.0, 2.0, 3.0]))
         with pytest.raises(TypeError, match="no BufferValue"):
             ops.buffer_load(x)

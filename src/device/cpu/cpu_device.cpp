@@ -69,7 +69,7 @@ void CpuDevice::dispose() noexcept {
 }
 
 const char* CpuDevice::architectureName() const {
-  fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no architecture name; accelerators have one");
+  fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no architecture name; only accelerators have one");
 }
 
 void CpuDevice::enablePeerAccess(const MaxDevice& peer) {
@@ -136,7 +136,7 @@ Ref<MaxStream> CpuDevice::createStream(int32_t) {
 }
 
 Ref<MaxStream> CpuDevice::wrapStream(void*) {
-  fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no driver streams that could be wrapped");
+  fail(MAX_STATUS_UNIMPLEMENTED, "Device cpu:0 has no driver streams to wrap");
 }
 
 Ref<MaxEvent> CpuDevice::createEvent(bool timing) { return makeRef<CpuEvent>(Ref<MaxDevice>(this), timing); }

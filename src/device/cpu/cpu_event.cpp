@@ -71,7 +71,7 @@ std::unique_ptr<StreamTask> CpuEvent::waitTask() const {
 }
 
 int64_t CpuEvent::requireTime(const char* which) const {
-  require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was made without timing");
+  require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was created without timing");
   require(marks_->wasAdded(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was never recorded");
   require(isReady(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event is not done yet");
   return marks_->nanoseconds();

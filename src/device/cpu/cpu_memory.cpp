@@ -78,7 +78,7 @@ class PageBlock final : public CpuBlock {
     rlimit limit{};
     getrlimit(RLIMIT_MEMLOCK, &limit);
     fail(MAX_STATUS_RESOURCE_EXHAUSTED, "Cannot page-lock ", bytes, " bytes of host memory: the process may lock ",
-         static_cast<uint64_t>(limit.rlim_cur), " bytes in all (RLIMIT_MEMLOCK)");
+         static_cast<uint64_t>(limit.rlim_cur), " bytes in total (RLIMIT_MEMLOCK)");
   }
 
   size_t mapped_;

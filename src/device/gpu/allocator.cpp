@@ -151,10 +151,10 @@ uint64_t CachingAllocator::room() const {
 
 void CachingAllocator::failExhausted(const Request& request) const {
   const std::string limit = options_.limit == 0 ? std::string() : concat(", the limit is ", options_.limit);
-  fail(MAX_STATUS_RESOURCE_EXHAUSTED, options_.owner, ": asked for ", request.bytes, " bytes, ",
+  fail(MAX_STATUS_RESOURCE_EXHAUSTED, options_.owner, ": requested ", request.bytes, " bytes, ",
        live_.load(std::memory_order_relaxed), " are in use", limit,
-       request.sourceIsDry ? "; the driver has no more" : "",
-       request.cannotWait ? "; a host function cannot wait for memory that others have used" : "");
+       request.sourceIsDry ? "; the driver is out of memory" : "",
+       request.cannotWait ? "; a host function cannot wait for memory still in use by other work" : "");
 }
 
 CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {

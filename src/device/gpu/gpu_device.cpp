@@ -144,7 +144,7 @@ void GpuDevice::requireOwnStream(void* native) const {
 
 Ref<MaxStream> GpuDevice::wrapStream(void* native) {
   require(reinterpret_cast<uintptr_t>(native) != kPerThreadStream, MAX_STATUS_INVALID_ARGUMENT,
-          "The driver's per-thread default stream is another one in each thread; wrap a created stream");
+          "The driver's per-thread default stream differs in each thread; wrap a created stream");
   requireOwnStream(native);
   return makeRef<GpuStream>(*this, parts_, newHostQueue(), native);
 }

@@ -57,7 +57,7 @@ void GpuEvent::synchronize() const { mark()->synchronize(); }
 bool GpuEvent::isReady() const { return mark()->isReady(); }
 
 void GpuEvent::requireTime(const char* which) const {
-  require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was made without timing");
+  require(timing(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event was created without timing");
   require(wasRecorded_.load(std::memory_order_relaxed), MAX_STATUS_FAILED_PRECONDITION, "The ", which,
           " event was never recorded");
   require(isReady(), MAX_STATUS_FAILED_PRECONDITION, "The ", which, " event is not done yet");

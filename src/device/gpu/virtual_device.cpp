@@ -31,7 +31,7 @@ VirtualDevice::VirtualDevice(const char* api, int32_t id, const std::string& arc
 
 void VirtualDevice::refuse() const {
   fail(MAX_STATUS_UNAVAILABLE, "Device ", displayName(), " is virtual (", architecture_,
-       "): it can be compiled for, but cannot run anything");
+       "): code can be compiled for it, but nothing can run on it");
 }
 
 void VirtualDevice::enablePeerAccess(const MaxDevice& peer) {
@@ -53,7 +53,7 @@ void VirtualDevice::dispose() noexcept {
 
 Ref<MaxDevice> openVirtualDevice(const char* api, int32_t id, const std::string& architecture) {
   require(!architecture.empty(), MAX_STATUS_FAILED_PRECONDITION, "Virtual device ", api, ":", id,
-          " has no architecture; maxVirtualDeviceSetArchitectureName gives it one");
+          " has no architecture; set it with maxVirtualDeviceSetArchitectureName");
   const std::lock_guard lock(processMutex());
   std::vector<VirtualDevice*>& devices = openDevices();
   const auto found = std::ranges::find_if(devices, [&](const VirtualDevice* device) {

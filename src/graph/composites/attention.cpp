@@ -17,7 +17,7 @@ Heads splitHeads(Expansion& e, Value* value, int64_t heads) {
   const int rank = e.rank(value);
   if (rank == 4) return {value, "BHSD"};
   if (rank != 3) e.invalid("'", value->name, "' has ", rank, " dimensions, not 3 or 4");
-  if (heads <= 0) e.invalid("with three dimensions the number of heads must be given; it is ", heads);
+  if (heads <= 0) e.invalid("inputs with three dimensions need the number of heads; it is ", heads);
   const Extent hidden = e.dim(value, 2);
   if (hidden.isKnown() && hidden.number % heads)
     e.invalid("'", value->name, "' of size ", hidden.number, " does not split into ", heads, " heads");
@@ -162,7 +162,7 @@ std::pair<Value*, Value*> pairsOf(Expansion& e, Value* x, bool interleaved, Exte
 Value* rotate(Expansion& e, Value* x, const Rotation& rotation) {
   const Extent depth = e.dim(x, 3), size = rotation.size ? Extent(rotation.size) : depth;
   if (size.isKnown() && (size.number % 2 || (depth.isKnown() && size.number > depth.number)))
-    e.invalid(size.number, " elements of a head cannot be rotated");
+    e.invalid(size.number, " elements per head cannot be rotated");
   const bool partial = rotation.size && !(depth.isKnown() && depth.number == rotation.size);
   Value* turned = partial ? e.slice(x, 3, 0, size) : x;
   const auto [a, b] = pairsOf(e, turned, rotation.interleaved, size);
@@ -201,8 +201,8 @@ Heads withPast(Expansion& e, size_t past, const Heads& heads) {
 }
 
 Cached cachedOf(Expansion& e) {
-  if (e.has(kPastKey) != e.has(kPastValue)) e.invalid("past_key and past_value come together");
-  if (e.has(kPastKey) && e.has(kLengths)) e.invalid("nonpad_kv_seqlen goes without past_key");
+  if (e.has(kPastKey) != e.has(kPastValue)) e.invalid("past_key and past_value must be used together");
+  if (e.has(kPastKey) && e.has(kLengths)) e.invalid("nonpad_kv_seqlen cannot be combined with past_key");
   const int64_t kvHeads = e.integer("kv_num_heads", 0);
   Cached cached;
   cached.q = attention::splitHeads(e, e.input(kQuery), e.integer("q_num_heads", 0));

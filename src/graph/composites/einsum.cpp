@@ -65,7 +65,7 @@ Labels labelsOf(Expansion& e, std::string_view term, int64_t ellipsis) {
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       labels.push_back(c);
     } else {
-      e.invalid("'", e.text("equation", ""), "' is no equation");
+      e.invalid("'", e.text("equation", ""), "' is not an equation");
     }
   }
   return labels;
@@ -123,7 +123,8 @@ void checkOutput(Expansion& e, const Labels& output, const std::vector<Term>& te
     const bool known =
         std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return contains(t.labels, output[i]); });
     if (!known || placeOf(output, output[i]) != static_cast<int64_t>(i))
-      e.invalid("the output of the equation '", e.text("equation", ""), "' has an axis twice, or one of no operand");
+      e.invalid("the output of the equation '", e.text("equation", ""),
+                "' repeats an axis, or has one that is in no operand");
   }
 }
 

@@ -24,7 +24,7 @@ DType softmaxType(Expansion& e) {
   if (!e.attributes().has("softmax_precision")) return fallback;
   const std::optional<DType> given = dtypeFromOnnx(e.integer("softmax_precision", 0));
   if (!given || !isFloat(*given) || bitsOf(*given) < 16)
-    e.invalid("attribute 'softmax_precision' is no floating-point type");
+    e.invalid("attribute 'softmax_precision' is not a floating-point type");
   return *given;
 }
 

@@ -294,8 +294,8 @@ void check(Expansion& e) {
   const bool windowed = e.flag("sliding_window_cache");
   const int64_t shown = e.integerWithin("qk_output", 0, 0, 2);
   if (windowed && shown) e.unsupported("attribute 'qk_output' with a sliding_window_cache is not supported");
-  if (e.has(kPastKey) != e.has(kPastValue)) e.invalid("past_key and past_value come together");
-  if (e.has(kQueryNorm) != e.has(kKeyNorm)) e.invalid("q_norm_weight and k_norm_weight come together");
+  if (e.has(kPastKey) != e.has(kPastValue)) e.invalid("past_key and past_value must be used together");
+  if (e.has(kQueryNorm) != e.has(kKeyNorm)) e.invalid("q_norm_weight and k_norm_weight must be used together");
   if (!e.flag("causal", true) && e.integer("local_window_size", -1) != -1)
     e.invalid("attribute 'local_window_size' needs causal attention");
 }

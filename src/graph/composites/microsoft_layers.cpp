@@ -104,7 +104,7 @@ std::vector<uint8_t> streamsOf(Expansion& e) {
   if (sections.size() != 3) e.invalid("attribute 'mrope_section' has ", sections.size(), " numbers, not 3");
   int64_t size = 0;
   for (int64_t section : sections) {
-    if (section < 0 || section > (1 << 20)) e.invalid("attribute 'mrope_section' holds ", section);
+    if (section < 0 || section > (1 << 20)) e.invalid("attribute 'mrope_section' contains ", section);
     size += section;
   }
   std::vector<uint8_t> streams(static_cast<size_t>(size));
@@ -175,9 +175,9 @@ void expandLinearAttention(Expansion& e) {
   Values inputs = e.node().inputs;
   Attributes attributes = microsoft::attributesWithout(e, {"state_window"});
   const int64_t queries = e.integer("q_num_heads", 0), keys = e.integer("kv_num_heads", 0);
-  if (queries < 1 || keys < 1) e.invalid(queries, " heads of queries and ", keys, " of keys");
+  if (queries < 1 || keys < 1) e.invalid(queries, " query heads and ", keys, " key heads");
   if (keys > queries) {
-    if (keys % queries) e.invalid(keys, " heads of keys do not share ", queries, " of queries evenly");
+    if (keys % queries) e.invalid(keys, " key heads do not evenly share ", queries, " query heads");
     const attention::Heads heads = attention::splitHeads(e, inputs[0], queries);
     Value* repeated = attention::repeatHeads(e, attention::headsFirst(e, heads), keys / queries);
     inputs[0] = attention::joinHeads(e, {repeated, "BHSD"});

@@ -104,7 +104,7 @@ void expandUnfoldTensor(Expansion& e) {
   const int rank = e.rank(x), axis = e.axis(e.integer("dim", -1), rank);
   const int64_t size = e.integerWithin("size", 0, 1, INT32_MAX), step = e.integerWithin("step", 1, 1, INT32_MAX);
   const Extent count = e.plus(e.dividedBy(e.minus(e.dim(x, axis), size), step), 1);
-  if (count.isKnown() && count.number < 1) e.invalid("windows of ", size, " do not fit axis ", axis);
+  if (count.isKnown() && count.number < 1) e.invalid("windows of size ", size, " do not fit axis ", axis);
   Value* starts = e.mul(e.unsqueeze(e.range(count), {1}), e.scalar(DType::Int64, static_cast<double>(step)));
   Value* windows = e.gather(x, e.add(starts, e.range(size)), axis);
   std::vector<int64_t> perm;

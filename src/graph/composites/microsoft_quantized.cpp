@@ -87,7 +87,7 @@ void expandConv(Expansion& e) {
 
 // Inputs: the result's scale and zero point, then value, scale and zero point of each part.
 void expandConcat(Expansion& e) {
-  if (e.inputCount() % 3 != 2) e.invalid("has ", e.inputCount(), " inputs; parts have three each");
+  if (e.inputCount() % 3 != 2) e.invalid("has ", e.inputCount(), " inputs; each part has three");
   Values parts;
   for (size_t i = 2; i < e.inputCount(); i += 3) parts.push_back(realInput(e, i));
   Value* joined = e.concat(std::move(parts), e.integer("axis", 0));

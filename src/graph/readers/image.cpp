@@ -27,7 +27,7 @@ PooledRegions::PooledRegions(const Attributes& attributes) : size(), scale(attri
   const std::vector<int64_t> given = attributes.getInts("pooled_shape");
   if (given.size() != size.size()) invalidArgument("attribute 'pooled_shape' has ", given.size(), " numbers, needs 2");
   for (size_t i = 0; i < size.size(); ++i) {
-    if (given[i] < 1 || given[i] > kLargest) invalidArgument("attribute 'pooled_shape' holds ", given[i]);
+    if (given[i] < 1 || given[i] > kLargest) invalidArgument("attribute 'pooled_shape' contains ", given[i]);
     size[i] = given[i];
   }
 }

@@ -14,8 +14,8 @@ std::span<const T> listOf(const Node& node, std::string_view name, const char* t
   const Attribute* attribute = node.attributes.find(name);
   if (!attribute) return {};
   const auto* list = std::get_if<std::vector<T>>(attribute);
-  require(list != nullptr, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute '", name, "' is no list of ",
-          type);
+  require(list != nullptr, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute '", name,
+          "' is not a list of ", type);
   return *list;
 }
 
@@ -23,7 +23,7 @@ std::span<const T> listOf(const Node& node, std::string_view name, const char* t
 size_t supportsOf(const Node& node, bool isClassifier) {
   int64_t sum = isClassifier ? 0 : node.attributes.getInt("n_supports", 0);
   for (int64_t count : integersOf(node, "vectors_per_class")) {
-    require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute 'vectors_per_class' holds ",
+    require(count >= 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute 'vectors_per_class' contains ",
             count);
     sum = checkedAdd(sum, count);
   }
@@ -85,7 +85,8 @@ std::span<const int64_t> readWidths(const Node& node) {
   const std::span<const int64_t> widths = integersOf(node, "inputdimensions");
   requireCount(node, "inputdimensions", widths.size(), node.inputs.size());
   for (const int64_t width : widths)
-    require(width >= 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute 'inputdimensions' holds ", width);
+    require(width >= 0, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": attribute 'inputdimensions' contains ",
+            width);
   return widths;
 }
 

@@ -130,7 +130,7 @@ std::optional<Padding> readPadding(const NodeInputs& inputs) {
   if (pads->size() != 2 * axes->size()) inputs.fail("pads are ", pads->size(), " numbers for ", axes->size(), " axes");
   for (const Dim& pad : *pads)
     if (pad.isKnown() && (pad.value() > kLargestPad || pad.value() < -kLargestPad))
-      inputs.fail("pads hold ", pad, "; ", -kLargestPad, " to ", kLargestPad, " are possible");
+      inputs.fail("pads contain ", pad, "; allowed are ", -kLargestPad, " to ", kLargestPad);
   const std::vector<Dim> none(inputs.dims(0).size(), Dim(0));
   Padding padding{readPadMode(inputs.attributes()), none, none};
   for (size_t i = 0; i < axes->size(); ++i) {

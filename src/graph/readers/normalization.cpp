@@ -53,7 +53,7 @@ std::vector<int> axesIn(std::span<const int64_t> values, int rank) {
   for (const int64_t value : values) {
     axes.push_back(axisIn(value, rank));
     if (std::find(axes.begin(), axes.end() - 1, axes.back()) != axes.end() - 1)
-      invalidArgument("axis ", value, " is given twice");
+      invalidArgument("axis ", value, " occurs twice");
   }
   return axes;
 }

@@ -12,7 +12,7 @@ DType readType(const Attributes& attributes, std::string_view name) {
   const int64_t number = attributes.getInt(name, 0);
   if (number == 0) return DType::Invalid;
   const std::optional<DType> dtype = dtypeFromOnnx(number);
-  if (!dtype) invalidArgument("attribute '", name, "' is ", number, ", which is no data type");
+  if (!dtype) invalidArgument("attribute '", name, "' is ", number, ", which is not a data type");
   return *dtype;
 }
 

@@ -9,7 +9,7 @@ DType readType(const Attributes& attributes, std::string_view name, DType fallba
   if (!attributes.has(name)) return fallback;
   const int64_t number = attributes.getInt(name, 0);
   const std::optional<DType> dtype = dtypeFromOnnx(number);
-  if (!dtype) invalidArgument("attribute '", name, "' is ", number, ", which is no data type");
+  if (!dtype) invalidArgument("attribute '", name, "' is ", number, ", which is not a data type");
   return *dtype;
 }
 
@@ -28,7 +28,7 @@ TensorType readOptionalType(const Attributes& attributes) {
     const auto dtype = static_cast<DType>(number);
     const bool isType =
         static_cast<int64_t>(dtype) == number && (isValid(dtype) || (dtype >= DType::Sequence && dtype <= DType::Map));
-    if (!isType) invalidArgument("attribute 'type' holds ", number, ", which is no type");
+    if (!isType) invalidArgument("attribute 'type' contains ", number, ", which is not a type");
     if (count < types.size()) types[count++] = dtype;
   }
   TensorType type;

@@ -39,7 +39,7 @@ std::vector<int64_t> readList(const Attributes& attributes, std::string_view nam
   if (values.size() != count) invalidArgument("attribute '", name, "' has ", values.size(), " numbers, needs ", count);
   for (int64_t value : values)
     if (value < least || value > kLargest)
-      invalidArgument("attribute '", name, "' holds ", value, "; ", least, " to ", kLargest, " are possible");
+      invalidArgument("attribute '", name, "' contains ", value, "; allowed are ", least, " to ", kLargest);
   return values;
 }
 

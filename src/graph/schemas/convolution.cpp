@@ -173,7 +173,7 @@ void inferMaxUnpool(InferContext& context) {
   if (given->size() != shape.size()) context.fail("output_shape has ", given->size(), " numbers for ", x);
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i].isKnown() && (*given)[i].isKnown() && (*given)[i].value() < shape[i].value())
-      context.fail("output_shape ", *given, " is smaller than what is unpooled, ", shape);
+      context.fail("output_shape ", *given, " is smaller than the unpooled size, ", shape);
   context.setShape(0, *given);
 }
 

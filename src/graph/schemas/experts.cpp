@@ -74,7 +74,7 @@ struct Layer {
 Dim bytesOf(const InferContext& context, Dim count, int64_t bits, bool whole) {
   if (!count.isKnown()) return context.unknownDim();
   const int64_t all = checkedMultiply(count.value(), bits);
-  if (whole && all % 8) context.fail("rows of ", count, " weights of ", bits, " bits are no whole bytes");
+  if (whole && all % 8) context.fail("rows of ", count, " weights of ", bits, " bits are not whole bytes");
   return all / 8 + (all % 8 != 0);
 }
 

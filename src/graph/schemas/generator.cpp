@@ -94,7 +94,7 @@ void inferLike(InferContext& context) {
   rules::sameAsFirst(context);
   const DType dtype = readers::readElementType(context.attributes(), context.dtype(0));
   const bool isNumber = dtype == DType::Invalid || dtype == DType::Bool || isInteger(dtype) || isFloat(dtype);
-  if (!isNumber) context.fail("makes numbers, not ", dtype);
+  if (!isNumber) context.fail("can only produce numbers, not ", dtype);
   context.setDType(0, dtype);
 }
 

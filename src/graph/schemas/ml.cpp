@@ -26,7 +26,7 @@ int64_t sizeOf(const InferContext& context, std::string_view attribute) {
   if (const auto* integers = std::get_if<std::vector<int64_t>>(found)) return static_cast<int64_t>(integers->size());
   if (const auto* floats = std::get_if<std::vector<float>>(found)) return static_cast<int64_t>(floats->size());
   if (const auto* strings = std::get_if<std::vector<std::string>>(found)) return static_cast<int64_t>(strings->size());
-  context.fail("attribute '", attribute, "' is no list of numbers or strings");
+  context.fail("attribute '", attribute, "' is not a list of numbers or strings");
 }
 
 void setLabels(InferContext& context, const ml::LabelReader& labels) {
@@ -116,7 +116,7 @@ DType typeOfList(const InferContext& context, const std::string& prefix) {
 DType otherLabel(const InferContext& context) {
   const DType given = context.dtype(0);
   if (given == DType::Invalid) return given;
-  if (given != DType::String && given != DType::Int64) context.fail("input 0 is ", given, ", no string and no int64");
+  if (given != DType::String && given != DType::Int64) context.fail("input 0 is ", given, ", neither string nor int64");
   return given == DType::String ? DType::Int64 : DType::String;
 }
 
@@ -153,7 +153,8 @@ void inferDictVectorizer(InferContext& context) {
   if ((strings == 0) == (integers == 0)) context.fail("needs one of 'string_vocabulary' and 'int64_vocabulary'");
   // Plans only know that it is a map.
   const DType held = context.node().inputs[0]->type.inner[1];
-  if (held == DType::Invalid || isObject(held)) context.fail("the map's values are no known numbers or strings");
+  if (held == DType::Invalid || isObject(held))
+    context.fail("the map's values are not numbers or strings of a known type");
   context.setOutput(0, TensorType::of(held, {Dim(1), Dim(strings + integers)}));
 }
 

@@ -266,7 +266,7 @@ void inferDepthToSpace(InferContext& context) {
   const int64_t block = readers::readBlocks(context).size;
   const SymbolicShape& dims = context.dims(0);
   if (dims[1].isKnown() && dims[1].value() % (block * block))
-    context.fail(dims[1], " channels do not divide by ", block, " * ", block);
+    context.fail(dims[1], " channels are not divisible by ", block, " * ", block);
   context.setShape(0, {dims[0], floorDivide(dims[1], block * block), dims[2] * Dim(block), dims[3] * Dim(block)});
 }
 
@@ -277,7 +277,7 @@ void inferSpaceToDepth(InferContext& context) {
   const SymbolicShape& dims = context.dims(0);
   for (size_t i : {size_t{2}, size_t{3}})
     if (dims[i].isKnown() && dims[i].value() % block)
-      context.fail("dimension ", dims[i], " does not divide by ", block);
+      context.fail("dimension ", dims[i], " is not divisible by ", block);
   context.setShape(0,
                    {dims[0], dims[1] * Dim(block * block), floorDivide(dims[2], block), floorDivide(dims[3], block)});
 }

@@ -88,7 +88,7 @@ void inferPool(InferContext& context) {
 void requireGroups(const InferContext& context, Dim queries, Dim keys) {
   if (!queries.isKnown() || !keys.isKnown() || queries == keys) return;
   if (keys.value() < 1 || queries.value() % keys.value())
-    context.fail(queries, " heads of queries do not split among ", keys, " of keys");
+    context.fail(queries, " query heads do not split among ", keys, " key heads");
 }
 
 void inferAttention(InferContext& context) {

@@ -43,7 +43,7 @@ void inferDequantize(InferContext& context) {
   checkScales(context, reader);
   const DType given = reader.output;
   const bool fits = given == DType::Invalid || (isFloat(given) && bitsOf(given) >= 16);
-  if (!fits) context.fail("attribute 'output_dtype' is ", given, ", no floating-point type of 16 bits or more");
+  if (!fits) context.fail("attribute 'output_dtype' is ", given, ", not a floating-point type of 16 bits or more");
   // Scales that are only exponents give float32 results.
   const DType scale = context.dtype(1) == DType::Float8E8M0FNU ? DType::Float32 : context.dtype(1);
   context.setDType(0, given != DType::Invalid ? given : scale);

@@ -51,7 +51,7 @@ Dim inferredDim(const InferContext& context, const SymbolicShape& shape, size_t 
   if (!divisor.isKnown() || !total.isKnown()) return divisor.is(0) ? context.unknownDim() : floorDivide(total, divisor);
   const bool fits = divisor.value() == 0 ? total.value() == 0 : total.value() % divisor.value() == 0;
   if (!fits)
-    context.fail("shape ", context.dims(0), " cannot become ", shape, ": ", total, " elements do not divide by ",
+    context.fail("shape ", context.dims(0), " cannot become ", shape, ": ", total, " elements are not divisible by ",
                  divisor);
   return divisor.value() == 0 ? Dim(0) : Dim(total.value() / divisor.value());
 }
@@ -91,7 +91,7 @@ void inferReshape(InferContext& context) {
     return;
   }
   if (target->size() > static_cast<size_t>(kMaxRank))
-    context.fail("the new shape has ", target->size(), " dimensions; at most ", kMaxRank, " are possible");
+    context.fail("the new shape has ", target->size(), " dimensions; at most ", kMaxRank, " are supported");
   SymbolicShape shape = reshaped(context, *target);
   if (context.ranked(0)) rules::requireEqual(context, product(context.dims(0)), product(shape), "numbers of elements");
   context.setShape(0, std::move(shape));
@@ -126,7 +126,7 @@ void inferUnsqueeze(InferContext& context) {
   keepElements(context);
   const auto count = rules::lengthOf(context, 1);
   if (!context.ranked(0) || !count) return;
-  if (*count > kMaxRank) context.fail("axes are ", *count, " numbers; at most ", kMaxRank, " dimensions are possible");
+  if (*count > kMaxRank) context.fail("axes are ", *count, " numbers; at most ", kMaxRank, " dimensions are supported");
   const int rank = context.rank(0) + static_cast<int>(*count);
   const auto axes = context.axes(1, rank);
   if (!axes) return context.setRank(0, rank);
@@ -170,7 +170,7 @@ Dim promisedDim(const InferContext& context, size_t i, Dim promised, const reade
   const bool isNamed = i < promise.names.size() && !promise.names[i].empty();
   if (promised.is(-1)) return given.isKnown() || !isNamed ? given : context.symbol(promise.names[i]);
   if (promised.isKnown() && (promised.value() < 0 || (given.isKnown() && given != promised)))
-    context.fail("dimension ", i, " is ", given, ", was promised to be ", promised, promise.message.empty() ? "" : ": ",
+    context.fail("dimension ", i, " is ", given, ", expected ", promised, promise.message.empty() ? "" : ": ",
                  promise.message);
   return given.isKnown() ? given : promised;
 }

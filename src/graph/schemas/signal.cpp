@@ -14,7 +14,7 @@ Dim orUnknown(const InferContext& context, const std::optional<Dim>& dim) { retu
 // The last axis contains a number's real part, or its real and imaginary parts.
 void requireParts(const InferContext& context, Dim parts) {
   if (parts.isKnown() && !parts.is(1) && !parts.is(2))
-    context.fail("the last dimension is ", parts, "; 1 (real) and 2 (complex) are possible");
+    context.fail("the last dimension is ", parts, "; it must be 1 (real) or 2 (complex)");
 }
 
 void inferDft(InferContext& context) {
@@ -26,7 +26,7 @@ void inferDft(InferContext& context) {
   SymbolicShape shape = context.dims(0);
   requireParts(context, shape.back());
   if (transform.isOneSided && shape.back().is(transform.isInverse ? 1 : 2))
-    context.fail("a one-sided transform goes from real numbers to complex ones, its inverse back");
+    context.fail("a one-sided transform maps real numbers to complex ones, and its inverse complex to real");
   if (!transform.axis) return context.setRank(0, context.rank(0));
   const Dim length = orUnknown(context, transform.length);
   Dim& size = shape[static_cast<size_t>(*transform.axis)];

@@ -173,7 +173,7 @@ void loadPart(DType dtype, const void* data, int64_t begin, int64_t count, D* nu
     for (int64_t i = 0; i < count; ++i) numbers[i] = read<D>(source[i]);
   });
   if (whole) return;
-  require(isNumeric(dtype), MAX_STATUS_INTERNAL, "Elements of ", dtype, " are no numbers");
+  require(isNumeric(dtype), MAX_STATUS_INTERNAL, "Elements of ", dtype, " are not numbers");
   const unsigned bits = static_cast<unsigned>(bitsOf(dtype));
   const auto* source = static_cast<const uint8_t*>(data);
   D table[256];
@@ -192,7 +192,7 @@ void storePart(DType dtype, void* data, int64_t begin, int64_t count, const D* n
     for (int64_t i = 0; i < count; ++i) target[i] = convert<T>(numbers[i]);
   });
   if (whole) return;
-  require(isNumeric(dtype), MAX_STATUS_INTERNAL, "Elements of ", dtype, " are no numbers");
+  require(isNumeric(dtype), MAX_STATUS_INTERNAL, "Elements of ", dtype, " are not numbers");
   constexpr int64_t kCodes = 256;
   uint8_t codes[kCodes];
   for (int64_t done = 0; done < count; done += kCodes) {

@@ -789,5 +789,5 @@ def _end(value: Any) -> int:
         return int(_OMITTED)
     if not hasattr(value, "__index__"):
         raise TypeError(f"{value!r} is no end of a slice, which is an int or left out")
-    # Ends that are no numbers of the library lie outside any dimension: they are clamped as Python does.
+    # Ends that are not numbers of the library lie outside any dimension: they are clamped as Python does.
     return max(-(2**62), min(int(value.__index__()), 2**62))

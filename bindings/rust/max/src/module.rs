@@ -108,7 +108,7 @@ impl CompileOptions {
         self
     }
 
-    /// Faster and less exact arithmetic. See [`CompileOptions::architecture`].
+    /// Faster, less accurate arithmetic. See [`CompileOptions::architecture`].
     pub fn fast_math(mut self, fast_math: bool) -> Self {
         self.fast_math = fast_math;
         self

@@ -48,7 +48,7 @@ Id ElementwiseBuilder::input(DType dtype) {
 
 Id ElementwiseBuilder::constant(const Tensor& tensor) {
   require(tensor.count() == 1 && isCastable(tensor.dtype()), MAX_STATUS_INVALID_ARGUMENT,
-          "An elementwise constant has one element of a plain type, not ", tensor.dtype(), tensor.shape());
+          "An elementwise constant must have one element of a plain type, not ", tensor.dtype(), tensor.shape());
   splatElement(constants_.emplace_back().data(), tensor.data(), sizeOf(tensor.dtype()));
   return add(Kind::Constant, tensor.dtype(), tensor.dtype(), constants_.size() - 1);
 }

@@ -162,7 +162,7 @@ void ElementwiseOp::addSteps(const std::vector<bool>& repeatedInput) {
   for (const ElementwiseInstruction& instruction : program_->instructions) {
     Step step{};
     step.function = findTileFunction(instruction.op, instruction.from, instruction.to);
-    require(step.function != nullptr, MAX_STATUS_INTERNAL, "An elementwise instruction has no code");
+    require(step.function != nullptr, MAX_STATUS_INTERNAL, "An elementwise instruction is not implemented");
     step.dst = instruction.dst;
     step.repeated = instruction.dst < program_->firstOutput();
     for (size_t i = 0; i < 3; ++i) {

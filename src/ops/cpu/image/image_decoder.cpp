@@ -188,7 +188,7 @@ bool holds(Bytes file, const Format& format) {
 std::optional<Image> decode(const Node& node, Bytes file) {
   for (const Format& format : kOthers)
     require(!holds(file, format), MAX_STATUS_UNIMPLEMENTED, node.description(), ": images in the format ", format.name,
-            " are not supported; BMP and PNM are");
+            " are not supported; only BMP and PNM are");
   if (file.size() < 3) return std::nullopt;
   if (file[0] == 'B' && file[1] == 'M') return decodeBitmap(file);
   if (file[0] == 'P' && file[1] >= '1' && file[1] <= '6') return decodeMap(file);

@@ -93,7 +93,7 @@ class NormalizerOp final : public FeatureOp {
     const std::string name = request.node.attributes.getString("norm", "MAX");
     const auto* found = std::find(std::begin(kNorms), std::end(kNorms), name);
     require(found != std::end(kNorms), MAX_STATUS_INVALID_ARGUMENT, request.node.description(),
-            ": attribute 'norm' is '", name, "', none of MAX, L1, L2");
+            ": attribute 'norm' is '", name, "', not MAX, L1 or L2");
     norm_ = static_cast<Norm>(found - kNorms);
   }
 

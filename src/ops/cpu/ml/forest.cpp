@@ -223,7 +223,7 @@ class ForestReader {
 
   BranchMode modeOf(double number) const {
     if (!(number >= 0 && number < static_cast<double>(std::size(kModes))))
-      fail(node_, "attribute 'nodes_modes' holds ", number);
+      fail(node_, "attribute 'nodes_modes' contains ", number);
     return static_cast<BranchMode>(static_cast<int>(number));
   }
 
@@ -276,7 +276,7 @@ class ForestReader {
 
   void addVote(int64_t target, double weight) {
     if (target < 0 || target >= forest_.targets_)
-      fail(node_, "a leaf is of target ", target, ", but there are ", forest_.targets_);
+      fail(node_, "a leaf has the target ", target, ", but there are ", forest_.targets_);
     forest_.votes_.push_back({weight, static_cast<int32_t>(target)});
   }
 
@@ -317,7 +317,7 @@ class ForestReader {
   BranchMode modeNamed(const std::string& name) const {
     for (size_t k = 0; k + 1 < std::size(kModes); ++k)
       if (name == kModes[k]) return static_cast<BranchMode>(k);
-    fail(node_, "attribute 'nodes_modes' holds '", name, "'");
+    fail(node_, "attribute 'nodes_modes' contains '", name, "'");
   }
 
   void connect() {
@@ -335,7 +335,7 @@ class ForestReader {
   int64_t connected(size_t parent, int64_t id, std::vector<bool>& hasParent) const {
     const int64_t child = index_->find(trees_[parent], id, static_cast<int64_t>(parent));
     if (child < 0)
-      fail(node_, "node ", ids_[parent], " of tree ", trees_[parent], " has the child ", id, ", which is not there");
+      fail(node_, "node ", ids_[parent], " of tree ", trees_[parent], " has the child ", id, ", which does not exist");
     hasParent[static_cast<size_t>(child)] = true;
     return numbers_[static_cast<size_t>(child)];
   }
@@ -387,9 +387,9 @@ class ForestReader {
     int64_t found = 0;
     for (size_t i = 0; i < count; ++i) {
       found = index_->find(trees[i], ids[i], std::max<int64_t>(found, 0));
-      if (found < 0) fail(node_, "a weight is of node ", ids[i], " of tree ", trees[i], ", which is not there");
+      if (found < 0) fail(node_, "a weight has the node ", ids[i], " of tree ", trees[i], ", which does not exist");
       if (targets[i] < 0 || targets[i] >= forest_.targets_)
-        fail(node_, "a weight is of target ", targets[i], ", but there are ", forest_.targets_);
+        fail(node_, "a weight has the target ", targets[i], ", but there are ", forest_.targets_);
       const int64_t leaf = numbers_[static_cast<size_t>(found)];
       if (leaf < 0) votes.push_back({static_cast<int32_t>(~leaf), static_cast<int32_t>(targets[i]), weights[i]});
     }
@@ -468,7 +468,7 @@ void Forest::flatten(const Node& node, const std::vector<Branch>& branches, cons
   for (size_t index : walk.order()) {
     const Branch& branch = branches[index];
     if (branch.feature < 0 || branch.feature > kFeatureMask)
-      fail(node, "tree node number ", index, " looks at feature ", branch.feature);
+      fail(node, "tree node number ", index, " uses feature ", branch.feature);
     features_ = std::max(features_, branch.feature + 1);
     testsEqual_ |= branch.mode == BranchMode::Equal || branch.mode == BranchMode::NotEqual;
     const int32_t whenTrue = walk.placeOf(branch.whenTrue), whenFalse = walk.placeOf(branch.whenFalse);

@@ -180,7 +180,7 @@ class OneHotOp final : public OpKernel {
         if (found >= 0)
           context.out<float>()[i * width_ + found] = 1;
         else if (!allowsOthers_)
-          invalidArgument(node_.description(), ": element ", i, " is none of the categories, and 'zeros' is 0");
+          invalidArgument(node_.description(), ": element ", i, " is not one of the categories, and 'zeros' is 0");
       }
     });
   }

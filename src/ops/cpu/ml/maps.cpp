@@ -28,7 +28,7 @@ Results zipMap(const Node& node, Arguments inputs) {
   const Ref<Tensor> keys = keysOf(node, "classlabels_int64s", "classlabels_strings");
   const int64_t columns = keys->count();
   require(scores.shape().back() == columns, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": its input of shape ",
-          scores.shape(), " needs ", columns, " columns, one for each class label");
+          scores.shape(), " needs ", columns, " columns, one per class label");
   std::vector<Ref<Tensor>> maps;
   const int64_t rows = scores.count() / columns;
   for (int64_t row = 0; row < rows; ++row) {
@@ -56,7 +56,7 @@ Results dictVectorizer(const Node& node, Arguments inputs) {
   const DType dtype = map.values ? map.values->dtype() : node.inputs[0]->type.inner[1];
   const Shape shape{1, keys->count()};
   require(!map.keys || map.keys->dtype() == keys->dtype(), MAX_STATUS_INVALID_ARGUMENT, node.description(),
-          ": the map's keys are no ", keys->dtype());
+          ": the map's keys are not ", keys->dtype());
   require(!isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, node.description(), ": maps to ", dtype, " are not supported");
   const Ref<Tensor> result = Tensor::allocate(dtype, shape, true);
   const ml::Lookup lookup(keys);

@@ -64,7 +64,7 @@ PostTransform postTransformOf(const Node& node) {
   else if (const auto* number = std::get_if<int64_t>(attribute); number && *number >= 0)
     index = static_cast<size_t>(*number);
   require(index < std::size(kTransforms), MAX_STATUS_INVALID_ARGUMENT, node.description(),
-          ": attribute 'post_transform' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT");
+          ": attribute 'post_transform' is not NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT");
   return static_cast<PostTransform>(index);
 }
 

@@ -28,7 +28,7 @@ class SupportVectors final : public Prepared {
     const std::string name = node.attributes.getString("kernel_type", "LINEAR");
     const auto* found = std::find(std::begin(kSvmFunctions), std::end(kSvmFunctions), name);
     require(found != std::end(kSvmFunctions), MAX_STATUS_INVALID_ARGUMENT, node.description(),
-            ": attribute 'kernel_type' is '", name, "', none of LINEAR, POLY, RBF, SIGMOID");
+            ": attribute 'kernel_type' is '", name, "', not LINEAR, POLY, RBF or SIGMOID");
     function_ = static_cast<SvmFunction>(found - kSvmFunctions);
     const std::span<const float> parameters = ml::floatsOf(node, "kernel_params");
     if (!parameters.empty()) {

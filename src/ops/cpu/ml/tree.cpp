@@ -176,7 +176,7 @@ class TreeOp final : public OpKernel {
         descendGroup_(forest_->testsEqual() ? descend<T, true, kGroup> : descend<T, false, kGroup>),
         descendOne_(forest_->testsEqual() ? descend<T, true, 1> : descend<T, false, 1>) {
     require(forest_->features() <= rows_.columns, MAX_STATUS_INVALID_ARGUMENT, request.node.description(),
-            ": a tree looks at feature ", forest_->features() - 1, ", the input of shape ", request.inputs[0].shape,
+            ": a tree uses feature ", forest_->features() - 1, ", the input of shape ", request.inputs[0].shape,
             " has ", rows_.columns);
     block_ = std::clamp<int64_t>(kLaneScores / targets_ / kGroup * kGroup, kGroup, kBlock);
     isConverted_ = rows_.dtype != (sizeof(T) == sizeof(float) ? DType::Float32 : DType::Float64);

@@ -43,7 +43,7 @@ class MaxUnpoolOp final : public OpKernel {
     const Shape& output = request.outputs[0].shape;
     for (int i = 0; i < output.rank(); ++i)
       require(unpooled_[i] <= output[i], MAX_STATUS_INVALID_ARGUMENT, node_.description(), ": output_shape ", output,
-              " is smaller than what is unpooled, ", unpooled_);
+              " is smaller than the unpooled size, ", unpooled_);
   }
 
   void run(const OpContext& context) const override {

@@ -121,7 +121,7 @@ std::vector<ResizedAxis> resizedAxes(const MovementCall& call, const readers::Re
 AxisWeights axisWeights(const Node& node, const readers::Resize& resize, const ResizedAxis& axis) {
   const Filter filter(resize, axis.scale);
   require(filter.stretch > kSmallestStretch, MAX_STATUS_UNIMPLEMENTED, node.description(), ": scale ", axis.scale,
-          " needs a filter of too many pixels");
+          " needs a filter with too many pixels");
   AxisWeights result;
   result.taps = filter.taps();
   const size_t count = checkedMultiply(static_cast<size_t>(axis.outputSize), static_cast<size_t>(result.taps));

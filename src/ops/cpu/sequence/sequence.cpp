@@ -166,7 +166,7 @@ Results concatFromSequence(const Node& node, Arguments inputs) {
   const Elements& elements = partsOf(*inputs[0]);
   require(!elements.empty(), MAX_STATUS_INVALID_ARGUMENT, node.description(), ": the sequence is empty");
   const DType dtype = elements[0]->dtype();
-  if (isObject(dtype)) invalidArgument(node.description(), ": a ", dtype, " cannot be joined to others");
+  if (isObject(dtype)) invalidArgument(node.description(), ": a ", dtype, " cannot be concatenated");
   requireWholeBytes(node, dtype);
   const RequestInputs types(node, inputs);
   const readers::SequenceJoin join(*types);

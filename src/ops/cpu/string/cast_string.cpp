@@ -121,8 +121,8 @@ class Reader {
 
   [[noreturn]] void fail(std::string_view text) const {
     constexpr size_t kShown = 40;
-    invalidArgument(node_.description(), ": '", text.substr(0, kShown), text.size() > kShown ? "..." : "", "' is no ",
-                    to_);
+    invalidArgument(node_.description(), ": '", text.substr(0, kShown), text.size() > kShown ? "..." : "",
+                    "' is not a valid ", to_);
   }
 
   template <class T>

@@ -89,7 +89,7 @@ class Parser {
     return true;
   }
   uint32_t takeCharacter() {
-    if (atEnd()) invalid("it ends too early");
+    if (atEnd()) invalid("unexpected end");
     const Character character = firstCharacter(text_.substr(at_));
     if (character.code > kLastCode) invalid("no UTF-8");
     at_ += character.bytes;
@@ -297,7 +297,7 @@ class Parser {
     size_t digits = 1;
     for (; digits < 3 && !atEnd() && text_[at_] >= '0' && text_[at_] <= '7'; ++digits)
       code = code * 8 + static_cast<uint32_t>(text_[at_++] - '0');
-    if (digits == 1 && !isShort) invalid("references to groups do not exist in RE2");
+    if (digits == 1 && !isShort) invalid("RE2 does not support back-references");
     return code;
   }
 
@@ -316,7 +316,7 @@ class Parser {
     uint32_t code = 0;
     do {
       code = code * 16 + hexDigit();
-      if (code > kLastCode) invalid("the number is no character");
+      if (code > kLastCode) invalid("the number is not a code point");
     } while (!take("}"));
     return code;
   }
@@ -334,7 +334,7 @@ class Parser {
         take("-");
         last = setCharacter();
       }
-      if (last < first) invalid("bad range of characters");
+      if (last < first) invalid("bad character range");
       ranges.emplace_back(first, last);
     }
     take("]");

@@ -103,7 +103,7 @@ class NgramTree final : public Prepared {
       const int64_t begin = begins[n - 1], end = n < begins.size() ? begins[n] : size;
       const auto length = static_cast<int64_t>(n);
       if (begin < 0 || end < begin || end > size || (end - begin) % length != 0)
-        fail("ngram_counts ", begin, " to ", end, " is no list of ", n, "-grams in a pool of ", size);
+        fail("ngram_counts ", begin, " to ", end, " is not a list of ", n, "-grams in a pool of ", size);
       if (static_cast<size_t>((end - begin) / length) > columns_.size() - ngram)
         fail("ngram_indexes has ", columns_.size(), " entries for more n-grams");
       for (int64_t at = begin; at < end; at += length) add({pool.data() + at, n}, ngram++);

@@ -159,7 +159,7 @@ def gather(input: TensorValueLike, indices: TensorValueLike, axis: int = -1) -> 
     Raises
     ------
     ValueError
-        There is no such axis, or the indices are no whole numbers. Indices outside of `input` end the run.
+        There is no such axis, or the indices are not integers. Indices outside of `input` end the run.
     """
     x = tensor(input)
     number = axis_of("gather", axis, x.rank)
@@ -186,7 +186,7 @@ def gather_nd(input: TensorValueLike, indices: TensorValueLike, batch_dims: int 
     Raises
     ------
     ValueError
-        Shapes do not fit, or the indices are no whole numbers. Indices outside of `input` end the run.
+        Shapes do not fit, or the indices are not integers. Indices outside of `input` end the run.
     """
     x = require_rank("gather_nd", "input", tensor(input), 1, at_least=True)
     places = cast_to(index_tensor("gather_nd", "indices", indices), DType.int64)

@@ -44,7 +44,7 @@ def set_seed(seed: TensorValueLike) -> None:
     Raises
     ------
     TypeError
-        `seed` is no whole number.
+        `seed` is not an integer.
     ValueError
         The tensor has other elements, or more than one.
     """

@@ -139,7 +139,7 @@ def cumsum(x: TensorValueLike, axis: int = -1, exclusive: bool = False, reverse:
     Raises
     ------
     ValueError
-        There is no such axis, or the elements are no numbers.
+        There is no such axis, or the elements are not numbers.
     """
     operand = require_kind("cumsum", "x", tensor(x), "number")
     number = axis_of("cumsum", axis, operand.rank)
@@ -187,7 +187,7 @@ def top_k(input: TensorValueLike, k: DimLike | TensorValue, axis: int = -1) -> t
     Raises
     ------
     ValueError
-        There is no such axis, `k` is negative or too large, or the elements are no numbers.
+        There is no such axis, `k` is negative or too large, or the elements are not numbers.
     """
     return _selected("top_k", input, k, axis, True)
 
@@ -217,7 +217,7 @@ def argsort(x: TensorValueLike, ascending: bool = True, axis: int = -1) -> Tenso
     Raises
     ------
     ValueError
-        There is no such axis, or the elements are no numbers.
+        There is no such axis, or the elements are not numbers.
     """
     operand = tensor(x)
     number = axis_of("argsort", axis, operand.rank)
