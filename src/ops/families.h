@@ -39,10 +39,13 @@
   X(gridSampleOps)                \
   X(roiAlignOps)                  \
   X(unpoolOps)                    \
+  X(col2ImOps)                    \
+  X(tensorScatterOps)             \
   X(imageDecoderOps)              \
   X(fourierOps)                   \
   X(sequenceOps)                  \
   X(topKOps)                      \
+  X(cumulateOps)                  \
   X(quantizeOps)                  \
   X(anyQuantizeOps)               \
   X(mlTreeOps)                    \
@@ -51,7 +54,7 @@
   X(mlFeatureOps)                 \
   X(mlLabelOps)                   \
   X(mlMapOps)                     \
-  X(mlTokenizerOps)               \
+  X(tokenizerOps)                 \
   X(sequenceValueOps)             \
   X(stringOps)                    \
   X(stringCastOps)                \
@@ -63,15 +66,14 @@
   X(referenceConvOps)             \
   X(referenceImageOps)            \
   X(referenceSignalOps)           \
-  X(referenceLinearAttentionOps)  \
+  X(referenceAttentionOps)        \
   X(referenceExpertOps)           \
   X(referencePoolOps)             \
   X(referenceReduceOps)           \
   X(referenceNormOps)             \
   X(referenceRecurrentOps)        \
   X(referenceQuantizeOps)         \
-  X(referenceResizeOps)           \
-  X(referenceRegionOps)
+  X(referenceResizeOps)
 
 namespace max {
 

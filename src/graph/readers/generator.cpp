@@ -28,6 +28,8 @@ Ref<Tensor> readFillValue(const NodeInputs& inputs) {
   return value;
 }
 
+int readOneHotAxis(const NodeInputs& inputs) { return inputs.axisAttribute("axis", -1, inputs.rank(0) + 1); }
+
 bool keepsUpper(const NodeInputs& inputs) { return inputs.flag("upper", true); }
 
 int64_t readDiagonal(const Attributes& attributes) { return attributes.getInt("k", 0); }

@@ -21,6 +21,9 @@ int readFlattenAxis(const NodeInputs& inputs);
 // ConstantOfShape: one element; NULL = zero, float32.
 Ref<Tensor> readFillValue(const NodeInputs& inputs);
 
+// OneHot: the position of the new axis in the output. The rank of input 0 must be known.
+int readOneHotAxis(const NodeInputs& inputs);
+
 // Trilu.
 bool keepsUpper(const NodeInputs& inputs);
 

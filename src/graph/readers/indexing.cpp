@@ -27,8 +27,6 @@ TensorScatter readTensorScatter(const NodeInputs& inputs) {
   return {axis, inputs.attributes().getString("mode", "linear") == "circular"};
 }
 
-int readOneHotAxis(const NodeInputs& inputs) { return inputs.axisAttribute("axis", -1, inputs.rank(0) + 1); }
-
 bool hasCentredBoxes(const NodeInputs& inputs) { return inputs.flag("center_point_box", false); }
 
 bool sortsGroups(const NodeInputs& inputs) { return inputs.flag("sorted", true); }

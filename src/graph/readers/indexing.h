@@ -24,9 +24,6 @@ struct TensorScatter {
 };
 TensorScatter readTensorScatter(const NodeInputs& inputs);
 
-// OneHot: the position of the new axis in the output.
-int readOneHotAxis(const NodeInputs& inputs);
-
 // NonMaxSuppression: boxes have centre and size, not two corners.
 bool hasCentredBoxes(const NodeInputs& inputs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequence models with a state of fixed size.
+// Attention as the compiler fuses it (domain "max"), and sequence models with a state of fixed size.
 #include "graph/readers/attention.h"
 
 #include "graph/schemas/rules.h"
@@ -77,16 +77,50 @@ void inferCausalConv(InferContext& context) {
   context.setShape(1, {batch, channels, kernel - Dim(1)});
 }
 
+// Several query heads may share a head of keys and values.
+void requireGroups(const InferContext& context, Dim queries, Dim keys) {
+  if (!queries.isKnown() || !keys.isKnown() || queries == keys) return;
+  if (keys.value() < 1 || queries.value() % keys.value())
+    context.fail(queries, " query heads do not split among ", keys, " key heads");
+}
+
+void inferAttention(InferContext& context) {
+  for (size_t i = 0; i < 3; ++i) {
+    rules::requireRank(context, i, 4);
+    if (!context.ranked(i)) return;
+  }
+  const readers::Attention attention(context.attributes());
+  const auto dim = [&](size_t input, int axis) { return context.dims(input)[static_cast<size_t>(axis)]; };
+  const readers::HeadLayout &q = attention.queries, &k = attention.keys, &v = attention.values, &out = attention.output;
+  rules::requireEqual(context, dim(0, q.size), dim(1, k.size), "head sizes of queries and keys");
+  rules::requireEqual(context, dim(1, k.positions), dim(2, v.positions), "keys and values");
+  rules::requireEqual(context, dim(0, q.batch), dim(1, k.batch), "queries and keys");
+  rules::requireEqual(context, dim(1, k.batch), dim(2, v.batch), "keys and values");
+  rules::requireEqual(context, dim(1, k.heads), dim(2, v.heads), "keys and values");
+  requireGroups(context, dim(0, q.heads), dim(1, k.heads));
+  rules::requireBroadcastsTo(context, 3, {dim(0, q.batch), dim(0, q.heads), dim(0, q.positions), dim(1, k.positions)});
+  rules::requireShape(context, 4, {dim(0, q.heads)});
+  SymbolicShape shape(4);
+  shape[static_cast<size_t>(out.batch)] = dim(0, q.batch);
+  shape[static_cast<size_t>(out.heads)] = dim(0, q.heads);
+  shape[static_cast<size_t>(out.positions)] = dim(0, q.positions);
+  shape[static_cast<size_t>(out.size)] = dim(2, v.size);
+  context.setShape(0, std::move(shape));
+}
+
 const OpSchema kSchemas[] = {
     {"", "LinearAttention", 3, 6, 1, 2, "T,T,T,S,T,T->T,*; T=float16|bfloat16|float32; S=float16|bfloat16|float32",
      inferLinearAttention, 0, 0,
      "chunk_size=i kv_num_heads=i q_num_heads=i scale=f update_rule=s{linear,gated,delta,gated_delta}"},
     {"", "CausalConvWithState", 2, 4, 1, 2, "T,T,T,T->T,T; T=float16|bfloat16|float32", inferCausalConv, 0, 0,
      "activation=s{none,silu,swish}"},
+    {kMaxDomain, "Attention", 3, 5, 1, 1, "T,T,T,M,T->T; T=float; M=float|bool", inferAttention, 0, 0,
+     "layout_k=s{BHSD,BSHD,BHDS} layout_out=s{BHSD,BSHD,BHDS} layout_q=s{BHSD,BSHD,BHDS} layout_v=s{BHSD,BSHD,BHDS} "
+     "scale=f zero_masked=i"},
 };
 
 }  // namespace
 
-std::span<const OpSchema> linearAttentionSchemas() { return kSchemas; }
+std::span<const OpSchema> attentionSchemas() { return kSchemas; }
 
 }  // namespace max

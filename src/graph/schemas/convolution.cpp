@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and pools, ONNX layout: [batch, channels, spatial...].
+// Convolutions. Layout: ONNX's [batch, channels, spatial...]; that of the compiler's own is [batch, spatial...,
+// channels].
 #include <algorithm>
 
-#include "graph/readers/image.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -105,35 +105,6 @@ void inferConvTranspose(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-void inferPool(InferContext& context) {
-  rules::requireRankAtLeast(context, 0, 3);
-  if (!context.ranked(0)) return;
-  const SymbolicShape& x = context.dims(0);
-  const readers::Pool pool(context.attributes(), x.size() - 2);
-  SymbolicShape shape = {x[0], x[1]};
-  for (size_t i = 0; i + 2 < x.size(); ++i)
-    shape.push_back(rules::windowed(context, x[i + 2], pool.windows, i, pool.roundsUp));
-  context.setShape(1, shape);
-  context.setShape(0, std::move(shape));
-}
-
-void inferMaxRoiPool(InferContext& context) {
-  const auto size = readers::PooledRegions(context.attributes()).size;
-  rules::requireRank(context, 0, 4);
-  rules::requireRank(context, 1, 2);
-  if (!context.ranked(0) || !context.ranked(1)) return context.setRank(0, 4);
-  rules::requireEqual(context, context.dims(1)[1], 5, "the numbers of a region");
-  context.setShape(0, {context.dims(1)[0], context.dims(0)[1], size[0], size[1]});
-}
-
-void inferGlobalPool(InferContext& context) {
-  rules::requireRankAtLeast(context, 0, 2);
-  if (!context.ranked(0)) return;
-  SymbolicShape shape = context.dims(0);
-  for (size_t i = 2; i < shape.size(); ++i) shape[i] = 1;
-  context.setShape(0, std::move(shape));
-}
-
 // A convolution whose taps are moved by offsets: [N, offset groups * taps * axes, out..], with as many masks.
 void inferDeformConv(InferContext& context) {
   inferConv<1, 3>(context);
@@ -152,29 +123,6 @@ void inferDeformConv(InferContext& context) {
   rules::requireShape(context, 4, shape);
   shape[1] = taps * Dim(static_cast<int64_t>(sizes.size()));
   rules::requireShape(context, 2, shape);
-}
-
-// The inverse of a MaxPool: output_shape, if given, may be larger than the attributes imply.
-void inferMaxUnpool(InferContext& context) {
-  rules::requireRankAtLeast(context, 0, 3);
-  rules::requireRank(context, 2, 1);
-  if (!context.ranked(0)) return;
-  const SymbolicShape& x = context.dims(0);
-  rules::requireShape(context, 1, x);
-  const readers::Pool pool(context.attributes(), x.size() - 2);
-  SymbolicShape shape = {x[0], x[1]};
-  for (size_t i = 0; i + 2 < x.size(); ++i) {
-    const readers::Window& window = pool.windows.axes[i];
-    shape.push_back(Dim(window.stride) * (x[i + 2] - Dim(1)) + Dim(window.size - window.padBegin) - Dim(window.padEnd));
-  }
-  if (!context.has(2)) return context.setShape(0, std::move(shape));
-  const auto given = context.elements(2);
-  if (!given) return context.setRank(0, context.rank(0));
-  if (given->size() != shape.size()) context.fail("output_shape has ", given->size(), " numbers for ", x);
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (shape[i].isKnown() && (*given)[i].isKnown() && (*given)[i].value() < shape[i].value())
-      context.fail("output_shape ", *given, " is smaller than the unpooled size, ", shape);
-  context.setShape(0, *given);
 }
 
 // Columns [N, C * taps, positions] to images [N, C, image_shape..].
@@ -208,6 +156,27 @@ void inferCol2Im(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+// The compiler's, channels last: X [N, spatial.., C], W [M, C/group, k..], bias [M], residual; output [N, out.., M].
+void inferFusedConv(InferContext& context) {
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  const SymbolicShape &x = context.dims(0), &w = context.dims(1);
+  rules::requireRankAtLeast(context, 0, 3);
+  rules::requireRank(context, 1, context.rank(0));
+  const int64_t group = readers::readGroups(context.attributes());
+  if (w[0].isKnown() && w[0].value() % group) context.fail(w[0], " channels in ", group, " groups");
+  rules::requireEqual(context, x.back(), w[1] * Dim(group), "channels");
+  rules::requireShape(context, 2, {w[0]});
+  std::vector<int64_t> sizes;
+  for (size_t i = 2; i < w.size(); ++i) sizes.push_back(w[i].isKnown() ? w[i].value() : 1);
+  const readers::Windows windows = readers::readWindows(context.attributes(), sizes);
+  SymbolicShape shape = {x[0]};
+  for (size_t i = 0; i < sizes.size(); ++i)
+    shape.push_back(w[i + 2].isKnown() ? rules::windowed(context, x[i + 1], windows, i) : context.unknownDim());
+  shape.push_back(w[0]);
+  rules::requireShape(context, 3, shape);
+  context.setShape(0, std::move(shape));
+}
+
 const OpSchema kSchemas[] = {
     {"", "Conv", 2, 3, 1, 1, "T,T,T->T; T=float", inferConv<1, 2>, 0, 0,
      "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I group=i kernel_shape=I pads=I strides=I"},
@@ -221,24 +190,10 @@ const OpSchema kSchemas[] = {
      "output_shape=I pads=I strides=I"},
     {"", "DeformConv", 3, 5, 1, 1, "T,T,T,T,T->T; T=float", inferDeformConv, 0, 0,
      "dilations=I group=i kernel_shape=I offset_group=i pads=I strides=I"},
-    {"", "MaxUnpool", 2, 3, 1, 1, "T,int64,int64->T; T=float", inferMaxUnpool, 0, 1u << 2,
-     "kernel_shape=I pads=I strides=I"},
     {"", "Col2Im", 3, 3, 1, 1, "T,int64,int64->T; T=number|bool", inferCol2Im, 0, 1u << 1 | 1u << 2,
      "dilations=I pads=I strides=I"},
-    {"", "MaxPool", 1, 1, 1, 2, "T->T,int64; T=float|int8|uint8", inferPool, 0, 0,
-     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} ceil_mode=i dilations=I kernel_shape=I pads=I "
-     "storage_order=i[0..1] strides=I"},
-    {"", "AveragePool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
-     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} ceil_mode=i count_include_pad=i dilations=I kernel_shape=I "
-     "pads=I "
-     "strides=I"},
-    {"", "LpPool", 1, 1, 1, 1, "T->T; T=float", inferPool, 0, 0,
-     "auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} ceil_mode=i dilations=I kernel_shape=I p=i[1..] pads=I "
-     "strides=I"},
-    {"", "MaxRoiPool", 2, 2, 1, 1, "T,T->T; T=float", inferMaxRoiPool, 0, 0, "pooled_shape=I spatial_scale=f"},
-    {"", "GlobalMaxPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
-    {"", "GlobalAveragePool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, ""},
-    {"", "GlobalLpPool", 1, 1, 1, 1, "T->T; T=float", inferGlobalPool, 0, 0, "p=i[1..]"},
+    {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedConv, 0, 0,
+     "activation=s activation_alpha=f activation_beta=f dilations=I group=i[1..] pads=I strides=I"},
 };
 
 }  // namespace

@@ -161,10 +161,10 @@ void inferPRelu(InferContext& context) {
   if (context.ranked(0)) rules::requireBroadcastsTo(context, 1, context.dims(0));
 }
 
-void inferDropout(InferContext& context) {
-  rules::sameAsFirst(context);
-  context.setOutputLike(1, 0);
-  for (size_t i : {size_t{1}, size_t{2}}) rules::requireOneElement(context, i);
+// The compiler sets the dtype of a fused chain's result (ONNX's number); default: that of input 0.
+void inferElementwise(InferContext& context) {
+  rules::broadcastAll(context);
+  context.setDType(0, readers::readElementType(context.attributes(), context.dtype(0)));
 }
 
 constexpr uint32_t kUnary = kTraitElementwise;
@@ -237,8 +237,6 @@ const OpSchema kSchemas[] = {
     {"", "CastLike", 2, 2, 1, 1, "any,any->*", inferCastLike, kTraitElementwise, 0,
      "saturate=i round_mode=s{up,down,nearest}"},
     {"", "Clip", 1, 3, 1, 1, "T,T,T->T; T=number", inferClip, kTraitElementwise, 0, ""},
-    {"", "Dropout", 1, 3, 1, 2, "T,float|float8,bool->T,bool; T=float|float8", inferDropout,
-     kTraitElementwise | kTraitRandom, 0, "seed=i"},
     {"", "PRelu", 2, 2, 1, 1, "T,T->T; T=number", inferPRelu, kTraitElementwise, 0, ""},
     {"", "Where", 3, 3, 1, 1, "bool,T,T->T; T=any", inferWhere, kTraitElementwise, 0, ""},
 
@@ -265,6 +263,9 @@ const OpSchema kSchemas[] = {
     {"", "Mean", 1, 0, 1, 1, "T...->T; T=float", rules::broadcastAll, kList, 0, ""},
     {"", "Min", 1, 0, 1, 1, "T...->T; T=number", followed<least>, kList, 0, ""},
     {"", "Sum", 1, 0, 1, 1, "T...->T; T=float", rules::broadcastAll, kList, 0, ""},
+
+    {kMaxDomain, "Elementwise", 1, 0, 1, 1, "any...->*", inferElementwise, kTraitElementwise | kTraitVariadic, 0,
+     "dtype=i"},
 };
 
 }  // namespace

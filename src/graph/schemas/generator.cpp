@@ -134,6 +134,35 @@ void inferRandom(InferContext& context) {
   context.setShape(0, {shape.begin(), shape.end()});
 }
 
+void inferOneHot(InferContext& context) {
+  rules::requireOneElement(context, 1);
+  rules::requireShape(context, 2, {2});
+  if (!context.ranked(0)) return;
+  const int axis = readers::readOneHotAxis(context);
+  SymbolicShape shape = context.dims(0);
+  const auto elements = context.elements(1);
+  const auto number = rules::scalarOf(context, 1);
+  Dim depth = elements && elements->size() == 1 ? (*elements)[0] : context.unknownDim();
+  if (number) {
+    if (!(*number >= 0 && *number < 9e15)) context.fail("depth is ", *number);
+    depth = static_cast<int64_t>(*number);
+  }
+  shape.insert(shape.begin() + axis, depth);
+  context.setShape(0, std::move(shape));
+}
+
+void inferTrilu(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 2);
+  rules::requireOneElement(context, 1);
+  rules::sameAsFirst(context);
+}
+
+void inferDropout(InferContext& context) {
+  rules::sameAsFirst(context);
+  context.setOutputLike(1, 0);
+  for (size_t i : {size_t{1}, size_t{2}}) rules::requireOneElement(context, i);
+}
+
 const OpSchema kSchemas[] = {
     {"", "Constant", 0, 0, 1, 1, "->*", inferConstant, 0, 0,
      "value=t value_int=i value_ints=I value_float=f value_floats=F"},
@@ -148,6 +177,10 @@ const OpSchema kSchemas[] = {
      "dtype=i high=f low=f seed=f"},
     {"", "Bernoulli", 1, 1, 1, 1, "float->*", inferLike, kTraitRandom, 0, "dtype=i seed=f"},
     {"", "Multinomial", 1, 1, 1, 1, "float->*", inferMultinomial, kTraitRandom, 0, "dtype=i sample_size=i seed=f"},
+    {"", "OneHot", 3, 3, 1, 1, "number,number,T->T; T=any", inferOneHot, 0, 1u << 1, "axis=i"},
+    {"", "Trilu", 1, 2, 1, 1, "T,int64->T; T=any", inferTrilu, 0, 0, "upper=i"},
+    {"", "Dropout", 1, 3, 1, 2, "T,float|float8,bool->T,bool; T=float|float8", inferDropout,
+     kTraitElementwise | kTraitRandom, 0, "seed=i"},
 };
 
 }  // namespace

@@ -106,23 +106,6 @@ void inferTensorScatter(InferContext& context) {
   rules::requireShape(context, 1, shape);
 }
 
-void inferOneHot(InferContext& context) {
-  rules::requireOneElement(context, 1);
-  rules::requireShape(context, 2, {2});
-  if (!context.ranked(0)) return;
-  const int axis = readers::readOneHotAxis(context);
-  SymbolicShape shape = context.dims(0);
-  const auto elements = context.elements(1);
-  const auto number = rules::scalarOf(context, 1);
-  Dim depth = elements && elements->size() == 1 ? (*elements)[0] : context.unknownDim();
-  if (number) {
-    if (!(*number >= 0 && *number < 9e15)) context.fail("depth is ", *number);
-    depth = static_cast<int64_t>(*number);
-  }
-  shape.insert(shape.begin() + axis, depth);
-  context.setShape(0, std::move(shape));
-}
-
 void inferNonZero(InferContext& context) {
   const Dim rank = context.ranked(0) ? Dim(std::max(context.rank(0), 1)) : context.unknownDim();
   context.setShape(0, {rank, context.unknownDim()});
@@ -174,7 +157,6 @@ const OpSchema kSchemas[] = {
     {"", "ScatterND", 3, 3, 1, 1, "T,int64,T->T; T=any", inferScatterND, 0, 0, "reduction=s{none,add,mul,max,min}"},
     {"", "TensorScatter", 2, 3, 1, 1, "T,T,int64->T; T=any", inferTensorScatter, 0, 0,
      "axis=i mode=s{linear,circular}"},
-    {"", "OneHot", 3, 3, 1, 1, "number,number,T->T; T=any", inferOneHot, 0, 1u << 1, "axis=i"},
     {"", "NonZero", 1, 1, 1, 1, "any->int64", inferNonZero, kTraitDataDependent, 0, ""},
     {"", "Unique", 1, 1, 1, 4, "T->T,int64,int64,int64; T=any", inferUnique, kTraitDataDependent, 0, "axis=i sorted=i"},
     {"", "Compress", 2, 2, 1, 1, "T,bool->T; T=any", inferCompress, kTraitDataDependent, 0, "axis=i"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products.
+// Matrix products, determinants and inverses. The compiler makes those of the domain "max".
 #include "graph/readers/matrix.h"
 
 #include "graph/schemas/rules.h"
@@ -52,6 +52,53 @@ void inferDet(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+void swapLastTwo(SymbolicShape& shape) {
+  if (shape.size() >= 2) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+}
+
+void inferFusedMatMul(InferContext& context) {
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  SymbolicShape a = context.dims(0), b = context.dims(1);
+  const readers::Product product(context.attributes());
+  if (product.transposesA) swapLastTwo(a);
+  if (product.transposesB) swapLastTwo(b);
+  SymbolicShape shape = rules::matrixProduct(context, std::move(a), std::move(b));
+  if (context.has(2)) rules::requireShape(context, 2, {shape.empty() ? Dim(1) : shape.back()});
+  rules::requireShape(context, 3, shape);
+  context.setShape(0, std::move(shape));
+}
+
+// The same number of elements, if all sizes are known.
+void requireCount(const InferContext& context, size_t input, int64_t count) {
+  const std::optional<Shape> shape = context.ranked(input) ? concrete(context.dims(input)) : std::nullopt;
+  if (shape && shape->count() != count)
+    context.fail("input ", input, " has ", shape->count(), " elements, needs ", count);
+}
+
+// A [.., K]; packed weights [N, blocks, bytes], a scale and perhaps a zero point per block.
+void inferMatMulNBits(InferContext& context) {
+  const readers::PackedProduct product(context.attributes());
+  const int64_t n = product.columns, bits = product.bits, blocks = product.blocks(), all = checkedMultiply(n, blocks);
+  requireCount(context, 1, checkedMultiply(all, product.block * bits / 8));
+  requireCount(context, 2, all);
+  const bool packed = context.dtype(3) == DType::UInt8;
+  if (context.has(3)) requireCount(context, 3, packed ? checkedMultiply(n, (blocks * bits + 7) / 8) : all);
+  if (!context.ranked(0)) return;
+  rules::requireRankAtLeast(context, 0, 1);
+  SymbolicShape shape = context.dims(0);
+  rules::requireEqual(context, shape.back(), Dim(product.depth), "the inner dimensions");
+  shape.back() = Dim(n);
+  context.setShape(0, std::move(shape));
+}
+
+void inferInverse(InferContext& context) {
+  rules::requireRankAtLeast(context, 0, 2);
+  if (!context.ranked(0)) return;
+  const SymbolicShape& dims = context.dims(0);
+  rules::requireEqual(context, dims[dims.size() - 2], dims.back(), "the two sides of a matrix");
+  context.setOutputLike(0, 0);
+}
+
 const OpSchema kSchemas[] = {
     {"", "MatMul", 2, 2, 1, 1, "T,T->T; T=number", inferMatMul, 0, 0, ""},
     {"", "Gemm", 2, 3, 1, 1, "T,T,T->T; T=number", inferGemm, 0, 0, "alpha=f beta=f transA=i transB=i"},
@@ -60,6 +107,11 @@ const OpSchema kSchemas[] = {
     {"", "QLinearMatMul", 8, 8, 1, 1,
      "A,S,A,B,S,B,S,Y->Y; A=int8|uint8|float8; B=int8|uint8|float8; Y=int8|uint8|float8; S=float",
      inferQuantizedMatMul<3>, 0, 0, ""},
+    {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedMatMul, 0, 0,
+     "activation=s activation_alpha=f activation_beta=f alpha=f transA=i transB=i"},
+    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0, 0,
+     "K=i[1..] N=i[1..] bits=i block_size=i"},
+    {kMaxDomain, "Inverse", 1, 1, 1, 1, "T->T; T=float", inferInverse, 0, 0, ""},
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 // The domain ai.onnx.ml: classifiers, regressors and feature preparation, as in scikit-learn pipelines.
 #include "graph/readers/ml.h"
 
-#include "graph/readers/string.h"
 #include "graph/schemas/rules.h"
 #include "graph/schemas/tables.h"
 
@@ -164,14 +163,6 @@ void inferCastMap(InferContext& context) {
   context.setOutput(0, TensorType::of(cast.dtype, {Dim(1), cast.isDense ? context.unknownDim() : Dim(cast.columns)}));
 }
 
-void inferTokenizer(InferContext& context) {
-  [[maybe_unused]] const readers::Tokens checked(context.attributes());
-  if (!context.ranked(0)) return;
-  SymbolicShape shape = context.dims(0);
-  shape.push_back(context.unknownDim());
-  context.setShape(0, std::move(shape));
-}
-
 constexpr std::string_view kLabels = "string|int64|float32|int32|int16|float64->*";
 constexpr std::string_view kFeatures = "T->T; T=float32|float64|int64|int32";
 constexpr std::string_view kToFloat = "T->float32; T=float32|float64|int64|int32";
@@ -229,8 +220,6 @@ const OpSchema kSchemas[] = {
      "nodes_treeids=I nodes_truenodeids=I nodes_values=F nodes_values_as_tensor=t "
      "post_transform=s{NONE,SOFTMAX,LOGISTIC,SOFTMAX_ZERO,PROBIT} target_ids=I "
      "target_nodeids=I target_treeids=I target_weights=F target_weights_as_tensor=t"},
-    {"com.microsoft", "Tokenizer", 1, 1, 1, 1, "string->string", inferTokenizer, kTraitDataDependent, 0,
-     "mark=i mincharnum=i pad_value=s separators=S stopwords=S tokenexp=s"},
     {kDomain, "ZipMap", 1, 1, 1, 1, "float32->sequence", inferZipMap, 0, 0,
      "classlabels_int64s=I classlabels_strings=S"},
 };

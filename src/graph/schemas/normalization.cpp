@@ -80,6 +80,15 @@ void inferMeanVarianceNormalization(InferContext& context) {
   if (context.ranked(0)) readers::readNormalisedAxes(context.attributes(), context.rank(0));
 }
 
+void inferAddLayerNormalization(InferContext& context) {
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  const SymbolicShape shape = context.broadcast(context.dims(0), context.dims(1));
+  rules::requireRankAtLeast(context, 0, 1);
+  for (size_t i : {size_t{2}, size_t{3}}) rules::requireShape(context, i, {shape.back()});
+  context.setShape(0, shape);
+  context.setShape(1, shape);
+}
+
 const OpSchema kSchemas[] = {
     {"", "BatchNormalization", 5, 5, 1, 3, "T,S,S,U,U->T,U,U; T=float; S=float; U=float", inferBatchNormalization, 0, 0,
      "epsilon=f momentum=f training_mode=i"},
@@ -96,6 +105,8 @@ const OpSchema kSchemas[] = {
     {"", "Softmax", 1, 1, 1, 1, "T->T; T=float", inferAlongAxis, 0, 0, "axis=i"},
     {"", "LogSoftmax", 1, 1, 1, 1, "T->T; T=float", inferAlongAxis, 0, 0, "axis=i"},
     {"", "Hardmax", 1, 1, 1, 1, "T->T; T=float", inferAlongAxis, 0, 0, "axis=i"},
+    {kMaxDomain, "AddLayerNormalization", 3, 4, 1, 2, "T,T,T,T->T,T; T=float", inferAddLayerNormalization, 0, 0,
+     "axis=i epsilon=f"},
 };
 
 }  // namespace

@@ -36,6 +36,14 @@ void inferTfIdfVectorizer(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+void inferTokenizer(InferContext& context) {
+  [[maybe_unused]] const readers::Tokens checked(context.attributes());
+  if (!context.ranked(0)) return;
+  SymbolicShape shape = context.dims(0);
+  shape.push_back(context.unknownDim());
+  context.setShape(0, std::move(shape));
+}
+
 const OpSchema kSchemas[] = {
     {"", "StringConcat", 2, 2, 1, 1, "string,string->string", rules::broadcastAll, 0, 0, ""},
     {"", "StringSplit", 1, 1, 1, 2, "string->string,int64", inferStringSplit, kTraitDataDependent, 0,
@@ -47,6 +55,8 @@ const OpSchema kSchemas[] = {
      "max_gram_length=i max_skip_count=i min_gram_length=i mode=s{TF,IDF,TFIDF} ngram_counts=I ngram_indexes=I "
      "pool_int64s=I "
      "pool_strings=S weights=F"},
+    {"com.microsoft", "Tokenizer", 1, 1, 1, 1, "string->string", inferTokenizer, kTraitDataDependent, 0,
+     "mark=i mincharnum=i pad_value=s separators=S stopwords=S tokenexp=s"},
 };
 
 }  // namespace

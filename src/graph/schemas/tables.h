@@ -11,9 +11,11 @@
   X(elementwiseSchemas)              \
   X(matrixSchemas)                   \
   X(convolutionSchemas)              \
+  X(poolingSchemas)                  \
+  X(resizeSchemas)                   \
   X(imageSchemas)                    \
   X(signalSchemas)                   \
-  X(linearAttentionSchemas)          \
+  X(attentionSchemas)                \
   X(expertSchemas)                   \
   X(normalizationSchemas)            \
   X(reductionSchemas)                \
@@ -26,8 +28,7 @@
   X(controlSchemas)                  \
   X(mlSchemas)                       \
   X(sequenceSchemas)                 \
-  X(stringSchemas)                   \
-  X(ownSchemas)
+  X(stringSchemas)
 
 namespace max {
 

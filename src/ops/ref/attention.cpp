@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LinearAttention and CausalConvWithState.
+// LinearAttention, CausalConvWithState, max.Attention.
 #include "graph/readers/attention.h"
 
 #include <algorithm>
@@ -93,9 +93,82 @@ void causalConv(const Call& call) {
   if (call.hasOutput(1)) store(call.out(1), present);
 }
 
+// A tensor of [batch, heads, positions, size] in one of the layouts BHSD, BSHD, BHDS.
+struct HeadTensor {
+  Shape dims;  // B, H, S, D
+  Shape strides;
+  int64_t at(int64_t b, int64_t h, int64_t s, int64_t d) const {
+    return b * strides[0] + h * strides[1] + s * strides[2] + d * strides[3];
+  }
+};
+
+HeadTensor headTensor(const Shape& shape, const readers::HeadLayout& layout) {
+  const Shape dense = contiguousStrides(shape);
+  HeadTensor result;
+  for (const int axis : layout.axes()) {
+    result.dims.push(shape[axis]);
+    result.strides.push(dense[axis]);
+  }
+  return result;
+}
+
+// With `zeroMasked`, what is masked throughout gives 0. The sink is one score more, without a weight.
+void softmax(std::vector<double>& scores, bool zeroMasked, double sink) {
+  double largest = sink;
+  for (const double score : scores) largest = std::max(largest, score);
+  if (zeroMasked && largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
+  double sum = sink == -INFINITY ? 0 : std::exp(sink - largest);
+  for (double& score : scores) sum += score = std::exp(score - largest);
+  for (double& score : scores) score /= sum;
+}
+
+// What is added to the scores; a mask of bool keeps what is true.
+std::vector<double> maskOf(const Call& call) {
+  if (!call.has(3)) return {};
+  std::vector<double> mask = load<double>(call.in(3));
+  if (call.in(3).dtype == DType::Bool)
+    for (double& value : mask) value = value != 0 ? 0 : -INFINITY;
+  return mask;
+}
+
+void attention(const Call& call) {
+  const readers::Attention attention(call.node.attributes);
+  const HeadTensor q = headTensor(call.in(0).shape, attention.queries),
+                   k = headTensor(call.in(1).shape, attention.keys), v = headTensor(call.in(2).shape, attention.values),
+                   out = headTensor(call.out().shape, attention.output);
+  const std::vector<double> queries = load<double>(call.in(0)), keys = load<double>(call.in(1)),
+                            values = load<double>(call.in(2));
+  const std::vector<double> mask = maskOf(call), sinks = call.has(4) ? load<double>(call.in(4)) : std::vector<double>();
+  const int64_t keyCount = k.dims[2];
+  const Shape maskStrides =
+      broadcastStrides(call.has(3) ? call.in(3).shape : Shape(), {q.dims[0], q.dims[1], q.dims[2], keyCount});
+  const auto scale = static_cast<double>(attention.scale);
+  const int64_t group = k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1;
+  std::vector<double> result = repeated<double>(call.out().count()), scores = repeated<double>(keyCount);
+  const Shape rows{q.dims[0], q.dims[1], q.dims[2]};
+  forEachOffset<1>(rows, {Shape(maskStrides.dims().first(3))}, [&](int64_t row, const auto& maskAt) {
+    const int64_t s = row % rows[2], h = row / rows[2] % rows[1], b = row / rows[2] / rows[1];
+    WorkCounter work;
+    for (int64_t t = 0; t < keyCount; ++t, work.pass(8 * q.dims[3] + 16)) {
+      double& score = scores[static_cast<size_t>(t)] = 0;
+      for (int64_t d = 0; d < q.dims[3]; ++d)
+        score += queries[static_cast<size_t>(q.at(b, h, s, d))] * keys[static_cast<size_t>(k.at(b, h / group, t, d))];
+      score *= scale;
+      if (!mask.empty()) score += mask[static_cast<size_t>(maskAt[0] + t * maskStrides[3])];
+    }
+    softmax(scores, attention.zeroesMasked, sinks.empty() ? -INFINITY : sinks[static_cast<size_t>(h)]);
+    for (int64_t t = 0; t < keyCount; ++t, work.pass(8 * v.dims[3]))
+      for (int64_t d = 0; d < v.dims[3]; ++d)
+        result[static_cast<size_t>(out.at(b, h, s, d))] +=
+            scores[static_cast<size_t>(t)] * values[static_cast<size_t>(v.at(b, h / group, t, d))];
+  });
+  store(call.out(), result);
+}
+
 const OpRow kRows[] = {
     {"", "LinearAttention", kReference<linearAttention>},
     {"", "CausalConvWithState", kReference<causalConv>},
+    {kMaxDomain, "Attention", kReference<attention>},
 };
 
 }  // namespace
@@ -104,6 +177,6 @@ const OpRow kRows[] = {
 
 namespace max {
 
-std::span<const OpRow> referenceLinearAttentionOps() { return reference::kRows; }
+std::span<const OpRow> referenceAttentionOps() { return reference::kRows; }
 
 }  // namespace max

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and max.Conv: any rank, groups, dilations.
 #include "base/interrupt_point.h"
+#include "ops/ref/sample.h"
 #include "ops/ref/window.h"
 
 namespace max::reference {
@@ -248,6 +249,80 @@ void col2Im(const Call& call) {
   });
 }
 
+// A convolution whose taps lie where the offsets say.
+struct Deformed {
+  const Call& call;
+  ImageShape x, y;
+  WindowShapes window;
+  int rank;
+  int64_t taps, pixels, offsetGroups, channelsPerOffsets;
+  std::vector<double> input, offsets, mask;
+
+  explicit Deformed(const Call& c)
+      : call(c),
+        x(c.in().shape, Layout::ChannelsFirst),
+        y(c.out().shape, Layout::ChannelsFirst),
+        window(windowsOf(c.node, c.in(1).shape), x.spatial, y.spatial),
+        rank(x.spatial.rank()),
+        taps(window.kernel.product(0, rank)),
+        pixels(y.spatial.product(0, rank)),
+        offsetGroups(readers::readOffsetGroups(c.node.attributes)),
+        channelsPerOffsets(std::max<int64_t>(x.channels / offsetGroups, 1)),
+        input(load<double>(c.in())),
+        offsets(load<double>(c.in(2))),
+        mask(c.has(4) ? load<double>(c.in(4)) : std::vector<double>()) {}
+
+  // What tap `number` at output pixel `pixel` sees of a channel.
+  double at(int64_t n, int64_t channel, const Shape& tap, int64_t number, const Shape& position, int64_t pixel) const {
+    const int64_t group = (n * offsetGroups + channel / channelsPerOffsets) * taps + number;
+    SampleTaps corners(rank, 2);
+    for (int axis = 0; axis < rank; ++axis) {
+      const double place = static_cast<double>(position[axis] * window.strides[axis] - window.padsBegin[axis] +
+                                               tap[axis] * window.dilations[axis]) +
+                           offsets[static_cast<size_t>((group * rank + axis) * pixels + pixel)];
+      const double size = static_cast<double>(x.spatial[axis]);
+      const double low = place > -1 && place < size ? std::floor(place) : -2;
+      for (int side = 0; side < 2; ++side) {
+        const int64_t corner = static_cast<int64_t>(low) + side;
+        const auto k = static_cast<size_t>(axis * 2 + side);
+        corners.pixels[k] = corner < x.spatial[axis] && corner >= 0 ? corner : -1;
+        corners.weights[k] = side ? place - low : 1 - (place - low);
+      }
+    }
+    const double value =
+        sample(input.data() + n * x.batchStride + channel * x.channelStride, x.spatialStrides, corners);
+    return mask.empty() ? value : value * mask[static_cast<size_t>(group * pixels + pixel)];
+  }
+};
+
+void deformConv(const Call& call) {
+  const Deformed conv(call);
+  const std::vector<double> weights = load<double>(call.in(1));
+  const std::vector<double> bias = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  std::vector<double> output = repeated<double>(call.out().count());
+  const int64_t group = readers::readGroups(call.node.attributes), depth = conv.x.channels / group,
+                filters = conv.y.channels / group;
+  if (output.empty()) return;
+  Shape position = Shape::filled(conv.rank, 0);
+  WorkCounter work;
+  for (int64_t pixel = 0; pixel < conv.pixels; ++pixel, advance(position, conv.y.spatial))
+    for (int64_t n = 0; n < conv.x.batch; ++n) {
+      for (int64_t c = 0; c < conv.x.channels; ++c) {
+        Shape tap = Shape::filled(conv.rank, 0);
+        for (int64_t number = 0; number < conv.taps; ++number, advance(tap, conv.window.kernel)) {
+          const double value = conv.at(n, c, tap, number, position, pixel);
+          work.pass(256 + 4 * filters);
+          for (int64_t m = c / depth * filters; m < (c / depth + 1) * filters; ++m)
+            output[static_cast<size_t>(n * conv.y.batchStride + m * conv.pixels + pixel)] +=
+                value * weights[static_cast<size_t>((m * depth + c % depth) * conv.taps + number)];
+        }
+      }
+      for (int64_t m = 0; m < conv.y.channels && !bias.empty(); ++m)
+        output[static_cast<size_t>(n * conv.y.batchStride + m * conv.pixels + pixel)] += bias[static_cast<size_t>(m)];
+    }
+  store(call.out(), output);
+}
+
 const OpRow kRows[] = {
     {"", "Col2Im", kReference<col2Im>},
     {"", "Conv", kReference<conv>},
@@ -255,6 +330,7 @@ const OpRow kRows[] = {
     {"", "QLinearConv", kReference<quantizedConv>},
     {"", "ConvTranspose", kReference<convTranspose>},
     {kMaxDomain, "Conv", kReference<fusedConv>},
+    {"", "DeformConv", kReference<deformConv>},
 };
 
 }  // namespace

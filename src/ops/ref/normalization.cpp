@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisations.
+// Normalisations and the softmax family.
 #include "graph/readers/normalization.h"
 
 #include <algorithm>
 
 #include "base/interrupt_point.h"
-#include "ops/ref/reference.h"
+#include "ops/ref/line.h"
 
 namespace max::reference {
 
@@ -216,6 +216,58 @@ void meanVarianceNormalization(const Call& call) {
   store(call.out(), x);
 }
 
+// Applies f to every line along the axis, in place.
+template <class F>
+void alongAxis(const Call& call, F f) {
+  const int rank = call.in().shape.rank();
+  const Line line(rank == 0 ? Shape{1} : call.in().shape, readers::readAxis(call.node.attributes, -1, rank));
+  std::vector<double> x = load<double>(call.in()), values(static_cast<size_t>(line.size));
+  if (line.size > 0)
+    line.forEach([&](int64_t first, int64_t) {
+      WorkCounter work;
+      for (int64_t i = 0; i < line.size; ++i, work.pass(4))
+        values[static_cast<size_t>(i)] = x[static_cast<size_t>(first + i * line.inner)];
+      f(values);
+      for (int64_t i = 0; i < line.size; ++i, work.pass(4))
+        x[static_cast<size_t>(first + i * line.inner)] = values[static_cast<size_t>(i)];
+    });
+  store(call.out(), x);
+}
+
+void logSoftmaxLine(std::vector<double>& values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  double sum = 0;
+  WorkCounter work;
+  for (const double value : values) {
+    sum += std::exp(value - largest);
+    work.pass(16);
+  }
+  const double shift = largest + std::log(sum);
+  for (double& value : values) value -= shift;
+}
+
+void softmax(const Call& call) {
+  alongAxis(call, [](std::vector<double>& values) {
+    const double largest = *std::max_element(values.begin(), values.end());
+    double sum = 0;
+    WorkCounter work;
+    for (double& value : values) {
+      sum += value = std::exp(value - largest);
+      work.pass(16);
+    }
+    for (double& value : values) value /= sum;
+  });
+}
+
+void logSoftmax(const Call& call) { alongAxis(call, logSoftmaxLine); }
+
+void hardmax(const Call& call) {
+  alongAxis(call, [](std::vector<double>& values) {
+    const size_t best = static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+    for (size_t i = 0; i < values.size(); ++i) values[i] = i == best;
+  });
+}
+
 const OpRow kRows[] = {
     {"", "BatchNormalization", kReference<batchNormalization>},
     {"", "LayerNormalization", kReference<layerNormalization>},
@@ -226,6 +278,9 @@ const OpRow kRows[] = {
     {"", "LpNormalization", kReference<lpNormalization>},
     {"", "MeanVarianceNormalization", kReference<meanVarianceNormalization>},
     {kMaxDomain, "AddLayerNormalization", kReference<addLayerNormalization>},
+    {"", "Softmax", kReference<softmax>},
+    {"", "LogSoftmax", kReference<logSoftmax>},
+    {"", "Hardmax", kReference<hardmax>},
 };
 
 }  // namespace

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, ArgMax and ArgMin, the softmax family, CumSum, TopK.
+// Reductions, ArgMax and ArgMin, CumSum, CumProd, TopK.
 #include "graph/readers/reduction.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "base/interrupt_point.h"
-#include "graph/readers/normalization.h"
 #include "ops/cpu/reduction/reduce.h"
-#include "ops/ref/reference.h"
+#include "ops/ref/line.h"
 
 namespace max::reference {
 
@@ -107,19 +106,6 @@ void reduceLogSumExp(const Call& call) {
   store(call.out(), sum);
 }
 
-// A tensor as [outer, size, inner] around one axis.
-struct Line {
-  int64_t outer, size, inner;
-  Line(const Shape& shape, int axis)
-      : outer(shape.product(0, axis)), size(shape[axis]), inner(shape.product(axis + 1, shape.rank())) {}
-  // Calls body(offset of the first element, number of the line); elements are `inner` apart.
-  template <class Body>
-  void forEach(Body body) const {
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < inner; ++i, passWork(16)) body(o * size * inner + i, o * inner + i);
-  }
-};
-
 template <bool kMax>
 void argExtreme(const Call& call) {
   const readers::ArgSearch search = readers::readArgSearch(*call.read());
@@ -140,58 +126,6 @@ void argExtreme(const Call& call) {
     });
   });
   store(call.out(), y);
-}
-
-// Applies f to every line along the axis, in place.
-template <class F>
-void alongAxis(const Call& call, F f) {
-  const int rank = call.in().shape.rank();
-  const Line line(rank == 0 ? Shape{1} : call.in().shape, readers::readAxis(call.node.attributes, -1, rank));
-  std::vector<double> x = load<double>(call.in()), values(static_cast<size_t>(line.size));
-  if (line.size > 0)
-    line.forEach([&](int64_t first, int64_t) {
-      WorkCounter work;
-      for (int64_t i = 0; i < line.size; ++i, work.pass(4))
-        values[static_cast<size_t>(i)] = x[static_cast<size_t>(first + i * line.inner)];
-      f(values);
-      for (int64_t i = 0; i < line.size; ++i, work.pass(4))
-        x[static_cast<size_t>(first + i * line.inner)] = values[static_cast<size_t>(i)];
-    });
-  store(call.out(), x);
-}
-
-void logSoftmaxLine(std::vector<double>& values) {
-  const double largest = *std::max_element(values.begin(), values.end());
-  double sum = 0;
-  WorkCounter work;
-  for (const double value : values) {
-    sum += std::exp(value - largest);
-    work.pass(16);
-  }
-  const double shift = largest + std::log(sum);
-  for (double& value : values) value -= shift;
-}
-
-void softmax(const Call& call) {
-  alongAxis(call, [](std::vector<double>& values) {
-    const double largest = *std::max_element(values.begin(), values.end());
-    double sum = 0;
-    WorkCounter work;
-    for (double& value : values) {
-      sum += value = std::exp(value - largest);
-      work.pass(16);
-    }
-    for (double& value : values) value /= sum;
-  });
-}
-
-void logSoftmax(const Call& call) { alongAxis(call, logSoftmaxLine); }
-
-void hardmax(const Call& call) {
-  alongAxis(call, [](std::vector<double>& values) {
-    const size_t best = static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
-    for (size_t i = 0; i < values.size(); ++i) values[i] = i == best;
-  });
 }
 
 template <class D>
@@ -277,9 +211,6 @@ const OpRow kRows[] = {
     {"", "ReduceLogSumExp", kReference<reduceLogSumExp>},
     {"", "ArgMax", kReference<argExtreme<true>>},
     {"", "ArgMin", kReference<argExtreme<false>>},
-    {"", "Softmax", kReference<softmax>},
-    {"", "LogSoftmax", kReference<logSoftmax>},
-    {"", "Hardmax", kReference<hardmax>},
     {"", "CumSum", kReference<cumulate<[](auto a, auto b) { return a + b; }, 0>>},
     {"", "CumProd", kReference<cumulate<[](auto a, auto b) { return a * b; }, 1>>},
     {"", "TopK", kReference<topK>},

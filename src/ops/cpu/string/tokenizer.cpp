@@ -109,6 +109,6 @@ const OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> mlTokenizerOps() { return kRows; }
+std::span<const OpRow> tokenizerOps() { return kRows; }
 
 }  // namespace max

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Col2Im: columns add up where their taps lie in images.
+#include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/convolution/column_axis.h"
+#include "ops/cpu/grain.h"
+#include "ops/cpu/movement/movement.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kGrainBytes = 64 * 1024;
+
+// Sums columns [planes * taps, positions] where their taps lie in images of up to three axes.
+template <class T>
+class Col2ImOp final : public OpKernel {
+ public:
+  explicit Col2ImOp(const OpRequest& request)
+      : planes_(request.outputs[0].shape.product(0, 2)), columns_(request.inputs[0].shape[2]) {
+    const std::vector<int64_t> block = MovementCall(request, nullptr).integers(2);
+    const readers::Windows windows = readers::readWindows(request.node.attributes, block);
+    for (size_t i = 0, at = 3 - block.size(); i < block.size(); ++i, ++at) {
+      const readers::Window& window = windows.axes[i];
+      ColumnAxis& axis = axes_[at];
+      axis.size = request.outputs[0].shape[static_cast<int>(i) + 2];
+      axis.taps = window.size;
+      axis.stride = window.stride;
+      axis.dilation = window.dilation;
+      axis.before = window.padBegin;
+      axis.positions = (axis.size + window.padBegin + window.padEnd - window.extent()) / axis.stride + 1;
+    }
+    const int64_t positions = axes_[0].positions * axes_[1].positions * axes_[2].positions;
+    require(positions == columns_, MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": ", columns_,
+            " columns for ", positions, " positions");
+  }
+
+  void run(const OpContext& context) const override {
+    const int64_t size = axes_[0].size * axes_[1].size * axes_[2].size;
+    const int64_t taps = axes_[0].taps * axes_[1].taps * axes_[2].taps;
+    const int64_t grain = grainOf(kGrainBytes, {taps, columns_});
+    context.parallelFor(planes_, grain, [&](int64_t begin, int64_t end, int) {
+      WorkCounter work;
+      for (int64_t plane = begin; plane < end; ++plane) {
+        T* image = context.out<T>() + plane * size;
+        fillParts(image, size, T{0});
+        for (int64_t tap = 0; tap < taps; ++tap, work.pass(16))
+          addTap(context.in<T>(0) + (plane * taps + tap) * columns_, tap, image);
+      }
+    });
+  }
+
+ private:
+  void addTap(const T* columns, int64_t tap, T* image) const {
+    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t place, int64_t w) {
+      const ColumnAxis& axis = axes_[2];
+      const int64_t begin = axis.begin(w), end = axis.end(w);
+      const T* from = columns + line;
+      T* to = image + place + axis.shift(w);
+      if (axis.stride == 1)
+        for (int64_t i = begin; i < end; ++i) to[i] += from[i];
+      else
+        for (int64_t i = begin; i < end; ++i) to[i * axis.stride] += from[i];
+    });
+  }
+
+  int64_t planes_, columns_;
+  ColumnAxis axes_[3];
+};
+
+template <DType kDType>
+bool acceptsColumns(const OpRequest& request) {
+  return request.inputs[0].dtype == kDType && request.outputs[0].shape.rank() <= 5 && request.inputs[2].constant;
+}
+
+template <class T>
+std::unique_ptr<OpKernel> createCol2Im(const OpRequest& request) {
+  return std::make_unique<Col2ImOp<T>>(request);
+}
+
+constexpr Implementation kCol2Im[] = {{"columns_f32", acceptsColumns<DType::Float32>, createCol2Im<float>},
+                                      {"columns_f64", acceptsColumns<DType::Float64>, createCol2Im<double>}};
+
+const OpRow kRows[] = {
+    {"", "Col2Im", kCol2Im},
+};
+
+}  // namespace
+
+std::span<const OpRow> col2ImOps() { return kRows; }
+
+}  // namespace max
