@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/fork.h"
 
@@ -65,7 +66,7 @@ Ref<MappedFile> MappedFile::share(const File& file) {
 void MappedFile::dropPages(const void* data, size_t bytes) const noexcept {
   if (!shared_) return;
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t first = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
+  const uintptr_t first = alignUp(reinterpret_cast<uintptr_t>(data), page);
   const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes) / page * page;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading graphs: what rules ask before they rewrite.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
+#include "base/half.h"
+#include "base/number_access.h"
 #include "compiler/rewrite.h"
 #include "graph/readers/movement.h"
 #include "graph/readers/reduction.h"
@@ -65,34 +66,6 @@ bool sameType(const Value* a, const Value* b) { return sameDims(a, b) && a->type
 
 namespace {
 
-float floatFromHalf(uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const int mantissa = bits & 1023;
-  float magnitude = exponent == 0    ? std::ldexp(static_cast<float>(mantissa), -24)
-                    : exponent == 31 ? (mantissa ? NAN : INFINITY)
-                                     : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-uint16_t halfFromFloat(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
-  const float magnitude = std::fabs(value);
-  if (std::isnan(value)) return sign | 0x7e00;
-  if (magnitude >= 65520.0f) return sign | 0x7c00;
-  if (magnitude < 6.103515625e-05f) return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(magnitude, 24)));
-  int exponent = 0;
-  const float fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
-  const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(fraction, 11)));
-  return static_cast<uint16_t>(sign | (((exponent + 13) << 10) + mantissa));
-}
-
-uint16_t bfloatFromFloat(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return 0x7fc0;
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
 template <class T>
 Ref<Tensor> scalarTensor(DType dtype, T value) {
   return Tensor::copyOf(dtype, Shape(), &value);
@@ -101,25 +74,7 @@ Ref<Tensor> scalarTensor(DType dtype, T value) {
 }  // namespace
 
 double elementOf(const Tensor& tensor, int64_t i) {
-  switch (tensor.dtype()) {
-    case DType::Float32:
-      return tensor.as<float>()[i];
-    case DType::Float64:
-      return tensor.as<double>()[i];
-    case DType::Float16:
-      return floatFromHalf(tensor.as<uint16_t>()[i]);
-    case DType::BFloat16:
-      return std::bit_cast<float>(static_cast<uint32_t>(tensor.as<uint16_t>()[i]) << 16);
-    case DType::Int32:
-      return tensor.as<int32_t>()[i];
-    case DType::Int64:
-      return static_cast<double>(tensor.as<int64_t>()[i]);
-    case DType::Bool:
-    case DType::UInt8:
-      return tensor.as<uint8_t>()[i];
-    default:
-      return NAN;
-  }
+  return isNumeric(tensor.dtype()) ? numberAt(tensor.dtype(), tensor.data(), i) : NAN;
 }
 
 Value* Rewriter::scalar(DType dtype, double value) {
@@ -131,7 +86,7 @@ Value* Rewriter::scalar(DType dtype, double value) {
     case DType::Float16:
       return constant(scalarTensor(dtype, halfFromFloat(static_cast<float>(value))));
     case DType::BFloat16:
-      return constant(scalarTensor(dtype, bfloatFromFloat(static_cast<float>(value))));
+      return constant(scalarTensor(dtype, bfloat16FromFloat(static_cast<float>(value))));
     case DType::Int32:
       return constant(scalarTensor(dtype, static_cast<int32_t>(value)));
     case DType::Int64:

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/file_format.h"
 #include "base/new_file.h"
@@ -123,7 +124,7 @@ std::string headerOf(const MaxBuffer& buffer, std::string_view key) {
     append(metadata, static_cast<uint32_t>(dim));
   }
   const uint64_t size = metadata.size() + sizeof(uint64_t);
-  const uint64_t offset = (kHeaderSize + size + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+  const uint64_t offset = alignUp(kHeaderSize + size, kDataAlignment);
   append(metadata, offset);
   std::string header(reinterpret_cast<const char*>(kMagic), sizeof kMagic);
   append(header, kMajor);

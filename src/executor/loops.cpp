@@ -7,10 +7,10 @@
 
 #include "base/active_call.h"
 #include "base/checked.h"
+#include "base/number_access.h"
 #include "base/object.h"
 #include "executor/run.h"
 #include "graph/readers/control.h"
-#include "ops/cpu/number_access.h"
 
 namespace max {
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/align.h"
 #include "base/thread_pool.h"
 #include "kernel/cpu_compiler.h"
 #include "kernel/cpu_launch.h"
@@ -23,7 +24,7 @@ int kernelLanes() {
   return lanes;
 }
 
-size_t rounded(size_t bytes) { return (bytes + 15) / 16 * 16; }
+size_t rounded(size_t bytes) { return alignUp(bytes, 16); }
 
 // Counts queued launches separately from references, and finished ones separately from started ones: different threads
 // do these, and a shared counter would bounce between their caches.

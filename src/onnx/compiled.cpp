@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/new_file.h"
@@ -102,8 +103,6 @@ void checkHeader(const Header& header, uint64_t fileSize, const std::string& nam
           MAX_STATUS_DATA_LOSS, name, ": Compiled model is damaged: its header is inconsistent");
 }
 
-uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
 void writeZeros(const NewFile& file, uint64_t count) {
   static constexpr char kZeros[kPage] = {};
   for (; count > 0; count -= std::min(count, kPage)) file.write(kZeros, static_cast<size_t>(std::min(count, kPage)));
@@ -115,8 +114,8 @@ Checksum checksumOf(const onnx::StoredTensors& tensors) {
     checksum.add(tensor.tensor->data(), tensor.tensor->bytes());
     // The bytes between two tensors are zero.
     static constexpr char kZeros[onnx::kTensorAlignment] = {};
-    const uint64_t end = tensor.offset + tensor.tensor->bytes(), wholeWords = roundUp(end, 32);
-    checksum.add(kZeros, static_cast<size_t>(roundUp(end, onnx::kTensorAlignment) - wholeWords));
+    const uint64_t end = tensor.offset + tensor.tensor->bytes(), wholeWords = alignUp(end, 32);
+    checksum.add(kZeros, static_cast<size_t>(alignUp(end, onnx::kTensorAlignment) - wholeWords));
     tensor.tensor->dropPages();
   }
   return checksum;
@@ -126,7 +125,7 @@ void writeTensors(const NewFile& file, const onnx::StoredTensors& tensors) {
   for (const onnx::StoredTensor& tensor : tensors.list) {
     const uint64_t bytes = tensor.tensor->bytes();
     file.write(tensor.tensor->data(), bytes);
-    writeZeros(file, roundUp(bytes, onnx::kTensorAlignment) - bytes);
+    writeZeros(file, alignUp(bytes, onnx::kTensorAlignment) - bytes);
     tensor.tensor->dropPages();
   }
 }
@@ -172,7 +171,7 @@ void saveCompiledModel(const Graph& graph, const std::vector<TensorType>& declar
   header.size = sizeof header;
   header.graphOffset = kGraphOffset;
   header.graphSize = proto.size();
-  header.dataOffset = roundUp(kGraphOffset + proto.size(), kPage);
+  header.dataOffset = alignUp(kGraphOffset + proto.size(), kPage);
   header.dataSize = tensors.size;
   header.fileSize = header.dataOffset + header.dataSize;
   header.dataChecksum = checksumOf(tensors).value();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/align.h"
 #include "base/name_map.h"
 #include "base/object.h"
 #include "graph/schema.h"
@@ -265,7 +266,7 @@ uint64_t StoredTensors::add(const Tensor& tensor) {
   const auto [entry, isNew] = offsets.try_emplace(&tensor, size);
   if (!isNew) return entry->second;
   list.push_back({Ref<const Tensor>(&tensor), size});
-  size += (tensor.bytes() + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+  size += alignUp(tensor.bytes(), kTensorAlignment);
   return entry->second;
 }
 

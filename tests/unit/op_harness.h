@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/half.h"
+#include "base/number_access.h"
 #include "graph/schema.h"
-#include "ops/cpu/number_access.h"
 #include "ops/cpu/target.h"
 #include "ops/operator_library.h"
 

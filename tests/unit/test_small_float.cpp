@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/half.h"
+#include "base/number_access.h"
 #include "base/small_float.h"
-#include "ops/cpu/number_access.h"
 
 namespace max {
 namespace {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -102,7 +103,7 @@ Ref<Storage> CachingAllocator::allocate(size_t bytes, size_t alignment, OrderedS
 Ref<Storage> CachingAllocator::handOut(CachedBlock& block, size_t alignment, const Request& request) {
   const auto base = reinterpret_cast<uintptr_t>(block.base_);
   const uintptr_t unit = std::max<size_t>(alignment, 1);
-  block.data_ = static_cast<char*>(block.base_) + ((base + unit - 1) / unit * unit - base);
+  block.data_ = static_cast<char*>(block.base_) + (alignUp(base, unit) - base);
   block.size_ = request.bytes;
   block.owner_ = options_.hostAccess ? nullptr : Ref<OrderedStream>(request.stream);
   block.allocator_ = this;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/schemas/rules.h"
 
-#include "base/half.h"
+#include "base/number_access.h"
 
 namespace max::rules {
 
@@ -75,34 +75,7 @@ std::optional<int64_t> lengthOf(const NodeInputs& context, size_t input) {
 std::optional<double> scalarOf(const NodeInputs& context, size_t input) {
   const Tensor* tensor = context.contents(input);
   if (!tensor || tensor->count() != 1) return std::nullopt;
-  switch (tensor->dtype()) {
-    case DType::Float32:
-      return *tensor->as<float>();
-    case DType::Float64:
-      return *tensor->as<double>();
-    case DType::Float16:
-      return floatFromHalf(*tensor->as<uint16_t>());
-    case DType::BFloat16:
-      return floatFromBFloat16(*tensor->as<uint16_t>());
-    case DType::Int64:
-      return static_cast<double>(*tensor->as<int64_t>());
-    case DType::Int32:
-      return *tensor->as<int32_t>();
-    case DType::Int16:
-      return *tensor->as<int16_t>();
-    case DType::Int8:
-      return *tensor->as<int8_t>();
-    case DType::UInt8:
-      return *tensor->as<uint8_t>();
-    case DType::UInt16:
-      return *tensor->as<uint16_t>();
-    case DType::UInt32:
-      return *tensor->as<uint32_t>();
-    case DType::UInt64:
-      return static_cast<double>(*tensor->as<uint64_t>());
-    default:
-      return std::nullopt;
-  }
+  return isNumeric(tensor->dtype()) ? std::optional(numberAt(tensor->dtype(), tensor->data(), 0)) : std::nullopt;
 }
 
 // A one-dimensional operand gets a dimension of 1, which is removed from the result.

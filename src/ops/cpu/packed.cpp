@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/checked.h"
+#include "base/number_access.h"
 #include "ops/cpu/movement/movement.h"
-#include "ops/cpu/number_access.h"
 #include "ops/operator_library.h"
 
 namespace max {
@@ -61,11 +62,11 @@ class UnpackedOp final : public OpKernel {
   }
 
   size_t place(size_t end) {
-    end = (end + 63) / 64 * 64;
+    end = alignUp(end);
     for (std::vector<Unpacked>* list : {&inputs_, &outputs_})
       for (Unpacked& operand : *list) {
         operand.offset = end;
-        end = checkedAdd(end, static_cast<size_t>(operand.count) + 63) / 64 * 64;
+        end = alignUp(checkedAdd(end, static_cast<size_t>(operand.count)));
       }
     return end;
   }

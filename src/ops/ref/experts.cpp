@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.MoE and max.QMoE, token by token.
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/experts/expert_routing.h"
 #include "ops/ref/reference.h"
@@ -58,7 +59,7 @@ Layer quantisedLayer(const Call& call, const Places& places) {
                             scales = load<double>(call.in(places.weights + 1));
   Layer layer{std::vector<double>(static_cast<size_t>(rows * depth)), optional(call, places.weights + 2), shape[1],
               depth};
-  const int64_t zeroBits = given > 0 ? (blocks * bits + 7) / 8 * 8 : (shape[1] * bits + 7) / 8 * 8;
+  const int64_t zeroBits = alignUp((given > 0 ? blocks : shape[1]) * bits, 8);
   WorkCounter work;
   for (int64_t i = 0; i < rows * depth; ++i, work.pass(16)) {
     const int64_t row = i / depth, at = i % depth / block;

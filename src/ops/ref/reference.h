@@ -16,7 +16,7 @@
 
 #include "base/interrupt_point.h"
 #include "base/memory_account.h"
-#include "ops/cpu/number_access.h"
+#include "base/number_access.h"
 #include "ops/op_kernel.h"
 #include "ops/request_inputs.h"
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/attention.h"
 #include "ops/cpu/matrix/gemm.h"
@@ -17,8 +18,6 @@ namespace {
 
 constexpr int64_t kKeyBlock = 384;
 constexpr int64_t kFewQueries = 4;  // for which keys and values are not packed
-
-int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // A tensor of [batch, heads, positions, size] in some order of axes: sizes and strides in floats.
 struct HeadTensor {

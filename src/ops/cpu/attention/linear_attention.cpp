@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/attention.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
 
-int64_t alignUp(int64_t floats) { return (floats + 15) / 16 * 16; }
+int64_t wholeLines(int64_t floats) { return alignUp(floats, 16); }
 
 bool isFloat32(const OpRequest& request) {
   const auto fits = [](const Operand& operand) { return !operand.present() || operand.dtype == DType::Float32; };
@@ -52,7 +53,7 @@ class LinearAttentionOp final : public OpKernel {
         lanes_(std::max(request.lanes, 1)) {
     const int64_t state = hasState_ ? 0 : checkedMultiply(depth_, width_);
     const int64_t out = hasOutput_ ? 0 : checkedMultiply(queryHeads_ / heads_, width_);
-    laneFloats_ = checkedAdd(checkedAdd(alignUp(state), alignUp(out)), alignUp(depth_) + alignUp(width_));
+    laneFloats_ = checkedAdd(checkedAdd(wholeLines(state), wholeLines(out)), wholeLines(depth_) + wholeLines(width_));
   }
   size_t scratchBytes() const override {
     return static_cast<size_t>(checkedMultiply<int64_t>(lanes_ * static_cast<int64_t>(sizeof(float)), laneFloats_));
@@ -70,10 +71,10 @@ class LinearAttentionOp final : public OpKernel {
   void runHead(const OpContext& context, int64_t item, int64_t head, float* memory) const {
     const int64_t size = depth_ * width_, at = (item * heads_ + head) * size, shared = queryHeads_ / heads_;
     float* decay = memory;
-    float* written = decay + alignUp(depth_);
-    float* rest = written + alignUp(width_);
+    float* written = decay + wholeLines(depth_);
+    float* rest = written + wholeLines(width_);
     float* state = hasState_ ? context.out<float>(1) + at : rest;
-    float* unused = hasState_ ? rest : rest + alignUp(size);
+    float* unused = hasState_ ? rest : rest + wholeLines(size);
     if (hasPast_)
       std::copy_n(context.in<float>(3) + at, size, state);
     else
@@ -127,7 +128,7 @@ class CausalConvOp final : public OpKernel {
         activation_(readers::readActivatesSilu(request.node.attributes) ? findFloatTileFunction(ElementOp::Swish)
                                                                         : nullptr),
         lanes_(std::max(request.lanes, 1)),
-        headFloats_(alignUp(checkedMultiply<int64_t>(2, taps_))) {}
+        headFloats_(wholeLines(checkedMultiply<int64_t>(2, taps_))) {}
   size_t scratchBytes() const override {
     return static_cast<size_t>(checkedMultiply<int64_t>(lanes_ * static_cast<int64_t>(sizeof(float)), headFloats_));
   }

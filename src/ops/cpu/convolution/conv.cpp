@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/matrix/matmul.h"
+#include "ops/cpu/movement/transpose_tile.h"
 
 namespace max {
 
@@ -16,8 +18,6 @@ namespace {
 
 // With fewer channels than this, the taps of one kernel row are one longer tap.
 constexpr int64_t kChannelsWorthATap = 16;
-
-int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 Spatial spatialDims(const Shape& shape, int first, int rank) {
   Spatial result{1, 1, 1};
@@ -203,13 +203,10 @@ std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
 
 // [images][rows][columns] to [images][columns][rows].
 void transposeImages(const float* from, int64_t images, int64_t rows, int64_t columns, float* to) {
-  constexpr int64_t kBlock = 16;
-  WorkCounter work;
+  constexpr int64_t kSize = sizeof(float);
   for (int64_t image = 0; image < images; ++image, from += rows * columns, to += rows * columns)
-    for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
-      for (int64_t j0 = 0; j0 < columns; j0 += kBlock, work.pass(kBlock * kBlock))
-        for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
-          for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) to[j * rows + i] = from[i * columns + j];
+    transposeTiles(kSize, reinterpret_cast<const std::byte*>(from), columns * kSize, reinterpret_cast<std::byte*>(to),
+                   rows * kSize, rows, columns);
 }
 
 Shape channelsLast(const Shape& shape) {

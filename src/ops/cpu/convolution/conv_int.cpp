@@ -5,11 +5,12 @@
 #include <array>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/gemm_int.h"
-#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 #include "ops/ref/window.h"
 
@@ -121,8 +122,6 @@ bool accepts(const OpRequest& request) {
          (!kInputs.bias || !request.has(kInputs.bias) || request.inputs[kInputs.bias].shape.count() == filters);
 }
 
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 template <const Inputs& kInputs>
 class IntegerConv final : public OpKernel {
  public:
@@ -161,12 +160,12 @@ class IntegerConv final : public OpKernel {
   }
 
   size_t factorBytes() const {
-    return kInputs.yZero ? aligned(static_cast<size_t>(shape_.filters) * sizeof(float)) : 0;
+    return kInputs.yZero ? alignUp(static_cast<size_t>(shape_.filters) * sizeof(float)) : 0;
   }
-  size_t rowBytes() const { return aligned(PackedRows::bytes(table_, shape_.filters, shape_.depth)); }
+  size_t rowBytes() const { return alignUp(PackedRows::bytes(table_, shape_.filters, shape_.depth)); }
   // Of one lane: gathered bytes, these packed, a tile of sums.
-  size_t gatheredBytes() const { return aligned(static_cast<size_t>(shape_.depth * table_.panelColumns)); }
-  size_t columnBytes() const { return aligned(PackedColumns::bytes(table_, shape_.depth, table_.panelColumns)); }
+  size_t gatheredBytes() const { return alignUp(static_cast<size_t>(shape_.depth * table_.panelColumns)); }
+  size_t columnBytes() const { return alignUp(PackedColumns::bytes(table_, shape_.depth, table_.panelColumns)); }
   size_t laneBytes() const { return gatheredBytes() + columnBytes() + integerTileBytes(table_); }
 
   void loadFactors(const OpContext& context, float* factors) const {
@@ -269,8 +268,8 @@ class DepthwiseConv final : public OpKernel {
   }
 
   // Of one lane: a padded line as int16, sums, factors.
-  size_t lineBytes() const { return aligned(static_cast<size_t>(lineWidth_) * sizeof(int16_t)); }
-  size_t sumBytes() const { return aligned(static_cast<size_t>(shape_.out[2]) * sizeof(int32_t)); }
+  size_t lineBytes() const { return alignUp(static_cast<size_t>(lineWidth_) * sizeof(int16_t)); }
+  size_t sumBytes() const { return alignUp(static_cast<size_t>(shape_.out[2]) * sizeof(int32_t)); }
   size_t laneBytes() const { return lineBytes() + 2 * sumBytes(); }
 
   void convolve(const OpContext& context, int64_t plane, std::byte* memory) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/column_axis.h"
@@ -20,8 +21,6 @@ namespace {
 constexpr int64_t kBandBytes = 3 << 20;    // of products that are made before they are gathered
 constexpr int64_t kLinePixels = 256;       // of output pixels that one task gathers, at most
 constexpr int64_t kTransposeGrain = 8192;  // elements
-
-int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 int64_t floatBytes(int64_t count) { return alignUp(checkedMultiply<int64_t>(sizeof(float), count)); }
 

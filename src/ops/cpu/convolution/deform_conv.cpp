@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/image/sample_rows.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr int64_t kColumnBytes = 1 << 20;  // of one block of pixels
 constexpr int kAxes = 2;
 
-int64_t floatBytes(int64_t count) { return (checkedMultiply<int64_t>(sizeof(float), count) + 63) / 64 * 64; }
+int64_t floatBytes(int64_t count) { return alignUp(checkedMultiply<int64_t>(sizeof(float), count)); }
 
 struct Geometry {
   int64_t images, channels, filters, groups, offsetGroups;

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "graph/readers/elementwise.h"
-#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {

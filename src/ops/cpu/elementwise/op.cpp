@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/active_call.h"
+#include "base/align.h"
 #include "ops/cpu/elementwise/layout.h"
 
 namespace max {
@@ -15,8 +16,6 @@ constexpr size_t kMaxPlaces =
 constexpr int64_t kBlockElements = 1024;  // 4 KB of float32: a handful of registers stay in the first-level cache
 constexpr int64_t kMinFlatBlock = 2048, kMaxFlatBlock = 16384;
 constexpr int64_t kChunkCost = 40000;  // elements of a cheap instruction that are worth handing to a thread
-
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // About how many times the cost of an addition.
 int64_t costOf(ElementOp op) {
@@ -182,13 +181,13 @@ void ElementwiseOp::addSteps(const std::vector<bool>& repeatedInput) {
 void ElementwiseOp::layOutScratch() {
   const auto elements = static_cast<size_t>(layout_.blockElements());
   const auto registerElement = static_cast<size_t>(program_->registerElementSize);
-  registerBytes_ = std::max(aligned(elements * registerElement), static_cast<size_t>(kSplatBytes));
+  registerBytes_ = std::max(alignUp(elements * registerElement), static_cast<size_t>(kSplatBytes));
   laneBytes_ = registerBytes_ * static_cast<size_t>(program_->registerCount);
   for (Input& input : inputs_) {
     input.scratch = laneBytes_;
     if (input.access == Access::Repeated) laneBytes_ += static_cast<size_t>(kSplatBytes);
     if (input.access == Access::Gathered || input.access == Access::Pattern)
-      laneBytes_ += aligned(elements * input.elementSize);
+      laneBytes_ += alignUp(elements * input.elementSize);
   }
 }
 

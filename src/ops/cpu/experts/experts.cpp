@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/elementwise/ops.h"
@@ -20,8 +21,6 @@ namespace {
 
 constexpr int64_t kMostRows = 256;    // of one product
 constexpr int64_t kPieceDepth = 512;  // of a panel, that stay in the first caches
-
-size_t alignUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // The matrices [experts, columns, depth] of one layer.
 class Layer {
@@ -144,7 +143,7 @@ class NBitsLayer final : public Layer {
  private:
   NBitsProduct::Sizes of(const Quantisation& q) const {
     const int64_t blocks = s_.depth / q.blockSize;
-    const int64_t zeroBits = q.oneScale ? q.bits : (blocks * q.bits + 7) / 8 * 8;
+    const int64_t zeroBits = q.oneScale ? q.bits : alignUp(blocks * q.bits, 8);
     return {q.bits, s_.depth, s_.columns, q.blockSize, q.oneScale, zeroBits, s_.mostRows};
   }
 

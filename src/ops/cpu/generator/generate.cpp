@@ -6,10 +6,10 @@
 
 #include "base/half.h"
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "graph/readers/generator.h"
 #include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
-#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {

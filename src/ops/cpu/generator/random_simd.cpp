@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "graph/readers/generator.h"
 #include "ops/cpu/generator/random.h"
-#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {

@@ -2,6 +2,7 @@
 // GridSample: where pixels are read and what they weigh is found once for all channels.
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/grain.h"
@@ -65,8 +66,6 @@ struct TapBlock {
     sum(image, count, out);
   }
 };
-
-int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 template <class T>
 class GridSampleOp final : public OpKernel {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/image/roi_axis.h"
@@ -36,7 +37,7 @@ struct BinWeights {
   static int64_t capacity(int64_t bins, int64_t pixels) { return checkedAdd(pixels, 3 * bins + 2); }
   static int64_t bytes(int64_t bins, int64_t pixels) {
     const int64_t all = checkedMultiply<int64_t>(capacity(bins, pixels), sizeof(T));
-    return checkedAdd(all, 3 * bins * static_cast<int64_t>(sizeof(int64_t)) + 63) / 64 * 64;
+    return alignUp(checkedAdd(all, 3 * bins * static_cast<int64_t>(sizeof(int64_t))));
   }
 
   void fill(const RoiAxis& axis) {
@@ -91,7 +92,7 @@ class RoiAlignOp final : public OpKernel {
         y_(request.outputs[0].shape),
         lanes_(std::max(request.lanes, 1)),
         laneBytes_(checkedAdd(checkedAdd(BinWeights<T>::bytes(y_[2], x_[2]), BinWeights<T>::bytes(y_[3], x_[3])),
-                              (x_[3] * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64)) {
+                              alignUp(x_[3] * static_cast<int64_t>(sizeof(T))))) {
     checkedMultiply<int64_t>(laneBytes_, lanes_);
   }
   size_t scratchBytes() const override { return static_cast<size_t>(lanes_ * laneBytes_); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "base/thread_pool.h"
@@ -16,9 +17,7 @@ int32_t elementAt(const void* data, bool isSigned, int64_t i) {
   return isSigned ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
 }
 
-size_t alignedBytes(int64_t words) {
-  return (checkedMultiply(static_cast<size_t>(words), sizeof(int32_t)) + 63) / 64 * 64;
-}
+size_t alignedBytes(int64_t words) { return alignUp(checkedMultiply(static_cast<size_t>(words), sizeof(int32_t))); }
 
 // What bytes are shifted by to have the sign that the instruction expects: A none, B one.
 int32_t shiftOfA(bool isSigned) { return isSigned ? 128 : 0; }

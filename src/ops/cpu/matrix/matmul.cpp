@@ -6,9 +6,11 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
+#include "ops/cpu/movement/transpose_tile.h"
 
 namespace max {
 
@@ -17,8 +19,6 @@ namespace {
 // With fewer rows of A than this, packing a B that is not constant costs more than it saves.
 constexpr int64_t kRowsWorthPacking = 32;
 constexpr int64_t kRowsForDot = 3;
-
-int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 Shape broadcastOf(const Shape& a, const Shape& b) {
   Shape result = Shape::filled(std::max(a.rank(), b.rank()), 1);
@@ -44,12 +44,9 @@ int64_t matrixIndex(const Shape& operand, const Shape& batch, int64_t index) {
 }
 
 void transpose(const float* from, int64_t rows, int64_t columns, float* to) {
-  constexpr int64_t kBlock = 16;
-  WorkCounter work;
-  for (int64_t i0 = 0; i0 < rows; i0 += kBlock)
-    for (int64_t j0 = 0; j0 < columns; j0 += kBlock, work.pass(kBlock * kBlock))
-      for (int64_t j = j0; j < std::min(j0 + kBlock, columns); ++j)
-        for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) to[j * rows + i] = from[i * columns + j];
+  constexpr int64_t kSize = sizeof(float);
+  transposeTiles(kSize, reinterpret_cast<const std::byte*>(from), columns * kSize, reinterpret_cast<std::byte*>(to),
+                 rows * kSize, rows, columns);
 }
 
 struct Options {
@@ -355,7 +352,7 @@ namespace {
 
 void adviseHugePages(void* data, size_t bytes) {
   constexpr uintptr_t kHugePage = 2 << 20;
-  const uintptr_t first = (reinterpret_cast<uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t first = alignUp(reinterpret_cast<uintptr_t>(data), kHugePage);
   const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes) / kHugePage * kHugePage;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }

@@ -2,11 +2,12 @@
 // MatMulInteger and QLinearMatMul on 8-bit integers.
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/matmul.h"
-#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {
@@ -144,7 +145,7 @@ class IntegerMatMul final : public OpKernel {
 
  private:
   size_t factorBytes() const {
-    return kInputs.yZero ? (static_cast<size_t>(shape_.columns) * sizeof(float) + 63) / 64 * 64 : 0;
+    return kInputs.yZero ? alignUp(static_cast<size_t>(shape_.columns) * sizeof(float)) : 0;
   }
 
   size_t packedBytes() const { return prepared_ ? 0 : PackedColumns::bytes(table_, shape_.depth, shape_.columns); }

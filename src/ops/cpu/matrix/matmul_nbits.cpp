@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
@@ -183,7 +184,7 @@ NBitsProduct::Sizes sizesOf(const OpRequest& request) {
   sizes.depth = product.depth;
   sizes.columns = product.columns;
   sizes.blockSize = product.block;
-  sizes.zeroBits = (product.blocks() * sizes.bits + 7) / 8 * 8;
+  sizes.zeroBits = alignUp(product.blocks() * sizes.bits, 8);
   sizes.mostRows = request.inputs[0].shape.count() / sizes.depth;
   return sizes;
 }
@@ -212,7 +213,7 @@ class NBitsOp : public OpKernel {
 
  private:
   // A multiple of 64 bytes.
-  size_t pointerCount() const { return (static_cast<size_t>(sizes_.mostRows) + 7) / 8 * 8; }
+  size_t pointerCount() const { return alignUp(static_cast<size_t>(sizes_.mostRows), 8); }
 
   NBitsProduct::Sizes sizes_;
   NBitsProduct product_;

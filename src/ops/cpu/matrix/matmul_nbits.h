@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/align.h"
 #include "ops/cpu/matrix/gemm.h"
 
 namespace max {
@@ -83,7 +84,7 @@ class NBitsProduct {
   void packPiece(const Job& job, int64_t panel, int64_t block, const Lane& lane) const;
   void multiplyPiece(const Job& job, int64_t panel, int64_t block, const Lane& lane) const;
   int64_t columnsOf(int64_t panel) const { return std::min(panels_.width(panel), s_.columns - panels_.begin(panel)); }
-  int64_t columnFloats() const { return (width_ * blocks_ + 15) / 16 * 16; }
+  int64_t columnFloats() const { return alignUp(width_ * blocks_, 16); }
 
   const NBitsTable* table_;
   const GemmTable* gemm_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/gemm.h"
@@ -87,7 +88,7 @@ class LinearOp final : public OpKernel {
 
   // A row of scores in float64, one row converted to float32, and scores that are not written at once.
   size_t laneFloats() const {
-    return (static_cast<size_t>(rows_.columns) + static_cast<size_t>(kBlock + 2) * scores_ + 15) / 16 * 16;
+    return alignUp(static_cast<size_t>(rows_.columns) + static_cast<size_t>(kBlock + 2) * scores_, 16);
   }
 
   void runRows(const OpContext& context, int64_t begin, int64_t count, float* scratch) const {

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/align.h"
 #include "base/half.h"
 #include "base/interrupt_point.h"
 #include "base/object.h"
@@ -159,7 +160,7 @@ RowOp::RowOp(const OpRequest& request) : rows_(request), lanes_(std::max(request
 
 size_t RowOp::laneBytes() const {
   const size_t bytes = static_cast<size_t>(rows_.columns) * sizeof(float) + workCount() * sizeof(double);
-  return (bytes + 63) / 64 * 64;
+  return alignUp(bytes);
 }
 
 void RowOp::run(const OpContext& context) const {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/align.h"
 #include "base/half.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/ml/forest.h"
@@ -209,7 +210,7 @@ class TreeOp final : public OpKernel {
   size_t laneBytes(int64_t rows) const {
     const size_t scores = static_cast<size_t>(rows * targets_) * sizeof(double);
     const size_t features = isConverted_ ? static_cast<size_t>(rows * rows_.columns) * sizeof(T) : 0;
-    return (scores + features + 63) / 64 * 64;
+    return alignUp(scores + features);
   }
 
   void runRows(const OpContext& context, int64_t begin, int64_t end, std::byte* scratch) const {

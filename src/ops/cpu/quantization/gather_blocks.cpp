@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "graph/readers/quantization.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement/movement.h"
-#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {

@@ -6,8 +6,8 @@
 
 #include "base/checked.h"
 #include "base/half.h"
+#include "base/number_access.h"
 #include "graph/readers/quantization.h"
-#include "ops/cpu/number_access.h"
 #include "ops/families.h"
 
 namespace max {

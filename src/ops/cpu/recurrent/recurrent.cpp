@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/matrix/matmul.h"
 
@@ -15,7 +16,7 @@ namespace max {
 
 namespace {
 
-int64_t alignUp(int64_t floats) { return (floats + 15) / 16 * 16; }
+int64_t wholeLines(int64_t floats) { return alignUp(floats, 16); }
 
 // An activation by ONNX name, as up to three instructions of tile programs.
 class CellActivation {
@@ -219,16 +220,16 @@ RecurrentOp::RecurrentOp(const OpRequest& request, const readers::Recurrent& lay
   for (const Gemm* gemm : {&inputGemm_, &stateGemm_, &candidateGemm_, &oneGemm_})
     gemmBytes = std::max(gemmBytes, gemm->scratchBytes());
   const int64_t all = gates_ * hidden_;
-  int64_t floats = alignUp(checkedMultiply(checkedMultiply(steps_, batch_), all));
-  floats = checkedAdd(floats, 2 * alignUp(all * std::max<int64_t>(batch_, 1)) + 3 * alignUp(batch_ * hidden_));
-  directionBytes_ = checkedAdd(checkedMultiply<int64_t>(4, floats), static_cast<int64_t>((gemmBytes + 63) / 64 * 64));
+  int64_t floats = wholeLines(checkedMultiply(checkedMultiply(steps_, batch_), all));
+  floats = checkedAdd(floats, 2 * wholeLines(all * std::max<int64_t>(batch_, 1)) + 3 * wholeLines(batch_ * hidden_));
+  directionBytes_ = checkedAdd(checkedMultiply<int64_t>(4, floats), static_cast<int64_t>(alignUp(gemmBytes)));
 }
 
 Run RecurrentOp::startRun(const OpContext& context, int64_t direction) const {
   float* at = reinterpret_cast<float*>(context.scratch + direction * directionBytes_);
   const auto take = [&at](int64_t floats) {
     float* block = at;
-    at += alignUp(floats);
+    at += wholeLines(floats);
     return block;
   };
   const int64_t all = gates_ * hidden_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/reduction.h"
 #include "ops/cpu/reduction/line.h"
@@ -59,7 +60,7 @@ class TopKKernelOf final : public OpKernel {
   }
 
  private:
-  size_t laneElements() const { return (static_cast<size_t>(size_) + 7) / 8 * 8; }
+  size_t laneElements() const { return alignUp(static_cast<size_t>(size_), 8); }
 
   void select(const OpContext& context, int64_t o, int64_t i, int64_t* order) const {
     const T* values = context.in<T>(0) + o * size_ * inner_ + i;

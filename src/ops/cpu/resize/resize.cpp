@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "base/work_vector.h"
 #include "ops/cpu/elementwise/ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement/indexed_copy.h"
-#include "ops/cpu/number_access.h"
 #include "ops/cpu/resize/resize_axis.h"
 #include "ops/families.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/interrupt_point.h"
-#include "ops/cpu/number_access.h"
+#include "base/number_access.h"
 
 namespace max {
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "graph/readers/elementwise.h"
-#include "ops/cpu/number_access.h"
 #include "ops/cpu/string/text.h"
 #include "ops/families.h"
 #include "ops/value_function.h"

@@ -10,8 +10,6 @@
 
 namespace max {
 
-struct Node;
-
 // Elements per tile of kernels that convert elements. A multiple of 8, so that tiles of packed elements start at whole
 // bytes.
 inline constexpr int64_t kNumberTile = 1024;
@@ -22,6 +20,13 @@ bool isNumeric(DType dtype);
 // Elements begin..begin + count of a dense tensor. D: float, double, int64_t or uint64_t.
 template <class D>
 void loadNumbers(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers);
+
+// Element `i` as a double.
+inline double numberAt(DType dtype, const void* data, int64_t i) {
+  double number = 0;
+  loadNumbers(dtype, data, i, 1, &number);
+  return number;
+}
 
 // Rounds to nearest even. Floats to integers: truncated, clamped to the range, NaN becomes 0; below 8 bits the higher
 // bits are dropped instead, as in ONNX. Integers to narrower integers wrap. Anything but zero is true. Threads that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/cpu/number_access.h"
+#include "base/number_access.h"
 
 #include <algorithm>
 #include <cmath>
