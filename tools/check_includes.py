@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the layering of docs/architecture.md: every source folder includes only what it may, no files include each
-other in a circle, and no file but its own names an accelerator API."""
+other in a circle, references include no fast kernels, and no file but its own names an accelerator API."""
 
 import functools
 import pathlib
@@ -34,6 +34,8 @@ PARTS = {
     "device/gpu/gpu_device": {"device/device_registry.cpp"},
     "device/gpu/virtual_device": {"device/device_registry.cpp"},
 }
+# Below a folder, what may not be included though the folder's own: folder -> (beginning of a header, why).
+APART = {"ops/ref/": ("ops/cpu/", "a mistake in what both share is in the reference, too, and no test sees it")}
 # A NAME.h and its NAME.cpp are one; circles of these are allowed within a folder, of so many at most.
 CIRCLES = {
     "base": (2, "a call in progress has an account of memory, which can end the call"),
@@ -116,6 +118,14 @@ def wrong_parts(graph):
                     yield f"src/{path}: only {', '.join(sorted(includers))} may include {name}"
 
 
+def wrong_references(graph):
+    for path, names in graph.items():
+        for folder, (other, why) in APART.items():
+            for name in names:
+                if path.startswith(folder) and name.startswith(other):
+                    yield f"src/{path}: {folder} must not include {name}: {why}"
+
+
 def stem(path):
     return path.rpartition(".")[0]
 
@@ -176,7 +186,7 @@ def wrong_names(files):
 
 def violations(files):
     graph = includes(files)
-    return [*wrong_folders(graph), *wrong_parts(graph), *wrong_circles(graph), *wrong_names(files)]
+    return [*wrong_folders(graph), *wrong_parts(graph), *wrong_references(graph), *wrong_circles(graph), *wrong_names(files)]
 
 
 def main():

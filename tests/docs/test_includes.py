@@ -18,6 +18,7 @@ FAULTS = {
     "a circle through a .cpp": ("device/device.cpp", '#include "device/buffer.h"', "include each other in a circle"),
     "a larger circle": ("base/kept_memory.h", '#include "base/active_call.h"', "files include each other in a circle, 2 may"),
     "a part of an interface": ("device/weights.cpp", '#include "device/cpu/cpu_device.h"', "only device/device_registry.cpp"),
+    "a fast kernel's part": ("ops/ref/resize.cpp", '#include "ops/cpu/resize/resize_axis.h"', "ops/ref/ must not include ops/cpu/"),
     "an API's name": ("device/gpu/driver.cpp", 'const bool isOld = name == "cuda";', "names cuda"),
     "an API's number": ("kernel/gpu_kernel.cpp", "if (api == Api::Hip) return;", "names Hip"),
     "a library's name": ("kernel/rtc.cpp", 'const char* const kName = "libnvrtc.so";', "names nvrtc"),

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.MoE and max.QMoE, token by token.
+#include "graph/readers/experts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "base/align.h"
 #include "base/interrupt_point.h"
-#include "ops/cpu/experts/expert_routing.h"
 #include "ops/ref/reference.h"
 
 namespace max::reference {
@@ -104,26 +109,77 @@ std::vector<double> between(const readers::Experts& options, std::vector<double>
   return inner;
 }
 
-std::vector<float> floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+// The experts with the largest logits, one after the other. The last of equal ones comes first, NaN last.
+std::vector<size_t> chosenExperts(const std::vector<double>& logits, int64_t count) {
+  std::vector<size_t> chosen;
+  std::vector<bool> isTaken(logits.size());
+  while (static_cast<int64_t>(chosen.size()) < count) {
+    std::optional<size_t> best;
+    for (size_t i = 0; i < logits.size(); ++i) {
+      if (isTaken[i]) continue;
+      const auto key = [&](size_t k) { return std::isnan(logits[k]) ? -double{INFINITY} : logits[k]; };
+      if (!best || key(i) >= key(*best)) best = i;
+    }
+    isTaken[best.value()] = true;
+    chosen.push_back(*best);
+  }
+  return chosen;
+}
+
+// SparseMixer: the softmax of the expert among those that come close to it; better ones do not take part any more.
+double sparseWeight(const std::vector<double>& logits, const std::vector<size_t>& chosen, size_t number) {
+  constexpr double kJitter = 0.01;
+  const double best = logits[chosen[number]];
+  double sum = 0;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const bool isBetter = std::find(chosen.begin(), chosen.begin() + static_cast<ptrdiff_t>(number), i) !=
+                          chosen.begin() + static_cast<ptrdiff_t>(number);
+    const bool isClose = (best - logits[i]) / std::max(std::abs(logits[i]), best) <= 2 * kJitter;
+    if (!isBetter && (isClose || i == chosen[number])) sum += std::exp(logits[i] - best);
+  }
+  return 1 / sum;
+}
+
+// What the results of the chosen experts are multiplied by. The softmax of the logits mixes, unless weights are given.
+std::vector<double> mixingWeights(const readers::Experts& options, const std::vector<double>& logits,
+                                  const std::vector<double>& given, const std::vector<size_t>& chosen) {
+  std::vector<double> weights;
+  if (options.isSparseMixer) {
+    for (size_t i = 0; i < chosen.size(); ++i) weights.push_back(sparseWeight(logits, chosen, i));
+    return weights;
+  }
+  const double largest = logits[chosen[0]];
+  double all = 0, ofChosen = 0;
+  for (const double logit : logits) all += std::exp(logit - largest);
+  for (const size_t i : chosen)
+    ofChosen += weights.emplace_back(given.empty() ? std::exp(logits[i] - largest) : given[i]);
+  const double sum = options.normalizes ? ofChosen : given.empty() ? all : 1;
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
 
 void experts(const Call& call, const Layer& first, const Layer& second, const Layer& third, size_t mixingInput) {
   const readers::Experts options(call.node.attributes);
   const int64_t tokens = call.in(1).shape[0], count = call.in(1).shape[1], hidden = call.in().shape.back();
   const std::vector<double> x = load<double>(call.in());
-  const std::vector<float> router = floats(load<double>(call.in(1))), mixing = floats(optional(call, mixingInput));
+  const std::vector<double> router = load<double>(call.in(1)), mixing = optional(call, mixingInput);
+  const auto rowOf = [count](const std::vector<double>& all, int64_t token) {
+    return all.empty() ? all : std::vector<double>(all.begin() + token * count, all.begin() + (token + 1) * count);
+  };
   std::vector<double> out(x.size());
-  std::vector<int32_t> order(static_cast<size_t>(count)), chosen(static_cast<size_t>(options.chosen));
-  std::vector<float> weights(chosen.size());
   for (int64_t t = 0; t < tokens; ++t) {
     const double* row = x.data() + t * hidden;
-    routeToken(options, count, router.data() + t * count, mixing.empty() ? nullptr : mixing.data() + t * count,
-               order.data(), chosen.data(), weights.data());
+    const std::vector<double> logits = rowOf(router, t);
+    const std::vector<size_t> chosen = chosenExperts(logits, options.chosen);
+    const std::vector<double> weights = mixingWeights(options, logits, rowOf(mixing, t), chosen);
+    passWork(8 * count * options.chosen);
     for (size_t i = 0; i < chosen.size(); ++i, passWork(hidden + 64)) {
-      const std::vector<double> linear = third.columns ? third.times(chosen[i], row) : std::vector<double>();
-      const std::vector<double> inner = between(options, first.times(chosen[i], row), linear);
-      const std::vector<double> result = second.times(chosen[i], inner.data());
+      const std::vector<double> linear =
+          third.columns ? third.times(static_cast<int64_t>(chosen[i]), row) : std::vector<double>();
+      const std::vector<double> inner = between(options, first.times(static_cast<int64_t>(chosen[i]), row), linear);
+      const std::vector<double> result = second.times(static_cast<int64_t>(chosen[i]), inner.data());
       for (int64_t k = 0; k < hidden; ++k)
-        out[static_cast<size_t>(t * hidden + k)] += static_cast<double>(weights[i]) * result[static_cast<size_t>(k)];
+        out[static_cast<size_t>(t * hidden + k)] += weights[i] * result[static_cast<size_t>(k)];
     }
   }
   store(call.out(), out);

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/interrupt_point.h"
-#include "ops/cpu/reduction/reduce.h"
 #include "ops/ref/line.h"
 
 namespace max::reference {
@@ -190,6 +189,14 @@ void topK(const Call& call) {
   });
 }
 
+// A root or a logarithm in the domain of the sum. Integers lose the fraction; infinity and NaN, which they lack, become
+// their least number.
+template <class D>
+D inDomain(D, double value) {
+  if (std::is_integral_v<D> && !std::isfinite(value)) return std::numeric_limits<D>::min();
+  return static_cast<D>(value);
+}
+
 #define MAX_REDUCE(name, start, step, finish)                                                 \
   {                                                                                           \
     "", name,                                                                                 \
@@ -202,9 +209,8 @@ const OpRow kRows[] = {
     MAX_REDUCE("ReduceProd", kOne, multiply(a, b), sum),
     MAX_REDUCE("ReduceSumSquare", kZero, add(a, multiply(b, b)), sum),
     MAX_REDUCE("ReduceL1", kZero, add(a, b < 0 ? subtract({}, b) : b), sum),
-    MAX_REDUCE("ReduceL2", kZero, add(a, multiply(b, b)),
-               accumulatorOf<decltype(sum)>(std::sqrt(static_cast<double>(sum)))),
-    MAX_REDUCE("ReduceLogSum", kZero, add(a, b), accumulatorOf<decltype(sum)>(std::log(static_cast<double>(sum)))),
+    MAX_REDUCE("ReduceL2", kZero, add(a, multiply(b, b)), inDomain(sum, std::sqrt(static_cast<double>(sum)))),
+    MAX_REDUCE("ReduceLogSum", kZero, add(a, b), inDomain(sum, std::log(static_cast<double>(sum)))),
     {"", "ReduceMax", kReference<reduceExtreme<true>>},
     {"", "ReduceMin", kReference<reduceExtreme<false>>},
     {"", "ReduceMean", kReference<reduceMean>},
