@@ -198,6 +198,7 @@ run_checks() {
   check includes python3 tools/check_includes.py
   check style python3 tools/check_style.py
   check readers python3 tools/check_readers.py
+  check families python3 tools/check_families.py
   check bindings python3 tools/check_bindings.py
   check format bash -c 'source tools/dev_functions.sh; source_files | xargs -0 clang-format --dry-run -Werror'
   check library-size python3 tools/check_library.py build/lib/libmax.so
