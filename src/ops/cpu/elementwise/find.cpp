@@ -63,9 +63,14 @@ void splat(void* block, const void* value) {
     std::memcpy(static_cast<char*>(block) + i * sizeof element, &element, sizeof element);
 }
 
+constexpr ElementOp kGiveBool[] = {
+    ElementOp::Equal,          ElementOp::Less,  ElementOp::LessOrEqual, ElementOp::Greater,
+    ElementOp::GreaterOrEqual, ElementOp::And,   ElementOp::Or,          ElementOp::Xor,
+    ElementOp::IsNan,          ElementOp::IsInf, ElementOp::Not,
+};
+
 bool givesBool(ElementOp op) {
-  return (op >= ElementOp::Equal && op <= ElementOp::Xor) || op == ElementOp::IsNan || op == ElementOp::IsInf ||
-         op == ElementOp::Not;
+  return std::find(std::begin(kGiveBool), std::end(kGiveBool), op) != std::end(kGiveBool);
 }
 
 }  // namespace
