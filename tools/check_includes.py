@@ -41,7 +41,7 @@ CIRCLES = {
     "base": (2, "a call in progress has an account of memory, which can end the call"),
     "executor": (6, "plans, their makers and their runs hold one another: a loop's body is a plan"),
     "extension": (3, "an extension registers kernels, whose calls ask the extension"),
-    "graph": (11, "attributes hold graphs, and nodes' schemas read graphs"),
+    "graph": (12, "attributes hold graphs, and nodes' schemas read graphs"),
     "onnx": (8, "functions and subgraphs are imported in the middle of an import"),
     "ops/cpu": (2, "products of doubles take over from those of floats"),
 }

@@ -145,7 +145,7 @@ bool applyTo(Rewriter& rewriter, Node& node, const RuleIndex& index, std::string
     try {
       applied |= rule->apply(rewriter, node);
     } catch (const Error& error) {
-      if (isStop(error.status())) throw;
+      if (endsCompilation(error)) throw;
       // A node that cannot be made (sizes that overflow, for example) leaves the graph as it was, which may still run.
     }
   }
@@ -153,6 +153,8 @@ bool applyTo(Rewriter& rewriter, Node& node, const RuleIndex& index, std::string
 }
 
 }  // namespace
+
+bool endsCompilation(const Error& error) { return isStop(error.status()) || error.status() == MAX_STATUS_INTERNAL; }
 
 void applyRules(Rewriter& rewriter, std::span<const Rule> rules, int rounds) {
   const RuleIndex index(rules);

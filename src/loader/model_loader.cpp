@@ -4,22 +4,15 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "base/load_budget.h"
-#include "base/nearest_name.h"
-#include "compiler/compile.h"
 #include "device/host_tensor.h"
 #include "device/weights.h"
 #include "graph/schema.h"
-#include "graph/subgraphs.h"
-#include "loader/model_source.h"
-#include "onnx/compiled.h"
+#include "loader/loading.h"
 #include "onnx/outline.h"
 
 namespace max {
@@ -71,22 +64,6 @@ Ref<MaxModelInfo> reportOf(const ModelInfo& info) {
   return report;
 }
 
-WeightTable tableOf(std::span<const char* const> names, std::span<MaxBuffer* const> buffers) {
-  WeightTable table;
-  for (size_t i = 0; i < names.size(); ++i) table.entries[names[i]].tensor = hostTensor(*buffers[i]);
-  return table;
-}
-
-std::string nearestWeight(const Graph& graph, std::string_view name) {
-  std::set<std::string_view> weights;
-  for (const Node* node : graph.nodes())
-    for (const Value* input : node->inputs)
-      if (input && input->isWeight) weights.insert(input->name);
-  NearestName nearest(name);
-  for (const std::string_view weight : weights) nearest.offer(weight);
-  return nearest.hintOrList();
-}
-
 // Those of the options before those of their file.
 WeightTable weightsOf(const MaxModelLoadOptions& options) {
   const auto count = static_cast<size_t>(options.weightCount);
@@ -96,24 +73,6 @@ WeightTable weightsOf(const MaxModelLoadOptions& options) {
   for (const MaxWeights::Entry& entry : file->entries())
     table.entries.try_emplace(entry.name, WeightTable::Entry{hostTensor(*entry.buffer)});
   return table;
-}
-
-void requireUsed(const WeightTable& table, const GraphSource& source, const Graph& graph) {
-  for (const auto& [name, entry] : table.entries)
-    if (!entry.used)
-      fail(MAX_STATUS_NOT_FOUND, "The model has no weight '", name, "'",
-           source.isStored() ? " unchanged by compilation" : "", nearestWeight(graph, name));
-}
-
-void requireContents(const Graph& graph) {
-  std::string missing;
-  for (const Node* node : graph.nodes()) {
-    for (const Value* input : node->inputs)
-      if (input && input->isWeight && !input->constant)
-        missing += concat(missing.empty() ? "'" : ", '", input->name, "'");
-    forEachSubgraph(*node, [](const Graph& subgraph) { requireContents(subgraph); });
-  }
-  require(missing.empty(), MAX_STATUS_FAILED_PRECONDITION, "Weights without contents: ", missing);
 }
 
 TensorType outputType(const Graph& graph, size_t index, const std::vector<TensorType>& declared) {
@@ -129,25 +88,6 @@ TensorType outputType(const Graph& graph, size_t index, const std::vector<Tensor
   }
   return type;
 }
-
-void compileFor(const MaxSession& session, const GraphSource& source, const SharedGraph* related, Graph& graph) {
-  CompileOptions options(operatorsOf(session.mainDevice()));
-  options.lanes = session.lanes();
-  options.resumeStored = source.isStored();
-  options.donor = related ? related->parts().graph.get() : nullptr;
-  compile(graph, options);
-}
-
-// Budget for loading a source. Graphs built in code have no limit.
-class SourceBudget {
- public:
-  explicit SourceBudget(const GraphSource& source)
-      : budget_(source.fileBytes()), scope_(source.builtGraph() ? nullptr : &budget_) {}
-
- private:
-  LoadBudget budget_;
-  LoadBudgetScope scope_;
-};
 
 // Texts that tell of dimensions may be long, and there is one for each input and output.
 void addInfo(std::vector<TensorInfo>& list, MemoryCharge& charge, std::string_view name, const TensorType& type) {
@@ -287,82 +227,6 @@ Ref<MaxModelInfo> inspectModel(const std::string& path) {
   for (const auto& [tensor, type] : outline.outputs) report->outputs.emplace_back(tensor, type);
   report->drawing = drawOnnx(source->onnxFile());
   return report;
-}
-
-namespace {
-
-ModelOrigin& originOf(const MaxModel& model, const char* what) {
-  auto& origin = static_cast<ModelOrigin&>(*model.source());
-  require(bool(origin.source), MAX_STATUS_FAILED_PRECONDITION, what, ": ", origin.missingSource);
-  return origin;
-}
-
-// External data that changed would mix old and new weights.
-void requireUnchanged(const SharedGraph::Parts& before, const ImportedModel& imported) {
-  for (const auto& [path, storage] : imported.externalFiles)
-    for (const auto& [oldPath, identity] : before.externalFiles)
-      require(path != oldPath || *storage->file() == identity, MAX_STATUS_FAILED_PRECONDITION, "External data '", path,
-              "' has changed since the model was loaded");
-}
-
-// How many nodes use each weight of the main graph.
-std::map<std::string, size_t> useCounts(const Graph& graph) {
-  std::map<std::string, size_t> counts;
-  for (const Node* node : graph.nodes())
-    for (const Value* input : node->inputs)
-      if (input && input->isWeight) counts[input->name] = input->uses.size();
-  return counts;
-}
-
-// A weight that passes have used up in part cannot be replaced in the file any more: it becomes a constant.
-void keepReplaceable(Graph& graph, const std::map<std::string, size_t>& before) {
-  for (Node* node : graph.nodes())
-    for (Value* input : node->inputs) {
-      if (!input || !input->isWeight) continue;
-      const auto count = before.find(input->name);
-      input->isWeight = count != before.end() && count->second == input->uses.size();
-    }
-}
-
-}  // namespace
-
-void replaceWeights(MaxModel& model, std::span<const char* const> names, std::span<MaxBuffer* const> buffers) {
-  ModelOrigin& origin = originOf(model, "Weights cannot be replaced");
-  const std::lock_guard lock(origin.mutex);
-  WeightTable weights = tableOf(names, buffers);
-  for (const auto& [name, entry] : origin.weights.entries)
-    weights.entries.try_emplace(name, WeightTable::Entry{entry.tensor});
-  const SourceBudget budget(*origin.source);
-  ImportedModel imported = origin.source->import(weights);
-  requireUsed(weights, *origin.source, *imported.graph);
-  SharedGraph::Parts parts = origin.shared->parts();
-  requireUnchanged(parts, imported);
-  compileFor(model.session(), *origin.source, origin.shared.get(), *imported.graph);
-  parts.hasOwnWeights = false;
-  parts.graph = imported.graph;
-  auto made = makeRef<SharedGraph>(std::move(parts));
-  if (origin.shared->isEntered()) made->enter();
-  model.replaceGraph(imported.graph);
-  origin.weights = std::move(weights);
-  origin.shared = std::move(made);
-}
-
-void saveModel(const MaxModel& model, const std::string& path) {
-  ModelOrigin& origin = originOf(model, "The model cannot be saved without its weights");
-  const std::lock_guard lock(origin.mutex);
-  const SourceBudget budget(*origin.source);
-  const ImportedModel imported = origin.source->import(origin.weights);
-  requireUnchanged(origin.shared->parts(), imported);
-  requireContents(*imported.graph);
-  if (!origin.source->isStored()) {
-    const std::map<std::string, size_t> before = useCounts(*imported.graph);
-    CompileOptions options;
-    options.lanes = model.session().lanes();
-    options.stopForStoring = true;
-    compile(*imported.graph, options);
-    keepReplaceable(*imported.graph, before);
-  }
-  saveCompiledModel(*imported.graph, imported.declaredOutputs, imported.info, path);
 }
 
 }  // namespace max

@@ -43,6 +43,15 @@ TEST(Compiler, RuleThatFailsLeavesTheGraph) {
   EXPECT_EQ(operatorsOf(*b.graph), "Relu");
 }
 
+TEST(Compiler, FaultsOfRulesAreReported) {
+  Builder b;
+  b.output(b.op("Relu", {b.input({3})}));
+  const CompileOptions options;
+  Rewriter rewriter(*b.graph, options);
+  const Rule rules[] = {{"", "Relu", [](Rewriter&, Node&) -> bool { fail(MAX_STATUS_INTERNAL, "a rule's fault"); }}};
+  EXPECT_THROW(applyRules(rewriter, rules), Error);
+}
+
 TEST(Compiler, HalfTypesRunOnFloat32KernelsAndAreNotRoundedBetweenThem) {
   Builder b;
   const Attributes toHalf = attrs({{"to", int64_t{10}}});

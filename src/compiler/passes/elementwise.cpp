@@ -156,7 +156,7 @@ void fuseElementwise(Rewriter& rewriter) {
     try {
       fuse(rewriter, std::move(ordered));
     } catch (const Error& error) {
-      if (isStop(error.status())) throw;
+      if (endsCompilation(error)) throw;
       // What cannot be lowered leaves its operators as they are.
     }
   }

@@ -96,7 +96,7 @@ class Folder {
       for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i)
         if (node.outputs[i] && results[i]) rewriter_.replace(node.outputs[i], rewriter_.constant(results[i]));
     } catch (const Error& error) {
-      if (isStop(error.status())) throw;
+      if (endsCompilation(error)) throw;
       // What fails now (an index out of range, an operator without kernel) is reported when it runs, if it ever does.
     }
   }
