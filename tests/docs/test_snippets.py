@@ -108,7 +108,7 @@ class Snippets(unittest.TestCase):
 
     def test_environment_variables_are_listed(self):
         read = set()
-        for path in (ROOT / "src").rglob("*.cpp"):
+        for path in (ROOT / "src").rglob("*.[ch]*"):
             read |= set(re.findall(r'getenv\("(\w+)"\)', path.read_text()))
             read |= set(re.findall(r'"(MAX_\w+_LIBRARY)"', path.read_text()))
         listed = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/environment.md").read_text(), re.M))
