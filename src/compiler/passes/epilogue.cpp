@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/passes.h"
+#include "graph/activations.h"
 #include "graph/readers/elementwise.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/normalization.h"
@@ -93,14 +94,13 @@ std::optional<Activation> clipOf(const Node& node) {
 
 std::optional<Activation> activationOf(const Node& node) {
   if (!node.domain().empty()) return std::nullopt;
-  if (node.is("Relu") || node.is("Sigmoid") || node.is("Tanh") || node.is("HardSwish")) return Activation{node.op()};
-  if (node.is("LeakyRelu")) return Activation{"LeakyRelu", readers::Parameters(node).alpha};
-  if (node.is("HardSigmoid"))
-    return Activation{"HardSigmoid", readers::Parameters(node).alpha, readers::Parameters(node).beta};
   if (node.is("Gelu")) return Activation{readers::readIsApproximate(node.attributes) ? "GeluTanh" : "Gelu"};
   if (node.is("Swish") && readers::Parameters(node).alpha == 1) return Activation{"Silu"};
   if (node.is("Clip")) return clipOf(node);
-  return std::nullopt;
+  const ActivationInfo* info = findActivation(node.op(), ActivationInfo::Epilogues);
+  if (!info) return std::nullopt;
+  const readers::Parameters parameters(node);
+  return Activation{info->name, parameters.alpha, parameters.beta};
 }
 
 bool fuseActivation(Rewriter& rewriter, Node& node) {

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/readers/matrix.h"
 
-#include <limits>
-
 #include "base/error.h"
+#include "graph/activations.h"
 
 namespace max::readers {
-
-namespace {
-
-struct ParameterRow {
-  std::string_view name;
-  float alpha, beta;
-};
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr ParameterRow kParameters[] = {
-    {"Clip", -kInfinity, kInfinity}, {"LeakyRelu", 0.01f, 0}, {"HardSigmoid", 0.2f, 0.5f}};
-
-}  // namespace
 
 Product::Product(const Attributes& attributes)
     : transposesA(attributes.getInt("transA", 0) != 0),
@@ -26,11 +13,10 @@ Product::Product(const Attributes& attributes)
       beta(attributes.getFloat("beta", 1)) {}
 
 FusedActivation::FusedActivation(const Attributes& attributes) : name(attributes.getString("activation", "")) {
-  for (const ParameterRow& row : kParameters) {
-    if (row.name != name) continue;
-    alpha = attributes.getFloat("activation_alpha", row.alpha);
-    beta = attributes.getFloat("activation_beta", row.beta);
-  }
+  const ActivationInfo* info = findActivation(name, ActivationInfo::Epilogues);
+  if (!info) return;
+  alpha = info->parameters > 0 ? attributes.getFloat("activation_alpha", info->alpha) : info->alpha;
+  beta = info->parameters > 1 ? attributes.getFloat("activation_beta", info->beta) : info->beta;
 }
 
 bool hasActivation(const Attributes& attributes) { return !attributes.getString("activation", "").empty(); }

@@ -2,23 +2,9 @@
 #include "graph/readers/recurrent.h"
 
 #include "base/error.h"
+#include "graph/activations.h"
 
 namespace max::readers {
-
-namespace {
-
-struct ParameterRow {
-  std::string_view name;
-  int count;
-  float alpha, beta;
-};
-// Activations with parameters; activation_alpha and _beta list values only for these.
-constexpr ParameterRow kParameters[] = {
-    {"Affine", 2, 1, 0},     {"LeakyRelu", 1, 0.01f, 0},     {"ThresholdedRelu", 1, 1, 0},
-    {"ScaledTanh", 2, 1, 1}, {"HardSigmoid", 2, 0.2f, 0.5f}, {"Elu", 1, 1, 0},
-};
-
-}  // namespace
 
 Recurrent::Recurrent(const Attributes& attributes)
     : isBatchFirst(attributes.getInt("layout", 0) != 0),
@@ -53,10 +39,10 @@ std::vector<CellFunction> Recurrent::activations(const Attributes& attributes,
   size_t alpha = 0, beta = 0;
   for (const std::string& name : names) {
     CellFunction function{name, 0, 0};
-    for (const ParameterRow& row : kParameters) {
-      if (row.name != name) continue;
-      function.alpha = alpha < alphas.size() ? alphas[alpha++] : row.alpha;
-      function.beta = row.count > 1 && beta < betas.size() ? betas[beta++] : row.beta;
+    // The attributes list values only for activations with parameters.
+    if (const ActivationInfo* info = findActivation(name, ActivationInfo::Cells)) {
+      function.alpha = info->parameters > 0 && alpha < alphas.size() ? alphas[alpha++] : info->alpha;
+      function.beta = info->parameters > 1 && beta < betas.size() ? betas[beta++] : info->beta;
     }
     result.push_back(function);
   }

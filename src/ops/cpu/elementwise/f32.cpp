@@ -66,20 +66,6 @@ HWY_INLINE void store(const TileOperands& tile, int64_t i, size_t left, M result
     storePartialBytes(bytes, d8, to, left);
 }
 
-// One instruction as a structure with `apply`; alpha and beta are immediates.
-#define MAX_UNARY(name, ...)                                                                                          \
-  struct name {                                                                                                       \
-    static HWY_INLINE auto apply(F d, V x, [[maybe_unused]] V alpha, [[maybe_unused]] V beta) { return __VA_ARGS__; } \
-  };
-#define MAX_BINARY(name, ...)                                                            \
-  struct name {                                                                          \
-    static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y) { return __VA_ARGS__; } \
-  };
-#define MAX_TERNARY(name, ...)                                                                \
-  struct name {                                                                               \
-    static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y, V z) { return __VA_ARGS__; } \
-  };
-
 HWY_INLINE V one(F d) { return hn::Set(d, 1.f); }
 HWY_INLINE M positive(F d, V x) { return hn::Gt(x, hn::Zero(d)); }
 HWY_INLINE M negative(F d, V x) { return hn::Lt(x, hn::Zero(d)); }
@@ -97,63 +83,6 @@ HWY_INLINE M isInfinite(F d, V x, V negativeToo, V positiveToo) {
   return hn::Or(hn::And(hn::Eq(x, infinity), positive(d, positiveToo)),
                 hn::And(hn::Eq(x, hn::Neg(infinity)), positive(d, negativeToo)));
 }
-
-MAX_UNARY(Copy, ((void)d, x))
-MAX_UNARY(Neg, ((void)d, hn::Neg(x)))
-MAX_UNARY(Abs, ((void)d, hn::Abs(x)))
-MAX_UNARY(Sign, sign(d, x))
-MAX_UNARY(Square, ((void)d, hn::Mul(x, x)))
-MAX_UNARY(Cube, ((void)d, hn::Mul(hn::Mul(x, x), x)))
-MAX_UNARY(Sqrt, ((void)d, hn::Sqrt(x)))
-MAX_UNARY(Rsqrt, hn::Div(one(d), hn::Sqrt(x)))
-MAX_UNARY(Reciprocal, hn::Div(one(d), x))
-MAX_UNARY(Exp, exp(d, x))
-MAX_UNARY(Log, log(d, x))
-MAX_UNARY(Relu, maximum(d, x, hn::Zero(d)))
-MAX_UNARY(LeakyRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, alpha), x))
-MAX_UNARY(Elu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x))))
-MAX_UNARY(Selu, hn::Mul(beta, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x)))))
-MAX_UNARY(Celu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Div(x, alpha)))))
-MAX_UNARY(ThresholdedRelu, ((void)d, hn::IfThenElse(hn::Gt(x, alpha), x, hn::Zero(d))))
-MAX_UNARY(HardSigmoid, clamp(d, hn::MulAdd(x, alpha, beta), hn::Zero(d), one(d)))
-MAX_UNARY(HardSwish, hn::Mul(x, clamp(d, hn::MulAdd(x, hn::Set(d, 1.f / 6), hn::Set(d, 0.5f)), hn::Zero(d), one(d))))
-MAX_UNARY(Sigmoid, sigmoid(d, x))
-MAX_UNARY(Swish, hn::Mul(x, sigmoid(d, hn::Mul(x, alpha))))
-MAX_UNARY(Mish, mish(d, x))
-MAX_UNARY(Tanh, tanh(d, x))
-MAX_UNARY(Erf, erf(d, x))
-MAX_UNARY(Gelu, gelu(d, x))
-MAX_UNARY(GeluTanh, geluTanh(d, x))
-MAX_UNARY(Softplus, softplus(d, x))
-MAX_UNARY(Softsign, hn::Div(x, hn::Add(one(d), hn::Abs(x))))
-MAX_UNARY(Shrink, shrink(d, x, alpha, beta))
-MAX_UNARY(Floor, ((void)d, hn::Floor(x)))
-MAX_UNARY(Ceil, ((void)d, hn::Ceil(x)))
-MAX_UNARY(Round, ((void)d, hn::Round(x)))
-MAX_UNARY(Sin, sine(d, x))
-MAX_UNARY(Cos, cosine(d, x))
-MAX_UNARY(Scale, ((void)d, hn::MulAdd(x, alpha, beta)))
-MAX_UNARY(IsNan, ((void)d, hn::IsNaN(x)))
-MAX_UNARY(IsInf, isInfinite(d, x, alpha, beta))
-MAX_BINARY(Add, hn::Add(x, y))
-MAX_BINARY(Sub, hn::Sub(x, y))
-MAX_BINARY(Mul, hn::Mul(x, y))
-MAX_BINARY(Div, hn::Div(x, y))
-MAX_BINARY(Min, minimum(d, x, y))
-MAX_BINARY(Max, maximum(d, x, y))
-MAX_BINARY(Pow, power(d, x, y))
-MAX_BINARY(PRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, y), x))
-MAX_BINARY(Equal, hn::Eq(x, y))
-MAX_BINARY(Less, hn::Lt(x, y))
-MAX_BINARY(LessOrEqual, hn::Le(x, y))
-MAX_BINARY(Greater, hn::Gt(x, y))
-MAX_BINARY(GreaterOrEqual, hn::Ge(x, y))
-MAX_TERNARY(Clip, clamp(d, x, y, z))
-MAX_TERNARY(MulAdd, hn::MulAdd(x, y, z))
-
-#undef MAX_UNARY
-#undef MAX_BINARY
-#undef MAX_TERNARY
 
 template <class Op>
 void unary(const TileOperands& tile) {
@@ -183,38 +112,105 @@ void where(const TileOperands& tile) {
   });
 }
 
+struct Cube {
+  static HWY_INLINE V apply(F, V x, V, V) { return hn::Mul(hn::Mul(x, x), x); }
+};
+struct Power {
+  static HWY_INLINE V apply(F d, V x, V y) { return power(d, x, y); }
+};
+
+TileFunction find(ElementOp op);
+
 // The exponents that most models use cost a few multiplications.
 void powers(const TileOperands& tile) {
   const float exponent = *static_cast<const float*>(tile.src[1]);
   if (tile.step[1] == 0 && tile.step[0] == 1) {
-    if (exponent == 1.f) return unary<Copy>(tile);
-    if (exponent == 2.f) return unary<Square>(tile);
+    if (exponent == 1.f) return find(ElementOp::Copy)(tile);
+    if (exponent == 2.f) return find(ElementOp::Square)(tile);
     if (exponent == 3.f) return unary<Cube>(tile);
-    if (exponent == -1.f) return unary<Reciprocal>(tile);
+    if (exponent == -1.f) return find(ElementOp::Reciprocal)(tile);
   }
-  binary<Pow>(tile);
+  binary<Power>(tile);
 }
+
+// alpha and beta are immediates of the instruction.
+#define MAX_UNARY(name, ...)                                                                                       \
+  case ElementOp::name: {                                                                                          \
+    struct Op {                                                                                                    \
+      static HWY_INLINE auto apply([[maybe_unused]] F d, V x, [[maybe_unused]] V alpha, [[maybe_unused]] V beta) { \
+        return __VA_ARGS__;                                                                                        \
+      }                                                                                                            \
+    };                                                                                                             \
+    return unary<Op>;                                                                                              \
+  }
+#define MAX_BINARY(name, ...)                                                              \
+  case ElementOp::name: {                                                                  \
+    struct Op {                                                                            \
+      static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y) { return __VA_ARGS__; } \
+    };                                                                                     \
+    return binary<Op>;                                                                     \
+  }
+#define MAX_TERNARY(name, ...)                                                                  \
+  case ElementOp::name: {                                                                       \
+    struct Op {                                                                                 \
+      static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y, V z) { return __VA_ARGS__; } \
+    };                                                                                          \
+    return ternary<Op>;                                                                         \
+  }
 
 TileFunction find(ElementOp op) {
   switch (op) {
-#define MAX_CASE(name, function) \
-  case ElementOp::name:          \
-    return function<name>;  // NOLINT(bugprone-macro-parentheses): a template's name
-// clang-format off
-#define MAX_UNARY_CASES(X) \
-  X(Copy) X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) \
-  X(Elu) X(Selu) X(Celu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) \
-  X(Erf) X(Gelu) X(GeluTanh) X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) \
-  X(Scale) X(IsNan) X(IsInf)
-// clang-format on
-#define MAX_BINARY_CASES(X) \
-  X(Add) X(Sub) X(Mul) X(Div) X(Min) X(Max) X(PRelu) X(Equal) X(Less) X(LessOrEqual) X(Greater) X(GreaterOrEqual)
-#define MAX_UNARY_CASE(name) MAX_CASE(name, unary)
-#define MAX_BINARY_CASE(name) MAX_CASE(name, binary)
-    MAX_UNARY_CASES(MAX_UNARY_CASE)
-    MAX_BINARY_CASES(MAX_BINARY_CASE)
-    MAX_CASE(Clip, ternary)
-    MAX_CASE(MulAdd, ternary)
+    MAX_UNARY(Copy, x)
+    MAX_UNARY(Neg, hn::Neg(x))
+    MAX_UNARY(Abs, hn::Abs(x))
+    MAX_UNARY(Sign, sign(d, x))
+    MAX_UNARY(Square, hn::Mul(x, x))
+    MAX_UNARY(Sqrt, hn::Sqrt(x))
+    MAX_UNARY(Rsqrt, hn::Div(one(d), hn::Sqrt(x)))
+    MAX_UNARY(Reciprocal, hn::Div(one(d), x))
+    MAX_UNARY(Exp, exp(d, x))
+    MAX_UNARY(Log, log(d, x))
+    MAX_UNARY(Relu, maximum(d, x, hn::Zero(d)))
+    MAX_UNARY(LeakyRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, alpha), x))
+    MAX_UNARY(Elu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x))))
+    MAX_UNARY(Selu, hn::Mul(beta, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x)))))
+    MAX_UNARY(Celu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Div(x, alpha)))))
+    MAX_UNARY(ThresholdedRelu, hn::IfThenElse(hn::Gt(x, alpha), x, hn::Zero(d)))
+    MAX_UNARY(HardSigmoid, clamp(d, hn::MulAdd(x, alpha, beta), hn::Zero(d), one(d)))
+    MAX_UNARY(HardSwish,
+              hn::Mul(x, clamp(d, hn::MulAdd(x, hn::Set(d, 1.f / 6), hn::Set(d, 0.5f)), hn::Zero(d), one(d))))
+    MAX_UNARY(Sigmoid, sigmoid(d, x))
+    MAX_UNARY(Swish, hn::Mul(x, sigmoid(d, hn::Mul(x, alpha))))
+    MAX_UNARY(Mish, mish(d, x))
+    MAX_UNARY(Tanh, tanh(d, x))
+    MAX_UNARY(Erf, erf(d, x))
+    MAX_UNARY(Gelu, gelu(d, x))
+    MAX_UNARY(GeluTanh, geluTanh(d, x))
+    MAX_UNARY(Softplus, softplus(d, x))
+    MAX_UNARY(Softsign, hn::Div(x, hn::Add(one(d), hn::Abs(x))))
+    MAX_UNARY(Shrink, shrink(d, x, alpha, beta))
+    MAX_UNARY(Floor, hn::Floor(x))
+    MAX_UNARY(Ceil, hn::Ceil(x))
+    MAX_UNARY(Round, hn::Round(x))
+    MAX_UNARY(Sin, sine(d, x))
+    MAX_UNARY(Cos, cosine(d, x))
+    MAX_UNARY(Scale, hn::MulAdd(x, alpha, beta))
+    MAX_UNARY(IsNaN, hn::IsNaN(x))
+    MAX_UNARY(IsInf, isInfinite(d, x, alpha, beta))
+    MAX_BINARY(Add, hn::Add(x, y))
+    MAX_BINARY(Sub, hn::Sub(x, y))
+    MAX_BINARY(Mul, hn::Mul(x, y))
+    MAX_BINARY(Div, hn::Div(x, y))
+    MAX_BINARY(Min, minimum(d, x, y))
+    MAX_BINARY(Max, maximum(d, x, y))
+    MAX_BINARY(PRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, y), x))
+    MAX_BINARY(Equal, hn::Eq(x, y))
+    MAX_BINARY(Less, hn::Lt(x, y))
+    MAX_BINARY(LessOrEqual, hn::Le(x, y))
+    MAX_BINARY(Greater, hn::Gt(x, y))
+    MAX_BINARY(GreaterOrEqual, hn::Ge(x, y))
+    MAX_TERNARY(Clip, clamp(d, x, y, z))
+    MAX_TERNARY(MulAdd, hn::MulAdd(x, y, z))
     case ElementOp::Where:
       return where;
     case ElementOp::Pow:
@@ -222,12 +218,11 @@ TileFunction find(ElementOp op) {
     default:
       return nullptr;
   }
-#undef MAX_CASE
-#undef MAX_UNARY_CASES
-#undef MAX_BINARY_CASES
-#undef MAX_UNARY_CASE
-#undef MAX_BINARY_CASE
 }
+
+#undef MAX_UNARY
+#undef MAX_BINARY
+#undef MAX_TERNARY
 
 }  // namespace
 

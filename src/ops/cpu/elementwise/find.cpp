@@ -63,21 +63,27 @@ void splat(void* block, const void* value) {
     std::memcpy(static_cast<char*>(block) + i * sizeof element, &element, sizeof element);
 }
 
-constexpr ElementOp kGiveBool[] = {
-    ElementOp::Equal,          ElementOp::Less,  ElementOp::LessOrEqual, ElementOp::Greater,
-    ElementOp::GreaterOrEqual, ElementOp::And,   ElementOp::Or,          ElementOp::Xor,
-    ElementOp::IsNan,          ElementOp::IsInf, ElementOp::Not,
+// Activations that have other names than their instructions.
+struct Alias {
+  std::string_view activation;
+  ElementOp op;
 };
-
-bool givesBool(ElementOp op) {
-  return std::find(std::begin(kGiveBool), std::end(kGiveBool), op) != std::end(kGiveBool);
-}
+constexpr Alias kAliases[] = {{"Affine", ElementOp::Scale}, {"Silu", ElementOp::Swish}};
 
 }  // namespace
 
+std::optional<ElementOp> activationOp(std::string_view name) {
+  for (const Alias& alias : kAliases)
+    if (alias.activation == name) return alias.op;
+  const auto info = std::find_if(std::begin(kElementOps), std::end(kElementOps),
+                                 [name](const ElementOpInfo& candidate) { return candidate.name == name; });
+  if (info == std::end(kElementOps)) return std::nullopt;
+  return static_cast<ElementOp>(info - std::begin(kElementOps));
+}
+
 TileFunction findTileFunction(ElementOp op, DType from, DType to) {
   if (op == ElementOp::Cast) return findCastTileFunction(from, to);
-  if (givesBool(op) ? to != DType::Bool : to != from) return nullptr;
+  if (infoOf(op).givesBool() ? to != DType::Bool : to != from) return nullptr;
   const TileFunction special = from == DType::Float32 ? findFloatTileFunction(op) : findMove(op, from);
   return special ? special : findPlainTileFunction(op, from);
 }

@@ -17,30 +17,9 @@ constexpr int64_t kBlockElements = 1024;  // 4 KB of float32: a handful of regis
 constexpr int64_t kMinFlatBlock = 2048, kMaxFlatBlock = 16384;
 constexpr int64_t kChunkCost = 40000;  // elements of a cheap instruction that are worth handing to a thread
 
-// About how many times the cost of an addition, for what costs more.
-struct CostRow {
-  ElementOp op;
-  int64_t cost;
-};
-constexpr CostRow kCosts[] = {
-    {ElementOp::Pow, 40},  {ElementOp::Mod, 40},     {ElementOp::Fmod, 40},    {ElementOp::Tan, 40},
-    {ElementOp::Asin, 40}, {ElementOp::Acos, 40},    {ElementOp::Atan, 40},    {ElementOp::Sinh, 40},
-    {ElementOp::Cosh, 40}, {ElementOp::Asinh, 40},   {ElementOp::Acosh, 40},   {ElementOp::Atanh, 40},
-    {ElementOp::Elu, 8},   {ElementOp::Selu, 8},     {ElementOp::Celu, 8},     {ElementOp::Sigmoid, 8},
-    {ElementOp::Swish, 8}, {ElementOp::Mish, 8},     {ElementOp::Tanh, 8},     {ElementOp::Erf, 8},
-    {ElementOp::Gelu, 8},  {ElementOp::GeluTanh, 8}, {ElementOp::Softplus, 8}, {ElementOp::Exp, 8},
-    {ElementOp::Log, 8},   {ElementOp::Sin, 8},      {ElementOp::Cos, 8},
-};
-
-int64_t costOf(ElementOp op) {
-  for (const CostRow& row : kCosts)
-    if (row.op == op) return row.cost;
-  return 1;
-}
-
 int64_t costOf(const ElementwiseProgram& program) {
   int64_t cost = 1;
-  for (const ElementwiseInstruction& instruction : program.instructions) cost += costOf(instruction.op);
+  for (const ElementwiseInstruction& instruction : program.instructions) cost += infoOf(instruction.op).cost;
   return cost;
 }
 

@@ -5,7 +5,10 @@
 // cache. Every source is dense or a single repeated value.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "base/dtype.h"
 
@@ -14,22 +17,115 @@ namespace max {
 // Arithmetic, one type in and out. Integers: results wrap; x / 0 and x mod 0 are 0;
 // the smallest integer divided by -1 is itself. Shifts by the width or more, or by less than 0, shift everything out.
 // MulAdd: a * b + c. Scale: a * alpha + beta. Clip: a in [b, c], b wins if b > c.
+//
+// What the operators of ONNX with these names do, and what an instruction costs (about how many additions).
+//   Same   the instruction on the operator's inputs, with a result of their dtype
+//   Bool   as Same, with a result of bool
+//   List   the instruction from left to right over any number of inputs
+//   Own    no operator has this name, or it has a row of its own in table.cpp; OwnBool: the result is bool
 // clang-format off
 #define MAX_FOR_EACH_ELEMENT_OP(X) \
-  X(Copy) X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Relu) X(LeakyRelu) \
-  X(Elu) X(Selu) X(Celu) X(ThresholdedRelu) X(HardSigmoid) X(HardSwish) X(Sigmoid) X(Swish) X(Mish) X(Tanh) \
-  X(Erf) X(Gelu) X(GeluTanh) X(Softplus) X(Softsign) X(Shrink) X(Floor) X(Ceil) X(Round) X(Sin) X(Cos) \
-  X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Scale) X(Not) X(BitwiseNot) \
-  X(IsNan) X(IsInf) X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Min) X(Max) X(Mod) X(Fmod) X(PRelu) X(Equal) \
-  X(Less) X(LessOrEqual) X(Greater) X(GreaterOrEqual) X(And) X(Or) X(Xor) X(BitwiseAnd) X(BitwiseOr) \
-  X(BitwiseXor) X(ShiftLeft) X(ShiftRight) X(Where) X(Clip) X(MulAdd) X(Cast)
+  X(Copy, Own, 1) \
+  X(Neg, Same, 1) \
+  X(Abs, Same, 1) \
+  X(Sign, Same, 1) \
+  X(Square, Own, 1) \
+  X(Sqrt, Same, 1) \
+  X(Rsqrt, Own, 1) \
+  X(Reciprocal, Same, 1) \
+  X(Exp, Same, 8) \
+  X(Log, Same, 8) \
+  X(Relu, Same, 1) \
+  X(LeakyRelu, Same, 1) \
+  X(Elu, Same, 8) \
+  X(Selu, Same, 8) \
+  X(Celu, Same, 8) \
+  X(ThresholdedRelu, Same, 1) \
+  X(HardSigmoid, Same, 1) \
+  X(HardSwish, Same, 1) \
+  X(Sigmoid, Same, 8) \
+  X(Swish, Same, 8) \
+  X(Mish, Same, 8) \
+  X(Tanh, Same, 8) \
+  X(Erf, Same, 8) \
+  X(Gelu, Own, 8) \
+  X(GeluTanh, Own, 8) \
+  X(Softplus, Same, 8) \
+  X(Softsign, Same, 1) \
+  X(Shrink, Same, 1) \
+  X(Floor, Same, 1) \
+  X(Ceil, Same, 1) \
+  X(Round, Same, 1) \
+  X(Sin, Same, 8) \
+  X(Cos, Same, 8) \
+  X(Tan, Same, 40) \
+  X(Asin, Same, 40) \
+  X(Acos, Same, 40) \
+  X(Atan, Same, 40) \
+  X(Sinh, Same, 40) \
+  X(Cosh, Same, 40) \
+  X(Asinh, Same, 40) \
+  X(Acosh, Same, 40) \
+  X(Atanh, Same, 40) \
+  X(Scale, Own, 1) \
+  X(Not, Bool, 1) \
+  X(BitwiseNot, Same, 1) \
+  X(IsNaN, Bool, 1) \
+  X(IsInf, OwnBool, 1) \
+  X(Add, Same, 1) \
+  X(Sub, Same, 1) \
+  X(Mul, Same, 1) \
+  X(Div, Same, 1) \
+  X(Pow, Own, 40) \
+  X(Min, List, 1) \
+  X(Max, List, 1) \
+  X(Mod, Own, 40) \
+  X(Fmod, Own, 40) \
+  X(PRelu, Same, 1) \
+  X(Equal, Bool, 1) \
+  X(Less, Bool, 1) \
+  X(LessOrEqual, Bool, 1) \
+  X(Greater, Bool, 1) \
+  X(GreaterOrEqual, Bool, 1) \
+  X(And, Bool, 1) \
+  X(Or, Bool, 1) \
+  X(Xor, Bool, 1) \
+  X(BitwiseAnd, Same, 1) \
+  X(BitwiseOr, Same, 1) \
+  X(BitwiseXor, Same, 1) \
+  X(ShiftLeft, Own, 1) \
+  X(ShiftRight, Own, 1) \
+  X(Where, Own, 1) \
+  X(Clip, Own, 1) \
+  X(MulAdd, Own, 1) \
+  X(Cast, Own, 1)
 // clang-format on
 
+enum class ElementForm : uint8_t { Own, OwnBool, Same, Bool, List };
+
 enum class ElementOp : uint8_t {
-#define MAX_ELEMENT_OP_NAME(name) name,
+#define MAX_ELEMENT_OP_NAME(name, form, cost) name,
   MAX_FOR_EACH_ELEMENT_OP(MAX_ELEMENT_OP_NAME)
 #undef MAX_ELEMENT_OP_NAME
 };
+
+struct ElementOpInfo {
+  std::string_view name;
+  ElementForm form;
+  int cost;
+
+  constexpr bool givesBool() const { return form == ElementForm::Bool || form == ElementForm::OwnBool; }
+};
+
+inline constexpr ElementOpInfo kElementOps[] = {
+#define MAX_ELEMENT_OP_INFO(name, form, cost) {#name, ElementForm::form, cost},
+    MAX_FOR_EACH_ELEMENT_OP(MAX_ELEMENT_OP_INFO)
+#undef MAX_ELEMENT_OP_INFO
+};
+constexpr const ElementOpInfo& infoOf(ElementOp op) { return kElementOps[static_cast<size_t>(op)]; }
+
+// The instruction of an activation (graph/activations.h); nullopt if it takes several, or is none.
+std::optional<ElementOp> activationOp(std::string_view name);
 
 // The arguments of an instruction for one tile.
 struct TileOperands {

@@ -308,7 +308,7 @@ TileFunction findDouble(ElementOp op) {
     MAX_UNARY(Cos, std::cos(x))
     MAX_UNARY(Scale, x * alpha + beta)
     MAX_TERNARY(MulAdd, x * y + z)
-    MAX_TEST(IsNan, x != x)
+    MAX_TEST(IsNaN, x != x)
     MAX_TEST(IsInf, (x == HUGE_VAL && beta > 0) || (x == -HUGE_VAL && alpha > 0))
     default:
       break;

@@ -2,6 +2,7 @@
 #include "ops/cpu/elementwise/table.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "graph/readers/elementwise.h"
@@ -102,77 +103,43 @@ Id isInf(const Row& row, Builder& builder, const Attributes& attributes, Operand
                       read.positive ? 1.f : 0.f);
 }
 
-constexpr Row kRows[] = {
-    {"Abs", ElementOp::Abs, arithmetic},
-    {"Acos", ElementOp::Acos, arithmetic},
-    {"Acosh", ElementOp::Acosh, arithmetic},
-    {"Add", ElementOp::Add, arithmetic},
-    {"And", ElementOp::And, arithmetic},
-    {"Asin", ElementOp::Asin, arithmetic},
-    {"Asinh", ElementOp::Asinh, arithmetic},
-    {"Atan", ElementOp::Atan, arithmetic},
-    {"Atanh", ElementOp::Atanh, arithmetic},
+// Operators that more than their instruction stands for.
+constexpr Row kOwnRows[] = {
     {"BitShift", ElementOp::ShiftLeft, shift},
-    {"BitwiseAnd", ElementOp::BitwiseAnd, arithmetic},
-    {"BitwiseNot", ElementOp::BitwiseNot, arithmetic},
-    {"BitwiseOr", ElementOp::BitwiseOr, arithmetic},
-    {"BitwiseXor", ElementOp::BitwiseXor, arithmetic},
     {"Cast", ElementOp::Cast, cast},
     {"CastLike", ElementOp::Cast, castLike},
-    {"Ceil", ElementOp::Ceil, arithmetic},
-    {"Celu", ElementOp::Celu, arithmetic},
     {"Clip", ElementOp::Clip, clip},
-    {"Cos", ElementOp::Cos, arithmetic},
-    {"Cosh", ElementOp::Cosh, arithmetic},
-    {"Div", ElementOp::Div, arithmetic},
-    {"Elu", ElementOp::Elu, arithmetic},
-    {"Equal", ElementOp::Equal, toBool},
-    {"Erf", ElementOp::Erf, arithmetic},
-    {"Exp", ElementOp::Exp, arithmetic},
-    {"Floor", ElementOp::Floor, arithmetic},
     {"Gelu", ElementOp::Gelu, gelu},
-    {"Greater", ElementOp::Greater, toBool},
-    {"GreaterOrEqual", ElementOp::GreaterOrEqual, toBool},
-    {"HardSigmoid", ElementOp::HardSigmoid, arithmetic},
-    {"HardSwish", ElementOp::HardSwish, arithmetic},
     {"IsInf", ElementOp::IsInf, isInf},
-    {"IsNaN", ElementOp::IsNan, toBool},
-    {"LeakyRelu", ElementOp::LeakyRelu, arithmetic},
-    {"Less", ElementOp::Less, toBool},
-    {"LessOrEqual", ElementOp::LessOrEqual, toBool},
-    {"Log", ElementOp::Log, arithmetic},
-    {"Max", ElementOp::Max, variadic},
     {"Mean", ElementOp::Add, mean},
-    {"Min", ElementOp::Min, variadic},
-    {"Mish", ElementOp::Mish, arithmetic},
     {"Mod", ElementOp::Mod, modulo},
-    {"Mul", ElementOp::Mul, arithmetic},
-    {"Neg", ElementOp::Neg, arithmetic},
-    {"Not", ElementOp::Not, arithmetic},
-    {"Or", ElementOp::Or, arithmetic},
-    {"PRelu", ElementOp::PRelu, arithmetic},
     {"Pow", ElementOp::Pow, power},
-    {"Reciprocal", ElementOp::Reciprocal, arithmetic},
-    {"Relu", ElementOp::Relu, arithmetic},
-    {"Round", ElementOp::Round, arithmetic},
-    {"Selu", ElementOp::Selu, arithmetic},
-    {"Shrink", ElementOp::Shrink, arithmetic},
-    {"Sigmoid", ElementOp::Sigmoid, arithmetic},
-    {"Sign", ElementOp::Sign, arithmetic},
-    {"Sin", ElementOp::Sin, arithmetic},
-    {"Sinh", ElementOp::Sinh, arithmetic},
-    {"Softplus", ElementOp::Softplus, arithmetic},
-    {"Softsign", ElementOp::Softsign, arithmetic},
-    {"Sqrt", ElementOp::Sqrt, arithmetic},
-    {"Sub", ElementOp::Sub, arithmetic},
     {"Sum", ElementOp::Add, variadic},
-    {"Swish", ElementOp::Swish, arithmetic},
-    {"Tan", ElementOp::Tan, arithmetic},
-    {"Tanh", ElementOp::Tanh, arithmetic},
-    {"ThresholdedRelu", ElementOp::ThresholdedRelu, arithmetic},
     {"Where", ElementOp::Where, where},
-    {"Xor", ElementOp::Xor, arithmetic},
 };
+
+constexpr auto kFormed = [](const ElementOpInfo& info) {
+  return info.form != ElementForm::Own && info.form != ElementForm::OwnBool;
+};
+
+constexpr Row rowOf(size_t op) {
+  const ElementOpInfo& info = kElementOps[op];
+  const auto build = info.form == ElementForm::Same ? arithmetic : info.form == ElementForm::Bool ? toBool : variadic;
+  return {info.name, static_cast<ElementOp>(op), build};
+}
+
+constexpr size_t kRowCount =
+    std::size(kOwnRows) + std::count_if(std::begin(kElementOps), std::end(kElementOps), kFormed);
+
+// Sorted by name.
+constexpr std::array<Row, kRowCount> kRows = [] {
+  std::array<Row, kRowCount> rows{};
+  auto end = std::copy(std::begin(kOwnRows), std::end(kOwnRows), rows.begin());
+  for (size_t op = 0; op < std::size(kElementOps); ++op)
+    if (kFormed(kElementOps[op])) *end++ = rowOf(op);
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
+  return rows;
+}();
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "base/active_call.h"
 #include "base/half.h"
 #include "base/interrupt_point.h"
+#include "graph/activations.h"
 #include "graph/readers/matrix.h"
 
 namespace max {
@@ -23,24 +24,6 @@ constexpr int64_t kStepsPerTileRow = 4;  // of a tile and one row of B, base/int
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Activations that are functions of the tile programs. Only some take their parameters from the node.
-struct ActivationRow {
-  std::string_view name;
-  ElementOp op;
-  float alpha = 0, beta = 0;
-  bool hasParameters = false;
-};
-constexpr ActivationRow kFunctions[] = {
-    {"LeakyRelu", ElementOp::LeakyRelu, 0.01f, 0, true},
-    {"HardSigmoid", ElementOp::HardSigmoid, 0.2f, 0.5f, true},
-    {"Sigmoid", ElementOp::Sigmoid},
-    {"HardSwish", ElementOp::HardSwish},
-    {"Silu", ElementOp::Swish, 1},
-    {"Gelu", ElementOp::Gelu},
-    {"GeluTanh", ElementOp::GeluTanh},
-    {"Tanh", ElementOp::Tanh},
-};
-
 }  // namespace
 
 Activation fusedActivation(const Node& node) {
@@ -53,12 +36,10 @@ Activation fusedActivation(const Node& node) {
     result.high = read.name == "Clip" ? read.beta : std::numeric_limits<float>::infinity();
     return result;
   }
-  for (const ActivationRow& row : kFunctions) {
-    if (row.name != read.name) continue;
-    result.function = findFloatTileFunction(row.op);
-    result.alpha = row.hasParameters ? read.alpha : row.alpha;
-    result.beta = row.hasParameters ? read.beta : row.beta;
-  }
+  const std::optional<ElementOp> op = activationOp(read.name);
+  if (op && findActivation(read.name, ActivationInfo::Epilogues)) result.function = findFloatTileFunction(*op);
+  result.alpha = read.alpha;
+  result.beta = read.beta;
   require(result.function, MAX_STATUS_UNIMPLEMENTED, node.description(), ": unknown activation '", read.name, "'");
   return result;
 }

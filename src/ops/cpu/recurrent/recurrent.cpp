@@ -10,6 +10,7 @@
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
+#include "graph/activations.h"
 #include "ops/cpu/matrix/matmul.h"
 
 namespace max {
@@ -40,38 +41,15 @@ class CellActivation {
   std::vector<Step> steps_;
 };
 
-struct ActivationRow {
-  std::string_view name;
-  ElementOp op;
-};
-constexpr ActivationRow kActivations[] = {
-    {"Sigmoid", ElementOp::Sigmoid},
-    {"Tanh", ElementOp::Tanh},
-    {"Relu", ElementOp::Relu},
-    {"Affine", ElementOp::Scale},
-    {"LeakyRelu", ElementOp::LeakyRelu},
-    {"ThresholdedRelu", ElementOp::ThresholdedRelu},
-    {"ScaledTanh", ElementOp::Tanh},
-    {"HardSigmoid", ElementOp::HardSigmoid},
-    {"Elu", ElementOp::Elu},
-    {"Softsign", ElementOp::Softsign},
-    {"Softplus", ElementOp::Softplus},
-};
-
-const ActivationRow* findActivation(std::string_view name) {
-  const auto row = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                [name](const ActivationRow& candidate) { return candidate.name == name; });
-  return row == std::end(kActivations) ? nullptr : row;
-}
-
-CellActivation makeActivation(const ActivationRow& row, float alpha, float beta) {
+// Of a name that recurrent layers know.
+CellActivation makeActivation(const readers::CellFunction& function) {
   CellActivation result;
-  if (row.name == "ScaledTanh") {
-    result.append(ElementOp::Scale, beta, 0);
+  if (function.name == "ScaledTanh") {
+    result.append(ElementOp::Scale, function.beta, 0);
     result.append(ElementOp::Tanh);
-    result.append(ElementOp::Scale, alpha, 0);
+    result.append(ElementOp::Scale, function.alpha, 0);
   } else {
-    result.append(row.op, alpha, beta);
+    result.append(activationOp(function.name).value(), function.alpha, function.beta);
   }
   return result;
 }
@@ -81,9 +59,9 @@ std::vector<CellActivation> cellActivations(const Node& node, const readers::Rec
                                             std::span<const std::string_view> defaults) {
   std::vector<CellActivation> result;
   for (const readers::CellFunction& function : layer.activations(node.attributes, defaults)) {
-    const ActivationRow* row = findActivation(function.name);
-    require(row, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": unknown activation '", function.name, "'");
-    result.push_back(makeActivation(*row, function.alpha, function.beta));
+    require(findActivation(function.name, ActivationInfo::Cells), MAX_STATUS_INVALID_ARGUMENT, node.description(),
+            ": unknown activation '", function.name, "'");
+    result.push_back(makeActivation(function));
   }
   return result;
 }
