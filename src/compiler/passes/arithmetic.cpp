@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic with a result that needs less work: neutral elements, powers, casts,
-// scales that follow each other.
+// Simplifies arithmetic: neutral elements, powers, casts, consecutive scales.
 #include <cmath>
 #include <limits>
 
@@ -10,7 +9,7 @@ namespace max {
 
 namespace {
 
-// The scalar that leaves the other operand as it is; `leftToo`: on either side.
+// The scalar that leaves the other operand unchanged; `leftToo`: on either side.
 struct Neutral {
   std::string_view op;
   double scalar;
@@ -43,7 +42,7 @@ bool simplifyPow(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Reciprocal", {root}, {}, {&node})->output());
 }
 
-// Whether every value of `narrow` is a value of `wide`.
+// Whether `wide` can represent every value of `narrow`.
 bool holds(DType wide, DType narrow) {
   if (wide == narrow || narrow == DType::Bool) return true;
   if (isInteger(wide) && isInteger(narrow))
@@ -94,7 +93,7 @@ bool joinFactors(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Mul", {x, rewriter.scalar(dtype, product)}, {}, {&node})->output());
 }
 
-// x * (r * c) -> (x * r) * c, where r broadcasts and c is constant: the form in which normalisations are recognised.
+// x * (r * c) -> (x * r) * c, where r broadcasts and c is constant: the form that the norm pass recognises.
 bool reassociate(Rewriter& rewriter, Node& node) {
   for (size_t side : {0, 1}) {
     Value* x = node.input(1 - side);

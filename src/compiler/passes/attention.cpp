@@ -25,7 +25,7 @@ struct Placed {
   std::string layout;
 };
 
-// The operand as it lies before a Transpose, if that is a layout that the kernel reads.
+// The operand before a Transpose, if the kernel can read that layout.
 Placed place(Value* value, std::string layout) {
   const Node* transpose = producer(value, "Transpose");
   if (transpose) {
@@ -53,7 +53,7 @@ struct Attention {
 
 bool isRank4(const Value* value) { return isRanked(value) && rankOf(value) == 4; }
 
-// Whether adding the mask leaves the shape of the scores as it is. The keys' axis cannot grow: V has as many rows.
+// Whether adding the mask keeps the shape of the scores. The keys' axis cannot grow: V has as many rows.
 bool broadcastsTo(const Value* mask, const Value* scores) {
   if (!isRanked(mask) || !isRank4(scores) || rankOf(mask) > 4) return false;
   for (int i = 2; i <= rankOf(mask); ++i) {
@@ -93,7 +93,7 @@ std::optional<Attention> matchAttention(Node& output) {
   return matchScores(std::move(found), scores);
 }
 
-// Batch and heads of all operands agree (no broadcasting), and the depths too.
+// Batch, heads and depths of all operands agree (no broadcasting).
 bool shapesAgree(const Attention& found) {
   const Value* q = found.scores->input(0);
   const Value* k = found.scores->input(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and pools run channels last: they get Transposes around them,
-// which the pass "transpose" then moves and cancels.
+// Converts convolutions and pools to channels last by adding Transposes, which the pass "transpose" then moves and
+// cancels.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ std::optional<std::vector<readers::Window>> explicitWindows(const Node& node, co
   const SymbolicShape& dims = node.input(0)->type.dims;
   std::vector<int64_t> in, out;
   for (size_t i = 0; i < windows.axes.size() && windows.isSame(); ++i) {
-    // With a stride of 1 the pads depend on the window alone.
+    // With a stride of 1 the pads only depend on the window.
     const int64_t stride = windows.axes[i].stride;
     if (stride != 1 && !dims[i + 2].isKnown()) return std::nullopt;
     in.push_back(dims[i + 2].isKnown() ? dims[i + 2].value() : 1);
@@ -68,7 +68,7 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   return replaceByLast(rewriter, node, "Conv", node.inputs, std::move(attributes));
 }
 
-// The kernels for channels last are those of float32, and of what is computed as float32.
+// Channels-last kernels exist for float32 and types computed as float32.
 bool hasKernelsForChannelsLast(DType dtype) {
   return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16;
 }

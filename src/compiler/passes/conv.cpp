@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales, shifts and zero borders around convolutions move into their weights,
-// bias and pads; BatchNormalization is a scale and a shift.
+// Folds scales, shifts and zero borders around convolutions into their weights, bias and pads; BatchNormalization is a
+// scale and a shift.
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +32,7 @@ std::optional<std::vector<float>> perChannel(const Value* value, const Value* ou
   return std::vector<float>(values.begin(), values.end());
 }
 
-// A convolution whose result only `node` reads and whose weights are known.
+// A convolution with constant weights whose result is only read by `node`.
 Node* convBefore(const Node& node, const Value* value) {
   Node* conv = producer(value, "Conv");
   if (!conv || !hasSingleUse(value) || !isFloat32(conv->input(1))) return nullptr;
@@ -133,7 +133,7 @@ bool foldShift(Rewriter& rewriter, Node& node) {
   return false;
 }
 
-// Zero borders of the spatial dimensions, that a Pad adds: begins, then ends; empty if it does anything else.
+// Zero borders that a Pad adds to the spatial dimensions: begins, then ends; empty if it does anything else.
 std::vector<int64_t> spatialPads(const Node& pad) {
   const auto pads = integersOf(pad.input(1));
   const size_t rank = isRanked(pad.input(0)) ? pad.input(0)->type.dims.size() : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains and trees of elementwise operators become one max.Elementwise with an expression, which reads and writes
+// Fuses chains and trees of elementwise operators into one max.Elementwise with an expression, which reads and writes
 // memory once.
 #include <algorithm>
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace max {
 
 namespace {
 
-constexpr size_t kMaxNodes = 32;  // of a group; an operator is one to a few instructions
+constexpr size_t kMaxNodes = 32;  // per group; an operator takes one to a few instructions
 
 bool isFusable(const Node& node, const OperatorLibrary& operators) {
   if (node.outputs.size() != 1 || !isLive(node) || !isRanked(node.output())) return false;
@@ -21,12 +21,12 @@ bool isFusable(const Node& node, const OperatorLibrary& operators) {
   return hasTrait(node, kTraitElementwise) && operators.canFuse(node);
 }
 
-// Operators of which one makes the result and all others feed only operators of the group.
+// A set of operators: one produces the result, the others are only used within the group.
 class Group {
  public:
   Group(Node* last, const OperatorLibrary& operators) : operators_(operators), nodes_{last}, members_{last} {}
 
-  // Adds producers to the chain until none fits.
+  // Adds producers to the group until none fits.
   void grow(const std::unordered_set<const Node*>& taken) {
     for (bool grown = true; grown;) {
       grown = false;
@@ -49,7 +49,7 @@ class Group {
     const Value* output = node.output();
     if (nodes_.size() >= kMaxNodes || contains(&node) || node.graph != nodes_[0]->graph || !isFusable(node, operators_))
       return false;
-    // A smaller result would be computed again for each element that it broadcasts to.
+    // A smaller result would be recomputed for each element that it broadcasts to.
     if (!sameDims(output, nodes_[0]->output()) || output->isOutput()) return false;
     return std::all_of(output->uses.begin(), output->uses.end(),
                        [this](const Use& use) { return contains(use.node); }) &&
@@ -72,7 +72,7 @@ class Group {
   std::unordered_set<const Node*> members_;
 };
 
-// Writes the expression of a group down. Constants of one element become part of it.
+// Builds the expression of a group. One-element constants become part of it.
 class ExpressionWriter {
  public:
   // `nodes`: producers before their users.

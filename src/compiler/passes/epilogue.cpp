@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a product or a convolution (bias, the residual sum, the activation)
-// happens while its result is still in registers.
+// Fuses bias, residual sum and activation into the preceding product or convolution, where its result is still in
+// registers.
 #include <algorithm>
 #include <cmath>
 
@@ -115,7 +115,7 @@ bool fuseActivation(Rewriter& rewriter, Node& node) {
   return replaceProduct(rewriter, *product, node, product->inputs, std::move(attributes));
 }
 
-// LayerNormalization(X + R) over the last dimension; the sum is an output if others read it.
+// LayerNormalization(X + R) over the last dimension; the sum becomes an output if it has other users.
 bool fuseAddNorm(Rewriter& rewriter, Node& node) {
   Node* add = producer(node.input(0), "Add");
   if (!add || !sameType(add->input(0), add->input(1)) || !sameType(add->input(0), add->output())) return false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants: nodes whose inputs are all known are evaluated now, and so are
-// values whose contents the shape rules know.
+// Constant folding: evaluates nodes with constant inputs, and values whose contents shape inference knows.
 #include <algorithm>
 
 #include "base/active_call.h"
@@ -29,14 +28,14 @@ bool isFoldable(const Node& node) {
   if (hasTrait(node, kTraitRandom) || hasTrait(node, kTraitControlFlow)) return false;
   if (hasTrait(node, kTraitDataDependent)) return false;
   for (const Value* output : node.outputs)
-    if (output && holdsPointers(output->type.dtype)) return false;  // their size is in none of the types
+    if (output && holdsPointers(output->type.dtype)) return false;  // their size does not follow from the types
   for (const Value* input : node.inputs)
     if (input && holdsPointers(input->type.dtype)) return false;  // nor is the work
   return std::all_of(node.inputs.begin(), node.inputs.end(),
                      [](const Value* input) { return !input || input->constant; });
 }
 
-// Room to work in, that a kernel may need beside its outputs.
+// Scratch memory that a kernel may need besides its outputs.
 constexpr size_t kMaxScratch = size_t{16} << 20;
 
 std::vector<Ref<Tensor>> evaluateNode(const Node& node) {
@@ -63,7 +62,7 @@ class Folder {
   }
 
  private:
-  // Contents that the shape rules know ("Shape -> Gather" of a fixed dimension).
+  // Contents that shape inference knows ("Shape -> Gather" of a fixed dimension).
   void foldElements(Node& node) {
     for (Value* output : node.outputs) {
       if (!output || !output->elements || (output->uses.empty() && !output->isOutput())) continue;
@@ -101,7 +100,7 @@ class Folder {
     }
   }
 
-  // Work is taken even if it fails.
+  // Failed work counts too.
   bool isAffordable(const Node& node) {
     std::vector<Operand> inputs(node.inputs.size()), outputs(node.outputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)

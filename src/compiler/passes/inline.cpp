@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// If with a constant condition: the nodes of the chosen branch move into the graph.
+// If with a constant condition: moves the nodes of the chosen branch into the graph.
 #include "compiler/passes.h"
 
 namespace max {

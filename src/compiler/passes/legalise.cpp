@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on float16 or bfloat16 that no kernel takes, or only a slow one, get Casts to float32 around them.
+// Adds Casts to float32 around float16 and bfloat16 operators that no kernel, or only a slow one, supports.
 #include <algorithm>
 #include <unordered_map>
 
@@ -17,7 +17,7 @@ bool usesHalf(const Node& node) {
          std::any_of(node.outputs.begin(), node.outputs.end(), half);
 }
 
-// What a plan might ask for; sizes that are not known do not matter to the choice by dtype.
+// A request as a plan might make it; unknown sizes do not matter for the choice by dtype.
 Operand operandOf(const Value* value, bool widen) {
   Operand operand;
   if (!value) return operand;
@@ -30,7 +30,7 @@ Operand operandOf(const Value* value, bool widen) {
 
 enum class Speed { None, Reference, Fast };
 
-// What kind of kernel would run the node, on its own types or with float32 for the half ones.
+// Which kind of kernel would run the node, with its own types or with float32 for 16-bit ones.
 Speed speedOf(const Node& node, const OpRow& row, bool widen) {
   std::vector<Operand> inputs, outputs;
   for (const Value* input : node.inputs) inputs.push_back(operandOf(input, widen));
@@ -42,7 +42,7 @@ Speed speedOf(const Node& node, const OpRow& row, bool widen) {
   return Speed::None;
 }
 
-// Kernels choose by rank; an unknown rank is not a scalar's.
+// Kernels are chosen by rank; unknown rank does not mean a scalar.
 bool hasRanks(const Node& node) {
   const auto isRanked = [](const Value* value) { return !value || value->type.ranked; };
   return std::all_of(node.inputs.begin(), node.inputs.end(), isRanked) &&
@@ -52,7 +52,7 @@ bool hasRanks(const Node& node) {
 bool needsCasts(const Node& node, const OperatorLibrary& operators) {
   if (!hasRanks(node)) return false;
   const OpRow* row = operators.find(node.domain(), node.op());
-  // Views and control flow run without kernels; what is missing is reported by the plan.
+  // Views and control flow run without kernels; the plan reports missing ones.
   if (!row || row->dynamic || hasTrait(node, kTraitView)) return false;
   const Speed own = speedOf(node, *row, false);
   return own != Speed::Fast && speedOf(node, *row, true) > own;
@@ -80,7 +80,7 @@ class Legaliser {
   }
 
  private:
-  // Between two operators that compute in float32 nothing is rounded.
+  // There is no rounding between two operators that compute in float32.
   Value* widened(Value* value, const Node& node) {
     if (!value || !isHalf(value->type.dtype)) return value;
     const auto known = wide_.find(value);

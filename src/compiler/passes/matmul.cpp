@@ -57,7 +57,7 @@ bool fromGemm(Rewriter& rewriter, Node& node) {
       &node, rewriter.add(kMaxDomain, "MatMul", std::move(inputs), std::move(attributes), {&node})->output());
 }
 
-// Whether nothing follows the product yet.
+// Whether nothing is fused after the product yet.
 bool isPlain(const Node& matmul) {
   return !matmul.input(2) && !matmul.input(3) && !readers::hasActivation(matmul.attributes);
 }
@@ -70,7 +70,7 @@ bool swapsLastTwo(const std::vector<int64_t>& perm) {
   return perm[rank - 2] == static_cast<int64_t>(rank - 1);
 }
 
-// The same product with other inputs and attributes.
+// The same product with different inputs and attributes.
 bool replaceMatMul(Rewriter& rewriter, Node& node, std::vector<Value*> inputs, Attributes attributes,
                    const Node* origin) {
   Node* result = rewriter.add(kMaxDomain, "MatMul", std::move(inputs), std::move(attributes), {origin, &node});
@@ -142,7 +142,7 @@ bool absorbBias(Rewriter& rewriter, Node& node) {
   return false;
 }
 
-// Rows of the left operand that a view put together stay apart: the view moves below the product.
+// A view that joins rows of the left operand moves below the product.
 bool sinkRowReshape(Rewriter& rewriter, Node& node) {
   if (node.input(3) || readers::Product(node.attributes).transposesA) return false;
   Node* rows = localProducer(node.input(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equal nodes (same operator, inputs, attributes) become one, small equal constants too.
+// Merges equal nodes (same operator, inputs, attributes) and small equal constants.
 #include <cstring>
 #include <functional>
 #include <unordered_map>
@@ -35,7 +35,7 @@ size_t hashNode(const Node& node) {
     hash = mix(hash, std::visit([](const auto& value) { return hashValue(value); }, attribute));
   for (const Value* input : node.inputs) {
     const size_t value = std::hash<const void*>()(input);
-    // Commutative operators hash alike in both orders.
+    // Commutative operators have the same hash in both orders.
     hash = hasTrait(node, kTraitCommutative) ? hash + value : mix(hash, value);
   }
   return mix(hash, node.outputs.size());
@@ -56,7 +56,7 @@ bool sameNode(const Node& a, const Node& b) {
          a.attributes.entries() == b.attributes.entries();
 }
 
-// The entry of a hash that fits, of the first ones: files can be made so that all hashes agree.
+// The matching entry among the first ones with this hash: a hostile file can make all hashes equal.
 template <class Map, class Fits>
 auto findAlike(Map& seen, size_t hash, const Fits& fits) {
   constexpr int kMostTried = 32;

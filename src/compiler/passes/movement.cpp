@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements: those without effect vanish, permutations join.
+// Operators that move elements: removes those without effect, merges permutations.
 #include <algorithm>
 #include <cstdint>
 
@@ -33,7 +33,7 @@ bool joinTransposes(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.transpose(first->input(0), joined, &node));
 }
 
-// A Transpose that moves dimensions of size 1 only is a Reshape.
+// A Transpose that only moves dimensions of size 1 is a Reshape.
 bool transposeAsReshape(Rewriter& rewriter, Node& node) {
   if (!isRanked(node.input(0))) return false;
   const SymbolicShape& dims = node.input(0)->type.dims;
@@ -49,7 +49,7 @@ bool transposeAsReshape(Rewriter& rewriter, Node& node) {
 
 constexpr int64_t kToTheEnd = INT32_MAX;  // exporters write such ends for "all"
 
-// An end that no tensor with these dimensions reaches (TensorFlow's exporter writes 1000000000 for "all").
+// An end beyond any tensor with these dimensions (TensorFlow's exporter writes 1000000000 for "all").
 bool isOutOfReach(int64_t end, const Value* value, size_t axis) {
   if (end >= kToTheEnd) return true;
   constexpr double kAddressSpace = 0x1p47;
@@ -69,7 +69,7 @@ bool allEqual(const std::vector<int64_t>& values, int64_t number) {
   return std::all_of(values.begin(), values.end(), [number](int64_t value) { return value == number; });
 }
 
-// From the first element in steps of 1, as far as the axis goes.
+// From the first element to the end of the axis in steps of 1.
 bool isWholeSlice(const Node& node) {
   const auto starts = integersOf(node.input(1)), ends = integersOf(node.input(2));
   const auto axes = node.input(3) ? integersOf(node.input(3)) : std::optional(std::vector<int64_t>());
@@ -85,7 +85,7 @@ bool isWholeSlice(const Node& node) {
 bool dropSlice(Rewriter& rewriter, Node& node) {
   if (!isRanked(node.input(0))) return false;
   const auto steps = node.input(4) ? integersOf(node.input(4)) : std::optional(std::vector<int64_t>());
-  // Equal dimensions and steps of 1 mean everything; a step of -1 would reverse.
+  // Equal dimensions and steps of 1 select everything; a step of -1 would reverse.
   if (!steps || !allEqual(*steps, 1)) return false;
   return (sameDims(node.input(0), node.output()) || isWholeSlice(node)) && rewriter.replace(&node, node.input(0));
 }
@@ -101,7 +101,7 @@ bool isEmptyAlong(const Value* value, const Node& concat) {
   return value->type.dims[static_cast<size_t>(readers::readAxis(concat.attributes, 0, rankOf(value)))].is(0);
 }
 
-// What is empty along another axis still makes the result wider.
+// An operand that is empty along another axis still makes the result wider.
 bool dropConcat(Rewriter& rewriter, Node& node) {
   if (node.inputs.size() == 1) return rewriter.replace(&node, node.input(0));
   std::vector<Value*> inputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisations that exporters write out: LayerNormalization and RMSNormalization
-// from means, squares and roots, in the forms of PyTorch, TensorFlow and JAX.
+// Recognises normalisations that exporters expand: LayerNormalization and RMSNormalization from means, squares and
+// roots, in the forms of PyTorch, TensorFlow and JAX.
 #include <algorithm>
 
 #include "compiler/passes.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMostOnes = 1 << 20;
 
 struct Statistics {
-  Value* x = nullptr;         // what is normalised
+  Value* x = nullptr;         // the normalised value
   Value* centred = nullptr;   // x - mean(x); x itself for the root mean square
   Value* mean = nullptr;      // NULL for the root mean square
   std::vector<int64_t> axes;  // the last ones of x
@@ -32,7 +32,7 @@ Value* squareRootOf(const Value* value) {
   return mul && mul->input(0) == mul->input(1) ? mul->input(0) : nullptr;
 }
 
-// Dimensions of size 1 at the end belong to any axes. False if the axes are not the last ones of `dims` even so.
+// Trailing dimensions of size 1 count as part of any axes. False if the axes are still not the last ones of `dims`.
 bool extendToLastAxes(std::vector<int64_t>& axes, const SymbolicShape& dims) {
   if (axes.empty()) return false;
   const auto rank = static_cast<int64_t>(dims.size());
@@ -62,7 +62,7 @@ bool matchMeanOfSquares(Value* variance, Statistics& found) {
   return true;
 }
 
-// mean(x^2) - mean(x)^2, perhaps kept from falling below 0
+// mean(x^2) - mean(x)^2, possibly clamped at 0
 bool matchDifferenceOfSquares(Value* variance, Statistics& found) {
   if (Node* relu = producer(variance, "Relu")) variance = relu->input(0);
   Node* sub = producer(variance, "Sub");
@@ -90,7 +90,7 @@ std::optional<Statistics> matchStatistics(const Node& root) {
   return found;
 }
 
-// Whether `value` is what is divided by the root.
+// Whether `value` is the numerator over the root.
 bool isNumerator(const Value* value, const Statistics& found) {
   if (value == found.centred) return true;
   const Node* sub = producer(value, "Sub");
@@ -112,7 +112,7 @@ Ref<Tensor> affineTensor(const Value* value, const Shape& shape, DType dtype) {
   return given == shape ? value->constant : value->constant->reshaped(shape);
 }
 
-// A normalised value on its way through scale and bias.
+// A normalised value, followed through scale and bias.
 struct Normalised {
   Value* value = nullptr;
   Ref<Tensor> scale;
@@ -155,7 +155,7 @@ bool emit(Rewriter& rewriter, const Statistics& found, Normalised result) {
   takeScale(result, *shape, dtype);
   if (found.mean) takeBias(result, *shape, dtype);
   if (!sameType(result.value, found.x)) return false;
-  // The shape of an input may claim anything: ones are made in moderation.
+  // The shape of an input may be any size: limit the number of ones.
   if (!result.scale && shape->count() > kMostOnes) return false;
   if (!result.scale) result.scale = ones(rewriter, *shape, dtype);
   Attributes attributes;

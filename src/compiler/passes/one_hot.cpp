@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product with a one-hot matrix picks rows: it becomes a Gather, and elementwise
-// operators behind a Gather from a constant table are applied to the table.
+// A product with a one-hot matrix selects rows: it becomes a Gather, and elementwise operators after a Gather from a
+// constant table are applied to the table.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace max {
 
 namespace {
 
-// cast(x == [0, 1, .., n - 1]) with x of one column: the x, else NULL.
+// cast(x == [0, 1, .., n - 1]) with x of one column: returns x, else NULL.
 Value* oneHotIndex(const Value* value, int64_t rows) {
   Node* cast = producer(value, "Cast");
   Node* equal = cast ? producer(cast->input(0), "Equal") : nullptr;
@@ -31,7 +31,7 @@ Value* oneHotIndex(const Value* value, int64_t rows) {
   return nullptr;
 }
 
-// The rows of a table, and one of zeros for indices that meet none.
+// The rows of a table, plus one of zeros for indices without a row.
 Ref<Tensor> withZeroRow(const Tensor& table) {
   const int64_t rows = table.shape()[0], columns = table.shape()[1];
   Ref<Tensor> result = Tensor::allocate(table.dtype(), {rows + 1, columns}, true);
@@ -47,7 +47,7 @@ bool gatherFromOneHot(Rewriter& rewriter, Node& node) {
   Value* x = oneHotIndex(node.input(0), rows);
   if (!x || rows == 0) return false;
   const DType dtype = x->type.dtype;
-  // Outside of the table, -1 and `rows` both mean the last row, of zeros.
+  // Outside the table, -1 and `rows` both select the last row, of zeros.
   Value* clipped =
       rewriter
           .add("", "Clip", {x, rewriter.scalar(dtype, -1), rewriter.scalar(dtype, static_cast<double>(rows))}, {},
@@ -62,7 +62,7 @@ bool gatherFromOneHot(Rewriter& rewriter, Node& node) {
   return sameType(gathered, node.output()) && rewriter.replace(&node, gathered);
 }
 
-// A Gather of rows from a constant table that has no more rows than are picked.
+// A Gather from a constant table with at most as many rows as it selects.
 Node* tableGather(const Value* value) {
   Node* gather = producer(value, "Gather");
   if (!gather || !hasSingleUse(value) || !gather->input(0)->constant ||
@@ -76,7 +76,7 @@ Node* tableGather(const Value* value) {
   return table[0] <= picked ? gather : nullptr;
 }
 
-// An operand that applies to each row alike: it varies along the table's other dimensions only.
+// An operand that is the same for every row: it only varies along the table's other dimensions.
 bool appliesToRows(const Value* operand, int columns) {
   if (!operand) return true;
   if (!operand->constant) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs weights for the kernels that want them packed, one tensor per lane at a time, so that beside the packed
-// weights only a few of the model's own are in memory.
+// Packs weights for kernels that need it, one tensor per lane at a time, so that only a few unpacked weights are in
+// memory at once.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -14,7 +14,7 @@ namespace max {
 
 namespace {
 
-// Packing is as fast as memory; more lanes would only hold more tensors at a time.
+// Packing is bound by memory speed; more lanes would only hold more tensors at once.
 constexpr int kPackingLanes = 4;
 constexpr size_t kTightBudget = size_t{32} << 20;
 
@@ -33,7 +33,7 @@ bool isLarge(const Value* value) {
 
 bool isInFile(const Tensor& tensor) { return tensor.storage() && tensor.storage()->file(); }
 
-// Data in a file can be read again if needed; other data is gone for good.
+// Data in a file can be read again if needed; other data is lost.
 void giveUp(Value& value) {
   if (isInFile(*value.constant))
     value.constant->dropPages();
@@ -75,7 +75,7 @@ class Donor {
     return first->data() == second->data() && first->dtype() == second->dtype() && first->shape() == second->shape();
   }
 
-  // For constants that were packed before. Prepared data does not depend on other inputs.
+  // For already packed constants. Prepared data does not depend on other inputs.
   static bool isSame(const Node& a, const Node& b) {
     if (a.schema != b.schema || a.inputs.size() != b.inputs.size()) return false;
     if (a.attributes.entries() != b.attributes.entries()) return false;
@@ -97,7 +97,7 @@ class Packer {
 
   void run(const Job& job) {
     Node& node = *job.node;
-    // Kernels that pack large weights can also do so for each plan.
+    // Kernels can also pack large weights for each plan.
     if (std::any_of(node.inputs.begin(), node.inputs.end(), isLarge) && !isAffordable()) return;
     node.prepared = donor_.find(node);
     const bool isNew = !node.prepared;
@@ -120,7 +120,7 @@ class Packer {
     return result;
   }
 
-  // Errors of attributes do not know their node.
+  // Errors in attributes lack the node's name.
   static Ref<Prepared> prepare(const Job& job, std::span<const Tensor* const> constants) {
     try {
       return job.row->prepare(*job.node, constants);
@@ -130,7 +130,7 @@ class Packer {
     }
   }
 
-  // As Tensor::aligned, in memory that was used for others before.
+  // Like Tensor::aligned, but reuses memory of earlier tensors.
   Ref<Tensor> aligned(const Tensor& tensor) {
     if (tensor.isAligned()) return tensor.aligned();
     Ref<Storage> block = takeBlock(tensor.bytes());
@@ -163,7 +163,7 @@ class Packer {
     return budget_ > 0;
   }
 
-  // The last job that needs a constant gives it up.
+  // The last job that needs a constant releases it.
   void finish(const Node& node, bool isNew) {
     const std::lock_guard lock(mutex_);
     if (isNew) budget_ -= std::min(budget_, node.prepared->bytes());
@@ -181,7 +181,7 @@ class Packer {
   size_t& budget_;
   std::vector<Ref<Storage>> blocks_;  // idle ones
   Donor donor_;
-  std::unordered_map<const Value*, size_t> done_;  // uses that do without the contents from now on
+  std::unordered_map<const Value*, size_t> done_;  // uses that no longer need the contents
 };
 
 }  // namespace
@@ -193,7 +193,7 @@ void prepareWeights(Rewriter& rewriter) {
     if (row && row->prepare && !node->prepared) jobs.push_back({node, row});
   }
   Packer packer(rewriter.options());
-  // Where little may be packed, no two jobs may go over it at the same time.
+  // With a small limit, two jobs at once must not exceed it.
   const bool isTight = rewriter.options().budget->packed < kTightBudget;
   const int lanes = isTight ? 1 : std::min(rewriter.options().lanes, kPackingLanes);
   std::atomic<size_t> done{0};

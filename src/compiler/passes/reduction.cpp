@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions in one form: kept dimensions followed by a Squeeze (a view, which
-// then meets others), means as ReduceMean, global pools as reductions.
+// Canonical form of reductions: kept dimensions followed by a Squeeze (a view, which can merge with others), means as
+// ReduceMean, global pools as reductions.
 #include "graph/readers/reduction.h"
 
 #include <cmath>
@@ -35,7 +35,7 @@ bool keepDimensions(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Squeeze", {kept->output(), axesValue}, {}, {&node})->output());
 }
 
-// Over dimensions of size 1 there is nothing to reduce.
+// Reducing dimensions of size 1 has no effect.
 bool dropReduce(Rewriter& rewriter, Node& node) {
   const auto axes = reducedAxes(node);
   if (!axes || !sameType(node.input(0), node.output())) return false;
@@ -50,7 +50,7 @@ Value* squared(const Value* value) {
   return mul && mul->input(0) == mul->input(1) && hasSingleUse(value) ? mul->input(0) : nullptr;
 }
 
-// The same of a view of a square: the view of x.
+// The same for a view of a square: the view of x.
 Value* squaredBelowView(Rewriter& rewriter, const Value* value) {
   if (Value* x = squared(value)) return x;
   const Node* view = localProducer(value);
@@ -76,7 +76,7 @@ bool meanOfSquares(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Mul", {sum, factor}, {}, {&node})->output());
 }
 
-// The view of another value. A Reshape names the sizes that it makes, so it is made anew.
+// The same view of another value. A Reshape contains its target sizes, so it is rebuilt.
 Value* viewLike(Rewriter& rewriter, const Node& view, Value* value, const SymbolicShape& dims) {
   if (!view.is("Squeeze") && !view.is("Unsqueeze")) return rewriter.reshape(value, dims, &view);
   return rewriter.add("", view.op(), {value, view.input(1)}, view.attributes, {&view})->output();

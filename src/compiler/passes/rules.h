@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of rules that the pass "simplify" joins.
+// Rule groups of the pass "simplify".
 #pragma once
 
 #include <span>
@@ -11,6 +11,6 @@ namespace max {
 std::span<const Rule> viewRules();        // Reshape, Squeeze, Unsqueeze, Flatten, Expand
 std::span<const Rule> movementRules();    // Transpose, Slice, Pad, Concat, Tile
 std::span<const Rule> arithmeticRules();  // neutral elements, powers, casts
-std::span<const Rule> reductionRules();   // reductions in one form
+std::span<const Rule> reductionRules();   // canonical reductions
 
 }  // namespace max

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes move down the graph, below operators that work on permuted axes as
-// well, until they meet their inverse or an operator that needs the order.
+// Moves Transposes down the graph, below operators that also work on permuted axes, until they meet their inverse or an
+// operator that needs the order.
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +19,7 @@ using Perm = std::vector<int64_t>;
 
 constexpr size_t kLargestMovedConstant = size_t{1} << 20;
 
-// What lies below the Transpose that makes a value.
+// The input of the Transpose that produces a value.
 struct Below {
   Value* value = nullptr;
   Perm perm;
@@ -52,7 +52,7 @@ Ref<Tensor> transposed(const Tensor& tensor, const Perm& perm) {
   return result;
 }
 
-// The constant whose Transpose by `perm` is `value`, its rank filled up with ones; NULL if it is too large to move.
+// The constant whose Transpose by `perm` is `value`, its rank padded with ones; NULL if it is too large to move.
 Ref<Tensor> constantBelow(const Value* value, const Perm& perm) {
   const Tensor& tensor = *value->constant;
   const int rank = static_cast<int>(perm.size());
@@ -70,7 +70,7 @@ bool allOnes(const Value* value) {
          std::all_of(value->type.dims.begin(), value->type.dims.end(), [](const Dim& dim) { return dim.is(1); });
 }
 
-// The value whose Transpose by `perm` is `value`, if that costs nothing: dimensions of size 1 only change places.
+// The value whose Transpose by `perm` is `value`, if that is free: only dimensions of size 1 move.
 Value* viewBelow(Rewriter& rewriter, Value* value, const Perm& perm, const Node* origin) {
   if (!isRanked(value) || value->type.dims.size() != perm.size()) return nullptr;
   const SymbolicShape& dims = value->type.dims;
@@ -97,7 +97,7 @@ Value* operandBelow(Rewriter& rewriter, Value* operand, const Perm& perm, const 
   return viewBelow(rewriter, operand, perm, &node);
 }
 
-// The permutation by which operands of full rank are transposed.
+// The permutation of the Transposes of full-rank operands.
 Perm commonPerm(const Node& node) {
   for (const Value* input : node.inputs)
     if (const Below found = below(input); found && isRanked(node.output()) && sameRank(input, node.output()))
@@ -170,7 +170,7 @@ std::vector<int64_t> mapAxes(const std::vector<int64_t>& axes, const Perm& perm)
   return mapped;
 }
 
-// The permutation that is left when some of the axes it makes go away.
+// The remaining permutation when some of its result axes are removed.
 Perm withoutAxes(const Perm& perm, std::vector<int64_t> axes) {
   Perm result;
   for (size_t i = 0; i < perm.size(); ++i) {
@@ -214,7 +214,7 @@ bool sinkGather(Rewriter& rewriter, Node& node) {
   return replaceAbove(rewriter, node, moved->output(), withoutAxes(found.perm, {axis}));
 }
 
-// Slice and Pad: axes are an input (the fourth), all of them if it is missing.
+// Slice and Pad: axes are the fourth input; all axes if it is missing.
 bool sinkWithAxes(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
   if (!found) return false;
@@ -264,15 +264,14 @@ bool isProduct(const SymbolicShape& dims, size_t first, size_t last, const Dim& 
   return product(dims, first, last) == whole;
 }
 
-// How many dimensions from `first` make up `whole`; 0 if no number of them does.
+// How many dimensions from `first` multiply to `whole`; 0 if none do.
 size_t countFactors(const SymbolicShape& dims, size_t first, const Dim& whole) {
   for (size_t last = first + 1; last <= dims.size(); ++last)
     if (isProduct(dims, first, last, whole)) return last - first;
   return 0;
 }
 
-// Cuts two shapes of the same elements into groups, one dimension of one against some of the other; empty if they
-// regroup in another way.
+// Splits two shapes of the same elements into groups, one dimension of one for some of the other; empty if impossible.
 std::vector<AxisGroup> axisGroups(const SymbolicShape& from, const SymbolicShape& to) {
   std::vector<AxisGroup> groups;
   size_t i = 0, j = 0;
@@ -288,14 +287,14 @@ std::vector<AxisGroup> axisGroups(const SymbolicShape& from, const SymbolicShape
   return i == from.size() && j == to.size() ? groups : std::vector<AxisGroup>();
 }
 
-// Below the Transpose too the axes of the group lie side by side, in order.
+// The axes of the group are also adjacent and in order before the Transpose.
 bool staysTogether(const AxisGroup& group, const Perm& perm) {
   for (size_t axis = group.fromFirst + 1; axis < group.fromLast; ++axis)
     if (perm[axis] != perm[axis - 1] + 1) return false;
   return true;
 }
 
-// Reshape(Transpose(x)) -> Transpose(Reshape(x)), where the Reshape joins axes that lie side by side in x too.
+// Reshape(Transpose(x)) -> Transpose(Reshape(x)), where the Reshape joins axes that are also adjacent in x.
 bool sinkReshape(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
   if (!found || !isRanked(node.output())) return false;
@@ -394,7 +393,7 @@ void moveTransposes(Rewriter& rewriter) {
     all.insert(all.end(), std::begin(kSinkRules), std::end(kSinkRules));
     return all;
   }();
-  // A Transpose moves down by at least one operator per round, usually by many.
+  // A Transpose moves down at least one operator per round, usually many.
   applyRules(rewriter, rules, 64);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views (operators that only rename the dimensions of their input): those
-// without effect vanish, chains join, and they sink below elementwise operators,
-// where they meet others and cancel.
+// Views (operators that only change the dimensions of their input): removes those without effect, merges chains, and
+// moves views below elementwise operators, where they can cancel.
 #include <algorithm>
 
 #include "compiler/passes/rules.h"
@@ -12,7 +11,7 @@ namespace {
 
 bool isView(const Node* node) { return node && hasTrait(*node, kTraitView) && !node->is("Identity"); }
 
-// The view that makes a value in its own graph, NULL if none does.
+// The view in the same graph that produces a value; NULL if none does.
 Node* viewProducer(const Value* value) {
   Node* node = localProducer(value);
   return isView(node) ? node : nullptr;
@@ -39,8 +38,7 @@ bool joinViews(Rewriter& rewriter, Node& node) {
   return joined && rewriter.replace(&node, joined);
 }
 
-// A Flatten, or a Reshape whose target is computed, becomes a Reshape with a constant target, where the symbols allow
-// it.
+// A Flatten, or a Reshape whose target is computed, becomes a Reshape with a constant target if the symbols allow it.
 bool fixTarget(Rewriter& rewriter, Node& node) {
   if (!node.is("Flatten") && (!node.input(1) || node.input(1)->constant)) return false;
   if (!isRanked(node.input(0)) || !isRanked(node.output())) return false;
@@ -48,7 +46,7 @@ bool fixTarget(Rewriter& rewriter, Node& node) {
   return fixed && rewriter.replace(&node, fixed);
 }
 
-// Elementwise operators broadcast by themselves, if another operand has the full shape.
+// Elementwise operators broadcast implicitly if another operand has the full shape.
 bool skipExpand(Rewriter& rewriter, Node& node) {
   Value* expanded = node.output();
   if (sameType(node.input(0), expanded)) return rewriter.replace(&node, node.input(0));
@@ -58,7 +56,7 @@ bool skipExpand(Rewriter& rewriter, Node& node) {
       return other && other != expanded && sameDims(other, user.output());
     });
   };
-  // The last use first, which is found first when it goes; each user is asked once, however often it uses the value.
+  // Last use first, since removing that is cheapest; each user is visited once, however often it uses the value.
   const std::vector<Use> uses = expanded->uses;
   const Node* asked = nullptr;
   bool fullOther = false;
@@ -76,7 +74,7 @@ bool skipExpand(Rewriter& rewriter, Node& node) {
   return changed;
 }
 
-// What takes the place of an operand of an elementwise operator when a view of shape `base` -> `view` sinks below it.
+// Replaces an operand of an elementwise operator when a view of shape `base` -> `view` moves below it.
 class Sinking {
  public:
   Sinking(Rewriter& rewriter, const Node& view)
@@ -101,8 +99,8 @@ class Sinking {
   }
 
  private:
-  // Whether another operand is viewed in the same way; it may have 1 where it broadcasts, if the view only adds or
-  // drops dimensions of size 1.
+  // Whether another operand has an equivalent view; it may have 1 where it broadcasts, if the view only adds or drops
+  // dimensions of size 1.
   bool isSameView(const SymbolicShape& base, const SymbolicShape& view) const {
     if (base == base_ && view == view_) return true;
     if (unitAxes_.empty() || base.size() != base_.size() || view.size() != view_.size()) return false;
@@ -125,7 +123,7 @@ class Sinking {
     const int viewRank = static_cast<int>(view_.size());
     if (tensor.shape().rank() > viewRank) return std::nullopt;
     size_t base = base_.size();
-    // From the back: dimensions that both have in common, and those of one that only one of them has.
+    // From the back: dimensions that both have, and dimensions of size 1 that only one has.
     std::vector<int64_t> reversed;
     int axis = viewRank;
     while (axis > 0 || base > 0) {
@@ -138,7 +136,7 @@ class Sinking {
       } else if (axis > 0 && view_[static_cast<size_t>(axis - 1)].is(1)) {
         --axis;
       } else {
-        break;  // regrouped dimensions: the constant must not vary over them
+        break;  // regrouped dimensions: the constant must not vary along them
       }
     }
     for (; axis > 0; --axis)
