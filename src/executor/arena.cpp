@@ -25,7 +25,7 @@ size_t ArenaPlanner::allocate(size_t bytes) {
     if (available > needed) addGap(offset + needed, available - needed);
     return offset;
   }
-  // Nothing fits: a gap at the end of the block grows, else the block does.
+  // Nothing fits: extend the gap at the end of the block if there is one, else the block.
   size_t offset = size_;
   if (!gaps_.empty()) {
     const auto last = std::prev(gaps_.end());

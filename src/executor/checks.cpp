@@ -22,7 +22,7 @@ bool allFinite(const void* data, int64_t count, ToFloat toFloat) {
   return std::all_of(values, values + count, [&](T value) { return std::isfinite(toFloat(value)); });
 }
 
-// True for types that have no infinity, and for values without memory.
+// Also true for types without infinity and values without memory.
 bool isFinite(DType dtype, const void* data, int64_t count) {
   if (!data || count == 0) return true;
   switch (dtype) {
@@ -66,7 +66,7 @@ void forEachGuard(const RunContext& context, size_t index, Function function) {
     function(reinterpret_cast<unsigned char*>(context.steps[index].context.scratch) + scratch, -1);
 }
 
-// Operators of extensions are named with their extension, which is at fault then.
+// An extension's operator is reported with its extension, which is at fault.
 std::string describe(const Node* node) {
   if (!node) return "copy to an output";
   const std::string_view extension = node->schema->extension;
@@ -87,7 +87,7 @@ void CheckMonitor::stepBegins(const RunContext& context, size_t step) {
 }
 
 void CheckMonitor::stepEnds(const RunContext& context, size_t step) {
-  // Copies that the executor adds have no guards.
+  // Copies added by the executor have no guards.
   if (const Node* node = context.plan->steps[step].node)
     forEachGuard(context, step, [&](const unsigned char* guard, int output) { checkGuard(*node, output, guard); });
   if (checksNumbers()) checkNumbers(context, step);

@@ -15,7 +15,7 @@ size_t threadNumber() noexcept {
 
 namespace {
 
-// All of an arena but the places of values and scratch memory, with their guards.
+// All of an arena except values and scratch memory with their guards.
 void forbidTheRest(const Plan& plan, const Storage& arena) {
   const size_t guard = PlanSettings::of(plan.settings).guards ? kGuardBytes : 0;
   const std::byte* base = static_cast<const std::byte*>(arena.data());
@@ -37,7 +37,7 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
       parent(before),
       first(before ? before->first : this),
       counter_(counter) {
-  if (block && block->size() < plan->arenaBytes) block.reset();  // before another one is there
+  if (block && block->size() < plan->arenaBytes) block.reset();  // before the new one exists
   if (plan->arenaBytes > 0) arena = block ? std::move(block) : device->allocate(plan->arenaBytes, {}, *place.stream);
   if (kForbidsMemory && arena) forbidTheRest(*plan, *arena);
   if (const auto depth = static_cast<size_t>(plan->depth); first->arenas.size() <= depth)
@@ -59,7 +59,7 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
   if (counter_) counter_->fetch_add(plan->arenaBytes, std::memory_order_relaxed);
 }
 
-// Contexts follow contexts by the thousands: none is destroyed within another.
+// Chains have thousands of contexts: destroy them one by one, not recursively.
 RunContext::~RunContext() {
   for (RunContext* at = this; at != this || !continuations.empty();) {
     if (!at->continuations.empty()) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kCopyGrain = 256 << 10;
 
-// For outputs that no kernel can write itself: inputs and constants handed through, second names.
+// For outputs that no kernel writes: inputs and constants passed through, second names.
 class CopyOp : public OpKernel {
  public:
   explicit CopyOp(size_t bytes) : bytes_(bytes) {}
@@ -60,7 +60,7 @@ class Layout {
   struct Lifetime {
     int madeBy = -1;  // step of this plan
     int lastUse = -1;
-    int merged = kNoValue;  // the root whose memory this one took over
+    int merged = kNoValue;  // the root whose memory this one reuses
   };
 
   int rootOf(int value) const {
@@ -70,13 +70,13 @@ class Layout {
   }
   bool hasMemory(int value) const { return value != kNoValue && values_[value].known && !values_[value].constant; }
 
-  // Where the next plan goes on.
+  // Where the next plan continues.
   size_t place() const {
     const Frame& frame = draft_.frames.back();
     return frame.block->placeOf(frame.next);
   }
 
-  // Outputs of the program that this plan may have made.
+  // Outputs of the program that this plan may produce.
   std::vector<size_t> candidates() {
     std::vector<size_t> found;
     if (!values_.isContinued()) {
@@ -91,8 +91,7 @@ class Layout {
     return found;
   }
 
-  // An output whose memory comes from a kernel of this plan is written by it directly; with guards it is copied, since
-  // the memory of outputs has none.
+  // Kernels of this plan write outputs directly; with guards, outputs are copied, since their memory has none.
   void claimOutputs() {
     if (hasGuards_) return;
     std::vector<bool> made(values_.size());
@@ -147,7 +146,7 @@ class Layout {
       if (hasMemory(value)) lifetimes_[values_[value].root].lastUse = kForever;
   }
 
-  // The root that the step's output may take over, kNoValue if none.
+  // The root whose memory the step's output can reuse, kNoValue if none.
   int reusableInput(int s) const {
     const DraftStep& step = draft_.steps[s];
     const int index = step.kernel->inPlaceInput();
@@ -163,7 +162,7 @@ class Layout {
     return root;
   }
 
-  // A kernel that writes an output in place of its input: the input is made in the output's memory too.
+  // A kernel that writes an output in place of its input: the input is also placed in the output's memory.
   void passClaimsBack() {
     for (int s = static_cast<int>(draft_.steps.size()) - 1; s >= 0; --s) {
       const int root = reusableInput(s);
@@ -252,7 +251,7 @@ class Layout {
   void keepState(size_t value, ValueState state) {
     StateMap<ValueState>& kept = plan_.state.values;
     if (!draft_.program.isReadFrom(place(), value)) return kept.erase(value);
-    // Memory of this plan stays as it is from here on, so each name may stand for itself.
+    // The layout of this plan is final from here on, so each name can have its own entry.
     state.location = state.constant ? Location{} : values_[rootOf(static_cast<int>(value))].location;
     state.root = static_cast<int>(value);
     const ValueState* before = kept.find(value);

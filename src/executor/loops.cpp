@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop and Scan: the body is a program of its own, run once per iteration.
+// Loop and Scan: the body is a separate program, run once per iteration.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -16,7 +16,7 @@ namespace max {
 
 namespace {
 
-// Keeps what an iteration makes. Memory of the iteration before the last is used again.
+// Keeps the outputs of an iteration. Reuses the memory of the iteration before the last.
 class IterationOutputs final : public OutputProvider {
  public:
   explicit IterationOutputs(size_t count) : made_(count), previous_(count), spare_(count) {}
@@ -25,11 +25,11 @@ class IterationOutputs final : public OutputProvider {
     Ref<Tensor>& spare = spare_[index];
     const bool fits = spare && !holdsPointers(dtype) && spare->referenceCount() == 1 && spare->dtype() == dtype &&
                       spare->shape() == shape;
-    if (!fits) spare.reset();  // before another one is there
+    if (!fits) spare.reset();  // before the new one exists
     made_[index] = fits ? std::move(spare) : Tensor::allocate(dtype, shape);
     return made_[index]->mutableData();
   }
-  // What strings and objects point at survives the iteration then.
+  // The data of strings and objects then outlives the iteration.
   void own() {
     for (Ref<Tensor>& tensor : made_)
       if (tensor && holdsPointers(tensor->dtype())) tensor = selfContained(*tensor);
@@ -49,7 +49,7 @@ Ref<Tensor> copyOf(const TensorArg& arg) {
   return selfContained(Tensor(arg.dtype, Shape(arg.dims), arg.data, nullptr));
 }
 
-// One iteration: what its steps make goes with it, but for the outputs.
+// One iteration: its values are freed at the end, except for the outputs.
 void runBody(const NodeInfo& info, std::span<const TensorArg> arguments, IterationOutputs& outputs) {
   if (!info.body->program().usesObjects()) return info.body->run(arguments, outputs);
   const PoolScope scope;
@@ -79,13 +79,13 @@ void requireSame(const NodeInfo& info, DType dtype, const Shape& shape, DType be
                     shape, " between iterations");
 }
 
-// Of what is carried. An optional may become what it would hold, and the other way round.
+// Of carried values. An optional may become its contents, and the reverse.
 void requireSameKind(const NodeInfo& info, size_t state, DType after, DType before) {
   if (after != before && after != DType::Optional && before != DType::Optional)
     invalidArgument(info.node->description(), ": state ", state, " of the body changes from ", before, " to ", after);
 }
 
-// What a Scan carries keeps its shape, unlike what a Loop carries.
+// Values carried by a Scan keep their shape, unlike those of a Loop.
 void requireSameState(const NodeInfo& info, size_t state, const Tensor& after, const TensorArg& before) {
   requireSameKind(info, state, after.dtype(), before.dtype);
   if (!std::ranges::equal(after.shape().dims(), before.dims))
@@ -106,7 +106,7 @@ int normalisedAxis(const NodeInfo& info, int64_t axis, int rank) {
   return static_cast<int>(positive);
 }
 
-// What no iteration made. Dimensions that only an iteration tells are 0.
+// The outputs of zero iterations. Dimensions that depend on an iteration are 0.
 Ref<Tensor> emptyStack(const NodeInfo& info, const Value& declared, int64_t axis) {
   const TensorType& type = declared.type;
   if (type.dtype == DType::Invalid || isObject(type.dtype))
@@ -118,7 +118,7 @@ Ref<Tensor> emptyStack(const NodeInfo& info, const Value& declared, int64_t axis
   return Tensor::allocate(type.dtype, shape);
 }
 
-// Slices of equal shape, one per iteration, stacked along a new first axis; their number is not known before.
+// Slices of equal shape, one per iteration, stacked along a new first axis; their number is not known in advance.
 class GrowingStack {
  public:
   void add(const NodeInfo& info, const Tensor& slice) {
@@ -143,10 +143,10 @@ class GrowingStack {
   }
 
  private:
-  // Twice as much each time, so that most iterations allocate nothing.
+  // Doubles, so that most iterations allocate nothing.
   void reserve(size_t used, size_t wanted) {
     if (block_ && block_->size() >= wanted) return;
-    // What no element fills of the last byte is zero.
+    // Unused bits of the last byte are zero.
     Ref<Storage> larger = allocateStorage(std::max(wanted, 2 * used), isPacked(dtype_));
     if (used > 0) std::memcpy(larger->data(), block_->data(), used);
     block_ = std::move(larger);
@@ -165,7 +165,7 @@ struct SliceCopy {
         outer(whole.product(0, axis)),
         count(whole[axis]),
         inner(whole.product(axis + 1, whole.rank())) {}
-  // Nothing is copied of slices without elements, however many rows they have.
+  // Slices without elements need no copy, however many rows they have.
   void extract(const void* whole, int64_t index, void* slice) const {
     if (inner == 0) return;
     for (int64_t o = 0; o < outer; ++o)
@@ -211,7 +211,7 @@ class ScanRun {
   }
 
  private:
-  // Planning has found that all have as many slices.
+  // Planning has checked that all have the same number of slices.
   void takeScanInputs() {
     for (size_t i = 0; i < scan_.scanned; ++i) {
       const TensorArg& input = inputs_[scan_.states + i];

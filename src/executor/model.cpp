@@ -76,7 +76,7 @@ namespace max {
 
 namespace {
 
-// Kernels rely on elements at multiples of their size.
+// Kernels rely on aligned elements.
 std::vector<Ref<Tensor>> alignedCopies(std::span<TensorArg> arguments) {
   std::vector<Ref<Tensor>> copies;
   for (TensorArg& argument : arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers hand to a model, checked against what it takes. The messages are of one form:
-// Input 0 ('x'): dtype is float64, expected float32; given float64[2, 4], the model takes float32[batch, 4]
+// Checks a caller's arguments against the model's inputs and outputs. All messages have one form: Input 0 ('x'): dtype
+// is float64, expected float32; given float64[2, 4], the model takes float32[batch, 4]
 #include "base/error.h"
 #include "executor/model.h"
 
@@ -31,7 +31,7 @@ void checkCount(const char* what, size_t count, const std::vector<TensorInfo>& e
                   expected.size() > kListed ? ", ..." : "");
 }
 
-// What is wrong with where a buffer is and how it lies; empty if nothing is.
+// The problem with a buffer's device or layout; empty if there is none.
 std::string misplacement(const MaxBuffer& buffer, const MaxDevice& device) {
   if (&buffer.device() != &device)
     return concat("is on ", buffer.device().displayName(), ", expected ", device.displayName());

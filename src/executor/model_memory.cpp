@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model tells of itself: memory, a drawing; and giving back what it only keeps for later.
+// What a model reports: memory use, a drawing; and trimming memory kept for reuse.
 #include <set>
 
 #include "base/fork_lock.h"
@@ -9,7 +9,8 @@
 
 namespace {
 
-// Weights and packed forms of a graph, each memory once. (Depths of subgraphs are bounded where graphs are made.)
+// Weights and packed forms of a graph, counting each memory once. (Depths of subgraphs are bounded where graphs are
+// made.)
 class WeightSum {
  public:
   explicit WeightSum(MaxModelMemory& memory) : memory_(memory) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that name inputs and outputs.
+// Calls with inputs and outputs by name.
 #include "base/error.h"
 #include "base/nearest_name.h"
 #include "executor/model.h"

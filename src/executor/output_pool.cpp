@@ -11,7 +11,7 @@ namespace max {
 
 namespace {
 
-// A kept block may be this much larger than what is asked for.
+// A kept block may be this much larger than the request.
 constexpr size_t kMaxWaste = 4096;
 
 bool fits(size_t size, size_t wanted) { return size >= wanted && size / 2 <= wanted + kMaxWaste; }
@@ -22,7 +22,7 @@ PooledBuffer::PooledBuffer(MaxStream& stream, const Layout& layout, Ref<Storage>
     : MaxBuffer(Ref<MaxStream>(&stream), layout, block, block->data()) {}
 
 PooledBuffer::~PooledBuffer() {
-  if (idle_) addLiveObjects(1);  // was counted out when it became idle
+  if (idle_) addLiveObjects(1);  // was uncounted when it became idle
   if (memory()) permit(memory()->data(), memory()->size());
 }
 
@@ -40,7 +40,7 @@ Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& sha
     buffer->revive();
     addLiveObjects(1);
   } else {
-    buffer.reset();  // before another one is there
+    buffer.reset();  // before the new one exists
     buffer = std::make_unique<PooledBuffer>(stream, MaxBuffer::Layout::dense(dtype, shape),
                                             stream.device().allocate(bytes, {}, stream));
   }
@@ -50,7 +50,7 @@ Ref<MaxBuffer> OutputPool::take(MaxStream& stream, DType dtype, const Shape& sha
 }
 
 void OutputPool::giveBack(std::unique_ptr<PooledBuffer> buffer) noexcept {
-  // A view of the buffer may keep its memory; then the memory cannot be used again.
+  // A view of the buffer may keep its memory, which then cannot be reused.
   if (closed_.load(std::memory_order_relaxed) || !buffer->memory()->isUnique()) return;
   buffer->endUse();
   forgetUse(*buffer->memory());

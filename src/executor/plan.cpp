@@ -28,7 +28,7 @@ size_t Plan::bytesOf(uint32_t entry) const {
   return types[entry].dtype == DType::Invalid ? 0 : bytesFor(types[entry].dtype, shapeOf(entry).count());
 }
 
-// Plans follow plans by the thousands: none is destroyed within another.
+// Chains have thousands of plans: destroy them one by one, not recursively.
 Plan::~Plan() {
   Ref<Plan> list;
   const auto doom = [&list](std::vector<Ref<Plan>>& plans) {
@@ -68,7 +68,7 @@ size_t Plan::bytes() const {
 }
 
 size_t Plan::ownBytes() const {
-  constexpr size_t kKernelBytes = 512;   // about, without tables of its own
+  constexpr size_t kKernelBytes = 512;   // approximate, without its own tables
   constexpr size_t kOperandBytes = 256;  // of those tables: shapes, strides
   constexpr size_t kSmallBlocks = 2048;
   size_t bytes = sizeof(Plan) + sizeof(RunContext) + kSmallBlocks +

@@ -51,7 +51,7 @@ ValueState& Draft::state(int value) {
 
 namespace {
 
-// Nodes whose inputs are known are computed while planning if what they make is small.
+// Nodes with known inputs and small outputs are computed while planning.
 constexpr size_t kMaxEvaluatedBytes = 64 << 10;
 constexpr size_t kMaxContentBytes = 1 << 20;     // of a list that shapes depend on
 constexpr uint64_t kMaxEvaluatedWork = 1 << 20;  // for one, and for all of a plan
@@ -75,7 +75,7 @@ class Planner {
               "': Size overflow: it has the shape ", Shape(inputs[i].dims));
       define(ids[i], inputs[i].dtype, Shape(inputs[i].dims)).location = {Location::Input, 0, i, nullptr};
     }
-    // Captured values come last, and are what the others are measured by.
+    // Captured values come last and are checked first: they fix the symbols that the others must match.
     for (size_t i = ids.size(); i-- > 0;)
       if (const Value& declared = *draft_.program.values()[ids[i]]; !takesShape(declared.type, inputs[i].dims))
         invalidArgument("Input '", declared.name, "' of graph '", draft_.program.graph().name(), "' has the shape ",
@@ -118,7 +118,7 @@ class Planner {
     return state;
   }
 
-  // The compiler relied on shapes: on numbers, and on names that mean the same number everywhere.
+  // The compiler relied on shapes: on numbers, and on names having the same number everywhere.
   bool takesShape(const TensorType& declared, std::span<const int64_t> dims) {
     if (!declared.ranked || isObject(declared.dtype)) return true;
     if (declared.dims.size() != dims.size()) return false;
@@ -155,7 +155,7 @@ class Planner {
     }
   }
 
-  // Errors of sizes and memory do not know their node.
+  // Errors about sizes and memory lack the node's name.
   bool visitNamed(const NodeInfo& info, Frame& frame) {
     try {
       return visit(info, frame);
@@ -254,7 +254,7 @@ class Planner {
     return true;
   }
 
-  // What takes long runs as a step, where it can be stopped and is done by all threads.
+  // Long work runs as a step, which can be interrupted and uses all threads.
   bool takeWork(const Node& node) {
     const std::optional<uint64_t> work = estimateWork(node, inputs_, outputs_);
     if (!work || *work > kMaxEvaluatedWork || *work > workLeft_) return false;
@@ -262,7 +262,7 @@ class Planner {
     return true;
   }
 
-  // Contents that inference knows: those of Shape, Size and what is computed from them.
+  // Contents that inference knows: of Shape, Size and values computed from them.
   bool takeElements(const NodeInfo& info, const Inferred& inferred) {
     for (size_t i = 0; i < info.outputs.size(); ++i) {
       if (info.outputs[i] == kNoValue) continue;
@@ -282,7 +282,7 @@ class Planner {
     return true;
   }
 
-  // What cannot be held fails before its kernel makes tables for it.
+  // Values that are too large fail before their kernel allocates tables.
   void requireRoom() const {
     size_t bytes = 0;
     for (const Operand& output : outputs_)
@@ -301,7 +301,7 @@ class Planner {
         {draft_.program.settings().operators->create(request), info.node, info.inputs, info.outputs});
   }
 
-  // Output shapes are unknown: contents are missing, or only running tells.
+  // Output shapes are unknown: contents are missing, or the node must run first.
   bool stop(const NodeInfo& info, Frame& frame, Inferred inferred) {
     if (!info.node->schema->has(kTraitDataDependent)) {
       std::vector<int> missing;
@@ -319,7 +319,7 @@ class Planner {
     return stopAndRun(info, frame, std::move(inferred));
   }
 
-  // Contents that shapes depend on tell plans apart, so each plan keeps its own.
+  // Contents that shapes depend on distinguish plans, so each plan keeps its own.
   void requireShort(const Node& node, size_t input) const {
     const size_t bytes = bytesFor(inputs_[input].dtype, inputs_[input].shape.count());
     require(bytes <= kMaxContentBytes, MAX_STATUS_RESOURCE_EXHAUSTED, node.description(),

@@ -175,7 +175,7 @@ ProfileMonitor::ProfileMonitor(Profile& profile, const std::string& model, bool 
   starts_.push_back(steadyNanoseconds());
 }
 
-// A call that fails is recorded up to where it came.
+// A failing call is recorded up to the failure.
 ProfileMonitor::~ProfileMonitor() {
   try {
     starts_.resize(1);
@@ -194,7 +194,7 @@ uint32_t ProfileMonitor::firstLabel(const RunContext& context) {
   return label_;
 }
 
-// Looks the labels up before the clock of the first step runs.
+// Looks up the labels before the clock of the first step starts.
 void ProfileMonitor::planBegins(const RunContext& context) { firstLabel(context); }
 void ProfileMonitor::stepBegins(const RunContext&, size_t) { starts_.push_back(steadyNanoseconds()); }
 void ProfileMonitor::nodeBegins(const RunContext&) { starts_.push_back(steadyNanoseconds()); }

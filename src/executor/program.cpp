@@ -10,9 +10,9 @@ namespace max {
 
 namespace {
 
-// Files come from strangers: subgraphs in subgraphs end somewhere.
+// Files are untrusted: limit the depth of nested subgraphs.
 constexpr int kMaxDepth = 32;
-constexpr size_t kOperandBytes = 48;  // a number, and what finds it
+constexpr size_t kOperandBytes = 48;  // a number and its key
 
 Ref<Graph> subgraph(const Node& node, std::string_view attribute) {
   Ref<Graph> graph = node.attributes.getGraph(attribute);
@@ -55,7 +55,7 @@ int Program::number(const Value* value) {
 
 void Program::noteReads(std::span<const int> values, size_t place) {
   for (int value : values)
-    if (value != kNoValue) lastReads_[static_cast<size_t>(value)] = place + 1;  // places rise
+    if (value != kNoValue) lastReads_[static_cast<size_t>(value)] = place + 1;  // offsets increase
 }
 
 Block Program::index(const Graph& graph, int depth, int branchDepth) {

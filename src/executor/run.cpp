@@ -17,7 +17,7 @@ constexpr size_t kMaxBoundContinuations = 8;         // of one context
 constexpr size_t kMaxPlanBytes = size_t{128} << 20;  // of a program and the bodies in it
 constexpr size_t kMaxIdleContexts = 16;
 constexpr size_t kMaxIdleBytes = size_t{64} << 20;
-constexpr int kTrimRounds = 4;  // calls of other threads that end meanwhile keep what they had
+constexpr int kTrimRounds = 4;  // calls of other threads that end meanwhile keep their contexts
 
 bool matches(const std::vector<int64_t>& key, std::span<const TensorArg> inputs, uint32_t settings) {
   const int64_t* at = key.data();
@@ -65,7 +65,7 @@ size_t bytesOf(const RunContext& context) {
   return bytes;
 }
 
-// The bodies of the loops of a block, those in branches included. (Depths are bounded where programs are made.)
+// The loop bodies of a block, including those in branches. (Depths are bounded where programs are made.)
 void forEachBody(const Block& block, FunctionRef<void(const PlannedProgram&)> function) {
   for (const NodeInfo& info : block.nodes) {
     if (info.body) function(*info.body);
@@ -111,7 +111,7 @@ void runSteps(const RunContext& context, const ActiveCall* call) {
   }
 }
 
-// Callers may give no memory for tensors without elements; kernels compute places in it.
+// Callers may pass no memory for tensors without elements, but kernels compute addresses in it.
 const void* addressOf(const void* data) {
   alignas(64) static const std::byte nothing[64] = {};
   return data ? data : nothing;
@@ -129,7 +129,7 @@ void patchTable(const RunContext& first, RunContext& context, std::span<const Te
   }
 }
 
-// The lock of a program, and what the active call may do while it holds it: to trim takes such locks.
+// The lock of a program. While it is held, the active call must not trim, which takes such locks.
 class ProgramLock {
  public:
   explicit ProgramLock(const PlannedProgram& program)
@@ -145,8 +145,7 @@ class ProgramLock {
   const ActiveCallScope scope_;
 };
 
-// Once more with what is kept elsewhere out of the way, if the session's memory limit stops the work; where it holds
-// a lock, nothing could make way.
+// If the session's memory limit stops the work, trims kept memory and retries; impossible while holding a lock.
 template <class Work, class MakeRoom>
 auto withRoom(Work&& work, MakeRoom&& makeRoom) {
   MemoryAccount* account = activeMemory();
@@ -222,8 +221,8 @@ PlannedProgram::PlannedProgram(Ref<const Graph> graph, RunSettings settings, int
 
 PlannedProgram::~PlannedProgram() = default;
 
-// A context holds its plan and that its program, so what is under way needs no lock to stay alive. A context that comes
-// back late is dropped on its next use.
+// A context holds its plan, which holds its program, so a running call needs no
+// lock to stay alive. A context that returns late is dropped on its next use.
 void PlannedProgram::replace(Ref<const Graph> graph) {
   Ref<const Program> program = makeRef<Program>(std::move(graph), settings_, 0, planBytes_);
   std::vector<Ref<Plan>> plans;
@@ -280,7 +279,7 @@ void PlannedProgram::trim(Kept which) const {
     idle.swap(idle_);
     spare = std::move(spareArena_);
     if (which == Kept::All) {
-      // Those that run are held by their contexts, and need no longer list what followed them.
+      // Running ones are held by their contexts and no longer need to list their successors.
       for (const Ref<Plan>& plan : plans_) plan->continuations.clear();
       plans.swap(plans_);
     }
@@ -372,7 +371,7 @@ Ref<Plan> PlannedProgram::findPlan(std::span<const TensorArg> inputs, bool& isNe
   return addInFront(plans_, std::move(plan), kMaxPlans);
 }
 
-// Of this program, the bodies in it and the program around it together. (Each keeps what runs.)
+// For this program, the bodies in it and the enclosing program. (Each keeps running ones.)
 bool PlannedProgram::hasTooManyPlans() const {
   return planBytes_->count.load(std::memory_order_relaxed) > kMaxPlanBytes;
 }
@@ -442,7 +441,7 @@ std::unique_ptr<RunContext> PlannedProgram::makeNext(RunContext& first, RunConte
   return std::make_unique<RunContext>(std::move(plan), &current, settings_, &arenaBytes_);
 }
 
-// What followed the contexts of a run, but for those that follow each other now.
+// Successors of the contexts of a run, except those that follow each other now.
 void PlannedProgram::forgetOthers(RunContext& running) const {
   running.continuations.clear();
   for (RunContext* at = running.parent; at; at = at->parent) at->continuations.resize(1);

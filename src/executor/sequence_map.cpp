@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SequenceMap: the body is a program of its own, run once per element of a sequence.
+// SequenceMap: the body is a separate program, run once per element of a sequence.
 #include <utility>
 
 #include "base/active_call.h"
@@ -17,7 +17,7 @@ class FreshOutputs final : public OutputProvider {
  public:
   FreshOutputs(const NodeInfo& info, size_t count) : info_(info), made_(count) {}
   void* provide(size_t index, DType dtype, const Shape& shape) override {
-    // What holds sequences could be nested without end.
+    // Sequences of sequences could be nested without limit.
     if (isObject(dtype)) invalidArgument(info_.node->description(), ": output ", index, " would hold a ", dtype);
     made_[index] = Tensor::allocate(dtype, shape);
     return made_[index]->mutableData();
@@ -54,7 +54,7 @@ void append(const NodeInfo& info, size_t output, Elements& elements, Ref<Tensor>
 
 }  // namespace
 
-// Planning has found that input 0 is a sequence.
+// Planning has checked that input 0 is a sequence.
 std::vector<Ref<Tensor>> runSequenceMap(const NodeInfo& info, std::span<const TensorArg> inputs) {
   const size_t length = lengthOf(info, inputs);
   const size_t outputCount = info.body->program().graph().outputs().size();

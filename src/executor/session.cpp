@@ -17,7 +17,7 @@ MaxProfilingMode modeNamed(const char* text) {
   return MAX_PROFILING_MODE_OFF;
 }
 
-// What new sessions record; read once.
+// What new sessions profile; read once.
 MaxProfilingMode defaultProfiling() {
   static const MaxProfilingMode mode = [] {
     const char* own = secure_getenv("MAX_ENABLE_PROFILING");
@@ -26,7 +26,7 @@ MaxProfilingMode defaultProfiling() {
   return mode;
 }
 
-// Where sessions that record because of the environment leave their traces; NULL = nowhere. Read once.
+// Where sessions that profile because of the environment write their traces; NULL = nowhere. Read once.
 const char* profileFile() {
   static const std::string path = [] {
     const char* text = secure_getenv("MAX_PROFILE_FILE");

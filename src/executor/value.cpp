@@ -86,7 +86,7 @@ Ref<MaxValue> MaxValue::map(Ref<MaxBuffer> keys, Ref<MaxBuffer> values) {
   return value;
 }
 
-// As deep as values are nested: an optional of a sequence of maps at most.
+// Recursion is as deep as values nest: at most an optional of a sequence of maps.
 Ref<MaxValue> MaxValue::of(MaxStream& stream, const Tensor& tensor) {
   if (!max::isObject(tensor.dtype())) return max::makeRef<MaxValue>(MaxBuffer::fromTensor(stream, tensor));
   const std::vector<Ref<Tensor>>& parts = max::partsOf(tensor);

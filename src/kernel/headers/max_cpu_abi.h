@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels compiled for the host and the library that runs them tell each other. Part of both.
+// The interface between kernels compiled for the host and the library that runs them. Part of both.
 #pragma once
 
 inline constexpr int kMaxCpuAbi = 2;
 
 extern "C" {
 
-// The block that a thread of the process works on.
+// The block that a thread of the process runs.
 struct MaxCpuBlock {
   unsigned grid[3];
   unsigned block[3];
@@ -14,9 +14,9 @@ struct MaxCpuBlock {
   void* shared;  // dynamic shared memory; its address is the same in all blocks of a thread of the process
 };
 
-// What the threads of a warp told each other.
+// Values exchanged by the threads of a warp.
 struct MaxCpuWarp {
-  unsigned threads;  // who took part: a bit each
+  unsigned threads;  // participants: one bit each
   unsigned long long values[32];
 };
 
@@ -27,7 +27,7 @@ struct MaxCpuRuntime {
   unsigned long long (*barrier)(unsigned thread, unsigned end, int predicate);
   // Waits for the threads of the warp in `mask`. Valid until the next call.
   const MaxCpuWarp* (*exchange)(unsigned thread, unsigned end, unsigned mask, unsigned long long value);
-  // The threads of the warp that come to the same place of the source, as far as nobody has to wait for ever for them.
+  // The threads of the warp that reach the same place in the source, if waiting for them cannot deadlock.
   unsigned (*activeThreads)(unsigned thread, unsigned end, int place);
   // This thread's dynamic shared memory.
   void* (*sharedMemory)();
@@ -39,14 +39,14 @@ struct MaxCpuRuntime {
 struct MaxCpuKernel {
   const void* function;  // whose symbol is the kernel's name
   // Runs threads [begin, end) of a block, then of the blocks that follow it in x, up to `blocks` in all: as long as no
-  // thread waits. The block's index says which one was the last.
+  // thread waits. The block's index is then that of the last one.
   void (*run)(MaxCpuBlock* block, void* const* arguments, unsigned begin, unsigned end, unsigned blocks);
   const unsigned long long* sizes;  // of the parameters
   int count;
-  int maxThreads;  // of a block; 0 = not said
+  int maxThreads;  // of a block; 0 = unspecified
 };
 
-// What a compiled library exports, under the name maxCpuLibrary.
+// Exported by a compiled library under the name maxCpuLibrary.
 struct MaxCpuLibrary {
   int abi;
   int count;

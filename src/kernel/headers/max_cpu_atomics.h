@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic functions: relaxed, as on accelerators. All return the value before.
+// Atomic functions: relaxed, as on accelerators. All return the previous value.
 #pragma once
-#pragma GCC system_header  // a source may have warnings of all kinds
+#pragma GCC system_header  // sources may enable any warnings
 
-// Through compare-and-swap, for what the processor has no instruction for.
+// By compare-and-swap, for operations without a processor instruction.
 template <class T, class Word, class Change>
 static inline T __max_swap(T* address, Change change) {
   static_assert(sizeof(T) == sizeof(Word), "");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dialect of kernels on the host. Every source that is compiled for it begins with this header.
 //
-// A kernel's threads are turns of a loop over threadIdx, into which the compiler inlines the kernel. Where one waits
-// (a barrier, a shuffle), the library runs the rest of the loop elsewhere, on another stack, and comes back.
-// What this header leaves as it is (__global__, __shared__, __launch_bounds__, __noinline__, __activemask) the library
-// rewrites.
+// A kernel's threads are iterations of a loop over threadIdx, into which the compiler inlines the kernel. Where one
+// waits (a barrier, a shuffle), the library runs the rest of the loop elsewhere, on another stack, and comes back. The
+// library rewrites what this header does not define (__global__, __shared__, __launch_bounds__, __noinline__,
+// __activemask).
 #pragma once
-#pragma GCC system_header  // a source may have warnings of all kinds
+#pragma GCC system_header  // sources may enable any warnings
 
-// Nothing of the C library is included: kernels may use its names for what they like, as on accelerators.
+// Includes nothing from the C library: kernels may use its names freely, as on accelerators.
 #include "max_cpu_abi.h"
 
 #define MAX_KERNEL_ON_CPU 1
@@ -36,7 +36,7 @@ void* memset(void* to, int value, size_t bytes) noexcept;
 int memcmp(const void* a, const void* b, size_t bytes) noexcept;
 }
 
-// As templates these give way to those of <new>, where a source includes that.
+// Templates, so that those of <new> take precedence if a source includes it.
 template <class T>
 inline void* operator new(size_t, T* place) noexcept {
   return place;
@@ -46,7 +46,7 @@ inline void* operator new[](size_t, T* place) noexcept {
   return place;
 }
 
-// What <type_traits> would bring.
+// In place of <type_traits>.
 template <class T>
 inline constexpr bool __max_is_integer = false;
 template <class T>
@@ -96,9 +96,9 @@ struct dim3 {
     if (!(condition)) __builtin_unreachable(); \
   } while (0)
 
-// A number that is unsigned for whoever looks at it. Sums and products are made of signed numbers, so that the compiler
-// sees that addresses made of them are regular, and turns the loop over threads into vector instructions. What looks
-// like the arithmetic of hashes and random numbers, which is meant to overflow, is done with unsigned ones.
+// A number that looks unsigned to users. Sums and products are signed, so that the compiler sees that addresses
+// computed from them are regular and vectorises the loop over threads. Arithmetic that looks like hashing or random
+// numbers, which overflows on purpose, is unsigned.
 struct __max_number {
   int value;
 
@@ -110,7 +110,7 @@ struct __max_number {
   }
 };
 
-// One that a thread finds in threadIdx and the like.
+// A number in threadIdx and the like.
 struct __max_index : __max_number {
   using __max_number::operator=;
 };
@@ -151,8 +151,8 @@ __max_number_operator(-, __max_difference);
 __max_number_operator(*, __max_product);
 #undef __max_number_operator
 
-// The first thread of a block, as a rule. Knowing that adding a thread does not overflow makes addresses regular that
-// are made of unsigned numbers.
+// The first thread of a block, as a rule. Knowing that adding a thread does not overflow makes addresses from unsigned
+// numbers regular.
 static __forceinline__ __max_number operator*(__max_index a, __max_index b) {
   const int product = a.value * b.value;
   __max_assume(product >= 0 && product <= __INT_MAX__ - 1024);
@@ -201,16 +201,16 @@ struct __max_index3 {
 #define __max_own [[maybe_unused]] static thread_local
 __max_own __max_index3 threadIdx, blockIdx, blockDim, gridDim;
 __max_own int __max_row;        // threads before the row of the current one
-__max_own int __max_row_end;    // x where the loop over threads ends its row
+__max_own int __max_row_end;    // x at which the loop over threads ends its row
 __max_own int __max_end;        // thread at which the loop ends
-__max_own bool __max_waited;    // whether the thread that the loop is at has
+__max_own bool __max_waited;    // whether the loop's current thread has
 __max_own void* __max_dynamic;  // dynamic shared memory
 [[maybe_unused]] static constexpr int warpSize = 32;
 
 static const MaxCpuRuntime* __max_runtime;
 extern "C" const MaxCpuLibrary* maxCpuLibrary();
 
-// The threads after the current one are now somebody else's.
+// The threads after the current one now run elsewhere.
 struct __max_pause {
   __max_index3 index = threadIdx;
   int row = __max_row;
@@ -260,14 +260,14 @@ static inline unsigned __ballot_sync(unsigned mask, int predicate) {
 }
 static inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 static inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
-// Without a mask the threads that are there take part.
+// Without a mask, all active threads take part.
 #define __ballot(predicate) __ballot_sync(__activemask(), predicate)
 #define __any(predicate) __any_sync(__activemask(), predicate)
 #define __all(predicate) __all_sync(__activemask(), predicate)
 
-// The value of lane `from`; of the own lane if that one does not take part. The own value may never have been set, as
-// in "if (lane == 0) x = ...; x = __shfl_sync(mask, x, 0);": so it comes by reference, and the compiler is not to draw
-// its conclusions.
+// The value of lane `from`; of this lane if that one does not take part. This
+// lane's value may be uninitialised, as in "if (lane == 0) x = ...; x =
+// __shfl_sync(mask, x, 0);": so it is passed by reference, to keep the compiler from exploiting that.
 template <class T>
 static inline T __max_take(unsigned mask, const T& value, unsigned from) {
   static_assert(sizeof(T) <= 8, "shuffles take values of at most 8 bytes");
@@ -305,7 +305,7 @@ static inline T __shfl_xor_sync(unsigned mask, const T& value, int bits, int wid
 #define __shfl_down(...) __shfl_down_sync(__activemask(), __VA_ARGS__)
 #define __shfl_xor(...) __shfl_xor_sync(__activemask(), __VA_ARGS__)
 
-// Which threads brought the same value.
+// The threads with the same value.
 template <class T>
 static inline unsigned __match_any_sync(unsigned mask, T value) {
   static_assert(sizeof(T) <= 8, "values that are compared have at most 8 bytes");
@@ -355,7 +355,7 @@ static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-// Ticks of a clock that runs evenly.
+// Ticks of a steady clock.
 static inline long long clock64() {
 #if defined(__x86_64__)
   return (long long)__builtin_ia32_rdtsc();
@@ -402,7 +402,7 @@ template <class... Parameters>
 struct __max_loop {
   static constexpr unsigned long long sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
 
-  // Each runs threads of one row, from x on, and tells where it ended.
+  // Each runs threads of one row, from x on, and returns where it ended.
   template <void (*kernel)(Parameters...)>
   struct Row {
     __forceinline__ int run(int x, Parameters... parameters) const {
@@ -433,7 +433,7 @@ struct __max_loop {
     }
   };
 
-  // For all kernels with these parameters: small, and slow.
+  // For all kernels with these parameters: small but slow.
   struct CalledRow {
     void (*volatile kernel)(Parameters...);
 
@@ -449,7 +449,7 @@ struct __max_loop {
   template <class Rows>
   static __forceinline__ void threads(const Rows& rows, int begin, Parameters... parameters) {
     const int width = blockDim.x.value, height = blockDim.y.value;
-    // A fiber mostly begins at the first thread: then there is nothing to divide.
+    // A fiber usually begins at the first thread: then no division is needed.
     int number = begin == 0 ? 0 : begin / width;
     int y = begin == 0 ? 0 : number % height, z = begin == 0 ? 0 : number / height;
     int x = begin - number * width;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of C's <math.h>, and those that accelerators have besides.
+// The functions of C's <math.h> and the additional ones of accelerators.
 #pragma once
-#pragma GCC system_header  // a source may have warnings of all kinds
+#pragma GCC system_header  // sources may enable any warnings
 
 template <class A, class B>
 inline constexpr bool __max_same = false;
@@ -62,8 +62,8 @@ long labs(long x) noexcept;
 long long llabs(long long x) noexcept;
 }
 
-// The same names for float, and for integers, which are made double. As templates they give way to functions of the
-// C++ library and to those of the source; in a namespace they stay out of what that library takes from the C library.
+// The same names for float, and for integers, which become double. Being templates, they yield to functions of the C++
+// library and of the source; the namespace keeps them apart from what that library imports from C.
 namespace __max_math {
 
 #define __max_overload(name)                           \
@@ -213,7 +213,7 @@ static inline float norm4df(float x, float y, float z, float w) {
 }
 static inline float rnorm4df(float x, float y, float z, float w) { return 1.0f / norm4df(x, y, z, w); }
 static inline float erfcxf(float x) {
-  // From 8 on the quotient of the two functions loses its digits; the series does not need more than these.
+  // From 8 on, the quotient of the two functions loses precision; the series needs no more terms.
   const double y = x, inverse = 0.5 / (y * y);
   if (x < 8.0f) return (float)(exp(y * y) * erfc(y));
   return (float)(0.56418958354775628695 / y * (1.0 - inverse * (1.0 - 3.0 * inverse * (1.0 - 5.0 * inverse))));
@@ -269,7 +269,7 @@ static inline double __hiloint2double(int high, int low) {
   return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
 
-// Conversions saturate, and make nothing of what is no number.
+// Conversions saturate; NaN becomes 0.
 template <class To, class From>
 static inline To __max_saturated(From x, From below, From above, To least, To most) {
   return x != x ? To(0) : x >= above ? most : x < below ? least : (To)x;
@@ -355,7 +355,7 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   return result;
 }
 
-// What says how to cache means nothing here.
+// Cache hints have no effect here.
 #define __max_load(name)                   \
   template <class T>                       \
   static inline T name(const T* address) { \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector types with the sizes and alignments that they have on accelerators.
 #pragma once
-#pragma GCC system_header  // a source may have warnings of all kinds
+#pragma GCC system_header  // sources may enable any warnings
 
 #define __max_vectors(Name, T, align2, align4)                                               \
   struct Name##1 {                                                                           \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // __half and __nv_bfloat16 for kernels of all compilers, with CUDA's names; HIP brings its own __half. Arithmetic is
-// that of float, rounded at the end of each operation, which gives what the chips' own instructions give (__hfma rounds
-// twice, and may differ in the last bit).
+// done in float and rounded after each operation, which matches the hardware instructions (__hfma rounds twice and may
+// differ in the last bit).
 #pragma once
 #if defined(MAX_KERNEL_ON_CPU)
 #pragma GCC system_header
@@ -44,7 +44,7 @@ MAX_HALF_FUNCTION float maxHalfToFloat(unsigned short bits) {
 }
 MAX_HALF_FUNCTION unsigned short maxFloatToHalf(float x) {
   const unsigned bits = maxFloatBits(x), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return (unsigned short)0x7fffu;            // no number
+  if (rest > 0x7f800000u) return (unsigned short)0x7fffu;            // NaN
   if (rest >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);  // too large
   if (rest >= 0x38800000u) return (unsigned short)(sign | ((rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13));
   // Adding one half leaves the multiple of 2^-24 in the lowest bits, rounded to even.
@@ -66,7 +66,7 @@ MAX_HALF_FUNCTION unsigned short maxFloatToBfloat(float x) {
   MAX_HALF_FUNCTION bool operator op(const Type& a, const Type& b) { return (float)a op(float) b; } \
   MAX_HALF_FUNCTION bool name(Type a, Type b) { return (float)a op(float) b; }
 
-// A 16-bit type with the operators and functions that CUDA gives it.
+// A 16-bit type with CUDA's operators and functions.
 #define MAX_HALF_TYPE(Type, toFloat, toBits)                                                                        \
   struct alignas(2) Type {                                                                                          \
     unsigned short bits;                                                                                            \
@@ -229,7 +229,7 @@ MAX_HALF_FUNCTION __nv_bfloat16 __high2bfloat16(__nv_bfloat162 x) { return x.y; 
 MAX_HALF_FUNCTION float2 __bfloat1622float2(__nv_bfloat162 x) { return make_float2((float)x.x, (float)x.y); }
 MAX_HALF_FUNCTION __nv_bfloat162 __float22bfloat162_rn(float2 x) { return __floats2bfloat162_rn(x.x, x.y); }
 
-// CUDA's function knows the types of the language.
+// CUDA's function supports the built-in types.
 #if defined(__CUDACC_RTC__)
 #define MAX_HALF_LOAD(Type, Word)                     \
   MAX_HALF_FUNCTION Type __ldg(const Type* address) { \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA's dialect has and HIPRTC lacks. Wavefronts run in step or carry their masks, so the lanes that the
-// _sync functions name need not be waited for. Macros, since later versions declare functions of these names.
+// What CUDA's dialect has and HIPRTC lacks. Wavefronts run in step or carry their masks, so the _sync functions need
+// not wait for the lanes in their mask. Macros, since later versions declare functions with these names.
 #pragma once
 
 #define __shfl_sync(mask, ...) __shfl(__VA_ARGS__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of <limits.h> and <float.h> where the compiler has none of these.
+// The constants of <limits.h> and <float.h> for compilers without these headers.
 #pragma once
 
 #ifndef INT_MAX

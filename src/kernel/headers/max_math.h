@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <math.h> and <cmath>: the functions are there unasked, what is missing are numbers and the namespace.
+// <math.h> and <cmath>: the functions are built in; the constants and the namespace are missing.
 #pragma once
 
 #if defined(MAX_KERNEL_ON_CPU)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <stdint.h> where the compiler has none; the same types as HIPRTC's own.
+// <stdint.h> for compilers without it; the same types as in HIPRTC.
 #pragma once
 
 typedef signed char int8_t;
