@@ -143,7 +143,7 @@ func checkReach(shape, strides []int64, length int) error {
 			return errorf(StatusOutOfRange, "the stride %d is negative", stride)
 		}
 		if shape[i] > 1 && stride > (math.MaxInt64-last)/(shape[i]-1) {
-			return errorf(StatusOutOfRange, "the strides %v reach too far", strides)
+			return errorf(StatusOutOfRange, "the strides %v are too large", strides)
 		}
 		last += stride * (shape[i] - 1)
 	}

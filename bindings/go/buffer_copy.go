@@ -153,7 +153,7 @@ func checkOffset[T Element](raw *maxBuffer, offset int) error {
 		err = checkType[T](info.dtype)
 	}
 	if err == nil && (offset < 0 || int64(offset) > info.elementCount) {
-		err = errorf(StatusOutOfRange, "offset %d does not lie within the %d elements of the buffer", offset, info.elementCount)
+		err = errorf(StatusOutOfRange, "offset %d is out of range for a buffer of %d elements", offset, info.elementCount)
 	}
 	return err
 }

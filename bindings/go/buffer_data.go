@@ -51,7 +51,7 @@ func (b *Buffer) Int64s() ([]int64, error) { return Data[int64](b) }
 type Access int32
 
 const (
-	// Read leaves the memory as it is.
+	// Read does not change the memory.
 	Read Access = max_HOST_ACCESS_READ
 	// Write fills the memory; what is not written is undefined.
 	Write Access = max_HOST_ACCESS_WRITE

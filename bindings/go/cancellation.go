@@ -97,7 +97,7 @@ func limitOfEnding(ctx context.Context) (limit, error) {
 		return limit{}, err
 	}
 	held := found.held
-	found.raw, _ = held.use() // nobody closes it
+	found.raw, _ = held.use() // it is never closed
 	found.stop = context.AfterFunc(ctx, func() { _ = perform(held, maxCancellationCancel) })
 	return found, nil
 }

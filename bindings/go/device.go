@@ -31,7 +31,7 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// DeviceOptions of OpenDevice hold for the first handle of a device; later ones find it as it is.
+// DeviceOptions of OpenDevice only count for the first handle of a device; later handles share the device.
 type DeviceOptions struct {
 	// MemoryLimit is the most bytes of device memory that may be in use; 0 = 99 % of free memory on accelerators, no
 	// limit on the host.
@@ -272,7 +272,7 @@ type HostMemory struct {
 	size   int
 }
 
-// A host allocation is no object of the library, so this one remembers what frees it.
+// A host allocation is not an object of the library, so this one keeps what frees it.
 type hostAllocation struct {
 	device *maxDevice
 	memory unsafe.Pointer

@@ -18,8 +18,8 @@
 // # Errors
 //
 // A failure is an *[Error] with a [Status] and a message that names the offending values. There is a sentinel per
-// status: errors.Is(err, max.ErrNotFound). A call that a context ended is context.Canceled or
-// context.DeadlineExceeded, too.
+// status: errors.Is(err, max.ErrNotFound). If a context ended the call, the error is also
+// context.Canceled or context.DeadlineExceeded.
 //
 // # Threads
 //

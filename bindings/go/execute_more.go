@@ -71,7 +71,7 @@ func (m *Model) execution(ctx context.Context, options *ExecuteOptions, count in
 }
 
 // ExecuteByName runs the model with inputs by name. Of the outputs it gives those that are named, or all. They come in the
-// order of their names in the call; Outputs of the options have that order, too.
+// order of their names in the call; Outputs of the options are in the same order.
 func (m *Model) ExecuteByName(ctx context.Context, inputs map[string]*Buffer, names []string, options *ExecuteOptions) ([]*Buffer, error) {
 	if names == nil {
 		infos, err := m.Outputs()

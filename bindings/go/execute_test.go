@@ -207,7 +207,7 @@ func TestCancellationOfQueuedWork(t *testing.T) {
 		must(model.ExecuteWith(ctx, []*Buffer{input}, &ExecuteOptions{Stream: stream}))(t)
 		if ending {
 			cancel()
-			time.Sleep(300 * time.Millisecond) // the cancellation has a goroutine of its own
+			time.Sleep(300 * time.Millisecond) // the cancellation runs in a separate goroutine
 		}
 		close(hold)
 		err := stream.Synchronize(background)

@@ -141,7 +141,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// Bytes that are no model, and models with bytes changed, are refused with a status and a message, or run.
+// Bytes that are not a model, and models with changed bytes, fail with a status and a message, or run.
 func FuzzModel(f *testing.F) {
 	model, err := os.ReadFile(filepath.Join(repository, "tests/data/models/add.onnx"))
 	check(f, err)

@@ -56,7 +56,7 @@ func NewGraph(name string) (*Graph, error) {
 	return create(func(out **maxGraph) error { return maxGraphCreate(text, out) }, new(graphRoot).newGraph)
 }
 
-// change runs a function on the graph while nobody else does.
+// change runs a function on the graph, one at a time.
 func (g *Graph) change(function func(raw *maxGraph, a *arena) error) error {
 	return perform(g, func(raw *maxGraph) error {
 		var a arena

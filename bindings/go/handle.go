@@ -22,7 +22,7 @@ type box struct{ cell *cell }
 
 // A cell is what outlives a box that the garbage collector takes. Its state is the generation, a bit that says that the
 // object is to go, and the number of calls within it: an object that is closed meanwhile goes with the last of them. It has
-// a cache line of its own, since other processors write the cells beside it.
+// a separate cache line, since other processors write the cells beside it.
 type cell struct {
 	state  atomic.Uint64
 	object unsafe.Pointer

@@ -44,7 +44,7 @@ func (k *Kernel) Attribute(attribute KernelAttribute) (int64, error) {
 	return query(k, func(raw *maxKernel, value *int64) error { return maxKernelGetAttribute(raw, attribute, value) })
 }
 
-// SetAttribute sets a property of the kernel for later launches, whoever launches it.
+// SetAttribute sets a property of the kernel for all later launches.
 func (k *Kernel) SetAttribute(attribute KernelAttribute, value int64) error {
 	return perform(k, func(raw *maxKernel) error { return maxKernelSetAttribute(raw, attribute, value) })
 }

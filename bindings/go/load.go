@@ -109,7 +109,7 @@ func (s *Session) LoadFS(ctx context.Context, system fs.FS, name string, options
 	return s.LoadBytes(ctx, data, options)
 }
 
-// Compile makes a model of a graph built in code. The graph stays as it is.
+// Compile makes a model of a graph built in code. The graph does not change.
 func (s *Session) Compile(ctx context.Context, graph *Graph, options *LoadOptions) (*Model, error) {
 	return query(graph, func(raw *maxGraph, model **Model) error {
 		graph.root.lock.Lock()

@@ -59,7 +59,7 @@ func TestStatusMessageNamesTheValues(t *testing.T) {
 	equal(t, (*Error)(nil).Unwrap(), nil)
 }
 
-// Each goroutine gets the message of its own call, whatever others do and wherever the scheduler runs it.
+// Each goroutine gets the message of its own call, whatever other goroutines do and wherever the scheduler runs it.
 func TestStatusMessagesOfGoroutines(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 8 {

@@ -10,7 +10,7 @@ import (
 )
 
 // The longest that a wait does not look at its context. An odd number, by which the message of a wait that has taken
-// this long is told from that of work which failed at a deadline of its own.
+// this long is told apart from that of work that failed at its own deadline.
 const waitStep = 5*time.Millisecond + 11
 
 var waitStepText = strconv.FormatInt(int64(waitStep), 10) + " ns"

@@ -12,7 +12,7 @@ PathType = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 def text_of(pointer: Any) -> str:
-    """A C string as a str; bytes that are no UTF-8 become surrogates, as in file names."""
+    """A C string as a str; bytes that are not UTF-8 become surrogates, as in file names."""
     text: str = ffi.string(pointer).decode(errors="surrogateescape")
     return text
 
@@ -20,7 +20,7 @@ def text_of(pointer: Any) -> str:
 def bytes_of(text: str) -> bytes:
     """A str as the bytes of a C string."""
     if "\0" in text:
-        raise ValueError(f"{text!r} holds a NUL, which no name may have")
+        raise ValueError(f"{text!r} contains a NUL character; names must not")
     return text.encode(errors="surrogateescape")
 
 
@@ -28,5 +28,5 @@ def path_bytes(path: PathType) -> bytes:
     """A path (str, bytes, pathlib) as the bytes of a C string."""
     encoded = os.fsencode(os.fspath(path))
     if b"\0" in encoded:
-        raise ValueError(f"the path {path!r} holds a NUL")
+        raise ValueError(f"the path {path!r} contains a NUL character")
     return encoded

@@ -153,7 +153,7 @@ class DType(enum.Enum):
         Raises
         ------
         ValueError
-            There is no such type here.
+            This type is not supported.
         """
         import numpy
 
@@ -163,7 +163,7 @@ class DType(enum.Enum):
         name = wanted.name
         found = cls.__members__.get(name)
         if found is None or found is cls.string:
-            raise ValueError(f"numpy's type {numpy.dtype(dtype)} is none of {', '.join(cls.__members__)}")
+            raise ValueError(f"numpy's type {numpy.dtype(dtype)} is not one of {', '.join(cls.__members__)}")
         _OF_NUMPY[wanted] = found
         return found
 

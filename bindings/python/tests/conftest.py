@@ -63,7 +63,7 @@ def nothing_leaks(nothing_is_left, request):
 @pytest.fixture
 def gpu(accelerators):
     if not accelerators:
-        pytest.skip("there is no accelerator")
+        pytest.skip("no accelerator")
     return driver.Accelerator()
 
 

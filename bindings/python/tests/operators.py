@@ -14,7 +14,7 @@ FLOATS = (np.float32, np.float64, np.float16)
 
 
 def build(function, *arrays, named=False):
-    """A graph of the function, with inputs like the arrays; with `named` each dimension has a name of its own."""
+    """A graph of the function, with inputs like the arrays; with `named` each dimension has its own name."""
     types = []
     for i, array in enumerate(arrays):
         shape = [f"d{i}_{axis}" for axis in range(array.ndim)] if named else array.shape

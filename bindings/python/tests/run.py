@@ -61,7 +61,7 @@ def package(folder, arguments):
         skip(f"{', '.join(missing)} not installed")
     staged(folder)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", str(TESTS)]
-    command += [f"--ignore={TESTS / 'ray'}", *arguments]  # which has an environment of its own
+    command += [f"--ignore={TESTS / 'ray'}", *arguments]  # which has its own environment
     sys.exit(subprocess.run(command, cwd=folder).returncode)
 
 
@@ -146,7 +146,7 @@ print(max.__version__)
 
 
 def try_wheel(folder, version, program, made):
-    """A fresh environment takes the wheel, or one made for it where there is no stable ABI; numpy is not needed."""
+    """The wheel, or one made for the interpreter if there is no stable ABI, installs without numpy."""
     environment = folder / f"environment-{version}"
     python = environment / "bin/python"
     free = version.endswith("t")

@@ -16,7 +16,7 @@ NUMBERS = [d for d in DType if d is not DType.string]
 @pytest.fixture(params=["cpu", "gpu"])
 def device(request, accelerators):
     if request.param == "gpu" and not accelerators:
-        pytest.skip("there is no accelerator")
+        pytest.skip("no accelerator")
     return CPU() if request.param == "cpu" else Accelerator()
 
 

@@ -15,7 +15,7 @@ TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 
 
 
 class Producer:
-    """An array that only has the protocol, as old or as new as it is told to be."""
+    """An array that only has the protocol, of the given version."""
 
     def __init__(self, array, versioned=True, device=(1, 0)):
         self.array, self.versioned, self.device, self.asked = array, versioned, device, []

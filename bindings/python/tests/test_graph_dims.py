@@ -84,7 +84,7 @@ def test_kinds_of_dimensions():
         with pytest.raises(TypeError, match="a dimension is"):
             Dim(wrong)
     for wrong in ("", "2n", "a b", "n*2"):
-        with pytest.raises(ValueError, match="no name of a dimension"):
+        with pytest.raises(ValueError, match="not a name of a dimension"):
             Dim(wrong)
     with pytest.raises(ValueError, match="64 bits"):
         Dim(2**63)
@@ -127,7 +127,7 @@ def test_devices():
     assert DeviceRef(DeviceKind.GPU, 2).id == 2 and DeviceKind.from_string("cuda") is DeviceKind.GPU
     assert repr(DeviceRef.CPU()) == "DeviceRef('cpu', 0)" and len({DeviceRef.CPU(), DeviceRef("cpu"), DeviceRef.GPU()}) == 2
     for wrong in ("tpu", "CPU:0"):
-        with pytest.raises(ValueError, match="no kind of device"):
+        with pytest.raises(ValueError, match="not a kind of device"):
             DeviceRef(wrong)
 
 

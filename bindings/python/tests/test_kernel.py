@@ -31,7 +31,7 @@ extern "C" __global__ void cells(int* x) {
 @pytest.fixture(params=["cpu", "gpu"])
 def device(request, accelerators):
     if request.param == "gpu" and not accelerators:
-        pytest.skip("there is no accelerator")
+        pytest.skip("no accelerator")
     return CPU() if request.param == "cpu" else Accelerator()
 
 

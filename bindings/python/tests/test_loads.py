@@ -108,7 +108,7 @@ MODEL = ROOT / "examples/custom_operator/model.onnx"
 @pytest.mark.skipif(not EXTENSION.exists() or not MODEL.exists(), reason="the examples are not built")
 @pytest.mark.parametrize("given", ["path", "list", "load"])
 def test_extension(given):
-    """In a process of its own: an extension stays."""
+    """In a separate process: extensions are never unloaded."""
     run(
         """
         import pathlib, sys

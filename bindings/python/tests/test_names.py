@@ -55,10 +55,10 @@ def test_names_are_tested():
 
 
 def test_names_are_those_of_the_page():
-    """docs/reference_names.md knows them as well."""
+    """docs/reference_names.md lists them too."""
     page = ROOT / "docs/reference_names.md"
     if not page.exists():
-        pytest.skip("this is no checkout")
+        pytest.skip("not in a checkout")
     text = page.read_text().replace("\\", "")
     assert not [name for _, name in NAMES if not re.search(rf"\b{re.escape(name)}\b", text)]
 
@@ -76,7 +76,7 @@ def test_exports():
 def test_declarations_are_those_of_the_headers():
     tool = ROOT / "tools/make_cdef.py"
     if not tool.exists():
-        pytest.skip("this is no checkout")
+        pytest.skip("not in a checkout")
     made = subprocess.run([sys.executable, tool], capture_output=True, text=True, check=True).stdout
     assert (ROOT / "bindings/python/raw/max.cdef").read_text() == made, (
         "python3 tools/make_cdef.py > bindings/python/raw/max.cdef"

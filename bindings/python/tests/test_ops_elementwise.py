@@ -201,7 +201,7 @@ def test_types_are_promoted(left, right, common):
 )
 @pytest.mark.parametrize("function", [ops.add, ops.matmul, ops.max], ids=lambda f: f.__name__)
 def test_types_that_none_holds(function, left, right):
-    with pytest.raises(ValueError, match=rf"{function.__name__}: no one of {left}, {right} .*\w+.py:\d+"):
+    with pytest.raises(ValueError, match=rf"{function.__name__}: none of {left}, {right} .*\w+.py:\d+"):
         build(function, numpy_of(DType[left]), numpy_of(DType[right]))
 
 
@@ -221,7 +221,7 @@ def test_numbers_that_meet_numbers():
 @pytest.mark.parametrize("number, dtype", [(1.5, "int32"), (300, "uint8"), (-1, "uint64"), (float("nan"), "int8")])
 @pytest.mark.parametrize("function", [ops.add, ops.equal, ops.sub], ids=lambda f: f.__name__)
 def test_numbers_that_a_type_lacks(function, number, dtype):
-    with pytest.raises(ValueError, match=rf"cannot be of type {dtype}.*\w+.py:\d+"):
+    with pytest.raises(ValueError, match=rf"cannot be converted to {dtype}.*\w+.py:\d+"):
         Graph("numbers", lambda x: function(x, number), [TensorType(DType[dtype], [2])])
 
 

@@ -152,7 +152,7 @@ X = numbers(0, 2, 6, 4)
         (lambda x: ops.mean(x > 0), "mean: x has elements of bool, needs numbers"),
         (lambda x: ops.layer_norm(x, x, x, 0.1), "layer_norm: gamma has the shape"),
         (lambda x: ops.rms_norm(x, np.ones(3, np.float32), 0.1), "RMSNormalization"),
-        (lambda x: ops.group_norm(x, np.ones(6), np.ones(6), 4, 0.1), "group_norm: 6 channels are no 4 groups"),
+        (lambda x: ops.group_norm(x, np.ones(6), np.ones(6), 4, 0.1), "group_norm: 6 channels do not split into 4"),
         (lambda x: ops.group_norm(x, np.ones(6), np.ones(6), 0, 0.1), "num_groups is 0, needs at least 1"),
     ],
 )

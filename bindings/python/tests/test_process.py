@@ -20,7 +20,7 @@ FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(package.__file__)))
 
 
 def run(program, *arguments, environment=None, timeout=60):
-    """Runs a program in a Python of its own; it must end well and silently."""
+    """Runs a program in a separate Python; it must succeed without output."""
     variables = {**os.environ, "PYTHONPATH": FOLDER, **(environment or {})}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program), *map(str, arguments)],
@@ -275,7 +275,7 @@ def test_nothing_grows(how, models):
 
 
 def test_memory_comes_back_from_other_threads():
-    """Queued copies let go of arrays from the stream's thread; the arrays go soon after, with nobody calling."""
+    """Queued copies let go of arrays from the stream's thread; the arrays are freed soon after, without a call."""
     import time
     import weakref
 

@@ -27,7 +27,7 @@ DOCUMENT = ROOT / "docs/python.md"
 def test_reference_snippets(number, tmp_path, monkeypatch, models):
     needs, source = SNIPPETS[number]
     if accelerator_count() < ("gpu" in needs) + ("gpu2" in needs):
-        pytest.skip("there is no accelerator, or only one")
+        pytest.skip("fewer than two accelerators")
     (tmp_path / "bert-base-uncased").mkdir()
     shutil.copy(models / "identity.onnx", tmp_path / "bert-base-uncased/model.onnx")
     monkeypatch.chdir(tmp_path)
@@ -47,7 +47,7 @@ def test_reference_snippets(number, tmp_path, monkeypatch, models):
 def test_documents(tmp_path):
     """The programs of docs/python.md, one after another, in a folder with the digits model."""
     if not DOCUMENT.exists():
-        pytest.skip("this is no checkout")
+        pytest.skip("not in a checkout")
     shutil.copy(ROOT / "examples/digits/digits.onnx", tmp_path)
     program = tmp_path / "program.py"
     program.write_text("\n".join(source for needs, source in BLOCK.findall(DOCUMENT.read_text()) if "ray" not in needs))
@@ -74,7 +74,7 @@ EXAMPLES = {
 def test_examples(name, tmp_path):
     program = ROOT / f"examples/python/{name}.py"
     if not program.exists():
-        pytest.skip("this is no checkout")
+        pytest.skip("not in a checkout")
     environment = {**os.environ, "PYTHONPATH": FOLDER}
     done = subprocess.run([sys.executable, program], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and EXAMPLES[name] in done.stdout, done.stdout + done.stderr

@@ -8,7 +8,7 @@ from max.dtype import DType
 @pytest.fixture(params=["cpu", "gpu"])
 def device(request, accelerators):
     if request.param == "gpu" and not accelerators:
-        pytest.skip("there is no accelerator")
+        pytest.skip("no accelerator")
     return CPU() if request.param == "cpu" else Accelerator()
 
 

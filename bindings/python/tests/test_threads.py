@@ -140,7 +140,7 @@ def test_graphs(session):
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 def test_kernels(device, accelerators):
     if device == "gpu" and not accelerators:
-        pytest.skip("there is no accelerator")
+        pytest.skip("no accelerator")
     try:
         place = CPU() if device == "cpu" else Accelerator()
         module = Module('extern "C" __global__ void add(int* x, int n) { x[threadIdx.x] += n; }', place)

@@ -17,7 +17,7 @@ EXAMPLE = ROOT / "examples/python/safetensors_weights.py"
 @pytest.fixture(scope="module")
 def write():
     if not EXAMPLE.exists():
-        pytest.skip("this is no checkout")
+        pytest.skip("not in a checkout")
     spec = importlib.util.spec_from_file_location("safetensors_weights", EXAMPLE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

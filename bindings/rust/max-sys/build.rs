@@ -40,11 +40,9 @@ fn find(wants_archive: bool) -> Result<PathBuf, String> {
         return Err(format!("MAX_DIR is set, and there is none of {}", tried.join(", ")));
     }
     match pkg_config::Config::new().cargo_metadata(false).probe("max") {
-        Ok(found) => {
-            found.link_paths.iter().find(|it| it.join(file).exists()).cloned().ok_or_else(|| {
-                format!("pkg-config says that libmax is in {:?}, and there is no {file}", found.link_paths)
-            })
-        }
+        Ok(found) => found.link_paths.iter().find(|it| it.join(file).exists()).cloned().ok_or_else(|| {
+            format!("pkg-config says that libmax is in {:?}, but {file} is not there", found.link_paths)
+        }),
         Err(failure) => Err(format!(
             "no libmax was found: MAX_DIR is not set, the feature \"bundled\" is off, and pkg-config says: {failure}"
         )),

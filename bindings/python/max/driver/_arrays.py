@@ -33,7 +33,7 @@ element_types = _ElementTypes()
 
 
 def numpy_class() -> Any:
-    """numpy's class of arrays, or an empty tuple as long as nobody has imported numpy."""
+    """numpy's class of arrays, or an empty tuple until numpy is imported."""
     global ndarray
     if ndarray is None:
         ndarray = getattr(sys.modules.get("numpy"), "ndarray", None)
@@ -109,7 +109,7 @@ def _strings(array: numpy.ndarray[Any, Any]) -> Any:
 
 
 def strings_of(handle: Any, count: int) -> list[str]:
-    """The elements of a MaxBuffer of strings; bytes that are no UTF-8 become surrogates."""
+    """The elements of a MaxBuffer of strings; bytes that are not UTF-8 become surrogates."""
     strings, lengths = ffi.new("char const*[]", max(count, 1)), ffi.new("size_t[]", max(count, 1))
     check(lib.maxBufferGetStrings(handle, 0, count, strings, lengths))
     return [

@@ -71,7 +71,7 @@ def _dimensions(shape: Any, lowest: int = 0) -> list[int]:
         raise TypeError(f"shape is {shape!r}, needs ints") from None
     for size in dimensions:
         if not lowest <= size < 2**63:
-            raise ValueError(f"shape {tuple(dimensions)} has the dimension {size}, which no buffer can have")
+            raise ValueError(f"shape {tuple(dimensions)} has the dimension {size}, which is out of range")
     return dimensions
 
 
@@ -310,12 +310,12 @@ class Buffer(Handle):
         Raises
         ------
         TypeError
-            It is no array.
+            It is not an array.
         ValueError
             Elements of this type cannot be held.
         """
         if not is_numpy(arr):
-            raise TypeError(f"{type(arr).__name__} is no numpy.ndarray")
+            raise TypeError(f"{type(arr).__name__} is not a numpy.ndarray")
         return wrap_buffer(buffer_of_numpy(arr))
 
     @staticmethod
@@ -357,7 +357,7 @@ class Buffer(Handle):
         dtype : DType
         shape : int or sequence of int
         mode : "r", "r+", "w+" or "c"
-            As in numpy.memmap, whose long names are understood, too. With "c", the default, writes stay in memory.
+            As in numpy.memmap; its long names also work. With "c", the default, writes stay in memory.
         offset : int, optional
             Bytes from the start of the file.
 
@@ -373,7 +373,7 @@ class Buffer(Handle):
         if isinstance(offset, bool) or not isinstance(offset, int):
             raise TypeError(f"offset is {offset!r}, needs an int")
         if not 0 <= offset < 2**63:
-            raise ValueError(f"offset is {offset}, which no file has")
+            raise ValueError(f"offset is {offset}, must not be negative")
         name, number, dimensions = path_bytes(filename), _require_dtype(dtype).value, _dimensions(shape)
         out = ffi.new("MaxBuffer**")
         check(lib.maxBufferMap(name, number, len(dimensions), dimensions, _MAP_MODES[mode], offset, out))
@@ -467,7 +467,7 @@ class Buffer(Handle):
         if isinstance(targets[0], (Device, DeviceStream)):
             return self._copied(lib.maxBufferTo, targets[0])
         if not isinstance(targets[0], Iterable):
-            raise TypeError(f"{targets[0]!r} is no Device, DeviceStream or sequence of either")
+            raise TypeError(f"{targets[0]!r} is not a Device, a DeviceStream or a sequence of either")
         several = list(targets[0])
         for target in several:
             if not isinstance(target, (Device, DeviceStream)):
@@ -487,7 +487,7 @@ class Buffer(Handle):
             The sizes differ, or a buffer is not contiguous.
         """
         if not isinstance(src, Buffer):
-            raise TypeError(f"{type(src).__name__} is no Buffer")
+            raise TypeError(f"{type(src).__name__} is not a Buffer")
         mine, other = self._info().byteCount, src._info().byteCount
         if mine != other:
             raise ValueError(f"the buffer has {mine} bytes, the source has {other}")
@@ -650,7 +650,7 @@ class Buffer(Handle):
         return array
 
     def _memory(self, address: int, byte_count: int) -> Any:
-        # The destructor is a method of this buffer, so that whoever has the memory holds the buffer.
+        # The destructor is a method of this buffer, so that holders of the memory hold the buffer.
         return _view(_with_destructor(_cast(_BYTES, address), self._outlived), byte_count)
 
     def _outlived(self, memory: Any) -> None:
@@ -768,7 +768,7 @@ def load_max_buffer(path: PathType) -> Buffer:
     Raises
     ------
     ValueError
-        The file is no checkpoint.
+        The file is not a checkpoint.
     """
     out = ffi.new("MaxBuffer**")
     check(lib.maxBufferLoad(path_bytes(path), out))
@@ -777,7 +777,7 @@ def load_max_buffer(path: PathType) -> Buffer:
 
 def _index(value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{value!r} is no index; indices are ints, slices, ... and None")
+        raise TypeError(f"{value!r} is not an index; indices are ints, slices, ... and None")
     index: int = value.__index__()
     if not -(2**63) < index < 2**63:
         raise IndexError(f"index {index} is too large")
@@ -788,6 +788,6 @@ def _end(value: Any) -> int:
     if value is None:
         return int(_OMITTED)
     if not hasattr(value, "__index__"):
-        raise TypeError(f"{value!r} is no end of a slice, which is an int or left out")
+        raise TypeError(f"{value!r} is not the end of a slice; use an int or omit it")
     # Ends that are not numbers of the library lie outside any dimension: they are clamped as Python does.
     return max(-(2**62), min(int(value.__index__()), 2**62))

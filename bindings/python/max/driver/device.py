@@ -31,7 +31,7 @@ def _device_id(id: int) -> int:
     if isinstance(id, bool) or not isinstance(id, int):
         raise TypeError(f"id is {id!r}, needs an int")
     if not -(2**31) <= id < 2**31:
-        raise ValueError(f"id is {id}, which no device has")
+        raise ValueError(f"id is {id}, which is out of range")
     return id
 
 
@@ -202,7 +202,7 @@ class Accelerator(Device):
 
 def require_device(device: object) -> None:
     if not isinstance(device, Device):
-        raise TypeError(f"{device!r} is no Device")
+        raise TypeError(f"{device!r} is not a Device")
 
 
 def _text(device: Device, function: Any) -> str:

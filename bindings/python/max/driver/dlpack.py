@@ -66,7 +66,7 @@ def _capsule_from(array: Any) -> Any:
         try:
             device_type = int(array.__dlpack_device__()[0])
         except (TypeError, ValueError, IndexError, KeyError):
-            raise TypeError(f"{type(array).__name__}.__dlpack_device__ gives no pair of numbers") from None
+            raise TypeError(f"{type(array).__name__}.__dlpack_device__ does not return a pair of numbers") from None
         if device_type in (_CUDA, _ROCM):
             # The producer makes the data ready for the default stream; ROCm calls it 0.
             options["stream"] = 1 if device_type == _CUDA else 0
@@ -93,7 +93,7 @@ def buffer_from_dlpack(array: Any, copy: Optional[bool]) -> Any:
         check(status)
         set_name(capsule, _USED[versioned])
         return out[0]
-    raise TypeError(f"{type(array).__name__}.__dlpack__ gave {capsule!r}, which is no tensor that was not taken yet")
+    raise TypeError(f"{type(array).__name__}.__dlpack__ returned {capsule!r}, which is not an unused tensor")
 
 
 def capsule_of(handle: Any, stream: Any, versioned: bool) -> Any:

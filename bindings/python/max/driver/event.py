@@ -55,7 +55,7 @@ class DeviceEvent(Handle):
             An event has no timing, was never recorded or is not ready.
         """
         if not isinstance(end, DeviceEvent):
-            raise TypeError(f"{end!r} is no DeviceEvent")
+            raise TypeError(f"{end!r} is not a DeviceEvent")
         out = ffi.new("int64_t*")
         check(lib.maxEventGetElapsedTime(self._handle, end._handle, out))
         return float(out[0] / 1e6)

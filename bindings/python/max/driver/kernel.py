@@ -323,7 +323,7 @@ def execution_time(function: Callable[[], object], stream: DeviceStream, iterati
 
 def _attribute(name: str) -> int:
     if name not in _ATTRIBUTES:
-        raise ValueError(f"{name!r} is no attribute of kernels; there are {', '.join(_ATTRIBUTES)}")
+        raise ValueError(f"{name!r} is not an attribute of kernels; use one of {', '.join(_ATTRIBUTES)}")
     return int(_ATTRIBUTES[name])
 
 

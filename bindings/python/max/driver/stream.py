@@ -87,7 +87,7 @@ class DeviceStream(Handle):
             The event belongs to another device.
         """
         if event is not None and not isinstance(event, DeviceEvent):
-            raise TypeError(f"{event!r} is no DeviceEvent")
+            raise TypeError(f"{event!r} is not a DeviceEvent")
         recorded = event if event is not None else DeviceEvent(self.device)
         check(lib.maxStreamRecordEvent(self._handle, recorded._handle))
         return recorded if event is None else None

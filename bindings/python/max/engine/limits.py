@@ -36,5 +36,5 @@ def set_limits(options: Any, timeout: Optional[float], cancellation: Optional[Ca
         options.timeoutNs = max(1, int(timeout * 1e9))
     if cancellation is not None:
         if not isinstance(cancellation, Cancellation):
-            raise TypeError(f"{cancellation!r} is no Cancellation")
+            raise TypeError(f"{cancellation!r} is not a Cancellation")
         options.cancellation = cancellation._handle

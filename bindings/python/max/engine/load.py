@@ -34,7 +34,7 @@ class Load:
         lib.maxPythonSetProgress(options, self._handle)
 
     def tell(self, fraction: float, phase: str) -> None:
-        """Tells how far the load is. Signals that came meanwhile are handled here, too."""
+        """Reports the progress of the load. Also handles signals that arrived meanwhile."""
         if self._progress is not None and self._failure is None:
             self._progress(fraction, phase)
 

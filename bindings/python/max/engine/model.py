@@ -239,7 +239,7 @@ class Model(Handle):
         if not 0 <= graph_key < 2**64:
             raise ValueError(f"graph_key is {graph_key}, outside the range of a uint64")
         if not inputs:
-            raise ValueError("there are no input buffers")
+            raise ValueError("at least one input buffer is needed")
         for i, value in enumerate(inputs):
             if not isinstance(value, Buffer):
                 raise TypeError(f"input {i} is of type {type(value).__name__}; a captured call needs a Buffer")
@@ -282,9 +282,9 @@ class Model(Handle):
         Raises
         ------
         TypeError
-            `graph_key` is no int.
+            `graph_key` is not an int.
         ValueError
-            `graph_key` is no uint64, or there are no inputs.
+            `graph_key` is not a uint64, or there are no inputs.
         RuntimeError
             Nothing was captured with this key, or the steps differ.
         """
@@ -305,7 +305,7 @@ class Model(Handle):
 
     def _pickled_origin(self) -> Origin:
         if self._source is None:
-            raise TypeError("a model of a graph or with a weights_registry cannot be pickled: there is no file of all of it")
+            raise TypeError("a model of a graph or with a weights_registry cannot be pickled: no file holds all of it")
         return self._source.origin()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -161,7 +161,7 @@ def _stamp(file: str) -> Stamp:
 
 
 def _file_digest(file: str) -> _Chunk:
-    """The hash of a file, and which files it names; the hash of what is no regular file is empty."""
+    """The hash of a file, and which files it names; the hash of anything but a regular file is empty."""
     from hashlib import sha256
 
     try:

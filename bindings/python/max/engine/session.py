@@ -76,7 +76,7 @@ def _choice(enumeration: Any, value: Any) -> Any:
         return enumeration(value.lower() if isinstance(value, str) else value)
     except ValueError:
         allowed = ", ".join(repr(member.value) for member in enumeration)
-        raise ValueError(f"{value!r} is no {enumeration.__name__}; there are {allowed}") from None
+        raise ValueError(f"{value!r} is not a {enumeration.__name__}; use one of {allowed}") from None
 
 
 class InferenceSession(Handle):
@@ -111,7 +111,7 @@ class InferenceSession(Handle):
         chosen = list(devices) if devices is not None else []
         for device in chosen:
             if not isinstance(device, Device):
-                raise TypeError(f"{device!r} is no Device")
+                raise TypeError(f"{device!r} is not a Device")
         if num_threads is not None and (isinstance(num_threads, bool) or not isinstance(num_threads, int)):
             raise TypeError(f"num_threads is {num_threads!r}, needs an int")
         if num_threads is not None and not 1 <= num_threads < 2**31:
@@ -179,7 +179,7 @@ class InferenceSession(Handle):
         Raises
         ------
         RuntimeError
-            There is no such file, or it is no model that can run here.
+            There is no such file, or it is not a model that can run here.
         TimeoutError
             The time has passed.
 

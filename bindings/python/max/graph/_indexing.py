@@ -101,7 +101,7 @@ def _plan(x: TensorValue, index: Any) -> _Plan:
         elif _is_named_slice(part):
             plan.cut(*part)
         elif isinstance(part, bool):
-            raise located(TypeError("True and False are no indices"))
+            raise located(TypeError("True and False are not indices"))
         elif isinstance(part, (TensorValue, Dim)) and not isinstance(part, StaticDim):
             plan.gather(as_tensor(part))
         elif hasattr(part, "__index__") and getattr(part, "ndim", 0) == 0:
@@ -109,7 +109,7 @@ def _plan(x: TensorValue, index: Any) -> _Plan:
         elif hasattr(part, "__array__") or hasattr(part, "__dlpack__"):
             plan.gather(as_tensor(part))
         else:
-            raise located(TypeError(f"{part!r} is no index; there are int, slice, ..., None and integer tensors"))
+            raise located(TypeError(f"{part!r} is not an index; use int, slice, ..., None or integer tensors"))
     return plan
 
 

@@ -147,7 +147,7 @@ class Dim:
     TypeError
         `value` is none of these.
     ValueError
-        The name is no identifier, or the number does not have 64 bits.
+        The name is not an identifier, or the number does not fit in 64 bits.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class Dim:
         if not isinstance(value, str):
             return _static(value)
         if not _NAME.match(value):
-            raise ValueError(f"{value!r} is no name of a dimension: letters, digits and _, no digit first")
+            raise ValueError(f"{value!r} is not a name of a dimension: letters, digits and _, no digit first")
         return _new(SymbolicDim, (((value,), 1),))
 
     def __add__(self, other: DimLike) -> Dim:
@@ -261,7 +261,7 @@ class StaticDim(Dim):
     def __new__(cls, value: DimLike) -> StaticDim:
         dim = Dim(value)
         if not isinstance(dim, StaticDim):
-            raise TypeError(f"{dim!r} is no StaticDim")
+            raise TypeError(f"{dim!r} is not a StaticDim")
         return dim
 
     @property
@@ -308,7 +308,7 @@ class SymbolicDim(Dim):
     def __new__(cls, value: DimLike) -> SymbolicDim:
         dim = Dim(value)
         if not isinstance(dim, SymbolicDim):
-            raise TypeError(f"{dim!r} is no SymbolicDim")
+            raise TypeError(f"{dim!r} is not a SymbolicDim")
         return dim
 
     @property
@@ -337,7 +337,7 @@ class AlgebraicDim(Dim):
     def __new__(cls, value: DimLike) -> AlgebraicDim:
         dim = Dim(value)
         if not isinstance(dim, AlgebraicDim):
-            raise TypeError(f"{dim!r} is no AlgebraicDim")
+            raise TypeError(f"{dim!r} is not an AlgebraicDim")
         return dim
 
     def __repr__(self) -> str:

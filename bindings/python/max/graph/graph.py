@@ -115,7 +115,7 @@ class Graph:
         with _scope.within(self._scope):
             unknown = [dim for dim in wanted.shape if not is_known(dim)]
             if unknown:
-                raise located(ValueError(f"input {index} has the dimension {unknown[0]} of names that no input has alone"))
+                raise located(ValueError(f"input {index} has the dimension {unknown[0]} of names no input has"))
             value = rebound(value, wanted.shape, f"input {index} of the graph {self._name!r}")
         if isinstance(wanted, TensorType):
             return value
@@ -174,7 +174,7 @@ class Graph:
             The graph has another weight, or another value, of that name.
         """
         if not isinstance(weight, Weight):
-            raise located(TypeError(f"{weight!r} is no Weight"))
+            raise located(TypeError(f"{weight!r} is not a Weight"))
         known = self._weights.get(weight.name)
         if known is None:
             shape = [int(dim) for dim in weight.shape if isinstance(dim, StaticDim)]

@@ -27,7 +27,7 @@ class DeviceKind(enum.Enum):
         try:
             return DeviceKind({"cuda": "gpu"}.get(text, text))
         except ValueError:
-            raise ValueError(f"{text!r} is no kind of device: cpu, gpu") from None
+            raise ValueError(f"{text!r} is not a kind of device; use cpu or gpu") from None
 
     def __str__(self) -> str:
         return self.value
@@ -73,7 +73,7 @@ class DeviceRef:
         if isinstance(device, DeviceRef):
             return device
         if not isinstance(device, Device):
-            raise TypeError(f"{device!r} is no Device")
+            raise TypeError(f"{device!r} is not a Device")
         return DeviceRef(device.label, device.id)
 
     @property

@@ -76,7 +76,7 @@ class Value(Generic[_Type]):
         TypeError
             It is none.
         """
-        raise located(TypeError(f"{self!r} is no TensorValue"))
+        raise located(TypeError(f"{self!r} is not a TensorValue"))
 
     @property
     def buffer(self) -> BufferValue:
@@ -87,7 +87,7 @@ class Value(Generic[_Type]):
         TypeError
             It is none.
         """
-        raise located(TypeError(f"{self!r} is no BufferValue"))
+        raise located(TypeError(f"{self!r} is not a BufferValue"))
 
 
 class TensorValue(Value[TensorType]):
@@ -129,7 +129,7 @@ class TensorValue(Value[TensorType]):
         info = info_of(value)
         made: TensorValue = object.__new__(TensorValue)
         if info.kind != lib.MAX_VALUE_KIND_TENSOR or info.dtype not in OF_NUMBER:
-            raise located(TypeError(f"the value '{text_of(info.name)}' is {text_of(info.typeName)}, no tensor"))
+            raise located(TypeError(f"the value '{text_of(info.name)}' is {text_of(info.typeName)}, not a tensor"))
         made._scope, made._value, made._dtype = scope, value, OF_NUMBER[info.dtype]
         made._shape, made._device = _shape_of(info), device
         for axis, dim in enumerate(made._shape or ()):
@@ -190,7 +190,7 @@ class TensorValue(Value[TensorType]):
             The number of dimensions is not known before the model runs.
         """
         if self._shape is None:
-            raise located(ValueError("the rank of this value is known when the model runs"))
+            raise located(ValueError("the rank of this value is only known when the model runs"))
         return Shape(self._shape)
 
     @property
@@ -315,7 +315,7 @@ class TensorValue(Value[TensorType]):
         return _tensor(_ops().logical_not(self))
 
     def __bool__(self) -> bool:
-        raise located(TypeError("the truth of a value of a graph is known when the model runs; see ops.cond, ops.where"))
+        raise located(TypeError("the truth of a graph's value is only known at run time; see ops.cond, ops.where"))
 
     def __len__(self) -> int:
         raise located(TypeError("a TensorValue has no len(); its dimensions are in .shape"))

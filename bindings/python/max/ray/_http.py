@@ -61,14 +61,14 @@ def inputs_of(body: bytes, specs: list[TensorSpec]) -> dict[str, Array]:
     """The arrays of a body: a .npy file for the only input, or a JSON object of lists by the inputs' names."""
     if is_npy(body):
         if len(specs) != 1:
-            raise RequestError(f"A .npy file holds one array, the model has {len(specs)} inputs; send JSON")
+            raise RequestError(f"A .npy file holds one array, but the model has {len(specs)} inputs; send JSON")
         return {specs[0].name: _npy_array(body)}
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise RequestError(f"The body is neither a .npy file nor JSON: {error}") from None
     if not isinstance(value, dict):
-        raise RequestError("The JSON is no object of inputs by their names")
+        raise RequestError("The JSON is not an object that maps input names to inputs")
     by_name = {spec.name: spec for spec in specs}
     return {name: _json_array(found, by_name[name]) if name in by_name else found for name, found in value.items()}
 
@@ -88,7 +88,7 @@ def _npy_array(body: bytes) -> Array:
         raise RequestError(f"The .npy file is damaged: {error}") from None
     there = len(body) - file.tell()
     if dtype.hasobject or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != there:
-        raise RequestError(f"The .npy file holds {there} bytes, which are no {dtype} of shape {shape}")
+        raise RequestError(f"The .npy file holds {there} bytes, which do not match {dtype} of shape {shape}")
     array: Array = np.frombuffer(body, np.uint8, offset=file.tell()).view(dtype)
     return array.reshape(shape, order="F" if is_fortran else "C")
 
@@ -106,17 +106,17 @@ def _json_array(value: Any, spec: TensorSpec) -> Array:
     if spec.dtype is DType.string:
         if all(isinstance(text, str) for text in array.flat):
             return array
-        raise RequestError(f"Input {spec.name!r} holds what is no string")
+        raise RequestError(f"Input {spec.name!r} holds a value that is not a string")
     if spec.dtype is None:
-        raise RequestError(f"Input {spec.name!r} has no type that JSON can hold")
+        raise RequestError(f"Input {spec.name!r} has a type that JSON cannot represent")
     dtype = spec.dtype.to_numpy()
     kind = "f" if dtype.kind == "V" else dtype.kind
     if array.size and array.dtype.kind not in _KINDS.get(kind, ""):
-        raise RequestError(f"Input {spec.name!r} holds what is not {needs(spec, spec.shape)}")
+        raise RequestError(f"Input {spec.name!r} holds a value that is not {needs(spec, spec.shape)}")
     with np.errstate(all="ignore"):
         made = array.astype(dtype)
     if array.size and not ((made == array) if kind in "iu" else (np.isfinite(made) == np.isfinite(array))).all():
-        raise RequestError(f"Input {spec.name!r} holds numbers that {spec.dtype.name} does not have")
+        raise RequestError(f"Input {spec.name!r} holds numbers that {spec.dtype.name} cannot represent")
     return made
 
 
@@ -124,7 +124,7 @@ def answer(request: Request, outputs: Mapping[str, Array], sent_npy: bool) -> Re
     """The outputs as the request wants them, all or the one that its argument `output` names."""
     wanted = request.query_params.get("output")
     if wanted is not None and wanted not in outputs:
-        raise RequestError(f"There is no output {wanted[:100]!r}; there are {', '.join(map(repr, outputs))}")
+        raise RequestError(f"There is no output {wanted[:100]!r}; use one of {', '.join(map(repr, outputs))}")
     chosen = dict(outputs) if wanted is None else {wanted: outputs[wanted]}
     accepted = request.headers.get("Accept", "")
     if NPY not in accepted and (not sent_npy or "json" in accepted or len(chosen) > 1):

@@ -53,7 +53,7 @@ def predict(
         fixed first dimension, which gets that many at once; what the last batch lacks are copies of its last row.
     columns : mapping of str to str or None, optional
         Columns by names of the model: for an input the column to read, for an output the column to write, or None to
-        drop it. An input or output that is not in it has the column of its own name.
+        drop it. An input or output that is not in it has the column of the same name.
     **options
         Those of `ray.data.Dataset.map_batches`: `compute`, `num_cpus`, `num_gpus`, `memory`, and others. By default
         `compute` is a pool that grows with the cluster.
@@ -66,7 +66,7 @@ def predict(
     Raises
     ------
     ValueError
-        The model has no such input or output, or one that is no tensor. While it is computed: a column has the wrong
+        The model has no such input or output, or one that is not a tensor. While it is computed: a column has the wrong
         type or shape, is missing, or would be replaced; the file of a worker has other contents.
 
     Examples
@@ -102,7 +102,7 @@ def _chosen_columns(model: Model, columns: Mapping[str, Optional[str]]) -> _Colu
     written = [columns.get(spec.name, spec.name) for spec in outputs]
     for spec in inputs + [spec for spec, column in zip(outputs, written) if column is not None]:
         if not spec.is_tensor:
-            raise ValueError(f"{spec.name!r} is no tensor and so no column; an output is dropped with None in columns")
+            raise ValueError(f"{spec.name!r} is not a tensor, so it cannot be a column; columns may drop outputs")
     kept = [column for column in written if column is not None]
     if len(set(kept)) < len(kept):
         raise ValueError(f"the outputs' columns are {', '.join(map(repr, kept))}, of which two are the same")
@@ -143,7 +143,7 @@ class Predict:
                     f"Output {name!r} would replace the column {column!r}; name another one, or this one, in columns"
                 )
             if output.ndim == 0 or len(output) != rows:
-                raise ValueError(f"Output {name!r} of shape {output.shape} is no column of {rows} rows")
+                raise ValueError(f"Output {name!r} of shape {output.shape} is not a column of {rows} rows")
             found[column] = output
         return found
 
@@ -151,10 +151,10 @@ class Predict:
         column, spec = self._columns.inputs[index], self._inputs[index]
         if column not in batch:
             raise ValueError(
-                f"There is no column {column!r} for the input {spec.name!r}; there are {', '.join(map(repr, batch))}"
+                f"There is no column {column!r} for the input {spec.name!r}; use one of {', '.join(map(repr, batch))}"
             )
         array = batch[column]
-        # A call's fixed number of rows is no concern of the column.
+        # A call's fixed number of rows does not concern the column.
         shape = [None, *(spec.shape or [])[1:]] if self._fixed else spec.shape
         problem = problem_of(array, spec, shape)
         if problem:

@@ -62,12 +62,12 @@ def deployment(
     Raises
     ------
     ValueError
-        The model has inputs or outputs that are no tensors, or a number is out of range.
+        The model has inputs or outputs that are not tensors, or a number is out of range.
     """
     here, reference = opened(model)
     for spec in here.input_metadata + here.output_metadata:
         if not spec.is_tensor:
-            raise ValueError(f"{spec.name!r} is no tensor, which neither JSON nor .npy holds")
+            raise ValueError(f"{spec.name!r} is not a tensor; JSON and .npy only hold tensors")
     serve.batch(max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)  # refuses what it cannot take
     settings = Settings(max_batch_size, batch_wait_timeout_s, checked_timeout(timeout))
 

@@ -46,7 +46,7 @@ class _Call:
         self.group: Optional[_Group] = None
 
     def leave(self) -> None:
-        """Nobody waits for it any more."""
+        """No caller waits for it any more."""
         self.has_left = True
         if self.group is not None:
             self.group.stop_if_left()
@@ -83,7 +83,7 @@ class ModelServer:
         """Takes over the deployment's `user_config`."""
         unknown = set(config) - set(Settings._fields)
         if unknown:
-            raise ValueError(f"user_config has {', '.join(sorted(unknown))}; there are {', '.join(Settings._fields)}")
+            raise ValueError(f"user_config has {', '.join(sorted(unknown))}; use {', '.join(Settings._fields)}")
         if "max_batch_size" in config:
             self._batch.set_max_batch_size(config["max_batch_size"])
         if "batch_wait_timeout_s" in config:

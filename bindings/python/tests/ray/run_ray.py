@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests max.ray on a real Ray: run_ray.py FOLDER [ARGUMENT OF PYTEST...]; run_ray.py --install makes its environment.
 
-Ray has an environment of its own, build/ray_venv. Ends with 77, and a reason, if no package index is reachable."""
+Ray has its own environment, build/ray_venv. Exits with 77 and a reason if no package index is reachable."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ MARK = "MAX_RAY_TEST_FOLDER"  # all processes of a run have this variable
 
 # Ray's workers make way for all others (niceness 15): on a machine that has other work they may take a minute to start.
 # Ray kills those that have not by then, and starts others, for ever; a node or proxy that does not answer is dead. No
-# workers are started that nobody may need.
+# workers are started that might not be needed.
 SETTINGS = {
     "RAY_worker_niceness": "0",
     "RAY_worker_register_timeout_seconds": "600", "RAY_gcs_server_request_timeout_seconds": "300",

@@ -66,9 +66,9 @@ WRONG_BATCHES = [
     ("fixed", {"x": rows(2, 2)}, None, r"needs float32 of shape \(\?, 3\)"),
     ("texts", {"x": np.arange(3)}, None, "'x' is int64 .* needs string"),
     ("lookup", {"ids": np.array([np.arange(2), np.arange(3)], object)}, None, "'ids' holds objects, or arrays of different shapes"),
-    ("two", {"a": rows(2, 2), "c": np.arange(2)}, None, "There is no column 'b' for the input 'b'; there are 'a', 'c'"),
+    ("two", {"a": rows(2, 2), "c": np.arange(2)}, None, "no column 'b' for the input 'b'; use one of 'a', 'c'"),
     ("affine", {"x": rows(2), "y": np.arange(2)}, None, "Output 'y' would replace the column 'y'"),
-    ("doubled", {"x": rows(2, 1)}, None, r"Output 'y' of shape \(4, 1\) is no column of 2 rows"),
+    ("doubled", {"x": rows(2, 1)}, None, r"Output 'y' of shape \(4, 1\) is not a column of 2 rows"),
     ("lookup", {"ids": np.array([3, 99])}, None, "99"),
 ]  # fmt: skip
 
@@ -91,7 +91,7 @@ def test_wrong_batch_of_a_job(models):
         ("affine", {"z": "x"}, "columns names 'z'; the model has the inputs and outputs 'x', 'y'"),
         ("affine", {"x": None}, "None for the input 'x'"),
         ("two", {"sum": "c", "twice": "c"}, "two are the same"),
-        ("sequence", {}, "'y' is no tensor"),
+        ("sequence", {}, "'y' is not a tensor"),
     ],
 )
 def test_wrong_arguments(models, model, columns, message):
@@ -160,7 +160,7 @@ def devices_of(references):
     return [[(device.is_host, device.id) for device in reference._devices_here()] for reference in references]
 
 
-@pytest.mark.skipif(accelerator_count() < 2, reason="there are no two accelerators")
+@pytest.mark.skipif(accelerator_count() < 2, reason="fewer than two accelerators")
 def test_devices(models):
     """A path runs on the GPU of its worker if it has one; a model stays where it was, on a GPU of the worker's."""
     _, path = opened(models / "affine.onnx")

@@ -39,7 +39,7 @@ def here(cluster, monkeypatch, capsys):
 def test_examples(name, needs_port, words, here, request):
     program = ROOT / f"examples/python/{name}.py"
     if not program.exists():
-        pytest.skip("this is no checkout")
+        pytest.skip("not in a checkout")
     found = here(program, *([request.getfixturevalue("port")] if needs_port else []))
     assert all(word in found for word in words), found
 
@@ -47,7 +47,7 @@ def test_examples(name, needs_port, words, here, request):
 def test_documents(here, port, tmp_path, monkeypatch):
     document = ROOT / "docs/python.md"
     if not document.exists():
-        pytest.skip("this is no checkout")
+        pytest.skip("not in a checkout")
     shutil.copy(ROOT / "examples/digits/digits.onnx", tmp_path)
     (source,) = BLOCK.findall(document.read_text())
     program = tmp_path / "program.py"

@@ -91,7 +91,7 @@ def test_description(server):
 
 WRONG = [
     ("/counted", b"", {}, "neither a .npy file nor JSON"),
-    ("/counted", [1], {}, "no object"),
+    ("/counted", [1], {}, "not an object"),
     ("/counted", {"z": [[1, 2, 3]]}, {}, "has the inputs 'z'; the model's are 'x'"),
     ("/counted", {"x": [[1, 2]]}, {}, "Input 'x' is float32 of shape (1, 2), needs float32 of shape (?, 3)"),
     ("/counted", npy(np.zeros((2, 3))), {}, "Input 'x' is float64 of shape (2, 3)"),

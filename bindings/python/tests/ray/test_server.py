@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replica is made of, without Ray: bodies and answers, groups of calls, options, health."""
+"""The parts of a replica, without Ray: bodies and answers, groups of calls, options, health."""
 
 import asyncio
 import io
@@ -64,11 +64,11 @@ HUGE = {"descr": "<f4", "fortran_order": False, "shape": (1 << 40, 1 << 40)}
 WRONG_BODIES = [
     (npy(np.zeros(3, np.float32))[:-1], "holds 11 bytes"),
     (npy(np.zeros(3, np.float32)) + b"\0", "holds 13 bytes"),
-    (npy(np.array([{}], object)), "no object"),
+    (npy(np.array([{}], object)), "do not match object"),
     (npy(np.zeros(3))[:20], "damaged"),
     (b"\x93NUMPY\x09\x00", "version 9.0"),
-    (with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", bytes(4)), "no float32 of shape (-1,)"),
-    (with_header(str(HUGE)), "no float32"),
+    (with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", bytes(4)), "match float32 of shape (-1,)"),
+    (with_header(str(HUGE)), "do not match float32"),
     (with_header("[" * 100), "damaged"),
     (b"[" * 100_000, "neither"),
     (b"\xff\xfe", "neither"),
@@ -76,7 +76,7 @@ WRONG_BODIES = [
     (b'{"x": [["a"]]}', "not float32 of shape"),
     (b'{"x": [[true]]}', "not float32 of shape"),
     (b'{"x": [[null]]}', "not float32 of shape"),
-    (b'{"x": [[1e300]]}', "numbers that float32 does not have"),
+    (b'{"x": [[1e300]]}', "numbers that float32 cannot represent"),
     (b'{"x": {"y": 1}}', "not float32"),
     (b'{"x": ' + b"[" * 500 + b"]" * 500 + b"}", "Input 'x'"),
 ]  # fmt: skip
@@ -98,7 +98,7 @@ def test_wrong_integers(models, number):
 
 def test_wrong_texts(models):
     for value in ("[1]", "[null]", '[["a"], ["b", "c"]]'):
-        with pytest.raises(RequestError, match="no string"):
+        with pytest.raises(RequestError, match="not a string"):
             inputs_of(f'{{"x": {value}}}'.encode(), specs_of(models, "texts"))
 
 
@@ -163,7 +163,7 @@ def test_one_of_a_group_fails(server):
 
 
 def test_members_that_leave(server):
-    """A call goes on while somebody waits for it, and ends when nobody does."""
+    """A call runs as long as a caller waits for it."""
     steady = server("steady")
     rows, many = ([[np.full((count, 1), 0.5, np.float32)] for count in counts] for counts in ((20, 30), (40_000, 50_000)))
 
@@ -250,7 +250,7 @@ def test_options(models):
     assert (made.name, made.max_ongoing_requests, made.user_config) == ("other", 9, {"timeout": 1})
     assert (config.min_replicas, config.max_replicas, made.ray_actor_options["num_cpus"]) == (2, 7, 3)
     assert deployment(models / "affine.onnx", num_replicas=4).num_replicas == 4
-    with pytest.raises(ValueError, match="no tensor"):
+    with pytest.raises(ValueError, match="not a tensor"):
         deployment(models / "sequence.onnx")
     with pytest.raises(TypeError):
         deployment(models / "affine.onnx", replicas=2)

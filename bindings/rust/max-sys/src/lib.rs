@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The C API of MAX as it is: what bindgen makes of the headers, with enumerations as newtypes.
+//! The C API of MAX, as bindgen generates it from the headers, with enumerations as newtypes.
 //!
 //! Programs use the crate `max-runtime`, which is safe; this one is for what it lacks. Rules of ownership, threads and
 //! errors are those of the headers, and in short those of `docs/conventions.md`:
@@ -14,7 +14,7 @@
 //! The build script takes the first of these, and never downloads anything:
 //!
 //! 1. with the feature `bundled`, MAX's sources, built with CMake: those this crate lies in, or in `MAX_SOURCE_DIR`,
-//! 2. the folder in the environment variable `MAX_DIR`: where MAX was installed, or a build folder of its own,
+//! 2. the folder in the environment variable `MAX_DIR`: where MAX was installed, or one of its build folders,
 //! 3. what `pkg-config max` says.
 //!
 //! The feature `static` (or `MAX_STATIC=1`) takes the library into the program: it needs `libmax.a`, which `bundled`

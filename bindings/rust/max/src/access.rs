@@ -117,7 +117,7 @@ impl Access {
 pub struct Elements<'a, T> {
     data: NonNull<T>,
     len: usize,
-    /// A view of its own, since a handle can be mapped once at a time; none if there are no elements.
+    /// A separate view, since a handle can be mapped only once at a time; none if there are no elements.
     view: Option<Buffer>,
     buffer: PhantomData<&'a Buffer>,
 }
@@ -184,7 +184,7 @@ fn require_valid<T: Element>(data: NonNull<T>, len: usize) -> Result<()> {
     if T::are_valid(bytes) {
         return Ok(());
     }
-    Err(Error::new(Status::FailedPrecondition, format!("Buffer holds bytes that are no values of {}", T::DTYPE)))
+    Err(Error::new(Status::FailedPrecondition, format!("Buffer holds bytes that are not valid {} values", T::DTYPE)))
 }
 
 impl<'a, T: Element> Elements<'a, T> {
@@ -247,7 +247,7 @@ impl<T> Deref for ElementsMut<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: mapped, valid and used by nobody else while this lives.
+        // SAFETY: mapped, valid and not used elsewhere while this lives.
         unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) }
     }
 }

@@ -142,7 +142,7 @@ impl<'a> BufferOptions<'a> {
 ///
 /// ```
 /// use max::{Buffer, DType, MapMode};
-/// // SAFETY: nobody else has this file.
+/// // SAFETY: no other code uses this file.
 /// # let path = std::env::temp_dir().join(format!("max_map_{}", std::process::id()));
 /// let mut buffer = unsafe { Buffer::map(&path, DType::INT16, &[2], MapMode::Create, 0)? };
 /// buffer.copy_from_slice(&[1i16, 2])?;
@@ -159,7 +159,7 @@ pub enum MapMode {
     ReadWrite = sys::MaxMapMode::MAX_MAP_MODE_READ_WRITE.0 as isize,
     /// As `ReadWrite` on a file that is made or emptied first.
     Create = sys::MaxMapMode::MAX_MAP_MODE_CREATE.0 as isize,
-    /// The buffer can be written, the file stays as it is.
+    /// The buffer can be written; the file does not change.
     CopyOnWrite = sys::MaxMapMode::MAX_MAP_MODE_COPY_ON_WRITE.0 as isize,
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn require_any_bytes<T: Element>() -> Result<()> {
     if T::ALL_VALID {
         return Ok(());
     }
-    let message = format!("Elements of {} are not copied by streams, since not all bytes are such", T::DTYPE);
+    let message = format!("Elements of {} cannot be copied by streams, since not all bytes are valid values", T::DTYPE);
     Err(Error::new(Status::Unimplemented, message))
 }
 
@@ -259,7 +259,7 @@ impl Buffer {
         let options = options!(MaxBufferWrapOptions { release: Some(drop_vec::<T>), userData: owner.cast() });
         // SAFETY: the memory lives until `drop_vec` is called, which is once if this succeeds.
         unsafe { Self::wrap(data, T::DTYPE, shape, &options) }.inspect_err(|_| {
-            // SAFETY: the call failed, so that nobody else has it.
+            // SAFETY: the call failed, so nothing else has it.
             drop(unsafe { Box::from_raw(owner) });
         })
     }
@@ -276,7 +276,7 @@ impl Buffer {
         Self::from_slice(&[element], &[])
     }
 
-    /// Memory of the host that stays somebody else's.
+    /// Host memory that the buffer does not own.
     ///
     /// # Safety
     /// It has so many elements, which nothing else writes, nor reads unless it is `read_only`, until work with the buffer
@@ -392,7 +392,7 @@ impl Buffer {
     /// use max::Buffer;
     /// let buffer = Buffer::scalar(1.0f32)?;
     /// let raw = NonNull::new(buffer.as_raw()).unwrap();
-    /// // SAFETY: the new buffer gets a reference of its own, and nothing writes the memory.
+    /// // SAFETY: the new buffer gets its own reference, and nothing writes the memory.
     /// let other = unsafe {
     ///     max_sys::maxBufferRetain(raw.as_ptr());
     ///     Buffer::from_raw(raw)
@@ -543,7 +543,7 @@ impl Buffer {
         get(ptr::null(), |out| unsafe { sys::maxBufferGetData(self.as_raw(), out) })
     }
 
-    /// As [`Buffer::as_ptr`], for writing, too.
+    /// Like [`Buffer::as_ptr`], also for writing.
     ///
     /// ```
     /// use max::{Buffer, DType};
@@ -595,7 +595,7 @@ impl Buffer {
         let steps = steps.steps();
         let steps: &[Step] = steps.as_ref();
         if steps.len() > 2 * RANK_LIMIT {
-            let message = format!("{} steps are more than a buffer of shape {:?} takes", steps.len(), self.shape());
+            let message = format!("{} steps are too many for a buffer of shape {:?}", steps.len(), self.shape());
             return Err(Error::new(Status::InvalidArgument, message));
         }
         let mut kinds = [sys::MaxSliceKind::MAX_SLICE_KIND_INDEX; 2 * RANK_LIMIT];
@@ -611,7 +611,7 @@ impl Buffer {
             .map(|raw| self.sharing(raw))
     }
 
-    /// A view of all, which nobody else has.
+    /// A view of all elements with no other owner.
     pub(crate) fn whole(&self) -> Result<Self> {
         let none = ptr::null();
         // SAFETY: the handle is alive; there are no steps to read.

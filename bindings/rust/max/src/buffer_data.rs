@@ -63,7 +63,7 @@ impl Buffer {
         // SAFETY: all of them have been written.
         let bytes = unsafe { slice::from_raw_parts(elements.as_ptr().cast::<u8>(), count * size_of::<T>()) };
         if !T::are_valid(bytes) {
-            let message = format!("Buffer holds bytes that are no values of {}", T::DTYPE);
+            let message = format!("Buffer holds bytes that are not valid {} values", T::DTYPE);
             return Err(Error::new(Status::FailedPrecondition, message));
         }
         // SAFETY: written and valid.
@@ -126,7 +126,7 @@ impl Buffer {
         check(unsafe { sys::maxBufferRead(self.as_raw(), indices.as_ptr(), count, size_of::<T>(), data.cast()) })?;
         // SAFETY: it has been written.
         if !T::are_valid(unsafe { slice::from_raw_parts(data.cast(), size_of::<T>()) }) {
-            let message = format!("Buffer holds bytes that are no values of {}", T::DTYPE);
+            let message = format!("Buffer holds bytes that are not valid {} values", T::DTYPE);
             return Err(Error::new(Status::FailedPrecondition, message));
         }
         // SAFETY: written and valid.
@@ -144,7 +144,7 @@ impl Buffer {
     /// The element of a buffer that has one. See [`Buffer::scalar`].
     pub fn item<T: Element>(&self) -> Result<T> {
         if self.len() != 1 {
-            let message = format!("Buffer of shape {:?} has more or less than one element", self.shape());
+            let message = format!("Buffer of shape {:?} does not have exactly one element", self.shape());
             return Err(Error::new(Status::InvalidArgument, message));
         }
         self.read(&[0; RANK_LIMIT][..self.rank()])

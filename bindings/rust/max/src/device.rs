@@ -25,7 +25,7 @@ handle!(sync
     pub Device: MaxDevice, maxDeviceRetain, maxDeviceRelease
 );
 
-/// Options of [`Device::with_options`]. They hold for the first handle; later ones find the device as it is.
+/// Options of [`Device::with_options`]. Only those of the first handle count; later handles share the device.
 ///
 /// ```
 /// use max::{Device, DeviceOptions};

@@ -105,7 +105,7 @@ macro_rules! tensor {
         $(#[$doc])*
         pub struct $name(NonNull<sys::$raw>);
 
-        // SAFETY: the memory is shared with nobody in this crate who would mind, and any thread may call the deleter.
+        // SAFETY: nothing in this crate relies on exclusive use of the memory, and any thread may call the deleter.
         unsafe impl Send for $name {}
 
         impl $name {
@@ -114,7 +114,7 @@ macro_rules! tensor {
             /// ```
             /// use max::{Buffer, dlpack::Tensor};
             /// let raw = Buffer::scalar(1.0f32)?.to_dlpack(None)?.into_raw(); // for another library
-            /// // SAFETY: it follows DLPack, is initialised, and nobody else has it.
+            /// // SAFETY: it follows DLPack, is initialised, and has no other owner.
             /// drop(unsafe { Tensor::from_raw(raw) });
             /// # Ok::<(), max::Error>(())
             /// ```

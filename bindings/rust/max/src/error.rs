@@ -173,7 +173,7 @@ pub(crate) fn get<T: Copy>(initial: T, call: impl FnOnce(*mut T) -> sys::MaxStat
 #[inline]
 pub(crate) fn get_handle<T>(call: impl FnOnce(*mut *mut T) -> sys::MaxStatus) -> Result<NonNull<T>> {
     let raw = get(ptr::null_mut(), call)?;
-    NonNull::new(raw).ok_or_else(|| Error::new(Status::Internal, "A call that succeeded has given no object"))
+    NonNull::new(raw).ok_or_else(|| Error::new(Status::Internal, "A successful call returned no object"))
 }
 
 /// The text that a call points its output pointer at.
@@ -222,7 +222,7 @@ pub(crate) fn c_path(path: &std::path::Path) -> Result<CString> {
 
 /// A number of things as C counts them.
 pub(crate) fn c_count(count: usize) -> Result<i32> {
-    i32::try_from(count).map_err(|_| Error::new(Status::OutOfRange, format!("{count} are more than can be given")))
+    i32::try_from(count).map_err(|_| Error::new(Status::OutOfRange, format!("A count of {count} is too large")))
 }
 
 /// A time limit as C takes it: 0 = none.

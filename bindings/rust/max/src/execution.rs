@@ -15,9 +15,9 @@ use crate::stream::Stream;
 
 /// A run of a model: a future of its outputs, which needs no executor of a kind.
 ///
-/// The run has begun when [`Model::execute_async`] returns, on a stream of its own unless the options name one; a model
-/// whose shapes depend on values runs in that call. Dropping the future stops the run, in milliseconds. A run that fails
-/// on the options' stream leaves its failure there, too, until that is synchronized.
+/// The run has begun when [`Model::execute_async`] returns, on a separate stream unless the options name one; a model
+/// whose shapes depend on values runs in that call. Dropping the future stops the run, in milliseconds. A run that
+/// fails on the options' stream leaves its failure there, too, until that is synchronized.
 ///
 /// ```
 /// # fn block_on<F: Future>(future: F) -> F::Output {

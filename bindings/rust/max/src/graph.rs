@@ -229,7 +229,7 @@ impl Graph {
         get_handle(call).map(|raw| self.value(raw))
     }
 
-    /// Adds an input with a name of its own, on the first device of the session. See [`Graph`].
+    /// Adds a named input on the first device of the session. See [`Graph`].
     pub fn input<'a, D: Into<Dimension<'a>> + Copy>(
         &self,
         name: &str,
@@ -320,7 +320,7 @@ impl Graph {
         self.add(|out| unsafe { sys::maxGraphAddConstant(self.as_raw(), ptr::null(), contents.as_raw(), out) })
     }
 
-    /// Adds a constant with a name of its own.
+    /// Adds a named constant.
     ///
     /// ```
     /// use max::{Buffer, Graph};
@@ -425,7 +425,7 @@ impl Graph {
         Ok(outputs.into_iter().filter_map(NonNull::new).map(|raw| self.value(raw)).collect())
     }
 
-    /// Makes a value the next output of the graph, with a name of its own among the outputs. See [`Graph`].
+    /// Makes a value the next output of the graph, with a name that is unique among the outputs. See [`Graph`].
     pub fn output(&self, value: &GraphValue, name: &str) -> Result<()> {
         let name = c_text(name)?;
         // SAFETY: the handles are alive, the pointer lives through the call.

@@ -41,7 +41,7 @@ impl HostMemory {
         // SAFETY: the handle is alive, the pointer lives through the call.
         let data = get(none, |out| unsafe { sys::maxHostAllocate(device.as_raw(), len, out) })?;
         let data = NonNull::new(data.cast::<u8>()).unwrap_or(NonNull::dangling());
-        // SAFETY: so many bytes that nobody else has.
+        // SAFETY: so many bytes, with no other owner.
         unsafe { data.as_ptr().write_bytes(0, len) };
         Ok(Self { device: device.clone(), data, len })
     }

@@ -56,7 +56,7 @@ attributes! {
     SharedSize = MAX_KERNEL_ATTRIBUTE_SHARED_SIZE,
     /// Bytes of constant memory that the kernel declares.
     ConstantSize = MAX_KERNEL_ATTRIBUTE_CONSTANT_SIZE,
-    /// Bytes of memory of its own that a thread uses.
+    /// Bytes of local memory per thread.
     LocalSize = MAX_KERNEL_ATTRIBUTE_LOCAL_SIZE,
     /// Registers that a thread uses.
     Registers = MAX_KERNEL_ATTRIBUTE_REGISTERS,
@@ -249,7 +249,7 @@ enum Kind<'a> {
     Value(Value),
 }
 
-/// Most bytes of an argument that is no buffer.
+/// Maximum bytes of an argument that is not a buffer.
 const VALUE_LIMIT: usize = 128;
 
 #[derive(Clone, Copy, Debug)]
@@ -393,7 +393,7 @@ impl Kernel {
         get(0, |out| unsafe { sys::maxKernelGetAttribute(self.as_raw(), attribute, out) })
     }
 
-    /// Sets a property of the kernel for later launches, whoever launches it.
+    /// Sets a property of the kernel for all later launches.
     ///
     /// ```
     /// use max::{Device, KernelAttribute, Module};

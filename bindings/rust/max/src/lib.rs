@@ -25,7 +25,7 @@
 //!
 //! **Memory.** Slices of a buffer's elements are sound with clones, views, threads and streams: see [`Elements`] and
 //! [`ElementsMut`]. Work that borrows memory of the program is queued in a [`Stream::scope`]. Three things are trusted, as
-//! other code of the program is: sources of kernels, extensions, and that nobody changes a file of weights that is mapped.
+//! other code of the program is: sources of kernels, extensions, and that nothing changes a mapped file of weights.
 //!
 //! **Features**: `half` (elements `f16` and `bf16`), `ndarray`, `dlpack`, `tracing`; `bundled` and `static` say where the
 //! library comes from, see `max_sys`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the library has to say: to functions of the program, or to nobody.
+//! The library's log messages: passed to functions of the program, or dropped.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
@@ -93,7 +93,7 @@ pub fn listen(level: Level, function: impl Fn(Level, &str) + Send + Sync + 'stat
     match token {
         Ok(token) => Ok(Listener { token, function }),
         Err(error) => {
-            // SAFETY: the call failed, so that nobody else has it.
+            // SAFETY: the call failed, so nothing else has it.
             drop(unsafe { Box::from_raw(function) });
             Err(error)
         }

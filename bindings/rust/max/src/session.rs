@@ -175,7 +175,7 @@ impl Session {
         })
     }
 
-    /// Makes a model of a graph built in code, which stays as it is. See [`Graph`].
+    /// Makes a model of a graph built in code; the graph does not change. See [`Graph`].
     pub fn compile(&self, graph: &Graph) -> Result<Model> {
         self.compile_with(graph, LoadOptions::default())
     }

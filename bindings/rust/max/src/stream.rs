@@ -155,7 +155,7 @@ impl Stream {
         // SAFETY: the function is called once if this succeeds and then owns the data.
         let status = unsafe { sys::maxStreamEnqueueHostFunction(self.as_raw(), Some(call_host_function), data.cast()) };
         check(status).inspect_err(|_| {
-            // SAFETY: the call failed, so that nobody else has the data.
+            // SAFETY: the call failed, so nothing else has the data.
             drop(unsafe { Box::from_raw(data) });
         })
     }

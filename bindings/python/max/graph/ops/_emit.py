@@ -127,7 +127,7 @@ def as_tensor(value: Input, like: Optional[DType] = None) -> TensorValue:
         return constant_of(Buffer.from_dlpack(value))
     if isinstance(value, (numbers.Number, str)) or hasattr(value, "__index__") or hasattr(value, "__float__"):
         return _number(value, like)
-    raise located(TypeError(f"an operator cannot take {value!r}; it takes TensorValue, Dim, Shape, numbers and arrays"))
+    raise located(TypeError(f"{value!r} cannot be an operand; use TensorValue, Dim, Shape, numbers and arrays"))
 
 
 def constant_of(contents: Buffer) -> TensorValue:
@@ -166,7 +166,7 @@ def _require_representable(value: Any, found: Any, dtype: DType) -> None:
     elif dtype.is_float():
         fits = kind != "c"
     if not fits:
-        raise located(ValueError(f"{value!r} cannot be of type {dtype.name} without a change; cast the tensor"))
+        raise located(ValueError(f"{value!r} cannot be converted to {dtype.name} exactly; cast the tensor"))
 
 
 def is_known(dim: Dim) -> bool:

@@ -91,7 +91,7 @@ def common_dtype(dtypes: Iterable[DType], what: str) -> DType:
         _category(dtype) == 1 and category == 2 and dtype.size_in_bits >= bits for dtype in given
     )
     if not fits or any(dtype is DType.string or dtype.is_complex() for dtype in given):
-        fail(f"{what}: no one of {', '.join(dtype.name for dtype in given)} holds the others; use ops.cast")
+        fail(f"{what}: none of {', '.join(dtype.name for dtype in given)} holds all values of the others; use ops.cast")
     return found[0]
 
 

@@ -14,7 +14,7 @@ from max.graph.value import BufferValue, TensorValue, TensorValueLike
 
 def _require(buffer: Any) -> BufferValue:
     if not isinstance(buffer, BufferValue):
-        raise located(TypeError(f"{buffer!r} is no BufferValue"))
+        raise located(TypeError(f"{buffer!r} is not a BufferValue"))
     return buffer
 
 

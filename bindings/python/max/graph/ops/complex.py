@@ -27,7 +27,7 @@ def as_interleaved_complex(x: TensorValueLike) -> TensorValue:
     Raises
     ------
     ValueError
-        The last dimension is odd, or the elements are no floating-point numbers.
+        The last dimension is odd, or the elements are not floating-point numbers.
     """
     what = "as_interleaved_complex"
     operand = require_kind(what, "x", require_rank(what, "x", tensor(x), 1, at_least=True), "float")

@@ -73,7 +73,7 @@ def cond(
     ValueError
         A branch returns other types.
     TypeError
-        `pred` is no bool.
+        `pred` is not a bool.
     """
     scope, types = current(), list(out_types or ())
     chosen = _truth(pred, "the condition")
@@ -84,7 +84,7 @@ def cond(
         with within(Scope(scope.graph, name, scope)) as branch:
             made = _listed(function())
             if len(made) != len(types):
-                raise located(ValueError(f"the {name} returns {len(made)} values, out_types has {len(types)}"))
+                raise located(ValueError(f"the {name} returns {len(made)} values, but out_types has {len(types)}"))
             made = [typed(v, t, f"output {i} of the {name}") for i, (v, t) in enumerate(zip(made, types))]
         branches.append((branch, made, [buffer._contents for buffer in buffers]))
         _take_contents(buffers, before)
@@ -133,7 +133,7 @@ def while_loop(
     ValueError
         The body returns other types.
     TypeError
-        The condition is no bool.
+        The condition is not a bool.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def call(graph: Graph, *args: TensorValueLike | BufferValue, prefix: str = "") -
         The inputs are not of its types.
     """
     if not isinstance(graph, Graph) or not graph.is_subgraph:
-        raise located(TypeError(f"{graph!r} is no graph that add_subgraph has made"))
+        raise located(TypeError(f"{graph!r} is not a graph made by add_subgraph"))
     if graph._outputs is None:
         raise located(ValueError(f"the graph {graph.name!r} has no outputs yet"))
     if graph._prints and current().parent is not None:

@@ -50,7 +50,7 @@ def _filters_first(what: str, x: TensorValue, layout: FilterLayout) -> TensorVal
     if not isinstance(layout, FilterLayout):
         wrong_type(f"{what}: filter_layout is {layout!r}, needs a FilterLayout")
     if len(layout.value) != x.rank:
-        fail(f"{what}: the layout {layout.value} is none of {x.rank} dimensions")
+        fail(f"{what}: the layout {layout.value} does not have {x.rank} dimensions")
     if layout in (FilterLayout.FCRS, FilterLayout.FCQRS):
         return x
     return node("Transpose", [x], perm=[x.rank - 1, x.rank - 2, *range(x.rank - 2)])
@@ -143,7 +143,7 @@ def conv2d(
     padding : int or four of int
         Zeros at the top, bottom, left and right.
     groups : int
-        How many groups the channels are divided into, each with filters of its own.
+        How many groups the channels are divided into, each with its own filters.
     bias : TensorValueLike, optional
         What is added to each output channel, shape ``[out_channels]``.
     input_layout : ConvInputLayout

@@ -46,7 +46,7 @@ def range(
     Raises
     ------
     ValueError
-        `step` is 0, or an argument is no scalar or no number.
+        `step` is 0, or an argument is not a scalar or not a number.
     """
     if dtype is None:
         bounds = promoted("range", start, stop, step)

@@ -52,7 +52,7 @@ _UNARY = """{summary}
     Raises
     ------
     ValueError
-        The elements of `x` are no {kind}.
+        The elements of `x` are not {kind}.
     """
 
 _BINARY = """{summary}
@@ -70,7 +70,7 @@ _BINARY = """{summary}
     Raises
     ------
     ValueError
-        No type holds both operands, they are no {kind}, or their shapes cannot be broadcast.
+        No type holds both operands, they are not {kind}, or their shapes cannot be broadcast.
     """
 
 
@@ -225,7 +225,7 @@ def gelu(x: TensorValueLike, approximate: Literal["none", "tanh", "quick"] = "no
     Raises
     ------
     ValueError
-        `approximate` is none of these, or the elements of `x` are no floating-point numbers.
+        `approximate` is not one of these, or the elements of `x` are not floating-point numbers.
     """
     operand = require_kind("gelu", "x", tensor(x), "float")
     if approximate == "quick":

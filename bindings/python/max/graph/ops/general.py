@@ -41,7 +41,7 @@ def constant(value: Any, dtype: Optional[DType] = None, device: Optional[DeviceR
         `dtype` cannot represent the contents.
     """
     if isinstance(value, TensorValue):
-        raise located(TypeError(f"{value!r} has no contents before the model runs"))
+        raise located(TypeError(f"{value!r} has no known contents before the model runs"))
     made = _constant(value, dtype)
     if device is not None:
         made._device = DeviceRef.from_device(device)

@@ -36,7 +36,7 @@ def _resized(what: str, input: TensorValueLike, size: ShapeLike, mode: str, **at
     x = require_kind(what, "input", tensor(input), "number")
     wanted = dims(size, f"{what}: size")
     if len(wanted) != x.rank:
-        fail(f"{what}: size {wanted} are {len(wanted)} numbers, input has {x.rank} dimensions")
+        fail(f"{what}: size {wanted} has {len(wanted)} numbers, input has {x.rank} dimensions")
     if any(dim < 0 for dim in wanted.static_dims):
         fail(f"{what}: size {wanted} is negative")
     return node("Resize", [x, None, None, dims_tensor(wanted)], mode=mode, **attributes)
@@ -73,7 +73,7 @@ def resize(
     ValueError
         There is not one size for each dimension.
     TypeError
-        `interpolation` is no InterpolationMode.
+        `interpolation` is not an InterpolationMode.
     """
     if not isinstance(interpolation, InterpolationMode):
         wrong_type(f"resize: interpolation is {interpolation!r}, needs an InterpolationMode")
@@ -220,7 +220,7 @@ def fold(
 def _require_patches(shape: Shape, wanted: Shape, kernel: list[int], sizes: list[list[int]]) -> None:
     channels, patches = shape[1], shape[2]
     if isinstance(channels, StaticDim) and int(channels) % (kernel[0] * kernel[1]):
-        fail(f"fold: {channels} channels are no multiple of a patch's {kernel[0]} x {kernel[1]}")
+        fail(f"fold: {channels} channels are not a multiple of a patch's {kernel[0]} x {kernel[1]}")
     if not wanted.is_static or not isinstance(patches, StaticDim):
         return
     count = 1

@@ -46,7 +46,7 @@ _ALONG = """{summary}
     Parameters
     ----------
     input : TensorValueLike
-        {kind}, at least one dimension; it is left as it is.
+        {kind}, at least one dimension; it does not change.
     updates : TensorValueLike
         The type of `input`, the shape of `indices`.
     indices : TensorValueLike
@@ -70,7 +70,7 @@ _SLICES = """{summary}
     Parameters
     ----------
     input : TensorValueLike
-        {kind}, at least one dimension; it is left as it is.
+        {kind}, at least one dimension; it does not change.
     updates : TensorValueLike
         The type of `input`, shape ``[..., *input.shape[depth:]]``.
     indices : TensorValueLike
@@ -201,7 +201,7 @@ def masked_scatter(
     Parameters
     ----------
     input : TensorValueLike
-        Elements of any type, at least one dimension; it is left as it is.
+        Elements of any type, at least one dimension; it does not change.
     mask : TensorValueLike
         Truth values, a shape that can be broadcast to that of `input`.
     updates : TensorValueLike

@@ -54,7 +54,7 @@ def outer(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:
     Raises
     ------
     ValueError
-        An operand is no vector, or no type holds both.
+        An operand is not a vector, or no type holds both.
     """
     left, right = promoted("outer", lhs, rhs)
     for name, operand in (("lhs", left), ("rhs", right)):

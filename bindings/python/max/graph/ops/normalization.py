@@ -35,7 +35,7 @@ def layer_norm(input: TensorValueLike, gamma: TensorValueLike, beta: TensorValue
     Raises
     ------
     ValueError
-        The elements are no floating-point numbers, or the sizes differ.
+        The elements are not floating-point numbers, or the sizes differ.
     """
     x = require_rank(
         "layer_norm", "input", require_kind("layer_norm", "input", tensor(input), "float"), 1, at_least=True
@@ -74,7 +74,7 @@ def rms_norm(
     Raises
     ------
     ValueError
-        The elements are no floating-point numbers, or the sizes differ.
+        The elements are not floating-point numbers, or the sizes differ.
     """
     x = require_rank("rms_norm", "input", require_kind("rms_norm", "input", tensor(input), "float"), 1, at_least=True)
     number = real(epsilon, "rms_norm: epsilon")
@@ -113,14 +113,14 @@ def group_norm(
     Raises
     ------
     ValueError
-        The channels cannot be divided, the elements are no floating-point numbers, or the sizes differ.
+        The channels cannot be divided, the elements are not floating-point numbers, or the sizes differ.
     """
     x = require_kind("group_norm", "input", tensor(input), "float")
     require_rank("group_norm", "input", x, 3, at_least=True)
     groups = whole(num_groups, "group_norm: num_groups", 1)
     channels = x.shape.static_dims[1] if x.shape.is_static else groups
     if channels % groups:
-        fail(f"group_norm: {channels} channels are no {groups} groups")
+        fail(f"group_norm: {channels} channels do not split into {groups} groups")
     scale, offset = (_weight("group_norm", n, v, x.dtype) for n, v in (("gamma", gamma), ("beta", beta)))
     number = real(epsilon, "group_norm: epsilon")
     return node("GroupNormalization", [x, scale, offset], epsilon=number, num_groups=groups)

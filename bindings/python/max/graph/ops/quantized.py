@@ -33,10 +33,10 @@ def _blocks(what: str, encoding: QuantizationEncoding, weights: TensorValueLike)
     shape = require_rank(what, "weights", x, 2).shape
     rows, width = shape
     if not isinstance(rows, StaticDim) or not isinstance(width, StaticDim):
-        fail(f"{what}: the weights {shape} need sizes that are numbers")
+        fail(f"{what}: the weights {shape} must have static sizes")
     count, rest = divmod(int(width), encoding.block_size)
     if rest:
-        fail(f"{what}: rows of {width} bytes are no blocks of {encoding.block_size} as {encoding.value} has them")
+        fail(f"{what}: rows of {width} bytes are not whole blocks of {encoding.block_size} bytes of {encoding.value}")
     return node("Reshape", [x, ints([int(rows), count, encoding.block_size])]), int(rows), count
 
 
@@ -153,9 +153,9 @@ def dequantize(encoding: QuantizationEncoding, quantized: TensorValueLike) -> Te
     Raises
     ------
     ValueError
-        The bytes are no whole blocks, or of another type.
+        The bytes are not whole blocks, or have another type.
     TypeError
-        `encoding` is no QuantizationEncoding.
+        `encoding` is not a QuantizationEncoding.
     NotImplementedError
         The encoding is none of GGUF's.
     """
@@ -164,7 +164,7 @@ def dequantize(encoding: QuantizationEncoding, quantized: TensorValueLike) -> Te
 
 
 def _product_of_q4_0(x: TensorValue, blocks: TensorValue, rows: int, count: int) -> TensorValue:
-    # MatMulNBits has neighbours in a byte, and -8 as well.
+    # MatMulNBits has neighbours in a byte, and also -8.
     pairs = _shaped(_halves(_cut(blocks, 2, 18)), 16, 2)
     packed = _shaped(_or(_cut(pairs, 0, 1), _left(_cut(pairs, 1, 2), 4)), 16)
     scales = node("Reshape", [_half_float(blocks, 0), ints([rows, count])])
@@ -196,9 +196,9 @@ def qmatmul(
     Raises
     ------
     ValueError
-        The weights are no whole blocks, or their numbers are not `k`.
+        The weights are not whole blocks, or their numbers are not `k`.
     TypeError
-        `encoding` is no QuantizationEncoding, or the weights are not one tensor.
+        `encoding` is not a QuantizationEncoding, or the weights are not one tensor.
     NotImplementedError
         The encoding is none of GGUF's.
     """

@@ -118,9 +118,9 @@ def uniform(like: TensorType, range: Iterable[float] = (0.0, 1.0)) -> TensorValu
     Raises
     ------
     ValueError
-        `range` is no pair, the upper bound is below the lower one, or the type is no floating-point type.
+        `range` is not a pair, the upper bound is below the lower one, or the type is not a floating-point type.
     TypeError
-        `like` is no TensorType.
+        `like` is not a TensorType.
     """
     wanted = _type("random.uniform", like)
     bounds = [real(bound, "random.uniform: range") for bound in range]
@@ -154,9 +154,9 @@ def gaussian(like: TensorType, mean: float = 0.0, std: float = 1.0) -> TensorVal
     Raises
     ------
     ValueError
-        `std` is negative, or the type is no floating-point type.
+        `std` is negative, or the type is not a floating-point type.
     TypeError
-        `like` is no TensorType.
+        `like` is not a TensorType.
     """
     wanted = _type("random.gaussian", like)
     middle, scale = real(mean, "random.gaussian: mean"), real(std, "random.gaussian: std")

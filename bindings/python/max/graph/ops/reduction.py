@@ -45,7 +45,7 @@ _DOC = """{summary}
     Raises
     ------
     ValueError
-        There is no such axis, or the elements of `x` are no {kind}.
+        There is no such axis, or the elements of `x` are not {kind}.
     """
 
 

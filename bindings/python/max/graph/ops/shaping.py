@@ -40,7 +40,7 @@ def cast(x: TensorValueLike, dtype: DType) -> TensorValue:
     Raises
     ------
     TypeError
-        `dtype` is no DType.
+        `dtype` is not a DType.
     """
     if not isinstance(dtype, DType):
         wrong_type(f"cast: dtype is {dtype!r}, needs a max.dtype.DType")
@@ -86,7 +86,7 @@ def _completed(given: Shape, wanted: Shape) -> Shape:
     left = count // rest
     if left * rest != count:
         if isinstance(count, StaticDim) and isinstance(rest, StaticDim):
-            fail(f"reshape: {given} has {count} elements, which are no multiple of {rest} as in {wanted}")
+            fail(f"reshape: {given} has {count} elements, which is not a multiple of {rest} as in {wanted}")
         return wanted
     return Shape(left if dim == Dim(-1) else dim for dim in wanted)
 
@@ -142,7 +142,7 @@ def permute(x: TensorValueLike, dims: Sequence[int]) -> TensorValue:
     operand = tensor(x)
     order = [axis_of("permute", axis, operand.rank) for axis in dims]
     if sorted(order) != [*range(operand.rank)]:
-        fail(f"permute: dims {[*dims]} are no order of {operand.rank} dimensions")
+        fail(f"permute: dims {[*dims]} are not a permutation of {operand.rank} dimensions")
     return node("Transpose", [operand], perm=order) if order else operand
 
 
@@ -318,7 +318,7 @@ def _some(values: Iterable[TensorValueLike], what: str) -> list[TensorValueLike]
         wrong_type(f"{what} is given {values!r}, needs a sequence of tensors")
     found = [*values]
     if not found:
-        fail(f"{what} is given no tensors")
+        fail(f"{what} needs at least one tensor")
     return found
 
 
@@ -342,13 +342,13 @@ def split(x: TensorValueLike, split_sizes: Iterable[DimLike], axis: int = 0) -> 
     Raises
     ------
     ValueError
-        There is no such axis, no size, or the sum is another one.
+        There is no such axis, no size, or the sizes do not add up to the axis.
     """
     operand = tensor(x)
     number = axis_of("split", axis, operand.rank)
     sizes = dims(split_sizes, "split: split_sizes", limit=None)
     if not sizes:
-        fail("split: split_sizes are none")
+        fail("split: split_sizes is empty")
     return nodes("Split", [operand, dims_tensor(sizes)], len(sizes), axis=number)
 
 
@@ -380,7 +380,7 @@ def chunk(x: TensorValueLike, chunks: int, axis: int = 0) -> list[TensorValue]:
         return [operand]
     size = operand.shape[axis_of("chunk", axis, operand.rank)]
     if (size // count) * count != size:
-        fail(f"chunk: the size {size} of axis {axis} is no multiple of {count}")
+        fail(f"chunk: the size {size} of axis {axis} is not a multiple of {count}")
     return split(operand, [size // count] * count, axis)
 
 
@@ -420,7 +420,7 @@ def pad(
     operand = tensor(input)
     widths = [whole(width, "pad: paddings", 0) for width in paddings]
     if len(widths) != 2 * operand.rank:
-        fail(f"pad: paddings are {len(widths)} numbers, {operand.rank} dimensions need {2 * operand.rank}")
+        fail(f"pad: paddings has {len(widths)} numbers, {operand.rank} dimensions need {2 * operand.rank}")
     if mode not in _MODES:
         fail(f"pad: mode is {mode!r}, needs {', '.join(map(repr, _MODES))}")
     operands: list[Any] = [operand, ints([*widths[::2], *widths[1::2]])]
@@ -452,9 +452,9 @@ def tile(x: TensorValueLike, repeats: Iterable[DimLike]) -> TensorValue:
     operand = tensor(x)
     counts = dims(repeats, "tile: repeats")
     if len(counts) != operand.rank:
-        fail(f"tile: repeats are {len(counts)} numbers, x has {operand.rank} dimensions")
+        fail(f"tile: repeats has {len(counts)} numbers, x has {operand.rank} dimensions")
     if any(count < 0 for count in counts.static_dims):
-        fail(f"tile: repeats {counts} are negative")
+        fail(f"tile: repeats {counts} has a negative number")
     return node("Tile", [operand, dims_tensor(counts)]) if operand.rank else operand
 
 

@@ -55,7 +55,7 @@ def irfft(
     Raises
     ------
     ValueError
-        There is no such axis, `n` is less than 1, the axis too small, or the elements are no floating-point numbers.
+        There is no such axis, `n` is less than 1, the axis too small, or the elements are not floating-point numbers.
     """
     if not isinstance(normalization, (Normalization, str)):
         wrong_type(f"irfft: normalization is {normalization!r}, needs a Normalization")
@@ -84,5 +84,5 @@ def _pairs(x: TensorValue, is_complex: bool) -> TensorValue:
 
 def _length(size: Dim, n: int | None) -> Dim:
     if n is None and isinstance(size, StaticDim) and size < 2:
-        fail(f"irfft: an axis of {size} gives no signal; n is needed")
+        fail(f"irfft: an axis of size {size} has no signal; n is needed")
     return (size - 1) * 2 if n is None else Dim(n)

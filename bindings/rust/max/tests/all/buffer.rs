@@ -116,7 +116,7 @@ fn read_only() {
     let _leaks = leaks();
     let path = TemporaryFile::new(".bin");
     std::fs::write(&path, [1, 0, 2, 0]).unwrap();
-    // SAFETY: nobody else has the file.
+    // SAFETY: no other code uses the file.
     let mut buffer = unsafe { Buffer::map(&path, DType::INT16, &[2], MapMode::Read, 0) }.unwrap();
     assert!(buffer.is_read_only());
     assert_eq!(*buffer.as_slice::<i16>().unwrap(), [1, 2]);

@@ -9,7 +9,7 @@ use crate::fixture::DIGITS;
 
 const CHILD: &str = "MAX_RUST_TEST_CHILD";
 
-/// Runs a test of this program in a process of its own.
+/// Runs a test of this program in a separate process.
 fn run_child(test: &str) {
     let program = std::env::current_exe().unwrap();
     let done = Command::new(program).args(["--exact", test, "--nocapture"]).env(CHILD, test).output().unwrap();
