@@ -10,7 +10,7 @@ namespace {
 
 bool isWanted(const Node& node, size_t output) { return output >= node.outputs.size() || node.outputs[output]; }
 
-// What is not known fits.
+// Unknown types and shapes match.
 bool fits(const TensorType& type, const Shape& shape) {
   if (!type.ranked || isObject(type.dtype)) return true;
   if (type.rank() != shape.rank()) return false;

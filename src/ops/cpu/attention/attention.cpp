@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Attention of float32: softmax(scale * Q K' + mask) V with a running maximum
-// and sum, so that scores exist for a few queries and one block of keys at a time.
+// and sum, so that only scores of a few queries and one block of keys exist at a time.
 #include "ops/cpu/attention/attention.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace max {
 namespace {
 
 constexpr int64_t kKeyBlock = 384;
-constexpr int64_t kFewQueries = 4;  // for which keys and values are not packed
+constexpr int64_t kFewQueries = 4;  // up to this many, keys and values are not packed
 
 // A tensor of [batch, heads, positions, size] in some order of axes: sizes and strides in floats.
 struct HeadTensor {
@@ -43,11 +43,11 @@ class AttentionOp : public OpKernel {
   size_t scratchBytes() const override;
 
  private:
-  // What one lane works with.
+  // The working memory of one lane.
   struct Lane {
     float* scores;   // [tileRows][scoreStride]
     float* sums;     // [tileRows][valueStride]: weighted sums of values
-    float* queries;  // [tileRows][size], where queries do not lie so already
+    float* queries;  // [tileRows][size], if the queries do not have this layout
   };
   Lane laneAt(const OpContext& context, int lane) const;
   void packHead(const OpContext& context, int64_t head) const;
@@ -75,8 +75,8 @@ class AttentionOp : public OpKernel {
   Panels keyPanels_, valuePanels_;
   Epilogue scaling_, plain_;
   bool hasMask_, hasSink_;
-  bool inPlace_;     // keys and values are read where they lie
-  bool zeroMasked_;  // queries that see nothing give 0, not NaN
+  bool inPlace_;     // keys and values are read in place
+  bool zeroMasked_;  // fully masked queries give 0, not NaN
   std::array<int64_t, 4> maskStrides_{};
   int64_t panelsPerBlock_, scoreStride_, valueStride_;
   int64_t keyFloats_, valueFloats_, laneBytes_;
@@ -178,7 +178,7 @@ void AttentionOp::packHead(const OpContext& context, int64_t head) const {
   gemm_->pack(values, 0, values.depth, packedValues(context, head));
 }
 
-// The queries' rows, in place if their elements lie together, else copied.
+// The queries' rows, in place if contiguous, else copied.
 const float* AttentionOp::queryRows(const OpContext& context, const Lane& lane, int64_t head, int64_t first,
                                     int64_t count, int64_t& stride) const {
   const float* from = context.in<float>(0) + q_.offset(head / q_.heads, head % q_.heads) + first * q_.positionStride;
@@ -191,7 +191,7 @@ const float* AttentionOp::queryRows(const OpContext& context, const Lane& lane, 
   return lane.queries;
 }
 
-// As a key that was seen before all others.
+// Like a key before all others.
 void addSink(SoftmaxRow& row, float score) {
   row.largest = score;
   row.sum = score == -std::numeric_limits<float>::infinity() ? 0 : 1;
@@ -224,7 +224,7 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
   for (int64_t panel = 0; panel < keyPanels_.count; panel += panelsPerBlock_) {
     const int64_t last = std::min(panel + panelsPerBlock_, keyPanels_.count), key = keyPanels_.begin(panel);
     const int64_t keys = std::min(keyPanels_.begin(last), k_.positions) - key;
-    // What nobody sees costs nothing; something is summed in any case.
+    // Fully masked blocks are skipped, except that at least one is summed.
     if (!areHidden(rows, count, keys) || (isFirst && last == keyPanels_.count)) {
       scoreBlock(keyData, lane, queries, count, panel, last);
       for (int64_t i = 0; i < count; ++i) {
@@ -242,7 +242,7 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
   for (int64_t i = 0; i < count; ++i) store(context, lane.sums + i * valueStride_, rows[i].sum, head, first + i);
 }
 
-// Whether no query sees any of the next keys.
+// Whether the next keys are masked for all queries.
 bool AttentionOp::areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys) const {
   return hasMask_ && std::all_of(rows, rows + count, [&](const SoftmaxRow& row) {
            return table_->hidesAll(row.mask, row.maskStep ? keys : 1);

@@ -51,7 +51,7 @@ float update(SoftmaxRow& row) {
   if (row.mask) addMask(row);
   const float found = largestScore(row.scores, row.count);
   const float largest = found > row.largest ? found : row.largest;
-  // A row that is masked throughout has no maximum; its weights are 0 and so is its sum.
+  // A fully masked row has no maximum; its weights and sum are 0.
   const float base = largest == kLowest ? 0.f : largest;
   const V shift = hn::Set(d, base);
   V sum = hn::Zero(d);

@@ -25,7 +25,7 @@ Spatial spatialDims(const Shape& shape, int first, int rank) {
   return result;
 }
 
-// The same convolution over an input that holds its padding; taps of one kernel row become one.
+// The same convolution over a padded input; the taps of a kernel row become one.
 ConvShape withMergedTaps(const ConvShape& shape) {
   ConvShape merged = shape;
   for (size_t i = 0; i < 3; ++i) {
@@ -40,7 +40,7 @@ bool canMergeTaps(const ConvShape& shape) {
          (!shape.isPadded() || shape.channels < kChannelsWorthATap);
 }
 
-// Row pointers see one tap per kernel row, each kernel[2] * channels long.
+// Row pointers have one tap per kernel row, each kernel[2] * channels long.
 ConvShape asRowTaps(ConvShape shape) {
   shape.kernel[2] = 1;
   return shape;
@@ -74,11 +74,11 @@ class ConvOp : public OpKernel {
 
   ConvShape shape_;
   bool merges_;       // taps of a kernel row are one
-  ConvShape inside_;  // the shape whose rows the product sees
+  ConvShape inside_;  // the shape whose rows the product reads
   ConvRows rows_;
   Shape weightShape_;
   Ref<PackedWeights> packed_;  // NULL = each run packs its own
-  int64_t groupStride_;        // floats from one group's packed weights to the next
+  int64_t groupStride_;        // stride between packed weights of groups, in floats
   Gemm gemm_;
   bool hasBias_, hasResidual_;
   std::vector<float> zeros_;
@@ -217,7 +217,7 @@ Shape channelsLast(const Shape& shape) {
 }
 
 // ONNX's Conv, where the compiler could not choose the layout (the rank became known with the plan):
-// channels go last for the product, and back.
+// moves channels last for the product, and back.
 class ChannelsFirstOp : public OpKernel {
  public:
   explicit ChannelsFirstOp(const OpRequest& request)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvInteger and QLinearConv on 8-bit integers: filters are the rows of a product, and what they read of the image
-// is gathered into its columns, a panel at a time.
+// ConvInteger and QLinearConv on 8-bit integers: filters are the rows of a product; the image pixels that they read are
+// gathered into its columns, a panel at a time.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -58,7 +58,7 @@ struct Geometry {
     depth = weights[1] * taps;
   }
 
-  // What output pixels [first, first + count) read of `planes` channels: a row of bytes for each channel and tap.
+  // The input of output pixels [first, first + count) in `planes` channels: a row of bytes for each channel and tap.
   void gather(const uint8_t* image, int64_t planes, int64_t first, int64_t count, uint8_t fill, uint8_t* to) const {
     const Place start{first / (out[1] * out[2]), first / out[2] % out[1], first % out[2]};
     WorkCounter work;
@@ -89,7 +89,7 @@ struct Geometry {
     }
   }
 
-  // Every stride-th element of a line from `x` on; what lies outside of it is `fill`.
+  // Every stride-th element of a line from `x` on; `fill` outside the line.
   void gatherRun(const uint8_t* line, int64_t x, int64_t run, uint8_t fill, uint8_t* to) const {
     if (!line || stride[2] != 1) {
       for (int64_t i = 0; i < run; ++i, x += stride[2]) to[i] = line && x >= 0 && x < in[2] ? line[x] : fill;
@@ -222,7 +222,7 @@ class IntegerConv final : public OpKernel {
   int64_t panels_;
 };
 
-// One filter for each channel, without strides along lines: taps are added up a line at a time, in int16 * int16.
+// One filter for each channel, without strides along lines: adds up taps a line at a time, as int16 * int16.
 template <const Inputs& kInputs>
 bool acceptsDepthwise(const OpRequest& request) {
   constexpr int64_t kMostWidth = 1 << 16;  // every lane holds lines
@@ -317,7 +317,7 @@ class DepthwiseConv final : public OpKernel {
     }
   }
 
-  // The line of the image that a row of taps reads, without its zero point, 0 outside; false if it is all outside.
+  // The line of the image that a row of taps reads, minus its zero point, 0 outside; false if it is entirely outside.
   bool widenLine(const OpContext& context, int64_t plane, int64_t row, int64_t tap, int16_t* line) const {
     const int64_t z = row / shape_.out[1] * shape_.stride[0] +
                       tap / (shape_.kernel[1] * shape_.kernel[2]) * shape_.dilation[0] - shape_.before[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose of float32 with constant weights: a matrix product makes what every input pixel adds to the output,
-// all taps and filters of it; lines of the output then gather what belongs to them. Channels go last for both steps.
+// ConvTranspose of float32 with constant weights: a matrix product computes what every input pixel adds to the output,
+// for all taps and filters; lines of the output then gather their parts. Both steps use channels last.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kBandBytes = 3 << 20;    // of products that are made before they are gathered
+constexpr int64_t kBandBytes = 3 << 20;    // of products computed before they are gathered
 constexpr int64_t kLinePixels = 256;       // of output pixels that one task gathers, at most
 constexpr int64_t kTransposeGrain = 8192;  // elements
 
@@ -86,7 +86,7 @@ Ref<PackedWeights> weightsOf(const OpRequest& request, int64_t groups) {
   return packTransposed(*request.inputs[1].constant, groups, request.lanes);
 }
 
-// The output is made in bands along one axis: the first that is larger than 1.
+// The output is computed in bands along one axis: the first that is larger than 1.
 struct Bands {
   size_t axis = 2;
   int64_t out, in;   // positions of the axis in a band, and input positions that these need at most
@@ -135,7 +135,7 @@ class ConvTransposeOp final : public OpKernel {
   }
 
  private:
-  // Lines of one band: its output positions, and the first input position whose products it has.
+  // Lines of one band: its output positions, and the first input position that has products.
   struct Band {
     int64_t first, last, firstInput;
   };
@@ -267,7 +267,7 @@ class ConvTransposeOp final : public OpKernel {
   int64_t lanes_, imageBytes_, productBytes_, lineBytes_;
 };
 
-// Few filters for each channel's group of one: no product is worth it, every tap adds a scaled plane to another.
+// Few filters for each channel's group of one: too few for a product, so every tap adds a scaled plane to another.
 class DepthwiseTransposeOp final : public OpKernel {
  public:
   explicit DepthwiseTransposeOp(const OpRequest& request) : shape_(request), hasBias_(request.has(2)) {
@@ -313,7 +313,7 @@ bool isDepthwiseTransposed(const Shape& weights, int64_t groups) {
   return weights[0] == groups && weights[1] <= kMostFilters;
 }
 
-// What is prepared must be accepted: the weights themselves may be gone by then.
+// Prepared weights must be accepted: the original ones may have been released.
 bool isSupported(DType dtype, const Shape& weights) {
   return dtype == DType::Float32 && weights.rank() >= 3 && weights.rank() <= 5 && weights.count() > 0;
 }

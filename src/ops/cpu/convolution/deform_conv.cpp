@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeformConv of float32: channels go last; what all taps of some output pixels see is written side by side, then
-// multiplied by the filters.
+// DeformConv of float32: channels last; the samples of all taps of some output pixels are written next to each other,
+// then multiplied by the filters.
 #include <algorithm>
 #include <cmath>
 
@@ -48,7 +48,7 @@ struct Geometry {
   int64_t depth() const { return channels / groups * taps(); }
 };
 
-// The pixels around a place between them, without those off the image.
+// The pixels around a position, without those outside the image.
 struct Corners {
   int64_t count = 0;
   int64_t offsets[4];
@@ -135,7 +135,7 @@ class DeformConvOp final : public OpKernel {
     });
   }
 
-  // The last block multiplies what an earlier one left in the rows that it does not need.
+  // In rows that it does not need, the last block multiplies leftovers of an earlier one.
   void runBlock(const OpContext& context, int64_t image, int64_t first) const {
     const int64_t count = std::min(block_, shape_.outPixels() - first), pixels = shape_.outPixels();
     std::byte* memory = context.scratch + imageBytes_;
@@ -196,7 +196,7 @@ class DeformConvOp final : public OpKernel {
   int64_t imageBytes_, columnBytes_, productBytes_;
 };
 
-// What is prepared must be accepted: the weights themselves may be gone by then.
+// Prepared weights must be accepted: the original ones may have been released.
 bool isSupported(DType dtype, const Shape& weights) {
   return dtype == DType::Float32 && weights.rank() == 2 + kAxes && weights.count() > 0;
 }

@@ -14,7 +14,7 @@ namespace {
 
 bool isHalf(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
 
-// The type that arithmetic on `dtype` is done in.
+// The type for arithmetic on `dtype`.
 DType computedAs(DType dtype) { return isHalf(dtype) ? DType::Float32 : dtype; }
 
 template <class T>
@@ -59,7 +59,7 @@ Id ElementwiseBuilder::scalar(double value, DType dtype) {
   return add(Kind::Constant, dtype, stored, constants_.size() - 1);
 }
 
-// Constants are converted here, so that they cost nothing later.
+// Constants are converted here, once.
 Id ElementwiseBuilder::materialise(Id value, DType stored) {
   const Value source = at(value);
   if (source.stored == stored) return value;
@@ -89,7 +89,7 @@ Id ElementwiseBuilder::materialise(Id value, DType stored) {
 
 Id ElementwiseBuilder::cast(Id value, DType to) {
   if (dtype(value) == to) return value;
-  // float32 kept for a half-precision value has digits that the value has not.
+  // float32 kept for a half-precision value has more digits than the value itself.
   if (isHalf(dtype(value))) value = materialise(value, dtype(value));
   const Id result = materialise(value, to);
   at(result).dtype = to;
@@ -149,7 +149,7 @@ Ref<ElementwiseProgram> ElementwiseBuilder::finish() {
 
 namespace {
 
-// Removes instructions whose results nobody reads.
+// Removes instructions with unused results.
 void eraseDeadInstructions(std::vector<ElementwiseInstruction>& instructions, std::vector<bool> live) {
   std::vector<ElementwiseInstruction> kept;
   for (auto step = instructions.rbegin(); step != instructions.rend(); ++step) {
@@ -161,7 +161,7 @@ void eraseDeadInstructions(std::vector<ElementwiseInstruction>& instructions, st
   instructions.assign(kept.rbegin(), kept.rend());
 }
 
-// Hands out registers; a register is free again after the last instruction that reads its value.
+// Assigns registers; a register is free again after the last instruction that reads its value.
 class Registers {
  public:
   int take() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between element types, tile by tile.
 //
-// Numbers to integers: truncated towards zero; what does not fit becomes the
-// nearest limit, NaN becomes 0. Integers to narrower integers wrap. Anything but
-// zero is true.
+// Numbers to integers: truncated towards zero; out-of-range values become the
+// nearest limit, NaN becomes 0. Integers to narrower integers wrap. Anything
+// but zero is true.
 #include "ops/cpu/elementwise/cast.h"
 
 #include <concepts>
@@ -16,7 +16,7 @@ namespace max {
 
 namespace {
 
-// Types that are stored differently than computed.
+// Types with different storage and arithmetic types.
 struct Half {
   uint16_t bits;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between float32 and the 16-bit floating-point types, for CPU targets that have instructions for them.
+// Conversions between float32 and the 16-bit floating-point types, for CPU targets with instructions for them.
 #include "ops/cpu/elementwise/cast.h"
 
 #undef HWY_TARGET_INCLUDE

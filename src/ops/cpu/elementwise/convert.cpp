@@ -27,7 +27,7 @@ class ConvertOp final : public OpKernel {
 
   void run(const OpContext& context) const override {
     const auto convert = [&]<class D>(D) {
-      // Tiles, not elements, are shared out: each begins at a whole byte.
+      // Work is split by tiles, not elements: each begins at a whole byte.
       context.parallelFor((count_ + kNumberTile - 1) / kNumberTile, 16, [&](int64_t begin, int64_t end, int) {
         D tile[kNumberTile];
         for (int64_t i = begin * kNumberTile; i < std::min(count_, end * kNumberTile); i += kNumberTile) {
@@ -51,7 +51,7 @@ class ConvertOp final : public OpKernel {
   SmallFloatRules rules_;
 };
 
-// The bytes stay, their meaning changes.
+// Same bytes, different type.
 class BitCastOp final : public OpKernel {
  public:
   explicit BitCastOp(const OpRequest& request)

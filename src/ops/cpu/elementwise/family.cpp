@@ -20,7 +20,7 @@ std::vector<Shape> shapesOf(const OpRequest& request) {
   return shapes;
 }
 
-// A program of one operator. Omitted inputs keep their number; constants of one element move into the program.
+// A program of one operator. Omitted inputs keep their index; one-element constants move into the program.
 Ref<ElementwiseProgram> programOf(const OpRequest& request) {
   ElementwiseBuilder builder;
   std::vector<Id> operands;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which code an instruction has, and instructions that only move bytes.
+// Finds the code of an instruction, and instructions that only move bytes.
 #include <algorithm>
 #include <cstring>
 
@@ -34,7 +34,7 @@ void copy(const TileOperands& t) {
     std::memcpy(to, from, static_cast<size_t>(t.count) * sizeof(T));
 }
 
-// What only moves bytes depends on the element size alone.
+// Instructions that only move bytes depend on nothing but the element size.
 template <class T>
 TileFunction findMove(ElementOp op) {
   return op == ElementOp::Where ? where<T> : op == ElementOp::Copy ? copy<T> : nullptr;

@@ -8,7 +8,7 @@ namespace max {
 
 namespace {
 
-// Rows at least this long are worth a block of their own; shorter ones are joined.
+// Rows at least this long get their own block; shorter ones are joined.
 constexpr int64_t kLongRow = 256;
 
 Shape broadcastStrides(const Shape& output, const Shape& input) {

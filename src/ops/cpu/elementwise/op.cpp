@@ -15,7 +15,7 @@ constexpr size_t kMaxPlaces =
     kMaxElementwiseInputs + kMaxElementwiseConstants + kMaxElementwiseInstructions + kMaxElementwiseOutputs;
 constexpr int64_t kBlockElements = 1024;  // 4 KB of float32: a handful of registers stay in the first-level cache
 constexpr int64_t kMinFlatBlock = 2048, kMaxFlatBlock = 16384;
-constexpr int64_t kChunkCost = 40000;  // elements of a cheap instruction that are worth handing to a thread
+constexpr int64_t kChunkCost = 40000;  // elements of a cheap instruction that are worth a thread
 
 int64_t costOf(const ElementwiseProgram& program) {
   int64_t cost = 1;
@@ -23,13 +23,13 @@ int64_t costOf(const ElementwiseProgram& program) {
   return cost;
 }
 
-// An instruction made ready to run.
+// An instruction ready to run.
 struct Step {
   TileFunction function;
   int16_t dst;
   int16_t src[3];
   int8_t step[3];
-  bool repeated;  // works on repeated values alone and makes one
+  bool repeated;  // its operands and its result are repeated values
   int16_t repeatCount;
   float alpha, beta;
 };
@@ -71,13 +71,13 @@ class ElementwiseOp final : public OpKernel {
   int64_t grain_ = 1;
 };
 
-// Where a walk over the blocks stands.
+// The position of a walk over the blocks.
 struct ElementwiseOp::Cursor {
   const BlockLayout& layout;
   int64_t chunk = 0;
   Shape index;
   int64_t offset[kMaxElementwiseInputs];      // of each input, in elements
-  int64_t lastOffset[kMaxElementwiseInputs];  // of the value that was repeated last
+  int64_t lastOffset[kMaxElementwiseInputs];  // of the last repeated value
 
   Cursor(const BlockLayout& blocks, int64_t block) : layout(blocks) {
     chunk = block % layout.chunks;
@@ -239,7 +239,7 @@ void ElementwiseOp::runBlocks(const OpContext& context, int64_t begin, int64_t e
   }
 }
 
-// Places that are the same for all blocks.
+// Addresses that are the same for all blocks.
 void ElementwiseOp::place(const OpContext& context, std::byte* scratch, const std::byte** places) const {
   const auto constants = static_cast<size_t>(program_->firstConstant());
   for (size_t i = 0; i < program_->constants.size(); ++i) places[constants + i] = program_->constants[i].data();

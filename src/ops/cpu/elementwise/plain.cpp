@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise instructions as plain loops: integers, bool, float64, and the functions of float32 that libm serves.
+// Elementwise instructions as plain loops: integers, bool, float64, and float32 functions of libm.
 #include <cmath>
 #include <concepts>
 #include <cstring>
@@ -254,7 +254,7 @@ TileFunction findBitwise(ElementOp op) {
   }
 }
 
-// Functions that libm serves, for float32 too.
+// Functions of libm, also for float32.
 template <class T>
 TileFunction findLibm(ElementOp op) {
   switch (op) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where on elements that nobody computes with: strings and complex numbers.
+// Where on elements without arithmetic: strings and complex numbers.
 #include <array>
 #include <cstring>
 

@@ -20,7 +20,7 @@ using Operands = std::span<const Id>;
 
 bool has(Operands operands, size_t i) { return i < operands.size() && operands[i] != Id::Omitted; }
 
-// Result of the operands' own type.
+// The result has the operands' type.
 Id arithmetic(const Row& row, Builder& builder, const Attributes& attributes, Operands operands) {
   const readers::Parameters parameters(row.name, attributes);
   const DType dtype = builder.dtype(operands[0]);
@@ -68,7 +68,7 @@ Id castLike(const Row&, Builder& builder, const Attributes&, Operands operands) 
   return builder.cast(operands[0], builder.dtype(operands[1]));
 }
 
-// The exponent may be of another type than the base, whose type the result has.
+// The exponent may have another type than the base; the result has the base's type.
 Id power(const Row& row, Builder& builder, const Attributes&, Operands operands) {
   const DType dtype = builder.dtype(operands[0]), exponent = builder.dtype(operands[1]);
   if (isFloat(dtype) || !isFloat(exponent))

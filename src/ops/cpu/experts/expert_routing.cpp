@@ -29,7 +29,7 @@ float softmaxSum(int64_t experts, const float* logits, float largest) {
   return sum;
 }
 
-// The share of the best one among those that come close to it, without those `taken` before it.
+// The share of the best expert among those close to it, without those already `taken`.
 float sparseWeight(int64_t experts, const float* logits, const int32_t* chosen, int64_t taken) {
   const float largest = logits[chosen[taken]];
   float sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.MoE and max.QMoE: tokens are sorted by expert, and each expert runs once over all of its own, some hundreds at a
+// max.MoE and max.QMoE: tokens are sorted by expert, and each expert runs once over all its tokens, some hundreds at a
 // time, with the tiles of the matrix product.
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ namespace max {
 namespace {
 
 constexpr int64_t kMostRows = 256;    // of one product
-constexpr int64_t kPieceDepth = 512;  // of a panel, that stay in the first caches
+constexpr int64_t kPieceDepth = 512;  // of a panel that stays in the first caches
 
 // The matrices [experts, columns, depth] of one layer.
 class Layer {
@@ -36,7 +36,7 @@ struct LayerSizes {
   int64_t experts, columns, depth, mostRows;
 };
 
-// Where a layer's operands are among the node's inputs; 0 = there are none.
+// Indices of a layer's operands among the node's inputs; 0 = none.
 struct LayerInputs {
   size_t weights, scales, zeros, bias;
 };
@@ -154,7 +154,7 @@ class NBitsLayer final : public Layer {
   NBitsProduct product_;
 };
 
-// The places of the operands of the two operators.
+// The operand indices of the two operators.
 struct OperandPlaces {
   LayerInputs layers[3];  // into the experts, out of them, the linear part beside the first
   size_t mixing;
@@ -187,7 +187,7 @@ class ExpertsOp : public OpKernel {
   void run(const OpContext& context) const override;
 
  private:
-  // What one run works with: `tokens` and `shares` are those of the first expert, then those of the second, ..
+  // The working memory of one run: `tokens` and `shares` of the first expert, then of the second, ..
   struct Work {
     int32_t* order;  // [experts] for each lane
     int32_t* chosen;
@@ -277,7 +277,7 @@ ExpertsOp::Work ExpertsOp::workAt(std::byte* base, size_t* end) const {
   size_t at = 0;
   const auto take = [&](auto*& pointer, int64_t count) {
     using T = std::remove_reference_t<decltype(*pointer)>;
-    pointer = base ? reinterpret_cast<T*>(base + at) : nullptr;  // without memory: only its size is asked for
+    pointer = base ? reinterpret_cast<T*>(base + at) : nullptr;  // without memory: only for its size
     at = alignUp(checkedAdd(at, checkedMultiply(static_cast<size_t>(count), sizeof(T))));
   };
   const int64_t pairs = checkedMultiply(tokens_, options_.chosen);
@@ -319,7 +319,7 @@ void ExpertsOp::sortByExpert(const Work& work) const {
   WorkCounter steps;
   for (int64_t i = 0; i < pairs; ++i, steps.pass()) ++work.ends[work.chosen[i] + 1];
   for (int64_t expert = 0; expert < experts_; ++expert) work.ends[expert + 1] += work.ends[expert];
-  // ends[e] is where the next token of expert e goes, and in the end where those of e end.
+  // ends[e] is where the next token of expert e goes and finally the end of those of e.
   for (int64_t i = 0; i < pairs; ++i, steps.pass(4)) {
     const int64_t at = work.ends[work.chosen[i]]++;
     work.tokens[at] = static_cast<int32_t>(i / options_.chosen);
@@ -361,7 +361,7 @@ void ExpertsOp::runExpert(const OpContext& context, const Work& work, int64_t ex
   });
 }
 
-// Gate and linear part of one row, the gate in its first places from then on.
+// Gate and linear part of one row, the gate comes first from then on.
 void ExpertsOp::swiGlu(float* row, const float* bias, const float* linear, float* lane) const {
   const int64_t step = options_.isFused && options_.isInterleaved ? 2 : 1;
   const float* other = options_.isFused ? row + (step == 2 ? 1 : inner_) : linear;
@@ -396,7 +396,7 @@ void ExpertsOp::activate(const OpContext& context, const Work& work, int64_t exp
   for (int64_t i = 0; i < inner_; ++i) inner[i] *= linear[i];
 }
 
-// Real numbers are float32, and no weights are empty.
+// Real numbers are float32 and weights are not empty.
 bool acceptsExperts(const OpRequest& request, const OperandPlaces& places) {
   for (const LayerInputs& layer : places.layers)
     if (request.has(layer.weights) && request.inputs[layer.weights].shape.count() == 0) return false;

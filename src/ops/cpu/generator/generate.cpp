@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that make tensors from shapes and a few numbers: Shape, Size, ConstantOfShape,
-// Range, EyeLike, OneHot, Trilu.
+// Operators that create tensors from shapes and a few numbers: Shape, Size,
+// ConstantOfShape, Range, EyeLike, OneHot, Trilu.
 #include <algorithm>
 #include <cstring>
 
@@ -86,7 +86,7 @@ class ConstantOfShapeOp final : public OpKernel {
     const size_t bytes = bytesFor(dtype_, count_), period = bitsOf(dtype_);
     WorkCounter work;
     for (size_t i = 0; i < bytes; ++i, work.pass()) out[i] = pattern_[i % period];
-    // What is left of the last byte is zero.
+    // Unused bits of the last byte are zero.
     const size_t rest = static_cast<size_t>(count_) * period % 8;
     if (rest > 0) out[bytes - 1] = static_cast<uint8_t>(out[bytes - 1] & ((1u << rest) - 1));
   }

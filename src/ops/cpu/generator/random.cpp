@@ -22,7 +22,7 @@ double uniformOf(uint32_t high, uint32_t low) {
   return static_cast<double>(bits) * 0x1p-53;
 }
 
-// The functions below are our own, since those of libm differ in the last place between machines.
+// The functions below replace those of libm, which differ in the last place between machines.
 
 // For x in (0, 1].
 double logarithm(double x) {
@@ -93,7 +93,7 @@ std::array<double, 2> RandomSequence::uniforms(uint64_t index) const {
   return {uniformOf(bits[0], bits[1]), uniformOf(bits[2], bits[3])};
 }
 
-// Box and Muller's transformation.
+// The Box-Muller transform.
 std::array<double, 2> RandomSequence::normals(uint64_t index) const {
   const std::array<double, 2> u = uniforms(index);
   const double radius = std::sqrt(-2 * logarithm(1 - u[0]));

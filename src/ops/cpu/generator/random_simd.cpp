@@ -113,7 +113,7 @@ class MultinomialOp final : public OpKernel {
   }
 
  private:
-  // Turns logarithms into running sums of what they stand for.
+  // Converts logarithms to running sums of their exponentials.
   void accumulate(double* logits) const {
     double largest = -HUGE_VAL, sum = 0;
     WorkCounter work;

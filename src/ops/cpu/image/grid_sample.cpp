@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample: where pixels are read and what they weigh is found once for all channels.
+// GridSample: positions and weights of pixels are computed once for all channels.
 #include <algorithm>
 
 #include "base/align.h"
@@ -16,10 +16,10 @@ namespace max {
 namespace {
 
 constexpr int kMostAxes = 3;
-constexpr int64_t kBlock = 128;  // output pixels whose taps are found together
+constexpr int64_t kBlock = 128;  // output pixels whose taps are computed together
 constexpr int64_t kChannelsWorthRows = 16;
 
-// The taps of a block of output pixels: those that lie on the image, for each pixel.
+// The taps of a block of output pixels: those inside the image, for each pixel.
 template <class T>
 struct TapBlock {
   int64_t taps;      // at most, of one pixel
@@ -150,7 +150,7 @@ class GridSampleOp final : public OpKernel {
                    channels_);
   }
 
-  // Coordinates are given innermost axis first. All combinations of the axes' taps, without those off the image.
+  // Coordinates are given innermost axis first. All combinations of the axes' taps, without those outside the image.
   void findTaps(const T* coordinates, int64_t pixel, TapBlock<T>& block) const {
     const int perAxis = rule_.taps();
     int64_t* offsets = block.offsets + pixel * taps_;

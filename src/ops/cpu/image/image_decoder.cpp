@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImageDecoder for formats without compression: BMP and the portable maps (PNM).
 //
-// A file that is broken gives an empty image, as the operator is defined; one of a format that is not supported is an
-// error that names it. Sizes are checked against the bytes that are there before memory is taken.
+// As the operator is defined, a broken file gives an empty image; an unsupported format is an error that names it.
+// Sizes are checked against the available bytes before memory is allocated.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -117,7 +117,7 @@ class MapReader {
     if (at_ == file_.size() || (file_[at_] != '0' && file_[at_] != '1')) return std::nullopt;
     return file_[at_++] - '0';
   }
-  // What follows the one white space after the header.
+  // The data after the single white space that ends the header.
   Bytes content() const { return at_ < file_.size() ? file_.subspan(at_ + 1) : Bytes(); }
 
  private:
@@ -168,7 +168,7 @@ struct Format {
   size_t offset;
 };
 
-// What is recognised and not decoded.
+// Formats that are recognised but not decoded.
 constexpr Format kOthers[] = {
     {"JPEG", "\xff\xd8\xff", 0},
     {"PNG", "\x89PNG", 0},

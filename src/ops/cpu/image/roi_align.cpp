@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoiAlign by averages: the samples of a bin lie on a grid, so that their sum is a product of what rows and columns
-// of pixels weigh.
+// RoiAlign by averages: the samples of a bin are on a grid, so that their sum is a product of row and column weights.
 #include <algorithm>
 #include <limits>
 
@@ -21,7 +20,7 @@ void requireImage(const Node& node, int64_t image, int64_t images) {
     fail(MAX_STATUS_OUT_OF_RANGE, node.description(), ": batch index ", image, " is not in [0, ", images, ")");
 }
 
-// What the pixels of one axis weigh in each bin. Bins do not overlap, so that there are few weights in all.
+// The weights of an axis's pixels in each bin. Bins do not overlap, so there are few weights in total.
 template <class T>
 struct BinWeights {
   int64_t bins, pixels;

@@ -47,7 +47,7 @@ T smallerOf(T a, T b) {
   return b < a || b != b ? b : a;
 }
 
-// F combines two values of the type that T is computed in.
+// F combines two values of the arithmetic type of T.
 template <class T, auto F>
 void combine(std::byte* target, const std::byte* update, int64_t count) {
   WorkCounter work;

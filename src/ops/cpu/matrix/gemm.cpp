@@ -15,7 +15,7 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kRowBlockBytes = 768 << 10;  // of A, that stay in the second cache
+constexpr int64_t kRowBlockBytes = 768 << 10;  // of A that stay in the second cache
 constexpr size_t kPointerBytes = 32 << 10;     // of row pointers, per lane
 constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a thread
 constexpr double kBytesPerLane = 128 << 10;
@@ -89,7 +89,7 @@ void Gemm::chooseBlocks() {
   const double useful =
       std::max(2 * products * static_cast<double>(rows_) / kFlopsPerLane, 4 * products / kBytesPerLane);
   lanes_ = static_cast<int>(std::clamp(useful, 1., static_cast<double>(lanes_)));
-  // Rows that lie apart cost their bytes each; the windows of a convolution overlap.
+  // Separate rows cost their full size; the windows of a convolution overlap.
   const int64_t rowBytes = std::max<int64_t>(4 * depth_ * std::min<int64_t>(taps_, 3), 1);
   const size_t tilePointers = static_cast<size_t>(taps_ * table_->tileRows) * sizeof(void*);
   blockTiles_ = std::clamp<int64_t>(kRowBlockBytes / rowBytes / table_->tileRows, 4, 32);
@@ -124,7 +124,7 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
 }
 
 void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
-  // Neighbouring tasks share B, which is the larger part where there is more than one panel block.
+  // Neighbouring tasks share B, which is the larger part if there is more than one panel block.
   const int64_t rowBlock = task % rowBlocks_;
   const int64_t panelBlock = task / rowBlocks_ % panelBlocks_;
   const auto first = static_cast<size_t>(task / rowBlocks_ / panelBlocks_ * share);
@@ -165,7 +165,8 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
   if (partialSums_ != PartialSums::Float32)
     return runParts(tile, operands, at, column, tile0, tile1, pointers, b, work);
-  // Parts of K that keep the panel in the first cache: whole taps if one is small enough, else parts of one tap.
+  // Splits K so that the panel stays in the first cache: into whole taps if one is small enough, else into parts of one
+  // tap.
   const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
   const int64_t depthParts = std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock));
   const int64_t depthPart = ceilDiv(depth_, depthParts);
@@ -185,7 +186,7 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   }
 }
 
-// Each part's product is made in C and added to sums of the wanted type; the last step finishes C from them.
+// Each part's product is computed in C and added to sums of the wanted type; the last step converts them to C.
 void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                     int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const {
   const int64_t row0 = tileBegin(tile0), rows = tileBegin(tile1) - row0;
@@ -205,7 +206,7 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       work.pass(tile.depth * (tile1 - tile0) * kStepsPerTileRow);
       addPart(tile, c, rows, sums);
     }
-  // With alpha = 1 tiles start from the bias, which those that add to C do not.
+  // With alpha = 1 tiles start from the bias, except those that add to C.
   const bool addsBias = bias && epilogue_.alpha == 1;
   for (int64_t m = 0; m < rows; ++m)
     for (int64_t n = 0; n < tile.columns; ++n)
@@ -229,7 +230,7 @@ void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* s
     }
 }
 
-// Packed parts follow each other: all tiles of this one together fetch the next.
+// Packed parts are consecutive: the tiles of one together prefetch the next.
 void Gemm::prefetchNext(GemmTile& tile, int64_t tiles) const {
   const int64_t partFloats = tile.taps * tile.depth * tile.bStride;
   tile.ahead = tile.b + partFloats;

@@ -19,7 +19,7 @@ int32_t elementAt(const void* data, bool isSigned, int64_t i) {
 
 size_t alignedBytes(int64_t words) { return alignUp(checkedMultiply(static_cast<size_t>(words), sizeof(int32_t))); }
 
-// What bytes are shifted by to have the sign that the instruction expects: A none, B one.
+// The offset that gives bytes the signedness that the instruction expects: A unsigned, B signed.
 int32_t shiftOfA(bool isSigned) { return isSigned ? 128 : 0; }
 int32_t shiftOfB(bool isSigned) { return isSigned ? 0 : -128; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Micro-kernels of integer products per target: pairs of int16 are multiplied and added up.
+// Micro-kernels of integer products per target: multiply and add pairs of int16.
 #include "ops/cpu/matrix/gemm_int.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -64,7 +64,7 @@ void tile(const IntegerTile& t) {
 HWY_INLINE V32 requantizedVector(V32 sums, const float* factors, const Requantization& how) {
   const D32 d;
   const hn::Rebind<float, D32> df;
-  constexpr float kFar = 1 << 20;  // far outside, and still a whole number
+  constexpr float kFar = 1 << 20;  // far out of range, but still an integer
   auto x = hn::Mul(hn::ConvertTo(df, sums), hn::LoadU(df, factors));
   x = hn::Min(hn::Max(x, hn::Set(df, -kFar)), hn::Set(df, kFar));
   const V32 y = hn::Add(hn::NearestInt(x), hn::Set(d, how.zero));

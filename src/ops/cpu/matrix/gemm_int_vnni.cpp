@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Micro-kernels of integer products with AVX-512's instructions for neural networks: words of four bytes.
+// Micro-kernels of integer products with AVX-512 VNNI: words of four bytes.
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/target.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kTileRows = 8, kVectors = 3, kLanes = 16;
 
-// Takes the zero points off the sums of row i and stores them.
+// Subtracts the zero points from the sums of row i and stores them.
 MAX_VNNI void finishRow(const IntegerTile& t, int i, const int32_t* sums) {
   for (int j = 0; j < kVectors; ++j) {
     const int64_t left = t.columns - j * kLanes;

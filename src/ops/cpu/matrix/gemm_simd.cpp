@@ -32,7 +32,7 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 #if HWY_TARGET == HWY_AVX3
 constexpr int kTileRows = 8, kPanelVectors = 3;
 constexpr int64_t kKBlock = 768;
-constexpr int64_t kPrefetch = 512;  // floats of B that are fetched into the first cache ahead of their use
+constexpr int64_t kPrefetch = 512;  // floats of B that are prefetched into the first cache
 #else
 constexpr int kTileRows = 6, kPanelVectors = 2;
 constexpr int64_t kKBlock = 384;
@@ -43,7 +43,7 @@ template <int kRows, int kVectors>
 struct Tile {
   V sum[kRows][kVectors];
 
-  // The bias comes first where it may, which saves a pass over the sums.
+  // Starts from the bias if possible, which saves a pass over the sums.
   HWY_INLINE void start(const GemmTile& t) {
     const D d;
     MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[0][j] = hn::Zero(d);
@@ -82,7 +82,7 @@ struct Tile {
     }
   }
 
-  // sum[i][j] = function(sum[i][j], what lies at from + i * stride + j vectors)
+  // sum[i][j] = function(sum[i][j], vector at from + i * stride + j vectors)
   template <class Function>
   HWY_INLINE void combine(const float* from, int64_t stride, int64_t tail, const Function& function) {
     const D d;
@@ -161,12 +161,12 @@ HWY_INLINE void copyRow(const float* from, int64_t count, int64_t width, float* 
 
 void packRows(const PackSource& source, int64_t begin, int64_t end, float* packed) {
   const Panels panels(kLanes, kPanelVectors, source.columns);
-  // A few rows at a time: the source is read along its rows, each panel is written in pieces of some cache lines.
+  // A few rows at a time: reads the source along its rows and writes each panel in pieces of some cache lines.
   WorkCounter work;
   for (int64_t k0 = begin; k0 < end; k0 += 8)
     for (int64_t panel = 0; panel < panels.count; ++panel) {
       const int64_t first = panels.begin(panel), width = panels.width(panel);
-      // The first rows touch memory that may be new: up to a huge page for each panel.
+      // The first rows may touch new memory: up to a huge page per panel.
       work.pass(k0 > begin ? 256 : 256 + std::min<int64_t>(source.rows() * width, kNewPage));
       float* to = packed + first * source.rows();
       const int64_t count = std::min(width, source.columns - first);
@@ -175,12 +175,12 @@ void packRows(const PackSource& source, int64_t begin, int64_t end, float* packe
     }
 }
 
-// The row of packed B in which row k of the source lies.
+// The row of packed B that holds row k of the source.
 HWY_INLINE int64_t packedRow(const PackSource& source, int64_t k) {
   return source.taps == 1 ? k : k % source.taps * source.depth + k / source.taps;
 }
 
-// Four columns of B, which lie apart, and four rows, which lie together.
+// Four columns of B, which are not contiguous, and four rows, which are.
 HWY_INLINE void transposeFour(const float* from, int64_t columnStride, float* const (&to)[4]) {
 #if HWY_TARGET == HWY_SCALAR
   for (int64_t n = 0; n < 4; ++n)

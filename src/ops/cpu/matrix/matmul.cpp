@@ -16,7 +16,7 @@ namespace max {
 
 namespace {
 
-// With fewer rows of A than this, packing a B that is not constant costs more than it saves.
+// With fewer rows of A than this, packing a non-constant B costs more than it saves.
 constexpr int64_t kRowsWorthPacking = 32;
 constexpr int64_t kRowsForDot = 3;
 
@@ -30,7 +30,7 @@ Shape broadcastOf(const Shape& a, const Shape& b) {
   return result;
 }
 
-// The number of the matrix of a broadcast operand that belongs to matrix `index` of the whole batch.
+// The matrix of a broadcast operand for matrix `index` of the whole batch.
 int64_t matrixIndex(const Shape& operand, const Shape& batch, int64_t index) {
   int64_t result = 0, stride = 1;
   for (int i = batch.rank() - 1, j = operand.rank() - 1; i >= 0; --i, --j) {
@@ -54,11 +54,11 @@ struct Options {
   Epilogue epilogue;
   int bias = -1;      // input, one value per column
   int residual = -1;  // input of the output's shape
-  int addend = -1;    // input that is broadcast and scaled in a pass of its own
+  int addend = -1;    // input that is broadcast and scaled in a separate pass
   float beta = 1;
 };
 
-// What B is when the kernel runs.
+// The form of B when the kernel runs.
 enum class RightSide { Packed, PackAtRun, InPlace, Dot };
 
 class MatMulOp : public OpKernel {
@@ -88,7 +88,7 @@ class MatMulOp : public OpKernel {
   RightSide right_;
   Gemm gemm_;
   Shape addendShape_, outShape_;
-  int64_t bAt_ = 0, gemmAt_ = 0;  // where parts of the scratch memory begin, in bytes
+  int64_t bAt_ = 0, gemmAt_ = 0;  // offsets of parts of the scratch memory, in bytes
 };
 
 MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
@@ -295,7 +295,7 @@ std::unique_ptr<OpKernel> createFused(const OpRequest& request) {
   return std::make_unique<MatMulOp>(request, options);
 }
 
-// C of Gemm is a bias, a residual, or something rarer.
+// C of Gemm is a bias, a residual, or another, rare form.
 void placeAddend(const OpRequest& request, Options& options) {
   const Shape& c = request.inputs[2].shape;
   const Shape& out = request.outputs[0].shape;
@@ -319,7 +319,7 @@ std::unique_ptr<OpKernel> createGemm(const OpRequest& request) {
   return std::make_unique<MatMulOp>(request, options);
 }
 
-// The shape of A matters for rank 1 only, which packing does not need to know.
+// The shape of A only matters for rank 1, which packing does not need.
 Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* b = constants.size() > 1 ? constants[1] : nullptr;
   if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return nullptr;
@@ -347,7 +347,7 @@ const OpRow kRows[] = {
 
 }  // namespace
 
-// Large weights are written once and streamed often: huge pages save most of the page faults of loading.
+// Large weights are written once and streamed often: huge pages avoid most page faults while loading.
 namespace {
 
 void adviseHugePages(void* data, size_t bytes) {

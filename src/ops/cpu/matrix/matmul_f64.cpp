@@ -38,7 +38,7 @@ class DoubleProductOp final : public OpKernel {
     });
   }
 
-  // B with its rows together, where it is given transposed.
+  // B with contiguous rows, if it is transposed.
   size_t scratchBytes() const override {
     if (!shape_.transB) return 0;
     const int64_t elements = checkedMultiply(shape_.bCount(), shape_.depth * shape_.columns);

@@ -29,7 +29,7 @@ IntegerSource sourceOf(const void* data, DType dtype, int64_t columns) {
 // B packed at load.
 class PreparedColumns final : public Prepared {
  public:
-  // `replaced`: the input that no kernel reads again, SIZE_MAX = none.
+  // `replaced`: the input that is no longer read, SIZE_MAX = none.
   PreparedColumns(const IntegerGemmTable& table, const Tensor& b, const Tensor* zeros, size_t replaced)
       : usesBytes_(table.usesBytes), panelColumns_(table.panelColumns), replaced_(replaced) {
     const int64_t depth = b.shape()[0], count = b.shape()[1];
@@ -54,7 +54,7 @@ class PreparedColumns final : public Prepared {
   std::optional<PackedColumns> columns_;
 };
 
-// Packing must not make much of narrow matrices, which a small file can ask for.
+// Packing must not inflate narrow matrices, which a small file can contain.
 bool isMostlyPadding(const IntegerGemmTable& table, const Tensor& b) {
   constexpr size_t kFree = 1 << 20, kMostTimes = 4;
   return PackedColumns::bytes(table, b.shape()[0], b.shape()[1]) > kFree + kMostTimes * b.bytes();
@@ -156,7 +156,7 @@ class IntegerMatMul final : public OpKernel {
     return {context.inputs[input], inputs_[input].dtype == DType::Int8, inputs_[input].shape.count()};
   }
 
-  // Which matrix of an operand belongs to product i.
+  // The matrix of an operand for product i.
   int64_t offsetOf(const Shape& own, int64_t i) const {
     int64_t offset = 0, stride = 1;
     for (int axis = shape_.batch.rank() - 1, k = own.rank() - 1; k >= 0; --axis, --k) {

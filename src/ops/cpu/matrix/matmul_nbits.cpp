@@ -15,7 +15,7 @@ namespace max {
 namespace {
 
 constexpr int64_t kFewRows = 8;
-constexpr int64_t kPieceDepth = 512;  // of a panel, that stay in the first caches
+constexpr int64_t kPieceDepth = 512;  // of a panel that stays in the first caches
 
 int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
@@ -50,7 +50,7 @@ NBitsProduct::Lane NBitsProduct::laneAt(float* memory, int index) const {
   return {lane, lane + columnFloats(), piece, piece + width_ * manyBlocks_ * s_.blockSize};
 }
 
-// In the order of the weights; beyond the depth 0.
+// In the order of the weights; 0 beyond the depth.
 void NBitsProduct::arrange(const float* from, int64_t pieceBlocks, float* to) const {
   const int64_t planes = 8 / s_.bits;
   for (int64_t block = 0; block < blocks_; block += pieceBlocks) {
@@ -77,7 +77,7 @@ void NBitsProduct::readZeros(const NBitsMatrix& weights, int64_t column, float* 
   }
 }
 
-// What belongs to the blocks of a column, into the lane's place for it.
+// Fills the lane's zero points for the blocks of a column, and its scales if the column has only one.
 void NBitsProduct::readColumn(const NBitsMatrix& weights, int64_t column, int64_t slot, const Lane& lane) const {
   float* zeros = lane.zeros + slot * blocks_;
   readZeros(weights, column, zeros);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ai.onnx.ml prepares features: Scaler, Normalizer, Binarizer, Imputer, OneHotEncoder and the choice of columns.
+// Feature preparation of ai.onnx.ml: Scaler, Normalizer, Binarizer, Imputer, OneHotEncoder and the choice of columns.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -108,7 +108,7 @@ class NormalizerOp final : public FeatureOp {
   }
 
  private:
-  // A row whose norm is zero stays as it is.
+  // A row with norm zero does not change.
   template <class T>
   void normalise(const T* x, float* y) const {
     double norm = static_cast<double>(x[0]);
@@ -198,7 +198,7 @@ class ImputerOp final : public FeatureOp {
   int64_t replacedInteger_;
 };
 
-// Columns of the last axis, as indices say.
+// Columns of the last axis, selected by indices.
 class FeatureExtractorOp final : public OpKernel {
  public:
   explicit FeatureExtractorOp(const OpRequest& request)

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kModes[] = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE",   "BRANCH_GT",
                                        "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER"};
 constexpr std::string_view kAggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
-// More targets than this need votes for each.
+// More targets than this need votes for each of them.
 constexpr int64_t kFreeTargets = 65536;
 
 template <class... Parts>
@@ -39,7 +39,7 @@ double numberAt(const Tensor& tensor, int64_t i) {
   }
 }
 
-// Numbers of a list of floats, or of the tensor that may stand in its place.
+// Numbers of a list of floats, or of the tensor that may replace it.
 class Numbers {
  public:
   Numbers(const Node& node, std::string_view list, std::string_view tensor)
@@ -71,7 +71,7 @@ class NodeIndex {
         fail(node, "node ", keyOf(order_[i]).second, " of tree ", keyOf(order_[i]).first, " is defined twice");
   }
 
-  // -1 if there is none. Ids mostly count up, so the distance to a node that is near is a good guess.
+  // -1 if there is none. Ids usually count up, so the distance to a nearby node is a good guess.
   int64_t find(int64_t tree, int64_t id, int64_t near) const {
     const std::pair<int64_t, int64_t> key(tree, id);
     int64_t guess;
@@ -105,7 +105,7 @@ TreeNode<T> nodeOf(const Branch& branch, int32_t whenTrue, int32_t whenFalse) {
   T value = static_cast<T>(branch.value);
   const BranchMode mode = branch.mode;
   bool isOpposite = mode == BranchMode::Greater || mode == BranchMode::GreaterOrEqual || mode == BranchMode::NotEqual;
-  if (std::isnan(value) && mode != BranchMode::NotEqual) isOpposite = false;  // no comparison with it holds
+  if (std::isnan(value) && mode != BranchMode::NotEqual) isOpposite = false;  // no comparison with it is true
   if (mode == BranchMode::Less || mode == BranchMode::GreaterOrEqual) value = numberBelow(value);
   TreeNode<T> node{value, static_cast<uint32_t>(branch.feature), {whenFalse, whenTrue}};
   if (isOpposite) std::swap(node.next[0], node.next[1]);
@@ -114,7 +114,7 @@ TreeNode<T> nodeOf(const Branch& branch, int32_t whenTrue, int32_t whenFalse) {
   return node;
 }
 
-// Nodes in the order of a walk from the roots; a node that leads back to itself is an error.
+// Nodes in the order of a walk from the roots; a cycle is an error.
 class Walk {
  public:
   Walk(const Node& node, const std::vector<Branch>& branches)
@@ -234,7 +234,7 @@ class ForestReader {
     return isLeaf ? ~id : id;
   }
 
-  // A tree that is only a leaf has a node with that leaf on both sides.
+  // A tree of one leaf has a node with that leaf on both sides.
   int64_t rootOf(int64_t id, size_t count) const {
     const int64_t root = childOf(id, false, count);
     const Branch& branch = branches_[static_cast<size_t>(root)];
@@ -340,8 +340,7 @@ class ForestReader {
     return numbers_[static_cast<size_t>(child)];
   }
 
-  // The first branch of each tree that is no child (a leaf if it is all there is), trees in the order in which they
-  // come.
+  // The root of each tree (a leaf if there is nothing else), in order of appearance.
   void findRoots(const std::vector<bool>& hasParent) {
     struct Tree {
       int64_t id, nodes;
@@ -410,7 +409,7 @@ class ForestReader {
     }
   }
 
-  // A classifier of two classes may have one score for both, which then is of the second.
+  // A classifier of two classes may have one score, that of the second class.
   void readBase(bool isClassifier) {
     const Numbers base(node_, "base_values", "base_values_as_tensor");
     std::vector<double>& values = forest_.baseValues_;

@@ -39,7 +39,7 @@ Ref<Tensor> scalarOf(DType dtype, T value) {
   return Tensor::copyOf(dtype, Shape{}, &value);
 }
 
-// What stands for keys that are not in the list.
+// The value for keys that are not in the list.
 Ref<Tensor> defaultOf(const Node& node, DType dtype) {
   const Attributes& attributes = node.attributes;
   if (const Ref<Tensor> tensor = attributes.getTensor("default_tensor")) {
@@ -67,7 +67,7 @@ Ref<Tensor> defaultOf(const Node& node, DType dtype) {
   }
 }
 
-// A table from keys to values, made once at load.
+// A table from keys to values, built at load.
 class Encoding final : public Prepared {
  public:
   Encoding(const Node& node, Ref<Tensor> keys, Ref<Tensor> values)

@@ -24,7 +24,7 @@ void sortAndKeepLast(Entries& entries) {
   entries.resize(kept);
 }
 
-// A key is at most so many slots behind its own.
+// Maximum distance of a key from its slot.
 constexpr size_t kMostProbes = 16;
 
 uint64_t hashOf(uint64_t key) {
@@ -80,7 +80,7 @@ Lookup::Lookup(Ref<const Tensor> keys) : keys_(std::move(keys)) {
   if (!(keys_->dtype() == DType::String ? fillSlots(texts_) : fillSlots(numbers_))) slots_.clear();
 }
 
-// False if keys have too often the same hash.
+// False if too many keys have the same hash.
 template <class Key>
 bool Lookup::fillSlots(const Entries<Key>& entries) {
   size_t size = 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of ai.onnx.ml that make maps of tensors, or tensors of maps.
+// Operators of ai.onnx.ml that convert tensors to maps, or maps to tensors.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -49,7 +49,7 @@ MapView mapOf(const Tensor& object) {
   return parts.size() == 2 ? MapView{parts[0].get(), parts[1].get()} : MapView{};
 }
 
-// The map's values at the places of their keys in the vocabulary, zeros or empty strings elsewhere.
+// The map's values at the positions of their keys in the vocabulary, zeros or empty strings elsewhere.
 Results dictVectorizer(const Node& node, Arguments inputs) {
   const MapView map = mapOf(*inputs[0]);
   const Ref<Tensor> keys = keysOf(node, "int64_vocabulary", "string_vocabulary");
@@ -70,7 +70,7 @@ Results dictVectorizer(const Node& node, Arguments inputs) {
   return {holdsPointers(dtype) ? selfContained(*result) : result};
 }
 
-// A number out of a whole string; zero if it is none.
+// Parses a whole string as a number; zero if it is not one.
 template <class T>
 T parsed(std::string_view text) {
   T value = 0;
@@ -92,7 +92,7 @@ std::string textOfNumber(float value) {
   return {buffer, result.ptr};
 }
 
-// Where each of the map's entries goes: in the order of keys, or at its key.
+// The position of each map entry: in the order of keys, or at its key.
 WorkVector<int64_t> placesOf(const Node& node, const MapView& map, bool isDense, int64_t size) {
   WorkVector<int64_t> places(static_cast<size_t>(map.count()));
   const int64_t* keys = map.keys ? map.keys->as<int64_t>() : nullptr;
@@ -131,7 +131,7 @@ Ref<Tensor> numbersAt(const MapView& map, const WorkVector<int64_t>& places, DTy
   return result;
 }
 
-// Of a sparse result, which is as large as an attribute says.
+// Of a sparse result, whose size is an attribute.
 constexpr int64_t kMostStrings = int64_t{1} << 20;
 
 Results castMap(const Node& node, Arguments inputs) {

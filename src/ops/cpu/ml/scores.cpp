@@ -19,7 +19,7 @@ constexpr std::string_view kTransforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFT
 
 double logistic(double x) { return x < 0 ? 1 - 1 / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 
-// Winitzki's approximation of the inverse error function, as the standard's reference and other runtimes have it.
+// Winitzki's approximation of the inverse error function, as in ONNX's reference and other runtimes.
 double inverseErf(double x) {
   const double product = (1 - x) * (1 + x);
   if (product == 0) return 0;
@@ -41,7 +41,7 @@ void softmax(std::span<double> scores) {
   divideBySum(scores, 0);
 }
 
-// Scores that are zero stay so.
+// Zero scores stay zero.
 void softmaxZero(std::span<double> scores) {
   const double largest = *std::max_element(scores.begin(), scores.end());
   for (double& score : scores) score = std::fabs(score) > 1e-7 ? std::exp(score - largest) : score * std::exp(-largest);

@@ -20,7 +20,7 @@ using ml::store;
 enum class SvmFunction { Linear, Poly, Rbf, Sigmoid };
 constexpr std::string_view kSvmFunctions[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
 
-// The kernel function of a support vector machine, of one row and all vectors at once: these are kept column by
+// The kernel function of a support vector machine, of one row and all vectors at once, which are stored column by
 // column.
 class SupportVectors final : public Prepared {
  public:
@@ -75,7 +75,7 @@ class SupportVectors final : public Prepared {
   }
 
  private:
-  // One value as often as tiles want it.
+  // One value, repeated for tiles.
   struct Splat {
     explicit Splat(float value) { splatElement(block, &value, sizeof value); }
     alignas(kSplatBytes) std::byte block[kSplatBytes];
@@ -91,7 +91,7 @@ class SupportVectors final : public Prepared {
     findFloatTileFunction(ElementOp::Scale)({out, {out, nullptr, nullptr}, {1, 0, 0}, count_, factor, offset});
   }
 
-  // Small whole powers are products.
+  // Small integer powers are products.
   void power(float* out, float* work) const {
     constexpr int kMostProducts = 8;
     const int degree = degree_ >= 1 && degree_ <= kMostProducts ? static_cast<int>(degree_) : 0;

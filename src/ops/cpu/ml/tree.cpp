@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor of ai.onnx.ml.
 //
-// A walk from node to node waits for memory at each step, so eight walks go side by side: of eight rows through one
-// tree or, for few rows, of one row through eight trees. No step has a branch that depends on data.
+// A walk from node to node waits for memory at each step, so eight walks run interleaved: of eight rows through one
+// tree or, for few rows, of one row through eight trees. Steps have no data-dependent branches.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,9 +23,9 @@ using ml::Forest;
 using ml::TreeNode;
 
 constexpr int64_t kGroup = 8;
-constexpr int64_t kBlock = 128;  // rows that go through a tree while it is in cache
+constexpr int64_t kBlock = 128;  // rows processed per tree while it is in cache
 
-// Walks from at[i] with features x[i] until all have come to leaves.
+// Walks from at[i] with features x[i] until all reach leaves.
 template <class T, bool kTestsEqual, int kCount>
 void descend(const TreeNode<T>* nodes, const T* const* x, int32_t* at, WorkCounter& work) {
   int32_t atLeaf = -1;
@@ -100,7 +100,7 @@ class Votes {
   const Forest& forest_;
 };
 
-// What becomes of a row's scores.
+// Turns a row's scores into outputs.
 class Outcome {
  public:
   Outcome(const OpRequest& request, const Forest& forest)
@@ -132,7 +132,7 @@ class Outcome {
   }
 
  private:
-  // Weights that are never negative are probabilities, others are margins.
+  // If no weight is negative, they are probabilities, otherwise margins.
   void writePair(const OpContext& context, int64_t row, double score) const {
     const bool isPlain = transform_ == ml::PostTransform::None || transform_ == ml::PostTransform::Probit;
     const bool isProbability = forest_.hasPositiveVotes();
@@ -261,7 +261,7 @@ class TreeOp final : public OpKernel {
     }
   }
 
-  // A few rows through many trees: every task has scores of its own, which are added up in order.
+  // Few rows and many trees: every task has its own scores, which are added in order.
   void runTrees(const OpContext& context) const {
     const int64_t count = rows_.count;
     const size_t bytes = laneBytes(count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are a few strided copies each: Transpose, Concat, Split, Slice, Expand,
-// Tile, DepthToSpace, SpaceToDepth, and those that only rename their elements' shape.
+// Operators that consist of a few strided copies: Transpose, Concat, Split, Slice, Expand, Tile, DepthToSpace,
+// SpaceToDepth, and those that only change the shape.
 #include <algorithm>
 #include <cstring>
 
@@ -31,7 +31,7 @@ int64_t elementBytes(const OpRequest& request, size_t input) {
   return static_cast<int64_t>(sizeOf(request.inputs[input].dtype));
 }
 
-// Copies planned once; if the inputs that place them are not constant, at every run.
+// Copies are planned once, or at every run if the inputs that determine them are not constant.
 class CopyOp final : public OpKernel {
  public:
   CopyOp(const OpRequest& request, PiecesFunction pieces, size_t firstPlacing) : saved_(request), pieces_(pieces) {
@@ -105,7 +105,7 @@ class PlainCopyOp final : public OpKernel {
   PiecesFunction pieces_;
 };
 
-constexpr size_t kNonePlaces = SIZE_MAX;  // where data goes depends on shapes alone
+constexpr size_t kNonePlaces = SIZE_MAX;  // the target of data only depends on shapes
 
 template <PiecesFunction F, size_t kFirstPlacing = 1>
 inline constexpr Implementation kCopy[] = {
@@ -205,7 +205,7 @@ std::vector<Piece> expand(const MovementCall& call) {
   return {piece};
 }
 
-// Each axis becomes [repeat, size]; axes that are not repeated stay one, so that at most 16 remain in practice.
+// Each axis becomes [repeat, size]; axes without repetition stay one, so that at most 16 remain in practice.
 std::vector<Piece> tile(const MovementCall& call) {
   const Shape &in = call.in(), &out = call.out();
   const Shape sourceDense = contiguousStrides(in), targetDense = contiguousStrides(out);

@@ -13,7 +13,7 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kParallelBytes = 128 * 1024;  // below this a second thread costs more than it brings
+constexpr int64_t kParallelBytes = 128 * 1024;  // below this a second thread costs more than it saves
 constexpr int64_t kWidestElement = 16;
 
 struct Wide {
@@ -38,7 +38,7 @@ void visitElement(int64_t size, F function) {
 
 bool isElementSize(int64_t bytes) { return bytes <= kWidestElement && (bytes & (bytes - 1)) == 0; }
 
-// Elements may lie unaligned (wide ones are made of narrow ones), hence memcpy.
+// Elements may be unaligned (wide ones consist of narrow ones), hence memcpy.
 template <class T>
 void copyElements(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep) {
   T value;
@@ -53,7 +53,7 @@ void copyElements(const std::byte* source, std::byte* target, int64_t count, int
   }
 }
 
-// Short runs are common (rows of a slice, channels of a concat); a call of memcpy costs more than they do.
+// Short runs are common (rows of a slice, channels of a concat) and cheaper than a call of memcpy.
 void copyRun(const std::byte* source, std::byte* target, int64_t bytes) {
   if (bytes > 128 || bytes < 16) return copyBytes(target, source, static_cast<size_t>(bytes));
   Wide value;
@@ -92,7 +92,7 @@ void TensorCopy::addAxes(const Shape& shape, const Shape& sourceStrides, const S
   }
 }
 
-// Neighbours that both views step through evenly become one axis.
+// Merges neighbouring axes with compatible strides in both views.
 void TensorCopy::mergeAxes() {
   int kept = 0;
   for (int i = 1; i < rank_; ++i) {

@@ -75,11 +75,11 @@ void transposeTile(const std::byte* source, int64_t sourceStep, std::byte* targe
                      columns);
 }
 
-// Rows whose distance is a multiple of this fall into few sets of the cache.
+// Rows at multiples of this distance map to few cache sets.
 constexpr int64_t kConflictingStep = 1024;
 
-// By way of a small block, so that every cache line of the source is read once and every line of the
-// target written once: their rows would evict each other.
+// Uses a small block, so that every cache line of the source is read once and every line of the target written once:
+// rows would evict each other otherwise.
 template <class T, int64_t kTile>
 void transposeBuffered(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep) {
   constexpr int64_t rowBytes = kTile * static_cast<int64_t>(sizeof(T));

@@ -14,7 +14,7 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+constexpr int64_t kElementsPerPart = 16384;  // worth a thread
 
 bool isFloat32(const OpRequest& request) {
   for (const Operand& operand : request.inputs)
@@ -24,7 +24,7 @@ bool isFloat32(const OpRequest& request) {
   return true;
 }
 
-// All of them: rows of consecutive elements, normalised one by one. Empty rows have statistics, too.
+// All of them: rows of consecutive elements, normalised one by one. Empty rows also have statistics.
 class RowOp : public OpKernel {
  public:
   RowOp(const OpRequest& request, int64_t rows)
@@ -200,7 +200,7 @@ class MeanVarianceOp final : public OpKernel {
   }
 
   static float factorOf(double deviation) {
-    constexpr double kSmallest = 1e-9;  // of the operator's definition
+    constexpr double kSmallest = 1e-9;  // from the operator's definition
     return static_cast<float>(1 / (deviation + kSmallest));
   }
 

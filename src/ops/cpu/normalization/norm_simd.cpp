@@ -16,7 +16,7 @@ namespace {
 using F = hn::ScalableTag<float>;
 using V = hn::Vec<F>;
 
-// Parts of a row that one set of accumulators sums: bounds the rounding error of long rows.
+// Elements per set of accumulators: bounds the rounding error of long rows.
 constexpr int64_t kPart = 8192;
 
 template <class Map>

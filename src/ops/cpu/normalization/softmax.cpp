@@ -11,8 +11,8 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kColumns = 512;           // lines that are worked on side by side
-constexpr int64_t kElementsPerPart = 4096;  // worth handing to a thread
+constexpr int64_t kColumns = 512;           // lines processed together
+constexpr int64_t kElementsPerPart = 4096;  // worth a thread
 
 int axisOf(const OpRequest& request) {
   return readers::readAxis(request.node.attributes, -1, request.inputs[0].shape.rank());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatherBlockQuantized: the rows that are asked for, and no others, become real numbers.
+// GatherBlockQuantized: only converts the selected rows to real numbers.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kGrain = 16384;  // numbers
 
-// What each code of a type of up to 8 bits stands for.
+// The value of each code of a type of up to 8 bits.
 std::array<float, 256> valuesOf(DType dtype, int bits) {
   std::array<float, 256> values{};
   for (int code = 0; code < (1 << bits); ++code) {
@@ -109,7 +109,7 @@ void GatherBlocksOp::run(const OpContext& context) const {
     for (int64_t i = begin; i < end; ++i) {
       int64_t index = indexAt(context.inputs[1], is64_, i % count_);
       index += index < 0 ? size_ : 0;
-      if (index < 0 || index >= size_)  // there is nothing: zeros
+      if (index < 0 || index >= size_)  // no data: zeros
         std::memset(context.out<std::byte>() + static_cast<size_t>(i) * bytes, 0, bytes);
       else
         slice(context, (i / count_ * size_ + index) * inner_, i * inner_);
@@ -117,7 +117,7 @@ void GatherBlocksOp::run(const OpContext& context) const {
   });
 }
 
-// inner_ numbers from place `from` of the data on, to place `to` of the output.
+// inner_ numbers from index `from` of the data to index `to` of the output.
 void GatherBlocksOp::slice(const OpContext& context, int64_t from, int64_t to) const {
   float tile[kNumberTile];
   WorkCounter work;
@@ -140,7 +140,7 @@ void GatherBlocksOp::part(const OpContext& context, int64_t from, int64_t count,
   }
 }
 
-// Where the scales of a row of the data begin. Of types without zero points they may be repeated.
+// Where the scales of a row of the data begin. For types without zero points they may be repeated.
 int64_t GatherBlocksOp::scaleRow(int64_t row) const {
   int64_t at = 0, stride = scaleColumns_;
   for (int i = rank_ - 2; i >= 0; row /= shape_[i--]) {
@@ -183,7 +183,7 @@ void GatherBlocksOp::blocks(const OpContext& context, int64_t row, int64_t colum
   }
 }
 
-// Blocks along another axis: each column has a scale of its own, or all have the same.
+// Blocks along another axis: one scale per column, or the same for all.
 void GatherBlocksOp::columns(const OpContext& context, int64_t row, int64_t column, int64_t count,
                              float* numbers) const {
   const Codes codes{context.in<uint8_t>(0), bits_};
