@@ -82,7 +82,7 @@ D read(T value) {
     return convert<D>(static_cast<float>(value));
 }
 
-// Bool is read as a byte, whatever it holds.
+// Bool is read as a byte with any value.
 template <class D>
 void loadBools(const void* data, int64_t begin, int64_t count, D* numbers) {
   const auto* source = static_cast<const uint8_t*>(data) + begin;
@@ -142,7 +142,7 @@ void packCodes(DType dtype, void* packed, int64_t begin, int64_t count, const ui
   if (begin * bits % 8 == 0 && count > 0) clearBytes(target + begin * bits / 8, bytesFor(dtype, count));
   WorkCounter work;
   for (int64_t i = 0; i < count; ++i, work.pass()) setCode(target, begin + i, bits, codes[i]);
-  // What is left of the last byte is zero.
+  // Unused bits of the last byte are zero.
   const int64_t end = (begin + count) * bits;
   if (count > 0 && end % 8 != 0) target[end / 8] = static_cast<uint8_t>(target[end / 8] & ((1u << end % 8) - 1));
 }

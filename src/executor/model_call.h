@@ -48,7 +48,7 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   void release() noexcept {
     for (max::Ref<MaxBuffer>& buffer : made_.span()) buffer.reset();
   }
-  // What strings and objects point at survives the call then.
+  // The data of strings and objects then outlives the call.
   void own() {
     for (size_t i = 0; i < objects_.size(); ++i) {
       if (!objects_[i]) continue;

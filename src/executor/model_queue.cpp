@@ -6,7 +6,7 @@
 
 namespace {
 
-// A call that waits in a stream: everything it needs, held until it is done.
+// A call queued in a stream: holds everything it needs until it is done.
 struct QueuedCall final : max::OutputProvider {
   QueuedCall(const MaxModel& callee, const std::string& name, const max::CallOptions& options,
              const max::Interrupt& stop)
@@ -28,7 +28,7 @@ struct QueuedCall final : max::OutputProvider {
 
   max::Ref<const MaxModel> model;
   const std::string& modelName;
-  max::Ref<const MaxCancellation> cancellation;  // the interrupt looks at it
+  max::Ref<const MaxCancellation> cancellation;  // read by the interrupt
   const max::Interrupt interrupt;
   std::vector<max::Ref<MaxBuffer>> inputs, outputs;
   std::unique_ptr<max::RunContext> context;

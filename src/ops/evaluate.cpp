@@ -44,7 +44,7 @@ std::vector<Ref<Tensor>> runOp(const Node& node, std::span<const Tensor* const> 
   return results;
 }
 
-// Weights as they lie in files become what kernels expect.
+// Converts weights from the form in files to the one that kernels expect.
 struct AlignedInputs {
   explicit AlignedInputs(std::span<const Tensor* const> inputs) : tensors(inputs.begin(), inputs.end()) {
     for (const Tensor*& tensor : tensors)

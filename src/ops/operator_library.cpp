@@ -13,7 +13,7 @@ namespace max {
 
 namespace {
 
-// Several families may serve one operator (a fast one, the reference): their lists are joined in family order.
+// Several families may implement one operator (a fast one, the reference): their lists are joined in family order.
 struct Entry {
   explicit Entry(const OpRow& row) : merged(row) {}
   Entry(const Entry&) = delete;
@@ -27,10 +27,10 @@ struct Entry {
   }
 
   mutable OpRow merged;
-  mutable std::vector<Implementation> implementations;  // where there are several lists
+  mutable std::vector<Implementation> implementations;  // if there are several lists
 };
 
-// Plain kernels read weights whose contents may have been given up for a packed form.
+// Plain kernels read weights whose contents may have been released for a packed form.
 bool lacksContents(const OpRequest& request) {
   for (const Operand& input : request.inputs)
     if (input.constant && !input.constant->hasContents()) return true;

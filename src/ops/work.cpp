@@ -16,7 +16,7 @@ namespace max {
 
 namespace {
 
-// A number of operations; it stops at the largest number.
+// A number of operations; it saturates.
 class Work {
  public:
   Work(uint64_t count) : count_(count) {}
@@ -37,7 +37,7 @@ class Work {
 
 Work positive(int64_t number) { return static_cast<uint64_t>(std::max<int64_t>(number, 1)); }
 
-// What a rule looks at: operands may be missing.
+// The input of a rule: operands may be missing.
 struct View {
   const Node& node;
   std::span<const Operand> inputs, outputs;
@@ -78,7 +78,7 @@ Work windows(const View& view) {
   return view.out() * taps;
 }
 
-// Each element of the result takes all weights of its channel.
+// Each element of the result uses all weights of its channel.
 template <size_t W>
 Work convolution(const View& view) {
   return view.out() * Work(view.in(W).count() / view.dim(W, 0).count() + 1);
@@ -116,7 +116,7 @@ Work several(const View& view) {
   return view.all() * Work(Factor);
 }
 
-// Tables in attributes, of which all may be looked through for each element.
+// Tables in attributes, which each element may search completely.
 Work tables(const View& view) {
   uint64_t entries = 1;
   for (const auto& [name, attribute] : view.node.attributes.entries()) {
@@ -135,10 +135,10 @@ Work gramTables(const View& view) {
 
 struct Row {
   std::string_view domain, op;
-  Rule rule;  // NULL = nobody knows
+  Rule rule;  // NULL = unknown
 };
 
-// All other operators do a little for each element that they read or write.
+// All other operators do a little work for each element that they read or write.
 constexpr Row kRows[] = {
     {"", "MaxPool", windows},
     {"", "AveragePool", windows},
@@ -192,7 +192,7 @@ Rule ruleOf(const Node& node) {
   const auto row = std::find_if(std::begin(kRows), std::end(kRows),
                                 [&](const Row& each) { return each.domain == node.domain() && each.op == node.op(); });
   if (row != std::end(kRows)) return row->rule;
-  // What extensions do is known to the program that brings them.
+  // The work of extensions is only known to the program that loads them.
   return node.domain() == "ai.onnx.ml" ? tables : several<1>;
 }
 
@@ -200,7 +200,7 @@ Rule ruleOf(const Node& node) {
 
 std::optional<uint64_t> estimateWork(const Node& node, std::span<const Operand> inputs,
                                      std::span<const Operand> outputs) {
-  // Texts and objects are as long as they like.
+  // Texts and objects can be of any length.
   if (std::any_of(inputs.begin(), inputs.end(), holdsPointer)) return std::nullopt;
   if (std::any_of(outputs.begin(), outputs.end(), holdsPointer)) return std::nullopt;
   const Rule rule = ruleOf(node);

@@ -157,7 +157,7 @@ void fuseElementwise(Rewriter& rewriter) {
       fuse(rewriter, std::move(ordered));
     } catch (const Error& error) {
       if (endsCompilation(error)) throw;
-      // What cannot be lowered leaves its operators as they are.
+      // Groups that cannot be lowered keep their operators.
     }
   }
 }

@@ -96,7 +96,8 @@ class Folder {
         if (node.outputs[i] && results[i]) rewriter_.replace(node.outputs[i], rewriter_.constant(results[i]));
     } catch (const Error& error) {
       if (endsCompilation(error)) throw;
-      // What fails now (an index out of range, an operator without kernel) is reported when it runs, if it ever does.
+      // Failures here (an index out of range, an operator without a kernel) are reported when the node runs, if it ever
+      // does.
     }
   }
 

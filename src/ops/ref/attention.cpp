@@ -11,7 +11,7 @@ namespace max::reference {
 
 namespace {
 
-// One head: a state [depth, width] that every token decays, corrects and reads.
+// One head: every token decays, corrects and reads a state [depth, width].
 struct Head {
   int64_t depth, width;
   double* state;

@@ -8,7 +8,7 @@ namespace max::reference {
 
 namespace {
 
-// The pixels a window sees at one output position: input offset and tap number.
+// The pixels in a window at one output position: input offset and tap number.
 struct Tap {
   int64_t input;
   int64_t weight;
@@ -179,7 +179,7 @@ struct Transposed {
       }
   }
 
-  // The output position that input position and tap meet at; false outside of the output.
+  // The output position of an input position and tap; false outside the output.
   bool meet(const Shape& position, const Shape& tap, Shape& target) const {
     for (int i = 0; i < position.rank(); ++i) {
       target[i] = position[i] * window.strides[i] + tap[i] * window.dilations[i] - window.padsBegin[i];

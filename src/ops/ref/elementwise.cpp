@@ -72,7 +72,7 @@ D divide(D a, D b) {
   return a / b;
 }
 
-// The remainder with the sign of the dividend, as C has it; zero for a zero divisor of integers.
+// The remainder with the sign of the dividend, as in C; zero for integers divided by zero.
 template <class D>
 D truncatedRemainder(D a, D b) {
   if constexpr (std::is_integral_v<D>)
@@ -154,7 +154,7 @@ void thresholdedRelu(const Call& call) {
   mapFloat(call, [=](double x) { return x > alpha ? x : 0; });
 }
 
-// Integers take the nearest number that they have, and 0 for what is none.
+// Integers take the nearest representable number, and 0 for NaN.
 template <class D>
 D numberIn(double value) {
   if constexpr (std::is_floating_point_v<D>) return value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample and RoiAlign: operators that read between the pixels.
+// GridSample and RoiAlign: operators that interpolate between pixels.
 #include "graph/readers/image.h"
 
 #include "base/interrupt_point.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose output shapes are known only after running: NonZero, Unique, Compress, NonMaxSuppression.
+// Operators whose output shapes are only known after running: NonZero, Unique, Compress, NonMaxSuppression.
 #include "graph/readers/indexing.h"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ struct Slices {
   const std::byte* at(int64_t o, int64_t i) const { return data + (o * count + i) * innerBytes; }
 };
 
-// With a byte for each packed element, and back.
+// Unpacks elements to bytes, and back.
 Ref<Tensor> unpacked(const Tensor& tensor) {
   Ref<Tensor> codes = Tensor::allocate(DType::UInt8, tensor.shape());
   unpackCodes(tensor.dtype(), tensor.data(), 0, tensor.count(), static_cast<uint8_t*>(codes->mutableData()));
@@ -212,7 +212,7 @@ Groups groupsOf(const Rows<D>& rows, bool sorted) {
   return result;
 }
 
-// Slices without elements are all the same. There may be many: nothing is made of them but what is asked for.
+// Slices without elements are all equal. There may be many, so only the requested outputs are created.
 Results uniqueOfEmpty(const Node& node, const Tensor& tensor, int axis) {
   const int64_t count = axis < 0 ? 0 : tensor.shape()[axis];
   const Shape list{count > 0 ? 1 : 0};

@@ -22,7 +22,7 @@ struct Pool {
         reader(call.node.attributes, static_cast<size_t>(x.spatial.rank())),
         window(reader.windows, x.spatial, y.spatial) {}
 
-  // Calls body(seen input offsets, output offset) for every window.
+  // Calls body(input offsets in the window, output offset) for every window.
   template <class Body>
   void forEachWindow(Body body) const {
     if (y.batch * y.channels * y.spatial.product(0, y.spatial.rank()) == 0) return;
@@ -38,7 +38,7 @@ struct Pool {
     } while (advance(output, y.spatial));
   }
 
-  // The taps of an axis whose positions lie in [low, high): kernels may be far larger than what they see.
+  // The taps of an axis at positions in [low, high): kernels may be far larger than the input.
   struct Taps {
     int64_t first, end;
   };
@@ -67,7 +67,7 @@ struct Pool {
     } while (advance(tap, counts));
   }
 
-  // Pixels of the window inside of the padded input: with ceil_mode it may stick out of that, too.
+  // Pixels of the window inside of the padded input: with ceil_mode it may extend beyond that.
   double paddedCount(const Shape& output) const {
     double count = 1;
     for (int i = 0; i < window.kernel.rank(); ++i) {
@@ -152,7 +152,7 @@ void lpPool(const Call& call) {
   store(call.out(), y);
 }
 
-// One value per image and channel: f sees all of its pixels.
+// One value per image and channel: f gets all of its pixels.
 template <class F>
 void globalPool(const Call& call, F f) {
   const std::vector<double> x = load<double>(call.in());

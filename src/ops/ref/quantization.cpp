@@ -27,7 +27,7 @@ double quantized(double scaled, double zeroPoint, const Limits& limits) {
   return value > limits.low ? std::min(value, limits.high) : limits.low;
 }
 
-// What the division is done in, besides double.
+// The type of the division, besides double.
 double roundedTo(DType dtype, double value) {
   const auto narrow = static_cast<float>(value);
   if (dtype == DType::Float64) return value;
@@ -35,7 +35,7 @@ double roundedTo(DType dtype, double value) {
   return dtype == DType::BFloat16 ? floatFromBFloat16(bfloat16FromFloat(narrow)) : narrow;
 }
 
-// Which scale belongs to element k: one for all, one per index of the axis, or one per block of them.
+// The scale of element k: one for all, one per index of the axis, or one per block.
 struct ScaleIndex {
   int64_t inner = 1, size = 1, blocks = 1, block = 1;
   bool isBlocked = false;
@@ -81,7 +81,7 @@ void quantizeLinear(const Call& call) {
   WorkCounter work;
   for (size_t k = 0; k < x.size(); ++k, work.pass(32)) {
     const size_t i = index(static_cast<int64_t>(k));
-    // Ties must fall as they do in float division.
+    // Ties must round as in float division.
     const double scaled = roundedTo(precision, roundedTo(precision, x[k]) / roundedTo(precision, scales[i]));
     x[k] = isFloat(call.out().dtype) ? scaled + zeros[i] : quantized(scaled, zeros[i], limits);
   }

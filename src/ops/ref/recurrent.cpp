@@ -11,7 +11,7 @@ namespace max::reference {
 
 namespace {
 
-// What the three layers share: weights of one direction, shapes, and the loop over time.
+// Shared by the three layers: weights of one direction, shapes, and the loop over time.
 struct Layer {
   const Call& call;
   readers::Recurrent reader;

@@ -56,7 +56,7 @@ constexpr auto kZero = [](auto x) { return x; };
 constexpr auto kOne = [](auto x) { return x + 1; };
 constexpr auto kAsIs = [](auto value, double) { return value; };
 
-// What max starts with (or min, negative): the end of the dtype's range.
+// The start value of max (or min, negative): the end of the dtype's range.
 template <class D>
 D extremeStart(DType dtype, bool isMax) {
   if constexpr (std::is_floating_point_v<D>) return static_cast<D>(isMax ? -INFINITY : INFINITY);

@@ -41,7 +41,7 @@ class ReferenceOp final : public OpKernel {
 
   Call call_;
   Function function_;
-  int64_t numbers_;  // that functions hold beside their operands, with 8 bytes each
+  int64_t numbers_;  // that functions hold besides their operands, 8 bytes each
 };
 
 }  // namespace
@@ -73,7 +73,7 @@ bool hasBasicDTypes(const OpRequest& request) {
 template <class D>
 std::vector<D> load(const Argument& argument) {
   std::vector<D> values;
-  // At least one, so that places in it can be computed.
+  // At least one, so that addresses in it can be computed.
   values.reserve(static_cast<size_t>(std::max<int64_t>(argument.count(), 1)));
   inParts(argument.count(), 1, [&](int64_t begin, int64_t end) {
     values.resize(static_cast<size_t>(end));

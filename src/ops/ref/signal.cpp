@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DFT, STFT and MelWeightMatrix, as their sums are written.
+// DFT, STFT and MelWeightMatrix, written as plain sums.
 #include "graph/readers/signal.h"
 
 #include <numbers>
@@ -11,7 +11,7 @@ namespace max::reference {
 
 namespace {
 
-// The sums take time by the square of the length; longer transforms are left to the fast kernels.
+// The sums take quadratic time; longer transforms are left to the fast kernels.
 constexpr int64_t kLongest = 4096;
 
 struct Complex {

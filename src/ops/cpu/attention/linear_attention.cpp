@@ -18,7 +18,7 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+constexpr int64_t kElementsPerPart = 16384;  // worth a thread
 
 int64_t wholeLines(int64_t floats) { return alignUp(floats, 16); }
 
@@ -112,7 +112,7 @@ class LinearAttentionOp final : public OpKernel {
   int64_t lanes_, laneFloats_;
 };
 
-// x [batch, channels, length]; what lies before the first position is the past state, or zeros.
+// x [batch, channels, length]; before the first position is the past state, or zeros.
 class CausalConvOp final : public OpKernel {
  public:
   explicit CausalConvOp(const OpRequest& request)
@@ -142,7 +142,7 @@ class CausalConvOp final : public OpKernel {
   }
 
  private:
-  // `head`: the past and as many of the first positions as see it.
+  // `head`: the past and the first positions that depend on it.
   void runRow(const OpContext& context, int64_t row, float* head) const {
     const int64_t carried = taps_ - 1, first = std::min(carried, length_);
     const float* x = context.in<float>(0) + row * length_;

@@ -16,13 +16,13 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kElementsPerPart = 16384;  // reads that are worth handing to a thread
+constexpr int64_t kElementsPerPart = 16384;  // reads worth a thread
 
 // One spatial axis.
 struct Axis {
   int64_t input = 1, output = 1, kernel = 1, stride = 1, dilation = 1, padBegin = 0, padEnd = 0;
 
-  // The taps of the window at `position` that lie in [low, high) of the input.
+  // The taps of the window at `position` that are in [low, high) of the input.
   int64_t firstTap(int64_t position, int64_t low) const {
     const int64_t missing = low - start(position);
     return missing > 0 ? (missing + dilation - 1) / dilation : 0;
@@ -113,7 +113,7 @@ class PoolOp final : public OpKernel {
   Axis axes_[3];
 };
 
-// The taps of a window that lie on the image: positions of the input.
+// The taps of a window inside the image: positions of the input.
 struct Span {
   int64_t first, count, step;
 };
@@ -126,7 +126,7 @@ WorkVector<Span> spansOf(const Axis& axis) {
   return spans;
 }
 
-// ONNX's MaxPool, channels first, of any type that it allows: where indices are wanted, or elements are no float32.
+// ONNX's MaxPool, channels first, for all its types: if indices are requested, or elements are not float32.
 template <class T>
 class PlaneMaxPoolOp final : public OpKernel {
  public:
@@ -166,7 +166,7 @@ class PlaneMaxPoolOp final : public OpKernel {
         }
   }
 
-  // The place of the first greatest element; the last NaN counts as greater than all.
+  // The index of the first greatest element; the last NaN counts as greatest.
   int64_t greatest(const T* x, const Span& depths, const Span& rows, const Span& columns, T& best) const {
     best =
         std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
@@ -179,7 +179,7 @@ class PlaneMaxPoolOp final : public OpKernel {
         const int64_t first = row * axes_[2].input + columns.first;
         for (int64_t k = 0; k < columns.count; ++k) {
           const T value = x[first + k * columns.step];
-          // No branch: which element is greater is hard to predict.
+          // Branchless: comparisons are hard to predict.
           const bool isBetter = (value > best) | (value != value);
           best = isBetter ? value : best;
           place = isBetter ? first + k * columns.step : place;
@@ -188,8 +188,8 @@ class PlaneMaxPoolOp final : public OpKernel {
     return place;
   }
 
-  // Row-major, or with the spatial axes in column-major order. Windows over padding alone name the first element, which
-  // an empty plane does not have.
+  // Row-major, or with the spatial axes in column-major order. Windows of padding only give the first element, which an
+  // empty plane does not have.
   int64_t indexOf(int64_t place) const {
     if (!isColumnMajor_ || place == 0) return place;
     const int64_t w = place % axes_[2].input, h = place / axes_[2].input % axes_[1].input;

@@ -26,7 +26,7 @@ struct Sum {
   static HWY_INLINE V join(V a, V b) { return hn::Add(a, b); }
 };
 
-// Taps of a row between two looks.
+// Taps of a row between interrupt checks.
 constexpr int64_t kTaps = 4096;
 
 template <class Body>
@@ -43,7 +43,7 @@ HWY_INLINE void forEachTap(const float* x, const PoolWindow& window, const Body&
     }
 }
 
-// Channels in blocks of four vectors that stay in registers while the window is walked.
+// Channels in blocks of four vectors that stay in registers for the whole window.
 template <class Op>
 HWY_INLINE void pool(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
   const F d;

@@ -9,7 +9,7 @@ namespace max {
 
 namespace {
 
-// The shape that the window attributes give; the output may have room behind it.
+// The shape given by the window attributes; the output may be larger.
 Shape unpooledShape(const OpRequest& request) {
   Shape shape = request.inputs[0].shape;
   const readers::Pool pool(request.node.attributes, static_cast<size_t>(shape.rank() - 2));

@@ -14,7 +14,7 @@ namespace max {
 
 namespace {
 
-// Which scale belongs to which element.
+// Maps elements to scales.
 class ScaleMap {
  public:
   explicit ScaleMap(const OpRequest& request) {
@@ -58,13 +58,13 @@ class ScaleMap {
   bool isBlocked_ = false;
 };
 
-// What division and product are rounded to.
+// The type that division and product are rounded to.
 float roundedTo(DType dtype, float value) {
   if (dtype == DType::Float16) return floatFromHalf(halfFromFloat(value));
   return dtype == DType::BFloat16 ? floatFromBFloat16(bfloat16FromFloat(value)) : value;
 }
 
-// Rounds to nearest even. What is far outside of every quantized type may come out as another such number.
+// Rounds to nearest even. A number far out of range of all quantized types may become another such number.
 float wholeNumber(float x) {
   constexpr float kMagic = 12582912.f, kFar = 1 << 20;  // adding 1.5 * 2^23 drops the fraction
   return std::min(std::max(-kFar, x), kFar) + kMagic - kMagic;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN of float32: the products with the input are one matrix product
-// over all steps; each step then is one product with the state and the cell.
+// LSTM, GRU and RNN of float32: one matrix product over all steps for the input; then each step is one product with the
+// state, and the cell.
 #include "graph/readers/recurrent.h"
 
 #include <algorithm>
@@ -119,9 +119,9 @@ class RecurrentOp : public OpKernel {
   size_t scratchBytes() const override { return static_cast<size_t>(directions_ * directionBytes_); }
 
  protected:
-  // Brings the state of one item one step further, once R h is in run.gates. `input` = W x and biases of the step.
+  // Advances the state of one item by one step, once R h is in run.gates. `input` = W x and biases of the step.
   virtual void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const = 0;
-  // The products with the state that one step starts with.
+  // The products with the state at the start of a step.
   virtual void multiply(const OpContext& context, const Run& run) const {
     multiplyState(context, run, *weights_->state, stateGemm_, run.h, run.gates, gates_ * hidden_);
   }

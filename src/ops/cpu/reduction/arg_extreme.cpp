@@ -14,8 +14,8 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kColumns = 1024;           // worked on side by side
-constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+constexpr int64_t kColumns = 1024;           // processed together
+constexpr int64_t kElementsPerPart = 16384;  // worth a thread
 
 class ArgOp final : public OpKernel {
  public:

@@ -16,8 +16,8 @@ namespace max {
 namespace {
 
 constexpr int64_t kVectors = 64;             // columns that fill a few vectors
-constexpr int64_t kColumns = 1024;           // accumulators that are worked on side by side
-constexpr int64_t kElementsPerPart = 16384;  // worth handing to a thread
+constexpr int64_t kColumns = 1024;           // accumulators used side by side
+constexpr int64_t kElementsPerPart = 16384;  // worth a thread
 constexpr int64_t kMaxParts = 64;            // of a reduction to one element
 
 enum class Finish : uint8_t { None, Mean, Root, Logarithm, ShiftedLogarithm };
@@ -61,7 +61,7 @@ bool findAxes(const OpRequest& request, std::array<bool, kMaxRank>& reduced) {
   return std::find(reduced.begin(), reduced.end(), true) != reduced.end();
 }
 
-// What the accumulators of a type become.
+// Converts the accumulators of a type to results.
 template <class T, class A>
 void finishTyped(Finish finish, int64_t folded, const void* accumulators, int64_t count, void* output) {
   const A* from = static_cast<const A*>(accumulators);
@@ -106,7 +106,7 @@ class ReduceOp final : public OpKernel {
         outputs_(request.outputs[0].shape.count()),
         folded_(outputs_ ? request.inputs[0].shape.count() / outputs_ : 0),
         lanes_(std::max(request.lanes, 1)) {
-    // Enough for a thread, but not less than a few cache lines of columns.
+    // Enough for a thread, but at least a few cache lines of columns.
     chunk_ =
         std::clamp<int64_t>(kElementsPerPart / std::max<int64_t>(folded_, 1), layout_.rows ? 1 : kVectors, kColumns);
     if (!layout_.rows) chunk_ = chunk_ / kVectors * kVectors;
@@ -173,7 +173,7 @@ class ReduceOp final : public OpKernel {
     }
   }
 
-  // One long row, in parts, with one thread too: the number of threads must not change results.
+  // One long row, in parts even with one thread: the number of threads must not change results.
   void runParts(const OpContext& context) const {
     const int64_t parts = std::min(kMaxParts, layout_.size / kElementsPerPart);
     const int64_t size = (layout_.size + parts - 1) / parts;

@@ -18,10 +18,10 @@ namespace {
 using F = hn::ScalableTag<float>;
 using V = hn::Vec<F>;
 
-// Elements that one set of accumulators takes: bounds the rounding error of long sums.
+// Elements per set of accumulators: bounds the rounding error of long sums.
 constexpr int64_t kPart = 8192;
 constexpr int64_t kRows = 256;
-constexpr int64_t kArgRows = 16384;  // between two looks
+constexpr int64_t kArgRows = 16384;  // between interrupt checks
 
 // A fold: start, map(element, shift), join.
 struct Sum {

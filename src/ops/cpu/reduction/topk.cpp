@@ -82,8 +82,8 @@ class TopKKernelOf final : public OpKernel {
     }
   }
 
-  // A heap of the best so far, the worst of them on top. Most elements are no better than that one: blocks are looked
-  // at as a whole first.
+  // A heap of the best so far, with the worst of them on top. Most elements are not better than that one, so blocks are
+  // first checked as a whole.
   template <class Before>
   void selectBest(const T* values, int64_t* order, const Before& before) const {
     if (kept_ == 0) return;

@@ -144,7 +144,7 @@ WorkVector<T> numbersOf(WorkVector<double> weights) {
   return numbers;
 }
 
-// The axis that shrinks most goes first, so that the others have less to do.
+// The axis that shrinks most comes first, so that the others have less work.
 template <class T>
 Passes<T> passesOf(const MovementCall& call) {
   requireSource(call);
@@ -192,7 +192,7 @@ class InterpolateOp final : public OpKernel {
     runPasses(passesOf<T>(MovementCall(request, context.inputs)), context);
   }
 
-  // Two blocks that passes alternate between, and one for converted input or output.
+  // Two blocks for alternating passes, and one for converted input or output.
   size_t scratchBytes() const override { return 3 * blockElements() * sizeof(T); }
 
  private:

@@ -44,7 +44,7 @@ double exactCoordinate(const readers::Resize& resize, const ResizedAxis& axis, i
   return axis.roiStart * (in - 1) + x * (axis.roiEnd - axis.roiStart) * (in - 1) / (out - 1);
 }
 
-// Coordinates far outside of the image, from odd scales and regions, are as good as near ones.
+// Coordinates far outside the image, from odd scales and regions, are equivalent to near ones.
 double coordinate(const readers::Resize& resize, const ResizedAxis& axis, int64_t i) {
   constexpr double kFar = 1e7;
   const double x = exactCoordinate(resize, axis, i);
@@ -64,7 +64,7 @@ double cubic(double distance, double a) {
 
 constexpr double kSmallestStretch = 1e-5;
 
-// Where a filter's taps lie, relative to the pixel below the coordinate, and what they weigh.
+// Positions of a filter's taps, relative to the pixel below the coordinate, and their weights.
 struct Filter {
   bool isCubic;
   double a;

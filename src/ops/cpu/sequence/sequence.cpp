@@ -36,7 +36,7 @@ size_t positionOf(const Node& node, const Tensor& tensor, size_t count, bool wit
 
 Results sequenceConstruct(const Node&, Arguments inputs) {
   Elements elements;
-  std::map<const void*, size_t> places;  // strings that come more than once are kept once
+  std::map<const void*, size_t> places;  // repeated strings are stored once
   for (const Tensor* input : inputs) {
     const auto [known, isNew] = places.try_emplace(input->data(), elements.size());
     const Ref<Tensor> same = isNew ? nullptr : elements[known->second];
@@ -107,7 +107,7 @@ WorkVector<int64_t> partLengths(const Node& node, int64_t whole, const Tensor* s
   return lengths;
 }
 
-// Copies `count` rows of `bytes` between places with strides.
+// Copies `count` rows of `bytes` with strides.
 void copyRows(std::byte* to, int64_t toStride, const std::byte* from, int64_t fromStride, int64_t count,
               int64_t bytes) {
   if (bytes == 0) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DFT and STFT: lines of the input become blocks of sequences that are transformed together. Two lines of real numbers
-// are one sequence of complex numbers.
+// DFT and STFT: lines of the input form blocks of sequences that are
+// transformed together. Two lines of real numbers are one sequence of complex
+// numbers.
 #include "ops/cpu/signal/fourier.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ constexpr int64_t kMostSequences = 16;
 
 enum class Direction { Forward, Inverse, InverseToReal };
 
-// Where one line is read and written, and how far its elements are apart (in numbers).
+// Where a line is read and written, and its strides (in numbers).
 template <class T>
 struct Line {
   const T* from;
@@ -92,7 +93,7 @@ class FourierOp : public OpKernel {
 
   void read(const Line<T>& line, const T* factors, bool isSecond, Split<T> x) const {
     if (direction_ == Direction::InverseToReal) return readSpectrum(line, isSecond, x);
-    // The inverse transform is the transform with the parts exchanged.
+    // The inverse transform is the transform with real and imaginary parts swapped.
     if (direction_ == Direction::Inverse || isSecond) std::swap(x.real, x.imaginary);
     WorkCounter work;
     for (int64_t i = 0; i < used_; ++i, work.pass(2)) {
@@ -241,7 +242,7 @@ class StftOp final : public FourierOp<T> {
   bool hasWindow_;
 };
 
-// Lengths, steps and axes decide over shapes, so a plan knows them.
+// Lengths, steps and axes determine shapes, so a plan knows them.
 template <DType kDType>
 bool accepts(const OpRequest& request) {
   const auto isKnown = [&](size_t i) { return !request.has(i) || request.inputs[i].constant; };

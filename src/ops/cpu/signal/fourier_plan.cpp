@@ -133,7 +133,7 @@ Split<T> FourierPlan<T>::convolve(Split<T> x, T* work, int64_t sequences) const 
   Split<T> spectrum = convolution_->run(padded, work + 2 * all, sequences);
   table_->multiply({spectrum.real, spectrum.imaginary}, {filterReal_.data(), filterImaginary_.data()}, size, sequences,
                    spectrum);
-  // The inverse transform is the transform with the parts exchanged.
+  // The inverse transform is the transform with real and imaginary parts swapped.
   T* free = spectrum.real == work ? work + 2 * all : work;
   const Split<T> result = convolution_->run({spectrum.imaginary, spectrum.real}, free, sequences);
   table_->multiply({result.imaginary, result.real}, chirp, length_, sequences, x);

@@ -51,7 +51,7 @@ HWY_INLINE Complex<D> multiply(D d, const Complex<D>& a, T cosine, T sine) {
   return {hn::NegMulAdd(a.imaginary, s, hn::Mul(a.real, c)), hn::MulAdd(a.imaginary, c, hn::Mul(a.real, s))};
 }
 
-// Where one group of inputs and outputs lies.
+// Addresses of one group of inputs and outputs.
 template <class T>
 struct Place {
   Split<const T> x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast between strings and numbers. Numbers are written with the fewest digits that give them back, in their own type;
-// read as decimal numbers with an optional exponent, or INF, INFINITY, NaN in any case.
+// Cast between strings and numbers. Numbers are written with the fewest digits that round-trip in their type; read as
+// decimal numbers with an optional exponent, or INF, INFINITY, NaN in any case.
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -48,7 +48,7 @@ std::string_view writeFloat(T value, Digits& text) {
   return {text, written.size() + 2};
 }
 
-// For types below 32 bits: the number of fewest digits that becomes the same element.
+// For types below 32 bits: the shortest number that converts to the same element.
 double shortened(DType dtype, double value) {
   uint8_t code[2] = {}, other[2] = {};
   storeNumbers(dtype, code, 0, 1, &value);
@@ -138,7 +138,7 @@ class Reader {
     return text.starts_with("-") ? -size : size;
   }
 
-  // Whole numbers exactly, others by way of a float64, without what follows the point.
+  // Integers exactly, others through float64, truncated.
   template <class T>
   T integerOf(std::string_view whole) const {
     std::string_view text = trimmed(whole);

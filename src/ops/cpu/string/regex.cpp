@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pattern becomes a program of few instructions; all its threads run through the text in step, each place of the
-// program at most once for each character.
+// A pattern becomes a program of few instructions; all its threads advance through the text together, with each
+// instruction at most once per character.
 #include "ops/cpu/string/regex.h"
 
 #include <algorithm>
@@ -181,7 +181,7 @@ bool RegexMatcher::matches(std::string_view text) {
                      [&](int thread) { return regex_.program_[static_cast<size_t>(thread)].op == Op::Match; });
 }
 
-// Adds the places that wait for a character, or match, and are reached from `start` without one.
+// Adds the instructions that consume a character, or match, and are reachable from `start` without one.
 void RegexMatcher::follow(std::vector<int>& threads, int start, uint32_t before, uint32_t after) {
   using Op = Regex::Instruction::Op;
   stack_.assign(1, start);
@@ -236,7 +236,7 @@ void RegexSearch::readCharacters(std::string_view text) {
   offsets_.push_back(text.size());
 }
 
-// From the text's end to its begin: what a character leads to is known before it.
+// From the end of the text to its beginning: the results of later characters are known first.
 void RegexSearch::findEnds() {
   using Op = Regex::Instruction::Op;
   ends_.assign(codes_.size() + 1, 0);
@@ -244,7 +244,7 @@ void RegexSearch::findEnds() {
   for (size_t at = codes_.size() + 1; at-- > 0; later_.swap(now_)) {
     now_.clear();
     ++turn_;
-    // Furthest ends come first, so that each place is reached with its furthest end.
+    // Furthest ends come first, so that each instruction is reached with its furthest end.
     for (const Reach& reach : later_) {
       const int place = reach.place - 1;
       work_.pass(4);
@@ -256,7 +256,7 @@ void RegexSearch::findEnds() {
   }
 }
 
-// Adds a place, and those that lead to it without a character.
+// Adds an instruction, and those that lead to it without a character.
 void RegexSearch::follow(const Reach& reach, size_t at) {
   const uint32_t before = at > 0 ? codes_[at - 1] : kNone, after = at < codes_.size() ? codes_[at] : kNone;
   stack_.assign(1, reach.place);

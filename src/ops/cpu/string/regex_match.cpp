@@ -14,7 +14,7 @@ class PreparedRegex final : public Prepared {
   Regex regex;
 };
 
-// Patterns that are none fail at load.
+// Invalid patterns fail at load.
 Ref<Prepared> prepareRegex(const Node& node, std::span<const Tensor* const>) { return makeRef<PreparedRegex>(node); }
 
 Results regexFullMatch(const Node& node, Arguments inputs) {

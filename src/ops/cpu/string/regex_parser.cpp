@@ -127,7 +127,7 @@ class Parser {
     return add(std::move(part));
   }
 
-  // a|b|c up to ) or the end. Flags set inside end with it.
+  // a|b|c up to ) or the end. Flags set inside end there.
   int alternation(int depth) {
     if (depth > kMostDepth) invalid("nested more than ", kMostDepth, " deep");
     const Flags outer = flags_;
@@ -193,7 +193,7 @@ class Parser {
     return true;
   }
 
-  // Behind "(?": true if a group follows that they hold for, false if they hold from here on.
+  // After "(?": true if the flags apply to a group that follows, false if they apply from here on.
   bool takeFlags() {
     bool value = true;
     for (;;) {
@@ -224,7 +224,7 @@ class Parser {
   int repeated(int item) {
     Part part;
     if (!takeRepetition(part.least, part.most)) return item;
-    take("?");  // the shortest match instead of the longest: of all or nothing there is one
+    take("?");  // the shortest match instead of the longest: a full match has only one length
     int least = 0, most = 0;
     if (takeRepetition(least, most)) invalid("repetition of a repetition");
     part.kind = Part::Repeat;
@@ -240,7 +240,7 @@ class Parser {
     return number;
   }
 
-  // {n}, {n,}, {n,m}; anything else that begins with { is taken as it is.
+  // {n}, {n,}, {n,m}; any other { is literal.
   bool takeCounts(int& least, int& most) {
     const size_t begin = at_;
     if (!take("{")) return false;
@@ -321,7 +321,7 @@ class Parser {
     return code;
   }
 
-  // Behind [.
+  // After [.
   int set() {
     const bool isNegated = take("^");
     Ranges ranges;

@@ -24,7 +24,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
   return shape;
 }
 
-// A tensor read at the places of a shape that it broadcasts to, by number in row-major order.
+// Reads a tensor as broadcast to a shape, by row-major index.
 class Spread {
  public:
   Spread(const Tensor& tensor, const Shape& shape)
@@ -85,7 +85,7 @@ void skipSpaces(std::string_view& text) {
   while (!text.empty() && isSpace(firstCharacter(text).code)) text.remove_prefix(firstCharacter(text).bytes);
 }
 
-// At runs of white space, what is around it being left out; the last part keeps what is behind it.
+// Splits at runs of white space, ignoring it at both ends; the last part keeps trailing text.
 Parts splitAtSpaces(std::string_view text, int64_t most) {
   Parts parts;
   for (skipSpaces(text); !text.empty(); skipSpaces(text)) {

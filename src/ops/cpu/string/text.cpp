@@ -8,14 +8,14 @@ namespace max {
 
 namespace {
 
-// Bytes of a character by its first byte; 0 = none begins so.
+// Bytes of a character by its first byte; 0 = not a first byte.
 size_t lengthOf(unsigned char first) {
   if (first < 0x80) return 1;
   if (first < 0xC2 || first > 0xF4) return 0;
   return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-// The smallest code that needs this many bytes.
+// The smallest code point that needs this many bytes.
 constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
 
 bool isCharacter(uint32_t code, size_t bytes) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int32_t kNothing = -1;
 
-// The n-grams as a tree: tokens have numbers, a place of the tree is where a prefix of some n-grams ends.
+// The n-grams as a tree: tokens have numbers, a node of the tree is where a prefix of some n-grams ends.
 class NgramTree final : public Prepared {
  public:
   explicit NgramTree(const Node& node) : node_(node) {
@@ -45,7 +45,7 @@ class NgramTree final : public Prepared {
   int32_t tokenOf(std::string_view text) const { return find(strings_, text); }
   int32_t tokenOf(int64_t number) const { return find(integers_, number); }
 
-  // Adds what a row of tokens holds to its columns.
+  // Adds the n-grams of a row of tokens to its columns.
   void count(std::span<const int32_t> row, float* columns) const {
     const auto size = static_cast<int64_t>(row.size());
     WorkCounter work;
@@ -56,14 +56,14 @@ class NgramTree final : public Prepared {
       if (place == kNothing) continue;
       if (const int64_t column = columnOf_[static_cast<size_t>(place)]; least_ == 1 && column != kNothing)
         columns[column] += 1;
-      // Distances that leave the row at once count nothing.
+      // Distances that leave the row immediately count nothing.
       const int64_t furthest = most_ > 1 ? std::min(skips_ + 1, size - 1 - begin) : 0;
       for (int64_t distance = 1; distance <= furthest; ++distance)
         countFrom(row, begin, distance, place, columns, work);
     }
   }
 
-  // Counts to what the mode asks for.
+  // Converts counts according to the mode.
   void weigh(float* columns) const {
     WorkCounter work;
     if (mode_ == "IDF")
@@ -125,8 +125,8 @@ class NgramTree final : public Prepared {
     return static_cast<uint64_t>(static_cast<uint32_t>(place)) << 32 | static_cast<uint32_t>(token);
   }
 
-  // n-grams of two tokens and more; the first one's place is known. A row takes time by its length, max_skip_count + 1
-  // and max_gram_length, as the operator is defined (docs/security.md).
+  // n-grams of two tokens and more; the first one's place is known. The time for a row is proportional to its length,
+  // max_skip_count + 1 and max_gram_length, as the operator is defined (docs/security.md).
   void countFrom(std::span<const int32_t> row, int64_t begin, int64_t distance, int32_t place, float* columns,
                  WorkCounter& work) const {
     const auto size = static_cast<int64_t>(row.size());

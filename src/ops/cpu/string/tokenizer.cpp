@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizer of com.microsoft, with which converters of text pipelines cut texts into words or characters.
+// Tokenizer of com.microsoft, with which converters of text pipelines split texts into words or characters.
 #include <algorithm>
 
 #include "base/interrupt_point.h"
@@ -30,7 +30,7 @@ class Tokenizer final : public Prepared {
 
   std::string_view padding() const { return padding_; }
 
-  // What finds the expressions in many texts.
+  // Finds the expressions in many texts.
   std::vector<RegexSearch> searches() const {
     return std::vector<RegexSearch>(expressions_.begin(), expressions_.end());
   }
@@ -66,7 +66,7 @@ class Tokenizer final : public Prepared {
     return tokens;
   }
 
-  // What one separator leaves, the next one cuts further.
+  // Each separator splits the results of the one before.
   static Tokens partsOf(std::string_view text, std::vector<RegexSearch>& separators) {
     Tokens parts = {text};
     for (RegexSearch& separator : separators) {
