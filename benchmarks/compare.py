@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares MAX with ONNX Runtime and writes the tables; `./dev bench` calls it.
 
-Every measurement is a process of its own, and the two take turns, round by round, so that a machine whose speed drifts
+Every measurement is a separate process, and the two alternate, round by round, so that a machine whose speed drifts
 is equally unkind to both. A ratio is taken within a round; above 1, MAX is faster."""
 
 import argparse

@@ -34,7 +34,7 @@ PARTS = {
     "device/gpu/gpu_device": {"device/device_registry.cpp"},
     "device/gpu/virtual_device": {"device/device_registry.cpp"},
 }
-# Below a folder, what may not be included though the folder's own: folder -> (beginning of a header, why).
+# Below a folder, headers of the folder that must not be included: folder -> (beginning of a header, why).
 APART = {"ops/ref/": ("ops/cpu/", "a mistake in what both share is in the reference, too, and no test sees it")}
 # A NAME.h and its NAME.cpp are one; circles of these are allowed within a folder, of so many at most.
 CIRCLES = {

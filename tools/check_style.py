@@ -37,7 +37,7 @@ def without_text(source):
 
 
 def long_functions(source):
-    """(first line, length) of every outermost block that is no namespace, type or table and is too long."""
+    """(first line, length) of every outermost block that is not a namespace, type or table and is too long."""
     lines = without_text(source).split("\n")
     stack, statement = [], ""
     for number, line in enumerate(lines, 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What ./dev is made of; sourced by it, with the repository's root as the current folder.
+# The functions of ./dev, which sources this file with the repository's root as the current folder.
 # shellcheck shell=bash
 
 BUILD_PACKAGES=(cmake ninja-build g++ libhwy-dev libprotozero-dev nlohmann-json3-dev libcli11-dev)

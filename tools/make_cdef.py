@@ -27,7 +27,7 @@ class Preprocessor:
 
     def __init__(self):
         self.seen = set()
-        self.dropped = set()  # names of macros that are no constants
+        self.dropped = set()  # names of macros that are not constants
         self.lines = []
 
     def read(self, name):

@@ -3,7 +3,7 @@
 
 bindgen gets the public headers with enumerations written as such, since a number with named constants is all that C says
 of them: newtypes come of that, MaxStatus::MAX_STATUS_OK. Comments become Rust's. With --check the file is compared, not
-written, whatever its layout: rustfmt differs from machine to machine. Ends with 77 where there is no bindgen.
+written, whatever its layout: rustfmt differs from machine to machine. Exits with 77 if there is no bindgen.
 """
 
 import pathlib
@@ -50,7 +50,7 @@ def enumeration(match):
 
 
 def outside_code(text):
-    """Brackets are no links, and angles no tags."""
+    """Brackets are not links, and angle brackets not tags."""
     parts = text.split("`")
     parts[::2] = [re.sub(r"([\[\]<>])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)

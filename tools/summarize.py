@@ -46,7 +46,7 @@ def counts_of_unittest(text):
             not_passed[UNITTEST_KINDS[kind]] += int(number)
         failed_tests = len(set(UNITTEST_FAILED.findall(text[:ran.start()])))
         counts += not_passed
-        # Skipped subtests count for their test, too.
+        # Skipped subtests also count for their test.
         counts["passed"] += max(0, int(ran[1]) - min(failed_tests, not_passed["failed"]) - not_passed["skipped"])
     return counts
 
@@ -77,7 +77,7 @@ def counts_of_output(text):
 
 
 def counts_of_case(case):
-    """One ctest test: its inner counts, which may not hide that the program failed as a whole, or ran nothing."""
+    """One ctest test: its inner counts, which must not hide that the program failed as a whole, or ran nothing."""
     inner = counts_of_output(case.findtext("system-out") or "")
     status = case.get("status")
     if status == "run":

@@ -120,7 +120,7 @@ static void find(void* library, const char* name, void* function) {
   memcpy(function, &symbol, sizeof symbol);
 }
 
-/* The thread needs a context of its own for the driver's functions; HIP has one at once. */
+/* The thread needs its own context for the driver's functions; HIP has one from the start. */
 static void makeCurrent(void* library) {
   int (*retain)(void** context, int device);
   int (*setCurrent)(void* context);

@@ -187,7 +187,7 @@ def check_cgo(folder, library):
     (folder / "go.mod").write_text("module headers\n\ngo 1.19\n")
     (folder / "main.go").write_text(GO_PROGRAM % (headers.INCLUDE, library.parent, library.parent, includes, uses,
                                                   constants, sizes))
-    # What go compiles of its own for cgo is kept beside the other caches of the tests.
+    # What Go itself compiles for cgo is kept next to the other caches of the tests.
     cache = library.parent.parent / "tests" / "go_cache"
     environment = {**os.environ, "GOCACHE": str(cache), "GOPATH": str(cache / "path"), "GOPROXY": "off",
                    "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "CGO_ENABLED": "1"}

@@ -123,8 +123,8 @@ static void test_shapes_are_a_rank_and_a_pointer(void** state) {
 }
 
 /*
- * Numbers. Enumerations are int32_t, so a number that a later library returns is no undefined behaviour in Rust, and
- * cffi and cgo see plain integers.
+ * Numbers. Enumerations are int32_t, so a number that a later library returns
+ * is not undefined behaviour in Rust, and cffi and cgo see plain integers.
  */
 static void test_enumerations_are_plain_numbers(void** state) {
   (void)state;

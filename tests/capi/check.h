@@ -47,7 +47,7 @@ static inline int64_t live_objects(void) {
 }
 
 /* Teardown of every test: nothing is left alive. A stream that was released with work on it goes when the work is done,
-   on a thread of its own. */
+   on a separate thread. */
 static inline int check_no_leaks(void** state) {
   (void)state;
   int64_t count = live_objects();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators for the tests of extensions: right ones, and others that are wrong in the way that an attribute asks for.
+/* Operators for the tests of extensions: correct ones, and others with a fault selected by an attribute.
  */
 #ifndef MAX_TESTS_CAPI_EXTENSION_OPERATORS_H
 #define MAX_TESTS_CAPI_EXTENSION_OPERATORS_H

@@ -88,7 +88,7 @@ struct Trial {
   const char* path;
   MaxBuffer* inputs[MOST_INPUTS];
   MaxValue* values[MOST_INPUTS];
-  int takesValues; /* something that goes in or comes out is no tensor */
+  int takesValues; /* some input or output is not a tensor */
   int32_t inputCount;
   int32_t outputCount;
 };

@@ -167,7 +167,7 @@ static void test_exports_wait_as_they_are_told(void** state) {
   CHECK(maxBufferFill(buffer, &value, sizeof value, stream));
   DLManagedTensorVersioned *unwaited = NULL, *ordered = NULL;
   options.noWait = 1;
-  CHECK(maxBufferToDlpack(buffer, &options, &unwaited)); /* nobody waits, now or later */
+  CHECK(maxBufferToDlpack(buffer, &options, &unwaited)); /* no wait, now or later */
   CHECK(maxStreamSynchronize(options.stream, 1000000000));
   assert_int_equal(*(const int32_t*)unwaited->dl_tensor.data, 0);
   options.noWait = 0;

@@ -245,7 +245,7 @@ static void* map_again_and_again(void* user_data) {
   return NULL;
 }
 
-/* Two threads by one handle, two by views: nobody writes while another has the memory. */
+/* Two threads by one handle, two by views: no writes while another thread has the memory. */
 static void threads_map_in_turn(void** state) {
   (void)state;
   struct fixture f = set_up();

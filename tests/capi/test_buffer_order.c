@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses to a buffer come after the work that uses it, whichever streams they are on. Nobody in here waits by hand.
+/* Accesses to a buffer come after the work that uses it, on any streams. These tests never wait explicitly.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -535,7 +535,7 @@ static int child_status(struct fixture* f, MaxBuffer* done, MaxBuffer* pending) 
   maxBufferRelease(copy);
   if (maxBufferClone(pending, NULL, &options, &copy) != MAX_STATUS_FAILED_PRECONDITION) return 3;
   if (!strstr(maxGetLastErrorMessage(), "forked")) return 4;
-  const float two = 2; /* whoever writes takes the memory over */
+  const float two = 2; /* the writer takes ownership of the memory */
   if (maxBufferFill(pending, &two, sizeof two, NULL) != MAX_STATUS_OK) return 5;
   if (maxBufferClone(pending, NULL, &options, &copy) != MAX_STATUS_OK) return 6;
   if (first_of(copy) != 2.0f) return 7;
@@ -571,7 +571,7 @@ struct hammer {
   float value;
 };
 
-/* Each thread writes on a stream of its own, again and again: a buffer that it copies is of one value throughout. */
+/* Each thread writes repeatedly on its own stream: a buffer that it copies has one value throughout. */
 static void* write_and_read(void* user_data) {
   struct hammer* hammer = user_data;
   MaxBufferCopyOptions options = MAX_BUFFER_COPY_OPTIONS_INIT;

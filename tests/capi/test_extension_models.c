@@ -173,7 +173,7 @@ static void test_guards_find_writes_behind_outputs(void** state) {
     }
 }
 
-/* Also where the program gives the output's memory, which stays as it is. */
+/* Also if the program provides the output's memory, which does not change. */
 static void test_guards_are_where_outputs_are_given(void** state) {
   (void)state;
   CHECK(maxSessionSetAssertLevel(session, MAX_ASSERT_LEVEL_ALL));

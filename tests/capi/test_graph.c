@@ -326,7 +326,7 @@ static MaxAttributes* rebind_attributes(const char* message, const char* name) {
   return attributes;
 }
 
-/* What nothing is known of has a number that it keeps, in what is computed of it, too. */
+/* An unknown dimension gets a number, which it also keeps in derived values. */
 static void test_unknown_dimensions_have_names(void** state) {
   (void)state;
   const int64_t shape[] = {-1, 3};

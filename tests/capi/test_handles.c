@@ -142,7 +142,7 @@ static void retain_all(void* const all[KINDS]) {
   maxModuleRetain(all[MODULE]);
 }
 
-/* What has a reference of its own stays, in whatever order the others go. */
+/* Objects with their own reference stay, in whatever order the others are released. */
 static void test_references(void** state) {
   (void)state;
   void* all[KINDS];
@@ -199,7 +199,7 @@ static void test_addresses_of_handles(void** state) {
   release_all(all);
 }
 
-/* Default streams are parts of their devices, and streams are no required argument. */
+/* Default streams are parts of their devices, and stream arguments are optional. */
 static void test_streams_that_are_optional(void** state) {
   (void)state;
   MaxDevice* device = open_cpu();

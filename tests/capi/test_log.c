@@ -208,7 +208,7 @@ static void test_a_removal_waits_for_calls(void** state) {
   maxSessionRelease(session);
 }
 
-/* Threads speak while others listen for a moment: nobody is called after the removal. */
+/* Threads log while others listen for a moment: no callback is called after its removal. */
 struct crowd {
   MaxSession* session;
   atomic_int is_done;

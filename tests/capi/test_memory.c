@@ -88,7 +88,7 @@ static void runs_keep_to_the_limit(void** state) {
 }
 
 /* What is kept for other shapes makes way: each of these fits alone, no two of them do. Under the address sanitizer
-   each value has a place of its own. */
+   each value has separate memory. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define TURNS_LIMIT 2222222

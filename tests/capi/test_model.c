@@ -469,7 +469,7 @@ static void compiles_graphs_built_in_code(void** state) {
   CHECK_FAILS(maxModelCompile(session, graph, NULL, &model), MAX_STATUS_FAILED_PRECONDITION, "no outputs");
   CHECK(maxGraphAddNode(graph, NULL, "Abs", NULL, &x, 1, NULL, &y, 1));
   CHECK(maxGraphAddOutput(graph, y, "y"));
-  for (int i = 0; i < 2; ++i) { /* the graph stays as it is */
+  for (int i = 0; i < 2; ++i) { /* the graph does not change */
     CHECK(maxModelCompile(session, graph, NULL, &model));
     MaxBuffer *input = new_vector(3, -1), *output = NULL;
     CHECK(maxModelExecute(model, &input, 1, NULL, &output, 1));

@@ -229,7 +229,7 @@ static int descriptor_count(void) {
   return count;
 }
 
-/* Many modules of the same code, some alive at the same time: each has variables of its own, and none a descriptor. */
+/* Many modules of the same code, some alive at the same time: each has its own variables and no file descriptor. */
 static void test_many_modules(void** state) {
   (void)state;
   const void* code = NULL;

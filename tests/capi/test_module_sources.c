@@ -230,7 +230,7 @@ static void test_places_of_errors(void** state) {
   expect_error("\n__global__ void k(int* o) {\n __shared__ int s[20000]; o[0] = s[o[0]];\n}\n", "e.cu:3:");
 }
 
-/* An assertion of a header tells its place in the words of the source, too. */
+/* A failed assertion in a header also reports its location as the source names it. */
 static void test_assertions_of_headers(void** state) {
   (void)state;
   const char* const headers[] = {"mine.h"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine without compilers; a program of its own, since they are looked for once. */
+/* A machine without compilers; a separate program, since the search runs once per process. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 

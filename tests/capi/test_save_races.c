@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two threads of one process and another process save to one path, while this thread loads from it: each load is whole.
- * Saves through links and over what is no file. */
+ * Saves through links and over things that are not files. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -229,7 +229,7 @@ static void test_waits_between_streams(void** state) {
   CHECK(maxStreamEnqueueHostFunction(first, note_call, &a));
   CHECK(maxStreamWaitForStream(second, first));
   CHECK(maxStreamEnqueueHostFunction(second, note_call, &b));
-  /* A cycle of waits is no deadlock: each wait is for what was there before it. */
+  /* A cycle of waits does not deadlock: each wait is for earlier work only. */
   CHECK(maxStreamWaitForStream(first, second));
   short_sleep();
   assert_int_equal(calls, 0);

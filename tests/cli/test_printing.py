@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What models hold reaches no terminal as it is: names, values and messages of all commands are escaped; JSON stays
+"""Contents of models never reach a terminal unescaped: all commands escape names, values and messages; JSON stays
 JSON and means the same. What commands write is written whole or not at all, and nowhere else."""
 
 import json

@@ -133,7 +133,7 @@ static void check_host_copies(MaxBuffer* buffer, MaxStream* stream) {
   assert_int_equal(got[0], expected[34]);
 }
 
-/* Nobody synchronizes: the calls themselves return when all is there. */
+/* No synchronization: the calls themselves return when all data is there. */
 void test_copies_from_and_to_the_host(void** state) {
   (void)state;
   MaxDevice* device = open_device();
@@ -273,7 +273,7 @@ void test_pinned_buffers(void** state) {
   maxDeviceRelease(device);
 }
 
-/* By whichever handle the memory is reached, on devices whose memory the host only sees a copy of, too. */
+/* Through any handle of the memory, also on devices whose memory the host only sees a copy of. */
 void test_mappings_belong_to_the_memory(void** state) {
   (void)state;
   MaxDevice* device = open_device();

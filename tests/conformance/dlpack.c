@@ -51,7 +51,7 @@ void test_dlpack_names_the_device(void** state) {
     assert_int_equal(unversioned->dl_tensor.device.device_type, device_type(pinned));
     assert_ptr_equal(versioned->dl_tensor.data, address_of(buffer));
     unversioned->deleter(unversioned);
-    /* What a device has page-locked is the host's memory to whoever imports it. */
+    /* Page-locked memory of a device counts as host memory for importers. */
     MaxBuffer* imported = NULL;
     CHECK(maxBufferFromDlpack(versioned, NULL, &imported));
     assert_ptr_equal(address_of(imported), address_of(buffer));

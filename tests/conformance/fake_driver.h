@@ -15,7 +15,7 @@ struct fake_driver {
   void (*lose_device)(int32_t device, int32_t code);
 };
 
-/* 0 = the driver is no fake, or there is none. */
+/* 0 = the driver is not a fake, or there is none. */
 int find_fake_driver(const char* api, struct fake_driver* driver);
 
 /* Teardown of a group: a fake driver of `device_api` has everything back by now, and has seen nothing wrong. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory and devices that go while nobody makes a call, and calls of host functions that want memory. */
+/* Memory and devices released while no call runs, and host functions that call for memory. */
 #define _POSIX_C_SOURCE 200809L
 #include <semaphore.h>
 #include <time.h>
@@ -111,7 +111,7 @@ void test_last_handle_goes_with_work_queued(void** state) {
   sem_init(&last.done, 0, 0);
   CHECK(maxStreamEnqueueHostFunction(last.stream, drop_last_handle, &last));
   assert_true(is_posted(&last.done));
-  CHECK(maxDeviceSynchronize(device, 0)); /* nobody is at the gate any more */
+  CHECK(maxDeviceSynchronize(device, 0)); /* nothing waits at the gate any more */
   maxDeviceRelease(device);
   sem_destroy(&last.done);
   sem_destroy(&gate);

@@ -182,7 +182,7 @@ void test_events(void** state) {
   maxDeviceRelease(device);
 }
 
-/* HIP remembers the newest error of a thread for whoever asks next; ours are none of the program's. */
+/* HIP keeps the last error of a thread for the next query; the program must not see ours. */
 void test_errors_are_not_left_behind(void** state) {
   (void)state;
   const char* path = getenv("MAX_HIP_LIBRARY");

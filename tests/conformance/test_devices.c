@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every device promises. The argument names the API; exit status 77 = there is no such device. */
+/* The contract of every device. The argument names the API; exit status 77 = no such device. */
 #define _POSIX_C_SOURCE 200809L
 #include <semaphore.h>
 

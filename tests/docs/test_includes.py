@@ -67,7 +67,7 @@ class Guide(unittest.TestCase):
                 self.assertTrue((ROOT / path).exists(), path)
 
     def test_all_files_that_name_an_api(self):
-        """Whoever follows the guide finds every list of APIs."""
+        """The guide leads to every list of APIs."""
         text = (ROOT / "docs/adding_a_device.md").read_text()
         for path in ("device/gpu/apis.cpp", "kernel/gpu_kernel_apis.cpp", "device/api_names.h"):
             self.assertIn(path, text)

@@ -58,7 +58,7 @@ class RaceDetector {
   Cells cells_;
   Clock host_;
   std::vector<uint32_t> freeActors_;
-  uint32_t actors_ = 1;  // 0 = the host, which does no operations of its own
+  uint32_t actors_ = 1;  // 0 = the host, which has no operations of its own
   std::vector<uint64_t> counts_ = {0};
 };
 

@@ -45,7 +45,7 @@ static inline void checkPrintable(const char* text, int lines) {
   }
 }
 
-/* A failure is no fault of the library's own, and has a message of one line. */
+/* A failure is not an internal error, and has a one-line message. */
 static inline void checkFailure(MaxStatus status) {
   check(status != MAX_STATUS_INTERNAL && status != MAX_STATUS_UNKNOWN);
   const char* message = maxGetLastErrorMessage();
@@ -144,7 +144,7 @@ static inline void execute(const MaxModel* model, MaxBuffer* const* inputs, int3
   free(outputs);
 }
 
-/* A tensor as it is; a sequence of two such tensors; an optional with one; a map from words or numbers to them. */
+/* A tensor; a sequence of two such tensors; an optional with one; a map from words or numbers to them. */
 static inline MaxValue* makeValue(const MaxModel* model, int32_t index, MaxBuffer* buffer) {
   MaxTensorInfo info = MAX_TENSOR_INFO_INIT;
   MaxValue *tensor = NULL, *value = NULL;

@@ -32,7 +32,7 @@ c++ -std=c++20 -Wall -Wextra -Werror -pedantic -x c++ consumer.c $(pkg-config --
 unset LD_LIBRARY_PATH
 "$scratch/tree/bin/max" devices >/dev/null
 
-# An extension is somebody else's project, too, and the installed library loads it.
+# An extension is also an external project, and the installed library loads it.
 cp -r "$source/examples/custom_operator" "$scratch/operator"
 cmake -S "$scratch/operator" -B "$scratch/operator/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/tree" >/dev/null
 cmake --build "$scratch/operator/build" >/dev/null

@@ -283,7 +283,7 @@ def models():
     yield from models_of_few_bits()
     yield from half_models()
     for name in BASES:
-        # The highest level lays convolutions out for the processor at hand, in a domain of its own.
+        # The highest level uses layouts of this processor for convolutions, in a separate domain.
         for level, value in list(LEVELS.items())[:1 if name in CONVOLUTIONAL else 2]:
             yield f"optimised_{level}_{name}", lambda n=name, v=value: runtime_optimised(base_case(n), v)
         yield f"slimmed_{name}", lambda n=name: slimmed(n)

@@ -76,7 +76,7 @@ def make(name, maker, folder):
 
 
 def run_family(family, folder, part):
-    """In a process of its own: frameworks do not always bear one another."""
+    """In a separate process: some frameworks conflict with each other."""
     report = {}
     for name, maker in importlib.import_module(family).models():
         if part in name:

@@ -2,7 +2,7 @@
 """Runs models through libmax.so and compares with what is expected: run_models.py FOLDER [PART], PART of a model's name.
 
 FOLDER is what generate.py wrote, or the small part of it that is committed. Each difference is a failure unless KNOWN
-has it; an entry of KNOWN that passes is a failure as well."""
+has it; an entry of KNOWN that passes is also a failure."""
 
 import json
 import pathlib

@@ -209,7 +209,7 @@ def case(model, x, y, zipmap=False, opset=None):
 
 
 def mixed():
-    """Columns with names and of several types, each an input of its own."""
+    """Columns with names and of several types, each a separate input."""
     model = STEPS(compose.ColumnTransformer([
         ("numbers", STEPS(impute.SimpleImputer(), SCALER()), ["a", "b"]),
         ("words", preprocessing.OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["kind"])]), LOGISTIC())

@@ -53,7 +53,7 @@ class UNet(nn.Module):
 
 
 class Detector(nn.Module):
-    """A detector in the way of YOLO: anchors on two grids, decoding, non-maximum suppression."""
+    """A detector like YOLO: anchors on two grids, decoding, non-maximum suppression."""
 
     def __init__(self):
         super().__init__()

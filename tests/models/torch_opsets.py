@@ -6,7 +6,7 @@ import torch_modules as modules
 
 TABLE = (modules.CONVOLUTIONS + modules.POOLING + modules.NORMS + modules.ACTIVATIONS + modules.RECURRENT + modules.ATTENTION +
          modules.SAMPLING + modules.INDEXING + modules.ARITHMETIC)
-# Beginnings of the names that the exporter refuses in a version and those before, or for which it writes what nobody runs.
+# Beginnings of the names that the exporter refuses in a version and those before, or whose output runs nowhere.
 REFUSED_14 = (
     "grid_sample", "affine_grid", "fold", "scatter_reduce")
 REFUSED_11 = REFUSED_14 + (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in which nobody can tell the types of values before they run."""
+"""Models whose types of values are only known at run time."""
 
 import numpy as np
 from onnx import TensorProto, ValueInfoProto, helper, numpy_helper
@@ -30,7 +30,7 @@ def model(nodes, arrays, outputs):
 
 
 def hiding(first, then, nodes, results):
-    """A model that runs the nodes twice, in a Loop, on values whose types nobody knows before: those of `first`, then
+    """A model that runs the nodes twice, in a Loop, on values of types unknown in advance: those of `first`, then
     those of `then`. They are arrays, or lists of one array, which are sequences."""
     before, within = [constant("trips", 2, np.int64)], [constant("at", 0, np.int64), node("Identity", ["more"], ["again"])]
     inputs = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that nobody means well with: what test_hostile.py loads and runs."""
+"""Hostile files, which test_hostile.py loads and runs."""
 
 import pathlib
 import random

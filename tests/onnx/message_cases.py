@@ -126,7 +126,7 @@ def varint(value):
 
 
 def nested(depth):
-    """Branches within branches, written by hand since Python's protobuf has a limit of its own."""
+    """Branches within branches, written by hand since Python's protobuf has its own limit."""
     result = wire(12, wire(1, b"r"))
     body = node("Identity", ["x"], ["r"]).SerializeToString()
     for _ in range(depth):

@@ -138,7 +138,7 @@ def windowed():
 
 
 def stored(rows, scale, kind):
-    """[B, S, 2 * 16] as a cache holds it, and as it is read again."""
+    """[B, S, 2 * 16] as a cache holds it, and as it is read back."""
     scaled = rows.reshape(*rows.shape[:2], 2, 16).transpose(0, 2, 1, 3) / scale.reshape(-1, 1, 16)
     if kind == np.int8:
         return np.clip(np.rint(scaled), -128, 127).astype(kind)

@@ -125,7 +125,7 @@ def quantised_experts():
                     rest = [second.codes, second.scales, biases[1]]
                     points = [first.zeros, second.zeros]
                     layers = [[first.real, biases[0]], [second.real, biases[1]], [third.real, None]]
-                    # With blocks of 8 bits ONNX Runtime rounds the activations to 8 bits as well.
+                    # With blocks of 8 bits ONNX Runtime also rounds the activations to 8 bits.
                     rounds = bits == 8 and block
                     silu = mixture(x, router, [*layers[:2], None], activation_type="silu", **extra) if rounds else None
                     yield Case("QMoE", [x, router, first.codes, first.scales, biases[0], *rest, None, None, None, *points],

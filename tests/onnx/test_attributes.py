@@ -133,7 +133,7 @@ def of_readers():
 
 
 def model_of(op, opset, inputs, attributes, computed=()):
-    """`computed`: inputs that come from the caller through a Cast, so that nobody knows their contents before."""
+    """`computed`: inputs that come from the caller through a Cast, so that their contents are not known in advance."""
     known = defs.get_schema(op, min(opset, defs.onnx_opset_version()))
     node = helper.make_node(op, [f"i{k}" if value is not None else "" for k, value in enumerate(inputs)],
                             [f"o{k}" for k in range(known.min_output)], name="bad")

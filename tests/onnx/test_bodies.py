@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What enters and leaves the bodies of Loop, Scan, SequenceMap and If is what operators take it for, each time: files
-whose types nobody can tell before they run, with numbers for sequences, one dtype for another, and the like.
+whose types are only known at run time, with numbers for sequences, one dtype for another, and the like.
 
 A value of unknown type comes out of a sequence that changes its type between iterations."""
 
@@ -159,7 +159,7 @@ class Bodies(unittest.TestCase):
         self.refused("is float32.*the graph has sequence", {"v": [np.int64(1)]}, {"v": single}, sequences)
 
     def test_maps_are_no_tensors(self):
-        """Elements of sequences that are no tensors."""
+        """Elements of sequences that are not tensors."""
         ml = "ai.onnx.ml"
         maps = node("ZipMap", ["x"], ["maps"], domain=ml, classlabels_int64s=[3, 4])
         first = [constant("at", 0, np.int64), node("SequenceAt", ["maps", "at"], ["m"])]

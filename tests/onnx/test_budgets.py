@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short files that ask for much (budget_cases.py). Each is loaded and run in a process of its own: with at most 1 GB and
+"""Short files with large demands (budget_cases.py). Each is loaded and run in a separate process: with at most 1 GB and
 5 seconds of the processor for the load, and once more in a session with a memory limit, which is never passed.
 
 `test_budgets.py FILTER` runs the cases whose names contain FILTER and prints what became of them."""
@@ -57,7 +57,7 @@ def attempt(data, limit, runs):
 
 
 def within(case, limit, runs):
-    """The same in a process of its own; None if it dies or hangs."""
+    """The same in a separate process; None if it dies or hangs."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -184,7 +184,7 @@ def in_thread(work):
 
 
 def in_process(work):
-    """The same in a process of its own; a signal's number if it dies."""
+    """The same in a separate process; a signal's number if it dies."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

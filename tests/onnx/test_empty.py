@@ -38,7 +38,7 @@ def body(nodes, inputs, outputs):
 
 
 def cases():
-    """name: node, arrays of its inputs (by name), shapes of its outputs; "late": lists that are no constants."""
+    """name: node, arrays of its inputs (by name), shapes of its outputs; "late": lists that are not constants."""
     x, wide, image = floats(LONG, 0), floats(0, LONG), floats(LONG, 0, 4, 4)
     yield "Pad", node("Pad", ["x", "pads"], ["y"]), {"x": x, "pads": ints(1, 0, 1, 0)}, [(LONG + 2, 0)]
     yield "Pad of nothing to something", node("Pad", ["x", "pads"], ["y"]), {"x": floats(2, 0), "pads": ints(0, 1, 0, 2)}, [(2, 3)]
@@ -219,7 +219,7 @@ class Empty(unittest.TestCase):
         signal.alarm(0)
 
     def test_sizes_that_overflow_are_refused(self):
-        """As all sizes are multiplied that are not 0, so that nobody who walks over a shape has to look."""
+        """As all sizes are multiplied that are not 0, so that loops over a shape need no check."""
         for op, shape in (("Neg", (1 << 62, 0)), ("Transpose", (0, 1 << 61)), ("NonZero", (1 << 30, 1 << 30, 0))):
             with self.subTest(op), self.assertRaisesRegex(library.Failure, "Size overflow"):
                 self.run_case(node(op, ["x"], ["y"]), {"x": np.zeros(shape, np.int8)}, [], [])

@@ -514,7 +514,7 @@ def scan_of_a_recurrent_cell():
 
 @case
 def functions_of_the_dynamo_exporter():
-    """A library of functions in a domain of its own, that call each other, with attributes and branches."""
+    """A library of functions in a separate domain that call each other, with attributes and branches."""
     domain = "pkg.onnxscript.torch_lib"
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid(domain, 1), helper.make_opsetid(domain + ".common", 1)]
     rank = helper.make_function(domain + ".common", "Rank", ["input"], ["return_val"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Truncated, mutated and hostile models: each is loaded (and run, if it loads) in a process of its own kind, with at
+"""Truncated, mutated and hostile models: each is loaded (and run, if it loads) in a special process, with at
 most 1 GB of memory and 5 seconds. A model of at most 1 KB loads with 64 MB. A failure has a status and one line.
 
 `test_hostile.py FILTER` runs the cases whose names contain FILTER and prints what became of them."""

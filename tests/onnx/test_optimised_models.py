@@ -170,7 +170,7 @@ class OptimisedModels(unittest.TestCase):
             for level in (onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
                           onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL):
                 path_made = optimised(small, level)
-                # Layouts for the vectors of this CPU are for nobody else, says ONNX Runtime.
+                # ONNX Runtime warns that layouts for the vectors of this CPU are not portable.
                 if not any(".nchwc." in name for name in operators_of(onnx.load(path_made))):
                     self.check(path_made, {"x": random(2, 3, 8, 8)}, [], 5e-2)
 

@@ -23,7 +23,7 @@ def graph(name, nodes, inputs, outputs):
 
 
 def work(start, end):
-    """Some steps between two values, each of a shape of its own."""
+    """Some steps between two values, each with a different shape."""
     names = [start, *(f"{end}{i}" for i in range(5))]
     nodes = [node("Concat", [names[i], names[i]], [names[i + 1]], axis=0) for i in range(5)]
     return nodes + [node("ReduceSum", [names[5]], [end], keepdims=0)]

@@ -37,7 +37,7 @@ def inputs_of(case):
 
 
 def data_type(text):
-    """TensorProto's number of "tensor(float16)"; None for what is no tensor of numbers."""
+    """TensorProto's number of "tensor(float16)"; None for anything but a tensor of numbers."""
     name = text.removeprefix("tensor(").removesuffix(")").upper()
     if not text.startswith("tensor(") or name == "STRING":
         return None

@@ -314,7 +314,7 @@ class CompiledModels(WeightsTest):
         compiled.save(self.folder / "again.maxc")
         again = FileModel((self.folder / "again.maxc").read_bytes())
         np.testing.assert_array_equal(again.run([x])[0], model.run([x])[0])
-        # "last" is used as it is, "filter" is folded into other weights.
+        # "last" is used unchanged, "filter" is folded into other weights.
         for each in (model, compiled, again):
             each.replace({"last": tensors["last"] * 2})
         np.testing.assert_allclose(compiled.run([x])[0], model.run([x])[0], rtol=1e-5, atol=1e-5)

@@ -45,7 +45,7 @@ TEST(AttributeRules, TextsThatMeanNothingAreRefused) {
     EXPECT_THROW(AttributeRules{text}, Error) << text;
 }
 
-// A row that allows all would let attributes pass that nobody looks at.
+// A row that allows everything would let unread attributes pass.
 TEST(AttributeRules, EveryOperatorListsItsAttributes) {
   for (const OpSchema* schema : allSchemas()) EXPECT_NE(schema->attributes, "*") << schema->name;
   for (const Composite* composite : allComposites())

@@ -290,7 +290,7 @@ TEST_F(Cache, WorksOnAFullDisk) {
   }));
 }
 
-// Nobody else may plant code that this process would run.
+// Other users must not be able to plant code that this process would run.
 TEST_F(Cache, AFolderThatOthersMayWriteIntoIsNotUsed) {
   open().store(keyOf("a"), entryOf("a"));
   fs::permissions(folder_ / "kernels", fs::perms(0777));
@@ -309,7 +309,7 @@ TEST_F(Cache, MakesAFolderForThisUserAlone) {
   EXPECT_TRUE(open().find(keyOf("a")));
 }
 
-// Links lead out of what was checked, whoever made them.
+// Links lead out of the checked folders, no matter who created them.
 TEST_F(Cache, ALinkInPlaceOfTheFolderIsNotUsed) {
   open().store(keyOf("a"), entryOf("a"));
   fs::rename(folder_ / "kernels", folder_ / "elsewhere");
@@ -364,7 +364,7 @@ TEST_F(Cache, WhatBelongsToOthersIsNotUsed) {
   EXPECT_FALSE(open().find(keyOf("a")));
   open().store(keyOf("b"), entryOf("b"));
   EXPECT_EQ(files().size(), 1u);
-  // What is a user's own is used; somebody else's in it is not.
+  // The user's own folder is used; another user's folder in it is not.
   for (const auto& each : {folder_, folder, path}) ASSERT_EQ(chown(each.c_str(), kUser, 0), 0);
   EXPECT_TRUE(inChild([&] { return setuid(kUser) == 0 && open().find(keyOf("a")); }));
   ASSERT_EQ(chown(path.c_str(), kOther, 0), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under the address sanitizer nobody reads or writes past a value, even within a block of many.
+// The address sanitizer detects accesses past a value, even within a block of many.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -56,7 +56,7 @@ TEST(ForbiddenMemory, WhatIsNotIsSeen) {
       "poison");
 }
 
-// The last bytes of a block that is rounded up are nobody's either.
+// Nor may the padding at the end of a block be accessed.
 TEST(ForbiddenMemory, TensorsEndWhereTheirElementsDo) {
   if (!kForbidsMemory) GTEST_SKIP() << "only the address sanitizer sees it";
   const Ref<Tensor> tensor = Tensor::allocate(DType::UInt8, Shape{5}, true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that a file or a caller may hold though nobody means them: bools beyond 1, NaN and huge numbers on their way
-// to integers, sums past an integer's end, windows wider than all else, axes of nothing. All implementations of the
-// operators take them alike; under a sanitizer, none does what C++ leaves open.
+// Unusual numbers that a file or a caller may contain: bools beyond 1, NaN and huge numbers on their way to integers,
+// sums past an integer's end, windows wider than all else, axes of nothing. All implementations of the operators take
+// them alike; under a sanitizer, none does what C++ leaves open.
 #include <gtest/gtest.h>
 
 #include <limits>

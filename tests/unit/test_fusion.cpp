@@ -75,7 +75,7 @@ float firstOf(const Builder& b, const Ref<Tensor>& input) {
   return floatFromHalf(interpret(*b.graph, {input})[0]->as<uint16_t>()[0]);
 }
 
-// 2048.25 is no float16, and float16 sums of ones stop at 2048.
+// 2048.25 is not a float16 value, and float16 sums of ones stop at 2048.
 TEST(Fusion, SixteenBitNumbersAreRoundedOnceAtTheEnd) {
   Builder chain, product;
   Value* large = chain.graph->addConstant(halves({6}, 2048));

@@ -27,7 +27,7 @@ void join(Clock& clock, const Clock& other) {
   for (size_t i = 0; i < kStreams; ++i) clock[i] = std::max(clock[i], other[i]);
 }
 
-// A driver. Work is never finished by itself: an event is found done now and then, or when somebody waits.
+// A driver. Work never finishes by itself: an event completes now and then, or when waited for.
 class FakeGpu {
  public:
   struct Event {

@@ -147,7 +147,7 @@ TEST(Driver, LibrariesOfNoUseAreNamed) {
   const std::string missing = errorOf(MAX_STATUS_UNAVAILABLE, [] { openDevice("cuda", 0); });
   EXPECT_NE(missing.find("/nowhere/libcuda.so"), std::string::npos) << missing;
   EXPECT_NE(missing.find("MAX_CUDA_LIBRARY"), std::string::npos) << missing;
-  // The C library is no driver.
+  // The C library is not a driver.
   const std::string other = errorOf(MAX_STATUS_UNAVAILABLE, [] { openDevice("hip", 1); });
   EXPECT_NE(other.find("'libc.so.6' lacks hipInit"), std::string::npos) << other;
   const std::string any = errorOf(MAX_STATUS_UNAVAILABLE, [] { openDevice("gpu", -1); });

@@ -162,7 +162,7 @@ TEST(KernelSource, WhatMissesABracketGetsNoTable) {
   EXPECT_FALSE(contains(max::hostSourceOf("__global__ void f() { {}"), "__max_entry"));
 }
 
-// The compiler complains about what is no C++; the rewriter only has to end.
+// The compiler reports invalid C++; the rewriter only has to terminate.
 TEST(KernelSource, UnfinishedSourcesEnd) {
   for (const char* source : {"__global__", "__global__ void f(", "__launch_bounds__", "__launch_bounds__(",
                              "__shared__", "extern __shared__", "extern __shared__ int x[", "}}}", "template",

@@ -156,7 +156,7 @@ TEST_P(NewFiles, LeaveAloneWhatIsNoFile) {
   EXPECT_EQ(statusOf([&] { saveTo(folder_ / std::string(300, 'x'), "new"); }), MAX_STATUS_INVALID_ARGUMENT);
 }
 
-// Names that somebody could expect a writer to use lead to a file that must stay as it is.
+// Links with names that a writer might use lead to a file that must not change.
 TEST_P(NewFiles, UseNoNameThatIsKnownBefore) {
   const fs::path victim = folder_ / "victim";
   put(victim, "victim's");
@@ -237,7 +237,7 @@ TEST_P(NewFiles, LeaveTheOldFileWhereThereIsNoRoom) {
   EXPECT_EQ(entries(), 1u);
 }
 
-// A disk of 64 KB, in a namespace of its own.
+// A disk of 64 KB, in a separate namespace.
 TEST_P(NewFiles, LeaveTheOldFileOnAFullDisk) {
   if (geteuid() != 0) GTEST_SKIP() << "needs to be root";
   EXPECT_TRUE(inChild([&] {

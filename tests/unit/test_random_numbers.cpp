@@ -55,7 +55,7 @@ TEST(RandomKernels, SeededIsTheSameEverywhere) {
     }
 }
 
-// Numbers that must never change: whoever stored a seed relies on them.
+// Numbers that must never change: users with a stored seed rely on them.
 TEST(RandomKernels, SeededIsForever) {
   const Ref<Tensor> uniform = draw("RandomUniform", with({{"seed", 1.f}}), {}, {DType::Float32, {4}});
   const Ref<Tensor> normal = draw("RandomNormal", with({{"seed", 1.f}}), {}, {DType::Float32, {4}});

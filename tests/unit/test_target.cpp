@@ -35,7 +35,7 @@ TEST(CpuTarget, NamesLowerTheTargetAndOthersLeaveTheBest) {
   for (const char* unknown : {"", "amx", "AVX2", "avx2 "}) EXPECT_EQ(chosenCpuTarget(unknown), detectedCpuTarget());
 }
 
-// The variable is read once, so it takes a process of its own, which "threadsafe" starts.
+// The variable is read once, so this needs a separate process, which "threadsafe" starts.
 TEST(CpuTargetDeathTest, VariableLowersTheTarget) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto exitWithTarget = [] {

@@ -79,7 +79,7 @@ int64_t Chance::type() {
 std::vector<int64_t> Chance::shape(size_t rank) {
   std::vector<int64_t> dims(rank);
   for (int64_t& dim : dims) dim = dimension();
-  // No elements, but sizes that nobody can afford.
+  // No elements, but enormous sizes.
   if (rank > 1 && happens(3)) {
     dims[below(rank)] = of({int64_t{1} << 40, int64_t{1} << 31, int64_t{1} << 20, int64_t{1} << 62});
     dims[below(rank)] = 0;

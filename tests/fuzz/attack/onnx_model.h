@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ONNX model as plain data that may be changed at will: whatever it says is written as it is, wrong or not.
+// An ONNX model as plain data that can be changed freely: it is written unchecked, wrong or not.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct DimensionData {
 
 struct ValueData {
   std::string name;
-  std::string other;  // the TypeProto of what is no tensor
+  std::string other;  // the TypeProto of a value that is not a tensor
   int64_t type = 0;   // 0 and no `other` = without a type
   bool ranked = false;
   std::vector<DimensionData> dims;
@@ -89,7 +89,7 @@ struct ModelData {
 };
 
 std::string writeModel(const ModelData& model);
-// Throws max::Error if the bytes are no model.
+// Throws max::Error if the bytes are not a model.
 ModelData readModel(std::string_view bytes);
 TensorData readTensor(std::string_view bytes);
 

@@ -145,7 +145,7 @@ class Trial {
   Trial(std::string_view bytes, const ModelData& model, std::atomic<Phase>& phase)
       : bytes_(bytes), feeds_(model.feeds), phase_(phase), seed_(std::hash<std::string_view>{}(bytes)) {}
 
-  // Without a limit there is one of its own for files of up to 1 MB.
+  // Without a limit, files of up to 1 MB have a default one.
   void loadFreely() {
     Session session;
     openSession(session, 0);

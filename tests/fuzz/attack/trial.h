@@ -9,7 +9,7 @@
 
 namespace attack {
 
-// Where a trial stands, for whoever watches the process.
+// The progress of a trial, for the watcher of the process.
 enum class Phase : int { Idle, Load, Run, Save };
 
 // What was wrong: a word for its kind, and a line; both empty if nothing was. Crashes do not come back.

@@ -87,7 +87,7 @@ std::string placeIn(const std::string& line) {
   return colon == place.npos ? place : place.substr(0, place.find(':', colon + 1));
 }
 
-// What and where of a sanitizer's report: the first frame of the library itself that is no tool of all.
+// Kind and place of a sanitizer's report: the first frame in the library, except in general helpers.
 std::string causeIn(const std::string& report) {
   std::istringstream lines(report);
   std::string line, kind, place;

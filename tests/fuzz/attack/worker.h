@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process of its own that tries models: it may crash or hang, which is what somebody wants to know.
+// A separate process that tries models: it may crash or hang, which is what the test looks for.
 #pragma once
 
 #include <sys/types.h>
