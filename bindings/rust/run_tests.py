@@ -158,7 +158,7 @@ def sources(build):
             assert ("libmax" in libraries.stdout) == (kind == "0"), libraries.stdout
 
 
-# Tools of kernels are no part of what is looked at, and leak.
+# Compilers of kernels are not checked, and leak.
 COMPILER = """#!/bin/sh
 exec env -u LD_PRELOAD c++ "$@"
 """

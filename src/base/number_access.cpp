@@ -162,7 +162,7 @@ void copyElements(DType dtype, const void* source, int64_t from, void* target, i
 
 namespace {
 
-constexpr int64_t kNumbersPerPart = 1 << 16;  // between two looks; a multiple of 8, so that parts are whole bytes
+constexpr int64_t kNumbersPerPart = 1 << 16;  // between interrupt checks; a multiple of 8: whole bytes
 constexpr int64_t kStepsOfNumber = kStepsPerLook / 4 / kNumbersPerPart;
 
 template <class D>

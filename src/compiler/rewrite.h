@@ -69,8 +69,8 @@ Value* asBias(Rewriter& rewriter, Value* value, const Value* output);
 // Applies the rules to all nodes, in order, until nothing changes (at most `rounds` times).
 void applyRules(Rewriter& rewriter, std::span<const Rule> rules, int rounds = 8);
 
-// Whether an error met while a graph is rewritten ends the compilation: somebody stopped it, or the library is at
-// fault. After all others the node stays as it was, since the graph may still run.
+// Whether an error met while a graph is rewritten ends the compilation: it was stopped, or the library is at fault.
+// After all others the node stays as it was, since the graph may still run.
 bool endsCompilation(const Error& error);
 
 // Reading graphs.

@@ -99,7 +99,7 @@ struct MaxStream : max::HandleOf<MaxStream, max::RefCounted> {
   virtual void fill(max::MemoryRange target, const max::FillPattern& pattern, size_t count) = 0;
   // Queues host work in stream order. On an inline stream it runs at once, and exceptions are thrown here.
   virtual void enqueue(std::unique_ptr<max::StreamTask> task) = 0;
-  // Keeps memory until all work now on the stream is done, whoever queued it.
+  // Keeps memory until all work now on the stream is done, regardless of who queued it.
   virtual void noteUse(const max::Ref<max::Storage>& memory);
   virtual void record(MaxEvent& event) = 0;
   virtual void wait(MaxEvent& event) = 0;

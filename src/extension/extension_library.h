@@ -19,7 +19,7 @@ class ExtensionLibrary {
   ExtensionLibrary(const ExtensionLibrary&) = delete;
   ~ExtensionLibrary();
 
-  // What the library exports, as it is.
+  // The library's exports, unchanged.
   const MaxExtensionTable& table() const;
 
   bool isUsed = false;

@@ -123,7 +123,7 @@ void inferExtension(InferContext& context) {
   MaxShapeContext shapes = shapesOf(op, context);
   callInfer(op, context, shapes);
   requireOutputs(op, context);
-  // Whatever `infer` promises, `execute` makes the outputs, so that nobody may make them for it.
+  // Whatever `infer` promises, `execute` allocates the outputs, so nothing else must.
   if (op.functions.traits & MAX_OPERATOR_TRAITS_DATA_DEPENDENT)
     for (size_t i = 0; i < context.outputCount(); ++i)
       if (isConcrete(context.outputs()[i].type)) context.setOutput(i, TensorType::unranked(DType::Invalid));

@@ -2,7 +2,7 @@
 """Tests the Go package with a library that is built: run.py cgo|purego|race|asan|lint|staticcheck|examples|extras [ARGUMENT OF go test...].
 
 MAX_BUILD names the build folder. Everything that Go writes stays below build/go. Ends with 77, and a reason, if this
-machine lacks what a part needs. staticcheck is for ./dev lint. extras: longer runs that are no test of ./dev: Go's own
+machine lacks what a part needs. staticcheck is for ./dev lint. extras: longer runs outside ./dev test: Go's own
 address sanitizer, fuzzing, other systems.
 """
 

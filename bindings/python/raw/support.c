@@ -163,7 +163,7 @@ static void maxPythonDeleteForeign(struct maxPythonForeign* foreign) {
   maxPythonDelete(foreign->original, foreign->versioned);
 }
 
-/* A capsule that nobody took; one that was taken has another name. */
+/* An unused capsule; a used one has another name. */
 static void maxPythonDestroyCapsule(PyObject* capsule) {
   static const char* const names[] = {"dltensor", "dltensor_versioned"};
   for (int versioned = 0; versioned < 2; ++versioned)

@@ -112,7 +112,7 @@ HeadTensor headTensor(const Shape& shape, const readers::HeadLayout& layout) {
   return result;
 }
 
-// With `zeroMasked`, what is masked throughout gives 0. The sink is one score more, without a weight.
+// With `zeroMasked`, fully masked rows give 0. The sink is an additional score without a weight.
 void softmax(std::vector<double>& scores, bool zeroMasked, double sink) {
   double largest = sink;
   for (const double score : scores) largest = std::max(largest, score);
@@ -122,7 +122,7 @@ void softmax(std::vector<double>& scores, bool zeroMasked, double sink) {
   for (double& score : scores) score /= sum;
 }
 
-// What is added to the scores; a mask of bool keeps what is true.
+// The value added to a score; a mask of bool keeps true elements.
 std::vector<double> maskOf(const Call& call) {
   if (!call.has(3)) return {};
   std::vector<double> mask = load<double>(call.in(3));

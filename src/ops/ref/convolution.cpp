@@ -249,7 +249,7 @@ void col2Im(const Call& call) {
   });
 }
 
-// A convolution whose taps lie where the offsets say.
+// A convolution with taps at the given offsets.
 struct Deformed {
   const Call& call;
   ImageShape x, y;
@@ -272,7 +272,7 @@ struct Deformed {
         offsets(load<double>(c.in(2))),
         mask(c.has(4) ? load<double>(c.in(4)) : std::vector<double>()) {}
 
-  // What tap `number` at output pixel `pixel` sees of a channel.
+  // The value of tap `number` at output pixel `pixel` of a channel.
   double at(int64_t n, int64_t channel, const Shape& tap, int64_t number, const Shape& position, int64_t pixel) const {
     const int64_t group = (n * offsetGroups + channel / channelsPerOffsets) * taps + number;
     SampleTaps corners(rank, 2);
