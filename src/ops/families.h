@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel file exports one table of rows; this list names them all. Earlier families come
+// The rows of the CPU's library: each file exports one table of them, and this list names all tables. Earlier ones come
 // first when several offer an implementation of the same operator.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of operators on the CPU, and the table that finds them.
+// Op kernels, which implement operators, and the rows that a target's library (operator_library.h) finds them by.
 //
-// A kernel is created once per plan, for concrete shapes, and then runs many times, from many threads at once, without
-// allocating. The implementations of an operator are a list, best first, with the plain reference kernel last.
+// An op kernel is created once per plan, for concrete shapes, and then runs many times, from many threads at once,
+// without allocating. The implementations of an operator are a list, best first, with the plain reference last.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Operand {
 // The type in which partial sums of a long matrix product are accumulated.
 enum class PartialSums : uint8_t { Float32, Float64, Float16, BFloat16 };
 
-// A session's settings for kernels; plans are made for one set of them.
+// A session's settings for op kernels; plans are made for one set of them.
 struct OpSettings {
   PartialSums partialSums = PartialSums::Float32;
   bool sortsForTopK = false;  // a full stable sort instead of selection
