@@ -10,11 +10,18 @@
 
 namespace max {
 
-// Reading takes no lock, so that a child never waits for a thread of its parent. Rows are never removed, and outlive
-// the table.
+// Reading takes no lock, so that a child never waits for a thread of its parent. Rows are never removed.
 template <class Row>
 class NameTable {
  public:
+  NameTable() = default;
+  NameTable(const NameTable&) = delete;
+  NameTable& operator=(const NameTable&) = delete;
+  ~NameTable() {
+    for (std::atomic<Node*>& bucket : buckets_)
+      for (Node* node = bucket.load(std::memory_order_relaxed); node;) delete std::exchange(node, node->next);
+  }
+
   // NULL if there is none.
   const Row* find(std::string_view domain, std::string_view name) const {
     for (const Node* node = bucketOf(domain, name).load(std::memory_order_acquire); node; node = node->next)
