@@ -7,6 +7,7 @@
 
 #include "base/active_call.h"
 #include "base/checked.h"
+#include "base/load_budget.h"
 #include "executor/draft.h"
 #include "executor/run.h"
 #include "graph/schema.h"
@@ -160,8 +161,7 @@ class Planner {
     try {
       return visit(info, frame);
     } catch (const Error& error) {
-      const bool isStopped = error.status() == MAX_STATUS_CANCELLED || error.status() == MAX_STATUS_DEADLINE_EXCEEDED;
-      if (isStopped || error.message().starts_with("node '")) throw;
+      if (isStop(error.status()) || error.message().starts_with("node '")) throw;
       fail(error.status(), info.node->description(), ": ", error.message());
     }
   }

@@ -3,7 +3,6 @@
 // the executor work for a target through its library alone.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>

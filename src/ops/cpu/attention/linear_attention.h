@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One token of a linear attention head, and causal convolutions, for each CPU target (linear_attention_kernels.cpp).
+// One token of a linear attention head, and causal convolutions, for each CPU target (linear_attention_simd.cpp).
 #pragma once
 
 #include <cstdint>

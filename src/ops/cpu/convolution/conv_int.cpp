@@ -102,12 +102,6 @@ struct Geometry {
   }
 };
 
-bool hasCount(const OpRequest& request, size_t input, int64_t count) {
-  if (input == 0 || !request.has(input)) return true;
-  const int64_t own = request.inputs[input].shape.count();
-  return own == 1 || own == count;
-}
-
 template <const Inputs& kInputs>
 bool accepts(const OpRequest& request) {
   constexpr int64_t kMostDepth = 1 << 16;  // every lane holds a panel of them

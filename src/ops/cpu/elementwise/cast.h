@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectorised conversions of each CPU target (cast_kernels.cpp); NULL if plain loops suffice.
+// Vectorised conversions of each CPU target (cast_simd.cpp); NULL if plain loops suffice.
 #pragma once
 
 #include "ops/cpu/elementwise/ops.h"

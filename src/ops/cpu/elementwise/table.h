@@ -13,7 +13,7 @@ struct ElementwiseRow {
   using Id = ElementwiseBuilder::Id;
   std::string_view name;
   ElementOp op;
-  // How operands become instructions; the functions are in elementwise_table.cpp.
+  // How operands become instructions; the functions are in table.cpp.
   Id (*build)(const ElementwiseRow& row, ElementwiseBuilder& builder, const Attributes& attributes,
               std::span<const Id> operands);
 };

@@ -146,6 +146,12 @@ void finishRow(const IntegerGemmTable& table, const IntegerResult& result, int64
 
 }  // namespace
 
+bool hasCount(const OpRequest& request, size_t input, int64_t count) {
+  if (input == 0 || !request.has(input)) return true;
+  const int64_t own = request.inputs[input].shape.count();
+  return own == 1 || own == count;
+}
+
 int32_t ZeroPoints::operator[](int64_t i) const {
   return data ? elementAt(data, isSigned, count == 1 ? 0 : i % count) : 0;
 }

@@ -68,6 +68,9 @@ struct ZeroPoints {
   bool areAll(int32_t value) const;
 };
 
+// Whether a scale or zero point has one element or `count`; input 0 = the operator has none.
+bool hasCount(const OpRequest& request, size_t input, int64_t count);
+
 // B ready for the micro-kernels, in memory of the caller.
 struct PackedColumns {
   int32_t* words = nullptr;          // [panels][words][panelColumns]

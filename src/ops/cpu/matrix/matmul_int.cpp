@@ -87,12 +87,6 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
   return makeRef<PreparedColumns>(table, *b, zeros, isAlwaysFast<kInputs>(node, b->shape()[1]) ? kInputs.b : SIZE_MAX);
 }
 
-bool hasCount(const OpRequest& request, size_t input, int64_t count) {
-  if (input == 0 || !request.has(input)) return true;
-  const int64_t own = request.inputs[input].shape.count();
-  return own == 1 || own == count;
-}
-
 template <const Inputs& kInputs>
 bool accepts(const OpRequest& request) {
   const Operand &a = request.inputs[kInputs.a], &b = request.inputs[kInputs.b];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation of rows of float32, for each CPU target (norm_kernels.cpp).
+// Normalisation of rows of float32, for each CPU target (norm_simd.cpp).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and LogSoftmax of float32, for each CPU target (softmax_kernels.cpp).
+// Softmax and LogSoftmax of float32, for each CPU target (softmax_simd.cpp).
 #pragma once
 
 #include <cstdint>

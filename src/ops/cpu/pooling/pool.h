@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling of channels-last float32, for each CPU target (pool_kernels.cpp).
+// Pooling of channels-last float32, for each CPU target (pool_simd.cpp).
 #pragma once
 
 #include <cstdint>

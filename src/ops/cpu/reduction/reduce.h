@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds of rows and of columns, for each CPU target (reduce_kernels.cpp) and for other types (reduce_plain.cpp).
+// Folds of rows and of columns, for each CPU target (reduce_simd.cpp) and for other types (reduce_plain.cpp).
 #pragma once
 
 #include <cmath>
