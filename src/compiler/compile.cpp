@@ -27,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"activation", "Activations and softmax that exporters write out become one operator", recogniseActivations,
      PassScope::Portable},
     {"one_hot", "Products with one-hot matrices become Gathers of precomputed rows", gatherOneHot, PassScope::Portable},
+    {"indices", "Indices that an Expand repeats select whole slices", selectSlices, PassScope::Portable},
     {"conv", "Scales, shifts and zero borders move into convolutions", foldIntoConv, PassScope::Portable},
     {"matmul", "Matrix products take transposed operands, scale and bias", lowerMatMul, PassScope::Portable},
     {"attention", "softmax(Q K') V becomes one operator", recogniseAttention, PassScope::Portable},

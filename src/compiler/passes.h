@@ -15,6 +15,7 @@ void recogniseActivations(Rewriter& rewriter);
 void recogniseNorms(Rewriter& rewriter);
 void joinSquares(Rewriter& rewriter);
 void gatherOneHot(Rewriter& rewriter);
+void selectSlices(Rewriter& rewriter);
 void foldIntoConv(Rewriter& rewriter);
 void lowerMatMul(Rewriter& rewriter);
 void recogniseAttention(Rewriter& rewriter);

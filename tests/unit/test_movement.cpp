@@ -2,6 +2,7 @@
 // Data movement: what the random comparison of test_random_ops.cpp does not reach, that is large
 // tensors on several lanes, positions known only when running, and indices out of range.
 #include <numeric>
+#include <random>
 
 #include "base/error.h"
 #include "op_harness.h"
@@ -145,6 +146,44 @@ TEST(Scatter, UpdatesInOrderAndInPlace) {
     EXPECT_EQ(floatsOf(*runNode("ScatterND", add, {data, ints({1, 3, 1}, {3, 1}), updates}, {4}, 1, false, inPlace)),
               (std::vector<float>{0, 41, 2, 23}));
   }
+}
+
+// Threads share rows of the data, or groups of rows of the indices; every update of an element comes in its place.
+TEST(Scatter, DoesNotDependOnTheNumberOfThreads) {
+  const int64_t rows = 37, columns = 40, count = 3000;
+  std::mt19937 random(5);
+  std::vector<int64_t> list, elements;
+  for (int64_t i = 0; i < count; ++i) list.push_back(static_cast<int64_t>(random() % rows) - (i % 2 ? rows : 0));
+  for (int64_t i = 0; i < rows * count; ++i) elements.push_back(static_cast<int64_t>(random() % columns));
+  const Ref<Tensor> data = counting({rows, columns});
+  const auto updatesOf = [&](const Shape& shape) {
+    Ref<Tensor> updates = counting(shape);
+    for (int64_t i = 0; i < updates->count(); ++i) static_cast<float*>(updates->mutableData())[i] /= 7;
+    return updates;
+  };
+  for (const char* reduction : {"none", "add", "mul", "max"}) {
+    Attributes along = with({{"reduction", std::string(reduction)}});
+    const auto slices = [&](int lanes) {
+      return runNode("ScatterND", along, {data, ints(list, {count, 1}), updatesOf({count, columns})}, data->shape(),
+                     lanes);
+    };
+    Attributes across = along;
+    across.set("axis", int64_t{1});
+    const auto single = [&](int lanes) {
+      return runNode("ScatterElements", across, {data, ints(elements, {rows, count}), updatesOf({rows, count})},
+                     data->shape(), lanes);
+    };
+    EXPECT_EQ(std::memcmp(slices(1)->data(), slices(4)->data(), data->bytes()), 0) << reduction;
+    EXPECT_EQ(std::memcmp(single(1)->data(), single(4)->data(), data->bytes()), 0) << reduction;
+  }
+  list[count / 2] = rows;
+  EXPECT_NE(
+      errorOf(MAX_STATUS_OUT_OF_RANGE,
+              [&] {
+                runNode("ScatterND", {}, {data, ints(list, {count, 1}), updatesOf({count, columns})}, data->shape(), 4);
+              })
+          .find("index 37"),
+      std::string::npos);
 }
 
 TEST(Scatter, ReducesHalfPrecision) {

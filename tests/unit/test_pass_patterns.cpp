@@ -82,6 +82,50 @@ TEST(Gather, OneHotProductAndItsActivation) {
   EXPECT_EQ(compileAndCompare(build, {{2, 40, 1}}), "Cast Clip Gather Mul Squeeze");
 }
 
+// A list of n indices, repeated as PyTorch's exporters do it: as many columns as `like` has.
+Value* repeatedIndices(Builder& b, Value* like) {
+  Value* list = b.op("Cast", {b.input({b.symbol("n")})}, attrs({{"to", int64_t{7}}}));
+  return b.op("Expand", {b.op("Unsqueeze", {list, b.ints({1})}), b.op("Shape", {like})});
+}
+
+TEST(Indices, RepeatedOnesScatterSlices) {
+  const auto build = [](Builder& b) {
+    Value *data = b.input({b.symbol("m"), 5}), *updates = b.input({b.symbol("n"), 5});
+    for (const char* reduction : {"add", "max", "none"})
+      b.output(b.op("ScatterElements", {data, repeatedIndices(b, updates), updates},
+                    attrs({{"reduction", std::string(reduction)}, {"axis", int64_t{-2}}})));
+  };
+  const std::string left = compileAndCompare(build, {{4, 5}, {7, 5}, {7}, {7}, {7}}, withoutFusion(), 1e-4, 0, 4);
+  EXPECT_EQ(left, "Cast*3 ScatterND*3 Unsqueeze*3");
+}
+
+TEST(Indices, RepeatedOnesGatherSlices) {
+  const auto build = [](Builder& b) {
+    Value *data = b.input({b.symbol("n"), 5}), *like = b.input({b.symbol("n"), 5});
+    b.output(b.op("GatherElements", {data, repeatedIndices(b, like)}));
+    Value* list = b.op("Cast", {b.input({7})}, attrs({{"to", int64_t{7}}}));
+    Value* tiled = b.op("Tile", {b.op("Reshape", {list, b.ints({1, 7, 1})}), b.ints({3, 1, 4})});
+    b.output(b.op("GatherElements", {b.random({3, 6, 4}), tiled}, attrs({{"axis", int64_t{1}}})));
+  };
+  const std::string left = compileAndCompare(build, {{7, 5}, {7, 5}, {7}, {7}}, withoutFusion(), 1e-4, 0, 6);
+  EXPECT_EQ(left, "Cast*2 Gather*2");
+}
+
+// Parts of slices, and indices that an Expand repeats along the axis, too.
+TEST(Indices, OthersStay) {
+  const auto build = [](Builder& b) {
+    Value* data = b.input({b.symbol("n"), 6});
+    Value* list = b.op("Cast", {b.input({4, 1})}, attrs({{"to", int64_t{7}}}));
+    b.output(b.op("GatherElements", {data, b.op("Expand", {list, b.ints({4, 5})})}));
+    b.output(b.op("GatherElements", {data, b.op("Expand", {list, b.ints({4, 6})})}, attrs({{"axis", int64_t{1}}})));
+    Value* one = b.op("Cast", {b.input({1, 1})}, attrs({{"to", int64_t{7}}}));
+    b.output(b.op("ScatterElements", {data, b.op("Expand", {one, b.ints({3, 6})}), b.random({3, 6})},
+                  attrs({{"reduction", std::string("add")}})));
+  };
+  const std::string left = compileAndCompare(build, {{4, 6}, {4, 1}, {1, 1}}, withoutFusion(), 1e-4, 0, 4);
+  EXPECT_EQ(left, "Cast*2 Expand*3 GatherElements*2 ScatterElements");
+}
+
 TEST(RmsNorm, WithScale) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 8});

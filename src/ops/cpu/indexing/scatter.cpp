@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterElements and ScatterND: a copy of the data, then updates one after another (indices may repeat).
+// ScatterElements and ScatterND: a copy of the data, then the updates of each element one after another, since indices
+// may repeat. Threads share the elements, not the updates, so that results do not depend on their number.
 #include <algorithm>
 #include <complex>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
+#include "ops/cpu/grain.h"
 #include "ops/families.h"
 
 namespace max {
@@ -15,6 +17,10 @@ namespace max {
 namespace {
 
 using readers::ScatterReduction;
+
+constexpr int64_t kGrainElements = 16 * 1024;
+constexpr int64_t kLeastSharedSlice = 16;  // elements; below, reading the indices takes longer than the updates
+
 using Combine = void (*)(std::byte* target, const std::byte* update, int64_t count);
 
 struct Half {
@@ -50,8 +56,7 @@ T smallerOf(T a, T b) {
 // F combines two values of the arithmetic type of T.
 template <class T, auto F>
 void combine(std::byte* target, const std::byte* update, int64_t count) {
-  WorkCounter work;
-  for (int64_t i = 0; i < count; ++i, work.pass()) {
+  for (int64_t i = 0; i < count; ++i) {
     T a, b;
     std::memcpy(&a, target + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
     std::memcpy(&b, update + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
@@ -147,10 +152,11 @@ class ScatterOp : public OpKernel {
  protected:
   virtual void update(const OpContext& context, std::byte* out) const = 0;
   void put(std::byte* target, const std::byte* source, int64_t elements) const {
-    if (combine_)
-      combine_(target, source, elements);
-    else
-      copyBytes(target, source, static_cast<size_t>(elements * elementBytes_));
+    if (!combine_) return copyBytes(target, source, static_cast<size_t>(elements * elementBytes_));
+    if (elements <= kStepsPerLook / 4) return combine_(target, source, elements);
+    inParts(elements, 1, [&](int64_t begin, int64_t end) {
+      combine_(target + begin * elementBytes_, source + begin * elementBytes_, end - begin);
+    });
   }
 
   const Node& node_;
@@ -165,18 +171,36 @@ class ScatterElementsOp final : public ScatterOp {
       MovementCall(request, nullptr)
           .fail(MAX_STATUS_INVALID_ARGUMENT, "indices ", request.inputs[1].shape, " and updates ",
                 request.inputs[2].shape, " differ in shape");
+    const Shape& indices = request.inputs[1].shape;
+    const int axis = readers::readGatherAxis(*RequestInputs(request));
+    rowsPerGroup_ = std::max<int64_t>(1, indices.product(axis, indices.rank() - 1));
   }
 
  private:
+  // Rows with different coordinates before the axis write to different elements.
   void update(const OpContext& context, std::byte* out) const override {
+    const int64_t grain = grainOf(kGrainElements, {rowsPerGroup_, walk_.columns()});
+    context.parallelFor(walk_.rows() / rowsPerGroup_, grain, [&](int64_t begin, int64_t end, int) {
+      WorkCounter work;
+      for (int64_t row = begin * rowsPerGroup_; row < end * rowsPerGroup_; ++row, work.pass(8 + 2 * walk_.columns()))
+        updateRow(context, row, out);
+    });
+  }
+
+  void updateRow(const OpContext& context, int64_t row, std::byte* out) const {
     const std::byte* updates = context.in<std::byte>(2);
-    WorkCounter work;
-    for (int64_t row = 0; row < walk_.rows(); ++row, work.pass(8 + 2 * walk_.columns()))
+    if (combine_)
       walk_.forRow(node_, row, context.inputs[1], [&](int64_t k, int64_t offset) {
-        put(out + offset * elementBytes_, updates + k * elementBytes_, 1);
+        combine_(out + offset * elementBytes_, updates + k * elementBytes_, 1);
+      });
+    else
+      visitElementBytes(elementBytes_, [&](auto size) {
+        walk_.forRow(node_, row, context.inputs[1],
+                     [&](int64_t k, int64_t offset) { copyElement(size, out + offset * size, updates + k * size); });
       });
   }
 
+  int64_t rowsPerGroup_ = 1;
   ElementWalk walk_;
 };
 
@@ -191,12 +215,29 @@ class ScatterNDOp final : public ScatterOp {
 
  private:
   void update(const OpContext& context, std::byte* out) const override {
-    const int64_t bytes = slices_.sliceElements() * elementBytes_;
-    if (bytes == 0) return;
+    const int64_t elements = slices_.sliceElements();
+    if (elements == 0) return;
+    const int64_t slices = std::max<int64_t>(1, dataBytes_ / elementBytes_ / elements);
+    // Every thread reads all indices.
+    const bool isShared =
+        context.lanes > 1 && elements >= kLeastSharedSlice && slices_.count() * elements > kGrainElements;
+    const int64_t grain = isShared ? (slices + context.lanes - 1) / context.lanes : slices;
+    context.parallelFor(slices, grain, [&](int64_t begin, int64_t end, int) {
+      updateSlices(context, begin * elements, end * elements, out);
+    });
+  }
+
+  // Applies the updates of the elements [begin, end), which are whole slices.
+  void updateSlices(const OpContext& context, int64_t begin, int64_t end, std::byte* out) const {
+    const int64_t elements = slices_.sliceElements();
+    const std::byte* updates = context.in<std::byte>(2);
     WorkCounter work;
-    for (int64_t i = 0; i < slices_.count(); ++i, work.pass(8 + bytes / 4))
-      put(out + slices_.offset(node_, i, context.inputs[1]) * elementBytes_, context.in<std::byte>(2) + i * bytes,
-          slices_.sliceElements());
+    for (int64_t i = 0; i < slices_.count(); ++i, work.pass(8)) {
+      const int64_t offset = slices_.offset(node_, i, context.inputs[1]);
+      if (offset < begin || offset >= end) continue;
+      put(out + offset * elementBytes_, updates + i * elements * elementBytes_, elements);
+      work.pass(elements * elementBytes_ / 4);
+    }
   }
 
   SliceWalk slices_;
