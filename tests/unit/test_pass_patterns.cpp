@@ -121,9 +121,11 @@ TEST(Indices, OthersStay) {
     Value* one = b.op("Cast", {b.input({1, 1})}, attrs({{"to", int64_t{7}}}));
     b.output(b.op("ScatterElements", {data, b.op("Expand", {one, b.ints({3, 6})}), b.random({3, 6})},
                   attrs({{"reduction", std::string("add")}})));
+    Value* rows = b.op("Cast", {b.input({4, 1, 3})}, attrs({{"to", int64_t{7}}}));
+    b.output(b.op("GatherElements", {b.random({4, 2, 3}), b.op("Expand", {rows, b.ints({4, 2, 3})})}));
   };
-  const std::string left = compileAndCompare(build, {{4, 6}, {4, 1}, {1, 1}}, withoutFusion(), 1e-4, 0, 4);
-  EXPECT_EQ(left, "Cast*2 Expand*3 GatherElements*2 ScatterElements");
+  const std::string left = compileAndCompare(build, {{4, 6}, {4, 1}, {1, 1}, {4, 1, 3}}, withoutFusion(), 1e-4, 0, 4);
+  EXPECT_EQ(left, "Cast*3 Expand*4 GatherElements*3 ScatterElements");
 }
 
 TEST(RmsNorm, WithScale) {
