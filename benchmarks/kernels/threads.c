@@ -2,9 +2,10 @@
 /*
  * Calls of one model by several threads at the same time.
  *
- *     thread_bench MODEL THREADS SECONDS     prints calls per second
+ *     thread_bench MODEL THREADS SECONDS [LANES]     prints calls per second
  *
- * The model takes one float32 tensor; sizes that are open are 1. A call uses one thread. The threads start together.
+ * The model takes one float32 tensor; sizes that are open are 1. A call uses LANES threads, by default one; 0 = as the
+ * library chooses. The threads start together.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <max/max.h>
@@ -56,15 +57,15 @@ static void* callForAWhile(void* calls) {
 }
 
 int main(int argc, char** argv) {
-  const int threadCount = argc == 4 ? atoi(argv[2]) : 0;
+  const int threadCount = argc == 4 || argc == 5 ? atoi(argv[2]) : 0;
   if (threadCount < 1 || threadCount > MOST_THREADS) {
-    fprintf(stderr, "usage: thread_bench MODEL THREADS SECONDS\n");
+    fprintf(stderr, "usage: thread_bench MODEL THREADS SECONDS [LANES]\n");
     return 2;
   }
   secondsOfAll = atof(argv[3]);
   MaxSession* session = NULL;
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
-  options.threadCount = 1;
+  options.threadCount = argc == 5 ? atoi(argv[4]) : 1;
   check(maxSessionCreate(&options, &session));
   check(maxModelLoad(session, argv[1], NULL, &model));
   pthread_t threads[MOST_THREADS];

@@ -39,7 +39,10 @@ typedef struct MaxSessionOptions {
   MaxDevice* const* devices;
   /** Number of devices; 0 = the host alone. */
   int32_t deviceCount;
-  /** Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. */
+  /**
+   * Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run at
+   * the same time share the cores, so that each may use fewer.
+   */
   int32_t threadCount;
   /** Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory. */
   uint64_t memoryLimit;

@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kInterruptPeriod = 5'000'000;
 constexpr int64_t kFirstPause = 10'000;
 
-thread_local const ActiveCall* current = nullptr;
+thread_local ThreadWork current;
+alignas(64) std::atomic<int> countedRuns{0};
 
 }  // namespace
 
@@ -48,17 +49,28 @@ void pollUntilDone(const Interrupt& interrupt, FunctionRef<bool()> isDone) {
   }
 }
 
-const ActiveCall* activeCall() noexcept { return current; }
+const ActiveCall* activeCall() noexcept { return current.call; }
 
-ActiveCallScope::ActiveCallScope(const ActiveCall* call) noexcept : before_(current) { current = call; }
-ActiveCallScope::~ActiveCallScope() { current = before_; }
+ThreadWork& threadWork() noexcept { return current; }
+
+int RunScope::countThis() noexcept {
+  ThreadWork& thread = current;
+  if (thread.run == ThreadWork::Run::None) return 1;
+  if (thread.run == ThreadWork::Run::Counted) return countedRuns.load(std::memory_order_relaxed);
+  thread.run = ThreadWork::Run::Counted;
+  return countedRuns.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void RunScope::discount() noexcept { countedRuns.fetch_sub(1, std::memory_order_relaxed); }
+
+void RunScope::forgetOthers() noexcept { countedRuns = current.run == ThreadWork::Run::Counted ? 1 : 0; }
 
 void checkInterrupt() {
-  if (current && current->interrupt) current->interrupt->check();
+  if (current.call && current.call->interrupt) current.call->interrupt->check();
 }
 
 void reportProgress(double fraction, const char* phase) {
-  if (current && current->progress) current->progress->report(fraction, phase);
+  if (current.call && current.call->progress) current.call->progress->report(fraction, phase);
 }
 
 }  // namespace max

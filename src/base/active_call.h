@@ -74,15 +74,53 @@ inline MemoryAccount* activeMemory() noexcept {
 // Interval at which waits check whether the active call has been stopped.
 int64_t interruptPeriod(const Interrupt& interrupt) noexcept;
 
+// What a thread works at.
+struct ThreadWork {
+  enum class Run : uint8_t { None, Uncounted, Counted };
+
+  const ActiveCall* call = nullptr;
+  Run run = Run::None;  // whether a run of a model, and whether that counts among the runs with loops
+};
+ThreadWork& threadWork() noexcept;
+
 class ActiveCallScope {
  public:
-  explicit ActiveCallScope(const ActiveCall* call) noexcept;
-  ~ActiveCallScope();
+  explicit ActiveCallScope(const ActiveCall* call) noexcept : thread_(threadWork()), before_(thread_.call) {
+    thread_.call = call;
+  }
+  ~ActiveCallScope() { thread_.call = before_; }
   ActiveCallScope(const ActiveCallScope&) = delete;
   ActiveCallScope& operator=(const ActiveCallScope&) = delete;
 
+ protected:
+  ThreadWork& thread_;  // found once, since a shared library finds it by a call
+
  private:
   const ActiveCall* before_;
+};
+
+// That of a run of a model. Its loops share the processors with those of other runs (base/thread_pool.h), so that runs
+// count, from their first loop on. A run within another one is a part of it.
+class RunScope : public ActiveCallScope {
+ public:
+  explicit RunScope(const ActiveCall* call) noexcept
+      : ActiveCallScope(call), isOutermost_(thread_.run == ThreadWork::Run::None) {
+    if (isOutermost_) thread_.run = ThreadWork::Run::Uncounted;
+  }
+  ~RunScope() {
+    if (!isOutermost_) return;
+    if (thread_.run == ThreadWork::Run::Counted) discount();
+    thread_.run = ThreadWork::Run::None;
+  }
+
+  // Counts this thread's run, if it has one. Returns how many there are, at least 1.
+  static int countThis() noexcept;
+  static void forgetOthers() noexcept;  // in a forked child
+
+ private:
+  static void discount() noexcept;
+
+  bool isOutermost_;
 };
 
 // For long work between steps: throws if the active call was stopped.

@@ -106,6 +106,17 @@ void runLane(Slot& slot, int lane) noexcept {
 
 class Pool {
  public:
+  explicit Pool(int processors) : processors_(processors) {}
+
+  // In a forked child, whose other threads are gone.
+  void restart() { new (this) Pool(processors_); }
+
+  // How many of these lanes a loop of this thread gets.
+  int shareOf(int lanes) const {
+    const int runs = RunScope::countThis();
+    return runs * lanes <= processors_ ? lanes : std::clamp(processors_ / runs, 1, lanes);
+  }
+
   // False if the loop was not run because all slots are taken.
   bool run(Loop& loop) {
     ensureWorkers(loop.lanes - 1);
@@ -234,18 +245,20 @@ class Pool {
   std::atomic<uint32_t> sleepers_{0};
   alignas(64) std::atomic<int> workers_{0};
   std::atomic<bool> starting_{false};
+  const int processors_;
   Slot slots_[kSlots];
 };
 
 // Never destroyed: workers may run until the process ends.
 alignas(Pool) std::byte poolMemory[sizeof(Pool)];
 
-void restartAfterFork() { new (poolMemory) Pool; }
-
 Pool& pool() {
   static Pool* const instance = [] {
-    pthread_atfork(nullptr, nullptr, &restartAfterFork);
-    return new (poolMemory) Pool;
+    pthread_atfork(nullptr, nullptr, [] {
+      RunScope::forgetOthers();
+      std::launder(reinterpret_cast<Pool*>(poolMemory))->restart();
+    });
+    return new (poolMemory) Pool(defaultLanes());
   }();
   return *instance;
 }
@@ -265,9 +278,9 @@ void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body) {
   const ActiveCall* call = activeCall();
   if (lanes > 1 && count > grain && !insideLoop) {
     const int64_t chunks = (count - 1) / grain + 1;
-    const int used = static_cast<int>(std::min<int64_t>({lanes, chunks, kMaxLanes}));
+    const int used = static_cast<int>(std::min<int64_t>({pool().shareOf(lanes), chunks, kMaxLanes}));
     Loop loop{body, count, grain, used, call, {}, {}};
-    if (pool().run(loop)) {
+    if (used > 1 && pool().run(loop)) {
       if (loop.failed.load(std::memory_order_relaxed)) std::rethrow_exception(loop.error);
       return;
     }

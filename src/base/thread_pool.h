@@ -4,6 +4,9 @@
 // Workers start lazily, at the first loop that needs them, and are never joined.
 // The caller always takes part. Idle workers spin for tens of microseconds, then sleep, so that a process costs nothing
 // between calls. After a fork the child has no workers and starts new ones lazily.
+//
+// Runs of models at the same time (RunScope) share the processors: a loop of one of two runs on four processors gets
+// two lanes.
 #pragma once
 
 #include <cstdint>

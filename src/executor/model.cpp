@@ -136,7 +136,7 @@ void MaxModel::runPlain(const max::Interrupt& interrupt, std::span<const max::Te
                         CallOutputs& outputs, max::RunMonitor* monitor) const {
   max::RunSetup setup(*session_, name_, interrupt);
   if (monitor) setup.add(*monitor);
-  const max::ActiveCallScope scope(setup.call());
+  const max::RunScope scope(setup.call());
   withinLimit(outputs, [&] {
     program_.run(arguments, outputs);
     outputs.own();

@@ -55,7 +55,7 @@ void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const 
   max::waitFor(stream, interrupt);
   {
     const max::RunSetup setup(*session_, name_, interrupt);
-    const max::ActiveCallScope scope(setup.call());
+    const max::RunScope scope(setup.call());
     if (!graph) graph = captureNew(buffers, options);
     graph->replay();
   }
@@ -79,7 +79,7 @@ void MaxModel::replay(uint64_t key, std::span<MaxBuffer* const> buffers, const m
                  cancellation = max::Ref<const MaxCancellation>(options.cancellation)] {
     interrupt.check();
     const max::RunSetup setup(*model->session_, model->name_, interrupt);
-    const max::ActiveCallScope scope(setup.call());
+    const max::RunScope scope(setup.call());
     graph->replay();
   });
 }

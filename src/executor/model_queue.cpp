@@ -22,7 +22,7 @@ struct QueuedCall final : max::OutputProvider {
       arguments.push_back({input->dtype(), input->shape().dims(), input->data()});
     interrupt.check();
     const max::RunSetup setup(model->session(), modelName, interrupt);
-    const max::ActiveCallScope scope(setup.call());
+    const max::RunScope scope(setup.call());
     model->program().execute(*context, arguments, *this);
   }
 
@@ -41,7 +41,7 @@ void MaxModel::runQueued(MaxStream& stream, std::span<MaxBuffer* const> buffers,
                          const max::CallOptions& options, const max::Interrupt& interrupt) const {
   stream.check();
   const max::RunSetup setup(*session_, name_, interrupt, false);
-  const max::ActiveCallScope scope(setup.call());
+  const max::RunScope scope(setup.call());
   auto call = std::make_shared<QueuedCall>(*this, name_, options, interrupt);
   bool runsLater = false;
   withinLimit(outputs, [&] {

@@ -79,6 +79,45 @@ TEST(ThreadPool, ServesManyCallersAtOnce) {
   for (std::thread& caller : callers) caller.join();
 }
 
+// How many threads work at a loop that has as many chunks as lanes, in a run of its own.
+int threadsOfLoop(int lanes) {
+  const RunScope run(nullptr);
+  std::atomic<int> most{0};
+  parallelFor(lanes, lanes, 1, [&](int64_t, int64_t, int lane) {
+    for (int seen = most; seen <= lane && !most.compare_exchange_weak(seen, lane + 1);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  });
+  return most;
+}
+
+// Calls for all processors but one keep a loop open: the last call gets one lane, and all of them when the others have
+// left.
+TEST(ThreadPool, RunsShareTheProcessors) {
+  const int processors = defaultLanes();
+  if (processors < 2) GTEST_SKIP() << "one processor";
+  std::atomic<int> inside{0};
+  std::atomic<bool> leave{false};
+  std::vector<std::thread> callers;
+  for (int i = 1; i < processors; ++i)
+    callers.emplace_back([&] {
+      const RunScope run(nullptr);
+      const RunScope nested(nullptr);
+      parallelFor(2, 2, 1, [&](int64_t begin, int64_t, int) {
+        if (begin == 0) ++inside;
+        while (!leave) std::this_thread::yield();
+      });
+    });
+  while (inside < processors - 1) std::this_thread::yield();
+  EXPECT_EQ(threadsOfLoop(processors), 1);
+  EXPECT_EQ(threadsOfLoop(2 * processors), 1);
+  leave = true;
+  for (std::thread& caller : callers) caller.join();
+  int most = 0;
+  for (int round = 0; round < 100 && most < 2; ++round) most = std::max(most, threadsOfLoop(processors));
+  EXPECT_GT(most, 1);
+}
+
 TEST(ThreadPool, WorkersTakePart) {
   std::atomic<int> others{0};
   const auto self = std::this_thread::get_id();

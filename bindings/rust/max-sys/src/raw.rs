@@ -5971,7 +5971,8 @@ pub struct MaxSessionOptions {
     pub devices: *const *mut MaxDevice,
     #[doc = " Number of devices; 0 = the host alone."]
     pub deviceCount: i32,
-    #[doc = " Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota."]
+    #[doc = " Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run at"]
+    #[doc = " the same time share the cores, so that each may use fewer."]
     pub threadCount: i32,
     #[doc = " Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory."]
     pub memoryLimit: u64,
