@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_bench [filter] [lanes]: the least time of each case, its rate, and its part of the measured peak.
+// kernel_bench [filter] [lanes] [bf16]: the least time of each case, its rate, and its part of the measured peak.
+// With bf16, weights are bfloat16, and the peak is that of bfloat16 products.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +16,7 @@
 namespace max {
 
 double measurePeak();
+double measureBFloat16Peak();
 
 namespace {
 
@@ -173,16 +175,19 @@ std::vector<Case> allCases() {
 
 }  // namespace
 
-void runAll(const char* filter, int lanes) {
-  const double peak = measurePeak();
+void runAll(const char* filter, int lanes, bool rounds) {
+  const double peak = rounds ? measureBFloat16Peak() : measurePeak();
   std::printf("%s, %.1f GF/s per lane, %d lanes\n", nameOf(cpuTarget()), peak / 1e9, lanes);
-  for (Case& bench : allCases())
+  for (Case& bench : allCases()) {
+    if (rounds) bench.node.products = DType::BFloat16;
     if (bench.name.find(filter) != std::string::npos) run(bench, lanes, peak);
+  }
 }
 
 }  // namespace max
 
 int main(int argc, char** argv) {
-  max::runAll(argc > 1 ? argv[1] : "", argc > 2 ? std::atoi(argv[2]) : 1);
+  const bool rounds = argc > 3 && std::strcmp(argv[3], "bf16") == 0;
+  max::runAll(argc > 1 ? argv[1] : "", argc > 2 ? std::atoi(argv[2]) : 1, rounds);
   return 0;
 }

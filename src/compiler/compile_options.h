@@ -33,6 +33,7 @@ struct CompileOptions {
   // Compiled models store the graph as the portable passes leave it: stop after them, or continue from there.
   bool stopForStoring = false;
   bool resumeStored = false;
+  MaxPrecision precision = MAX_PRECISION_HIGHEST;  // of products; one that the target has
   // A compiled graph of the same file, whose packed weights are reused. NULL = none.
   const Graph* donor = nullptr;
   CompileBudget* budget = nullptr;  // set by compile()

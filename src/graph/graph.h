@@ -91,6 +91,7 @@ struct Node {
   std::vector<Value*> outputs;  // NULL = output not requested
   Attributes attributes;
   Ref<const Expression> expression;  // of max.Elementwise: what it computes
+  DType products = DType::Float32;   // type of factors in products of float32, chosen for a target
   Ref<Prepared> prepared;
   std::vector<std::string> sources;  // names of the original nodes in the model
 

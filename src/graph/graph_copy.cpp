@@ -83,6 +83,7 @@ class GraphCopier {
     copy->schema = node.schema;
     copy->name = node.name;
     copy->expression = node.expression;
+    copy->products = node.products;
     copy->prepared = node.prepared;
     copy->sources = node.sources;
     for (Value* input : node.inputs) copy->inputs.push_back(input ? mapped(input) : nullptr);

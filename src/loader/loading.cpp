@@ -49,9 +49,11 @@ void requireContents(const Graph& graph) {
   require(missing.empty(), MAX_STATUS_FAILED_PRECONDITION, "Weights without contents: ", missing);
 }
 
-void compileFor(const MaxSession& session, const GraphSource& source, const SharedGraph* related, Graph& graph) {
+void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSource& source,
+                const SharedGraph* related, Graph& graph) {
   CompileOptions options(operatorsOf(session.mainDevice()));
   options.lanes = session.lanes();
+  options.precision = precision;
   options.resumeStored = source.isStored();
   options.donor = related ? related->parts().graph.get() : nullptr;
   compile(graph, options);

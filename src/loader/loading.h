@@ -18,8 +18,10 @@ void requireUsed(const WeightTable& table, const GraphSource& source, const Grap
 // FAILED_PRECONDITION naming the weights that have no contents yet.
 void requireContents(const Graph& graph);
 
-// For the target of the session's first device. `related`: a graph of the same file, or NULL.
-void compileFor(const MaxSession& session, const GraphSource& source, const SharedGraph* related, Graph& graph);
+// For the target of the session's first device, and a precision that it has. `related`: a graph of the same file, or
+// NULL.
+void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSource& source,
+                const SharedGraph* related, Graph& graph);
 
 // Budget for loading a source. Graphs built in code have no limit.
 class SourceBudget {

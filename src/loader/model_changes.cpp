@@ -57,7 +57,7 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
   requireUsed(weights, *origin.source, *imported.graph);
   SharedGraph::Parts parts = origin.shared->parts();
   requireUnchanged(parts, imported);
-  compileFor(model.session(), *origin.source, origin.shared.get(), *imported.graph);
+  compileFor(model.session(), model.precision(), *origin.source, origin.shared.get(), *imported.graph);
   parts.hasOwnWeights = false;
   parts.graph = imported.graph;
   auto made = makeRef<SharedGraph>(std::move(parts));

@@ -95,6 +95,11 @@ void addInfo(std::vector<TensorInfo>& list, MemoryCharge& charge, std::string_vi
   charge.add(sizeof(TensorInfo) + name.size() + 2 * added.typeName().size());
 }
 
+// The wanted one, or the next higher one that the target has.
+MaxPrecision precisionOf(const LoadRequest& request) {
+  return operatorsOf(request.session.mainDevice()).precisionFor(request.options.precision);
+}
+
 // From a source to a model, in the order in which things are known.
 class Loader {
  public:
@@ -148,7 +153,7 @@ class Loader {
     for (const Value* input : graph.inputs()) addInfo(parts.info->inputs, charge, input->name, input->type);
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       addInfo(parts.info->outputs, charge, graph.outputNames()[i], outputType(graph, i, imported.declaredOutputs));
-    compileFor(request_.session, *source_, related, graph);
+    compileFor(request_.session, precisionOf(request_), *source_, related, graph);
     parts.graph = imported.graph;
     return parts;
   }
@@ -162,6 +167,7 @@ class Loader {
     parts.info = made.info;
     parts.original = source_->builtGraph();
     parts.source = std::move(origin);
+    parts.precision = precisionOf(request_);
     return makeRef<MaxModel>(Ref<MaxSession>(&request_.session), std::move(parts));
   }
 
@@ -193,7 +199,7 @@ Ref<const GraphSource> sourceOf(File file, const FileSource::Options& options) {
 
 Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
   File file = File::openForRead(findModelFile(path));
-  const GraphKey key{file.identity(), file.path(), request.options.precision};
+  const GraphKey key{file.identity(), file.path(), precisionOf(request)};
   const bool isLarge = key.file.size > kMapThreshold, copies = request.options.copyWeights != 0;
   FileSource::Options options = optionsFor(key.path);
   options.copyFile = options.copyExternal = copies;

@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "graph/expression.h"
+#include "max/model.h"
 #include "ops/op_kernel.h"
 
 namespace max {
@@ -37,6 +38,8 @@ class OperatorLibrary {
   virtual bool canFuse(const Node& node) const = 0;
   // Inputs that an expression may have at most.
   virtual size_t maxFusedInputs() const = 0;
+  // The lowest precision that its products can be computed in, but not below the wanted one.
+  virtual MaxPrecision precisionFor(MaxPrecision) const { return MAX_PRECISION_HIGHEST; }
   // What nodes with this expression run; NULL if it is more than the target takes.
   virtual Ref<Prepared> lower(const Expression& expression) const = 0;
 

@@ -310,6 +310,14 @@ static void weights_can_be_replaced(void** state) {
   options.weightCount = -1;
   CHECK_FAILS(maxModelLoad(session, MODEL("linear"), &options, &model), MAX_STATUS_INVALID_ARGUMENT, "weightCount");
   options.weightCount = 0;
+  for (MaxPrecision wanted = MAX_PRECISION_HIGHEST; wanted <= MAX_PRECISION_MEDIUM; ++wanted) {
+    MaxPrecision precision = -1;
+    options.precision = wanted;
+    CHECK(maxModelLoad(session, MODEL("linear"), &options, &model));
+    CHECK(maxModelGetPrecision(model, &precision));
+    assert_true(precision == MAX_PRECISION_HIGHEST || precision == wanted);
+    maxModelRelease(model);
+  }
   options.precision = 9;
   CHECK_FAILS(maxModelLoad(session, MODEL("linear"), &options, &model), MAX_STATUS_INVALID_ARGUMENT, "precision");
   maxBufferRelease(input);

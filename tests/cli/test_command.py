@@ -489,6 +489,14 @@ class Extensions(CommandTest):
 class Bench(CommandTest):
     MODEL = ROOT / "examples/digits/digits.onnx"
 
+    def test_medium_precision_needs_a_chip_that_has_it(self):
+        words = pathlib.Path("/proc/cpuinfo").read_text().split()
+        best = "medium" if {"avx512_bf16", "avx512_vnni"} <= set(words) else "highest"
+        for environment, expected in [({}, best), ({"MAX_CPU_TARGET": "avx512"}, "highest")]:
+            done = subprocess.run([COMMAND, "bench", self.MODEL, "--precision", "medium", "--seconds", "0.01", "--json"],
+                                  env={**os.environ, **environment}, check=True, capture_output=True)
+            self.assertEqual(json.loads(done.stdout)["precision"], expected, environment)
+
     def test_json(self):
         result = json.loads(self.succeed("bench", self.MODEL, "--seconds", "0.1", "--threads", "1", "--json"))
         self.assertEqual(list(result), ["model", "device", "threads", "precision", "load_ms", "first_ms", "iterations",

@@ -77,7 +77,7 @@ class Donor {
 
   // For already packed constants. Prepared data does not depend on other inputs.
   static bool isSame(const Node& a, const Node& b) {
-    if (a.schema != b.schema || a.inputs.size() != b.inputs.size()) return false;
+    if (a.schema != b.schema || a.products != b.products || a.inputs.size() != b.inputs.size()) return false;
     if (a.attributes.entries() != b.attributes.entries()) return false;
     bool found = false;
     for (size_t i = 0; i < a.inputs.size(); ++i) {
@@ -188,7 +188,9 @@ class Packer {
 
 void prepareWeights(Rewriter& rewriter) {
   std::vector<Job> jobs;
+  const bool isMedium = rewriter.options().precision == MAX_PRECISION_MEDIUM;
   for (Node* node : rewriter.graph().nodes()) {
+    node->products = isMedium ? DType::BFloat16 : DType::Float32;
     const OpRow* row = rewriter.options().operators.find(node->domain(), node->op());
     if (row && row->prepare && !node->prepared) jobs.push_back({node, row});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of the CPU: the fast families and, behind them, the reference ones.
 #include "ops/cpu/elementwise/lower.h"
+#include "ops/cpu/matrix/gemm.h"
 #include "ops/cpu/packed.h"
 #include "ops/families.h"
 #include "ops/operator_library.h"
@@ -21,6 +22,10 @@ class CpuOperators final : public OperatorLibrary {
 
   bool canFuse(const Node& node) const override { return canFuseElementwise(node); }
   size_t maxFusedInputs() const override { return kMaxElementwiseInputs; }
+  MaxPrecision precisionFor(MaxPrecision wanted) const override {
+    const bool isMedium = wanted == MAX_PRECISION_MEDIUM && bfloat16GemmTable();
+    return isMedium ? MAX_PRECISION_MEDIUM : MAX_PRECISION_HIGHEST;
+  }
   Ref<Prepared> lower(const Expression& expression) const override { return lowerElementwise(expression); }
 
  private:

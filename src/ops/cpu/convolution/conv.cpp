@@ -51,8 +51,7 @@ PackSource filterSource(const float* weights, const Shape& shape, int64_t groups
   return {weights + group * filters * depth * taps, 1, depth * taps, taps, depth, filters};
 }
 
-Ref<PackedWeights> packFilters(const Tensor& weights, int64_t groups, int lanes) {
-  const GemmTable& table = gemmTable();
+Ref<PackedWeights> packFilters(const GemmTable& table, const Tensor& weights, int64_t groups, int lanes) {
   const Shape& shape = weights.shape();
   auto packed = makeRef<PackedWeights>(table, groups, shape.product(1, shape.rank()), shape[0] / groups);
   for (int64_t g = 0; g < groups; ++g)
@@ -62,7 +61,7 @@ Ref<PackedWeights> packFilters(const Tensor& weights, int64_t groups, int lanes)
 
 class ConvOp : public OpKernel {
  public:
-  ConvOp(const OpRequest& request, const ConvShape& shape);
+  ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable& table);
   void run(const OpContext& context) const override;
   size_t scratchBytes() const override { return static_cast<size_t>(gemmAt_) + gemm_.scratchBytes(); }
 
@@ -86,11 +85,11 @@ class ConvOp : public OpKernel {
   int64_t gemmAt_;    // after both
 };
 
-Ref<PackedWeights> weightsOf(const OpRequest& request, const ConvShape& shape) {
+Ref<PackedWeights> weightsOf(const OpRequest& request, const ConvShape& shape, const GemmTable& table) {
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
-  if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
+  if (prepared && prepared->fits(table)) return Ref<PackedWeights>(prepared);
   if (!request.inputs[1].constant) return nullptr;
-  return packFilters(*request.inputs[1].constant, shape.groups, request.lanes);
+  return packFilters(table, *request.inputs[1].constant, shape.groups, request.lanes);
 }
 
 // A multiple of 64 bytes.
@@ -100,18 +99,18 @@ int64_t packedGroupFloats(const Shape& weights, int64_t groups) {
 
 Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node)}; }
 
-ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape)
+ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable& table)
     : shape_(shape),
       merges_(canMergeTaps(shape)),
       inside_(merges_ ? withMergedTaps(shape) : shape),
       rows_(merges_ ? asRowTaps(inside_) : inside_),
       weightShape_(request.inputs[1].shape),
-      packed_(weightsOf(request, shape)),
+      packed_(weightsOf(request, shape, table)),
       groupStride_(packed_ ? packed_->stride() : packedGroupFloats(weightShape_, shape.groups)),
       gemm_(shape.images * shape.pixels(), shape.groupFilters(),
             merges_ ? shape.taps() / shape.kernel[2] : shape.taps(),
             merges_ ? shape.channels * shape.kernel[2] : shape.groupChannels(), epilogueOf(request.node), request.lanes,
-            groupOffsets()),
+            groupOffsets(), PartialSums::Float32, table),
       hasBias_(request.has(2)),
       hasResidual_(request.has(3)),
       zeros_(shape.isPadded() && !merges_ ? static_cast<size_t>(shape.channels) : 0) {
@@ -198,7 +197,17 @@ bool acceptsConv(const OpRequest& request) {
 std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
   const ConvShape shape(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
   if (isDepthwise(request.inputs[1].shape, shape.groups)) return createDepthwise(request, shape);
-  return std::make_unique<ConvOp>(request, shape);
+  return std::make_unique<ConvOp>(request, shape, gemmTable());
+}
+
+bool acceptsWordsConv(const OpRequest& request) {
+  return acceptsConv(request) && packsWords(request) &&
+         !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
+}
+
+std::unique_ptr<OpKernel> createWordsConv(const OpRequest& request) {
+  const ConvShape shape(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
+  return std::make_unique<ConvOp>(request, shape, gemmTableFor(request.node));
 }
 
 // [images][rows][columns] to [images][columns][rows].
@@ -220,7 +229,8 @@ Shape channelsLast(const Shape& shape) {
 // moves channels last for the product, and back.
 class ChannelsFirstOp : public OpKernel {
  public:
-  explicit ChannelsFirstOp(const OpRequest& request)
+  using Create = std::unique_ptr<OpKernel> (*)(const OpRequest& request);
+  ChannelsFirstOp(const OpRequest& request, Create createInner)
       : images_(request.inputs[0].shape[0]),
         channels_(request.inputs[0].shape[1]),
         filters_(request.outputs[0].shape[1]),
@@ -231,7 +241,7 @@ class ChannelsFirstOp : public OpKernel {
     std::vector<Operand> outputs(request.outputs.begin(), request.outputs.end());
     inputs[0].shape = channelsLast(inputs[0].shape);
     outputs[0].shape = channelsLast(outputs[0].shape);
-    inner_ = createConv({request.node, inputs, outputs, request.lanes});
+    inner_ = createInner({request.node, inputs, outputs, request.lanes});
     outAt_ = alignUp(checkedMultiply<int64_t>(4, inputs[0].shape.count()));
     innerAt_ = checkedAdd(outAt_, alignUp(checkedMultiply<int64_t>(4, outputs[0].shape.count())));
   }
@@ -258,13 +268,15 @@ bool hasPlainPadding(const Node& node, const Shape& weights) {
   return !readers::readWindows(node.attributes, weights.dims().subspan(2)).isSame();
 }
 
+template <bool (*acceptsInner)(const OpRequest& request)>
 bool acceptsChannelsFirst(const OpRequest& request) {
-  return acceptsConv(request) && request.inputs[1].shape.count() > 0 &&
+  return acceptsInner(request) && request.inputs[1].shape.count() > 0 &&
          hasPlainPadding(request.node, request.inputs[1].shape);
 }
 
+template <ChannelsFirstOp::Create createInner>
 std::unique_ptr<OpKernel> createChannelsFirst(const OpRequest& request) {
-  return std::make_unique<ChannelsFirstOp>(request);
+  return std::make_unique<ChannelsFirstOp>(request, createInner);
 }
 
 Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
@@ -275,12 +287,16 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
   const int64_t rows = weights->shape().product(1, weights->shape().rank());
-  if (isMostlyPadding(gemmTable(), groups, rows, weights->shape()[0] / groups)) return nullptr;
-  return packFilters(*weights, groups, defaultLanes());
+  const GemmTable& table = gemmTableFor(node);
+  if (isMostlyPadding(table, groups, rows, weights->shape()[0] / groups)) return nullptr;
+  return packFilters(table, *weights, groups, defaultLanes());
 }
 
-constexpr Implementation kConv[] = {{"conv_f32", acceptsConv, createConv}};
-constexpr Implementation kChannelsFirst[] = {{"conv_f32", acceptsChannelsFirst, createChannelsFirst}};
+constexpr Implementation kConv[] = {{"conv_bf16", acceptsWordsConv, createWordsConv},
+                                    {"conv_f32", acceptsConv, createConv}};
+constexpr Implementation kChannelsFirst[] = {
+    {"conv_bf16", acceptsChannelsFirst<acceptsWordsConv>, createChannelsFirst<createWordsConv>},
+    {"conv_f32", acceptsChannelsFirst<acceptsConv>, createChannelsFirst<createConv>}};
 const OpRow kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters}, {"", "Conv", kChannelsFirst, prepareFilters}};
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/active_call.h"
+#include "base/align.h"
 #include "base/half.h"
 #include "base/interrupt_point.h"
 #include "graph/activations.h"
@@ -52,10 +53,43 @@ Panels::Panels(int lanes_, int panelVectors, int64_t columns_) : lanes(lanes_), 
 }
 
 int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns) {
-  return checkedMultiply(rows, Panels(table.lanes, table.panelVectors, columns).paddedColumns());
+  return checkedMultiply(table.wordsOf(rows), Panels(table.lanes, table.panelVectors, columns).paddedColumns());
 }
 
+const GemmTable& gemmTableFor(const Node& node) {
+  const GemmTable* words = node.products == DType::BFloat16 ? bfloat16GemmTable() : nullptr;
+  return words ? *words : gemmTable();
+}
+
+namespace {
+
+// Panel by panel: packs one as floats, and makes words of its rows while they are in cache.
+void packWords(const GemmTable& table, const PackSource& source, float* packed, int lanes) {
+  const Panels panels(table.lanes, table.panelVectors, source.columns);
+  const int64_t rows = source.rows(), words = table.wordsOf(rows);
+  const bool isSmall = rows * source.columns < (64 << 10);
+  const auto body = [&](int64_t begin, int64_t end, int) {
+    WorkVector<float> floats(static_cast<size_t>(rows * panels.width(0)));
+    WorkCounter work;
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first = panels.begin(panel), width = panels.width(panel);
+      PackSource part = source;
+      part.data += first * source.columnStride;
+      part.columns = std::min(width, source.columns - first);
+      table.floats->pack(part, 0, rows, floats.data());
+      float* to = packed + first * words;
+      for (int64_t k = 0; k < rows; k += 2, to += width, work.pass(width))
+        table.pair(&floats[static_cast<size_t>(k * width)],
+                   k + 1 < rows ? &floats[static_cast<size_t>((k + 1) * width)] : nullptr, width, to);
+    }
+  };
+  parallelFor(isSmall ? 1 : lanes, panels.count, isSmall ? std::max<int64_t>(panels.count, 1) : 1, body);
+}
+
+}  // namespace
+
 void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes) {
+  if (table.wordElements == 2) return packWords(table, source, packed, lanes);
   const int64_t rows = source.rows();
   const int64_t grain = std::max<int64_t>(64, ceilDiv(ceilDiv(rows, lanes * kTasksPerLane), 8) * 8);
   const bool isSmall = rows * source.columns < (64 << 10);
@@ -64,23 +98,28 @@ void packMatrix(const GemmTable& table, const PackSource& source, float* packed,
 }
 
 Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-           WorkVector<GemmOffsets> batch, PartialSums partialSums)
-    : table_(&gemmTable()),
+           WorkVector<GemmOffsets> batch, PartialSums partialSums, const GemmTable& table)
+    : table_(&table),
       rows_(rows),
       columns_(columns),
-      taps_(taps),
-      depth_(depth),
+      rowTaps_(taps),
+      rowDepth_(depth),
+      taps_(table.wordElements == 1 ? taps : 1),
+      depth_(table.wordElements == 1 ? depth : table.wordsOf(checkedMultiply(taps, depth))),
       epilogue_(epilogue),
       lanes_(std::max(lanes, 1)),
       batch_(std::move(batch)),
       panels_(table_->lanes, table_->panelVectors, columns),
-      partialSums_(taps * depth > table_->kBlock ? partialSums : PartialSums::Float32) {
+      partialSums_(taps_ * depth_ > table_->kBlock ? partialSums : PartialSums::Float32) {
   tiles_ = ceilDiv(rows_, table_->tileRows);
   tileRows_ = tiles_ ? rows_ / tiles_ : 0;
   tallTiles_ = tiles_ ? rows_ % tiles_ : 0;
   chooseBlocks();
-  const int64_t sums = blockTiles_ * table_->tileRows * table_->panelVectors * table_->lanes;
+  const int64_t blockRows = blockTiles_ * table_->tileRows;
+  const int64_t sums = blockRows * table_->panelVectors * table_->lanes;
   if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
+  if (table_->wordElements == 2)
+    wordBytes_ = static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, depth_))));
 }
 
 void Gemm::chooseBlocks() {
@@ -91,7 +130,7 @@ void Gemm::chooseBlocks() {
   lanes_ = static_cast<int>(std::clamp(useful, 1., static_cast<double>(lanes_)));
   // Separate rows cost their full size; the windows of a convolution overlap.
   const int64_t rowBytes = std::max<int64_t>(4 * depth_ * std::min<int64_t>(taps_, 3), 1);
-  const size_t tilePointers = static_cast<size_t>(taps_ * table_->tileRows) * sizeof(void*);
+  const size_t tilePointers = static_cast<size_t>(rowTaps_ * table_->tileRows) * sizeof(void*);
   blockTiles_ = std::clamp<int64_t>(kRowBlockBytes / rowBytes / table_->tileRows, 4, 32);
   blockTiles_ = std::min<int64_t>(blockTiles_, static_cast<int64_t>(kPointerBytes / std::max<size_t>(tilePointers, 1)));
   blockTiles_ = std::clamp<int64_t>(blockTiles_, 1, std::max<int64_t>(tiles_, 1));
@@ -106,7 +145,9 @@ void Gemm::chooseBlocks() {
   rowBlocks_ = blockTiles_ ? ceilDiv(tiles_, blockTiles_) : 0;
   blockPanels_ = ceilDiv(panels_.count, panelBlocks_);
   panelBlocks_ = blockPanels_ ? ceilDiv(panels_.count, blockPanels_) : 0;
-  sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, problems);
+  // Words are made of the rows of one product.
+  const int64_t mostShared = table_->wordElements == 1 ? problems : 1;
+  sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, mostShared);
   tableBytes_ = ceilDiv(static_cast<int64_t>(tilePointers) * blockTiles_, 64) * 64;
 }
 
@@ -115,7 +156,7 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
   const int64_t share = operands.rowFunction ? sharedProblems_ : 1;
   const int64_t tasks = ceilDiv(static_cast<int64_t>(batch_.size()), share) * rowBlocks_ * panelBlocks_;
   const auto body = [&](int64_t begin, int64_t end, int lane) {
-    auto* pointers = reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * (tableBytes_ + sumBytes_));
+    auto* pointers = reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * laneBytes());
     for (int64_t task = begin; task < end; ++task) runTask(operands, task, share, pointers);
   };
   const int used = std::min(lanes, lanes_);
@@ -131,6 +172,7 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   const int64_t tile0 = rowBlock * blockTiles_, tile1 = std::min(tile0 + blockTiles_, tiles_);
   const int64_t panel0 = panelBlock * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
   fillPointers(operands, tile0, tile1, pointers);
+  if (table_->wordElements == 2) narrowRows(tile0, tile1, batch_[first].a, pointers);
   WorkCounter work;
   GemmTile tile{};
   tile.ldc = operands.ldc;
@@ -144,13 +186,35 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
 // Of the first product of the batch; others add their offset.
 void Gemm::fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const {
   const int tileRows = table_->tileRows;
-  for (int64_t tile = tile0; tile < tile1; ++tile, pointers += taps_ * tileRows) {
+  for (int64_t tile = tile0; tile < tile1; ++tile, pointers += rowTaps_ * tileRows) {
     const int64_t first = tileBegin(tile), count = tileBegin(tile + 1) - first;
     if (operands.rowFunction)
       operands.rowFunction(operands.rowSource, first, count, tileRows, pointers);
     else
       for (int64_t i = 0; i < count; ++i) pointers[i] = operands.a + (first + i) * operands.lda;
   }
+}
+
+// Replaces each tile's pointers by one for each row of words. The table shrinks: what is written was read before.
+void Gemm::narrowRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const {
+  const int tileRows = table_->tileRows;
+  float* words = wordsOf(pointers);
+  const float* const* from = pointers;
+  WorkCounter work;
+  for (int64_t tile = tile0; tile < tile1; ++tile, from += rowTaps_ * tileRows, pointers += tileRows) {
+    const int64_t count = tileBegin(tile + 1) - tileBegin(tile);
+    for (int64_t i = 0; i < count; ++i, words += depth_, work.pass(depth_)) {
+      narrowRow(from + i, offset, words);
+      pointers[i] = words;
+    }
+  }
+}
+
+void Gemm::narrowRow(const float* const* taps, int64_t offset, float* to) const {
+  auto* elements = reinterpret_cast<uint16_t*>(to);
+  for (int64_t tap = 0; tap < rowTaps_; ++tap, taps += table_->tileRows, elements += rowDepth_)
+    table_->narrow(*taps + offset, rowDepth_, elements);
+  if (rowTaps_ * rowDepth_ % 2) *elements = 0;
 }
 
 void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
@@ -174,7 +238,7 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
     tile.taps = std::min(tapPart, taps_ - tap);
     for (int64_t part = 0; part < depthParts; ++part) {
       const int64_t first = part * depthPart;
-      tile.rowOffset = at.a + first;
+      tile.rowOffset = rowOffsetOf(at) + first;
       tile.depth = std::min(depthPart, depth_ - first);
       tile.accumulate = tap > 0 || part > 0;
       tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
@@ -198,7 +262,7 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   tile.accumulate = tile.finish = false;
   for (int64_t tap = 0; tap < taps_; ++tap)
     for (int64_t first = 0; first < depth_; first += tile.depth) {
-      tile.rowOffset = at.a + first;
+      tile.rowOffset = rowOffsetOf(at) + first;
       tile.depth = std::min(table_->kBlock, depth_ - first);
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
@@ -248,7 +312,18 @@ void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffs
     tile.c = operands.c + at.c + first * operands.ldc + column;
     if (operands.residual) tile.residual = operands.residual + at.residual + first * operands.ldr + column;
     table_->tiles[count - 1][vectors - 1](tile);
+    if (tile.finish && table_->floats) finishWords(tile, count, vectors);
   }
+}
+
+// C has the sums, with the bias if it needs no scale: the rest is as for floats.
+void Gemm::finishWords(const GemmTile& tile, int64_t rows, int64_t vectors) const {
+  const bool isDone = epilogue_.alpha == 1 && !tile.residual && !epilogue_.activation.clamps;
+  if (isDone && !epilogue_.activation.function) return;
+  GemmTile rest = tile;
+  rest.taps = rest.depth = 0;
+  rest.accumulate = true;
+  table_->floats->tiles[rows - 1][vectors - 1](rest);
 }
 
 }  // namespace max

@@ -6,6 +6,9 @@
 // A is read in place: each row and tap is a pointer to `depth` consecutive floats, so that a
 // convolution needs no im2col. B is packed in panels of a few vectors of columns, row after
 // row. A micro-kernel keeps a tile of C in registers, over all taps.
+//
+// Products of bfloat16 work on words of two elements along k: B is packed as words, and each task converts its rows of
+// A to words, one row after the other over all taps. To a micro-kernel, words are rows of half as many floats.
 #pragma once
 
 #include <cstdint>
@@ -88,14 +91,25 @@ struct GemmTable {
   int tileRows;      // at most, of one tile
   int panelVectors;  // at most, of one panel
   int64_t kBlock;    // rows of B that fit in L1
+  int wordElements;  // along k in 4 bytes of B: 1 = float32, 2 = bfloat16
   // [rows - 1][vectors - 1]
   GemmTileFunction tiles[kMaxTileRows][3];
   // Packs rows [begin, end) of B, all columns, into `packed` (which starts at row 0).
   void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
   // out[n] = sum of a[k] * b[n * ldb + k], for n < columns: products with few rows of a transposed, unpacked B.
   void (*dot)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);
+  // With words of two elements (NULL without):
+  const GemmTable* floats;  // packs B before the conversion, and finishes tiles beyond their bias
+  void (*narrow)(const float* from, int64_t count, uint16_t* to);
+  // Two rows of B, or one and zeros (`second` is NULL), to one of words; `width` is a multiple of lanes.
+  void (*pair)(const float* first, const float* second, int64_t width, float* words);
+
+  int64_t wordsOf(int64_t rows) const { return (rows + wordElements - 1) / wordElements; }
 };
-const GemmTable& gemmTable();  // of cpuTarget()
+const GemmTable& gemmTable();          // of cpuTarget()
+const GemmTable* bfloat16GemmTable();  // NULL if cpuTarget() lacks such products
+// For a node's products.
+const GemmTable& gemmTableFor(const Node& node);
 
 int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns);  // floats
 void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes);
@@ -127,10 +141,11 @@ struct GemmOperands {
 class Gemm {
  public:
   Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-       WorkVector<GemmOffsets> batch = WorkVector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32);
+       WorkVector<GemmOffsets> batch = WorkVector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32,
+       const GemmTable& table = gemmTable());
 
-  // Bytes for the row pointers of all lanes, and for partial sums that are not float32.
-  size_t scratchBytes() const { return static_cast<size_t>(lanes_) * (tableBytes_ + sumBytes_); }
+  // Bytes for the row pointers of all lanes, partial sums that are not float32, and rows of words.
+  size_t scratchBytes() const { return static_cast<size_t>(lanes_) * laneBytes(); }
   void run(const GemmOperands& operands, std::byte* scratch, int lanes) const;
   const GemmTable& table() const { return *table_; }
   const Panels& panels() const { return panels_; }
@@ -140,21 +155,32 @@ class Gemm {
   void chooseBlocks();
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
+  void narrowRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const;
+  void narrowRow(const float* const* taps, int64_t offset, float* to) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
                 int64_t tile1, const float** pointers, WorkCounter& work) const;
   void runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                 int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const;
   void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
+  size_t laneBytes() const { return tableBytes_ + sumBytes_ + wordBytes_; }
   double* sumsOf(const float** pointers) const {
     return reinterpret_cast<double*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_);
   }
+  float* wordsOf(const float** pointers) const {
+    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_);
+  }
+  void finishWords(const GemmTile& tile, int64_t rows, int64_t vectors) const;
+  // Rows of words belong to one product.
+  int64_t rowOffsetOf(const GemmOffsets& at) const { return table_->wordElements == 1 ? at.a : 0; }
   void prefetchNext(GemmTile& tile, int64_t tiles) const;
   void runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                 int64_t tile1, const float* const* pointers) const;
   int64_t tileBegin(int64_t tile) const { return tile * tileRows_ + (tile < tallTiles_ ? tile : tallTiles_); }
 
   const GemmTable* table_;
-  int64_t rows_, columns_, taps_, depth_;
+  int64_t rows_, columns_;
+  int64_t rowTaps_, rowDepth_;  // of the rows of A
+  int64_t taps_, depth_;        // of tiles: the same, or words of all taps in a row
   Epilogue epilogue_;
   int lanes_;
   WorkVector<GemmOffsets> batch_;
@@ -165,7 +191,8 @@ class Gemm {
   int64_t sharedProblems_;  // products of the batch per task if their rows are found by a function
   size_t tableBytes_;
   PartialSums partialSums_;
-  size_t sumBytes_ = 0;  // per lane: the sums of one panel of a task, unless they are kept in C
+  size_t sumBytes_ = 0;   // per lane: the sums of one panel of a task, unless they are kept in C
+  size_t wordBytes_ = 0;  // per lane: the rows of one task as words
 };
 
 }  // namespace max

@@ -270,7 +270,7 @@ constexpr void setTiles(GemmTable& table) {
 }
 
 constexpr GemmTable makeTable() {
-  GemmTable table{kLanes, kTileRows, kPanelVectors, kKBlock, {}, pack, dot};
+  GemmTable table{kLanes, kTileRows, kPanelVectors, kKBlock, 1, {}, pack, dot, nullptr, nullptr, nullptr};
   setTiles<kTileRows>(table);
   return table;
 }

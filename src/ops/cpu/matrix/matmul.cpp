@@ -50,6 +50,7 @@ void transpose(const float* from, int64_t rows, int64_t columns, float* to) {
 }
 
 struct Options {
+  const GemmTable* table = &gemmTable();
   bool transA = false, transB = false;
   Epilogue epilogue;
   int bias = -1;      // input, one value per column
@@ -96,7 +97,7 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       shape_(foldBatch(request)),
       right_(choose(request)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
-            request.settings.partialSums),
+            request.settings.partialSums, *options.table),
       outShape_(request.outputs[0].shape) {
   if (options.addend >= 0) addendShape_ = request.inputs[static_cast<size_t>(options.addend)].shape;
   const int64_t aFloats = shape_.transA ? shape_.aCount() * shape_.rows * shape_.depth : 0;
@@ -120,7 +121,7 @@ ProductShape MatMulOp::foldBatch(const OpRequest& request) const {
 }
 
 RightSide MatMulOp::choose(const OpRequest& request) {
-  const GemmTable& table = gemmTable();
+  const GemmTable& table = *options_.table;
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
   if (prepared && prepared->fits(table)) {
     packed_ = Ref<PackedWeights>(prepared);
@@ -140,13 +141,13 @@ RightSide MatMulOp::choose(const OpRequest& request) {
 
 // Floats of the padded last panel of one B that is read in place; 0 if it is full.
 int64_t MatMulOp::tailCount() const {
-  const Panels panels(gemmTable().lanes, gemmTable().panelVectors, shape_.columns);
+  const Panels panels(options_.table->lanes, options_.table->panelVectors, shape_.columns);
   if (panels.count == 0 || panels.paddedColumns() == shape_.columns) return 0;
   return shape_.depth * panels.width(panels.count - 1);
 }
 
 WorkVector<GemmOffsets> MatMulOp::offsets() const {
-  const int64_t packedSize = packed_ ? packed_->stride() : packedCount(gemmTable(), shape_.depth, shape_.columns);
+  const int64_t packedSize = packed_ ? packed_->stride() : packedCount(*options_.table, shape_.depth, shape_.columns);
   const int64_t tail = tailCount();
   WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.batchCount()));
   for (size_t i = 0; i < result.size(); ++i) {
@@ -279,20 +280,39 @@ bool isFloat32(const OpRequest& request) {
          std::all_of(request.outputs.begin(), request.outputs.end(), matches);
 }
 
-std::unique_ptr<OpKernel> createMatMul(const OpRequest& request) {
-  return std::make_unique<MatMulOp>(request, Options());
-}
+// Only weights are packed as words.
+bool acceptsWords(const OpRequest& request) { return isFloat32(request) && packsWords(request); }
 
-std::unique_ptr<OpKernel> createFused(const OpRequest& request) {
+Options optionsOf(const readers::Product& product) {
   Options options;
-  const readers::Product product(request.node.attributes);
   options.transA = product.transposesA;
   options.transB = product.transposesB;
   options.epilogue.alpha = product.alpha;
+  return options;
+}
+
+using CreateOptions = Options (*)(const OpRequest& request);
+
+template <CreateOptions create>
+std::unique_ptr<OpKernel> createFloats(const OpRequest& request) {
+  return std::make_unique<MatMulOp>(request, create(request));
+}
+
+template <CreateOptions create>
+std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
+  Options options = create(request);
+  options.table = &gemmTableFor(request.node);
+  return std::make_unique<MatMulOp>(request, options);
+}
+
+Options matMulOptions(const OpRequest&) { return {}; }
+
+Options fusedOptions(const OpRequest& request) {
+  Options options = optionsOf(readers::Product(request.node.attributes));
   options.epilogue.activation = fusedActivation(request.node);
   if (request.has(2)) options.bias = 2;
   if (request.has(3)) options.residual = 3;
-  return std::make_unique<MatMulOp>(request, options);
+  return options;
 }
 
 // C of Gemm is a bias, a residual, or another, rare form.
@@ -308,22 +328,19 @@ void placeAddend(const OpRequest& request, Options& options) {
     options.addend = 2;
 }
 
-std::unique_ptr<OpKernel> createGemm(const OpRequest& request) {
-  Options options;
+Options gemmOptions(const OpRequest& request) {
   const readers::Product product(request.node.attributes);
-  options.transA = product.transposesA;
-  options.transB = product.transposesB;
-  options.epilogue.alpha = product.alpha;
+  Options options = optionsOf(product);
   options.beta = product.beta;
   if (request.has(2)) placeAddend(request, options);
-  return std::make_unique<MatMulOp>(request, options);
+  return options;
 }
 
 // The shape of A only matters for rank 1, which packing does not need.
 Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* b = constants.size() > 1 ? constants[1] : nullptr;
   if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return nullptr;
-  const GemmTable& table = gemmTable();
+  const GemmTable& table = gemmTableFor(node);
   const bool transB = readers::Product(node.attributes).transposesB;
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
@@ -335,14 +352,14 @@ Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> co
 }
 
 constexpr Implementation kDoubleProduct{"gemm_f64", acceptsDoubleProduct, createDoubleProduct};
-constexpr Implementation kMatMul[] = {{"gemm_f32", isFloat32, createMatMul}, kDoubleProduct};
-constexpr Implementation kGemm[] = {{"gemm_f32", isFloat32, createGemm}, kDoubleProduct};
-constexpr Implementation kFused[] = {{"gemm_f32", isFloat32, createFused}, kDoubleProduct};
+template <CreateOptions create>
+constexpr Implementation kProduct[] = {
+    {"gemm_bf16", acceptsWords, createWords<create>}, {"gemm_f32", isFloat32, createFloats<create>}, kDoubleProduct};
 
 const OpRow kRows[] = {
-    {"", "MatMul", kMatMul, prepareWeights},
-    {"", "Gemm", kGemm, prepareWeights},
-    {kMaxDomain, "MatMul", kFused, prepareWeights},
+    {"", "MatMul", kProduct<matMulOptions>, prepareWeights},
+    {"", "Gemm", kProduct<gemmOptions>, prepareWeights},
+    {kMaxDomain, "MatMul", kProduct<fusedOptions>, prepareWeights},
 };
 
 }  // namespace
@@ -366,7 +383,7 @@ bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int
 }
 
 PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns)
-    : stride_(packedCount(table, rows, columns)), lanes_(table.lanes) {
+    : stride_(packedCount(table, rows, columns)), lanes_(table.lanes), wordElements_(table.wordElements) {
   const int64_t floats = checkedMultiply(matrices, stride_);
   storage_ = allocateLastingStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
   adviseHugePages(storage_->data(), storage_->size());
@@ -380,6 +397,13 @@ ProductShape::ProductShape(const Shape& a, const Shape& b, bool transposeA, bool
   aBatch = Shape(a.dims().first(static_cast<size_t>(std::max(a.rank() - 2, 0))));
   bBatch = Shape(b.dims().first(static_cast<size_t>(std::max(b.rank() - 2, 0))));
   batch = broadcastOf(aBatch, bBatch);
+}
+
+bool packsWords(const OpRequest& request) {
+  const GemmTable& table = gemmTableFor(request.node);
+  if (table.wordElements == 1) return false;
+  const auto* prepared = dynamic_cast<const PackedWeights*>(request.node.prepared.get());
+  return (prepared && prepared->fits(table)) || request.inputs[1].constant;
 }
 
 PackSource packSourceOf(const ProductShape& shape, const float* b, int64_t index) {

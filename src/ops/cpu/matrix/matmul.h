@@ -18,13 +18,16 @@ class PackedWeights : public Prepared {
   float* matrix(int64_t index) { return static_cast<float*>(storage_->data()) + index * stride_; }
   const float* data() const { return static_cast<const float*>(storage_->data()); }
   int64_t stride() const { return stride_; }  // floats from one matrix to the next
-  bool fits(const GemmTable& table) const { return lanes_ == table.lanes; }
+  bool fits(const GemmTable& table) const { return lanes_ == table.lanes && wordElements_ == table.wordElements; }
 
  private:
   Ref<Storage> storage_;
   int64_t stride_;
-  int lanes_;
+  int lanes_, wordElements_;
 };
+
+// Whether input 1 is packed as words of bfloat16, or can be: weights of a node whose products are of that type.
+bool packsWords(const OpRequest& request);
 
 // Whether packing would enlarge narrow matrices too much, which a small file could exploit; plans pack those at run
 // time.

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of bfloat16: packing and tiles with the machine's kernels and, on every machine, with plain ones.
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/half.h"
+#include "ops/cpu/matrix/gemm.h"
+#include "weights_harness.h"
+
+namespace max {
+namespace {
+
+float rounded(float value) { return floatFromBFloat16(bfloat16FromFloat(value)); }
+
+float elementOf(const float* words, int64_t word, int half) {
+  uint16_t elements[2];
+  std::memcpy(elements, words + word, sizeof(elements));
+  return floatFromBFloat16(elements[half]);
+}
+
+void plainTile(const GemmTile& t, int64_t rows) {
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < t.columns; ++n) {
+      float sum = t.bias && !t.accumulate && t.epilogue->alpha == 1 ? t.bias[n] : 0;
+      if (t.accumulate) sum += t.c[m * t.ldc + n];
+      for (int64_t k = 0; k < t.depth; ++k)
+        for (int half : {0, 1})
+          sum += elementOf(t.rows[m] + t.rowOffset, k, half) * elementOf(t.b + n, k * t.bStride, half);
+      t.c[m * t.ldc + n] = sum;
+    }
+}
+
+void plainNarrow(const float* from, int64_t count, uint16_t* to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = bfloat16FromFloat(from[i]);
+}
+
+void plainPair(const float* first, const float* second, int64_t width, float* words) {
+  for (int64_t n = 0; n < width; ++n) {
+    const uint16_t pair[] = {bfloat16FromFloat(first[n]), second ? bfloat16FromFloat(second[n]) : uint16_t{0}};
+    std::memcpy(words + n, pair, sizeof(pair));
+  }
+}
+
+template <int... kRows>
+GemmTable plainTable(const GemmTable& floats, std::integer_sequence<int, kRows...>) {
+  GemmTable table = floats;
+  table.wordElements = 2;
+  table.floats = &floats;
+  table.narrow = plainNarrow;
+  table.pair = plainPair;
+  const GemmTileFunction tiles[] = {[](const GemmTile& t) { plainTile(t, kRows + 1); }...};
+  for (int rows = 0; rows < floats.tileRows; ++rows)
+    for (int vectors = 0; vectors < floats.panelVectors; ++vectors) table.tiles[rows][vectors] = tiles[rows];
+  return table;
+}
+
+GemmTable plainTable() { return plainTable(gemmTable(), std::make_integer_sequence<int, kMaxTileRows>()); }
+
+// Some products that share their rows' memory as the groups of a convolution do: row m reads the pixels m, m + 1, ...
+struct Product {
+  int64_t rows, columns, taps, depth, groups;
+  Ref<Tensor> pixels, filters, bias, residual;
+  Epilogue epilogue;
+  PartialSums partialSums = PartialSums::Float32;
+
+  Product(RandomTensors& random, int64_t most)
+      : rows(random.integer(1, 80)),
+        columns(random.integer(1, 120)),
+        taps(random.chance(0.5) ? 1 : random.integer(2, 9)),
+        depth(random.integer(1, most)),
+        groups(random.integer(1, 3)),
+        pixels(random.floats({rows + taps - 1, groups * depth})),
+        filters(random.floats({groups, columns, depth, taps})),
+        bias(random.chance(0.5) ? random.floats({groups * columns}) : nullptr),
+        residual(random.chance(0.5) ? random.floats({rows, groups * columns}) : nullptr) {
+    if (random.chance(0.3)) epilogue.alpha = 0.5f;
+    if (random.chance(0.3)) epilogue.activation = {true, -0.1f, std::numeric_limits<float>::infinity(), nullptr, 0, 0};
+    if (random.chance(0.3)) partialSums = PartialSums::Float64;
+  }
+
+  static void findRows(const void* source, int64_t first, int64_t count, int tileRows, const float** table) {
+    const auto& self = *static_cast<const Product*>(source);
+    for (int64_t tap = 0; tap < self.taps; ++tap)
+      for (int64_t i = 0; i < count; ++i)
+        table[tap * tileRows + i] = self.pixels->as<float>() + (first + i + tap) * self.groups * self.depth;
+  }
+
+  Ref<Tensor> run(const GemmTable& table, int lanes) const {
+    const int64_t stride = packedCount(table, taps * depth, columns);
+    std::vector<float> packed(static_cast<size_t>(groups * stride));
+    WorkVector<GemmOffsets> offsets;
+    for (int64_t g = 0; g < groups; ++g) {
+      packMatrix(table, {filters->as<float>() + g * columns * depth * taps, 1, depth * taps, taps, depth, columns},
+                 &packed[static_cast<size_t>(g * stride)], lanes);
+      offsets.push_back({g * depth, g * stride, 0, g * columns, g * columns, g * columns});
+    }
+    const Gemm gemm(rows, columns, taps, depth, epilogue, lanes, offsets, partialSums, table);
+    Ref<Tensor> result = Tensor::allocate(DType::Float32, {rows, groups * columns});
+    GemmOperands operands;
+    operands.a = pixels->as<float>();
+    operands.lda = operands.ldc = operands.ldr = groups * depth;
+    if (taps > 1) operands.rowFunction = findRows;
+    operands.rowSource = this;
+    operands.b = packed.data();
+    operands.c = static_cast<float*>(result->mutableData());
+    operands.ldc = operands.ldr = groups * columns;
+    operands.bias = bias ? bias->as<float>() : nullptr;
+    operands.residual = residual ? residual->as<float>() : nullptr;
+    const Ref<Storage> scratch = allocateStorage(gemm.scratchBytes());
+    gemm.run(operands, static_cast<std::byte*>(scratch->data()), lanes);
+    return result;
+  }
+
+  // Of factors that are rounded first, in float64.
+  double expected(int64_t m, int64_t group, int64_t n) const {
+    double sum = 0;
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t c = 0; c < depth; ++c)
+        sum += double{rounded(pixels->as<float>()[((m + tap) * groups + group) * depth + c])} *
+               double{rounded(filters->as<float>()[((group * columns + n) * depth + c) * taps + tap])};
+    const int64_t column = group * columns + n;
+    sum *= double{epilogue.alpha};
+    if (bias) sum += double{bias->as<float>()[column]};
+    if (residual) sum += double{residual->as<float>()[m * groups * columns + column]};
+    return epilogue.activation.clamps ? std::max(sum, double{epilogue.activation.low}) : sum;
+  }
+
+  void check(const GemmTable& table, int lanes, const std::string& what) const {
+    const Ref<Tensor> result = run(table, lanes);
+    for (int64_t i = 0; i < result->count(); ++i) {
+      const int64_t m = i / (groups * columns), column = i % (groups * columns);
+      const double wanted = expected(m, column / columns, column % columns);
+      ASSERT_NEAR(double{result->as<float>()[i]}, wanted, 2e-5 * (1 + std::fabs(wanted)))
+          << what << ": row " << m << ", column " << column << " of " << rows << " x " << groups << " x " << columns
+          << ", " << taps << " taps of " << depth;
+    }
+  }
+};
+
+void checkProducts(const GemmTable& table, const std::string& what, int count, int64_t mostDepth) {
+  RandomTensors random(70);
+  for (int i = 0; i < count && !testing::Test::HasFatalFailure(); ++i)
+    Product(random, mostDepth).check(table, 1 + i % 3, what);
+}
+
+TEST(BFloat16Gemm, PlainTilesMultiplyRoundedFactors) {
+  forEachCpuTarget([](CpuTarget target) { checkProducts(plainTable(), nameOf(target), 40, 40); });
+}
+
+TEST(BFloat16Gemm, MachinesTilesMultiplyRoundedFactors) {
+  const GemmTable* table = bfloat16GemmTable();
+  if (!table) GTEST_SKIP() << "this machine has no products of bfloat16";
+  checkProducts(*table, "short", 200, 70);
+  checkProducts(*table, "long", 10, 1200);
+}
+
+TEST(BFloat16Gemm, LowerTargetsHaveNoSuchProducts) {
+  forEachCpuTarget([](CpuTarget target) {
+    if (target < CpuTarget::Avx512Bf16) {
+      EXPECT_EQ(bfloat16GemmTable(), nullptr) << nameOf(target);
+    }
+  });
+}
+
+// The implementation that runs is the one that is named.
+TEST(BFloat16Gemm, OperatorsUseIt) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(71);
+  const Tensors inputs = {random.floats({9, 21}), random.floats({21, 70})};
+  for (const char* op : {"MatMul", "Gemm"}) {
+    NodeUnderTest node("", op);
+    node->products = DType::BFloat16;
+    const Tensors exact = node.run(inputs, {{9, 70}}, "reference");
+    for (unsigned constants : {0u, 2u}) {
+      const Tensors actual = node.run(inputs, {{9, 70}}, "", 1, constants);
+      const bool isEqual =
+          std::memcmp(actual[0]->data(), node.run(inputs, {{9, 70}}, "gemm_f32", 1, constants)[0]->data(),
+                      actual[0]->bytes()) == 0;
+      EXPECT_EQ(isEqual, constants == 0u) << op << ": only weights are rounded";
+      expectNear(*actual[0], *exact[0], 0.05f, op);
+    }
+  }
+}
+
+// docs/numerics.md: at most 2^-7 of the sum of the products' magnitudes.
+constexpr double kBound = 1. / 128;
+
+void checkBound(NodeUnderTest& node, const Tensors& inputs, const Shape& output, const char* what) {
+  const auto magnitudes = [](const Tensor& tensor) {
+    Ref<Tensor> result = Tensor::allocate(DType::Float32, tensor.shape());
+    for (int64_t i = 0; i < tensor.count(); ++i)
+      static_cast<float*>(result->mutableData())[i] = std::fabs(tensor.as<float>()[i]);
+    return result;
+  };
+  const Tensors actual = node.run(inputs, {output}, "", 2, 2u), exact = node.run(inputs, {output}, "reference");
+  const Tensors sums = node.run({magnitudes(*inputs[0]), magnitudes(*inputs[1])}, {output}, "reference");
+  for (int64_t i = 0; i < actual[0]->count(); ++i) {
+    const double error = std::fabs(double{actual[0]->as<float>()[i]} - double{exact[0]->as<float>()[i]});
+    ASSERT_LE(error, kBound * double{sums[0]->as<float>()[i]}) << what << ": element " << i;
+  }
+}
+
+Ref<Tensor> filled(const Shape& shape, float value) {
+  Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
+  std::fill_n(static_cast<float*>(tensor->mutableData()), tensor->count(), value);
+  return tensor;
+}
+
+TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(72);
+  NodeUnderTest matMul("", "MatMul"), conv(kMaxDomain, "Conv");
+  matMul->products = conv->products = DType::BFloat16;
+  conv->attributes.set("kernel_shape", std::vector<int64_t>{3, 3});
+  // Halfway between two numbers, where rounding costs most: 99 % of the bound.
+  const float worst = 1 + 1.f / 256;
+  checkBound(matMul, {filled({5, 3000}, worst), filled({3000, 40}, worst)}, {5, 40}, "worst factors");
+  EXPECT_EQ(matMul.run({filled({1, 64}, worst), filled({64, 1}, worst)}, {{1, 1}}, "", 1, 2u)[0]->as<float>()[0], 64.f);
+  for (int64_t depth : {1, 7, 64, 501, 3000})
+    checkBound(matMul, {random.floats({17, depth}), random.floats({depth, 50})}, {17, 50}, "random factors");
+  checkBound(conv, {random.floats({1, 9, 8, 33}), random.floats({20, 33, 3, 3})}, {1, 7, 6, 20}, "convolution");
+}
+
+TEST(BFloat16Gemm, LimitsOfTheType) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  NodeUnderTest node("", "MatMul");
+  node->products = DType::BFloat16;
+  const auto product = [&](float value, float weight) {
+    return node.run({filled({2, 5}, value), filled({5, 3}, weight)}, {{2, 3}}, "", 1, 2u)[0]->as<float>()[5];
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(std::isnan(product(nan, 1)));
+  EXPECT_TRUE(std::isnan(product(1, nan)));
+  EXPECT_TRUE(std::isnan(product(infinity, 0)));
+  EXPECT_EQ(product(infinity, -2), -infinity);
+  EXPECT_EQ(product(3.4e38f, 1e-10f), infinity);
+  EXPECT_LT(product(3.38e38f, 1e-10f), infinity);
+  EXPECT_EQ(product(1.17e-38f, 1e10f), 0);
+  EXPECT_GT(product(1.18e-38f, 1e10f), 0);
+}
+
+TEST(BFloat16Gemm, WeightsTakeHalfTheMemory) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(73);
+  const Ref<Tensor> weights = random.floats({256, 96});
+  const std::vector<const Tensor*> known = {nullptr, weights.get()};
+  NodeUnderTest node("", "MatMul");
+  const auto bytes = [&] { return cpuOperators().find("", "MatMul")->prepare(*node, known)->bytes(); };
+  EXPECT_EQ(bytes(), 256u * 96 * 4);
+  node->products = DType::BFloat16;
+  EXPECT_EQ(bytes(), 256u * 96 * 2);
+}
+
+}  // namespace
+}  // namespace max
