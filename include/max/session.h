@@ -268,7 +268,8 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetProfiling(const MaxSession* session
  * Writes the recorded calls as a trace in Chrome's JSON format, for Perfetto and chrome://tracing.
  *
  * Each step has its name, start, duration and thread; its arguments are the operator, the implementation that ran, the
- * types of its inputs and outputs, and the nodes of the model that it came from. Thread-safe.
+ * types of its inputs and outputs, its position among the nodes, the multiplications of a convolution or product of
+ * matrices, the bytes that it reads and writes, and the nodes of the model that it came from. A node without a name is called by its operator, position and first output. Thread-safe.
  *
  * @param[in] path  The file, which is created or replaced.
  * @retval MAX_STATUS_NOT_FOUND  The file's folder does not exist.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "limits.h"
 #include "model.h"
 #include "output.h"
 #include "temporary.h"
@@ -20,6 +21,19 @@ void addRow(Table& table, std::vector<std::string> cells, double ms, const Trace
   table.push_back(std::move(cells));
 }
 
+// Billions per second.
+std::string rateText(double count, const TraceRow& row) {
+  return count > 0 && row.ms > 0 ? format("%.1f", count / row.ms / 1e6) : "";
+}
+
+// How near a node comes to the limit that it meets first. Above 100 %, it reads from a cache.
+std::string shareOfLimit(const TraceRow& row, const Limits& limits) {
+  if (row.bytes <= 0 || row.ms <= 0) return "";
+  const double share =
+      std::max(row.multiplications / limits.multiplicationsPerMs, row.bytes / limits.bytesPerMs) / row.ms;
+  return format("%.0f %%", 100 * share);
+}
+
 std::vector<TraceRow> byOperator(const Trace& trace) {
   std::map<std::string, TraceRow> sums;
   for (const TraceRow& row : trace.rows) {
@@ -35,6 +49,7 @@ std::vector<TraceRow> byOperator(const Trace& trace) {
 }
 
 void printText(const ProfileOptions& options, const OpenModel& open, const Trace& trace) {
+  const Limits limits = measureLimits(open);
   printLine(options.model + "  on " + options.device +
             format(", %d threads, %d runs, %.4f ms each", open.threads, options.runs, trace.totalMs / options.runs));
   printLine("");
@@ -48,10 +63,17 @@ void printText(const ProfileOptions& options, const OpenModel& open, const Trace
   addRow(operators, {"(between steps)", ""}, std::max(0., trace.totalMs - known), trace, options.runs);
   printTable(operators);
   printLine("");
-  Table nodes = {{"NODE", "OPERATOR", "IMPLEMENTATION", "MS/RUN", "SHARE"}};
+  printLine(
+      format("Limits, as measured now: %.0f billion multiplications (product of matrices), %.0f GB (read) per second",
+             limits.multiplicationsPerMs / 1e6, limits.bytesPerMs / 1e6));
+  printLine("");
+  Table nodes = {{"NODE", "OPERATOR", "IMPLEMENTATION", "MS/RUN", "SHARE", "GMUL/S", "GB/S", "OF LIMIT"}};
   for (size_t i = 0; i < std::min(trace.rows.size(), kShownNodes); ++i) {
     const TraceRow& row = trace.rows[i];
     addRow(nodes, {row.name, row.type, row.implementation}, row.ms, trace, options.runs);
+    for (const std::string& text :
+         {rateText(row.multiplications, row), rateText(row.bytes, row), shareOfLimit(row, limits)})
+      nodes.back().push_back(text);
   }
   printTable(nodes);
   if (trace.rows.size() > kShownNodes) printLine(format("and %zu more nodes", trace.rows.size() - kShownNodes));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <tuple>
 
 #include "failure.h"
 #include "output.h"
@@ -47,17 +48,20 @@ Trace readTrace(const std::string& path) {
   std::vector<Event> events = eventsOf(json);
   subtractNested(events);
   Trace trace;
-  std::map<std::pair<std::string, std::string>, TraceRow> rows;
+  std::map<std::tuple<std::string, std::string, int64_t>, TraceRow> rows;
   for (const Event& event : events) {
     const std::string name = event.json->at("name"), type = event.json->at("cat");
     if (type == "model") {
       trace.totalMs += (event.end - event.start) / 1e3;
       continue;
     }
-    TraceRow& row = rows[{name, type}];
+    const Json& arguments = event.json->at("args");
+    TraceRow& row = rows[{name, type, arguments.value("position", int64_t{0})}];
     row.name = name;
     row.type = type;
-    row.implementation = (*event.json)["args"]["implementation"];
+    row.implementation = arguments.at("implementation");
+    row.multiplications += arguments.value("multiplications", 0.);
+    row.bytes += arguments.value("bytes", 0.);
     row.ms += event.self / 1e3;
     ++row.calls;
   }

@@ -11,7 +11,8 @@ namespace max::cli {
 struct TraceRow {
   std::string name, type, implementation;
   int64_t calls = 0;
-  double ms = 0;  // total, without nested events
+  double ms = 0;                          // total, without nested events
+  double multiplications = 0, bytes = 0;  // total; 0 = none, or unknown
 };
 
 struct Trace {

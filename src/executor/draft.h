@@ -16,6 +16,7 @@ struct DraftStep {
   const Node* node = nullptr;
   std::vector<int> inputs;
   std::vector<int> outputs;
+  size_t place = 0;  // NodeInfo::place
 };
 
 // A map by number. Only the numbers in use take memory; references stay valid until something is added.

@@ -232,7 +232,7 @@ class Layout {
       DraftStep& step = draft_.steps[s];
       const uint32_t inputs = addToTable(step.inputs), outputs = addToTable(step.outputs);
       const uint32_t end = static_cast<uint32_t>(plan_.table.size());
-      plan_.steps.push_back({std::move(step.kernel), step.node, inputs, outputs, end, scratchOffsets_[s]});
+      plan_.steps.push_back({std::move(step.kernel), step.node, inputs, outputs, end, scratchOffsets_[s], step.place});
     }
     plan_.boundary.table = addToTable(plan_.boundary.values);
     for (int value : plan_.boundary.values)

@@ -41,6 +41,7 @@ struct Step {
   uint32_t outputs;    // first entry in the table
   uint32_t end;        // one past its last entry
   size_t scratch = 0;  // offset in the arena
+  size_t place = 0;    // NodeInfo::place
 };
 
 // After each value that a node makes, if the settings ask for guards. About the size of one extra row.

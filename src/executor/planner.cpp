@@ -298,7 +298,7 @@ class Planner {
     const OpRequest request{*info.node, inputs_, outputs_, draft_.program.lanes(),
                             PlanSettings::of(draft_.plan->settings).kernels};
     draft_.steps.push_back(
-        {draft_.program.settings().operators->create(request), info.node, info.inputs, info.outputs});
+        {draft_.program.settings().operators->create(request), info.node, info.inputs, info.outputs, info.place});
   }
 
   // Output shapes are unknown: contents are missing, or the node must run first.

@@ -14,6 +14,7 @@
 #include "base/fork_lock.h"
 #include "base/printable.h"
 #include "executor/run.h"
+#include "ops/work.h"
 
 namespace max {
 
@@ -34,6 +35,21 @@ std::string typesOf(const Plan& plan, uint32_t begin, uint32_t end) {
   return text;
 }
 
+// Nodes without a name have their place and their output's name instead.
+std::string nameOf(const Node& node, std::string_view op, size_t place) {
+  if (!node.name.empty()) return node.name;
+  const Value* output = node.outputs.empty() ? nullptr : node.outputs.front();
+  return concat(op, " ", place, output && !output->name.empty() ? " -> " : "", output ? output->name : std::string());
+}
+
+std::vector<Operand> operandsOf(const Plan& plan, uint32_t begin, uint32_t end) {
+  std::vector<Operand> operands;
+  for (uint32_t entry = begin; entry < end; ++entry)
+    operands.push_back(
+        {plan.types[entry].dtype, plan.types[entry].dtype == DType::Invalid ? Shape() : plan.shapeOf(entry)});
+  return operands;
+}
+
 std::string operatorOf(const Node& node) {
   return node.domain().empty() ? std::string(node.op()) : concat(node.domain(), ".", node.op());
 }
@@ -44,9 +60,13 @@ Profile::Label describeStep(const Plan& plan, size_t index) {
   const Step& step = plan.steps[index];
   Profile::Label label;
   label.op = step.node ? operatorOf(*step.node) : "Copy";
-  label.name = step.node ? step.node->name : "copy to output";
-  if (label.name.empty()) label.name = label.op;
+  label.place = step.place;
+  label.name = step.node ? nameOf(*step.node, label.op, step.place) : "copy to output";
   if (step.node) label.sources = step.node->sources;
+  const std::vector<Operand> inputs = operandsOf(plan, step.inputs, step.outputs);
+  const std::vector<Operand> outputs = operandsOf(plan, step.outputs, step.end);
+  if (step.node) label.multiplications = countMultiplications(*step.node, inputs, outputs);
+  if (step.node) label.bytes = countBytes(*step.node, inputs, outputs);
   label.implementation = step.kernel->implementation;
   label.inputs = typesOf(plan, step.inputs, step.outputs);
   label.outputs = typesOf(plan, step.outputs, step.end);
@@ -60,7 +80,8 @@ Profile::Label describeBoundary(const Plan& plan) {
   Profile::Label label;
   const Node& node = *boundary.node->node;
   label.op = operatorOf(node);
-  label.name = node.name.empty() ? label.op : node.name;
+  label.place = boundary.node->place;
+  label.name = nameOf(node, label.op, label.place);
   label.sources = node.sources;
   label.implementation = "dynamic";
   label.inputs = typesOf(plan, boundary.table, static_cast<uint32_t>(plan.table.size()));
@@ -95,6 +116,9 @@ void appendArguments(std::string& text, const Profile::Label& label) {
     appendField(text, "implementation", label.implementation);
     appendField(text, "inputs", label.inputs);
     appendField(text, "outputs", label.outputs);
+    text += concat(",\"position\":", label.place);
+    if (label.multiplications) text += concat(",\"multiplications\":", label.multiplications);
+    if (label.bytes) text += concat(",\"bytes\":", label.bytes);
   }
   if (!label.sources.empty()) {
     text += text.back() == '{' ? "\"nodes\":[" : ",\"nodes\":[";

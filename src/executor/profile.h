@@ -20,6 +20,9 @@ class Profile : public RefCounted {
     std::string name, op, implementation;
     std::vector<std::string> sources;  // the model's nodes it comes from
     std::string inputs, outputs;       // types and shapes
+    size_t place = 0;                  // of the node in the order of all nodes
+    uint64_t multiplications = 0;      // of a product of matrices or convolution
+    uint64_t bytes = 0;                // read and written; 0 = unknown
     bool isCall = false;
   };
   struct Event {

@@ -81,15 +81,12 @@ Work windows(const View& view) {
 // Each element of the result uses all weights of its channel.
 template <size_t W>
 Work convolution(const View& view) {
-  return view.out() * Work(view.in(W).count() / view.dim(W, 0).count() + 1);
+  return view.out() * Work(view.in(W).count() / view.dim(W, 0).count());
 }
-Work transposedConvolution(const View& view) {
-  return view.in(0) * Work(view.in(1).count() / view.dim(1, 0).count() + 1);
-}
+Work transposedConvolution(const View& view) { return view.in(0) * Work(view.in(1).count() / view.dim(1, 0).count()); }
 
-// Either of the last two axes may be the inner one.
 Work matrixProduct(const View& view) {
-  return view.out() * Work(std::max(view.dim(0, -1).count(), view.dim(0, -2).count()));
+  return view.out() * view.dim(0, readers::Product(view.node.attributes).transposesA ? -2 : -1);
 }
 Work quantisedProduct(const View& view) {
   const readers::PackedProduct product(view.node.attributes);
@@ -186,6 +183,10 @@ constexpr Row kRows[] = {
     {"com.microsoft", "QMoE", nullptr},
 };
 
+constexpr Rule kProducts[] = {convolution<1>, convolution<3>, transposedConvolution, matrixProduct};
+
+constexpr std::string_view kSelections[] = {"Gather", "GatherElements", "GatherND", "Slice", "Compress"};
+
 bool holdsPointer(const Operand& operand) { return operand.present() && holdsPointers(operand.dtype); }
 
 Rule ruleOf(const Node& node) {
@@ -207,6 +208,26 @@ std::optional<uint64_t> estimateWork(const Node& node, std::span<const Operand> 
   if (!rule) return std::nullopt;
   const View view{node, inputs, outputs};
   return (rule(view) + view.all()).count();
+}
+
+uint64_t countMultiplications(const Node& node, std::span<const Operand> inputs, std::span<const Operand> outputs) {
+  const Rule rule = ruleOf(node);
+  const bool isProduct = std::find(std::begin(kProducts), std::end(kProducts), rule) != std::end(kProducts);
+  return isProduct ? rule({node, inputs, outputs}).count() : 0;
+}
+
+uint64_t countBytes(const Node& node, std::span<const Operand> inputs, std::span<const Operand> outputs) {
+  uint64_t read = 0, written = 0;
+  for (const Operand& output : outputs)
+    if (output.present()) written += bytesFor(output.dtype, output.shape.count());
+  const bool selects = node.domain().empty() &&
+                       std::find(std::begin(kSelections), std::end(kSelections), node.op()) != std::end(kSelections);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].present()) continue;
+    const uint64_t bytes = bytesFor(inputs[i].dtype, inputs[i].shape.count());
+    read += i == 0 && selects ? std::min(bytes, written) : bytes;
+  }
+  return read + written;
 }
 
 }  // namespace max

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates the work of a node from shapes and attributes.
+// The work of a node, from shapes and attributes: estimates that bound it, and counts for profiles.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,11 @@ namespace max {
 // Limits constant folding: a few bytes may ask for hours of work.
 std::optional<uint64_t> estimateWork(const Node& node, std::span<const Operand> inputs,
                                      std::span<const Operand> outputs);
+
+// Multiplications of a convolution or product of matrices; 0 for other operators.
+uint64_t countMultiplications(const Node& node, std::span<const Operand> inputs, std::span<const Operand> outputs);
+
+// Bytes that the node reads and writes. An operator that selects reads as much as it returns.
+uint64_t countBytes(const Node& node, std::span<const Operand> inputs, std::span<const Operand> outputs);
 
 }  // namespace max

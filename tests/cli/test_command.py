@@ -179,6 +179,26 @@ class Profile(CommandTest):
         self.assertEqual(rows["soft"]["type"], "Softmax")
         self.assertLessEqual(sum(row["ms"] for row in rows.values()), profile["total_ms"] + 1e-6)
 
+    def test_nodes_without_names_are_told_apart(self):
+        nodes = [("Softmax", ["x"], ["a"]), ("Softmax", ["a"], ["b"]), ("Softmax", ["b"], ["y"], {"name": "last"})]
+        path = save_model(self.folder / "a.onnx", nodes, [("x", TensorProto.FLOAT, [8, 8])], [("y", TensorProto.FLOAT, [8, 8])])
+        rows = json.loads(self.succeed("profile", path, "--json"))["operators"]
+        self.assertEqual(sorted(row["name"] for row in rows), ["Softmax 0 -> a", "Softmax 1 -> b", "last"])
+        twins = [(op, *rest, {"name": "twin"}) for op, *rest in [node[:3] for node in nodes]]
+        path = save_model(self.folder / "b.onnx", twins, [("x", TensorProto.FLOAT, [8, 8])], [("y", TensorProto.FLOAT, [8, 8])])
+        rows = json.loads(self.succeed("profile", path, "--json"))["operators"]
+        self.assertEqual([(row["name"], row["calls"]) for row in rows], 3 * [("twin", 10)])
+
+    def test_rates(self):
+        """A product of 8 x 8 matrices is 512 multiplications and additions on 768 bytes."""
+        text = self.succeed("profile", self.model(), "--output", self.folder / "trace.json", "--runs", 2)
+        self.assertRegex(text, r"Limits, as measured now: \d+ billion multiplications \(product of matrices\), \d+ GB \(read\) per second")
+        line = next(line for line in text.splitlines() if line.startswith("product"))
+        self.assertRegex(line, r"\d+\.\d+ +\d+\.\d+ +\d+ %$")
+        arguments = next(event["args"] for event in json.loads((self.folder / "trace.json").read_text())["traceEvents"]
+                         if event["name"] == "product")
+        self.assertEqual((arguments["position"], arguments["multiplications"], arguments["bytes"]), (0, 512, 768))
+
     def test_trace(self):
         text = self.succeed("profile", self.model(), "--output", self.folder / "trace.json", "--runs", 2)
         for word in ("OPERATOR", "Softmax", "product", "gemm_f32"):
@@ -318,7 +338,7 @@ class Run(CommandTest):
         self.assertIn("sequence", self.succeed("run", path))
         self.assertEqual(json.loads(self.succeed("info", path, "--json"))["outputs"][0]["kind"], "sequence")
         self.assertEqual(json.loads(self.succeed("bench", path, "--seconds", 0, "--json"))["iterations"], 1)
-        self.assertEqual(json.loads(self.succeed("profile", path, "--json"))["operators"][0]["name"], "SequenceConstruct")
+        self.assertEqual(json.loads(self.succeed("profile", path, "--json"))["operators"][0]["name"], "SequenceConstruct 0 -> s")
 
     def test_dtypes_travel_through_files(self):
         for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",

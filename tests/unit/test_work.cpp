@@ -11,8 +11,9 @@
 namespace max {
 namespace {
 
-std::optional<uint64_t> workOf(std::string_view op, std::vector<Shape> shapes, const Attributes& attributes = {},
-                               const Shape& result = {1000}, std::string_view domain = "") {
+template <class Count>
+auto countOf(Count count, std::string_view op, const std::vector<Shape>& shapes, const Attributes& attributes,
+             const Shape& result, std::string_view domain = "") {
   OpSchema schema{};
   schema.domain = domain;
   schema.name = op;
@@ -22,7 +23,12 @@ std::optional<uint64_t> workOf(std::string_view op, std::vector<Shape> shapes, c
   std::vector<Operand> inputs;
   for (const Shape& shape : shapes) inputs.push_back({DType::Float32, shape, nullptr});
   const Operand output{DType::Float32, result, nullptr};
-  return estimateWork(node, inputs, {&output, 1});
+  return count(node, std::span<const Operand>(inputs), std::span<const Operand>(&output, 1));
+}
+
+std::optional<uint64_t> workOf(std::string_view op, std::vector<Shape> shapes, const Attributes& attributes = {},
+                               const Shape& result = {1000}, std::string_view domain = "") {
+  return countOf(estimateWork, op, shapes, attributes, result, domain);
 }
 
 Attributes with(std::string_view name, Attribute value) {
@@ -40,9 +46,27 @@ TEST(Work, WindowsCountForEachElement) {
 
 TEST(Work, ProductsCountTheirSums) {
   EXPECT_GE(*workOf("MatMul", {{100, 5000}, {5000, 10}}), 5'000'000u);
-  EXPECT_GE(*workOf("Gemm", {{5000, 100}, {5000, 10}}), 5'000'000u);
+  EXPECT_GE(*workOf("Gemm", {{5000, 100}, {5000, 10}}, with("transA", int64_t{1})), 5'000'000u);
   EXPECT_GE(*workOf("Conv", {{1, 8, 100}, {10, 8, 70}}), 560'000u);
   EXPECT_GE(*workOf("ConvTranspose", {{1, 8, 100}, {8, 10, 70}}), 560'000u);
+}
+
+TEST(Work, MultiplicationsOfProductsAreExact) {
+  const auto multiplications = [](std::string_view op, const std::vector<Shape>& shapes, const Shape& result,
+                                  const Attributes& attributes = {}) {
+    return countOf(countMultiplications, op, shapes, attributes, result);
+  };
+  EXPECT_EQ(multiplications("MatMul", {{3, 4, 5}, {5, 6}}, {3, 4, 6}), 3u * 4 * 5 * 6);
+  EXPECT_EQ(multiplications("Gemm", {{5, 4}, {5, 6}, {6}}, {4, 6}, with("transA", int64_t{1})), 4u * 5 * 6);
+  EXPECT_EQ(multiplications("Conv", {{1, 8, 10, 10}, {16, 4, 3, 3}}, {1, 16, 8, 8}), 16u * 64 * 4 * 9);
+  EXPECT_EQ(multiplications("ConvTranspose", {{1, 8, 10}, {8, 5, 2}}, {1, 5, 20}), 80u * 5 * 2);
+  EXPECT_EQ(multiplications("Softmax", {{10}}, {10}), 0u);
+}
+
+TEST(Work, SelectionsReadWhatTheyReturn) {
+  EXPECT_EQ(countOf(countBytes, "Add", {{100}, {1}}, {}, {100}), 804u);
+  EXPECT_EQ(countOf(countBytes, "Gather", {{1000, 10}, {2}}, {}, {2, 10}), 168u);
+  EXPECT_EQ(countOf(countBytes, "Gather", {{2}, {50}}, {}, {50}), 408u);
 }
 
 TEST(Work, OthersCountTheirElements) {
