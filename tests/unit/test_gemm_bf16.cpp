@@ -19,6 +19,7 @@ float elementOf(const float* words, int64_t word, int half) {
   return floatFromBFloat16(elements[half]);
 }
 
+// Sums up, and has the tile of floats do the rest.
 void plainTile(const GemmTile& t, int64_t rows) {
   for (int64_t m = 0; m < rows; ++m)
     for (int64_t n = 0; n < t.columns; ++n) {
@@ -29,6 +30,12 @@ void plainTile(const GemmTile& t, int64_t rows) {
           sum += elementOf(t.rows[m] + t.rowOffset, k, half) * elementOf(t.b + n, k * t.bStride, half);
       t.c[m * t.ldc + n] = sum;
     }
+  if (!t.finish) return;
+  GemmTile rest = t;
+  rest.taps = rest.depth = 0;
+  rest.accumulate = true;
+  const GemmTable& floats = gemmTable();
+  floats.tiles[rows - 1][(t.columns + floats.lanes - 1) / floats.lanes - 1](rest);
 }
 
 void plainNarrow(const float* from, int64_t count, uint16_t* to) {

@@ -119,7 +119,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   const int64_t sums = blockRows * table_->panelVectors * table_->lanes;
   if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
   if (table_->wordElements == 2)
-    wordBytes_ = static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, depth_))));
+    wordBytes_ =
+        kRowsKeyBytes + static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, depth_))));
 }
 
 void Gemm::chooseBlocks() {
@@ -137,8 +138,11 @@ void Gemm::chooseBlocks() {
   const int64_t wanted = lanes_ == 1 ? 1 : lanes_ * kTasksPerLane;
   const int64_t problems = std::max<int64_t>(static_cast<int64_t>(batch_.size()), 1);
   rowBlocks_ = ceilDiv(tiles_, blockTiles_);
-  panelBlocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(problems * rowBlocks_, 1)), 1,
-                                     std::max<int64_t>(panels_.count, 1));
+  if (problems * rowBlocks_ >= wanted)  // as many for each lane
+    rowBlocks_ = std::min(tiles_, ceilDiv(rowBlocks_, lanes_) * lanes_);
+  const int64_t allPanels = std::max<int64_t>(panels_.count, 1);
+  panelBlocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(problems * rowBlocks_, 1)), 1, allPanels);
+  if (table_->wordElements == 2 && panelBlocks_ > 1) panelBlocks_ = allPanels;  // lanes keep their words
   if (problems * rowBlocks_ * panelBlocks_ < wanted)
     rowBlocks_ = std::min(tiles_, ceilDiv(wanted, problems * panelBlocks_));
   blockTiles_ = rowBlocks_ ? ceilDiv(tiles_, rowBlocks_) : 0;
@@ -160,19 +164,24 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
     for (int64_t task = begin; task < end; ++task) runTask(operands, task, share, pointers);
   };
   const int used = std::min(lanes, lanes_);
+  for (int lane = 0; lane < used && wordBytes_ > 0; ++lane)
+    *rowsInWords(reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * laneBytes())) = -1;
   if (used == 1 && !activeCall()) return body(0, tasks, 0);
   parallelFor(used, tasks, std::max<int64_t>(1, tasks / (used * kTasksPerLane * 4)), body);
 }
 
 void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
-  // Neighbouring tasks share B, which is the larger part if there is more than one panel block.
-  const int64_t rowBlock = task % rowBlocks_;
-  const int64_t panelBlock = task / rowBlocks_ % panelBlocks_;
+  // Neighbouring tasks share B, which is the larger part if there is more than one panel block, or a lane's words.
+  const bool sharesRows = table_->wordElements == 2;
+  const int64_t rowBlock = sharesRows ? task / panelBlocks_ % rowBlocks_ : task % rowBlocks_;
+  const int64_t panelBlock = sharesRows ? task % panelBlocks_ : task / rowBlocks_ % panelBlocks_;
   const auto first = static_cast<size_t>(task / rowBlocks_ / panelBlocks_ * share);
   const int64_t tile0 = rowBlock * blockTiles_, tile1 = std::min(tile0 + blockTiles_, tiles_);
   const int64_t panel0 = panelBlock * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
-  fillPointers(operands, tile0, tile1, pointers);
-  if (table_->wordElements == 2) narrowRows(tile0, tile1, batch_[first].a, pointers);
+  if (!sharesRows || std::exchange(*rowsInWords(pointers), task / panelBlocks_) != task / panelBlocks_) {
+    fillPointers(operands, tile0, tile1, pointers);
+    if (sharesRows) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);
+  }
   WorkCounter work;
   GemmTile tile{};
   tile.ldc = operands.ldc;
@@ -196,15 +205,19 @@ void Gemm::fillPointers(const GemmOperands& operands, int64_t tile0, int64_t til
 }
 
 // Replaces each tile's pointers by one for each row of words. The table shrinks: what is written was read before.
-void Gemm::narrowRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const {
+void Gemm::narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1, int64_t offset,
+                      const float** pointers) const {
+  // Rows without gaps between them become words all at once.
+  const bool isDense = !operands.rowFunction && operands.lda == rowDepth_ && rowDepth_ % 2 == 0;
   const int tileRows = table_->tileRows;
   float* words = wordsOf(pointers);
   const float* const* from = pointers;
   WorkCounter work;
   for (int64_t tile = tile0; tile < tile1; ++tile, from += rowTaps_ * tileRows, pointers += tileRows) {
     const int64_t count = tileBegin(tile + 1) - tileBegin(tile);
+    if (isDense) table_->narrow(from[0] + offset, count * rowDepth_, reinterpret_cast<uint16_t*>(words));
     for (int64_t i = 0; i < count; ++i, words += depth_, work.pass(depth_)) {
-      narrowRow(from + i, offset, words);
+      if (!isDense) narrowRow(from + i, offset, words);
       pointers[i] = words;
     }
   }
@@ -312,18 +325,7 @@ void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffs
     tile.c = operands.c + at.c + first * operands.ldc + column;
     if (operands.residual) tile.residual = operands.residual + at.residual + first * operands.ldr + column;
     table_->tiles[count - 1][vectors - 1](tile);
-    if (tile.finish && table_->floats) finishWords(tile, count, vectors);
   }
-}
-
-// C has the sums, with the bias if it needs no scale: the rest is as for floats.
-void Gemm::finishWords(const GemmTile& tile, int64_t rows, int64_t vectors) const {
-  const bool isDone = epilogue_.alpha == 1 && !tile.residual && !epilogue_.activation.clamps;
-  if (isDone && !epilogue_.activation.function) return;
-  GemmTile rest = tile;
-  rest.taps = rest.depth = 0;
-  rest.accumulate = true;
-  table_->floats->tiles[rows - 1][vectors - 1](rest);
 }
 
 }  // namespace max

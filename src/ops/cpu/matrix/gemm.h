@@ -99,7 +99,7 @@ struct GemmTable {
   // out[n] = sum of a[k] * b[n * ldb + k], for n < columns: products with few rows of a transposed, unpacked B.
   void (*dot)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);
   // With words of two elements (NULL without):
-  const GemmTable* floats;  // packs B before the conversion, and finishes tiles beyond their bias
+  const GemmTable* floats;  // packs B before the conversion
   void (*narrow)(const float* from, int64_t count, uint16_t* to);
   // Two rows of B, or one and zeros (`second` is NULL), to one of words; `width` is a multiple of lanes.
   void (*pair)(const float* first, const float* second, int64_t width, float* words);
@@ -155,21 +155,26 @@ class Gemm {
   void chooseBlocks();
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
-  void narrowRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const;
+  void narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1, int64_t offset,
+                  const float** pointers) const;
   void narrowRow(const float* const* taps, int64_t offset, float* to) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
                 int64_t tile1, const float** pointers, WorkCounter& work) const;
   void runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                 int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const;
   void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
+  static constexpr size_t kRowsKeyBytes = 64;  // before the words
   size_t laneBytes() const { return tableBytes_ + sumBytes_ + wordBytes_; }
   double* sumsOf(const float** pointers) const {
     return reinterpret_cast<double*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_);
   }
   float* wordsOf(const float** pointers) const {
-    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_);
+    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_ + kRowsKeyBytes);
   }
-  void finishWords(const GemmTile& tile, int64_t rows, int64_t vectors) const;
+  // Which rows a lane's words are of: a block of rows of a product; -1 = none yet.
+  int64_t* rowsInWords(const float** pointers) const {
+    return reinterpret_cast<int64_t*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_);
+  }
   // Rows of words belong to one product.
   int64_t rowOffsetOf(const GemmOffsets& at) const { return table_->wordElements == 1 ? at.a : 0; }
   void prefetchNext(GemmTile& tile, int64_t tiles) const;

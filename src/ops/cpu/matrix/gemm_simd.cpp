@@ -138,15 +138,21 @@ void applyFunction(const Activation& activation, float* c, int64_t ldc, int64_t 
   }
 }
 
+// From sums to C.
 template <int kRows, int kVectors>
-void runTile(const GemmTile& t) {
+HWY_INLINE void complete(Tile<kRows, kVectors>& tile, const GemmTile& t) {
   const int64_t tail = t.columns - (kVectors - 1) * kLanes;
-  Tile<kRows, kVectors> tile;
-  tile.multiply(t);
   if (t.accumulate) tile.combine(t.c, t.ldc, tail, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
   if (t.finish) tile.finish(t, tail);
   tile.store(t.c, t.ldc, tail);
   if (t.finish && t.epilogue->activation.function) applyFunction(t.epilogue->activation, t.c, t.ldc, kRows, t.columns);
+}
+
+template <int kRows, int kVectors>
+void runTile(const GemmTile& t) {
+  Tile<kRows, kVectors> tile;
+  tile.multiply(t);
+  complete(tile, t);
 }
 
 constexpr int64_t kNewPage = 1 << 18;  // steps that a huge page takes (base/interrupt_point.h)
@@ -283,10 +289,19 @@ constexpr GemmTable kGemmTable = makeTable();
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+#include "ops/cpu/matrix/gemm_bf16-inl.h"
+
 #if HWY_ONCE
 namespace max {
 
 const GemmTable& gemmTable() { return MAX_CHOOSE_TARGET(kGemmTable); }
+
+const GemmTable* bfloat16GemmTable() {
+#if HWY_TARGETS & HWY_AVX3
+  if (cpuTarget() >= CpuTarget::Avx512Bf16) return &N_AVX3::kBFloat16GemmTable;
+#endif
+  return nullptr;
+}
 
 }  // namespace max
 #endif
