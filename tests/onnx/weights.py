@@ -26,14 +26,14 @@ class LoadOptions(ctypes.Structure):
 class FileModel(library.Model):
     """A model loaded from a path (or bytes), with weights by name in place of its own."""
 
-    def __init__(self, source, weights=None, copy=False, threads=2):
+    def __init__(self, source, weights=None, copy=False, threads=2, precision=0):
         options = (ctypes.c_uint64 * 3)(24, 0, threads << 32)
         self.session, self.model = Handle("maxSessionRelease"), Handle("maxModelRelease")
         self.device = Handle("maxDeviceRelease")
         call("maxDeviceCreate", b"cpu", ctypes.c_int32(-1), None, ctypes.byref(self.device))
         call("maxSessionCreate", options, ctypes.byref(self.session))
         names, buffers, count = self.arrays(weights or {})
-        load = LoadOptions(ctypes.sizeof(LoadOptions), names, buffers, count, 0, copy, 0)
+        load = LoadOptions(ctypes.sizeof(LoadOptions), names, buffers, count, precision, copy, 0)
         if isinstance(source, bytes):
             call("maxModelLoadFromMemory", self.session, source, ctypes.c_size_t(len(source)), ctypes.byref(load),
                  ctypes.byref(self.model))
@@ -50,6 +50,11 @@ class FileModel(library.Model):
         self.held = [*getattr(self, "held", []), *held]  # calls under way may still use what was replaced
         names = (ctypes.c_char_p * len(weights))(*[name.encode() for name in weights])
         return names, (ctypes.c_void_p * len(weights))(*[buffer.value for buffer in held]), len(weights)
+
+    def precision(self):
+        value = ctypes.c_int32()
+        call("maxModelGetPrecision", self.model, ctypes.byref(value))
+        return value.value
 
     def replace(self, weights):
         names, buffers, count = self.arrays(weights)

@@ -229,6 +229,28 @@ TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
   checkBound(conv, {random.floats({1, 9, 8, 33}), random.floats({20, 33, 3, 3})}, {1, 7, 6, 20}, "convolution");
 }
 
+// The state is rounded anew at each step.
+TEST(BFloat16Gemm, RecurrentLayersUseIt) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(74);
+  for (const auto& [op, gates] : {std::pair{"LSTM", 4}, std::pair{"GRU", 3}, std::pair{"RNN", 1}}) {
+    const int64_t steps = 7, batch = 5, inputs = 31, hidden = 40;
+    NodeUnderTest node("", op);
+    node->products = DType::BFloat16;
+    node->attributes.set("hidden_size", hidden);
+    node->attributes.set("direction", std::string("bidirectional"));
+    const Tensors in = {random.floats({steps, batch, inputs}), random.floats({2, gates * hidden, inputs}, 0.3f),
+                        random.floats({2, gates * hidden, hidden}, 0.3f)};
+    const std::vector<Shape> out = {{steps, 2, batch, hidden}, {2, batch, hidden}};
+    const Tensors exact = node.run(in, out, "reference"), actual = node.run(in, out, "recurrent_bf16", 2, 6u);
+    expectNear(*actual[0], *exact[0], 0.02f, op);
+    EXPECT_EQ(std::memcmp(actual[0]->data(), node.run(in, out, "", 1, 6u)[0]->data(), actual[0]->bytes()), 0) << op;
+    const Tensors floats = node.run(in, out, "recurrent_f32", 2, 6u);
+    expectNear(*floats[0], *exact[0], 1e-5f, op);
+    EXPECT_NE(std::memcmp(actual[0]->data(), floats[0]->data(), actual[0]->bytes()), 0) << op;
+  }
+}
+
 TEST(BFloat16Gemm, LimitsOfTheType) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   NodeUnderTest node("", "MatMul");

@@ -73,8 +73,7 @@ struct RecurrentWeights : Prepared {
   bool replaces(size_t index) const override { return index == 1 || index == 2; }
 };
 
-Ref<PackedWeights> packGates(const Tensor& weights, int64_t first, int64_t columns) {
-  const GemmTable& table = gemmTable();
+Ref<PackedWeights> packGates(const GemmTable& table, const Tensor& weights, int64_t first, int64_t columns) {
   const int64_t directions = weights.shape()[0], rows = weights.shape()[1], depth = weights.shape()[2];
   auto packed = makeRef<PackedWeights>(table, directions, depth, columns);
   for (int64_t i = 0; i < directions; ++i)
@@ -83,18 +82,18 @@ Ref<PackedWeights> packGates(const Tensor& weights, int64_t first, int64_t colum
   return packed;
 }
 
-Ref<RecurrentWeights> packWeights(const Tensor& w, const Tensor& r, bool isGru) {
+Ref<RecurrentWeights> packWeights(const GemmTable& table, const Tensor& w, const Tensor& r, bool isGru) {
   auto weights = makeRef<RecurrentWeights>();
   const int64_t rows = w.shape()[1], hidden = r.shape()[2];
-  weights->input = packGates(w, 0, rows);
-  weights->state = packGates(r, 0, isGru ? 2 * hidden : rows);
-  if (isGru) weights->candidate = packGates(r, 2 * hidden, hidden);
+  weights->input = packGates(table, w, 0, rows);
+  weights->state = packGates(table, r, 0, isGru ? 2 * hidden : rows);
+  if (isGru) weights->candidate = packGates(table, r, 2 * hidden, hidden);
   return weights;
 }
 
 Ref<Prepared> prepareLayer(const Node& node, std::span<const Tensor* const> constants) {
   if (constants.size() < 3 || !constants[1] || !constants[2] || constants[1]->dtype() != DType::Float32) return nullptr;
-  return packWeights(*constants[1], *constants[2], node.is("GRU"));
+  return packWeights(gemmTableFor(node), *constants[1], *constants[2], node.is("GRU"));
 }
 
 enum Input : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
@@ -113,7 +112,7 @@ struct Run {
 
 class RecurrentOp : public OpKernel {
  public:
-  RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, int64_t gates,
+  RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table, int64_t gates,
               std::span<const std::string_view> activations);
   void run(const OpContext& context) const override;
   size_t scratchBytes() const override { return static_cast<size_t>(directions_ * directionBytes_); }
@@ -163,26 +162,30 @@ class RecurrentOp : public OpKernel {
   int64_t directionBytes_;
 };
 
-Ref<RecurrentWeights> weightsOf(const OpRequest& request) {
+Ref<RecurrentWeights> weightsOf(const OpRequest& request, const GemmTable& table) {
   auto* prepared = dynamic_cast<RecurrentWeights*>(request.node.prepared.get());
-  if (prepared && prepared->input->fits(gemmTable())) return Ref<RecurrentWeights>(prepared);
-  return packWeights(*request.inputs[kW].constant, *request.inputs[kR].constant, request.node.is("GRU"));
+  if (prepared && prepared->input->fits(table)) return Ref<RecurrentWeights>(prepared);
+  return packWeights(table, *request.inputs[kW].constant, *request.inputs[kR].constant, request.node.is("GRU"));
 }
 
-RecurrentOp::RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, int64_t gates,
-                         std::span<const std::string_view> activations)
+Gemm gemmOf(const OpRequest& request, const GemmTable& table, int64_t rows, int64_t columns, int64_t depth) {
+  return {rows, columns, 1, depth, Epilogue(), request.lanes, WorkVector<GemmOffsets>(1), PartialSums::Float32, table};
+}
+
+RecurrentOp::RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table,
+                         int64_t gates, std::span<const std::string_view> activations)
     : gates_(gates),
       steps_(request.inputs[kX].shape[layer.isBatchFirst ? 1 : 0]),
       batch_(request.inputs[kX].shape[layer.isBatchFirst ? 0 : 1]),
       inputSize_(request.inputs[kX].shape[2]),
       hidden_(request.inputs[kR].shape[2]),
       directions_(request.inputs[kW].shape[0]),
-      weights_(weightsOf(request)),
+      weights_(weightsOf(request, table)),
       hasBias_(request.has(kBias)),
-      inputGemm_(steps_ * batch_, gates * hidden_, 1, inputSize_, Epilogue(), request.lanes),
-      stateGemm_(batch_, gates == 3 ? 2 * hidden_ : gates * hidden_, 1, hidden_, Epilogue(), request.lanes),
-      candidateGemm_(batch_, hidden_, 1, hidden_, Epilogue(), request.lanes),
-      oneGemm_(1, hidden_, 1, hidden_, Epilogue(), request.lanes),
+      inputGemm_(gemmOf(request, table, steps_ * batch_, gates * hidden_, inputSize_)),
+      stateGemm_(gemmOf(request, table, batch_, gates == 3 ? 2 * hidden_ : gates * hidden_, hidden_)),
+      candidateGemm_(gemmOf(request, table, batch_, hidden_, hidden_)),
+      oneGemm_(gemmOf(request, table, 1, hidden_, hidden_)),
       activationCount_(activations.size()),
       activations_(cellActivations(request.node, layer, activations)),
       batchFirst_(layer.isBatchFirst),
@@ -325,8 +328,8 @@ constexpr std::string_view kRnnDefaults[] = {"Tanh"};
 // Gates in the order input, output, forget, cell.
 class LstmOp : public RecurrentOp {
  public:
-  LstmOp(const OpRequest& request, const readers::Recurrent& layer)
-      : RecurrentOp(request, layer, 4, kLstmDefaults),
+  LstmOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table)
+      : RecurrentOp(request, layer, table, 4, kLstmDefaults),
         couples_(layer.couplesGates),
         hasPeepholes_(request.has(kPeepholes)) {}
 
@@ -364,8 +367,8 @@ class LstmOp : public RecurrentOp {
 // Gates in the order update, reset, candidate. The candidate's product with the state is apart.
 class GruOp : public RecurrentOp {
  public:
-  GruOp(const OpRequest& request, const readers::Recurrent& layer)
-      : RecurrentOp(request, layer, 3, kGruDefaults), linear_(layer.resetsLate) {}
+  GruOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table)
+      : RecurrentOp(request, layer, table, 3, kGruDefaults), linear_(layer.resetsLate) {}
 
  private:
   // The candidate's state bias is inside the reset when the product comes first.
@@ -407,7 +410,8 @@ class GruOp : public RecurrentOp {
 
 class RnnOp : public RecurrentOp {
  public:
-  RnnOp(const OpRequest& request, const readers::Recurrent& layer) : RecurrentOp(request, layer, 1, kRnnDefaults) {}
+  RnnOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table)
+      : RecurrentOp(request, layer, table, 1, kRnnDefaults) {}
 
  private:
   void cell(const OpContext&, const Run& run, const float* input, int64_t item) const override {
@@ -427,17 +431,26 @@ bool acceptsLayer(const OpRequest& request) {
 
 template <class Layer>
 std::unique_ptr<OpKernel> createLayer(const OpRequest& request) {
-  return std::make_unique<Layer>(request, readers::Recurrent(request.node.attributes));
+  return std::make_unique<Layer>(request, readers::Recurrent(request.node.attributes), gemmTable());
 }
 
-constexpr Implementation kLstm[] = {{"recurrent_f32", acceptsLayer, createLayer<LstmOp>}};
-constexpr Implementation kGru[] = {{"recurrent_f32", acceptsLayer, createLayer<GruOp>}};
-constexpr Implementation kRnn[] = {{"recurrent_f32", acceptsLayer, createLayer<RnnOp>}};
+bool acceptsWordsLayer(const OpRequest& request) {
+  return gemmTableFor(request.node).wordElements == 2 && acceptsLayer(request);
+}
+
+template <class Layer>
+std::unique_ptr<OpKernel> createWordsLayer(const OpRequest& request) {
+  return std::make_unique<Layer>(request, readers::Recurrent(request.node.attributes), gemmTableFor(request.node));
+}
+
+template <class Layer>
+constexpr Implementation kLayer[] = {{"recurrent_bf16", acceptsWordsLayer, createWordsLayer<Layer>},
+                                     {"recurrent_f32", acceptsLayer, createLayer<Layer>}};
 
 const OpRow kRows[] = {
-    {"", "LSTM", kLstm, prepareLayer},
-    {"", "GRU", kGru, prepareLayer},
-    {"", "RNN", kRnn, prepareLayer},
+    {"", "LSTM", kLayer<LstmOp>, prepareLayer},
+    {"", "GRU", kLayer<GruOp>, prepareLayer},
+    {"", "RNN", kLayer<RnnOp>, prepareLayer},
 };
 
 }  // namespace
