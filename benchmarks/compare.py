@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares MAX with ONNX Runtime and writes the tables; `./dev bench` calls it.
+"""Compares MAX with ONNX Runtime and OpenVINO and writes the tables; `./dev bench` calls it.
 
-Every measurement is a separate process, and the two alternate, round by round, so that a machine whose speed drifts
-is equally unkind to both. A ratio is taken within a round; above 1, MAX is faster."""
+Every measurement is a separate process, and the libraries alternate, round by round, so that a machine whose speed
+drifts is equally unkind to all. A ratio is taken within a round; above 1, MAX is faster."""
 
 import argparse
 import datetime
@@ -20,29 +20,45 @@ import tempfile
 import numpy as np
 
 from cases import CASES, ROOT
-from tables import README, full_table, write_readme
+from tables import README, full_table, row_of, rows_of, write_readme
+
+# Where a package for Python keeps its library for C.
+PEERS = {"onnxruntime": "capi/libonnxruntime.so.*", "openvino": "libs/libopenvino_c.so.*"}
+BFLOAT16 = ("max", "openvino")
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", default=str(ROOT / "build/bin/model_bench"))
-    parser.add_argument("--models", default="",
-                        help="a regular expression: only the cases whose name it finds, printed and not written")
+    parser.add_argument("--models", default="", help="a regular expression: only the cases whose name it finds")
+    parser.add_argument("--peers", default=",".join(name for name in PEERS if importlib.util.find_spec(name)))
+    parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="of products; only f32 is written")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of measuring, per process")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of measuring, per process")
+    parser.add_argument("--quick", action="store_true", help="one round of 0.2 s")
+    parser.add_argument("--write", action="store_true", help="also where --models, --peers or --threads leave some out")
     parser.add_argument("--output", default=str(ROOT / "benchmarks/results/cpu.md"))
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rounds, arguments.seconds = 1, 0.2
+    return arguments
 
 
-def libraries():
-    """What model_bench takes for each library; ONNX Runtime's package holds its C library."""
-    folder = pathlib.Path(importlib.util.find_spec("onnxruntime").origin).parent / "capi"
-    return {"max": "max", "onnxruntime": str(next(folder.glob("libonnxruntime.so.*")))}
+def libraries(arguments):
+    """What model_bench takes for each library."""
+    found = {"max": "max"}
+    for name in filter(None, arguments.peers.split(",")):
+        if name not in PEERS:
+            sys.exit(f"no peer is called {name}; there are {', '.join(PEERS)}")
+        if not (spec := importlib.util.find_spec(name)):
+            sys.exit(f"{name} is not installed for {sys.executable}")
+        found[name] = str(next(pathlib.Path(spec.origin).parent.glob(PEERS[name])))
+    return {name: path for name, path in found.items() if arguments.precision == "f32" or name in BFLOAT16}
 
 
 def write_inputs(case, folder):
-    """Arguments that describe the case's inputs, the same for both."""
+    """Arguments that describe the case's inputs, the same for all."""
     arguments = []
     for name, value in case.make_inputs(np.random.default_rng(0)).items():
         file = pathlib.Path(folder) / f"{name}.bin"
@@ -59,13 +75,22 @@ def run(command):
 
 
 def compare(case, threads, arguments):
-    """{library: what each round measured}; the one that goes first changes from round to round."""
-    results = {name: [] for name in libraries()}
+    """{library: what each round measured}; the one that goes first changes from round to round. A peer that does not run
+    the model is left out."""
+    chosen = list(libraries(arguments).items())
+    results = {name: [] for name, _ in chosen}
     with tempfile.TemporaryDirectory() as folder:
-        model = [str(case.model), str(threads), str(arguments.seconds), *write_inputs(case, folder)]
+        model = [str(case.model), arguments.precision, str(threads), str(arguments.seconds), *write_inputs(case, folder)]
         for number in range(arguments.rounds):
-            for name, library in sorted(libraries().items(), reverse=number % 2 == 1):
-                results[name].append(run([arguments.program, library, *model]))
+            for name, library in chosen[number % len(chosen):] + chosen[:number % len(chosen)]:
+                try:
+                    if name in results:
+                        results[name].append(run([arguments.program, library, *model]))
+                except RuntimeError as error:
+                    if name == "max":
+                        raise
+                    print(f"{case.name}, {threads} threads: {name}: {error}", file=sys.stderr)
+                    del results[name]
     return results
 
 
@@ -73,44 +98,65 @@ def machine():
     text = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*:\s*(.+)", text)
     flags = set(re.search(r"flags\s*:\s*(.+)", text).group(1).split()) if "flags" in text else set()
-    units = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("avx512_vnni", "VNNI")) if flag in flags]
+    units = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("avx512_vnni", "VNNI"), ("avx512_bf16", "BF16")) if flag in flags]
     return f"{model.group(1).strip() if model else platform.machine()}, {os.cpu_count()} CPUs, {', '.join(units)}"
 
 
-HEADING = """# MAX and ONNX Runtime {version} on the CPU
+HEADING = """# MAX, ONNX Runtime and OpenVINO on the CPU
 
-`./dev bench` writes this page. Machine: {machine}; load average {before:.1f} before and {after:.1f} after the measurements. Date: {date}.
+`./dev bench` writes this page. Machine: {machine}. Versions: {versions}.
 
-All models are float32, all times milliseconds; ORT is ONNX Runtime. Each of {rounds} rounds starts one process per library, in turns, which loads the model, calls
-it once, and then calls it for {seconds:g} s. One C program measures both through their C APIs: inputs lie in the library's own tensors, a call
-makes new outputs, and their release counts as a part of it. Both use the same number of threads; ONNX Runtime runs sequentially. Times and
-peak memory are medians over the rounds, where a call's time in a round is the median of its calls, and the peak is that of the load and the
-first calls. "x" is ONNX Runtime's time divided by MAX's in the same round: the median over the rounds, and in brackets the smallest and the
-largest. Above 1, MAX is faster.
+Times are milliseconds; ORT is ONNX Runtime, OV is OpenVINO. Products are float32 except in quantised models. Each round starts one process
+per library, in turns, which loads the model, calls it once, and then calls it for a while; "measured" says when, how many rounds, how long,
+and the machine's load average at the end. One C program measures all through their C APIs: inputs lie in the library's own tensors or in the
+program's. A call of MAX and of ONNX Runtime makes new outputs, and their release counts as a part of it; OpenVINO's request keeps its own.
+All use the same number of threads. ONNX Runtime runs sequentially; OpenVINO is told the shapes of the inputs and to answer one call as soon
+as it can. Figures are medians over the rounds, where a call's time in a round is the median of its calls, and p99 what one call in a hundred
+exceeds. MB is what the library, the load and the first calls add to the peak memory of an empty process, except that MAX's library is linked
+and so a part of that. "x" is the time of the faster peer divided by
+MAX's in the same round: the median over the rounds, and in brackets the smallest and the largest. Above 1, MAX is faster.
 
 """
 
 
+def heading():
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PEERS if importlib.util.find_spec(name))
+    return HEADING.format(machine=machine(), versions=versions)
+
+
+def write(measured, output):
+    """Rows of cases that were not measured now are kept; those of cases that are no longer there are not."""
+    page = pathlib.Path(output)
+    old = {(row["model"], row["threads"]): row for row in rows_of(page.read_text())} if page.exists() else {}
+    rows = {**old, **{(row["model"], row["threads"]): row for row in measured}}
+    order = [case.name for case in CASES]
+    kept = sorted((key for key in rows if key[0] in order), key=lambda key: (order.index(key[0]), int(key[1])))
+    page.write_text(heading() + full_table([rows[key] for key in kept]))
+    write_readme(README, output)
+    from plot import draw  # Only writing needs matplotlib.
+    draw(page, page.with_suffix(".png"))
+
+
 def main():
     arguments = parse_arguments()
-    before, results, failures = os.getloadavg()[0], {}, []
+    rows, failures = [], 0
     for case in CASES:
         if not re.search(arguments.models, case.name):
             continue
         for threads in map(int, arguments.threads.split(",")):
             try:
-                results[case.name, threads] = compare(case, threads, arguments)
-                print(full_table({(case.name, threads): results[case.name, threads]}).splitlines()[-1], flush=True)
+                found = compare(case, threads, arguments)
             except RuntimeError as error:
-                failures.append(f"{case.name}, {threads} threads: {error}")
-                print(failures[-1], file=sys.stderr)
-    if failures or arguments.models:
-        return 1 if failures else 0
-    heading = HEADING.format(version=importlib.metadata.version("onnxruntime"), machine=machine(), before=before, after=os.getloadavg()[0],
-                             date=datetime.date.today(), rounds=arguments.rounds, seconds=arguments.seconds)
-    pathlib.Path(arguments.output).write_text(heading + full_table(results))
-    write_readme(README, arguments.output)
-    return 0
+                print(f"{case.name}, {threads} threads: {error}", file=sys.stderr)
+                failures += 1
+                continue
+            measured = f"{datetime.date.today()}, {arguments.rounds} x {arguments.seconds:g} s, load {os.getloadavg()[0]:.1f}"
+            rows.append(row_of(case, threads, found, measured))
+            print(full_table(rows[-1:]).splitlines()[-1], flush=True)
+    complete = not arguments.models and arguments.threads == "1,2" and set(libraries(arguments)) == {"max", *PEERS}
+    if rows and not failures and arguments.precision == "f32" and (complete or arguments.write):
+        write(rows, arguments.output)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -10,19 +10,40 @@ import statistics
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 SPEED = re.compile(r"(?<=<!-- speed -->\n).*(?=<!-- /speed -->)", re.S)
-TIMES = {"call": "call_ms", "first call": "first_ms", "load": "load_ms"}
-COLUMNS = ["model", "threads", *(f"{time}, {what}" for time in TIMES for what in ("MAX", "ORT", "x")),
-           "peak MB, MAX", "peak MB, ORT"]
+LIBRARIES = {"max": "MAX", "onnxruntime": "ORT", "openvino": "OV"}
+TIMES = {"call": "call_ms", "p99": "p99_ms", "first call": "first_ms", "load": "load_ms", "MB": "added_mb"}
+RATIOS = ("call", "load")
+COLUMNS = ["family", "model", "threads", *(f"{time}, x" for time in RATIOS),
+           *(f"{time}, {name}" for time in TIMES for name in LIBRARIES.values()), "measured"]
+MISSING = "none"
+NO_NETWORK = "call alone"  # no part of the mean over families: nothing is computed
 
 
 def digits_of(value):
     return f"{value:.5f}" if value < 0.01 else f"{value:.4f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
-def ratio_of(ours, theirs, field):
-    """Median, smallest and largest over the rounds."""
-    ratios = [their[field] / our[field] for our, their in zip(ours, theirs, strict=True)]
+def median_of(rounds, field):
+    return statistics.median(one[field] for one in rounds)
+
+
+def ratio_to_better(found, field):
+    """Median, smallest and largest over the rounds, to the peer whose median is smallest."""
+    peers = [rounds for name, rounds in found.items() if name != "max"]
+    if not peers:
+        return MISSING
+    best = min(peers, key=lambda rounds: median_of(rounds, field))
+    ratios = [their[field] / our[field] for our, their in zip(found["max"], best, strict=True)]
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def row_of(case, threads, found, measured):
+    """A row of the full table, from {library: [round]}; a library that does not run the model is not in it."""
+    cells = [case.family, case.name, str(threads), *(ratio_to_better(found, TIMES[time]) for time in RATIOS)]
+    for time, field in TIMES.items():
+        show = "{:.0f}".format if time == "MB" else digits_of
+        cells += [show(median_of(found[name], field)) if name in found else MISSING for name in LIBRARIES]
+    return dict(zip(COLUMNS, [*cells, measured], strict=True))
 
 
 def table(columns, rows):
@@ -30,17 +51,8 @@ def table(columns, rows):
     return "".join(f"| {' | '.join(line)} |\n" for line in lines).replace("| --- ", "|---").replace("--- |", "---|")
 
 
-def full_table(results):
-    """results: {(model, threads): {library: [round]}}"""
-    rows = []
-    for (model, threads), found in results.items():
-        ours, theirs = found["max"], found["onnxruntime"]
-        median = lambda rounds, field: statistics.median(one[field] for one in rounds)
-        row = [model, str(threads)]
-        for field in TIMES.values():
-            row += [digits_of(median(ours, field)), digits_of(median(theirs, field)), ratio_of(ours, theirs, field)]
-        rows.append(row + [f"{median(rounds, 'peak_rss_mb'):.0f}" for rounds in (ours, theirs)])
-    return table(COLUMNS, rows)
+def full_table(rows):
+    return table(COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
 
 
 def rows_of(page):
@@ -49,13 +61,30 @@ def rows_of(page):
     return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
 
 
+def mean_ratio(rows, column):
+    """The geometric mean of the medians."""
+    ratios = [float(row[column].split()[0]) for row in rows if row[column] != MISSING]
+    return statistics.geometric_mean(ratios) if ratios else None
+
+
+def family_ratios(rows):
+    """{family: [ratio of calls per number of threads..., of loads with one thread]}, and at its end that of networks."""
+    counts = sorted({int(row["threads"]) for row in rows})
+    chosen = [*(("call, x", str(n)) for n in counts), ("load, x", "1")]
+    ratios = {family: [mean_ratio([row for row in rows if (row["family"], row["threads"]) == (family, threads)], column)
+                       for column, threads in chosen]
+              for family in dict.fromkeys(row["family"] for row in rows)}
+    networks = [values for family, values in ratios.items() if family != NO_NETWORK]
+    ratios["all networks"] = [statistics.geometric_mean(filter(None, values)) for values in zip(*networks)]
+    return counts, ratios
+
+
 def readme_table(page):
-    """How many times as fast, per model: calls by number of threads, and the load with one thread."""
-    rows = {(row["model"], int(row["threads"])): row for row in rows_of(page)}
-    counts = sorted({threads for _, threads in rows})
-    columns = ["model", *(f"call, {n} thread{'s' * (n > 1)}" for n in counts), "load, 1 thread"]
-    return table(columns, [[model, *(rows[model, n]["call, x"] for n in counts), rows[model, 1]["load, x"]]
-                           for model in dict.fromkeys(model for model, _ in rows)])
+    """How many times as fast as the better peer, per family: geometric means, in which each family counts once."""
+    counts, ratios = family_ratios(rows_of(page))
+    columns = ["family", *(f"call, {n} thread{'s' * (n > 1)}" for n in counts), "load, 1 thread"]
+    return table(columns, [[family, *(f"{value:.2f}" if value else MISSING for value in values)]
+                           for family, values in ratios.items()])
 
 
 def write_readme(readme, results):

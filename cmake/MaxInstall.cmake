@@ -8,7 +8,7 @@ install(DIRECTORY include/max DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATC
 install(FILES LICENSE NOTICE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Laid out as in the repository, so that their links lead somewhere.
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "Doxyfile" EXCLUDE)
-install(DIRECTORY benchmarks/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/benchmarks FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY benchmarks/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/benchmarks FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 if(TARGET max_command)
   install(TARGETS max_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

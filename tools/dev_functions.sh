@@ -152,7 +152,7 @@ build_and_run() {
 prepare_python() {
   check python-packages make_python
   check real-models fetch_real_models
-  check benchmark-models "$PYTHON" benchmarks/models/build.py build/models
+  check benchmark-models "$PYTHON" benchmarks/models/build.py build/models identity mobilenetv2 resnet50 bert
   check ray-packages "$PYTHON" bindings/python/tests/ray/run_ray.py --install
 }
 
@@ -240,15 +240,25 @@ build_docs() {
     "$PYTHON" bindings/python/tests/run.py reference build/docs/python || [[ $? == 77 ]]
 }
 
+# What is compared with, in an environment of its own.
+make_bench_python() {
+  local stamp=build/bench_venv/requirements.txt
+  cmp -s benchmarks/requirements.txt "$stamp" && return 0
+  quiet python3 -m venv build/bench_venv
+  quiet build/bench_venv/bin/pip install --no-input -r benchmarks/requirements.txt
+  cp benchmarks/requirements.txt "$stamp"
+}
+
 run_benchmarks() {
   need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
   make_python
+  make_bench_python
   fetch_real_models
   [[ -f build/CMakeCache.txt ]] || configure release
   quiet cmake -DMAX_BUILD_TESTS=ON build
   quiet cmake --build build --target model_bench
   quiet "$PYTHON" benchmarks/models/build.py build/models
-  "$PYTHON" benchmarks/compare.py "$@"
+  build/bench_venv/bin/python benchmarks/compare.py "$@"
 }
 
 # run_models [PART]: what could not be made is in the reports that the last script reads.

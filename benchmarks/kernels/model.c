@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures one model with MAX or with ONNX Runtime, in the same loop through the C API of each; benchmarks/compare.py
- * runs it.
+ * Measures one model with MAX, ONNX Runtime or OpenVINO, in the same loop through the C API of each;
+ * benchmarks/compare.py runs it.
  *
- *     model_bench LIBRARY MODEL THREADS SECONDS [NAME DTYPE DIMS FILE]...     prints JSON
+ *     model_bench LIBRARY MODEL PRECISION THREADS SECONDS [NAME DTYPE DIMS FILE]...     prints JSON
  *
- * LIBRARY is "max" or the path of libonnxruntime.so. FILE holds the bytes of an input, DIMS are numbers joined by "x".
- * A call makes its outputs anew, and their release counts as a part of it.
+ * LIBRARY is "max" or the path of libonnxruntime.so or libopenvino_c.so. PRECISION is f32 or bf16, of products. FILE
+ * holds the bytes of an input, DIMS are numbers joined by "x". A call of MAX and of ONNX Runtime makes its outputs
+ * anew, and their release counts as a part of it; OpenVINO's request keeps its own.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
@@ -30,6 +31,7 @@ struct input {
 
 static struct input inputs[MOST];
 static int32_t inputCount, outputCount;
+static int bfloat16;
 
 static void fail(const char* reason) {
   fprintf(stderr, "%s\n", reason);
@@ -56,7 +58,9 @@ static void loadWithMax(const char* path, int threads) {
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
   options.threadCount = threads;
   check(maxSessionCreate(&options, &session));
-  check(maxModelLoad(session, path, NULL, &model));
+  MaxModelLoadOptions loadOptions = MAX_MODEL_LOAD_OPTIONS_INIT;
+  loadOptions.precision = bfloat16 ? MAX_PRECISION_MEDIUM : MAX_PRECISION_HIGHEST;
+  check(maxModelLoad(session, path, &loadOptions, &model));
 }
 
 static void prepareMax(void) {
@@ -115,11 +119,7 @@ static void checkOrt(Status status) {
   if (status) fail(((const char* (*)(Status))ort[GET_ERROR_MESSAGE])(status));
 }
 
-static void openOrt(const char* path) {
-  void* library = dlopen(path, RTLD_NOW);
-  struct ortApiBase* (*getBase)(void) = NULL;
-  if (library) *(void**)&getBase = dlsym(library, "OrtGetApiBase");
-  if (!getBase) fail(dlerror());
+static void openOrt(const struct ortApiBase* (*getBase)(void)) {
   ort = getBase()->getApi(1);
   run = (Status(*)(void*, const void*, const char* const*, void* const*, size_t, const char* const*, size_t,
                    void**))ort[RUN];
@@ -129,6 +129,7 @@ static void openOrt(const char* path) {
 
 static void loadWithOrt(const char* path, int threads) {
   void* options;
+  if (bfloat16) fail("ONNX Runtime has no bfloat16 products of float32 models here");
   checkOrt(((Status(*)(void**))ort[CREATE_SESSION_OPTIONS])(&options));
   checkOrt(((Status(*)(void*, int))ort[SET_SESSION_EXECUTION_MODE])(options, 0)); /* 0: sequential */
   checkOrt(((Status(*)(void*, int))ort[SET_INTRA_OP_NUM_THREADS])(options, threads));
@@ -161,7 +162,122 @@ static void callOrt(void) {
   for (int32_t i = 0; i < outputCount; ++i) releaseValue(results[i]);
 }
 
-/* The same for both. */
+/* OpenVINO, told the inputs' shapes, and to answer one call at a time as soon as it can. */
+
+typedef int OvStatus;
+struct ovShape {
+  int64_t rank, *dims;
+};
+struct ovDimension {
+  int64_t least, most;
+};
+struct ovPartialShape {
+  struct ovDimension rank, *dims;
+};
+
+static struct {
+  OvStatus (*createCore)(void**);
+  OvStatus (*readModel)(void*, const char*, const char*, void**);
+  OvStatus (*reshape)(void*, const char**, struct ovPartialShape*, size_t);
+  OvStatus (*compile)(void*, void*, const char*, size_t, void**, ...);
+  OvStatus (*createRequest)(void*, void**);
+  OvStatus (*countOutputs)(void*, size_t*);
+  OvStatus (*findInput)(void*, const char*, void**);
+  OvStatus (*getType)(void*, int*);
+  OvStatus (*createTensor)(int, struct ovShape, void*, void**);
+  OvStatus (*setTensor)(void*, const char*, void*);
+  OvStatus (*infer)(void*);
+  const char* (*getMessage)(void);
+} ov;
+static const char* const ovNames[] = {
+    "ov_core_create",
+    "ov_core_read_model",
+    "ov_model_reshape",
+    "ov_core_compile_model",
+    "ov_compiled_model_create_infer_request",
+    "ov_compiled_model_outputs_size",
+    "ov_compiled_model_input_by_name",
+    "ov_port_get_element_type",
+    "ov_tensor_create_from_host_ptr",
+    "ov_infer_request_set_tensor",
+    "ov_infer_request_infer",
+    "ov_get_last_err_msg",
+};
+static void *ovCompiled, *ovRequest;
+
+static void checkOv(OvStatus status) {
+  if (status) fail(ov.getMessage());
+}
+
+static void openOv(void* library) {
+  for (size_t i = 0; i < sizeof ovNames / sizeof *ovNames; ++i)
+    if (!(((void**)&ov)[i] = dlsym(library, ovNames[i]))) fail(dlerror());
+}
+
+static void fixShapes(void* network) {
+  static struct ovDimension dims[MOST][MAX_BUFFER_RANK_LIMIT];
+  struct ovPartialShape shapes[MOST];
+  const char* names[MOST];
+  for (int32_t i = 0; i < inputCount; ++i) {
+    const struct input* one = &inputs[i];
+    for (int32_t axis = 0; axis < one->rank; ++axis)
+      dims[i][axis] = (struct ovDimension){one->shape[axis], one->shape[axis]};
+    shapes[i] = (struct ovPartialShape){{one->rank, one->rank}, dims[i]};
+    names[i] = one->name;
+  }
+  checkOv(ov.reshape(network, names, shapes, (size_t)inputCount));
+}
+
+static void loadWithOv(const char* path, int threads) {
+  void *core, *network;
+  char count[16];
+  snprintf(count, sizeof count, "%d", threads);
+  checkOv(ov.createCore(&core));
+  checkOv(ov.readModel(core, path, NULL, &network));
+  fixShapes(network);
+  checkOv(ov.compile(core, network, "CPU", 8, &ovCompiled, "PERFORMANCE_HINT", "LATENCY", "INFERENCE_NUM_THREADS",
+                     count, "INFERENCE_PRECISION_HINT", bfloat16 ? "bf16" : "f32", "NUM_STREAMS", "1"));
+}
+
+static void prepareOv(void) {
+  size_t count;
+  checkOv(ov.createRequest(ovCompiled, &ovRequest));
+  checkOv(ov.countOutputs(ovCompiled, &count));
+  outputCount = (int32_t)count;
+  for (int32_t i = 0; i < inputCount; ++i) {
+    struct input* one = &inputs[i];
+    void *port, *tensor;
+    int type;
+    checkOv(ov.findInput(ovCompiled, one->name, &port));
+    checkOv(ov.getType(port, &type));
+    checkOv(ov.createTensor(type, (struct ovShape){one->rank, one->shape}, one->data, &tensor));
+    checkOv(ov.setTensor(ovRequest, one->name, tensor));
+  }
+}
+
+static void callOv(void) { checkOv(ov.infer(ovRequest)); }
+
+/* The same for all. */
+
+struct library {
+  void (*load)(const char* path, int threads);
+  void (*prepare)(void);
+  void (*call)(void);
+};
+
+static struct library openLibrary(const char* path) {
+  if (strcmp(path, "max") == 0) return (struct library){loadWithMax, prepareMax, callMax};
+  void* handle = dlopen(path, RTLD_NOW);
+  if (!handle) fail(dlerror());
+  const struct ortApiBase* (*getBase)(void);
+  *(void**)&getBase = dlsym(handle, "OrtGetApiBase");
+  if (getBase) {
+    openOrt(getBase);
+    return (struct library){loadWithOrt, prepareOrt, callOrt};
+  }
+  openOv(handle);
+  return (struct library){loadWithOv, prepareOv, callOv};
+}
 
 static void readInput(struct input* one, char** arguments) {
   static const struct {
@@ -191,22 +307,29 @@ static int compareTimes(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* Calls for a while; the median, in milliseconds. */
-static double medianOf(void (*call)(void), double seconds, size_t* count) {
+struct times {
+  double p50, p99;
+  size_t count;
+};
+
+/* Calls for a while; the times in milliseconds. */
+static struct times measure(void (*call)(void), double seconds) {
   size_t capacity = 1 << 16;
   double *times = malloc(capacity * sizeof *times), before = milliseconds();
   const double end = before + 1e3 * seconds;
-  *count = 0;
+  size_t count = 0;
   do {
     call();
     const double after = milliseconds();
-    if (*count == capacity) times = realloc(times, (capacity *= 2) * sizeof *times);
+    if (count == capacity) times = realloc(times, (capacity *= 2) * sizeof *times);
     if (!times) fail("no memory");
-    times[(*count)++] = after - before;
+    times[count++] = after - before;
     before = after;
   } while (before < end);
-  qsort(times, *count, sizeof *times, compareTimes);
-  return times[*count / 2];
+  qsort(times, count, sizeof *times, compareTimes);
+  const struct times result = {times[count / 2], times[count - 1 - count / 100], count};
+  free(times);
+  return result;
 }
 
 static double peakMegabytes(void) {
@@ -219,23 +342,26 @@ static double peakMegabytes(void) {
 }
 
 int main(int argc, char** argv) {
-  size_t count;
-  if (argc < 5 || (argc - 5) % 4 || (argc - 5) / 4 > MOST)
-    fail("usage: model_bench LIBRARY MODEL THREADS SECONDS [NAME DTYPE DIMS FILE]...");
-  const int isMax = strcmp(argv[1], "max") == 0, threads = atoi(argv[3]);
-  for (int i = 5; i < argc; i += 4) readInput(&inputs[inputCount++], argv + i);
-  if (!isMax) openOrt(argv[1]);
+  enum { FIXED = 6 };
+  if (argc < FIXED || (argc - FIXED) % 4 || (argc - FIXED) / 4 > MOST)
+    fail("usage: model_bench LIBRARY MODEL PRECISION THREADS SECONDS [NAME DTYPE DIMS FILE]...");
+  bfloat16 = strcmp(argv[3], "bf16") == 0;
+  if (!bfloat16 && strcmp(argv[3], "f32") != 0) fail("the precision is f32 or bf16");
+  for (int i = FIXED; i < argc; i += 4) readInput(&inputs[inputCount++], argv + i);
+  const double empty = peakMegabytes();
+  const struct library library = openLibrary(argv[1]);
   const double start = milliseconds();
-  (isMax ? loadWithMax : loadWithOrt)(argv[2], threads);
+  library.load(argv[2], atoi(argv[4]));
   const double load = milliseconds() - start;
-  (isMax ? prepareMax : prepareOrt)();
-  void (*call)(void) = isMax ? callMax : callOrt;
+  library.prepare();
   if (outputCount > MOST) fail("the model has too many outputs");
-  const double first = medianOf(call, 0, &count);
-  for (int i = 0; i < WARM_UP; ++i) call();
+  const double first = measure(library.call, 0).p50;
+  for (int i = 0; i < WARM_UP; ++i) library.call();
   const double peak = peakMegabytes(); /* before the times of many calls take memory, too */
-  const double median = medianOf(call, atof(argv[4]), &count);
-  printf("{\"load_ms\": %.6f, \"first_ms\": %.6f, \"call_ms\": %.6f, \"calls\": %zu, \"peak_rss_mb\": %.1f}\n", load,
-         first, median, count, peak);
+  const struct times calls = measure(library.call, atof(argv[5]));
+  printf(
+      "{\"load_ms\": %.6f, \"first_ms\": %.6f, \"call_ms\": %.6f, \"p99_ms\": %.6f, \"calls\": %zu, "
+      "\"added_mb\": %.1f}\n",
+      load, first, calls.p50, calls.p99, calls.count, peak - empty);
   return 0;
 }

@@ -5,31 +5,11 @@ import numpy as np
 from onnx import TensorProto
 
 from graph_builder import GraphBuilder
+from layers import gelu, layer_norm, linear, random_weight
 
 VOCABULARY, POSITIONS, HIDDEN, LAYERS, HEADS, INNER = 30522, 512, 768, 12, 12, 3072
+EPSILON = 1e-12
 LOWEST = float(np.finfo(np.float32).min)
-
-
-def random_weight(graph, name, shape, scale=0.02):
-    return graph.weight(name, graph.random.standard_normal(shape, np.float32) * np.float32(scale))
-
-
-def linear(graph, x, name, in_features, out_features):
-    y = graph.add("MatMul", [x, random_weight(graph, f"{name}.weight", (in_features, out_features))])
-    return graph.add("Add", [random_weight(graph, f"{name}.bias", (out_features,)), y])
-
-
-def layer_norm(graph, x, name):
-    scale = 1 + graph.random.standard_normal(HIDDEN, np.float32) * np.float32(0.02)
-    return graph.add("LayerNormalization",
-                     [x, graph.weight(f"{name}.weight", scale), random_weight(graph, f"{name}.bias", (HIDDEN,))],
-                     axis=-1, epsilon=1e-12)
-
-
-def gelu(graph, x):
-    half_erf = graph.add("Erf", [graph.add("Div", [x, graph.constant(2.0 ** 0.5, np.float32)])])
-    scaled = graph.add("Mul", [x, graph.add("Add", [half_erf, graph.constant(1.0, np.float32)])])
-    return graph.add("Mul", [scaled, graph.constant(0.5, np.float32)])
 
 
 def dimension(graph, x, axis):
@@ -77,15 +57,15 @@ def embeddings(graph, input_ids, token_types):
     types = graph.add("Gather", [random_weight(graph, "embeddings.token_type", (2, HIDDEN)), token_types])
     places = graph.add("Gather", [random_weight(graph, "embeddings.position", (POSITIONS, HIDDEN)), positions])
     total = graph.add("Add", [graph.add("Add", [words, types]), places])
-    return layer_norm(graph, total, "embeddings.LayerNorm")
+    return layer_norm(graph, total, "embeddings.LayerNorm", HIDDEN, EPSILON)
 
 
 def encoder_layer(graph, x, mask, name):
     x = layer_norm(graph, graph.add("Add", [attention(graph, x, mask, f"{name}.attention"), x]),
-                   f"{name}.attention.LayerNorm")
+                   f"{name}.attention.LayerNorm", HIDDEN, EPSILON)
     inner = gelu(graph, linear(graph, x, f"{name}.intermediate", HIDDEN, INNER))
     return layer_norm(graph, graph.add("Add", [linear(graph, inner, f"{name}.output", INNER, HIDDEN), x]),
-                      f"{name}.output.LayerNorm")
+                      f"{name}.output.LayerNorm", HIDDEN, EPSILON)
 
 
 def pooler(graph, x):

@@ -44,16 +44,23 @@ class GraphBuilder:
         self.nodes.append(helper.make_node(operator, inputs, names, name=base, **attributes))
         return names[0] if outputs == 1 else names
 
-    def conv(self, x, name, in_channels, out_channels, kernel, stride=1, groups=1, gain=2.0):
+    def conv(self, x, name, in_channels, out_channels, kernel, stride=1, groups=1, gain=2.0, pad=None):
         """A convolution with its batch normalisation folded into weight and bias, as exported in eval mode."""
         fan_in = in_channels // groups * kernel * kernel
         shape = (out_channels, in_channels // groups, kernel, kernel)
         weight = self.random.standard_normal(shape, np.float32) * np.float32(np.sqrt(gain / fan_in))
         bias = self.random.standard_normal(out_channels, np.float32) * np.float32(0.05)
-        pad = kernel // 2
+        pad = kernel // 2 if pad is None else pad
         return self.add("Conv", [x, self.weight(f"{name}.weight", weight), self.weight(f"{name}.bias", bias)],
                         dilations=[1, 1], group=groups, kernel_shape=[kernel, kernel], pads=[pad] * 4,
                         strides=[stride, stride])
+
+    def conv_transpose(self, x, name, in_channels, out_channels, kernel, stride):
+        scale = np.float32(np.sqrt(2 / in_channels))
+        weight = self.random.standard_normal((in_channels, out_channels, kernel, kernel), np.float32) * scale
+        bias = self.random.standard_normal(out_channels, np.float32) * np.float32(0.05)
+        return self.add("ConvTranspose", [x, self.weight(f"{name}.weight", weight), self.weight(f"{name}.bias", bias)],
+                        kernel_shape=[kernel, kernel], strides=[stride, stride])
 
     def linear_head(self, x, name, in_features, out_features):
         """Flatten and Gemm, the classifier of an image network."""
