@@ -13,6 +13,8 @@ namespace max {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"quantize", "Operators between DequantizeLinear and QuantizeLinear work on 8-bit integers", computeInIntegers,
+     PassScope::Portable},
     {"fold", "Nodes whose inputs are all constants become constants", foldConstants, PassScope::Portable},
     {"inline", "If with a constant condition becomes the nodes of its branch", inlineBranches, PassScope::Portable},
     {"infer", "Types are inferred again, now that more is known", inferTypes, PassScope::Portable},

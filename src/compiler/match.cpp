@@ -87,6 +87,10 @@ Value* Rewriter::scalar(DType dtype, double value) {
       return constant(scalarTensor(dtype, halfFromFloat(static_cast<float>(value))));
     case DType::BFloat16:
       return constant(scalarTensor(dtype, bfloat16FromFloat(static_cast<float>(value))));
+    case DType::Int8:
+      return constant(scalarTensor(dtype, static_cast<int8_t>(value)));
+    case DType::UInt8:
+      return constant(scalarTensor(dtype, static_cast<uint8_t>(value)));
     case DType::Int32:
       return constant(scalarTensor(dtype, static_cast<int32_t>(value)));
     case DType::Int64:

@@ -6,6 +6,7 @@
 
 namespace max {
 
+void computeInIntegers(Rewriter& rewriter);
 void foldConstants(Rewriter& rewriter);
 void inlineBranches(Rewriter& rewriter);
 void inferTypes(Rewriter& rewriter);

@@ -20,6 +20,7 @@
   X(matMulNBitsOps)               \
   X(convOps)                      \
   X(integerConvOps)               \
+  X(quantizedConvOps)             \
   X(convTransposeOps)             \
   X(deformConvOps)                \
   X(attentionOps)                 \

@@ -149,6 +149,8 @@ constexpr Row kRows[] = {
     {"", "DeformConv", convolution<1>},
     {"", "CausalConvWithState", convolution<1>},
     {kMaxDomain, "Conv", convolution<1>},
+    {kMaxDomain, "ConvInteger", convolution<1>},
+    {kMaxDomain, "QLinearConv", convolution<3>},
     {"", "ConvTranspose", transposedConvolution},
     {"", "MatMul", matrixProduct},
     {"", "Gemm", matrixProduct},

@@ -12,6 +12,8 @@ namespace max::test {
 
 using DTypes = std::vector<DType>;
 
+inline const DTypes kFloatsAndBytes{DType::Float32,  DType::Float64, DType::Float16,
+                                    DType::BFloat16, DType::Int8,    DType::UInt8};
 inline const DTypes kFloats{DType::Float32, DType::Float32, DType::Float64, DType::Float16, DType::BFloat16};
 inline const DTypes kFloat32{DType::Float32};
 inline const DTypes kBool{DType::Bool};
@@ -352,44 +354,6 @@ inline Sample conv(Source& source, const Row& row) {
   return sample;
 }
 
-inline Ref<Tensor> bytes(Source& source, const Shape& shape) {
-  const DType dtype = source.pick<DType>({DType::Int8, DType::UInt8});
-  return source.tensor(dtype, shape, dtype == DType::Int8 ? -128 : 0, dtype == DType::Int8 ? 127.9 : 255.9);
-}
-
-inline Ref<Tensor> zeroPoint(Source& source, DType dtype, const Shape& shape) {
-  const bool isSigned = dtype == DType::Int8;
-  return source.tensor(dtype, shape, isSigned ? -128 : 0, isSigned ? 127.9 : 255.9);
-}
-
-inline Sample integerConv(Source& source, const Row& row) {
-  Sample sample = conv(source, row);
-  sample.inputs = {bytes(source, sample.inputs[0]->shape()), bytes(source, sample.inputs[1]->shape())};
-  if (source.chance(60)) {
-    sample.inputs.push_back(zeroPoint(source, sample.inputs[0]->dtype(), {}));
-    const int64_t filters = sample.inputs[1]->shape()[0];
-    if (source.chance(60))
-      sample.inputs.push_back(
-          zeroPoint(source, sample.inputs[1]->dtype(), source.chance(50) ? Shape{filters} : Shape{}));
-  }
-  sample.constants = 0;
-  return sample;
-}
-
-inline Sample quantizedConv(Source& source, const Row& row) {
-  Sample sample = conv(source, row);
-  const Ref<Tensor> x = bytes(source, sample.inputs[0]->shape()), w = bytes(source, sample.inputs[1]->shape());
-  const int64_t count = w->shape()[0];
-  const Shape filters = source.chance(50) ? Shape{count} : Shape{};
-  const DType result = source.pick<DType>({DType::Int8, DType::UInt8});
-  const auto scale = [&](const Shape& shape) { return source.tensor(DType::Float32, shape, 0.01, 0.05); };
-  const Ref<Tensor> xZero = zeroPoint(source, x->dtype(), {}), wZero = zeroPoint(source, w->dtype(), filters);
-  sample.inputs = {x, scale({}), xZero, w, scale(filters), wZero, scale({}), zeroPoint(source, result, {})};
-  if (source.chance(50)) sample.inputs.push_back(source.tensor(DType::Int32, {count}, -1000, 1000));
-  sample.constants = 0;
-  return sample;
-}
-
 inline Sample fusedPool(Source& source, const Row& row) {
   const Ints sizes = spatialSizes(source);
   const RandomWindow window(source, sizes, true);
@@ -541,33 +505,6 @@ inline Sample dequantize(Source& source, const Row& row) {
 }
 
 // Bytes in the shapes of a product, and for some a zero point for each row or column.
-inline Sample integerMatMul(Source& source, const Row& row) {
-  const Sample shapes = matMul(source, row);
-  Sample sample{{bytes(source, shapes.inputs[0]->shape()), bytes(source, shapes.inputs[1]->shape())}};
-  sample.constants = shapes.constants;
-  const Shape &a = sample.inputs[0]->shape(), &b = sample.inputs[1]->shape();
-  const bool each = a.rank() == 2 && b.rank() == 2 && a[0] > 0 && b[1] > 0 && source.chance(30);
-  if (source.chance(60)) {
-    sample.inputs.push_back(zeroPoint(source, sample.inputs[0]->dtype(), each ? Shape{a[0]} : Shape{}));
-    if (source.chance(60))
-      sample.inputs.push_back(zeroPoint(source, sample.inputs[1]->dtype(), each ? Shape{b[1]} : Shape{}));
-  }
-  return sample;
-}
-
-inline Sample quantizedMatMul(Source& source, const Row& row) {
-  const Sample shapes = matMul(source, row);
-  const Ref<Tensor> a = bytes(source, shapes.inputs[0]->shape()), b = bytes(source, shapes.inputs[1]->shape());
-  const bool each = b->shape().rank() == 2 && b->shape()[1] > 0 && source.chance(40);
-  const Shape columns = each ? Shape{b->shape()[1]} : Shape{};
-  const DType result = source.pick<DType>({DType::Int8, DType::UInt8});
-  const auto scale = [&](const Shape& shape) { return source.tensor(DType::Float32, shape, 0.01, 0.05); };
-  Sample sample{{a, scale({}), zeroPoint(source, a->dtype(), {}), b, scale(columns),
-                 zeroPoint(source, b->dtype(), columns), scale({}), zeroPoint(source, result, {})}};
-  if (shapes.constants) sample.constants = 0b101000;
-  return sample;
-}
-
 inline Sample dynamicQuantize(Source& source, const Row& row) {
   Sample sample = unary(source, row);
   sample.outputs = 3;

@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "op_harness.h"
 #include "random_expert_samples.h"
+#include "random_integer_samples.h"
 #include "random_samples.h"
 #include "random_signal_samples.h"
 
@@ -94,7 +95,9 @@ const Row kRows[] = {
     {"MatMul", fusedMatMul, kFloats, kSums, -4, 4, kMaxDomain},
     {"Conv", conv, kFloat32, kSums},
     {"Conv", fusedConv, kFloat32, kSums, -4, 4, kMaxDomain},
-    {"MaxPool", fusedPool, kFloats, kExact, -4, 4, kMaxDomain},
+    {"ConvInteger", fusedIntegerConv, kFloat32, kExact, -4, 4, kMaxDomain},
+    {"QLinearConv", fusedQuantizedConv, kFloat32, kExact, -4, 4, kMaxDomain},
+    {"MaxPool", fusedPool, kFloatsAndBytes, kExact, -4, 4, kMaxDomain},
     {"AveragePool", fusedPool, kFloats, kSums, -4, 4, kMaxDomain},
     {"Attention", attention, kFloats, kSums, -4, 4, kMaxDomain},
     {"AddLayerNormalization", addLayerNormalization, kFloats, kDifferences, -4, 4, kMaxDomain},

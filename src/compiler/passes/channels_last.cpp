@@ -68,13 +68,38 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   return replaceByLast(rewriter, node, "Conv", node.inputs, std::move(attributes));
 }
 
-// Channels-last kernels exist for float32 and types computed as float32.
-bool hasKernelsForChannelsLast(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16;
+// Integer convolutions; input `w` is the weights, `zeros` their zero points.
+bool lowerIntegerConv(Rewriter& rewriter, Node& node, size_t w, size_t zeros) {
+  constexpr int64_t kWorthAPanel = 8, kMostDepth = 1 << 16, kMostTaps = 1 << 12;  // for kernels on this layout
+  const Value *weights = node.input(w), *points = node.input(zeros);
+  if (!weights->constant || (points && !points->constant) || !isRanked(node.input(0))) return false;
+  const Shape& shape = weights->constant->shape();
+  const int rank = rankOf(node.input(0));
+  if (rank < 3 || rank > 5 || shape.rank() != rank || shape.count() == 0) return false;
+  const int64_t groups = readers::readGroups(node.attributes);
+  const bool isDepthwise = groups == shape[0] && shape[1] == 1, isNarrow = shape[0] / groups < kWorthAPanel;
+  if (groups > 1 && !isDepthwise && isNarrow) return false;
+  if (shape.product(1, rank) > kMostDepth || shape.product(2, rank) > kMostTaps) return false;
+  const auto windows = explicitWindows(node, readers::readWindows(node.attributes, shape.dims().subspan(2)));
+  if (!windows) return false;
+  Attributes attributes;
+  setWindows(attributes, *windows);
+  attributes.set("group", groups);
+  return replaceByLast(rewriter, node, node.op(), node.inputs, std::move(attributes));
+}
+
+bool lowerConvInteger(Rewriter& rewriter, Node& node) { return lowerIntegerConv(rewriter, node, 1, 3); }
+bool lowerQLinearConv(Rewriter& rewriter, Node& node) { return lowerIntegerConv(rewriter, node, 3, 5); }
+
+// Channels-last kernels exist for float32, types computed as float32 and, for MaxPool, bytes.
+bool hasKernelsForChannelsLast(const Node& pool, DType dtype) {
+  const bool isByte = dtype == DType::Int8 || dtype == DType::UInt8;
+  return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16 ||
+         (isByte && pool.is("MaxPool"));
 }
 
 bool lowerPool(Rewriter& rewriter, Node& node) {
-  if (!hasKernelsForChannelsLast(node.input(0)->type.dtype)) return false;
+  if (!hasKernelsForChannelsLast(node, node.input(0)->type.dtype)) return false;
   if (node.output(1) || !isRanked(node.input(0)) || rankOf(node.input(0)) < 3) return false;
   const readers::Pool pool(node.attributes, node.input(0)->type.dims.size() - 2);
   const auto windows = explicitWindows(node, pool.windows);
@@ -88,9 +113,8 @@ bool lowerPool(Rewriter& rewriter, Node& node) {
 }
 
 constexpr Rule kRules[] = {
-    {"", "Conv", lowerConv},
-    {"", "MaxPool", lowerPool},
-    {"", "AveragePool", lowerPool},
+    {"", "Conv", lowerConv},    {"", "ConvInteger", lowerConvInteger}, {"", "QLinearConv", lowerQLinearConv},
+    {"", "MaxPool", lowerPool}, {"", "AveragePool", lowerPool},
 };
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <cmath>
 
 #include "compiler/passes.h"
+#include "compiler/passes/quantized.h"
 #include "graph/activations.h"
 #include "graph/readers/elementwise.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/normalization.h"
+#include "graph/readers/quantization.h"
 
 namespace max {
 
@@ -115,6 +117,56 @@ bool fuseActivation(Rewriter& rewriter, Node& node) {
   return replaceProduct(rewriter, *product, node, product->inputs, std::move(attributes));
 }
 
+// Inputs of max.QLinearConv.
+constexpr size_t kQuantizedScale = 6, kQuantizedZero = 7, kQuantizedResidual = 9;
+
+Node* quantizedConvBefore(const Value* value) {
+  Node* conv = ownProducer(value, "QLinearConv");
+  return conv && hasSingleUse(value) ? conv : nullptr;
+}
+
+// Limits on the result of a convolution without any.
+bool isUnlimited(const Node& conv) {
+  const DType dtype = conv.output()->type.dtype;
+  const readers::QuantizedRange own(conv.attributes, dtype), whole(Attributes(), dtype);
+  return own.low == whole.low && own.high == whole.high;
+}
+
+Attributes withLimits(Attributes attributes, int64_t low, int64_t high) {
+  attributes.set("low", low);
+  attributes.set("high", high);
+  return attributes;
+}
+
+// Q(clamp(D(conv) + D(r))) -> conv with a residual
+bool fuseQuantizedResidual(Rewriter& rewriter, Node& node) {
+  const auto to = quantized(node);
+  const auto clamped = to ? clampedInput(node) : std::nullopt;
+  Node* add = clamped ? producer(clamped->value, "Add") : nullptr;
+  if (!add || !hasSingleUse(clamped->value) || !sameDims(add->input(0), add->input(1))) return false;
+  for (size_t side : {1, 0}) {
+    const auto own = dequantized(add->input(side)), other = dequantized(add->input(1 - side));
+    Node* conv = own && other && hasSingleUse(add->input(side)) ? quantizedConvBefore(own->value) : nullptr;
+    if (!conv || conv->input(kQuantizedResidual) || !isUnlimited(*conv)) continue;
+    if (!sameScale(*own, {own->value, conv->input(kQuantizedScale), conv->input(kQuantizedZero)})) continue;
+    std::vector<Value*> inputs = conv->inputs;
+    inputs.resize(kQuantizedResidual, nullptr);
+    for (Value* input : {other->value, other->scale, zeroOf(rewriter, *other), to->scale, zeroOf(rewriter, *to)})
+      inputs.push_back(input);
+    return replaceProduct(rewriter, *conv, node, std::move(inputs),
+                          withLimits(conv->attributes, clamped->low, clamped->high));
+  }
+  return false;
+}
+
+bool fuseQuantizedClip(Rewriter& rewriter, Node& node) {
+  Node* conv = quantizedConvBefore(node.input(0));
+  const auto low = scalarOf(node.input(1)), high = scalarOf(node.input(2));
+  if (!conv || !low || !high || !isUnlimited(*conv)) return false;
+  return replaceProduct(rewriter, *conv, node, conv->inputs,
+                        withLimits(conv->attributes, static_cast<int64_t>(*low), static_cast<int64_t>(*high)));
+}
+
 // LayerNormalization(X + R) over the last dimension; the sum becomes an output if it has other users.
 bool fuseAddNorm(Rewriter& rewriter, Node& node) {
   Node* add = producer(node.input(0), "Add");
@@ -148,6 +200,8 @@ constexpr Rule kRules[] = {
     {"", "Gelu", fuseActivation},
     {"", "Swish", fuseActivation},
     {"", "Clip", fuseActivation},
+    {"", "Clip", fuseQuantizedClip},
+    {"", "QuantizeLinear", fuseQuantizedResidual},
     {"", "LayerNormalization", fuseAddNorm},
 };
 

@@ -124,6 +124,27 @@ bool sinkElementwise(Rewriter& rewriter, Node& node) {
   return replaceAbove(rewriter, node, moved->output(), perm);
 }
 
+// QuantizeLinear, DequantizeLinear with one scale, and DynamicQuantizeLinear, which has no other input.
+bool sinkQuantization(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  const auto isOne = [](const Value* input) { return !input || allOnes(input); };
+  if (!found || !std::all_of(node.inputs.begin() + 1, node.inputs.end(), isOne)) return false;
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = found.value;
+  Attributes attributes = node.attributes;
+  attributes.erase("axis");
+  attributes.erase("block_size");
+  const std::vector<Value*> outputs = node.outputs;
+  Node* moved = rewriter.add("", node.op(), std::move(inputs), std::move(attributes), {&node}, outputs.size());
+  for (size_t i = 1; i < outputs.size(); ++i)
+    if (outputs[i] && !rewriter.canReplace(outputs[i], moved->outputs[i])) return false;
+  if (!outputs[0] || !rewriter.replace(outputs[0], rewriter.transpose(moved->outputs[0], found.perm, &node)))
+    return false;
+  for (size_t i = 1; i < outputs.size(); ++i)
+    if (outputs[i]) rewriter.replace(outputs[i], moved->outputs[i]);
+  return true;
+}
+
 bool sinkConcat(Rewriter& rewriter, Node& node) {
   const Perm perm = commonPerm(node);
   if (perm.empty()) return false;
@@ -366,6 +387,9 @@ bool absorbIntoWeights(Rewriter& rewriter, Node& node) {
 
 constexpr Rule kSinkRules[] = {
     {"", "", sinkElementwise},
+    {"", "QuantizeLinear", sinkQuantization},
+    {"", "DequantizeLinear", sinkQuantization},
+    {"", "DynamicQuantizeLinear", sinkQuantization},
     {"", "Concat", sinkConcat},
     {"", "Split", sinkAxisAttribute},
     {"", "Softmax", sinkAxisAttribute},

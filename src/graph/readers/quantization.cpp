@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/readers/quantization.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace max::readers {
@@ -30,6 +32,12 @@ Quantization::Quantization(const Attributes& attributes)
 int Quantization::axis(int rank) const {
   if (axis_ < -rank || axis_ >= rank) invalidArgument("axis ", axis_, " is out of range for rank ", rank);
   return static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
+}
+
+QuantizedRange::QuantizedRange(const Attributes& attributes, DType dtype) {
+  const int64_t least = isSigned(dtype) ? -128 : 0, most = least + 255;
+  low = static_cast<int32_t>(std::clamp(attributes.getInt("low", least), least, most));
+  high = static_cast<int32_t>(std::clamp<int64_t>(attributes.getInt("high", most), low, most));
 }
 
 GatheredBlocks::GatheredBlocks(const NodeInputs& inputs)

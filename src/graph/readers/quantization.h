@@ -24,6 +24,13 @@ struct Quantization {
   int64_t axis_;
 };
 
+// The numbers that an 8-bit result may take: attributes `low` and `high` of the compiler's operators, within its type.
+struct QuantizedRange {
+  int32_t low, high;
+
+  QuantizedRange(const Attributes& attributes, DType dtype);
+};
+
 // GatherBlockQuantized of com.microsoft: rows of a block-quantised table.
 struct GatheredBlocks {
   bool isPacked;  // bytes contain several numbers each, along the last axis

@@ -37,6 +37,7 @@ void checkQuantization(const InferContext& context, size_t input, Dim channels) 
 
 // Scales and zero points of integer convolutions: single for images, possibly several for weights.
 void checkQuantizations(const InferContext& context, Dim channels) {
+  // The compiler's operators have the names and inputs of ONNX's.
   const bool isPlain = context.node().op() == "ConvInteger";
   if (!isPlain && context.node().op() != "QLinearConv") return;
   const std::vector<size_t> ofImages = isPlain ? std::vector<size_t>{2} : std::vector<size_t>{1, 2, 6, 7};
@@ -157,15 +158,17 @@ void inferCol2Im(InferContext& context) {
 }
 
 // The compiler's, channels last: X [N, spatial.., C], W [M, C/group, k..], bias [M], residual; output [N, out.., M].
+template <size_t weights, size_t bias, size_t residual, int leastRank>
 void inferFusedConv(InferContext& context) {
-  if (!context.ranked(0) || !context.ranked(1)) return;
-  const SymbolicShape &x = context.dims(0), &w = context.dims(1);
-  rules::requireRankAtLeast(context, 0, 3);
-  rules::requireRank(context, 1, context.rank(0));
+  if (!context.ranked(0) || !context.ranked(weights)) return;
+  const SymbolicShape &x = context.dims(0), &w = context.dims(weights);
+  rules::requireRankAtLeast(context, 0, leastRank);
+  rules::requireRank(context, weights, context.rank(0));
   const int64_t group = readers::readGroups(context.attributes());
   if (w[0].isKnown() && w[0].value() % group) context.fail(w[0], " channels in ", group, " groups");
   rules::requireEqual(context, x.back(), w[1] * Dim(group), "channels");
-  rules::requireShape(context, 2, {w[0]});
+  rules::requireShape(context, bias, {w[0]});
+  checkQuantizations(context, w[0]);
   std::vector<int64_t> sizes;
   for (size_t i = 2; i < w.size(); ++i) sizes.push_back(w[i].isKnown() ? w[i].value() : 1);
   const readers::Windows windows = readers::readWindows(context.attributes(), sizes);
@@ -173,8 +176,18 @@ void inferFusedConv(InferContext& context) {
   for (size_t i = 0; i < sizes.size(); ++i)
     shape.push_back(w[i + 2].isKnown() ? rules::windowed(context, x[i + 1], windows, i) : context.unknownDim());
   shape.push_back(w[0]);
-  rules::requireShape(context, 3, shape);
+  rules::requireShape(context, residual, shape);
   context.setShape(0, std::move(shape));
+}
+
+// After the inputs of ONNX's QLinearConv: a residual with its scale and zero point, and those of the sum.
+void inferFusedQuantizedConv(InferContext& context) {
+  inferFusedConv<3, 8, 9, 2>(context);
+  for (size_t i = 10; i < 14; ++i) {
+    if (context.has(i) != context.has(9)) context.fail("a residual needs its scale and zero point, and the result's");
+    rules::requireOneElement(context, i);
+  }
+  context.setDType(0, context.dtype(context.has(9) ? 13 : 7));
 }
 
 const OpSchema kSchemas[] = {
@@ -192,8 +205,14 @@ const OpSchema kSchemas[] = {
      "dilations=I group=i kernel_shape=I offset_group=i pads=I strides=I"},
     {"", "Col2Im", 3, 3, 1, 1, "T,int64,int64->T; T=number|bool", inferCol2Im, 0, 1u << 1 | 1u << 2,
      "dilations=I pads=I strides=I"},
-    {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedConv, 0, 0,
+    {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedConv<1, 2, 3, 3>, 0, 0,
      "activation=s activation_alpha=f activation_beta=f dilations=I group=i[1..] pads=I strides=I"},
+    {kMaxDomain, "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8",
+     inferFusedConv<1, SIZE_MAX, SIZE_MAX, 2>, 0, 0, "dilations=I group=i[1..] pads=I strides=I"},
+    {kMaxDomain, "QLinearConv", 8, 14, 1, 1,
+     "A,float32,A,B,float32,B,float32,Y,int32,R,float32,R,float32,Z->*; A=int8|uint8; B=int8|uint8; Y=int8|uint8; "
+     "R=int8|uint8; Z=int8|uint8",
+     inferFusedQuantizedConv, 0, 0, "dilations=I group=i[1..] high=i low=i pads=I strides=I"},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and max.Conv: any rank, groups, dilations.
 #include "base/interrupt_point.h"
+#include "graph/readers/quantization.h"
 #include "ops/ref/sample.h"
 #include "ops/ref/window.h"
 
@@ -113,8 +114,9 @@ void subtractZeroPoint(const Call& call, size_t index, std::vector<int64_t>& val
     values[i] -= zero[i / static_cast<size_t>(inner) % zero.size()];
 }
 
+template <Layout kLayout>
 Convolution<int64_t> integerConvolution(const Call& call, size_t weightInput, size_t inputZero, size_t weightZero) {
-  Convolution<int64_t> convolution(call, Layout::ChannelsFirst, weightInput);
+  Convolution<int64_t> convolution(call, kLayout, weightInput);
   const int64_t perOutput = convolution.channelsPerGroup * convolution.taps;
   subtractZeroPoint(call, inputZero, convolution.input, static_cast<int64_t>(convolution.input.size()) + 1);
   subtractZeroPoint(call, weightZero, convolution.weights, std::max<int64_t>(perOutput, 1));
@@ -122,11 +124,33 @@ Convolution<int64_t> integerConvolution(const Call& call, size_t weightInput, si
   return convolution;
 }
 
-void convInteger(const Call& call) { store(call.out(), integerConvolution(call, 1, 2, 3).output); }
+template <Layout kLayout>
+void convInteger(const Call& call) {
+  store(call.out(), integerConvolution<kLayout>(call, 1, 2, 3).output);
+}
+
+// The sum of a quantised number and another one, quantised again. Arithmetic in float32, like DequantizeLinear, Add and
+// QuantizeLinear.
+void addResidual(const Call& call, std::vector<double>& y) {
+  const auto number = [&](size_t input) { return static_cast<float>(loadScalar(call.in(input), 0)); };
+  const std::vector<double> residual = load<double>(call.in(9));
+  const float ownScale = number(6), ownZero = number(7), scale = number(12);
+  const float otherScale = number(10), otherZero = number(11);
+  const double zero = loadScalar(call.in(13), 0);
+  const readers::QuantizedRange whole(Attributes(), call.in(7).dtype);
+  WorkCounter work;
+  for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
+    const double own = std::min<double>(std::max<double>(whole.low, y[i]), whole.high);
+    const float a = (static_cast<float>(own) - ownZero) * ownScale;
+    const float b = (static_cast<float>(residual[i]) - otherZero) * otherScale;
+    y[i] = requantized(1, (a + b) / scale) + zero;
+  }
+}
 
 // Inputs: x, its scale and zero point, w, its scale and zero point, y's scale and zero point, bias.
-void quantizedConv(const Call& call) {
-  const Convolution<int64_t> convolution = integerConvolution(call, 3, 2, 5);
+template <Layout kLayout>
+std::vector<double> quantizedSums(const Call& call) {
+  const Convolution<int64_t> convolution = integerConvolution<kLayout>(call, 3, 2, 5);
   const std::vector<double> weightScale = loadScales(call, 4);
   const auto scale = static_cast<float>(loadScalar(call.in(1), 1)),
              result = static_cast<float>(loadScalar(call.in(6), 1));
@@ -142,6 +166,16 @@ void quantizedConv(const Call& call) {
     const float factor = scale * static_cast<float>(weightScale[channel % weightScale.size()]) / result;
     y[i] = requantized(static_cast<int32_t>(sum), factor) + zero;
   }
+  return y;
+}
+
+void quantizedConv(const Call& call) { store(call.out(), quantizedSums<Layout::ChannelsFirst>(call)); }
+
+void fusedQuantizedConv(const Call& call) {
+  std::vector<double> y = quantizedSums<Layout::ChannelsLast>(call);
+  if (call.has(9)) addResidual(call, y);
+  const readers::QuantizedRange range(call.node.attributes, call.out().dtype);
+  for (double& value : y) value = std::min<double>(std::max<double>(range.low, value), range.high);
   store(call.out(), y);
 }
 
@@ -326,10 +360,12 @@ void deformConv(const Call& call) {
 const OpRow kRows[] = {
     {"", "Col2Im", kReference<col2Im>},
     {"", "Conv", kReference<conv>},
-    {"", "ConvInteger", kReference<convInteger>},
+    {"", "ConvInteger", kReference<convInteger<Layout::ChannelsFirst>>},
     {"", "QLinearConv", kReference<quantizedConv>},
     {"", "ConvTranspose", kReference<convTranspose>},
     {kMaxDomain, "Conv", kReference<fusedConv>},
+    {kMaxDomain, "ConvInteger", kReference<convInteger<Layout::ChannelsLast>>},
+    {kMaxDomain, "QLinearConv", kReference<fusedQuantizedConv>},
     {"", "DeformConv", kReference<deformConv>},
 };
 

@@ -25,25 +25,9 @@ Spatial spatialDims(const Shape& shape, int first, int rank) {
   return result;
 }
 
-// The same convolution over a padded input; the taps of a kernel row become one.
-ConvShape withMergedTaps(const ConvShape& shape) {
-  ConvShape merged = shape;
-  for (size_t i = 0; i < 3; ++i) {
-    merged.in[i] += merged.before[i] + merged.after[i];
-    merged.before[i] = merged.after[i] = 0;
-  }
-  return merged;
-}
-
 bool canMergeTaps(const ConvShape& shape) {
   return shape.groups == 1 && shape.dilation[2] == 1 && shape.kernel[2] > 1 &&
          (!shape.isPadded() || shape.channels < kChannelsWorthATap);
-}
-
-// Row pointers have one tap per kernel row, each kernel[2] * channels long.
-ConvShape asRowTaps(ConvShape shape) {
-  shape.kernel[2] = 1;
-  return shape;
 }
 
 PackSource filterSource(const float* weights, const Shape& shape, int64_t groups, int64_t group) {
@@ -74,7 +58,7 @@ class ConvOp : public OpKernel {
   ConvShape shape_;
   bool merges_;       // taps of a kernel row are one
   ConvShape inside_;  // the shape whose rows the product reads
-  ConvRows rows_;
+  ConvRows<float> rows_;
   Shape weightShape_;
   Ref<PackedWeights> packed_;  // NULL = each run packs its own
   int64_t groupStride_;        // stride between packed weights of groups, in floats
@@ -102,7 +86,7 @@ Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node)}; }
 ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable& table)
     : shape_(shape),
       merges_(canMergeTaps(shape)),
-      inside_(merges_ ? withMergedTaps(shape) : shape),
+      inside_(merges_ ? withBorders(shape) : shape),
       rows_(merges_ ? asRowTaps(inside_) : inside_),
       weightShape_(request.inputs[1].shape),
       packed_(weightsOf(request, shape, table)),
@@ -134,12 +118,12 @@ WorkVector<GemmOffsets> ConvOp::groupOffsets() const {
 }
 
 void ConvOp::run(const OpContext& context) const {
-  const ConvRows::Source source{&rows_, paddedInput(context), zeros_.data()};
+  const ConvRows<float>::Source source{&rows_, paddedInput(context), zeros_.data()};
   GemmOperands operands;
   operands.a = source.x;
   operands.lda = shape_.channels;
   if (!shape_.isPointwise()) {
-    operands.rowFunction = ConvRows::fill;
+    operands.rowFunction = ConvRows<float>::fill;
     operands.rowSource = &source;
   }
   operands.b = packed_ ? packed_->data() : packedWeights(context);
@@ -322,7 +306,22 @@ ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w, const Sha
 
 bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatial{}; }
 
-ConvRows::ConvRows(const ConvShape& shape) : shape_(shape) {
+ConvShape withBorders(const ConvShape& shape) {
+  ConvShape result = shape;
+  for (size_t i = 0; i < 3; ++i) {
+    result.in[i] += result.before[i] + result.after[i];
+    result.before[i] = result.after[i] = 0;
+  }
+  return result;
+}
+
+ConvShape asRowTaps(ConvShape shape) {
+  shape.kernel[2] = 1;
+  return shape;
+}
+
+template <class T>
+ConvRows<T>::ConvRows(const ConvShape& shape) : shape_(shape) {
   steps_ = {shape.in[1] * shape.in[2] * shape.channels, shape.in[2] * shape.channels, shape.channels};
   WorkCounter work;
   for (int64_t d = 0; d < shape.kernel[0]; ++d)
@@ -332,7 +331,8 @@ ConvRows::ConvRows(const ConvShape& shape) : shape_(shape) {
                            w * shape.dilation[2] * steps_[2]);
 }
 
-void ConvRows::fill(const void* source, int64_t first, int64_t count, int tileRows, const float** table) {
+template <class T>
+void ConvRows<T>::fill(const void* source, int64_t first, int64_t count, int tileRows, const T** table) {
   const auto& from = *static_cast<const Source*>(source);
   const Spatial& out = from.rows->shape_.out;
   Spatial at{first / out[2] / out[1] % out[0], first / out[2] % out[1], first % out[2]};
@@ -350,8 +350,9 @@ void ConvRows::fill(const void* source, int64_t first, int64_t count, int tileRo
   }
 }
 
-void ConvRows::fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows,
-                         const float** table) const {
+template <class T>
+void ConvRows<T>::fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows,
+                            const T** table) const {
   Spatial start;
   bool isInside = true;
   int64_t offset = image * shape_.in[0] * steps_[0];
@@ -361,7 +362,7 @@ void ConvRows::fillPixel(const Source& source, int64_t image, const Spatial& at,
     offset += start[i] * steps_[i];
   }
   if (isInside) {
-    const float* base = source.x + offset;
+    const T* base = source.x + offset;
     for (size_t tap = 0; tap < offsets_.size(); ++tap, table += tileRows) *table = base + offsets_[tap];
     return;
   }
@@ -377,6 +378,9 @@ void ConvRows::fillPixel(const Source& source, int64_t image, const Spatial& at,
         *table = rowExists && contains(2, w) ? source.x + (offset + offsets_[tap]) : source.zeros;
     }
 }
+
+template class ConvRows<float>;
+template class ConvRows<uint8_t>;
 
 std::span<const OpRow> convOps() { return kRows; }
 

@@ -17,7 +17,8 @@ struct ConvShape {
   Spatial kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1};
   Spatial before{0, 0, 0}, after{0, 0, 0};  // padding
 
-  // X [N, spatial.., C], W [M, C / group, kernel..], output [N, out.., M] of a max.Conv with 1 to 3 spatial dimensions.
+  // X [N, spatial.., C], W [M, C / group, kernel..], output [N, out.., M] of a convolution of the compiler's, with up
+  // to 3 spatial dimensions.
   ConvShape(const Node& node, const Shape& x, const Shape& w, const Shape& output);
 
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
@@ -29,25 +30,34 @@ struct ConvShape {
   bool isPointwise() const { return taps() == 1 && !isPadded() && stride == Spatial{1, 1, 1}; }
 };
 
-// Finds the pixels that output pixels read, as row pointers for a Gemm.
+// The same convolution over an input that contains its padding.
+ConvShape withBorders(const ConvShape& shape);
+
+// The same with the taps of each kernel row joined to one, `kernel[2] * channels` elements long. Without dilation along
+// the row, and in one group.
+ConvShape asRowTaps(ConvShape shape);
+
+// Finds the pixels that output pixels read, as row pointers for a product. T: float, or uint8_t for elements of any
+// size, with as many channels as a pixel has bytes.
+template <class T>
 class ConvRows {
  public:
   explicit ConvRows(const ConvShape& shape);
-  // `zeros`: one per channel.
+  // `zeros`: what pixels outside the input contain, one per channel.
   struct Source {
     const ConvRows* rows;
-    const float* x;
-    const float* zeros;
+    const T* x;
+    const T* zeros;
   };
   // Finding the taps costs more than counted for their products (base/interrupt_point.h).
   bool hasManyTaps() const { return offsets_.size() > 256; }
-  static void fill(const void* source, int64_t first, int64_t count, int tileRows, const float** table);
+  static void fill(const void* source, int64_t first, int64_t count, int tileRows, const T** table);
 
  private:
-  void fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows, const float** table) const;
+  void fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows, const T** table) const;
 
   ConvShape shape_;
-  Spatial steps_;                 // floats from one input position to the next
+  Spatial steps_;                 // elements from one input position to the next
   std::vector<int64_t> offsets_;  // of each tap from the first
 };
 

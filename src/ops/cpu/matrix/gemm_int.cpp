@@ -59,7 +59,7 @@ class PanelPacker {
   }
 
  private:
-  static constexpr int kMostColumns = 64;
+  static constexpr int kMostColumns = kMaxIntegerPanelColumns;
 
   // Rows k to k + 3 of B as whole words.
   void packFour(int64_t first, int64_t count, int64_t k, uint32_t* sums, int32_t* out) const {
@@ -133,8 +133,7 @@ int32_t copyRow(const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) 
 // Sums of one row of a tile to 8-bit numbers.
 void finishRow(const IntegerGemmTable& table, const IntegerResult& result, int64_t row, int64_t column, int64_t count,
                int32_t* sums) {
-  constexpr int kMostColumns = 64;
-  float factors[kMostColumns];
+  float factors[kMaxIntegerPanelColumns];
   if (result.rowBias)
     for (int64_t n = 0; n < count; ++n)
       sums[n] = static_cast<int32_t>(static_cast<uint32_t>(sums[n]) + static_cast<uint32_t>(result.rowBias[row]));
@@ -224,14 +223,16 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   constexpr int64_t kStepsPerWord = 8;  // of a tile, base/interrupt_point.h
   WorkCounter work;
   IntegerTile tile{};
-  tile.lda = words;
+  const uint8_t* rows[kMaxIntegerTileRows];
+  tile.rows = rows;
+  tile.pieces = 1;
   tile.b = product.b.words + panel * words * width;
   tile.words = words;
   tile.ldc = result.sums ? result.stride : width;
   tile.columns = std::min(width, product.columns - column);
   for (int64_t row = first; row < last; row += table.tileRows) {
     const int64_t count = std::min<int64_t>(table.tileRows, last - row);
-    tile.a = product.a.words + row * words;
+    for (int64_t i = 0; i < count; ++i) rows[i] = reinterpret_cast<const uint8_t*>(product.a.words + (row + i) * words);
     tile.c = result.sums ? result.sums + row * result.stride + column : sums;
     if (table.usesBytes) {
       tile.rowFactors = product.a.factors + row;
@@ -239,7 +240,7 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
       tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
       tile.rowSums = product.a.sums + row;
     }
-    table.tiles[count - 1](tile);
+    table.multiply(tile, count);
     work.pass(16 + words * kStepsPerWord);
     if (!result.sums)
       for (int64_t i = 0; i < count; ++i) finishRow(table, result, row + i, column, tile.columns, sums + i * width);
@@ -250,7 +251,7 @@ void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product
                       const IntegerResult& result, int lanes, std::byte* sums) {
   if (rows == 0 || product.columns == 0) return;
   // A task is one panel and a block of rows: the panel stays in the second cache, a tile's rows in the first.
-  constexpr int64_t kBlockRows = 64;
+  constexpr int64_t kBlockRows = 48;  // whole tiles on every target
   const int64_t panels = table.panelsOf(product.columns), blocks = (rows + kBlockRows - 1) / kBlockRows;
   const int64_t work = std::min(rows, kBlockRows) * product.depth * table.panelColumns;
   const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(work, 1));

@@ -9,6 +9,7 @@
 // n] - K zeroB[n]) - zeroB[n] * sum of A[m, .]
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -17,14 +18,15 @@
 
 namespace max {
 
-inline constexpr int kMaxIntegerTileRows = 8;
+inline constexpr int kMaxIntegerTileRows = 8, kMaxIntegerTileVectors = 4;
+inline constexpr int kMaxIntegerPanelColumns = 64;
 
 // One micro-kernel call: some rows, one panel of columns.
 struct IntegerTile {
-  const int32_t* a;
-  int64_t lda;       // words from one row to the next
-  const int32_t* b;  // [words][panelColumns]
-  int64_t words;
+  // Rows of A consist of pieces of `words` words anywhere in memory: rows[piece * pieceStride + row].
+  const uint8_t* const* rows;
+  int64_t pieces, pieceStride, words;
+  const int32_t* b;  // [pieces * words][panelColumns]
   int32_t* c;
   int64_t ldc;
   int64_t columns;  // of the panel that exist
@@ -33,20 +35,37 @@ struct IntegerTile {
 };
 using IntegerTileFunction = void (*)(const IntegerTile& tile);
 
-// Sums to 8-bit numbers: round(sum * factor[n]) + zero, between low and high.
+// Another 8-bit number to add to a requantised one: round(((q - zero) * ownScale + (other - otherZero) * otherScale) /
+// scale) + sumZero, between low and high; q and zero are those of the Requantization.
+struct RequantizedSum {
+  const uint8_t* other;
+  bool otherIsSigned;
+  float ownScale, otherScale, scale;
+  int32_t otherZero, sumZero, low, high;
+};
+
+// Sums to 8-bit numbers: round((sum + bias[n]) * factor[n]) + zero, between low and high. Sums, factors and bias are
+// read in whole vectors.
 struct Requantization {
   const float* factors;
   int32_t zero, low, high;
+  const int32_t* bias = nullptr;        // NULL = none
+  const RequantizedSum* sum = nullptr;  // NULL = none
 };
 
 struct IntegerGemmTable {
   bool usesBytes;  // four in a word
   int tileRows, panelColumns;
-  IntegerTileFunction tiles[kMaxIntegerTileRows];  // [rows - 1]
+  int lanes;                                                                           // of a vector of words
+  std::array<IntegerTileFunction, kMaxIntegerTileRows> tiles[kMaxIntegerTileVectors];  // [vectors - 1][rows - 1]
   void (*requantize)(const int32_t* sums, int64_t count, const Requantization& how, uint8_t* out);
 
   int64_t wordsOf(int64_t depth) const { return usesBytes ? (depth + 3) / 4 : (depth + 1) / 2; }
   int64_t panelsOf(int64_t columns) const { return (columns + panelColumns - 1) / panelColumns; }
+  // Runs the narrowest kernel that has all columns of the tile.
+  void multiply(const IntegerTile& tile, int64_t rows) const {
+    tiles[(tile.columns - 1) / lanes][static_cast<size_t>(rows - 1)](tile);
+  }
 };
 const IntegerGemmTable& integerGemmTable();                           // of cpuTarget()
 const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base);  // NULL if this machine has no such instructions

@@ -5,6 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/matrix/gemm_int_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/matrix/pairs-inl.h"
 
 #ifndef MAX_UNROLL
 #define MAX_UNROLL _Pragma("GCC unroll 16")
@@ -25,83 +26,108 @@ constexpr int kTileRows = 8, kVectors = 3;
 constexpr int kTileRows = 4, kVectors = 2;
 #endif
 
-// sum + a.low * b.low + a.high * b.high of every pair.
-HWY_INLINE V32 multiplyPairs(V32 a, V32 b, V32 sum) {
-#if HWY_TARGET == HWY_SCALAR
-  const auto x = static_cast<uint32_t>(hn::GetLane(a)), y = static_cast<uint32_t>(hn::GetLane(b));
-  const auto part = [](uint32_t word) { return static_cast<int32_t>(static_cast<int16_t>(word)); };
-  const int32_t products = part(x) * part(y) + part(x >> 16) * part(y >> 16);
-  return hn::Set(D32(),
-                 static_cast<int32_t>(static_cast<uint32_t>(hn::GetLane(sum)) + static_cast<uint32_t>(products)));
-#else
-  const hn::Repartition<int16_t, D32> d16;
-  V32 unused = hn::Zero(D32());
-  return hn::ReorderWidenMulAccumulate(D32(), hn::BitCast(d16, a), hn::BitCast(d16, b), sum, unused);
-#endif
-}
-
-template <int kRows>
+// The first kUsed vectors of the panel.
+template <int kRows, int kUsed>
 void tile(const IntegerTile& t) {
   const D32 d;
-  V32 sum[kRows][kVectors];
-  MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
+  V32 sum[kRows][kUsed];
+  MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kUsed; ++j) sum[i][j] = hn::Zero(d);
   const int32_t* b = t.b;
-  for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) {
-    V32 columns[kVectors];
-    MAX_UNROLL for (int j = 0; j < kVectors; ++j) columns[j] = hn::LoadU(d, b + j * kLanes);
-    MAX_UNROLL for (int i = 0; i < kRows; ++i) {
-      const V32 value = hn::Set(d, t.a[i * t.lda + k]);
-      MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] = multiplyPairs(value, columns[j], sum[i][j]);
+  for (int64_t piece = 0; piece < t.pieces; ++piece) {
+    const uint8_t* const* rows = t.rows + piece * t.pieceStride;
+    for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) {
+      V32 columns[kUsed];
+      MAX_UNROLL for (int j = 0; j < kUsed; ++j) columns[j] = hn::LoadU(d, b + j * kLanes);
+      MAX_UNROLL for (int i = 0; i < kRows; ++i) {
+        int32_t word;
+        __builtin_memcpy(&word, rows[i] + 4 * k, 4);
+        const V32 value = hn::Set(d, word);
+        MAX_UNROLL for (int j = 0; j < kUsed; ++j) sum[i][j] = multiplyPairs(value, columns[j], sum[i][j]);
+      }
     }
   }
-  HWY_ALIGN int32_t sums[kRows][kVectors * kLanes];
-  MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j)
+  HWY_ALIGN int32_t sums[kRows][kUsed * kLanes];
+  MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kUsed; ++j)
       hn::Store(sum[i][j], d, sums[i] + j * kLanes);
   for (int i = 0; i < kRows; ++i)
     for (int64_t n = 0; n < t.columns; ++n) t.c[i * t.ldc + n] = sums[i][n];
 }
 
-HWY_INLINE V32 requantizedVector(V32 sums, const float* factors, const Requantization& how) {
+using DF = hn::Rebind<float, D32>;
+using D8 = hn::Rebind<uint8_t, D32>;
+
+// round(x) + zero, between low and high. NaN becomes the lower end: the second operand of Max is taken then.
+HWY_INLINE V32 rounded(hn::Vec<DF> x, int32_t zero, int32_t low, int32_t high) {
+  const DF df;
+  x = hn::Max(x, hn::Set(df, static_cast<float>(low - zero)));
+  x = hn::Min(x, hn::Set(df, static_cast<float>(high - zero)));
+  return hn::Add(hn::NearestInt(x), hn::Set(D32(), zero));
+}
+
+HWY_INLINE V32 sumVector(V32 q, int32_t zero, const RequantizedSum& how, const uint8_t* other) {
   const D32 d;
-  const hn::Rebind<float, D32> df;
-  constexpr float kFar = 1 << 20;  // far out of range, but still an integer
-  auto x = hn::Mul(hn::ConvertTo(df, sums), hn::LoadU(df, factors));
-  x = hn::Min(hn::Max(x, hn::Set(df, -kFar)), hn::Set(df, kFar));
-  const V32 y = hn::Add(hn::NearestInt(x), hn::Set(d, how.zero));
-  return hn::Min(hn::Max(y, hn::Set(d, how.low)), hn::Set(d, how.high));
+  const DF df;
+  // The numbers of the other operand as int8 or uint8.
+  const int32_t flip = how.otherIsSigned ? 128 : 0;
+  const V32 code = hn::Xor(hn::PromoteTo(d, hn::LoadU(D8(), other)), hn::Set(d, flip));
+  const auto own = hn::Mul(hn::ConvertTo(df, hn::Sub(q, hn::Set(d, zero))), hn::Set(df, how.ownScale));
+  const auto real =
+      hn::Mul(hn::ConvertTo(df, hn::Sub(code, hn::Set(d, how.otherZero + flip))), hn::Set(df, how.otherScale));
+  return rounded(hn::Div(hn::Add(own, real), hn::Set(df, how.scale)), how.sumZero, how.low, how.high);
+}
+
+// kPart: only `part` elements of `out` and of the other operand exist.
+template <bool kPart>
+HWY_INLINE void requantizeVector(const int32_t* sums, int64_t n, int64_t part, const Requantization& how,
+                                 uint8_t* out) {
+  const D32 d;
+  const DF df;
+  const auto copy = [](const uint8_t* from, int64_t count, uint8_t* to) {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+  };
+  V32 sum = hn::LoadU(d, sums + n);
+  if (how.bias) sum = hn::Add(sum, hn::LoadU(d, how.bias + n));
+  V32 y = rounded(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n)), how.zero, how.low, how.high);
+  HWY_ALIGN uint8_t bytes[kLanes] = {};
+  if (how.sum) {
+    if (kPart) copy(how.sum->other + n, part, bytes);
+    y = sumVector(y, how.zero, *how.sum, kPart ? bytes : how.sum->other + n);
+  }
+  const hn::RebindToUnsigned<D32> du;
+  const auto result = hn::U8FromU32(hn::And(hn::BitCast(du, y), hn::Set(du, 255)));
+  hn::StoreU(result, D8(), kPart ? bytes : out + n);
+  if (kPart) copy(bytes, part, out + n);
 }
 
 void requantize(const int32_t* sums, int64_t count, const Requantization& how, uint8_t* out) {
-  const D32 d;
-  HWY_ALIGN int32_t in[kLanes], result[kLanes];
-  HWY_ALIGN float factors[kLanes];
-  for (int64_t n = 0; n < count; n += kLanes) {
-    const int64_t part = count - n < kLanes ? count - n : kLanes;
-    if (part < kLanes) {
-      for (int64_t i = 0; i < kLanes; ++i) in[i] = i < part ? sums[n + i] : 0;
-      for (int64_t i = 0; i < kLanes; ++i) factors[i] = i < part ? how.factors[n + i] : 0;
-    }
-    const V32 y = part < kLanes ? requantizedVector(hn::Load(d, in), factors, how)
-                                : requantizedVector(hn::LoadU(d, sums + n), how.factors + n, how);
-    hn::Store(y, d, result);
-    for (int64_t i = 0; i < part; ++i) out[n + i] = static_cast<uint8_t>(result[i]);
-  }
+  int64_t n = 0;
+  for (; n + kLanes <= count; n += kLanes) requantizeVector<false>(sums, n, kLanes, how, out);
+  if (n < count) requantizeVector<true>(sums, n, count - n, how, out);
 }
 
+template <int kUsed>
+constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
 #if HWY_TARGET == HWY_AVX3
-#define MAX_INTEGER_TILES \
-  { tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8> }
+  return {tile<1, kUsed>, tile<2, kUsed>, tile<3, kUsed>, tile<4, kUsed>,
+          tile<5, kUsed>, tile<6, kUsed>, tile<7, kUsed>, tile<8, kUsed>};
 #else
-#define MAX_INTEGER_TILES \
-  { tile<1>, tile<2>, tile<3>, tile<4> }
+  return {tile<1, kUsed>, tile<2, kUsed>, tile<3, kUsed>, tile<4, kUsed>};
 #endif
+}
 
 }  // namespace
 
 extern const IntegerGemmTable kIntegerGemmTable;
-const IntegerGemmTable kIntegerGemmTable = {false, kTileRows, kVectors* static_cast<int>(kLanes), MAX_INTEGER_TILES,
+const IntegerGemmTable kIntegerGemmTable = {false,
+                                            kTileRows,
+                                            kVectors* static_cast<int>(kLanes),
+                                            static_cast<int>(kLanes),
+                                            {tilesOf<1>(), tilesOf<2>(),
+#if HWY_TARGET == HWY_AVX3
+                                             tilesOf<3>()
+#endif
+                                            },
                                             requantize};
-#undef MAX_INTEGER_TILES
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -13,16 +13,19 @@ namespace max {
 
 namespace {
 
-constexpr int kTileRows = 8, kVectors = 3, kLanes = 16;
+constexpr int kTileRows = 6, kVectors = 4, kLanes = 16;
 
 // Subtracts the zero points from the sums of row i and stores them.
+template <int kUsed>
 MAX_VNNI void finishRow(const IntegerTile& t, int i, const int32_t* sums) {
-  for (int j = 0; j < kVectors; ++j) {
+  for (int j = 0; j < kUsed; ++j) {
     const int64_t left = t.columns - j * kLanes;
-    const auto mask = static_cast<__mmask16>(left >= kLanes ? 0xffff : left <= 0 ? 0 : (1 << left) - 1);
-    const __m512i columnSums = _mm512_loadu_si512(t.columnSums + j * kLanes);
+    const auto mask = static_cast<__mmask16>(left >= kLanes ? 0xffff : (1 << left) - 1);
     __m512i value = _mm512_load_si512(sums + j * kLanes);
-    value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowFactors[i]), columnSums));
+    if (t.rowFactors) {
+      const __m512i columnSums = _mm512_loadu_si512(t.columnSums + j * kLanes);
+      value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowFactors[i]), columnSums));
+    }
     if (t.columnFactors) {
       const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
       value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
@@ -31,42 +34,53 @@ MAX_VNNI void finishRow(const IntegerTile& t, int i, const int32_t* sums) {
   }
 }
 
-template <int kRows>
+// The first kUsed vectors of the panel.
+template <int kRows, int kUsed>
 MAX_VNNI void tile(const IntegerTile& t) {
-  __m512i sum[kRows][kVectors];
+  __m512i sum[kRows][kUsed];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = _mm512_setzero_si512();
+    for (int j = 0; j < kUsed; ++j) sum[i][j] = _mm512_setzero_si512();
   const int32_t* b = t.b;
-  for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) {
-    __m512i columns[kVectors];
+  for (int64_t piece = 0; piece < t.pieces; ++piece) {
+    const uint8_t* rows[kRows];
 #pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) columns[j] = _mm512_loadu_si512(b + j * kLanes);
+    for (int i = 0; i < kRows; ++i) rows[i] = t.rows[piece * t.pieceStride + i];
+    for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) {
+      __m512i columns[kUsed];
 #pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      const __m512i value = _mm512_set1_epi32(t.a[i * t.lda + k]);
+      for (int j = 0; j < kUsed; ++j) columns[j] = _mm512_loadu_si512(b + j * kLanes);
 #pragma GCC unroll 16
-      for (int j = 0; j < kVectors; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
+      for (int i = 0; i < kRows; ++i) {
+        int32_t word;
+        __builtin_memcpy(&word, rows[i] + 4 * k, 4);
+        const __m512i value = _mm512_set1_epi32(word);
+#pragma GCC unroll 16
+        for (int j = 0; j < kUsed; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
+      }
     }
   }
-  alignas(64) int32_t sums[kRows][kVectors * kLanes];
+  alignas(64) int32_t sums[kRows][kUsed * kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) _mm512_store_si512(sums[i] + j * kLanes, sum[i][j]);
-  for (int i = 0; i < kRows; ++i) finishRow(t, i, sums[i]);
+    for (int j = 0; j < kUsed; ++j) _mm512_store_si512(sums[i] + j * kLanes, sum[i][j]);
+  for (int i = 0; i < kRows; ++i) finishRow<kUsed>(t, i, sums[i]);
+}
+
+template <int kUsed>
+constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
+  return {tile<1, kUsed>, tile<2, kUsed>, tile<3, kUsed>, tile<4, kUsed>, tile<5, kUsed>, tile<6, kUsed>};
 }
 
 }  // namespace
 
 const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
   if (cpuTarget() < CpuTarget::Avx512Bf16) return nullptr;  // which includes VNNI
-  static const IntegerGemmTable table = {true,
-                                         kTileRows,
-                                         kVectors * kLanes,
-                                         {tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>},
-                                         base.requantize};
+  static const IntegerGemmTable table = {
+      true,           kTileRows, kVectors * kLanes, kLanes, {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
+      base.requantize};
   return &table;
 }
 

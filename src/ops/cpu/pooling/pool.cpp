@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.MaxPool and max.AveragePool: channels last, up to three spatial axes, float32. MaxPool with indices, or of other
-// types: channels first.
+// max.MaxPool and max.AveragePool: channels last, up to three spatial axes, float32; MaxPool also of bytes. MaxPool
+// with indices, or of other types: channels first.
 #include "ops/cpu/pooling/pool.h"
 
 #include <algorithm>
@@ -54,13 +54,11 @@ readers::Pool poolOf(const OpRequest& request) {
   return {request.node.attributes, static_cast<size_t>(request.inputs[0].shape.rank() - 2)};
 }
 
+template <class T, bool kAverage>
 class PoolOp final : public OpKernel {
  public:
-  PoolOp(const OpRequest& request, bool average)
-      : table_(poolTable()),
-        average_(average),
-        batch_(request.inputs[0].shape[0]),
-        channels_(request.inputs[0].shape.back()) {
+  explicit PoolOp(const OpRequest& request)
+      : table_(poolTable()), batch_(request.inputs[0].shape[0]), channels_(request.inputs[0].shape.back()) {
     const readers::Pool pool = poolOf(request);
     includePads_ = pool.includesPads;
     readAxes(request, pool, 1, axes_);
@@ -79,8 +77,8 @@ class PoolOp final : public OpKernel {
     const int64_t row = line % axes_[1].output, plane = line / axes_[1].output % axes_[0].output;
     const int64_t image = line / axes_[1].output / axes_[0].output;
     const int64_t lineSize = axes_[2].input * channels_, planeSize = axes_[1].input * lineSize;
-    const float* x = context.in<float>(0) + image * axes_[0].input * planeSize;
-    float* y = context.out<float>() + line * axes_[2].output * channels_;
+    const T* x = context.in<T>(0) + image * axes_[0].input * planeSize;
+    T* y = context.out<T>() + line * axes_[2].output * channels_;
     const int64_t sizes[3] = {planeSize, lineSize, channels_};
     int64_t position[3] = {plane, row, 0};
     WorkCounter work;
@@ -88,7 +86,7 @@ class PoolOp final : public OpKernel {
       pixel(x, sizes, position, y);
   }
 
-  void pixel(const float* x, const int64_t (&sizes)[3], const int64_t (&position)[3], float* y) const {
+  void pixel(const T* x, const int64_t (&sizes)[3], const int64_t (&position)[3], T* y) const {
     PoolWindow window;
     int64_t seen = 1, offset = 0;
     double padded = 1;
@@ -102,13 +100,24 @@ class PoolOp final : public OpKernel {
     }
     if (seen == 0) offset = 0;
     if (seen * channels_ > kElementsPerPart / 4) passWork(seen * channels_);
-    if (!average_) return table_.greatest(x + offset, window, channels_, y);
-    const auto count = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
-    table_.sum(x + offset, window, channels_, count > 0 ? 1 / count : 0, y);
+    if constexpr (kAverage) {
+      const auto count = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
+      table_.sum(x + offset, window, channels_, count > 0 ? 1 / count : 0, y);
+    } else {
+      greatest(x + offset, window, y);
+    }
+  }
+
+  void greatest(const float* x, const PoolWindow& window, float* y) const { table_.greatest(x, window, channels_, y); }
+  void greatest(const int8_t* x, const PoolWindow& window, int8_t* y) const {
+    table_.greatestInt8(x, window, channels_, y);
+  }
+  void greatest(const uint8_t* x, const PoolWindow& window, uint8_t* y) const {
+    table_.greatestUInt8(x, window, channels_, y);
   }
 
   const PoolTable& table_;
-  bool average_, includePads_ = false;
+  bool includePads_ = false;
   int64_t batch_, channels_, grain_ = 1;
   Axis axes_[3];
 };
@@ -214,18 +223,23 @@ std::unique_ptr<OpKernel> createPlanes(const OpRequest& request) {
   return std::make_unique<PlaneMaxPoolOp<T>>(request);
 }
 
+template <DType kDType>
 bool accepts(const OpRequest& request) {
-  return request.inputs[0].dtype == DType::Float32 && request.outputs.size() == 1 &&
-         request.inputs[0].shape.rank() >= 3 && request.inputs[0].shape.rank() <= 5;
+  return request.inputs[0].dtype == kDType && request.outputs.size() == 1 && request.inputs[0].shape.rank() >= 3 &&
+         request.inputs[0].shape.rank() <= 5;
 }
 
-template <bool kAverage>
+template <class T, bool kAverage>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
-  return std::make_unique<PoolOp>(request, kAverage);
+  return std::make_unique<PoolOp<T, kAverage>>(request);
 }
 
-constexpr Implementation kMaxPool[] = {{"pool", accepts, create<false>}};
-constexpr Implementation kAveragePool[] = {{"pool", accepts, create<true>}};
+constexpr Implementation kMaxPool[] = {
+    {"pool", accepts<DType::Float32>, create<float, false>},
+    {"pool", accepts<DType::Int8>, create<int8_t, false>},
+    {"pool", accepts<DType::UInt8>, create<uint8_t, false>},
+};
+constexpr Implementation kAveragePool[] = {{"pool", accepts<DType::Float32>, create<float, true>}};
 constexpr Implementation kPlaneMaxPool[] = {
     {"planes", acceptsPlanes<DType::Float32>, createPlanes<float>},
     {"planes", acceptsPlanes<DType::Float64>, createPlanes<double>},

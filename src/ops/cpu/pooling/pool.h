@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling of channels-last float32, for each CPU target (pool_simd.cpp).
+// Pooling over channels-last tensors, for each CPU target (pool_simd.cpp).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@ struct PoolWindow {
 struct PoolTable {
   // One output pixel: y[c] = the greatest x[tap, c].
   void (*greatest)(const float* x, const PoolWindow& window, int64_t channels, float* y);
+  void (*greatestInt8)(const int8_t* x, const PoolWindow& window, int64_t channels, int8_t* y);
+  void (*greatestUInt8)(const uint8_t* x, const PoolWindow& window, int64_t channels, uint8_t* y);
   // y[c] = factor * the sum of x[tap, c].
   void (*sum)(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y);
 };

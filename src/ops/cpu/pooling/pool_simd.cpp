@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <limits>
 
 #include "base/interrupt_point.h"
 #include "ops/cpu/pooling/pool.h"
@@ -29,11 +30,11 @@ struct Sum {
 // Taps of a row between interrupt checks.
 constexpr int64_t kTaps = 4096;
 
-template <class Body>
-HWY_INLINE void forEachTap(const float* x, const PoolWindow& window, const Body& body) {
+template <class T, class Body>
+HWY_INLINE void forEachTap(const T* x, const PoolWindow& window, const Body& body) {
   for (int64_t i = 0; i < window.count[0]; ++i)
     for (int64_t j = 0; j < window.count[1]; ++j) {
-      const float* from = x + i * window.stride[0] + j * window.stride[1];
+      const T* from = x + i * window.stride[0] + j * window.stride[1];
       int64_t rest = window.count[2];
       for (; rest > kTaps; rest -= kTaps) {
         for (int64_t k = 0; k < kTaps; ++k, from += window.stride[2]) body(from);
@@ -77,10 +78,29 @@ void sum(const float* x, const PoolWindow& window, int64_t channels, float facto
   pool<Sum>(x, window, channels, factor, y);
 }
 
+// Whole vectors of channels from c on.
+template <class D, class T>
+HWY_INLINE void greatestVectors(D d, const T* x, const PoolWindow& window, int64_t channels, int64_t& c, T* y) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (; c + lanes <= channels; c += lanes) {
+    auto most = hn::Set(d, std::numeric_limits<T>::lowest());
+    forEachTap(x + c, window, [&](const T* from) HWY_ATTR { most = hn::Max(most, hn::LoadU(d, from)); });
+    hn::StoreU(most, d, y + c);
+  }
+}
+
+template <class T>
+void greatestBytes(const T* x, const PoolWindow& window, int64_t channels, T* y) {
+  int64_t c = 0;
+  greatestVectors(hn::ScalableTag<T>(), x, window, channels, c, y);
+  greatestVectors(hn::CappedTag<T, 8>(), x, window, channels, c, y);
+  greatestVectors(hn::CappedTag<T, 1>(), x, window, channels, c, y);
+}
+
 }  // namespace
 
 extern const PoolTable kPoolTable;
-const PoolTable kPoolTable = {greatest, sum};
+const PoolTable kPoolTable = {greatest, greatestBytes<int8_t>, greatestBytes<uint8_t>, sum};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators between DequantizeLinear and QuantizeLinear become operators on 8-bit integers.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/passes.h"
+#include "compiler/passes/quantized.h"
+#include "graph/readers/matrix.h"
+#include "graph/readers/quantization.h"
+#include "graph/readers/resize.h"
+
+namespace max {
+
+namespace {
+
+// Constant weights in 8 bits, with scales and zero points for all or for each filter.
+struct QuantizedWeights {
+  Ref<Tensor> values;
+  Value *scale = nullptr, *zero = nullptr;
+  int64_t filters = 0;
+};
+
+std::optional<QuantizedWeights> weightsOf(Rewriter& rewriter, const Value* value, int filterAxis) {
+  const Node* node = producer(value, "DequantizeLinear");
+  if (!node || value->type.dtype != DType::Float32 || !node->input(0)->constant) return std::nullopt;
+  const Tensor& values = *node->input(0)->constant;
+  const bool isByte = values.dtype() == DType::Int8 || values.dtype() == DType::UInt8;
+  if (!isByte || values.count() == 0 || values.shape().rank() <= filterAxis) return std::nullopt;
+  const Value *scale = node->input(1), *zero = node->input(2);
+  if (!scale->constant || scale->constant->dtype() != DType::Float32 || (zero && !zero->constant)) return std::nullopt;
+  const readers::Quantization reader(node->attributes);
+  const int64_t filters = values.shape()[filterAxis], count = scale->constant->count();
+  const bool isPerFilter =
+      scale->constant->shape().rank() == 1 && count == filters && reader.axis(values.shape().rank()) == filterAxis;
+  if (reader.block != 0 || (count != 1 && !isPerFilter)) return std::nullopt;
+  Value* zeros = zero ? node->input(2) : rewriter.scalar(values.dtype(), 0);
+  return QuantizedWeights{node->input(0)->constant, node->input(1), zeros, filters};
+}
+
+// The bias of each filter as a number; NULL = zeros. Nullopt if it is not known.
+std::optional<std::vector<double>> biasOf(const Value* value, int64_t filters) {
+  std::vector<double> result(static_cast<size_t>(filters), 0.0);
+  if (!value) return result;
+  const Node* node = producer(value, "DequantizeLinear");
+  const Value* numbers = node ? node->input(0) : value;
+  if (!numbers->constant || value->type.dtype != DType::Float32) return std::nullopt;
+  const Tensor& tensor = *numbers->constant;
+  const auto parameter = [&](size_t input) { return node ? node->input(input) : nullptr; };
+  const Value *scale = parameter(1), *zero = parameter(2);
+  const auto fits = [&](const Value* each) {
+    return !each || (each->constant && (each->constant->count() == 1 || each->constant->count() == filters));
+  };
+  if (tensor.count() != filters || !fits(scale) || !fits(zero)) return std::nullopt;
+  if (tensor.shape().rank() == 0 || tensor.shape().back() != filters) return std::nullopt;
+  const auto at = [](const Value* each, int64_t i, double fallback) {
+    return each ? elementOf(*each->constant, each->constant->count() == 1 ? 0 : i) : fallback;
+  };
+  for (int64_t i = 0; i < filters; ++i)
+    result[static_cast<size_t>(i)] = (elementOf(tensor, i) - at(zero, i, 0)) * at(scale, i, 1);
+  return result;
+}
+
+// In units of the product's sums, which are far finer than those of its result.
+Value* integerBias(Rewriter& rewriter, const std::vector<double>& bias, const QuantizedValue& x, const Value* scale) {
+  constexpr double kMost = INT32_MAX;
+  Ref<Tensor> result = Tensor::allocate(DType::Int32, {static_cast<int64_t>(bias.size())});
+  auto* numbers = static_cast<int32_t*>(result->mutableData());
+  for (size_t i = 0; i < bias.size(); ++i) {
+    const double unit =
+        x.scaleNumber() * elementOf(*scale->constant, scale->constant->count() == 1 ? 0 : static_cast<int64_t>(i));
+    const double number = std::nearbyint(bias[i] / unit);
+    if (!(std::fabs(number) <= kMost)) return nullptr;
+    numbers[i] = static_cast<int32_t>(number);
+  }
+  return rewriter.constant(std::move(result));
+}
+
+// A product whose operands are dequantised and whose result is only read by a QuantizeLinear, maybe after a clamp.
+struct Product {
+  const Node* node;
+  QuantizedValue x, y;
+  QuantizedWeights w;
+  ClampedInput clamped;
+  Value* bias;
+};
+
+std::optional<Product> productOf(Rewriter& rewriter, const Node& quantize, std::string_view op, int filterAxis) {
+  const auto y = quantized(quantize);
+  const auto clamped = y ? clampedInput(quantize) : std::nullopt;
+  const Node* node = clamped ? producer(clamped->value, op) : nullptr;
+  if (!node || !hasSingleUse(clamped->value)) return std::nullopt;
+  const auto x = dequantized(node->input(0));
+  auto w = x ? weightsOf(rewriter, node->input(1), filterAxis) : std::nullopt;
+  const auto bias = w ? biasOf(node->input(2), w->filters) : std::nullopt;
+  if (!bias) return std::nullopt;
+  Value* integers = nullptr;
+  if (node->input(2) && !(integers = integerBias(rewriter, *bias, *x, w->scale))) return std::nullopt;
+  return Product{node, *x, *y, std::move(*w), *clamped, integers};
+}
+
+std::vector<Value*> inputsOf(Rewriter& rewriter, const Product& product, Value* weights) {
+  const QuantizedValue &x = product.x, &y = product.y;
+  std::vector<Value*> inputs{x.value,        x.scale, zeroOf(rewriter, x), weights, product.w.scale,
+                             product.w.zero, y.scale, zeroOf(rewriter, y)};
+  if (product.bias) inputs.push_back(product.bias);
+  return inputs;
+}
+
+bool lowerConv(Rewriter& rewriter, Node& node) {
+  const auto product = productOf(rewriter, node, "Conv", 0);
+  if (!product) return false;
+  const DType dtype = product->y.dtype();
+  Node* conv = rewriter.add("", "QLinearConv", inputsOf(rewriter, *product, rewriter.constant(product->w.values)),
+                            product->node->attributes, {product->node, &node});
+  Value* result = conv->output();
+  if (product->clamped.limits(dtype)) {
+    Value* low = rewriter.scalar(dtype, static_cast<double>(product->clamped.low));
+    Value* high = rewriter.scalar(dtype, static_cast<double>(product->clamped.high));
+    result = rewriter.add("", "Clip", {result, low, high}, {}, {&node})->output();
+  }
+  return sameType(result, node.output()) && rewriter.replace(&node, result);
+}
+
+// [K, N] to [N, K, 1..], of this rank.
+Ref<Tensor> filtersOf(const Tensor& matrix, bool isTransposed, int rank) {
+  const Shape& shape = matrix.shape();
+  Shape result{isTransposed ? shape[0] : shape[1], isTransposed ? shape[1] : shape[0]};
+  while (result.rank() < rank) result.push(1);
+  if (isTransposed) return matrix.reshaped(result);
+  Ref<Tensor> filters = Tensor::allocate(matrix.dtype(), result);
+  const auto* from = static_cast<const uint8_t*>(matrix.data());
+  auto* to = static_cast<uint8_t*>(filters->mutableData());
+  for (int64_t n = 0; n < result[0]; ++n)
+    for (int64_t k = 0; k < result[1]; ++k) *to++ = from[k * result[0] + n];
+  return filters;
+}
+
+// A product with a constant matrix is a convolution with one tap, without spatial axes or with the rows as such.
+bool lowerProduct(Rewriter& rewriter, Node& node, std::string_view op, bool isTransposed) {
+  constexpr int kMostRank = 5;
+  const auto product = productOf(rewriter, node, op, isTransposed ? 0 : 1);
+  if (!product || product->w.values->shape().rank() != 2 || !isRanked(product->x.value)) return false;
+  const int rank = rankOf(product->x.value);
+  if (rank < 2 || rank > kMostRank) return false;
+  Value* weights = rewriter.constant(filtersOf(*product->w.values, isTransposed, rank));
+  Attributes attributes;
+  attributes.set("low", product->clamped.low);
+  attributes.set("high", product->clamped.high);
+  Node* conv = rewriter.add(kMaxDomain, "QLinearConv", inputsOf(rewriter, *product, weights), std::move(attributes),
+                            {product->node, &node});
+  return sameType(conv->output(), node.output()) && rewriter.replace(&node, conv->output());
+}
+
+bool lowerMatMul(Rewriter& rewriter, Node& node) { return lowerProduct(rewriter, node, "MatMul", false); }
+
+bool lowerGemm(Rewriter& rewriter, Node& node) {
+  const auto clamped = clampedInput(node);
+  const Node* gemm = clamped ? producer(clamped->value, "Gemm") : nullptr;
+  if (!gemm) return false;
+  const readers::Product reader(gemm->attributes);
+  if (reader.alpha != 1 || reader.transposesA || (gemm->input(2) && reader.beta != 1)) return false;
+  return lowerProduct(rewriter, node, "Gemm", reader.transposesB);
+}
+
+bool isNearest(const Node& node) {
+  const readers::Resize resize(node.attributes, rankOf(node.output()));
+  return resize.interpolation == readers::Interpolation::Nearest && !resize.crops();
+}
+
+// Whether elements of the result are elements of input 0, or the greatest of some.
+bool movesElements(const Node& node) {
+  constexpr std::string_view kOperators[] = {"Identity", "Reshape", "Flatten",      "Squeeze",      "Unsqueeze",
+                                             "Slice",    "Tile",    "DepthToSpace", "SpaceToDepth", "Transpose",
+                                             "Expand",   "Gather",  "MaxPool",      "Resize"};
+  if (!node.domain().empty() || node.outputs.size() != 1) return false;
+  if (std::find(std::begin(kOperators), std::end(kOperators), node.op()) == std::end(kOperators)) return false;
+  return !node.is("Resize") || (isRanked(node.output()) && isNearest(node));
+}
+
+// Q(D(x)) -> x, and Q(move(D(x))) -> move(x), where both have one scale.
+bool moveIntegers(Rewriter& rewriter, Node& node) {
+  const auto to = quantized(node);
+  if (!to) return false;
+  if (const auto from = dequantized(node.input(0)))
+    return sameScale(*from, *to) && sameType(from->value, node.output()) && rewriter.replace(&node, from->value);
+  const Node* move = localProducer(node.input(0));
+  if (!move || !hasSingleUse(node.input(0)) || !movesElements(*move)) return false;
+  const auto from = dequantized(move->input(0));
+  if (!from || !sameScale(*from, *to)) return false;
+  std::vector<Value*> inputs = move->inputs;
+  inputs[0] = from->value;
+  Node* moved = rewriter.add("", move->op(), std::move(inputs), move->attributes, {move, &node});
+  return sameType(moved->output(), node.output()) && rewriter.replace(&node, moved->output());
+}
+
+bool joinIntegers(Rewriter& rewriter, Node& node) {
+  const auto to = quantized(node);
+  const Node* concat = to ? producer(node.input(0), "Concat") : nullptr;
+  if (!concat || !hasSingleUse(node.input(0))) return false;
+  std::vector<Value*> inputs;
+  for (const Value* part : concat->inputs) {
+    const auto from = dequantized(part);
+    if (!from || !sameScale(*from, *to)) return false;
+    inputs.push_back(from->value);
+  }
+  Node* joined = rewriter.add("", "Concat", std::move(inputs), concat->attributes, {concat, &node});
+  return sameType(joined->output(), node.output()) && rewriter.replace(&node, joined->output());
+}
+
+constexpr Rule kRules[] = {
+    {"", "QuantizeLinear", lowerConv},    {"", "QuantizeLinear", lowerMatMul},  {"", "QuantizeLinear", lowerGemm},
+    {"", "QuantizeLinear", moveIntegers}, {"", "QuantizeLinear", joinIntegers},
+};
+
+}  // namespace
+
+void computeInIntegers(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+
+}  // namespace max

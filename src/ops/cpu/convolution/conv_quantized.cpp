@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.ConvInteger and max.QLinearConv of 8-bit integers, channels last. A convolution is a matrix product whose rows of
+// A are the pixels that each kernel tap sees, read where they are; depthwise ones add up taps, with vectors along
+// channels.
+#include "ops/cpu/convolution/conv_quantized.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/align.h"
+#include "base/checked.h"
+#include "base/interrupt_point.h"
+#include "base/work_vector.h"
+#include "graph/readers/quantization.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/grain.h"
+#include "ops/cpu/matrix/gemm_int.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+// Which inputs the operands are; 0 = none (the first input is always the image). The residual is followed by its scale
+// and zero point, and those of the result.
+struct Inputs {
+  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual;
+};
+constexpr Inputs kPlain{1, 2, 3, 0, 0, 0, 0, 0, 0}, kQuantized{3, 2, 5, 1, 4, 6, 7, 8, 9};
+
+constexpr int64_t kMostTaps = 1 << 12, kMostDepth = 1 << 20;
+
+bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+
+// How a row of A is made of pieces of memory, and a filter of the parts that meet them.
+struct Pieces {
+  bool copies = false;  // the input is converted, and gets borders, before it is read
+  bool joins = false;   // the taps of a kernel row are one piece
+  int64_t count = 1, elements = 0, words = 0;
+
+  Pieces(const IntegerGemmTable& table, const Attributes& attributes, const Shape& weights, bool isSigned) {
+    constexpr int64_t kChannelsWorthATap = 16;
+    const auto windows = readers::readWindows(attributes, weights.dims().subspan(2)).axes;
+    const bool isPadded = std::any_of(windows.begin(), windows.end(),
+                                      [](const readers::Window& window) { return window.padBegin || window.padEnd; });
+    const int64_t channels = weights[1];
+    copies = !table.usesBytes || isSigned || channels % 4 != 0 || (isPadded && channels < kChannelsWorthATap);
+    joins = copies && readers::readGroups(attributes) == 1 && !windows.empty() && windows.back().dilation == 1;
+    const int64_t joined = joins ? windows.back().size : 1;
+    count = weights.product(2, weights.rank()) / joined;
+    elements = channels * joined;
+    words = table.wordsOf(elements);
+  }
+
+  int64_t depth(const IntegerGemmTable& table) const { return count * words * (table.usesBytes ? 4 : 2); }
+};
+
+size_t groupBytes(const IntegerGemmTable& table, const Pieces& pieces, const Shape& weights, int64_t groups) {
+  return alignUp(PackedColumns::bytes(table, pieces.depth(table), weights[0] / groups));
+}
+
+// Packing must not inflate narrow filters, which a small file can contain.
+bool isMostlyPadding(const IntegerGemmTable& table, const Pieces& pieces, const Shape& weights, int64_t groups) {
+  constexpr size_t kFree = 1 << 20, kMostTimes = 8;
+  return checkedMultiply(groupBytes(table, pieces, weights, groups), static_cast<size_t>(groups)) >
+         kFree + kMostTimes * static_cast<size_t>(weights.count());
+}
+
+ZeroPoints zerosOf(const Tensor* zeros) {
+  if (!zeros) return {};
+  return {zeros->data(), zeros->dtype() == DType::Int8, zeros->count()};
+}
+
+// Filters ready for the product.
+class PackedFilters final : public Prepared {
+ public:
+  PackedFilters(const IntegerGemmTable& table, const Pieces& pieces, const Tensor& weights, const Tensor* zeros,
+                int64_t groups, size_t input)
+      : usesBytes_(table.usesBytes), panelColumns_(table.panelColumns), input_(input) {
+    const size_t each = groupBytes(table, pieces, weights.shape(), groups);
+    const int64_t filters = weights.shape()[0] / groups, depth = pieces.depth(table);
+    storage_ = allocateStorage(checkedMultiply(each, static_cast<size_t>(groups)));
+    WorkVector<uint8_t> rows(static_cast<size_t>(checkedMultiply(filters, depth)));
+    for (int64_t group = 0; group < groups; ++group) {
+      const ZeroPoints points = zerosOf(zeros);
+      for (int64_t m = 0; m < filters; ++m)
+        fillRow(pieces, weights, group * filters + m, points, depth / pieces.count, rows.data() + m * depth);
+      ZeroPoints own = points;
+      if (points.count > 1) {
+        own.data = static_cast<const uint8_t*>(points.data) + group * filters;
+        own.count = filters;
+      }
+      groups_.emplace_back(table, depth, filters, static_cast<std::byte*>(storage_->data()) + each * groups_.size());
+      packColumns(table, {rows.data(), weights.dtype() == DType::Int8, 1, depth}, own, depth, filters, defaultLanes(),
+                  groups_.back());
+    }
+  }
+  size_t bytes() const override { return storage_->size(); }
+  bool replaces(size_t input) const override { return input == input_; }
+  bool fits(const IntegerGemmTable& table) const {
+    return table.usesBytes == usesBytes_ && table.panelColumns == panelColumns_;
+  }
+  const PackedColumns& group(int64_t index) const { return groups_[static_cast<size_t>(index)]; }
+
+ private:
+  // The filter in the order of the pieces, each filled up with what means zero.
+  static void fillRow(const Pieces& pieces, const Tensor& weights, int64_t filter, const ZeroPoints& zeros,
+                      int64_t width, uint8_t* row) {
+    const int64_t channels = weights.shape()[1], taps = weights.shape().product(2, weights.shape().rank());
+    const int64_t joined = pieces.elements / std::max<int64_t>(channels, 1);
+    const auto* from = static_cast<const uint8_t*>(weights.data()) + filter * channels * taps;
+    WorkCounter work;
+    for (int64_t piece = 0; piece < pieces.count; ++piece, row += width, work.pass(width)) {
+      for (int64_t tap = 0; tap < joined; ++tap)
+        for (int64_t c = 0; c < channels; ++c) row[tap * channels + c] = from[c * taps + piece * joined + tap];
+      std::fill(row + pieces.elements, row + width, static_cast<uint8_t>(zeros[filter]));
+    }
+  }
+
+  bool usesBytes_;
+  int panelColumns_;
+  size_t input_;
+  Ref<Storage> storage_;
+  std::vector<PackedColumns> groups_;
+};
+
+// Filters of one channel each: [pairs of taps][channels][2], zero points subtracted, and their sums.
+class DepthwiseFilters final : public Prepared {
+ public:
+  DepthwiseFilters(const Tensor& weights, const Tensor* zeros, size_t input)
+      : channels_(weights.shape()[0]), taps_(weights.shape().product(2, weights.shape().rank())), input_(input) {
+    values_ = Tensor::allocate(DType::Int16, {pairs() * channels_ * 2});
+    sums_ = Tensor::allocate(DType::Int32, {channels_});
+    const ZeroPoints points = zerosOf(zeros), source{weights.data(), weights.dtype() == DType::Int8, weights.count()};
+    auto* values = static_cast<int16_t*>(values_->mutableData());
+    auto* sums = static_cast<int32_t*>(sums_->mutableData());
+    std::fill_n(values, values_->count(), int16_t{0});
+    for (int64_t c = 0; c < channels_; ++c) {
+      sums[c] = 0;
+      for (int64_t tap = 0; tap < taps_; ++tap) {
+        const int32_t value = source[c * taps_ + tap] - points[c];
+        values[2 * (tap / 2 * channels_ + c) + tap % 2] = static_cast<int16_t>(value);
+        sums[c] += value;
+      }
+    }
+  }
+  size_t bytes() const override { return values_->bytes() + sums_->bytes(); }
+  bool replaces(size_t input) const override { return input == input_; }
+  int64_t pairs() const { return (taps_ + 1) / 2; }
+  const int16_t* values() const { return values_->as<int16_t>(); }
+  int32_t sum(int64_t channel) const { return sums_->as<int32_t>()[channel]; }
+
+ private:
+  int64_t channels_, taps_;
+  size_t input_;
+  Ref<Tensor> values_, sums_;
+};
+
+bool isDepthwiseBytes(const Shape& weights, int64_t groups) {
+  return isDepthwise(weights, groups) && weights.product(2, weights.rank()) <= kMostTaps;
+}
+
+template <const Inputs& kInputs>
+Ref<Prepared> prepareFilters(const Attributes& attributes, bool isSigned, const Tensor& weights, const Tensor* zeros) {
+  const int64_t groups = readers::readGroups(attributes);
+  if (isDepthwiseBytes(weights.shape(), groups)) return makeRef<DepthwiseFilters>(weights, zeros, kInputs.w);
+  const IntegerGemmTable& table = integerGemmTable();
+  const Pieces pieces(table, attributes, weights.shape(), isSigned);
+  if (isMostlyPadding(table, pieces, weights.shape(), groups)) return nullptr;
+  return makeRef<PackedFilters>(table, pieces, weights, zeros, groups, kInputs.w);
+}
+
+// Operands that all kernels here need; the weights' zero points must be known where the weights are.
+template <const Inputs& kInputs>
+bool fitsWeights(const Shape& weights) {
+  const int rank = weights.rank();
+  return rank >= 2 && rank <= 5 && weights.count() > 0 && weights.product(1, rank) <= kMostDepth &&
+         weights.product(2, rank) <= kMostTaps;
+}
+
+template <const Inputs& kInputs>
+Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
+  const auto constant = [&](size_t i) { return i < constants.size() ? constants[i] : nullptr; };
+  const Tensor *w = constant(kInputs.w), *zeros = constant(kInputs.wZero);
+  if (!w || !isByte(w->dtype()) || !fitsWeights<kInputs>(w->shape())) return nullptr;
+  const int64_t filters = w->shape()[0];
+  if (node.input(kInputs.wZero) && (!zeros || (zeros->count() != 1 && zeros->count() != filters))) return nullptr;
+  return prepareFilters<kInputs>(node.attributes, node.input(0)->type.dtype == DType::Int8, *w, zeros);
+}
+
+template <const Inputs& kInputs>
+bool accepts(const OpRequest& request) {
+  const Operand &x = request.inputs[0], &w = request.inputs[kInputs.w];
+  if (!isByte(x.dtype) || !isByte(w.dtype) || !fitsWeights<kInputs>(w.shape)) return false;
+  const bool knowsZeros = !request.has(kInputs.wZero) || request.inputs[kInputs.wZero].constant;
+  if (!request.node.prepared && !(w.constant && knowsZeros)) return false;
+  const int64_t filters = w.shape[0], groups = readers::readGroups(request.node.attributes);
+  const IntegerGemmTable& table = integerGemmTable();
+  const Pieces pieces(table, request.node.attributes, w.shape, x.dtype == DType::Int8);
+  if (!isDepthwiseBytes(w.shape, groups) && isMostlyPadding(table, pieces, w.shape, groups)) return false;
+  return hasCount(request, kInputs.xZero, 1) && hasCount(request, kInputs.wZero, filters) &&
+         hasCount(request, kInputs.wScale, filters);
+}
+
+// The numbers of a run that all kernels here need.
+template <const Inputs& kInputs>
+class QuantizedOperands {
+ public:
+  explicit QuantizedOperands(const OpRequest& request) {
+    for (const Operand& input : request.inputs) inputs_.push_back({input.dtype, input.shape, nullptr});
+    const DType result = request.outputs[0].dtype;
+    if (!isByte(result)) return;
+    const readers::QuantizedRange range(request.node.attributes, result);
+    const readers::QuantizedRange whole(Attributes(), inputs_[kInputs.yZero].dtype);
+    last_ = {range.low, range.high};
+    first_ = hasResidual() ? Limits{whole.low, whole.high} : last_;
+  }
+
+  bool has(size_t input) const { return input != 0 && input < inputs_.size() && inputs_[input].present(); }
+  bool hasResidual() const { return has(kInputs.residual); }
+  bool isSigned(size_t input) const { return inputs_[input].dtype == DType::Int8; }
+  // What bytes are combined with, so that they are unsigned, and their zero point then.
+  uint8_t flip() const { return isSigned(0) ? 0x80 : 0; }
+  int32_t zero(const OpContext& context) const { return zero(context, kInputs.xZero) + flip(); }
+  int32_t zero(const OpContext& context, size_t input) const {
+    if (!has(input)) return 0;
+    return ZeroPoints{context.inputs[input], isSigned(input), 1}[0];
+  }
+  float scale(const OpContext& context, size_t input, int64_t i = 0) const {
+    return context.in<float>(input)[inputs_[input].shape.count() == 1 ? 0 : i];
+  }
+  float factor(const OpContext& context, int64_t filter) const {
+    return scale(context, kInputs.xScale) * scale(context, kInputs.wScale, filter) / scale(context, kInputs.yScale);
+  }
+  int32_t bias(const OpContext& context, int64_t filter) const {
+    return has(kInputs.bias) ? context.in<int32_t>(kInputs.bias)[filter] : 0;
+  }
+
+  RequantizedSum sum(const OpContext& context) const {
+    RequantizedSum sum{};
+    if (!hasResidual()) return sum;
+    constexpr size_t kAt = kInputs.residual;
+    sum.other = context.in<uint8_t>(kAt);
+    sum.otherIsSigned = isSigned(kAt);
+    sum.ownScale = scale(context, kInputs.yScale);
+    sum.otherScale = scale(context, kAt + 1);
+    sum.scale = scale(context, kAt + 3);
+    sum.otherZero = zero(context, kAt + 2);
+    sum.sumZero = zero(context, kAt + 4);
+    sum.low = last_.low;
+    sum.high = last_.high;
+    return sum;
+  }
+  Requantization requantization(const OpContext& context, const float* factors, const int32_t* bias) const {
+    return {factors, zero(context, kInputs.yZero), first_.low, first_.high, bias};
+  }
+
+ private:
+  struct Limits {
+    int32_t low = 0, high = 0;
+  };
+
+  std::vector<Operand> inputs_;
+  Limits first_, last_;  // of the convolution, and of its sum with the residual
+};
+
+constexpr int64_t kBlockRows = 48;  // whole tiles on every target
+
+template <const Inputs& kInputs>
+class QuantizedConv final : public OpKernel {
+ public:
+  QuantizedConv(const OpRequest& request, const ConvShape& shape, Ref<PackedFilters> filters)
+      : table_(integerGemmTable()),
+        operands_(request),
+        shape_(shape),
+        pieces_(table_, request.node.attributes, request.inputs[kInputs.w].shape, operands_.isSigned(0)),
+        inside_(inElements(pieces_.copies ? withBorders(shape) : shape)),
+        rows_(pieces_.joins ? asRowTaps(inside_) : inside_),
+        filters_(std::move(filters)) {
+    blockRows_ = pieces_.count > 256 ? table_.tileRows : kBlockRows;
+    panels_ = table_.panelsOf(shape.groupFilters());
+    blocks_ = (shape.images * shape.pixels() + blockRows_ - 1) / blockRows_;
+    const int64_t wanted = 4 * std::max(request.lanes, 1), tasks = std::max<int64_t>(blocks_ * shape.groups, 1);
+    chunk_ = (panels_ + std::min(panels_, wanted / tasks + 1) - 1) / std::min(panels_, wanted / tasks + 1);
+    placeScratch(std::max(request.lanes, 1));
+  }
+
+  size_t scratchBytes() const override { return bytes_; }
+
+  void run(const OpContext& context) const override {
+    loadFactors(context);
+    const ConvRows<uint8_t>::Source source{&rows_, input(context), zeros(context)};
+    const RequantizedSum sum = operands_.sum(context);
+    const int64_t chunks = (panels_ + chunk_ - 1) / chunk_;
+    const int64_t grain = grainOf(1 << 18, {blockRows_, pieces_.depth(table_), table_.panelColumns, chunk_});
+    context.parallelFor(blocks_ * shape_.groups * chunks, grain, [&](int64_t begin, int64_t end, int lane) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t chunk = task % chunks * chunk_, group = task / chunks % shape_.groups;
+        const int64_t first = task / chunks / shape_.groups * blockRows_;
+        const Block block{group, first, std::min(blockRows_, shape_.images * shape_.pixels() - first),
+                          context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_};
+        runBlock(context, source, sum, block, chunk, std::min(panels_, chunk + chunk_));
+      }
+    });
+  }
+
+ private:
+  static constexpr bool kRequantizes = kInputs.yZero != 0;
+
+  // Output pixels of one group, and the memory of a lane.
+  struct Block {
+    int64_t group, first, count;
+    std::byte* memory;
+  };
+
+  int64_t elementBytes() const { return table_.usesBytes ? 1 : 2; }
+  int64_t padded() const { return panels_ * table_.panelColumns; }  // columns of a group
+  ConvShape inElements(ConvShape shape) const {
+    shape.channels *= elementBytes();
+    return shape;
+  }
+
+  void placeScratch(int lanes) {
+    const auto words = static_cast<size_t>(checkedMultiply(padded(), shape_.groups));
+    biasAt_ = alignUp(checkedMultiply(words, sizeof(float)));
+    zerosAt_ = checkedMultiply<size_t>(biasAt_, 2);
+    inputAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(inside_.channels) + 64));
+    const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
+    const int64_t copied = checkedMultiply(checkedMultiply(lines, inside_.in[2]), inside_.channels);
+    lanesAt_ = checkedAdd(inputAt_, pieces_.copies ? alignUp(static_cast<size_t>(copied) + 64) : 0);
+    sumsAt_ = alignUp(static_cast<size_t>(blockRows_ * pieces_.count) * sizeof(void*));
+    tileAt_ = sumsAt_ + alignUp(static_cast<size_t>(blockRows_) * sizeof(int32_t));
+    laneBytes_ = tileAt_ + integerTileBytes(table_);
+    bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(lanes)));
+  }
+
+  // Factors and bias, padded to whole panels.
+  void loadFactors(const OpContext& context) const {
+    if (!kRequantizes) return;
+    auto* factors = reinterpret_cast<float*>(context.scratch);
+    auto* bias = reinterpret_cast<int32_t*>(context.scratch + biasAt_);
+    WorkCounter work;
+    for (int64_t group = 0; group < shape_.groups; ++group, work.pass(4 * padded()))
+      for (int64_t n = 0; n < padded(); ++n, ++factors, ++bias) {
+        const bool exists = n < shape_.groupFilters();
+        const int64_t filter = group * shape_.groupFilters() + n;
+        *factors = exists ? operands_.factor(context, filter) : 0;
+        *bias = exists ? operands_.bias(context, filter) : 0;
+      }
+  }
+
+  // What pixels outside the image contain.
+  const uint8_t* zeros(const OpContext& context) const {
+    auto* zeros = reinterpret_cast<uint8_t*>(context.scratch + zerosAt_);
+    std::memset(zeros, operands_.zero(context), static_cast<size_t>(inside_.channels) + 64);
+    return zeros;
+  }
+
+  const uint8_t* input(const OpContext& context) const {
+    if (!pieces_.copies) return context.in<uint8_t>(0);
+    auto* copy = reinterpret_cast<uint8_t*>(context.scratch + inputAt_);
+    const int64_t lines = shape_.images * inside_.in[0] * inside_.in[1];
+    context.parallelFor(lines, grainOf(1 << 16, {inside_.in[2], inside_.channels}),
+                        [&](int64_t begin, int64_t end, int) {
+                          for (int64_t line = begin; line < end; ++line) copyLine(context, line, copy);
+                        });
+    return copy;
+  }
+
+  void copyLine(const OpContext& context, int64_t line, uint8_t* copy) const {
+    const int64_t h = line % inside_.in[1] - shape_.before[1];
+    const int64_t d = line / inside_.in[1] % inside_.in[0] - shape_.before[0];
+    const int64_t image = line / inside_.in[1] / inside_.in[0], all = inside_.in[2] * shape_.channels;
+    const bool exists = h >= 0 && h < shape_.in[1] && d >= 0 && d < shape_.in[0];
+    const int64_t width = shape_.in[2] * shape_.channels;
+    const int64_t begin = exists ? shape_.before[2] * shape_.channels : all, end = exists ? begin + width : all;
+    const uint8_t* from =
+        exists ? context.in<uint8_t>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width : nullptr;
+    const int32_t zero = operands_.zero(context);
+    const uint8_t flip = operands_.flip();
+    const auto fill = [&](auto* to, auto border, const auto& convert) {
+      fillParts(to, begin, border);
+      inParts(end - begin, 1, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) to[begin + i] = convert(from[i]);
+      });
+      fillParts(to + end, all - end, border);
+    };
+    if (table_.usesBytes)
+      fill(copy + line * all, static_cast<uint8_t>(zero), [=](uint8_t x) { return static_cast<uint8_t>(x ^ flip); });
+    else
+      fill(reinterpret_cast<int16_t*>(copy) + line * all, int16_t{0},
+           [=](uint8_t x) { return static_cast<int16_t>((x ^ flip) - zero); });
+  }
+
+  void runBlock(const OpContext& context, const ConvRows<uint8_t>::Source& source, const RequantizedSum& sum,
+                const Block& block, int64_t firstPanel, int64_t lastPanel) const {
+    auto** rows = reinterpret_cast<const uint8_t**>(block.memory);
+    auto* rowSums = reinterpret_cast<int32_t*>(block.memory + sumsAt_);
+    const PackedColumns& filters = filters_->group(block.group);
+    ConvRows<uint8_t>::fill(&source, block.first, block.count, static_cast<int>(blockRows_), rows);
+    if (block.group > 0)
+      for (int64_t i = 0; i < blockRows_ * pieces_.count; ++i)
+        rows[i] += block.group * shape_.groupChannels() * elementBytes();
+    if (filters.hasFactors) addRows(rows, block.count, rowSums);
+    int32_t rowFactors[kMaxIntegerTileRows];
+    std::fill_n(rowFactors, kMaxIntegerTileRows, -operands_.zero(context));
+    IntegerTile tile{};
+    tile.pieces = pieces_.count;
+    tile.pieceStride = blockRows_;
+    tile.words = pieces_.words;
+    WorkCounter work;
+    for (int64_t panel = firstPanel; panel < lastPanel; ++panel) {
+      const int64_t column = panel * table_.panelColumns;
+      tile.columns = std::min<int64_t>(table_.panelColumns, shape_.groupFilters() - column);
+      tile.b = filters.words + column * tile.pieces * tile.words;
+      if (table_.usesBytes) {
+        tile.rowFactors = rowFactors[0] != 0 ? rowFactors : nullptr;
+        tile.columnSums = filters.columnSums + column;
+        tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
+      }
+      for (int64_t row = 0; row < block.count; row += table_.tileRows, work.pass(16 + 8 * tile.pieces * tile.words)) {
+        tile.rows = rows + row;
+        tile.rowSums = rowSums + row;
+        runTile(context, tile, std::min<int64_t>(table_.tileRows, block.count - row), block, row, column, sum);
+      }
+    }
+  }
+
+  void runTile(const OpContext& context, IntegerTile& tile, int64_t count, const Block& block, int64_t row,
+               int64_t column, const RequantizedSum& sum) const {
+    const int64_t at = (block.first + row) * shape_.filters + block.group * shape_.groupFilters() + column;
+    tile.c = kRequantizes ? reinterpret_cast<int32_t*>(block.memory + tileAt_) : context.out<int32_t>() + at;
+    tile.ldc = kRequantizes ? table_.panelColumns : shape_.filters;
+    table_.multiply(tile, count);
+    if (!kRequantizes) return;
+    const auto word = static_cast<size_t>(block.group * padded() + column) * sizeof(float);
+    const auto* factors = reinterpret_cast<const float*>(context.scratch + word);
+    const auto* bias = reinterpret_cast<const int32_t*>(context.scratch + biasAt_ + word);
+    Requantization how = operands_.requantization(context, factors, operands_.has(kInputs.bias) ? bias : nullptr);
+    RequantizedSum own = sum;
+    if (sum.other) how.sum = &own;
+    for (int64_t i = 0; i < count; ++i) {
+      if (sum.other) own.other = sum.other + at + i * shape_.filters;
+      table_.requantize(tile.c + i * tile.ldc, tile.columns, how, context.out<uint8_t>() + at + i * shape_.filters);
+    }
+  }
+
+  // The sum of the bytes of each row, with those that fill up the last words.
+  void addRows(const uint8_t* const* rows, int64_t count, int32_t* sums) const {
+    WorkCounter work;
+    for (int64_t row = 0; row < count; ++row) {
+      uint32_t sum = 0;
+      for (int64_t piece = 0; piece < pieces_.count; ++piece, work.pass(pieces_.words)) {
+        const uint8_t* bytes = rows[piece * blockRows_ + row];
+        for (int64_t i = 0; i < 4 * pieces_.words; ++i) sum += bytes[i];
+      }
+      sums[row] = static_cast<int32_t>(sum);
+    }
+  }
+
+  const IntegerGemmTable& table_;
+  QuantizedOperands<kInputs> operands_;
+  ConvShape shape_;
+  Pieces pieces_;
+  ConvShape inside_;  // what the product reads, with channels in bytes
+  ConvRows<uint8_t> rows_;
+  Ref<PackedFilters> filters_;
+  int64_t blockRows_, panels_, blocks_, chunk_;  // chunk: panels for each task
+  // The scratch memory: factors, then bias, zeros, the copied input, and for each lane row pointers, sums of rows and
+  // the sums of a tile.
+  size_t biasAt_ = 0, zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;
+};
+
+template <const Inputs& kInputs>
+class QuantizedDepthwise final : public OpKernel {
+ public:
+  QuantizedDepthwise(const OpRequest& request, const ConvShape& shape, Ref<DepthwiseFilters> filters)
+      : table_(integerGemmTable()),
+        function_(depthwiseBytesFunction()),
+        operands_(request),
+        shape_(shape),
+        rows_(shape),
+        filters_(std::move(filters)) {
+    words_ = alignUp(static_cast<size_t>(shape.channels) * sizeof(int32_t));
+    lanesAt_ = 2 * words_ + alignUp(static_cast<size_t>(shape.channels));
+    sumsAt_ = alignUp(static_cast<size_t>(kPixels * 2 * filters_->pairs()) * sizeof(void*));
+    laneBytes_ = checkedAdd(sumsAt_, words_);
+    bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(std::max(request.lanes, 1))));
+  }
+
+  size_t scratchBytes() const override { return bytes_; }
+
+  void run(const OpContext& context) const override {
+    auto* factors = reinterpret_cast<float*>(context.scratch);
+    auto* bias = reinterpret_cast<int32_t*>(context.scratch + words_);
+    auto* zeros = reinterpret_cast<uint8_t*>(context.scratch + 2 * words_);
+    const auto zero = static_cast<uint32_t>(operands_.zero(context));
+    for (int64_t c = 0; c < shape_.channels; ++c) {
+      factors[c] = kRequantizes ? operands_.factor(context, c) : 0;
+      bias[c] = static_cast<int32_t>(static_cast<uint32_t>(operands_.bias(context, c)) -
+                                     zero * static_cast<uint32_t>(filters_->sum(c)));
+    }
+    std::memset(zeros, static_cast<int>(zero) ^ operands_.flip(), static_cast<size_t>(shape_.channels));
+    const ConvRows<uint8_t>::Source source{&rows_, context.in<uint8_t>(0), zeros};
+    const RequantizedSum sum = operands_.sum(context);
+    const Requantization how =
+        kRequantizes ? operands_.requantization(context, factors, bias) : Requantization{factors, 0, 0, 0, bias};
+    const int64_t pixels = shape_.images * shape_.pixels(), blocks = (pixels + kPixels - 1) / kPixels;
+    context.parallelFor(blocks, grainOf(1 << 16, {kPixels, shape_.channels, filters_->pairs()}),
+                        [&](int64_t begin, int64_t end, int lane) {
+                          std::byte* memory = context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_;
+                          for (int64_t block = begin; block < end; ++block)
+                            runBlock(context, source, how, sum, block * kPixels,
+                                     std::min(kPixels, pixels - block * kPixels), memory);
+                        });
+  }
+
+ private:
+  static constexpr bool kRequantizes = kInputs.yZero != 0;
+  static constexpr int64_t kPixels = 16;
+
+  void runBlock(const OpContext& context, const ConvRows<uint8_t>::Source& source, const Requantization& how,
+                const RequantizedSum& sum, int64_t first, int64_t count, std::byte* memory) const {
+    auto** taps = reinterpret_cast<const uint8_t**>(memory);
+    auto* sums = reinterpret_cast<int32_t*>(memory + sumsAt_);
+    ConvRows<uint8_t>::fill(&source, first, count, kPixels, taps);
+    // The second tap of the last pair may have no weights.
+    if (shape_.taps() % 2 != 0) std::copy_n(taps, count, taps + shape_.taps() * kPixels);
+    WorkCounter work;
+    RequantizedSum own = sum;
+    Requantization each = how;
+    if (sum.other) each.sum = &own;
+    for (int64_t i = 0; i < count; ++i, work.pass(filters_->pairs() * shape_.channels / 4)) {
+      const int64_t at = (first + i) * shape_.channels;
+      int32_t* target = kRequantizes ? sums : context.out<int32_t>() + at;
+      function_({taps + i, kPixels, filters_->pairs(), filters_->values(), shape_.channels, operands_.flip(), target});
+      if (kRequantizes) {
+        if (sum.other) own.other = sum.other + at;
+        table_.requantize(sums, shape_.channels, each, context.out<uint8_t>() + at);
+      } else {
+        for (int64_t c = 0; c < shape_.channels; ++c)
+          target[c] = static_cast<int32_t>(static_cast<uint32_t>(target[c]) + static_cast<uint32_t>(how.bias[c]));
+      }
+    }
+  }
+
+  const IntegerGemmTable& table_;
+  DepthwiseBytesFunction function_;
+  QuantizedOperands<kInputs> operands_;
+  ConvShape shape_;
+  ConvRows<uint8_t> rows_;
+  Ref<DepthwiseFilters> filters_;
+  // The scratch memory: factors, bias, zeros, and for each lane row pointers and the sums of a pixel.
+  size_t words_, lanesAt_, sumsAt_, laneBytes_, bytes_;
+};
+
+template <const Inputs& kInputs>
+std::unique_ptr<OpKernel> create(const OpRequest& request) {
+  const Operand &x = request.inputs[0], &w = request.inputs[kInputs.w];
+  const ConvShape shape(request.node, x.shape, w.shape, request.outputs[0].shape);
+  Ref<Prepared> prepared = request.node.prepared;
+  auto* packed = dynamic_cast<PackedFilters*>(prepared.get());
+  if (!prepared || (packed && !packed->fits(integerGemmTable())))
+    prepared = prepareFilters<kInputs>(request.node.attributes, x.dtype == DType::Int8, *w.constant,
+                                       request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr);
+  if (auto* depthwise = dynamic_cast<DepthwiseFilters*>(prepared.get()))
+    return std::make_unique<QuantizedDepthwise<kInputs>>(request, shape, Ref<DepthwiseFilters>(depthwise));
+  return std::make_unique<QuantizedConv<kInputs>>(request, shape,
+                                                  Ref<PackedFilters>(static_cast<PackedFilters*>(prepared.get())));
+}
+
+template <const Inputs& kInputs>
+constexpr Implementation kRow[] = {{"conv_int8", accepts<kInputs>, create<kInputs>}};
+
+const OpRow kRows[] = {
+    {kMaxDomain, "ConvInteger", kRow<kPlain>, prepare<kPlain>},
+    {kMaxDomain, "QLinearConv", kRow<kQuantized>, prepare<kQuantized>},
+};
+
+}  // namespace
+
+std::span<const OpRow> quantizedConvOps() { return kRows; }
+
+}  // namespace max

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random nodes for test_random_ops: products and convolutions of 8-bit integers.
+#pragma once
+
+#include "graph/readers/windows.h"
+#include "random_samples.h"
+
+namespace max::test {
+
+inline Ref<Tensor> bytes(Source& source, const Shape& shape) {
+  const DType dtype = source.pick<DType>({DType::Int8, DType::UInt8});
+  return source.tensor(dtype, shape, dtype == DType::Int8 ? -128 : 0, dtype == DType::Int8 ? 127.9 : 255.9);
+}
+
+inline Ref<Tensor> zeroPoint(Source& source, DType dtype, const Shape& shape) {
+  const bool isSigned = dtype == DType::Int8;
+  return source.tensor(dtype, shape, isSigned ? -128 : 0, isSigned ? 127.9 : 255.9);
+}
+
+inline Sample integerConv(Source& source, const Row& row) {
+  Sample sample = conv(source, row);
+  sample.inputs = {bytes(source, sample.inputs[0]->shape()), bytes(source, sample.inputs[1]->shape())};
+  if (source.chance(60)) {
+    sample.inputs.push_back(zeroPoint(source, sample.inputs[0]->dtype(), {}));
+    const int64_t filters = sample.inputs[1]->shape()[0];
+    if (source.chance(60))
+      sample.inputs.push_back(
+          zeroPoint(source, sample.inputs[1]->dtype(), source.chance(50) ? Shape{filters} : Shape{}));
+  }
+  sample.constants = 0;
+  return sample;
+}
+
+inline Sample quantizedConv(Source& source, const Row& row) {
+  Sample sample = conv(source, row);
+  const Ref<Tensor> x = bytes(source, sample.inputs[0]->shape()), w = bytes(source, sample.inputs[1]->shape());
+  const int64_t count = w->shape()[0];
+  const Shape filters = source.chance(50) ? Shape{count} : Shape{};
+  const DType result = source.pick<DType>({DType::Int8, DType::UInt8});
+  const auto scale = [&](const Shape& shape) { return source.tensor(DType::Float32, shape, 0.01, 0.05); };
+  const Ref<Tensor> xZero = zeroPoint(source, x->dtype(), {}), wZero = zeroPoint(source, w->dtype(), filters);
+  sample.inputs = {x, scale({}), xZero, w, scale(filters), wZero, scale({}), zeroPoint(source, result, {})};
+  if (source.chance(50)) sample.inputs.push_back(source.tensor(DType::Int32, {count}, -1000, 1000));
+  sample.constants = 0;
+  return sample;
+}
+
+// The same operators with channels last, as the compiler has them; also as plain products, without spatial axes.
+inline Sample lastChannels(Source& source, Sample sample, size_t weights, size_t zeros) {
+  const Shape first = sample.inputs[0]->shape();
+  Shape last{first[0]};
+  for (int i = 2; i < first.rank(); ++i) last.push(first[i]);
+  last.push(first[1]);
+  sample.inputs[0] = sample.inputs[0]->reshaped(last);
+  sample.constants = source.chance(85) ? 1u << weights | 1u << zeros : 0;
+  return sample;
+}
+
+inline Sample fusedIntegerConv(Source& source, const Row& row) {
+  return lastChannels(source, integerConv(source, row), 1, 3);
+}
+
+inline Sample fusedQuantizedConv(Source& source, const Row& row) {
+  Sample sample = lastChannels(source, quantizedConv(source, row), 3, 5);
+  if (source.chance(20)) {
+    const int64_t channels = source.integer(1, 90), filters = source.integer(1, 150);
+    sample.inputs[0] = bytes(source, {source.integer(1, 70), channels});
+    const Ref<Tensor> w = bytes(source, {filters, channels});
+    sample.inputs[3] = w;
+    sample.inputs[4] = source.tensor(DType::Float32, {filters}, 0.001, 0.01);
+    sample.inputs[5] = zeroPoint(source, w->dtype(), {});
+    sample.inputs[2] = zeroPoint(source, sample.inputs[0]->dtype(), {});
+    sample.inputs.resize(8);
+    sample.attributes = {};
+  }
+  if (source.chance(30)) {
+    sample.attributes.set("low", source.integer(-140, 20));
+    sample.attributes.set("high", source.integer(10, 260));
+  }
+  if (source.chance(70)) return sample;
+  Shape output{sample.inputs[0]->shape()[0]};
+  const Shape& weights = sample.inputs[3]->shape();
+  const readers::Windows windows = readers::readWindows(sample.attributes, weights.dims().subspan(2));
+  for (size_t i = 0; i < windows.axes.size(); ++i) {
+    const readers::Window& window = windows.axes[i];
+    const int64_t room = sample.inputs[0]->shape()[static_cast<int>(i) + 1] + window.padBegin + window.padEnd;
+    output.push((room - window.extent()) / window.stride + 1);
+  }
+  output.push(weights[0]);
+  const auto scale = [&] { return source.tensor(DType::Float32, {}, 0.01, 0.05); };
+  const Ref<Tensor> residual = bytes(source, output);
+  sample.inputs.resize(9);
+  sample.inputs.insert(sample.inputs.end(), {residual, scale(), zeroPoint(source, residual->dtype(), {}), scale(),
+                                             zeroPoint(source, source.pick<DType>({DType::Int8, DType::UInt8}), {})});
+  return sample;
+}
+
+inline Sample integerMatMul(Source& source, const Row& row) {
+  const Sample shapes = matMul(source, row);
+  Sample sample{{bytes(source, shapes.inputs[0]->shape()), bytes(source, shapes.inputs[1]->shape())}};
+  sample.constants = shapes.constants;
+  const Shape &a = sample.inputs[0]->shape(), &b = sample.inputs[1]->shape();
+  const bool each = a.rank() == 2 && b.rank() == 2 && a[0] > 0 && b[1] > 0 && source.chance(30);
+  if (source.chance(60)) {
+    sample.inputs.push_back(zeroPoint(source, sample.inputs[0]->dtype(), each ? Shape{a[0]} : Shape{}));
+    if (source.chance(60))
+      sample.inputs.push_back(zeroPoint(source, sample.inputs[1]->dtype(), each ? Shape{b[1]} : Shape{}));
+  }
+  return sample;
+}
+
+inline Sample quantizedMatMul(Source& source, const Row& row) {
+  const Sample shapes = matMul(source, row);
+  const Ref<Tensor> a = bytes(source, shapes.inputs[0]->shape()), b = bytes(source, shapes.inputs[1]->shape());
+  const bool each = b->shape().rank() == 2 && b->shape()[1] > 0 && source.chance(40);
+  const Shape columns = each ? Shape{b->shape()[1]} : Shape{};
+  const DType result = source.pick<DType>({DType::Int8, DType::UInt8});
+  const auto scale = [&](const Shape& shape) { return source.tensor(DType::Float32, shape, 0.01, 0.05); };
+  Sample sample{{a, scale({}), zeroPoint(source, a->dtype(), {}), b, scale(columns),
+                 zeroPoint(source, b->dtype(), columns), scale({}), zeroPoint(source, result, {})}};
+  if (shapes.constants) sample.constants = 0b101000;
+  return sample;
+}
+
+}  // namespace max::test

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass "quantize" and what later passes make of it: operators between DequantizeLinear and QuantizeLinear work on
+// 8-bit integers, and results differ from those of the graph as written by at most one step.
+#include <algorithm>
+
+#include "interpreter.h"
+
+namespace max::test {
+namespace {
+
+constexpr float kStep = 0.05f;  // of the results below
+
+// A quantised graph under construction.
+struct QuantizedBuilder {
+  Builder& b;
+  DType dtype = DType::UInt8;
+  double zero = 131;
+
+  Value* number(DType type, double value) {
+    Ref<Tensor> tensor = Tensor::allocate(type, Shape());
+    if (type == DType::Int8)
+      *static_cast<int8_t*>(tensor->mutableData()) = static_cast<int8_t>(value);
+    else
+      *static_cast<uint8_t*>(tensor->mutableData()) = static_cast<uint8_t>(value);
+    return b.graph->addConstant(tensor);
+  }
+  Value* quantize(Value* value, float scale = kStep) {
+    return b.op("QuantizeLinear", {value, b.scalar(scale), number(dtype, zero)});
+  }
+  Value* dequantize(Value* value, float scale = kStep) {
+    return b.op("DequantizeLinear", {value, b.scalar(scale), number(dtype, zero)});
+  }
+  Value* both(Value* value, float scale = kStep) { return dequantize(quantize(value, scale), scale); }
+  Value* input(const SymbolicShape& dims) { return both(b.input(dims), 0.02f); }
+
+  // Weights in int8 with a scale for each index of `axis`, -1 = one for all.
+  Value* weights(const Shape& shape, int axis, DType type = DType::Int8) {
+    Ref<Tensor> values = Tensor::allocate(type, shape);
+    for (int64_t i = 0; i < values->count(); ++i)
+      static_cast<uint8_t*>(values->mutableData())[i] = static_cast<uint8_t>(i * 37 + i / 7);
+    Value* constant = b.graph->addConstant(values);
+    if (axis < 0)
+      return b.op("DequantizeLinear", {constant, b.scalar(0.002f), number(type, type == DType::Int8 ? 0 : 119)});
+    return b.op("DequantizeLinear", {constant, b.random({shape[axis]}, 0.001f, 0.003f)},
+                attrs({{"axis", int64_t{axis}}}));
+  }
+  Value* bias(int64_t count) { return b.random({count}); }
+};
+
+Attributes padded() { return attrs({{"pads", list({1, 1, 1, 1})}}); }
+
+// Differences of a few steps mean that a number was rounded more often, or less.
+std::string run(const std::function<void(QuantizedBuilder&)>& build, const std::vector<Shape>& shapes,
+                double steps = 1.01) {
+  const auto write = [&](Builder& b) {
+    QuantizedBuilder quantized{b};
+    build(quantized);
+  };
+  return compileAndCompare(write, shapes, withoutFusion(), steps * kStep);
+}
+
+TEST(QuantizedGraphs, ConvolutionsWorkOnIntegers) {
+  for (const DType dtype : {DType::UInt8, DType::Int8})
+    for (const int axis : {0, -1})
+      for (const int64_t channels : {3, 16}) {
+        const auto build = [&](QuantizedBuilder& q) {
+          q.dtype = dtype;
+          q.zero = dtype == DType::UInt8 ? 131 : 3;
+          Value* x = q.input({q.b.symbol("N"), channels, 7, 9});
+          Value* y = q.b.op("Conv", {x, q.weights({20, channels, 3, 3}, axis), q.bias(20)}, padded());
+          q.b.output(q.both(y));
+        };
+        EXPECT_EQ(run(build, {{2, channels, 7, 9}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv");
+      }
+}
+
+TEST(QuantizedGraphs, ActivationsBecomeLimits) {
+  for (const char* op : {"Relu", "Clip"}) {
+    const auto build = [&](QuantizedBuilder& q) {
+      Value* x = q.input({1, 16, 5, 5});
+      Value* y = q.b.op("Conv", {x, q.weights({8, 16, 1, 1}, 0)});
+      std::vector<Value*> inputs{y};
+      if (std::string_view(op) == "Clip") inputs.insert(inputs.end(), {q.b.scalar(0.f), q.b.scalar(1.5f)});
+      q.b.output(q.both(q.b.op(op, inputs)));
+    };
+    EXPECT_EQ(run(build, {{1, 16, 5, 5}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv") << op;
+  }
+}
+
+TEST(QuantizedGraphs, ResidualsJoinConvolutions) {
+  for (const bool relu : {false, true}) {
+    const auto build = [&](QuantizedBuilder& q) {
+      Value* x = q.both(q.b.op("Conv", {q.input({1, 8, 6, 5}), q.weights({16, 8, 1, 1}, 0)}));
+      Value* y = q.both(q.b.op("Conv", {x, q.weights({16, 16, 3, 3}, 0), q.bias(16)}, padded()), 0.03f);
+      Value* sum = q.b.op("Add", {x, y});
+      q.b.output(q.both(relu ? q.b.op("Relu", {sum}) : sum));
+    };
+    EXPECT_EQ(run(build, {{1, 8, 6, 5}}, 2.01), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv*2")
+        << relu;
+  }
+}
+
+TEST(QuantizedGraphs, ProductsWorkOnIntegers) {
+  const auto gemm = [](QuantizedBuilder& q) {
+    Value* y = q.b.op("Gemm", {q.input({5, 70}), q.weights({33, 70}, 0), q.bias(33)}, attrs({{"transB", int64_t{1}}}));
+    q.b.output(q.both(y));
+  };
+  EXPECT_EQ(run(gemm, {{5, 70}}), "DequantizeLinear QuantizeLinear max.QLinearConv");
+  const auto product = [](QuantizedBuilder& q) {
+    Value* x = q.input({2, q.b.symbol("L"), 24});
+    q.b.output(q.both(q.b.op("MatMul", {x, q.weights({24, 33}, 1, DType::UInt8)})));
+    q.b.output(q.both(q.b.op("MatMul", {x, q.weights({24, 5}, -1, DType::UInt8)})));
+  };
+  EXPECT_EQ(run(product, {{2, 7, 24}}), "DequantizeLinear*2 QuantizeLinear max.QLinearConv*2");
+}
+
+TEST(QuantizedGraphs, MovedElementsStayIntegers) {
+  const auto build = [](QuantizedBuilder& q) {
+    Value* x = q.both(q.b.input({1, 4, 6, 6}));
+    Attributes pool = padded();
+    pool.set("kernel_shape", list({3, 3}));
+    Value* greatest = q.both(q.b.op("MaxPool", {x}, pool));
+    Value* joined = q.both(q.b.op("Concat", {x, greatest}, attrs({{"axis", int64_t{1}}})));
+    q.b.output(q.both(q.b.op("Flatten", {joined})));
+  };
+  EXPECT_EQ(run(build, {{1, 4, 6, 6}}, 0), "Concat DequantizeLinear QuantizeLinear Reshape Transpose*2 max.MaxPool");
+}
+
+TEST(QuantizedGraphs, OtherScalesStay) {
+  const auto build = [](QuantizedBuilder& q) {
+    Value* x = q.both(q.b.input({2, 8}), 0.03f);
+    q.b.output(q.both(q.b.op("Flatten", {x})));
+  };
+  EXPECT_EQ(run(build, {{2, 8}}), "DequantizeLinear*2 QuantizeLinear*2");
+}
+
+// A product that is also needed as it is, in float32, is not computed twice.
+TEST(QuantizedGraphs, ResultsWithOtherReadersStay) {
+  const auto build = [](QuantizedBuilder& q) {
+    Value* y = q.b.op("MatMul", {q.input({2, 8}), q.weights({8, 8}, 1)});
+    q.b.output(y);
+    q.b.output(q.both(y));
+  };
+  EXPECT_EQ(run(build, {{2, 8}}), "DequantizeLinear*2 QuantizeLinear*2 max.MatMul");
+}
+
+// Weights with known contents stay in 8 bits: their only form is the packed one.
+TEST(QuantizedGraphs, WeightsTakeOneByte) {
+  Builder b;
+  QuantizedBuilder q{b};
+  b.output(q.both(b.op("Conv", {q.input({1, 64, 8, 8}), q.weights({64, 64, 3, 3}, 0)}, padded())));
+  compile(*b.graph, {});
+  size_t bytes = 0;
+  for (const Node* node : b.graph->nodes()) {
+    if (node->prepared) bytes += node->prepared->bytes();
+    for (const Value* input : node->inputs)
+      if (input && input->constant && input->constant->hasContents()) bytes += input->constant->bytes();
+  }
+  constexpr size_t kWeights = 64 * 64 * 9;
+  EXPECT_GE(bytes, kWeights);
+  EXPECT_LE(bytes, 3 * kWeights);
+}
+
+TEST(QuantizedGraphs, DynamicConvolutionsAreChannelsLast) {
+  const auto build = [](Builder& b) {
+    QuantizedBuilder q{b};
+    Node* x = b.node("DynamicQuantizeLinear", {b.input({2, 8, 6, 7})}, {}, 3);
+    Value* w = q.weights({20, 8, 3, 3}, -1, DType::UInt8)->producer->input(0);
+    Value* sums = b.op("ConvInteger", {x->output(0), w, x->output(2), q.number(DType::UInt8, 119)}, padded());
+    Value* real = b.op("Cast", {sums}, attrs({{"to", int64_t{1}}}));
+    b.output(b.op("Mul", {real, x->output(1)}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 8, 6, 7}}), "Cast DynamicQuantizeLinear Mul Transpose*2 max.ConvInteger");
+}
+
+}  // namespace
+}  // namespace max::test
