@@ -487,8 +487,11 @@ inline bool addScales(Source& source, Sample& sample, DType quantized) {
 }
 
 inline Sample quantize(Source& source, const Row& row) {
-  const DType quantized = source.chance(50) ? source.pick<DType>({DType::Int8, DType::UInt8}) : source.pick(row.dtypes);
-  Sample sample{{source.tensor(source.pick(kScales), source.full(1, 4), -9, 9)}};
+  const DType quantized = source.chance(50)
+                              ? source.pick<DType>({DType::Int8, DType::UInt8, DType::Int16, DType::UInt16})
+                              : source.pick(row.dtypes);
+  const double most = bitsOf(quantized) == 16 ? 4000 : 9;  // beyond all integers
+  Sample sample{{source.tensor(source.pick(kScales), source.full(1, 4), -most, most)}};
   if (!addScales(source, sample, quantized)) sample.attributes.set("output_dtype", onnxFromDType(quantized));
   if (source.chance(20)) sample.attributes.set("precision", onnxFromDType(source.pick(kScales)));
   if (source.chance(20)) sample.attributes.set("saturate", int64_t{0});
@@ -497,14 +500,14 @@ inline Sample quantize(Source& source, const Row& row) {
 
 inline Sample dequantize(Source& source, const Row& row) {
   const DType quantized =
-      source.chance(50) ? source.pick<DType>({DType::Int8, DType::UInt8, DType::Int32}) : source.pick(row.dtypes);
+      source.chance(50) ? source.pick<DType>({DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int32})
+                        : source.pick(row.dtypes);
   Sample sample{{source.tensor(quantized, source.full(1, 4), -120, 120)}};
   addScales(source, sample, quantized);
   if (source.chance(20)) sample.attributes.set("output_dtype", onnxFromDType(source.pick(kScales)));
   return sample;
 }
 
-// Bytes in the shapes of a product, and for some a zero point for each row or column.
 inline Sample dynamicQuantize(Source& source, const Row& row) {
   Sample sample = unary(source, row);
   sample.outputs = 3;

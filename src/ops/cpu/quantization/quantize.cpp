@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
-// integers, with one scale for all or one per index of an axis.
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and integers of 8 or 16 bits, with one
+// scale for all or one per index of an axis.
 #include "ops/cpu/quantization/quantize.h"
 
 #include <algorithm>
@@ -14,25 +14,12 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 
-void quantizeAll(const QuantizeTable& table, const float* x, uint8_t* y, int64_t count, float scale, float zero) {
-  table.toUnsigned(x, y, count, scale, zero);
-}
-
-void quantizeAll(const QuantizeTable& table, const float* x, int8_t* y, int64_t count, float scale, float zero) {
-  table.toSigned(x, y, count, scale, zero);
-}
-
-void dequantizeAll(const QuantizeTable& table, const uint8_t* x, float* y, int64_t count, float scale, float zero) {
-  table.fromUnsigned(x, y, count, scale, zero);
-}
-
-void dequantizeAll(const QuantizeTable& table, const int8_t* x, float* y, int64_t count, float scale, float zero) {
-  table.fromSigned(x, y, count, scale, zero);
-}
-
-void dequantizeAll(const QuantizeTable&, const int32_t* x, float* y, int64_t count, float scale, float zero) {
-  for (int64_t i = 0; i < count; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
-}
+template <class Q>
+constexpr DType kTypeOf = std::is_same_v<Q, uint8_t>    ? DType::UInt8
+                          : std::is_same_v<Q, int8_t>   ? DType::Int8
+                          : std::is_same_v<Q, uint16_t> ? DType::UInt16
+                          : std::is_same_v<Q, int16_t>  ? DType::Int16
+                                                        : DType::Int32;
 
 // Runs of elements that share a scale: [outer, size, inner] with one scale per index of the middle axis.
 struct ScaleRuns {
@@ -73,9 +60,8 @@ class QuantizeOp final : public OpKernel {
  public:
   explicit QuantizeOp(const OpRequest& request) : table_(&quantizeTable()), runs_(request), hasZero_(request.has(2)) {}
   static bool accepts(const OpRequest& request) {
-    constexpr DType kQuantized = std::is_signed_v<Q> ? DType::Int8 : DType::UInt8;
     return request.inputs[0].dtype == DType::Float32 && request.inputs[1].dtype == DType::Float32 &&
-           request.outputs[0].dtype == kQuantized && dividesInFloat(request) && ScaleRuns::fits(request);
+           request.outputs[0].dtype == kTypeOf<Q> && dividesInFloat(request) && ScaleRuns::fits(request);
   }
   void run(const OpContext& context) const override {
     const float* x = context.in<float>(0);
@@ -83,7 +69,7 @@ class QuantizeOp final : public OpKernel {
     runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
       const float scale = context.in<float>(1)[index];
       const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
-      quantizeAll(*table_, x + begin, y + begin, end - begin, scale, zero);
+      table_->loops<Q>().quantize(x + begin, y + begin, end - begin, scale, zero);
     });
   }
 
@@ -104,10 +90,7 @@ class DequantizeOp final : public OpKernel {
   explicit DequantizeOp(const OpRequest& request)
       : table_(&quantizeTable()), runs_(request), hasZero_(request.has(2)) {}
   static bool accepts(const OpRequest& request) {
-    constexpr DType kQuantized = std::is_same_v<Q, int32_t> ? DType::Int32
-                                 : std::is_signed_v<Q>      ? DType::Int8
-                                                            : DType::UInt8;
-    return request.inputs[0].dtype == kQuantized && request.inputs[1].dtype == DType::Float32 &&
+    return request.inputs[0].dtype == kTypeOf<Q> && request.inputs[1].dtype == DType::Float32 &&
            request.outputs[0].dtype == DType::Float32 && ScaleRuns::fits(request);
   }
   void run(const OpContext& context) const override {
@@ -116,7 +99,10 @@ class DequantizeOp final : public OpKernel {
     runs_.run(context, [&](int64_t begin, int64_t end, int64_t index) {
       const float scale = context.in<float>(1)[index];
       const float zero = hasZero_ ? static_cast<float>(context.in<Q>(2)[index]) : 0.f;
-      dequantizeAll(*table_, x + begin, y + begin, end - begin, scale, zero);
+      if constexpr (std::is_same_v<Q, int32_t>)
+        for (int64_t i = begin; i < end; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
+      else
+        table_->loops<Q>().dequantize(x + begin, y + begin, end - begin, scale, zero);
     });
   }
 
@@ -144,7 +130,7 @@ class DynamicQuantizeOp final : public OpKernel {
     *context.out<uint8_t>(2) = zero;
     uint8_t* y = context.out<uint8_t>(0);
     context.parallelFor(count_, kGrain, [&](int64_t begin, int64_t end, int) {
-      table_->toUnsigned(x + begin, y + begin, end - begin, scale, zero);
+      table_->loops<uint8_t>().quantize(x + begin, y + begin, end - begin, scale, zero);
     });
   }
 
@@ -176,8 +162,10 @@ constexpr Implementation row() {
           [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<K>(request); }};
 }
 
-constexpr Implementation kQuantize[] = {row<QuantizeOp<uint8_t>>(), row<QuantizeOp<int8_t>>()};
+constexpr Implementation kQuantize[] = {row<QuantizeOp<uint8_t>>(), row<QuantizeOp<int8_t>>(),
+                                        row<QuantizeOp<uint16_t>>(), row<QuantizeOp<int16_t>>()};
 constexpr Implementation kDequantize[] = {row<DequantizeOp<uint8_t>>(), row<DequantizeOp<int8_t>>(),
+                                          row<DequantizeOp<uint16_t>>(), row<DequantizeOp<int16_t>>(),
                                           row<DequantizeOp<int32_t>>()};
 constexpr Implementation kDynamicQuantize[] = {row<DynamicQuantizeOp>()};
 
