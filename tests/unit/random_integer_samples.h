@@ -95,6 +95,7 @@ inline Sample fusedQuantizedConv(Source& source, const Row& row) {
   return sample;
 }
 
+// Bytes in the shapes of a product, and for some a zero point for each row or column.
 inline Sample integerMatMul(Source& source, const Row& row) {
   const Sample shapes = matMul(source, row);
   Sample sample{{bytes(source, shapes.inputs[0]->shape()), bytes(source, shapes.inputs[1]->shape())}};

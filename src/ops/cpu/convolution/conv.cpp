@@ -338,9 +338,16 @@ void ConvRows<T>::fill(const void* source, int64_t first, int64_t count, int til
   Spatial at{first / out[2] / out[1] % out[0], first / out[2] % out[1], first % out[2]};
   int64_t image = first / out[2] / out[1] / out[0];
   if (from.rows->hasManyTaps()) passWork(count * static_cast<int64_t>(from.rows->offsets_.size()));
-  for (int64_t i = 0; i < count; ++i) {
-    from.rows->fillPixel(from, image, at, tileRows, table + i);
-    if (++at[2] < out[2]) continue;
+  const ConvRows& rows = *from.rows;
+  for (int64_t i = 0; i < count;) {
+    const int64_t run = std::min(rows.insideRun(at), count - i);
+    if (run > 0)
+      rows.fillRun(from.x + rows.offsetOf(image, at), run, tileRows, table + i);
+    else
+      rows.fillPixel(from, image, at, tileRows, table + i);
+    i += std::max<int64_t>(run, 1);
+    at[2] += std::max<int64_t>(run, 1);
+    if (at[2] < out[2]) continue;
     at[2] = 0;
     if (++at[1] < out[1]) continue;
     at[1] = 0;
@@ -350,24 +357,41 @@ void ConvRows<T>::fill(const void* source, int64_t first, int64_t count, int til
   }
 }
 
+// Of the first tap; it may lie outside.
+template <class T>
+int64_t ConvRows<T>::offsetOf(int64_t image, const Spatial& at) const {
+  int64_t offset = image * shape_.in[0] * steps_[0];
+  for (size_t i = 0; i < 3; ++i) offset += (at[i] * shape_.stride[i] - shape_.before[i]) * steps_[i];
+  return offset;
+}
+
+// How many pixels of the row, from this one on, have all their taps inside the input.
+template <class T>
+int64_t ConvRows<T>::insideRun(const Spatial& at) const {
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t start = at[i] * shape_.stride[i] - shape_.before[i];
+    if (start < 0 || start + (shape_.kernel[i] - 1) * shape_.dilation[i] >= shape_.in[i]) return 0;
+  }
+  const int64_t room = shape_.in[2] - 1 - (shape_.kernel[2] - 1) * shape_.dilation[2] + shape_.before[2];
+  return std::min(room / shape_.stride[2] + 1, shape_.out[2]) - at[2];
+}
+
+template <class T>
+void ConvRows<T>::fillRun(const T* from, int64_t count, int tileRows, const T** table) const {
+  const int64_t step = shape_.stride[2] * steps_[2];
+  for (const int64_t offset : offsets_) {
+    const T* tap = from + offset;
+    for (int64_t i = 0; i < count; ++i, tap += step) table[i] = tap;
+    table += tileRows;
+  }
+}
+
 template <class T>
 void ConvRows<T>::fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows,
                             const T** table) const {
-  Spatial start;
-  bool isInside = true;
-  int64_t offset = image * shape_.in[0] * steps_[0];
-  for (size_t i = 0; i < 3; ++i) {
-    start[i] = at[i] * shape_.stride[i] - shape_.before[i];
-    isInside &= start[i] >= 0 && start[i] + (shape_.kernel[i] - 1) * shape_.dilation[i] < shape_.in[i];
-    offset += start[i] * steps_[i];
-  }
-  if (isInside) {
-    const T* base = source.x + offset;
-    for (size_t tap = 0; tap < offsets_.size(); ++tap, table += tileRows) *table = base + offsets_[tap];
-    return;
-  }
+  const int64_t offset = offsetOf(image, at);
   const auto contains = [&](size_t i, int64_t tap) {
-    const int64_t position = start[i] + tap * shape_.dilation[i];
+    const int64_t position = at[i] * shape_.stride[i] - shape_.before[i] + tap * shape_.dilation[i];
     return position >= 0 && position < shape_.in[i];
   };
   size_t tap = 0;

@@ -54,6 +54,9 @@ class ConvRows {
   static void fill(const void* source, int64_t first, int64_t count, int tileRows, const T** table);
 
  private:
+  int64_t offsetOf(int64_t image, const Spatial& at) const;
+  int64_t insideRun(const Spatial& at) const;
+  void fillRun(const T* from, int64_t count, int tileRows, const T** table) const;
   void fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows, const T** table) const;
 
   ConvShape shape_;

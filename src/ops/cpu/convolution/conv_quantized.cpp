@@ -125,35 +125,68 @@ class PackedFilters final : public Prepared {
   std::vector<PackedColumns> groups_;
 };
 
-// Filters of one channel each: [pairs of taps][channels][2], zero points subtracted, and their sums.
+// Filters of one channel each, zero points subtracted, and their sums: [pairs of taps][channels][2] in 16 bits, or, if
+// all fit into 8 bits, [quads of taps][places][4].
 class DepthwiseFilters final : public Prepared {
  public:
-  DepthwiseFilters(const Tensor& weights, const Tensor* zeros, size_t input)
+  DepthwiseFilters(const Tensor& weights, const Tensor* zeros, size_t input, bool allowsQuads)
       : channels_(weights.shape()[0]), taps_(weights.shape().product(2, weights.shape().rank())), input_(input) {
-    values_ = Tensor::allocate(DType::Int16, {pairs() * channels_ * 2});
     sums_ = Tensor::allocate(DType::Int32, {channels_});
-    const ZeroPoints points = zerosOf(zeros), source{weights.data(), weights.dtype() == DType::Int8, weights.count()};
-    auto* values = static_cast<int16_t*>(values_->mutableData());
-    auto* sums = static_cast<int32_t*>(sums_->mutableData());
-    std::fill_n(values, values_->count(), int16_t{0});
-    for (int64_t c = 0; c < channels_; ++c) {
-      sums[c] = 0;
-      for (int64_t tap = 0; tap < taps_; ++tap) {
-        const int32_t value = source[c * taps_ + tap] - points[c];
-        values[2 * (tap / 2 * channels_ + c) + tap % 2] = static_cast<int16_t>(value);
-        sums[c] += value;
+    const Centred values(weights, zeros);
+    isQuads_ = allowsQuads;
+    WorkCounter work;
+    for (int64_t c = 0; c < channels_; ++c, work.pass(taps_)) {
+      int32_t sum = 0;
+      for (int64_t i = c * taps_; i < (c + 1) * taps_; ++i) {
+        sum += values[i];
+        isQuads_ &= values[i] == static_cast<int8_t>(values[i]);
       }
+      static_cast<int32_t*>(sums_->mutableData())[c] = sum;
     }
+    if (isQuads_)
+      fill<int8_t>(values, DType::Int8, depthwiseQuadPlaces(channels_), 4);
+    else
+      fill<int16_t>(values, DType::Int16, channels_, 2);
   }
   size_t bytes() const override { return values_->bytes() + sums_->bytes(); }
   bool replaces(size_t input) const override { return input == input_; }
-  int64_t pairs() const { return (taps_ + 1) / 2; }
-  const int16_t* values() const { return values_->as<int16_t>(); }
+  bool isQuads() const { return isQuads_; }
+  // Of taps that are computed together.
+  int64_t together() const { return isQuads_ ? 4 : 2; }
+  int64_t steps() const { return (taps_ + together() - 1) / together(); }
+  template <class T>
+  const T* values() const {
+    return values_->as<T>();
+  }
   int32_t sum(int64_t channel) const { return sums_->as<int32_t>()[channel]; }
+  // Where a channel is in a row of weights and parameters, and how long such a row is.
+  int64_t place(int64_t channel) const { return isQuads_ ? depthwiseQuadPlace(channel) : channel; }
+  int64_t places() const { return isQuads_ ? depthwiseQuadPlaces(channels_) : channels_; }
 
  private:
+  struct Centred {
+    ZeroPoints values, zeros;
+    int64_t taps;
+    Centred(const Tensor& weights, const Tensor* points)
+        : values{weights.data(), weights.dtype() == DType::Int8, weights.count()},
+          zeros(zerosOf(points)),
+          taps(weights.count() / weights.shape()[0]) {}
+    int32_t operator[](int64_t i) const { return values[i] - zeros[i / taps]; }
+  };
+
+  template <class T>
+  void fill(const Centred& values, DType dtype, int64_t width, int64_t together) {
+    values_ = Tensor::allocate(dtype, {steps() * width * together});
+    auto* to = static_cast<T*>(values_->mutableData());
+    std::fill_n(to, values_->count(), T{0});
+    for (int64_t c = 0; c < channels_; ++c)
+      for (int64_t tap = 0; tap < taps_; ++tap)
+        to[(tap / together * width + place(c)) * together + tap % together] = static_cast<T>(values[c * taps_ + tap]);
+  }
+
   int64_t channels_, taps_;
   size_t input_;
+  bool isQuads_;
   Ref<Tensor> values_, sums_;
 };
 
@@ -161,10 +194,18 @@ bool isDepthwiseBytes(const Shape& weights, int64_t groups) {
   return isDepthwise(weights, groups) && weights.product(2, weights.rank()) <= kMostTaps;
 }
 
+// Four taps at once are only for results in 8 bits, without a residual.
 template <const Inputs& kInputs>
-Ref<Prepared> prepareFilters(const Attributes& attributes, bool isSigned, const Tensor& weights, const Tensor* zeros) {
+bool allowsQuads(const Node& node) {
+  return kInputs.yZero != 0 && !node.input(kInputs.residual) && depthwiseQuadsFunction();
+}
+
+template <const Inputs& kInputs>
+Ref<Prepared> prepareFilters(const Node& node, bool isSigned, const Tensor& weights, const Tensor* zeros) {
+  const Attributes& attributes = node.attributes;
   const int64_t groups = readers::readGroups(attributes);
-  if (isDepthwiseBytes(weights.shape(), groups)) return makeRef<DepthwiseFilters>(weights, zeros, kInputs.w);
+  if (isDepthwiseBytes(weights.shape(), groups))
+    return makeRef<DepthwiseFilters>(weights, zeros, kInputs.w, allowsQuads<kInputs>(node));
   const IntegerGemmTable& table = integerGemmTable();
   const Pieces pieces(table, attributes, weights.shape(), isSigned);
   if (isMostlyPadding(table, pieces, weights.shape(), groups)) return nullptr;
@@ -186,7 +227,7 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
   if (!w || !isByte(w->dtype()) || !fitsWeights<kInputs>(w->shape())) return nullptr;
   const int64_t filters = w->shape()[0];
   if (node.input(kInputs.wZero) && (!zeros || (zeros->count() != 1 && zeros->count() != filters))) return nullptr;
-  return prepareFilters<kInputs>(node.attributes, node.input(0)->type.dtype == DType::Int8, *w, zeros);
+  return prepareFilters<kInputs>(node, node.input(0)->type.dtype == DType::Int8, *w, zeros);
 }
 
 template <const Inputs& kInputs>
@@ -208,7 +249,7 @@ template <const Inputs& kInputs>
 class QuantizedOperands {
  public:
   explicit QuantizedOperands(const OpRequest& request) {
-    for (const Operand& input : request.inputs) inputs_.push_back({input.dtype, input.shape, nullptr});
+    inputs_.assign(request.inputs.begin(), request.inputs.end());
     const DType result = request.outputs[0].dtype;
     if (!isByte(result)) return;
     const readers::QuantizedRange range(request.node.attributes, result);
@@ -235,6 +276,21 @@ class QuantizedOperands {
   }
   int32_t bias(const OpContext& context, int64_t filter) const {
     return has(kInputs.bias) ? context.in<int32_t>(kInputs.bias)[filter] : 0;
+  }
+
+  // The contents of what factors and bias are made of, if all are known now; else empty.
+  std::vector<const void*> constants() const {
+    std::vector<const void*> data(inputs_.size());
+    for (const size_t i : {kInputs.xScale, kInputs.xZero, kInputs.wScale, kInputs.yScale, kInputs.bias}) {
+      if (!has(i)) continue;
+      const Tensor* constant = inputs_[i].constant;
+      if (!constant || !constant->hasContents() || !constant->isAligned()) return {};
+      data[i] = constant->data();
+    }
+    return data;
+  }
+  void forgetConstants() {
+    for (Operand& input : inputs_) input.constant = nullptr;
   }
 
   RequantizedSum sum(const OpContext& context) const {
@@ -284,12 +340,18 @@ class QuantizedConv final : public OpKernel {
     const int64_t wanted = 4 * std::max(request.lanes, 1), tasks = std::max<int64_t>(blocks_ * shape.groups, 1);
     chunk_ = (panels_ + std::min(panels_, wanted / tasks + 1) - 1) / std::min(panels_, wanted / tasks + 1);
     placeScratch(std::max(request.lanes, 1));
+    const std::vector<const void*> constants = operands_.constants();
+    if (kRequantizes && !constants.empty()) {
+      known_.resize(2 * static_cast<size_t>(padded() * shape_.groups));
+      loadFactors({constants.data(), nullptr, nullptr, 1}, parametersIn(reinterpret_cast<std::byte*>(known_.data())));
+    }
+    operands_.forgetConstants();
   }
 
   size_t scratchBytes() const override { return bytes_; }
 
   void run(const OpContext& context) const override {
-    loadFactors(context);
+    if (kRequantizes && known_.empty()) loadFactors(context, parametersIn(context.scratch));
     const ConvRows<uint8_t>::Source source{&rows_, input(context), zeros(context)};
     const RequantizedSum sum = operands_.sum(context);
     const int64_t chunks = (panels_ + chunk_ - 1) / chunk_;
@@ -321,10 +383,22 @@ class QuantizedConv final : public OpKernel {
     return shape;
   }
 
+  // For each column of all panels: its factor, and what is added to its sums.
+  struct Parameters {
+    float* factors;
+    int32_t* bias;
+  };
+  Parameters parametersIn(std::byte* memory) const {
+    auto* words = reinterpret_cast<int32_t*>(memory);
+    return {reinterpret_cast<float*>(words), words + padded() * shape_.groups};
+  }
+  const std::byte* parameters(const OpContext& context) const {
+    return known_.empty() ? context.scratch : reinterpret_cast<const std::byte*>(known_.data());
+  }
+
   void placeScratch(int lanes) {
     const auto words = static_cast<size_t>(checkedMultiply(padded(), shape_.groups));
-    biasAt_ = alignUp(checkedMultiply(words, sizeof(float)));
-    zerosAt_ = checkedMultiply<size_t>(biasAt_, 2);
+    zerosAt_ = alignUp(checkedMultiply(words, 2 * sizeof(float)));
     inputAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(inside_.channels) + 64));
     const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
     const int64_t copied = checkedMultiply(checkedMultiply(lines, inside_.in[2]), inside_.channels);
@@ -335,19 +409,20 @@ class QuantizedConv final : public OpKernel {
     bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(lanes)));
   }
 
-  // Factors and bias, padded to whole panels.
-  void loadFactors(const OpContext& context) const {
-    if (!kRequantizes) return;
-    auto* factors = reinterpret_cast<float*>(context.scratch);
-    auto* bias = reinterpret_cast<int32_t*>(context.scratch + biasAt_);
+  void loadFactors(const OpContext& context, const Parameters& to) const {
+    const auto zero = static_cast<uint32_t>(table_.usesBytes ? operands_.zero(context) : 0);
     WorkCounter work;
-    for (int64_t group = 0; group < shape_.groups; ++group, work.pass(4 * padded()))
-      for (int64_t n = 0; n < padded(); ++n, ++factors, ++bias) {
+    for (int64_t group = 0, at = 0; group < shape_.groups; ++group, work.pass(8 * padded())) {
+      const PackedColumns& filters = filters_->group(group);
+      for (int64_t n = 0; n < padded(); ++n, ++at) {
         const bool exists = n < shape_.groupFilters();
         const int64_t filter = group * shape_.groupFilters() + n;
-        *factors = exists ? operands_.factor(context, filter) : 0;
-        *bias = exists ? operands_.bias(context, filter) : 0;
+        to.factors[at] = exists ? operands_.factor(context, filter) : 0;
+        const auto bias = static_cast<uint32_t>(exists ? operands_.bias(context, filter) : 0);
+        to.bias[at] =
+            static_cast<int32_t>(bias - (table_.usesBytes ? zero * static_cast<uint32_t>(filters.columnSums[n]) : 0));
       }
+    }
   }
 
   // What pixels outside the image contain.
@@ -415,7 +490,7 @@ class QuantizedConv final : public OpKernel {
       tile.columns = std::min<int64_t>(table_.panelColumns, shape_.groupFilters() - column);
       tile.b = filters.words + column * tile.pieces * tile.words;
       if (table_.usesBytes) {
-        tile.rowFactors = rowFactors[0] != 0 ? rowFactors : nullptr;
+        tile.rowFactors = kRequantizes ? nullptr : rowFactors;  // the bias has them
         tile.columnSums = filters.columnSums + column;
         tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
       }
@@ -432,18 +507,19 @@ class QuantizedConv final : public OpKernel {
     const int64_t at = (block.first + row) * shape_.filters + block.group * shape_.groupFilters() + column;
     tile.c = kRequantizes ? reinterpret_cast<int32_t*>(block.memory + tileAt_) : context.out<int32_t>() + at;
     tile.ldc = kRequantizes ? table_.panelColumns : shape_.filters;
-    table_.multiply(tile, count);
-    if (!kRequantizes) return;
-    const auto word = static_cast<size_t>(block.group * padded() + column) * sizeof(float);
-    const auto* factors = reinterpret_cast<const float*>(context.scratch + word);
-    const auto* bias = reinterpret_cast<const int32_t*>(context.scratch + biasAt_ + word);
-    Requantization how = operands_.requantization(context, factors, operands_.has(kInputs.bias) ? bias : nullptr);
+    if (!kRequantizes) return table_.multiply(tile, count);
+    const auto* words = reinterpret_cast<const int32_t*>(parameters(context)) + block.group * padded() + column;
+    Requantization how =
+        operands_.requantization(context, reinterpret_cast<const float*>(words), words + padded() * shape_.groups);
     RequantizedSum own = sum;
-    if (sum.other) how.sum = &own;
-    for (int64_t i = 0; i < count; ++i) {
-      if (sum.other) own.other = sum.other + at + i * shape_.filters;
-      table_.requantize(tile.c + i * tile.ldc, tile.columns, how, context.out<uint8_t>() + at + i * shape_.filters);
+    if (sum.other) {
+      own.other += at;
+      how.sum = &own;
     }
+    tile.how = &how;
+    tile.out = context.out<uint8_t>() + at;
+    tile.outStride = shape_.filters;
+    table_.multiply(tile, count);
   }
 
   // The sum of the bytes of each row, with those that fill up the last words.
@@ -467,9 +543,10 @@ class QuantizedConv final : public OpKernel {
   ConvRows<uint8_t> rows_;
   Ref<PackedFilters> filters_;
   int64_t blockRows_, panels_, blocks_, chunk_;  // chunk: panels for each task
-  // The scratch memory: factors, then bias, zeros, the copied input, and for each lane row pointers, sums of rows and
-  // the sums of a tile.
-  size_t biasAt_ = 0, zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;
+  WorkVector<int32_t> known_;                    // parameters of all columns, if they are constant
+  // The scratch memory: parameters of columns, zeros, the copied input, and for each lane row pointers, sums of rows
+  // and the sums of a tile.
+  size_t zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;
 };
 
 template <const Inputs& kInputs>
@@ -477,37 +554,42 @@ class QuantizedDepthwise final : public OpKernel {
  public:
   QuantizedDepthwise(const OpRequest& request, const ConvShape& shape, Ref<DepthwiseFilters> filters)
       : table_(integerGemmTable()),
-        function_(depthwiseBytesFunction()),
+        pairs_(depthwiseBytesFunction()),
+        quads_(depthwiseQuadsFunction()),
         operands_(request),
         shape_(shape),
         rows_(shape),
         filters_(std::move(filters)) {
-    words_ = alignUp(static_cast<size_t>(shape.channels) * sizeof(int32_t));
-    lanesAt_ = 2 * words_ + alignUp(static_cast<size_t>(shape.channels));
-    sumsAt_ = alignUp(static_cast<size_t>(kPixels * 2 * filters_->pairs()) * sizeof(void*));
-    laneBytes_ = checkedAdd(sumsAt_, words_);
+    const auto row = static_cast<size_t>(filters_->places()) * sizeof(int32_t);
+    biasAt_ = alignUp(row);
+    zerosAt_ = 2 * biasAt_;
+    lanesAt_ = zerosAt_ + alignUp(static_cast<size_t>(shape.channels));
+    sumsAt_ = alignUp(static_cast<size_t>(kPixels * filters_->together() * filters_->steps()) * sizeof(void*));
+    laneBytes_ = checkedAdd(sumsAt_, alignUp(row));
     bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(std::max(request.lanes, 1))));
+    const std::vector<const void*> constants = operands_.constants();
+    if (!constants.empty()) {
+      known_.resize(2 * biasAt_ / sizeof(int32_t));
+      loadParameters({constants.data(), nullptr, nullptr, 1}, reinterpret_cast<std::byte*>(known_.data()));
+    }
+    operands_.forgetConstants();
   }
 
   size_t scratchBytes() const override { return bytes_; }
 
   void run(const OpContext& context) const override {
-    auto* factors = reinterpret_cast<float*>(context.scratch);
-    auto* bias = reinterpret_cast<int32_t*>(context.scratch + words_);
-    auto* zeros = reinterpret_cast<uint8_t*>(context.scratch + 2 * words_);
-    const auto zero = static_cast<uint32_t>(operands_.zero(context));
-    for (int64_t c = 0; c < shape_.channels; ++c) {
-      factors[c] = kRequantizes ? operands_.factor(context, c) : 0;
-      bias[c] = static_cast<int32_t>(static_cast<uint32_t>(operands_.bias(context, c)) -
-                                     zero * static_cast<uint32_t>(filters_->sum(c)));
-    }
-    std::memset(zeros, static_cast<int>(zero) ^ operands_.flip(), static_cast<size_t>(shape_.channels));
+    if (known_.empty()) loadParameters(context, context.scratch);
+    const std::byte* parameters = known_.empty() ? context.scratch : reinterpret_cast<const std::byte*>(known_.data());
+    const auto* factors = reinterpret_cast<const float*>(parameters);
+    const auto* bias = reinterpret_cast<const int32_t*>(parameters + biasAt_);
+    auto* zeros = reinterpret_cast<uint8_t*>(context.scratch + zerosAt_);
+    std::memset(zeros, operands_.zero(context) ^ operands_.flip(), static_cast<size_t>(shape_.channels));
     const ConvRows<uint8_t>::Source source{&rows_, context.in<uint8_t>(0), zeros};
     const RequantizedSum sum = operands_.sum(context);
     const Requantization how =
         kRequantizes ? operands_.requantization(context, factors, bias) : Requantization{factors, 0, 0, 0, bias};
     const int64_t pixels = shape_.images * shape_.pixels(), blocks = (pixels + kPixels - 1) / kPixels;
-    context.parallelFor(blocks, grainOf(1 << 16, {kPixels, shape_.channels, filters_->pairs()}),
+    context.parallelFor(blocks, grainOf(1 << 16, {kPixels, shape_.channels, filters_->steps()}),
                         [&](int64_t begin, int64_t end, int lane) {
                           std::byte* memory = context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_;
                           for (int64_t block = begin; block < end; ++block)
@@ -520,39 +602,67 @@ class QuantizedDepthwise final : public OpKernel {
   static constexpr bool kRequantizes = kInputs.yZero != 0;
   static constexpr int64_t kPixels = 16;
 
-  void runBlock(const OpContext& context, const ConvRows<uint8_t>::Source& source, const Requantization& how,
-                const RequantizedSum& sum, int64_t first, int64_t count, std::byte* memory) const {
-    auto** taps = reinterpret_cast<const uint8_t**>(memory);
-    auto* sums = reinterpret_cast<int32_t*>(memory + sumsAt_);
-    ConvRows<uint8_t>::fill(&source, first, count, kPixels, taps);
-    // The second tap of the last pair may have no weights.
-    if (shape_.taps() % 2 != 0) std::copy_n(taps, count, taps + shape_.taps() * kPixels);
-    WorkCounter work;
-    RequantizedSum own = sum;
-    Requantization each = how;
-    if (sum.other) each.sum = &own;
-    for (int64_t i = 0; i < count; ++i, work.pass(filters_->pairs() * shape_.channels / 4)) {
-      const int64_t at = (first + i) * shape_.channels;
-      int32_t* target = kRequantizes ? sums : context.out<int32_t>() + at;
-      function_({taps + i, kPixels, filters_->pairs(), filters_->values(), shape_.channels, operands_.flip(), target});
-      if (kRequantizes) {
-        if (sum.other) own.other = sum.other + at;
-        table_.requantize(sums, shape_.channels, each, context.out<uint8_t>() + at);
-      } else {
-        for (int64_t c = 0; c < shape_.channels; ++c)
-          target[c] = static_cast<int32_t>(static_cast<uint32_t>(target[c]) + static_cast<uint32_t>(how.bias[c]));
-      }
+  // Factors, then what is added to the sums.
+  void loadParameters(const OpContext& context, std::byte* memory) const {
+    auto* factors = reinterpret_cast<float*>(memory);
+    auto* bias = reinterpret_cast<int32_t*>(memory + biasAt_);
+    const auto zero = static_cast<uint32_t>(operands_.zero(context));
+    std::fill_n(factors, filters_->places(), 0.f);
+    std::fill_n(bias, filters_->places(), 0);
+    for (int64_t c = 0; c < shape_.channels; ++c) {
+      const int64_t at = filters_->place(c);
+      factors[at] = kRequantizes ? operands_.factor(context, c) : 0;
+      bias[at] = static_cast<int32_t>(static_cast<uint32_t>(operands_.bias(context, c)) -
+                                      zero * static_cast<uint32_t>(filters_->sum(c)));
     }
   }
 
+  void runBlock(const OpContext& context, const ConvRows<uint8_t>::Source& source, const Requantization& how,
+                const RequantizedSum& sum, int64_t first, int64_t count, std::byte* memory) const {
+    auto** taps = reinterpret_cast<const uint8_t**>(memory);
+    ConvRows<uint8_t>::fill(&source, first, count, kPixels, taps);
+    // The last taps may have no weights.
+    for (int64_t tap = shape_.taps(); tap < filters_->together() * filters_->steps(); ++tap)
+      std::copy_n(taps, count, taps + tap * kPixels);
+    WorkCounter work;
+    for (int64_t i = 0; i < count; ++i, work.pass(filters_->steps() * shape_.channels / 4)) {
+      const int64_t at = (first + i) * shape_.channels;
+      if (filters_->isQuads())
+        quads_({taps + i, kPixels, filters_->steps(), filters_->values<int8_t>(), shape_.channels, operands_.flip(),
+                &how, context.out<uint8_t>() + at});
+      else
+        runPairs(context, how, sum, taps + i, at, reinterpret_cast<int32_t*>(memory + sumsAt_));
+    }
+  }
+
+  void runPairs(const OpContext& context, const Requantization& how, const RequantizedSum& sum,
+                const uint8_t* const* taps, int64_t at, int32_t* sums) const {
+    int32_t* target = kRequantizes ? sums : context.out<int32_t>() + at;
+    pairs_({taps, kPixels, filters_->steps(), filters_->values<int16_t>(), shape_.channels, operands_.flip(), target});
+    if (!kRequantizes) {
+      for (int64_t c = 0; c < shape_.channels; ++c)
+        target[c] = static_cast<int32_t>(static_cast<uint32_t>(target[c]) + static_cast<uint32_t>(how.bias[c]));
+      return;
+    }
+    Requantization each = how;
+    RequantizedSum own = sum;
+    if (sum.other) {
+      own.other += at;
+      each.sum = &own;
+    }
+    table_.requantize(sums, shape_.channels, each, context.out<uint8_t>() + at);
+  }
+
   const IntegerGemmTable& table_;
-  DepthwiseBytesFunction function_;
+  DepthwiseBytesFunction pairs_;
+  DepthwiseQuadsFunction quads_;
   QuantizedOperands<kInputs> operands_;
   ConvShape shape_;
   ConvRows<uint8_t> rows_;
   Ref<DepthwiseFilters> filters_;
-  // The scratch memory: factors, bias, zeros, and for each lane row pointers and the sums of a pixel.
-  size_t words_, lanesAt_, sumsAt_, laneBytes_, bytes_;
+  WorkVector<int32_t> known_;  // parameters, if they are constant
+  // The scratch memory: parameters, zeros, and for each lane row pointers and the sums of a pixel.
+  size_t biasAt_, zerosAt_, lanesAt_, sumsAt_, laneBytes_, bytes_;
 };
 
 template <const Inputs& kInputs>
@@ -561,8 +671,11 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
   const ConvShape shape(request.node, x.shape, w.shape, request.outputs[0].shape);
   Ref<Prepared> prepared = request.node.prepared;
   auto* packed = dynamic_cast<PackedFilters*>(prepared.get());
-  if (!prepared || (packed && !packed->fits(integerGemmTable())))
-    prepared = prepareFilters<kInputs>(request.node.attributes, x.dtype == DType::Int8, *w.constant,
+  auto* single = dynamic_cast<DepthwiseFilters*>(prepared.get());
+  const bool fits =
+      packed ? packed->fits(integerGemmTable()) : single && (!single->isQuads() || depthwiseQuadsFunction());
+  if (!fits)
+    prepared = prepareFilters<kInputs>(request.node, x.dtype == DType::Int8, *w.constant,
                                        request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr);
   if (auto* depthwise = dynamic_cast<DepthwiseFilters*>(prepared.get()))
     return std::make_unique<QuantizedDepthwise<kInputs>>(request, shape, Ref<DepthwiseFilters>(depthwise));

@@ -21,6 +21,8 @@ namespace max {
 inline constexpr int kMaxIntegerTileRows = 8, kMaxIntegerTileVectors = 4;
 inline constexpr int kMaxIntegerPanelColumns = 64;
 
+struct Requantization;
+
 // One micro-kernel call: some rows, one panel of columns.
 struct IntegerTile {
   // Rows of A consist of pieces of `words` words anywhere in memory: rows[piece * pieceStride + row].
@@ -32,6 +34,10 @@ struct IntegerTile {
   int64_t columns;  // of the panel that exist
   // With bytes: c += rowFactors[m] * columnSums[n] + columnFactors[n] * rowSums[m]; NULL = without that term.
   const int32_t *rowFactors, *columnSums, *columnFactors, *rowSums;
+  // 8-bit numbers in rows `outStride` apart, like those of how->sum; c holds the sums meanwhile. NULL = without.
+  const Requantization* how;
+  uint8_t* out;
+  int64_t outStride;
 };
 using IntegerTileFunction = void (*)(const IntegerTile& tile);
 

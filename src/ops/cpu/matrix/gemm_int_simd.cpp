@@ -26,6 +26,21 @@ constexpr int kTileRows = 8, kVectors = 3;
 constexpr int kTileRows = 4, kVectors = 2;
 #endif
 
+void requantize(const int32_t* sums, int64_t count, const Requantization& how, uint8_t* out);
+
+void requantizeRows(const IntegerTile& t, int64_t rows) {
+  Requantization how = *t.how;
+  RequantizedSum sum{};
+  if (how.sum) {
+    sum = *how.sum;
+    how.sum = &sum;
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    if (how.sum) sum.other = t.how->sum->other + i * t.outStride;
+    requantize(t.c + i * t.ldc, t.columns, how, t.out + i * t.outStride);
+  }
+}
+
 // The first kUsed vectors of the panel.
 template <int kRows, int kUsed>
 void tile(const IntegerTile& t) {
@@ -51,6 +66,7 @@ void tile(const IntegerTile& t) {
       hn::Store(sum[i][j], d, sums[i] + j * kLanes);
   for (int i = 0; i < kRows; ++i)
     for (int64_t n = 0; n < t.columns; ++n) t.c[i * t.ldc + n] = sums[i][n];
+  if (t.how) requantizeRows(t, kRows);
 }
 
 using DF = hn::Rebind<float, D32>;

@@ -5,9 +5,7 @@
 
 #if defined(__x86_64__) && (!defined(MAX_ONE_KERNEL_TARGET) || defined(__AVX512BW__))
 
-#include <immintrin.h>
-
-#define MAX_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#include "ops/cpu/matrix/requantize_vnni.h"
 
 namespace max {
 
@@ -32,6 +30,39 @@ MAX_VNNI void finishRow(const IntegerTile& t, int i, const int32_t* sums) {
     }
     _mm512_mask_storeu_epi32(t.c + i * t.ldc + j * kLanes, mask, value);
   }
+}
+
+// The sums of row i to 8-bit numbers, without leaving registers.
+template <int kUsed>
+MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVectors& how, int i,
+                                   const __m512i (&sums)[kUsed]) {
+  __m512i result[4] = {};
+#pragma GCC unroll 4
+  for (int j = 0; j < kUsed; ++j) {
+    __m512i value = sums[j];
+    if (t.columnFactors) {
+      const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
+      value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
+    }
+    result[j] = how.scaled(value, j * kLanes);
+    if (t.how->sum) {
+      const int64_t left = t.columns - j * kLanes;
+      const auto mask = static_cast<__mmask16>(left >= kLanes ? 0xffff : (1 << left) - 1);
+      const uint8_t* other = t.how->sum->other + i * t.outStride + j * kLanes;
+      result[j] = addOther(*t.how->sum, result[j], _mm_maskz_loadu_epi8(mask, other));
+    } else {
+      result[j] = _mm512_add_epi32(result[j], how.zero);
+    }
+  }
+  uint8_t* out = t.out + i * t.outStride;
+  if (kUsed == 1) {
+    const __m128i bytes = _mm512_cvtepi32_epi8(result[0]);
+    if (t.columns == kLanes) return _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
+    return _mm_mask_storeu_epi8(out, static_cast<__mmask16>((1 << t.columns) - 1), bytes);
+  }
+  // Packing interleaves quarters of the vectors.
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  storeFirst(_mm512_permutexvar_epi32(order, packed(result, how.isSigned)), t.columns, out);
 }
 
 // The first kUsed vectors of the panel.
@@ -60,6 +91,12 @@ MAX_VNNI void tile(const IntegerTile& t) {
         for (int j = 0; j < kUsed; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
       }
     }
+  }
+  if (t.how) {
+    const RequantizationVectors how(*t.how);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) requantizeRow<kUsed>(t, how, i, sum[i]);
+    return;
   }
   alignas(64) int32_t sums[kRows][kUsed * kLanes];
 #pragma GCC unroll 16
