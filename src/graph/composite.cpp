@@ -2,11 +2,10 @@
 #include "graph/composite.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/checked.h"
-#include "base/half.h"
 #include "base/name_table.h"
+#include "base/number_access.h"
 #include "graph/composites/tables.h"
 #include "graph/parsed_row.h"
 #include "graph/unknown_operator.h"
@@ -52,25 +51,10 @@ const Table& table() {
 }
 
 Ref<Tensor> scalarTensor(DType dtype, double value) {
-  const int64_t integer = std::fabs(value) < 9e18 ? static_cast<int64_t>(value) : 0;  // not for infinity
-  const auto single = static_cast<float>(value);
-  const uint16_t half = dtype == DType::Float16 ? halfFromFloat(single) : bfloat16FromFloat(single);
-  switch (dtype) {
-    case DType::Float64:
-      return Tensor::copyOf(dtype, Shape{}, &value);
-    case DType::Float32:
-      return Tensor::copyOf(dtype, Shape{}, &single);
-    case DType::Float16:
-    case DType::BFloat16:
-      return Tensor::copyOf(dtype, Shape{}, &half);
-    case DType::Bool: {
-      const uint8_t truth = value != 0;
-      return Tensor::copyOf(dtype, Shape{}, &truth);
-    }
-    default:  // little-endian: the low bytes hold the integer
-      require(isInteger(dtype) && !isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, "No constant of type ", dtype);
-      return Tensor::copyOf(dtype, Shape{}, &integer);
-  }
+  require(isNumeric(dtype) && !isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, "No constant of type ", dtype);
+  Ref<Tensor> tensor = Tensor::allocate(dtype, Shape{});
+  storeNumbers(dtype, tensor->mutableData(), 0, 1, &value);
+  return tensor;
 }
 
 }  // namespace

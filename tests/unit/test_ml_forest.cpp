@@ -121,8 +121,20 @@ TEST(MlForest, BrokenTreesAreRefused) {
   EXPECT_GT(bad, 500);
 }
 
+TEST(MlForest, TensorsOfOtherTypesAreRefused) {
+  uint32_t seed = 1;
+  while (!runs("TreeEnsemble", Trees(seed).positioned())) ++seed;
+  for (const DType dtype : {DType::Float32, DType::Float64, DType::Float16, DType::Int64, DType::BFloat16}) {
+    Attributes attributes = Trees(seed).positioned();
+    const int64_t leaves = attributes.getTensor("leaf_weights")->count();
+    attributes.set("leaf_weights", Tensor::allocate(dtype, Shape{leaves}, true));
+    const bool isAllowed = dtype != DType::Int64 && dtype != DType::BFloat16;
+    EXPECT_EQ(runs("TreeEnsemble", std::move(attributes)), isAllowed) << nameOf(dtype);
+  }
+}
+
 // As deep as a list is long: nothing recurses.
-TEST(MlForest, ChainsAreNoDanger) {
+TEST(MlForest, LongChainsAreEvaluated) {
   constexpr int64_t kCount = 200001;
   Integers ids(kCount), whenTrue(kCount), whenFalse(kCount), features(kCount), trees(kCount);
   std::vector<std::string> modes(kCount, "BRANCH_LT");

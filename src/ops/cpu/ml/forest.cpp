@@ -6,7 +6,7 @@
 #include <limits>
 #include <string_view>
 
-#include "base/half.h"
+#include "base/number_access.h"
 #include "ops/cpu/ml/scores.h"
 
 namespace max::ml {
@@ -24,19 +24,9 @@ template <class... Parts>
   invalidArgument(node.description(), ": ", parts...);
 }
 
-double numberAt(const Tensor& tensor, int64_t i) {
-  switch (tensor.dtype()) {
-    case DType::Float32:
-      return tensor.as<float>()[i];
-    case DType::Float64:
-      return tensor.as<double>()[i];
-    case DType::Float16:
-      return floatFromHalf(tensor.as<uint16_t>()[i]);
-    case DType::UInt8:
-      return tensor.as<uint8_t>()[i];
-    default:
-      max::fail(MAX_STATUS_INVALID_ARGUMENT, "a tensor attribute is ", tensor.dtype());
-  }
+bool canHoldNumbers(const Tensor& tensor) {
+  constexpr DType kTypes[] = {DType::Float32, DType::Float64, DType::Float16, DType::UInt8};
+  return std::ranges::find(kTypes, tensor.dtype()) != std::end(kTypes) || tensor.count() == 0;
 }
 
 // Numbers of a list of floats, or of the tensor that may replace it.
@@ -45,11 +35,12 @@ class Numbers {
   Numbers(const Node& node, std::string_view list, std::string_view tensor)
       : floats_(list.empty() ? std::span<const float>() : floatsOf(node, list)),
         tensor_(node.attributes.getTensor(tensor)) {
-    if (tensor_ && tensor_->count() > 0) (void)numberAt(*tensor_, 0);
+    if (tensor_ && !canHoldNumbers(*tensor_)) fail(node, "the attribute ", tensor, " is ", tensor_->dtype());
   }
   size_t size() const { return tensor_ ? static_cast<size_t>(tensor_->count()) : floats_.size(); }
   double operator[](size_t i) const {
-    return tensor_ ? numberAt(*tensor_, static_cast<int64_t>(i)) : static_cast<double>(floats_[i]);
+    return tensor_ ? numberAt(tensor_->dtype(), tensor_->data(), static_cast<int64_t>(i))
+                   : static_cast<double>(floats_[i]);
   }
   bool isDouble() const { return tensor_ && tensor_->dtype() == DType::Float64; }
 

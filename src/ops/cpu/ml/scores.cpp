@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "base/align.h"
-#include "base/half.h"
 #include "base/interrupt_point.h"
+#include "base/number_access.h"
 #include "base/object.h"
 
 namespace max::ml {
@@ -46,12 +46,6 @@ void softmaxZero(std::span<double> scores) {
   const double largest = *std::max_element(scores.begin(), scores.end());
   for (double& score : scores) score = std::fabs(score) > 1e-7 ? std::exp(score - largest) : score * std::exp(-largest);
   divideBySum(scores, 0.5);
-}
-
-template <class T, class S>
-void convert(const void* data, int64_t begin, int64_t count, T* out) {
-  const S* source = static_cast<const S*>(data) + begin;
-  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(source[i]);
 }
 
 }  // namespace
@@ -108,26 +102,8 @@ void store(float* out, std::span<const double> scores) {
 template <class T>
 const T* Rows::at(const void* data, int64_t i, T* buffer) const {
   const int64_t begin = i * columns;
-  switch (dtype) {
-    case DType::Float32:
-      if constexpr (std::is_same_v<T, float>) return static_cast<const float*>(data) + begin;
-      convert<T, float>(data, begin, columns, buffer);
-      break;
-    case DType::Float64:
-      if constexpr (std::is_same_v<T, double>) return static_cast<const double*>(data) + begin;
-      convert<T, double>(data, begin, columns, buffer);
-      break;
-    case DType::Float16:
-      for (int64_t k = 0; k < columns; ++k)
-        buffer[k] = static_cast<T>(floatFromHalf(static_cast<const uint16_t*>(data)[begin + k]));
-      break;
-    case DType::Int64:
-      convert<T, int64_t>(data, begin, columns, buffer);
-      break;
-    default:
-      convert<T, int32_t>(data, begin, columns, buffer);
-      break;
-  }
+  if (dtype == (std::is_same_v<T, float> ? DType::Float32 : DType::Float64)) return static_cast<const T*>(data) + begin;
+  loadNumbers(dtype, data, begin, columns, buffer);
   return buffer;
 }
 template const float* Rows::at(const void*, int64_t, float*) const;
