@@ -147,7 +147,7 @@ def test_indexing_by_values(session):
             (slice(None, None, 0), ValueError, "step 0"),
             (True, TypeError, "not indices"),
             ("x", TypeError, "not an index"),
-            (x, TypeError, "needs integers"),
+            (x, TypeError, "must have integers"),
         ]:
             with pytest.raises(error, match=rf"{message}.*test_graph.py:\d+\)"):
                 _ = x[index]
@@ -234,7 +234,7 @@ def test_devices_of_values():
 
 
 def test_wrong_use(session):
-    with pytest.raises(TypeError, match="needs a TensorType"):
+    with pytest.raises(TypeError, match="must be a TensorType"):
         Graph("g", input_types=["float32"])
     with pytest.raises(TypeError, match="name of a graph"):
         Graph(None)
@@ -265,7 +265,7 @@ def test_wrong_use(session):
             Weight("", F, [1])
         with pytest.raises(TypeError, match="not a Weight"):
             b.add_weight(x)
-    with pytest.raises(TypeError, match="needs a path or a max.graph.Graph"):
+    with pytest.raises(TypeError, match="must be a path or a max.graph.Graph"):
         session.load(3)
 
 

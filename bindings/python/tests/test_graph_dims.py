@@ -81,7 +81,7 @@ def test_kinds_of_dimensions():
     assert (Dim("n") * Dim("m") + 1).parameters == ["m", "n"] or (Dim("n") * Dim("m") + 1).parameters == ["n", "m"]
     assert SymbolicDim("n").name == "n" and StaticDim(4).dim == 4
     for wrong in (True, 2.5, None, [1]):
-        with pytest.raises(TypeError, match="a dimension is"):
+        with pytest.raises(TypeError, match="a dimension must be"):
             Dim(wrong)
     for wrong in ("", "2n", "a b", "n*2"):
         with pytest.raises(ValueError, match="not a name of a dimension"):

@@ -112,17 +112,17 @@ Q = QuantizationEncoding.Q4_0
 @pytest.mark.parametrize(
     "call, error, message",
     [
-        (lambda x: ops.qmatmul("Q4_0", None, x, PACKED), TypeError, "qmatmul: encoding is 'Q4_0'"),
+        (lambda x: ops.qmatmul("Q4_0", None, x, PACKED), TypeError, "qmatmul: encoding must be a QuantizationEncoding, not 'Q4_0'"),
         (lambda x: ops.qmatmul(Q, None, x), TypeError, "one tensor, 0 are given"),
         (lambda x: ops.qmatmul(Q, None, x, PACKED, PACKED), TypeError, "one tensor, 2 are given"),
         (lambda x: ops.qmatmul(Q, None, x, PACKED[:, 1:]), ValueError, "rows of 17 bytes are not whole blocks of 18"),
-        (lambda x: ops.qmatmul(Q, None, x, PACKED.astype(np.int32)), ValueError, "weights has elements of int32"),
-        (lambda x: ops.qmatmul(Q, None, x, PACKED[0]), ValueError, "weights has the shape"),
+        (lambda x: ops.qmatmul(Q, None, x, PACKED.astype(np.int32)), ValueError, "the elements of weights must be .*, not int32"),
+        (lambda x: ops.qmatmul(Q, None, x, PACKED[0]), ValueError, "weights must have"),
         (lambda x: ops.qmatmul(Q, None, ops.flatten(x), PACKED), ValueError, "the weights are rows of 32"),
-        (lambda x: ops.qmatmul(Q, None, x > 0, PACKED), ValueError, "lhs has elements of bool"),
+        (lambda x: ops.qmatmul(Q, None, x > 0, PACKED), ValueError, "the elements of lhs must be .*, not bool"),
         (lambda x: ops.qmatmul(QuantizationEncoding.Q6_K, None, x, PACKED), ValueError, "not whole blocks of 210"),
         (lambda x: ops.dequantize(QuantizationEncoding.GPTQ, PACKED), NotImplementedError, "GPTQ are not supported"),
-        (lambda x: ops.dequantize(None, PACKED), TypeError, "dequantize: encoding is None"),
+        (lambda x: ops.dequantize(None, PACKED), TypeError, "dequantize: encoding must be a QuantizationEncoding, not None"),
     ],
 )
 def test_refusals(call, error, message):

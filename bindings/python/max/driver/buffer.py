@@ -60,7 +60,7 @@ def _new_info() -> Any:
 
 def _require_dtype(dtype: Any) -> DType:
     if not isinstance(dtype, DType):
-        raise TypeError(f"dtype is {dtype!r}, needs a max.dtype.DType")
+        raise TypeError(f"dtype must be a max.dtype.DType, not {dtype!r}")
     return dtype
 
 
@@ -68,7 +68,7 @@ def _dimensions(shape: Any, lowest: int = 0) -> list[int]:
     try:
         dimensions = [shape.__index__()] if hasattr(shape, "__index__") else [size.__index__() for size in shape]
     except (TypeError, AttributeError):
-        raise TypeError(f"shape is {shape!r}, needs ints") from None
+        raise TypeError(f"shape must be a sequence of ints, not {shape!r}") from None
     for size in dimensions:
         if not lowest <= size < 2**63:
             raise ValueError(f"shape {tuple(dimensions)} has the dimension {size}, which is out of range")
@@ -77,7 +77,7 @@ def _dimensions(shape: Any, lowest: int = 0) -> list[int]:
 
 def _require(value: Any, kind: type, name: str) -> None:
     if value is not None and not isinstance(value, kind):
-        raise TypeError(f"{name} is {value!r}, needs a {kind.__name__}")
+        raise TypeError(f"{name} must be a {kind.__name__}, not {value!r}")
 
 
 class Buffer(Handle):
@@ -340,7 +340,7 @@ class Buffer(Handle):
             The data would have to be copied, and `copy` is False.
         """
         if copy is not None and not isinstance(copy, bool):
-            raise TypeError(f"copy is {copy!r}, needs True, False or None")
+            raise TypeError(f"copy must be True, False or None, not {copy!r}")
         if isinstance(array, Buffer):
             return array.copy() if copy else array._slice(())
         if is_numpy(array):
@@ -369,11 +369,11 @@ class Buffer(Handle):
             The file is too short.
         """
         if mode not in _MAP_MODES:
-            raise ValueError(f"mode is {mode!r}, needs one of {', '.join(map(repr, _MAP_MODES))}")
+            raise ValueError(f"mode must be one of {', '.join(map(repr, _MAP_MODES))}, not {mode!r}")
         if isinstance(offset, bool) or not isinstance(offset, int):
-            raise TypeError(f"offset is {offset!r}, needs an int")
+            raise TypeError(f"offset must be an int, not {offset!r}")
         if not 0 <= offset < 2**63:
-            raise ValueError(f"offset is {offset}, must not be negative")
+            raise ValueError(f"offset must not be negative: {offset}")
         name, number, dimensions = path_bytes(filename), _require_dtype(dtype).value, _dimensions(shape)
         out = ffi.new("MaxBuffer**")
         check(lib.maxBufferMap(name, number, len(dimensions), dimensions, _MAP_MODES[mode], offset, out))

@@ -29,7 +29,7 @@ _STATS = {
 
 def _device_id(id: int) -> int:
     if isinstance(id, bool) or not isinstance(id, int):
-        raise TypeError(f"id is {id!r}, needs an int")
+        raise TypeError(f"id must be an int, not {id!r}")
     if not -(2**31) <= id < 2**31:
         raise ValueError(f"id is {id}, which is out of range")
     return id
@@ -37,9 +37,9 @@ def _device_id(id: int) -> int:
 
 def _memory_limit(limit: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int):
-        raise TypeError(f"device_memory_limit is {limit!r}, needs an int")
+        raise TypeError(f"device_memory_limit must be an int, not {limit!r}")
     if limit != -1 and not 0 < limit < 2**63:
-        raise ValueError(f"device_memory_limit is {limit}, needs a positive number of bytes, or -1")
+        raise ValueError(f"device_memory_limit must be a positive number of bytes, or -1, not {limit}")
     return 0 if limit == -1 else limit
 
 

@@ -27,9 +27,9 @@ class DeviceSpec:
 
     def __init__(self, id: int, device_type: Literal["cpu", "gpu"] = "cpu") -> None:
         if isinstance(id, bool) or not isinstance(id, int):
-            raise TypeError(f"id is {id!r}, needs an int")
+            raise TypeError(f"id must be an int, not {id!r}")
         if device_type not in ("cpu", "gpu"):
-            raise ValueError(f'device_type is {device_type!r}, needs "cpu" or "gpu"')
+            raise ValueError(f'device_type must be "cpu" or "gpu", not {device_type!r}')
         if device_type == "gpu" and id < 0:
             raise ValueError(f"id is {id}; accelerators are counted from 0")
         object.__setattr__(self, "id", id)

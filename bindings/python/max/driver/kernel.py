@@ -139,7 +139,7 @@ class Module(Handle):
     ) -> None:
         device = CPU() if device is None else device
         if not isinstance(device, Device):
-            raise TypeError(f"device is {device!r}, needs a Device")
+            raise TypeError(f"device must be a Device, not {device!r}")
         if not isinstance(source, str) or isinstance(flags, str):
             raise TypeError("source is a str, flags a sequence of str")
         if device.api == "cuda":
@@ -163,7 +163,7 @@ class Module(Handle):
         """A module of compiled code, which runs in this process: PTX, a CUBIN, a code object or a shared object."""
         device = CPU() if device is None else device
         if not isinstance(device, Device):
-            raise TypeError(f"device is {device!r}, needs a Device")
+            raise TypeError(f"device must be a Device, not {device!r}")
         out = ffi.new("MaxModule**")
         content = ffi.from_buffer(code)
         check(lib.maxModuleLoadFromMemory(device._handle, content, len(content), out))
@@ -198,7 +198,7 @@ class Module(Handle):
     def artifact(self, kind: ArtifactKind) -> Union[str, bytes]:
         """The code in one of its forms: a str of "log", "ptx", "assembly" and "llvm_ir", bytes of the others."""
         if kind not in _ARTIFACTS:
-            raise ValueError(f"kind is {kind!r}, needs one of {', '.join(map(repr, _ARTIFACTS))}")
+            raise ValueError(f"kind must be one of {', '.join(map(repr, _ARTIFACTS))}, not {kind!r}")
         data, size = ffi.new("void const**"), ffi.new("size_t*")
         check(lib.maxModuleGetArtifact(self._handle, _ARTIFACTS[kind], data, size))
         content = bytes(ffi.buffer(data[0], size[0])) if size[0] else b""
@@ -309,9 +309,9 @@ def execution_time(function: Callable[[], object], stream: DeviceStream, iterati
         Of one call, on average.
     """
     if not isinstance(stream, DeviceStream):
-        raise TypeError(f"stream is {stream!r}, needs a DeviceStream")
+        raise TypeError(f"stream must be a DeviceStream, not {stream!r}")
     if iterations < 1:
-        raise ValueError(f"iterations is {iterations}, needs at least 1")
+        raise ValueError(f"iterations must be at least 1, not {iterations}")
     start, end = (DeviceEvent(stream.device, enable_timing=True) for _ in range(2))
     stream.record_event(start)
     for _ in range(iterations):
@@ -329,7 +329,7 @@ def _attribute(name: str) -> int:
 
 def _require_stream(stream: object) -> None:
     if stream is not None and not isinstance(stream, DeviceStream):
-        raise TypeError(f"stream is {stream!r}, needs a DeviceStream")
+        raise TypeError(f"stream must be a DeviceStream, not {stream!r}")
 
 
 def _handle_of(stream: Optional[DeviceStream]) -> Any:
@@ -340,9 +340,9 @@ def _three(size: Any, name: str) -> list[int]:
     try:
         sizes = [size.__index__()] if hasattr(size, "__index__") else [part.__index__() for part in size]
     except (TypeError, AttributeError):
-        raise TypeError(f"{name} is {size!r}, needs one to three ints") from None
+        raise TypeError(f"{name} must be one to three ints, not {size!r}") from None
     if not 1 <= len(sizes) <= 3 or not all(0 < part < 2**31 for part in sizes):
-        raise ValueError(f"{name} is {size!r}, needs one to three positive ints")
+        raise ValueError(f"{name} must be one to three positive ints, not {size!r}")
     return sizes + [1] * (3 - len(sizes))
 
 

@@ -23,7 +23,7 @@ class HostMapping:
 
     def __init__(self, buffer: Buffer, access: str) -> None:
         if access not in ("r", "w", "rw"):
-            raise ValueError(f'access is {access!r}, needs "r", "w" or "rw"')
+            raise ValueError(f'access must be "r", "w" or "rw", not {access!r}')
         self._buffer, self._access = buffer, access
         self._array: Optional[NDArray[Any]] = None
 

@@ -30,9 +30,9 @@ def set_limits(options: Any, timeout: Optional[float], cancellation: Optional[Ca
     """Puts a time limit in seconds, and what stops it, into the options of a load or a call."""
     if timeout is not None:
         if not isinstance(timeout, (int, float)):
-            raise TypeError(f"timeout is {timeout!r}, needs a number of seconds")
+            raise TypeError(f"timeout must be a number of seconds, not {timeout!r}")
         if not 0 < timeout < 2**33:
-            raise ValueError(f"timeout is {timeout!r}, needs a positive number of seconds")
+            raise ValueError(f"timeout must be a positive number of seconds, not {timeout!r}")
         options.timeoutNs = max(1, int(timeout * 1e9))
     if cancellation is not None:
         if not isinstance(cancellation, Cancellation):

@@ -25,7 +25,7 @@ class Load:
         cancellation: Optional[Cancellation],
     ) -> None:
         if progress is not None and not callable(progress):
-            raise TypeError(f"progress is {progress!r}, needs a function of a fraction and a str")
+            raise TypeError(f"progress must be a function of a fraction and a str, not {progress!r}")
         self._failure: Optional[BaseException] = None
         self._progress = progress
         self._stop = Cancellation() if cancellation is None else cancellation

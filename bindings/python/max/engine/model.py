@@ -235,14 +235,14 @@ class Model(Handle):
 
     def _key_and_handles(self, graph_key: int, inputs: Sequence[Buffer]) -> tuple[int, list[Any]]:
         if isinstance(graph_key, bool) or not isinstance(graph_key, int):
-            raise TypeError(f"graph_key is {graph_key!r}, needs an int")
+            raise TypeError(f"graph_key must be an int, not {graph_key!r}")
         if not 0 <= graph_key < 2**64:
             raise ValueError(f"graph_key is {graph_key}, outside the range of a uint64")
         if not inputs:
             raise ValueError("at least one input buffer is needed")
         for i, value in enumerate(inputs):
             if not isinstance(value, Buffer):
-                raise TypeError(f"input {i} is of type {type(value).__name__}; a captured call needs a Buffer")
+                raise TypeError(f"input {i} of a captured call must be a Buffer, not {type(value).__name__}")
         return graph_key, [value._handle for value in inputs]
 
     def capture(self, graph_key: int, *inputs: Buffer) -> list[Buffer]:

@@ -113,9 +113,9 @@ class InferenceSession(Handle):
             if not isinstance(device, Device):
                 raise TypeError(f"{device!r} is not a Device")
         if num_threads is not None and (isinstance(num_threads, bool) or not isinstance(num_threads, int)):
-            raise TypeError(f"num_threads is {num_threads!r}, needs an int")
+            raise TypeError(f"num_threads must be an int, not {num_threads!r}")
         if num_threads is not None and not 1 <= num_threads < 2**31:
-            raise ValueError(f"num_threads is {num_threads}, needs at least 1")
+            raise ValueError(f"num_threads must be at least 1, not {num_threads}")
         handles = ffi.new("MaxDevice*[]", [device._handle for device in chosen])
         options = ffi.new("MaxSessionOptions*", {"structSize": ffi.sizeof("MaxSessionOptions")})
         options.devices, options.deviceCount = handles, len(chosen)
@@ -219,7 +219,7 @@ class InferenceSession(Handle):
         mode : "off", "on" or "detailed"
         """
         if not isinstance(mode, str) or mode not in _PROFILING:
-            raise ValueError(f'mode is {mode!r}, needs "off", "on" or "detailed"')
+            raise ValueError(f'mode must be "off", "on" or "detailed", not {mode!r}')
         check(lib.maxSessionSetProfiling(self._handle, _PROFILING[mode]))
 
     def write_profile(self, path: PathType) -> None:
@@ -295,7 +295,7 @@ def _require_graph(model: Any, devices: list[Device]) -> Graph:
     from max.graph.graph import Graph
 
     if not isinstance(model, Graph):
-        raise TypeError(f"model is of type {type(model).__name__}, needs a path or a max.graph.Graph")
+        raise TypeError(f"model must be a path or a max.graph.Graph, not {type(model).__name__}")
     missing = [device for device in model.devices if device.is_gpu() and str(device) not in map(_label, devices)]
     if missing:
         raise ValueError(f"the graph {model.name!r} has values on {missing[0]}; the session's devices are {devices}")

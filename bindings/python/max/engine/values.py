@@ -27,8 +27,8 @@ def buffer_of(value: Any, spec: TensorSpec, position: int) -> Buffer:
 
         return Buffer.from_numpy(numpy.array(value, spec.dtype.to_numpy()))
     raise TypeError(
-        f"input {position} ({spec.name!r}) is of type {type(value).__name__}; needs a Buffer, an array that implements"
-        " DLPack or a number"
+        f"input {position} ({spec.name!r}) must be a Buffer, an array that implements DLPack or a number, not"
+        f" {type(value).__name__}"
     )
 
 

@@ -61,7 +61,7 @@ class _Plan:
 
     def gather(self, indices: TensorValue) -> None:
         if not indices.dtype.is_integral():
-            raise located(TypeError(f"an index is of type {indices.dtype.name}, needs integers"))
+            raise located(TypeError(f"an index must have integers as elements, not {indices.dtype.name}"))
         if indices.rank and any(other.rank for _, other in self.gathers):
             raise located(NotImplementedError("one index may be a tensor with dimensions, others scalars"))
         self.gathers.append((self.axis, indices))

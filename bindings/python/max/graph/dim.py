@@ -240,7 +240,7 @@ class Dim:
 
 def _static(value: Any) -> Dim:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"a dimension is {value!r}, needs an int, a name or a Dim")
+        raise TypeError(f"a dimension must be an int, a name or a Dim, not {value!r}")
     number = int(value.__index__())
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"the dimension {number} does not have 64 bits")

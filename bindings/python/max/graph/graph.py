@@ -79,7 +79,7 @@ class Graph:
         is_subgraph: bool,
     ) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"the name of a graph is {name!r}, needs a str")
+            raise TypeError(f"the name of a graph must be a str, not {name!r}")
         if path is not None:
             raise NotImplementedError(f"path is {path!r}; graphs are built in code, InferenceSession.load reads files")
         is_one = isinstance(custom_extensions, (str, bytes, os.PathLike))
@@ -103,7 +103,7 @@ class Graph:
     def _make_inputs(self, types: list[Type]) -> list[Value[Any]]:
         for index, wanted in enumerate(types):
             if not isinstance(wanted, (TensorType, BufferType)):
-                raise located(TypeError(f"input {index} has the type {wanted!r}, needs a TensorType or BufferType"))
+                raise located(TypeError(f"input_types[{index}] must be a TensorType or BufferType, not {wanted!r}"))
             self._devices.add(wanted.device)
             self._arguments.append(add_input(self._scope, f"input{index}", wanted))
         # Names are known now, and what is computed of them.

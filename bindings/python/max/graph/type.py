@@ -54,7 +54,7 @@ class DeviceRef:
     def __init__(self, device_type: DeviceKind | str, id: int = 0) -> None:
         kind = device_type if isinstance(device_type, DeviceKind) else DeviceKind.from_string(device_type)
         if isinstance(id, bool) or not isinstance(id, int) or id < 0:
-            raise ValueError(f"the id of a device is {id!r}, needs an int of at least 0")
+            raise ValueError(f"the id of a device must be an int that is not negative, not {id!r}")
         self._kind, self._number = kind, id
 
     @staticmethod
@@ -127,9 +127,9 @@ class _ShapedType(Type):
 
     def __init__(self, dtype: DType, shape: ShapeLike, device: Optional[DeviceRef | Device] = None) -> None:
         if not isinstance(dtype, DType):
-            raise TypeError(f"dtype is {dtype!r}, needs a max.dtype.DType")
+            raise TypeError(f"dtype must be a max.dtype.DType, not {dtype!r}")
         if isinstance(shape, (int, str, Dim)):
-            raise TypeError(f"shape is {shape!r}, needs a sequence of dimensions")
+            raise TypeError(f"shape must be a sequence of dimensions, not {shape!r}")
         self._dtype, self._shape = dtype, Shape(shape)
         for dim in self._shape:
             if isinstance(dim, StaticDim) and dim.dim < 0:

@@ -45,7 +45,7 @@ class Weight(TensorValue):
         self, name: str, dtype: DType, shape: ShapeLike, device: Optional[DeviceRef | Device] = None
     ) -> None:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"the name of a weight is {name!r}, needs a str that is not empty")
+            raise TypeError(f"the name of a weight must be a str that is not empty, not {name!r}")
         self._type = TensorType(dtype, shape, device)
         if not self._type.shape.is_static:
             raise ValueError(f"weight {name!r} has the shape {self._type.shape}; its dimensions are numbers")

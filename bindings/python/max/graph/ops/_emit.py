@@ -299,7 +299,7 @@ def _set_attribute(handle: Any, name: str, value: Any) -> None:
     elif isinstance(value, Sequence):
         _set_list(handle, name, list(value))
     else:
-        raise located(TypeError(f"attribute {name!r} is {value!r}; it needs a number, a str, an array or a list"))
+        raise located(TypeError(f"attribute {name!r} must be a number, a str, an array or a list, not {value!r}"))
 
 
 def _set_list(handle: Any, name: str, values: list[Any]) -> None:
@@ -312,4 +312,4 @@ def _set_list(handle: Any, name: str, values: list[Any]) -> None:
     elif all(isinstance(value, (int, float, numbers.Real)) for value in values):
         check(lib.maxAttributesSetFloats(handle, key, [float(value) for value in values], len(values)))
     else:
-        raise located(TypeError(f"attribute {name!r} is {values!r}; lists are of int, of float or of str"))
+        raise located(TypeError(f"attribute {name!r} must be a list of int, of float or of str, not {values!r}"))

@@ -129,38 +129,38 @@ def require_kind(what: str, name: str, x: TensorValue, kind: str) -> TensorValue
     """The tensor, if its elements are of a kind."""
     text, test = _KINDS[kind]
     if not test(x.dtype):
-        fail(f"{what}: {name} has elements of {x.dtype.name}, needs {text}")
+        fail(f"{what}: the elements of {name} must be {text}, not {x.dtype.name}")
     return x
 
 
 def require_dtype(what: str, name: str, x: TensorValue, dtype: DType) -> TensorValue:
     """The tensor, if its elements are of a type."""
     if x.dtype is not dtype:
-        fail(f"{what}: {name} has elements of {x.dtype.name}, needs {dtype.name}")
+        fail(f"{what}: the elements of {name} must be {dtype.name}, not {x.dtype.name}")
     return x
 
 
 def require_rank(what: str, name: str, x: TensorValue, rank: int, *, at_least: bool = False) -> TensorValue:
     """The tensor, if it has so many dimensions."""
     if x.rank != rank and not (at_least and x.rank > rank):
-        fail(f"{what}: {name} has the shape {x.shape}, needs {'at least ' if at_least else ''}{rank} dimensions")
+        fail(f"{what}: {name} must have {'at least ' if at_least else ''}{rank} dimensions; its shape is {x.shape}")
     return x
 
 
 def whole(value: object, what: str, least: int | None = None) -> int:
     """The argument as an int."""
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        wrong_type(f"{what} is {value!r}, needs a whole number")
+        wrong_type(f"{what} must be a whole number, not {value!r}")
     number = int(value.__index__())
     if least is not None and number < least:
-        fail(f"{what} is {number}, needs at least {least}")
+        fail(f"{what} must be at least {least}, not {number}")
     return number
 
 
 def real(value: object, what: str) -> float:
     """The argument as a float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        wrong_type(f"{what} is {value!r}, needs a number")
+        wrong_type(f"{what} must be a number, not {value!r}")
     return float(value)
 
 
@@ -177,7 +177,7 @@ def several(value: object, count: int, what: str, least: int = 0) -> list[int]:
     if isinstance(value, Iterable):
         given = [*value]
         if len(given) != count:
-            fail(f"{what} are {given}, needs {count} numbers")
+            fail(f"{what} must be {count} numbers, not {given}")
         return [whole(number, what, least) for number in given]
     return [whole(value, what, least)] * count
 
@@ -191,7 +191,7 @@ def index_tensor(what: str, name: str, value: TensorValueLike) -> TensorValue:
 def dims(shape: ShapeLike, what: str, limit: int | None = _LARGEST_RANK) -> Shape:
     """The argument as a shape."""
     if isinstance(shape, (str, int, Dim)) or not isinstance(shape, Iterable):
-        wrong_type(f"{what} is {shape!r}, needs a sequence of dimensions")
+        wrong_type(f"{what} must be a sequence of dimensions, not {shape!r}")
     made = Shape(shape)
     if limit is not None and len(made) > limit:
         fail(f"{what} has {len(made)} dimensions, more than {limit}")

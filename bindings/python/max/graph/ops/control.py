@@ -33,7 +33,7 @@ def _truth(value: Any, what: str) -> TensorValue:
     """A bool scalar."""
     truth = as_tensor(value)
     if truth.dtype is not DType.bool:
-        raise located(TypeError(f"{what} is of type {truth.dtype.name}, needs bool"))
+        raise located(TypeError(f"{what} must be of type bool, not {truth.dtype.name}"))
     return rebound(truth, Shape(), f"{what} is a scalar")
 
 

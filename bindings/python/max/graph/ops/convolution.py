@@ -48,7 +48,7 @@ def _as_given(x: TensorValue, layout: ConvInputLayout) -> TensorValue:
 
 def _filters_first(what: str, x: TensorValue, layout: FilterLayout) -> TensorValue:
     if not isinstance(layout, FilterLayout):
-        wrong_type(f"{what}: filter_layout is {layout!r}, needs a FilterLayout")
+        wrong_type(f"{what}: filter_layout must be a FilterLayout, not {layout!r}")
     if len(layout.value) != x.rank:
         fail(f"{what}: the layout {layout.value} does not have {x.rank} dimensions")
     if layout in (FilterLayout.FCRS, FilterLayout.FCQRS):
@@ -77,7 +77,7 @@ def _convolved(
     require_rank(what, "x", input, axes + 2)
     require_rank(what, "filter", weights, axes + 2)
     if not isinstance(layouts[0], ConvInputLayout):
-        wrong_type(f"{what}: input_layout is {layouts[0]!r}, needs a ConvInputLayout")
+        wrong_type(f"{what}: input_layout must be a ConvInputLayout, not {layouts[0]!r}")
     operands = [_channels_first(input, layouts[0]), _filters_first(what, weights, layouts[1])]
     if bias is not None:
         operands.append(cast_to(require_rank(what, "bias", tensor(bias, input.dtype), 1), input.dtype))

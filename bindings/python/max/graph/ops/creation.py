@@ -91,7 +91,7 @@ def hann_window(
     """
     length = whole(window_length, "hann_window: window_length", 0)
     if not isinstance(dtype, DType) or not dtype.is_float():
-        fail(f"hann_window: dtype is {dtype}, needs a floating-point type")
+        fail(f"hann_window: dtype must be a floating-point type, not {dtype}")
     if length < 2:
         return constant([1.0] * length, dtype, device)
     made = node("HannWindow", [tensor(length, DType.int64)], output_datatype=dtype, periodic=int(bool(periodic)))

@@ -231,7 +231,7 @@ def gelu(x: TensorValueLike, approximate: Literal["none", "tanh", "quick"] = "no
     if approximate == "quick":
         return node("Mul", [operand, node("Sigmoid", [node("Mul", [operand, 1.702])])])
     if approximate not in ("none", "tanh"):
-        fail(f"gelu: approximate is {approximate!r}, needs 'none', 'tanh' or 'quick'")
+        fail(f"gelu: approximate must be 'none', 'tanh' or 'quick', not {approximate!r}")
     return node("Gelu", [operand], approximate=approximate)
 
 

@@ -45,7 +45,7 @@ def _resized(what: str, input: TensorValueLike, size: ShapeLike, mode: str, **at
 def _choice(what: str, number: int, choices: tuple[str, ...]) -> str:
     index = whole(number, what, 0)
     if index >= len(choices):
-        fail(f"{what} is {index}, needs one of 0 to {len(choices) - 1}")
+        fail(f"{what} must be 0 to {len(choices) - 1}, not {index}")
     return choices[index]
 
 
@@ -76,7 +76,7 @@ def resize(
         `interpolation` is not an InterpolationMode.
     """
     if not isinstance(interpolation, InterpolationMode):
-        wrong_type(f"resize: interpolation is {interpolation!r}, needs an InterpolationMode")
+        wrong_type(f"resize: interpolation must be an InterpolationMode, not {interpolation!r}")
     make = {"nearest": resize_nearest, "bilinear": resize_linear, "bicubic": resize_bicubic}[interpolation.value]
     return make(input, shape)
 
@@ -206,7 +206,7 @@ def fold(
     x = require_rank("fold", "input", require_kind("fold", "input", tensor(input), "number"), 3)
     wanted = dims(output_size, "fold: output_size")
     if len(wanted) != 2:
-        fail(f"fold: output_size {wanted} needs two numbers")
+        fail(f"fold: output_size must be two numbers, not {wanted}")
     kernel = several(kernel_size, 2, "fold: kernel_size", 1)
     steps = several(stride, 2, "fold: stride", 1)
     spread = several(dilation, 2, "fold: dilation", 1)

@@ -21,7 +21,7 @@ _SMALLEST_BLOCK = 32
 
 def _encoding(what: str, encoding: object) -> QuantizationEncoding:
     if not isinstance(encoding, QuantizationEncoding):
-        wrong_type(f"{what}: encoding is {encoding!r}, needs a QuantizationEncoding")
+        wrong_type(f"{what}: encoding must be a QuantizationEncoding, not {encoding!r}")
     if not encoding.is_gguf:
         raise located(NotImplementedError(f"{what}: weights in {encoding.value} are not supported; GGUF's are"))
     return encoding

@@ -87,9 +87,9 @@ def _fractions(like: TensorType, inner: DType) -> TensorValue:
 
 def _type(what: str, like: object) -> TensorType:
     if not isinstance(like, TensorType):
-        wrong_type(f"{what}: like is {like!r}, needs a TensorType")
+        wrong_type(f"{what}: like must be a TensorType, not {like!r}")
     if like.dtype not in _BITS:
-        fail(f"{what}: like has elements of {like.dtype.name}, needs floating-point numbers of 16 bits or more")
+        fail(f"{what}: the elements of like must be floating-point numbers of 16 bits or more, not {like.dtype.name}")
     return like
 
 
@@ -125,7 +125,7 @@ def uniform(like: TensorType, range: Iterable[float] = (0.0, 1.0)) -> TensorValu
     wanted = _type("random.uniform", like)
     bounds = [real(bound, "random.uniform: range") for bound in range]
     if len(bounds) != 2 or not bounds[0] <= bounds[1]:
-        fail(f"random.uniform: range is {bounds}, needs a lower and an upper bound")
+        fail(f"random.uniform: range must be a lower and an upper bound, not {bounds}")
     low, high = bounds
     if current().graph._seeds is None:
         return placed(_unseeded("RandomUniform", wanted, low=low, high=high), wanted.device)
@@ -161,7 +161,7 @@ def gaussian(like: TensorType, mean: float = 0.0, std: float = 1.0) -> TensorVal
     wanted = _type("random.gaussian", like)
     middle, scale = real(mean, "random.gaussian: mean"), real(std, "random.gaussian: std")
     if not scale >= 0:
-        fail(f"random.gaussian: std is {scale}, needs at least 0")
+        fail(f"random.gaussian: std must be at least 0, not {scale}")
     if current().graph._seeds is None:
         return placed(_unseeded("RandomNormal", wanted, mean=middle, scale=scale), wanted.device)
     inner = DType.float64 if wanted.dtype is DType.float64 else DType.float32

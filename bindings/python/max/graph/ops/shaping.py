@@ -43,7 +43,7 @@ def cast(x: TensorValueLike, dtype: DType) -> TensorValue:
         `dtype` is not a DType.
     """
     if not isinstance(dtype, DType):
-        wrong_type(f"cast: dtype is {dtype!r}, needs a max.dtype.DType")
+        wrong_type(f"cast: dtype must be a max.dtype.DType, not {dtype!r}")
     return cast_to(tensor(x), dtype)
 
 
@@ -315,7 +315,7 @@ def stack(values: Iterable[TensorValueLike], axis: int = 0) -> TensorValue:
 
 def _some(values: Iterable[TensorValueLike], what: str) -> list[TensorValueLike]:
     if isinstance(values, TensorValue) or not isinstance(values, Iterable):
-        wrong_type(f"{what} is given {values!r}, needs a sequence of tensors")
+        wrong_type(f"{what} takes a sequence of tensors, not {values!r}")
     found = [*values]
     if not found:
         fail(f"{what} needs at least one tensor")
@@ -422,7 +422,7 @@ def pad(
     if len(widths) != 2 * operand.rank:
         fail(f"pad: paddings has {len(widths)} numbers, {operand.rank} dimensions need {2 * operand.rank}")
     if mode not in _MODES:
-        fail(f"pad: mode is {mode!r}, needs {', '.join(map(repr, _MODES))}")
+        fail(f"pad: mode must be one of {', '.join(map(repr, _MODES))}, not {mode!r}")
     operands: list[Any] = [operand, ints([*widths[::2], *widths[1::2]])]
     if mode == "constant":
         operands.append(cast_to(tensor(value, operand.dtype), operand.dtype))

@@ -58,9 +58,9 @@ def irfft(
         There is no such axis, `n` is less than 1, the axis too small, or the elements are not floating-point numbers.
     """
     if not isinstance(normalization, (Normalization, str)):
-        wrong_type(f"irfft: normalization is {normalization!r}, needs a Normalization")
+        wrong_type(f"irfft: normalization must be a Normalization, not {normalization!r}")
     if normalization not in (*Normalization, *(each.value for each in Normalization)):
-        fail(f"irfft: normalization is {normalization!r}, needs backward, ortho or forward")
+        fail(f"irfft: normalization must be backward, ortho or forward, not {normalization!r}")
     pairs = _pairs(tensor(input_tensor), input_is_complex)
     number = axis_of("irfft", axis, pairs.rank - 1)
     inputs = [pairs, None if n is None else tensor(whole(n, "irfft: n", 1), DType.int64), tensor(number, DType.int64)]
