@@ -84,7 +84,7 @@ def violations(files):
                 found.append(f"{title} is in schemas/{family}.cpp, " + (f"but in ops/{where}" if where else "but has no kernel"))
     orphans = sorted(places.keys() - families.keys())
     found += [f"{domain}.{name} in ops/{min(places[domain, name])} has no schema" for domain, name in orphans]
-    found += [f"{pathlib.Path(__file__).name}: {key} is no exception" for key in EXCEPTIONS.keys() - used]
+    found += [f"{pathlib.Path(__file__).name}: {key} is not an exception" for key in EXCEPTIONS.keys() - used]
     return found
 
 

@@ -31,7 +31,7 @@ Target parseTarget(const std::string& text) {
   Target target = {text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
   const bool needsChip = findApi(target.api) != nullptr;
   if ((!needsChip && target.api != "cpu") || (target.architecture.empty() && (needsChip || colon != std::string::npos)))
-    throw UsageError("--target: \"" + text + "\" is no target; write for example " + targetExamples() + " or cpu");
+    throw UsageError("--target: \"" + text + "\" is not a target; write for example " + targetExamples() + " or cpu");
   return target;
 }
 

@@ -66,7 +66,7 @@ DLDataType typeOf(DType dtype) {
   return {row->code, static_cast<uint8_t>(bitsOf(dtype)), 1};
 }
 
-// 0 is no number.
+// 0 means none.
 bool isOneOf(int32_t type, int32_t a, int32_t b) { return type != 0 && (type == a || type == b); }
 
 bool isPinned(const DLDevice& device) {

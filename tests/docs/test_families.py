@@ -16,7 +16,7 @@ FAULTS = {
     "a schema of another family": ("graph/schemas/pooling.cpp", '"MaxUnpool"', '"Resize"', "Resize is in schemas/pooling.cpp and schemas/resize.cpp"),
     "a row without schema": ("ops/ref/matrix.cpp", '"Det"', '"Determinant"', "Determinant in ops/ref/matrix has no schema"),
     "an operator without kernel": ("graph/schemas/matrix.cpp", '"Det"', '"Trace"', "Trace is in schemas/matrix.cpp, but has no kernel"),
-    "a stale exception": ("ops/cpu/string/string.cpp", '"Equal"', '"StringConcat"', "('Equal', 'cpu/string') is no exception"),
+    "a stale exception": ("ops/cpu/string/string.cpp", '"Equal"', '"StringConcat"', "('Equal', 'cpu/string') is not an exception"),
 }
 
 

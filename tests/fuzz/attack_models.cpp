@@ -94,7 +94,7 @@ std::vector<ModelData> readCorpus(const std::string& folder) {
   for (const std::string& path : paths) try {
       models.push_back(readModel(readFile(path)));
     } catch (const max::Error&) {
-      std::fprintf(stderr, "attack_models: %s is no model\n", path.c_str());
+      std::fprintf(stderr, "attack_models: %s is not a model\n", path.c_str());
     }
   return models;
 }

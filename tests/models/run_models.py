@@ -57,7 +57,7 @@ def unmade(root):
                 yield name, "failed", f"not made: {reason}"
         for name in KNOWN:
             if models and name.startswith(f"{family}/") and name not in models:
-                yield name, "failed", "is in the table of known differences, but is no model"
+                yield name, "failed", "is in the table of known differences, but is not a model"
 
 
 def results(root, part):

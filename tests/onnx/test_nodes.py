@@ -80,7 +80,7 @@ def run_case(case):
         return "skipped", KNOWN[case.name]
     data_sets = [[[array_of(value) for value in side] for side in sides] for sides in case.data_sets]
     if not all(is_known(value) for sides in data_sets for side in sides for value in side):
-        return "skipped", "a value that is no tensor of a known type"
+        return "skipped", "a value that is not a tensor of a known type"
     try:
         model = library.Model(case.model.SerializeToString())
         for inputs, expected in data_sets:

@@ -103,7 +103,7 @@ class Builder:
         for value in proto.input:
             tensor = value.type.tensor_type
             if not tensor.elem_type:
-                raise NotImplementedError("values that are no tensors")
+                raise NotImplementedError("values that are not tensors")
             dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
             sizes = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor.shape.dim]
             inner.add_input(value.name, dtype, sizes, [None] * len(sizes))
@@ -258,7 +258,7 @@ def run_case(case):
     if has_old_form(case):
         return "skipped", "an older form of its operator"
     if not case.model.graph.node or not all(is_plain(value) for value in inputs):
-        return "skipped", "values that are no tensors"
+        return "skipped", "values that are not tensors"
     try:
         for symbolic in (False, True):
             types, sizes = inferred(case, symbolic)

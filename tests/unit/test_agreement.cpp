@@ -116,7 +116,7 @@ TEST(Agreement, ViewsHaveTheElementsOfTheirInput) {
   }
 }
 
-TEST(Agreement, WhatIsUnknownIsNoScalar) {
+TEST(Agreement, UnknownShapesAreNotScalars) {
   const Ref<Graph> graph = makeRef<Graph>();
   for (const char* op : {"Neg", "Exp", "Softmax"}) {
     const Node& node = *graph->addNode("", op, {graph->addInput(op, TensorType::unranked(DType::Float32))});

@@ -137,7 +137,7 @@ TEST(Conv, ChannelsFirstMatchesReference) {
   });
 }
 
-TEST(Conv, NoImagesIsNoWork) {
+TEST(Conv, EmptyBatches) {
   RandomTensors random(21);
   ConvCase c{2, 0, 3, 8, 1, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}};
   compare(c, random, cpuTarget(), 0);

@@ -102,7 +102,7 @@ TEST(ForeignNumbers, StringsOfAnyByte) {
 }
 
 // What lies outside of the region takes the attribute's value.
-TEST(ForeignNumbers, NumbersThatAreNoIntegers) {
+TEST(ForeignNumbers, NumbersThatAreNotIntegers) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   struct Case {
     float value;

@@ -162,7 +162,7 @@ TEST(BFloat16Gemm, MachinesTilesMultiplyRoundedFactors) {
   checkProducts(*table, "long", 10, 1200);
 }
 
-TEST(BFloat16Gemm, LowerTargetsHaveNoSuchProducts) {
+TEST(BFloat16Gemm, LowerTargetsLackTheseProducts) {
   forEachCpuTarget([](CpuTarget target) {
     if (target < CpuTarget::Avx512Bf16) {
       EXPECT_EQ(bfloat16GemmTable(), nullptr) << nameOf(target);

@@ -470,7 +470,7 @@ TEST(GpuAllocator, MemoryOfTheHostIsReusedWhenItsWorkIsDone) {
   EXPECT_EQ(pool->stats().live, 0u);
 }
 
-TEST(GpuAllocator, OtherMemoryIsNoBlock) {
+TEST(GpuAllocator, OtherMemoryIsNotABlock) {
   EXPECT_EQ(CachedBlock::of(nullptr), nullptr);
   EXPECT_EQ(CachedBlock::of(allocateStorage(8).get()), nullptr);
 }

@@ -142,7 +142,7 @@ std::string errorOf(MaxStatus status, Function&& function) {
   return "";
 }
 
-TEST(Driver, LibrariesOfNoUseAreNamed) {
+TEST(Driver, UnusableLibrariesAreNamed) {
   EXPECT_EQ(deviceCount("gpu"), 0);
   const std::string missing = errorOf(MAX_STATUS_UNAVAILABLE, [] { openDevice("cuda", 0); });
   EXPECT_NE(missing.find("/nowhere/libcuda.so"), std::string::npos) << missing;

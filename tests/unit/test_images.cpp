@@ -108,7 +108,7 @@ TEST(ImageDecoder, NamesFormatsThatItLacks) {
   expectError("ImageDecoder", {file("P6")}, with({{"pixel_format", std::string("CMYK")}}), "'pixel_format' is 'CMYK'");
 }
 
-TEST(Images, RefuseWhatMakesNoSense) {
+TEST(Images, RefuseNonsense) {
   const auto image = floats({1, 2, 4, 4});
   expectError("GridSample", {image, floats({1, 2, 2, 3})}, {}, "coordinates of the grid");
   expectError("GridSample", {image, floats({2, 2, 2, 2})}, {}, "batches");
@@ -146,7 +146,7 @@ TEST(Images, RegionsAndCoordinatesMayBeAnything) {
   }
 }
 
-TEST(Signals, RefuseWhatMakesNoSense) {
+TEST(Signals, RefuseNonsense) {
   const auto signal = floats({1, 8, 1});
   expectError("DFT", {floats({1, 8, 3})}, {}, "last dimension is 3");
   expectError("DFT", {signal, nullptr, ints({2})}, {}, "holds the parts");
@@ -163,7 +163,7 @@ TEST(Signals, RefuseWhatMakesNoSense) {
               "mel bands");
 }
 
-TEST(Caches, RefuseWhatMakesNoSense) {
+TEST(Caches, RefuseNonsense) {
   const auto cache = floats({2, 4, 3});
   expectError("TensorScatter", {cache, floats({2, 2, 3}), ints({0, 3})}, {}, "write index 3");
   expectError("TensorScatter", {cache, floats({2, 2, 3}), ints({0, -1})}, {}, "write index -1");

@@ -48,7 +48,7 @@ TEST(SizeExpression, FollowsSymbols) {
   EXPECT_EQ(value->symbolName(), "batch");
 }
 
-TEST(SizeExpression, RefusesWhatIsNone) {
+TEST(SizeExpression, RefusesInvalidExpressions) {
   for (const char* text : {"",       "(",       ")",        "1 +",
                            "+ 1",    "1 2",     "x y",      "x.",
                            "x.y",    "1 / / 2", "min(1)",   "min(1, 2, 3)",

@@ -26,7 +26,7 @@ TEST(NearestName, WhatIsNearestComesFirstAmongEquals) {
   EXPECT_EQ(hintFor("layer.0.weight", {"layer.1.weight", "layer.2.weight"}), "; did you mean 'layer.1.weight'?");
 }
 
-TEST(NearestName, NothingIsNear) {
+TEST(NearestName, NoNameIsNear) {
   EXPECT_EQ(hintFor("z", {"x", "y"}), "");
   EXPECT_EQ(hintFor("Fuse", {"Relu", "Conv"}), "");
   EXPECT_EQ(hintFor("", {"x"}), "");

@@ -134,7 +134,7 @@ TEST_P(NewFiles, ReplaceLinksAndLeaveWhatTheyLeadTo) {
   EXPECT_EQ(entries(), 2u);
 }
 
-TEST_P(NewFiles, LeaveAloneWhatIsNoFile) {
+TEST_P(NewFiles, LeaveFoldersPipesAndDevicesAlone) {
   fs::create_directory(folder_ / "folder");
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   fs::create_symlink("/dev/null", folder_ / "device");

@@ -20,7 +20,7 @@ Ref<Plan> planOf(const Program& program, const std::vector<Ref<Tensor>>& inputs)
 
 Ref<Tensor> zeros(const Shape& shape) { return Tensor::allocate(DType::Float32, shape, true); }
 
-TEST(Plan, ShapeArithmeticAndViewsAreNoSteps) {
+TEST(Plan, ShapeArithmeticAndViewsTakeNoSteps) {
   Ref<Graph> graph = makeRef<Graph>();
   Dim n = graph->dimTable().symbol("n");
   Value* x = graph->addInput("x", TensorType::of(DType::Float32, {n, Dim(4)}));

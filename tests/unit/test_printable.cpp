@@ -27,7 +27,7 @@ TEST(Printable, WhatMovesOrHidesTextIsEscaped) {
   }
 }
 
-TEST(Printable, WhatIsNoUtf8IsEscaped) {
+TEST(Printable, InvalidUtf8IsEscaped) {
   EXPECT_EQ(printable("\xff\xfe"), "\\xff\\xfe");
   EXPECT_EQ(printable("\x9b"), "\\x9b");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");                    // too long

@@ -106,7 +106,7 @@ TEST(RandomKernels, BernoulliFollowsItsProbabilities) {
   EXPECT_EQ(ones[0], 0);
   EXPECT_EQ(ones[1], 10000);
   EXPECT_NEAR(static_cast<double>(ones[2]), 2500, 200);
-  EXPECT_EQ(ones[3], 0) << "NaN is no probability";
+  EXPECT_EQ(ones[3], 0) << "NaN is not a probability";
 }
 
 TEST(RandomKernels, MultinomialFollowsItsWeights) {

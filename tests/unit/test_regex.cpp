@@ -126,7 +126,7 @@ TEST(Regex, IsBoundedWhateverThePattern) {
   EXPECT_NO_THROW(Regex(std::string(150, '(') + std::string(150, ')')));
 }
 
-TEST(Regex, TakesBytesThatAreNoTextForOneUnknownCharacter) {
+TEST(Regex, InvalidBytesMatchAsOneUnknownCharacter) {
   EXPECT_TRUE(Regex("..").matches("\xff\xc3"));
   EXPECT_FALSE(Regex("[a-z]+").matches("a\xff"));
   EXPECT_TRUE(Regex("[^a-z]").matches("\xed"));

@@ -80,7 +80,7 @@ TEST(Work, TheLargestNumberIsTheEnd) {
   EXPECT_EQ(*workOf("Add", {{int64_t{1} << 40, int64_t{1} << 40}}), UINT64_MAX);
 }
 
-TEST(Work, NobodyKnowsWhatBodiesDo) {
+TEST(Work, WorkOfBodiesIsUnknown) {
   EXPECT_FALSE(workOf("Loop", {{1}}));
   EXPECT_FALSE(workOf("ImageDecoder", {{1}}));
 }
