@@ -149,27 +149,37 @@ inline CompileOptions withoutFusion() {
   return options;
 }
 
-// Compiles what `build` writes down and compares with the graph as written, on random inputs of `shapes`.
-// Returns the operators of the compiled graph ("Relu max.Conv*2").
-inline std::string compileAndCompare(const std::function<void(Builder&)>& build, const std::vector<Shape>& shapes,
-                                     const CompileOptions& options = withoutFusion(), double tolerance = 1e-4,
-                                     float low = -2, float high = 2) {
-  Builder plain, optimised;
+// What `build` writes down, as it is and compiled, on random inputs of `shapes`.
+struct Compiled {
+  Builder graph;  // compiled
+  std::vector<Ref<Tensor>> expected, actual;
+};
+inline void compileAndRun(Compiled& result, const std::function<void(Builder&)>& build,
+                          const std::vector<Shape>& shapes, const CompileOptions& options, float low, float high) {
+  Builder plain;
   build(plain);
-  build(optimised);
+  build(result.graph);
   plain.graph->sort();
-  compile(*optimised.graph, options);
+  compile(*result.graph.graph, options);
   std::mt19937 random(3);
   std::vector<Ref<Tensor>> inputs;
   for (const Shape& shape : shapes) inputs.push_back(randomTensor(shape, random, low, high));
-  const auto expected = interpret(*plain.graph, inputs);
-  const auto actual = interpret(*optimised.graph, inputs);
-  EXPECT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i) {
-    SCOPED_TRACE(dump(*optimised.graph));
-    expectClose(*actual[i], *expected[i], tolerance);
+  result.expected = interpret(*plain.graph, inputs);
+  result.actual = interpret(*result.graph.graph, inputs);
+  EXPECT_EQ(result.actual.size(), result.expected.size());
+}
+
+// Compares both. Returns the operators of the compiled graph ("Relu max.Conv*2").
+inline std::string compileAndCompare(const std::function<void(Builder&)>& build, const std::vector<Shape>& shapes,
+                                     const CompileOptions& options = withoutFusion(), double tolerance = 1e-4,
+                                     float low = -2, float high = 2) {
+  Compiled result;
+  compileAndRun(result, build, shapes, options, low, high);
+  for (size_t i = 0; i < result.actual.size(); ++i) {
+    SCOPED_TRACE(dump(*result.graph.graph));
+    expectClose(*result.actual[i], *result.expected[i], tolerance);
   }
-  return operatorsOf(*optimised.graph);
+  return operatorsOf(*result.graph.graph);
 }
 
 }  // namespace max::test
