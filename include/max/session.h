@@ -40,8 +40,8 @@ typedef struct MaxSessionOptions {
   /** Number of devices; 0 = the host alone. */
   int32_t deviceCount;
   /**
-   * Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run at
-   * the same time share the cores, so that each may use fewer.
+   * Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run
+   * at the same time share the cores, so that each may use fewer.
    */
   int32_t threadCount;
   /** Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory. */
@@ -269,7 +269,8 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetProfiling(const MaxSession* session
  *
  * Each step has its name, start, duration and thread; its arguments are the operator, the implementation that ran, the
  * types of its inputs and outputs, its position among the nodes, the multiplications of a convolution or product of
- * matrices, the bytes that it reads and writes, and the nodes of the model that it came from. A node without a name is called by its operator, position and first output. Thread-safe.
+ * matrices, the bytes that it reads and writes, and the nodes of the model that it came from. A node without a name is
+ * called by its operator, position and first output. Thread-safe.
  *
  * @param[in] path  The file, which is created or replaced.
  * @retval MAX_STATUS_NOT_FOUND  The file's folder does not exist.

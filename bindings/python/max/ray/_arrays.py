@@ -39,8 +39,8 @@ def problem_of(array: Array, spec: TensorSpec, shape: Shape) -> Optional[str]:
     if has_type and _has_shape(array, shape):
         return None
     if array.dtype == object and spec.dtype is not DType.string:
-        return f"holds objects, or arrays of different shapes; needs {needs(spec, shape)}"
-    return f"is {array.dtype} of shape {_text(array.shape)}, needs {needs(spec, shape)}"
+        return f"holds objects, or arrays of different shapes; the model takes {needs(spec, shape)}"
+    return f"is {array.dtype} of shape {_text(array.shape)}; the model takes {needs(spec, shape)}"
 
 
 def _has_shape(array: Array, shape: Shape) -> bool:

@@ -42,13 +42,13 @@ def timeout_of(request: Request) -> Optional[float]:
     try:
         return checked_timeout(float(text))
     except ValueError:
-        raise RequestError(f"The timeout is {text[:100]!r}, needs a positive number of seconds") from None
+        raise RequestError(f"The timeout must be a positive number of seconds, not {text[:100]!r}") from None
 
 
 def checked_timeout(seconds: Optional[float]) -> Optional[float]:
     """A timeout that can be kept, or None."""
     if seconds is not None and not 0 < seconds < 2**33:
-        raise RequestError(f"The timeout is {seconds!r}, needs a positive number of seconds")
+        raise RequestError(f"The timeout must be a positive number of seconds, not {seconds!r}")
     return seconds
 
 

@@ -75,7 +75,7 @@ def predict(
     >>> predict(images, "digits.onnx", columns={"image": "pixels"}, num_cpus=4).write_parquet("digits")
     """
     if not isinstance(dataset, Dataset):
-        raise TypeError(f"dataset is of type {type(dataset).__name__}, needs a ray.data.Dataset")
+        raise TypeError(f"dataset must be a ray.data.Dataset, not {type(dataset).__name__}")
     here, reference = opened(model)
     chosen = _chosen_columns(here, columns or {})
     if "concurrency" not in options:
@@ -98,7 +98,7 @@ def _chosen_columns(model: Model, columns: Mapping[str, Optional[str]]) -> _Colu
                 f"columns names {name!r}; the model has the inputs and outputs {', '.join(map(repr, names))}"
             )
         if column is None and name in [spec.name for spec in inputs]:
-            raise ValueError(f"columns has None for the input {name!r}, which needs a column")
+            raise ValueError(f"columns must name a column for the input {name!r}, not None")
     written = [columns.get(spec.name, spec.name) for spec in outputs]
     for spec in inputs + [spec for spec, column in zip(outputs, written) if column is not None]:
         if not spec.is_tensor:

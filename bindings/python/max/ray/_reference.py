@@ -57,7 +57,7 @@ def opened(model: ModelLike) -> tuple[Model, Reference]:
             origin.path, origin.digest, tuple(None if device.is_host else device.id for device in origin.devices)
         )
     if not isinstance(model, (str, bytes, os.PathLike)):
-        raise TypeError(f"model is of type {type(model).__name__}, needs a Model or a path")
+        raise TypeError(f"model must be a Model or a path, not {type(model).__name__}")
     loaded = InferenceSession().load(model)
     origin = loaded._pickled_origin()
     return loaded, Reference(origin.path, origin.digest, None)

@@ -60,11 +60,11 @@ def test_fixed_number_of_rows(models, count):
 
 
 WRONG_BATCHES = [
-    ("affine", {"x": rows(2).astype("d")}, None, r"Column 'x' for the input 'x' is float64 of shape \(2, 3\), needs float32 of shape \(\?, 3\)"),
+    ("affine", {"x": rows(2).astype("d")}, None, r"Column 'x' for the input 'x' is float64 of shape \(2, 3\); the model takes float32 of shape \(\?, 3\)"),
     ("affine", {"x": rows(2, 4)}, None, r"Column 'x' .* is float32 of shape \(2, 4\)"),
     ("affine", {"p": rows(2)[0]}, {"x": "p"}, r"Column 'p' for the input 'x' is float32 of shape \(3,\)"),
-    ("fixed", {"x": rows(2, 2)}, None, r"needs float32 of shape \(\?, 3\)"),
-    ("texts", {"x": np.arange(3)}, None, "'x' is int64 .* needs string"),
+    ("fixed", {"x": rows(2, 2)}, None, r"the model takes float32 of shape \(\?, 3\)"),
+    ("texts", {"x": np.arange(3)}, None, "'x' is int64 .* the model takes string"),
     ("lookup", {"ids": np.array([np.arange(2), np.arange(3)], object)}, None, "'ids' holds objects, or arrays of different shapes"),
     ("two", {"a": rows(2, 2), "c": np.arange(2)}, None, "no column 'b' for the input 'b'; use one of 'a', 'c'"),
     ("affine", {"x": rows(2), "y": np.arange(2)}, None, "Output 'y' would replace the column 'y'"),
@@ -81,7 +81,7 @@ def test_wrong_batches(models, model, batch, columns, message):
 
 def test_wrong_batch_of_a_job(models):
     found = predict(ray.data.range(3), models / "affine.onnx", columns={"x": "id"})
-    with pytest.raises(Exception, match=r"Column 'id' for the input 'x' is int64 of shape \(3,\), needs float32"):
+    with pytest.raises(Exception, match=r"Column 'id' for the input 'x' is int64 of shape \(3,\); the model takes float32"):
         found.take_all()
 
 
@@ -100,9 +100,9 @@ def test_wrong_arguments(models, model, columns, message):
 
 
 def test_wrong_types(models):
-    with pytest.raises(TypeError, match="needs a ray.data.Dataset"):
+    with pytest.raises(TypeError, match="must be a ray.data.Dataset"):
         predict([1, 2], models / "affine.onnx")
-    with pytest.raises(TypeError, match="needs a Model or a path"):
+    with pytest.raises(TypeError, match="must be a Model or a path"):
         predict(ray.data.range(1), 3)
     with pytest.raises(RuntimeError, match="missing.onnx"):
         predict(ray.data.range(1), models / "missing.onnx")

@@ -93,12 +93,12 @@ WRONG = [
     ("/counted", b"", {}, "neither a .npy file nor JSON"),
     ("/counted", [1], {}, "not an object"),
     ("/counted", {"z": [[1, 2, 3]]}, {}, "has the inputs 'z'; the model's are 'x'"),
-    ("/counted", {"x": [[1, 2]]}, {}, "Input 'x' is float32 of shape (1, 2), needs float32 of shape (?, 3)"),
+    ("/counted", {"x": [[1, 2]]}, {}, "Input 'x' is float32 of shape (1, 2); the model takes float32 of shape (?, 3)"),
     ("/counted", npy(np.zeros((2, 3))), {}, "Input 'x' is float64 of shape (2, 3)"),
     ("/counted", {"x": [[1, 2, 3]]}, {"Accept": "application/x-npy"}, "choose one of the outputs 'y', 'rows'"),
     ("/counted?output=z", {"x": [[1, 2, 3]]}, {}, "no output 'z'"),
-    ("/slow?timeout=soon", BRIEF, {}, "The timeout is 'soon'"),
-    ("/slow", BRIEF, {"X-Timeout-Seconds": "-1"}, "The timeout is '-1'"),
+    ("/slow?timeout=soon", BRIEF, {}, "The timeout must be a positive number of seconds, not 'soon'"),
+    ("/slow", BRIEF, {"X-Timeout-Seconds": "-1"}, "The timeout must be a positive number of seconds, not '-1'"),
     ("/slow", npy(np.zeros(3)), {}, "the model has 2 inputs"),
     ("/slow", {"n": 1, "a": [[1, 2, 3], [4, 5, 6]]}, {}, ""),  # the model says so while it runs
 ]  # fmt: skip
@@ -173,7 +173,7 @@ def test_handles(server):
     assert np.array_equal(found["y"], 2 * x + 1) and found["rows"].dtype == np.int64
     with pytest.raises(TimeoutError, match="deadline"):
         slow.predict.remote({"n": np.int64(10**12), "a": np.eye(64, dtype="f")}, timeout=0.2).result()
-    with pytest.raises(ValueError, match="timeout is -1"):
+    with pytest.raises(ValueError, match="positive number of seconds, not -1"):
         counted.predict.remote({"x": x}, timeout=-1).result()
     with pytest.raises(ValueError, match="Input 'x' is int64"):
         counted.predict.remote({"x": np.arange(3)}).result()

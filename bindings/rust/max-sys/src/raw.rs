@@ -5971,8 +5971,8 @@ pub struct MaxSessionOptions {
     pub devices: *const *mut MaxDevice,
     #[doc = " Number of devices; 0 = the host alone."]
     pub deviceCount: i32,
-    #[doc = " Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run at"]
-    #[doc = " the same time share the cores, so that each may use fewer."]
+    #[doc = " Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run"]
+    #[doc = " at the same time share the cores, so that each may use fewer."]
     pub threadCount: i32,
     #[doc = " Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory."]
     pub memoryLimit: u64,
@@ -6395,7 +6395,8 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Each step has its name, start, duration and thread; its arguments are the operator, the implementation that ran, the"]
     #[doc = " types of its inputs and outputs, its position among the nodes, the multiplications of a convolution or product of"]
-    #[doc = " matrices, the bytes that it reads and writes, and the nodes of the model that it came from. A node without a name is called by its operator, position and first output. Thread-safe."]
+    #[doc = " matrices, the bytes that it reads and writes, and the nodes of the model that it came from. A node without a name is"]
+    #[doc = " called by its operator, position and first output. Thread-safe."]
     #[doc = ""]
     #[doc = " - `path`: The file, which is created or replaced."]
     #[doc = " - `MAX_STATUS_NOT_FOUND`: The file's folder does not exist."]

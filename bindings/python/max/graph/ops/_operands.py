@@ -143,7 +143,8 @@ def require_dtype(what: str, name: str, x: TensorValue, dtype: DType) -> TensorV
 def require_rank(what: str, name: str, x: TensorValue, rank: int, *, at_least: bool = False) -> TensorValue:
     """The tensor, if it has so many dimensions."""
     if x.rank != rank and not (at_least and x.rank > rank):
-        fail(f"{what}: {name} must have {'at least ' if at_least else ''}{rank} dimensions; its shape is {x.shape}")
+        wanted = f"have {'at least ' if at_least else ''}{rank} dimension{'s' * (rank != 1)}" if rank else "be a scalar"
+        fail(f"{what}: {name} must {wanted}; its shape is {x.shape}")
     return x
 
 
