@@ -119,13 +119,20 @@ struct Product {
     return result;
   }
 
-  // Of factors that are rounded first, in float64.
-  double expected(int64_t m, int64_t group, int64_t n) const {
+  static std::vector<float> allRounded(const Tensor& tensor) {
+    std::vector<float> result(tensor.as<float>(), tensor.as<float>() + tensor.count());
+    for (float& value : result) value = rounded(value);
+    return result;
+  }
+
+  // In float64, of factors that have been rounded.
+  double expected(const float* x, const float* w, int64_t m, int64_t group, int64_t n) const {
     double sum = 0;
-    for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t c = 0; c < depth; ++c)
-        sum += double{rounded(pixels->as<float>()[((m + tap) * groups + group) * depth + c])} *
-               double{rounded(filters->as<float>()[((group * columns + n) * depth + c) * taps + tap])};
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const float* pixel = x + ((m + tap) * groups + group) * depth;
+      const float* filter = w + (group * columns + n) * depth * taps + tap;
+      for (int64_t c = 0; c < depth; ++c) sum += double{pixel[c]} * double{filter[c * taps]};
+    }
     const int64_t column = group * columns + n;
     sum *= double{epilogue.alpha};
     if (bias) sum += double{bias->as<float>()[column]};
@@ -135,9 +142,10 @@ struct Product {
 
   void check(const GemmTable& table, int lanes, const std::string& what) const {
     const Ref<Tensor> result = run(table, lanes);
+    const std::vector<float> x = allRounded(*pixels), w = allRounded(*filters);
     for (int64_t i = 0; i < result->count(); ++i) {
       const int64_t m = i / (groups * columns), column = i % (groups * columns);
-      const double wanted = expected(m, column / columns, column % columns);
+      const double wanted = expected(x.data(), w.data(), m, column / columns, column % columns);
       ASSERT_NEAR(double{result->as<float>()[i]}, wanted, 2e-5 * (1 + std::fabs(wanted)))
           << what << ": row " << m << ", column " << column << " of " << rows << " x " << groups << " x " << columns
           << ", " << taps << " taps of " << depth;
