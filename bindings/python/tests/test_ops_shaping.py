@@ -274,7 +274,7 @@ X = numbers(0, 2, 3)
         (lambda x: ops.outer(x, x), "outer: lhs must have"),
         (lambda x: ops.matmul(x, x), "MatMul"),
         (lambda x: ops.matmul(x, 2), "matmul: rhs must have"),
-        (lambda x: ops.range(0, x), "range: stop must have"),
+        (lambda x: ops.range(0, x), "range: stop must be a scalar"),
         (lambda x: ops.range(0, 3, 0), "range: step is 0"),
         (lambda x: ops.hann_window(-1), "window_length must be at least 0, not -1"),
         (lambda x: ops.hann_window(3, dtype=DType.int32), "hann_window: dtype"),

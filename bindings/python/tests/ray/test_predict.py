@@ -89,7 +89,7 @@ def test_wrong_batch_of_a_job(models):
     "model, columns, message",
     [
         ("affine", {"z": "x"}, "columns names 'z'; the model has the inputs and outputs 'x', 'y'"),
-        ("affine", {"x": None}, "None for the input 'x'"),
+        ("affine", {"x": None}, "a column for the input 'x', not None"),
         ("two", {"sum": "c", "twice": "c"}, "two are the same"),
         ("sequence", {}, "'y' is not a tensor"),
     ],
