@@ -12,6 +12,9 @@ RUST_PACKAGES_WEB=(cargo-web rustfmt-web rust-web-clippy)  # Debian 12 has a new
 RUST_OLDEST=85  # 1.85, as bindings/rust/Cargo.toml says
 SANITIZE_PACKAGES=(clang libclang-rt-dev lld)
 LINT_PACKAGES=(clang-format clang-tidy doxygen python3)
+# Models of the benchmarks that are made and read in a moment.
+TESTED_MODELS=(identity bert resnet50 mobilenetv2 mobilenetv3 mobilenetv2_qdq yolo unet text_detector text_recogniser
+  lstm_tagger gru_tagger graph_network small_mlp)
 PYTHON=build/venv/bin/python
 REPORTS=build/reports
 export CCACHE_SLOPPINESS=pch_defines,time_macros  # so that ccache takes precompiled headers
@@ -152,7 +155,7 @@ build_and_run() {
 prepare_python() {
   check python-packages make_python
   check real-models fetch_real_models
-  check benchmark-models "$PYTHON" benchmarks/models/build.py build/models identity mobilenetv2 resnet50 bert
+  check benchmark-models "$PYTHON" benchmarks/models/build.py build/models "${TESTED_MODELS[@]}"
   check ray-packages "$PYTHON" bindings/python/tests/ray/run_ray.py --install
 }
 

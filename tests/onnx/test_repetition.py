@@ -29,7 +29,7 @@ def input_names(path):
 class Repetition(unittest.TestCase):
     def check(self, case):
         if not case.model.exists():
-            self.skipTest(f"{case.model.name} is not there; ./dev test makes or fetches it")
+            self.skipTest(f"{case.model.name} is not there; ./dev test or ./dev bench makes it")
         inputs = case.make_inputs(np.random.default_rng(3))
         arrays = [inputs[name] for name in input_names(case.model)]
         expected = None
