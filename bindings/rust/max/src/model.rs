@@ -239,16 +239,18 @@ pub(crate) fn raw_buffers(buffers: &[&Buffer]) -> Pointers<sys::MaxBuffer> {
 /// Runs.
 impl Model {
     /// Runs the model on one buffer per input, in its order; gives one per output. See [`Model`].
+    #[inline]
     pub fn execute(&self, inputs: &[&Buffer]) -> Result<Vec<Buffer>> {
         self.execute_with(inputs, &ExecuteOptions::default())
     }
 
     /// As [`Model::execute`], with options. See [`ExecuteOptions`].
+    #[inline]
     pub fn execute_with(&self, inputs: &[&Buffer], options: &ExecuteOptions<'_>) -> Result<Vec<Buffer>> {
         let none = std::iter::repeat_n(ptr::null_mut(), self.output_count);
-        let raw = options.raw(ptr::null());
         // No options are as good as the defaults, and are not looked at.
-        let raw = if options.is_default() { ptr::null() } else { &raw const raw };
+        let raw = (!options.is_default()).then(|| options.raw(ptr::null()));
+        let raw = raw.as_ref().map_or(ptr::null(), ptr::from_ref);
         let inputs = inputs.iter().map(|buffer| buffer.as_raw());
         with_array(inputs, |inputs, input_count| {
             with_array(none, |outputs, count| {
