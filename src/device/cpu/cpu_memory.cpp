@@ -13,6 +13,7 @@
 #include "base/active_call.h"
 #include "base/checked.h"
 #include "base/forbid.h"
+#include "base/huge_pages.h"
 
 namespace max {
 
@@ -52,6 +53,7 @@ class HeapBlock final : public CpuBlock {
     const size_t rounded = roundUp(bytes, alignment);
     void* block = std::aligned_alloc(alignment, rounded);
     if (!block) account->fail(bytes, bytes);
+    adviseHugePages(block, bytes);
     if (zeroed) std::memset(block, 0, rounded);
     permitFirst(block, bytes, rounded);
     place(block);
@@ -65,6 +67,7 @@ class PageBlock final : public CpuBlock {
       : CpuBlock(bytes, account), mapped_(roundUp(std::max<size_t>(bytes, 1), kPage)) {
     void* block = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) account->fail(bytes, bytes);
+    adviseHugePages(block, mapped_);
     if (pinned && mlock(block, mapped_) != 0) {
       munmap(block, mapped_);
       failLock(bytes);

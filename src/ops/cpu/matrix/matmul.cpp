@@ -2,11 +2,10 @@
 // MatMul, Gemm and max.MatMul of float32.
 #include "ops/cpu/matrix/matmul.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include "base/align.h"
+#include "base/huge_pages.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
@@ -364,18 +363,6 @@ const OpRow kRows[] = {
 
 }  // namespace
 
-// Large weights are written once and streamed often: huge pages avoid most page faults while loading.
-namespace {
-
-void adviseHugePages(void* data, size_t bytes) {
-  constexpr uintptr_t kHugePage = 2 << 20;
-  const uintptr_t first = alignUp(reinterpret_cast<uintptr_t>(data), kHugePage);
-  const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes) / kHugePage * kHugePage;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-}
-
-}  // namespace
-
 bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns) {
   constexpr int64_t kFree = 1 << 18, kMostTimes = 4;
   const int64_t own = checkedMultiply(matrices, checkedMultiply(rows, columns));
@@ -386,6 +373,7 @@ PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t r
     : stride_(packedCount(table, rows, columns)), lanes_(table.lanes), wordElements_(table.wordElements) {
   const int64_t floats = checkedMultiply(matrices, stride_);
   storage_ = allocateLastingStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
+  // Large weights are written once and streamed often.
   adviseHugePages(storage_->data(), storage_->size());
 }
 
