@@ -34,8 +34,7 @@ void plainTile(const GemmTile& t, int64_t rows) {
   GemmTile rest = t;
   rest.taps = rest.depth = 0;
   rest.accumulate = true;
-  const GemmTable& floats = gemmTable();
-  floats.tiles[rows - 1][(t.columns + floats.lanes - 1) / floats.lanes - 1](rest);
+  gemmTable().tile(rows, t.columns)(rest);
 }
 
 void plainNarrow(const float* from, int64_t count, uint16_t* to) {
@@ -58,7 +57,7 @@ GemmTable plainTable(const GemmTable& floats, std::integer_sequence<int, kRows..
   table.pair = plainPair;
   const GemmTileFunction tiles[] = {[](const GemmTile& t) { plainTile(t, kRows + 1); }...};
   for (int rows = 0; rows < floats.tileRows; ++rows)
-    for (int vectors = 0; vectors < floats.panelVectors; ++vectors) table.tiles[rows][vectors] = tiles[rows];
+    std::fill_n(table.tiles[rows], 2 * floats.panelVectors, tiles[rows]);
   return table;
 }
 

@@ -261,7 +261,7 @@ void AttentionOp::scoreBlock(const float* keys, const Lane& lane, const float* c
     tile.bStride = width;
     tile.c = lane.scores + column - keyPanels_.begin(begin);
     tile.columns = std::min(width, k_.positions - column);
-    gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);
+    gemm_->tile(count, width)(tile);
   }
 }
 
@@ -286,7 +286,7 @@ void AttentionOp::sumBlock(const float* values, const Lane& lane, const float* c
     tile.bStride = inPlace_ ? v_.positionStride : width;
     tile.c = lane.sums + column;
     tile.columns = width;
-    gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);
+    gemm_->tile(count, width)(tile);
   }
 }
 

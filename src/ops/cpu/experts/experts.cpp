@@ -91,7 +91,7 @@ class RealLayer final : public Layer {
       const int64_t some = std::min<int64_t>(gemm_->tileRows, count - m);
       tile.rows = rows + m;
       tile.c = out + m * s_.columns + column;
-      gemm_->tiles[some - 1][width / gemm_->lanes - 1](tile);
+      gemm_->tile(some, width)(tile);
     }
   }
 

@@ -316,7 +316,6 @@ void Gemm::prefetchNext(GemmTile& tile, int64_t tiles) const {
 
 void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
                     int64_t tile1, const float* const* pointers) const {
-  const int64_t vectors = ceilDiv(tile.columns, table_->lanes);
   const float* ahead = tile.ahead;
   for (int64_t t = tile0; t < tile1; ++t, pointers += taps_ * table_->tileRows) {
     const int64_t first = tileBegin(t), count = tileBegin(t + 1) - first;
@@ -324,7 +323,7 @@ void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffs
     tile.ahead = ahead + (t - tile0) * tile.aheadStep * tile.taps * tile.depth;
     tile.c = operands.c + at.c + first * operands.ldc + column;
     if (operands.residual) tile.residual = operands.residual + at.residual + first * operands.ldr + column;
-    table_->tiles[count - 1][vectors - 1](tile);
+    table_->tile(count, tile.columns)(tile);
   }
 }
 

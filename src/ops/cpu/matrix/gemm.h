@@ -92,8 +92,11 @@ struct GemmTable {
   int panelVectors;  // at most, of one panel
   int64_t kBlock;    // rows of B that fit in L1
   int wordElements;  // along k in 4 bytes of B: 1 = float32, 2 = bfloat16
-  // [rows - 1][vectors - 1]
-  GemmTileFunction tiles[kMaxTileRows][3];
+  // [rows - 1][half vectors of columns - 1]
+  GemmTileFunction tiles[kMaxTileRows][6];
+  GemmTileFunction tile(int64_t rows, int64_t columns) const {
+    return tiles[rows - 1][(2 * columns + lanes - 1) / lanes - 1];
+  }
   // Packs rows [begin, end) of B, all columns, into `packed` (which starts at row 0).
   void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
   // out[n] = sum of a[k] * b[n * ldb + k], for n < columns: products with few rows of a transposed, unpacked B.

@@ -70,12 +70,11 @@ MAX_BF16 void pair(const float* first, const float* second, int64_t width, float
   }
 }
 
-template <int kRows>
+template <int kRows, int kVectors = kPanelVectors>
 constexpr void setWordTiles(GemmTable& table) {
-  table.tiles[kRows - 1][0] = runWordTile<kRows, 1>;
-  table.tiles[kRows - 1][1] = runWordTile<kRows, 2>;
-  table.tiles[kRows - 1][2] = runWordTile<kRows, 3>;
-  if constexpr (kRows > 1) setWordTiles<kRows - 1>(table);
+  table.tiles[kRows - 1][2 * kVectors - 2] = table.tiles[kRows - 1][2 * kVectors - 1] = runWordTile<kRows, kVectors>;
+  if constexpr (kVectors > 1) setWordTiles<kRows, kVectors - 1>(table);
+  if constexpr (kVectors == 1 && kRows > 1) setWordTiles<kRows - 1>(table);
 }
 
 constexpr GemmTable makeWordTable() {

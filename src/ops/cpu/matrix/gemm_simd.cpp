@@ -16,6 +16,9 @@
 #ifndef MAX_UNROLL
 #define MAX_UNROLL _Pragma("GCC unroll 16")
 #endif
+#ifndef MAX_INLINE_LAMBDA
+#define MAX_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
@@ -26,6 +29,8 @@ namespace {
 
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
+using HalfD = hn::Half<D>;
+using HalfV = hn::Vec<HalfD>;
 
 constexpr int64_t kLanes = hn::MaxLanes(D());
 // 32 registers hold 8 x 3 accumulators, 16 registers 6 x 2.
@@ -33,28 +38,47 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int kTileRows = 8, kPanelVectors = 3;
 constexpr int64_t kKBlock = 768;
 constexpr int64_t kPrefetch = 512;  // floats of B that are prefetched into the first cache
+constexpr bool kHasHalves = true;
 #else
 constexpr int kTileRows = 6, kPanelVectors = 2;
 constexpr int64_t kKBlock = 384;
 constexpr int64_t kPrefetch = 256;
+constexpr bool kHasHalves = false;
 #endif
 
-template <int kRows, int kVectors>
+// `kHalf`: the last vector has half the lanes, whose products take half the time on chips that split wide vectors.
+template <int kRows, int kVectors, bool kHalf = false>
 struct Tile {
-  V sum[kRows][kVectors];
+  static constexpr int kWhole = kVectors - kHalf;
+  V sum[kRows][kVectors];  // the first kWhole of each row
+  HalfV half[kRows];
+
+  // Every vector of sums becomes function(tag, vector, row, column in vectors).
+  template <class Function>
+  HWY_INLINE void each(const Function& function) {
+    MAX_UNROLL for (int i = 0; i < kRows; ++i) {
+      MAX_UNROLL for (int j = 0; j < kWhole; ++j) sum[i][j] = function(D(), sum[i][j], i, j);
+      if constexpr (kHalf) half[i] = function(HalfD(), half[i], i, kWhole);
+    }
+  }
+
+  // Column `j` in vectors of a row at `from`; the last has `tail` elements.
+  template <class Tag>
+  HWY_INLINE static hn::Vec<Tag> load(Tag d, const float* from, int j, int64_t tail) {
+    return j + 1 < kVectors ? hn::LoadU(d, from + j * kLanes) : loadFirst(d, from + j * kLanes, tail);
+  }
 
   // Starts from the bias if possible, which saves a pass over the sums.
   HWY_INLINE void start(const GemmTile& t) {
-    const D d;
-    MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[0][j] = hn::Zero(d);
     if (startsWithBias(t)) {
-      MAX_UNROLL for (int j = 0; j + 1 < kVectors; ++j) sum[0][j] = hn::LoadU(d, t.bias + j * kLanes);
-      constexpr int kLast = kVectors - 1;
-      sum[0][kLast] = loadFirst(d, t.bias + kLast * kLanes, t.columns - kLast * kLanes);
+      const int64_t tail = tailOf(t);
+      each([&](auto d, auto, int, int j) MAX_INLINE_LAMBDA { return load(d, t.bias, j, tail); });
+    } else {
+      each([](auto d, auto, int, int) MAX_INLINE_LAMBDA { return hn::Zero(d); });
     }
-    MAX_UNROLL for (int i = 1; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] = sum[0][j];
   }
   HWY_INLINE static bool startsWithBias(const GemmTile& t) { return t.bias && !t.accumulate && t.epilogue->alpha == 1; }
+  HWY_INLINE static int64_t tailOf(const GemmTile& t) { return t.columns - (kVectors - 1) * kLanes; }
 
   HWY_INLINE void multiply(const GemmTile& t) {
     start(t);
@@ -73,54 +97,43 @@ struct Tile {
   }
 
   HWY_INLINE void step(const float* const (&a)[kRows], int64_t k, const float* b) {
-    const D d;
     V columns[kVectors];
-    MAX_UNROLL for (int j = 0; j < kVectors; ++j) columns[j] = hn::LoadU(d, b + j * kLanes);
+    HalfV halfColumn;
+    MAX_UNROLL for (int j = 0; j < kWhole; ++j) columns[j] = hn::LoadU(D(), b + j * kLanes);
+    if constexpr (kHalf) halfColumn = hn::LoadU(HalfD(), b + kWhole * kLanes);
     MAX_UNROLL for (int i = 0; i < kRows; ++i) {
-      const V value = hn::Set(d, a[i][k]);
-      MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(value, columns[j], sum[i][j]);
+      const V value = hn::Set(D(), a[i][k]);
+      MAX_UNROLL for (int j = 0; j < kWhole; ++j) sum[i][j] = hn::MulAdd(value, columns[j], sum[i][j]);
+      if constexpr (kHalf) half[i] = hn::MulAdd(hn::LowerHalf(HalfD(), value), halfColumn, half[i]);
     }
   }
 
-  // sum[i][j] = function(sum[i][j], vector at from + i * stride + j vectors)
-  template <class Function>
-  HWY_INLINE void combine(const float* from, int64_t stride, int64_t tail, const Function& function) {
-    const D d;
-    MAX_UNROLL for (int i = 0; i < kRows; ++i) {
-      MAX_UNROLL for (int j = 0; j + 1 < kVectors; ++j) sum[i][j] =
-          function(sum[i][j], hn::LoadU(d, from + i * stride + j * kLanes));
-      constexpr int kLast = kVectors - 1;
-      sum[i][kLast] = function(sum[i][kLast], loadFirst(d, from + i * stride + kLast * kLanes, tail));
-    }
+  // Adds a matrix at `from`.
+  HWY_INLINE void add(const float* from, int64_t stride, int64_t tail) {
+    each([&](auto d, auto v, int i, int j)
+             MAX_INLINE_LAMBDA { return hn::Add(v, load(d, from + i * stride, j, tail)); });
   }
 
   HWY_INLINE void finish(const GemmTile& t, int64_t tail) {
-    const D d;
-    const auto add = [](V a, V b) HWY_ATTR { return hn::Add(a, b); };
     const Epilogue& epilogue = *t.epilogue;
-    if (epilogue.alpha != 1) {
-      const V alpha = hn::Set(d, epilogue.alpha);
-      MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] =
-          hn::Mul(sum[i][j], alpha);
-    }
-    if (t.bias && epilogue.alpha != 1) combine(t.bias, 0, tail, add);
-    if (t.residual) combine(t.residual, t.ldr, tail, add);
-    if (epilogue.activation.clamps) {
-      const V low = hn::Set(d, epilogue.activation.low);
-      MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] =
-          hn::Max(low, sum[i][j]);
-      if (epilogue.activation.high == std::numeric_limits<float>::infinity()) return;
-      const V high = hn::Set(d, epilogue.activation.high);
-      MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] =
-          hn::Min(high, sum[i][j]);
-    }
+    const Activation& activation = epilogue.activation;
+    if (epilogue.alpha != 1)
+      each([&](auto d, auto v, int, int) MAX_INLINE_LAMBDA { return hn::Mul(v, hn::Set(d, epilogue.alpha)); });
+    if (t.bias && epilogue.alpha != 1) add(t.bias, 0, tail);
+    if (t.residual) add(t.residual, t.ldr, tail);
+    if (!activation.clamps) return;
+    each([&](auto d, auto v, int, int) MAX_INLINE_LAMBDA { return hn::Max(hn::Set(d, activation.low), v); });
+    if (activation.high == std::numeric_limits<float>::infinity()) return;
+    each([&](auto d, auto v, int, int) MAX_INLINE_LAMBDA { return hn::Min(hn::Set(d, activation.high), v); });
   }
 
   HWY_INLINE void store(float* c, int64_t ldc, int64_t tail) const {
-    const D d;
-    MAX_UNROLL for (int i = 0; i < kRows; ++i) {
-      MAX_UNROLL for (int j = 0; j + 1 < kVectors; ++j) hn::StoreU(sum[i][j], d, c + i * ldc + j * kLanes);
-      storeFirst(d, sum[i][kVectors - 1], c + i * ldc + (kVectors - 1) * kLanes, tail);
+    MAX_UNROLL for (int i = 0; i < kRows; ++i, c += ldc) {
+      MAX_UNROLL for (int j = 0; j + 1 < kVectors; ++j) hn::StoreU(sum[i][j], D(), c + j * kLanes);
+      if constexpr (kHalf)
+        storeFirst(HalfD(), half[i], c + kWhole * kLanes, tail);
+      else
+        storeFirst(D(), sum[i][kVectors - 1], c + (kVectors - 1) * kLanes, tail);
     }
   }
 };
@@ -139,18 +152,18 @@ void applyFunction(const Activation& activation, float* c, int64_t ldc, int64_t 
 }
 
 // From sums to C.
-template <int kRows, int kVectors>
-HWY_INLINE void complete(Tile<kRows, kVectors>& tile, const GemmTile& t) {
-  const int64_t tail = t.columns - (kVectors - 1) * kLanes;
-  if (t.accumulate) tile.combine(t.c, t.ldc, tail, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
+template <int kRows, int kVectors, bool kHalf>
+HWY_INLINE void complete(Tile<kRows, kVectors, kHalf>& tile, const GemmTile& t) {
+  const int64_t tail = tile.tailOf(t);
+  if (t.accumulate) tile.add(t.c, t.ldc, tail);
   if (t.finish) tile.finish(t, tail);
   tile.store(t.c, t.ldc, tail);
   if (t.finish && t.epilogue->activation.function) applyFunction(t.epilogue->activation, t.c, t.ldc, kRows, t.columns);
 }
 
-template <int kRows, int kVectors>
+template <int kRows, int kVectors, bool kHalf>
 void runTile(const GemmTile& t) {
-  Tile<kRows, kVectors> tile;
+  Tile<kRows, kVectors, kHalf> tile;
   tile.multiply(t);
   complete(tile, t);
 }
@@ -267,12 +280,12 @@ void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t col
   for (; n < columns; ++n, work.pass(depth)) dotColumns<1>(a, b + n * ldb, ldb, depth, out + n);
 }
 
-template <int kRows>
+template <int kRows, int kVectors = kPanelVectors>
 constexpr void setTiles(GemmTable& table) {
-  table.tiles[kRows - 1][0] = runTile<kRows, 1>;
-  table.tiles[kRows - 1][1] = runTile<kRows, 2>;
-  if constexpr (kPanelVectors > 2) table.tiles[kRows - 1][2] = runTile<kRows, 3>;
-  if constexpr (kRows > 1) setTiles<kRows - 1>(table);
+  table.tiles[kRows - 1][2 * kVectors - 2] = runTile<kRows, kVectors, kHasHalves>;
+  table.tiles[kRows - 1][2 * kVectors - 1] = runTile<kRows, kVectors, false>;
+  if constexpr (kVectors > 1) setTiles<kRows, kVectors - 1>(table);
+  if constexpr (kVectors == 1 && kRows > 1) setTiles<kRows - 1>(table);
 }
 
 constexpr GemmTable makeTable() {

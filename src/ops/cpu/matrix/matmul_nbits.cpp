@@ -145,7 +145,7 @@ void NBitsProduct::multiplyPiece(const Job& job, int64_t panel, int64_t block, c
     const int64_t count = std::min<int64_t>(gemm_->tileRows, job.count - m);
     for (int64_t i = 0; i < count; ++i) pointers[i] = job.rows + (m + i) * padded_;
     tile.c = job.out + m * s_.columns + panels_.begin(panel);
-    gemm_->tiles[count - 1][width / gemm_->lanes - 1](tile);
+    gemm_->tile(count, width)(tile);
   }
 }
 
