@@ -152,6 +152,7 @@ constexpr Row kRows[] = {
     {kMaxDomain, "ConvInteger", convolution<1>},
     {kMaxDomain, "QLinearConv", convolution<3>},
     {"", "ConvTranspose", transposedConvolution},
+    {kMaxDomain, "ConvTranspose", transposedConvolution},
     {"", "MatMul", matrixProduct},
     {"", "Gemm", matrixProduct},
     {"", "MatMulInteger", matrixProduct},

@@ -98,6 +98,22 @@ inline Sample convTranspose(Source& source, const Row& row) {
   return sample;
 }
 
+// The compiler's: channels last, with an activation; often as many taps as the stride.
+inline Sample fusedConvTranspose(Source& source, const Row& row) {
+  Sample sample = convTranspose(source, row);
+  const Shape first = sample.inputs[0]->shape();
+  Shape last{first[0]};
+  for (int i = 2; i < first.rank(); ++i) last.push(first[i]);
+  last.push(first[1]);
+  sample.inputs[0] = sample.inputs[0]->reshaped(last);
+  setActivation(source, sample);
+  if (source.chance(50)) return sample;
+  const Shape& weights = sample.inputs[1]->shape();
+  for (const char* name : {"auto_pad", "dilations", "output_padding", "pads"}) sample.attributes.erase(name);
+  sample.attributes.set("strides", Ints(weights.begin() + 2, weights.end()));
+  return sample;
+}
+
 inline const DTypes kPooled{DType::Float32, DType::Float64, DType::Int8, DType::UInt8};
 
 inline Sample maxPool(Source& source, const Row& row) {

@@ -46,6 +46,26 @@ TEST(Layout, ConcatSplitPadResizeSliceFollow) {
   EXPECT_EQ(compileAndCompare(build, {{2, 4, 6, 6}}), "Concat Pad Slice Softmax Split Transpose*2 max.Conv*2");
 }
 
+TEST(Layout, TransposedConvolutionsFollow) {
+  const auto build = [](Builder& b) {
+    Value* x = conv(b, b.input({b.symbol("n"), 3, 6, b.symbol("w")}), 3, 4, 3);
+    Value* y = b.op("ConvTranspose", {x, b.random({4, 5, 2, 2}), b.random({5})}, attrs({{"strides", list({2, 2})}}));
+    Value* z = b.op("ConvTranspose", {b.op("Relu", {y}), b.random({5, 2, 4, 4})},
+                    attrs({{"strides", list({2, 2})}, {"pads", list({1, 1, 1, 1})}}));
+    b.output(conv(b, b.op("Sigmoid", {b.op("Add", {z, b.random({2, 1, 1})})}), 2, 3, 1));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 5}}), "Transpose*2 max.Conv*2 max.ConvTranspose*2");
+}
+
+TEST(Layout, TransposedConvolutionsTakeNoResidual) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({2, 3, 6, 5});
+    Value* y = b.op("ConvTranspose", {x, b.random({3, 4, 2, 2})}, attrs({{"strides", list({2, 2})}}));
+    b.output(b.op("Add", {y, b.op("ConvTranspose", {x, b.random({3, 4, 2, 2})}, attrs({{"strides", list({2, 2})}}))}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 5}}), "Add Transpose*2 max.ConvTranspose*2");
+}
+
 TEST(Layout, ResizeFollows) {
   Builder b;
   Value* x = conv(b, b.input({2, 3, 6, 6}), 3, 4, 3);

@@ -68,6 +68,17 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   return replaceByLast(rewriter, node, "Conv", node.inputs, std::move(attributes));
 }
 
+bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
+  const Value* weights = node.input(1);
+  if (!weights->constant || !isRanked(node.input(0))) return false;
+  const Shape& shape = weights->constant->shape();
+  const int rank = rankOf(node.input(0));
+  if (rank < 3 || rank > 5 || shape.rank() != rank || shape.count() == 0) return false;
+  const int64_t groups = readers::readGroups(node.attributes);
+  if (groups > 1 && groups == shape[0]) return false;  // few filters for each channel work on planes
+  return replaceByLast(rewriter, node, "ConvTranspose", node.inputs, node.attributes);
+}
+
 // Integer convolutions; input `w` is the weights, `zeros` their zero points.
 bool lowerIntegerConv(Rewriter& rewriter, Node& node, size_t w, size_t zeros) {
   constexpr int64_t kWorthAPanel = 8, kMostDepth = 1 << 16, kMostTaps = 1 << 12;  // for kernels on this layout
@@ -113,8 +124,12 @@ bool lowerPool(Rewriter& rewriter, Node& node) {
 }
 
 constexpr Rule kRules[] = {
-    {"", "Conv", lowerConv},    {"", "ConvInteger", lowerConvInteger}, {"", "QLinearConv", lowerQLinearConv},
-    {"", "MaxPool", lowerPool}, {"", "AveragePool", lowerPool},
+    {"", "Conv", lowerConv},
+    {"", "ConvTranspose", lowerConvTranspose},
+    {"", "ConvInteger", lowerConvInteger},
+    {"", "QLinearConv", lowerQLinearConv},
+    {"", "MaxPool", lowerPool},
+    {"", "AveragePool", lowerPool},
 };
 
 }  // namespace

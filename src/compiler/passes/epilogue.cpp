@@ -16,13 +16,15 @@ namespace max {
 
 namespace {
 
-constexpr size_t kBias = 2;  // of max.Conv and max.MatMul
-constexpr size_t kResidual = 3;
+constexpr size_t kBias = 2;      // of the products
+constexpr size_t kResidual = 3;  // of max.Conv and max.MatMul
 
 Node* productBefore(const Value* value) {
   Node* node = localProducer(value);
-  return node && (node->isOwn("Conv") || node->isOwn("MatMul")) ? node : nullptr;
+  return node && (node->isOwn("Conv") || node->isOwn("ConvTranspose") || node->isOwn("MatMul")) ? node : nullptr;
 }
+
+bool takesResidual(const Node& product) { return !product.isOwn("ConvTranspose"); }
 
 bool hasActivation(const Node& product) { return readers::hasActivation(product.attributes); }
 
@@ -64,7 +66,7 @@ bool fuseResidual(Rewriter& rewriter, Node& node) {
   for (size_t side : {1, 0}) {
     Node* product = productBefore(node.input(side));
     Value* residual = node.input(1 - side);
-    if (!product || product->input(kResidual) || hasActivation(*product)) continue;
+    if (!product || !takesResidual(*product) || product->input(kResidual) || hasActivation(*product)) continue;
     if (!hasSingleUse(node.input(side)) || residual->constant) continue;
     if (!sameType(node.input(side), node.output()) || !sameType(residual, node.output())) continue;
     std::vector<Value*> inputs = product->inputs;

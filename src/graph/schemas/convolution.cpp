@@ -106,6 +106,25 @@ void inferConvTranspose(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+// The compiler's, channels last: X [N, spatial.., C], W and bias as ONNX's; output [N, out.., M].
+void inferFusedConvTranspose(InferContext& context) {
+  if (!checkConvolution(context, 1)) return;
+  const SymbolicShape &x = context.dims(0), &w = context.dims(1);
+  const int64_t group = readers::readGroups(context.attributes());
+  rules::requireEqual(context, x.back(), w[0], "channels");
+  if (w[0].isKnown() && w[0].value() % group) context.fail(w[0], " channels in ", group, " groups");
+  const Dim filters = w[1] * Dim(group);
+  rules::requireShape(context, 2, {filters});
+  const std::vector<int64_t> sizes = kernelSizes(context, 1);
+  if (sizes.empty()) return context.setRank(0, context.rank(0));
+  const readers::Transposed reader(context.attributes(), sizes);
+  requireTaps(context, w, reader.windows.taps());
+  SymbolicShape shape = {x[0]};
+  for (size_t i = 0; i < sizes.size(); ++i) shape.push_back(transposedSize(x[i + 1], reader, i));
+  shape.push_back(filters);
+  context.setShape(0, std::move(shape));
+}
+
 // A convolution whose taps are moved by offsets: [N, offset groups * taps * axes, out..], with as many masks.
 void inferDeformConv(InferContext& context) {
   inferConv<1, 3>(context);
@@ -207,6 +226,9 @@ const OpSchema kSchemas[] = {
      "dilations=I pads=I strides=I"},
     {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedConv<1, 2, 3, 3>, 0, 0,
      "activation=s activation_alpha=f activation_beta=f dilations=I group=i[1..] pads=I strides=I"},
+    {kMaxDomain, "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferFusedConvTranspose, 0, 0,
+     "activation=s activation_alpha=f activation_beta=f auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I "
+     "group=i[1..] kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},
     {kMaxDomain, "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8",
      inferFusedConv<1, SIZE_MAX, SIZE_MAX, 2>, 0, 0, "dilations=I group=i[1..] pads=I strides=I"},
     {kMaxDomain, "QLinearConv", 8, 14, 1, 1,

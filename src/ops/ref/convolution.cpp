@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and max.Conv: any rank, groups, dilations.
+// Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and the compiler's: any rank, groups, dilations.
 #include "base/interrupt_point.h"
 #include "graph/readers/quantization.h"
 #include "ops/ref/sample.h"
@@ -186,9 +186,9 @@ struct Transposed {
   int64_t group, outputsPerGroup, taps;
   std::vector<double> input, weights, output;
 
-  explicit Transposed(const Call& call)
-      : x(call.in().shape, Layout::ChannelsFirst),
-        y(call.out().shape, Layout::ChannelsFirst),
+  Transposed(const Call& call, Layout layout)
+      : x(call.in().shape, layout),
+        y(call.out().shape, layout),
         window(windowsOf(call.node, call.in(1).shape), x.spatial, y.spatial),
         group(readers::readGroups(call.node.attributes)),
         outputsPerGroup(call.in(1).shape[1]),
@@ -240,13 +240,18 @@ struct Transposed {
   }
 };
 
+template <Layout kLayout>
 void convTranspose(const Call& call) {
-  Transposed convolution(call);
+  Transposed convolution(call, kLayout);
   convolution.run();
   const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
+  const Activation activation = fusedActivation(call.node);
   WorkCounter work;
-  for (size_t i = 0; i < convolution.output.size() && !bias.empty(); ++i, work.pass(4))
-    convolution.output[i] += bias[i / static_cast<size_t>(convolution.y.channelStride) % bias.size()];
+  for (size_t i = 0; i < convolution.output.size(); ++i, work.pass(32)) {
+    double& value = convolution.output[i];
+    if (!bias.empty()) value += bias[i / static_cast<size_t>(convolution.y.channelStride) % bias.size()];
+    value = activation(value);
+  }
   store(call.out(), convolution.output);
 }
 
@@ -362,8 +367,9 @@ const OpRow kRows[] = {
     {"", "Conv", kReference<conv>},
     {"", "ConvInteger", kReference<convInteger<Layout::ChannelsFirst>>},
     {"", "QLinearConv", kReference<quantizedConv>},
-    {"", "ConvTranspose", kReference<convTranspose>},
+    {"", "ConvTranspose", kReference<convTranspose<Layout::ChannelsFirst>>},
     {kMaxDomain, "Conv", kReference<fusedConv>},
+    {kMaxDomain, "ConvTranspose", kReference<convTranspose<Layout::ChannelsLast>>},
     {kMaxDomain, "ConvInteger", kReference<convInteger<Layout::ChannelsLast>>},
     {kMaxDomain, "QLinearConv", kReference<fusedQuantizedConv>},
     {"", "DeformConv", kReference<deformConv>},

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvTranspose of float32 with constant weights: a matrix product computes what every input pixel adds to the output,
-// for all taps and filters; lines of the output then gather their parts. Both steps use channels last.
+// for all taps and filters; lines of the output then gather their parts. Both steps use channels last, as the
+// compiler's max.ConvTranspose does.
+#include "ops/cpu/convolution/conv_transpose.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +11,6 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/column_axis.h"
-#include "ops/cpu/convolution/conv.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -30,55 +32,12 @@ Ref<PackedWeights> packTransposed(const Tensor& weights, int64_t groups, int lan
   const Shape& shape = weights.shape();
   const int64_t depth = shape[0] / groups, filters = shape[1], taps = shape.product(2, shape.rank());
   auto packed = makeRef<PackedWeights>(table, groups, depth, taps * filters);
-  const Ref<Tensor> ordered = Tensor::allocate(DType::Float32, {shape[0], taps, filters});
-  auto* target = static_cast<std::byte*>(ordered->mutableData());
-  const auto* source = weights.as<std::byte>();
-  const int64_t size = sizeof(float);
-  for (int64_t c = 0; c < shape[0]; ++c, target += taps * filters * size, source += taps * filters * size)
-    transposeTiles(size, source, taps * size, target, filters * size, filters, taps);
+  const Ref<Tensor> ordered = withFiltersLast(weights);
   for (int64_t g = 0; g < groups; ++g)
     packMatrix(table, {ordered->as<float>() + g * depth * taps * filters, taps * filters, 1, 1, depth, taps * filters},
                packed->matrix(g), lanes);
   return packed;
 }
-
-// As three spatial axes: missing ones come first, as axes of size 1.
-struct Geometry {
-  int64_t images, channels, filters, groups;
-  Spatial in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, before{0, 0, 0};
-
-  explicit Geometry(const OpRequest& request) {
-    const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape, &y = request.outputs[0].shape;
-    images = x[0];
-    channels = x[1];
-    filters = y[1];
-    groups = readers::readGroups(request.node.attributes);
-    const readers::Transposed reader(request.node.attributes, w.dims().subspan(2));
-    const auto rank = static_cast<size_t>(x.rank() - 2);
-    for (size_t i = 0; i < rank; ++i) {
-      const size_t axis = 3 - rank + i;
-      const int at = static_cast<int>(i) + 2;
-      const readers::Window& window = reader.windows.axes[i];
-      in[axis] = x[at];
-      out[axis] = y[at];
-      kernel[axis] = window.size;
-      stride[axis] = window.stride;
-      dilation[axis] = window.dilation;
-      before[axis] = reader.padBegin(i, in[axis], out[axis]);
-    }
-  }
-
-  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  int64_t groupFilters() const { return filters / groups; }
-  int64_t inPixels() const { return in[0] * in[1] * in[2]; }
-  int64_t outPixels() const { return out[0] * out[1] * out[2]; }
-  // The input position whose tap meets an output position; -1 = none.
-  int64_t source(size_t axis, int64_t position, int64_t tap) const {
-    const int64_t at = position + before[axis] - tap * dilation[axis];
-    const bool meets = at >= 0 && at % stride[axis] == 0 && at / stride[axis] < in[axis];
-    return meets ? at / stride[axis] : -1;
-  }
-};
 
 Ref<PackedWeights> weightsOf(const OpRequest& request, int64_t groups) {
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
@@ -92,7 +51,7 @@ struct Bands {
   int64_t out, in;   // positions of the axis in a band, and input positions that these need at most
   int64_t perInput;  // input pixels for each position of the axis
 
-  explicit Bands(const Geometry& geometry) {
+  explicit Bands(const TransposedShape& geometry) {
     for (size_t i = 3; i-- > 0;)
       if (geometry.in[i] > 1 || geometry.out[i] > 1) axis = i;
     perInput = geometry.inPixels() / std::max<int64_t>(geometry.in[axis], 1);
@@ -109,17 +68,19 @@ struct Bands {
 class ConvTransposeOp final : public OpKernel {
  public:
   explicit ConvTransposeOp(const OpRequest& request)
-      : shape_(request),
+      : isLast_(request.node.isOwn("ConvTranspose")),
+        shape_(request),
         bands_(shape_),
         columns_(shape_.taps() * shape_.filters),
         packed_(weightsOf(request, shape_.groups)),
         gemm_(bands_.in * bands_.perInput, shape_.taps() * shape_.groupFilters(), 1, shape_.channels / shape_.groups,
               Epilogue(), request.lanes, groupOffsets()),
+        activation_(isLast_ ? fusedActivation(request.node) : Activation()),
         hasBias_(request.has(2)),
         lanes_(std::max(request.lanes, 1)),
-        imageBytes_(floatBytes(checkedMultiply(shape_.inPixels(), shape_.channels))),
+        imageBytes_(isLast_ ? 0 : floatBytes(checkedMultiply(shape_.inPixels(), shape_.channels))),
         productBytes_(floatBytes(checkedMultiply(bands_.in * bands_.perInput, columns_))),
-        lineBytes_(floatBytes(checkedMultiply(std::min(kLinePixels, shape_.out[2]), shape_.filters))) {}
+        lineBytes_(isLast_ ? 0 : floatBytes(checkedMultiply(std::min(kLinePixels, shape_.out[2]), shape_.filters))) {}
 
   size_t scratchBytes() const override {
     const int64_t own = checkedAdd(checkedAdd(imageBytes_, productBytes_), checkedMultiply(lineBytes_, lanes_));
@@ -128,8 +89,8 @@ class ConvTransposeOp final : public OpKernel {
 
   void run(const OpContext& context) const override {
     for (int64_t image = 0; image < shape_.images; ++image) {
-      const auto* x = reinterpret_cast<const float*>(context.scratch);
-      channelsLast(context, image);
+      const float* x =
+          isLast_ ? context.in<float>(0) + image * shape_.inPixels() * shape_.channels : channelsLast(context, image);
       for (int64_t first = 0; first < shape_.out[bands_.axis]; first += bands_.out) runBand(context, image, x, first);
     }
   }
@@ -155,7 +116,7 @@ class ConvTransposeOp final : public OpKernel {
     return result;
   }
 
-  void channelsLast(const OpContext& context, int64_t image) const {
+  const float* channelsLast(const OpContext& context, int64_t image) const {
     const int64_t pixels = shape_.inPixels(), channels = shape_.channels, size = sizeof(float);
     const std::byte* from = context.in<std::byte>(0) + image * pixels * channels * size;
     const int64_t grain = std::max<int64_t>(16, kTransposeGrain / std::max<int64_t>(channels, 1));
@@ -163,6 +124,7 @@ class ConvTransposeOp final : public OpKernel {
       transposeTiles(size, from + begin * size, pixels * size, context.scratch + begin * channels * size,
                      channels * size, channels, end - begin);
     });
+    return reinterpret_cast<const float*>(context.scratch);
   }
 
   void runBand(const OpContext& context, int64_t image, const float* x, int64_t first) const {
@@ -192,16 +154,24 @@ class ConvTransposeOp final : public OpKernel {
     const int64_t parts = (width + kLinePixels - 1) / kLinePixels;
     const int64_t grain = std::max<int64_t>(1, kTransposeGrain / std::max<int64_t>(width * shape_.filters, 1));
     context.parallelFor(depths * rows * parts, grain, [&](int64_t begin, int64_t end, int lane) {
-      auto* sums = reinterpret_cast<float*>(memory + lane * lineBytes_);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t start = from[2] + i % parts * kLinePixels;
         const Line line{from[0] + i / parts / rows, from[1] + i / parts % rows, start,
                         std::min(start + kLinePixels, to[2])};
+        float* sums = isLast_ ? placeOf(context, image, line) : reinterpret_cast<float*>(memory + lane * lineBytes_);
         startLine(context, line, sums);
         gatherLine(line, band, products, sums);
-        storeLine(context, image, line, sums);
+        if (isLast_)
+          applyActivation(activation_, sums, (line.end - line.begin) * shape_.filters);
+        else
+          storeLine(context, image, line, sums);
       }
     });
+  }
+
+  float* placeOf(const OpContext& context, int64_t image, const Line& line) const {
+    const int64_t row = (image * shape_.out[0] + line.depth) * shape_.out[1] + line.row;
+    return context.out<float>() + (row * shape_.out[2] + line.begin) * shape_.filters;
   }
 
   void startLine(const OpContext& context, const Line& line, float* sums) const {
@@ -258,11 +228,13 @@ class ConvTransposeOp final : public OpKernel {
                    line.end - line.begin, filters);
   }
 
-  Geometry shape_;
+  bool isLast_;
+  TransposedShape shape_;
   Bands bands_;
   int64_t columns_;
   Ref<PackedWeights> packed_;
   Gemm gemm_;
+  Activation activation_;
   bool hasBias_;
   int64_t lanes_, imageBytes_, productBytes_, lineBytes_;
 };
@@ -303,7 +275,7 @@ class DepthwiseTransposeOp final : public OpKernel {
     });
   }
 
-  Geometry shape_;
+  TransposedShape shape_;
   bool hasBias_;
   ColumnAxis axes_[3];
 };
@@ -318,18 +290,26 @@ bool isSupported(DType dtype, const Shape& weights) {
   return dtype == DType::Float32 && weights.rank() >= 3 && weights.rank() <= 5 && weights.count() > 0;
 }
 
+bool isDepthwise(const OpRequest& request) {
+  return !request.node.isOwn("ConvTranspose") &&
+         isDepthwiseTransposed(request.inputs[1].shape, readers::readGroups(request.node.attributes));
+}
+
 bool accepts(const OpRequest& request) {
   for (const Operand& input : request.inputs)
     if (input.present() && input.dtype != DType::Float32) return false;
-  const Shape& weights = request.inputs[1].shape;
-  if (!isSupported(request.inputs[1].dtype, weights)) return false;
-  const bool isDepthwise = isDepthwiseTransposed(weights, readers::readGroups(request.node.attributes));
-  return isDepthwise || request.inputs[1].constant || request.node.prepared;
+  if (!isSupported(request.inputs[1].dtype, request.inputs[1].shape)) return false;
+  return isDepthwise(request) || request.inputs[1].constant || request.node.prepared;
+}
+
+// Prepared weights are for one of the two.
+template <bool kDisjoint>
+bool acceptsLast(const OpRequest& request) {
+  return accepts(request) && hasDisjointTaps(request.node.attributes, request.inputs[1].shape) == kDisjoint;
 }
 
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
-  if (isDepthwiseTransposed(request.inputs[1].shape, readers::readGroups(request.node.attributes)))
-    return std::make_unique<DepthwiseTransposeOp>(request);
+  if (isDepthwise(request)) return std::make_unique<DepthwiseTransposeOp>(request);
   return std::make_unique<ConvTransposeOp>(request);
 }
 
@@ -337,14 +317,51 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || !isSupported(weights->dtype(), weights->shape())) return nullptr;
   const int64_t groups = readers::readGroups(node.attributes);
-  if (isDepthwiseTransposed(weights->shape(), groups)) return nullptr;
+  const bool isOwn = node.isOwn("ConvTranspose");
+  if (isOwn && hasDisjointTaps(node.attributes, weights->shape())) return prepareDisjointTaps(*weights);
+  if (!isOwn && isDepthwiseTransposed(weights->shape(), groups)) return nullptr;
   return packTransposed(*weights, groups, defaultLanes());
 }
 
 constexpr Implementation kConvTranspose[] = {{"gather_f32", accepts, create}};
-const OpRow kRows[] = {{"", "ConvTranspose", kConvTranspose, prepare}};
+constexpr Implementation kLast[] = {{"rows_f32", acceptsLast<true>, createDisjointTaps},
+                                    {"gather_f32", acceptsLast<false>, create}};
+const OpRow kRows[] = {{"", "ConvTranspose", kConvTranspose, prepare}, {kMaxDomain, "ConvTranspose", kLast, prepare}};
 
 }  // namespace
+
+TransposedShape::TransposedShape(const OpRequest& request) {
+  const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape, &y = request.outputs[0].shape;
+  const bool isLast = request.node.isOwn("ConvTranspose");
+  images = x[0];
+  channels = isLast ? x.back() : x[1];
+  filters = isLast ? y.back() : y[1];
+  groups = readers::readGroups(request.node.attributes);
+  const readers::Transposed reader(request.node.attributes, w.dims().subspan(2));
+  const auto rank = static_cast<size_t>(x.rank() - 2);
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t axis = 3 - rank + i;
+    const int at = static_cast<int>(i) + (isLast ? 1 : 2);
+    const readers::Window& window = reader.windows.axes[i];
+    in[axis] = x[at];
+    out[axis] = y[at];
+    kernel[axis] = window.size;
+    stride[axis] = window.stride;
+    dilation[axis] = window.dilation;
+    before[axis] = reader.padBegin(i, in[axis], out[axis]);
+  }
+}
+
+Ref<Tensor> withFiltersLast(const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  const int64_t filters = shape[1], taps = shape.product(2, shape.rank()), size = sizeof(float);
+  Ref<Tensor> ordered = Tensor::allocate(DType::Float32, {shape[0], taps, filters});
+  auto* target = static_cast<std::byte*>(ordered->mutableData());
+  const auto* source = weights.as<std::byte>();
+  for (int64_t c = 0; c < shape[0]; ++c, target += taps * filters * size, source += taps * filters * size)
+    transposeTiles(size, source, taps * size, target, filters * size, filters, taps);
+  return ordered;
+}
 
 std::span<const OpRow> convTransposeOps() { return kRows; }
 

@@ -45,6 +45,14 @@ Activation fusedActivation(const Node& node) {
   return result;
 }
 
+void applyActivation(const Activation& activation, float* values, int64_t count) {
+  const float low = activation.low, high = activation.high;
+  for (int64_t i = 0; i < count && activation.clamps; ++i)  // NaN stays
+    values[i] = values[i] < low ? low : values[i] > high ? high : values[i];
+  if (activation.function)
+    activation.function({values, {values, nullptr, nullptr}, {1, 0, 0}, count, activation.alpha, activation.beta});
+}
+
 Panels::Panels(int lanes_, int panelVectors, int64_t columns_) : lanes(lanes_), columns(columns_) {
   const int64_t all = ceilDiv(columns, lanes);
   count = ceilDiv(all, panelVectors);

@@ -34,6 +34,7 @@ struct Activation {
 };
 // Resolves the attributes `activation`, `activation_alpha`, `activation_beta`.
 Activation fusedActivation(const Node& node);
+void applyActivation(const Activation& activation, float* values, int64_t count);
 
 struct Epilogue {
   float alpha = 1;

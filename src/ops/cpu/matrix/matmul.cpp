@@ -251,12 +251,7 @@ void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t column, i
     if (bias) out[n] += bias[column + n];
     if (residual) out[n] += residual[at + n];
   }
-  const Activation& activation = epilogue.activation;
-  if (activation.clamps)
-    for (int64_t n = 0; n < count; ++n)
-      out[n] = out[n] < activation.low ? activation.low : out[n] > activation.high ? activation.high : out[n];
-  if (activation.function)
-    activation.function({out, {out, nullptr, nullptr}, {1, 0, 0}, count, activation.alpha, activation.beta});
+  applyActivation(epilogue.activation, out, count);
 }
 
 void MatMulOp::addBroadcast(const OpContext& context) const {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.ConvTranspose whose taps do not overlap: for each row of taps, the products of a row of input pixels with the
+// weights are a row of the output, with bias and activation while they are in registers.
+#include "base/align.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_transpose.h"
+#include "ops/cpu/matrix/matmul.h"
+
+namespace max {
+
+namespace {
+
+// One matrix for each row of taps: [channels, taps of the row * filters].
+Ref<PackedWeights> packRows(const Tensor& weights, int lanes) {
+  const GemmTable& table = gemmTable();
+  const Shape& shape = weights.shape();
+  const int64_t channels = shape[0], taps = shape.product(2, shape.rank()), width = shape.back();
+  const int64_t columns = width * shape[1], stride = taps * shape[1];
+  auto packed = makeRef<PackedWeights>(table, taps / width, channels, columns);
+  const Ref<Tensor> ordered = withFiltersLast(weights);
+  for (int64_t row = 0; row < taps / width; ++row)
+    packMatrix(table, {ordered->as<float>() + row * columns, stride, 1, 1, channels, columns}, packed->matrix(row),
+               lanes);
+  return packed;
+}
+
+Ref<PackedWeights> weightsOf(const OpRequest& request) {
+  auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
+  if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
+  return packRows(*request.inputs[1].constant, request.lanes);
+}
+
+class DisjointTapsOp final : public OpKernel {
+ public:
+  explicit DisjointTapsOp(const OpRequest& request)
+      : shape_(request),
+        tapRows_(shape_.kernel[0] * shape_.kernel[1]),
+        columns_(shape_.kernel[2] * shape_.filters),
+        packed_(weightsOf(request)),
+        gemm_(tapRows_ == 1 ? shape_.images * shape_.inPixels() : shape_.in[2], columns_, 1, shape_.channels,
+              Epilogue{1, fusedActivation(request.node)}, request.lanes, products()),
+        hasBias_(request.has(2)),
+        biasBytes_(hasBias_ ? alignUp(checkedMultiply<int64_t>(sizeof(float), columns_)) : 0) {}
+
+  size_t scratchBytes() const override { return static_cast<size_t>(biasBytes_) + gemm_.scratchBytes(); }
+
+  void run(const OpContext& context) const override {
+    GemmOperands operands;
+    operands.a = context.in<float>(0);
+    operands.lda = shape_.channels;
+    operands.b = packed_->data();
+    operands.c = context.out<float>();
+    operands.ldc = columns_;
+    operands.bias = hasBias_ ? biasOfRow(context) : nullptr;
+    gemm_.run(operands, context.scratch + biasBytes_, context.lanes);
+  }
+
+ private:
+  // One for each row of taps and each row of input pixels; without rows of taps, pixels are in the output's order.
+  WorkVector<GemmOffsets> products() const {
+    if (tapRows_ == 1) return WorkVector<GemmOffsets>(1);
+    const int64_t lines = shape_.images * shape_.in[0] * shape_.in[1];
+    WorkVector<GemmOffsets> result(static_cast<size_t>(checkedMultiply(tapRows_, lines)));
+    auto* product = result.data();
+    for (int64_t tap = 0; tap < tapRows_; ++tap)
+      for (int64_t line = 0; line < lines; ++line, ++product) {
+        const int64_t row = line % shape_.in[1] * shape_.kernel[1] + tap % shape_.kernel[1];
+        const int64_t plane = line / shape_.in[1] * shape_.kernel[0] + tap / shape_.kernel[1];
+        product->a = line * shape_.in[2] * shape_.channels;
+        product->b = tap * packed_->stride();
+        product->c = (plane * shape_.out[1] + row) * shape_.out[2] * shape_.filters;
+      }
+    return result;
+  }
+
+  // The bias of each pixel of a row.
+  const float* biasOfRow(const OpContext& context) const {
+    auto* row = reinterpret_cast<float*>(context.scratch);
+    for (int64_t tap = 0; tap < shape_.kernel[2]; ++tap)
+      copyBytes(row + tap * shape_.filters, context.in<float>(2), static_cast<size_t>(shape_.filters) * sizeof(float));
+    return row;
+  }
+
+  TransposedShape shape_;
+  int64_t tapRows_, columns_;
+  Ref<PackedWeights> packed_;
+  Gemm gemm_;
+  bool hasBias_;
+  int64_t biasBytes_;
+};
+
+}  // namespace
+
+bool hasDisjointTaps(const Attributes& attributes, const Shape& weights) {
+  const readers::Transposed reader(attributes, weights.dims().subspan(2));
+  if (readers::readGroups(attributes) != 1 || reader.windows.isSame() || !reader.shape.empty()) return false;
+  for (size_t i = 0; i < reader.windows.axes.size(); ++i) {
+    const readers::Window& window = reader.windows.axes[i];
+    if (window.size != window.stride || (window.dilation != 1 && window.size != 1)) return false;
+    if (window.padBegin != 0 || window.padEnd != 0 || reader.extra[i] != 0) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<OpKernel> createDisjointTaps(const OpRequest& request) {
+  return std::make_unique<DisjointTapsOp>(request);
+}
+
+Ref<Prepared> prepareDisjointTaps(const Tensor& weights) { return packRows(weights, defaultLanes()); }
+
+}  // namespace max
