@@ -43,6 +43,12 @@ if(MAX_SANITIZE)
   if(MAX_SANITIZE MATCHES "undefined")
     target_compile_options(max_sanitizers INTERFACE -fno-sanitize-recover=undefined)
   endif()
+  foreach(name address thread)
+    if(MAX_SANITIZE MATCHES ${name})
+      string(TOUPPER __SANITIZE_${name}__ macro)
+      target_compile_definitions(max_sanitizers INTERFACE $<$<C_COMPILER_ID:Clang>:${macro}>)  # as GCC tells
+    endif()
+  endforeach()
   if(MAX_SHARED_SANITIZER)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
                     OUTPUT_VARIABLE MAX_SANITIZER_RUNTIME OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -52,7 +58,6 @@ if(MAX_SANITIZE)
   if(MAX_FUZZ)
     # Handles of drivers are plain pointers here; and C programs do not bring what looking at C++ classes asks for.
     target_compile_options(max_sanitizers INTERFACE -fno-sanitize=function,vptr)
-    target_compile_definitions(max_sanitizers INTERFACE __SANITIZE_ADDRESS__)  # as GCC tells
     target_link_options(max_sanitizers INTERFACE -fuse-ld=lld)
   endif()
 endif()

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -92,8 +93,11 @@ inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const
 
 using Random = std::mt19937;
 
+// As std::uniform_real_distribution, which computes logarithms for each number: a quarter of these tests' time.
 inline double uniform(Random& random, double low, double high) {
-  return std::uniform_real_distribution<double>(low, high)(random);
+  const auto first = static_cast<double>(random());
+  const double fraction = (first + static_cast<double>(random()) * 0x1p32) * 0x1p-64;
+  return std::min(fraction, 1 - 0x1p-53) * (high - low) + low;
 }
 
 inline void storeNumber(void* data, int64_t i, DType dtype, double value) {
