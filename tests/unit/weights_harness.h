@@ -34,17 +34,21 @@ class NodeUnderTest {
   // `constants`: bit i = input i is constant, and the weights are prepared as at load.
   Tensors run(const Tensors& inputs, const std::vector<Shape>& outputs, std::string_view implementation = "",
               int lanes = 1, unsigned constants = 0) {
-    std::vector<Operand> in(inputs.size()), out;
     std::vector<const Tensor*> known(inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i]) continue;
-      known[i] = constants >> i & 1 ? inputs[i].get() : nullptr;
-      in[i] = {inputs[i]->dtype(), inputs[i]->shape(), known[i]};
-    }
-    for (const Shape& shape : outputs) out.push_back({DType::Float32, shape, nullptr});
-    node_.prepared = nullptr;
+    for (size_t i = 0; i < inputs.size(); ++i) known[i] = constants >> i & 1 ? inputs[i].get() : nullptr;
     const OpRow* kernels = cpuOperators().find(node_.domain(), node_.op());
-    if (constants && kernels && kernels->prepare) node_.prepared = kernels->prepare(node_, known);
+    Ref<Prepared> prepared;
+    if (constants && kernels && kernels->prepare) prepared = kernels->prepare(node_, known);
+    return runPrepared(inputs, outputs, std::move(prepared), lanes, implementation, known);
+  }
+
+  Tensors runPrepared(const Tensors& inputs, const std::vector<Shape>& outputs, Ref<Prepared> prepared, int lanes = 1,
+                      std::string_view implementation = "", const std::vector<const Tensor*>& known = {}) {
+    std::vector<Operand> in(inputs.size()), out;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i]) in[i] = {inputs[i]->dtype(), inputs[i]->shape(), known.empty() ? nullptr : known[i]};
+    for (const Shape& shape : outputs) out.push_back({DType::Float32, shape, nullptr});
+    node_.prepared = std::move(prepared);
     const std::unique_ptr<OpKernel> kernel = cpuOperators().create({node_, in, out, lanes}, implementation);
     return runOp(*kernel, inputs, outputs, lanes);
   }

@@ -9,6 +9,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
 
@@ -181,6 +182,7 @@ bool acceptsConv(const OpRequest& request) {
 std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
   const ConvShape shape(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
   if (isDepthwise(request.inputs[1].shape, shape.groups)) return createDepthwise(request, shape);
+  if (std::unique_ptr<OpKernel> winograd = createWinograd(request, shape)) return winograd;
   return std::make_unique<ConvOp>(request, shape, gemmTable());
 }
 
@@ -273,6 +275,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   const int64_t rows = weights->shape().product(1, weights->shape().rank());
   const GemmTable& table = gemmTableFor(node);
   if (isMostlyPadding(table, groups, rows, weights->shape()[0] / groups)) return nullptr;
+  if (Ref<Prepared> winograd = prepareWinograd(node, *weights)) return winograd;
   return packFilters(table, *weights, groups, defaultLanes());
 }
 

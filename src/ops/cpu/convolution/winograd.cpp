@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.Conv of float32 by Winograd's method. A task transforms a block of tiles, which stays in the second cache, and
+// multiplies it with one panel of filters after the other; each panel's product is transformed back while it is there.
+#include "ops/cpu/convolution/winograd.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/align.h"
+#include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/matrix/matmul.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kFewestChannels = 16;
+constexpr int64_t kUnknownPixels = 32;      // of a side of an output whose size is not known at load
+constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
+constexpr int64_t kMostBlockTiles = 64;
+// Relative to a multiplication of vectors: reading a filter's value, and transforming a vector of values there or back.
+constexpr double kWeightCost = 0.5, kTransformCost = 6;
+constexpr double kWorthIt = 0.85;      // of the direct way's cost
+constexpr double kWorkPerLane = 32e3;  // multiplications of vectors; less than that is not worth a thread
+constexpr int64_t kStepsPerRow = 4;    // of a tile of a product, base/interrupt_point.h
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// What a convolution's cost depends on.
+struct Work {
+  int64_t images, rows, columns, channels, filters;
+
+  double products() const { return static_cast<double>(channels) * static_cast<double>(filters); }
+  double tiles(int64_t side) const {
+    return static_cast<double>(images) * static_cast<double>(ceilDiv(rows, side)) *
+           static_cast<double>(ceilDiv(columns, side));
+  }
+};
+
+// In multiplications of vectors of 16.
+double directCost(const Work& work) { return 9 * work.products() * (work.tiles(1) / 16 + kWeightCost); }
+
+double winogradCost(const Work& work, int64_t side) {
+  const double values = static_cast<double>((side + 2) * (side + 2));
+  const double channels = static_cast<double>(work.channels + work.filters);
+  return values *
+         (work.products() * (work.tiles(side) / 16 + kWeightCost) + work.tiles(side) * channels / 16 * kTransformCost);
+}
+
+// The side of the tiles; 0 = direct.
+int64_t chooseSide(const Work& work) {
+  int64_t best = 0;
+  double least = kWorthIt * directCost(work);
+  for (const int64_t side : {2, 4}) {
+    const double cost = winogradCost(work, side);
+    if (cost >= least) continue;
+    least = cost;
+    best = side;
+  }
+  return best;
+}
+
+class WinogradWeights : public Prepared {
+ public:
+  WinogradWeights(const GemmTable& table, const Tensor& weights, int64_t side);
+
+  size_t bytes() const override { return packed_->bytes(); }
+  bool replaces(size_t input) const override { return packed_->replaces(input); }
+  bool fits(const GemmTable& table) const { return packed_->fits(table); }
+  int64_t side() const { return side_; }
+  const float* matrix(int64_t value) const { return packed_->data() + value * packed_->stride(); }
+
+ private:
+  void packRow(const Panels& panels, int64_t panel, int64_t channel, const float* from) const;
+
+  int64_t side_, channels_, filters_;
+  Ref<PackedWeights> packed_;  // a matrix [channels][filters] for each value
+};
+
+WinogradWeights::WinogradWeights(const GemmTable& table, const Tensor& weights, int64_t side)
+    : side_(side), channels_(weights.shape()[1]), filters_(weights.shape()[0]) {
+  packed_ = makeRef<PackedWeights>(table, (side + 2) * (side + 2), channels_, filters_);
+  const Panels panels(table.lanes, table.panelVectors, filters_);
+  parallelFor(defaultLanes(), panels.count * channels_, 16, [&](int64_t begin, int64_t end, int) {
+    WorkCounter work;
+    for (int64_t row = begin; row < end; ++row, work.pass(64 * panels.width(0)))
+      packRow(panels, row / channels_, row % channels_, weights.as<float>());
+  });
+}
+
+// One channel of the filters of a panel. Computed in float64, rounded once.
+void WinogradWeights::packRow(const Panels& panels, int64_t panel, int64_t channel, const float* from) const {
+  const WinogradFilter& transform = winogradFilter(static_cast<int>(side_));
+  const int64_t n = side_ + 2, width = panels.width(panel), first = panels.begin(panel);
+  float* to = packed_->matrix(0) + first * channels_ + channel * width;
+  for (int64_t k = 0; k < width; ++k) {
+    double lines[kWinogradMostSide][3] = {};
+    const float* filter = from + ((first + k) * channels_ + channel) * 9;
+    for (int64_t i = 0; i < n && first + k < filters_; ++i)
+      for (int64_t s = 0; s < 3; ++s)
+        for (int64_t r = 0; r < 3; ++r) lines[i][s] += transform.rows[i][r] * static_cast<double>(filter[r * 3 + s]);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t s = 0; s < 3; ++s) sum += transform.rows[j][s] * lines[i][s];
+        to[(i * n + j) * packed_->stride() + k] = static_cast<float>(sum);
+      }
+  }
+}
+
+class WinogradOp : public OpKernel {
+ public:
+  WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<WinogradWeights> weights);
+  void run(const OpContext& context) const override;
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * static_cast<size_t>(laneBytes_); }
+
+ private:
+  struct Tile {
+    int64_t image, row, column;  // of its first output pixel
+  };
+  // A lane's scratch memory.
+  struct Lane {
+    const float** rows;  // of the transformed input, of each tile of the block
+    float* values;       // [value][tile][channels]
+    float* products;     // [value][tile][columns of a panel]
+  };
+  void chooseBlocks(int lanes);
+  Lane laneAt(std::byte* scratch, int lane) const;
+  Tile tileAt(int64_t index) const;
+  void runTask(const OpContext& context, int64_t task, const Lane& lane) const;
+  void readTile(const float* x, const Tile& tile, float* to) const;
+  void multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const;
+  void multiplyValue(int64_t value, int64_t panel, int64_t tiles, const Lane& lane) const;
+  void writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products) const;
+  // Values are apart by an odd number of cache lines: else they would all fall into one set of the first cache.
+  int64_t valueStep(int64_t width) const { return alignUp<int64_t>(blockTiles_ * width, 32) + 16; }
+  int64_t columnsOf(int64_t panel) const {
+    return std::min(panels_.width(panel), shape_.filters - panels_.begin(panel));
+  }
+  int64_t productStep() const { return valueStep(gemm_->panelVectors * gemm_->lanes); }
+
+  ConvShape shape_;
+  Ref<WinogradWeights> weights_;
+  int64_t side_, values_;
+  const GemmTable* gemm_;
+  const WinogradTable* transforms_;
+  Epilogue epilogue_;
+  Panels panels_;
+  std::vector<float> zeros_;
+  bool hasBias_, hasResidual_;
+  int64_t tilesDown_, tilesAcross_, tiles_;
+  int64_t blockTiles_, blocks_, blockPanels_, panelBlocks_;
+  int lanes_ = 1;
+  int64_t laneBytes_;
+};
+
+WinogradOp::WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<WinogradWeights> weights)
+    : shape_(shape),
+      weights_(std::move(weights)),
+      side_(weights_->side()),
+      values_((side_ + 2) * (side_ + 2)),
+      gemm_(&gemmTable()),
+      transforms_(&winogradTable(static_cast<int>(side_))),
+      epilogue_{1, fusedActivation(request.node)},
+      panels_(gemm_->lanes, gemm_->panelVectors, shape.filters),
+      zeros_(static_cast<size_t>(shape.channels)),
+      hasBias_(request.has(2)),
+      hasResidual_(request.has(3)),
+      tilesDown_(ceilDiv(shape.out[1], side_)),
+      tilesAcross_(ceilDiv(shape.out[2], side_)),
+      tiles_(checkedMultiply(shape.images, checkedMultiply(tilesDown_, tilesAcross_))) {
+  chooseBlocks(std::max(request.lanes, 1));
+  const int64_t floats = checkedMultiply(values_, checkedAdd(valueStep(shape.channels), productStep()));
+  laneBytes_ = checkedAdd(alignUp<int64_t>(blockTiles_ * static_cast<int64_t>(sizeof(float*))),
+                          checkedMultiply<int64_t>(4, floats));
+}
+
+// Few tiles are not divided among lanes, because each block of them reads all filters.
+void WinogradOp::chooseBlocks(int lanes) {
+  const double work = static_cast<double>(tiles_ * values_) * static_cast<double>(shape_.channels) *
+                      static_cast<double>(panels_.paddedColumns()) / gemm_->lanes;
+  lanes_ = static_cast<int>(std::clamp(work / kWorkPerLane, 1., static_cast<double>(lanes)));
+  const int64_t tileRows = gemm_->tileRows;
+  const int64_t fit = kBlockBytes / checkedMultiply(4 * values_, shape_.channels) / tileRows * tileRows;
+  blockTiles_ = std::min(std::clamp(fit, 2 * tileRows, kMostBlockTiles), std::max<int64_t>(tiles_, 1));
+  blocks_ = ceilDiv(tiles_, blockTiles_);
+  panelBlocks_ = 1;
+  if (blocks_ < lanes_) {
+    panelBlocks_ = std::min(ceilDiv(lanes_, std::max<int64_t>(blocks_, 1)), panels_.count);
+  } else {
+    blocks_ = ceilDiv(blocks_, lanes_) * lanes_;
+    blockTiles_ = ceilDiv(tiles_, blocks_);
+    blocks_ = ceilDiv(tiles_, blockTiles_);
+  }
+  blockPanels_ = ceilDiv(panels_.count, panelBlocks_);
+  panelBlocks_ = ceilDiv(panels_.count, blockPanels_);
+}
+
+WinogradOp::Lane WinogradOp::laneAt(std::byte* scratch, int lane) const {
+  std::byte* own = scratch + lane * laneBytes_;
+  auto* values = reinterpret_cast<float*>(own + alignUp<int64_t>(blockTiles_ * static_cast<int64_t>(sizeof(float*))));
+  return {reinterpret_cast<const float**>(own), values, values + values_ * valueStep(shape_.channels)};
+}
+
+WinogradOp::Tile WinogradOp::tileAt(int64_t index) const {
+  return {index / tilesAcross_ / tilesDown_, index / tilesAcross_ % tilesDown_ * side_, index % tilesAcross_ * side_};
+}
+
+void WinogradOp::run(const OpContext& context) const {
+  const int used = std::min(context.lanes, lanes_);
+  parallelFor(used, blocks_ * panelBlocks_, 1, [&](int64_t begin, int64_t end, int lane) {
+    for (int64_t task = begin; task < end; ++task) runTask(context, task, laneAt(context.scratch, lane));
+  });
+}
+
+void WinogradOp::runTask(const OpContext& context, int64_t task, const Lane& lane) const {
+  const int64_t first = task % blocks_ * blockTiles_, tiles = std::min(blockTiles_, tiles_ - first);
+  const int64_t panel0 = task / blocks_ * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
+  WorkCounter work;
+  for (int64_t i = 0; i < tiles; ++i, work.pass(values_ * shape_.channels / 4)) {
+    lane.rows[i] = lane.values + i * shape_.channels;
+    readTile(context.in<float>(0), tileAt(first + i), lane.values + i * shape_.channels);
+  }
+  for (int64_t panel = panel0; panel < panel1; ++panel) {
+    multiply(panel, tiles, lane, work);
+    for (int64_t i = 0; i < tiles; ++i, work.pass(values_ * panels_.width(panel) / 4))
+      writeTile(context, tileAt(first + i), panel, lane.products + i * panels_.width(panel));
+  }
+}
+
+void WinogradOp::readTile(const float* x, const Tile& tile, float* to) const {
+  std::array<const float*, kWinogradMostValues> pixels;
+  const int64_t n = side_ + 2, top = tile.row - shape_.before[1], left = tile.column - shape_.before[2];
+  const int64_t height = shape_.in[1], width = shape_.in[2];
+  for (int64_t i = 0; i < n; ++i) {
+    const bool isRowInside = top + i >= 0 && top + i < height;
+    const int64_t row = (tile.image * height + top + i) * width + left;
+    for (int64_t j = 0; j < n; ++j) {
+      const bool isInside = isRowInside && left + j >= 0 && left + j < width;
+      pixels[static_cast<size_t>(i * n + j)] = isInside ? x + (row + j) * shape_.channels : zeros_.data();
+    }
+  }
+  transforms_->input({pixels.data(), shape_.channels, to, valueStep(shape_.channels)});
+}
+
+void WinogradOp::multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const {
+  for (int64_t value = 0; value < values_; ++value, work.pass(kStepsPerRow * shape_.channels * tiles / gemm_->tileRows))
+    multiplyValue(value, panel, tiles, lane);
+}
+
+void WinogradOp::multiplyValue(int64_t value, int64_t panel, int64_t tiles, const Lane& lane) const {
+  const int64_t width = panels_.width(panel);
+  const int64_t calls = ceilDiv(tiles, gemm_->tileRows), parts = ceilDiv(shape_.channels, gemm_->kBlock);
+  const int64_t part = ceilDiv(shape_.channels, parts), offset = panels_.begin(panel) * shape_.channels;
+  const bool isLast = value + 1 == values_;
+  GemmTile tile{};
+  tile.taps = 1;
+  tile.bStride = tile.ldc = width;
+  tile.columns = columnsOf(panel);
+  tile.epilogue = &epilogue_;
+  tile.aheadStep = ceilDiv(width, calls);
+  for (int64_t first = 0; first < shape_.channels; first += part) {
+    tile.rowOffset = value * valueStep(shape_.channels) + first;
+    tile.depth = std::min(part, shape_.channels - first);
+    tile.accumulate = first > 0;
+    tile.b = weights_->matrix(value) + offset + first * width;
+    // The next value's panel, or the first of the next panel.
+    const float* next = weights_->matrix(isLast ? 0 : value + 1) + offset + (isLast ? width * shape_.channels : 0);
+    for (int64_t call = 0; call < calls; ++call) {
+      const int64_t begin = call * tiles / calls, count = (call + 1) * tiles / calls - begin;
+      tile.rows = lane.rows + begin;
+      tile.c = lane.products + value * productStep() + begin * width;
+      tile.ahead = next + first * width + call * tile.aheadStep * tile.depth;
+      gemm_->tile(count, tile.columns)(tile);
+    }
+  }
+}
+
+void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products) const {
+  const int64_t channel = panels_.begin(panel), columns = columnsOf(panel);
+  const int64_t pixel = (tile.image * shape_.out[1] + tile.row) * shape_.out[2] + tile.column;
+  const int64_t at = pixel * shape_.filters + channel;
+  const WinogradOutput output{products,
+                              productStep(),
+                              columns,
+                              hasBias_ ? context.in<float>(2) + channel : nullptr,
+                              hasResidual_ ? context.in<float>(3) + at : nullptr,
+                              context.out<float>() + at,
+                              shape_.out[2] * shape_.filters,
+                              shape_.filters,
+                              std::min(side_, shape_.out[1] - tile.row),
+                              std::min(side_, shape_.out[2] - tile.column),
+                              &epilogue_.activation};
+  transforms_->output(output);
+  if (!epilogue_.activation.function) return;
+  for (int64_t i = 0; i < output.rows; ++i)
+    for (int64_t j = 0; j < output.columns; ++j)
+      applyActivation(epilogue_.activation, output.out + i * output.rowStep + j * output.pixelStep, columns);
+}
+
+// The convolution's output as far as it is known at load.
+Work workOf(const Node& node, const Tensor& weights) {
+  Work work{1, kUnknownPixels, kUnknownPixels, weights.shape()[1], weights.shape()[0]};
+  const Value* output = node.output();
+  if (!node.isOwn("Conv") || !output || !output->type.ranked || output->type.rank() != 4) return work;
+  int64_t* const sizes[] = {&work.images, &work.rows, &work.columns};
+  for (size_t i = 0; i < std::size(sizes); ++i)
+    if (output->type.dims[i].isKnown()) *sizes[i] = output->type.dims[i].value();
+  return work;
+}
+
+bool isPossible(const Node& node, const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  if (shape.rank() != 4 || shape[2] != 3 || shape[3] != 3 || readers::readGroups(node.attributes) != 1) return false;
+  if (std::min(shape[0], shape[1]) < kFewestChannels || gemmTableFor(node).wordElements != 1) return false;
+  const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
+  return std::all_of(windows.axes.begin(), windows.axes.end(),
+                     [](const readers::Window& window) { return window.stride == 1 && window.dilation == 1; });
+}
+
+}  // namespace
+
+Ref<Prepared> prepareWinograd(const Node& node, const Tensor& weights) {
+  if (!isPossible(node, weights)) return nullptr;
+  const int64_t side = chooseSide(workOf(node, weights));
+  return side ? winogradWeights(weights, static_cast<int>(side)) : nullptr;
+}
+
+Ref<Prepared> winogradWeights(const Tensor& weights, int side) {
+  return makeRef<WinogradWeights>(gemmTable(), weights, side);
+}
+
+std::unique_ptr<OpKernel> createWinograd(const OpRequest& request, const ConvShape& shape) {
+  auto* prepared = dynamic_cast<WinogradWeights*>(request.node.prepared.get());
+  if (!prepared || !prepared->fits(gemmTable())) return nullptr;
+  return std::make_unique<WinogradOp>(request, shape, Ref<WinogradWeights>(prepared));
+}
+
+}  // namespace max

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms of tiles for Winograd's convolution, per target. Vectors run along channels.
+#include <limits>
+
+#include "ops/cpu/convolution/winograd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/convolution/winograd_simd.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/vector-inl.h"
+
+#ifndef MAX_UNROLL
+#define MAX_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace {
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = hn::MaxLanes(D());
+
+// Polynomials through the points 0, 1, -1 and infinity.
+struct Two {
+  static constexpr int kSide = 2;
+  static constexpr int kValues = 4;
+
+  HWY_INLINE static void input(const V (&x)[4], V (&out)[4]) {
+    out[0] = hn::Sub(x[0], x[2]);
+    out[1] = hn::Add(x[1], x[2]);
+    out[2] = hn::Sub(x[2], x[1]);
+    out[3] = hn::Sub(x[3], x[1]);
+  }
+
+  HWY_INLINE static void output(const V (&v)[4], V (&out)[2]) {
+    out[0] = hn::Add(hn::Add(v[0], v[1]), v[2]);
+    out[1] = hn::Add(hn::Sub(v[1], v[2]), v[3]);
+  }
+};
+
+// Through 0, a, -a, b, -b and infinity. These points lose half a digit less than 1 and 2, and all that follows from
+// them is exact in float32.
+struct Four {
+  static constexpr int kSide = 4;
+  static constexpr int kValues = 6;
+  static constexpr float kA = 0.625f, kB = 1.375f, kA2 = kA * kA, kB2 = kB * kB;
+
+  // The values at c and -c, where `others` is the square of the other point.
+  HWY_INLINE static void pair(const V (&x)[6], float c, float others, V& positive, V& negative) {
+    const D d;
+    const V even = hn::NegMulAdd(hn::Set(d, others), x[2], x[4]);
+    const V odd = hn::Mul(hn::Set(d, c), hn::NegMulAdd(hn::Set(d, others), x[1], x[3]));
+    positive = hn::Add(even, odd);
+    negative = hn::Sub(even, odd);
+  }
+
+  HWY_INLINE static void input(const V (&x)[6], V (&out)[6]) {
+    const D d;
+    const V product = hn::Set(d, kA2 * kB2), sum = hn::Set(d, kA2 + kB2);
+    out[0] = hn::MulAdd(product, x[0], hn::NegMulAdd(sum, x[2], x[4]));
+    pair(x, kA, kB2, out[1], out[2]);
+    pair(x, kB, kA2, out[3], out[4]);
+    out[5] = hn::MulAdd(product, x[1], hn::NegMulAdd(sum, x[3], x[5]));
+  }
+
+  HWY_INLINE static void output(const V (&v)[6], V (&out)[4]) {
+    const D d;
+    const V evenA = hn::Add(v[1], v[2]), oddA = hn::Sub(v[1], v[2]);
+    const V evenB = hn::Add(v[3], v[4]), oddB = hn::Sub(v[3], v[4]);
+    out[0] = hn::Add(hn::Add(evenA, evenB), v[0]);
+    out[1] = hn::MulAdd(hn::Set(d, kA), oddA, hn::Mul(hn::Set(d, kB), oddB));
+    out[2] = hn::MulAdd(hn::Set(d, kA2), evenA, hn::Mul(hn::Set(d, kB2), evenB));
+    out[3] = hn::MulAdd(hn::Set(d, kA2 * kA), oddA, hn::MulAdd(hn::Set(d, kB2 * kB), oddB, v[5]));
+  }
+};
+
+template <class Size>
+HWY_INLINE void inputVector(const WinogradInput& tile, int64_t c, int64_t count) {
+  const D d;
+  constexpr int n = Size::kValues;
+  V columns[n][n];  // of columns, transformed
+  MAX_UNROLL for (int j = 0; j < n; ++j) {
+    V x[n], out[n];
+    MAX_UNROLL for (int i = 0; i < n; ++i) x[i] = loadFirst(d, tile.pixels[i * n + j] + c, count);
+    Size::input(x, out);
+    MAX_UNROLL for (int i = 0; i < n; ++i) columns[i][j] = out[i];
+  }
+  float* to = tile.out + c;
+  MAX_UNROLL for (int i = 0; i < n; ++i) {
+    V out[n];
+    Size::input(columns[i], out);
+    MAX_UNROLL for (int j = 0; j < n; ++j) storeFirst(d, out[j], to + (i * n + j) * tile.stride, count);
+  }
+}
+
+template <class Size>
+void inputTile(const WinogradInput& tile) {
+  int64_t c = 0;
+  for (; c + kLanes <= tile.channels; c += kLanes) inputVector<Size>(tile, c, kLanes);
+  if (c < tile.channels) inputVector<Size>(tile, c, tile.channels - c);
+}
+
+HWY_INLINE V finish(const WinogradOutput& tile, V sum, V bias, int64_t at, int64_t count) {
+  const D d;
+  sum = hn::Add(sum, bias);
+  if (tile.residual) sum = hn::Add(sum, loadFirst(d, tile.residual + at, count));
+  if (tile.activation->clamps) {
+    sum = hn::Max(hn::Set(d, tile.activation->low), sum);
+    if (tile.activation->high != std::numeric_limits<float>::infinity())
+      sum = hn::Min(hn::Set(d, tile.activation->high), sum);
+  }
+  return sum;
+}
+
+template <class Size>
+HWY_INLINE void outputVector(const WinogradOutput& tile, int64_t c, int64_t count) {
+  const D d;
+  constexpr int n = Size::kValues, m = Size::kSide;
+  V columns[m][n];
+  MAX_UNROLL for (int j = 0; j < n; ++j) {
+    V v[n], out[m];
+    MAX_UNROLL for (int i = 0; i < n; ++i) v[i] = loadFirst(d, tile.values + (i * n + j) * tile.stride + c, count);
+    Size::output(v, out);
+    MAX_UNROLL for (int i = 0; i < m; ++i) columns[i][j] = out[i];
+  }
+  const V bias = tile.bias ? loadFirst(d, tile.bias + c, count) : hn::Zero(d);
+  MAX_UNROLL for (int i = 0; i < m; ++i) {
+    V out[m];
+    Size::output(columns[i], out);
+    if (i >= tile.rows) break;
+    MAX_UNROLL for (int j = 0; j < m; ++j) {
+      const int64_t at = i * tile.rowStep + j * tile.pixelStep + c;
+      if (j < tile.columns) storeFirst(d, finish(tile, out[j], bias, at, count), tile.out + at, count);
+    }
+  }
+}
+
+template <class Size>
+void outputTile(const WinogradOutput& tile) {
+  int64_t c = 0;
+  for (; c + kLanes <= tile.channels; c += kLanes) outputVector<Size>(tile, c, kLanes);
+  if (c < tile.channels) outputVector<Size>(tile, c, tile.channels - c);
+}
+
+}  // namespace
+
+extern const WinogradTable kWinogradTwo, kWinogradFour;
+constexpr WinogradTable kWinogradTwo = {inputTile<Two>, outputTile<Two>};
+constexpr WinogradTable kWinogradFour = {inputTile<Four>, outputTile<Four>};
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+
+namespace {
+
+// Point p's line is 1, p, p^2, over the product of its distances from the other points.
+constexpr void setPoint(double (&row)[3], double p, double distances) {
+  row[0] = 1 / distances;
+  row[1] = p / distances;
+  row[2] = p * p / distances;
+}
+
+constexpr WinogradFilter makeTwo() {
+  WinogradFilter filter{};
+  setPoint(filter.rows[0], 0, 1);  // x[0] - x[2] has the other sign
+  setPoint(filter.rows[1], 1, 2);
+  setPoint(filter.rows[2], -1, 2);
+  filter.rows[3][2] = 1;
+  return filter;
+}
+
+constexpr WinogradFilter makeFour() {
+  constexpr double a = 0.625, b = 1.375;
+  WinogradFilter filter{};
+  setPoint(filter.rows[0], 0, a * a * b * b);
+  setPoint(filter.rows[1], a, 2 * a * a * (a * a - b * b));
+  setPoint(filter.rows[2], -a, 2 * a * a * (a * a - b * b));
+  setPoint(filter.rows[3], b, 2 * b * b * (b * b - a * a));
+  setPoint(filter.rows[4], -b, 2 * b * b * (b * b - a * a));
+  filter.rows[5][2] = 1;
+  return filter;
+}
+
+constexpr WinogradFilter kTwo = makeTwo(), kFour = makeFour();
+
+}  // namespace
+
+const WinogradTable& winogradTable(int side) {
+  return side == 2 ? MAX_CHOOSE_TARGET(kWinogradTwo) : MAX_CHOOSE_TARGET(kWinogradFour);
+}
+
+const WinogradFilter& winogradFilter(int side) { return side == 2 ? kTwo : kFour; }
+
+}  // namespace max
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Winograd's convolution, whose weights say which tiles it uses.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ops/cpu/convolution/winograd.h"
+#include "weights_harness.h"
+
+namespace max {
+namespace {
+
+struct Case {
+  int side;
+  int64_t images, height, width, channels, filters;
+  std::vector<int64_t> pads;  // top, left, bottom, right
+
+  Shape input() const { return {images, height, width, channels}; }
+  Shape weights() const { return {filters, channels, 3, 3}; }
+  Shape output() const { return {images, height + pads[0] + pads[2] - 2, width + pads[1] + pads[3] - 2, filters}; }
+};
+
+class ConvNode : public NodeUnderTest {
+ public:
+  explicit ConvNode(const Case& c) : NodeUnderTest("max", "Conv"), case_(c) { (*this)->attributes.set("pads", c.pads); }
+  Ref<Tensor> winograd(const Tensors& inputs, int lanes = 1) {
+    return runPrepared(inputs, {case_.output()}, winogradWeights(*inputs[1], case_.side), lanes)[0];
+  }
+  Ref<Tensor> reference(const Tensors& inputs) { return run(inputs, {case_.output()}, "reference")[0]; }
+
+ private:
+  const Case& case_;
+};
+
+Case randomCase(RandomTensors& random, int side) {
+  Case c{side,
+         random.integer(0, 3),
+         random.integer(1, 19),
+         random.integer(1, 19),
+         random.integer(1, 70),
+         random.integer(1, 110),
+         {}};
+  for (int i = 0; i < 4; ++i) c.pads.push_back(random.integer(0, 3));
+  if (c.height + c.pads[0] + c.pads[2] < 3) c.pads[0] = 2;
+  if (c.width + c.pads[1] + c.pads[3] < 3) c.pads[1] = 2;
+  return c;
+}
+
+TEST(Winograd, MatchesReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(30);
+    const char* activations[] = {"", "Relu", "Clip", "HardSwish", "Silu"};
+    for (int i = 0; i < 80 && !testing::Test::HasFatalFailure(); ++i) {
+      const Case c = randomCase(random, i % 2 ? 4 : 2);
+      ConvNode node(c);
+      node->attributes.set("activation", std::string(activations[random.integer(0, 4)]));
+      node->attributes.set("activation_alpha", -0.5f);
+      node->attributes.set("activation_beta", 0.5f);
+      const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()),
+                              random.chance(0.7) ? random.floats({c.filters}) : nullptr,
+                              random.chance(0.3) ? random.floats(c.output()) : nullptr};
+      expectNear(*node.winograd(inputs, 1 + i % 3), *node.reference(inputs), 1e-4f,
+                 concat(nameOf(target), " case ", i, " tiles of ", c.side, " input ", c.input(), " W ", c.weights()));
+    }
+  });
+}
+
+// Products longer than a micro-kernel's part, several blocks of tiles, several panels.
+TEST(Winograd, ManyChannelsAndTiles) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(31);
+    for (const Case& c : {Case{4, 1, 5, 5, 1601, 9, {1, 1, 1, 1}}, Case{2, 1, 5, 5, 1601, 9, {1, 1, 1, 1}},
+                          Case{4, 1, 50, 37, 18, 130, {1, 1, 1, 1}}, Case{2, 1, 50, 37, 18, 130, {0, 1, 2, 1}}}) {
+      ConvNode node(c);
+      const Tensors inputs = {random.floats(c.input()), random.floats(c.weights())};
+      expectNear(*node.winograd(inputs, 2), *node.reference(inputs), 4e-4f, nameOf(target));
+    }
+  });
+}
+
+TEST(Winograd, SameBitsOnAnyNumberOfThreads) {
+  forEachCpuTarget([&](CpuTarget) {
+    RandomTensors random(32);
+    for (const int side : {2, 4})
+      for (const int64_t size : {3, 14, 33}) {
+        const Case c{side, 1, size, size, 48, 200, {1, 1, 1, 1}};
+        ConvNode node(c);
+        const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()), random.floats({c.filters})};
+        const Ref<Tensor> one = node.winograd(inputs);
+        for (const int lanes : {2, 3, 7})
+          EXPECT_EQ(std::memcmp(one->data(), node.winograd(inputs, lanes)->data(), one->bytes()), 0) << lanes;
+      }
+  });
+}
+
+// The largest difference, relative to the largest input times the sum of a filter's magnitudes.
+double largestError(const Tensor& actual, const Tensor& expected, const Tensor& x, const Tensor& w) {
+  double most = 0, largest = 0;
+  const int64_t filters = w.shape()[0], taps = w.count() / filters;
+  for (int64_t i = 0; i < x.count(); ++i) largest = std::max(largest, std::abs(double{x.as<float>()[i]}));
+  for (int64_t i = 0; i < actual.count(); ++i) {
+    double sum = 0;
+    for (int64_t t = 0; t < taps; ++t) sum += std::abs(double{w.as<float>()[i % filters * taps + t]});
+    most = std::max(most, std::abs(double{actual.as<float>()[i]} - double{expected.as<float>()[i]}) / (largest * sum));
+  }
+  return most;
+}
+
+// docs/numerics.md states these bounds.
+TEST(Winograd, ErrorsAreBounded) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(33);
+    for (const int side : {2, 4})
+      for (const int64_t channels : {1, 16, 200}) {
+        const Case c{side, 1, 12, 12, channels, 24, {1, 1, 1, 1}};
+        ConvNode node(c);
+        for (int kind = 0; kind < 3; ++kind) {
+          Tensors inputs = {random.floats(c.input()), random.floats(c.weights())};
+          auto* x = static_cast<float*>(inputs[0]->mutableData());
+          // Signs alone, and numbers of one sign, are worse than numbers around zero.
+          for (int64_t i = 0; i < inputs[0]->count() && kind > 0; ++i)
+            x[i] = kind == 1 ? std::copysign(0.9f, x[i]) : std::abs(x[i]);
+          const double error = largestError(*node.winograd(inputs), *node.reference(inputs), *inputs[0], *inputs[1]);
+          EXPECT_LE(error, side == 2 ? 5e-7 : 2e-6) << nameOf(target) << ", tiles of " << side << ", " << channels;
+        }
+      }
+  });
+}
+
+// What is not a number reaches the tiles that read it, and no others.
+TEST(Winograd, NumbersThatAreNotFiniteStayInTheirTiles) {
+  forEachCpuTarget([&](CpuTarget) {
+    RandomTensors random(34);
+    for (const int side : {2, 4})
+      for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        const Case c{side, 1, 16, 16, 3, 5, {1, 1, 1, 1}};
+        ConvNode node(c);
+        const Tensors inputs = {random.floats(c.input()), random.floats(c.weights())};
+        const Ref<Tensor> finite = node.winograd(inputs);
+        static_cast<float*>(inputs[0]->mutableData())[(8 * 16 + 8) * 3] = bad;
+        const Ref<Tensor> result = node.winograd(inputs);
+        for (int64_t i = 0; i < result->count(); ++i) {
+          const int64_t row = i / c.filters / 16, column = i / c.filters % 16;
+          const float value = result->as<float>()[i];
+          const int64_t distance = std::max(std::abs(row - 8), std::abs(column - 8));
+          EXPECT_FALSE(distance <= 1 && std::isfinite(value)) << row << " " << column;
+          EXPECT_TRUE(distance <= side || value == finite->as<float>()[i]) << row << " " << column;
+        }
+      }
+  });
+}
+
+size_t preparedBytes(const Shape& weights, const std::function<void(Attributes&)>& change = {}) {
+  NodeUnderTest node("max", "Conv");
+  if (change) change(node->attributes);
+  RandomTensors random(35);
+  const Ref<Tensor> tensor = random.floats(weights);
+  const std::vector<const Tensor*> constants = {nullptr, tensor.get()};
+  return cpuOperators().find("max", "Conv")->prepare(*node, constants)->bytes();
+}
+
+// Four times as many bytes say that the weights are for Winograd.
+TEST(Winograd, IsChosenForPlainConvolutionsOfManyChannels) {
+  const size_t direct = 64 * 64 * 9 * sizeof(float);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3}), 4 * direct);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3}, [](Attributes& a) { a.set("strides", std::vector<int64_t>{2, 1}); }), direct);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3},
+                          [](Attributes& a) {
+                            a.set("dilations", std::vector<int64_t>{1, 2});
+                          }),
+            direct);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3}, [](Attributes& a) { a.set("group", int64_t{2}); }), direct);
+  EXPECT_EQ(preparedBytes({64, 4, 3, 3}), direct / 16);
+  EXPECT_EQ(preparedBytes({64, 64, 1, 9}), direct);
+  EXPECT_EQ(preparedBytes({64, 64, 9}), direct);
+}
+
+}  // namespace
+}  // namespace max
