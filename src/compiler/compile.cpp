@@ -39,6 +39,7 @@ constexpr Pass kPasses[] = {
     {"simplify", "Again, after Transposes were removed", simplify, PassScope::Portable},
     {"merge", "Equal nodes become one", mergeDuplicates, PassScope::Portable},
     {"epilogue", "Bias, residual and activation join products and convolutions", fuseEpilogues, PassScope::Portable},
+    {"depthwise", "Pointwise convolutions join the depthwise ones that read them", joinDepthwise, PassScope::Portable},
     {"squares", "Means of squares read their input once", joinSquares, PassScope::Portable},
     {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, PassScope::Target},
     {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, PassScope::Target,

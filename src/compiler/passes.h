@@ -23,6 +23,7 @@ void recogniseAttention(Rewriter& rewriter);
 void lowerToChannelsLast(Rewriter& rewriter);
 void moveTransposes(Rewriter& rewriter);
 void fuseEpilogues(Rewriter& rewriter);
+void joinDepthwise(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
 void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);

@@ -22,6 +22,7 @@
   X(integerConvOps)               \
   X(quantizedConvOps)             \
   X(convTransposeOps)             \
+  X(expandConvOps)                \
   X(deformConvOps)                \
   X(attentionOps)                 \
   X(linearAttentionOps)           \

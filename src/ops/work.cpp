@@ -83,6 +83,9 @@ template <size_t W>
 Work convolution(const View& view) {
   return view.out() * Work(view.in(W).count() / view.dim(W, 0).count());
 }
+Work expandedConvolution(const View& view) {
+  return view.in(0) * view.dim(1, 0) + view.out() * Work(view.in(2).count() / view.dim(2, 0).count());
+}
 Work transposedConvolution(const View& view) { return view.in(0) * Work(view.in(1).count() / view.dim(1, 0).count()); }
 
 Work matrixProduct(const View& view) {
@@ -153,6 +156,7 @@ constexpr Row kRows[] = {
     {kMaxDomain, "QLinearConv", convolution<3>},
     {"", "ConvTranspose", transposedConvolution},
     {kMaxDomain, "ConvTranspose", transposedConvolution},
+    {kMaxDomain, "ExpandConv", expandedConvolution},
     {"", "MatMul", matrixProduct},
     {"", "Gemm", matrixProduct},
     {"", "MatMulInteger", matrixProduct},

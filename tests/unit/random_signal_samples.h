@@ -114,6 +114,28 @@ inline Sample fusedConvTranspose(Source& source, const Row& row) {
   return sample;
 }
 
+// A pointwise product before a depthwise convolution. Some images are large enough to be computed in strips.
+inline Sample expandConv(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const bool isLarge = source.chance(15);
+  const Ints sizes = isLarge ? Ints{source.integer(24, 40), source.integer(24, 40)} : spatialSizes(source);
+  const RandomWindow window(source, sizes, true);
+  const int64_t channels = source.integer(1, 20), filters = isLarge ? source.integer(80, 120) : source.integer(1, 40);
+  const int64_t batch = source.integer(1, isLarge ? 4 : 2);
+  Shape expand{filters, channels}, weights{filters, 1};
+  for (const int64_t size : window.kernel) expand.push(1), weights.push(size);
+  Sample sample{{source.tensor(dtype, channelsLast(batch, sizes, channels), -1, 1), source.tensor(dtype, expand, -1, 1),
+                 source.tensor(dtype, weights, -1, 1), source.chance(60) ? source.tensor(dtype, {filters}) : nullptr}};
+  sample.inputs.push_back(source.chance(60) ? source.tensor(dtype, {filters}) : nullptr);
+  window.set(sample.attributes);
+  sample.attributes.set("group", filters);
+  setActivation(source, sample);
+  const std::string name = source.pick<std::string>({"", "Relu", "Silu", "HardSwish"});
+  if (!name.empty()) sample.attributes.set("expand_activation", name);
+  sample.constants = source.chance(85) ? 0b110 : 0;
+  return sample;
+}
+
 inline const DTypes kPooled{DType::Float32, DType::Float64, DType::Int8, DType::UInt8};
 
 inline Sample maxPool(Source& source, const Row& row) {

@@ -46,6 +46,18 @@ TEST(Layout, ConcatSplitPadResizeSliceFollow) {
   EXPECT_EQ(compileAndCompare(build, {{2, 4, 6, 6}}), "Concat Pad Slice Softmax Split Transpose*2 max.Conv*2");
 }
 
+TEST(Layout, ExpansionsJoinDepthwiseConvolutions) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 3, 6, 6});
+    Value* joined = b.op("Relu", {conv(b, b.op("HardSwish", {conv(b, x, 3, 8, 1)}), 8, 8, 3, 2, 8)});
+    Value* read = conv(b, x, 3, 8, 1);  // twice
+    Value* wide = conv(b, conv(b, x, 3, 8, 3), 8, 8, 3, 2, 8);
+    b.output(b.op("Add", {joined, b.op("Sum", {wide, conv(b, read, 8, 8, 3, 2, 8)})}));
+    b.output(read);
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Add Sum Transpose*3 max.Conv*4 max.ExpandConv");
+}
+
 TEST(Layout, TransposedConvolutionsFollow) {
   const auto build = [](Builder& b) {
     Value* x = conv(b, b.input({b.symbol("n"), 3, 6, b.symbol("w")}), 3, 4, 3);

@@ -152,6 +152,7 @@ const Row kRows[] = {
     {"RoiAlign", roiAlign, kFloats, kSums},
     {"DeformConv", deformConv, kFloat32, kSums},
     {"ConvTranspose", convTranspose, kFloat32, kSums},
+    {"ExpandConv", expandConv, kFloat32, kSums, -4, 4, kMaxDomain},
     {"ConvTranspose", fusedConvTranspose, kFloat32, kSums, -4, 4, kMaxDomain},
     {"MaxPool", maxPool, kPooled, kExact},
     {"Col2Im", columns, kFloats, kSums},

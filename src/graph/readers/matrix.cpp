@@ -12,11 +12,12 @@ Product::Product(const Attributes& attributes)
       alpha(attributes.getFloat("alpha", 1)),
       beta(attributes.getFloat("beta", 1)) {}
 
-FusedActivation::FusedActivation(const Attributes& attributes) : name(attributes.getString("activation", "")) {
+FusedActivation::FusedActivation(const Attributes& attributes, const std::string& prefix)
+    : name(attributes.getString(prefix + "activation", "")) {
   const ActivationInfo* info = findActivation(name, ActivationInfo::Epilogues);
   if (!info) return;
-  alpha = info->parameters > 0 ? attributes.getFloat("activation_alpha", info->alpha) : info->alpha;
-  beta = info->parameters > 1 ? attributes.getFloat("activation_beta", info->beta) : info->beta;
+  alpha = info->parameters > 0 ? attributes.getFloat(prefix + "activation_alpha", info->alpha) : info->alpha;
+  beta = info->parameters > 1 ? attributes.getFloat(prefix + "activation_beta", info->beta) : info->beta;
 }
 
 bool hasActivation(const Attributes& attributes) { return !attributes.getString("activation", "").empty(); }

@@ -23,7 +23,8 @@ struct FusedActivation {
   std::string name;           // "" = none
   float alpha = 0, beta = 0;  // if it has parameters; for Clip the bounds
 
-  explicit FusedActivation(const Attributes& attributes);
+  // Of attributes whose names start with a prefix: "", or "expand_" in max.ExpandConv.
+  explicit FusedActivation(const Attributes& attributes, const std::string& prefix = "");
 };
 bool hasActivation(const Attributes& attributes);
 

@@ -199,6 +199,33 @@ void inferFusedConv(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+// Two of the compiler's in one: pointwise with weights 1 and bias 3, then depthwise with weights 2 and bias 4.
+void inferExpandConv(InferContext& context) {
+  for (size_t i : {size_t{0}, size_t{1}, size_t{2}}) {
+    if (!context.ranked(i)) return;
+    rules::requireRankAtLeast(context, i, 3);
+    rules::requireRank(context, i, context.rank(0));
+  }
+  const SymbolicShape &x = context.dims(0), &expand = context.dims(1), &w = context.dims(2);
+  rules::requireEqual(context, x.back(), expand[1], "channels");
+  rules::requireEqual(context, expand[0], w[0], "filters");
+  rules::requireEqual(context, w[0], readers::readGroups(context.attributes()), "filters and groups");
+  rules::requireEqual(context, w[1], 1, "channels of a group");
+  std::vector<int64_t> sizes;
+  for (size_t i = 2; i < w.size(); ++i) {
+    rules::requireEqual(context, expand[i], 1, "sizes of a pointwise kernel");
+    sizes.push_back(w[i].isKnown() ? w[i].value() : 1);
+  }
+  rules::requireShape(context, 3, {w[0]});
+  rules::requireShape(context, 4, {w[0]});
+  const readers::Windows windows = readers::readWindows(context.attributes(), sizes);
+  SymbolicShape shape = {x[0]};
+  for (size_t i = 0; i < sizes.size(); ++i)
+    shape.push_back(w[i + 2].isKnown() ? rules::windowed(context, x[i + 1], windows, i) : context.unknownDim());
+  shape.push_back(w[0]);
+  context.setShape(0, std::move(shape));
+}
+
 // After the inputs of ONNX's QLinearConv: a residual with its scale and zero point, and those of the sum.
 void inferFusedQuantizedConv(InferContext& context) {
   inferFusedConv<3, 8, 9, 2>(context);
@@ -226,6 +253,9 @@ const OpSchema kSchemas[] = {
      "dilations=I pads=I strides=I"},
     {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedConv<1, 2, 3, 3>, 0, 0,
      "activation=s activation_alpha=f activation_beta=f dilations=I group=i[1..] pads=I strides=I"},
+    {kMaxDomain, "ExpandConv", 3, 5, 1, 1, "T,T,T,T,T->T; T=float", inferExpandConv, 0, 0,
+     "activation=s activation_alpha=f activation_beta=f dilations=I expand_activation=s expand_activation_alpha=f "
+     "expand_activation_beta=f group=i[1..] pads=I strides=I"},
     {kMaxDomain, "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferFusedConvTranspose, 0, 0,
      "activation=s activation_alpha=f activation_beta=f auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I "
      "group=i[1..] kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},

@@ -104,6 +104,29 @@ void fusedConv(const Call& call) {
   store(call.out(), convolution.output);
 }
 
+// A pointwise product, then a depthwise convolution: X, weights of both, biases of both.
+void expandConv(const Call& call) {
+  const std::vector<double> x = load<double>(call.in()), weights = load<double>(call.in(1));
+  const std::vector<double> bias = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
+  const int64_t filters = call.in(1).shape[0], channels = call.in(1).shape[1];
+  const int64_t pixels = call.in().shape.product(0, call.in().shape.rank() - 1);
+  const Activation activation = fusedActivation(call.node, "expand_");
+  Shape shape = call.in().shape;
+  shape[shape.rank() - 1] = filters;
+  std::vector<double> products(static_cast<size_t>(shape.count()));
+  WorkCounter work;
+  for (int64_t pixel = 0; pixel < pixels; ++pixel)
+    for (int64_t m = 0; m < filters; ++m, work.pass(32 + channels)) {
+      double sum = bias.empty() ? 0 : bias[static_cast<size_t>(m)];
+      for (int64_t c = 0; c < channels; ++c)
+        sum += x[static_cast<size_t>(pixel * channels + c)] * weights[static_cast<size_t>(m * channels + c)];
+      products[static_cast<size_t>(pixel * filters + m)] = activation(sum);
+    }
+  std::vector<Argument> inputs{{DType::Float64, shape, products.data()}, call.in(2)};
+  if (call.has(4)) inputs.push_back(call.in(4));
+  fusedConv({call.node, std::move(inputs), call.outputs});
+}
+
 // Integer convolution: zero points are subtracted first; padding adds nothing.
 void subtractZeroPoint(const Call& call, size_t index, std::vector<int64_t>& values, int64_t inner) {
   if (!call.has(index)) return;
@@ -369,6 +392,7 @@ const OpRow kRows[] = {
     {"", "QLinearConv", kReference<quantizedConv>},
     {"", "ConvTranspose", kReference<convTranspose<Layout::ChannelsFirst>>},
     {kMaxDomain, "Conv", kReference<fusedConv>},
+    {kMaxDomain, "ExpandConv", kReference<expandConv>},
     {kMaxDomain, "ConvTranspose", kReference<convTranspose<Layout::ChannelsLast>>},
     {kMaxDomain, "ConvInteger", kReference<convInteger<Layout::ChannelsLast>>},
     {kMaxDomain, "QLinearConv", kReference<fusedQuantizedConv>},

@@ -393,8 +393,8 @@ double Activation::operator()(double x) const {
   fail(MAX_STATUS_UNIMPLEMENTED, "Unknown activation '", name, "'");
 }
 
-Activation fusedActivation(const Node& node) {
-  const readers::FusedActivation read(node.attributes);
+Activation fusedActivation(const Node& node, const char* prefix) {
+  const readers::FusedActivation read(node.attributes, prefix);
   return {read.name, read.alpha, read.beta};
 }
 

@@ -160,6 +160,6 @@ struct Activation {
   double beta = 0;
   double operator()(double x) const;
 };
-Activation fusedActivation(const Node& node);
+Activation fusedActivation(const Node& node, const char* prefix = "");  // of the names of its attributes
 
 }  // namespace max::reference

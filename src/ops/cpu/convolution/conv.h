@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "ops/cpu/matrix/gemm.h"
 
 namespace max {
@@ -79,6 +80,33 @@ struct DepthwiseRow {
 };
 using DepthwiseFunction = void (*)(const DepthwiseRow& row);
 DepthwiseFunction depthwiseFunction();  // of cpuTarget()
+
+// Filters of a depthwise convolution with the channels last: [taps][channels].
+class DepthwiseWeights : public Prepared {
+ public:
+  explicit DepthwiseWeights(const Tensor& weights);
+  size_t bytes() const override { return values_->bytes(); }
+  bool replaces(size_t input) const override { return input == 1; }
+  const float* data() const { return values_->as<float>(); }
+
+ private:
+  Ref<Tensor> values_;
+};
+
+// Computes a depthwise convolution row by row.
+class DepthwiseRows {
+ public:
+  DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights);
+  // Row `index` of the output. `input(d, h)` is a row of the input, [in[2]][channels].
+  void run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+           const float* residual, float* out) const;
+
+ private:
+  ConvShape shape_;
+  Ref<DepthwiseWeights> weights_;
+  Activation activation_;
+  DepthwiseFunction function_;
+};
 
 // One filter per channel, of a size that the depthwise kernel supports.
 bool isDepthwise(const Shape& weights, int64_t groups);

@@ -169,35 +169,21 @@ namespace max {
 
 namespace {
 
-// Filters with the channels last: [taps][channels].
-class DepthwiseWeights : public Prepared {
- public:
-  explicit DepthwiseWeights(const Tensor& weights) : values_(Tensor::allocate(DType::Float32, weights.shape())) {
-    const int64_t channels = weights.shape()[0], taps = weights.shape().product(2, weights.shape().rank());
-    auto* to = static_cast<float*>(values_->mutableData());
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t t = 0; t < taps; ++t) to[t * channels + c] = weights.as<float>()[c * taps + t];
-  }
-  size_t bytes() const override { return values_->bytes(); }
-  bool replaces(size_t input) const override { return input == 1; }
-  const float* data() const { return values_->as<float>(); }
-
- private:
-  Ref<Tensor> values_;
-};
-
 constexpr int64_t kMaxKernelRows = 64;
+
+Ref<DepthwiseWeights> weightsOf(const OpRequest& request) {
+  if (auto* prepared = dynamic_cast<DepthwiseWeights*>(request.node.prepared.get()))
+    return Ref<DepthwiseWeights>(prepared);
+  return makeRef<DepthwiseWeights>(*request.inputs[1].constant);
+}
 
 class DepthwiseOp : public OpKernel {
  public:
   DepthwiseOp(const OpRequest& request, const ConvShape& shape)
       : shape_(shape),
-        weights_(dynamic_cast<DepthwiseWeights*>(request.node.prepared.get())),
-        activation_(fusedActivation(request.node)),
-        function_(depthwiseFunction()),
+        rows_(request.node, shape, weightsOf(request)),
         hasBias_(request.has(2)),
         hasResidual_(request.has(3)) {
-    if (!weights_) weights_ = makeRef<DepthwiseWeights>(*request.inputs[1].constant);
     const double work =
         static_cast<double>(shape.images * shape.pixels()) * static_cast<double>(shape.taps() * shape.channels);
     isSmall_ = work < 100e3;
@@ -216,19 +202,36 @@ class DepthwiseOp : public OpKernel {
   }
 
  private:
-  void runRow(const OpContext& context, int64_t index) const;
+  void runRow(const OpContext& context, int64_t index) const {
+    const int64_t image = index / shape_.out[1] / shape_.out[0], rowFloats = shape_.in[2] * shape_.channels;
+    const int64_t at = index * shape_.out[2] * shape_.channels;
+    const auto input = [&](int64_t d, int64_t h) {
+      return context.in<float>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowFloats;
+    };
+    rows_.run(index, input, hasBias_ ? context.in<float>(2) : nullptr,
+              hasResidual_ ? context.in<float>(3) + at : nullptr, context.out<float>() + at);
+  }
 
   ConvShape shape_;
-  Ref<DepthwiseWeights> weights_;
-  Activation activation_;
-  DepthwiseFunction function_;
+  DepthwiseRows rows_;
   bool hasBias_, hasResidual_, isSmall_;
 };
 
-void DepthwiseOp::runRow(const OpContext& context, int64_t index) const {
+}  // namespace
+
+DepthwiseWeights::DepthwiseWeights(const Tensor& weights) : values_(Tensor::allocate(DType::Float32, weights.shape())) {
+  const int64_t channels = weights.shape()[0], taps = weights.shape().product(2, weights.shape().rank());
+  auto* to = static_cast<float*>(values_->mutableData());
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t t = 0; t < taps; ++t) to[t * channels + c] = weights.as<float>()[c * taps + t];
+}
+
+DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights)
+    : shape_(shape), weights_(std::move(weights)), activation_(fusedActivation(node)), function_(depthwiseFunction()) {}
+
+void DepthwiseRows::run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+                        const float* residual, float* out) const {
   const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
-  const int64_t image = index / shape_.out[1] / shape_.out[0];
-  const int64_t inRow = shape_.in[2] * shape_.channels, outAt = index * shape_.out[2] * shape_.channels;
   const float* x[kMaxKernelRows];
   const float* weights[kMaxKernelRows];
   DepthwiseRow row{x,
@@ -241,29 +244,21 @@ void DepthwiseOp::runRow(const OpContext& context, int64_t index) const {
                    shape_.stride[2],
                    shape_.dilation[2],
                    shape_.before[2],
-                   hasBias_ ? context.in<float>(2) : nullptr,
-                   hasResidual_ ? context.in<float>(3) + outAt : nullptr,
-                   context.out<float>() + outAt,
+                   bias,
+                   residual,
+                   out,
                    &activation_};
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
     for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
       const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
       const int64_t ih = h * shape_.stride[1] - shape_.before[1] + kh * shape_.dilation[1];
       if (id < 0 || id >= shape_.in[0] || ih < 0 || ih >= shape_.in[1]) continue;
-      x[row.rows] = context.in<float>(0) + ((image * shape_.in[0] + id) * shape_.in[1] + ih) * inRow;
+      x[row.rows] = input(id, ih);
       weights[row.rows++] = weights_->data() + (kd * shape_.kernel[1] + kh) * shape_.kernel[2] * shape_.channels;
     }
   function_(row);
-  if (activation_.function)
-    activation_.function({row.out,
-                          {row.out, nullptr, nullptr},
-                          {1, 0, 0},
-                          shape_.out[2] * shape_.channels,
-                          activation_.alpha,
-                          activation_.beta});
+  if (activation_.function) applyActivation(activation_, out, shape_.out[2] * shape_.channels);
 }
-
-}  // namespace
 
 DepthwiseFunction depthwiseFunction() { return MAX_CHOOSE_TARGET(kDepthwise); }
 

@@ -27,8 +27,8 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-Activation fusedActivation(const Node& node) {
-  const readers::FusedActivation read(node.attributes);
+Activation fusedActivation(const Node& node, const char* prefix) {
+  const readers::FusedActivation read(node.attributes, prefix);
   Activation result;
   if (read.name.empty()) return result;
   if (read.name == "Relu" || read.name == "Clip") {

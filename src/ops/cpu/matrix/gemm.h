@@ -32,8 +32,8 @@ struct Activation {
   TileFunction function = nullptr;
   float alpha = 0, beta = 0;
 };
-// Resolves the attributes `activation`, `activation_alpha`, `activation_beta`.
-Activation fusedActivation(const Node& node);
+// Resolves the attributes `activation`, `activation_alpha`, `activation_beta`, whose names may have a prefix.
+Activation fusedActivation(const Node& node, const char* prefix = "");
 void applyActivation(const Activation& activation, float* values, int64_t count);
 
 struct Epilogue {

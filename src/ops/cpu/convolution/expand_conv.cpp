@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.ExpandConv of float32: a pointwise product makes many channels, a depthwise convolution reads them. A large image
+// is computed in strips: some rows of products stay in the second cache until the convolution has read them.
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/matrix/matmul.h"
+#include "ops/families.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kStripsFromBytes = 512 << 10;  // of products
+constexpr int64_t kChunkBytes = 96 << 10;        // of products computed at once,
+constexpr int64_t kChunkPixels = 48;             // but at least this many pixels
+constexpr int64_t kTasksPerLane = 2;
+
+enum Input : size_t { X, ExpandWeights, Weights, ExpandBias, Bias };
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class PreparedExpandConv : public Prepared {
+ public:
+  PreparedExpandConv(const Tensor& expand, const Tensor& weights, int lanes)
+      : expand_(makeRef<PackedWeights>(gemmTable(), 1, expand.shape()[1], expand.shape()[0])),
+        depthwise_(makeRef<DepthwiseWeights>(weights)) {
+    const int64_t channels = expand.shape()[1], filters = expand.shape()[0];
+    packMatrix(gemmTable(), {expand.as<float>(), 1, channels, 1, channels, filters}, expand_->matrix(0), lanes);
+  }
+  size_t bytes() const override { return expand_->bytes() + depthwise_->bytes(); }
+  bool replaces(size_t input) const override { return input == ExpandWeights || input == Weights; }
+  const PackedWeights& expand() const { return *expand_; }
+  const Ref<DepthwiseWeights>& depthwise() const { return depthwise_; }
+
+ private:
+  Ref<PackedWeights> expand_;
+  Ref<DepthwiseWeights> depthwise_;
+};
+
+Ref<PreparedExpandConv> weightsOf(const OpRequest& request) {
+  auto* prepared = dynamic_cast<PreparedExpandConv*>(request.node.prepared.get());
+  if (prepared && prepared->expand().fits(gemmTable())) return Ref<PreparedExpandConv>(prepared);
+  return makeRef<PreparedExpandConv>(*request.inputs[ExpandWeights].constant, *request.inputs[Weights].constant,
+                                     request.lanes);
+}
+
+ConvShape depthwiseShape(const OpRequest& request) {
+  Shape products = request.inputs[X].shape;
+  products[products.rank() - 1] = request.inputs[Weights].shape[0];
+  return {request.node, products, request.inputs[Weights].shape, request.outputs[0].shape};
+}
+
+// How the rows of an image are computed. Chunks of products follow each other in a ring that holds what one row of the
+// convolution reads.
+struct Strips {
+  bool used;          // else all products are computed first
+  int64_t chunkRows;  // of products
+  int64_t ringChunks;
+  int64_t segments = 1;  // of an image, in turns by different lanes
+
+  Strips(const ConvShape& shape, int lanes) {
+    const int64_t rowBytes = checkedMultiply<int64_t>(sizeof(float), checkedMultiply(shape.in[2], shape.channels));
+    const int64_t reach = (shape.kernel[1] - 1) * shape.dilation[1], rows = std::max<int64_t>(shape.in[1], 1);
+    const int64_t fitting = std::max(kChunkBytes / std::max<int64_t>(rowBytes, 1),
+                                     ceilDiv(kChunkPixels, std::max<int64_t>(shape.in[2], 1)));
+    chunkRows = std::clamp<int64_t>(fitting, 1, rows);
+    ringChunks = std::min(ceilDiv(reach, chunkRows) + 1, ceilDiv(rows, chunkRows));
+    // What neighbouring segments both compute should be small.
+    const int64_t most = 1 + rows / (8 * (reach + chunkRows));
+    if (lanes > 1 && shape.images > 0)
+      segments = std::clamp<int64_t>(ceilDiv(lanes * kTasksPerLane, shape.images), 1, most);
+    if (segments > lanes) segments -= segments % lanes;
+    const bool isLarge = checkedMultiply(checkedMultiply(rowBytes, rows), shape.images) >= kStripsFromBytes;
+    used = isLarge && shape.images * segments >= lanes && shape.in[0] == 1;
+  }
+};
+
+class ExpandConvOp final : public OpKernel {
+ public:
+  explicit ExpandConvOp(const OpRequest& request)
+      : shape_(depthwiseShape(request)),
+        channels_(request.inputs[X].shape.back()),
+        strips_(shape_, request.lanes),
+        weights_(weightsOf(request)),
+        depthwise_(request.node, shape_, weights_->depthwise()),
+        epilogue_{1, fusedActivation(request.node, "expand_")},
+        products_(productsOf(strips_.used ? strips_.chunkRows : shape_.images * shape_.in[0] * shape_.in[1],
+                             strips_.used ? 1 : request.lanes)),
+        lastProducts_(productsOf(strips_.used ? shape_.in[1] % strips_.chunkRows : 0, 1)),
+        hasExpandBias_(request.has(ExpandBias)),
+        hasBias_(request.has(Bias)) {
+    const int64_t rows = strips_.used ? strips_.ringChunks * strips_.chunkRows
+                                      : checkedMultiply(shape_.images, checkedMultiply(shape_.in[0], shape_.in[1]));
+    valueBytes_ = alignUp(checkedMultiply<int64_t>(sizeof(float), checkedMultiply(rows, rowFloats())));
+    laneBytes_ = valueBytes_ + static_cast<int64_t>(std::max(products_.scratchBytes(), lastProducts_.scratchBytes()));
+    lanes_ = strips_.used ? std::max(request.lanes, 1) : 1;
+  }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply(laneBytes_, lanes_)); }
+
+  void run(const OpContext& context) const override {
+    if (!strips_.used) return runWhole(context);
+    context.parallelFor(shape_.images * strips_.segments, 1, [&](int64_t begin, int64_t end, int lane) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t segment = task % strips_.segments, rows = shape_.out[1];
+        runSegment(context, task / strips_.segments, segment * rows / strips_.segments,
+                   (segment + 1) * rows / strips_.segments, context.scratch + lane * laneBytes_);
+      }
+    });
+  }
+
+ private:
+  int64_t rowFloats() const { return shape_.in[2] * shape_.channels; }
+  int64_t stepsPerRow() const { return shape_.taps() * shape_.out[2] * shape_.channels / 4; }
+  Gemm productsOf(int64_t rows, int lanes) const {
+    return {checkedMultiply(rows, shape_.in[2]), shape_.channels, 1, channels_, epilogue_, lanes};
+  }
+
+  // Products of rows of the input, counted over all images.
+  void multiply(const OpContext& context, const Gemm& products, int64_t firstRow, float* to, std::byte* scratch) const {
+    GemmOperands operands;
+    operands.a = context.in<float>(X) + firstRow * shape_.in[2] * channels_;
+    operands.lda = channels_;
+    operands.b = weights_->expand().data();
+    operands.c = to;
+    operands.ldc = shape_.channels;
+    operands.bias = hasExpandBias_ ? context.in<float>(ExpandBias) : nullptr;
+    products.run(operands, scratch, context.lanes);
+  }
+
+  template <class RowOf>
+  void convolve(const OpContext& context, int64_t index, const RowOf& rowOf) const {
+    depthwise_.run(index, rowOf, hasBias_ ? context.in<float>(Bias) : nullptr, nullptr,
+                   context.out<float>() + index * shape_.out[2] * shape_.channels);
+    passWork(stepsPerRow());
+  }
+
+  void runWhole(const OpContext& context) const {
+    auto* values = reinterpret_cast<float*>(context.scratch);
+    multiply(context, products_, 0, values, context.scratch + valueBytes_);
+    const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
+    const bool isSmall = rows * stepsPerRow() < 25'000;
+    parallelFor(isSmall ? 1 : context.lanes, rows, std::max<int64_t>(1, rows / (context.lanes * 16)),
+                [&](int64_t begin, int64_t end, int) {
+                  for (int64_t row = begin; row < end; ++row) {
+                    const int64_t plane = row / shape_.out[1] / shape_.out[0] * shape_.in[0];
+                    convolve(context, row, [&](int64_t d, int64_t h) {
+                      return values + ((plane + d) * shape_.in[1] + h) * rowFloats();
+                    });
+                  }
+                });
+  }
+
+  // Rows [begin, end) of an image's output.
+  void runSegment(const OpContext& context, int64_t image, int64_t begin, int64_t end, std::byte* memory) const {
+    auto* ring = reinterpret_cast<float*>(memory);
+    const int64_t rows = strips_.chunkRows, reach = (shape_.kernel[1] - 1) * shape_.dilation[1];
+    const auto place = [&](int64_t chunk) { return ring + chunk % strips_.ringChunks * rows * rowFloats(); };
+    int64_t next = std::max<int64_t>(begin * shape_.stride[1] - shape_.before[1], 0) / rows;
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t last = std::min(row * shape_.stride[1] - shape_.before[1] + reach, shape_.in[1] - 1);
+      for (; next * rows <= last; ++next) {
+        const Gemm& products = (next + 1) * rows <= shape_.in[1] ? products_ : lastProducts_;
+        multiply(context, products, image * shape_.in[1] + next * rows, place(next), memory + valueBytes_);
+      }
+      convolve(context, image * shape_.out[1] + row,
+               [&](int64_t, int64_t h) { return place(h / rows) + h % rows * rowFloats(); });
+    }
+  }
+
+  ConvShape shape_;   // of the convolution
+  int64_t channels_;  // of the product's rows
+  Strips strips_;
+  Ref<PreparedExpandConv> weights_;
+  DepthwiseRows depthwise_;
+  Epilogue epilogue_;
+  Gemm products_, lastProducts_;  // of a chunk and of an image's last, if that is smaller; or all
+  bool hasExpandBias_, hasBias_;
+  int64_t valueBytes_, laneBytes_;
+  int lanes_;
+};
+
+// Prepared weights must be accepted: the original ones may have been released.
+bool isSupported(const Shape& expand, const Shape& weights) {
+  return expand.rank() >= 3 && expand.rank() <= 5 && expand.count() > 0 && weights.count() > 0 &&
+         isDepthwise(weights, weights[0]);
+}
+
+bool accepts(const OpRequest& request) {
+  for (const Operand& input : request.inputs)
+    if (input.present() && input.dtype != DType::Float32) return false;
+  if (!isSupported(request.inputs[ExpandWeights].shape, request.inputs[Weights].shape)) return false;
+  return request.node.prepared || (request.inputs[ExpandWeights].constant && request.inputs[Weights].constant);
+}
+
+std::unique_ptr<OpKernel> create(const OpRequest& request) { return std::make_unique<ExpandConvOp>(request); }
+
+Ref<Prepared> prepare(const Node&, std::span<const Tensor* const> constants) {
+  const Tensor *expand = constants[ExpandWeights], *weights = constants[Weights];
+  if (!expand || !weights || expand->dtype() != DType::Float32 || weights->dtype() != DType::Float32) return nullptr;
+  if (!isSupported(expand->shape(), weights->shape())) return nullptr;
+  return makeRef<PreparedExpandConv>(*expand, *weights, defaultLanes());
+}
+
+constexpr Implementation kExpandConv[] = {{"strips_f32", accepts, create}};
+const OpRow kRows[] = {{kMaxDomain, "ExpandConv", kExpandConv, prepare}};
+
+}  // namespace
+
+std::span<const OpRow> expandConvOps() { return kRows; }
+
+}  // namespace max
