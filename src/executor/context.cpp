@@ -48,7 +48,8 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
     const Location& location = plan->table[i];
     table[i] = resolve(location);
     if (location.kind == Location::Input || location.kind == Location::Output || location.kind == Location::Dynamic)
-      patches.push_back({static_cast<uint32_t>(i), location.kind, static_cast<uint32_t>(location.index)});
+      patches.push_back(
+          {static_cast<uint32_t>(i), location.kind, static_cast<uint32_t>(location.index), location.offset});
   }
   std::byte* base = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
   steps.reserve(plan->steps.size());

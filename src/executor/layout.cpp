@@ -47,7 +47,7 @@ class Layout {
     if (plan_.boundary.kind == Boundary::End) copyOutputs();
     lifetimes_ = Numbered<Lifetime>(values_.size(), values_.isContinued());
     findLifetimes();
-    passClaimsBack();
+    if (!hasGuards_) shareMemory();
     ArenaPlanner arena;
     for (size_t s = 0; s < draft_.steps.size(); ++s) place(arena, static_cast<int>(s));
     plan_.arenaBytes = arena.size();
@@ -61,12 +61,20 @@ class Layout {
     int madeBy = -1;  // step of this plan
     int lastUse = -1;
     int merged = kNoValue;  // the root whose memory this one reuses
+    size_t offset = 0;      // in that memory
   };
 
+  const Lifetime& lifetime(int root) const { return std::as_const(lifetimes_)[root]; }
   int rootOf(int value) const {
     int root = values_[value].root;
-    while (std::as_const(lifetimes_)[root].merged != kNoValue) root = lifetimes_[root].merged;
+    while (lifetime(root).merged != kNoValue) root = lifetime(root).merged;
     return root;
+  }
+  size_t offsetOf(int value) const {
+    size_t offset = 0;
+    for (int at = values_[value].root; lifetime(at).merged != kNoValue; at = lifetime(at).merged)
+      offset += lifetime(at).offset;
+    return offset;
   }
   bool hasMemory(int value) const { return value != kNoValue && values_[value].known && !values_[value].constant; }
 
@@ -155,36 +163,90 @@ class Layout {
     if (!hasMemory(input) || output == kNoValue) return kNoValue;
     const int root = rootOf(input);
     const Lifetime& lifetime = lifetimes_[root];
-    if (lifetime.madeBy < 0 || lifetime.lastUse != s || bytesOf(values_[root]) != bytesOf(values_[output]))
+    const size_t bytes = bytesOf(values_[output]);
+    if (lifetime.madeBy < 0 || lifetime.lastUse != s || bytesOf(values_[root]) != bytes ||
+        bytesOf(values_[input]) != bytes)
       return kNoValue;
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (static_cast<int>(i) != index && hasMemory(step.inputs[i]) && rootOf(step.inputs[i]) == root) return kNoValue;
     return root;
   }
 
-  // A kernel that writes an output in place of its input: the input is also placed in the output's memory.
-  void passClaimsBack() {
+  // Parts of values that are copied as one block share the memory of the whole. The order matters: each decision relies
+  // on lifetimes that later ones leave alone.
+  void shareMemory() {
+    for (size_t s = 0; s < draft_.steps.size(); ++s) shareInputs(draft_.steps[s]);
     for (int s = static_cast<int>(draft_.steps.size()) - 1; s >= 0; --s) {
-      const int root = reusableInput(s);
-      if (root == kNoValue || values_[root].location.kind != Location::None) continue;
-      const Location& location = values_[draft_.steps[s].outputs[0]].location;
-      if (location.kind == Location::Output) values_[root].location = location;
+      passClaimBack(s);
+      for (const CopiedPart& part : draft_.steps[s].kernel->parts()) shareOutput(s, part);
     }
+  }
+
+  static bool isAligned(size_t offset) { return offset % kArenaAlignment == 0; }
+  // Made here, and nothing is decided about its memory yet.
+  bool isFree(int root) const {
+    return lifetime(root).madeBy >= 0 && lifetime(root).merged == kNoValue &&
+           values_[root].location.kind == Location::None;
+  }
+
+  void putInto(int whole, int root, size_t offset) {
+    lifetimes_[root].merged = whole;
+    lifetimes_[root].offset = offset;
+    const int outer = rootOf(whole);
+    lifetimes_[outer].lastUse = std::max(lifetimes_[outer].lastUse, lifetimes_[root].lastUse);
+  }
+
+  // Outputs that are parts of an input become views of it. Few bytes do not keep a large value alive.
+  void shareInputs(const DraftStep& step) {
+    size_t bytes = 0;
+    for (const CopiedPart& part : step.kernel->parts()) bytes += part.bytes;
+    for (const CopiedPart& part : step.kernel->parts()) {
+      const int input = step.inputs[part.input], output = step.outputs[part.output];
+      if (output == kNoValue || !hasMemory(input) || !isFree(output) || part.outputOffset != 0 ||
+          part.bytes != bytesOf(values_[output]) || !isAligned(part.inputOffset))
+        continue;
+      const int root = rootOf(input);
+      const bool isInput = values_[root].location.kind == Location::Input;
+      if (!isInput && (lifetime(root).madeBy < 0 || bytes < bytesOf(values_[root]) / 2)) continue;
+      putInto(values_[input].root, output, part.inputOffset);
+    }
+  }
+
+  // An input that becomes part of the output is made there, unless it is read for longer than the output: steps that
+  // write in place of the output rely on its end.
+  void shareOutput(int s, const CopiedPart& part) {
+    const int input = draft_.steps[s].inputs[part.input], output = draft_.steps[s].outputs[part.output];
+    if (output == kNoValue || !hasMemory(input) || part.inputOffset != 0 || !isAligned(part.outputOffset)) return;
+    const int root = values_[input].root, whole = rootOf(output);
+    if (!isFree(root) || root == whole || part.bytes != bytesOf(values_[root]) || lifetime(whole).madeBy < 0) return;
+    if (lifetime(root).lastUse == s || lifetime(root).lastUse < lifetime(whole).lastUse)
+      putInto(output, root, part.outputOffset);
+  }
+
+  // A kernel that writes an output in place of its input: the input is also placed in the output's memory.
+  void passClaimBack(int s) {
+    const int root = reusableInput(s);
+    if (root == kNoValue || !isFree(root)) return;
+    const int output = draft_.steps[s].outputs[0];
+    const Location& location = values_[output].location;
+    if (location.kind == Location::Output)
+      values_[root].location = location;
+    else if (lifetime(output).merged != kNoValue)
+      putInto(output, root, 0);
   }
 
   void place(ArenaPlanner& arena, int s) {
     DraftStep& step = draft_.steps[s];
     const int reused = reusableInput(s);
-    if (reused != kNoValue && values_[reused].location.kind == Location::Arena &&
-        values_[step.outputs[0]].location.kind == Location::None) {
+    if (reused != kNoValue && values_[reused].location.kind == Location::Arena && isFree(step.outputs[0])) {
       lifetimes_[reused].lastUse = lifetimes_[step.outputs[0]].lastUse;
       lifetimes_[step.outputs[0]].merged = reused;
     }
-    for (int output : step.outputs)
-      if (output != kNoValue && lifetimes_[output].merged == kNoValue &&
-          values_[output].location.kind == Location::None)
-        values_[output].location = {Location::Arena, plan_.depth, arena.allocate(bytesOf(values_[output]) + guard_),
-                                    nullptr};
+    for (int output : step.outputs) {
+      const int root = output == kNoValue ? kNoValue : rootOf(output);
+      if (root != kNoValue && values_[root].location.kind == Location::None)
+        values_[root].location = {Location::Arena, plan_.depth, arena.allocate(bytesOf(values_[root]) + guard_)};
+    }
     const size_t scratch = step.kernel->scratchBytes();
     scratchOffsets_.push_back(scratch ? arena.allocate(scratch + guard_) : 0);
     if (scratch && !kForbidsMemory) arena.release(scratchOffsets_.back(), scratch + guard_);
@@ -204,7 +266,9 @@ class Layout {
   Location locate(int value) const {
     if (value == kNoValue || !values_[value].known) return {};
     if (const Tensor* constant = values_[value].constant.get()) return {Location::Constant, 0, 0, constant->data()};
-    return values_[rootOf(value)].location;
+    Location location = values_[rootOf(value)].location;
+    (location.kind == Location::Arena ? location.index : location.offset) += offsetOf(value);
+    return location;
   }
 
   void addType(int value) {
@@ -252,7 +316,7 @@ class Layout {
     StateMap<ValueState>& kept = plan_.state.values;
     if (!draft_.program.isReadFrom(place(), value)) return kept.erase(value);
     // The layout of this plan is final from here on, so each name can have its own entry.
-    state.location = state.constant ? Location{} : values_[rootOf(static_cast<int>(value))].location;
+    state.location = state.constant ? Location{} : locate(static_cast<int>(value));
     state.root = static_cast<int>(value);
     const ValueState* before = kept.find(value);
     if (before && before->location == state.location && before->constant.get() == state.constant.get()) return;

@@ -30,6 +30,7 @@ struct Location {
   int depth = 0;                   // Arena: of the plan whose block it is, 0 = the first
   size_t index = 0;                // Arena: offset; Input, Output, Dynamic: number
   const void* constant = nullptr;  // Constant
+  size_t offset = 0;               // Input, Output: bytes from their beginning
 
   friend bool operator==(const Location&, const Location&) = default;
 };

@@ -121,9 +121,9 @@ void patchTable(const RunContext& first, RunContext& context, std::span<const Te
   for (const Patch& patch : context.patches) {
     void*& entry = context.table[patch.entry];
     if (patch.kind == Location::Input)
-      entry = const_cast<void*>(addressOf(inputs[patch.index].data));
+      entry = static_cast<std::byte*>(const_cast<void*>(addressOf(inputs[patch.index].data))) + patch.offset;
     else if (patch.kind == Location::Output)
-      entry = first.outputs[patch.index];
+      entry = static_cast<std::byte*>(first.outputs[patch.index]) + patch.offset;
     else
       entry = const_cast<void*>(first.dynamics[patch.index]->data());
   }

@@ -37,6 +37,7 @@ struct Patch {
   uint32_t entry;
   Location::Kind kind;
   uint32_t index;
+  size_t offset;  // bytes
 };
 
 struct RunContext {

@@ -77,6 +77,15 @@ struct OpContext {
   void parallelFor(int64_t count, int64_t grain, LoopBody body) const { max::parallelFor(lanes, count, grain, body); }
 };
 
+// Bytes of an input that become bytes of an output, unchanged.
+struct CopiedPart {
+  size_t input = 0;
+  size_t output = 0;
+  size_t inputOffset = 0;
+  size_t outputOffset = 0;
+  size_t bytes = 0;
+};
+
 class OpKernel {
  public:
   virtual ~OpKernel() = default;
@@ -84,6 +93,8 @@ class OpKernel {
   virtual size_t scratchBytes() const { return 0; }
   // The input whose memory output 0 may reuse (same size, read before it is written); -1 = none.
   virtual int inPlaceInput() const { return -1; }
+  // What it copies as one block each. A part may lie in the memory of both already; then it is left alone.
+  virtual std::span<const CopiedPart> parts() const { return {}; }
 
   std::string_view implementation;  // its name in the row, set by the library
 };

@@ -36,8 +36,15 @@ class CopyOp final : public OpKernel {
  public:
   CopyOp(const OpRequest& request, PiecesFunction pieces, size_t firstPlacing) : saved_(request), pieces_(pieces) {
     planned_ = allConstant(request, firstPlacing);
-    if (planned_) plan(pieces(MovementCall(request, nullptr)), copies_);
+    if (!planned_) return;
+    plan(pieces(MovementCall(request, nullptr)), copies_);
+    for (const Copy& copy : copies_)
+      if (copy.copy.isBlock())
+        parts_.push_back({copy.input, copy.output, static_cast<size_t>(copy.sourceBytes),
+                          static_cast<size_t>(copy.targetBytes), static_cast<size_t>(copy.copy.bytes())});
   }
+
+  std::span<const CopiedPart> parts() const override { return parts_; }
 
   void run(const OpContext& context) const override {
     if (planned_) return runAll(copies_, context);
@@ -65,15 +72,18 @@ class CopyOp final : public OpKernel {
   }
 
   static void runAll(const std::vector<Copy>& copies, const OpContext& context) {
-    for (const Copy& copy : copies)
-      copy.copy.run(context.in<std::byte>(copy.input) + copy.sourceBytes,
-                    context.out<std::byte>(copy.output) + copy.targetBytes, context.lanes);
+    for (const Copy& copy : copies) {
+      const std::byte* source = context.in<std::byte>(copy.input) + copy.sourceBytes;
+      std::byte* target = context.out<std::byte>(copy.output) + copy.targetBytes;
+      if (source != target) copy.copy.run(source, target, context.lanes);
+    }
   }
 
   SavedRequest saved_;
   PiecesFunction pieces_;
   bool planned_;
   std::vector<Copy> copies_;
+  std::vector<CopiedPart> parts_;
 };
 
 // The oracle: one element after another.

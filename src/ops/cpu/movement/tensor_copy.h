@@ -18,6 +18,7 @@ class TensorCopy {
   // The first elements of the views are at `source` and `target`.
   void run(const std::byte* source, std::byte* target, int lanes) const;
   int64_t bytes() const { return bytes_; }
+  bool isBlock() const { return form_ == Form::Block; }  // one run of bytes in both views
 
  private:
   enum class Form { Empty, Block, Runs, Transposed, Elements };
