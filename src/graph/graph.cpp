@@ -101,11 +101,6 @@ void appendTo(std::string& text, const TensorType& type) {
     text += "[...]";
 }
 
-bool Value::isOutput() const {
-  const std::vector<Value*>& outputs = graph->outputs();
-  return std::find(outputs.begin(), outputs.end(), this) != outputs.end();
-}
-
 std::string_view Node::op() const { return schema->name; }
 std::string_view Node::domain() const { return schema->domain; }
 bool Node::is(std::string_view op) const { return schema->domain.empty() && schema->name == op; }
@@ -132,9 +127,27 @@ Graph::Graph(Graph& parent, std::string name)
   names_->charge.add(kGraphBytes + name_.size());
 }
 
+namespace {
+
+void removeUse(Value& value, const Node* node, size_t index) {
+  // From the end, for large lists that are removed in reverse order.
+  const auto use = std::find_if(value.uses.rbegin(), value.uses.rend(), [&](const Use& candidate) {
+    return candidate.node == node && candidate.index == static_cast<int>(index);
+  });
+  if (use != value.uses.rend()) value.uses.erase(std::next(use).base());
+}
+
+}  // namespace
+
+// Outer values must not keep uses by destroyed nodes; uses of this graph's own values end with them. Subgraphs are
+// destroyed first, while those values exist.
 Graph::~Graph() {
-  // Outer values must not keep uses by destroyed nodes. Subgraphs are destroyed first, while this graph's values exist.
-  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) detach(**node);
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    const std::vector<Value*>& inputs = (*node)->inputs;
+    for (size_t i = inputs.size(); i-- > 0;)
+      if (inputs[i] && inputs[i]->graph != this) removeUse(*inputs[i], node->get(), i);
+    (*node)->attributes = Attributes();
+  }
   nodes_.clear();
 }
 
@@ -248,6 +261,7 @@ void Graph::addOutput(Value* value, std::string_view name) {
   // A subgraph's outputs are its own values, so that the uses of outer values are complete.
   if (value->graph != this) value = addNode("", "Identity", {value})->output();
   outputs_.push_back(value);
+  ++value->outputs;
   outputNames_.emplace_back(name);
   names_->outputs.emplace(name);
 }
@@ -272,14 +286,6 @@ void Graph::attach(Node& node) {
 }
 
 namespace {
-
-void removeUse(Value& value, const Node* node, size_t index) {
-  // From the end, for large lists that are removed in reverse order.
-  const auto use = std::find_if(value.uses.rbegin(), value.uses.rend(), [&](const Use& candidate) {
-    return candidate.node == node && candidate.index == static_cast<int>(index);
-  });
-  if (use != value.uses.rend()) value.uses.erase(std::next(use).base());
-}
 
 bool isUnused(const Node& node) {
   return std::all_of(node.outputs.begin(), node.outputs.end(),
@@ -317,8 +323,9 @@ void Graph::replaceAllUses(Value* from, Value* to) {
   }
   from->uses.clear();
   if (from->graph != to->graph) return;
-  for (Value*& output : from->graph->outputs_)
-    if (output == from) output = to;
+  if (!from->isOutput()) return;
+  std::replace(from->graph->outputs_.begin(), from->graph->outputs_.end(), from, to);
+  to->outputs += std::exchange(from->outputs, 0);
 }
 
 void Graph::erase(Node* node) {

@@ -80,7 +80,8 @@ struct Value {
   bool isInput = false;
   bool isWeight = false;  // replaceable by name from a registry
 
-  bool isOutput() const;  // index in its graph
+  size_t outputs = 0;  // how many outputs of its graph it is
+  bool isOutput() const { return outputs > 0; }
 };
 
 struct Node {
@@ -132,7 +133,6 @@ class Graph : public RefCounted {
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   const std::vector<std::string>& outputNames() const { return outputNames_; }
-  void setOutput(size_t index, Value* value) { outputs_[index] = value; }
   // Nodes, in topological order if sort() was called after the last change.
   const std::vector<Node*>& nodes() const { return order_; }
   Value* findValue(std::string_view name) const;  // of this graph, NULL if none

@@ -43,6 +43,19 @@ TEST_F(GraphTest, NodesKnowTheirValuesAndUses) {
   EXPECT_EQ(graph->outputNames()[0], "out");
 }
 
+TEST_F(GraphTest, ValuesKnowHowManyOutputsTheyAre) {
+  Value *x = input("x"), *a = add("Relu", {x}), *b = add("Abs", {x});
+  graph->addOutput(a, "first");
+  graph->addOutput(a, "second");
+  graph->addOutput(b, "third");
+  EXPECT_EQ(a->outputs, 2u);
+  graph->replaceAllUses(a, b);
+  EXPECT_FALSE(a->isOutput());
+  EXPECT_EQ(b->outputs, 3u);
+  EXPECT_EQ(graph->outputs(), (std::vector<Value*>{b, b, b}));
+  EXPECT_EQ(graph->clone()->outputs()[0]->outputs, 3u);
+}
+
 TEST_F(GraphTest, NamesAreUnique) {
   input("x");
   EXPECT_NE(messageOf([&] { input("x"); }), "");
@@ -170,7 +183,7 @@ TEST_F(SubgraphTest, SortCountsCapturedValues) {
 }
 
 TEST_F(SubgraphTest, ErasingTheNodeFreesWhatItCaptured) {
-  graph->setOutput(0, x);
+  graph->replaceAllUses(node->output(), x);
   EXPECT_EQ(graph->eraseDead(), 2u);
   EXPECT_TRUE(inner->uses.empty());
 }
