@@ -48,6 +48,7 @@ TEST(CpuTargetDeathTest, VariableLowersTheTarget) {
 TEST(CpuTarget, AgreesWithTheCompilersOwnDetection) {
 #if defined(__x86_64__)
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx512, __builtin_cpu_supports("avx512bw") != 0);
+  EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx512Vnni, __builtin_cpu_supports("avx512vnni") != 0);
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx512Bf16,
             __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni"));
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx2, __builtin_cpu_supports("avx2") != 0);

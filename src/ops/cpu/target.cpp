@@ -16,7 +16,7 @@ namespace max {
 
 namespace {
 
-constexpr std::array<const char*, 5> kNames = {"baseline", "sse4", "avx2", "avx512", "avx512_bf16"};
+constexpr std::array<const char*, 6> kNames = {"baseline", "sse4", "avx2", "avx512", "avx512_vnni", "avx512_bf16"};
 
 #if defined(__x86_64__)
 
@@ -54,9 +54,9 @@ CpuTarget detect() {
   if (!saves(0x6) || !base.has(kEcx, {28, 12, 29}) || !extended.has(kEbx, {3, 5, 8})) return CpuTarget::Sse4;
   // AVX-512 F, DQ, CD, BW, VL.
   if (!saves(0xe6) || !extended.has(kEbx, {16, 17, 28, 30, 31})) return CpuTarget::Avx2;
-  // AVX-512 BF16 and VNNI: each chip with the first has the second, but a hypervisor may hide either.
-  if (!more.has(kEax, {5}) || !extended.has(kEcx, {11})) return CpuTarget::Avx512;
-  return CpuTarget::Avx512Bf16;
+  // Each chip with BF16 has VNNI, but a hypervisor may hide either.
+  if (!extended.has(kEcx, {11})) return CpuTarget::Avx512;
+  return more.has(kEax, {5}) ? CpuTarget::Avx512Bf16 : CpuTarget::Avx512Vnni;
 }
 
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction sets that this process uses: the CPU's best, or a lower one
-// that MAX_CPU_TARGET asks for (baseline, sse4, avx2, avx512, avx512_bf16).
+// that MAX_CPU_TARGET asks for (baseline, sse4, avx2, avx512, avx512_vnni, avx512_bf16).
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 namespace max {
 
 // In rising order; each includes those before it.
-enum class CpuTarget { Baseline, Sse4, Avx2, Avx512, Avx512Bf16 };
-inline constexpr CpuTarget kCpuTargets[] = {CpuTarget::Baseline, CpuTarget::Sse4, CpuTarget::Avx2, CpuTarget::Avx512,
-                                            CpuTarget::Avx512Bf16};
+enum class CpuTarget { Baseline, Sse4, Avx2, Avx512, Avx512Vnni, Avx512Bf16 };
+inline constexpr CpuTarget kCpuTargets[] = {CpuTarget::Baseline, CpuTarget::Sse4,       CpuTarget::Avx2,
+                                            CpuTarget::Avx512,   CpuTarget::Avx512Vnni, CpuTarget::Avx512Bf16};
 
 const char* nameOf(CpuTarget target);
 std::optional<CpuTarget> cpuTargetFromName(std::string_view name);

@@ -60,7 +60,7 @@ MAX_VNNI void run(const DepthwiseQuads& pixel) {
 }  // namespace
 
 DepthwiseQuadsFunction depthwiseQuadsFunction() {
-  return cpuTarget() < CpuTarget::Avx512Bf16 ? nullptr : run;  // which includes VNNI
+  return cpuTarget() < CpuTarget::Avx512Vnni ? nullptr : run;
 }
 
 }  // namespace max

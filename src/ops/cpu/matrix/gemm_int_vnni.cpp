@@ -114,7 +114,7 @@ constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
 }  // namespace
 
 const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
-  if (cpuTarget() < CpuTarget::Avx512Bf16) return nullptr;  // which includes VNNI
+  if (cpuTarget() < CpuTarget::Avx512Vnni) return nullptr;
   static const IntegerGemmTable table = {
       true,           kTileRows, kVectors * kLanes, kLanes, {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
       base.requantize};
