@@ -73,6 +73,12 @@ Json unsupportedJson(const MaxModelInfo* info) {
   return list;
 }
 
+Json precisionJson() {
+  Json precisions = Json::object();
+  for (const Precision& precision : precisionsHere()) precisions[precision.name] = precision.factors;
+  return precisions;
+}
+
 Json describe(const std::string& path) {
   Info info;
   check(maxModelInfoLoad(path.c_str(), info.out()));
@@ -83,7 +89,8 @@ Json describe(const std::string& path) {
           {"outputs", portsJson(readOutputs(info))},
           {"operators", operatorsJson(info)},
           {"parameters", get(info, maxModelInfoGetParameterCount)},
-          {"unsupported", unsupportedJson(info)}};
+          {"unsupported", unsupportedJson(info)},
+          {"precision", precisionJson()}};
 }
 
 std::string shapeCell(const Json& shape) {
@@ -127,6 +134,10 @@ void printText(const Json& info) {
   for (const Json& node : info["unsupported"])
     printLine("unsupported  " + node["operator"].get<std::string>() + " " + node["version"].dump() + " (node \"" +
               node["name"].get<std::string>() + "\")");
+  std::string precisions;
+  for (const auto& [name, factors] : info["precision"].items())
+    precisions += (precisions.empty() ? "" : ", ") + name + " " + factors.get<std::string>();
+  printLine("precision  " + precisions);
 }
 
 }  // namespace

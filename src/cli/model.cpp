@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <iterator>
 
 #include "output.h"
 
@@ -42,10 +44,12 @@ std::vector<Port> readPorts(const Handle* model, MaxStatus (*getCount)(const Han
 struct PrecisionRow {
   const char* name;
   MaxPrecision value;
+  const char* factors;
 };
 
-constexpr PrecisionRow kPrecisions[] = {
-    {"highest", MAX_PRECISION_HIGHEST}, {"high", MAX_PRECISION_HIGH}, {"medium", MAX_PRECISION_MEDIUM}};
+constexpr PrecisionRow kPrecisions[] = {{"highest", MAX_PRECISION_HIGHEST, "float32"},
+                                        {"high", MAX_PRECISION_HIGH, "bfloat16 in parts"},
+                                        {"medium", MAX_PRECISION_MEDIUM, "bfloat16"}};
 
 MaxPrecision precisionFromName(const std::string& name) {
   for (const PrecisionRow& row : kPrecisions)
@@ -53,12 +57,25 @@ MaxPrecision precisionFromName(const std::string& name) {
   throw UsageError("--precision: \"" + name + "\" is not highest, high or medium");
 }
 
-std::string precisionOf(const Model& model) {
+const PrecisionRow& precisionOf(const Model& model) {
   MaxPrecision precision = MAX_PRECISION_HIGHEST;
   check(maxModelGetPrecision(model, &precision));
-  for (const PrecisionRow& row : kPrecisions)
-    if (precision == row.value) return row.name;
-  return "unknown";
+  return *std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
+                       [precision](const PrecisionRow& row) { return row.value == precision; });
+}
+
+// A model that does nothing, which knows its precision all the same.
+Model emptyModel(const Session& session, MaxPrecision precision) {
+  Owned<MaxGraph, maxGraphRelease> graph;
+  MaxGraphValue* x = nullptr;
+  check(maxGraphCreate("empty", graph.out()));
+  check(maxGraphAddInput(graph, "x", MAX_DTYPE_FLOAT32, 0, nullptr, nullptr, &x));
+  check(maxGraphAddOutput(graph, x, "y"));
+  MaxModelLoadOptions options = MAX_MODEL_LOAD_OPTIONS_INIT;
+  options.precision = precision;
+  Model model;
+  check(maxModelCompile(session, graph, &options, model.out()));
+  return model;
 }
 
 using LoadFunction = std::function<void(const MaxSession*, const MaxModelLoadOptions*, MaxModel**)>;
@@ -88,13 +105,22 @@ OpenModel openWith(const ModelOptions& options, const LoadFunction& load) {
   open.loadMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 
   check(maxSessionGetThreadCount(open.session, &open.threads));
-  open.precision = precisionOf(open.model);
+  open.precision = precisionOf(open.model).name;
   open.inputs = readPorts<MaxModel>(open.model, maxModelGetInputCount, maxModelGetInput);
   open.outputs = readPorts<MaxModel>(open.model, maxModelGetOutputCount, maxModelGetOutput);
   return open;
 }
 
 }  // namespace
+
+std::vector<Precision> precisionsHere() {
+  Session session;
+  check(maxSessionCreate(nullptr, session.out()));
+  std::vector<Precision> found;
+  for (const PrecisionRow& row : kPrecisions)
+    found.push_back({row.name, precisionOf(emptyModel(session, row.value)).factors});
+  return found;
+}
 
 OpenModel openModel(const ModelOptions& options) {
   return openWith(options, [&](const MaxSession* session, const MaxModelLoadOptions* load, MaxModel** out) {

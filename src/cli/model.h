@@ -34,6 +34,11 @@ struct OpenModel {
 };
 
 OpenModel openModel(const ModelOptions& options);
+// A name for --precision, and what products of float32 are computed from then on this machine's CPU.
+struct Precision {
+  std::string name, factors;
+};
+std::vector<Precision> precisionsHere();
 // As declared in the model's file.
 std::vector<Port> readInputs(const MaxModelInfo* info);
 std::vector<Port> readOutputs(const MaxModelInfo* info);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "limits.h"
 #include "model.h"
@@ -26,13 +27,13 @@ std::string rateText(double count, const TraceRow& row) {
   return count > 0 && row.ms > 0 ? format("%.1f", count / row.ms / 1e6) : "";
 }
 
-// How near a node comes to the limit that it meets first. Above 100 %, it reads from a cache.
-std::string shareOfLimit(const TraceRow& row, const Limits& limits) {
-  if (row.bytes <= 0 || row.ms <= 0) return "";
-  const double share =
-      std::max(row.multiplications / limits.multiplicationsPerMs, row.bytes / limits.bytesPerMs) / row.ms;
-  return format("%.0f %%", 100 * share);
+// How near a node comes to the limit that it meets first; none for nodes without work. Above 1, it reads from a cache.
+std::optional<double> shareOfLimit(const TraceRow& row, const Limits& limits) {
+  if (row.bytes <= 0 || row.ms <= 0) return std::nullopt;
+  return std::max(row.multiplications / limits.multiplicationsPerMs, row.bytes / limits.bytesPerMs) / row.ms;
 }
+
+std::string shareText(std::optional<double> share) { return share ? format("%.0f %%", 100 * *share) : ""; }
 
 std::vector<TraceRow> byOperator(const Trace& trace) {
   std::map<std::string, TraceRow> sums;
@@ -48,8 +49,7 @@ std::vector<TraceRow> byOperator(const Trace& trace) {
   return rows;
 }
 
-void printText(const ProfileOptions& options, const OpenModel& open, const Trace& trace) {
-  const Limits limits = measureLimits(open);
+void printText(const ProfileOptions& options, const OpenModel& open, const Trace& trace, const Limits& limits) {
   printLine(options.model + "  on " + options.device +
             format(", %d threads, %d runs, %.4f ms each", open.threads, options.runs, trace.totalMs / options.runs));
   printLine("");
@@ -72,18 +72,30 @@ void printText(const ProfileOptions& options, const OpenModel& open, const Trace
     const TraceRow& row = trace.rows[i];
     addRow(nodes, {row.name, row.type, row.implementation}, row.ms, trace, options.runs);
     for (const std::string& text :
-         {rateText(row.multiplications, row), rateText(row.bytes, row), shareOfLimit(row, limits)})
+         {rateText(row.multiplications, row), rateText(row.bytes, row), shareText(shareOfLimit(row, limits))})
       nodes.back().push_back(text);
   }
   printTable(nodes);
   if (trace.rows.size() > kShownNodes) printLine(format("and %zu more nodes", trace.rows.size() - kShownNodes));
 }
 
-Json toJson(const Trace& trace) {
+Json toJson(const Trace& trace, const Limits& limits) {
   Json rows = Json::array();
-  for (const TraceRow& row : trace.rows)
-    rows.push_back({{"name", row.name}, {"type", row.type}, {"calls", row.calls}, {"ms", row.ms}});
-  return {{"total_ms", trace.totalMs}, {"operators", rows}};
+  for (const TraceRow& row : trace.rows) {
+    const std::optional<double> share = shareOfLimit(row, limits);
+    rows.push_back({{"name", row.name},
+                    {"type", row.type},
+                    {"implementation", row.implementation},
+                    {"calls", row.calls},
+                    {"ms", row.ms},
+                    {"multiplications", row.multiplications},
+                    {"bytes", row.bytes},
+                    {"of_limit", share ? Json(*share) : Json()}});
+  }
+  return {{"total_ms", trace.totalMs},
+          {"multiplications_per_ms", limits.multiplicationsPerMs},
+          {"bytes_per_ms", limits.bytesPerMs},
+          {"operators", rows}};
 }
 
 }  // namespace
@@ -105,7 +117,8 @@ void profileModel(const ProfileOptions& options) {
   const std::string& path = options.output.empty() ? temporary.path() : options.output;
   check(maxSessionWriteProfile(open.session, path.c_str()));
   const Trace trace = readTrace(path);
-  options.json ? printJson(toJson(trace)) : printText(options, open, trace);
+  const Limits limits = measureLimits(open);
+  options.json ? printJson(toJson(trace, limits)) : printText(options, open, trace, limits);
 }
 
 }  // namespace max::cli

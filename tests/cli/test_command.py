@@ -101,13 +101,24 @@ class Info(CommandTest):
                           [("x", TensorProto.FLOAT, ["batch", 4])], [("y", TensorProto.FLOAT, ["batch", 4])])
         info = json.loads(self.succeed("info", path, "--json"))
         self.assertEqual(list(info), ["model", "ir_version", "opsets", "inputs", "outputs", "operators", "parameters",
-                                      "unsupported"])
+                                      "unsupported", "precision"])
         self.assertEqual(info["ir_version"], 8)
         self.assertEqual(info["operators"], {"Neg": 1, "Relu": 2})
         self.assertEqual(info["inputs"], [{"name": "x", "kind": "tensor", "dtype": "float32", "shape": ["batch", 4]}])
         self.assertEqual(info["outputs"][0]["name"], "y")
         self.assertEqual((info["parameters"], info["unsupported"]), (0, []))
         self.assertIn("Relu", self.succeed("info", path))
+
+    def test_what_precisions_mean_on_this_machine(self):
+        path = save_model(self.folder / "a.onnx", [("Relu", ["x"], ["y"])], [("x", TensorProto.FLOAT, [1])],
+                          [("y", TensorProto.FLOAT, [1])])
+        medium = "bfloat16" if "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text().split() else "float32"
+        for target, expected in (("", medium), ("avx512_vnni", "float32")):
+            done = subprocess.run([COMMAND, "info", path, "--json"], env={**os.environ, "MAX_CPU_TARGET": target},
+                                  check=True, capture_output=True)
+            self.assertEqual(json.loads(done.stdout)["precision"],
+                             {"highest": "float32", "high": "float32", "medium": expected})
+        self.assertIn(f"highest float32, high float32, medium {medium}", self.succeed("info", path))
 
     def test_unsupported_operators_are_listed_at_once(self):
         path = save_model(self.folder / "a.onnx", [("Frob", ["x"], ["t"], {"name": "first"}), ("Relu", ["t"], ["u"]),
@@ -169,13 +180,17 @@ class Profile(CommandTest):
 
     def test_json(self):
         profile = json.loads(self.succeed("profile", self.model(), "--runs", 4, "--json"))
-        self.assertEqual(list(profile), ["total_ms", "operators"])
+        self.assertEqual(list(profile), ["total_ms", "multiplications_per_ms", "bytes_per_ms", "operators"])
         self.assertGreater(profile["total_ms"], 0)
         rows = {row["name"]: row for row in profile["operators"]}
         self.assertEqual(sorted(rows), ["product", "soft"])
         for row in rows.values():
-            self.assertEqual(list(row), ["name", "type", "calls", "ms"])
+            self.assertEqual(list(row), ["name", "type", "implementation", "calls", "ms", "multiplications", "bytes", "of_limit"])
             self.assertEqual(row["calls"], 4)
+        product = rows["product"]  # of 8 x 8 matrices
+        self.assertEqual((product["multiplications"], product["bytes"]), (4 * 512, 4 * 768))
+        most = max(product["multiplications"] / profile["multiplications_per_ms"], product["bytes"] / profile["bytes_per_ms"])
+        self.assertAlmostEqual(product["of_limit"], most / product["ms"])
         self.assertEqual(rows["soft"]["type"], "Softmax")
         self.assertLessEqual(sum(row["ms"] for row in rows.values()), profile["total_ms"] + 1e-6)
 
