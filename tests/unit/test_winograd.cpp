@@ -79,6 +79,20 @@ TEST(Winograd, ManyChannelsAndTiles) {
   });
 }
 
+// ONNX's own Conv, where the compiler left the channels first.
+TEST(Winograd, ChannelsFirst) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(36);
+    NodeUnderTest node("", "Conv");
+    node->attributes.set("pads", std::vector<int64_t>{1, 0, 1, 2});
+    const Tensors inputs = {random.floats({2, 33, 11, 10}), random.floats({35, 33, 3, 3}), random.floats({35})};
+    const std::vector<Shape> outputs = {{2, 35, 11, 10}};
+    const Tensors expected = node.run(inputs, outputs, "reference");
+    expectNear(*node.run(inputs, outputs, "conv_f32", 2, 2)[0], *expected[0], 1e-4f, nameOf(target));
+    EXPECT_GT(node->prepared->bytes(), 2 * inputs[1]->bytes());
+  });
+}
+
 TEST(Winograd, SameBitsOnAnyNumberOfThreads) {
   forEachCpuTarget([&](CpuTarget) {
     RandomTensors random(32);

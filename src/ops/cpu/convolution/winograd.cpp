@@ -89,24 +89,13 @@ WinogradWeights::WinogradWeights(const GemmTable& table, const Tensor& weights, 
   });
 }
 
-// One channel of the filters of a panel. Computed in float64, rounded once.
+// One channel of the filters of a panel.
 void WinogradWeights::packRow(const Panels& panels, int64_t panel, int64_t channel, const float* from) const {
-  const WinogradFilter& transform = winogradFilter(static_cast<int>(side_));
-  const int64_t n = side_ + 2, width = panels.width(panel), first = panels.begin(panel);
+  const int64_t width = panels.width(panel), first = panels.begin(panel);
   float* to = packed_->matrix(0) + first * channels_ + channel * width;
-  for (int64_t k = 0; k < width; ++k) {
-    double lines[kWinogradMostSide][3] = {};
-    const float* filter = from + ((first + k) * channels_ + channel) * 9;
-    for (int64_t i = 0; i < n && first + k < filters_; ++i)
-      for (int64_t s = 0; s < 3; ++s)
-        for (int64_t r = 0; r < 3; ++r) lines[i][s] += transform.rows[i][r] * static_cast<double>(filter[r * 3 + s]);
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < n; ++j) {
-        double sum = 0;
-        for (int64_t s = 0; s < 3; ++s) sum += transform.rows[j][s] * lines[i][s];
-        to[(i * n + j) * packed_->stride() + k] = static_cast<float>(sum);
-      }
-  }
+  winogradTable(static_cast<int>(side_))
+      .filters({from + (first * channels_ + channel) * 9, channels_ * 9, std::min(width, filters_ - first), width, to,
+                packed_->stride()});
 }
 
 class WinogradOp : public OpKernel {

@@ -31,18 +31,23 @@ struct WinogradOutput {
   const Activation* activation;
 };
 
+// One channel of a panel of filters.
+struct WinogradFilters {
+  const float* from;    // filter k's 3 x 3 taps at from + k * step
+  int64_t step, count;  // those from `count` to `width` are zero
+  int64_t width;        // a multiple of the target's vectors
+  float* out;           // filter k's value v at out + v * stride + k
+  int64_t stride;
+};
+
 struct WinogradTable {
   void (*input)(const WinogradInput& tile);
   void (*output)(const WinogradOutput& tile);
+  // Computes in float64 and rounds once.
+  void (*filters)(const WinogradFilters& filters);
 };
 // Of cpuTarget(); `side`: m.
 const WinogradTable& winogradTable(int side);
-
-// The filter's transform of one line: n values from 3.
-struct WinogradFilter {
-  double rows[kWinogradMostSide][3];
-};
-const WinogradFilter& winogradFilter(int side);
 
 // Weights that are prepared at load decide: NULL = the direct way, which is better or the only one.
 std::unique_ptr<OpKernel> createWinograd(const OpRequest& request, const ConvShape& shape);

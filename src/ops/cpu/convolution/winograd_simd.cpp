@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of tiles for Winograd's convolution, per target. Vectors run along channels.
+#include <algorithm>
 #include <limits>
 
 #include "ops/cpu/convolution/winograd.h"
@@ -28,6 +29,7 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 struct Two {
   static constexpr int kSide = 2;
   static constexpr int kValues = 4;
+  static constexpr double kFilter[kValues][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
 
   HWY_INLINE static void input(const V (&x)[4], V (&out)[4]) {
     out[0] = hn::Sub(x[0], x[2]);
@@ -48,6 +50,11 @@ struct Four {
   static constexpr int kSide = 4;
   static constexpr int kValues = 6;
   static constexpr float kA = 0.625f, kB = 1.375f, kA2 = kA * kA, kB2 = kB * kB;
+  // Point p's line is 1, p, p^2, over the product of its distances from the other points.
+  static constexpr double kOfA = 0.5 / kA2 / (kA2 - kB2), kOfB = 0.5 / kB2 / (kB2 - kA2);
+  static constexpr double kFilter[kValues][3] = {{1. / kA2 / kB2, 0, 0},       {kOfA, kOfA* kA, kOfA* kA2},
+                                                 {kOfA, -kOfA* kA, kOfA* kA2}, {kOfB, kOfB* kB, kOfB* kB2},
+                                                 {kOfB, -kOfB* kB, kOfB* kB2}, {0, 0, 1}};
 
   // The values at c and -c, where `others` is the square of the other point.
   HWY_INLINE static void pair(const V (&x)[6], float c, float others, V& positive, V& negative) {
@@ -146,11 +153,47 @@ void outputTile(const WinogradOutput& tile) {
   if (c < tile.channels) outputVector<Size>(tile, c, tile.channels - c);
 }
 
+using Double = hn::ScalableTag<double>;
+constexpr int64_t kDoubles = hn::MaxLanes(Double());
+
+// One of the lines that transform three vectors to n.
+HWY_INLINE hn::Vec<Double> filterLine(const double (&line)[3], const hn::Vec<Double> (&v)[3]) {
+  const Double d;
+  const auto first = hn::Mul(hn::Set(d, line[0]), v[0]);
+  return hn::MulAdd(hn::Set(d, line[2]), v[2], hn::MulAdd(hn::Set(d, line[1]), v[1], first));
+}
+
+// As many filters as there are doubles in a vector; `count` of them exist.
+template <class Size>
+HWY_INLINE void filterVector(const float* from, int64_t step, int64_t count, float* to, int64_t stride) {
+  const Double d;
+  const hn::Rebind<float, Double> single;
+  HWY_ALIGN double taps[3][3][kDoubles] = {};
+  for (int64_t k = 0; k < count; ++k, from += step)
+    for (int i = 0; i < 9; ++i) taps[i / 3][i % 3][k] = static_cast<double>(from[i]);
+  for (int i = 0; i < Size::kValues; ++i) {
+    hn::Vec<Double> line[3];
+    MAX_UNROLL for (int s = 0; s < 3; ++s) {
+      const hn::Vec<Double> column[3] = {hn::Load(d, taps[0][s]), hn::Load(d, taps[1][s]), hn::Load(d, taps[2][s])};
+      line[s] = filterLine(Size::kFilter[i], column);
+    }
+    MAX_UNROLL for (int j = 0; j < Size::kValues; ++j, to += stride)
+        hn::StoreU(hn::DemoteTo(single, filterLine(Size::kFilter[j], line)), single, to);
+  }
+}
+
+template <class Size>
+void filterRow(const WinogradFilters& filters) {
+  for (int64_t k = 0; k < filters.width; k += kDoubles)
+    filterVector<Size>(filters.from + k * filters.step, filters.step,
+                       std::clamp<int64_t>(filters.count - k, 0, kDoubles), filters.out + k, filters.stride);
+}
+
 }  // namespace
 
 extern const WinogradTable kWinogradTwo, kWinogradFour;
-constexpr WinogradTable kWinogradTwo = {inputTile<Two>, outputTile<Two>};
-constexpr WinogradTable kWinogradFour = {inputTile<Four>, outputTile<Four>};
+constexpr WinogradTable kWinogradTwo = {inputTile<Two>, outputTile<Two>, filterRow<Two>};
+constexpr WinogradTable kWinogradFour = {inputTile<Four>, outputTile<Four>, filterRow<Four>};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -158,45 +201,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace max {
 
-namespace {
-
-// Point p's line is 1, p, p^2, over the product of its distances from the other points.
-constexpr void setPoint(double (&row)[3], double p, double distances) {
-  row[0] = 1 / distances;
-  row[1] = p / distances;
-  row[2] = p * p / distances;
-}
-
-constexpr WinogradFilter makeTwo() {
-  WinogradFilter filter{};
-  setPoint(filter.rows[0], 0, 1);  // x[0] - x[2] has the other sign
-  setPoint(filter.rows[1], 1, 2);
-  setPoint(filter.rows[2], -1, 2);
-  filter.rows[3][2] = 1;
-  return filter;
-}
-
-constexpr WinogradFilter makeFour() {
-  constexpr double a = 0.625, b = 1.375;
-  WinogradFilter filter{};
-  setPoint(filter.rows[0], 0, a * a * b * b);
-  setPoint(filter.rows[1], a, 2 * a * a * (a * a - b * b));
-  setPoint(filter.rows[2], -a, 2 * a * a * (a * a - b * b));
-  setPoint(filter.rows[3], b, 2 * b * b * (b * b - a * a));
-  setPoint(filter.rows[4], -b, 2 * b * b * (b * b - a * a));
-  filter.rows[5][2] = 1;
-  return filter;
-}
-
-constexpr WinogradFilter kTwo = makeTwo(), kFour = makeFour();
-
-}  // namespace
-
 const WinogradTable& winogradTable(int side) {
   return side == 2 ? MAX_CHOOSE_TARGET(kWinogradTwo) : MAX_CHOOSE_TARGET(kWinogradFour);
 }
-
-const WinogradFilter& winogradFilter(int side) { return side == 2 ? kTwo : kFour; }
 
 }  // namespace max
 #endif
