@@ -59,9 +59,7 @@ MAX_VNNI void run(const DepthwiseQuads& pixel) {
 
 }  // namespace
 
-DepthwiseQuadsFunction depthwiseQuadsFunction() {
-  return cpuTarget() < CpuTarget::Avx512Vnni ? nullptr : run;
-}
+DepthwiseQuadsFunction depthwiseQuadsFunction() { return cpuTarget() < CpuTarget::Avx512Vnni ? nullptr : run; }
 
 }  // namespace max
 
