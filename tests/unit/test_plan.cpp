@@ -101,8 +101,8 @@ struct OneInput {
   }
   Ref<Plan> plan() {
     graph->sort();
-    const Program program(graph, 1, 0);
-    return planOf(program, {zeros(Shape({input->type.dims[0].value(), input->type.dims[1].value()}))});
+    const Ref<Program> program = makeRef<Program>(graph, 1, 0);  // kept by its plan
+    return planOf(*program, {zeros(Shape({input->type.dims[0].value(), input->type.dims[1].value()}))});
   }
 
   void expectWhatNodesGive() {
