@@ -152,21 +152,21 @@ void convInteger(const Call& call) {
   store(call.out(), integerConvolution<kLayout>(call, 1, 2, 3).output);
 }
 
-// The sum of a quantised number and another one, quantised again. Arithmetic in float32, like DequantizeLinear, Add and
-// QuantizeLinear.
+// The sum of a quantised number and another one, quantised again. In float32, like DequantizeLinear, Add and
+// QuantizeLinear, but with both scales divided by the sum's beforehand.
 void addResidual(const Call& call, std::vector<double>& y) {
   const auto number = [&](size_t input) { return static_cast<float>(loadScalar(call.in(input), 0)); };
   const std::vector<double> residual = load<double>(call.in(9));
-  const float ownScale = number(6), ownZero = number(7), scale = number(12);
-  const float otherScale = number(10), otherZero = number(11);
+  const float ownFactor = number(6) / number(12), ownZero = number(7);
+  const float otherFactor = number(10) / number(12), otherZero = number(11);
   const double zero = loadScalar(call.in(13), 0);
   const readers::QuantizedRange whole(Attributes(), call.in(7).dtype);
   WorkCounter work;
   for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
     const double own = std::min<double>(std::max<double>(whole.low, y[i]), whole.high);
-    const float a = (static_cast<float>(own) - ownZero) * ownScale;
-    const float b = (static_cast<float>(residual[i]) - otherZero) * otherScale;
-    y[i] = requantized(1, (a + b) / scale) + zero;
+    const float a = (static_cast<float>(own) - ownZero) * ownFactor;
+    const float b = (static_cast<float>(residual[i]) - otherZero) * otherFactor;
+    y[i] = requantized(1, a + b) + zero;
   }
 }
 

@@ -285,7 +285,7 @@ class DepthwiseConv final : public OpKernel {
       if (!kInputs.yZero) continue;
       const Requantization how{factors, zerosOf(context, kInputs.yZero)[0], outputIsSigned_ ? -128 : 0,
                                outputIsSigned_ ? 127 : 255};
-      table_.requantize(sums, width, how, context.out<uint8_t>() + at);
+      table_.requantize(sums, width, how, nullptr, context.out<uint8_t>() + at);
     }
   }
 

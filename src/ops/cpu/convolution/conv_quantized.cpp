@@ -297,19 +297,22 @@ class QuantizedOperands {
     RequantizedSum sum{};
     if (!hasResidual()) return sum;
     constexpr size_t kAt = kInputs.residual;
-    sum.other = context.in<uint8_t>(kAt);
     sum.otherIsSigned = isSigned(kAt);
-    sum.ownScale = scale(context, kInputs.yScale);
-    sum.otherScale = scale(context, kAt + 1);
-    sum.scale = scale(context, kAt + 3);
+    sum.ownFactor = scale(context, kInputs.yScale) / scale(context, kAt + 3);
+    sum.otherFactor = scale(context, kAt + 1) / scale(context, kAt + 3);
     sum.otherZero = zero(context, kAt + 2);
     sum.sumZero = zero(context, kAt + 4);
     sum.low = last_.low;
     sum.high = last_.high;
     return sum;
   }
-  Requantization requantization(const OpContext& context, const float* factors, const int32_t* bias) const {
-    return {factors, zero(context, kInputs.yZero), first_.low, first_.high, bias};
+  // `sum`: as above, and living as long.
+  Requantization requantization(const OpContext& context, const float* factors, const int32_t* bias,
+                                const RequantizedSum& sum) const {
+    return {factors, zero(context, kInputs.yZero), first_.low, first_.high, bias, hasResidual() ? &sum : nullptr};
+  }
+  const uint8_t* residual(const OpContext& context, int64_t at) const {
+    return hasResidual() ? context.in<uint8_t>(kInputs.residual) + at : nullptr;
   }
 
  private:
@@ -321,8 +324,6 @@ class QuantizedOperands {
   Limits first_, last_;  // of the convolution, and of its sum with the residual
 };
 
-constexpr int64_t kBlockRows = 48;  // whole tiles on every target
-
 template <const Inputs& kInputs>
 class QuantizedConv final : public OpKernel {
  public:
@@ -333,11 +334,10 @@ class QuantizedConv final : public OpKernel {
         pieces_(table_, request.node.attributes, request.inputs[kInputs.w].shape, operands_.isSigned(0)),
         inside_(inElements(pieces_.copies ? withBorders(shape) : shape)),
         rows_(pieces_.joins ? asRowTaps(inside_) : inside_),
-        filters_(std::move(filters)) {
-    blockRows_ = pieces_.count > 256 ? table_.tileRows : kBlockRows;
+        filters_(std::move(filters)),
+        blocks_(table_, shape.images * shape.pixels(), pieces_.count > 256 ? table_.tileRows : RowBlocks::kMostRows) {
     panels_ = table_.panelsOf(shape.groupFilters());
-    blocks_ = (shape.images * shape.pixels() + blockRows_ - 1) / blockRows_;
-    const int64_t wanted = 4 * std::max(request.lanes, 1), tasks = std::max<int64_t>(blocks_ * shape.groups, 1);
+    const int64_t wanted = 4 * std::max(request.lanes, 1), tasks = std::max<int64_t>(blocks_.count() * shape.groups, 1);
     chunk_ = (panels_ + std::min(panels_, wanted / tasks + 1) - 1) / std::min(panels_, wanted / tasks + 1);
     placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
@@ -354,15 +354,18 @@ class QuantizedConv final : public OpKernel {
     if (kRequantizes && known_.empty()) loadFactors(context, parametersIn(context.scratch));
     const ConvRows<uint8_t>::Source source{&rows_, input(context), zeros(context)};
     const RequantizedSum sum = operands_.sum(context);
+    const Requantization how =
+        kRequantizes ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
     const int64_t chunks = (panels_ + chunk_ - 1) / chunk_;
-    const int64_t grain = grainOf(1 << 18, {blockRows_, pieces_.depth(table_), table_.panelColumns, chunk_});
-    context.parallelFor(blocks_ * shape_.groups * chunks, grain, [&](int64_t begin, int64_t end, int lane) {
+    const int64_t grain = grainOf(1 << 18, {blocks_.mostRows(), pieces_.depth(table_), table_.panelColumns, chunk_});
+    context.parallelFor(blocks_.count() * shape_.groups * chunks, grain, [&](int64_t begin, int64_t end, int lane) {
       for (int64_t task = begin; task < end; ++task) {
-        const int64_t chunk = task % chunks * chunk_, group = task / chunks % shape_.groups;
-        const int64_t first = task / chunks / shape_.groups * blockRows_;
-        const Block block{group, first, std::min(blockRows_, shape_.images * shape_.pixels() - first),
-                          context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_};
-        runBlock(context, source, sum, block, chunk, std::min(panels_, chunk + chunk_));
+        const int64_t chunk = task % chunks * chunk_, block = task / chunks / shape_.groups;
+        const Part part{
+            task / chunks % shape_.groups,     blocks_.firstTile(block),
+            blocks_.firstTile(block + 1),      chunk,
+            std::min(panels_, chunk + chunk_), context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_};
+        runPart(context, source, how, part);
       }
     });
   }
@@ -370,9 +373,9 @@ class QuantizedConv final : public OpKernel {
  private:
   static constexpr bool kRequantizes = kInputs.yZero != 0;
 
-  // Output pixels of one group, and the memory of a lane.
-  struct Block {
-    int64_t group, first, count;
+  // Tiles of output pixels, panels of a group's filters, and the memory of a lane.
+  struct Part {
+    int64_t group, firstTile, lastTile, firstPanel, lastPanel;
     std::byte* memory;
   };
 
@@ -403,8 +406,8 @@ class QuantizedConv final : public OpKernel {
     const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
     const int64_t copied = checkedMultiply(checkedMultiply(lines, inside_.in[2]), inside_.channels);
     lanesAt_ = checkedAdd(inputAt_, pieces_.copies ? alignUp(static_cast<size_t>(copied) + 64) : 0);
-    sumsAt_ = alignUp(static_cast<size_t>(blockRows_ * pieces_.count) * sizeof(void*));
-    tileAt_ = sumsAt_ + alignUp(static_cast<size_t>(blockRows_) * sizeof(int32_t));
+    sumsAt_ = alignUp(static_cast<size_t>(blocks_.mostRows() * pieces_.count) * sizeof(void*));
+    tileAt_ = sumsAt_ + alignUp(static_cast<size_t>(blocks_.mostRows()) * sizeof(int32_t));
     laneBytes_ = tileAt_ + integerTileBytes(table_);
     bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(lanes)));
   }
@@ -468,24 +471,28 @@ class QuantizedConv final : public OpKernel {
            [=](uint8_t x) { return static_cast<int16_t>((x ^ flip) - zero); });
   }
 
-  void runBlock(const OpContext& context, const ConvRows<uint8_t>::Source& source, const RequantizedSum& sum,
-                const Block& block, int64_t firstPanel, int64_t lastPanel) const {
-    auto** rows = reinterpret_cast<const uint8_t**>(block.memory);
-    auto* rowSums = reinterpret_cast<int32_t*>(block.memory + sumsAt_);
-    const PackedColumns& filters = filters_->group(block.group);
-    ConvRows<uint8_t>::fill(&source, block.first, block.count, static_cast<int>(blockRows_), rows);
-    if (block.group > 0)
-      for (int64_t i = 0; i < blockRows_ * pieces_.count; ++i)
-        rows[i] += block.group * shape_.groupChannels() * elementBytes();
-    if (filters.hasFactors) addRows(rows, block.count, rowSums);
+  void runPart(const OpContext& context, const ConvRows<uint8_t>::Source& source, Requantization how,
+               const Part& part) const {
+    auto** rows = reinterpret_cast<const uint8_t**>(part.memory);
+    auto* rowSums = reinterpret_cast<int32_t*>(part.memory + sumsAt_);
+    const PackedColumns& filters = filters_->group(part.group);
+    const int64_t first = blocks_.firstRow(part.firstTile), count = blocks_.firstRow(part.lastTile) - first;
+    ConvRows<uint8_t>::fill(&source, first, count, static_cast<int>(blocks_.mostRows()), rows);
+    if (part.group > 0)
+      for (int64_t i = 0; i < blocks_.mostRows() * pieces_.count; ++i)
+        rows[i] += part.group * shape_.groupChannels() * elementBytes();
+    if (filters.hasFactors) addRows(rows, count, rowSums);
     int32_t rowFactors[kMaxIntegerTileRows];
     std::fill_n(rowFactors, kMaxIntegerTileRows, -operands_.zero(context));
+    const auto* factors = reinterpret_cast<const float*>(parameters(context)) + part.group * padded();
     IntegerTile tile{};
     tile.pieces = pieces_.count;
-    tile.pieceStride = blockRows_;
+    tile.pieceStride = blocks_.mostRows();
     tile.words = pieces_.words;
+    tile.outStride = shape_.filters;
+    tile.how = kRequantizes ? &how : nullptr;
     WorkCounter work;
-    for (int64_t panel = firstPanel; panel < lastPanel; ++panel) {
+    for (int64_t panel = part.firstPanel; panel < part.lastPanel; ++panel) {
       const int64_t column = panel * table_.panelColumns;
       tile.columns = std::min<int64_t>(table_.panelColumns, shape_.groupFilters() - column);
       tile.b = filters.words + column * tile.pieces * tile.words;
@@ -494,32 +501,24 @@ class QuantizedConv final : public OpKernel {
         tile.columnSums = filters.columnSums + column;
         tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
       }
-      for (int64_t row = 0; row < block.count; row += table_.tileRows, work.pass(16 + 8 * tile.pieces * tile.words)) {
-        tile.rows = rows + row;
-        tile.rowSums = rowSums + row;
-        runTile(context, tile, std::min<int64_t>(table_.tileRows, block.count - row), block, row, column, sum);
+      how.factors = factors + column;
+      how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * shape_.groups + column;
+      for (int64_t at = part.firstTile; at < part.lastTile; ++at, work.pass(16 + 8 * tile.pieces * tile.words)) {
+        const int64_t row = blocks_.firstRow(at), place = row * shape_.filters + part.group * shape_.groupFilters();
+        tile.rows = rows + (row - first);
+        tile.rowSums = rowSums + (row - first);
+        placeResult(context, tile, place + column, part.memory);
+        table_.multiply(tile, blocks_.firstRow(at + 1) - row);
       }
     }
   }
 
-  void runTile(const OpContext& context, IntegerTile& tile, int64_t count, const Block& block, int64_t row,
-               int64_t column, const RequantizedSum& sum) const {
-    const int64_t at = (block.first + row) * shape_.filters + block.group * shape_.groupFilters() + column;
-    tile.c = kRequantizes ? reinterpret_cast<int32_t*>(block.memory + tileAt_) : context.out<int32_t>() + at;
+  void placeResult(const OpContext& context, IntegerTile& tile, int64_t at, std::byte* memory) const {
+    tile.c = kRequantizes ? reinterpret_cast<int32_t*>(memory + tileAt_) : context.out<int32_t>() + at;
     tile.ldc = kRequantizes ? table_.panelColumns : shape_.filters;
-    if (!kRequantizes) return table_.multiply(tile, count);
-    const auto* words = reinterpret_cast<const int32_t*>(parameters(context)) + block.group * padded() + column;
-    Requantization how =
-        operands_.requantization(context, reinterpret_cast<const float*>(words), words + padded() * shape_.groups);
-    RequantizedSum own = sum;
-    if (sum.other) {
-      own.other += at;
-      how.sum = &own;
-    }
-    tile.how = &how;
+    if (!kRequantizes) return;
+    tile.other = operands_.residual(context, at);
     tile.out = context.out<uint8_t>() + at;
-    tile.outStride = shape_.filters;
-    table_.multiply(tile, count);
   }
 
   // The sum of the bytes of each row, with those that fill up the last words.
@@ -528,7 +527,7 @@ class QuantizedConv final : public OpKernel {
     for (int64_t row = 0; row < count; ++row) {
       uint32_t sum = 0;
       for (int64_t piece = 0; piece < pieces_.count; ++piece, work.pass(pieces_.words)) {
-        const uint8_t* bytes = rows[piece * blockRows_ + row];
+        const uint8_t* bytes = rows[piece * blocks_.mostRows() + row];
         for (int64_t i = 0; i < 4 * pieces_.words; ++i) sum += bytes[i];
       }
       sums[row] = static_cast<int32_t>(sum);
@@ -542,8 +541,9 @@ class QuantizedConv final : public OpKernel {
   ConvShape inside_;  // what the product reads, with channels in bytes
   ConvRows<uint8_t> rows_;
   Ref<PackedFilters> filters_;
-  int64_t blockRows_, panels_, blocks_, chunk_;  // chunk: panels for each task
-  WorkVector<int32_t> known_;                    // parameters of all columns, if they are constant
+  RowBlocks blocks_;
+  int64_t panels_, chunk_;     // chunk: panels for each task
+  WorkVector<int32_t> known_;  // parameters of all columns, if they are constant
   // The scratch memory: parameters of columns, zeros, the copied input, and for each lane row pointers, sums of rows
   // and the sums of a tile.
   size_t zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;
@@ -587,14 +587,14 @@ class QuantizedDepthwise final : public OpKernel {
     const ConvRows<uint8_t>::Source source{&rows_, context.in<uint8_t>(0), zeros};
     const RequantizedSum sum = operands_.sum(context);
     const Requantization how =
-        kRequantizes ? operands_.requantization(context, factors, bias) : Requantization{factors, 0, 0, 0, bias};
+        kRequantizes ? operands_.requantization(context, factors, bias, sum) : Requantization{factors, 0, 0, 0, bias};
     const int64_t pixels = shape_.images * shape_.pixels(), blocks = (pixels + kPixels - 1) / kPixels;
     context.parallelFor(blocks, grainOf(1 << 16, {kPixels, shape_.channels, filters_->steps()}),
                         [&](int64_t begin, int64_t end, int lane) {
                           std::byte* memory = context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_;
                           for (int64_t block = begin; block < end; ++block)
-                            runBlock(context, source, how, sum, block * kPixels,
-                                     std::min(kPixels, pixels - block * kPixels), memory);
+                            runBlock(context, source, how, block * kPixels, std::min(kPixels, pixels - block * kPixels),
+                                     memory);
                         });
   }
 
@@ -618,7 +618,7 @@ class QuantizedDepthwise final : public OpKernel {
   }
 
   void runBlock(const OpContext& context, const ConvRows<uint8_t>::Source& source, const Requantization& how,
-                const RequantizedSum& sum, int64_t first, int64_t count, std::byte* memory) const {
+                int64_t first, int64_t count, std::byte* memory) const {
     auto** taps = reinterpret_cast<const uint8_t**>(memory);
     ConvRows<uint8_t>::fill(&source, first, count, kPixels, taps);
     // The last taps may have no weights.
@@ -631,12 +631,12 @@ class QuantizedDepthwise final : public OpKernel {
         quads_({taps + i, kPixels, filters_->steps(), filters_->values<int8_t>(), shape_.channels, operands_.flip(),
                 &how, context.out<uint8_t>() + at});
       else
-        runPairs(context, how, sum, taps + i, at, reinterpret_cast<int32_t*>(memory + sumsAt_));
+        runPairs(context, how, taps + i, at, reinterpret_cast<int32_t*>(memory + sumsAt_));
     }
   }
 
-  void runPairs(const OpContext& context, const Requantization& how, const RequantizedSum& sum,
-                const uint8_t* const* taps, int64_t at, int32_t* sums) const {
+  void runPairs(const OpContext& context, const Requantization& how, const uint8_t* const* taps, int64_t at,
+                int32_t* sums) const {
     int32_t* target = kRequantizes ? sums : context.out<int32_t>() + at;
     pairs_({taps, kPixels, filters_->steps(), filters_->values<int16_t>(), shape_.channels, operands_.flip(), target});
     if (!kRequantizes) {
@@ -644,13 +644,7 @@ class QuantizedDepthwise final : public OpKernel {
         target[c] = static_cast<int32_t>(static_cast<uint32_t>(target[c]) + static_cast<uint32_t>(how.bias[c]));
       return;
     }
-    Requantization each = how;
-    RequantizedSum own = sum;
-    if (sum.other) {
-      own.other += at;
-      each.sum = &own;
-    }
-    table_.requantize(sums, shape_.channels, each, context.out<uint8_t>() + at);
+    table_.requantize(sums, shape_.channels, how, operands_.residual(context, at), context.out<uint8_t>() + at);
   }
 
   const IntegerGemmTable& table_;

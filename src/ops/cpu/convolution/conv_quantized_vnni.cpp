@@ -43,8 +43,11 @@ MAX_VNNI inline void runBlock(const DepthwiseQuads& pixel, const RequantizationV
     for (int i = 0; i < 4; ++i) sums[i] = _mm512_dpbusd_epi32(sums[i], words[i], _mm512_loadu_si512(weights + 64 * i));
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) sums[i] = _mm512_add_epi32(how.scaled(sums[i], c + 16 * i), how.zero);
-  storeFirst(packed(sums, how.isSigned), pixel.channels - c, pixel.out + c);
+  for (int i = 0; i < 4; ++i) {
+    const __m512i bias = _mm512_loadu_si512(pixel.how->bias + c + 16 * i);
+    sums[i] = how.rounded(_mm512_add_epi32(sums[i], bias), c + 16 * i);
+  }
+  storeFirst(how.packed(sums), pixel.channels - c, pixel.out + c);
 }
 
 MAX_VNNI void run(const DepthwiseQuads& pixel) {

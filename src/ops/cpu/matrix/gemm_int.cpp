@@ -140,7 +140,7 @@ void finishRow(const IntegerGemmTable& table, const IntegerResult& result, int64
   if (result.rowFactors) std::fill_n(factors, table.panelColumns, result.rowFactors[row]);
   const Requantization how{result.rowFactors ? factors : result.columnFactors + column, result.zero, result.low,
                            result.high};
-  table.requantize(sums, count, how, result.quantized + row * result.stride + column);
+  table.requantize(sums, count, how, nullptr, result.quantized + row * result.stride + column);
 }
 
 }  // namespace
@@ -230,8 +230,9 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   tile.words = words;
   tile.ldc = result.sums ? result.stride : width;
   tile.columns = std::min(width, product.columns - column);
-  for (int64_t row = first; row < last; row += table.tileRows) {
-    const int64_t count = std::min<int64_t>(table.tileRows, last - row);
+  const RowBlocks tiles(table, last - first);
+  for (int64_t at = 0; at < tiles.tiles(); ++at) {
+    const int64_t row = first + tiles.firstRow(at), count = first + tiles.firstRow(at + 1) - row;
     for (int64_t i = 0; i < count; ++i) rows[i] = reinterpret_cast<const uint8_t*>(product.a.words + (row + i) * words);
     tile.c = result.sums ? result.sums + row * result.stride + column : sums;
     if (table.usesBytes) {
@@ -250,16 +251,15 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
 void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product, int64_t rows,
                       const IntegerResult& result, int lanes, std::byte* sums) {
   if (rows == 0 || product.columns == 0) return;
-  // A task is one panel and a block of rows: the panel stays in the second cache, a tile's rows in the first.
-  constexpr int64_t kBlockRows = 48;  // whole tiles on every target
-  const int64_t panels = table.panelsOf(product.columns), blocks = (rows + kBlockRows - 1) / kBlockRows;
-  const int64_t work = std::min(rows, kBlockRows) * product.depth * table.panelColumns;
+  const RowBlocks blocks(table, rows);
+  const int64_t panels = table.panelsOf(product.columns);
+  const int64_t work = blocks.mostRows() * product.depth * table.panelColumns;
   const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(work, 1));
-  parallelFor(lanes, panels * blocks, grain, [&](int64_t begin, int64_t end, int lane) {
+  parallelFor(lanes, panels * blocks.count(), grain, [&](int64_t begin, int64_t end, int lane) {
     auto* tile = reinterpret_cast<int32_t*>(sums + static_cast<size_t>(lane) * integerTileBytes(table));
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task / panels * kBlockRows;
-      multiplyPanel(table, product, task % panels, first, std::min(rows, first + kBlockRows), result, tile);
+      const int64_t block = task / panels, first = blocks.firstRow(blocks.firstTile(block));
+      multiplyPanel(table, product, task % panels, first, blocks.firstRow(blocks.firstTile(block + 1)), result, tile);
     }
   });
 }

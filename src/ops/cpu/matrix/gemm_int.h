@@ -9,6 +9,7 @@
 // n] - K zeroB[n]) - zeroB[n] * sum of A[m, .]
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -34,19 +35,20 @@ struct IntegerTile {
   int64_t columns;  // of the panel that exist
   // With bytes: c += rowFactors[m] * columnSums[n] + columnFactors[n] * rowSums[m]; NULL = without that term.
   const int32_t *rowFactors, *columnSums, *columnFactors, *rowSums;
-  // 8-bit numbers in rows `outStride` apart, like those of how->sum; c holds the sums meanwhile. NULL = without.
+  // 8-bit numbers in rows `outStride` apart, like `other`, which how->sum adds; c holds the sums meanwhile. NULL =
+  // without.
   const Requantization* how;
+  const uint8_t* other;
   uint8_t* out;
   int64_t outStride;
 };
 using IntegerTileFunction = void (*)(const IntegerTile& tile);
 
-// Another 8-bit number to add to a requantised one: round(((q - zero) * ownScale + (other - otherZero) * otherScale) /
-// scale) + sumZero, between low and high; q and zero are those of the Requantization.
+// Another 8-bit number to add to a requantised one: round((q - zero) * ownFactor + (other - otherZero) * otherFactor) +
+// sumZero, between low and high; q and zero are those of the Requantization. Factors are scales divided by the sum's.
 struct RequantizedSum {
-  const uint8_t* other;
   bool otherIsSigned;
-  float ownScale, otherScale, scale;
+  float ownFactor, otherFactor;
   int32_t otherZero, sumZero, low, high;
 };
 
@@ -64,7 +66,7 @@ struct IntegerGemmTable {
   int tileRows, panelColumns;
   int lanes;                                                                           // of a vector of words
   std::array<IntegerTileFunction, kMaxIntegerTileRows> tiles[kMaxIntegerTileVectors];  // [vectors - 1][rows - 1]
-  void (*requantize)(const int32_t* sums, int64_t count, const Requantization& how, uint8_t* out);
+  void (*requantize)(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out);
 
   int64_t wordsOf(int64_t depth) const { return usesBytes ? (depth + 3) / 4 : (depth + 1) / 2; }
   int64_t panelsOf(int64_t columns) const { return (columns + panelColumns - 1) / panelColumns; }
@@ -142,6 +144,26 @@ struct PanelProduct {
 void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
                    int64_t last, const IntegerResult& result, int32_t* sums);
 size_t integerTileBytes(const IntegerGemmTable& table);
+
+// Rows of A as tiles whose heights differ by at most one, and tiles in blocks: the panel of a task stays in the second
+// cache, a tile's rows in the first.
+class RowBlocks {
+ public:
+  static constexpr int64_t kMostRows = 56;  // whole tiles on every target
+  RowBlocks(const IntegerGemmTable& table, int64_t rows, int64_t mostRows = kMostRows)
+      : rows_(rows), tiles_((rows + table.tileRows - 1) / table.tileRows), mostRows_(std::min(rows, mostRows)) {
+    const int64_t mostTiles = mostRows / table.tileRows;
+    count_ = (tiles_ + mostTiles - 1) / mostTiles;
+  }
+  int64_t tiles() const { return tiles_; }
+  int64_t count() const { return count_; }
+  int64_t mostRows() const { return mostRows_; }
+  int64_t firstTile(int64_t block) const { return tiles_ * block / count_; }
+  int64_t firstRow(int64_t tile) const { return rows_ * tile / tiles_; }
+
+ private:
+  int64_t rows_, tiles_, mostRows_, count_;
+};
 
 // The whole product; `sums` has room for a tile for each lane.
 void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product, int64_t rows,

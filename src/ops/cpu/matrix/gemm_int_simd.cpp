@@ -26,18 +26,12 @@ constexpr int kTileRows = 8, kVectors = 3;
 constexpr int kTileRows = 4, kVectors = 2;
 #endif
 
-void requantize(const int32_t* sums, int64_t count, const Requantization& how, uint8_t* out);
+void requantize(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out);
 
 void requantizeRows(const IntegerTile& t, int64_t rows) {
-  Requantization how = *t.how;
-  RequantizedSum sum{};
-  if (how.sum) {
-    sum = *how.sum;
-    how.sum = &sum;
-  }
   for (int64_t i = 0; i < rows; ++i) {
-    if (how.sum) sum.other = t.how->sum->other + i * t.outStride;
-    requantize(t.c + i * t.ldc, t.columns, how, t.out + i * t.outStride);
+    const uint8_t* other = t.other ? t.other + i * t.outStride : nullptr;
+    requantize(t.c + i * t.ldc, t.columns, *t.how, other, t.out + i * t.outStride);
   }
 }
 
@@ -86,16 +80,16 @@ HWY_INLINE V32 sumVector(V32 q, int32_t zero, const RequantizedSum& how, const u
   // The numbers of the other operand as int8 or uint8.
   const int32_t flip = how.otherIsSigned ? 128 : 0;
   const V32 code = hn::Xor(hn::PromoteTo(d, hn::LoadU(D8(), other)), hn::Set(d, flip));
-  const auto own = hn::Mul(hn::ConvertTo(df, hn::Sub(q, hn::Set(d, zero))), hn::Set(df, how.ownScale));
+  const auto own = hn::Mul(hn::ConvertTo(df, hn::Sub(q, hn::Set(d, zero))), hn::Set(df, how.ownFactor));
   const auto real =
-      hn::Mul(hn::ConvertTo(df, hn::Sub(code, hn::Set(d, how.otherZero + flip))), hn::Set(df, how.otherScale));
-  return rounded(hn::Div(hn::Add(own, real), hn::Set(df, how.scale)), how.sumZero, how.low, how.high);
+      hn::Mul(hn::ConvertTo(df, hn::Sub(code, hn::Set(d, how.otherZero + flip))), hn::Set(df, how.otherFactor));
+  return rounded(hn::Add(own, real), how.sumZero, how.low, how.high);
 }
 
 // kPart: only `part` elements of `out` and of the other operand exist.
 template <bool kPart>
 HWY_INLINE void requantizeVector(const int32_t* sums, int64_t n, int64_t part, const Requantization& how,
-                                 uint8_t* out) {
+                                 const uint8_t* other, uint8_t* out) {
   const D32 d;
   const DF df;
   const auto copy = [](const uint8_t* from, int64_t count, uint8_t* to) {
@@ -106,8 +100,8 @@ HWY_INLINE void requantizeVector(const int32_t* sums, int64_t n, int64_t part, c
   V32 y = rounded(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n)), how.zero, how.low, how.high);
   HWY_ALIGN uint8_t bytes[kLanes] = {};
   if (how.sum) {
-    if (kPart) copy(how.sum->other + n, part, bytes);
-    y = sumVector(y, how.zero, *how.sum, kPart ? bytes : how.sum->other + n);
+    if (kPart) copy(other + n, part, bytes);
+    y = sumVector(y, how.zero, *how.sum, kPart ? bytes : other + n);
   }
   const hn::RebindToUnsigned<D32> du;
   const auto result = hn::U8FromU32(hn::And(hn::BitCast(du, y), hn::Set(du, 255)));
@@ -115,10 +109,10 @@ HWY_INLINE void requantizeVector(const int32_t* sums, int64_t n, int64_t part, c
   if (kPart) copy(bytes, part, out + n);
 }
 
-void requantize(const int32_t* sums, int64_t count, const Requantization& how, uint8_t* out) {
+void requantize(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out) {
   int64_t n = 0;
-  for (; n + kLanes <= count; n += kLanes) requantizeVector<false>(sums, n, kLanes, how, out);
-  if (n < count) requantizeVector<true>(sums, n, count - n, how, out);
+  for (; n + kLanes <= count; n += kLanes) requantizeVector<false>(sums, n, kLanes, how, other, out);
+  if (n < count) requantizeVector<true>(sums, n, count - n, how, other, out);
 }
 
 template <int kUsed>

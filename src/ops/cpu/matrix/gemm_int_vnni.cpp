@@ -11,7 +11,7 @@ namespace max {
 
 namespace {
 
-constexpr int kTileRows = 6, kVectors = 4, kLanes = 16;
+constexpr int kTileRows = 7, kVectors = 4, kLanes = 16;
 
 // Subtracts the zero points from the sums of row i and stores them.
 template <int kUsed>
@@ -32,8 +32,8 @@ MAX_VNNI void finishRow(const IntegerTile& t, int i, const int32_t* sums) {
   }
 }
 
-// The sums of row i to 8-bit numbers, without leaving registers.
-template <int kUsed>
+// The sums of row i, which include the bias, to 8-bit numbers, without leaving registers.
+template <int kUsed, bool kSum>
 MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVectors& how, int i,
                                    const __m512i (&sums)[kUsed]) {
   __m512i result[4] = {};
@@ -44,25 +44,16 @@ MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVec
       const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
       value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
     }
-    result[j] = how.scaled(value, j * kLanes);
-    if (t.how->sum) {
-      const int64_t left = t.columns - j * kLanes;
-      const auto mask = static_cast<__mmask16>(left >= kLanes ? 0xffff : (1 << left) - 1);
-      const uint8_t* other = t.how->sum->other + i * t.outStride + j * kLanes;
-      result[j] = addOther(*t.how->sum, result[j], _mm_maskz_loadu_epi8(mask, other));
+    if (kSum) {
+      const uint8_t* other = t.other + i * t.outStride + j * kLanes;
+      result[j] = how.summed(value, j * kLanes, loadFirst(other, t.columns - j * kLanes));
     } else {
-      result[j] = _mm512_add_epi32(result[j], how.zero);
+      result[j] = how.rounded(value, j * kLanes);
     }
-  }
-  uint8_t* out = t.out + i * t.outStride;
-  if (kUsed == 1) {
-    const __m128i bytes = _mm512_cvtepi32_epi8(result[0]);
-    if (t.columns == kLanes) return _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
-    return _mm_mask_storeu_epi8(out, static_cast<__mmask16>((1 << t.columns) - 1), bytes);
   }
   // Packing interleaves quarters of the vectors.
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  storeFirst(_mm512_permutexvar_epi32(order, packed(result, how.isSigned)), t.columns, out);
+  storeFirst(_mm512_permutexvar_epi32(order, how.packed(result)), t.columns, t.out + i * t.outStride);
 }
 
 // The first kUsed vectors of the panel.
@@ -70,9 +61,12 @@ template <int kRows, int kUsed>
 MAX_VNNI void tile(const IntegerTile& t) {
   __m512i sum[kRows][kUsed];
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i)
+  for (int j = 0; j < kUsed; ++j) {
+    const int32_t* bias = t.how ? t.how->bias : nullptr;
+    sum[0][j] = bias ? _mm512_loadu_si512(bias + j * kLanes) : _mm512_setzero_si512();
 #pragma GCC unroll 16
-    for (int j = 0; j < kUsed; ++j) sum[i][j] = _mm512_setzero_si512();
+    for (int i = 1; i < kRows; ++i) sum[i][j] = sum[0][j];
+  }
   const int32_t* b = t.b;
   for (int64_t piece = 0; piece < t.pieces; ++piece) {
     const uint8_t* rows[kRows];
@@ -95,7 +89,12 @@ MAX_VNNI void tile(const IntegerTile& t) {
   if (t.how) {
     const RequantizationVectors how(*t.how);
 #pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) requantizeRow<kUsed>(t, how, i, sum[i]);
+    for (int i = 0; i < kRows; ++i) {
+      if (t.other)
+        requantizeRow<kUsed, true>(t, how, i, sum[i]);
+      else
+        requantizeRow<kUsed, false>(t, how, i, sum[i]);
+    }
     return;
   }
   alignas(64) int32_t sums[kRows][kUsed * kLanes];
@@ -108,7 +107,8 @@ MAX_VNNI void tile(const IntegerTile& t) {
 
 template <int kUsed>
 constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
-  return {tile<1, kUsed>, tile<2, kUsed>, tile<3, kUsed>, tile<4, kUsed>, tile<5, kUsed>, tile<6, kUsed>};
+  return {tile<1, kUsed>, tile<2, kUsed>, tile<3, kUsed>, tile<4, kUsed>,
+          tile<5, kUsed>, tile<6, kUsed>, tile<7, kUsed>};
 }
 
 }  // namespace

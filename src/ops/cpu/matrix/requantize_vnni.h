@@ -16,44 +16,62 @@ namespace max {
 
 struct RequantizationVectors {
   const float* factors;
-  const int32_t* bias;
-  __m512 low, high;
-  __m512i zero;
+  __m512 low, high;     // of the first rounding, without its zero point
+  __m512i zero, least;  // of the result, in 16 bits
   bool isSigned;
+  // With a sum: its factors, its upper end without the zero point, and the other operand's zero point.
+  __m512 ownFactor{}, otherFactor{}, most{};
+  __m512i otherZero{};
+  __m128i flip{};
 
   MAX_VNNI explicit RequantizationVectors(const Requantization& how)
       : factors(how.factors),
-        bias(how.bias),
         low(_mm512_set1_ps(static_cast<float>(how.low - how.zero))),
         high(_mm512_set1_ps(static_cast<float>(how.high - how.zero))),
-        zero(_mm512_set1_epi32(how.zero)),
-        isSigned((how.sum ? how.sum->low : how.low) < 0) {}
+        zero(_mm512_set1_epi16(static_cast<int16_t>(how.sum ? how.sum->sumZero : how.zero))),
+        least(_mm512_set1_epi16(static_cast<int16_t>(how.sum ? how.sum->low : how.low))),
+        isSigned((how.sum ? how.sum->low : how.low) < 0) {
+    if (!how.sum) return;
+    ownFactor = _mm512_set1_ps(how.sum->ownFactor);
+    otherFactor = _mm512_set1_ps(how.sum->otherFactor);
+    most = _mm512_set1_ps(static_cast<float>(how.sum->high - how.sum->sumZero));
+    const int32_t shift = how.sum->otherIsSigned ? 128 : 0;
+    otherZero = _mm512_set1_epi32(how.sum->otherZero + shift);
+    flip = _mm_set1_epi8(static_cast<char>(shift));
+  }
 
-  // Without the zero point. NaN becomes the lower end: the second operand of max is taken then.
-  MAX_VNNI __m512i scaled(__m512i sums, int64_t column) const {
-    if (bias) sums = _mm512_add_epi32(sums, _mm512_loadu_si512(bias + column));
+  // Sums with the bias to numbers without zero point or lower end, which packed() adds. Too small ones and NaN become
+  // the least number of 32 bits: the second operand of min is taken for NaN.
+  MAX_VNNI __m512i rounded(__m512i sums, int64_t column) const {
     const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
-    return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(x, low), high));
+    return _mm512_cvtps_epi32(_mm512_min_ps(high, x));
+  }
+
+  // The same of their sums with other numbers. NaN becomes the lower end: the second operand of max is taken then.
+  MAX_VNNI __m512i summed(__m512i sums, int64_t column, __m128i other) const {
+    __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
+    own = _mm512_roundscale_ps(_mm512_min_ps(_mm512_max_ps(own, low), high), _MM_FROUND_TO_NEAREST_INT);
+    const __m512i code = _mm512_sub_epi32(_mm512_cvtepu8_epi32(_mm_xor_si128(other, flip)), otherZero);
+    const __m512 x = _mm512_add_ps(_mm512_mul_ps(own, ownFactor), _mm512_mul_ps(_mm512_cvtepi32_ps(code), otherFactor));
+    return _mm512_cvtps_epi32(_mm512_min_ps(most, x));
+  }
+
+  // In each quarter: the numbers of that quarter of the first vector, then of the second and so on.
+  MAX_VNNI __m512i packed(const __m512i (&numbers)[4]) const {
+    const __m512i first = ended(numbers[0], numbers[1]), second = ended(numbers[2], numbers[3]);
+    return isSigned ? _mm512_packs_epi16(first, second) : _mm512_packus_epi16(first, second);
+  }
+
+ private:
+  MAX_VNNI __m512i ended(__m512i first, __m512i second) const {
+    return _mm512_max_epi16(_mm512_adds_epi16(_mm512_packs_epi32(first, second), zero), least);
   }
 };
 
-// `own` is without its zero point; the result has that of the sum.
-MAX_VNNI inline __m512i addOther(const RequantizedSum& how, __m512i own, __m128i other) {
-  const int32_t flip = how.otherIsSigned ? 128 : 0;
-  const __m512i code = _mm512_xor_si512(_mm512_cvtepu8_epi32(other), _mm512_set1_epi32(flip));
-  const __m512i centred = _mm512_sub_epi32(code, _mm512_set1_epi32(how.otherZero + flip));
-  const __m512 sum = _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(own), _mm512_set1_ps(how.ownScale)),
-                                   _mm512_mul_ps(_mm512_cvtepi32_ps(centred), _mm512_set1_ps(how.otherScale)));
-  __m512 x = _mm512_div_ps(sum, _mm512_set1_ps(how.scale));
-  x = _mm512_max_ps(x, _mm512_set1_ps(static_cast<float>(how.low - how.sumZero)));
-  x = _mm512_min_ps(x, _mm512_set1_ps(static_cast<float>(how.high - how.sumZero)));
-  return _mm512_add_epi32(_mm512_cvtps_epi32(x), _mm512_set1_epi32(how.sumZero));
-}
-
-// In each quarter: the numbers of that quarter of the first vector, then of the second and so on.
-MAX_VNNI inline __m512i packed(const __m512i (&numbers)[4], bool isSigned) {
-  const __m512i low = _mm512_packs_epi32(numbers[0], numbers[1]), high = _mm512_packs_epi32(numbers[2], numbers[3]);
-  return isSigned ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+// The first `left` of 16 bytes, others 0; all if there are as many.
+MAX_VNNI inline __m128i loadFirst(const uint8_t* from, int64_t left) {
+  if (left >= 16) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  return _mm_maskz_loadu_epi8(static_cast<__mmask16>((1 << left) - 1), from);
 }
 
 MAX_VNNI inline void storeFirst(__m512i bytes, int64_t count, uint8_t* out) {
