@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.ConvInteger and max.QLinearConv of 8-bit integers, channels last. A convolution is a matrix product whose rows of
-// A are the pixels that each kernel tap sees, read where they are; depthwise ones add up taps, with vectors along
-// channels.
+// A are the pixels that each kernel tap sees, read where they are.
 #include "ops/cpu/convolution/conv_quantized.h"
 
 #include <algorithm>
@@ -11,9 +10,9 @@
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "base/work_vector.h"
-#include "graph/readers/quantization.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/convolution/quantized_operands.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/families.h"
@@ -22,16 +21,9 @@ namespace max {
 
 namespace {
 
-// Which inputs the operands are; 0 = none (the first input is always the image). The residual is followed by its scale
-// and zero point, and those of the result.
-struct Inputs {
-  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual;
-};
-constexpr Inputs kPlain{1, 2, 3, 0, 0, 0, 0, 0, 0}, kQuantized{3, 2, 5, 1, 4, 6, 7, 8, 9};
+using Inputs = QuantizedInputs;
 
 constexpr int64_t kMostTaps = 1 << 12, kMostDepth = 1 << 20;
-
-bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
 // How a row of A is made of pieces of memory, and a filter of the parts that meet them.
 struct Pieces {
@@ -65,11 +57,6 @@ bool isMostlyPadding(const IntegerGemmTable& table, const Pieces& pieces, const 
   constexpr size_t kFree = 1 << 20, kMostTimes = 8;
   return checkedMultiply(groupBytes(table, pieces, weights, groups), static_cast<size_t>(groups)) >
          kFree + kMostTimes * static_cast<size_t>(weights.count());
-}
-
-ZeroPoints zerosOf(const Tensor* zeros) {
-  if (!zeros) return {};
-  return {zeros->data(), zeros->dtype() == DType::Int8, zeros->count()};
 }
 
 // Filters ready for the product.
@@ -125,87 +112,17 @@ class PackedFilters final : public Prepared {
   std::vector<PackedColumns> groups_;
 };
 
-// Filters of one channel each, zero points subtracted, and their sums: [pairs of taps][channels][2] in 16 bits, or, if
-// all fit into 8 bits, [quads of taps][places][4].
-class DepthwiseFilters final : public Prepared {
- public:
-  DepthwiseFilters(const Tensor& weights, const Tensor* zeros, size_t input, bool allowsQuads)
-      : channels_(weights.shape()[0]), taps_(weights.shape().product(2, weights.shape().rank())), input_(input) {
-    sums_ = Tensor::allocate(DType::Int32, {channels_});
-    const Centred values(weights, zeros);
-    isQuads_ = allowsQuads;
-    WorkCounter work;
-    for (int64_t c = 0; c < channels_; ++c, work.pass(taps_)) {
-      int32_t sum = 0;
-      for (int64_t i = c * taps_; i < (c + 1) * taps_; ++i) {
-        sum += values[i];
-        isQuads_ &= values[i] == static_cast<int8_t>(values[i]);
-      }
-      static_cast<int32_t*>(sums_->mutableData())[c] = sum;
-    }
-    if (isQuads_)
-      fill<int8_t>(values, DType::Int8, depthwiseQuadPlaces(channels_), 4);
-    else
-      fill<int16_t>(values, DType::Int16, channels_, 2);
-  }
-  size_t bytes() const override { return values_->bytes() + sums_->bytes(); }
-  bool replaces(size_t input) const override { return input == input_; }
-  bool isQuads() const { return isQuads_; }
-  // Of taps that are computed together.
-  int64_t together() const { return isQuads_ ? 4 : 2; }
-  int64_t steps() const { return (taps_ + together() - 1) / together(); }
-  template <class T>
-  const T* values() const {
-    return values_->as<T>();
-  }
-  int32_t sum(int64_t channel) const { return sums_->as<int32_t>()[channel]; }
-  // Where a channel is in a row of weights and parameters, and how long such a row is.
-  int64_t place(int64_t channel) const { return isQuads_ ? depthwiseQuadPlace(channel) : channel; }
-  int64_t places() const { return isQuads_ ? depthwiseQuadPlaces(channels_) : channels_; }
-
- private:
-  struct Centred {
-    ZeroPoints values, zeros;
-    int64_t taps;
-    Centred(const Tensor& weights, const Tensor* points)
-        : values{weights.data(), weights.dtype() == DType::Int8, weights.count()},
-          zeros(zerosOf(points)),
-          taps(weights.count() / weights.shape()[0]) {}
-    int32_t operator[](int64_t i) const { return values[i] - zeros[i / taps]; }
-  };
-
-  template <class T>
-  void fill(const Centred& values, DType dtype, int64_t width, int64_t together) {
-    values_ = Tensor::allocate(dtype, {steps() * width * together});
-    auto* to = static_cast<T*>(values_->mutableData());
-    std::fill_n(to, values_->count(), T{0});
-    for (int64_t c = 0; c < channels_; ++c)
-      for (int64_t tap = 0; tap < taps_; ++tap)
-        to[(tap / together * width + place(c)) * together + tap % together] = static_cast<T>(values[c * taps_ + tap]);
-  }
-
-  int64_t channels_, taps_;
-  size_t input_;
-  bool isQuads_;
-  Ref<Tensor> values_, sums_;
-};
-
 bool isDepthwiseBytes(const Shape& weights, int64_t groups) {
   return isDepthwise(weights, groups) && weights.product(2, weights.rank()) <= kMostTaps;
 }
 
-// Four taps at once are only for results in 8 bits, without a residual.
 template <const Inputs& kInputs>
-bool allowsQuads(const Node& node) {
-  return kInputs.yZero != 0 && !node.input(kInputs.residual) && depthwiseQuadsFunction();
-}
-
-template <const Inputs& kInputs>
-Ref<Prepared> prepareFilters(const Node& node, bool isSigned, const Tensor& weights, const Tensor* zeros) {
+Ref<Prepared> prepareFilters(const Node& node, bool isSigned, const Tensor& weights, const Tensor* zeros,
+                             bool hasResidual) {
   const Attributes& attributes = node.attributes;
   const int64_t groups = readers::readGroups(attributes);
   if (isDepthwiseBytes(weights.shape(), groups))
-    return makeRef<DepthwiseFilters>(weights, zeros, kInputs.w, allowsQuads<kInputs>(node));
+    return prepareQuantizedDepthwise(node, weights, zeros, kInputs, hasResidual);
   const IntegerGemmTable& table = integerGemmTable();
   const Pieces pieces(table, attributes, weights.shape(), isSigned);
   if (isMostlyPadding(table, pieces, weights.shape(), groups)) return nullptr;
@@ -227,7 +144,8 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
   if (!w || !isByte(w->dtype()) || !fitsWeights<kInputs>(w->shape())) return nullptr;
   const int64_t filters = w->shape()[0];
   if (node.input(kInputs.wZero) && (!zeros || (zeros->count() != 1 && zeros->count() != filters))) return nullptr;
-  return prepareFilters<kInputs>(node, node.input(0)->type.dtype == DType::Int8, *w, zeros);
+  return prepareFilters<kInputs>(node, node.input(0)->type.dtype == DType::Int8, *w, zeros,
+                                 kInputs.residual && node.input(kInputs.residual));
 }
 
 template <const Inputs& kInputs>
@@ -244,92 +162,12 @@ bool accepts(const OpRequest& request) {
          hasCount(request, kInputs.wScale, filters);
 }
 
-// The numbers of a run that all kernels here need.
-template <const Inputs& kInputs>
-class QuantizedOperands {
- public:
-  explicit QuantizedOperands(const OpRequest& request) {
-    inputs_.assign(request.inputs.begin(), request.inputs.end());
-    const DType result = request.outputs[0].dtype;
-    if (!isByte(result)) return;
-    const readers::QuantizedRange range(request.node.attributes, result);
-    const readers::QuantizedRange whole(Attributes(), inputs_[kInputs.yZero].dtype);
-    last_ = {range.low, range.high};
-    first_ = hasResidual() ? Limits{whole.low, whole.high} : last_;
-  }
-
-  bool has(size_t input) const { return input != 0 && input < inputs_.size() && inputs_[input].present(); }
-  bool hasResidual() const { return has(kInputs.residual); }
-  bool isSigned(size_t input) const { return inputs_[input].dtype == DType::Int8; }
-  // What bytes are combined with, so that they are unsigned, and their zero point then.
-  uint8_t flip() const { return isSigned(0) ? 0x80 : 0; }
-  int32_t zero(const OpContext& context) const { return zero(context, kInputs.xZero) + flip(); }
-  int32_t zero(const OpContext& context, size_t input) const {
-    if (!has(input)) return 0;
-    return ZeroPoints{context.inputs[input], isSigned(input), 1}[0];
-  }
-  float scale(const OpContext& context, size_t input, int64_t i = 0) const {
-    return context.in<float>(input)[inputs_[input].shape.count() == 1 ? 0 : i];
-  }
-  float factor(const OpContext& context, int64_t filter) const {
-    return scale(context, kInputs.xScale) * scale(context, kInputs.wScale, filter) / scale(context, kInputs.yScale);
-  }
-  int32_t bias(const OpContext& context, int64_t filter) const {
-    return has(kInputs.bias) ? context.in<int32_t>(kInputs.bias)[filter] : 0;
-  }
-
-  // The contents of what factors and bias are made of, if all are known now; else empty.
-  std::vector<const void*> constants() const {
-    std::vector<const void*> data(inputs_.size());
-    for (const size_t i : {kInputs.xScale, kInputs.xZero, kInputs.wScale, kInputs.yScale, kInputs.bias}) {
-      if (!has(i)) continue;
-      const Tensor* constant = inputs_[i].constant;
-      if (!constant || !constant->hasContents() || !constant->isAligned()) return {};
-      data[i] = constant->data();
-    }
-    return data;
-  }
-  void forgetConstants() {
-    for (Operand& input : inputs_) input.constant = nullptr;
-  }
-
-  RequantizedSum sum(const OpContext& context) const {
-    RequantizedSum sum{};
-    if (!hasResidual()) return sum;
-    constexpr size_t kAt = kInputs.residual;
-    sum.otherIsSigned = isSigned(kAt);
-    sum.ownFactor = scale(context, kInputs.yScale) / scale(context, kAt + 3);
-    sum.otherFactor = scale(context, kAt + 1) / scale(context, kAt + 3);
-    sum.otherZero = zero(context, kAt + 2);
-    sum.sumZero = zero(context, kAt + 4);
-    sum.low = last_.low;
-    sum.high = last_.high;
-    return sum;
-  }
-  // `sum`: as above, and living as long.
-  Requantization requantization(const OpContext& context, const float* factors, const int32_t* bias,
-                                const RequantizedSum& sum) const {
-    return {factors, zero(context, kInputs.yZero), first_.low, first_.high, bias, hasResidual() ? &sum : nullptr};
-  }
-  const uint8_t* residual(const OpContext& context, int64_t at) const {
-    return hasResidual() ? context.in<uint8_t>(kInputs.residual) + at : nullptr;
-  }
-
- private:
-  struct Limits {
-    int32_t low = 0, high = 0;
-  };
-
-  std::vector<Operand> inputs_;
-  Limits first_, last_;  // of the convolution, and of its sum with the residual
-};
-
 template <const Inputs& kInputs>
 class QuantizedConv final : public OpKernel {
  public:
   QuantizedConv(const OpRequest& request, const ConvShape& shape, Ref<PackedFilters> filters)
       : table_(integerGemmTable()),
-        operands_(request),
+        operands_(request, kInputs),
         shape_(shape),
         pieces_(table_, request.node.attributes, request.inputs[kInputs.w].shape, operands_.isSigned(0)),
         inside_(inElements(pieces_.copies ? withBorders(shape) : shape)),
@@ -371,7 +209,7 @@ class QuantizedConv final : public OpKernel {
   }
 
  private:
-  static constexpr bool kRequantizes = kInputs.yZero != 0;
+  static constexpr bool kRequantizes = kInputs.requantizes();
 
   // Tiles of output pixels, panels of a group's filters, and the memory of a lane.
   struct Part {
@@ -535,7 +373,7 @@ class QuantizedConv final : public OpKernel {
   }
 
   const IntegerGemmTable& table_;
-  QuantizedOperands<kInputs> operands_;
+  QuantizedOperands operands_;
   ConvShape shape_;
   Pieces pieces_;
   ConvShape inside_;  // what the product reads, with channels in bytes
@@ -550,129 +388,20 @@ class QuantizedConv final : public OpKernel {
 };
 
 template <const Inputs& kInputs>
-class QuantizedDepthwise final : public OpKernel {
- public:
-  QuantizedDepthwise(const OpRequest& request, const ConvShape& shape, Ref<DepthwiseFilters> filters)
-      : table_(integerGemmTable()),
-        pairs_(depthwiseBytesFunction()),
-        quads_(depthwiseQuadsFunction()),
-        operands_(request),
-        shape_(shape),
-        rows_(shape),
-        filters_(std::move(filters)) {
-    const auto row = static_cast<size_t>(filters_->places()) * sizeof(int32_t);
-    biasAt_ = alignUp(row);
-    zerosAt_ = 2 * biasAt_;
-    lanesAt_ = zerosAt_ + alignUp(static_cast<size_t>(shape.channels));
-    sumsAt_ = alignUp(static_cast<size_t>(kPixels * filters_->together() * filters_->steps()) * sizeof(void*));
-    laneBytes_ = checkedAdd(sumsAt_, alignUp(row));
-    bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(std::max(request.lanes, 1))));
-    const std::vector<const void*> constants = operands_.constants();
-    if (!constants.empty()) {
-      known_.resize(2 * biasAt_ / sizeof(int32_t));
-      loadParameters({constants.data(), nullptr, nullptr, 1}, reinterpret_cast<std::byte*>(known_.data()));
-    }
-    operands_.forgetConstants();
-  }
-
-  size_t scratchBytes() const override { return bytes_; }
-
-  void run(const OpContext& context) const override {
-    if (known_.empty()) loadParameters(context, context.scratch);
-    const std::byte* parameters = known_.empty() ? context.scratch : reinterpret_cast<const std::byte*>(known_.data());
-    const auto* factors = reinterpret_cast<const float*>(parameters);
-    const auto* bias = reinterpret_cast<const int32_t*>(parameters + biasAt_);
-    auto* zeros = reinterpret_cast<uint8_t*>(context.scratch + zerosAt_);
-    std::memset(zeros, operands_.zero(context) ^ operands_.flip(), static_cast<size_t>(shape_.channels));
-    const ConvRows<uint8_t>::Source source{&rows_, context.in<uint8_t>(0), zeros};
-    const RequantizedSum sum = operands_.sum(context);
-    const Requantization how =
-        kRequantizes ? operands_.requantization(context, factors, bias, sum) : Requantization{factors, 0, 0, 0, bias};
-    const int64_t pixels = shape_.images * shape_.pixels(), blocks = (pixels + kPixels - 1) / kPixels;
-    context.parallelFor(blocks, grainOf(1 << 16, {kPixels, shape_.channels, filters_->steps()}),
-                        [&](int64_t begin, int64_t end, int lane) {
-                          std::byte* memory = context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_;
-                          for (int64_t block = begin; block < end; ++block)
-                            runBlock(context, source, how, block * kPixels, std::min(kPixels, pixels - block * kPixels),
-                                     memory);
-                        });
-  }
-
- private:
-  static constexpr bool kRequantizes = kInputs.yZero != 0;
-  static constexpr int64_t kPixels = 16;
-
-  // Factors, then what is added to the sums.
-  void loadParameters(const OpContext& context, std::byte* memory) const {
-    auto* factors = reinterpret_cast<float*>(memory);
-    auto* bias = reinterpret_cast<int32_t*>(memory + biasAt_);
-    const auto zero = static_cast<uint32_t>(operands_.zero(context));
-    std::fill_n(factors, filters_->places(), 0.f);
-    std::fill_n(bias, filters_->places(), 0);
-    for (int64_t c = 0; c < shape_.channels; ++c) {
-      const int64_t at = filters_->place(c);
-      factors[at] = kRequantizes ? operands_.factor(context, c) : 0;
-      bias[at] = static_cast<int32_t>(static_cast<uint32_t>(operands_.bias(context, c)) -
-                                      zero * static_cast<uint32_t>(filters_->sum(c)));
-    }
-  }
-
-  void runBlock(const OpContext& context, const ConvRows<uint8_t>::Source& source, const Requantization& how,
-                int64_t first, int64_t count, std::byte* memory) const {
-    auto** taps = reinterpret_cast<const uint8_t**>(memory);
-    ConvRows<uint8_t>::fill(&source, first, count, kPixels, taps);
-    // The last taps may have no weights.
-    for (int64_t tap = shape_.taps(); tap < filters_->together() * filters_->steps(); ++tap)
-      std::copy_n(taps, count, taps + tap * kPixels);
-    WorkCounter work;
-    for (int64_t i = 0; i < count; ++i, work.pass(filters_->steps() * shape_.channels / 4)) {
-      const int64_t at = (first + i) * shape_.channels;
-      if (filters_->isQuads())
-        quads_({taps + i, kPixels, filters_->steps(), filters_->values<int8_t>(), shape_.channels, operands_.flip(),
-                &how, context.out<uint8_t>() + at});
-      else
-        runPairs(context, how, taps + i, at, reinterpret_cast<int32_t*>(memory + sumsAt_));
-    }
-  }
-
-  void runPairs(const OpContext& context, const Requantization& how, const uint8_t* const* taps, int64_t at,
-                int32_t* sums) const {
-    int32_t* target = kRequantizes ? sums : context.out<int32_t>() + at;
-    pairs_({taps, kPixels, filters_->steps(), filters_->values<int16_t>(), shape_.channels, operands_.flip(), target});
-    if (!kRequantizes) {
-      for (int64_t c = 0; c < shape_.channels; ++c)
-        target[c] = static_cast<int32_t>(static_cast<uint32_t>(target[c]) + static_cast<uint32_t>(how.bias[c]));
-      return;
-    }
-    table_.requantize(sums, shape_.channels, how, operands_.residual(context, at), context.out<uint8_t>() + at);
-  }
-
-  const IntegerGemmTable& table_;
-  DepthwiseBytesFunction pairs_;
-  DepthwiseQuadsFunction quads_;
-  QuantizedOperands<kInputs> operands_;
-  ConvShape shape_;
-  ConvRows<uint8_t> rows_;
-  Ref<DepthwiseFilters> filters_;
-  WorkVector<int32_t> known_;  // parameters, if they are constant
-  // The scratch memory: parameters, zeros, and for each lane row pointers and the sums of a pixel.
-  size_t biasAt_, zerosAt_, lanesAt_, sumsAt_, laneBytes_, bytes_;
-};
-
-template <const Inputs& kInputs>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
   const Operand &x = request.inputs[0], &w = request.inputs[kInputs.w];
   const ConvShape shape(request.node, x.shape, w.shape, request.outputs[0].shape);
   Ref<Prepared> prepared = request.node.prepared;
-  auto* packed = dynamic_cast<PackedFilters*>(prepared.get());
-  auto* single = dynamic_cast<DepthwiseFilters*>(prepared.get());
+  const auto* packed = dynamic_cast<const PackedFilters*>(prepared.get());
+  const bool hasResidual = kInputs.residual && request.has(kInputs.residual);
   const bool fits =
-      packed ? packed->fits(integerGemmTable()) : single && (!single->isQuads() || depthwiseQuadsFunction());
+      packed ? packed->fits(integerGemmTable()) : prepared && fitsQuantizedDepthwise(*prepared, hasResidual);
   if (!fits)
     prepared = prepareFilters<kInputs>(request.node, x.dtype == DType::Int8, *w.constant,
-                                       request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr);
-  if (auto* depthwise = dynamic_cast<DepthwiseFilters*>(prepared.get()))
-    return std::make_unique<QuantizedDepthwise<kInputs>>(request, shape, Ref<DepthwiseFilters>(depthwise));
+                                       request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr,
+                                       hasResidual);
+  if (isDepthwiseBytes(w.shape, readers::readGroups(request.node.attributes)))
+    return createQuantizedDepthwise(request, shape, std::move(prepared), kInputs);
   return std::make_unique<QuantizedConv<kInputs>>(request, shape,
                                                   Ref<PackedFilters>(static_cast<PackedFilters*>(prepared.get())));
 }
@@ -681,8 +410,8 @@ template <const Inputs& kInputs>
 constexpr Implementation kRow[] = {{"conv_int8", accepts<kInputs>, create<kInputs>}};
 
 const OpRow kRows[] = {
-    {kMaxDomain, "ConvInteger", kRow<kPlain>, prepare<kPlain>},
-    {kMaxDomain, "QLinearConv", kRow<kQuantized>, prepare<kQuantized>},
+    {kMaxDomain, "ConvInteger", kRow<kConvIntegerInputs>, prepare<kConvIntegerInputs>},
+    {kMaxDomain, "QLinearConv", kRow<kQLinearConvInputs>, prepare<kQLinearConvInputs>},
 };
 
 }  // namespace

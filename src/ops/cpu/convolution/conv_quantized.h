@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of 8-bit integers over channels-last tensors, per CPU target.
+// Depthwise convolutions of 8-bit integers over channels-last tensors.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
-#include "ops/cpu/matrix/gemm_int.h"
+#include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/convolution/quantized_operands.h"
 
 namespace max {
 
-// The sums of one output pixel: of channel c, sum over taps of (taps[t * stride][c] ^ flip) * weights[t, c].
+Ref<Prepared> prepareQuantizedDepthwise(const Node& node, const Tensor& weights, const Tensor* zeros,
+                                        const QuantizedInputs& inputs, bool hasResidual);
+// Whether the machine runs what prepareQuantizedDepthwise made, maybe elsewhere.
+bool fitsQuantizedDepthwise(const Prepared& filters, bool hasResidual);
+std::unique_ptr<OpKernel> createQuantizedDepthwise(const OpRequest& request, const ConvShape& shape,
+                                                   Ref<Prepared> filters, const QuantizedInputs& inputs);
+
+// The sums of one output pixel: of channel c, sum over taps of (columns[offsets[t]][c] ^ flip) * weights[t, c].
 struct DepthwiseBytes {
-  const uint8_t* const* taps;  // an even number
-  int64_t stride, pairs;       // pairs of taps
-  const int16_t* weights;      // [pairs][channels][2]
+  const uint8_t* const* columns;
+  const int64_t* offsets;  // an even number
+  int64_t pairs;           // pairs of taps
+  const int16_t* weights;  // [pairs][channels][2]
   int64_t channels;
   uint8_t flip;  // 0x80 makes signed bytes unsigned ones that are greater by 128
   int32_t* sums;
@@ -20,25 +30,39 @@ struct DepthwiseBytes {
 using DepthwiseBytesFunction = void (*)(const DepthwiseBytes& pixel);
 DepthwiseBytesFunction depthwiseBytesFunction();  // of cpuTarget()
 
-// The same with weights of 8 bits, four taps at a time, and the results as 8-bit numbers. Channels come in blocks of 64
-// whose order is that of depthwiseQuadPlace, also in factors and bias.
+// 8-bit results of a run of output pixels, with weights of 8 bits, four taps at a time. Of pixel p, tap t is
+// columns[offsets[t] + p * pixelStep]. Where four columns serve two neighbouring pixels, `isPaired`, weights are
+// [step][2][64][4], for the first and the second; else [step][64][4]. There are as many for each block of channels.
 struct DepthwiseQuads {
-  const uint8_t* const* taps;  // a multiple of four
-  int64_t stride, quads;
-  const int8_t* weights;  // [quads][places][4]
+  const uint8_t* const* columns;
+  const int64_t* offsets;  // [steps][4]
+  int64_t steps;
+  bool isPaired;
+  int64_t pixels, pixelStep;
+  const int8_t* weights;
   int64_t channels;
   uint8_t flip;
-  const Requantization* how;  // without a sum
+  const Requantization* how;  // without a sum; with numbers for each place of each block
   uint8_t* out;
 };
-using DepthwiseQuadsFunction = void (*)(const DepthwiseQuads& pixel);
+using DepthwiseQuadsFunction = void (*)(const DepthwiseQuads& run);
 DepthwiseQuadsFunction depthwiseQuadsFunction();  // NULL if this machine has no such instructions
 
-inline constexpr int64_t kQuadBlock = 64;
-inline int64_t depthwiseQuadPlaces(int64_t channels) { return (channels + kQuadBlock - 1) / kQuadBlock * kQuadBlock; }
-inline int64_t depthwiseQuadPlace(int64_t channel) {
-  const int64_t c = channel % kQuadBlock;
-  return channel - c + c % 16 / 4 * 16 + c / 16 * 4 + c % 4;
-}
+// Channels that a vector of 64 bytes holds: 64 of one pixel, or 32 or 16 of several. Blocks may overlap; only a single
+// one may be wider than there are channels.
+struct ChannelBlock {
+  int64_t first, width;
+
+  static constexpr int64_t kPlaces = 64;
+  // The block that contains channel `c` and those before it are in other ones.
+  ChannelBlock(int64_t c, int64_t channels) {
+    const int64_t left = channels - c;
+    width = left > 32 && channels >= 64 ? 64 : left > 16 && channels >= 32 ? 32 : 16;
+    first = std::max<int64_t>(0, std::min(c, channels - width));
+  }
+  int64_t last() const { return first + width; }
+  // Of each place among the block's weights and parameters, in the order that interleaving bytes gives.
+  int64_t channel(int64_t place) const { return first + (place % 16 / 4 * 16 + place / 16 * 4 + place % 4) % width; }
+};
 
 }  // namespace max

@@ -24,8 +24,8 @@ HWY_INLINE void vectors(const DepthwiseBytes& pixel, int64_t c) {
   hn::Vec<D32> sum[kVectors];
   for (int v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
   for (int64_t pair = 0; pair < pixel.pairs; ++pair) {
-    const uint8_t* first = pixel.taps[2 * pair * pixel.stride] + c;
-    const uint8_t* second = pixel.taps[(2 * pair + 1) * pixel.stride] + c;
+    const uint8_t* first = pixel.columns[pixel.offsets[2 * pair]] + c;
+    const uint8_t* second = pixel.columns[pixel.offsets[2 * pair + 1]] + c;
     const auto* weights = reinterpret_cast<const int32_t*>(pixel.weights) + pair * pixel.channels + c;
     for (int v = 0; v < kVectors; ++v) {
       const auto low = hn::PromoteTo(d, hn::Xor(hn::LoadU(d8, first + v * kLanes), flip));
@@ -40,7 +40,7 @@ HWY_INLINE void vectors(const DepthwiseBytes& pixel, int64_t c) {
 void channel(const DepthwiseBytes& pixel, int64_t c) {
   int32_t sum = 0;
   for (int64_t tap = 0; tap < 2 * pixel.pairs; ++tap) {
-    const int32_t x = pixel.taps[tap * pixel.stride][c] ^ pixel.flip;
+    const int32_t x = pixel.columns[pixel.offsets[tap]][c] ^ pixel.flip;
     sum += x * pixel.weights[2 * (tap / 2 * pixel.channels + c) + tap % 2];
   }
   pixel.sums[c] = sum;

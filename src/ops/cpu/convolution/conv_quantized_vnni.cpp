@@ -11,53 +11,107 @@ namespace max {
 
 namespace {
 
-// 64 channels, of which kCount exist; 0 = those of the mask.
-template <int kCount>
-MAX_VNNI inline __m512i load(const uint8_t* from, __mmask64 exists) {
-  if (kCount == 64) return _mm512_loadu_si512(from);
-  if (kCount == 32) return _mm512_zextsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-  if (kCount == 16) return _mm512_zextsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-  return _mm512_maskz_loadu_epi8(exists, from);
+// What a tap of each of several pixels holds, kWidth channels of each, of which `exists` exist.
+template <int kWidth>
+MAX_VNNI inline __m512i load(const uint8_t* const (&from)[64 / kWidth], __mmask16 exists) {
+  const auto bytes = [&](int i) { return reinterpret_cast<const __m256i*>(from[i]); };
+  if constexpr (kWidth == 64) {
+    return _mm512_loadu_si512(from[0]);
+  } else if constexpr (kWidth == 32) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(bytes(0))), _mm256_loadu_si256(bytes(1)), 1);
+  } else {
+    __m512i result = _mm512_castsi128_si512(_mm_maskz_loadu_epi8(exists, from[0]));
+    result = _mm512_inserti32x4(result, _mm_maskz_loadu_epi8(exists, from[1]), 1);
+    result = _mm512_inserti32x4(result, _mm_maskz_loadu_epi8(exists, from[2]), 2);
+    return _mm512_inserti32x4(result, _mm_maskz_loadu_epi8(exists, from[3]), 3);
+  }
 }
 
-// Channels [c, c + 64).
-template <int kCount>
-MAX_VNNI inline void runBlock(const DepthwiseQuads& pixel, const RequantizationVectors& how, int64_t c,
-                              __mmask64 exists = 0) {
-  const __m512i flip = _mm512_set1_epi8(static_cast<char>(pixel.flip));
-  __m512i sums[4] = {};
-  for (int64_t quad = 0; quad < pixel.quads; ++quad) {
-    __m512i taps[4];
+// Stores the results of the first `count` of several pixels, which are `stride` apart.
+template <int kWidth>
+MAX_VNNI inline void store(__m512i bytes, int64_t count, int64_t channels, int64_t stride, uint8_t* out) {
+  if constexpr (kWidth == 64) {
+    if (count > 0) _mm512_storeu_si512(out, bytes);
+  } else if constexpr (kWidth == 32) {
+    if (count > 0) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
+    if (count > 1) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + stride), _mm512_extracti64x4_epi64(bytes, 1));
+  } else {
+    const __m128i parts[] = {_mm512_castsi512_si128(bytes), _mm512_extracti32x4_epi32(bytes, 1),
+                             _mm512_extracti32x4_epi32(bytes, 2), _mm512_extracti32x4_epi32(bytes, 3)};
+    for (int i = 0; i < 4 && i < count; ++i) storeFirst(_mm512_castsi128_si512(parts[i]), channels, out + i * stride);
+  }
+}
+
+// One block of channels of all pixels. Each part of a vector belongs to a pixel, or to two that share columns.
+template <int kWidth, bool kPaired, bool kFlips>
+MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& how, int64_t block, int64_t c) {
+  constexpr int kParts = 64 / kWidth, kEach = kPaired ? 2 : 1;
+  const int64_t channels = std::min<int64_t>(kWidth, run.channels);
+  const auto exists = static_cast<__mmask16>(channels >= 16 ? 0xffff : (1 << channels) - 1);
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(run.flip));
+  const int8_t* allWeights = run.weights + block * run.steps * kEach * 256;
+  const int32_t* bias = run.how->bias + block * 64;
+  for (int64_t pixel = 0; pixel < run.pixels; pixel += kParts * kEach) {
+    const uint8_t* const* columns[kParts];
+    for (int i = 0; i < kParts; ++i)
+      columns[i] = run.columns + std::min(pixel + i * kEach, run.pixels - 1) * run.pixelStep;
+    __m512i sums[kEach][4];
+#pragma GCC unroll 2
+    for (int each = 0; each < kEach; ++each)
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      const uint8_t* from = pixel.taps[(4 * quad + i) * pixel.stride] + c;
-      taps[i] = _mm512_xor_si512(load<kCount>(from, exists), flip);
+      for (int i = 0; i < 4; ++i) sums[each][i] = _mm512_loadu_si512(bias + 16 * i);
+    const int8_t* weights = allWeights;
+    for (int64_t step = 0; step < run.steps; ++step) {
+      __m512i taps[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        const uint8_t* from[kParts];
+#pragma GCC unroll 4
+        for (int part = 0; part < kParts; ++part) from[part] = columns[part][run.offsets[4 * step + i]] + c;
+        taps[i] = load<kWidth>(from, exists);
+        if constexpr (kFlips) taps[i] = _mm512_xor_si512(taps[i], flip);
+      }
+      // Four bytes of a channel become a word.
+      const __m512i lowFirst = _mm512_unpacklo_epi8(taps[0], taps[1]), lowLast = _mm512_unpacklo_epi8(taps[2], taps[3]);
+      const __m512i highFirst = _mm512_unpackhi_epi8(taps[0], taps[1]);
+      const __m512i highLast = _mm512_unpackhi_epi8(taps[2], taps[3]);
+      const __m512i words[4] = {_mm512_unpacklo_epi16(lowFirst, lowLast), _mm512_unpackhi_epi16(lowFirst, lowLast),
+                                _mm512_unpacklo_epi16(highFirst, highLast), _mm512_unpackhi_epi16(highFirst, highLast)};
+#pragma GCC unroll 2
+      for (int each = 0; each < kEach; ++each, weights += 256)
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i)
+          sums[each][i] = _mm512_dpbusd_epi32(sums[each][i], words[i], _mm512_loadu_si512(weights + 64 * i));
     }
-    // Four bytes of a channel become a word.
-    const __m512i lowFirst = _mm512_unpacklo_epi8(taps[0], taps[1]), highFirst = _mm512_unpackhi_epi8(taps[0], taps[1]);
-    const __m512i lowLast = _mm512_unpacklo_epi8(taps[2], taps[3]), highLast = _mm512_unpackhi_epi8(taps[2], taps[3]);
-    const __m512i words[4] = {_mm512_unpacklo_epi16(lowFirst, lowLast), _mm512_unpackhi_epi16(lowFirst, lowLast),
-                              _mm512_unpacklo_epi16(highFirst, highLast), _mm512_unpackhi_epi16(highFirst, highLast)};
-    const int8_t* weights = pixel.weights + (quad * depthwiseQuadPlaces(pixel.channels) + c) * 4;
+#pragma GCC unroll 2
+    for (int each = 0; each < kEach; ++each) {
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) sums[i] = _mm512_dpbusd_epi32(sums[i], words[i], _mm512_loadu_si512(weights + 64 * i));
+      for (int i = 0; i < 4; ++i) sums[each][i] = how.rounded(sums[each][i], block * 64 + 16 * i);
+      const int64_t left = run.pixels - pixel - each;
+      store<kWidth>(how.packed(sums[each]), (left + kEach - 1) / kEach, channels, kEach * run.channels,
+                    run.out + (pixel + each) * run.channels + c);
+    }
   }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    const __m512i bias = _mm512_loadu_si512(pixel.how->bias + c + 16 * i);
-    sums[i] = how.rounded(_mm512_add_epi32(sums[i], bias), c + 16 * i);
-  }
-  storeFirst(how.packed(sums), pixel.channels - c, pixel.out + c);
 }
 
-MAX_VNNI void run(const DepthwiseQuads& pixel) {
-  const RequantizationVectors how(*pixel.how);
-  int64_t c = 0;
-  for (; c + kQuadBlock <= pixel.channels; c += kQuadBlock) runBlock<64>(pixel, how, c);
-  const int64_t left = pixel.channels - c;
-  if (left == 32) return runBlock<32>(pixel, how, c);
-  if (left == 16) return runBlock<16>(pixel, how, c);
-  if (left > 0) runBlock<0>(pixel, how, c, (__mmask64{1} << left) - 1);
+template <bool kPaired, bool kFlips>
+MAX_VNNI void runAll(const DepthwiseQuads& run) {
+  const RequantizationVectors how(*run.how);
+  for (int64_t c = 0, block = 0; c < run.channels; ++block) {
+    const ChannelBlock channels(c, run.channels);
+    if (channels.width == 64)
+      runBlock<64, kPaired, kFlips>(run, how, block, channels.first);
+    else if (channels.width == 32)
+      runBlock<32, kPaired, kFlips>(run, how, block, channels.first);
+    else
+      runBlock<16, kPaired, kFlips>(run, how, block, channels.first);
+    c = channels.last();
+  }
+}
+
+void run(const DepthwiseQuads& run) {
+  if (run.isPaired) return run.flip ? runAll<true, true>(run) : runAll<true, false>(run);
+  return run.flip ? runAll<false, true>(run) : runAll<false, false>(run);
 }
 
 }  // namespace

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolutions of 8-bit integers add up taps, with vectors along channels.
+#include <algorithm>
+#include <cstring>
+
+#include "base/align.h"
+#include "base/checked.h"
+#include "base/interrupt_point.h"
+#include "base/work_vector.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_quantized.h"
+#include "ops/cpu/grain.h"
+
+namespace max {
+
+namespace {
+
+// Four columns of an image at a time, where two neighbouring output pixels share most of them.
+struct PairedColumns {
+  int64_t width = 0, quads = 0;  // taps and quads of a kernel row; 0 = pixels do not share columns
+
+  PairedColumns(const Attributes& attributes, const Shape& weights) {
+    const auto windows = readers::readWindows(attributes, weights.dims().subspan(2)).axes;
+    if (windows.empty() || windows.back().stride != 1 || windows.back().dilation != 1 || windows.back().size == 1)
+      return;
+    width = windows.back().size;
+    quads = (width + 1 + 3) / 4;
+  }
+  explicit operator bool() const { return width > 0; }
+};
+
+// Filters of one channel each, zero points subtracted, and their sums: [pairs of taps][channels][2] in 16 bits, or, if
+// all fit into 8 bits, as DepthwiseQuads says.
+class DepthwiseFilters final : public Prepared {
+ public:
+  DepthwiseFilters(const Tensor& weights, const Tensor* zeros, size_t input, bool allowsQuads, PairedColumns paired)
+      : channels_(weights.shape()[0]),
+        taps_(weights.shape().product(2, weights.shape().rank())),
+        input_(input),
+        paired_(paired) {
+    sums_ = Tensor::allocate(DType::Int32, {channels_});
+    const Centred values(weights, zeros);
+    isQuads_ = allowsQuads;
+    WorkCounter work;
+    for (int64_t c = 0; c < channels_; ++c, work.pass(taps_)) {
+      int32_t sum = 0;
+      for (int64_t i = c * taps_; i < (c + 1) * taps_; ++i) {
+        sum += values[i];
+        isQuads_ &= values[i] == static_cast<int8_t>(values[i]);
+      }
+      static_cast<int32_t*>(sums_->mutableData())[c] = sum;
+    }
+    if (isQuads_)
+      fillQuads(values);
+    else
+      fillPairs(values);
+  }
+  size_t bytes() const override { return values_->bytes() + sums_->bytes(); }
+  bool replaces(size_t input) const override { return input == input_; }
+  bool isQuads() const { return isQuads_; }
+  bool isPaired() const { return isQuads_ && paired_; }
+  // Of taps that are computed together.
+  int64_t together() const { return isQuads_ ? 4 : 2; }
+  int64_t steps() const {
+    return isPaired() ? taps_ / paired_.width * paired_.quads : (taps_ + together() - 1) / together();
+  }
+  // Tap number i of a step for one of two pixels; -1 = none.
+  int64_t tap(int64_t step, int64_t i, int64_t pixel = 0) const {
+    if (!isPaired()) return step * together() + i < taps_ ? step * together() + i : -1;
+    const int64_t column = step % paired_.quads * 4 + i - pixel;
+    return column >= 0 && column < paired_.width ? step / paired_.quads * paired_.width + column : -1;
+  }
+  template <class T>
+  const T* values() const {
+    return values_->as<T>();
+  }
+  int32_t sum(int64_t channel) const { return sums_->as<int32_t>()[channel]; }
+  // Calls body(channel, place) for each channel, once or more often.
+  template <class Body>
+  void forEachPlace(Body body) const {
+    if (!isQuads_) {
+      for (int64_t c = 0; c < channels_; ++c) body(c, c);
+      return;
+    }
+    for (int64_t c = 0, block = 0; c < channels_; ++block) {
+      const ChannelBlock channels(c, channels_);
+      for (int64_t place = 0; place < ChannelBlock::kPlaces; ++place)
+        if (channels.channel(place) < channels_) body(channels.channel(place), block * ChannelBlock::kPlaces + place);
+      c = channels.last();
+    }
+  }
+  int64_t places() const {
+    int64_t most = 0;
+    forEachPlace([&](int64_t, int64_t place) { most = std::max(most, place + 1); });
+    return isQuads_ ? (most + ChannelBlock::kPlaces - 1) / ChannelBlock::kPlaces * ChannelBlock::kPlaces : most;
+  }
+
+ private:
+  struct Centred {
+    ZeroPoints values, zeros;
+    int64_t taps;
+    Centred(const Tensor& weights, const Tensor* points)
+        : values{weights.data(), weights.dtype() == DType::Int8, weights.count()},
+          zeros(zerosOf(points)),
+          taps(weights.count() / weights.shape()[0]) {}
+    int32_t operator[](int64_t i) const { return values[i] - zeros[i / taps]; }
+  };
+
+  void fillPairs(const Centred& values) {
+    auto* to = allocate<int16_t>(DType::Int16, steps() * channels_ * 2);
+    WorkCounter work;
+    for (int64_t c = 0; c < channels_; ++c, work.pass(taps_))
+      for (int64_t tap = 0; tap < taps_; ++tap)
+        to[(tap / 2 * channels_ + c) * 2 + tap % 2] = static_cast<int16_t>(values[c * taps_ + tap]);
+  }
+
+  void fillQuads(const Centred& values) {
+    const int64_t pixels = isPaired() ? 2 : 1, each = steps() * pixels;
+    auto* to = allocate<int8_t>(DType::Int8, places() * each * 4);
+    WorkCounter work;
+    forEachPlace([&](int64_t c, int64_t place) {
+      constexpr int64_t kPlaces = ChannelBlock::kPlaces;
+      for (int64_t vector = 0; vector < each; ++vector)
+        for (int64_t i = 0; i < 4; ++i)
+          if (const int64_t from = tap(vector / pixels, i, vector % pixels); from >= 0)
+            to[((place / kPlaces * each + vector) * kPlaces + place % kPlaces) * 4 + i] =
+                static_cast<int8_t>(values[c * taps_ + from]);
+      work.pass(each * 4);
+    });
+  }
+
+  template <class T>
+  T* allocate(DType dtype, int64_t count) {
+    values_ = Tensor::allocate(dtype, {count});
+    auto* to = static_cast<T*>(values_->mutableData());
+    std::fill_n(to, count, T{0});
+    return to;
+  }
+
+  int64_t channels_, taps_;
+  size_t input_;
+  PairedColumns paired_;
+  bool isQuads_;
+  Ref<Tensor> values_, sums_;
+};
+
+// Pointers to the input of a run of output pixels in one row: for each kernel row those of its columns, or, where taps
+// share few columns, for each tap those of the pixels.
+class TapColumns {
+ public:
+  explicit TapColumns(const ConvShape& shape) : shape_(shape) {
+    constexpr int64_t kMostPixels = 32, kFewTaps = 64;
+    shares_ = shape.dilation[2] == 1 && shape.stride[2] <= shape.kernel[2];
+    const int64_t most = shape.taps() > kFewTaps ? 4 : kMostPixels;
+    runs_ = (shape.out[2] + most - 1) / most;
+    line_ = std::min(most, shape.out[2]);
+    // The second one of a pair of pixels may not exist.
+    if (shares_) line_ = (line_ - 1) * shape.stride[2] + shape.kernel[2] + 1;
+  }
+
+  int64_t rows() const { return shape_.images * shape_.out[0] * shape_.out[1]; }
+  int64_t runs() const { return runs_; }  // of a row
+  int64_t firstPixel(int64_t run) const { return shape_.out[2] * run / runs_; }
+  int64_t size() const { return shape_.kernel[0] * shape_.kernel[1] * (shares_ ? 1 : shape_.kernel[2]) * line_; }
+  int64_t pixelStep() const { return shares_ ? shape_.stride[2] : 1; }
+  // Where column `column` of kernel row `row` is for the first pixel.
+  int64_t offset(int64_t row, int64_t column) const {
+    return shares_ ? row * line_ + column : (row * shape_.kernel[2] + column) * line_;
+  }
+
+  // For the pixels of row `row` from `pixel` on. `zeros`: what pixels outside the image contain.
+  void fill(const uint8_t* x, const uint8_t* zeros, int64_t row, int64_t pixel, const uint8_t** table) const {
+    const int64_t h = row % shape_.out[1] * shape_.stride[1] - shape_.before[1];
+    const int64_t d = row / shape_.out[1] % shape_.out[0] * shape_.stride[0] - shape_.before[0];
+    const int64_t image = row / shape_.out[1] / shape_.out[0];
+    const int64_t column = pixel * shape_.stride[2] - shape_.before[2];
+    for (int64_t i = 0; i < shape_.kernel[0]; ++i)
+      for (int64_t j = 0; j < shape_.kernel[1]; ++j) {
+        const uint8_t* line = lineAt(x, image, d + i * shape_.dilation[0], h + j * shape_.dilation[1]);
+        if (shares_) {
+          fillLine(line, zeros, column, 1, table);
+          table += line_;
+        }
+        for (int64_t k = 0; !shares_ && k < shape_.kernel[2]; ++k, table += line_)
+          fillLine(line, zeros, column + k * shape_.dilation[2], shape_.stride[2], table);
+      }
+  }
+
+ private:
+  const uint8_t* lineAt(const uint8_t* x, int64_t image, int64_t d, int64_t h) const {
+    if (d < 0 || d >= shape_.in[0] || h < 0 || h >= shape_.in[1]) return nullptr;
+    return x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * shape_.in[2] * shape_.channels;
+  }
+
+  void fillLine(const uint8_t* line, const uint8_t* zeros, int64_t column, int64_t step, const uint8_t** table) const {
+    for (int64_t i = 0; i < line_; ++i, column += step)
+      table[i] = line && column >= 0 && column < shape_.in[2] ? line + column * shape_.channels : zeros;
+  }
+
+  ConvShape shape_;
+  bool shares_;
+  int64_t runs_, line_;
+};
+
+class QuantizedDepthwise final : public OpKernel {
+ public:
+  QuantizedDepthwise(const OpRequest& request, const ConvShape& shape, Ref<DepthwiseFilters> filters,
+                     const QuantizedInputs& inputs)
+      : table_(integerGemmTable()),
+        pairs_(depthwiseBytesFunction()),
+        quads_(depthwiseQuadsFunction()),
+        requantizes_(inputs.requantizes()),
+        operands_(request, inputs),
+        shape_(shape),
+        columns_(shape),
+        filters_(std::move(filters)) {
+    findOffsets();
+    const auto row = checkedMultiply(static_cast<size_t>(filters_->places()), sizeof(int32_t));
+    biasAt_ = alignUp(row);
+    zerosAt_ = 2 * biasAt_;
+    lanesAt_ = zerosAt_ + alignUp(static_cast<size_t>(shape.channels));
+    sumsAt_ = alignUp(checkedMultiply(static_cast<size_t>(columns_.size()), sizeof(void*)));
+    laneBytes_ = checkedAdd(sumsAt_, alignUp(row));
+    bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(std::max(request.lanes, 1))));
+    const std::vector<const void*> constants = operands_.constants();
+    if (!constants.empty()) {
+      known_.resize(2 * biasAt_ / sizeof(int32_t));
+      loadParameters({constants.data(), nullptr, nullptr, 1}, reinterpret_cast<std::byte*>(known_.data()));
+    }
+    operands_.forgetConstants();
+  }
+
+  size_t scratchBytes() const override { return bytes_; }
+
+  void run(const OpContext& context) const override {
+    if (known_.empty()) loadParameters(context, context.scratch);
+    const std::byte* parameters = known_.empty() ? context.scratch : reinterpret_cast<const std::byte*>(known_.data());
+    const auto* factors = reinterpret_cast<const float*>(parameters);
+    const auto* bias = reinterpret_cast<const int32_t*>(parameters + biasAt_);
+    auto* zeros = reinterpret_cast<uint8_t*>(context.scratch + zerosAt_);
+    std::memset(zeros, operands_.zero(context) ^ operands_.flip(), static_cast<size_t>(shape_.channels));
+    const RequantizedSum sum = operands_.sum(context);
+    const Requantization how =
+        requantizes_ ? operands_.requantization(context, factors, bias, sum) : Requantization{factors, 0, 0, 0, bias};
+    const int64_t runs = columns_.runs();
+    const int64_t grain = grainOf(1 << 16, {shape_.out[2] / std::max<int64_t>(runs, 1), shape_.channels, steps()});
+    context.parallelFor(columns_.rows() * runs, grain, [&](int64_t begin, int64_t end, int lane) {
+      std::byte* memory = context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_;
+      auto** table = reinterpret_cast<const uint8_t**>(memory);
+      WorkCounter work;
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t row = task / runs, first = columns_.firstPixel(task % runs);
+        const int64_t count = columns_.firstPixel(task % runs + 1) - first;
+        columns_.fill(context.in<uint8_t>(0), zeros, row, first, table);
+        runPixels(context, how, table, row * shape_.out[2] + first, count,
+                  reinterpret_cast<int32_t*>(memory + sumsAt_));
+        work.pass(columns_.size() + count * steps() * shape_.channels / 4);
+      }
+    });
+  }
+
+ private:
+  int64_t steps() const { return filters_->steps(); }
+
+  // Taps without weights read any column.
+  void findOffsets() {
+    const int64_t width = shape_.kernel[2], together = filters_->together();
+    offsets_.resize(static_cast<size_t>(checkedMultiply<int64_t>(steps(), together)));
+    for (int64_t step = 0, at = 0; step < steps(); ++step)
+      for (int64_t i = 0; i < together; ++i, ++at) {
+        const int64_t first = filters_->tap(step, i), second = filters_->isPaired() ? filters_->tap(step, i, 1) : -1;
+        int64_t& offset = offsets_[static_cast<size_t>(at)];
+        if (first >= 0) offset = columns_.offset(first / width, first % width);
+        if (first < 0 && second >= 0) offset = columns_.offset(second / width, second % width) + 1;
+      }
+  }
+
+  // Factors, then what is added to the sums.
+  void loadParameters(const OpContext& context, std::byte* memory) const {
+    auto* factors = reinterpret_cast<float*>(memory);
+    auto* bias = reinterpret_cast<int32_t*>(memory + biasAt_);
+    const auto zero = static_cast<uint32_t>(operands_.zero(context));
+    std::fill_n(factors, filters_->places(), 0.f);
+    std::fill_n(bias, filters_->places(), 0);
+    filters_->forEachPlace([&](int64_t c, int64_t at) {
+      factors[at] = requantizes_ ? operands_.factor(context, c) : 0;
+      bias[at] = static_cast<int32_t>(static_cast<uint32_t>(operands_.bias(context, c)) -
+                                      zero * static_cast<uint32_t>(filters_->sum(c)));
+    });
+  }
+
+  void runPixels(const OpContext& context, const Requantization& how, const uint8_t* const* columns, int64_t first,
+                 int64_t count, int32_t* sums) const {
+    if (filters_->isQuads())
+      return quads_({columns, offsets_.data(), steps(), filters_->isPaired(), count, columns_.pixelStep(),
+                     filters_->values<int8_t>(), shape_.channels, operands_.flip(), &how,
+                     context.out<uint8_t>() + first * shape_.channels});
+    for (int64_t i = 0; i < count; ++i)
+      runPairs(context, how, columns + i * columns_.pixelStep(), (first + i) * shape_.channels, sums);
+  }
+
+  void runPairs(const OpContext& context, const Requantization& how, const uint8_t* const* columns, int64_t at,
+                int32_t* sums) const {
+    int32_t* target = requantizes_ ? sums : context.out<int32_t>() + at;
+    pairs_({columns, offsets_.data(), steps(), filters_->values<int16_t>(), shape_.channels, operands_.flip(), target});
+    if (requantizes_)
+      return table_.requantize(sums, shape_.channels, how, operands_.residual(context, at),
+                               context.out<uint8_t>() + at);
+    for (int64_t c = 0; c < shape_.channels; ++c)
+      target[c] = static_cast<int32_t>(static_cast<uint32_t>(target[c]) + static_cast<uint32_t>(how.bias[c]));
+  }
+
+  const IntegerGemmTable& table_;
+  DepthwiseBytesFunction pairs_;
+  DepthwiseQuadsFunction quads_;
+  bool requantizes_;
+  QuantizedOperands operands_;
+  ConvShape shape_;
+  TapColumns columns_;
+  Ref<DepthwiseFilters> filters_;
+  WorkVector<int64_t> offsets_;  // among columns, of all taps
+  WorkVector<int32_t> known_;    // parameters, if they are constant
+  // The scratch memory: parameters, zeros, and for each lane columns and the sums of a pixel.
+  size_t biasAt_, zerosAt_, lanesAt_, sumsAt_, laneBytes_, bytes_;
+};
+
+}  // namespace
+
+// Four taps at once are only for results in 8 bits, without a residual.
+Ref<Prepared> prepareQuantizedDepthwise(const Node& node, const Tensor& weights, const Tensor* zeros,
+                                        const QuantizedInputs& inputs, bool hasResidual) {
+  const bool allowsQuads = inputs.requantizes() && !hasResidual && depthwiseQuadsFunction();
+  return makeRef<DepthwiseFilters>(weights, zeros, inputs.w, allowsQuads,
+                                   PairedColumns(node.attributes, weights.shape()));
+}
+
+bool fitsQuantizedDepthwise(const Prepared& filters, bool hasResidual) {
+  const auto* own = dynamic_cast<const DepthwiseFilters*>(&filters);
+  return own && (!own->isQuads() || (depthwiseQuadsFunction() && !hasResidual));
+}
+
+std::unique_ptr<OpKernel> createQuantizedDepthwise(const OpRequest& request, const ConvShape& shape,
+                                                   Ref<Prepared> filters, const QuantizedInputs& inputs) {
+  return std::make_unique<QuantizedDepthwise>(
+      request, shape, Ref<DepthwiseFilters>(static_cast<DepthwiseFilters*>(filters.get())), inputs);
+}
+
+}  // namespace max

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What max.ConvInteger and max.QLinearConv read beside their images and filters.
+#pragma once
+
+#include <vector>
+
+#include "graph/readers/quantization.h"
+#include "ops/cpu/matrix/gemm_int.h"
+
+namespace max {
+
+// Which inputs the operands are; 0 = none (the first input is always the image). The residual is followed by its scale
+// and zero point, and those of the result.
+struct QuantizedInputs {
+  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual;
+
+  constexpr bool requantizes() const { return yZero != 0; }
+};
+inline constexpr QuantizedInputs kConvIntegerInputs{1, 2, 3, 0, 0, 0, 0, 0, 0},
+    kQLinearConvInputs{3, 2, 5, 1, 4, 6, 7, 8, 9};
+
+inline bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
+
+inline ZeroPoints zerosOf(const Tensor* zeros) {
+  if (!zeros) return {};
+  return {zeros->data(), zeros->dtype() == DType::Int8, zeros->count()};
+}
+
+// The numbers of a run that all kernels here need. `at` lives as long.
+class QuantizedOperands {
+ public:
+  QuantizedOperands(const OpRequest& request, const QuantizedInputs& at) : at_(at) {
+    inputs_.assign(request.inputs.begin(), request.inputs.end());
+    const DType result = request.outputs[0].dtype;
+    if (!isByte(result)) return;
+    const readers::QuantizedRange range(request.node.attributes, result);
+    const readers::QuantizedRange whole(Attributes(), inputs_[at_.yZero].dtype);
+    last_ = {range.low, range.high};
+    first_ = hasResidual() ? Limits{whole.low, whole.high} : last_;
+  }
+
+  bool has(size_t input) const { return input != 0 && input < inputs_.size() && inputs_[input].present(); }
+  bool hasResidual() const { return has(at_.residual); }
+  bool isSigned(size_t input) const { return inputs_[input].dtype == DType::Int8; }
+  // What bytes are combined with, so that they are unsigned, and their zero point then.
+  uint8_t flip() const { return isSigned(0) ? 0x80 : 0; }
+  int32_t zero(const OpContext& context) const { return zero(context, at_.xZero) + flip(); }
+  int32_t zero(const OpContext& context, size_t input) const {
+    if (!has(input)) return 0;
+    return ZeroPoints{context.inputs[input], isSigned(input), 1}[0];
+  }
+  float scale(const OpContext& context, size_t input, int64_t i = 0) const {
+    return context.in<float>(input)[inputs_[input].shape.count() == 1 ? 0 : i];
+  }
+  float factor(const OpContext& context, int64_t filter) const {
+    return scale(context, at_.xScale) * scale(context, at_.wScale, filter) / scale(context, at_.yScale);
+  }
+  int32_t bias(const OpContext& context, int64_t filter) const {
+    return has(at_.bias) ? context.in<int32_t>(at_.bias)[filter] : 0;
+  }
+
+  // The contents of what factors and bias are made of, if all are known now; else empty.
+  std::vector<const void*> constants() const {
+    std::vector<const void*> data(inputs_.size());
+    for (const size_t i : {at_.xScale, at_.xZero, at_.wScale, at_.yScale, at_.bias}) {
+      if (!has(i)) continue;
+      const Tensor* constant = inputs_[i].constant;
+      if (!constant || !constant->hasContents() || !constant->isAligned()) return {};
+      data[i] = constant->data();
+    }
+    return data;
+  }
+  void forgetConstants() {
+    for (Operand& input : inputs_) input.constant = nullptr;
+  }
+
+  RequantizedSum sum(const OpContext& context) const {
+    RequantizedSum sum{};
+    if (!hasResidual()) return sum;
+    const size_t first = at_.residual;
+    sum.otherIsSigned = isSigned(first);
+    sum.ownFactor = scale(context, at_.yScale) / scale(context, first + 3);
+    sum.otherFactor = scale(context, first + 1) / scale(context, first + 3);
+    sum.otherZero = zero(context, first + 2);
+    sum.sumZero = zero(context, first + 4);
+    sum.low = last_.low;
+    sum.high = last_.high;
+    return sum;
+  }
+  // `sum`: as above, and living as long.
+  Requantization requantization(const OpContext& context, const float* factors, const int32_t* bias,
+                                const RequantizedSum& sum) const {
+    return {factors, zero(context, at_.yZero), first_.low, first_.high, bias, hasResidual() ? &sum : nullptr};
+  }
+  const uint8_t* residual(const OpContext& context, int64_t at) const {
+    return hasResidual() ? context.in<uint8_t>(at_.residual) + at : nullptr;
+  }
+
+ private:
+  struct Limits {
+    int32_t low = 0, high = 0;
+  };
+
+  const QuantizedInputs& at_;
+  std::vector<Operand> inputs_;
+  Limits first_, last_;  // of the convolution, and of its sum with the residual
+};
+
+}  // namespace max

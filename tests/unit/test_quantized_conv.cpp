@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.QLinearConv at the sizes where its kernels change: blocks of channels, runs of pixels, tiles of rows.
+#include <vector>
+
+#include "op_harness.h"
+
+namespace max::test {
+namespace {
+
+struct Case {
+  Shape input, weights;  // [N, spatial.., C], [M, C / group, kernel..]
+  int64_t group = 1, stride = 1, dilation = 1, pad = 0;
+
+  Shape output() const {
+    Shape shape{input[0]};
+    for (int i = 1; i + 1 < input.rank(); ++i)
+      shape.push((input[i] + 2 * pad - dilation * (weights[i + 1] - 1) - 1) / stride + 1);
+    shape.push(weights[0]);
+    return shape;
+  }
+};
+
+// `wide`: weights that need more than 8 bits without their zero point.
+void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, uint32_t seed) {
+  Random random(seed);
+  const auto number = [&](DType type, double low, double high) { return randomTensor(random, type, {}, low, high); };
+  const auto axes = static_cast<size_t>(c.input.rank() - 2);
+  LooseNode node(kMaxDomain, "QLinearConv",
+                 with({{"group", c.group},
+                       {"strides", std::vector<int64_t>(axes, c.stride)},
+                       {"dilations", std::vector<int64_t>(axes, c.dilation)},
+                       {"pads", std::vector<int64_t>(2 * axes, c.pad)}}));
+  const Ref<Tensor> x = randomTensor(random, dtype, c.input, dtype == DType::Int8 ? -128 : 0, 127);
+  const Ref<Tensor> w = randomTensor(random, DType::Int8, c.weights, -100, 100);
+  const Ref<Tensor> wZero = wide ? number(DType::Int8, 50, 60) : number(DType::Int8, 0, 0);
+  std::vector<Ref<Tensor>> inputs{x,
+                                  number(DType::Float32, 0.01, 0.02),
+                                  number(dtype, 3, 9),
+                                  w,
+                                  randomTensor(random, DType::Float32, {c.weights[0]}, 0.01, 0.05),
+                                  wZero,
+                                  number(DType::Float32, 0.3, 0.4),
+                                  number(dtype, 20, 90),
+                                  randomTensor(random, DType::Int32, {c.weights[0]}, -3000, 3000)};
+  if (hasResidual) {
+    const std::vector<Ref<Tensor>> sum{randomTensor(random, dtype, c.output(), 0, 127),
+                                       number(DType::Float32, 0.1, 0.2), number(dtype, 3, 9),
+                                       number(DType::Float32, 0.3, 0.4), number(dtype, 20, 90)};
+    inputs.insert(inputs.end(), sum.begin(), sum.end());
+  }
+  const std::vector<OutputType> outputs{{dtype, c.output()}};
+  const Ref<Tensor> expected = runOp(node.node(), inputs, outputs, "reference").outputs[0];
+  for (const int lanes : {1, 2}) {
+    const KernelRun run = runOp(node.node(), inputs, outputs, "conv_int8", lanes, true);
+    expectClose(*run.outputs[0], *expected, 0,
+                concat("input ", c.input, " W ", c.weights, " stride ", c.stride, " dilation ", c.dilation));
+  }
+}
+
+TEST(QuantizedConv, DepthwiseBlocksAndRuns) {
+  forEachTarget([] {
+    uint32_t seed = 1;
+    for (const int64_t channels : {2, 12, 16, 20, 32, 40, 63, 64, 70, 100, 144})
+      for (const int64_t kernel : {1, 2, 3, 5, 8})
+        for (const int64_t stride : {1, 2}) {
+          const int64_t width = 7 + 9 * (seed % 5);
+          const Case c{{2, 9, width, channels}, {channels, 1, 3, kernel}, channels, stride, 1, 1};
+          expectReference(c, seed % 2 ? DType::Int8 : DType::UInt8, seed % 7 == 0, seed % 5 == 0, seed);
+          ++seed;
+        }
+  });
+}
+
+TEST(QuantizedConv, DepthwiseShapes) {
+  forEachTarget([] {
+    for (const Case& c :
+         {Case{{1, 20, 37, 24}, {24, 1, 3, 3}, 24, 1, 2, 2}, Case{{1, 20, 37, 24}, {24, 1, 3, 3}, 24, 4},
+          Case{{3, 70, 48}, {48, 1, 3}, 48, 1, 1, 1}, Case{{1, 4, 5, 34, 18}, {18, 1, 2, 3, 3}, 18},
+          Case{{1, 12, 40, 16}, {16, 1, 9, 9}, 16, 1, 1, 4}, Case{{0, 5, 5, 16}, {16, 1, 3, 3}, 16}}) {
+      expectReference(c, DType::UInt8, false, false, 5);
+      expectReference(c, DType::Int8, false, false, 6);
+    }
+  });
+}
+
+TEST(QuantizedConv, TilesOfRows) {
+  forEachTarget([] {
+    uint32_t seed = 1;
+    for (const int64_t width : {1, 6, 7, 8, 13, 49, 55, 57, 64, 113})
+      for (const int64_t filters : {5, 16, 33, 64, 81}) {
+        const Case c{{1, 1, width, 20}, {filters, 20, 1, 1}};
+        expectReference(c, seed % 2 ? DType::Int8 : DType::UInt8, seed % 3 == 0, seed % 4 < 2, seed);
+        ++seed;
+      }
+    expectReference({{2, 9, 15, 16}, {40, 16, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, true, seed);
+    expectReference({{1, 3, 12, 4}, {9, 4, 3, 90}, 1, 1, 1, 45}, DType::UInt8, false, false, seed);
+    expectReference({{0, 3, 12, 4}, {9, 4, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);
+  });
+}
+
+}  // namespace
+}  // namespace max::test
