@@ -23,6 +23,7 @@ constexpr Pass kPasses[] = {
     {"simplify", "Operators without effect are removed, views and permutations merge", simplify, PassScope::Portable},
     {"infer", "Types after removed operators", inferTypes, PassScope::Portable},
     {"fold", "Shapes that became constant", foldConstants, PassScope::Portable},
+    {"table", "Elementwise operators on one 8-bit tensor become tables", mapBytes, PassScope::Portable},
     {"merge", "Equal nodes become one", mergeDuplicates, PassScope::Portable},
     {"simplify", "Again, after new types and merging", simplify, PassScope::Portable},
     {"norm", "Normalisations that exporters write out become one operator", recogniseNorms, PassScope::Portable},

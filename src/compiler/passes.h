@@ -11,6 +11,7 @@ void foldConstants(Rewriter& rewriter);
 void inlineBranches(Rewriter& rewriter);
 void inferTypes(Rewriter& rewriter);
 void simplify(Rewriter& rewriter);
+void mapBytes(Rewriter& rewriter);
 void mergeDuplicates(Rewriter& rewriter);
 void recogniseActivations(Rewriter& rewriter);
 void recogniseNorms(Rewriter& rewriter);

@@ -31,6 +31,7 @@
   X(movementCopyOps)              \
   X(gatherOps)                    \
   X(gatherBlocksOps)              \
+  X(mapBytesOps)                  \
   X(scatterOps)                   \
   X(generateOps)                  \
   X(randomOps)                    \

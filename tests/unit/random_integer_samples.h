@@ -17,6 +17,10 @@ inline Ref<Tensor> zeroPoint(Source& source, DType dtype, const Shape& shape) {
   return source.tensor(dtype, shape, isSigned ? -128 : 0, isSigned ? 127.9 : 255.9);
 }
 
+inline Sample mapBytes(Source& source, const Row&) {
+  return {{bytes(source, source.shape(0, 4)), bytes(source, {256})}};
+}
+
 inline Sample integerConv(Source& source, const Row& row) {
   Sample sample = conv(source, row);
   sample.inputs = {bytes(source, sample.inputs[0]->shape()), bytes(source, sample.inputs[1]->shape())};

@@ -134,12 +134,42 @@ TEST(QuantizedGraphs, MovedElementsStayIntegers) {
   EXPECT_EQ(run(build, {{1, 4, 6, 6}}, 0), "Concat DequantizeLinear QuantizeLinear Reshape Transpose*2 max.MaxPool");
 }
 
-TEST(QuantizedGraphs, OtherScalesStay) {
+TEST(QuantizedGraphs, FunctionsBecomeTables) {
+  for (const DType dtype : {DType::UInt8, DType::Int8}) {
+    // As exporters write Gelu, with each result quantised.
+    const auto gelu = [&](QuantizedBuilder& q) {
+      q.dtype = dtype;
+      q.zero = dtype == DType::UInt8 ? 131 : 3;
+      Value* x = q.input({q.b.symbol("N"), 70});
+      Value* halves = q.both(q.b.op("Div", {x, q.b.scalar(1.41421356f)}), 0.011f);
+      Value* sum = q.both(q.b.op("Add", {q.both(q.b.op("Erf", {halves}), 0.008f), q.b.scalar(1.f)}), 0.016f);
+      Value* product = q.b.op("Mul", {q.both(q.b.op("Mul", {x, sum}), 0.03f), q.b.scalar(0.5f)});
+      q.b.output(q.both(product));
+    };
+    EXPECT_EQ(run(gelu, {{9, 70}}, 0), "DequantizeLinear QuantizeLinear max.MapBytes");
+    const auto unlike = [&](QuantizedBuilder& q) {
+      Value *a = q.input({4, 70}), *b = q.input({4, 70});
+      q.b.output(q.both(q.b.op("Mul", {a, q.b.op("Sigmoid", {b})})));
+    };
+    EXPECT_EQ(run(unlike, {{4, 70}, {4, 70}}).find("max.MapBytes"), std::string::npos);
+  }
+}
+
+TEST(QuantizedGraphs, TablesKeepTheLayout) {
+  const auto build = [](QuantizedBuilder& q) {
+    Value* x = q.both(q.b.op("Conv", {q.input({1, 16, 6, 5}), q.weights({16, 16, 1, 1}, 0)}));
+    Value* y = q.both(q.b.op("HardSwish", {x}));
+    q.b.output(q.both(q.b.op("Conv", {y, q.weights({16, 16, 3, 3}, 0), q.bias(16)}, padded())));
+  };
+  EXPECT_EQ(run(build, {{1, 16, 6, 5}}), "DequantizeLinear QuantizeLinear Transpose*2 max.MapBytes max.QLinearConv*2");
+}
+
+TEST(QuantizedGraphs, OtherScalesBecomeTables) {
   const auto build = [](QuantizedBuilder& q) {
     Value* x = q.both(q.b.input({2, 8}), 0.03f);
     q.b.output(q.both(q.b.op("Flatten", {x})));
   };
-  EXPECT_EQ(run(build, {{2, 8}}), "DequantizeLinear*2 QuantizeLinear*2");
+  EXPECT_EQ(run(build, {{2, 8}}), "DequantizeLinear QuantizeLinear max.MapBytes");
 }
 
 // A product that is also needed as it is, in float32, is not computed twice.

@@ -129,6 +129,7 @@ const Row kRows[] = {
     {"QuantizeLinear", quantize, kQuantized, kExact},
     {"DequantizeLinear", dequantize, kQuantized, kExact},
     {"DynamicQuantizeLinear", dynamicQuantize, kFloat32, kExact},
+    {"MapBytes", mapBytes, kFloat32, kExact, -4, 4, kMaxDomain},
     {"LSTM", recurrent<4>, kFloat32, kSums},
     {"GRU", recurrent<3>, kFloat32, kSums},
     {"RNN", recurrent<1>, kFloat32, kSums},

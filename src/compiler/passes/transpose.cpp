@@ -145,6 +145,13 @@ bool sinkQuantization(Rewriter& rewriter, Node& node) {
   return true;
 }
 
+bool sinkTable(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  if (!found) return false;
+  Node* moved = rewriter.add(kMaxDomain, "MapBytes", {found.value, node.inputs[1]}, {}, {&node});
+  return replaceAbove(rewriter, node, moved->output(), found.perm);
+}
+
 bool sinkConcat(Rewriter& rewriter, Node& node) {
   const Perm perm = commonPerm(node);
   if (perm.empty()) return false;
@@ -390,6 +397,7 @@ constexpr Rule kSinkRules[] = {
     {"", "QuantizeLinear", sinkQuantization},
     {"", "DequantizeLinear", sinkQuantization},
     {"", "DynamicQuantizeLinear", sinkQuantization},
+    {kMaxDomain, "MapBytes", sinkTable},
     {"", "Concat", sinkConcat},
     {"", "Split", sinkAxisAttribute},
     {"", "Softmax", sinkAxisAttribute},

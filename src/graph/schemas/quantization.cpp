@@ -55,6 +55,13 @@ void inferDynamicQuantize(InferContext& context) {
   context.setShape(2, {});
 }
 
+// A table with a result for each byte.
+void inferMapBytes(InferContext& context) {
+  rules::sameAsFirst(context);
+  rules::requireShape(context, 1, {Dim(256)});
+  context.setDType(0, context.dtype(1));
+}
+
 // The rows of a block-quantised table. Bytes contain several numbers each, along the last axis.
 void inferGatherBlocks(InferContext& context) {
   const readers::GatheredBlocks read(context);
@@ -97,6 +104,7 @@ const OpSchema kSchemas[] = {
     {"com.microsoft", "GatherBlockQuantized", 3, 4, 1, 1,
      "D,I,S,D->S; D=int4|uint4|uint8|float8|float4_e2m1fn; I=index; S=float16|bfloat16|float32", inferGatherBlocks, 0,
      0, "bits=i block_size=i gather_axis=i quantize_axis=i"},
+    {kMaxDomain, "MapBytes", 2, 2, 1, 1, "A,B->B; A=int8|uint8; B=int8|uint8", inferMapBytes, 0, 0, ""},
     {"", "DynamicQuantizeLinear", 1, 1, 3, 3, "float32->uint8,float32,uint8", inferDynamicQuantize, 0, 0, ""},
 };
 

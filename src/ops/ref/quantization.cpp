@@ -171,10 +171,21 @@ void gatherBlockQuantized(const Call& call) {
   store(call.out(), out);
 }
 
+// Signed bytes count as those of two's complement.
+void mapBytes(const Call& call) {
+  const std::vector<int64_t> x = load<int64_t>(call.in()), table = load<int64_t>(call.in(1));
+  std::vector<double> y(x.size());
+  WorkCounter work;
+  for (size_t i = 0; i < x.size(); ++i, work.pass())
+    y[i] = static_cast<double>(table[static_cast<size_t>(x[i] < 0 ? x[i] + 256 : x[i])]);
+  store(call.out(), y);
+}
+
 const OpRow kRows[] = {
     {"", "QuantizeLinear", kReference<quantizeLinear>},
     {"", "DequantizeLinear", kReference<dequantizeLinear>},
     {"", "DynamicQuantizeLinear", kReference<dynamicQuantizeLinear>},
+    {kMaxDomain, "MapBytes", kReference<mapBytes>},
     {"com.microsoft", "GatherBlockQuantized", kReference<gatherBlockQuantized>},
 };
 
