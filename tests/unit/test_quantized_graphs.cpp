@@ -122,6 +122,19 @@ TEST(QuantizedGraphs, ProductsWorkOnIntegers) {
   EXPECT_EQ(run(product, {{2, 7, 24}}), "DequantizeLinear*2 QuantizeLinear max.QLinearConv*2");
 }
 
+TEST(QuantizedGraphs, ProductsOfTensorsWorkOnIntegers) {
+  for (const DType dtype : {DType::UInt8, DType::Int8}) {
+    const auto build = [&](QuantizedBuilder& q) {
+      q.dtype = dtype;
+      q.zero = dtype == DType::UInt8 ? 131 : 3;
+      Value *x = q.input({3, q.b.symbol("L"), 18}), *y = q.input({3, q.b.symbol("L"), 18});
+      Value* turned = q.both(q.b.op("Transpose", {y}, attrs({{"perm", list({0, 2, 1})}})), 0.02f);
+      q.b.output(q.both(q.b.op("MatMul", {x, turned})));
+    };
+    EXPECT_EQ(run(build, {{3, 70, 18}, {3, 70, 18}}), "DequantizeLinear QLinearMatMul QuantizeLinear*2 Transpose");
+  }
+}
+
 TEST(QuantizedGraphs, MovedElementsStayIntegers) {
   const auto build = [](QuantizedBuilder& q) {
     Value* x = q.both(q.b.input({1, 4, 6, 6}));

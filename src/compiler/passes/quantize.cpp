@@ -162,6 +162,20 @@ bool lowerGemm(Rewriter& rewriter, Node& node) {
   return lowerProduct(rewriter, node, "Gemm", reader.transposesB);
 }
 
+// A product of two matrices that come at run time.
+bool lowerDynamicMatMul(Rewriter& rewriter, Node& node) {
+  const auto y = quantized(node);
+  const Node* product = y ? producer(node.input(0), "MatMul") : nullptr;
+  if (!product || !hasSingleUse(node.input(0))) return false;
+  const auto a = dequantized(product->input(0)), b = dequantized(product->input(1));
+  if (!a || !b) return false;
+  Node* integers = rewriter.add("", "QLinearMatMul",
+                                {a->value, a->scale, zeroOf(rewriter, *a), b->value, b->scale, zeroOf(rewriter, *b),
+                                 y->scale, zeroOf(rewriter, *y)},
+                                {}, {product, &node});
+  return sameType(integers->output(), node.output()) && rewriter.replace(&node, integers->output());
+}
+
 bool isNearest(const Node& node) {
   const readers::Resize resize(node.attributes, rankOf(node.output()));
   return resize.interpolation == readers::Interpolation::Nearest && !resize.crops();
@@ -208,7 +222,8 @@ bool joinIntegers(Rewriter& rewriter, Node& node) {
 }
 
 constexpr Rule kRules[] = {
-    {"", "QuantizeLinear", lowerConv},    {"", "QuantizeLinear", lowerMatMul},  {"", "QuantizeLinear", lowerGemm},
+    {"", "QuantizeLinear", lowerConv},    {"", "QuantizeLinear", lowerMatMul},
+    {"", "QuantizeLinear", lowerGemm},    {"", "QuantizeLinear", lowerDynamicMatMul},
     {"", "QuantizeLinear", moveIntegers}, {"", "QuantizeLinear", joinIntegers},
 };
 

@@ -222,6 +222,10 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   const int64_t width = table.panelColumns, column = panel * width, words = table.wordsOf(product.depth);
   constexpr int64_t kStepsPerWord = 8;  // of a tile, base/interrupt_point.h
   WorkCounter work;
+  const bool inKernels = result.inKernels(table);
+  Requantization how{nullptr, result.zero, result.low, result.high};
+  if (inKernels) how.factors = result.columnFactors + column;
+  if (inKernels && result.columnBias) how.bias = result.columnBias + column;
   IntegerTile tile{};
   const uint8_t* rows[kMaxIntegerTileRows];
   tile.rows = rows;
@@ -230,20 +234,23 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   tile.words = words;
   tile.ldc = result.sums ? result.stride : width;
   tile.columns = std::min(width, product.columns - column);
+  tile.how = inKernels ? &how : nullptr;
+  tile.outStride = result.stride;
   const RowBlocks tiles(table, last - first);
   for (int64_t at = 0; at < tiles.tiles(); ++at) {
     const int64_t row = first + tiles.firstRow(at), count = first + tiles.firstRow(at + 1) - row;
     for (int64_t i = 0; i < count; ++i) rows[i] = reinterpret_cast<const uint8_t*>(product.a.words + (row + i) * words);
     tile.c = result.sums ? result.sums + row * result.stride + column : sums;
     if (table.usesBytes) {
-      tile.rowFactors = product.a.factors + row;
+      tile.rowFactors = inKernels ? nullptr : product.a.factors + row;
       tile.columnSums = product.b.columnSums + column;
       tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
       tile.rowSums = product.a.sums + row;
     }
+    if (inKernels) tile.out = result.quantized + row * result.stride + column;
     table.multiply(tile, count);
     work.pass(16 + words * kStepsPerWord);
-    if (!result.sums)
+    if (!result.sums && !inKernels)
       for (int64_t i = 0; i < count; ++i) finishRow(table, result, row + i, column, tile.columns, sums + i * width);
   }
 }

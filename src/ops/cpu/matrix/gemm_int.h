@@ -133,6 +133,14 @@ struct IntegerResult {
   const float* columnFactors = nullptr;  // for each column,
   const float* rowFactors = nullptr;     // or for each row
   const int32_t* rowBias = nullptr;      // added to the sums; NULL = none
+  // With bytes and factors of columns: added to the sums instead of the part of A's zero points, if that is the same in
+  // all rows. These and the factors are read in whole vectors.
+  const int32_t* columnBias = nullptr;
+
+  // The micro-kernels make 8-bit numbers themselves.
+  bool inKernels(const IntegerGemmTable& table) const {
+    return quantized && columnFactors && !rowBias && (columnBias || !table.usesBytes);
+  }
 };
 
 // One panel of columns with rows [first, last); `sums` has room for a tile.

@@ -121,25 +121,54 @@ class IntegerMatMul final : public OpKernel {
   }
 
   size_t scratchBytes() const override {
-    const size_t rows = PackedRows::bytes(table_, rows_, shape_.depth);
-    return checkedAdd(checkedAdd(factorBytes(), tileBytes()), checkedAdd(packedBytes(), rows));
+    return checkedAdd(checkedAdd(rowBytes(), tileBytes()),
+                      checkedMultiply(productBytes(), static_cast<size_t>(runsTogether() ? lanes_ : 1)));
   }
 
   void run(const OpContext& context) const override {
     auto* factors = reinterpret_cast<float*>(context.scratch);
     if (kInputs.yZero) loadFactors(context, factors);
-    std::byte* tiles = context.scratch + factorBytes();
-    for (int64_t i = 0; i < products_; ++i, passWork(64)) {
-      const PackedColumns columns = prepared_ ? prepared_->columns() : packB(context, i, tiles + tileBytes());
-      const PackedRows rows = packA(context, i, tiles + tileBytes() + packedBytes());
-      multiplyIntegers(table_, {rows, columns, shape_.depth, shape_.columns}, rows_, resultOf(context, i, factors),
-                       context.lanes, tiles);
+    std::byte *tiles = context.scratch + rowBytes(), *memory = tiles + tileBytes();
+    if (!runsTogether()) {
+      for (int64_t i = 0; i < products_; ++i, passWork(64)) multiply(context, i, factors, context.lanes, tiles, memory);
+      return;
     }
+    context.parallelFor(products_, 1, [&](int64_t begin, int64_t end, int lane) {
+      const auto at = static_cast<size_t>(lane);
+      for (int64_t i = begin; i < end; ++i, passWork(64))
+        multiply(context, i, factors, 1, tiles + at * integerTileBytes(table_), memory + at * productBytes());
+    });
   }
 
  private:
-  size_t factorBytes() const {
-    return kInputs.yZero ? alignUp(static_cast<size_t>(shape_.columns) * sizeof(float)) : 0;
+  // Enough products for each lane to compute whole ones.
+  bool runsTogether() const { return lanes_ > 1 && products_ >= lanes_; }
+
+  // `memory`: for packed operands and the bias.
+  void multiply(const OpContext& context, int64_t i, const float* factors, int lanes, std::byte* tiles,
+                std::byte* memory) const {
+    const PackedColumns columns = prepared_ ? prepared_->columns() : packB(context, i, lanes, memory);
+    const PackedRows rows = packA(context, i, lanes, memory + packedBytes());
+    IntegerResult result = resultOf(context, i, factors);
+    if (hasOneZero()) {
+      auto* bias = reinterpret_cast<int32_t*>(memory + productBytes() - rowBytes());
+      for (int64_t n = 0; n < shape_.columns; ++n)
+        bias[n] =
+            static_cast<int32_t>(static_cast<uint32_t>(rows.factors[0]) * static_cast<uint32_t>(columns.columnSums[n]));
+      result.columnBias = bias;
+    }
+    multiplyIntegers(table_, {rows, columns, shape_.depth, shape_.columns}, rows_, result, lanes, tiles);
+  }
+
+  // One zero point of A, which becomes a bias of the columns.
+  bool hasOneZero() const {
+    return kInputs.yZero && table_.usesBytes && rows_ > 0 && inputs_[kInputs.aZero].shape.count() == 1;
+  }
+
+  // A number for each column.
+  size_t rowBytes() const { return kInputs.yZero ? alignUp(static_cast<size_t>(shape_.columns) * sizeof(float)) : 0; }
+  size_t productBytes() const {
+    return checkedAdd(checkedAdd(packedBytes(), PackedRows::bytes(table_, rows_, shape_.depth)), rowBytes());
   }
 
   size_t packedBytes() const { return prepared_ ? 0 : PackedColumns::bytes(table_, shape_.depth, shape_.columns); }
@@ -161,20 +190,20 @@ class IntegerMatMul final : public OpKernel {
     return offset;
   }
 
-  PackedColumns packB(const OpContext& context, int64_t i, std::byte* memory) const {
+  PackedColumns packB(const OpContext& context, int64_t i, int lanes, std::byte* memory) const {
     PackedColumns packed(table_, shape_.depth, shape_.columns, memory);
     const auto* b = context.in<uint8_t>(kInputs.b) + offsetOf(shape_.bBatch, i) * shape_.depth * shape_.columns;
     packColumns(table_, sourceOf(b, inputs_[kInputs.b].dtype, shape_.columns), zerosOf(context, kInputs.bZero),
-                shape_.depth, shape_.columns, context.lanes, packed);
+                shape_.depth, shape_.columns, lanes, packed);
     return packed;
   }
 
-  PackedRows packA(const OpContext& context, int64_t i, std::byte* memory) const {
+  PackedRows packA(const OpContext& context, int64_t i, int lanes, std::byte* memory) const {
     const int64_t matrix = products_ == 1 ? 0 : offsetOf(shape_.aBatch, i);
     PackedRows packed(table_, rows_, shape_.depth, memory);
     packRows(table_, context.in<uint8_t>(kInputs.a) + matrix * shape_.rows * shape_.depth,
-             inputs_[kInputs.a].dtype == DType::Int8, zerosOf(context, kInputs.aZero), rows_, shape_.depth,
-             context.lanes, packed);
+             inputs_[kInputs.a].dtype == DType::Int8, zerosOf(context, kInputs.aZero), rows_, shape_.depth, lanes,
+             packed);
     return packed;
   }
 
