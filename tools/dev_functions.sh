@@ -144,11 +144,16 @@ run_ctest() {
   [[ $status == 0 || $status == 8 ]] || check "ctest-$preset" false
 }
 
-# build_and_run PRESET OPTION...: a build that fails is a failed check, and what it did make is still tested.
-build_and_run() {
+# build PRESET OPTION...: a build that fails is a failed check, and what it did make is still tested.
+build() {
   check "configure-$1" cmake --preset "$1" "${CMAKE_OPTIONS[@]}" "${@:2}"
   check "build-$1" cmake --build --preset "$1" -- -k 0
-  run_ctest "$1"
+}
+
+# The same beside tests, which wait now and then: it takes the processors only when they do.
+build_beside() {
+  renice -n 19 -p "$BASHPID" >/dev/null
+  build "$@"
 }
 
 # Everything that the tests in Python read. Tests skip what is not there, so that its lack is a failure here.
@@ -179,23 +184,32 @@ run_all_tests() {
   prepare_tests
   if configure release -DMAX_BUILD_TESTS=OFF; then quiet cmake --build build -- -k 0 || true; fi  # reported below
   wait_for_python
-  build_and_run release -DMAX_BUILD_TESTS=ON
+  build release -DMAX_BUILD_TESTS=ON
+  build_beside asan &
+  local beside=$!
+  run_ctest release
   run_checks
   [[ "${1:-}" != --tidy ]] || check_tidy
-  build_and_run asan
-  build_and_run tsan
+  wait "$beside"
+  build_beside tsan &
+  beside=$!
+  run_ctest asan
+  wait "$beside"
+  run_ctest tsan
   python3 tools/summarize.py "$REPORTS" release asan tsan
 }
 
-# Tests in Python on a library with the address sanitizer, and kernels that ./dev test leaves out on machines with AVX-512.
+# Tests in Python on a library with the address sanitizer, kernels that ./dev test leaves out on machines with AVX-512, and Ray.
 # Those of the bindings link with the library of the release.
 run_nightly() {
   prepare_tests
   wait_for_python
   check configure-release configure release
-  check build-release cmake --build build --target max
-  build_and_run nightly
-  python3 tools/summarize.py "$REPORTS" nightly
+  check build-release cmake --build build --target max max_command fake_cuda fake_nvml fake_nvrtc
+  run_ctest nightly-release
+  build nightly
+  run_ctest nightly
+  python3 tools/summarize.py "$REPORTS" nightly-release nightly
 }
 
 run_checks() {

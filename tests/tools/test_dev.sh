@@ -20,6 +20,9 @@ expect() {
 ctest() { return 1; }
 expect ctest-release run_ctest release
 
+cmake() { return 1; }
+for name in configure-asan build-asan; do expect "$name" build asan; done
+
 make_python() { return 1; }
 for name in python-packages real-models benchmark-models ray-packages; do expect "$name" prepare_python; done
 

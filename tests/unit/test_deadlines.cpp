@@ -36,7 +36,12 @@ int64_t threadNanoseconds() {
 }
 
 // Zeros: numbers do not matter, sizes do. Untouched pages cost no memory.
-Ref<Tensor> zeros(DType dtype, const Shape& shape) { return Tensor::allocate(dtype, shape, true); }
+Ref<Tensor> zeros(DType dtype, const Shape& shape) {
+  if (bytesFor(dtype, shape.count()) < (size_t{1} << 20)) return Tensor::allocate(dtype, shape, true);
+  Ref<Storage> pages = allocateLastingStorage(bytesFor(dtype, shape.count()));
+  const void* data = pages->data();
+  return makeRef<Tensor>(dtype, shape, data, std::move(pages));
+}
 Ref<Tensor> floats(const Shape& shape) { return zeros(DType::Float32, shape); }
 Ref<Tensor> bytes(const Shape& shape) { return zeros(DType::UInt8, shape); }
 Ref<Tensor> ints(const std::vector<int64_t>& values) {

@@ -113,10 +113,11 @@ double largestError(const Tensor& actual, const Tensor& expected, const Tensor& 
   double most = 0, largest = 0;
   const int64_t filters = w.shape()[0], taps = w.count() / filters;
   for (int64_t i = 0; i < x.count(); ++i) largest = std::max(largest, std::abs(double{x.as<float>()[i]}));
+  std::vector<double> sums(filters);
+  for (int64_t i = 0; i < w.count(); ++i) sums[i / taps] += std::abs(double{w.as<float>()[i]});
   for (int64_t i = 0; i < actual.count(); ++i) {
-    double sum = 0;
-    for (int64_t t = 0; t < taps; ++t) sum += std::abs(double{w.as<float>()[i % filters * taps + t]});
-    most = std::max(most, std::abs(double{actual.as<float>()[i]} - double{expected.as<float>()[i]}) / (largest * sum));
+    const double difference = std::abs(double{actual.as<float>()[i]} - double{expected.as<float>()[i]});
+    most = std::max(most, difference / (largest * sums[i % filters]));
   }
   return most;
 }
