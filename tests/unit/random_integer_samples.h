@@ -81,7 +81,15 @@ inline Sample fusedQuantizedConv(Source& source, const Row& row) {
     sample.attributes.set("low", source.integer(-140, 20));
     sample.attributes.set("high", source.integer(10, 260));
   }
-  if (source.chance(70)) return sample;
+  if (source.chance(50)) return sample;
+  const auto scale = [&] { return source.tensor(DType::Float32, {}, 0.01, 0.05); };
+  if (source.chance(50) && readers::readGroups(sample.attributes) == 1) {
+    sample.inputs.resize(12);
+    sample.inputs.insert(sample.inputs.end(),
+                         {scale(), zeroPoint(source, source.pick<DType>({DType::Int8, DType::UInt8}), {}),
+                          source.tensor(DType::Float32, {sample.inputs[3]->shape()[0]}, -3, 3)});
+    return sample;
+  }
   Shape output{sample.inputs[0]->shape()[0]};
   const Shape& weights = sample.inputs[3]->shape();
   const readers::Windows windows = readers::readWindows(sample.attributes, weights.dims().subspan(2));
@@ -91,7 +99,6 @@ inline Sample fusedQuantizedConv(Source& source, const Row& row) {
     output.push((room - window.extent()) / window.stride + 1);
   }
   output.push(weights[0]);
-  const auto scale = [&] { return source.tensor(DType::Float32, {}, 0.01, 0.05); };
   const Ref<Tensor> residual = bytes(source, output);
   sample.inputs.resize(9);
   sample.inputs.insert(sample.inputs.end(), {residual, scale(), zeroPoint(source, residual->dtype(), {}), scale(),

@@ -122,6 +122,20 @@ TEST(QuantizedGraphs, ProductsWorkOnIntegers) {
   EXPECT_EQ(run(product, {{2, 7, 24}}), "DequantizeLinear*2 QuantizeLinear max.QLinearConv*2");
 }
 
+TEST(QuantizedGraphs, NumbersOfColumnsJoinProducts) {
+  for (const DType dtype : {DType::UInt8, DType::Int8})
+    for (const bool relu : {false, true}) {
+      const auto build = [&](QuantizedBuilder& q) {
+        q.dtype = dtype;
+        q.zero = dtype == DType::UInt8 ? 131 : 3;
+        Value* y = q.both(q.b.op("MatMul", {q.input({2, q.b.symbol("L"), 24}), q.weights({24, 70}, 1)}), 0.04f);
+        Value* sum = q.b.op("Add", {q.bias(70), y});
+        q.b.output(q.both(relu ? q.b.op("Relu", {sum}) : sum));
+      };
+      EXPECT_EQ(run(build, {{2, 7, 24}}), "DequantizeLinear QuantizeLinear max.QLinearConv");
+    }
+}
+
 TEST(QuantizedGraphs, ProductsOfTensorsWorkOnIntegers) {
   for (const DType dtype : {DType::UInt8, DType::Int8}) {
     const auto build = [&](QuantizedBuilder& q) {

@@ -11,6 +11,7 @@
 #include "graph/readers/matrix.h"
 #include "graph/readers/normalization.h"
 #include "graph/readers/quantization.h"
+#include "graph/readers/windows.h"
 
 namespace max {
 
@@ -120,7 +121,7 @@ bool fuseActivation(Rewriter& rewriter, Node& node) {
 }
 
 // Inputs of max.QLinearConv.
-constexpr size_t kQuantizedScale = 6, kQuantizedZero = 7, kQuantizedResidual = 9;
+constexpr size_t kQuantizedScale = 6, kQuantizedZero = 7, kQuantizedResidual = 9, kQuantizedSum = 12;
 
 Node* quantizedConvBefore(const Value* value) {
   Node* conv = ownProducer(value, "QLinearConv");
@@ -140,21 +141,37 @@ Attributes withLimits(Attributes attributes, int64_t low, int64_t high) {
   return attributes;
 }
 
-// Q(clamp(D(conv) + D(r))) -> conv with a residual
-bool fuseQuantizedResidual(Rewriter& rewriter, Node& node) {
+// The inputs that follow the convolution's own: a residual or numbers of the filters, and the sum's scale and zero
+// point; empty if `other` is neither.
+std::vector<Value*> addedInputs(Rewriter& rewriter, const Node& conv, Value* other, const Value* sum,
+                                const QuantizedValue& to) {
+  Value* zero = zeroOf(rewriter, to);
+  if (const auto residual = dequantized(other)) {
+    if (!sameDims(other, sum)) return {};
+    return {residual->value, residual->scale, zeroOf(rewriter, *residual), to.scale, zero};
+  }
+  Value* addends = readers::readGroups(conv.attributes) == 1 ? asBias(rewriter, other, sum) : nullptr;
+  if (!addends) return {};
+  return {nullptr, nullptr, nullptr, to.scale, zero, addends};
+}
+
+// Q(clamp(D(conv) + D(r))) -> conv with a residual, and the same with a constant of the filters
+bool fuseQuantizedSum(Rewriter& rewriter, Node& node) {
   const auto to = quantized(node);
   const auto clamped = to ? clampedInput(node) : std::nullopt;
   Node* add = clamped ? producer(clamped->value, "Add") : nullptr;
-  if (!add || !hasSingleUse(clamped->value) || !sameDims(add->input(0), add->input(1))) return false;
+  if (!add || !hasSingleUse(clamped->value)) return false;
   for (size_t side : {1, 0}) {
-    const auto own = dequantized(add->input(side)), other = dequantized(add->input(1 - side));
-    Node* conv = own && other && hasSingleUse(add->input(side)) ? quantizedConvBefore(own->value) : nullptr;
-    if (!conv || conv->input(kQuantizedResidual) || !isUnlimited(*conv)) continue;
+    const auto own = dequantized(add->input(side));
+    Node* conv = own && hasSingleUse(add->input(side)) ? quantizedConvBefore(own->value) : nullptr;
+    if (!conv || conv->input(kQuantizedSum) || !isUnlimited(*conv)) continue;
+    if (!sameType(add->input(side), add->output())) continue;
     if (!sameScale(*own, {own->value, conv->input(kQuantizedScale), conv->input(kQuantizedZero)})) continue;
+    const std::vector<Value*> added = addedInputs(rewriter, *conv, add->input(1 - side), add->output(), *to);
+    if (added.empty()) continue;
     std::vector<Value*> inputs = conv->inputs;
     inputs.resize(kQuantizedResidual, nullptr);
-    for (Value* input : {other->value, other->scale, zeroOf(rewriter, *other), to->scale, zeroOf(rewriter, *to)})
-      inputs.push_back(input);
+    inputs.insert(inputs.end(), added.begin(), added.end());
     return replaceProduct(rewriter, *conv, node, std::move(inputs),
                           withLimits(conv->attributes, clamped->low, clamped->high));
   }
@@ -203,7 +220,7 @@ constexpr Rule kRules[] = {
     {"", "Swish", fuseActivation},
     {"", "Clip", fuseActivation},
     {"", "Clip", fuseQuantizedClip},
-    {"", "QuantizeLinear", fuseQuantizedResidual},
+    {"", "QuantizeLinear", fuseQuantizedSum},
     {"", "LayerNormalization", fuseAddNorm},
 };
 

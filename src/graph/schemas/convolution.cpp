@@ -226,14 +226,19 @@ void inferExpandConv(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// After the inputs of ONNX's QLinearConv: a residual with its scale and zero point, and those of the sum.
+// After the inputs of ONNX's QLinearConv: a residual with its scale and zero point, or, last, a number for each filter,
+// and before that the scale and zero point of their sum.
 void inferFusedQuantizedConv(InferContext& context) {
   inferFusedConv<3, 8, 9, 2>(context);
+  const bool hasResidual = context.has(9), hasSum = hasResidual || context.has(14);
+  if (hasResidual && context.has(14)) context.fail("there is a residual and a number for each filter");
   for (size_t i = 10; i < 14; ++i) {
-    if (context.has(i) != context.has(9)) context.fail("a residual needs its scale and zero point, and the result's");
+    if (context.has(i) != (i < 12 ? hasResidual : hasSum))
+      context.fail("a residual needs its scale and zero point, and the result's");
     rules::requireOneElement(context, i);
   }
-  context.setDType(0, context.dtype(context.has(9) ? 13 : 7));
+  if (context.ranked(3)) rules::requireShape(context, 14, {context.dims(3)[0]});
+  context.setDType(0, context.dtype(hasSum ? 13 : 7));
 }
 
 const OpSchema kSchemas[] = {
@@ -261,9 +266,9 @@ const OpSchema kSchemas[] = {
      "group=i[1..] kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},
     {kMaxDomain, "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8",
      inferFusedConv<1, SIZE_MAX, SIZE_MAX, 2>, 0, 0, "dilations=I group=i[1..] pads=I strides=I"},
-    {kMaxDomain, "QLinearConv", 8, 14, 1, 1,
-     "A,float32,A,B,float32,B,float32,Y,int32,R,float32,R,float32,Z->*; A=int8|uint8; B=int8|uint8; Y=int8|uint8; "
-     "R=int8|uint8; Z=int8|uint8",
+    {kMaxDomain, "QLinearConv", 8, 15, 1, 1,
+     "A,float32,A,B,float32,B,float32,Y,int32,R,float32,R,float32,Z,float32->*; A=int8|uint8; B=int8|uint8; "
+     "Y=int8|uint8; R=int8|uint8; Z=int8|uint8",
      inferFusedQuantizedConv, 0, 0, "dilations=I group=i[1..] high=i low=i pads=I strides=I"},
 };
 

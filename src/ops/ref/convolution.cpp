@@ -152,20 +152,23 @@ void convInteger(const Call& call) {
   store(call.out(), integerConvolution<kLayout>(call, 1, 2, 3).output);
 }
 
-// The sum of a quantised number and another one, quantised again. In float32, like DequantizeLinear, Add and
-// QuantizeLinear, but with both scales divided by the sum's beforehand.
-void addResidual(const Call& call, std::vector<double>& y) {
+// The sum of a quantised number and another one, or one of its channel, quantised again. In float32, like
+// DequantizeLinear, Add and QuantizeLinear, but with scales and channels' numbers divided by the sum's scale
+// beforehand.
+void addOther(const Call& call, std::vector<double>& y) {
   const auto number = [&](size_t input) { return static_cast<float>(loadScalar(call.in(input), 0)); };
-  const std::vector<double> residual = load<double>(call.in(9));
+  const bool isResidual = call.has(9);
+  const std::vector<double> other = load<double>(call.in(isResidual ? 9 : 14));
   const float ownFactor = number(6) / number(12), ownZero = number(7);
-  const float otherFactor = number(10) / number(12), otherZero = number(11);
+  const float otherFactor = isResidual ? number(10) / number(12) : 0, otherZero = isResidual ? number(11) : 0;
   const double zero = loadScalar(call.in(13), 0);
   const readers::QuantizedRange whole(Attributes(), call.in(7).dtype);
   WorkCounter work;
   for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
     const double own = std::min<double>(std::max<double>(whole.low, y[i]), whole.high);
     const float a = (static_cast<float>(own) - ownZero) * ownFactor;
-    const float b = (static_cast<float>(residual[i]) - otherZero) * otherFactor;
+    const float b = isResidual ? (static_cast<float>(other[i]) - otherZero) * otherFactor
+                               : static_cast<float>(other[i % other.size()]) / number(12);
     y[i] = requantized(1, a + b) + zero;
   }
 }
@@ -196,7 +199,7 @@ void quantizedConv(const Call& call) { store(call.out(), quantizedSums<Layout::C
 
 void fusedQuantizedConv(const Call& call) {
   std::vector<double> y = quantizedSums<Layout::ChannelsLast>(call);
-  if (call.has(9)) addResidual(call, y);
+  if (call.has(9) || call.has(14)) addOther(call, y);
   const readers::QuantizedRange range(call.node.attributes, call.out().dtype);
   for (double& value : y) value = std::min<double>(std::max<double>(range.low, value), range.high);
   store(call.out(), y);

@@ -158,6 +158,8 @@ bool accepts(const OpRequest& request) {
   const IntegerGemmTable& table = integerGemmTable();
   const Pieces pieces(table, request.node.attributes, w.shape, x.dtype == DType::Int8);
   if (!isDepthwiseBytes(w.shape, groups) && isMostlyPadding(table, pieces, w.shape, groups)) return false;
+  // Depthwise kernels add nothing to results.
+  if (request.has(kInputs.addends) && kInputs.addends && isDepthwiseBytes(w.shape, groups)) return false;
   return hasCount(request, kInputs.xZero, 1) && hasCount(request, kInputs.wZero, filters) &&
          hasCount(request, kInputs.wScale, filters);
 }
@@ -180,7 +182,7 @@ class QuantizedConv final : public OpKernel {
     placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
     if (kRequantizes && !constants.empty()) {
-      known_.resize(2 * static_cast<size_t>(padded() * shape_.groups));
+      known_.resize(3 * static_cast<size_t>(padded() * shape_.groups));
       loadFactors({constants.data(), nullptr, nullptr, 1}, parametersIn(reinterpret_cast<std::byte*>(known_.data())));
     }
     operands_.forgetConstants();
@@ -224,14 +226,16 @@ class QuantizedConv final : public OpKernel {
     return shape;
   }
 
-  // For each column of all panels: its factor, and what is added to its sums.
+  // For each column of all panels: its factor, what is added to its sums, and what to its results.
   struct Parameters {
     float* factors;
     int32_t* bias;
+    float* addends;
   };
   Parameters parametersIn(std::byte* memory) const {
     auto* words = reinterpret_cast<int32_t*>(memory);
-    return {reinterpret_cast<float*>(words), words + padded() * shape_.groups};
+    const int64_t count = padded() * shape_.groups;
+    return {reinterpret_cast<float*>(words), words + count, reinterpret_cast<float*>(words + 2 * count)};
   }
   const std::byte* parameters(const OpContext& context) const {
     return known_.empty() ? context.scratch : reinterpret_cast<const std::byte*>(known_.data());
@@ -239,7 +243,7 @@ class QuantizedConv final : public OpKernel {
 
   void placeScratch(int lanes) {
     const auto words = static_cast<size_t>(checkedMultiply(padded(), shape_.groups));
-    zerosAt_ = alignUp(checkedMultiply(words, 2 * sizeof(float)));
+    zerosAt_ = alignUp(checkedMultiply(words, 3 * sizeof(float)));
     inputAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(inside_.channels) + 64));
     const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
     const int64_t copied = checkedMultiply(checkedMultiply(lines, inside_.in[2]), inside_.channels);
@@ -258,6 +262,7 @@ class QuantizedConv final : public OpKernel {
       for (int64_t n = 0; n < padded(); ++n, ++at) {
         const bool exists = n < shape_.groupFilters();
         const int64_t filter = group * shape_.groupFilters() + n;
+        to.addends[at] = exists && operands_.hasAddends() ? operands_.addend(context, filter) : 0;
         to.factors[at] = exists ? operands_.factor(context, filter) : 0;
         const auto bias = static_cast<uint32_t>(exists ? operands_.bias(context, filter) : 0);
         to.bias[at] =
@@ -323,6 +328,11 @@ class QuantizedConv final : public OpKernel {
     int32_t rowFactors[kMaxIntegerTileRows];
     std::fill_n(rowFactors, kMaxIntegerTileRows, -operands_.zero(context));
     const auto* factors = reinterpret_cast<const float*>(parameters(context)) + part.group * padded();
+    RequantizedSum sum{};
+    if (how.sum) {
+      sum = *how.sum;
+      how.sum = &sum;
+    }
     IntegerTile tile{};
     tile.pieces = pieces_.count;
     tile.pieceStride = blocks_.mostRows();
@@ -341,6 +351,7 @@ class QuantizedConv final : public OpKernel {
       }
       how.factors = factors + column;
       how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * shape_.groups + column;
+      if (operands_.hasAddends()) sum.addends = factors + 2 * padded() * shape_.groups + column;
       for (int64_t at = part.firstTile; at < part.lastTile; ++at, work.pass(16 + 8 * tile.pieces * tile.words)) {
         const int64_t row = blocks_.firstRow(at), place = row * shape_.filters + part.group * shape_.groupFilters();
         tile.rows = rows + (row - first);

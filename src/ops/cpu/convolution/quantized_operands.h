@@ -10,14 +10,14 @@
 namespace max {
 
 // Which inputs the operands are; 0 = none (the first input is always the image). The residual is followed by its scale
-// and zero point, and those of the result.
+// and zero point; the result has those of the sum, if there is one.
 struct QuantizedInputs {
-  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual;
+  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual, sumScale, sumZero, addends;
 
   constexpr bool requantizes() const { return yZero != 0; }
 };
-inline constexpr QuantizedInputs kConvIntegerInputs{1, 2, 3, 0, 0, 0, 0, 0, 0},
-    kQLinearConvInputs{3, 2, 5, 1, 4, 6, 7, 8, 9};
+inline constexpr QuantizedInputs kConvIntegerInputs{1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    kQLinearConvInputs{3, 2, 5, 1, 4, 6, 7, 8, 9, 12, 13, 14};
 
 inline bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
@@ -36,11 +36,13 @@ class QuantizedOperands {
     const readers::QuantizedRange range(request.node.attributes, result);
     const readers::QuantizedRange whole(Attributes(), inputs_[at_.yZero].dtype);
     last_ = {range.low, range.high};
-    first_ = hasResidual() ? Limits{whole.low, whole.high} : last_;
+    first_ = hasSum() ? Limits{whole.low, whole.high} : last_;
   }
 
   bool has(size_t input) const { return input != 0 && input < inputs_.size() && inputs_[input].present(); }
   bool hasResidual() const { return has(at_.residual); }
+  bool hasAddends() const { return has(at_.addends); }
+  bool hasSum() const { return has(at_.sumScale); }
   bool isSigned(size_t input) const { return inputs_[input].dtype == DType::Int8; }
   // What bytes are combined with, so that they are unsigned, and their zero point then.
   uint8_t flip() const { return isSigned(0) ? 0x80 : 0; }
@@ -55,14 +57,18 @@ class QuantizedOperands {
   float factor(const OpContext& context, int64_t filter) const {
     return scale(context, at_.xScale) * scale(context, at_.wScale, filter) / scale(context, at_.yScale);
   }
+  float addend(const OpContext& context, int64_t filter) const {
+    return context.in<float>(at_.addends)[filter] / scale(context, at_.sumScale);
+  }
   int32_t bias(const OpContext& context, int64_t filter) const {
     return has(at_.bias) ? context.in<int32_t>(at_.bias)[filter] : 0;
   }
 
-  // The contents of what factors and bias are made of, if all are known now; else empty.
+  // The contents of what factors, bias and addends are made of, if all are known now; else empty.
   std::vector<const void*> constants() const {
     std::vector<const void*> data(inputs_.size());
-    for (const size_t i : {at_.xScale, at_.xZero, at_.wScale, at_.yScale, at_.bias}) {
+    for (const size_t i :
+         {at_.xScale, at_.xZero, at_.wScale, at_.yScale, at_.bias, at_.addends, hasAddends() ? at_.sumScale : 0}) {
       if (!has(i)) continue;
       const Tensor* constant = inputs_[i].constant;
       if (!constant || !constant->hasContents() || !constant->isAligned()) return {};
@@ -76,21 +82,21 @@ class QuantizedOperands {
 
   RequantizedSum sum(const OpContext& context) const {
     RequantizedSum sum{};
-    if (!hasResidual()) return sum;
-    const size_t first = at_.residual;
-    sum.otherIsSigned = isSigned(first);
-    sum.ownFactor = scale(context, at_.yScale) / scale(context, first + 3);
-    sum.otherFactor = scale(context, first + 1) / scale(context, first + 3);
-    sum.otherZero = zero(context, first + 2);
-    sum.sumZero = zero(context, first + 4);
+    if (!hasSum()) return sum;
+    sum.ownFactor = scale(context, at_.yScale) / scale(context, at_.sumScale);
+    sum.sumZero = zero(context, at_.sumZero);
     sum.low = last_.low;
     sum.high = last_.high;
+    if (!hasResidual()) return sum;
+    sum.otherIsSigned = isSigned(at_.residual);
+    sum.otherFactor = scale(context, at_.residual + 1) / scale(context, at_.sumScale);
+    sum.otherZero = zero(context, at_.residual + 2);
     return sum;
   }
   // `sum`: as above, and living as long.
   Requantization requantization(const OpContext& context, const float* factors, const int32_t* bias,
                                 const RequantizedSum& sum) const {
-    return {factors, zero(context, at_.yZero), first_.low, first_.high, bias, hasResidual() ? &sum : nullptr};
+    return {factors, zero(context, at_.yZero), first_.low, first_.high, bias, hasSum() ? &sum : nullptr};
   }
   const uint8_t* residual(const OpContext& context, int64_t at) const {
     return hasResidual() ? context.in<uint8_t>(at_.residual) + at : nullptr;

@@ -262,11 +262,15 @@ void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product
   const int64_t panels = table.panelsOf(product.columns);
   const int64_t work = blocks.mostRows() * product.depth * table.panelColumns;
   const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(work, 1));
+  // What the second cache does not hold is read only once: A or B.
+  const bool isByPanel = product.columns > rows;
   parallelFor(lanes, panels * blocks.count(), grain, [&](int64_t begin, int64_t end, int lane) {
     auto* tile = reinterpret_cast<int32_t*>(sums + static_cast<size_t>(lane) * integerTileBytes(table));
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t block = task / panels, first = blocks.firstRow(blocks.firstTile(block));
-      multiplyPanel(table, product, task % panels, first, blocks.firstRow(blocks.firstTile(block + 1)), result, tile);
+      const int64_t panel = isByPanel ? task / blocks.count() : task % panels;
+      const int64_t block = isByPanel ? task % blocks.count() : task / panels;
+      const int64_t first = blocks.firstRow(blocks.firstTile(block));
+      multiplyPanel(table, product, panel, first, blocks.firstRow(blocks.firstTile(block + 1)), result, tile);
     }
   });
 }

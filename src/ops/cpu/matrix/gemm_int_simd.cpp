@@ -74,13 +74,15 @@ HWY_INLINE V32 rounded(hn::Vec<DF> x, int32_t zero, int32_t low, int32_t high) {
   return hn::Add(hn::NearestInt(x), hn::Set(D32(), zero));
 }
 
-HWY_INLINE V32 sumVector(V32 q, int32_t zero, const RequantizedSum& how, const uint8_t* other) {
+// `other`: numbers of 8 bits, or NULL if those of columns, from `n` on, are added.
+HWY_INLINE V32 sumVector(V32 q, int32_t zero, const RequantizedSum& how, const uint8_t* other, int64_t n) {
   const D32 d;
   const DF df;
+  const auto own = hn::Mul(hn::ConvertTo(df, hn::Sub(q, hn::Set(d, zero))), hn::Set(df, how.ownFactor));
+  if (how.addends) return rounded(hn::Add(own, hn::LoadU(df, how.addends + n)), how.sumZero, how.low, how.high);
   // The numbers of the other operand as int8 or uint8.
   const int32_t flip = how.otherIsSigned ? 128 : 0;
   const V32 code = hn::Xor(hn::PromoteTo(d, hn::LoadU(D8(), other)), hn::Set(d, flip));
-  const auto own = hn::Mul(hn::ConvertTo(df, hn::Sub(q, hn::Set(d, zero))), hn::Set(df, how.ownFactor));
   const auto real =
       hn::Mul(hn::ConvertTo(df, hn::Sub(code, hn::Set(d, how.otherZero + flip))), hn::Set(df, how.otherFactor));
   return rounded(hn::Add(own, real), how.sumZero, how.low, how.high);
@@ -100,8 +102,8 @@ HWY_INLINE void requantizeVector(const int32_t* sums, int64_t n, int64_t part, c
   V32 y = rounded(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n)), how.zero, how.low, how.high);
   HWY_ALIGN uint8_t bytes[kLanes] = {};
   if (how.sum) {
-    if (kPart) copy(other + n, part, bytes);
-    y = sumVector(y, how.zero, *how.sum, kPart ? bytes : other + n);
+    if (kPart && other) copy(other + n, part, bytes);
+    y = sumVector(y, how.zero, *how.sum, kPart ? bytes : other + n, n);
   }
   const hn::RebindToUnsigned<D32> du;
   const auto result = hn::U8FromU32(hn::And(hn::BitCast(du, y), hn::Set(du, 255)));

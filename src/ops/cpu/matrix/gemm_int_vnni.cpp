@@ -33,7 +33,8 @@ MAX_VNNI void finishRow(const IntegerTile& t, int i, const int32_t* sums) {
 }
 
 // The sums of row i, which include the bias, to 8-bit numbers, without leaving registers.
-template <int kUsed, bool kSum>
+enum class Added { Nothing, Other, Column };
+template <int kUsed, Added kAdded>
 MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVectors& how, int i,
                                    const __m512i (&sums)[kUsed]) {
   __m512i result[4] = {};
@@ -44,9 +45,11 @@ MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVec
       const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
       value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
     }
-    if (kSum) {
+    if (kAdded == Added::Other) {
       const uint8_t* other = t.other + i * t.outStride + j * kLanes;
       result[j] = how.summed(value, j * kLanes, loadFirst(other, t.columns - j * kLanes));
+    } else if (kAdded == Added::Column) {
+      result[j] = how.summed(value, j * kLanes);
     } else {
       result[j] = how.rounded(value, j * kLanes);
     }
@@ -91,9 +94,11 @@ MAX_VNNI void tile(const IntegerTile& t) {
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       if (t.other)
-        requantizeRow<kUsed, true>(t, how, i, sum[i]);
+        requantizeRow<kUsed, Added::Other>(t, how, i, sum[i]);
+      else if (how.addends)
+        requantizeRow<kUsed, Added::Column>(t, how, i, sum[i]);
       else
-        requantizeRow<kUsed, false>(t, how, i, sum[i]);
+        requantizeRow<kUsed, Added::Nothing>(t, how, i, sum[i]);
     }
     return;
   }

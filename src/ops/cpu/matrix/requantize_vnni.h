@@ -19,6 +19,7 @@ struct RequantizationVectors {
   __m512 low, high;     // of the first rounding, without its zero point
   __m512i zero, least;  // of the result, in 16 bits
   bool isSigned;
+  const float* addends = nullptr;
   // With a sum: its factors, its upper end without the zero point, and the other operand's zero point.
   __m512 ownFactor{}, otherFactor{}, most{};
   __m512i otherZero{};
@@ -32,6 +33,7 @@ struct RequantizationVectors {
         least(_mm512_set1_epi16(static_cast<int16_t>(how.sum ? how.sum->low : how.low))),
         isSigned((how.sum ? how.sum->low : how.low) < 0) {
     if (!how.sum) return;
+    addends = how.sum->addends;
     ownFactor = _mm512_set1_ps(how.sum->ownFactor);
     otherFactor = _mm512_set1_ps(how.sum->otherFactor);
     most = _mm512_set1_ps(static_cast<float>(how.sum->high - how.sum->sumZero));
@@ -47,13 +49,14 @@ struct RequantizationVectors {
     return _mm512_cvtps_epi32(_mm512_min_ps(high, x));
   }
 
-  // The same of their sums with other numbers. NaN becomes the lower end: the second operand of max is taken then.
+  // The same of their sums with other numbers, or with those of columns. NaN becomes the lower end: the second operand
+  // of max is taken then.
   MAX_VNNI __m512i summed(__m512i sums, int64_t column, __m128i other) const {
-    __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
-    own = _mm512_roundscale_ps(_mm512_min_ps(_mm512_max_ps(own, low), high), _MM_FROUND_TO_NEAREST_INT);
     const __m512i code = _mm512_sub_epi32(_mm512_cvtepu8_epi32(_mm_xor_si128(other, flip)), otherZero);
-    const __m512 x = _mm512_add_ps(_mm512_mul_ps(own, ownFactor), _mm512_mul_ps(_mm512_cvtepi32_ps(code), otherFactor));
-    return _mm512_cvtps_epi32(_mm512_min_ps(most, x));
+    return withAddend(sums, column, _mm512_mul_ps(_mm512_cvtepi32_ps(code), otherFactor));
+  }
+  MAX_VNNI __m512i summed(__m512i sums, int64_t column) const {
+    return withAddend(sums, column, _mm512_loadu_ps(addends + column));
   }
 
   // In each quarter: the numbers of that quarter of the first vector, then of the second and so on.
@@ -63,6 +66,11 @@ struct RequantizationVectors {
   }
 
  private:
+  MAX_VNNI __m512i withAddend(__m512i sums, int64_t column, __m512 addend) const {
+    __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
+    own = _mm512_roundscale_ps(_mm512_min_ps(_mm512_max_ps(own, low), high), _MM_FROUND_TO_NEAREST_INT);
+    return _mm512_cvtps_epi32(_mm512_min_ps(most, _mm512_add_ps(_mm512_mul_ps(own, ownFactor), addend)));
+  }
   MAX_VNNI __m512i ended(__m512i first, __m512i second) const {
     return _mm512_max_epi16(_mm512_adds_epi16(_mm512_packs_epi32(first, second), zero), least);
   }
