@@ -11,9 +11,10 @@
 
 namespace max {
 
+inline constexpr size_t kHugePage = size_t{2} << 20;
+
 // Of the block's whole huge pages. A hint: kernels may have none.
 inline void adviseHugePages(void* data, size_t bytes) {
-  constexpr uintptr_t kHugePage = 2 << 20;
   const uintptr_t first = alignUp(reinterpret_cast<uintptr_t>(data), kHugePage);
   const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes) / kHugePage * kHugePage;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);

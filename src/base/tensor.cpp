@@ -11,6 +11,7 @@
 #include "base/active_call.h"
 #include "base/error.h"
 #include "base/forbid.h"
+#include "base/huge_pages.h"
 
 namespace max {
 
@@ -24,6 +25,7 @@ class HeapStorage final : public Storage {
     const size_t rounded = checkedAdd(bytes, kAlignment) / kAlignment * kAlignment;
     data_ = std::aligned_alloc(kAlignment, rounded);
     if (!data_) throw std::bad_alloc();
+    adviseHugePages(data_, bytes);
     size_ = bytes;
     if (zeroed) std::memset(data_, 0, rounded);
     permitFirst(data_, bytes, rounded);
@@ -39,6 +41,7 @@ class AnonymousMapping final : public Storage {
   explicit AnonymousMapping(size_t bytes) : lease_(activeMemory(), bytes) {
     data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data_ == MAP_FAILED) throw std::bad_alloc();
+    adviseHugePages(data_, bytes);
     size_ = bytes;
   }
   ~AnonymousMapping() override { munmap(data_, size_); }

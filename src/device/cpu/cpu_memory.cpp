@@ -27,13 +27,22 @@ constexpr size_t kMapFrom = size_t{64} << 20;
 
 size_t roundUp(size_t bytes, size_t unit) { return checkedAdd(bytes, unit - 1) / unit * unit; }
 
+// What a block of these bytes takes: whole huge pages if they are three quarters full, since the kernel gives them four
+// times as fast as small ones.
+size_t takenFor(size_t bytes) {
+  const size_t whole = roundUp(bytes, kHugePage);
+  return bytes / 3 >= whole / 4 ? whole : bytes;
+}
+
 class CpuBlock : public Storage {
  public:
-  CpuBlock(size_t bytes, const Ref<MemoryAccount>& account) : lease_(activeMemory(), bytes), account_(account) {
-    account_->reserve(bytes);
+  // `taken` bytes count.
+  CpuBlock(size_t bytes, size_t taken, const Ref<MemoryAccount>& account)
+      : lease_(activeMemory(), taken), account_(account), taken_(taken) {
+    account_->reserve(taken);
     size_ = bytes;
   }
-  ~CpuBlock() override { account_->giveBack(size_); }
+  ~CpuBlock() override { account_->giveBack(taken_); }
 
  protected:
   void place(void* data) noexcept {
@@ -44,17 +53,21 @@ class CpuBlock : public Storage {
  private:
   MemoryLease lease_;  // of the call that allocates the memory
   Ref<MemoryAccount> account_;
+  const size_t taken_;
 };
 
 class HeapBlock final : public CpuBlock {
  public:
-  HeapBlock(size_t bytes, size_t alignment, bool zeroed, const Ref<MemoryAccount>& account) : CpuBlock(bytes, account) {
+  HeapBlock(size_t bytes, size_t alignment, bool zeroed, const Ref<MemoryAccount>& account)
+      : CpuBlock(bytes, takenFor(bytes), account) {
     if (bytes == 0) return;
+    const size_t taken = takenFor(bytes);
+    if (taken >= kHugePage) alignment = std::max(alignment, kHugePage);
     const size_t rounded = roundUp(bytes, alignment);
     void* block = std::aligned_alloc(alignment, rounded);
-    if (!block) account->fail(bytes, bytes);
-    adviseHugePages(block, bytes);
-    if (zeroed) std::memset(block, 0, rounded);
+    if (!block) account->fail(bytes, taken);
+    adviseHugePages(block, taken);
+    if (zeroed) std::memset(block, 0, bytes);
     permitFirst(block, bytes, rounded);
     place(block);
   }
@@ -64,7 +77,7 @@ class HeapBlock final : public CpuBlock {
 class PageBlock final : public CpuBlock {
  public:
   PageBlock(size_t bytes, bool pinned, const Ref<MemoryAccount>& account)
-      : CpuBlock(bytes, account), mapped_(roundUp(std::max<size_t>(bytes, 1), kPage)) {
+      : CpuBlock(bytes, bytes, account), mapped_(roundUp(std::max<size_t>(bytes, 1), kPage)) {
     void* block = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) account->fail(bytes, bytes);
     adviseHugePages(block, mapped_);

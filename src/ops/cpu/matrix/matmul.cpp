@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/align.h"
-#include "base/huge_pages.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
@@ -368,8 +367,6 @@ PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t r
     : stride_(packedCount(table, rows, columns)), lanes_(table.lanes), wordElements_(table.wordElements) {
   const int64_t floats = checkedMultiply(matrices, stride_);
   storage_ = allocateLastingStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
-  // Large weights are written once and streamed often.
-  adviseHugePages(storage_->data(), storage_->size());
 }
 
 ProductShape::ProductShape(const Shape& a, const Shape& b, bool transposeA, bool transposeB)
