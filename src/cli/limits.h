@@ -7,11 +7,12 @@
 namespace max::cli {
 
 struct Limits {
-  double multiplicationsPerMs = 0;  // of a large product of float32 matrices
-  double bytesPerMs = 0;            // that a reduction reads from memory
+  double multiplicationsPerMs = 0;         // of a large product of float32 matrices
+  double integerMultiplicationsPerMs = 0;  // of one of 8-bit integers; 0 = not measured
+  double bytesPerMs = 0;                   // that a reduction reads from memory
 };
 
 // On the device, with the threads and at the precision of a model. Takes a fraction of a second.
-Limits measureLimits(const OpenModel& open);
+Limits measureLimits(const OpenModel& open, bool integers);
 
 }  // namespace max::cli

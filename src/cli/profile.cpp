@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "limits.h"
 #include "model.h"
@@ -27,10 +28,28 @@ std::string rateText(double count, const TraceRow& row) {
   return count > 0 && row.ms > 0 ? format("%.1f", count / row.ms / 1e6) : "";
 }
 
-// How near a node comes to the limit that it meets first; none for nodes without work. Above 1, it reads from a cache.
+bool isIntegerProduct(const TraceRow& row) {
+  const auto has = [&](std::string_view part) { return row.type.find(part) != std::string::npos; };
+  return row.multiplications > 0 && (has("Integer") || has("QLinear"));
+}
+
+// What a node's work takes at the limit that it meets first.
+double msAtLimit(const TraceRow& row, const Limits& limits) {
+  const double rate = isIntegerProduct(row) ? limits.integerMultiplicationsPerMs : limits.multiplicationsPerMs;
+  return std::max(row.multiplications / rate, row.bytes / limits.bytesPerMs);
+}
+
+// How near a node comes to its limit; none for nodes without work. Above 1, it reads from a cache.
 std::optional<double> shareOfLimit(const TraceRow& row, const Limits& limits) {
   if (row.bytes <= 0 || row.ms <= 0) return std::nullopt;
-  return std::max(row.multiplications / limits.multiplicationsPerMs, row.bytes / limits.bytesPerMs) / row.ms;
+  return msAtLimit(row, limits) / row.ms;
+}
+
+// The same for all of them together, where none counts for more than it takes.
+double shareOfLimit(const Trace& trace, const Limits& limits) {
+  double ms = 0;
+  for (const TraceRow& row : trace.rows) ms += std::min(msAtLimit(row, limits), row.ms);
+  return trace.totalMs > 0 ? ms / trace.totalMs : 0;
 }
 
 std::string shareText(std::optional<double> share) { return share ? format("%.0f %%", 100 * *share) : ""; }
@@ -66,6 +85,9 @@ void printText(const ProfileOptions& options, const OpenModel& open, const Trace
   printLine(
       format("Limits, as measured now: %.0f billion multiplications (product of matrices), %.0f GB (read) per second",
              limits.multiplicationsPerMs / 1e6, limits.bytesPerMs / 1e6));
+  if (limits.integerMultiplicationsPerMs > 0)
+    printLine(format("Of 8-bit integers: %.0f billion multiplications", limits.integerMultiplicationsPerMs / 1e6));
+  printLine(format("At them a run would take %.0f %% of its time", 100 * shareOfLimit(trace, limits)));
   printLine("");
   Table nodes = {{"NODE", "OPERATOR", "IMPLEMENTATION", "MS/RUN", "SHARE", "GMUL/S", "GB/S", "OF LIMIT"}};
   for (size_t i = 0; i < std::min(trace.rows.size(), kShownNodes); ++i) {
@@ -94,7 +116,10 @@ Json toJson(const Trace& trace, const Limits& limits) {
   }
   return {{"total_ms", trace.totalMs},
           {"multiplications_per_ms", limits.multiplicationsPerMs},
+          {"integer_multiplications_per_ms",
+           limits.integerMultiplicationsPerMs > 0 ? Json(limits.integerMultiplicationsPerMs) : Json()},
           {"bytes_per_ms", limits.bytesPerMs},
+          {"of_limit", shareOfLimit(trace, limits)},
           {"operators", rows}};
 }
 
@@ -117,7 +142,7 @@ void profileModel(const ProfileOptions& options) {
   const std::string& path = options.output.empty() ? temporary.path() : options.output;
   check(maxSessionWriteProfile(open.session, path.c_str()));
   const Trace trace = readTrace(path);
-  const Limits limits = measureLimits(open);
+  const Limits limits = measureLimits(open, std::any_of(trace.rows.begin(), trace.rows.end(), isIntegerProduct));
   options.json ? printJson(toJson(trace, limits)) : printText(options, open, trace, limits);
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/object.h"
+#include "graph/readers/attention.h"
 #include "graph/readers/image.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/normalization.h"
@@ -95,7 +96,9 @@ Work quantisedProduct(const View& view) {
   const readers::PackedProduct product(view.node.attributes);
   return view.out() * view.dim(0, -1) + positive(product.columns) * positive(product.depth);
 }
-Work attention(const View& view) { return view.in(0) * view.largest(1) + view.out() * view.largest(2); }
+Work attention(const View& view) {
+  return (view.in(0) + view.out()) * view.dim(1, readers::Attention(view.node.attributes).keys.positions);
+}
 Work linearAttention(const View& view) { return (view.in(0) + view.in(1) + view.in(2)) * view.largest(2); }
 Work recurrence(const View& view) { return view.dim(0, 0) * view.dim(0, 1) * (view.in(1) + view.in(2)); }
 Work matrices(const View& view) { return view.in(0) * view.dim(0, -1); }
@@ -190,7 +193,9 @@ constexpr Row kRows[] = {
     {"com.microsoft", "QMoE", nullptr},
 };
 
-constexpr Rule kProducts[] = {convolution<1>, convolution<3>, transposedConvolution, matrixProduct};
+constexpr Rule kProducts[] = {convolution<1>,      convolution<3>, transposedConvolution,
+                              expandedConvolution, matrixProduct,  quantisedProduct,
+                              attention,           recurrence};
 
 constexpr std::string_view kSelections[] = {"Gather", "GatherElements", "GatherND", "Slice", "Compress"};
 

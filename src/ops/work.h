@@ -15,7 +15,7 @@ namespace max {
 std::optional<uint64_t> estimateWork(const Node& node, std::span<const Operand> inputs,
                                      std::span<const Operand> outputs);
 
-// Multiplications of a convolution or product of matrices; 0 for other operators.
+// Multiplications of operators that are convolutions or products of matrices in the main; 0 for others.
 uint64_t countMultiplications(const Node& node, std::span<const Operand> inputs, std::span<const Operand> outputs);
 
 // Bytes that the node reads and writes. An operator that selects reads as much as it returns.

@@ -180,7 +180,9 @@ class Profile(CommandTest):
 
     def test_json(self):
         profile = json.loads(self.succeed("profile", self.model(), "--runs", 4, "--json"))
-        self.assertEqual(list(profile), ["total_ms", "multiplications_per_ms", "bytes_per_ms", "operators"])
+        self.assertEqual(list(profile), ["total_ms", "multiplications_per_ms", "integer_multiplications_per_ms", "bytes_per_ms",
+                                         "of_limit", "operators"])
+        self.assertIsNone(profile["integer_multiplications_per_ms"])
         self.assertGreater(profile["total_ms"], 0)
         rows = {row["name"]: row for row in profile["operators"]}
         self.assertEqual(sorted(rows), ["product", "soft"])
@@ -191,8 +193,19 @@ class Profile(CommandTest):
         self.assertEqual((product["multiplications"], product["bytes"]), (4 * 512, 4 * 768))
         most = max(product["multiplications"] / profile["multiplications_per_ms"], product["bytes"] / profile["bytes_per_ms"])
         self.assertAlmostEqual(product["of_limit"], most / product["ms"])
+        least = sum(min(row["of_limit"] * row["ms"], row["ms"]) for row in rows.values())
+        self.assertAlmostEqual(profile["of_limit"], least / profile["total_ms"])
         self.assertEqual(rows["soft"]["type"], "Softmax")
         self.assertLessEqual(sum(row["ms"] for row in rows.values()), profile["total_ms"] + 1e-6)
+
+    def test_products_of_integers_have_their_own_limit(self):
+        path = save_model(self.folder / "a.onnx", [("MatMulInteger", ["x", "x"], ["y"])],
+                          [("x", TensorProto.UINT8, [64, 64])], [("y", TensorProto.INT32, [64, 64])])
+        profile = json.loads(self.succeed("profile", path, "--json"))
+        product = profile["operators"][0]
+        most = max(product["multiplications"] / profile["integer_multiplications_per_ms"], product["bytes"] / profile["bytes_per_ms"])
+        self.assertAlmostEqual(product["of_limit"], most / product["ms"])
+        self.assertIn("Of 8-bit integers: ", self.succeed("profile", path))
 
     def test_nodes_without_names_are_told_apart(self):
         nodes = [("Softmax", ["x"], ["a"]), ("Softmax", ["a"], ["b"]), ("Softmax", ["b"], ["y"], {"name": "last"})]

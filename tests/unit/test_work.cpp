@@ -53,14 +53,19 @@ TEST(Work, ProductsCountTheirSums) {
 
 TEST(Work, MultiplicationsOfProductsAreExact) {
   const auto multiplications = [](std::string_view op, const std::vector<Shape>& shapes, const Shape& result,
-                                  const Attributes& attributes = {}) {
-    return countOf(countMultiplications, op, shapes, attributes, result);
+                                  const Attributes& attributes = {}, std::string_view domain = "") {
+    return countOf(countMultiplications, op, shapes, attributes, result, domain);
   };
   EXPECT_EQ(multiplications("MatMul", {{3, 4, 5}, {5, 6}}, {3, 4, 6}), 3u * 4 * 5 * 6);
   EXPECT_EQ(multiplications("Gemm", {{5, 4}, {5, 6}, {6}}, {4, 6}, with("transA", int64_t{1})), 4u * 5 * 6);
   EXPECT_EQ(multiplications("Conv", {{1, 8, 10, 10}, {16, 4, 3, 3}}, {1, 16, 8, 8}), 16u * 64 * 4 * 9);
   EXPECT_EQ(multiplications("ConvTranspose", {{1, 8, 10}, {8, 5, 2}}, {1, 5, 20}), 80u * 5 * 2);
+  EXPECT_EQ(multiplications("LSTM", {{7, 2, 5}, {1, 12, 5}, {1, 12, 3}}, {7, 1, 2, 3}), 7u * 2 * 12 * (5 + 3));
   EXPECT_EQ(multiplications("Softmax", {{10}}, {10}), 0u);
+  const std::vector<Shape> expand = {{1, 10, 10, 4}, {24, 4, 1, 1}, {24, 1, 3, 3}};
+  EXPECT_EQ(multiplications("ExpandConv", expand, {1, 8, 8, 24}, {}, kMaxDomain), 100u * 4 * 24 + 64 * 24 * 9);
+  const std::vector<Shape> heads = {{1, 2, 5, 8}, {1, 2, 11, 8}, {1, 2, 11, 4}};
+  EXPECT_EQ(multiplications("Attention", heads, {1, 2, 5, 4}, {}, kMaxDomain), 2u * 5 * 11 * (8 + 4));
 }
 
 TEST(Work, SelectionsReadWhatTheyReturn) {
