@@ -121,6 +121,19 @@ inline Sample integerMatMul(Source& source, const Row& row) {
   return sample;
 }
 
+inline Sample scaledMatMul(Source& source, const Row& row) {
+  Sample sample = integerMatMul(source, row);
+  sample.inputs.resize(5);
+  const Shape& b = sample.inputs[1]->shape();
+  const Shape columns = b.rank() < 2 ? Shape{1} : Shape{b.back()};
+  for (size_t i : {2, 3})
+    if (sample.inputs[i] && sample.inputs[i]->count() != 1)
+      sample.inputs[i] = zeroPoint(source, sample.inputs[i - 2]->dtype(), {});
+  sample.inputs[4] = source.tensor(DType::Float32, source.chance(50) ? Shape() : columns, 0.01, 0.05);
+  if (source.chance(60)) sample.inputs.push_back(source.tensor(DType::Float32, columns, -3, 3));
+  return sample;
+}
+
 inline Sample quantizedMatMul(Source& source, const Row& row) {
   const Sample shapes = matMul(source, row);
   const Ref<Tensor> a = bytes(source, shapes.inputs[0]->shape()), b = bytes(source, shapes.inputs[1]->shape());

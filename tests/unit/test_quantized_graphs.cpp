@@ -226,6 +226,22 @@ TEST(QuantizedGraphs, WeightsTakeOneByte) {
   EXPECT_LE(bytes, 3 * kWeights);
 }
 
+TEST(QuantizedGraphs, DynamicProductsScaleAndAddThemselves) {
+  const auto build = [](Builder& b) {
+    QuantizedBuilder q{b};
+    Node* x = b.node("DynamicQuantizeLinear", {b.input({2, b.symbol("L"), 24})}, {}, 3);
+    Ref<Tensor> weights = Tensor::allocate(DType::Int8, {24, 70});
+    for (int64_t i = 0; i < weights->count(); ++i)
+      static_cast<int8_t*>(weights->mutableData())[i] = static_cast<int8_t>(i * 37);
+    Value* sums =
+        b.op("MatMulInteger", {x->output(0), b.graph->addConstant(weights), x->output(2), q.number(DType::Int8, 3)});
+    Value* scale = b.op("Mul", {x->output(1), b.scalar(0.01f)});
+    Value* reals = b.op("Cast", {sums}, attrs({{"to", int64_t{1}}}));
+    b.output(b.op("Add", {q.bias(70), b.op("Mul", {reals, scale})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 7, 24}}), "DynamicQuantizeLinear Mul max.MatMulInteger");
+}
+
 TEST(QuantizedGraphs, DynamicConvolutionsAreChannelsLast) {
   const auto build = [](Builder& b) {
     QuantizedBuilder q{b};

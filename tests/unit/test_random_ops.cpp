@@ -91,6 +91,7 @@ const Row kRows[] = {
     {"QLinearConv", quantizedConv, kFloat32, kExact},
     {"MatMulInteger", integerMatMul, kFloat32, kExact},
     {"QLinearMatMul", quantizedMatMul, kFloat32, kExact},
+    {"MatMulInteger", scaledMatMul, kFloat32, kExact, -4, 4, kMaxDomain},
     {"Gemm", gemm, kSigned, kSums},
     {"MatMul", fusedMatMul, kFloats, kSums, -4, 4, kMaxDomain},
     {"Conv", conv, kFloat32, kSums},

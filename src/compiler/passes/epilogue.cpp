@@ -178,6 +178,44 @@ bool fuseQuantizedSum(Rewriter& rewriter, Node& node) {
   return false;
 }
 
+bool hasOneElement(const Value* value) {
+  return !value || (isRanked(value) && std::all_of(value->type.dims.begin(), value->type.dims.end(),
+                                                   [](const Dim& dim) { return dim.is(1); }));
+}
+
+// Cast(MatMulInteger) * scale -> a product with real results
+bool scaleIntegerProduct(Rewriter& rewriter, Node& node) {
+  for (size_t side : {0, 1}) {
+    Value *sums = node.input(side), *scale = node.input(1 - side);
+    const Node* cast = producer(sums, "Cast");
+    const Node* product = cast && hasSingleUse(sums) ? producer(cast->input(0), "MatMulInteger") : nullptr;
+    if (!product || !hasSingleUse(cast->input(0)) || !hasOneElement(product->input(2))) continue;
+    if (node.output()->type.dtype != DType::Float32 || !sameType(sums, node.output()) || !hasOneElement(scale))
+      continue;
+    std::vector<Value*> inputs = product->inputs;
+    inputs.resize(4, nullptr);
+    inputs.push_back(scale);
+    Node* scaled = rewriter.add(kMaxDomain, "MatMulInteger", std::move(inputs), {}, {cast, &node, product});
+    return rewriter.replace(&node, scaled->output());
+  }
+  return false;
+}
+
+bool addToIntegerProduct(Rewriter& rewriter, Node& node) {
+  constexpr size_t kAddend = 5;
+  for (size_t side : {0, 1}) {
+    Node* product = ownProducer(node.input(side), "MatMulInteger");
+    if (!product || product->input(kAddend) || !hasSingleUse(node.input(side))) continue;
+    if (!sameType(node.input(side), node.output())) continue;
+    Value* addend = asBias(rewriter, node.input(1 - side), node.output());
+    if (!addend) continue;
+    std::vector<Value*> inputs = product->inputs;
+    inputs.push_back(addend);
+    return replaceProduct(rewriter, *product, node, std::move(inputs), {});
+  }
+  return false;
+}
+
 bool fuseQuantizedClip(Rewriter& rewriter, Node& node) {
   Node* conv = quantizedConvBefore(node.input(0));
   const auto low = scalarOf(node.input(1)), high = scalarOf(node.input(2));
@@ -210,6 +248,8 @@ bool fuseAddNorm(Rewriter& rewriter, Node& node) {
 constexpr Rule kRules[] = {
     {"", "Add", fuseBias},
     {"", "Add", fuseResidual},
+    {"", "Mul", scaleIntegerProduct},
+    {"", "Add", addToIntegerProduct},
     {"", "Relu", fuseActivation},
     {"", "Sigmoid", fuseActivation},
     {"", "Tanh", fuseActivation},

@@ -43,6 +43,22 @@ void inferQuantizedMatMul(InferContext& context) {
   context.setShape(0, rules::matrixProduct(context, context.dims(0), context.dims(b)));
 }
 
+// With factors and addends of columns.
+void inferScaledMatMul(InferContext& context) {
+  for (size_t i : {2, 3}) requireQuantization(context, i);
+  if (!context.has(4)) context.fail("input 4, the factor of the sums, is required");
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  SymbolicShape shape = rules::matrixProduct(context, context.dims(0), context.dims(1));
+  const Dim columns = context.rank(1) < 2 ? Dim(1) : context.dims(1).back();
+  const bool isOne = context.ranked(4) && (context.rank(4) == 0 || context.dims(4).back().is(1));
+  if (isOne)
+    rules::requireOneElement(context, 4);
+  else
+    rules::requireShape(context, 4, {columns});
+  rules::requireShape(context, 5, {columns});
+  context.setShape(0, std::move(shape));
+}
+
 void inferDet(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 2);
   if (!context.ranked(0)) return;
@@ -109,6 +125,8 @@ const OpSchema kSchemas[] = {
      inferQuantizedMatMul<3>, 0, 0, ""},
     {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedMatMul, 0, 0,
      "activation=s activation_alpha=f activation_beta=f alpha=f transA=i transB=i"},
+    {kMaxDomain, "MatMulInteger", 2, 6, 1, 1, "A,B,A,B,float32,float32->float32; A=int8|uint8; B=int8|uint8",
+     inferScaledMatMul, 0, 0, ""},
     {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0, 0,
      "K=i[1..] N=i[1..] bits=i block_size=i"},
     {kMaxDomain, "Inverse", 1, 1, 1, 1, "T->T; T=float", inferInverse, 0, 0, ""},

@@ -137,11 +137,28 @@ std::vector<D> withoutZeroPoint(const Call& call, size_t index, size_t zeroInput
   return values;
 }
 
-void matMulInteger(const Call& call) {
+std::vector<int64_t> integerProduct(const Call& call) {
   const Matrix a(call.in(0).shape, false, true), b(call.in(1).shape, false, false);
   const std::vector<int64_t> left = withoutZeroPoint<int64_t>(call, 0, 2, true),
                              right = withoutZeroPoint<int64_t>(call, 1, 3, false);
-  store(call.out(), multiply(a, b, left, right, static_cast<size_t>(call.out().count())));
+  return multiply(a, b, left, right, static_cast<size_t>(call.out().count()));
+}
+
+void matMulInteger(const Call& call) { store(call.out(), integerProduct(call)); }
+
+// In float32, like Cast, Mul and Add.
+void scaledMatMul(const Call& call) {
+  const std::vector<int64_t> sums = integerProduct(call);
+  const std::vector<double> scales = loadScales(call, 4);
+  const std::vector<double> bias = call.has(5) ? load<double>(call.in(5)) : std::vector<double>();
+  std::vector<double> y(sums.size());
+  WorkCounter work;
+  for (size_t i = 0; i < y.size(); ++i, work.pass(8)) {
+    const float product =
+        static_cast<float>(static_cast<int32_t>(sums[i])) * static_cast<float>(scales[i % scales.size()]);
+    y[i] = bias.empty() ? product : product + static_cast<float>(bias[i % bias.size()]);
+  }
+  store(call.out(), y);
 }
 
 // Inputs: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
@@ -247,6 +264,7 @@ const OpRow kRows[] = {
     {"", "MatMul", kReference<matMul>},
     {"", "Gemm", kReference<gemm>},
     {"", "MatMulInteger", kReference<matMulInteger>},
+    {kMaxDomain, "MatMulInteger", kReference<scaledMatMul>},
     {"", "QLinearMatMul", kReference<quantizedMatMul>},
     {kMaxDomain, "MatMul", kReference<fusedMatMul>},
 };

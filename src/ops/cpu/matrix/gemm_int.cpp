@@ -226,6 +226,7 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   Requantization how{nullptr, result.zero, result.low, result.high};
   if (inKernels) how.factors = result.columnFactors + column;
   if (inKernels && result.columnBias) how.bias = result.columnBias + column;
+  if (inKernels && result.columnAddends) how.addends = result.columnAddends + column;
   IntegerTile tile{};
   const uint8_t* rows[kMaxIntegerTileRows];
   tile.rows = rows;
@@ -247,7 +248,8 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
       tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
       tile.rowSums = product.a.sums + row;
     }
-    if (inKernels) tile.out = result.quantized + row * result.stride + column;
+    if (inKernels && result.quantized) tile.out = result.quantized + row * result.stride + column;
+    if (inKernels && result.reals) tile.reals = result.reals + row * result.stride + column;
     table.multiply(tile, count);
     work.pass(16 + words * kStepsPerWord);
     if (!result.sums && !inKernels)

@@ -41,6 +41,9 @@ struct IntegerTile {
   const uint8_t* other;
   uint8_t* out;
   int64_t outStride;
+  // With `how`, instead of 8-bit numbers: what its factors and addends make of the sums, like c with ldc. NULL =
+  // without.
+  float* reals;
 };
 using IntegerTileFunction = void (*)(const IntegerTile& tile);
 
@@ -61,6 +64,7 @@ struct Requantization {
   int32_t zero, low, high;
   const int32_t* bias = nullptr;        // NULL = none
   const RequantizedSum* sum = nullptr;  // NULL = none
+  const float* addends = nullptr;       // to real numbers: (sum + bias[n]) * factor[n] + addend[n]; NULL = none
 };
 
 struct IntegerGemmTable {
@@ -130,6 +134,7 @@ void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const
 struct IntegerResult {
   int32_t* sums = nullptr;
   uint8_t* quantized = nullptr;
+  float* reals = nullptr;  // with factors of columns and, with bytes, columnBias
   int64_t stride = 0;
   int32_t zero = 0, low = 0, high = 0;
   const float* columnFactors = nullptr;  // for each column,
@@ -138,10 +143,11 @@ struct IntegerResult {
   // With bytes and factors of columns: added to the sums instead of the part of A's zero points, if that is the same in
   // all rows. These and the factors are read in whole vectors.
   const int32_t* columnBias = nullptr;
+  const float* columnAddends = nullptr;  // to real numbers; NULL = none
 
-  // The micro-kernels make 8-bit numbers themselves.
+  // The micro-kernels make the numbers themselves.
   bool inKernels(const IntegerGemmTable& table) const {
-    return quantized && columnFactors && !rowBias && (columnBias || !table.usesBytes);
+    return (quantized || reals) && columnFactors && !rowBias && (columnBias || !table.usesBytes);
   }
 };
 

@@ -28,7 +28,19 @@ constexpr int kTileRows = 4, kVectors = 2;
 
 void requantize(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out);
 
+void scaleRow(const int32_t* sums, int64_t count, const Requantization& how, float* out) {
+  for (int64_t n = 0; n < count; ++n) {
+    const uint32_t sum = static_cast<uint32_t>(sums[n]) + (how.bias ? static_cast<uint32_t>(how.bias[n]) : 0);
+    const float product = static_cast<float>(static_cast<int32_t>(sum)) * how.factors[n];
+    out[n] = how.addends ? product + how.addends[n] : product;
+  }
+}
+
 void requantizeRows(const IntegerTile& t, int64_t rows) {
+  if (t.reals) {
+    for (int64_t i = 0; i < rows; ++i) scaleRow(t.c + i * t.ldc, t.columns, *t.how, t.reals + i * t.outStride);
+    return;
+  }
   for (int64_t i = 0; i < rows; ++i) {
     const uint8_t* other = t.other ? t.other + i * t.outStride : nullptr;
     requantize(t.c + i * t.ldc, t.columns, *t.how, other, t.out + i * t.outStride);
@@ -103,7 +115,7 @@ HWY_INLINE void requantizeVector(const int32_t* sums, int64_t n, int64_t part, c
   HWY_ALIGN uint8_t bytes[kLanes] = {};
   if (how.sum) {
     if (kPart && other) copy(other + n, part, bytes);
-    y = sumVector(y, how.zero, *how.sum, kPart ? bytes : other + n, n);
+    y = sumVector(y, how.zero, *how.sum, kPart || !other ? bytes : other + n, n);
   }
   const hn::RebindToUnsigned<D32> du;
   const auto result = hn::U8FromU32(hn::And(hn::BitCast(du, y), hn::Set(du, 255)));

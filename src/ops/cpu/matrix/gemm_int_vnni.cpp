@@ -59,6 +59,27 @@ MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVec
   storeFirst(_mm512_permutexvar_epi32(order, how.packed(result)), t.columns, t.out + i * t.outStride);
 }
 
+// The sums of row i, which include the bias, to real numbers.
+template <int kUsed>
+MAX_VNNI inline void scaleRow(const IntegerTile& t, int i, const __m512i (&sums)[kUsed]) {
+#pragma GCC unroll 4
+  for (int j = 0; j < kUsed; ++j) {
+    __m512i value = sums[j];
+    if (t.columnFactors) {
+      const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
+      value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
+    }
+    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(value), _mm512_loadu_ps(t.how->factors + j * kLanes));
+    if (t.how->addends) x = _mm512_add_ps(x, _mm512_loadu_ps(t.how->addends + j * kLanes));
+    float* out = t.reals + i * t.outStride + j * kLanes;
+    const int64_t left = t.columns - j * kLanes;
+    if (left >= kLanes)
+      _mm512_storeu_ps(out, x);
+    else
+      _mm512_mask_storeu_ps(out, static_cast<__mmask16>((1 << left) - 1), x);
+  }
+}
+
 // The first kUsed vectors of the panel.
 template <int kRows, int kUsed>
 MAX_VNNI void tile(const IntegerTile& t) {
@@ -88,6 +109,11 @@ MAX_VNNI void tile(const IntegerTile& t) {
         for (int j = 0; j < kUsed; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
       }
     }
+  }
+  if (t.reals) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) scaleRow<kUsed>(t, i, sum[i]);
+    return;
   }
   if (t.how) {
     const RequantizationVectors how(*t.how);

@@ -16,9 +16,13 @@ namespace {
 
 // Which inputs the operands are; 0 = none (the first input is always A).
 struct Inputs {
-  size_t a, aZero, b, bZero, aScale, bScale, yScale, yZero;
+  size_t a, aZero, b, bZero, aScale, bScale, yScale, yZero, factor, addend;
+
+  // Whether sums become other numbers, with factors of columns.
+  constexpr bool scales() const { return yZero || factor; }
 };
-constexpr Inputs kPlain{0, 2, 1, 3, 0, 0, 0, 0}, kQuantized{0, 2, 3, 5, 1, 4, 6, 7};
+constexpr Inputs kPlain{0, 2, 1, 3, 0, 0, 0, 0, 0, 0}, kQuantized{0, 2, 3, 5, 1, 4, 6, 7, 0, 0},
+    kScaled{0, 2, 1, 3, 0, 0, 0, 0, 4, 5};
 
 bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
@@ -73,6 +77,7 @@ template <const Inputs& kInputs>
 bool isAlwaysFast(const Node& node, int64_t columns) {
   for (const size_t input : {kInputs.aZero, kInputs.aScale, kInputs.yScale, kInputs.yZero})
     if (input != 0 && !hasKnownCount(node.input(input), 1)) return false;
+  if (kInputs.factor && !hasKnownCount(node.input(kInputs.factor), columns)) return false;
   return kInputs.bScale == 0 || hasKnownCount(node.input(kInputs.bScale), columns);
 }
 
@@ -93,10 +98,12 @@ bool accepts(const OpRequest& request) {
   if (!isByte(a.dtype) || !isByte(b.dtype) || a.shape.empty() || b.shape.empty()) return false;
   if (kInputs.yZero && !isByte(request.outputs[0].dtype)) return false;
   const ProductShape shape(a.shape, b.shape, false, false);
-  const int64_t rows = shape.batchCount() == 1 ? shape.rows : 1, columns = shape.bCount() == 1 ? shape.columns : 1;
+  const int64_t rows = shape.batchCount() == 1 && !kInputs.factor ? shape.rows : 1,
+                columns = shape.bCount() == 1 ? shape.columns : 1;
   return hasCount(request, kInputs.aZero, rows) && hasCount(request, kInputs.bZero, columns) &&
          hasCount(request, kInputs.aScale, 1) && hasCount(request, kInputs.bScale, columns) &&
-         hasCount(request, kInputs.yScale, 1) && hasCount(request, kInputs.yZero, 1);
+         hasCount(request, kInputs.yScale, 1) && hasCount(request, kInputs.yZero, 1) &&
+         hasCount(request, kInputs.factor, shape.columns);
 }
 
 template <const Inputs& kInputs>
@@ -121,14 +128,15 @@ class IntegerMatMul final : public OpKernel {
   }
 
   size_t scratchBytes() const override {
-    return checkedAdd(checkedAdd(rowBytes(), tileBytes()),
+    return checkedAdd(checkedAdd(factorBytes(), tileBytes()),
                       checkedMultiply(productBytes(), static_cast<size_t>(runsTogether() ? lanes_ : 1)));
   }
 
   void run(const OpContext& context) const override {
     auto* factors = reinterpret_cast<float*>(context.scratch);
     if (kInputs.yZero) loadFactors(context, factors);
-    std::byte *tiles = context.scratch + rowBytes(), *memory = tiles + tileBytes();
+    if (kInputs.factor) loadScales(context, factors);
+    std::byte *tiles = context.scratch + factorBytes(), *memory = tiles + tileBytes();
     if (!runsTogether()) {
       for (int64_t i = 0; i < products_; ++i, passWork(64)) multiply(context, i, factors, context.lanes, tiles, memory);
       return;
@@ -162,11 +170,16 @@ class IntegerMatMul final : public OpKernel {
 
   // One zero point of A, which becomes a bias of the columns.
   bool hasOneZero() const {
-    return kInputs.yZero && table_.usesBytes && rows_ > 0 && inputs_[kInputs.aZero].shape.count() == 1;
+    if (!kInputs.scales() || !table_.usesBytes || rows_ == 0) return false;
+    return kInputs.factor || inputs_[kInputs.aZero].shape.count() == 1;
   }
 
   // A number for each column.
-  size_t rowBytes() const { return kInputs.yZero ? alignUp(static_cast<size_t>(shape_.columns) * sizeof(float)) : 0; }
+  size_t rowBytes() const {
+    return kInputs.scales() ? alignUp(static_cast<size_t>(shape_.columns) * sizeof(float)) : 0;
+  }
+  // Factors, and addends.
+  size_t factorBytes() const { return checkedMultiply(rowBytes(), size_t{2}); }
   size_t productBytes() const {
     return checkedAdd(checkedAdd(packedBytes(), PackedRows::bytes(table_, rows_, shape_.depth)), rowBytes());
   }
@@ -211,6 +224,12 @@ class IntegerMatMul final : public OpKernel {
     IntegerResult result;
     const int64_t first = i * rows_ * shape_.columns;
     result.stride = shape_.columns;
+    if (kInputs.factor) {
+      result.reals = context.out<float>() + first;
+      result.columnFactors = factors;
+      if (hasAddends()) result.columnAddends = factors + rowBytes() / sizeof(float);
+      return result;
+    }
     if (!kInputs.yZero) {
       result.sums = context.out<int32_t>() + first;
       return result;
@@ -221,6 +240,18 @@ class IntegerMatMul final : public OpKernel {
     result.low = outputIsSigned_ ? -128 : 0;
     result.high = outputIsSigned_ ? 127 : 255;
     return result;
+  }
+
+  bool hasAddends() const { return kInputs.addend < inputs_.size() && inputs_[kInputs.addend].present(); }
+
+  void loadScales(const OpContext& context, float* factors) const {
+    const auto* scales = context.in<float>(kInputs.factor);
+    const auto count = static_cast<size_t>(shape_.columns);
+    if (inputs_[kInputs.factor].shape.count() == 1)
+      std::fill_n(factors, count, scales[0]);
+    else
+      std::copy_n(scales, count, factors);
+    if (hasAddends()) std::copy_n(context.in<float>(kInputs.addend), count, factors + rowBytes() / sizeof(float));
   }
 
   void loadFactors(const OpContext& context, float* factors) const {
@@ -251,6 +282,7 @@ constexpr Implementation kRow[] = {
 const OpRow kRows[] = {
     {"", "MatMulInteger", kRow<kPlain>, prepare<kPlain>},
     {"", "QLinearMatMul", kRow<kQuantized>, prepare<kQuantized>},
+    {kMaxDomain, "MatMulInteger", kRow<kScaled>, prepare<kScaled>},
 };
 
 }  // namespace
