@@ -165,6 +165,7 @@ constexpr Row kRows[] = {
     {"", "MatMulInteger", matrixProduct},
     {"", "QLinearMatMul", matrixProduct},
     {kMaxDomain, "MatMul", matrixProduct},
+    {kMaxDomain, "MatMulInteger", matrixProduct},
     {kMaxDomain, "MatMulNBits", quantisedProduct},
     {kMaxDomain, "Attention", attention},
     {"", "LinearAttention", linearAttention},

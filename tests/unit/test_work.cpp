@@ -58,6 +58,7 @@ TEST(Work, MultiplicationsOfProductsAreExact) {
   };
   EXPECT_EQ(multiplications("MatMul", {{3, 4, 5}, {5, 6}}, {3, 4, 6}), 3u * 4 * 5 * 6);
   EXPECT_EQ(multiplications("Gemm", {{5, 4}, {5, 6}, {6}}, {4, 6}, with("transA", int64_t{1})), 4u * 5 * 6);
+  EXPECT_EQ(multiplications("MatMulInteger", {{4, 5}, {5, 6}}, {4, 6}, {}, kMaxDomain), 4u * 5 * 6);
   EXPECT_EQ(multiplications("Conv", {{1, 8, 10, 10}, {16, 4, 3, 3}}, {1, 16, 8, 8}), 16u * 64 * 4 * 9);
   EXPECT_EQ(multiplications("ConvTranspose", {{1, 8, 10}, {8, 5, 2}}, {1, 5, 20}), 80u * 5 * 2);
   EXPECT_EQ(multiplications("LSTM", {{7, 2, 5}, {1, 12, 5}, {1, 12, 3}}, {7, 1, 2, 3}), 7u * 2 * 12 * (5 + 3));
