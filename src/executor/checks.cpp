@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/checks.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include "base/half.h"
@@ -16,10 +16,16 @@ namespace {
 
 constexpr unsigned char kGuardByte = 0xa5;
 
+// Weights in a file may lie at any address.
 template <class T, class ToFloat>
 bool allFinite(const void* data, int64_t count, ToFloat toFloat) {
-  const T* values = static_cast<const T*>(data);
-  return std::all_of(values, values + count, [&](T value) { return std::isfinite(toFloat(value)); });
+  const std::byte* at = static_cast<const std::byte*>(data);
+  for (int64_t i = 0; i < count; ++i, at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    if (!std::isfinite(toFloat(value))) return false;
+  }
+  return true;
 }
 
 // Also true for types without infinity and values without memory.

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/new_file.h"
 #include "compiler/rewrite.h"
+#include "executor_helpers.h"
 #include "interpreter.h"
 
 namespace max::test {
@@ -83,6 +93,39 @@ TEST(Compiler, ConvolutionsOfHalfTypesWithWeightsInTheFileRunOnFloat32Kernels) {
     }
   }
   EXPECT_EQ(countOperators(*b.graph)["max.Conv"], 1);
+}
+
+// Floats that count up, one byte behind the beginning of a mapped file.
+Ref<Tensor> unalignedTable(const Shape& shape) {
+  std::vector<float> numbers(static_cast<size_t>(shape.count()));
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  char path[] = "/tmp/max-table-XXXXXX";
+  close(mkstemp(path));
+  writeFile(path, "x" + std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
+  const Ref<MappedFile> file = MappedFile::share(File::openForRead(path));
+  unlink(path);
+  return makeRef<Tensor>(DType::Float32, shape, static_cast<const std::byte*>(file->data()) + 1, file);
+}
+
+TEST(Compiler, UnalignedTablesAreOnlyCopiedIfMoreThanGatherReadsThem) {
+  const Ref<Tensor> table = unalignedTable({3000, 40});
+  ASSERT_FALSE(table->isAligned());
+  for (const bool isAdded : {false, true}) {
+    Builder b;
+    Value* rows = b.graph->addConstant(table);
+    b.output(b.op("Gather", {rows, b.input({2}, DType::Int64)}));
+    if (isAdded) b.output(b.op("Add", {rows, b.input({40})}));
+    compile(*b.graph, withoutFusion());
+    EXPECT_EQ(rows->constant->data() == table->data(), !isAdded);
+    EXPECT_EQ(rows->constant->isAligned(), isAdded);
+    if (isAdded) continue;
+    const PlannedProgram program(b.graph, 2);
+    const Outputs outputs = run(program, {ints({2}, {2999, 7})});
+    for (int64_t i = 0; i < 40; ++i) {
+      EXPECT_EQ(outputs[0].as<float>()[i], static_cast<float>(2999 * 40 + i));
+      EXPECT_EQ(outputs[0].as<float>()[40 + i], static_cast<float>(7 * 40 + i));
+    }
+  }
 }
 
 TEST(Compiler, OuterNodesThatOnlyADeadBranchReadVanish) {

@@ -33,6 +33,9 @@ bool isLarge(const Value* value) {
 
 bool isInFile(const Tensor& tensor) { return tensor.storage() && tensor.storage()->file(); }
 
+// Gather copies elements as bytes wherever they lie, and a call needs few of a large table.
+bool readsBytes(const Use& use) { return use.node->op() == "Gather" && use.node->domain().empty() && use.index == 0; }
+
 // Data in a file can be read again if needed; other data is lost.
 void giveUp(Value& value) {
   if (isInFile(*value.constant))
@@ -210,9 +213,13 @@ void prepareWeights(Rewriter& rewriter) {
 void settleConstants(Graph& graph) {
   const auto settle = [](Value* value) {
     if (!isLarge(value)) return;
-    if (!value->isOutput() && std::all_of(value->uses.begin(), value->uses.end(), isReplaced))
+    const auto everyUse = [&](auto holds) {
+      return !value->isOutput() && std::all_of(value->uses.begin(), value->uses.end(), holds);
+    };
+    if (everyUse(isReplaced))
       giveUp(*value);
-    else if (!value->constant->isAligned())
+    else if (!isInFile(*value->constant) ||
+             !everyUse([](const Use& use) { return isReplaced(use) || readsBytes(use); }))
       value->constant = alignedWeight(*value->constant);
   };
   for (Node* node : graph.nodes())
