@@ -154,10 +154,8 @@ auto withRoom(Work&& work, MakeRoom&& makeRoom) {
       return work();
     } catch (const Error& error) {
       if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
-      const uint64_t used = account->used();
       makeRoom();
-      account->kept().trim(Kept::All);
-      if (account->used() >= used) throw;
+      account->kept().trim(Kept::All);  // other threads may have taken as much meanwhile
     }
   }
   return work();

@@ -4,7 +4,9 @@
 #include <functional>
 #include <thread>
 
+#include "base/active_call.h"
 #include "base/error.h"
+#include "base/kept_memory.h"
 #include "executor/run.h"
 #include "executor_helpers.h"
 
@@ -30,6 +32,42 @@ TEST(Executor, RunsAChain) {
     EXPECT_EQ(run(program, {floats({1}, {5})}).values<float>(0), (std::vector<float>{31}));
   }
   EXPECT_EQ(program.planCount(), 2u);
+}
+
+// Its first trim frees nothing on balance, as if another thread had taken as much at once.
+class ContestedMemory final : public RefCounted, public KeptMemory {
+ public:
+  explicit ContestedMemory(MemoryAccount& account)
+      : account_(account), held_(account.limit()), entry_(account.kept(), *this, *this) {
+    account_.take(held_);
+  }
+  void trim(Kept) const noexcept override {
+    if (++trims_ == 2) account_.giveBack(held_);
+  }
+  int trims() const { return trims_; }
+
+ private:
+  MemoryAccount& account_;
+  const uint64_t held_;
+  mutable int trims_ = 0;
+  const KeptMemoryEntry entry_;
+};
+
+TEST(Executor, PlansAreTriedAgainWhenOtherThreadsTookWhatWasFreed) {
+  Ref<Graph> graph = makeRef<Graph>();
+  Value* x = graph->addInput("x", TensorType::of(DType::Float32, {Dim(1), Dim(256)}));
+  Value* weights = graph->addConstant(Tensor::allocate(DType::Float32, {256, 256}, true));  // each plan packs them
+  graph->addOutput(graph->addNode("", "MatMul", {x, weights})->output(), "y");
+  graph->sort();
+  const PlannedProgram program(graph, 1);
+  const Ref<Tensor> input = Tensor::allocate(DType::Float32, {1, 256}, true);
+  const auto account = makeRef<MemoryAccount>("Test", 1 << 20);
+  const auto contested = makeRef<ContestedMemory>(*account);
+  ActiveCall call;
+  call.memory = account.get();
+  const ActiveCallScope scope(&call);
+  EXPECT_EQ(run(program, {input})[0].shape(), Shape({1, 256}));
+  EXPECT_EQ(contested->trims(), 2);
 }
 
 TEST(Executor, OutputsNeverAlias) {
