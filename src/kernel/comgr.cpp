@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/comgr.h"
 
-#include <dlfcn.h>
-
 #include <cstdint>
 #include <span>
 
@@ -65,15 +63,9 @@ struct Comgr {
   Comgr();
 };
 
-// If there are several, the one that HIPRTC has opened: only that matches HIPRTC.
-std::span<const char* const> namesToTry() {
-  for (const char* const& name : kNames)
-    if (dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return std::span(&name, 1);
-  return kNames;
-}
-
+// If there are several, the library takes the one that HIPRTC has opened: only that matches HIPRTC.
 Comgr::Comgr() {
-  const gpu::Library library(kComgrVariable, namesToTry());
+  const gpu::Library library(kComgrVariable, kNames);
   const LibrarySymbol symbols[] = {
       {"amd_comgr_get_version", &getVersion},
       {"amd_comgr_status_string", &statusString},

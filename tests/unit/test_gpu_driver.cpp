@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the device layer for accelerators that need no driver; and what is said of drivers that are of no use.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -68,6 +71,24 @@ TEST(Api, TheListForProgramsHasTheRowsNames) {
   for (const Api* api : apis()) names.push_back(api->name);
   for (const ApiName& row : kApiNames) listed.push_back(row.api);
   EXPECT_EQ(listed, names);
+}
+
+// A framework in the same process may have opened an older version, which has the state of its contexts.
+TEST(Library, IsTheVersionThatTheProcessHasLoaded) {
+  std::string folder = std::filesystem::temp_directory_path() / "max-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string newer = folder + "/libprobe.so.2", older = folder + "/libprobe.so.1";
+  for (const std::string& file : {newer, older}) std::filesystem::copy_file(MAX_PROBE_LIBRARY, file);
+  const char* const names[] = {newer.c_str(), older.c_str()};
+  void* loaded = dlopen(older.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(loaded, nullptr) << dlerror();
+  EXPECT_EQ(Library("MAX_NO_SUCH_VARIABLE", names).name(), older);
+  // What has another name is another library, which may lack functions.
+  const std::string other = folder + "/libother.so.1";
+  std::filesystem::copy_file(MAX_PROBE_LIBRARY, other);
+  const char* const others[] = {other.c_str(), older.c_str()};
+  EXPECT_EQ(Library("MAX_NO_SUCH_VARIABLE", others).name(), other);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(StatusOf, SaysWhatACallerCanDo) {

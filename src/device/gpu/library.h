@@ -18,7 +18,8 @@ namespace max::gpu {
 // A library that is searched for once. It stays open, because drivers must not be unloaded.
 class Library {
  public:
-  // The value of the environment variable replaces the names.
+  // The value of the environment variable replaces the names. Without it a version that the process has loaded already
+  // (a framework brings its own) comes before the first name: two in one process do not share their state.
   Library(const char* variable, std::span<const char* const> names);
 
   bool isOpen() const { return handle_ != nullptr; }
