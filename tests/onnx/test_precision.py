@@ -20,7 +20,7 @@ except ImportError:
     onnx, CASES = None, ()
 
 HIGHEST, MEDIUM = 0, 2
-WITHOUT_FLOAT_PRODUCTS = ("call alone", "quantised images")
+WITHOUT_FLOAT_PRODUCTS = ("call alone", "quantised images", "quantised transformers")
 MOST = 0.05  # docs/numerics.md: of the largest element of an output
 
 

@@ -200,15 +200,18 @@ TEST(BFloat16Gemm, OperatorsUseIt) {
 // docs/numerics.md: at most 2^-7 of the sum of the products' magnitudes.
 constexpr double kBound = 1. / 128;
 
-void checkBound(NodeUnderTest& node, const Tensors& inputs, const Shape& output, const char* what) {
+void checkBound(NodeUnderTest& node, const Tensors& inputs, const Shape& output, const char* what,
+                unsigned constants = 2) {
   const auto magnitudes = [](const Tensor& tensor) {
     Ref<Tensor> result = Tensor::allocate(DType::Float32, tensor.shape());
     for (int64_t i = 0; i < tensor.count(); ++i)
       static_cast<float*>(result->mutableData())[i] = std::fabs(tensor.as<float>()[i]);
     return result;
   };
-  const Tensors actual = node.run(inputs, {output}, "", 2, 2u), exact = node.run(inputs, {output}, "reference");
-  const Tensors sums = node.run({magnitudes(*inputs[0]), magnitudes(*inputs[1])}, {output}, "reference");
+  const Tensors actual = node.run(inputs, {output}, "", 2, constants), exact = node.run(inputs, {output}, "reference");
+  Tensors positive;
+  for (const Ref<Tensor>& input : inputs) positive.push_back(magnitudes(*input));
+  const Tensors sums = node.run(positive, {output}, "reference");
   for (int64_t i = 0; i < actual[0]->count(); ++i) {
     const double error = std::fabs(double{actual[0]->as<float>()[i]} - double{exact[0]->as<float>()[i]});
     ASSERT_LE(error, kBound * double{sums[0]->as<float>()[i]}) << what << ": element " << i;
@@ -234,6 +237,31 @@ TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
   for (int64_t depth : {1, 7, 64, 501, 3000})
     checkBound(matMul, {random.floats({17, depth}), random.floats({depth, 50})}, {17, 50}, "random factors");
   checkBound(conv, {random.floats({1, 9, 8, 33}), random.floats({20, 33, 3, 3})}, {1, 7, 6, 20}, "convolution");
+}
+
+// What the convolution adds up is as far off as the product that it reads. Large images are computed in strips.
+TEST(BFloat16Gemm, ExpansionsUseIt) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(75);
+  const int64_t filters = 90;
+  const float worst = 1 + 1.f / 256;
+  for (const int64_t side : {7, 45})
+    for (const int64_t channels : {1, 21, 64}) {
+      NodeUnderTest node(kMaxDomain, "ExpandConv");
+      node->products = DType::BFloat16;
+      node->attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
+      node->attributes.set("group", filters);
+      const Shape x{2, side, side, channels}, expand{filters, channels, 1, 1}, out{2, side, side, filters};
+      const Tensors in = {random.floats(x), random.floats(expand), random.floats({filters, 1, 3, 3})};
+      checkBound(node, in, out, "random factors", 6);
+      checkBound(node, {filled(x, worst), filled(expand, worst), filled({filters, 1, 3, 3}, 1)}, out, "worst factors",
+                 6);
+      const Tensors actual = node.run(in, {out}, "", 2, 6u), named = node.run(in, {out}, "strips_bf16", 1, 6u);
+      EXPECT_EQ(std::memcmp(actual[0]->data(), named[0]->data(), actual[0]->bytes()), 0) << side;
+      const Tensors floats = node.run(in, {out}, "strips_f32", 2, 6u);
+      expectNear(*floats[0], *node.run(in, {out}, "reference")[0], 1e-4f, "float32");
+      EXPECT_NE(std::memcmp(actual[0]->data(), floats[0]->data(), actual[0]->bytes()), 0) << side;
+    }
 }
 
 // The state is rounded anew at each step.

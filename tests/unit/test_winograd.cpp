@@ -166,9 +166,11 @@ TEST(Winograd, NumbersThatAreNotFiniteStayInTheirTiles) {
   });
 }
 
-size_t preparedBytes(const Shape& weights, const std::function<void(Attributes&)>& change = {}) {
+size_t preparedBytes(const Shape& weights, const std::function<void(Attributes&)>& change = {},
+                     DType products = DType::Float32) {
   NodeUnderTest node("max", "Conv");
   if (change) change(node->attributes);
+  node->products = products;
   RandomTensors random(35);
   const Ref<Tensor> tensor = random.floats(weights);
   const std::vector<const Tensor*> constants = {nullptr, tensor.get()};
@@ -189,6 +191,20 @@ TEST(Winograd, IsChosenForPlainConvolutionsOfManyChannels) {
   EXPECT_EQ(preparedBytes({64, 4, 3, 3}), direct / 16);
   EXPECT_EQ(preparedBytes({64, 64, 1, 9}), direct);
   EXPECT_EQ(preparedBytes({64, 64, 9}), direct);
+}
+
+// Products of bfloat16 are faster: fewer convolutions are worth it. Those that are stay float32.
+TEST(Winograd, IsChosenInPlaceOfProductsOfBFloat16) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  EXPECT_EQ(preparedBytes({16, 16, 3, 3}), 4 * 16 * 16 * 9 * sizeof(float));
+  EXPECT_EQ(preparedBytes({16, 16, 3, 3}, nullptr, DType::BFloat16), 16 * 16 * 9 * sizeof(float) / 2);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3}, nullptr, DType::BFloat16), 4 * 64 * 64 * 9 * sizeof(float));
+  NodeUnderTest node("max", "Conv");
+  node->products = DType::BFloat16;
+  RandomTensors random(37);
+  const Tensors inputs = {random.floats({1, 17, 18, 64}), random.floats({64, 64, 3, 3})};
+  const std::vector<Shape> output = {{1, 15, 16, 64}};
+  expectNear(*node.run(inputs, output, "", 2, 2u)[0], *node.run(inputs, output, "reference")[0], 4e-4f, "float32");
 }
 
 }  // namespace

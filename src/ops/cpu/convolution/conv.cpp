@@ -187,7 +187,7 @@ std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
 }
 
 bool acceptsWordsConv(const OpRequest& request) {
-  return acceptsConv(request) && packsWords(request) &&
+  return acceptsConv(request) && packsWords(request) && !hasWinogradWeights(request.node) &&
          !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.ExpandConv of float32: a pointwise product makes many channels, a depthwise convolution reads them. A large image
-// is computed in strips: some rows of products stay in the second cache until the convolution has read them.
+// max.ExpandConv of float32: a pointwise product makes many channels, a depthwise convolution reads them. The factors
+// of the product may be rounded to bfloat16. A large image is computed in strips: some rows of products stay in the
+// second cache until the convolution has read them.
 #include <algorithm>
 
 #include "base/align.h"
@@ -25,11 +26,11 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class PreparedExpandConv : public Prepared {
  public:
-  PreparedExpandConv(const Tensor& expand, const Tensor& weights, int lanes)
-      : expand_(makeRef<PackedWeights>(gemmTable(), 1, expand.shape()[1], expand.shape()[0])),
+  PreparedExpandConv(const GemmTable& table, const Tensor& expand, const Tensor& weights, int lanes)
+      : expand_(makeRef<PackedWeights>(table, 1, expand.shape()[1], expand.shape()[0])),
         depthwise_(makeRef<DepthwiseWeights>(weights)) {
     const int64_t channels = expand.shape()[1], filters = expand.shape()[0];
-    packMatrix(gemmTable(), {expand.as<float>(), 1, channels, 1, channels, filters}, expand_->matrix(0), lanes);
+    packMatrix(table, {expand.as<float>(), 1, channels, 1, channels, filters}, expand_->matrix(0), lanes);
   }
   size_t bytes() const override { return expand_->bytes() + depthwise_->bytes(); }
   bool replaces(size_t input) const override { return input == ExpandWeights || input == Weights; }
@@ -41,10 +42,10 @@ class PreparedExpandConv : public Prepared {
   Ref<DepthwiseWeights> depthwise_;
 };
 
-Ref<PreparedExpandConv> weightsOf(const OpRequest& request) {
+Ref<PreparedExpandConv> weightsOf(const OpRequest& request, const GemmTable& table) {
   auto* prepared = dynamic_cast<PreparedExpandConv*>(request.node.prepared.get());
-  if (prepared && prepared->expand().fits(gemmTable())) return Ref<PreparedExpandConv>(prepared);
-  return makeRef<PreparedExpandConv>(*request.inputs[ExpandWeights].constant, *request.inputs[Weights].constant,
+  if (prepared && prepared->expand().fits(table)) return Ref<PreparedExpandConv>(prepared);
+  return makeRef<PreparedExpandConv>(table, *request.inputs[ExpandWeights].constant, *request.inputs[Weights].constant,
                                      request.lanes);
 }
 
@@ -81,11 +82,12 @@ struct Strips {
 
 class ExpandConvOp final : public OpKernel {
  public:
-  explicit ExpandConvOp(const OpRequest& request)
+  ExpandConvOp(const OpRequest& request, const GemmTable& table)
       : shape_(depthwiseShape(request)),
         channels_(request.inputs[X].shape.back()),
         strips_(shape_, request.lanes),
-        weights_(weightsOf(request)),
+        table_(table),
+        weights_(weightsOf(request, table)),
         depthwise_(request.node, shape_, weights_->depthwise()),
         epilogue_{1, fusedActivation(request.node, "expand_")},
         products_(productsOf(strips_.used ? strips_.chunkRows : shape_.images * shape_.in[0] * shape_.in[1],
@@ -117,7 +119,8 @@ class ExpandConvOp final : public OpKernel {
   int64_t rowFloats() const { return shape_.in[2] * shape_.channels; }
   int64_t stepsPerRow() const { return shape_.taps() * shape_.out[2] * shape_.channels / 4; }
   Gemm productsOf(int64_t rows, int lanes) const {
-    return {checkedMultiply(rows, shape_.in[2]), shape_.channels, 1, channels_, epilogue_, lanes};
+    return {checkedMultiply(rows, shape_.in[2]), shape_.channels,      1,     channels_, epilogue_, lanes,
+            WorkVector<GemmOffsets>(1),          PartialSums::Float32, table_};
   }
 
   // Products of rows of the input, counted over all images.
@@ -175,6 +178,7 @@ class ExpandConvOp final : public OpKernel {
   ConvShape shape_;   // of the convolution
   int64_t channels_;  // of the product's rows
   Strips strips_;
+  const GemmTable& table_;
   Ref<PreparedExpandConv> weights_;
   DepthwiseRows depthwise_;
   Epilogue epilogue_;
@@ -197,16 +201,24 @@ bool accepts(const OpRequest& request) {
   return request.node.prepared || (request.inputs[ExpandWeights].constant && request.inputs[Weights].constant);
 }
 
-std::unique_ptr<OpKernel> create(const OpRequest& request) { return std::make_unique<ExpandConvOp>(request); }
+bool acceptsWords(const OpRequest& request) { return accepts(request) && gemmTableFor(request.node).wordElements == 2; }
 
-Ref<Prepared> prepare(const Node&, std::span<const Tensor* const> constants) {
+std::unique_ptr<OpKernel> create(const OpRequest& request) {
+  return std::make_unique<ExpandConvOp>(request, gemmTable());
+}
+
+std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
+  return std::make_unique<ExpandConvOp>(request, gemmTableFor(request.node));
+}
+
+Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor *expand = constants[ExpandWeights], *weights = constants[Weights];
   if (!expand || !weights || expand->dtype() != DType::Float32 || weights->dtype() != DType::Float32) return nullptr;
   if (!isSupported(expand->shape(), weights->shape())) return nullptr;
-  return makeRef<PreparedExpandConv>(*expand, *weights, defaultLanes());
+  return makeRef<PreparedExpandConv>(gemmTableFor(node), *expand, *weights, defaultLanes());
 }
 
-constexpr Implementation kExpandConv[] = {{"strips_f32", accepts, create}};
+constexpr Implementation kExpandConv[] = {{"strips_bf16", acceptsWords, createWords}, {"strips_f32", accepts, create}};
 const OpRow kRows[] = {{kMaxDomain, "ExpandConv", kExpandConv, prepare}};
 
 }  // namespace

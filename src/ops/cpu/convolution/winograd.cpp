@@ -48,10 +48,10 @@ double winogradCost(const Work& work, int64_t side) {
          (work.products() * (work.tiles(side) / 16 + kWeightCost) + work.tiles(side) * channels / 16 * kTransformCost);
 }
 
-// The side of the tiles; 0 = direct.
-int64_t chooseSide(const Work& work) {
+// The side of the tiles; 0 = direct, whose multiplications of words do several at once.
+int64_t chooseSide(const Work& work, int wordElements) {
   int64_t best = 0;
-  double least = kWorthIt * directCost(work);
+  double least = kWorthIt * directCost(work) / wordElements;
   for (const int64_t side : {2, 4}) {
     const double cost = winogradCost(work, side);
     if (cost >= least) continue;
@@ -302,7 +302,7 @@ Work workOf(const Node& node, const Tensor& weights) {
 bool isPossible(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   if (shape.rank() != 4 || shape[2] != 3 || shape[3] != 3 || readers::readGroups(node.attributes) != 1) return false;
-  if (std::min(shape[0], shape[1]) < kFewestChannels || gemmTableFor(node).wordElements != 1) return false;
+  if (std::min(shape[0], shape[1]) < kFewestChannels) return false;
   const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
   return std::all_of(windows.axes.begin(), windows.axes.end(),
                      [](const readers::Window& window) { return window.stride == 1 && window.dilation == 1; });
@@ -312,13 +312,15 @@ bool isPossible(const Node& node, const Tensor& weights) {
 
 Ref<Prepared> prepareWinograd(const Node& node, const Tensor& weights) {
   if (!isPossible(node, weights)) return nullptr;
-  const int64_t side = chooseSide(workOf(node, weights));
+  const int64_t side = chooseSide(workOf(node, weights), gemmTableFor(node).wordElements);
   return side ? winogradWeights(weights, static_cast<int>(side)) : nullptr;
 }
 
 Ref<Prepared> winogradWeights(const Tensor& weights, int side) {
   return makeRef<WinogradWeights>(gemmTable(), weights, side);
 }
+
+bool hasWinogradWeights(const Node& node) { return dynamic_cast<const WinogradWeights*>(node.prepared.get()); }
 
 std::unique_ptr<OpKernel> createWinograd(const OpRequest& request, const ConvShape& shape) {
   auto* prepared = dynamic_cast<WinogradWeights*>(request.node.prepared.get());

@@ -49,6 +49,8 @@ struct WinogradTable {
 // Of cpuTarget(); `side`: m.
 const WinogradTable& winogradTable(int side);
 
+// Its products are float32 at each precision: where they are fewer by enough, also instead of direct ones of bfloat16.
+bool hasWinogradWeights(const Node& node);
 // Weights that are prepared at load decide: NULL = the direct way, which is better or the only one.
 std::unique_ptr<OpKernel> createWinograd(const OpRequest& request, const ConvShape& shape);
 Ref<Prepared> prepareWinograd(const Node& node, const Tensor& weights);
