@@ -24,7 +24,12 @@ from tables import README, full_table, row_of, rows_of, write_readme
 
 # Where a package for Python keeps its library for C.
 PEERS = {"onnxruntime": "capi/libonnxruntime.so.*", "openvino": "libs/libopenvino_c.so.*"}
-BFLOAT16 = ("max", "openvino")
+# The page of each precision, which libraries compute in it, and what the page says of it.
+PAGES = {
+    "f32": ("cpu.md", ("max", *PEERS), "Products are float32 except in quantised models."),
+    "bf16": ("cpu_bf16.md", ("max", "openvino"), "Products are bfloat16 except in quantised models: MAX has the precision `medium`, OpenVINO\n"
+             "the hint `bf16`. ONNX Runtime is left out."),
+}
 
 
 def parse_arguments():
@@ -32,14 +37,15 @@ def parse_arguments():
     parser.add_argument("--program", default=str(ROOT / "build/bin/model_bench"))
     parser.add_argument("--models", default="", help="a regular expression: only the cases whose name it finds")
     parser.add_argument("--peers", default=",".join(name for name in PEERS if importlib.util.find_spec(name)))
-    parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="of products; only f32 is written")
+    parser.add_argument("--precision", choices=PAGES, default="f32", help="of products")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="of measuring, per process")
     parser.add_argument("--quick", action="store_true", help="one round of 0.2 s")
     parser.add_argument("--write", action="store_true", help="also where --models, --peers or --threads leave some out")
-    parser.add_argument("--output", default=str(ROOT / "benchmarks/results/cpu.md"))
+    parser.add_argument("--output", help="a page in place of that in benchmarks/results")
     arguments = parser.parse_args()
+    arguments.output = arguments.output or str(ROOT / "benchmarks/results" / PAGES[arguments.precision][0])
     if arguments.quick:
         arguments.rounds, arguments.seconds = 1, 0.2
     return arguments
@@ -54,7 +60,7 @@ def libraries(arguments):
         if not (spec := importlib.util.find_spec(name)):
             sys.exit(f"{name} is not installed for {sys.executable}")
         found[name] = str(next(pathlib.Path(spec.origin).parent.glob(PEERS[name])))
-    return {name: path for name, path in found.items() if arguments.precision == "f32" or name in BFLOAT16}
+    return {name: path for name, path in found.items() if name in PAGES[arguments.precision][1]}
 
 
 def write_inputs(case, folder):
@@ -104,9 +110,9 @@ def machine():
 
 HEADING = """# MAX, ONNX Runtime and OpenVINO on the CPU
 
-`./dev bench` writes this page. Machine: {machine}. Versions: {versions}.
+`./dev bench{options}` writes this page. Machine: {machine}. Versions: {versions}.
 
-Times are milliseconds; ORT is ONNX Runtime, OV is OpenVINO. Products are float32 except in quantised models. Each round starts one process
+Times are milliseconds; ORT is ONNX Runtime, OV is OpenVINO. {products} Each round starts one process
 per library, in turns, which loads the model, calls it once, and then calls it for a while; "measured" says when, how many rounds, how long,
 and the machine's load average at the end. One C program measures all through their C APIs: inputs lie in the library's own tensors or in the
 program's. A call of MAX and of ONNX Runtime makes new outputs, and their release counts as a part of it; OpenVINO's request keeps its own.
@@ -119,20 +125,22 @@ MAX's in the same round: the median over the rounds, and in brackets the smalles
 """
 
 
-def heading():
+def heading(precision):
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PEERS if importlib.util.find_spec(name))
-    return HEADING.format(machine=machine(), versions=versions)
+    options = "" if precision == "f32" else f" --precision {precision}"
+    return HEADING.format(options=options, machine=machine(), versions=versions, products=PAGES[precision][2])
 
 
-def write(measured, output):
+def write(measured, output, precision):
     """Rows of cases that were not measured now are kept; those of cases that are no longer there are not."""
     page = pathlib.Path(output)
     old = {(row["model"], row["threads"]): row for row in rows_of(page.read_text())} if page.exists() else {}
     rows = {**old, **{(row["model"], row["threads"]): row for row in measured}}
     order = [case.name for case in CASES]
     kept = sorted((key for key in rows if key[0] in order), key=lambda key: (order.index(key[0]), int(key[1])))
-    page.write_text(heading() + full_table([rows[key] for key in kept]))
-    write_readme(README, output)
+    page.write_text(heading(precision) + full_table([rows[key] for key in kept]))
+    if precision == "f32":
+        write_readme(README, output)
     from plot import draw  # Only writing needs matplotlib.
     draw(page, page.with_suffix(".png"))
 
@@ -153,9 +161,9 @@ def main():
             measured = f"{datetime.date.today()}, {arguments.rounds} x {arguments.seconds:g} s, load {os.getloadavg()[0]:.1f}"
             rows.append(row_of(case, threads, found, measured))
             print(full_table(rows[-1:]).splitlines()[-1], flush=True)
-    complete = not arguments.models and arguments.threads == "1,2" and set(libraries(arguments)) == {"max", *PEERS}
-    if rows and not failures and arguments.precision == "f32" and (complete or arguments.write):
-        write(rows, arguments.output)
+    complete = not arguments.models and arguments.threads == "1,2" and set(libraries(arguments)) == set(PAGES[arguments.precision][1])
+    if rows and not failures and (complete or arguments.write):
+        write(rows, arguments.output, arguments.precision)
     return 1 if failures else 0
 
 
