@@ -60,5 +60,12 @@ TEST(CpuMemory, BlocksThatNearlyFillHugePagesTakeThemWhole) {
   }
 }
 
+TEST(CpuMemory, BlocksTakeNoMoreThanTheirBytesNearALimit) {
+  constexpr size_t kBytes = (size_t{6} << 20) - 64;
+  const auto account = makeRef<MemoryAccount>("Out of memory", kBytes);
+  const Ref<Storage> block = allocateCpuMemory(kBytes, {}, account);
+  EXPECT_EQ(account->used(), kBytes);
+}
+
 }  // namespace
 }  // namespace max

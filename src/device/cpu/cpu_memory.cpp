@@ -27,11 +27,16 @@ constexpr size_t kMapFrom = size_t{64} << 20;
 
 size_t roundUp(size_t bytes, size_t unit) { return checkedAdd(bytes, unit - 1) / unit * unit; }
 
+bool isNearLimit(const MemoryAccount* account, size_t bytes) {
+  return account && account->limit() != 0 && bytes > account->limit() - std::min(account->used(), account->limit());
+}
+
 // What a block of these bytes takes: whole huge pages if they are three quarters full, since the kernel gives them four
-// times as fast as small ones.
-size_t takenFor(size_t bytes) {
+// times as fast as small ones. Near a limit each byte counts.
+size_t takenFor(size_t bytes, const MemoryAccount& account) {
   const size_t whole = roundUp(bytes, kHugePage);
-  return bytes / 3 >= whole / 4 ? whole : bytes;
+  const bool nearlyFills = bytes / 3 >= whole / 4;
+  return nearlyFills && !isNearLimit(&account, 2 * whole) && !isNearLimit(activeMemory(), 2 * whole) ? whole : bytes;
 }
 
 class CpuBlock : public Storage {
@@ -45,6 +50,7 @@ class CpuBlock : public Storage {
   ~CpuBlock() override { account_->giveBack(taken_); }
 
  protected:
+  size_t taken() const { return taken_; }
   void place(void* data) noexcept {
     data_ = data;
     account_->notePeak();
@@ -59,14 +65,13 @@ class CpuBlock : public Storage {
 class HeapBlock final : public CpuBlock {
  public:
   HeapBlock(size_t bytes, size_t alignment, bool zeroed, const Ref<MemoryAccount>& account)
-      : CpuBlock(bytes, takenFor(bytes), account) {
+      : CpuBlock(bytes, takenFor(bytes, *account), account) {
     if (bytes == 0) return;
-    const size_t taken = takenFor(bytes);
-    if (taken >= kHugePage) alignment = std::max(alignment, kHugePage);
+    if (taken() >= kHugePage) alignment = std::max(alignment, kHugePage);
     const size_t rounded = roundUp(bytes, alignment);
     void* block = std::aligned_alloc(alignment, rounded);
-    if (!block) account->fail(bytes, taken);
-    adviseHugePages(block, taken);
+    if (!block) account->fail(bytes, taken());
+    adviseHugePages(block, taken());
     if (zeroed) std::memset(block, 0, bytes);
     permitFirst(block, bytes, rounded);
     place(block);
