@@ -150,12 +150,6 @@ build() {
   check "build-$1" cmake --build --preset "$1" -- -k 0
 }
 
-# The same beside tests, which wait now and then: it takes the processors only when they do.
-build_beside() {
-  renice -n 19 -p "$BASHPID" >/dev/null
-  build "$@"
-}
-
 # Everything that the tests in Python read. Tests skip what is not there, so that its lack is a failure here.
 prepare_python() {
   check python-packages make_python
@@ -185,16 +179,12 @@ run_all_tests() {
   if configure release -DMAX_BUILD_TESTS=OFF; then quiet cmake --build build -- -k 0 || true; fi  # reported below
   wait_for_python
   build release -DMAX_BUILD_TESTS=ON
-  build_beside asan &
-  local beside=$!
   run_ctest release
   run_checks
   [[ "${1:-}" != --tidy ]] || check_tidy
-  wait "$beside"
-  build_beside tsan &
-  beside=$!
+  build asan
   run_ctest asan
-  wait "$beside"
+  build tsan
   run_ctest tsan
   python3 tools/summarize.py "$REPORTS" release asan tsan
 }
