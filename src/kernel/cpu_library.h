@@ -24,6 +24,8 @@ class CpuLibrary final : public RefCounted {
   static Ref<CpuLibrary> load(std::string_view code);
   ~CpuLibrary() override;
 
+  // By name.
+  const std::vector<std::pair<std::string, const MaxCpuKernel*>>& kernels() const { return kernels_; }
   // NULL if there is none.
   const MaxCpuKernel* find(std::string_view name) const;
   CpuVariable variable(const std::string& name) const;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "device/gpu/host_queue.h"
 
@@ -46,24 +47,48 @@ std::string versionsOf(const gpu::Context& context, const KernelCompiler* compil
 
 }  // namespace
 
+// The destructor unloads what was loaded before a failure.
 GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code,
                  const KernelCompiler* compiler)
-    : context_(std::move(context)) {
+    : GpuCode(std::move(context)) {
   requireModules(*context_);
   std::string log(kLogBytes, '\0');
+  int error = load(code, log);
+  if (error == gpu::kSuccess) error = loadFunctions();
+  if (error == gpu::kSuccess) return;
+  if (isCodeError(error)) failLoading(*context_, name, compiler, error, log.c_str());
+  context_->fail(context_->driver().moduleLoad.name, error);
+}
+
+int GpuCode::load(const std::string& code, std::string& log) {
   const gpu::Api& api = context_->api();
   int options[] = {api.errorLogOption, api.errorLogSizeOption};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
-  const auto& load = context_->driver().moduleLoad;
   const unsigned optionCount = api.errorLogOption != 0 ? 2 : 0;
-  const int error = context_->query(load, &handle_, code.data(), optionCount, options, values);
-  if (error == gpu::kSuccess) return;
-  if (isCodeError(error)) failLoading(*context_, name, compiler, error, log.c_str());
-  context_->fail(load.name, error);
+  void* handle = nullptr;
+  const int error = context_->query(context_->driver().moduleLoad, &handle, code.data(), optionCount, options, values);
+  if (error == gpu::kSuccess) handle_ = handle;
+  return error;
+}
+
+// Drivers that load a function when it is first asked for may wait for the device then, even for host functions. Those
+// too old to list functions are left to do so.
+int GpuCode::loadFunctions() const {
+  const gpu::Driver& driver = context_->driver();
+  if (!driver.moduleGetFunctionCount || !driver.moduleListFunctions || !driver.functionLoad) return gpu::kSuccess;
+  unsigned count = 0;
+  int error = context_->query(driver.moduleGetFunctionCount, &count, handle_);
+  if (error != gpu::kSuccess || count == 0) return error;
+  std::vector<void*> functions(count);
+  error = context_->query(driver.moduleListFunctions, functions.data(), count, handle_);
+  for (unsigned i = 0; i < count && error == gpu::kSuccess; ++i)
+    error = context_->query(driver.functionLoad, functions[i]);
+  return error;
 }
 
 // Drivers wait for the device to unload code, and a device waits for its host functions.
 GpuCode::~GpuCode() {
+  if (!handle_) return;
   struct Loaded {
     Ref<gpu::Context> context;
     void* handle;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
 #include "device/gpu/allocator_streams.h"
 #include "device/gpu/driver.h"
@@ -29,6 +30,10 @@ class GpuCode final : public RefCounted {
   uint64_t uses() const { return uses_.load(std::memory_order_acquire); }
 
  private:
+  explicit GpuCode(Ref<gpu::Context> context) : context_(std::move(context)) {}
+  int load(const std::string& code, std::string& log);
+  int loadFunctions() const;
+
   Ref<gpu::Context> context_;
   void* handle_ = nullptr;
   std::atomic<uint64_t> uses_{0};

@@ -306,6 +306,31 @@ static void test_queued_launches_keep_what_they_need(void** state) {
   maxDeviceRelease(device);
 }
 
+/* A driver that loads functions late waits for the device when one is first asked for. */
+static void test_kernels_are_found_amid_work(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxModule* module = compile(device, basics);
+  MaxStream* stream = new_stream(device);
+  MaxBuffer* out = new_ints(device, 32);
+  CHECK(maxStreamWaitForDevice(stream, device));
+  sem_t gate;
+  sem_init(&gate, 0, 0);
+  CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
+  launch_on(find(module, "increment"), shape_of(1, 32), out, stream);
+  find(module, "nothing");
+  sem_post(&gate);
+  CHECK(maxStreamSynchronize(stream, 0));
+  int32_t got[32];
+  download(out, got, sizeof got);
+  for (int i = 0; i < 32; ++i) assert_int_equal(got[i], 1);
+  sem_destroy(&gate);
+  maxBufferRelease(out);
+  maxStreamRelease(stream);
+  maxModuleRelease(module);
+  maxDeviceRelease(device);
+}
+
 /* Launches on several streams, with one buffer and with views of it: each comes after those before it. */
 static void test_launches_are_ordered_by_their_buffers(void** state) {
   (void)state;
@@ -536,6 +561,7 @@ int main(int argc, char** argv) {
       TEST(test_warps_and_atomics),
       TEST(test_variables),
       TEST(test_queued_launches_keep_what_they_need),
+      TEST(test_kernels_are_found_amid_work),
       TEST(test_launches_are_ordered_by_their_buffers),
       TEST(test_code_can_be_kept_and_loaded),
       TEST(test_sources_that_do_not_compile),

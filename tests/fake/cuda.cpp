@@ -14,7 +14,7 @@ using fake::Stream;
 
 namespace fake {
 
-const Personality kPersonality = {false, false, [](int code) { return resultName(code, &ResultName::cuda); }};
+const Personality kPersonality = {false, false, true, [](int code) { return resultName(code, &ResultName::cuda); }};
 
 }  // namespace fake
 

@@ -150,6 +150,7 @@ void violation(const std::string& text);
 struct Personality {
   bool startsByItself;  // without a call of its Init, and each thread with device 0
   bool callsInTurn;     // host functions: one thread of the driver calls those of all streams
+  bool loadsLate;       // a function of a module when it is first asked for
   const char* (*resultName)(int code);
 };
 extern const Personality kPersonality;  // cuda.cpp, hip.cpp

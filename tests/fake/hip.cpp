@@ -15,7 +15,7 @@ using fake::Stream;
 
 namespace fake {
 
-const Personality kPersonality = {true, true, [](int code) { return resultName(code, &ResultName::hip); }};
+const Personality kPersonality = {true, true, false, [](int code) { return resultName(code, &ResultName::hip); }};
 
 }  // namespace fake
 

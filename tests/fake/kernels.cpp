@@ -20,6 +20,7 @@ struct Function {
   Module* module;
   const MaxCpuKernel* kernel;
   std::string name;
+  bool isLoaded = !kPersonality.loadsLate;
   int sharedLimit = 48 << 10;
   int carveout = -1;
   int largeClusters = 0;
@@ -123,6 +124,19 @@ bool isPossible(const Function& function, const LaunchShape& shape) {
          shape.sharedBytes <= static_cast<unsigned>(function.sharedLimit);
 }
 
+// With the lock held.
+Function& functionOf(Module& module, const std::string& name, const MaxCpuKernel* kernel) {
+  std::unique_ptr<Function>& place = module.functions[name];
+  if (!place) place.reset(new Function{.module = &module, .kernel = kernel, .name = name});
+  return *place;
+}
+
+bool isAtWork(const Device& device) {
+  return std::ranges::any_of(state().streams, [&](const auto& entry) {
+    return entry.second->device == &device && entry.second->completed < entry.second->enqueued;
+  });
+}
+
 int run(const MaxCpuKernel* kernel, const std::string& name, const LaunchShape& shape, const Values& values) {
   const KernelAccess access;
   const std::vector<void*> pointers = values.pointers();
@@ -189,9 +203,34 @@ int findFunction(Module* module, const char* name, Function** function) {
   if (!modules().contains(module)) return kInvalidHandle;
   const MaxCpuKernel* kernel = module->library->find(name);
   if (!kernel) return kNotFound;
-  std::unique_ptr<Function>& place = module->functions[name];
-  if (!place) place.reset(new Function{.module = module, .kernel = kernel, .name = name});
-  *function = place.get();
+  Function& found = functionOf(*module, name, kernel);
+  // A driver waits for the device here.
+  if (!found.isLoaded && isAtWork(*module->device)) violation("function '" + found.name + "' is loaded amid work");
+  found.isLoaded = true;
+  *function = &found;
+  return kOk;
+}
+
+int countFunctions(Module* module, unsigned* count) {
+  const Lock lock(state().mutex);
+  if (!modules().contains(module)) return kInvalidHandle;
+  *count = static_cast<unsigned>(module->library->kernels().size());
+  return kOk;
+}
+
+int listFunctions(Module* module, unsigned count, Function** functions) {
+  const Lock lock(state().mutex);
+  if (!modules().contains(module)) return kInvalidHandle;
+  const auto& kernels = module->library->kernels();
+  for (size_t i = 0; i < std::min<size_t>(count, kernels.size()); ++i)
+    functions[i] = &functionOf(*module, kernels[i].first, kernels[i].second);
+  return kOk;
+}
+
+int loadFunction(Function* function) {
+  const Lock lock(state().mutex);
+  if (!modules().contains(function->module)) return kInvalidHandle;
+  function->isLoaded = true;
   return kOk;
 }
 

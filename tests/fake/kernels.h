@@ -21,6 +21,10 @@ struct LaunchShape {
 int loadModule(const void* image, uint16_t machine, Module** module, std::string* log);
 int unloadModule(Module* module);
 int findFunction(Module* module, const char* name, Function** function);
+// Functions of a list may not be loaded yet.
+int countFunctions(Module* module, unsigned* count);
+int listFunctions(Module* module, unsigned count, Function** functions);
+int loadFunction(Function* function);
 int findVariable(Module* module, const char* name, uint64_t* address, size_t* bytes);
 int functionAttribute(Function* function, int attribute, int* value);
 int setFunctionAttribute(Function* function, int attribute, int value);

@@ -110,6 +110,21 @@ FAKE_API int cuModuleGetFunction(Function** function, Module* module, const char
   return fake::findFunction(module, name, function);
 }
 
+FAKE_API int cuModuleGetFunctionCount(unsigned* count, Module* module) {
+  FAKE_ENTER();
+  return fake::countFunctions(module, count);
+}
+
+FAKE_API int cuModuleEnumerateFunctions(Function** functions, unsigned count, Module* module) {
+  FAKE_ENTER();
+  return fake::listFunctions(module, count, functions);
+}
+
+FAKE_API int cuFuncLoad(Function* function) {
+  FAKE_ENTER();
+  return fake::loadFunction(function);
+}
+
 FAKE_API int cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, Module* module, const char* name) {
   FAKE_ENTER();
   return fake::findVariable(module, name, address, bytes);

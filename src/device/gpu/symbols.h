@@ -101,6 +101,9 @@ struct LaunchConfig;  // device/gpu/launch.h
   X(moduleLoad, (void** module, const void* image, unsigned optionCount, int* options, void** values))            \
   X(moduleUnload, (void* module))                                                                                 \
   X(moduleGetFunction, (void** function, void* module, const char* name))                                         \
+  X(moduleGetFunctionCount, (unsigned* count, void* module))                                                      \
+  X(moduleListFunctions, (void** functions, unsigned count, void* module))                                        \
+  X(functionLoad, (void* function))                                                                               \
   X(moduleGetGlobal, (void** address, size_t* bytes, void* module, const char* name))                             \
   X(functionGetAttribute, (int* value, int attribute, void* function))                                            \
   X(functionSetAttribute, (void* function, int attribute, int value))                                             \
