@@ -27,7 +27,7 @@ PEERS = {"onnxruntime": "capi/libonnxruntime.so.*", "openvino": "libs/libopenvin
 # The page of each precision, which libraries compute in it, and what the page says of it.
 PAGES = {
     "f32": ("cpu.md", ("max", *PEERS), "Products are float32 except in quantised models."),
-    "bf16": ("cpu_bf16.md", ("max", "openvino"), "Products are bfloat16 except in quantised models: MAX has the precision `medium`, OpenVINO\n"
+    "bf16": ("cpu_bf16.md", ("max", "openvino"), "Products of floats are bfloat16: MAX has the precision `medium`, OpenVINO\n"
              "the hint `bf16`. ONNX Runtime is left out."),
 }
 

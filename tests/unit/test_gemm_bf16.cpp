@@ -2,6 +2,7 @@
 // Products of bfloat16: packing and tiles with the machine's kernels and, on every machine, with plain ones.
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "base/half.h"
@@ -262,6 +263,78 @@ TEST(BFloat16Gemm, ExpansionsUseIt) {
       expectNear(*floats[0], *node.run(in, {out}, "reference")[0], 1e-4f, "float32");
       EXPECT_NE(std::memcmp(actual[0]->data(), floats[0]->data(), actual[0]->bytes()), 0) << side;
     }
+}
+
+// docs/numerics.md: scores are off by 2^-7 of their products' magnitudes, weights and values lose 2^-8 each.
+void checkAttention(const Tensors& inputs, const Shape& output, float scale, const std::string& what) {
+  NodeUnderTest node(kMaxDomain, "Attention");
+  node->products = DType::BFloat16;
+  node->attributes.set("scale", scale);
+  const Tensors actual = node.run(inputs, {output}, "attention_bf16", 2),
+                exact = node.run(inputs, {output}, "reference");
+  const Tensors best = node.run(inputs, {output}, "", 1);
+  EXPECT_EQ(std::memcmp(actual[0]->data(), best[0]->data(), best[0]->bytes()), 0) << what;
+  const Shape q = inputs[0]->shape(), k = inputs[1]->shape();
+  const int64_t size = q[3], keys = k[2], valueSize = output[3];
+  for (int64_t row = 0; row < q[0] * q[1] * q[2]; ++row) {
+    const int64_t head = row / q[2];
+    std::vector<double> scores;
+    double shift = 0, sum = 0;
+    for (int64_t t = 0; t < keys; ++t) {
+      double score = 0, magnitude = 0;
+      for (int64_t d = 0; d < size; ++d) {
+        const double product = double{scale} * double{inputs[0]->as<float>()[row * size + d]} *
+                               double{inputs[1]->as<float>()[(head * keys + t) * size + d]};
+        score += product;
+        magnitude += std::fabs(product);
+      }
+      shift = std::max(shift, kBound * magnitude);
+      sum += scores.emplace_back(std::exp(score + (inputs.size() > 3 ? double{inputs[3]->as<float>()[t]} : 0.)));
+    }
+    for (int64_t n = 0; n < valueSize; ++n) {
+      double mean = 0;
+      for (int64_t t = 0; t < keys; ++t)
+        mean += scores[static_cast<size_t>(t)] / sum *
+                std::fabs(double{inputs[2]->as<float>()[(head * keys + t) * valueSize + n]});
+      const int64_t i = row * valueSize + n;
+      const double error = std::fabs(double{actual[0]->as<float>()[i]} - double{exact[0]->as<float>()[i]});
+      ASSERT_LE(error, (std::exp(2 * shift) * (1 + kBound) - 1) * mean) << what << ": element " << i;
+    }
+  }
+}
+
+TEST(BFloat16Gemm, AttentionUsesIt) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(76);
+  // Odd sizes, and keys in several blocks.
+  for (const auto& [keys, size, valueSize] : {std::tuple{1, 1, 1}, {61, 33, 70}, {384, 64, 64}, {901, 7, 5}}) {
+    const Tensors in = {random.floats({2, 3, 9, size}), random.floats({2, 3, keys, size}),
+                        random.floats({2, 3, keys, valueSize})};
+    checkAttention(in, {2, 3, 9, valueSize}, 0.3f, concat(keys, " keys of ", size));
+  }
+  // One key's weight and value lose all that rounding can take; the other's value is 0.
+  const float worst = 1 + 1.f / 256;
+  const Ref<Tensor> values = filled({1, 1, 2, 1}, 0), mask = filled({1, 1, 1, 2}, 0);
+  static_cast<float*>(values->mutableData())[1] = worst;
+  static_cast<float*>(mask->mutableData())[1] = std::log(0.49999f * worst);
+  const Tensors in = {filled({1, 1, 5, 4}, 0), filled({1, 1, 2, 4}, 1), values, mask};
+  checkAttention(in, {1, 1, 5, 1}, 1, "worst factors");
+}
+
+// Of a few queries, conversions would be most of the work; they keep float32, as attention does at `highest`.
+TEST(BFloat16Gemm, AttentionOfFewQueriesStaysFloat) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(77);
+  for (const int64_t queries : {4, 5}) {
+    const Tensors in = {random.floats({1, 2, queries, 32}), random.floats({1, 2, 50, 32}),
+                        random.floats({1, 2, 50, 32})};
+    NodeUnderTest node(kMaxDomain, "Attention");
+    const auto run = [&] { return node.run(in, {{1, 2, queries, 32}}); };
+    const Tensors highest = run();
+    node->products = DType::BFloat16;
+    const bool isEqual = std::memcmp(highest[0]->data(), run()[0]->data(), highest[0]->bytes()) == 0;
+    EXPECT_EQ(isEqual, queries == 4);
+  }
 }
 
 // The state is rounded anew at each step.

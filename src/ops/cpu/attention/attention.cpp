@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Attention of float32: softmax(scale * Q K' + mask) V with a running maximum
 // and sum, so that only scores of a few queries and one block of keys exist at a time.
+// The factors of both products may be rounded to bfloat16.
 #include "ops/cpu/attention/attention.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct HeadTensor {
 
 class AttentionOp : public OpKernel {
  public:
-  AttentionOp(const OpRequest& request, const readers::Attention& attention);
+  AttentionOp(const OpRequest& request, const readers::Attention& attention, const GemmTable& gemm);
   void run(const OpContext& context) const override;
   size_t scratchBytes() const override;
 
@@ -48,9 +49,16 @@ class AttentionOp : public OpKernel {
     float* scores;   // [tileRows][scoreStride]
     float* sums;     // [tileRows][valueStride]: weighted sums of values
     float* queries;  // [tileRows][size], if the queries do not have this layout
+    // For products of words:
+    float* queryWords;   // [tileRows][words of size]
+    float* weightWords;  // [tileRows][scoreStride / 2]
+    float* panel;        // some rows of a panel, before their conversion
   };
   Lane laneAt(const OpContext& context, int lane) const;
-  void packHead(const OpContext& context, int64_t head) const;
+  bool usesWords() const { return gemm_->wordElements == 2; }
+  const float* asWords(const float* from, int64_t count, float* words) const;
+  void pack(const PackSource& source, const Panels& panels, float* panel, float* packed) const;
+  void packHead(const OpContext& context, const Lane& lane, int64_t head) const;
   void attend(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const;
   void scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t begin,
                   int64_t end) const;
@@ -83,8 +91,8 @@ class AttentionOp : public OpKernel {
   int lanes_;
 };
 
-AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& attention)
-    : gemm_(&gemmTable()),
+AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& attention, const GemmTable& gemm)
+    : gemm_(&gemm),
       table_(&attentionTable()),
       q_(request.inputs[0].shape, attention.queries),
       k_(request.inputs[1].shape, attention.keys),
@@ -104,7 +112,9 @@ AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& att
   valueStride_ = std::max<int64_t>(valuePanels_.paddedColumns(), gemm_->lanes);
   keyFloats_ = inPlace_ ? 0 : alignUp(packedCount(*gemm_, k_.size, k_.positions));
   valueFloats_ = inPlace_ ? 0 : alignUp(packedCount(*gemm_, v_.positions, v_.size));
-  laneBytes_ = alignUp(4 * gemm_->tileRows * (scoreStride_ + valueStride_ + q_.size));
+  const int64_t words = usesWords() ? gemm_->wordsOf(q_.size) + scoreStride_ / 2 : 0;
+  const int64_t panelFloats = usesWords() ? kKeyBlock * panelWidth : 0;
+  laneBytes_ = alignUp(4 * (gemm_->tileRows * (scoreStride_ + valueStride_ + q_.size + words) + panelFloats));
   if (!hasMask_) return;
   const Shape& mask = request.inputs[3].shape;
   const Shape strides = contiguousStrides(mask);
@@ -145,7 +155,11 @@ AttentionOp::Lane AttentionOp::laneAt(const OpContext& context, int lane) const 
   auto* base = reinterpret_cast<std::byte*>(packedKeys(context, k_.batch * k_.heads)) + lane * laneBytes_;
   auto* scores = reinterpret_cast<float*>(base);
   float* sums = scores + gemm_->tileRows * scoreStride_;
-  return {scores, sums, sums + gemm_->tileRows * valueStride_};
+  float* queries = sums + gemm_->tileRows * valueStride_;
+  float* queryWords = queries + gemm_->tileRows * q_.size;
+  float* weightWords = queryWords + (usesWords() ? gemm_->tileRows * gemm_->wordsOf(q_.size) : 0);
+  return {scores,     sums,        queries,
+          queryWords, weightWords, weightWords + (usesWords() ? gemm_->tileRows * scoreStride_ / 2 : 0)};
 }
 
 void AttentionOp::run(const OpContext& context) const {
@@ -154,8 +168,9 @@ void AttentionOp::run(const OpContext& context) const {
   const double work =
       static_cast<double>(heads * q_.positions) * static_cast<double>(k_.positions * (k_.size + v_.size));
   const int lanes = work < 200e3 ? 1 : std::min(context.lanes, lanes_);
-  parallelFor(lanes, inPlace_ ? 0 : kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t head = begin; head < end; ++head) packHead(context, head);
+  parallelFor(lanes, inPlace_ ? 0 : kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int index) {
+    const Lane lane = laneAt(context, index);
+    for (int64_t head = begin; head < end; ++head) packHead(context, lane, head);
   });
   const int64_t tasks = heads * tiles;
   const int64_t grain = lanes == 1 ? tasks : std::max<int64_t>(1, std::min(tiles, tasks / (lanes * 8)));
@@ -168,14 +183,35 @@ void AttentionOp::run(const OpContext& context) const {
   });
 }
 
-void AttentionOp::packHead(const OpContext& context, int64_t head) const {
+const float* AttentionOp::asWords(const float* from, int64_t count, float* words) const {
+  auto* elements = reinterpret_cast<uint16_t*>(words);
+  gemm_->narrow(from, count, elements);
+  if (count % 2) elements[count] = 0;
+  return words;
+}
+
+void AttentionOp::pack(const PackSource& source, const Panels& panels, float* panel, float* packed) const {
+  if (!usesWords()) return gemm_->pack(source, 0, source.depth, packed);
+  for (int64_t i = 0; i < panels.count; ++i)
+    for (int64_t first = 0; first < source.depth; first += kKeyBlock) {
+      const int64_t column = panels.begin(i), width = panels.width(i);
+      PackSource part = source;
+      part.data += first * source.rowStride + column * source.columnStride;
+      part.depth = std::min(kKeyBlock, source.depth - first);
+      part.columns = std::min(width, source.columns - column);
+      packPanelAsWords(*gemm_, part, width, panel,
+                       packed + column * gemm_->wordsOf(source.depth) + gemm_->wordsOf(first) * width);
+    }
+}
+
+void AttentionOp::packHead(const OpContext& context, const Lane& lane, int64_t head) const {
   const int64_t b = head / k_.heads, h = head % k_.heads;
   const PackSource keys{
       context.in<float>(1) + k_.offset(b, h), k_.sizeStride, k_.positionStride, 1, k_.size, k_.positions};
   const PackSource values{
       context.in<float>(2) + v_.offset(b, h), v_.positionStride, v_.sizeStride, 1, v_.positions, v_.size};
-  gemm_->pack(keys, 0, keys.depth, packedKeys(context, head));
-  gemm_->pack(values, 0, values.depth, packedValues(context, head));
+  pack(keys, keyPanels_, lane.panel, packedKeys(context, head));
+  pack(values, valuePanels_, lane.panel, packedValues(context, head));
 }
 
 // The queries' rows, in place if contiguous, else copied.
@@ -215,6 +251,7 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
   const float* from = queryRows(context, lane, head, first, count, stride);
   for (int64_t i = 0; i < count; ++i) {
     queries[i] = from + i * stride;
+    if (usesWords()) queries[i] = asWords(queries[i], q_.size, lane.queryWords + i * gemm_->wordsOf(q_.size));
     weights[i] = lane.scores + i * scoreStride_;
     rows[i] = startRow(context, head, first + i);
     rows[i].scores = lane.scores + i * scoreStride_;
@@ -231,6 +268,7 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
         rows[i].count = keys;
         const float factor = table_->update(rows[i]);
         if (!isFirst) table_->scale(lane.sums + i * valueStride_, factor, valueStride_);
+        if (usesWords()) weights[i] = asWords(rows[i].scores, keys, lane.weightWords + i * scoreStride_ / 2);
       }
       sumBlock(valueData, lane, weights, count, key, keys, isFirst);
       isFirst = false;
@@ -253,11 +291,12 @@ bool AttentionOp::areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys)
 void AttentionOp::scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
                              int64_t begin, int64_t end) const {
   if (inPlace_) return scoreInPlace(keys, lane, queries, count, keyPanels_.begin(begin), keyPanels_.begin(end));
-  GemmTile tile{queries, 0,         1,       k_.size, nullptr, 0,    nullptr, scoreStride_, 0, false,
+  const int64_t depth = gemm_->wordsOf(k_.size);
+  GemmTile tile{queries, 0,         1,       depth,   nullptr, 0,    nullptr, scoreStride_, 0, false,
                 true,    &scaling_, nullptr, nullptr, 0,       keys, 0};
   for (int64_t panel = begin; panel < end; ++panel) {
     const int64_t column = keyPanels_.begin(panel), width = keyPanels_.width(panel);
-    tile.b = keys + column * k_.size;
+    tile.b = keys + column * depth;
     tile.bStride = width;
     tile.c = lane.scores + column - keyPanels_.begin(begin);
     tile.columns = std::min(width, k_.positions - column);
@@ -278,11 +317,12 @@ void AttentionOp::scoreInPlace(const float* keys, const Lane& lane, const float*
 // Adds the weighted values of keys [key, key + keys) to the sums.
 void AttentionOp::sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count,
                            int64_t key, int64_t keys, bool isFirst) const {
-  GemmTile tile{weights, 0,       1,       keys,    nullptr, 0,      nullptr, valueStride_, 0, !isFirst,
+  const int64_t depth = gemm_->wordsOf(keys), before = gemm_->wordsOf(key), all = gemm_->wordsOf(v_.positions);
+  GemmTile tile{weights, 0,       1,       depth,   nullptr, 0,      nullptr, valueStride_, 0, !isFirst,
                 false,   &plain_, nullptr, nullptr, 0,       values, 0};
   for (int64_t panel = 0; panel < valuePanels_.count; ++panel) {
     const int64_t column = valuePanels_.begin(panel), width = valuePanels_.width(panel);
-    tile.b = inPlace_ ? values + key * v_.positionStride + column : values + column * v_.positions + key * width;
+    tile.b = inPlace_ ? values + key * v_.positionStride + column : values + column * all + before * width;
     tile.bStride = inPlace_ ? v_.positionStride : width;
     tile.c = lane.sums + column;
     tile.columns = width;
@@ -310,10 +350,23 @@ bool acceptsAttention(const OpRequest& request) {
 }
 
 std::unique_ptr<OpKernel> createAttention(const OpRequest& request) {
-  return std::make_unique<AttentionOp>(request, readers::Attention(request.node.attributes));
+  return std::make_unique<AttentionOp>(request, readers::Attention(request.node.attributes), gemmTable());
 }
 
-constexpr Implementation kAttention[] = {{"attention_f32", acceptsAttention, createAttention}};
+// A few queries would not pay for the conversion of all keys and values.
+bool acceptsWords(const OpRequest& request) {
+  if (gemmTableFor(request.node).wordElements == 1 || !acceptsAttention(request)) return false;
+  return HeadTensor(request.inputs[0].shape, readers::Attention(request.node.attributes).queries).positions >
+         kFewQueries;
+}
+
+std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
+  return std::make_unique<AttentionOp>(request, readers::Attention(request.node.attributes),
+                                       gemmTableFor(request.node));
+}
+
+constexpr Implementation kAttention[] = {{"attention_bf16", acceptsWords, createWords},
+                                         {"attention_f32", acceptsAttention, createAttention}};
 const OpRow kRows[] = {{kMaxDomain, "Attention", kAttention}};
 
 }  // namespace

@@ -69,6 +69,14 @@ const GemmTable& gemmTableFor(const Node& node) {
   return words ? *words : gemmTable();
 }
 
+void packPanelAsWords(const GemmTable& table, const PackSource& source, int64_t width, float* floats, float* packed) {
+  const int64_t rows = source.rows();
+  table.floats->pack(source, 0, rows, floats);
+  WorkCounter work;
+  for (int64_t k = 0; k < rows; k += 2, floats += 2 * width, packed += width, work.pass(width))
+    table.pair(floats, k + 1 < rows ? floats + width : nullptr, width, packed);
+}
+
 namespace {
 
 // Panel by panel: packs one as floats, and makes words of its rows while they are in cache.
@@ -78,17 +86,12 @@ void packWords(const GemmTable& table, const PackSource& source, float* packed, 
   const bool isSmall = rows * source.columns < (64 << 10);
   const auto body = [&](int64_t begin, int64_t end, int) {
     WorkVector<float> floats(static_cast<size_t>(rows * panels.width(0)));
-    WorkCounter work;
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t first = panels.begin(panel), width = panels.width(panel);
       PackSource part = source;
       part.data += first * source.columnStride;
       part.columns = std::min(width, source.columns - first);
-      table.floats->pack(part, 0, rows, floats.data());
-      float* to = packed + first * words;
-      for (int64_t k = 0; k < rows; k += 2, to += width, work.pass(width))
-        table.pair(&floats[static_cast<size_t>(k * width)],
-                   k + 1 < rows ? &floats[static_cast<size_t>((k + 1) * width)] : nullptr, width, to);
+      packPanelAsWords(table, part, width, floats.data(), packed + first * words);
     }
   };
   parallelFor(isSmall ? 1 : lanes, panels.count, isSmall ? std::max<int64_t>(panels.count, 1) : 1, body);
