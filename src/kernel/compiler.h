@@ -34,6 +34,8 @@ class KernelCompiler {
  public:
   // The compiler, its version, and other properties of this machine that affect the code: part of the cache key.
   virtual std::string identity() const = 0;
+  // The name under which a chip has all its instructions, for code that runs on no other chip: "sm_90a" of "sm_90".
+  virtual std::string exactArchitecture(const std::string& chip) const { return chip; }
   // The form that a device loads.
   virtual MaxArtifactKind executableKind(const KernelSource& source) const = 0;
   // UNIMPLEMENTED for unsupported forms and architectures, INVALID_ARGUMENT with the log if the source is wrong.

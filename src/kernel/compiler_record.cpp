@@ -15,7 +15,7 @@ namespace max {
 
 namespace {
 
-constexpr std::string_view kFile = "file:", kChip = "chip:", kIdentity = "identity";
+constexpr std::string_view kFile = "file:", kChip = "chip:", kIdentity = "identity", kVersion = "version";
 
 std::string_view textOf(const char* text) { return text ? text : ""; }
 
@@ -23,7 +23,7 @@ std::string_view textOf(const char* text) { return text ? text : ""; }
 Digest keyOf(const CompilerName& compiler) {
   std::error_code error;
   Hasher hasher;
-  hasher.add(std::string_view("compiler"));
+  hasher.add(std::string_view("compiler, with its version"));  // records of older libraries have none
   hasher.add(std::string_view(compiler.name));
   hasher.add(std::filesystem::read_symlink("/proc/self/exe", error).string());
   hasher.add(textOf(secure_getenv("LD_LIBRARY_PATH")));
@@ -67,6 +67,8 @@ std::optional<CompilerFacts> recallCompiler(const CompilerName& name) {
       facts.chips.push_back(*chip);
     } else if (part == kIdentity) {
       facts.identity = text;
+    } else if (part == kVersion) {
+      facts.version = numberOf(text).value_or(0);
     }
   }
   return facts.files.empty() || facts.identity.empty() ? std::nullopt : std::optional(std::move(facts));
@@ -75,6 +77,7 @@ std::optional<CompilerFacts> recallCompiler(const CompilerName& name) {
 void rememberCompiler(const CompilerName& name, const CompilerFacts& facts) {
   auto entry = makeRef<CacheEntry>();
   entry->add(std::string(kIdentity), facts.identity);
+  entry->add(std::string(kVersion), std::to_string(facts.version));
   for (const std::string& file : facts.files) entry->add(concat(kFile, file), stampOfFile(file));
   for (const int chip : facts.chips) entry->add(std::string(kChip), std::to_string(chip));
   CompileCache::process().store(keyOf(name), entry);

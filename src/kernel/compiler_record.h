@@ -20,9 +20,10 @@ struct CompilerName {
 };
 
 struct CompilerFacts {
-  std::string identity;
-  std::vector<int> chips;
-  std::vector<std::string> files;  // of the libraries
+  std::string identity = {};
+  std::vector<int> chips = {};
+  std::vector<std::string> files = {};  // of the libraries
+  int version = 0;                      // 1000 * major + 10 * minor; 0 = of no interest
   bool operator==(const CompilerFacts&) const = default;
 };
 

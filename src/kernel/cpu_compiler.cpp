@@ -248,7 +248,7 @@ std::string versionOf(const std::string& program) {
   const TemporaryFolder folder;
   if (!runProgram({program, "--version"}, folder.path(), "log")) return "";
   const std::string text = folder.read("log"), version = text.substr(0, text.find('\n'));
-  if (!file.empty() && !version.empty()) rememberCompiler({record.c_str(), {}}, {version, {}, {file}});
+  if (!file.empty() && !version.empty()) rememberCompiler({record.c_str(), {}}, {.identity = version, .files = {file}});
   return version;
 }
 

@@ -17,7 +17,9 @@ class GpuBackend final : public KernelBackend {
 
   std::string_view api() const { return api_.api; }
   const KernelCompiler& compiler() const override { return api_.compiler(); }
-  std::string architecture(const MaxDevice& device) const override { return device.architectureName(); }
+  std::string architecture(const MaxDevice& device) const override {
+    return isVirtual(device) ? device.architectureName() : compiler().exactArchitecture(device.architectureName());
+  }
   MaxArtifactKind kindOf(std::string_view code) const override { return api_.kindOf(code); }
   Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const override {
     if (const auto* missing = dynamic_cast<const gpu::VirtualDevice*>(&device))
@@ -26,6 +28,8 @@ class GpuBackend final : public KernelBackend {
   }
 
  private:
+  static bool isVirtual(const MaxDevice& device) { return dynamic_cast<const gpu::VirtualDevice*>(&device) != nullptr; }
+
   const GpuKernelApi& api_;
 };
 

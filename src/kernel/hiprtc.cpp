@@ -38,6 +38,7 @@ Hiprtc::Hiprtc() {
   require(result == kRtcSuccess, MAX_STATUS_UNAVAILABLE, "HIPRTC is not available: '", library.name(),
           "' returned error ", result);
   label = concat("HIPRTC ", major, ".", minor);
+  facts.version = 1000 * major + 10 * minor;
   facts.files = {fileOfSymbol(reinterpret_cast<const void*>(api.version)), comgrFile()};
   facts.identity = concat(label, " ", stampOfFile(facts.files[0]), " ", comgrLabel(), " ", stampOfFile(facts.files[1]));
 }

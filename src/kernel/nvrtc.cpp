@@ -47,6 +47,7 @@ Nvrtc::Nvrtc() {
   require(result == kRtcSuccess, MAX_STATUS_UNAVAILABLE, "NVRTC is not available: '", library.name(),
           "' returned error ", result);
   label = concat("NVRTC ", major, ".", minor);
+  facts.version = 1000 * major + 10 * minor;
   facts.files = {fileOfSymbol(reinterpret_cast<const void*>(api.version))};
   facts.identity = concat(label, " ", stampOfFile(facts.files[0]));
   if (getNumSupportedArchs && getSupportedArchs && getNumSupportedArchs(&count) == kRtcSuccess && count > 0) {
@@ -93,6 +94,15 @@ bool isKnown(const CompilerFacts& facts, const Chip& chip) {
   return facts.chips.empty() || std::binary_search(facts.chips.begin(), facts.chips.end(), chip.number);
 }
 
+// Chips with instructions that no other chip has, and the version of the compilers since which these have a name.
+constexpr int kOldestExactChip = 90;
+constexpr int kOldestExactVersion = 12000;
+
+bool hasExactName(const CompilerFacts& facts, const Chip& chip) {
+  return facts.version >= kOldestExactVersion && chip.number >= kOldestExactChip && !chip.isVirtual &&
+         chip.suffix.empty() && std::binary_search(facts.chips.begin(), facts.chips.end(), chip.number);
+}
+
 [[noreturn]] void failChip(const Nvrtc& compiler, const std::string& name, const char* advice) {
   fail(MAX_STATUS_UNIMPLEMENTED, compiler.label, " does not know ", name, "; it knows ",
        chipNames(compiler.facts.chips), advice);
@@ -120,6 +130,10 @@ std::vector<std::string> optionsFor(const KernelSource& source, const std::strin
 class NvrtcCompiler final : public KernelCompiler {
  public:
   std::string identity() const override { return nvrtc().facts().identity; }
+
+  std::string exactArchitecture(const std::string& chip) const override {
+    return hasExactName(nvrtc().facts(), parseChip(chip)) ? chip + "a" : chip;
+  }
 
   MaxArtifactKind executableKind(const KernelSource& source) const override {
     const Chip chip = parseChip(source.architecture);

@@ -34,6 +34,7 @@ void test_hints(void** state);
 void test_clusters(void** state);
 void test_cooperative_launches(void** state);
 void test_ptx(void** state);
+void test_chips(void** state);
 void test_damaged_code(void** state);
 
 /* Random copies, fills and kernels on several streams, compared with the same program run in order on the host. */

@@ -147,6 +147,37 @@ void test_ptx(void** state) {
   tear_down(&c, 15);
 }
 
+static void check_target(const MaxDevice* device, const char* architecture, const char* target) {
+  MaxModuleOptions options = MAX_MODULE_OPTIONS_INIT;
+  options.architecture = architecture;
+  MaxModule* module = NULL;
+  CHECK(maxModuleCompile(device, source, NULL, &options, &module));
+  const void* text = NULL;
+  size_t size = 0;
+  CHECK(maxModuleGetArtifact(module, MAX_ARTIFACT_KIND_PTX, &text, &size));
+  assert_non_null(strstr(text, target));
+  maxModuleRelease(module);
+}
+
+/* Code for the chip that is there may use what no other chip has; code for a named chip may not. */
+void test_chips(void** state) {
+  (void)state;
+  if (!is_api("cuda")) skip();
+  MaxDevice* device = open_device();
+  const char* chip = NULL;
+  CHECK(maxDeviceGetArchitectureName(device, &chip));
+  if (strcmp(chip, "sm_90") != 0) skip();
+  check_target(device, NULL, ".target sm_90a\n");
+  check_target(device, "sm_90a", ".target sm_90a\n");
+  check_target(device, "sm_90", ".target sm_90\n");
+  MaxModuleOptions options = MAX_MODULE_OPTIONS_INIT;
+  options.architecture = "sm_80";
+  MaxModule* module = NULL;
+  CHECK_FAILS(maxModuleCompile(device, source, NULL, &options, &module), MAX_STATUS_INVALID_ARGUMENT,
+              "cannot be loaded");
+  maxDeviceRelease(device);
+}
+
 /* The driver is told no size, so what is cut off must not reach it. */
 void test_damaged_code(void** state) {
   (void)state;

@@ -575,6 +575,7 @@ int main(int argc, char** argv) {
       TEST(test_clusters),
       TEST(test_cooperative_launches),
       TEST(test_ptx),
+      TEST(test_chips),
       TEST(test_damaged_code),
       TEST(test_random_kernels),
       TEST(test_kernels_of_virtual_devices),

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kPtxStart = "//\n// Made by a fake compiler: object code of the host in comments\n//\n";
 constexpr std::string_view kLineStart = "// ";
 constexpr size_t kBytesPerLine = 64;
+constexpr uint32_t kOnlyThisChip = 1U << 31;
 constexpr char kDigits[] = "0123456789abcdef";
 
 int digit(char c) {
@@ -23,10 +24,11 @@ int digit(char c) {
 // Linkers put the table of sections last, so that it tells how long a file is whose size the driver's call leaves out.
 size_t sizeOf(const Elf64_Ehdr& header) { return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize; }
 
-std::string withMachine(std::string_view object, uint16_t machine) {
+std::string withMachine(std::string_view object, uint16_t machine, uint32_t flags) {
   std::string result(object);
   if (result.size() < sizeof(Elf64_Ehdr)) return {};
   std::memcpy(&result[offsetof(Elf64_Ehdr, e_machine)], &machine, sizeof machine);
+  std::memcpy(&result[offsetof(Elf64_Ehdr, e_flags)], &flags, sizeof flags);
   return result;
 }
 
@@ -44,7 +46,25 @@ std::string objectInPtx(std::string_view text) {
 
 }  // namespace
 
-std::string toBinary(std::string_view object, uint16_t machine) { return withMachine(object, machine); }
+std::string toBinary(std::string_view object, uint16_t machine, uint32_t chip) {
+  return withMachine(object, machine, chip);
+}
+
+uint32_t chipFlags(std::string_view architecture) {
+  uint32_t number = 0;
+  for (const char c : architecture)
+    if (c >= '0' && c <= '9') number = number * 10 + static_cast<uint32_t>(c - '0');
+  return number | (architecture.ends_with('a') ? kOnlyThisChip : 0);
+}
+
+bool isForChip(const void* image, int chip) {
+  if (std::strncmp(static_cast<const char*>(image), ELFMAG, SELFMAG) != 0) return true;
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof header);
+  const int number = static_cast<int>(header.e_flags & ~kOnlyThisChip);
+  if (header.e_flags & kOnlyThisChip) return number == chip;
+  return number / 10 == chip / 10 && number <= chip;
+}
 
 std::string toPtx(std::string_view object, std::string_view architecture) {
   std::string text(kPtxStart);
@@ -69,7 +89,7 @@ std::string objectOf(const void* image, uint16_t machine) {
   Elf64_Ehdr header;
   std::memcpy(&header, bytes, sizeof header);
   if (header.e_machine != machine) return {};
-  return withMachine({bytes, sizeOf(header)}, kHostMachine);
+  return withMachine({bytes, sizeOf(header)}, kHostMachine, 0);
 }
 
 }  // namespace fake

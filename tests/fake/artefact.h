@@ -13,8 +13,12 @@ inline constexpr uint16_t kHostMachine = 62;
 inline constexpr uint16_t kCudaMachine = 190;
 inline constexpr uint16_t kAmdMachine = 224;
 
-// The object with another machine in its header: a CUBIN or a code object.
-std::string toBinary(std::string_view object, uint16_t machine);
+// The object with another machine in its header, and flags that tell the chip: a CUBIN or a code object.
+std::string toBinary(std::string_view object, uint16_t machine, uint32_t chip = 0);
+// The flags of a chip's CUBIN: 90 and "a", which is for this chip alone.
+uint32_t chipFlags(std::string_view architecture);
+// Whether code runs on a chip (10 * major + minor of its capability); PTX runs on all.
+bool isForChip(const void* image, int chip);
 // A text that carries the object in comments.
 std::string toPtx(std::string_view object, std::string_view architecture);
 

@@ -35,6 +35,7 @@ enum Result : int {
   kInvalidDevice = 101,
   kInvalidImage = 200,
   kInvalidContext = 201,
+  kNoBinaryForDevice = 209,
   kPeerAccessUnsupported = 217,
   kInvalidHandle = 400,
   kNotFound = 500,

@@ -14,6 +14,9 @@ namespace {
 
 constexpr int kErrorLogBuffer = 5;
 constexpr int kErrorLogSize = 6;
+// Of a device.
+constexpr int kCapabilityMajor = 75;
+constexpr int kCapabilityMinor = 76;
 
 // CUlaunchAttributeID.
 constexpr int kKnownAttributes[] = {1, 2, 4, 6, 8};
@@ -60,6 +63,15 @@ void writeLog(const std::string& log, unsigned count, const int* options, void* 
   if (target && size > 0) target[log.copy(target, size - 1)] = '\0';
 }
 
+// A driver takes CUBINs of chips that the device runs code of.
+int load(Module** module, const void* image, std::string* log) {
+  int major = 0, minor = 0;
+  if (const int error = fake::deviceAttribute(kCapabilityMajor, &major)) return error;
+  if (const int error = fake::deviceAttribute(kCapabilityMinor, &minor)) return error;
+  if (!fake::isForChip(image, 10 * major + minor)) return fake::kNoBinaryForDevice;
+  return fake::loadModule(image, fake::kCudaMachine, module, log);
+}
+
 bool isPossibleWindow(const LaunchAttribute& attribute) {
   int most = 0;
   return fake::deviceAttribute(kMostWindowBytes, &most) == fake::kOk &&
@@ -87,7 +99,7 @@ bool isPossible(const LaunchConfig& config) {
 FAKE_API int cuModuleLoadDataEx(Module** module, const void* image, unsigned optionCount, int* options, void** values) {
   FAKE_ENTER();
   std::string log;
-  const int result = fake::loadModule(image, fake::kCudaMachine, module, &log);
+  const int result = load(module, image, &log);
   writeLog(log, optionCount, options, values);
   return result;
 }
@@ -95,7 +107,7 @@ FAKE_API int cuModuleLoadDataEx(Module** module, const void* image, unsigned opt
 FAKE_API int cuModuleLoadData(Module** module, const void* image) {
   FAKE_ENTER();
   std::string log;
-  return fake::loadModule(image, fake::kCudaMachine, module, &log);
+  return load(module, image, &log);
 }
 
 FAKE_API int cuModuleUnload(Module* module) {

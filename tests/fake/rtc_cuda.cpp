@@ -9,7 +9,7 @@ namespace {
 
 const fake::RtcDialect& dialect() {
   static const fake::RtcDialect only = {"--gpu-architecture=",
-                                        {"sm_80", "sm_90", "compute_80", "compute_90"},
+                                        {"sm_80", "sm_90", "sm_90a", "compute_80", "compute_90", "compute_90a"},
                                         {"--std=", "--use_fast_math", "--maxrregcount=", "--generate-line-info",
                                          "--device-as-default-execution-space", "-default-device"}};
   return only;
@@ -22,7 +22,8 @@ std::string ptxOf(const RtcProgram& program) {
 
 // A virtual chip has none.
 std::string cubinOf(const RtcProgram& program) {
-  return program.architecture.starts_with("sm_") ? fake::toBinary(program.object, fake::kCudaMachine) : "";
+  if (!program.architecture.starts_with("sm_")) return "";
+  return fake::toBinary(program.object, fake::kCudaMachine, fake::chipFlags(program.architecture));
 }
 
 std::string logOf(const RtcProgram& program) { return program.log + '\0'; }

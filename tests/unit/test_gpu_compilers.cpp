@@ -262,6 +262,18 @@ TEST(Nvrtc, MakesPtxAndCubins) {
               isElf(compiler->compile(source, MAX_ARTIFACT_KIND_CUBIN).bytes));
 }
 
+TEST(Nvrtc, NamesChipsExactly) {
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler);
+  if (!compiler) GTEST_SKIP() << "no NVRTC";
+  for (const char* chip : {"sm_80", "sm_90a", "compute_90", "sm_999"})
+    EXPECT_EQ(compiler->exactArchitecture(chip), chip);
+  for (const char* chip : {"sm_90", "sm_120"}) {
+    const std::string exact = compiler->exactArchitecture(chip);
+    EXPECT_EQ(exact, concat(chip, "a"));
+    EXPECT_TRUE(isElf(compiler->compile(sourceOf(kAdd, exact), MAX_ARTIFACT_KIND_CUBIN).bytes));
+  }
+}
+
 TEST(Nvrtc, ChipsItDoesNotKnowGetPtx) {
   const KernelCompiler* compiler = openOrSkip(nvrtcCompiler);
   if (!compiler) GTEST_SKIP() << "no NVRTC";
