@@ -21,6 +21,7 @@ int find_fake_driver(const char* api, struct fake_driver* driver) {
   const char* path = getenv(variable);
   if (!path) return 0;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library) find(library, "fakeGpuDescribeLaunch", &driver->describe_launch);
   return library && find(library, "fakeGpuGetLiveObjectCount", &driver->live_objects) &&
          find(library, "fakeGpuDescribeLiveObjects", &driver->describe) &&
          find(library, "fakeGpuGetViolationCount", &driver->violations) &&

@@ -12,6 +12,7 @@ struct fake_driver {
   int64_t (*calls)(void);
   void (*fail_call)(int64_t n, int32_t code);
   const char* (*failed_call)(void);
+  const char* (*describe_launch)(void); /* NULL = launches have no attributes */
   void (*lose_device)(int32_t device, int32_t code);
 };
 

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "fake_driver.h"
 #include "kernels.h"
 
 static const char source[] = "extern \"C\" __global__ void count(int* out) { atomicAdd(out, 1); }\n";
@@ -40,6 +41,14 @@ static MaxStatus launch(const struct counter* c, const MaxLaunchConfig* config) 
   const void* arguments[] = {c->out};
   const size_t sizes[] = {BUFFER_ARGUMENT};
   return maxKernelLaunch(c->kernel, config, arguments, sizes, 1, NULL);
+}
+
+/* The driver was told, if it is a fake that can say so. */
+static void check_told(const char* attribute) {
+  struct fake_driver driver;
+  if (!find_fake_driver(device_api, &driver) || !driver.describe_launch) return;
+  if (!strstr(driver.describe_launch(), attribute)) print_error("'%s' was asked for\n", driver.describe_launch());
+  assert_non_null(strstr(driver.describe_launch(), attribute));
 }
 
 static void count_release(void* count) { atomic_fetch_add((atomic_int*)count, 1); }
@@ -79,8 +88,12 @@ void test_hints(void** state) {
   config.hitProperty = MAX_ACCESS_PROPERTY_PERSISTING;
   config.missProperty = MAX_ACCESS_PROPERTY_STREAMING;
   CHECK(launch(&c, &config));
+  check_told("programmatic 1;");
+  check_told("priority -1;");
+  check_told("window 4;");
   config.accessByteCount = (size_t)1 << 40; /* more than a chip can set */
   CHECK(launch(&c, &config));
+  check_told("window 1048576;");
   config.hitRatio = 1.5f;
   CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "hitRatio");
   config.hitRatio = 1;
@@ -106,6 +119,7 @@ void test_clusters(void** state) {
   const MaxStatus status = launch(&c, &config);
   if (status != MAX_STATUS_UNIMPLEMENTED) CHECK(status);
   if (is_api("hip") || is_api("cpu")) assert_int_equal(status, MAX_STATUS_UNIMPLEMENTED);
+  if (status == MAX_STATUS_OK) check_told("cluster 2 1 1;");
   tear_down(&c, status == MAX_STATUS_OK ? 128 : 0);
 }
 
@@ -118,6 +132,7 @@ void test_cooperative_launches(void** state) {
   const MaxStatus status = launch(&c, &config);
   if (status != MAX_STATUS_UNIMPLEMENTED) CHECK(status);
   if (is_api("cuda")) assert_int_equal(status, MAX_STATUS_OK);
+  if (status == MAX_STATUS_OK) check_told("cooperative 1;");
   tear_down(&c, status == MAX_STATUS_OK ? 64 : 0);
 }
 

@@ -28,6 +28,10 @@ void fakeGpuFailCall(int64_t n, int32_t code);
 /* The function that was last made to fail; "" = none since the last fakeGpuFailCall. */
 const char* fakeGpuGetFailedCall(void);
 
+/* Attributes of the thread's last launch: "cluster 2 1 1;cooperative 1;"; "" = it had none. Only where launches can
+ * have them. */
+const char* fakeGpuDescribeLaunch(void);
+
 /* All work on the device, and all calls for it, fail with this code from now on; 0 = it is well again. */
 void fakeGpuLoseDevice(int32_t device, int32_t code);
 

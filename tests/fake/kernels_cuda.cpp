@@ -21,6 +21,7 @@ constexpr int kCapabilityMinor = 76;
 // CUlaunchAttributeID.
 constexpr int kKnownAttributes[] = {1, 2, 4, 6, 8};
 constexpr int kAccessPolicyWindow = 1;
+constexpr int kCooperative = 2;
 constexpr int kClusterDimension = 4;
 constexpr int kPersisting = 2;
 constexpr int kMostWindowBytes = 109;  // of a device
@@ -31,6 +32,7 @@ struct LaunchAttribute {
   union {
     char bytes[64];
     unsigned dimensions[3];
+    int number;
     struct {
       void* base;
       size_t bytes;
@@ -94,7 +96,29 @@ bool isPossible(const LaunchConfig& config) {
   return true;
 }
 
+// How attributes are named where a number says all.
+struct NumberName {
+  int id;
+  const char* name;
+};
+constexpr NumberName kNumberNames[] = {{kCooperative, "cooperative"}, {6, "programmatic"}, {8, "priority"}};
+
+std::string describe(const LaunchAttribute& attribute) {
+  const auto& value = attribute.value;
+  if (attribute.id == kAccessPolicyWindow) return "window " + std::to_string(value.window.bytes) + ";";
+  if (attribute.id == kClusterDimension)
+    return "cluster " + std::to_string(value.dimensions[0]) + " " + std::to_string(value.dimensions[1]) + " " +
+           std::to_string(value.dimensions[2]) + ";";
+  const auto* row = std::ranges::find(kNumberNames, attribute.id, &NumberName::id);
+  return std::string(row->name) + " " + std::to_string(value.number) + ";";
+}
+
+// Of the thread's last launch with a configuration.
+thread_local std::string lastAttributes;
+
 }  // namespace
+
+FAKE_API const char* fakeGpuDescribeLaunch(void) { return lastAttributes.c_str(); }
 
 FAKE_API int cuModuleLoadDataEx(Module** module, const void* image, unsigned optionCount, int* options, void** values) {
   FAKE_ENTER();
@@ -163,6 +187,7 @@ FAKE_API int cuLaunchKernel(Function* function, unsigned gridX, unsigned gridY, 
   if (fake::launchesDoNothing()) return fake::kOk;
   FAKE_ENTER();
   if (extra) return fake::kNotSupported;
+  lastAttributes.clear();
   return fake::launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, arguments);
 }
 
@@ -171,6 +196,8 @@ FAKE_API int cuLaunchKernelEx(const LaunchConfig* config, Function* function, vo
   FAKE_ENTER();
   if (extra) return fake::kNotSupported;
   if (!isPossible(*config)) return fake::kInvalidValue;
+  lastAttributes.clear();
+  for (unsigned i = 0; i < config->attributeCount; ++i) lastAttributes += describe(config->attributes[i]);
   fake::LaunchShape shape{};
   std::ranges::copy(config->grid, shape.grid);
   std::ranges::copy(config->block, shape.block);
