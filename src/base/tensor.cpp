@@ -44,7 +44,10 @@ class AnonymousMapping final : public Storage {
     adviseHugePages(data_, bytes);
     size_ = bytes;
   }
-  ~AnonymousMapping() override { munmap(data_, size_); }
+  ~AnonymousMapping() override {
+    permit(data_, size_);  // the next mapping at this address is somebody else's
+    munmap(data_, size_);
+  }
 
  private:
   MemoryLease lease_;

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "graph/graph.h"
 #include "graph/schema.h"
 #include "ops/op_kernel.h"
+#include "random_numbers.h"
 
 namespace max::test {
 
@@ -60,6 +60,12 @@ inline std::vector<Ref<Tensor>> interpret(const Graph& graph, const std::vector<
   return interpretInto(graph, environment);
 }
 
+inline Ref<Tensor> randomTensor(const Shape& shape, Random& random, float low = -2, float high = 2) {
+  Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
+  fillUniform(random, static_cast<float*>(tensor->mutableData()), tensor->count(), low, high);
+  return tensor;
+}
+
 // Writes graphs down.
 class Builder {
  public:
@@ -84,15 +90,11 @@ class Builder {
     return graph->addConstant(Tensor::copyOf(DType::Int64, {static_cast<int64_t>(values.size())}, values.data()));
   }
   Value* random(const Shape& shape, float low = -1, float high = 1) {
-    std::uniform_real_distribution<float> distribution(low, high);
-    Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
-    auto* values = static_cast<float*>(tensor->mutableData());
-    for (int64_t i = 0; i < tensor->count(); ++i) values[i] = distribution(random_);
-    return graph->addConstant(tensor);
+    return graph->addConstant(randomTensor(shape, random_, low, high));
   }
 
  private:
-  std::mt19937 random_;
+  Random random_;
 };
 
 inline Attributes attrs(std::initializer_list<std::pair<std::string_view, Attribute>> entries) {
@@ -102,14 +104,6 @@ inline Attributes attrs(std::initializer_list<std::pair<std::string_view, Attrib
 }
 
 inline Attribute list(std::vector<int64_t> values) { return Attribute(std::move(values)); }
-
-inline Ref<Tensor> randomTensor(const Shape& shape, std::mt19937& random, float low = -2, float high = 2) {
-  std::uniform_real_distribution<float> distribution(low, high);
-  Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
-  auto* values = static_cast<float*>(tensor->mutableData());
-  for (int64_t i = 0; i < tensor->count(); ++i) values[i] = distribution(random);
-  return tensor;
-}
 
 inline void expectClose(const Tensor& actual, const Tensor& expected, double tolerance) {
   ASSERT_EQ(actual.dtype(), expected.dtype());

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "graph/schema.h"
 #include "ops/cpu/target.h"
 #include "ops/operator_library.h"
+#include "random_numbers.h"
 
 namespace max::test {
 
@@ -89,15 +89,6 @@ inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes() + 64);
   kernel->run({inData.data(), outData.data(), static_cast<std::byte*>(scratch->data()), lanes});
   return run;
-}
-
-using Random = std::mt19937;
-
-// As std::uniform_real_distribution, which computes logarithms for each number: a quarter of these tests' time.
-inline double uniform(Random& random, double low, double high) {
-  const auto first = static_cast<double>(random());
-  const double fraction = (first + static_cast<double>(random()) * 0x1p32) * 0x1p-64;
-  return std::min(fraction, 1 - 0x1p-53) * (high - low) + low;
 }
 
 inline void storeNumber(void* data, int64_t i, DType dtype, double value) {

@@ -378,22 +378,27 @@ class Trial {
   std::vector<const Tensor*> arguments_;
 };
 
-void expectStops(const std::string& what, const std::function<void()>& work) {
-  SCOPED_TRACE(what);
+// The time of this thread until the work stops.
+int64_t timeUntilStop(const std::function<void()>& work) {
   const PoolScope pool;
   const Interrupt interrupt(nullptr, kDeadline);
   const ActiveCall call{&interrupt};
   const ActiveCallScope scope(&call);
   const int64_t start = threadNanoseconds();
-  MaxStatus status = MAX_STATUS_OK;
   try {
     work();
   } catch (const Error& error) {
-    status = error.status();
-    EXPECT_EQ(status, MAX_STATUS_DEADLINE_EXCEEDED) << error.message();
+    EXPECT_EQ(error.status(), MAX_STATUS_DEADLINE_EXCEEDED) << error.message();
   }
-  const int64_t taken = threadNanoseconds() - start;
-  EXPECT_LE(taken, kDeadline + kTolerance) << taken / kMillisecond << " ms, status " << status;
+  return threadNanoseconds() - start;
+}
+
+// A look that is missing costs its time at each try, what the machine takes (a slow host, pages) does not.
+void expectStops(const std::string& what, const std::function<void()>& work) {
+  int64_t taken = timeUntilStop(work);
+  for (int tries = 1; tries < 3 && taken > kDeadline + kTolerance; ++tries)
+    taken = std::min(taken, timeUntilStop(work));
+  EXPECT_LE(taken, kDeadline + kTolerance) << what << ": " << taken / kMillisecond << " ms";
 }
 
 class Deadlines : public testing::TestWithParam<std::vector<Row> (*)()> {};

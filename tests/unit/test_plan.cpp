@@ -8,6 +8,7 @@
 #include "executor/run.h"
 #include "executor_helpers.h"
 #include "interpreter.h"
+#include "random_numbers.h"
 
 namespace max {
 namespace {
@@ -242,7 +243,6 @@ class RandomGraph {
 
 TEST(Plan, RandomGraphsAndShapesGiveWhatTheirNodesGive) {
   std::mt19937 random(7);
-  std::uniform_real_distribution<float> uniform(-1, 1);
   for (unsigned seed = 0; seed < 300; ++seed) {
     const RandomGraph source(seed);
     const PlannedProgram program(source.graph(), 2);
@@ -251,7 +251,7 @@ TEST(Plan, RandomGraphsAndShapesGiveWhatTheirNodesGive) {
       std::vector<Ref<Tensor>> inputs;
       for (int i = 0; i < 2; ++i) {
         inputs.push_back(Tensor::allocate(DType::Float32, {n, n}));
-        for (int64_t k = 0; k < n * n; ++k) static_cast<float*>(inputs.back()->mutableData())[k] = uniform(random);
+        fillUniform(random, static_cast<float*>(inputs.back()->mutableData()), n * n, -1, 1);
       }
       const test::Outputs got = test::run(program, inputs);
       const std::vector<Ref<Tensor>> expected = test::interpret(*source.graph(), inputs);

@@ -209,8 +209,9 @@ TEST(QuantizedGraphs, ResultsWithOtherReadersStay) {
   EXPECT_EQ(run(build, {{2, 8}}), "DequantizeLinear*2 QuantizeLinear*2 max.MatMul");
 }
 
-// Weights with known contents stay in 8 bits: their only form is the packed one.
-TEST(QuantizedGraphs, WeightsTakeOneByte) {
+// Weights with known contents never become real numbers: packed, they take one byte, or two where the processor has no
+// products of bytes.
+TEST(QuantizedGraphs, WeightsStayIntegers) {
   Builder b;
   QuantizedBuilder q{b};
   b.output(q.both(b.op("Conv", {q.input({1, 64, 8, 8}), q.weights({64, 64, 3, 3}, 0)}, padded())));
@@ -223,7 +224,7 @@ TEST(QuantizedGraphs, WeightsTakeOneByte) {
   }
   constexpr size_t kWeights = 64 * 64 * 9;
   EXPECT_GE(bytes, kWeights);
-  EXPECT_LE(bytes, 3 * kWeights);
+  EXPECT_LE(bytes, 3 * kWeights + 4096);  // with the model's own, and sums of columns
 }
 
 TEST(QuantizedGraphs, DynamicProductsScaleAndAddThemselves) {

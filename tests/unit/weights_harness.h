@@ -15,6 +15,7 @@
 #include "graph/schema.h"
 #include "ops/cpu/target.h"
 #include "ops/operator_library.h"
+#include "random_numbers.h"
 
 namespace max {
 
@@ -77,17 +78,15 @@ class RandomTensors {
  public:
   explicit RandomTensors(uint32_t seed) : engine_(seed) {}
   int64_t integer(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
-  bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(engine_) < p; }
+  bool chance(double p) { return uniform(engine_, 0, 1) < p; }
   Ref<Tensor> floats(const Shape& shape, float scale = 1) {
     Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
-    std::uniform_real_distribution<float> values(-scale, scale);
-    auto* data = static_cast<float*>(tensor->mutableData());
-    for (int64_t i = 0; i < tensor->count(); ++i) data[i] = values(engine_);
+    fillUniform(engine_, static_cast<float*>(tensor->mutableData()), tensor->count(), -scale, scale);
     return tensor;
   }
 
  private:
-  std::mt19937 engine_;
+  Random engine_;
 };
 
 inline void expectNear(const Tensor& actual, const Tensor& expected, float tolerance, const std::string& what) {

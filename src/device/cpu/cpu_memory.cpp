@@ -92,7 +92,10 @@ class PageBlock final : public CpuBlock {
     }
     place(block);
   }
-  ~PageBlock() override { munmap(data_, mapped_); }
+  ~PageBlock() override {
+    permit(data_, mapped_);  // the next mapping at this address is somebody else's
+    munmap(data_, mapped_);
+  }
 
  private:
   [[noreturn]] static void failLock(size_t bytes) {

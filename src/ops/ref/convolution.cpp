@@ -51,13 +51,13 @@ struct Convolution {
   D sum(int64_t n, int64_t m, const std::vector<Tap>& seen) const {
     const D* image = input.data() + n * x.batchStride + m / outputsPerGroup * channelsPerGroup * x.channelStride;
     const D* filter = weights.data() + m * channelsPerGroup * taps;
+    const Tap *first = seen.data(), *last = first + seen.size();
     D result = 0;
     WorkCounter work;
-    for (int64_t c = 0; c < channelsPerGroup; ++c, work.pass())
-      for (const Tap& tap : seen) {
-        result += image[tap.input + c * x.channelStride] * filter[c * taps + tap.weight];
-        work.pass(2);
-      }
+    for (int64_t c = 0; c < channelsPerGroup; ++c, image += x.channelStride, filter += taps) {
+      for (const Tap* tap = first; tap != last; ++tap) result += image[tap->input] * filter[tap->weight];
+      work.pass(1 + 2 * (last - first));
+    }
     return result;
   }
 

@@ -3,6 +3,7 @@
 #include "graph/readers/matrix.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/interrupt_point.h"
 #include "ops/ref/reference.h"
@@ -164,6 +165,7 @@ void scaledMatMul(const Call& call) {
 // Inputs: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
 template <class D>
 void quantizedMatMulIn(const Call& call) {
+  using Sum = std::conditional_t<std::is_integral_v<D>, int32_t, double>;  // sums of integers wrap
   const Matrix a(call.in(0).shape, false, true), b(call.in(3).shape, false, false);
   const std::vector<D> left = withoutZeroPoint<D>(call, 0, 2, true), right = withoutZeroPoint<D>(call, 3, 5, false);
   const std::vector<D> sums = multiply(a, b, left, right, static_cast<size_t>(call.out().count()));
@@ -176,7 +178,7 @@ void quantizedMatMulIn(const Call& call) {
     const auto factor = static_cast<float>(rowScales[i / columns % rowScales.size()]) *
                         static_cast<float>(columnScales[i % columns % columnScales.size()]) / static_cast<float>(scale);
     y[i] = isFloat(call.out().dtype) ? static_cast<double>(sums[i]) * factor + zero
-                                     : requantized(static_cast<int32_t>(sums[i]), factor) + zero;
+                                     : requantized(static_cast<Sum>(sums[i]), factor) + zero;
   }
   store(call.out(), y);
 }

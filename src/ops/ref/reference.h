@@ -105,9 +105,9 @@ std::vector<double> loadScales(const Call& call, size_t input);
 
 // Converts sums of 8-bit products to 8-bit numbers, without the zero point. In float32, so that ties round like in the
 // fast kernels; values far out of range stay out of range.
-inline double requantized(int32_t sum, float factor) {
+inline double requantized(double sum, float factor) {
   constexpr float kFar = 1 << 20;
-  return std::nearbyint(std::min(std::max(-kFar, static_cast<float>(sum) * factor), kFar));
+  return std::nearbyint(std::min(std::max(-kFar, static_cast<float>(sum) * factor), kFar));  // NaN: -kFar
 }
 
 // For data that a function keeps besides its operands; counts toward the call's memory limit.

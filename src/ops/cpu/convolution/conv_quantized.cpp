@@ -314,6 +314,13 @@ class QuantizedConv final : public OpKernel {
            [=](uint8_t x) { return static_cast<int16_t>((x ^ flip) - zero); });
   }
 
+  // Moves the rows to the group's channels. A block's last tile may have fewer rows; there the table has no addresses.
+  void toGroup(int64_t group, int64_t count, const uint8_t** rows) const {
+    const int64_t step = group * shape_.groupChannels() * elementBytes();
+    for (int64_t piece = 0; piece < pieces_.count; ++piece, rows += blocks_.mostRows())
+      for (int64_t i = 0; i < count; ++i) rows[i] += step;
+  }
+
   void runPart(const OpContext& context, const ConvRows<uint8_t>::Source& source, Requantization how,
                const Part& part) const {
     auto** rows = reinterpret_cast<const uint8_t**>(part.memory);
@@ -321,9 +328,7 @@ class QuantizedConv final : public OpKernel {
     const PackedColumns& filters = filters_->group(part.group);
     const int64_t first = blocks_.firstRow(part.firstTile), count = blocks_.firstRow(part.lastTile) - first;
     ConvRows<uint8_t>::fill(&source, first, count, static_cast<int>(blocks_.mostRows()), rows);
-    if (part.group > 0)
-      for (int64_t i = 0; i < blocks_.mostRows() * pieces_.count; ++i)
-        rows[i] += part.group * shape_.groupChannels() * elementBytes();
+    if (part.group > 0) toGroup(part.group, count, rows);
     if (filters.hasFactors) addRows(rows, count, rowSums);
     int32_t rowFactors[kMaxIntegerTileRows];
     std::fill_n(rowFactors, kMaxIntegerTileRows, -operands_.zero(context));

@@ -208,6 +208,7 @@ class ConvTransposeOp final : public OpKernel {
       const int64_t end = high < 0 ? 0 : std::min(high / stride + 1, shape_.in[2]);
       for (int64_t g = 0; g < shape_.groups; ++g) {
         work.pass(4 + std::max<int64_t>(end - begin, 0) * (4 + filters / 4));
+        if (begin >= end) break;  // there may be no products at all
         const float* from = row + g * perGroup + (firstTap + tap) * filters;
         float* to = sums + g * filters;
         for (int64_t i = begin; i < end; ++i)
