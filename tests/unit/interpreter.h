@@ -155,7 +155,7 @@ inline void compileAndRun(Compiled& result, const std::function<void(Builder&)>&
   build(result.graph);
   plain.graph->sort();
   compile(*result.graph.graph, options);
-  std::mt19937 random(3);
+  Random random(3);
   std::vector<Ref<Tensor>> inputs;
   for (const Shape& shape : shapes) inputs.push_back(randomTensor(shape, random, low, high));
   result.expected = interpret(*plain.graph, inputs);

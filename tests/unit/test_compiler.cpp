@@ -76,7 +76,7 @@ TEST(Compiler, HalfTypesRunOnFloat32KernelsAndAreNotRoundedBetweenThem) {
     }
   }
   EXPECT_EQ(countOperators(*b.graph)["max.MatMul"], 2);
-  std::mt19937 random(1);
+  Random random(1);
   EXPECT_EQ(interpret(*b.graph, {randomTensor({4, 6}, random)})[0]->dtype(), DType::Float32);
 }
 

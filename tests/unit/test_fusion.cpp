@@ -92,7 +92,7 @@ class RandomGraph {
   explicit RandomGraph(uint32_t seed) : seed_(seed) {}
 
   void operator()(Builder& b) const {
-    std::mt19937 random(seed_);
+    Random random(seed_);
     const auto pick = [&](size_t count) { return static_cast<size_t>(random() % count); };
     std::vector<Value*> values{b.input({b.symbol("n"), 4, 6}), b.input({b.symbol("n"), 4, 6})};
     for (int i = 0; i < 14; ++i) values.push_back(step(b, values[pick(values.size())], values, pick(16), pick));

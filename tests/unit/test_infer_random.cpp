@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "graph/schema.h"
 #include "graph/signature.h"
+#include "random_numbers.h"
 
 namespace max {
 namespace {
@@ -157,7 +158,7 @@ class Fuzzer {
   }
 
   const OpSchema& schema_;
-  std::mt19937 random_;
+  Random random_;
   SymbolicShape common_;  // of all inputs in every second round, so that many nodes are accepted
 };
 

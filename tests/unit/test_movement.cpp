@@ -151,7 +151,7 @@ TEST(Scatter, UpdatesInOrderAndInPlace) {
 // Threads share rows of the data, or groups of rows of the indices; every update of an element comes in its place.
 TEST(Scatter, DoesNotDependOnTheNumberOfThreads) {
   const int64_t rows = 37, columns = 40, count = 3000;
-  std::mt19937 random(5);
+  Random random(5);
   std::vector<int64_t> list, elements;
   for (int64_t i = 0; i < count; ++i) list.push_back(static_cast<int64_t>(random() % rows) - (i % 2 ? rows : 0));
   for (int64_t i = 0; i < rows * count; ++i) elements.push_back(static_cast<int64_t>(random() % columns));

@@ -100,7 +100,7 @@ Ref<Graph> chain() {
 }
 
 std::vector<Ref<Tensor>> inputsOf(uint32_t seed) {
-  std::mt19937 random(seed);
+  Random random(seed);
   return {randomTensor({3, 5}, random), randomTensor({5}, random)};
 }
 
@@ -141,7 +141,7 @@ TEST(OperatorLibrary, MissingOperatorsNameTheTarget) {
   b.output(b.op("Relu", {b.input({3})}));
   RunSettings settings(1);
   settings.operators = &library;
-  std::mt19937 random(2);
+  Random random(2);
   try {
     run(PlannedProgram(b.graph, settings), {randomTensor({3}, random)});
     FAIL() << "no error";

@@ -234,7 +234,7 @@ class RandomGraph {
     return graph_->addNode("", "Split", {joined_.back()}, rows, 2)->output(random_() % 2);
   }
 
-  std::mt19937 random_;
+  Random random_;
   Ref<Graph> graph_;
   Dim n_;
   std::vector<Value*> values_;
@@ -242,7 +242,7 @@ class RandomGraph {
 };
 
 TEST(Plan, RandomGraphsAndShapesGiveWhatTheirNodesGive) {
-  std::mt19937 random(7);
+  Random random(7);
   for (unsigned seed = 0; seed < 300; ++seed) {
     const RandomGraph source(seed);
     const PlannedProgram program(source.graph(), 2);
