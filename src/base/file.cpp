@@ -75,8 +75,9 @@ void File::extend(uint64_t bytes) const {
 
 FileIdentity File::identity() const {
   const struct stat info = statusOf(*this);
+  const auto nanoseconds = [](const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; };
   return {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), static_cast<uint64_t>(info.st_size),
-          static_cast<int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+          nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)};
 }
 
 std::string readSmallTextFile(const char* path, size_t limit) {

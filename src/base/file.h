@@ -17,7 +17,12 @@ struct FileIdentity {
   uint64_t inode = 0;
   uint64_t size = 0;
   int64_t modifiedNanoseconds = 0;
-  bool operator==(const FileIdentity&) const = default;
+  // Contents or attributes, even the number of links, so it is no part of the identity; programs cannot choose it.
+  int64_t changedNanoseconds = 0;
+  bool operator==(const FileIdentity& other) const {
+    return device == other.device && inode == other.inode && size == other.size &&
+           modifiedNanoseconds == other.modifiedNanoseconds;
+  }
 };
 
 // An open file descriptor. Folders, pipes and devices cannot be opened.

@@ -15,8 +15,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/new_file.h"
 
 namespace max {
 
@@ -24,7 +22,6 @@ namespace {
 
 constexpr std::string_view kMagic("MAXKRNL\1", 8);
 constexpr size_t kHeaderSize = 8 + sizeof(Digest) + 8 + 8;  // magic, key, payload's bytes, checksum
-constexpr std::string_view kExtension = ".kernel";
 constexpr uint64_t kLargestFile = uint64_t{1} << 30;
 constexpr time_t kAbandonedSeconds = 3600;
 
@@ -112,8 +109,6 @@ bool isTrusted(const struct stat& info) {
   return (info.st_uid == geteuid() || info.st_uid == 0) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::string nameOf(const Digest& key) { return concat(hexText(key), kExtension); }
-
 struct CachedFile {
   std::string name;
   uint64_t bytes;
@@ -124,7 +119,7 @@ struct CloseStream {
   void operator()(DIR* stream) const { closedir(stream); }
 };
 
-std::vector<CachedFile> listFolder(int folder) {
+std::vector<CachedFile> listFolder(int folder, std::string_view extension) {
   std::vector<CachedFile> files;
   const time_t now = time(nullptr);
   Descriptor own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -137,7 +132,7 @@ std::vector<CachedFile> listFolder(int folder) {
     if (fstatat(folder, each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
     if (name.starts_with(kTemporaryPrefix) && now - info.st_mtim.tv_sec > kAbandonedSeconds)
       unlinkat(folder, each->d_name, 0);
-    else if (name.ends_with(kExtension))
+    else if (name.ends_with(extension))
       files.push_back({std::string(name), static_cast<uint64_t>(info.st_size), info.st_mtim});
   }
   return files;
@@ -145,35 +140,48 @@ std::vector<CachedFile> listFolder(int folder) {
 
 }  // namespace
 
-std::optional<CacheFolder> CacheFolder::find(const std::string& path) {
-  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+std::optional<CacheFolder> CacheFolder::find(const std::string& path, std::string_view extension) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info;
   if (!folder || fstat(folder.number(), &info) != 0 || !isTrusted(info)) return std::nullopt;
-  return CacheFolder(std::move(folder), path);
+  return CacheFolder(std::move(folder), path, extension);
 }
 
-CacheFolder CacheFolder::make(const std::string& path) {
+CacheFolder CacheFolder::make(const std::string& path, std::string_view extension) {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) failErrno(errno, "Cannot create the folder", path);
-  std::optional<CacheFolder> folder = find(path);
+  std::optional<CacheFolder> folder = find(path, extension);
   require(folder.has_value(), MAX_STATUS_PERMISSION_DENIED, "Folder '", path,
           "' is a link, or other users can write to it");
   return std::move(*folder);
 }
 
-Ref<const CacheEntry> CacheFolder::read(const Digest& key) const {
-  const std::string name = nameOf(key);
+std::optional<File> CacheFolder::open(const Digest& key) const {
+  const std::string name = concat(hexText(key), extension_);
   Descriptor descriptor(openat(folder_.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info;
-  if (!descriptor || fstat(descriptor.number(), &info) != 0) return nullptr;
-  if (!S_ISREG(info.st_mode) || !isTrusted(info) || static_cast<uint64_t>(info.st_size) > kLargestFile) return nullptr;
+  if (!descriptor || fstat(descriptor.number(), &info) != 0) return std::nullopt;
+  if (!S_ISREG(info.st_mode) || !isTrusted(info)) return std::nullopt;
+  return File::adopt(std::move(descriptor), concat(path_, "/", name));
+}
+
+NewFile CacheFolder::create(const Digest& key) const {
+  const std::string name = concat(hexText(key), extension_);
+  return NewFile(folder_, name, concat(path_, "/", name));
+}
+
+// Fails if the folder is read-only, which does not matter.
+void CacheFolder::noteUse(const File& file) noexcept { futimens(file.descriptor(), nullptr); }
+
+Ref<const CacheEntry> CacheFolder::read(const Digest& key) const {
   try {
-    const File file = File::adopt(std::move(descriptor), concat(path_, "/", name));
-    std::string bytes(static_cast<size_t>(info.st_size), '\0');
-    file.read(bytes.data(), bytes.size(), 0);
+    const std::optional<File> file = open(key);
+    if (!file || file->size() > kLargestFile) return nullptr;
+    std::string bytes(static_cast<size_t>(file->size()), '\0');
+    file->read(bytes.data(), bytes.size(), 0);
     Ref<const CacheEntry> entry = decode(bytes, key);
-    if (entry) futimens(file.descriptor(), nullptr);  // fails if the folder is read-only, which does not matter
+    if (entry) noteUse(*file);
     return entry;
   } catch (const Error&) {
     return nullptr;
@@ -181,14 +189,13 @@ Ref<const CacheEntry> CacheFolder::read(const Digest& key) const {
 }
 
 void CacheFolder::write(const Digest& key, const CacheEntry& entry) const {
-  const std::string name = nameOf(key);
-  NewFile file(folder_, name, concat(path_, "/", name));
+  NewFile file = create(key);
   file.write(encode(key, entry));
   file.keep();
 }
 
 void CacheFolder::trim(uint64_t limit) const {
-  std::vector<CachedFile> files = listFolder(folder_.number());
+  std::vector<CachedFile> files = listFolder(folder_.number(), extension_);
   uint64_t total = 0;
   for (const CachedFile& file : files) total += file.bytes;
   if (total <= limit) return;

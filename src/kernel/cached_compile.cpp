@@ -8,18 +8,10 @@
 #include "kernel/builtin_headers.h"
 #include "kernel/cache.h"
 #include "kernel/compiler_record.h"
-#include "max/version.h"
 
 namespace max {
 
 namespace {
-
-// Identifies this build of the library: what it adds to sources and how it calls compilers.
-const std::string& libraryIdentity() {
-  static const std::string identity =
-      concat(MAX_VERSION_STRING, " ", stampOfFile(fileOfSymbol(reinterpret_cast<const void*>(&libraryIdentity))));
-  return identity;
-}
 
 void addPairs(Hasher& hasher, const std::vector<std::pair<std::string, std::string>>& pairs) {
   hasher.add(uint64_t{pairs.size()});

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "kernel/cache.h"
+#include "max/version.h"
 
 namespace max {
 
@@ -51,6 +52,12 @@ std::string stampOfFile(const std::string& path) {
   } catch (const Error&) {
     return {};
   }
+}
+
+const std::string& libraryIdentity() {
+  static const std::string identity =
+      concat(MAX_VERSION_STRING, " ", stampOfFile(fileOfSymbol(reinterpret_cast<const void*>(&libraryIdentity))));
+  return identity;
 }
 
 std::optional<CompilerFacts> recallCompiler(const CompilerName& name) {

@@ -71,5 +71,7 @@ class LazyCompiler {
 std::string fileOfSymbol(const void* symbol);
 // Distinguishes builds with the same version; empty if there is no such file.
 std::string stampOfFile(const std::string& path);
+// Identifies this build of the library: what it adds to sources, how it calls compilers, how it packs weights.
+const std::string& libraryIdentity();
 
 }  // namespace max

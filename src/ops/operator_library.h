@@ -40,6 +40,10 @@ class OperatorLibrary {
   virtual size_t maxFusedInputs() const = 0;
   // The lowest precision that its products can be computed in, but not below the wanted one.
   virtual MaxPrecision precisionFor(MaxPrecision) const { return MAX_PRECISION_HIGHEST; }
+  // Weights that row->prepare() packed for such a node before, kept on disk; NULL if there are none, or if nothing is
+  // kept. `constants` as for prepare(), but of any alignment.
+  virtual Ref<Prepared> recallWeights(const Node&, std::span<const Tensor* const>) const { return nullptr; }
+  virtual void keepWeights(const Node&, std::span<const Tensor* const>, const Prepared&) const {}
   // What nodes with this expression run; NULL if it is more than the target takes.
   virtual Ref<Prepared> lower(const Expression& expression) const = 0;
 

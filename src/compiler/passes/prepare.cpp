@@ -96,7 +96,8 @@ class Donor {
 
 class Packer {
  public:
-  explicit Packer(const CompileOptions& options) : budget_(options.budget->packed), donor_(options.donor) {}
+  explicit Packer(const CompileOptions& options)
+      : operators_(options.operators), budget_(options.budget->packed), donor_(options.donor) {}
 
   void run(const Job& job) {
     Node& node = *job.node;
@@ -110,16 +111,32 @@ class Packer {
 
  private:
   Ref<Prepared> prepare(const Job& job) {
+    const std::vector<const Tensor*> known = knownInputs(*job.node);
+    if (Ref<Prepared> recalled = operators_.recallWeights(*job.node, known)) return recalled;
+    Ref<Prepared> result = pack(job, known);
+    if (result) operators_.keepWeights(*job.node, known, *result);
+    return result;
+  }
+
+  static std::vector<const Tensor*> knownInputs(const Node& node) {
+    std::vector<const Tensor*> known;
+    for (const Value* input : node.inputs) {
+      const bool isKnown = input && input->constant && input->constant->hasContents();
+      known.push_back(isKnown ? input->constant.get() : nullptr);
+    }
+    return known;
+  }
+
+  Ref<Prepared> pack(const Job& job, std::span<const Tensor* const> known) {
     std::vector<Ref<Tensor>> held;
     std::vector<const Tensor*> constants;
-    for (const Value* input : job.node->inputs) {
-      const bool isKnown = input && input->constant && input->constant->hasContents();
-      if (isKnown) held.push_back(aligned(*input->constant));
-      constants.push_back(isKnown ? held.back().get() : nullptr);
+    for (const Tensor* tensor : known) {
+      if (tensor) held.push_back(aligned(*tensor));
+      constants.push_back(tensor ? held.back().get() : nullptr);
     }
     Ref<Prepared> result = prepare(job, constants);
     for (size_t i = 0, copy = 0; i < constants.size(); ++i)
-      if (constants[i] && held[copy++].get() != job.node->inputs[i]->constant.get()) giveBack(*constants[i]);
+      if (constants[i] && held[copy++].get() != known[i]) giveBack(*constants[i]);
     return result;
   }
 
@@ -181,6 +198,7 @@ class Packer {
   }
 
   std::mutex mutex_;
+  const OperatorLibrary& operators_;
   size_t& budget_;
   std::vector<Ref<Storage>> blocks_;  // idle ones
   Donor donor_;

@@ -2,7 +2,9 @@
 // The operators of the CPU: the fast families and, behind them, the reference ones.
 #include "ops/cpu/elementwise/lower.h"
 #include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/packed.h"
+#include "ops/cpu/weights_cache.h"
 #include "ops/families.h"
 #include "ops/operator_library.h"
 
@@ -25,6 +27,14 @@ class CpuOperators final : public OperatorLibrary {
   MaxPrecision precisionFor(MaxPrecision wanted) const override {
     const bool isMedium = wanted == MAX_PRECISION_MEDIUM && bfloat16GemmTable();
     return isMedium ? MAX_PRECISION_MEDIUM : MAX_PRECISION_HIGHEST;
+  }
+  Ref<Prepared> recallWeights(const Node& node, std::span<const Tensor* const> constants) const override {
+    const WeightsCache* cache = WeightsCache::process();
+    return cache ? recallProduct(*cache, node, constants) : nullptr;
+  }
+  void keepWeights(const Node& node, std::span<const Tensor* const> constants,
+                   const Prepared& prepared) const override {
+    if (const WeightsCache* cache = WeightsCache::process()) keepProduct(*cache, node, constants, prepared);
   }
   Ref<Prepared> lower(const Expression& expression) const override { return lowerElementwise(expression); }
 

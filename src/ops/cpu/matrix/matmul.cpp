@@ -3,12 +3,15 @@
 #include "ops/cpu/matrix/matmul.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
 #include "ops/cpu/movement/transpose_tile.h"
+#include "ops/cpu/weights_cache.h"
 
 namespace max {
 
@@ -329,19 +332,47 @@ Options gemmOptions(const OpRequest& request) {
   return options;
 }
 
+// How a constant B is packed; nothing if it is not.
+struct PackedForm {
+  const GemmTable& table;
+  ProductShape shape;
+  size_t bytes() const {
+    const int64_t floats = checkedMultiply(shape.bCount(), packedCount(table, shape.depth, shape.columns));
+    return checkedMultiply(static_cast<size_t>(floats), sizeof(float));
+  }
+};
+
 // The shape of A only matters for rank 1, which packing does not need.
-Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
+std::optional<PackedForm> packedForm(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* b = constants.size() > 1 ? constants[1] : nullptr;
-  if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return nullptr;
+  if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return std::nullopt;
   const GemmTable& table = gemmTableFor(node);
   const bool transB = readers::Product(node.attributes).transposesB;
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
-  if (isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return nullptr;
-  auto packed = makeRef<PackedWeights>(table, shape.bCount(), shape.depth, shape.columns);
+  if (isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return std::nullopt;
+  return PackedForm{table, shape};
+}
+
+Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
+  const std::optional<PackedForm> form = packedForm(node, constants);
+  if (!form) return nullptr;
+  const ProductShape& shape = form->shape;
+  auto packed = makeRef<PackedWeights>(form->table, shape.bCount(), shape.depth, shape.columns);
   for (int64_t i = 0; i < shape.bCount(); ++i)
-    packMatrix(table, packSourceOf(shape, b->as<float>(), i), packed->matrix(i), defaultLanes());
+    packMatrix(form->table, packSourceOf(shape, constants[1]->as<float>(), i), packed->matrix(i), defaultLanes());
   return packed;
+}
+
+// Everything that packing depends on.
+std::optional<Digest> keyOf(const PackedForm& form, const Tensor& b) {
+  std::optional<Hasher> hasher = weightHasher(b);
+  if (!hasher) return std::nullopt;
+  hasher->add("product");
+  for (const int64_t number : {form.shape.bCount(), form.shape.depth, form.shape.columns, int64_t{form.shape.transB},
+                               int64_t{form.table.lanes}, int64_t{form.table.wordElements}})
+    hasher->add(static_cast<uint64_t>(number));
+  return hasher->finish();
 }
 
 constexpr Implementation kDoubleProduct{"gemm_f64", acceptsDoubleProduct, createDoubleProduct};
@@ -355,7 +386,29 @@ const OpRow kRows[] = {
     {kMaxDomain, "MatMul", kProduct<fusedOptions>, prepareWeights},
 };
 
+bool isProduct(const Node& node) {
+  return std::any_of(std::begin(kRows), std::end(kRows),
+                     [&](const OpRow& row) { return row.domain == node.domain() && row.op == node.op(); });
+}
+
 }  // namespace
+
+Ref<Prepared> recallProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants) {
+  const std::optional<PackedForm> form = isProduct(node) ? packedForm(node, constants) : std::nullopt;
+  const std::optional<Digest> key = form ? keyOf(*form, *constants[1]) : std::nullopt;
+  Ref<Storage> packed = key ? cache.find(*key, form->bytes()) : nullptr;
+  if (!packed) return nullptr;
+  const ProductShape& shape = form->shape;
+  return makeRef<PackedWeights>(form->table, shape.bCount(), shape.depth, shape.columns, std::move(packed));
+}
+
+void keepProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants,
+                 const Prepared& prepared) {
+  const std::optional<PackedForm> form = isProduct(node) ? packedForm(node, constants) : std::nullopt;
+  const std::optional<Digest> key = form ? keyOf(*form, *constants[1]) : std::nullopt;
+  const auto* packed = dynamic_cast<const PackedWeights*>(&prepared);
+  if (key && packed) cache.store(*key, packed->storage());
+}
 
 bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns) {
   constexpr int64_t kFree = 1 << 18, kMostTimes = 4;
@@ -363,8 +416,13 @@ bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int
   return checkedMultiply(matrices, packedCount(table, rows, columns)) / kMostTimes > own + kFree / kMostTimes;
 }
 
-PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns)
-    : stride_(packedCount(table, rows, columns)), lanes_(table.lanes), wordElements_(table.wordElements) {
+PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns,
+                             Ref<Storage> packed)
+    : storage_(std::move(packed)),
+      stride_(packedCount(table, rows, columns)),
+      lanes_(table.lanes),
+      wordElements_(table.wordElements) {
+  if (storage_) return;
   const int64_t floats = checkedMultiply(matrices, stride_);
   storage_ = allocateLastingStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
 }

@@ -8,14 +8,18 @@
 
 namespace max {
 
+class WeightsCache;
+
 // Packed constant matrices, owned by their node.
 class PackedWeights : public Prepared {
  public:
-  PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
+  // `packed`: those of an earlier process, read-only; NULL = space for new ones.
+  PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns, Ref<Storage> packed = nullptr);
 
   size_t bytes() const override { return storage_->size(); }
   bool replaces(size_t input) const override { return input == 1; }
   float* matrix(int64_t index) { return static_cast<float*>(storage_->data()) + index * stride_; }
+  const Storage& storage() const { return *storage_; }
   const float* data() const { return static_cast<const float*>(storage_->data()); }
   int64_t stride() const { return stride_; }  // floats from one matrix to the next
   bool fits(const GemmTable& table) const { return lanes_ == table.lanes && wordElements_ == table.wordElements; }
@@ -32,6 +36,11 @@ bool packsWords(const OpRequest& request);
 // Whether packing would enlarge narrow matrices too much, which a small file could exploit; plans pack those at run
 // time.
 bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
+
+// What OperatorLibrary says, for the weights of MatMul, Gemm and max.MatMul.
+Ref<Prepared> recallProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants);
+void keepProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants,
+                 const Prepared& prepared);
 
 // numpy's rules for the operands of a product.
 struct ProductShape {
