@@ -5,7 +5,7 @@
  *
  * A model is read from an ONNX file or compiled from a graph built in code. Its inputs and outputs are buffers, by
  * position; their names and types are metadata. The first call with new input shapes plans the work; later calls reuse
- * the plan.
+ * the plan. If the shapes of all inputs are known, the load does so.
  *
  *     MaxBuffer* output = NULL;
  *     if (maxModelLoad(session, "model.onnx", NULL, &model) == MAX_STATUS_OK &&

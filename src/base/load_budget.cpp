@@ -31,10 +31,12 @@ uint64_t nextId() noexcept {
 LoadBudget::LoadBudget(uint64_t fileBytes)
     : id(nextId()),
       fileBytes_(fileBytes),
-      allMemory_(kLeastMemory + kMemoryPerByte * fileBytes),
+      allMemory_(memoryFor(fileBytes)),
       memory_(allMemory_),
       elements_(kLeastElements + fileBytes),
       work_(kLeastWork) {}
+
+uint64_t LoadBudget::memoryFor(uint64_t fileBytes) { return kLeastMemory + kMemoryPerByte * fileBytes; }
 
 void LoadBudget::takeMemory(uint64_t bytes) {
   if (tryTake(memory_, bytes)) [[likely]]

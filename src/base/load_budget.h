@@ -14,6 +14,8 @@ namespace max {
 class LoadBudget {
  public:
   explicit LoadBudget(uint64_t fileBytes);
+  // What a file of this size may take.
+  static uint64_t memoryFor(uint64_t fileBytes);
 
   // For graphs: nodes, values, names, inferred facts. RESOURCE_EXHAUSTED if it is used up.
   void takeMemory(uint64_t bytes);

@@ -78,6 +78,11 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   // Later calls run this graph, which has the same inputs and outputs. Thread-safe.
   void replaceGraph(max::Ref<const max::Graph> graph) { program_.replace(std::move(graph)); }
 
+  // If the shapes of all inputs are known, makes for the first call what it would make for itself: the plan and memory
+  // with its pages, unless that is far more than the weights. Failures are left to that call, except that the load is
+  // stopped.
+  void makeReady() const;
+
   // Each entry of `results` becomes a new reference; nothing is written if it throws.
   void execute(std::span<MaxBuffer* const> inputs, const max::CallOptions& options,
                std::span<MaxBuffer*> results) const;
@@ -122,6 +127,7 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   void order(max::AccessScope& access, const Inputs& inputs, const max::CallOptions& options,
              const max::Interrupt& interrupt) const;
   bool usesObjects() const { return usesObjects_; }
+  void makeOutputsReady(const max::Plan& plan, uint64_t most) const;
   // Checks the inputs and their number, and converts them to arguments.
   void readInputs(std::span<MaxBuffer* const> inputs, std::span<max::TensorArg> arguments) const;
   void readValues(std::span<MaxValue* const> inputs, std::span<max::TensorArg> arguments) const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/fork_lock.h"
+#include "base/pages.h"
 #include "executor/monitor.h"
 
 namespace max {
@@ -386,6 +387,21 @@ void PlannedProgram::giveBack(std::unique_ptr<RunContext> context) const noexcep
   context->dynamics.clear();
   if (!isCurrent(*context)) return;
   stash_.put(std::move(context));  // without room it is freed
+}
+
+Ref<const Plan> PlannedProgram::makeReady(std::span<const TensorArg> inputs, size_t most) const {
+  Ref<Plan> plan;
+  bool isNew = false;
+  {
+    const ProgramLock lock(*this);
+    plan = findPlan(inputs, isNew);
+  }
+  if (isNew) logPlan(*plan, settings_);
+  if (plan->arenaBytes > most) return nullptr;
+  std::unique_ptr<RunContext> context = acquire(inputs);
+  if (context->arena) populateForWriting(context->arena->data(), context->arena->size(), settings_.lanes);
+  giveBack(std::move(context));
+  return plan;
 }
 
 void PlannedProgram::execute(RunContext& first, std::span<const TensorArg> inputs, OutputProvider& outputs) const {

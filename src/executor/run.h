@@ -99,6 +99,10 @@ class PlannedProgram {
   void execute(RunContext& context, std::span<const TensorArg> inputs, OutputProvider& outputs) const;
   void giveBack(std::unique_ptr<RunContext> context) const noexcept;
 
+  // Makes the plan for such inputs, whose data is not read, and keeps a context with its memory for the first run. NULL
+  // if that would take more than `most` bytes: then there is only the plan.
+  Ref<const Plan> makeReady(std::span<const TensorArg> inputs, size_t most) const;
+
   // For contexts without continuations: binds one to permanent memory, so that runPlan can run it repeatedly.
   void bind(RunContext& context, std::span<const TensorArg> inputs, std::span<void* const> outputs) const;
   static void runPlan(const RunContext& context);

@@ -168,7 +168,9 @@ class Loader {
     parts.original = source_->builtGraph();
     parts.source = std::move(origin);
     parts.precision = precisionOf(request_);
-    return makeRef<MaxModel>(Ref<MaxSession>(&request_.session), std::move(parts));
+    auto model = makeRef<MaxModel>(Ref<MaxSession>(&request_.session), std::move(parts));
+    model->makeReady();
+    return model;
   }
 
   const LoadRequest& request_;

@@ -2,7 +2,6 @@
 #include "ops/cpu/weights_cache.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mapped_file.h"
+#include "base/pages.h"
 #include "kernel/cache_file.h"
 #include "kernel/compiler_record.h"
 #include "ops/cpu/target.h"
@@ -56,17 +56,6 @@ uint64_t checksum(const Storage& storage) {
   return result;
 }
 
-// A hint, from Linux 5.14 on: one call in place of a fault for every few pages.
-void populate(const Storage& storage) {
-#ifdef MADV_POPULATE_READ
-  const uintptr_t page = 4096, first = reinterpret_cast<uintptr_t>(storage.data()) / page * page;
-  madvise(reinterpret_cast<void*>(first), reinterpret_cast<uintptr_t>(storage.data()) + storage.size() - first,
-          MADV_POPULATE_READ);
-#else
-  static_cast<void>(storage);
-#endif
-}
-
 bool isRecent(const FileIdentity& file) {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -98,7 +87,7 @@ Ref<Storage> WeightsCache::find(const Digest& key, size_t bytes) const {
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key != key || header.bytes != bytes)
       return nullptr;
     Ref<Storage> packed = MappedFile::map(*file, MapMode::Read, sizeof header, bytes);
-    populate(*packed);
+    populateForReading(packed->data(), packed->size());
     if (checksum(*packed) != header.checksum) return nullptr;
     CacheFolder::noteUse(*file);
     return packed;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the first call needs, made with the load where the shapes of inputs are known.
+#include <algorithm>
+
+#include "base/active_call.h"
+#include "base/load_budget.h"
+#include "base/pages.h"
+#include "executor/model.h"
+
+namespace max {
+
+namespace {
+
+bool hasKnownShape(const TensorInfo& input) {
+  return input.isTensor() && input.dtype() != DType::Invalid && input.isRanked() &&
+         std::none_of(input.dims().begin(), input.dims().end(),
+                      [](int64_t dim) { return dim == MAX_DIMENSION_DYNAMIC; });
+}
+
+// Makes nothing of what others keep go away.
+ActiveCall modestCall() {
+  ActiveCall call;
+  if (const ActiveCall* outer = activeCall()) call = *outer;
+  call.mayTrim = false;
+  return call;
+}
+
+}  // namespace
+
+}  // namespace max
+
+void MaxModel::makeReady() const {
+  if (!device().isHost() || usesObjects() || !std::all_of(inputs().begin(), inputs().end(), max::hasKnownShape)) return;
+  std::vector<max::TensorArg> arguments;
+  for (const max::TensorInfo& input : inputs()) arguments.push_back({input.dtype(), input.dims(), nullptr});
+  const uint64_t most = max::LoadBudget::memoryFor(memory().total);
+  const max::ActiveCall call = max::modestCall();
+  const max::ActiveCallScope scope(&call);
+  try {
+    if (const max::Ref<const max::Plan> plan = program_.makeReady(arguments, most))
+      makeOutputsReady(*plan, most - plan->arenaBytes);
+  } catch (const max::Error& error) {
+    if (max::isStop(error.status())) throw;
+  }
+}
+
+void MaxModel::makeOutputsReady(const max::Plan& plan, uint64_t most) const {
+  for (const max::PlannedOutput& output : plan.outputs) {
+    const uint64_t bytes = max::bytesFor(output.dtype, output.shape.count());
+    if (bytes > most) return;
+    most -= bytes;
+    const max::Ref<MaxBuffer> buffer = pools_[output.index]->take(device().defaultStream(), output.dtype, output.shape);
+    max::populateForWriting(buffer->data(), bytes, session_->lanes());
+  }
+}
