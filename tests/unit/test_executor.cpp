@@ -70,6 +70,38 @@ TEST(Executor, PlansAreTriedAgainWhenOtherThreadsTookWhatWasFreed) {
   EXPECT_EQ(contested->trims(), 2);
 }
 
+// Its trim takes all it keeps at once and frees it later, as if its thread had to wait for a processor.
+class SlowlyFreedMemory final : public RefCounted, public KeptMemory {
+ public:
+  explicit SlowlyFreedMemory(MemoryAccount& account)
+      : account_(account), kept_(account.limit()), entry_(account.kept(), *this, *this) {
+    account_.take(account.limit());
+  }
+  void trim(Kept) const noexcept override {
+    const uint64_t mine = kept_.exchange(0);
+    if (mine == 0) return;
+    isTrimming = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    account_.giveBack(mine);
+  }
+
+  mutable std::atomic<bool> isTrimming{false};
+
+ private:
+  MemoryAccount& account_;
+  mutable std::atomic<uint64_t> kept_;
+  const KeptMemoryEntry entry_;
+};
+
+TEST(Executor, RequestsWaitForWhatOtherThreadsAreFreeing) {
+  const auto account = makeRef<MemoryAccount>("Test", 1 << 20);
+  const auto memory = makeRef<SlowlyFreedMemory>(*account);
+  std::thread other([&] { account->kept().trim(Kept::All); });
+  while (!memory->isTrimming) std::this_thread::yield();
+  EXPECT_NO_THROW(account->take(account->limit()));
+  other.join();
+}
+
 TEST(Executor, OutputsNeverAlias) {
   Ref<Graph> graph = makeRef<Graph>();
   Value* x = graph->addInput("x", TensorType::of(DType::Float32, {Dim(2), Dim(2)}));
