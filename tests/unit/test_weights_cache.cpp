@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/mapped_file.h"
+#include "base/scaled_storage.h"
 #include "ops/cpu/weights_cache.h"
 
 namespace max {
@@ -200,6 +201,27 @@ TEST_F(PackedWeightsOnDisk, KeysAreOfOneStateOfAFile) {
   sleep(3);
   ASSERT_TRUE(keyAt(0, 100'000));
   EXPECT_NE(keyAt(0, 100'000), first);
+}
+
+std::optional<Digest> scaledKey(const Ref<Tensor>& weight, std::vector<float> factors) {
+  const auto scaled = makeRef<ScaledStorage>(weight, std::move(factors));
+  std::optional<Hasher> hasher = weightHasher(Tensor(DType::Float32, weight->shape(), scaled->data(), scaled));
+  return hasher ? std::optional(hasher->finish()) : std::nullopt;
+}
+
+// Factors may come from weights that a program gives in place of the file's.
+TEST_F(PackedWeightsOnDisk, KeysOfScaledWeightsHaveTheirFactors) {
+  const fs::path path = folder_ / "model";
+  std::ofstream(path, std::ios::binary) << std::string(size_t{20} << 20, 'x');
+  sleep(3);
+  const Ref<MappedFile> file = MappedFile::share(File::openForRead(path.string()));
+  const auto weight = makeRef<Tensor>(DType::Float32, Shape{2, 50'000}, file->data(), file);
+  const auto key = scaledKey(weight, {1, 2});
+  ASSERT_TRUE(key);
+  EXPECT_EQ(scaledKey(weight, {1, 2}), key);
+  EXPECT_NE(scaledKey(weight, {1, 3}), key);
+  EXPECT_NE(weightHasher(*weight)->finish(), *key);
+  EXPECT_FALSE(scaledKey(Tensor::allocate(DType::Float32, {2, 50'000}, true), {1, 2})) << "It is in no file.";
 }
 
 }  // namespace

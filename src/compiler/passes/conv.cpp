@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/scaled_storage.h"
+#include "base/thread_pool.h"
 #include "compiler/passes.h"
 #include "graph/readers/movement.h"
 #include "graph/readers/normalization.h"
@@ -12,6 +14,8 @@
 namespace max {
 
 namespace {
+
+constexpr int64_t kScaleGrain = 64 << 10;  // elements
 
 bool isFloat32(const Value* value) { return value && value->constant && value->constant->dtype() == DType::Float32; }
 
@@ -48,17 +52,22 @@ std::vector<float> biasOf(const Node& conv, size_t channels) {
   return {values.begin(), values.end()};
 }
 
-Ref<Tensor> scaledWeights(const Tensor& weights, const std::vector<float>& scale) {
-  const Ref<Storage> scaled = allocateLastingStorage(weights.bytes());
-  auto result = makeRef<Tensor>(DType::Float32, weights.shape(), scaled->data(), scaled);
-  auto* target = static_cast<float*>(scaled->data());
+void scale(const float* from, float factor, int64_t count, float* to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i] * factor;
+}
+
+Ref<Tensor> scaledWeights(const Rewriter& rewriter, const Tensor& weights, const std::vector<float>& factors) {
+  const auto scaled = makeRef<ScaledStorage>(Ref<const Tensor>(&weights), factors);
+  auto* to = static_cast<float*>(scaled->data());
   const Ref<Tensor> aligned = weights.aligned();
-  const float* source = aligned->as<float>();
-  const int64_t inner = scale.empty() ? 0 : weights.count() / static_cast<int64_t>(scale.size());
-  for (const float factor : scale)
-    for (int64_t i = 0; i < inner; ++i) *target++ = *source++ * factor;
+  const auto filters = static_cast<int64_t>(factors.size()), inner = filters ? weights.count() / filters : 0;
+  const int64_t grain = std::max<int64_t>(1, kScaleGrain / std::max<int64_t>(inner, 1));
+  parallelFor(rewriter.options().lanes, filters, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i)
+      scale(aligned->as<float>() + i * inner, factors[static_cast<size_t>(i)], inner, to + i * inner);
+  });
   weights.dropPages();
-  return result;
+  return makeRef<Tensor>(DType::Float32, weights.shape(), to, scaled);
 }
 
 // conv * scale + shift
@@ -69,7 +78,8 @@ bool foldAffine(Rewriter& rewriter, Node& node, Node& conv, const std::vector<fl
     return false;
   for (size_t i = 0; i < bias.size(); ++i) bias[i] = bias[i] * scale[i] + shift[i];
   const bool unscaled = std::all_of(scale.begin(), scale.end(), [](float factor) { return factor == 1; });
-  Value* weights = unscaled ? conv.input(1) : rewriter.constant(scaledWeights(*conv.input(1)->constant, scale));
+  Value* weights =
+      unscaled ? conv.input(1) : rewriter.constant(scaledWeights(rewriter, *conv.input(1)->constant, scale));
   Value* biasValue = rewriter.constant(tensorOf(bias, {static_cast<int64_t>(bias.size())}));
   Node* folded = rewriter.add("", "Conv", {conv.input(0), weights, biasValue}, conv.attributes, {&node, &conv});
   return rewriter.replace(&node, folded->output());
@@ -179,7 +189,7 @@ bool absorbInputScale(Rewriter& rewriter, Node& node) {
                            static_cast<float>(operand.scalar));
   std::vector<Value*> inputs = node.inputs;
   inputs[0] = operand.value;
-  inputs[1] = rewriter.constant(scaledWeights(*node.input(1)->constant, scale));
+  inputs[1] = rewriter.constant(scaledWeights(rewriter, *node.input(1)->constant, scale));
   Node* conv = rewriter.add("", "Conv", std::move(inputs), node.attributes, {mul, &node});
   return rewriter.replace(&node, conv->output());
 }

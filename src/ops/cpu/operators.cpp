@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of the CPU: the fast families and, behind them, the reference ones.
 #include "ops/cpu/elementwise/lower.h"
+#include "ops/cpu/kept_weights.h"
 #include "ops/cpu/matrix/gemm.h"
-#include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/packed.h"
 #include "ops/cpu/weights_cache.h"
 #include "ops/families.h"
@@ -30,11 +30,11 @@ class CpuOperators final : public OperatorLibrary {
   }
   Ref<Prepared> recallWeights(const Node& node, std::span<const Tensor* const> constants) const override {
     const WeightsCache* cache = WeightsCache::process();
-    return cache ? recallProduct(*cache, node, constants) : nullptr;
+    return cache ? recallPacked(*cache, node, constants) : nullptr;
   }
   void keepWeights(const Node& node, std::span<const Tensor* const> constants,
                    const Prepared& prepared) const override {
-    if (const WeightsCache* cache = WeightsCache::process()) keepProduct(*cache, node, constants, prepared);
+    if (const WeightsCache* cache = WeightsCache::process()) keepPacked(*cache, node, constants, prepared);
   }
   Ref<Prepared> lower(const Expression& expression) const override { return lowerElementwise(expression); }
 

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/pages.h"
+#include "base/scaled_storage.h"
 #include "kernel/cache_file.h"
 #include "kernel/compiler_record.h"
 #include "ops/cpu/target.h"
@@ -115,7 +116,9 @@ void WeightsCache::store(const Digest& key, const Storage& packed) const {
   }
 }
 
-std::optional<Hasher> weightHasher(const Tensor& weight) {
+namespace {
+
+std::optional<Hasher> fileHasher(const Tensor& weight) {
   const FileIdentity* file = weight.storage() ? weight.storage()->file() : nullptr;
   if (!file || weight.bytes() < kLargeTensorBytes || isRecent(*file)) return std::nullopt;
   const auto offset = static_cast<const std::byte*>(weight.data()) - static_cast<std::byte*>(weight.storage()->data());
@@ -126,6 +129,20 @@ std::optional<Hasher> weightHasher(const Tensor& weight) {
                                 static_cast<uint64_t>(file->changedNanoseconds), static_cast<uint64_t>(offset),
                                 static_cast<uint64_t>(weight.bytes())})
     hasher.add(number);
+  return hasher;
+}
+
+}  // namespace
+
+std::optional<Hasher> weightHasher(const Tensor& weight) {
+  const auto* scaled = dynamic_cast<const ScaledStorage*>(weight.storage().get());
+  if (!scaled) return fileHasher(weight);
+  if (weight.data() != scaled->data() || weight.bytes() != scaled->size()) return std::nullopt;
+  std::optional<Hasher> hasher = fileHasher(scaled->source());
+  if (!hasher) return std::nullopt;
+  const std::vector<float>& factors = scaled->factors();
+  hasher->add("scaled");
+  hasher->add(std::string_view(reinterpret_cast<const char*>(factors.data()), factors.size() * sizeof(float)));
   return hasher;
 }
 

@@ -31,7 +31,8 @@ class WeightsCache {
 };
 
 // The start of a key: this build of the library, the CPU target, and where the weight is in which state of which file.
-// Nothing if it is small, not in a mapped file, or if the file is so new that a change might not show in its times.
+// Nothing if it is small, neither in a mapped file nor one in such a file times factors, or if the file is so new that
+// a change might not show in its times.
 std::optional<Hasher> weightHasher(const Tensor& weight);
 
 }  // namespace max

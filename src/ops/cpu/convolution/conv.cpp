@@ -265,18 +265,34 @@ std::unique_ptr<OpKernel> createChannelsFirst(const OpRequest& request) {
   return std::make_unique<ChannelsFirstOp>(request, createInner);
 }
 
-Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
+// Constant filters that can be packed; NULL if there are none.
+const Tensor* filtersOf(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || weights->dtype() != DType::Float32) return nullptr;
   if (weights->shape().rank() < 3 || weights->shape().rank() > 5 || weights->count() == 0) return nullptr;
-  if (!hasPlainPadding(node, weights->shape())) return nullptr;
+  return hasPlainPadding(node, weights->shape()) ? weights : nullptr;
+}
+
+// Not those of depthwise convolutions.
+std::optional<PackedForm> formOf(const Node& node, const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  const int64_t groups = readers::readGroups(node.attributes), filters = shape[0] / groups;
+  const int64_t rows = shape.product(1, shape.rank());
+  const GemmTable& table = gemmTableFor(node);
+  if (isMostlyPadding(table, groups, rows, filters)) return std::nullopt;
+  if (const int side = winogradSide(node, weights)) return winogradForm(weights, side);
+  return PackedForm{"filters", table, groups, rows, filters, 0, {shape[1]}};
+}
+
+Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> constants) {
+  const Tensor* weights = filtersOf(node, constants);
+  if (!weights) return nullptr;
   const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
-  const int64_t rows = weights->shape().product(1, weights->shape().rank());
-  const GemmTable& table = gemmTableFor(node);
-  if (isMostlyPadding(table, groups, rows, weights->shape()[0] / groups)) return nullptr;
-  if (Ref<Prepared> winograd = prepareWinograd(node, *weights)) return winograd;
-  return packFilters(table, *weights, groups, defaultLanes());
+  const std::optional<PackedForm> form = formOf(node, *weights);
+  if (!form) return nullptr;
+  if (form->winogradSide != 0) return winogradWeights(*weights, form->winogradSide);
+  return packFilters(form->table, *weights, groups, defaultLanes());
 }
 
 constexpr Implementation kConv[] = {{"conv_bf16", acceptsWordsConv, createWordsConv},
@@ -305,6 +321,13 @@ ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w, const Sha
     before[at] = window.padBegin;
     after[at] = window.padEnd;
   }
+}
+
+std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* const> constants) {
+  const bool isConv = node.isOwn("Conv") || node.is("Conv");
+  const Tensor* weights = isConv ? filtersOf(node, constants) : nullptr;
+  if (!weights || isDepthwise(weights->shape(), readers::readGroups(node.attributes))) return std::nullopt;
+  return formOf(node, *weights);
 }
 
 bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatial{}; }

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/function_ref.h"
 #include "ops/cpu/matrix/gemm.h"
 
 namespace max {
+
+struct PackedForm;
 
 using Spatial = std::array<int64_t, 3>;
 
@@ -112,5 +116,8 @@ class DepthwiseRows {
 bool isDepthwise(const Shape& weights, int64_t groups);
 std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape);
 Ref<Prepared> prepareDepthwise(const Tensor& weights);
+
+// How the filters of a convolution that is not depthwise are packed; nothing if they are not.
+std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* const> constants);
 
 }  // namespace max

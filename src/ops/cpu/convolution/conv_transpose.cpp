@@ -314,14 +314,20 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
   return std::make_unique<ConvTransposeOp>(request);
 }
 
-Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
+// Constant weights that are packed; NULL if there are none.
+const Tensor* packedWeights(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = constants.size() > 1 ? constants[1] : nullptr;
   if (!weights || !isSupported(weights->dtype(), weights->shape())) return nullptr;
-  const int64_t groups = readers::readGroups(node.attributes);
   const bool isOwn = node.isOwn("ConvTranspose");
-  if (isOwn && hasDisjointTaps(node.attributes, weights->shape())) return prepareDisjointTaps(*weights);
-  if (!isOwn && isDepthwiseTransposed(weights->shape(), groups)) return nullptr;
-  return packTransposed(*weights, groups, defaultLanes());
+  return isOwn || !isDepthwiseTransposed(weights->shape(), readers::readGroups(node.attributes)) ? weights : nullptr;
+}
+
+Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
+  const Tensor* weights = packedWeights(node, constants);
+  if (!weights) return nullptr;
+  if (node.isOwn("ConvTranspose") && hasDisjointTaps(node.attributes, weights->shape()))
+    return prepareDisjointTaps(*weights);
+  return packTransposed(*weights, readers::readGroups(node.attributes), defaultLanes());
 }
 
 constexpr Implementation kConvTranspose[] = {{"gather_f32", accepts, create}};
@@ -351,6 +357,18 @@ TransposedShape::TransposedShape(const OpRequest& request) {
     dilation[axis] = window.dilation;
     before[axis] = reader.padBegin(i, in[axis], out[axis]);
   }
+}
+
+std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tensor* const> constants) {
+  const bool isOwn = node.isOwn("ConvTranspose");
+  const Tensor* weights = isOwn || node.is("ConvTranspose") ? packedWeights(node, constants) : nullptr;
+  if (!weights) return std::nullopt;
+  const Shape& shape = weights->shape();
+  const int64_t groups = readers::readGroups(node.attributes), taps = shape.product(2, shape.rank());
+  const int64_t filters = shape[1], width = shape.back();
+  if (isOwn && hasDisjointTaps(node.attributes, shape))
+    return PackedForm{"transposed rows", gemmTable(), taps / width, shape[0], width * filters, 0, {filters}};
+  return PackedForm{"transposed", gemmTable(), groups, shape[0] / groups, taps * filters, 0, {filters}};
 }
 
 Ref<Tensor> withFiltersLast(const Tensor& weights) {

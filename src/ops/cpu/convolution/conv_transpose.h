@@ -33,6 +33,9 @@ bool hasDisjointTaps(const Attributes& attributes, const Shape& weights);
 std::unique_ptr<OpKernel> createDisjointTaps(const OpRequest& request);
 Ref<Prepared> prepareDisjointTaps(const Tensor& weights);
 
+// How the weights of a transposed convolution are packed; nothing if they are not.
+std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tensor* const> constants);
+
 // Weights [channels, filters of a group, taps..] as [channels, taps, filters of a group].
 Ref<Tensor> withFiltersLast(const Tensor& weights);
 

@@ -9,7 +9,6 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
-#include "ops/cpu/matrix/matmul.h"
 
 namespace max {
 
@@ -63,39 +62,29 @@ int64_t chooseSide(const Work& work, int wordElements) {
 
 class WinogradWeights : public Prepared {
  public:
-  WinogradWeights(const GemmTable& table, const Tensor& weights, int64_t side);
+  // `packed`: a matrix [channels][filters] for each value.
+  WinogradWeights(Ref<PackedWeights> packed, int64_t side) : side_(side), packed_(std::move(packed)) {}
 
   size_t bytes() const override { return packed_->bytes(); }
   bool replaces(size_t input) const override { return packed_->replaces(input); }
   bool fits(const GemmTable& table) const { return packed_->fits(table); }
   int64_t side() const { return side_; }
   const float* matrix(int64_t value) const { return packed_->data() + value * packed_->stride(); }
+  const PackedWeights& packed() const { return *packed_; }
 
  private:
-  void packRow(const Panels& panels, int64_t panel, int64_t channel, const float* from) const;
-
-  int64_t side_, channels_, filters_;
-  Ref<PackedWeights> packed_;  // a matrix [channels][filters] for each value
+  int64_t side_;
+  Ref<PackedWeights> packed_;
 };
 
-WinogradWeights::WinogradWeights(const GemmTable& table, const Tensor& weights, int64_t side)
-    : side_(side), channels_(weights.shape()[1]), filters_(weights.shape()[0]) {
-  packed_ = makeRef<PackedWeights>(table, (side + 2) * (side + 2), channels_, filters_);
-  const Panels panels(table.lanes, table.panelVectors, filters_);
-  parallelFor(defaultLanes(), panels.count * channels_, 16, [&](int64_t begin, int64_t end, int) {
-    WorkCounter work;
-    for (int64_t row = begin; row < end; ++row, work.pass(64 * panels.width(0)))
-      packRow(panels, row / channels_, row % channels_, weights.as<float>());
-  });
-}
-
 // One channel of the filters of a panel.
-void WinogradWeights::packRow(const Panels& panels, int64_t panel, int64_t channel, const float* from) const {
+void packRow(const Panels& panels, int64_t panel, int64_t channel, const Tensor& weights, int side,
+             PackedWeights& packed) {
+  const int64_t filters = weights.shape()[0], channels = weights.shape()[1];
   const int64_t width = panels.width(panel), first = panels.begin(panel);
-  float* to = packed_->matrix(0) + first * channels_ + channel * width;
-  winogradTable(static_cast<int>(side_))
-      .filters({from + (first * channels_ + channel) * 9, channels_ * 9, std::min(width, filters_ - first), width, to,
-                packed_->stride()});
+  const float* from = weights.as<float>() + (first * channels + channel) * 9;
+  float* to = packed.matrix(0) + first * channels + channel * width;
+  winogradTable(side).filters({from, channels * 9, std::min(width, filters - first), width, to, packed.stride()});
 }
 
 class WinogradOp : public OpKernel {
@@ -310,14 +299,35 @@ bool isPossible(const Node& node, const Tensor& weights) {
 
 }  // namespace
 
-Ref<Prepared> prepareWinograd(const Node& node, const Tensor& weights) {
-  if (!isPossible(node, weights)) return nullptr;
-  const int64_t side = chooseSide(workOf(node, weights), gemmTableFor(node).wordElements);
-  return side ? winogradWeights(weights, static_cast<int>(side)) : nullptr;
+int winogradSide(const Node& node, const Tensor& weights) {
+  if (!isPossible(node, weights)) return 0;
+  return static_cast<int>(chooseSide(workOf(node, weights), gemmTableFor(node).wordElements));
+}
+
+PackedForm winogradForm(const Tensor& weights, int side) {
+  const int64_t values = (side + 2) * (side + 2);
+  return {"filters", gemmTable(), values, weights.shape()[1], weights.shape()[0], side};
 }
 
 Ref<Prepared> winogradWeights(const Tensor& weights, int side) {
-  return makeRef<WinogradWeights>(gemmTable(), weights, side);
+  const PackedForm form = winogradForm(weights, side);
+  auto packed = makeRef<PackedWeights>(form.table, form.matrices, form.rows, form.columns);
+  const Panels panels(form.table.lanes, form.table.panelVectors, form.columns);
+  parallelFor(defaultLanes(), panels.count * form.rows, 16, [&](int64_t begin, int64_t end, int) {
+    WorkCounter work;
+    for (int64_t row = begin; row < end; ++row, work.pass(64 * panels.width(0)))
+      packRow(panels, row / form.rows, row % form.rows, weights, side, *packed);
+  });
+  return winogradWeights(std::move(packed), side);
+}
+
+Ref<Prepared> winogradWeights(Ref<PackedWeights> packed, int side) {
+  return makeRef<WinogradWeights>(std::move(packed), side);
+}
+
+const PackedWeights* packedWinograd(const Prepared& prepared) {
+  const auto* winograd = dynamic_cast<const WinogradWeights*>(&prepared);
+  return winograd ? &winograd->packed() : nullptr;
 }
 
 bool hasWinogradWeights(const Node& node) { return dynamic_cast<const WinogradWeights*>(node.prepared.get()); }

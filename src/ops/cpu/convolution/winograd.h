@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/matrix/matmul.h"
 
 namespace max {
 
@@ -53,8 +54,12 @@ const WinogradTable& winogradTable(int side);
 bool hasWinogradWeights(const Node& node);
 // Weights that are prepared at load decide: NULL = the direct way, which is better or the only one.
 std::unique_ptr<OpKernel> createWinograd(const OpRequest& request, const ConvShape& shape);
-Ref<Prepared> prepareWinograd(const Node& node, const Tensor& weights);
-// For tiles of a given size.
+// Of the tiles that these weights are prepared for at load; 0 = the direct way.
+int winogradSide(const Node& node, const Tensor& weights);
+PackedForm winogradForm(const Tensor& weights, int side);
 Ref<Prepared> winogradWeights(const Tensor& weights, int side);
+// From their packed matrices and back; NULL if they are others.
+Ref<Prepared> winogradWeights(Ref<PackedWeights> packed, int side);
+const PackedWeights* packedWinograd(const Prepared& prepared);
 
 }  // namespace max

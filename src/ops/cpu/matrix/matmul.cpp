@@ -11,7 +11,6 @@
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
 #include "ops/cpu/movement/transpose_tile.h"
-#include "ops/cpu/weights_cache.h"
 
 namespace max {
 
@@ -332,47 +331,25 @@ Options gemmOptions(const OpRequest& request) {
   return options;
 }
 
-// How a constant B is packed; nothing if it is not.
-struct PackedForm {
-  const GemmTable& table;
-  ProductShape shape;
-  size_t bytes() const {
-    const int64_t floats = checkedMultiply(shape.bCount(), packedCount(table, shape.depth, shape.columns));
-    return checkedMultiply(static_cast<size_t>(floats), sizeof(float));
-  }
-};
-
 // The shape of A only matters for rank 1, which packing does not need.
-std::optional<PackedForm> packedForm(const Node& node, std::span<const Tensor* const> constants) {
+std::optional<ProductShape> packedShape(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* b = constants.size() > 1 ? constants[1] : nullptr;
   if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return std::nullopt;
-  const GemmTable& table = gemmTableFor(node);
   const bool transB = readers::Product(node.attributes).transposesB;
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
-  if (isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return std::nullopt;
-  return PackedForm{table, shape};
+  if (isMostlyPadding(gemmTableFor(node), shape.bCount(), shape.depth, shape.columns)) return std::nullopt;
+  return shape;
 }
 
 Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
-  const std::optional<PackedForm> form = packedForm(node, constants);
-  if (!form) return nullptr;
-  const ProductShape& shape = form->shape;
-  auto packed = makeRef<PackedWeights>(form->table, shape.bCount(), shape.depth, shape.columns);
-  for (int64_t i = 0; i < shape.bCount(); ++i)
-    packMatrix(form->table, packSourceOf(shape, constants[1]->as<float>(), i), packed->matrix(i), defaultLanes());
+  const std::optional<ProductShape> shape = packedShape(node, constants);
+  if (!shape) return nullptr;
+  const GemmTable& table = gemmTableFor(node);
+  auto packed = makeRef<PackedWeights>(table, shape->bCount(), shape->depth, shape->columns);
+  for (int64_t i = 0; i < shape->bCount(); ++i)
+    packMatrix(table, packSourceOf(*shape, constants[1]->as<float>(), i), packed->matrix(i), defaultLanes());
   return packed;
-}
-
-// Everything that packing depends on.
-std::optional<Digest> keyOf(const PackedForm& form, const Tensor& b) {
-  std::optional<Hasher> hasher = weightHasher(b);
-  if (!hasher) return std::nullopt;
-  hasher->add("product");
-  for (const int64_t number : {form.shape.bCount(), form.shape.depth, form.shape.columns, int64_t{form.shape.transB},
-                               int64_t{form.table.lanes}, int64_t{form.table.wordElements}})
-    hasher->add(static_cast<uint64_t>(number));
-  return hasher->finish();
 }
 
 constexpr Implementation kDoubleProduct{"gemm_f64", acceptsDoubleProduct, createDoubleProduct};
@@ -393,21 +370,15 @@ bool isProduct(const Node& node) {
 
 }  // namespace
 
-Ref<Prepared> recallProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants) {
-  const std::optional<PackedForm> form = isProduct(node) ? packedForm(node, constants) : std::nullopt;
-  const std::optional<Digest> key = form ? keyOf(*form, *constants[1]) : std::nullopt;
-  Ref<Storage> packed = key ? cache.find(*key, form->bytes()) : nullptr;
-  if (!packed) return nullptr;
-  const ProductShape& shape = form->shape;
-  return makeRef<PackedWeights>(form->table, shape.bCount(), shape.depth, shape.columns, std::move(packed));
+std::optional<PackedForm> productForm(const Node& node, std::span<const Tensor* const> constants) {
+  const std::optional<ProductShape> shape = isProduct(node) ? packedShape(node, constants) : std::nullopt;
+  if (!shape) return std::nullopt;
+  return PackedForm{"product", gemmTableFor(node), shape->bCount(), shape->depth, shape->columns, 0, {shape->transB}};
 }
 
-void keepProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants,
-                 const Prepared& prepared) {
-  const std::optional<PackedForm> form = isProduct(node) ? packedForm(node, constants) : std::nullopt;
-  const std::optional<Digest> key = form ? keyOf(*form, *constants[1]) : std::nullopt;
-  const auto* packed = dynamic_cast<const PackedWeights*>(&prepared);
-  if (key && packed) cache.store(*key, packed->storage());
+size_t PackedForm::bytes() const {
+  const int64_t floats = checkedMultiply(matrices, packedCount(table, rows, columns));
+  return checkedMultiply(static_cast<size_t>(floats), sizeof(float));
 }
 
 bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns) {

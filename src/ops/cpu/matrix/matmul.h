@@ -2,13 +2,13 @@
 // The shapes of a product of tensors, for MatMul, Gemm and max.MatMul.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "ops/cpu/matrix/gemm.h"
 
 namespace max {
-
-class WeightsCache;
 
 // Packed constant matrices, owned by their node.
 class PackedWeights : public Prepared {
@@ -37,10 +37,18 @@ bool packsWords(const OpRequest& request);
 // time.
 bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns);
 
-// What OperatorLibrary says, for the weights of MatMul, Gemm and max.MatMul.
-Ref<Prepared> recallProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants);
-void keepProduct(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants,
-                 const Prepared& prepared);
+// What input 1 is packed as, and everything that the packed weights depend on beside its contents.
+struct PackedForm {
+  std::string_view source;  // the layout of the weights
+  const GemmTable& table;
+  int64_t matrices, rows, columns;
+  int winogradSide = 0;               // of the tiles, if the matrices are those of Winograd's method
+  std::vector<int64_t> details = {};  // of the source's layout
+
+  size_t bytes() const;
+};
+// Those of MatMul, Gemm and max.MatMul; nothing for other nodes and weights that are not packed.
+std::optional<PackedForm> productForm(const Node& node, std::span<const Tensor* const> constants);
 
 // numpy's rules for the operands of a product.
 struct ProductShape {
