@@ -67,6 +67,8 @@ API_FILES = {
     "kernel/hip_kernels.cpp",
     "kernel/hiprtc.cpp",
     "kernel/nvrtc.cpp",
+    "kernel/nvrtc_library.cpp",
+    "kernel/nvrtc_library.h",
     "kernel/ptx_parameters.cpp",
     "kernel/ptx_parameters.h",
 }

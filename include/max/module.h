@@ -97,7 +97,8 @@ typedef int32_t MaxArtifactKind;
  * @param[in] name     Name of the source in the log; NULL = "kernel.cu".
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The source does not compile.
- * @retval MAX_STATUS_UNAVAILABLE  No compiler was found; the message lists what was tried.
+ * @retval MAX_STATUS_UNAVAILABLE  No compiler was found, and the message lists what was tried, or only one that is too
+ *                                 new for the driver.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModuleCompile(const MaxDevice* device, const char* source, const char* name,
@@ -110,6 +111,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModuleCompile(const MaxDevice* device, const 
  *
  * @param[in] device  NULL = the host.
  * @retval MAX_STATUS_INVALID_ARGUMENT  The bytes are not code for the device.
+ * @retval MAX_STATUS_UNAVAILABLE  The driver is too old for the compiler that made the code.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModuleLoadFromMemory(const MaxDevice* device, const void* data, size_t byteCount,

@@ -21,7 +21,7 @@ void addPairs(Hasher& hasher, const std::vector<std::pair<std::string, std::stri
 Digest keyOf(const KernelCompiler& compiler, const KernelSource& source, MaxArtifactKind kind) {
   Hasher hasher;
   hasher.add(libraryIdentity());
-  hasher.add(compiler.identity());
+  hasher.add(compiler.identity(source));
   hasher.add(source.name);
   hasher.add(source.text);
   hasher.add(source.architecture);

@@ -19,6 +19,7 @@ struct KernelSource {
   std::vector<std::pair<std::string, std::string>> defines;  // name and value
   std::string architecture;                                  // "sm_90", "gfx90a"; empty = the host's own
   std::vector<std::string> flags;
+  int64_t driverVersion = 0;  // of the driver that loads the code, 1000 * major + 10 * minor; 0 = of none here
   int32_t registerLimit = 0;
   bool fastMath = false;
   bool lineInfo = false;
@@ -32,10 +33,12 @@ struct CompiledCode {
 
 class KernelCompiler {
  public:
-  // The compiler, its version, and other properties of this machine that affect the code: part of the cache key.
-  virtual std::string identity() const = 0;
-  // The name under which a chip has all its instructions, for code that runs on no other chip: "sm_90a" of "sm_90".
-  virtual std::string exactArchitecture(const std::string& chip) const { return chip; }
+  // The source's compiler, its version, and other properties of this machine that affect the code: part of the cache
+  // key. Begins with two words that messages name it by.
+  virtual std::string identity(const KernelSource& source) const = 0;
+  // The name under which the source's chip has all its instructions, for code that runs on no other chip: "sm_90a" of
+  // "sm_90".
+  virtual std::string exactArchitecture(const KernelSource& source) const { return source.architecture; }
   // The form that a device loads.
   virtual MaxArtifactKind executableKind(const KernelSource& source) const = 0;
   // UNIMPLEMENTED for unsupported forms and architectures, INVALID_ARGUMENT with the log if the source is wrong.

@@ -31,7 +31,8 @@ struct CompilerFacts {
 std::optional<CompilerFacts> recallCompiler(const CompilerName& name);
 void rememberCompiler(const CompilerName& name, const CompilerFacts& facts);
 
-// A compiler that is opened only when needed. `Compiler` has `facts`, and opens in its constructor.
+// A compiler that is opened only when needed. `Compiler` has `facts`, and opens in its constructor, which takes a
+// CompilerName.
 template <class Compiler>
 class LazyCompiler {
  public:
@@ -42,7 +43,7 @@ class LazyCompiler {
     const std::optional<CompilerFacts>& before = recalled();
     const std::lock_guard lock(mutex_);
     if (const Compiler* opened = opened_.load(std::memory_order_relaxed)) return *opened;
-    auto opened = std::make_unique<const Compiler>();
+    auto opened = std::make_unique<const Compiler>(name_);
     if (!before || *before != opened->facts) rememberCompiler(name_, opened->facts);
     opened_.store(opened.get(), std::memory_order_release);
     return *opened.release();

@@ -138,7 +138,7 @@ class HostCompiler final : public KernelCompiler {
         identity_(concat(program_, '\n', version_, '\n', hostChip())),
         isClang_(version_.find("clang") != std::string::npos) {}
 
-  std::string identity() const override { return identity_; }
+  std::string identity(const KernelSource&) const override { return identity_; }
   MaxArtifactKind executableKind(const KernelSource&) const override { return MAX_ARTIFACT_KIND_SHARED_OBJECT; }
   CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override;
 

@@ -197,7 +197,7 @@ class CpuModule final : public LaunchedModule {
 class CpuBackend final : public KernelBackend {
  public:
   const KernelCompiler& compiler() const override { return cpuCompiler(); }
-  std::string architecture(const MaxDevice&) const override { return ""; }
+  void aim(KernelSource&, const MaxDevice&) const override {}
   MaxArtifactKind kindOf(std::string_view code) const override {
     require(code.starts_with("\177ELF"), MAX_STATUS_INVALID_ARGUMENT, "The ", code.size(),
             " bytes are not a shared object, which is what cpu:0 loads");

@@ -17,8 +17,12 @@ class GpuBackend final : public KernelBackend {
 
   std::string_view api() const { return api_.api; }
   const KernelCompiler& compiler() const override { return api_.compiler(); }
-  std::string architecture(const MaxDevice& device) const override {
-    return isVirtual(device) ? device.architectureName() : compiler().exactArchitecture(device.architectureName());
+  void aim(KernelSource& source, const MaxDevice& device) const override {
+    const bool isHere = dynamic_cast<const gpu::VirtualDevice*>(&device) == nullptr;
+    if (isHere) source.driverVersion = device.driverVersion();
+    if (!source.architecture.empty()) return;
+    source.architecture = device.architectureName();
+    if (isHere) source.architecture = compiler().exactArchitecture(source);
   }
   MaxArtifactKind kindOf(std::string_view code) const override { return api_.kindOf(code); }
   Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const override {
@@ -28,8 +32,6 @@ class GpuBackend final : public KernelBackend {
   }
 
  private:
-  static bool isVirtual(const MaxDevice& device) { return dynamic_cast<const gpu::VirtualDevice*>(&device) != nullptr; }
-
   const GpuKernelApi& api_;
 };
 

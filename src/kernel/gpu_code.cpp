@@ -14,8 +14,10 @@ namespace max {
 
 namespace {
 
+// The compiler is newer than the driver.
+constexpr int kTooNew = 222;
 // Answers to code that is none, or none for this device; drivers share them.
-constexpr int kCodeErrors[] = {1, 200, 209, 218, 222, 301, 302};
+constexpr int kCodeErrors[] = {1, 200, 209, 218, kTooNew, 301, 302};
 constexpr size_t kLogBytes = 8192;
 
 bool isCodeError(int error) {
@@ -28,28 +30,36 @@ void requireModules(const gpu::Context& context) {
           MAX_STATUS_UNIMPLEMENTED, "The driver of ", context.displayName(), " cannot load kernels");
 }
 
+std::string versionText(int version) { return concat(version / 1000, ".", version % 1000 / 10); }
+
 // A driver rejects the output of a newer compiler.
-std::string versionsOf(const gpu::Context& context, const KernelCompiler* compiler) {
+std::string versionsOf(const gpu::Context& context, const std::string& compiler) {
   const char* toolkit = context.api().toolkit;
-  if (!compiler || !toolkit) return {};
-  const std::string identity = compiler->identity();
-  const int version = context.driver().version;
-  return concat(" (compiled by ", identity.substr(0, identity.find(' ', identity.find(' ') + 1)),
-                "; the driver is for ", toolkit, " ", version / 1000, ".", version % 1000 / 10, ")");
+  if (compiler.empty() || !toolkit) return {};
+  return concat(" (compiled by ", compiler, "; the driver is for ", toolkit, " ", versionText(context.driver().version),
+                ")");
 }
 
-[[noreturn]] void failLoading(const gpu::Context& context, const std::string& name, const KernelCompiler* compiler,
+std::string advice(const gpu::Context& context) {
+  const char* toolkit = context.api().toolkit;
+  if (!toolkit) return "; a newer driver or an older compiler would do";
+  return concat("; a newer driver would do, or a compiler of ", toolkit, " ", versionText(context.driver().version),
+                " or older");
+}
+
+[[noreturn]] void failLoading(const gpu::Context& context, const std::string& name, const std::string& compiler,
                               int error, const char* log) {
-  invalidArgument("The code of ", name, " cannot be loaded on ", context.displayName(), ": ",
-                  context.driver().moduleLoad.name, ": ", context.driver().errorName(error),
-                  versionsOf(context, compiler), *log ? "\n" : "", log);
+  const bool isTooNew = error == kTooNew;
+  fail(isTooNew ? MAX_STATUS_UNAVAILABLE : MAX_STATUS_INVALID_ARGUMENT, "The code of ", name, " cannot be loaded on ",
+       context.displayName(), ": ", context.driver().moduleLoad.name, ": ", context.driver().errorName(error),
+       versionsOf(context, compiler), isTooNew ? advice(context) : "", *log ? "\n" : "", log);
 }
 
 }  // namespace
 
 // The destructor unloads what was loaded before a failure.
 GpuCode::GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code,
-                 const KernelCompiler* compiler)
+                 const std::string& compiler)
     : GpuCode(std::move(context)) {
   requireModules(*context_);
   std::string log(kLogBytes, '\0');

@@ -8,15 +8,15 @@
 
 #include "device/gpu/allocator_streams.h"
 #include "device/gpu/driver.h"
-#include "kernel/compiler.h"
 
 namespace max {
 
 // A loaded driver module.
 class GpuCode final : public RefCounted {
  public:
-  // `compiler` made the code; NULL = it was loaded. INVALID_ARGUMENT with the driver's log if it rejects the code.
-  GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code, const KernelCompiler* compiler);
+  // `compiler` made the code; empty = it was loaded. INVALID_ARGUMENT with the driver's log if it rejects the code,
+  // UNAVAILABLE if the driver is too old for it.
+  GpuCode(Ref<gpu::Context> context, const std::string& name, const std::string& code, const std::string& compiler);
   ~GpuCode() override;
 
   const gpu::Context& context() const { return *context_; }

@@ -6,7 +6,8 @@
 
 namespace max {
 
-// NVRTC 11 to 13. UNAVAILABLE if it cannot be opened.
+// NVRTC 11 to 13: for each source, the installed version that suits its chip and driver. Its functions are UNAVAILABLE
+// if there is none.
 const KernelCompiler& nvrtcCompiler();
 // HIPRTC with comgr. UNAVAILABLE if they cannot be opened.
 const KernelCompiler& hiprtcCompiler();

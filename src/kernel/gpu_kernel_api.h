@@ -14,7 +14,7 @@ namespace max {
 
 struct GpuKernelApi {
   const char* api;  // "cuda"
-  // UNAVAILABLE if it cannot be opened.
+  // UNAVAILABLE if it cannot be opened, here or when it is used.
   const KernelCompiler& (*compiler)();
   // The form of code to load; INVALID_ARGUMENT if it is not one of this API's.
   MaxArtifactKind (*kindOf)(std::string_view code);

@@ -11,13 +11,14 @@ namespace max {
 namespace {
 
 constexpr int kNotFound = 500;
+
 }  // namespace
 
 GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content, const GpuKernelApi& api)
     : MaxModule(Ref<MaxDevice>(&device), std::move(content)),
       api_(api),
       gpuDevice_(device),
-      code_(makeRef<GpuCode>(device.sharedContext(), name(), code(), compiler())) {}
+      code_(makeRef<GpuCode>(device.sharedContext(), name(), code(), compilerName())) {}
 
 // Launches may still be queued. They are not waited for here: the device releases the code when they are done.
 GpuModule::~GpuModule() {

@@ -25,10 +25,10 @@ struct Hiprtc : Rtc {
   RtcProgram::SizeFunction getCodeSize = nullptr;
   RtcProgram::BytesFunction getCode = nullptr;
 
-  Hiprtc();
+  explicit Hiprtc(const CompilerName& name);
 };
 
-Hiprtc::Hiprtc() {
+Hiprtc::Hiprtc(const CompilerName&) {
   const gpu::Library library(kLibraryVariable, kNames);
   loadRtcApi(library, "HIPRTC", "hiprtc", api);
   const LibrarySymbol symbols[] = {{"hiprtcGetCodeSize", &getCodeSize}, {"hiprtcGetCode", &getCode}};
@@ -111,7 +111,7 @@ CompiledCode compileToText(const KernelSource& source) {
 
 class HiprtcCompiler final : public KernelCompiler {
  public:
-  std::string identity() const override { return hiprtc().facts().identity; }
+  std::string identity(const KernelSource&) const override { return hiprtc().facts().identity; }
 
   MaxArtifactKind executableKind(const KernelSource&) const override { return MAX_ARTIFACT_KIND_CODE_OBJECT; }
 

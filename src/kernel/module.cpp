@@ -186,6 +186,12 @@ MaxModule::MaxModule(max::Ref<MaxDevice> device, max::ModuleContent content)
   if (source_) artifacts_[MAX_ARTIFACT_KIND_LOG] = std::move(content.log);
 }
 
+std::string MaxModule::compilerName() const {
+  if (!compiler_) return {};
+  const std::string identity = compiler_->identity(*source_);
+  return identity.substr(0, identity.find(' ', identity.find(' ') + 1));
+}
+
 MaxKernel& MaxModule::kernel(const std::string& name) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<MaxKernel>& found = kernels_[name];

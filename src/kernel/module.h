@@ -117,8 +117,8 @@ struct MaxModule : max::HandleOf<MaxModule> {
   // OUT_OF_RANGE if it is too small.
   void checkVariable(const std::string& name, size_t size, size_t bytes) const;
   const std::string& code() const { return artifacts_.at(kind_); }
-  // NULL if it was loaded.
-  const max::KernelCompiler* compiler() const { return compiler_; }
+  // The name and version of the compiler; empty if it was loaded.
+  std::string compilerName() const;
 
  private:
   max::Ref<MaxDevice> device_;
@@ -136,10 +136,10 @@ namespace max {
 // An API's support for kernels.
 class KernelBackend {
  public:
-  // UNAVAILABLE, listing what was tried, if there is none.
+  // UNAVAILABLE, listing what was tried, if there is none, here or when it is used.
   virtual const KernelCompiler& compiler() const = 0;
-  // Empty = the compiler's default.
-  virtual std::string architecture(const MaxDevice& device) const = 0;
+  // Completes a source for a device: its architecture, if none is given, and the driver that loads the code.
+  virtual void aim(KernelSource& source, const MaxDevice& device) const = 0;
   // The form of code to load; INVALID_ARGUMENT if it is not one of this API's.
   virtual MaxArtifactKind kindOf(std::string_view code) const = 0;
   virtual Ref<MaxModule> load(MaxDevice& device, ModuleContent content) const = 0;

@@ -16,8 +16,8 @@ const KernelBackend& kernelBackend(std::string_view api) {
 
 Ref<MaxModule> compileModule(MaxDevice& device, KernelSource source) {
   const KernelBackend& backend = kernelBackend(device.api());
-  if (source.architecture.empty()) source.architecture = backend.architecture(device);
   const KernelCompiler& compiler = backend.compiler();
+  backend.aim(source, device);
   ModuleContent content;
   content.kind = compiler.executableKind(source);
   CompiledCode code = compileCached(compiler, source, content.kind);

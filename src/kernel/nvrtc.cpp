@@ -6,61 +6,11 @@
 
 #include "base/error.h"
 #include "kernel/gpu_compilers.h"
-#include "kernel/rtc.h"
+#include "kernel/nvrtc_library.h"
 
 namespace max {
 
 namespace {
-
-constexpr const char* kLibraryVariable = "MAX_NVRTC_LIBRARY";
-// The user's choice first, then the newest.
-constexpr const char* kNames[] = {"libnvrtc.so",      "libnvrtc.so.13",   "libnvrtc.so.12",
-                                  "libnvrtc.so.11.2", "libnvrtc.so.11.1", "libnvrtc.so.11.0"};
-
-struct Nvrtc : Rtc {
-  RtcProgram::SizeFunction getPtxSize = nullptr;
-  RtcProgram::BytesFunction getPtx = nullptr;
-  // Since 11.1.
-  RtcProgram::SizeFunction getCubinSize = nullptr;
-  RtcProgram::BytesFunction getCubin = nullptr;
-  // Since 11.2.
-  int (*getNumSupportedArchs)(int* count) = nullptr;
-  int (*getSupportedArchs)(int* numbers) = nullptr;
-
-  // facts.chips: compute capabilities, 10 * major + minor; empty = unknown
-
-  Nvrtc();
-};
-
-Nvrtc::Nvrtc() {
-  const gpu::Library library(kLibraryVariable, kNames);
-  loadRtcApi(library, "NVRTC", "nvrtc", api);
-  const LibrarySymbol symbols[] = {{"nvrtcGetPTXSize", &getPtxSize},
-                                   {"nvrtcGetPTX", &getPtx},
-                                   {"nvrtcGetCUBINSize", &getCubinSize, false},
-                                   {"nvrtcGetCUBIN", &getCubin, false},
-                                   {"nvrtcGetNumSupportedArchs", &getNumSupportedArchs, false},
-                                   {"nvrtcGetSupportedArchs", &getSupportedArchs, false}};
-  loadSymbols(library, "NVRTC", symbols);
-  int major = 0, minor = 0, count = 0;
-  const int result = api.version(&major, &minor);
-  require(result == kRtcSuccess, MAX_STATUS_UNAVAILABLE, "NVRTC is not available: '", library.name(),
-          "' returned error ", result);
-  label = concat("NVRTC ", major, ".", minor);
-  facts.version = 1000 * major + 10 * minor;
-  facts.files = {fileOfSymbol(reinterpret_cast<const void*>(api.version))};
-  facts.identity = concat(label, " ", stampOfFile(facts.files[0]));
-  if (getNumSupportedArchs && getSupportedArchs && getNumSupportedArchs(&count) == kRtcSuccess && count > 0) {
-    facts.chips.resize(static_cast<size_t>(count));
-    if (getSupportedArchs(facts.chips.data()) != kRtcSuccess) facts.chips.clear();
-    std::sort(facts.chips.begin(), facts.chips.end());
-  }
-}
-
-LazyCompiler<Nvrtc>& nvrtc() {
-  static auto& only = *new LazyCompiler<Nvrtc>({"nvrtc", {kLibraryVariable}});
-  return only;
-}
 
 // "sm_90a", or "compute_90a" for PTX alone.
 struct Chip {
@@ -90,8 +40,10 @@ std::string chipNames(const std::vector<int>& chips) {
   return names;
 }
 
-bool isKnown(const CompilerFacts& facts, const Chip& chip) {
-  return facts.chips.empty() || std::binary_search(facts.chips.begin(), facts.chips.end(), chip.number);
+bool isKnown(const CompilerFacts& facts, const Chip& chip) { return isKnownChip(facts, chip.number); }
+
+NvrtcTarget targetOf(const KernelSource& source) {
+  return {parseChip(source.architecture).number, source.driverVersion};
 }
 
 // Chips with instructions that no other chip has, and the version of the compilers since which these have a name.
@@ -129,22 +81,24 @@ std::vector<std::string> optionsFor(const KernelSource& source, const std::strin
 
 class NvrtcCompiler final : public KernelCompiler {
  public:
-  std::string identity() const override { return nvrtc().facts().identity; }
+  std::string identity(const KernelSource& source) const override { return nvrtcFacts(targetOf(source)).identity; }
 
-  std::string exactArchitecture(const std::string& chip) const override {
-    return hasExactName(nvrtc().facts(), parseChip(chip)) ? chip + "a" : chip;
+  std::string exactArchitecture(const KernelSource& source) const override {
+    const std::string& chip = source.architecture;
+    return hasExactName(nvrtcFacts(targetOf(source)), parseChip(chip)) ? chip + "a" : chip;
   }
 
   MaxArtifactKind executableKind(const KernelSource& source) const override {
     const Chip chip = parseChip(source.architecture);
-    const CompilerFacts& facts = nvrtc().facts();
+    const CompilerFacts& facts = nvrtcFacts(targetOf(source));
     if (chip.isVirtual || !isKnown(facts, chip)) return MAX_ARTIFACT_KIND_PTX;
     // Versions that do not list their architectures may be too old to produce a CUBIN.
-    return !facts.chips.empty() || nvrtc().open().getCubin ? MAX_ARTIFACT_KIND_CUBIN : MAX_ARTIFACT_KIND_PTX;
+    return !facts.chips.empty() || openNvrtc(targetOf(source)).getCubin ? MAX_ARTIFACT_KIND_CUBIN
+                                                                        : MAX_ARTIFACT_KIND_PTX;
   }
 
   CompiledCode compile(const KernelSource& source, MaxArtifactKind kind) const override {
-    const Nvrtc& compiler = nvrtc().open();
+    const Nvrtc& compiler = openNvrtc(targetOf(source));
     const bool wantsCubin = kind == MAX_ARTIFACT_KIND_CUBIN;
     if (!wantsCubin && kind != MAX_ARTIFACT_KIND_PTX && kind != MAX_ARTIFACT_KIND_LOG)
       failArtifact(compiler.label, kind);
@@ -177,7 +131,6 @@ class NvrtcCompiler final : public KernelCompiler {
 
 const KernelCompiler& nvrtcCompiler() {
   static const NvrtcCompiler& compiler = *new NvrtcCompiler;
-  nvrtc().facts();
   return compiler;
 }
 

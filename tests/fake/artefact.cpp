@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 namespace fake {
@@ -14,6 +15,11 @@ constexpr std::string_view kPtxStart = "//\n// Made by a fake compiler: object c
 constexpr std::string_view kLineStart = "// ";
 constexpr size_t kBytesPerLine = 64;
 constexpr uint32_t kOnlyThisChip = 1U << 31;
+constexpr uint32_t kChipMask = 0xffff;
+constexpr int kMajorShift = 16;
+// PTX has versions of its own: 8.4 is that of CUDA 12.4.
+constexpr int kPtxBehind = 4;
+constexpr std::string_view kPtxVersion = ".version ";
 constexpr char kDigits[] = "0123456789abcdef";
 
 int digit(char c) {
@@ -23,6 +29,14 @@ int digit(char c) {
 
 // Linkers put the table of sections last, so that it tells how long a file is whose size the driver's call leaves out.
 size_t sizeOf(const Elf64_Ehdr& header) { return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize; }
+
+bool isBinary(const void* image) { return std::strncmp(static_cast<const char*>(image), ELFMAG, SELFMAG) == 0; }
+
+uint32_t flagsOf(const void* image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof header);
+  return header.e_flags;
+}
 
 std::string withMachine(std::string_view object, uint16_t machine, uint32_t flags) {
   std::string result(object);
@@ -46,27 +60,35 @@ std::string objectInPtx(std::string_view text) {
 
 }  // namespace
 
-std::string toBinary(std::string_view object, uint16_t machine, uint32_t chip) {
-  return withMachine(object, machine, chip);
+std::string toBinary(std::string_view object, uint16_t machine, uint32_t flags) {
+  return withMachine(object, machine, flags);
 }
 
-uint32_t chipFlags(std::string_view architecture) {
+uint32_t cubinFlags(std::string_view architecture, int version) {
   uint32_t number = 0;
   for (const char c : architecture)
     if (c >= '0' && c <= '9') number = number * 10 + static_cast<uint32_t>(c - '0');
-  return number | (architecture.ends_with('a') ? kOnlyThisChip : 0);
+  return number | static_cast<uint32_t>(version / 1000) << kMajorShift |
+         (architecture.ends_with('a') ? kOnlyThisChip : 0);
 }
 
 bool isForChip(const void* image, int chip) {
-  if (std::strncmp(static_cast<const char*>(image), ELFMAG, SELFMAG) != 0) return true;
-  Elf64_Ehdr header;
-  std::memcpy(&header, image, sizeof header);
-  const int number = static_cast<int>(header.e_flags & ~kOnlyThisChip);
-  if (header.e_flags & kOnlyThisChip) return number == chip;
+  if (!isBinary(image)) return true;
+  const uint32_t flags = flagsOf(image);
+  const int number = static_cast<int>(flags & kChipMask);
+  if (flags & kOnlyThisChip) return number == chip;
   return number / 10 == chip / 10 && number <= chip;
 }
 
-std::string toPtx(std::string_view object, std::string_view architecture) {
+bool isForDriver(const void* image, int version) {
+  if (isBinary(image)) return static_cast<int>((flagsOf(image) & ~kOnlyThisChip) >> kMajorShift) <= version / 1000;
+  const char* at = std::strstr(static_cast<const char*>(image), kPtxVersion.data());
+  int major = 0, minor = 0;
+  if (!at || std::sscanf(at + kPtxVersion.size(), "%d.%d", &major, &minor) != 2) return true;
+  return (major + kPtxBehind) * 1000 + minor * 10 <= version;
+}
+
+std::string toPtx(std::string_view object, std::string_view architecture, int version) {
   std::string text(kPtxStart);
   for (size_t i = 0; i < object.size(); ++i) {
     if (i % kBytesPerLine == 0) text += kLineStart;
@@ -75,7 +97,9 @@ std::string toPtx(std::string_view object, std::string_view architecture) {
     text += kDigits[byte & 15];
     if ((i + 1) % kBytesPerLine == 0 || i + 1 == object.size()) text += '\n';
   }
-  text += ".version 8.0\n.target ";
+  text += kPtxVersion;
+  text += std::to_string(version / 1000 - kPtxBehind) + '.' + std::to_string(version % 1000 / 10);
+  text += "\n.target ";
   text += architecture;
   text += "\n.address_size 64\n";
   return text;
@@ -85,7 +109,7 @@ std::string objectOf(const void* image, uint16_t machine) {
   const char* bytes = static_cast<const char*>(image);
   if (machine == kCudaMachine && std::strncmp(bytes, kPtxStart.data(), kPtxStart.size()) == 0)
     return objectInPtx(bytes);
-  if (std::strncmp(bytes, ELFMAG, SELFMAG) != 0) return {};
+  if (!isBinary(image)) return {};
   Elf64_Ehdr header;
   std::memcpy(&header, bytes, sizeof header);
   if (header.e_machine != machine) return {};

@@ -20,7 +20,6 @@ const Personality kPersonality = {false, false, true, [](int code) { return resu
 
 namespace {
 
-constexpr int kVersion = 12040;
 constexpr unsigned kEventWithoutTiming = 2;
 
 // CUDA_MEMCPY2D.
@@ -62,7 +61,7 @@ FAKE_API int cuInit(unsigned flags) {
 
 FAKE_API int cuDriverGetVersion(int* version) {
   if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
-  return give(kVersion, version);
+  return give(fake::settings().cudaVersion, version);
 }
 
 FAKE_API int cuGetErrorName(int error, const char** name) {

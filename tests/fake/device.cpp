@@ -60,6 +60,7 @@ const Settings& settings() {
       static_cast<uint32_t>(fromEnvironment("FAKE_GPU_SEED", 1)),
       static_cast<uint32_t>(fromEnvironment("FAKE_GPU_DELAY", 200)),
       fromEnvironment("FAKE_GPU_PEER", 1) != 0,
+      static_cast<int>(fromEnvironment("FAKE_GPU_CUDA", 12040)),
   };
   return one;
 }

@@ -37,6 +37,7 @@ enum Result : int {
   kInvalidContext = 201,
   kNoBinaryForDevice = 209,
   kPeerAccessUnsupported = 217,
+  kUnsupportedPtxVersion = 222,
   kInvalidHandle = 400,
   kNotFound = 500,
   kNotReady = 600,
@@ -58,6 +59,7 @@ struct Settings {
   uint32_t seed;         // FAKE_GPU_SEED
   uint32_t maxDelay;     // FAKE_GPU_DELAY, microseconds; 0 = none
   bool peerAccess;       // FAKE_GPU_PEER
+  int cudaVersion;       // FAKE_GPU_CUDA, of the driver: 12040 is 12.4
 };
 const Settings& settings();
 

@@ -65,12 +65,13 @@ void writeLog(const std::string& log, unsigned count, const int* options, void* 
   if (target && size > 0) target[log.copy(target, size - 1)] = '\0';
 }
 
-// A driver takes CUBINs of chips that the device runs code of.
+// A driver takes CUBINs of chips that the device runs code of, and code of compilers that it knows.
 int load(Module** module, const void* image, std::string* log) {
   int major = 0, minor = 0;
   if (const int error = fake::deviceAttribute(kCapabilityMajor, &major)) return error;
   if (const int error = fake::deviceAttribute(kCapabilityMinor, &minor)) return error;
   if (!fake::isForChip(image, 10 * major + minor)) return fake::kNoBinaryForDevice;
+  if (!fake::isForDriver(image, fake::settings().cudaVersion)) return fake::kUnsupportedPtxVersion;
   return fake::loadModule(image, fake::kCudaMachine, module, log);
 }
 

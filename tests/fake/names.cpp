@@ -20,6 +20,7 @@ constexpr ResultName kNames[] = {
     {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE", "hipErrorInvalidImage"},
     {kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "hipErrorInvalidContext"},
     {kPeerAccessUnsupported, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "hipErrorPeerAccessUnsupported"},
+    {kUnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", nullptr},
     {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "hipErrorInvalidHandle"},
     {kNotFound, "CUDA_ERROR_NOT_FOUND", "hipErrorNotFound"},
     {kNotReady, "CUDA_ERROR_NOT_READY", "hipErrorNotReady"},

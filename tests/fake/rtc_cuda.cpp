@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake libnvrtc.so.
+// The fake libnvrtc.so, of CUDA 12.4 or, with FAKE_NVRTC_13, of CUDA 13.0, which knows other chips.
+#include <algorithm>
+#include <iterator>
+
 #include "artefact.h"
 #include "rtc.h"
 
@@ -7,9 +10,20 @@ using fake::RtcProgram;
 
 namespace {
 
+#if defined(FAKE_NVRTC_13)
+constexpr int kVersion = 13000;
+constexpr int kChips[] = {90, 100};
+const std::vector<std::string> kArchitectures = {"sm_90",      "sm_90a",      "sm_100",      "sm_100a",
+                                                 "compute_90", "compute_90a", "compute_100", "compute_100a"};
+#else
+constexpr int kVersion = 12040;
+constexpr int kChips[] = {80, 90};
+const std::vector<std::string> kArchitectures = {"sm_80", "sm_90", "sm_90a", "compute_80", "compute_90", "compute_90a"};
+#endif
+
 const fake::RtcDialect& dialect() {
   static const fake::RtcDialect only = {"--gpu-architecture=",
-                                        {"sm_80", "sm_90", "sm_90a", "compute_80", "compute_90", "compute_90a"},
+                                        kArchitectures,
                                         {"--std=", "--use_fast_math", "--maxrregcount=", "--generate-line-info",
                                          "--device-as-default-execution-space", "-default-device"}};
   return only;
@@ -17,13 +31,14 @@ const fake::RtcDialect& dialect() {
 
 // Texts end with a NUL that counts.
 std::string ptxOf(const RtcProgram& program) {
-  return fake::toPtx(program.object, "sm_" + program.architecture.substr(program.architecture.find('_') + 1)) + '\0';
+  const std::string chip = "sm_" + program.architecture.substr(program.architecture.find('_') + 1);
+  return fake::toPtx(program.object, chip, kVersion) + '\0';
 }
 
 // A virtual chip has none.
 std::string cubinOf(const RtcProgram& program) {
   if (!program.architecture.starts_with("sm_")) return "";
-  return fake::toBinary(program.object, fake::kCudaMachine, fake::chipFlags(program.architecture));
+  return fake::toBinary(program.object, fake::kCudaMachine, fake::cubinFlags(program.architecture, kVersion));
 }
 
 std::string logOf(const RtcProgram& program) { return program.log + '\0'; }
@@ -33,19 +48,18 @@ std::string logOf(const RtcProgram& program) { return program.log + '\0'; }
 FAKE_RTC_API const char* nvrtcGetErrorString(int result) { return fake::resultText(result); }
 
 FAKE_RTC_API int nvrtcVersion(int* major, int* minor) {
-  *major = 12;
-  *minor = 9;
+  *major = kVersion / 1000;
+  *minor = kVersion % 1000 / 10;
   return fake::kRtcSuccess;
 }
 
 FAKE_RTC_API int nvrtcGetNumSupportedArchs(int* count) {
-  *count = 2;
+  *count = static_cast<int>(std::size(kChips));
   return fake::kRtcSuccess;
 }
 
 FAKE_RTC_API int nvrtcGetSupportedArchs(int* numbers) {
-  numbers[0] = 80;
-  numbers[1] = 90;
+  std::ranges::copy(kChips, numbers);
   return fake::kRtcSuccess;
 }
 

@@ -76,6 +76,7 @@ class Compilers : public testing::TestWithParam<Vendor> {
     nameNvrtc();
     try {
       compiler_ = &GetParam().compiler();
+      static_cast<void>(compiler_->identity(sourceOf("", GetParam().architecture)));
     } catch (const Error& error) {
       GTEST_SKIP() << error.message();
     }
@@ -236,17 +237,19 @@ INSTANTIATE_TEST_SUITE_P(Vendors, Compilers,
                          [](const auto& row) { return std::string(row.param.name); });
 
 // The compiler, or NULL where it cannot be opened.
-const KernelCompiler* openOrSkip(const KernelCompiler& (*open)()) {
+const KernelCompiler* openOrSkip(const KernelCompiler& (*open)(), const char* architecture) {
   nameNvrtc();
   try {
-    return kSanitized ? nullptr : &open();
+    if (kSanitized) return nullptr;
+    static_cast<void>(open().identity(sourceOf("", architecture)));
+    return &open();
   } catch (const Error&) {
     return nullptr;
   }
 }
 
 TEST(Nvrtc, MakesPtxAndCubins) {
-  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler);
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler, "sm_90");
   if (!compiler) GTEST_SKIP() << "no NVRTC";
   for (const char* chip : {"80", "90a", "120"}) {
     const KernelSource source = sourceOf(kAdd, concat("sm_", chip));
@@ -263,19 +266,19 @@ TEST(Nvrtc, MakesPtxAndCubins) {
 }
 
 TEST(Nvrtc, NamesChipsExactly) {
-  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler);
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler, "sm_90");
   if (!compiler) GTEST_SKIP() << "no NVRTC";
   for (const char* chip : {"sm_80", "sm_90a", "compute_90", "sm_999"})
-    EXPECT_EQ(compiler->exactArchitecture(chip), chip);
+    EXPECT_EQ(compiler->exactArchitecture(sourceOf("", chip)), chip);
   for (const char* chip : {"sm_90", "sm_120"}) {
-    const std::string exact = compiler->exactArchitecture(chip);
+    const std::string exact = compiler->exactArchitecture(sourceOf("", chip));
     EXPECT_EQ(exact, concat(chip, "a"));
     EXPECT_TRUE(isElf(compiler->compile(sourceOf(kAdd, exact), MAX_ARTIFACT_KIND_CUBIN).bytes));
   }
 }
 
 TEST(Nvrtc, ChipsItDoesNotKnowGetPtx) {
-  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler);
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler, "sm_90");
   if (!compiler) GTEST_SKIP() << "no NVRTC";
   const KernelSource newer = sourceOf(kAdd, "sm_999"), older = sourceOf(kAdd, "sm_20");
   EXPECT_EQ(compiler->executableKind(newer), MAX_ARTIFACT_KIND_PTX);
@@ -291,7 +294,7 @@ TEST(Nvrtc, ChipsItDoesNotKnowGetPtx) {
 }
 
 TEST(Hip, MakesAssemblyAndIntermediateCode) {
-  const KernelCompiler* compiler = openOrSkip(hiprtcCompiler);
+  const KernelCompiler* compiler = openOrSkip(hiprtcCompiler, "gfx90a");
   if (!compiler) GTEST_SKIP() << "no HIPRTC";
   for (const char* chip : {"gfx90a:sramecc+:xnack-", "gfx1030"}) {
     const KernelSource source = sourceOf(kAdd, chip);
@@ -305,7 +308,7 @@ TEST(Hip, MakesAssemblyAndIntermediateCode) {
 
 // HIPRTC itself would end the process.
 TEST(Hip, RefusesChipsItDoesNotKnow) {
-  const KernelCompiler* compiler = openOrSkip(hiprtcCompiler);
+  const KernelCompiler* compiler = openOrSkip(hiprtcCompiler, "gfx90a");
   if (!compiler) GTEST_SKIP() << "no HIPRTC";
   for (const char* chip : {"gfx1", "gfx9999", "gfx1030:xnack+"}) {
     for (const MaxArtifactKind kind : {MAX_ARTIFACT_KIND_CODE_OBJECT, MAX_ARTIFACT_KIND_LLVM_IR}) {
@@ -332,7 +335,7 @@ TEST(Hip, RefusesChipsItDoesNotKnow) {
 
 // Each call is another code.
 struct Counting final : KernelCompiler {
-  std::string identity() const override { return version; }
+  std::string identity(const KernelSource&) const override { return version; }
   MaxArtifactKind executableKind(const KernelSource&) const override { return MAX_ARTIFACT_KIND_CUBIN; }
   CompiledCode compile(const KernelSource&, MaxArtifactKind) const override {
     ++calls;

@@ -31,7 +31,6 @@ std::span<const char* const> preferLoaded(std::span<const char* const> names) {
 Library::Library(const char* variable, std::span<const char* const> names) {
   const char* chosen = secure_getenv(variable);
   names = chosen ? std::span(&chosen, 1) : preferLoaded(names);
-  std::string tried;
   for (const char* name : names) {
     handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle_) {
@@ -39,10 +38,9 @@ Library::Library(const char* variable, std::span<const char* const> names) {
       return;
     }
     const char* reason = dlerror();
-    tried += concat(tried.empty() ? "tried " : ", ", reason ? reason : name);
+    reason_ += concat(reason_.empty() ? "" : ", ", reason ? reason : name);
   }
-  problem_ =
-      chosen ? concat(tried, " (named by ", variable, ")") : concat(tried, "; ", variable, " can name another library");
+  advice_ = chosen ? concat(" (named by ", variable, ")") : concat("; ", variable, " can name another library");
 }
 
 void* Library::symbol(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }

@@ -32,13 +32,18 @@ class Library {
   }
   // The name under which it was found.
   const std::string& name() const { return name_; }
-  // Why it is not open: "'libcuda.so.1' was not found (MAX_CUDA_LIBRARY names another)".
-  const std::string& problem() const { return problem_; }
+  // Why it is not open: "libcuda.so.1: cannot open shared object file: No such file or directory".
+  const std::string& reason() const { return reason_; }
+  // What may help: "; MAX_CUDA_LIBRARY can name another library".
+  const std::string& advice() const { return advice_; }
+  // All of it.
+  std::string problem() const { return "tried " + reason_ + advice_; }
 
  private:
   void* handle_ = nullptr;
   std::string name_;
-  std::string problem_;
+  std::string reason_;
+  std::string advice_;
 };
 
 }  // namespace max::gpu

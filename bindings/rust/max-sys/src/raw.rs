@@ -5164,7 +5164,8 @@ unsafe extern "C" {
     #[doc = " - `name`: Name of the source in the log; NULL = \"kernel.cu\"."]
     #[doc = " - `options`: NULL = defaults."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The source does not compile."]
-    #[doc = " - `MAX_STATUS_UNAVAILABLE`: No compiler was found; the message lists what was tried."]
+    #[doc = " - `MAX_STATUS_UNAVAILABLE`: No compiler was found, and the message lists what was tried, or only one that is too"]
+    #[doc = "   new for the driver."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModuleCompile(
@@ -5182,6 +5183,7 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " - `device`: NULL = the host."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The bytes are not code for the device."]
+    #[doc = " - `MAX_STATUS_UNAVAILABLE`: The driver is too old for the compiler that made the code."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModuleLoadFromMemory(
