@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/gpu/host_queue.h"
+#include "base/detached_thread.h"
 
 namespace max {
 
@@ -55,6 +55,18 @@ std::string advice(const gpu::Context& context) {
        versionsOf(context, compiler), isTooNew ? advice(context) : "", *log ? "\n" : "", log);
 }
 
+struct LoadedCode {
+  Ref<gpu::Context> context;
+  void* handle;
+
+  void unload() const { context->tryCallAlone(context->driver().moduleUnload, handle); }
+  static void* unloadLater(void* code) {
+    pthread_setname_np(pthread_self(), "max-unload");
+    std::unique_ptr<LoadedCode>(static_cast<LoadedCode*>(code))->unload();
+    return nullptr;
+  }
+};
+
 }  // namespace
 
 // The destructor unloads what was loaded before a failure.
@@ -96,20 +108,16 @@ int GpuCode::loadFunctions() const {
   return error;
 }
 
-// Drivers wait for the device to unload code, and a device waits for its host functions.
+// Unloading waits for host functions, which may wait for this thread, or be what it runs: then another thread unloads.
 GpuCode::~GpuCode() {
-  if (!handle_) return;
-  struct Loaded {
-    Ref<gpu::Context> context;
-    void* handle;
-    void unload() const { context->tryCall(context->driver().moduleUnload, handle); }
-  };
-  const Loaded loaded{std::move(context_), handle_};
-  auto* later = gpu::isInHostFunction() ? new (std::nothrow) Loaded(loaded) : nullptr;
-  if (later)
-    gpu::afterHostFunction([](void* code) { std::unique_ptr<Loaded>(static_cast<Loaded*>(code))->unload(); }, later);
-  else
-    loaded.unload();
+  if (!handle_ || gpu::isCutOffByFork()) return;
+  const LoadedCode loaded{context_, handle_};
+  if (context_->driver().hostGate->isBusy()) {
+    auto* later = new (std::nothrow) LoadedCode(loaded);
+    if (later && startDetachedThread(LoadedCode::unloadLater, later)) return;
+    delete later;
+  }
+  loaded.unload();
 }
 
 }  // namespace max

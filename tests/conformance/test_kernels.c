@@ -308,6 +308,54 @@ static void test_queued_launches_keep_what_they_need(void** state) {
   maxDeviceRelease(device);
 }
 
+/* A host function that waits for the thread that releases a module, and calls the driver then. */
+struct after_release {
+  MaxBuffer* out;
+  sem_t started;
+  sem_t released;
+  int was_released;
+  MaxStatus filled;
+};
+
+static void fill_after_release(void* user_data, MaxStatus status) {
+  struct after_release* after = user_data;
+  struct timespec end;
+  const int32_t seven = 7;
+  (void)status;
+  sem_post(&after->started);
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 20;
+  after->was_released = sem_timedwait(&after->released, &end) == 0;
+  after->filled = maxBufferFill(after->out, &seven, sizeof seven, NULL);
+}
+
+/* A driver that unloads code may wait for the device, and so for host functions, with locks that their calls need. */
+static void test_modules_go_beside_host_functions(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxModule* module = compile(device, basics);
+  MaxStream* stream = new_stream(device);
+  struct after_release after = {.out = new_ints(device, 32), .filled = -1};
+  find(module, "nothing");
+  sem_init(&after.started, 0, 0);
+  sem_init(&after.released, 0, 0);
+  CHECK(maxStreamEnqueueHostFunction(stream, fill_after_release, &after));
+  sem_wait(&after.started);
+  maxModuleRelease(module);
+  sem_post(&after.released);
+  CHECK(maxStreamSynchronize(stream, 0));
+  assert_true(after.was_released);
+  CHECK(after.filled);
+  int32_t got[32];
+  download(after.out, got, sizeof got);
+  for (int i = 0; i < 32; ++i) assert_int_equal(got[i], 7);
+  maxBufferRelease(after.out);
+  sem_destroy(&after.released);
+  sem_destroy(&after.started);
+  maxStreamRelease(stream);
+  maxDeviceRelease(device);
+}
+
 /* A driver that loads functions late waits for the device when one is first asked for. */
 static void test_kernels_are_found_amid_work(void** state) {
   (void)state;
@@ -563,6 +611,7 @@ int main(int argc, char** argv) {
       TEST(test_warps_and_atomics),
       TEST(test_variables),
       TEST(test_queued_launches_keep_what_they_need),
+      TEST(test_modules_go_beside_host_functions),
       TEST(test_kernels_are_found_amid_work),
       TEST(test_launches_are_ordered_by_their_buffers),
       TEST(test_code_can_be_kept_and_loaded),

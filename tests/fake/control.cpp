@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -67,13 +68,22 @@ int countCall(const char* function, const Device* device) {
   return code;
 }
 
+// A call that holds the lock for long waits for a host function, which may be what this call is for.
+void waitForLock(Lock& lock, const char* function) {
+  constexpr std::chrono::seconds kLong(5);
+  while (!state().progress.wait_for(lock, kLong, [] { return !state().isLocked; }))
+    if (state().hostFunctions > 0)
+      return violation(std::string(function) + " needs a lock that a call holds while it waits for a host function");
+}
+
 int enterAs(const char* function, const Device* device) {
   if (isHostFunctionRunning()) {
     violation(std::string(function) + " was called from a host function");
     return kNotPermitted;
   }
   if (const int code = countCall(function, device)) return code;
-  const Lock lock(state().mutex);
+  Lock lock(state().mutex);
+  waitForLock(lock, function);
   if (kPersonality.startsByItself) initialize();
   return state().isInitialized ? kOk : kNotInitialized;
 }

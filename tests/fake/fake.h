@@ -129,6 +129,8 @@ struct Device {
 struct State {
   std::mutex mutex;
   std::condition_variable progress;  // some stream has completed an operation
+  bool isLocked = false;             // by a call that waits for a device: all others wait for it
+  int hostFunctions = 0;             // that run now
   bool isInitialized = false;
   std::vector<std::unique_ptr<Device>> devices;
   std::map<Stream*, std::shared_ptr<Stream>> streams;
@@ -174,7 +176,8 @@ int copyText(const std::string& text, char* target, int size);
 // memory.cpp. Callers hold the lock.
 int allocateDevice(Device& device, uint64_t bytes, uint64_t* address);
 int freeDevice(uint64_t address);
-// Drivers wait for the device when memory is given back or code unloaded, but do not promise to.
+// Drivers wait for the device when memory is given back or code unloaded, but do not promise to. Meanwhile they may
+// hold locks that all other calls need.
 void waitForAll(Lock& lock, Device* device);
 int freeDeviceAsync(const std::shared_ptr<Stream>& stream, uint64_t address);
 Device* deviceOfAddress(uint64_t address);

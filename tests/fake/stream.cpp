@@ -57,6 +57,7 @@ void work(const std::shared_ptr<Stream>& stream) {
     const int lost = stream->device->lost;
     const int counted = operation.isHostFunction ? 0 : 1;
     stream->device->running += counted;
+    state().hostFunctions += 1 - counted;
     lock.unlock();
     delay(random);
     const int result = runOperation(operation, lost);
@@ -65,6 +66,7 @@ void work(const std::shared_ptr<Stream>& stream) {
     if (result && !stream->device->lost) stream->device->lost = result;
     ++stream->completed;
     stream->device->running -= counted;
+    state().hostFunctions -= 1 - counted;
     state().progress.notify_all();
   }
 }
@@ -202,7 +204,11 @@ void waitForAll(Lock& lock, Device* device) {
   positions.push_back(lastPosition(device->legacy));
   for (const auto& [pointer, stream] : state().streams)
     if (stream->device == device) positions.push_back(lastPosition(stream));
+  state().progress.wait(lock, [] { return !state().isLocked; });
+  state().isLocked = true;
   for (const Position& position : positions) waitFor(lock, position);
+  state().isLocked = false;
+  state().progress.notify_all();
 }
 
 int query(const std::shared_ptr<Stream>& stream) {

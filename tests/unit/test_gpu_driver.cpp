@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -17,6 +19,7 @@
 #include "device/cpu/cpu_memory.h"
 #include "device/device_registry.h"
 #include "device/gpu/driver.h"
+#include "device/gpu/host_gate.h"
 #include "device/gpu/host_queue.h"
 #include "device/gpu/library.h"
 #include "device/gpu/strided_plan.h"
@@ -194,8 +197,10 @@ std::unique_ptr<StreamTask> taskOf(Function function) {
   return std::make_unique<FunctionTask<Function>>(std::move(function));
 }
 
+Ref<HostQueue> newQueue() { return makeRef<HostQueue>(makeRef<GatedDevice>(makeRef<HostGate>())); }
+
 TEST(HostQueue, AFailureStaysUntilItIsReturnedOnce) {
-  const Ref<HostQueue> queue = makeRef<HostQueue>();
+  const Ref<HostQueue> queue = newQueue();
   callAsDriver(*queue, taskOf([] { fail(MAX_STATUS_DATA_LOSS, "lost it"); }));
   bool ran = false;
   callAsDriver(*queue, taskOf([&] { ran = true; }));
@@ -209,7 +214,7 @@ TEST(HostQueue, AFailureStaysUntilItIsReturnedOnce) {
 }
 
 TEST(HostQueue, WorkOfALostDeviceIsStillDone) {
-  const Ref<HostQueue> queue = makeRef<HostQueue>();
+  const Ref<HostQueue> queue = newQueue();
   MaxStatus seen = MAX_STATUS_OK;
   void* late = queue->add(std::make_unique<StatusTask>(seen));
   void* refused = queue->add(taskOf([] { ADD_FAILURE() << "the driver has refused this"; }));
@@ -223,7 +228,7 @@ TEST(HostQueue, WorkOfALostDeviceIsStillDone) {
 }
 
 TEST(HostQueue, WhatWaitsForTheDriverComesAfterTheFunction) {
-  const Ref<HostQueue> queue = makeRef<HostQueue>();
+  const Ref<HostQueue> queue = newQueue();
   std::atomic<int> calls{0};
   callAsDriver(*queue, taskOf([&] {
     EXPECT_TRUE(queue->isRunningHere());
@@ -234,6 +239,74 @@ TEST(HostQueue, WhatWaitsForTheDriverComesAfterTheFunction) {
   EXPECT_FALSE(queue->isRunningHere());
   afterHostFunction([](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &calls);
   EXPECT_EQ(calls, 2);  // at once: no function is running here
+}
+
+// Whether a thread has come past its gate.
+class Passing {
+ public:
+  template <class Function>
+  explicit Passing(Function pass)
+      : thread_([this, pass] {
+          pass();
+          hasPassed_ = true;
+        }) {}
+  ~Passing() { thread_.join(); }
+  bool hasPassed() const { return hasPassed_; }
+  bool passesSoon() const {
+    for (int i = 0; i < 10000 && !hasPassed_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return hasPassed_;
+  }
+  bool isHeldUp() const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return !hasPassed_;
+  }
+
+ private:
+  std::atomic<bool> hasPassed_{false};
+  std::thread thread_;
+};
+
+TEST(HostGate, ClosesWhenNoHostFunctionIsQueued) {
+  const Ref<HostGate> gate = makeRef<HostGate>();
+  const Ref<GatedDevice> device = makeRef<GatedDevice>(gate), other = makeRef<GatedDevice>(gate);
+  { const HostGate::Closed twice(*gate), closed(*gate); }
+  device->enter();
+  other->enter();
+  EXPECT_TRUE(gate->isBusy());
+  const Passing free([&] { const HostGate::Closed closed(*gate); });
+  EXPECT_TRUE(free.isHeldUp());
+  device->leave();
+  EXPECT_TRUE(free.isHeldUp());
+  other->enter();  // it makes way for a while only
+  other->leave();
+  other->leave();
+  EXPECT_TRUE(free.passesSoon());
+  EXPECT_FALSE(gate->isBusy());
+}
+
+TEST(HostGate, NoHostFunctionIsQueuedWhileItIsClosed) {
+  const Ref<HostGate> gate = makeRef<HostGate>();
+  const Ref<GatedDevice> device = makeRef<GatedDevice>(gate);
+  auto closed = std::make_unique<HostGate::Closed>(*gate);
+  const Passing function([&] { device->enter(); });
+  EXPECT_TRUE(function.isHeldUp());
+  closed.reset();
+  EXPECT_TRUE(function.passesSoon());
+  device->leave();
+}
+
+TEST(HostGate, NeitherLostDevicesNorHostFunctionsAreWaitedFor) {
+  const Ref<HostGate> gate = makeRef<HostGate>();
+  const Ref<GatedDevice> device = makeRef<GatedDevice>(gate);
+  device->enter();
+  {
+    const HostFunctionScope function;
+    const HostGate::Closed closed(*gate);
+  }
+  const Passing free([&] { const HostGate::Closed closed(*gate); });
+  EXPECT_TRUE(free.isHeldUp());
+  device->noteLost();
+  EXPECT_TRUE(free.passesSoon());
 }
 
 }  // namespace

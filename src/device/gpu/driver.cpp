@@ -172,7 +172,10 @@ MaxStatus statusOf(int error) {
 }
 
 Context::Context(const Driver& driver, int ordinal)
-    : driver_(driver), ordinal_(ordinal), displayName_(concat(driver.api->name, ':', ordinal)) {
+    : driver_(driver),
+      ordinal_(ordinal),
+      displayName_(concat(driver.api->name, ':', ordinal)),
+      gated_(makeRef<GatedDevice>(driver.hostGate)) {
   if (const int error = driver.deviceGet(&device_, ordinal); error != kSuccess) fail(driver.deviceGet.name, error);
   if (const int error = driver.primaryContextRetain(&handle_, device_); error != kSuccess)
     fail(driver.primaryContextRetain.name, error);
@@ -201,6 +204,7 @@ void Context::note(const char* function, int error) const noexcept {
     reason_.clear();
   }
   lost_.store(true, std::memory_order_release);
+  gated_->noteLost();
 }
 
 void Context::fail(const char* function, int error) const {

@@ -11,6 +11,7 @@
 #include "base/ref.h"
 #include "device/gpu/allocator_streams.h"
 #include "device/gpu/api.h"
+#include "device/gpu/host_gate.h"
 #include "device/gpu/library.h"
 
 namespace max::gpu {
@@ -54,6 +55,7 @@ struct Driver : Symbols {
   std::string problem;
   // Of all its devices.
   Ref<StreamTable> streams = makeRef<StreamTable>();
+  Ref<HostGate> hostGate = makeRef<HostGate>();
 
   // Some drivers store the last error of each thread; the host program would mistake ours for its own.
   int forget(int error) const {
@@ -84,6 +86,8 @@ class Context final : public RefCounted {
   void* handle() const { return handle_; }
   // "cuda:0", as messages name the device.
   const std::string& displayName() const { return displayName_; }
+  // For the device's host functions.
+  const Ref<GatedDevice>& gated() const { return gated_; }
 
   // Throws if the device is lost or belongs to the parent process.
   void check() const;
@@ -129,6 +133,14 @@ class Context final : public RefCounted {
     return error;
   }
 
+  // The same for functions that may wait for all work of the device: while no host function is queued.
+  template <class... Parameters, class... Arguments>
+  int tryCallAlone(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const noexcept {
+    if (isCutOffByFork()) return kNoDevice;
+    const HostGate::Closed closed(*driver_.hostGate);
+    return tryCall(symbol, arguments...);
+  }
+
   // Throws the driver's error.
   [[noreturn]] void fail(const char* function, int error) const;
 
@@ -172,6 +184,7 @@ class Context final : public RefCounted {
   int device_ = 0;
   void* handle_ = nullptr;
   std::string displayName_;
+  Ref<GatedDevice> gated_;
   mutable std::atomic<bool> lost_{false};
   mutable std::mutex mutex_;
   mutable std::string reason_;  // of the loss

@@ -154,7 +154,7 @@ Ref<MaxEvent> GpuDevice::createEvent(bool timing) {
 }
 
 Ref<HostQueue> GpuDevice::newHostQueue() {
-  Ref<HostQueue> queue = makeRef<HostQueue>();
+  Ref<HostQueue> queue = makeRef<HostQueue>(context().gated());
   const std::lock_guard lock(mutex_);
   std::erase_if(hostQueues_, [](const Ref<HostQueue>& old) { return old->isUnique() && old->isEmpty(); });
   hostQueues_.push_back(queue);

@@ -24,6 +24,8 @@ class HostCall final : public RefCounted {
 
   // Memory that the task held must be freed only when the driver's thread has returned.
   void dropTask() { task_.reset(); }
+  // It is over for those who wait at the gate.
+  void leaveGate() const noexcept { queue_->device_->leave(); }
 
  private:
   Ref<HostQueue> queue_;
@@ -100,6 +102,7 @@ class Workers {
   }
 
   static void perform(HostCall& call) {
+    const HostFunctionScope scope;
     const HostQueue* before = std::exchange(runningQueue, &call.queue());
     call.perform(nullptr);
     runningQueue = before;
@@ -136,7 +139,7 @@ void keepForever(Ref<HostCall> call) noexcept {
 
 }  // namespace
 
-HostQueue::HostQueue() = default;
+HostQueue::HostQueue(Ref<GatedDevice> device) : device_(std::move(device)) {}
 HostQueue::~HostQueue() = default;
 
 void HostQueue::check() const {
@@ -164,8 +167,14 @@ bool HostQueue::isEmpty() const {
 
 void* HostQueue::add(std::unique_ptr<StreamTask> task) {
   Ref<HostCall> call = makeRef<HostCall>(Ref<HostQueue>(this), std::move(task));
-  const std::lock_guard lock(mutex_);
-  waiting_.push_back(call);
+  device_->enter();
+  try {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(call);
+  } catch (...) {
+    device_->leave();
+    throw;
+  }
   return call.detach();
 }
 
@@ -180,12 +189,14 @@ bool HostQueue::claim(const HostCall& call) {
 
 void HostQueue::cancel(void* argument) {
   const auto call = Ref<HostCall>::adopt(static_cast<HostCall*>(argument));
-  static_cast<void>(claim(*call));
+  if (claim(*call)) call->leaveGate();
 }
 
 void HostQueue::run(void* argument) {
   const auto call = Ref<HostCall>::adopt(static_cast<HostCall*>(argument));
-  if (call->claim()) workers().run(*call);
+  if (!call->claim()) return;
+  workers().run(*call);
+  call->leaveGate();
 }
 
 void HostQueue::abandon() noexcept {
@@ -198,6 +209,7 @@ void HostQueue::abandon() noexcept {
   for (const Ref<HostCall>& call : calls) {
     call->perform(&loss);
     call->dropTask();
+    call->leaveGate();
     keepForever(call);
   }
 }
@@ -218,8 +230,6 @@ void HostQueue::perform(StreamTask& task, const Error* loss) {
   failure_ = std::move(error);
   hasFailed_.store(true, std::memory_order_release);
 }
-
-bool isInHostFunction() { return runningQueue != nullptr; }
 
 void afterHostFunction(void (*function)(void*), void* argument) {
   if (laterWork)

@@ -11,16 +11,17 @@
 #include <mutex>
 #include <optional>
 
+#include "device/gpu/host_gate.h"
 #include "device/stream.h"
 
 namespace max::gpu {
 
 class HostCall;
 
-// Shared by a stream and its host work; it lives until both are gone.
+// Shared by a stream of a device and its host work; it lives until both are gone.
 class HostQueue final : public RefCounted {
  public:
-  HostQueue();
+  explicit HostQueue(Ref<GatedDevice> device);
   ~HostQueue() override;
 
   // Throws the failure of earlier host work.
@@ -31,7 +32,7 @@ class HostQueue final : public RefCounted {
   bool isRunningHere() const;
   bool isEmpty() const;
 
-  // The argument for the driver's host function `run`, to be used once.
+  // The argument for the driver's host function `run`, to be used once. Waits while the driver's HostGate is closed.
   void* add(std::unique_ptr<StreamTask> task);
   static void run(void* call);
   // The driver did not accept it; the task is dropped without running.
@@ -45,14 +46,13 @@ class HostQueue final : public RefCounted {
   void perform(StreamTask& task, const Error* loss);
   std::optional<Error> earlierFailure() const;
 
+  const Ref<GatedDevice> device_;
   mutable std::mutex mutex_;
   std::deque<Ref<HostCall>> waiting_;
   std::optional<Error> failure_;
   std::atomic<bool> hasFailed_{false};  // like failure_, for readers without the mutex
 };
 
-// Whether this thread runs host work of a stream.
-bool isInHostFunction();
 // Calls `function(argument)` after the host function that this thread runs has returned.
 void afterHostFunction(void (*function)(void*), void* argument);
 

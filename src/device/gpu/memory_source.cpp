@@ -19,7 +19,7 @@ void* DeviceMemory::allocateBlock(size_t bytes) {
   return block;
 }
 
-void DeviceMemory::freeBlock(void* block) noexcept { context_->tryCall(context_->driver().memoryFree, block); }
+void DeviceMemory::freeBlock(void* block) noexcept { context_->tryCallAlone(context_->driver().memoryFree, block); }
 
 void* PinnedMemory::allocateBlock(size_t bytes) {
   void* block = nullptr;
@@ -30,7 +30,7 @@ void* PinnedMemory::allocateBlock(size_t bytes) {
   return block;
 }
 
-void PinnedMemory::freeBlock(void* block) noexcept { context_->tryCall(context_->driver().hostFree, block); }
+void PinnedMemory::freeBlock(void* block) noexcept { context_->tryCallAlone(context_->driver().hostFree, block); }
 
 void* DriverEvents::createEvent() {
   void* event = nullptr;
