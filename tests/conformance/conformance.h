@@ -103,6 +103,8 @@ void test_pinned_buffers(void** state);
 void test_two_devices(void** state);
 void test_peer_access(void** state);
 void test_host_functions(void** state);
+void test_copies_follow_host_work(void** state);
+void test_copies_follow_streams_of_the_host(void** state);
 void test_events(void** state);
 void test_waits_have_a_limit(void** state);
 void test_errors_are_not_left_behind(void** state);

@@ -119,6 +119,82 @@ static void wait_at_gate(void* gate, MaxStatus status) {
   sem_wait(gate);
 }
 
+/* Host memory that a host function fills when the gate opens. */
+struct late_memory {
+  sem_t gate;
+  unsigned char* bytes;
+  size_t size;
+};
+
+static void fill_late(void* user_data, MaxStatus status) {
+  struct late_memory* late = user_data;
+  (void)status;
+  sem_wait(&late->gate);
+  memset(late->bytes, 7, late->size);
+}
+
+/* A copy to a device begins after the host's work, directly before it on the stream, or on a stream that it waits for:
+   a driver reads memory that is not page-locked at the call. More bytes than are staged at once. */
+void test_copies_follow_host_work(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream* streams[2] = {new_stream(device), new_stream(device)};
+  struct late_memory late = {.size = (9 << 20) + 5};
+  late.bytes = calloc(late.size, 1);
+  unsigned char* expected = malloc(late.size);
+  assert_true(late.bytes && expected);
+  memset(expected, 7, late.size);
+  sem_init(&late.gate, 0, 0);
+  for (int round = 0; round < 3; ++round) {
+    memset(late.bytes, 0, late.size);
+    MaxBuffer* target = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){(int64_t)late.size});
+    MaxStream* last = streams[round == 0 ? 0 : 1];
+    CHECK(maxStreamWaitForDevice(streams[0], device));
+    CHECK(maxStreamEnqueueHostFunction(streams[0], fill_late, &late));
+    if (round > 0) order_after(streams[1], streams[0], round == 2);
+    CHECK(maxMemoryCopy(address_of(target), late.bytes, late.size, MAX_COPY_KIND_HOST_TO_DEVICE, last));
+    sem_post(&late.gate);
+    CHECK(maxStreamSynchronize(last, 0));
+    check_content(target, expected, late.size);
+    maxBufferRelease(target);
+  }
+  sem_destroy(&late.gate);
+  free(expected);
+  free(late.bytes);
+  maxStreamRelease(streams[0]);
+  maxStreamRelease(streams[1]);
+  maxDeviceRelease(device);
+}
+
+/* The same for buffers of the host, whose work is that of a stream of the host. */
+void test_copies_follow_streams_of_the_host(void** state) {
+  (void)state;
+  MaxDevice* device = open_device();
+  MaxStream *here = NULL, *there = new_stream(device);
+  CHECK(maxStreamCreate(NULL, NULL, &here));
+  MaxBufferOptions options = MAX_BUFFER_OPTIONS_INIT;
+  options.stream = here;
+  MaxBuffer *source = NULL, *target = new_buffer(device, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000});
+  CHECK(maxBufferCreate(NULL, MAX_DTYPE_UINT8, 1, (const int64_t[]){1000}, &options, &source));
+  unsigned char expected[1000], before[1000] = {0};
+  memset(expected, 9, sizeof expected);
+  struct late_memory late = {.bytes = before, .size = sizeof before};
+  const unsigned char nine = 9;
+  sem_init(&late.gate, 0, 0);
+  CHECK(maxStreamEnqueueHostFunction(here, fill_late, &late));
+  CHECK(maxBufferFill(source, &nine, sizeof nine, NULL));
+  CHECK(maxBufferCopy(target, 0, source, 0, sizeof expected, there));
+  sem_post(&late.gate);
+  CHECK(maxStreamSynchronize(there, 0));
+  check_content(target, expected, sizeof expected);
+  sem_destroy(&late.gate);
+  maxBufferRelease(target);
+  maxBufferRelease(source);
+  maxStreamRelease(here);
+  maxStreamRelease(there);
+  maxDeviceRelease(device);
+}
+
 void test_waits_have_a_limit(void** state) {
   (void)state;
   MaxDevice* device = open_device();

@@ -274,6 +274,8 @@ int main(int argc, char** argv) {
       TEST(test_two_devices),
       TEST(test_peer_access),
       TEST(test_host_functions),
+      TEST(test_copies_follow_host_work),
+      TEST(test_copies_follow_streams_of_the_host),
       TEST(test_events),
       TEST(test_waits_have_a_limit),
       TEST(test_errors_are_not_left_behind),

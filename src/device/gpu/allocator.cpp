@@ -116,6 +116,8 @@ Ref<Storage> CachingAllocator::handOut(CachedBlock& block, size_t alignment, con
   return Ref<Storage>::adopt(&block);
 }
 
+bool CachedBlock::isOf(const StreamTable& streams) const { return allocator_->streams_.get() == &streams; }
+
 void CachedBlock::dispose() noexcept {
   forgetUse(*this);
   CachingAllocator::takeBack(*this);

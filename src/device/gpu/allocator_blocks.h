@@ -24,6 +24,8 @@ class CachedBlock final : public Storage {
     if (&stream == owner_.get() || (uses_.load(std::memory_order_relaxed) & stream.bit()) != 0) return;
     uses_.fetch_or(stream.bit(), std::memory_order_relaxed);
   }
+  // Whether it is memory of a driver's devices, or of the host for them; by the table of its streams.
+  bool isOf(const StreamTable& streams) const;
   // NULL if the memory is of another kind.
   static CachedBlock* of(Storage* storage) {
     if (!storage) return nullptr;

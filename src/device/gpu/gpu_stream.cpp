@@ -14,6 +14,7 @@ namespace max::gpu {
 namespace {
 
 constexpr unsigned kNonBlocking = 1;  // does not synchronise with the driver's default stream
+constexpr size_t kStagedAtOnce = size_t{4} << 20;
 
 // For drivers, smaller numbers mean higher priority.
 int driverPriority(const Context& context, int32_t priority) {
@@ -158,8 +159,35 @@ void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCo
   const auto& function = kind == MAX_COPY_KIND_HOST_TO_DEVICE   ? driver.copyHostToDevice
                          : kind == MAX_COPY_KIND_DEVICE_TO_HOST ? driver.copyDeviceToHost
                                                                 : driver.copyDeviceToDevice;
+  if (kind == MAX_COPY_KIND_HOST_TO_DEVICE && mustStage(source)) return copyStaged(target, source, bytes);
   queue(target.owner, source.owner,
         [&] { context().call(function, target.data, source.data, bytes, native_->handle()); });
+}
+
+// Drivers read memory of the host at the call, unless it is page-locked. Host work that is still queued may write
+// there.
+bool GpuStream::mustStage(const MemoryRange& source) {
+  const CachedBlock* block = CachedBlock::of(source.owner.get());
+  if ((block && block->isOf(*context().driver().streams)) || !work_->mayHaveHostWork()) return false;
+  const uint64_t position = work_->position();
+  if (!isDriverIdle()) return true;
+  work_->noteDone(position);
+  return false;
+}
+
+// The stream itself moves the bytes to page-locked memory, part by part through the same.
+void GpuStream::copyStaged(const MemoryRange& target, const MemoryRange& source, size_t bytes) {
+  const Ref<Storage> staging = parts_.pinned->allocate(std::min(bytes, kStagedAtOnce), 0, nullptr);
+  noteUse(staging);
+  queue(target.owner, source.owner, [&] {
+    for (size_t done = 0; done < bytes; done += kStagedAtOnce) {
+      const size_t part = std::min(bytes - done, kStagedAtOnce);
+      const char* from = static_cast<const char*>(source.data) + done;
+      submit([staging, from, part] { std::memcpy(staging->data(), from, part); });
+      context().call(context().driver().copyHostToDevice, static_cast<char*>(target.data) + done, staging->data(), part,
+                     native_->handle());
+    }
+  });
 }
 
 void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRange source, MaxDevice& sourceDevice,
@@ -188,7 +216,7 @@ void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
     hostQueue_->cancel(call);
     throw;
   }
-  work->noteQueued();
+  work->noteHostWorkQueued();
 }
 
 void GpuStream::record(MaxEvent& event) {
@@ -204,7 +232,7 @@ void GpuStream::wait(MaxEvent& event) {
   }
   context().call(context().driver().streamWaitEvent, native_->handle(), static_cast<GpuEvent&>(event).mark()->handle(),
                  0u);
-  noteQueued();
+  work_->noteHostWorkQueued();
 }
 
 void GpuStream::awaitWork(StreamWork& other, uint64_t position) {
@@ -214,7 +242,7 @@ void GpuStream::awaitWork(StreamWork& other, uint64_t position) {
   const Ref<StreamMark> mark = work->mark();
   if (!mark) return;
   mark->makeStreamWait(handle());
-  noteQueued();
+  work_->noteHostWorkQueued();
 }
 
 }  // namespace max::gpu

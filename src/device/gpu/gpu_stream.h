@@ -72,6 +72,8 @@ class GpuStream final : public MaxStream {
 
  private:
   bool isDriverIdle() const;
+  bool mustStage(const MemoryRange& source);
+  void copyStaged(const MemoryRange& target, const MemoryRange& source, size_t bytes);
   void waitForDriver();
   void goWhenIdle() noexcept;
   // Queues work that uses memory on both sides (without an owner: the caller's), and keeps the memory until it is done,

@@ -23,6 +23,12 @@ std::unique_ptr<StreamTask> GpuWork::waitTask(uint64_t) {
   });
 }
 
+void GpuWork::noteHostWorkQueued() noexcept {
+  const uint64_t position = queued_.fetch_add(1, std::memory_order_release) + 1;
+  uint64_t last = hostWork_.load(std::memory_order_relaxed);
+  while (last < position && !hostWork_.compare_exchange_weak(last, position, std::memory_order_relaxed)) continue;
+}
+
 void GpuWork::noteDone(uint64_t position) noexcept {
   uint64_t done = done_.load(std::memory_order_relaxed);
   while (done < position && !done_.compare_exchange_weak(done, position, std::memory_order_release)) continue;

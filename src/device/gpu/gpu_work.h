@@ -35,6 +35,10 @@ class GpuWork final : public StreamWork {
 
   const Api& api() const { return api_; }
   void noteQueued() noexcept { queued_.fetch_add(1, std::memory_order_release); }
+  // Like noteQueued, for a host function or a wait for another stream, which may be followed by one.
+  void noteHostWorkQueued() noexcept;
+  // Whether host work may still be queued, as far as is known without asking the driver.
+  bool mayHaveHostWork() const noexcept { return !isDone(hostWork_.load(std::memory_order_relaxed)); }
   void noteDone(uint64_t position) noexcept;
   // From now on other code may queue work too.
   void stopCounting() noexcept { isCounted_.store(false, std::memory_order_relaxed); }
@@ -54,6 +58,7 @@ class GpuWork final : public StreamWork {
   Ref<StreamMark> last_;  // by the mutex: of a closed stream; NULL = its work is done
   std::atomic<uint64_t> queued_{0};
   std::atomic<uint64_t> done_{0};
+  std::atomic<uint64_t> hostWork_{0};  // the position after the last host work
   std::atomic<bool> isCounted_;
 };
 
