@@ -13,9 +13,34 @@ if ! compgen -G '/dev/nvidia[0-9]*' >/dev/null && [[ ! -e /dev/dxg ]]; then
   [[ $status == 77 && "$output" == *"there is no NVIDIA GPU"* ]] || { echo "without a GPU: $status, $output"; exit 1; }
 fi
 
-output="$("$here/run" --fake "$build")" || { echo "on the fake driver: $output"; exit 1; }
+written="$(mktemp -d)"
+trap 'rm -rf "$written"' EXIT
+output="$("$here/run" --fake "$build" --results "$written")" || { echo "on the fake driver: $output"; exit 1; }
 for text in "# MAX on Fake CUDA device 0" "| conformance_kernels | passed |" "ns per launch" "GB/s"; do
   [[ "$output" == *"$text"* ]] || { echo "the report lacks '$text':"; echo "$output"; exit 1; }
 done
 [[ "$output" != *failed* ]] || { echo "something failed:"; echo "$output"; exit 1; }
+for file in report.md conformance_kernels.log launch_bench.log; do
+  [[ -s "$written/$file" ]] || { echo "there is no $file in the folder of results"; exit 1; }
+done
+[[ "$(cat "$written/report.md")" == "$output" ]] || { echo "report.md is not what was printed"; exit 1; }
+
+# One program that takes longer is given up, and the others still run.
+status=0
+output="$("$here/run" --fake "$build" --results "$written" --limit 0.01 2>/dev/null)" || status=$?
+[[ $status == 1 && "$output" == *"| conformance_kernels | took longer than 0.01 s |"* ]] ||
+  { echo "with a limit: $status, $output"; exit 1; }
+
+# With programs that are there nothing is built, installed or fetched.
+mkdir "$written/tools"
+for tool in cmake ninja apt-get sudo pip; do
+  printf '#!/bin/sh\necho "$0 $*" >>%s/used\nexit 1\n' "$written" >"$written/tools/$tool"
+  chmod +x "$written/tools/$tool"
+done
+status=0
+output="$(PATH="$written/tools:$PATH" MAX_CUDA_LIBRARY="$build/lib/fake/libcuda.so.1" \
+  MAX_NVRTC_LIBRARY="$build/lib/fake/libnvrtc.so" "$here/run" --built "$build" --results "$written" --limit 0.5 2>&1)" || status=$?
+[[ "$output" == *"# MAX on Fake CUDA device 0"* && ! -e "$written/used" && ($status == 0 || $status == 1) ]] ||
+  { echo "with programs that are there: $status, $(cat "$written/used" 2>/dev/null), $output"; exit 1; }
+
 [[ "$(ls "$results")" == "$before" ]] || { echo "figures of a fake were written to $results"; exit 1; }
