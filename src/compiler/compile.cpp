@@ -47,6 +47,7 @@ constexpr Pass kPasses[] = {
      true},
     {"fold", "Constants whose type changed", foldConstants, PassScope::Target},
     {"prepare", "Weights are packed", prepareWeights, PassScope::Target, true},
+    {"narrow", "Values that only products of bfloat16 read are kept as bfloat16", narrowValues, PassScope::Target},
 };
 
 // A graph and its subgraphs, outer ones first. (Their depth is bounded where they are made.)

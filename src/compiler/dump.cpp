@@ -60,7 +60,7 @@ void appendNode(std::string& text, const Node& node) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (i) text += ", ";
     appendValue(text, node.outputs[i]);
-    if (node.outputs[i]) text += concat(" ", node.outputs[i]->type);
+    if (node.outputs[i]) text += concat(" ", node.outputs[i]->type, node.outputs[i]->isNarrow ? " as bfloat16" : "");
   }
   for (const auto& [name, value] : node.attributes.entries()) {
     text += concat(" ", name, "=");

@@ -28,6 +28,7 @@ void joinDepthwise(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
 void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);
+void narrowValues(Rewriter& rewriter);
 
 // After all passes: releases the contents or pages of constants that no kernel reads any more, and aligns the others.
 void settleConstants(Graph& graph);

@@ -210,9 +210,18 @@ class Planner {
     for (size_t i = 0; i < info.inputs.size(); ++i) {
       if (info.inputs[i] == kNoValue) continue;
       const ValueState& state = draft_.state(info.inputs[i]);
-      inputTypes_[i] = {true, TensorType::of(state.dtype, symbolic(state.shape)), state.constant.get(), nullptr};
-      inputs_[i] = {state.dtype, state.shape, state.constant.get()};
+      // To the graph, a narrow value is float32.
+      const bool isNarrow = draft_.program.values()[static_cast<size_t>(info.inputs[i])]->isNarrow;
+      const DType dtype = isNarrow ? DType::Float32 : state.dtype;
+      inputTypes_[i] = {true, TensorType::of(dtype, symbolic(state.shape)), state.constant.get(), nullptr};
+      inputs_[i] = {dtype, state.shape, state.constant.get()};
     }
+  }
+
+  // The types in memory.
+  void takeStoredTypes(const NodeInfo& info) {
+    for (size_t i = 0; i < info.inputs.size(); ++i)
+      if (info.inputs[i] != kNoValue) inputs_[i].dtype = draft_.state(info.inputs[i]).dtype;
   }
 
   bool alias(const NodeInfo& info) {
@@ -290,15 +299,29 @@ class Planner {
     const MemoryLease lease(activeMemory(), bytes);
   }
 
+  // Values that may lie in memory as bfloat16, if a fast kernel makes them.
+  void narrowOutputs(const NodeInfo& info) {
+    const auto isNarrow = [](const Value* value) { return value && value->isNarrow; };
+    if (std::none_of(info.node->outputs.begin(), info.node->outputs.end(), isNarrow)) return;
+    std::vector<Operand> narrow = outputs_;
+    for (size_t i = 0; i < narrow.size(); ++i)
+      if (isNarrow(info.node->output(i))) narrow[i].dtype = DType::BFloat16;
+    if (draft_.program.settings().operators->isFast(requestOf(info, narrow))) outputs_ = std::move(narrow);
+  }
+
+  OpRequest requestOf(const NodeInfo& info, std::span<const Operand> outputs) const {
+    return {*info.node, inputs_, outputs, draft_.program.lanes(), PlanSettings::of(draft_.plan->settings).kernels};
+  }
+
   void addStep(const NodeInfo& info) {
+    takeStoredTypes(info);
+    narrowOutputs(info);
     for (size_t i = 0; i < info.outputs.size(); ++i)
       if (info.outputs[i] != kNoValue) define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape);
     if (isDone(*info.node, outputs_)) return;
     requireRoom();
-    const OpRequest request{*info.node, inputs_, outputs_, draft_.program.lanes(),
-                            PlanSettings::of(draft_.plan->settings).kernels};
-    draft_.steps.push_back(
-        {draft_.program.settings().operators->create(request), info.node, info.inputs, info.outputs, info.place});
+    draft_.steps.push_back({draft_.program.settings().operators->create(requestOf(info, outputs_)), info.node,
+                            info.inputs, info.outputs, info.place});
   }
 
   // Output shapes are unknown: contents are missing, or the node must run first.

@@ -80,6 +80,9 @@ struct Value {
   bool isInput = false;
   bool isWeight = false;  // replaceable by name from a registry
 
+  // Float32 that lies in memory as bfloat16, because nodes that read it round it anyway; chosen for a target.
+  bool isNarrow = false;
+
   size_t outputs = 0;  // how many outputs of its graph it is
   bool isOutput() const { return outputs > 0; }
 };

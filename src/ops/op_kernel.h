@@ -108,6 +108,15 @@ struct Implementation {
   std::unique_ptr<OpKernel> (*create)(const OpRequest& request);
 };
 
+// Operands of a float32 node, by number, that its kernels also take as bfloat16 in memory: factors of products, what is
+// added to them, and results.
+struct NarrowOperands {
+  uint32_t inputs = 0;
+  uint32_t outputs = 0;
+  bool hasInput(size_t i) const { return i < 32 && (inputs >> i & 1); }
+  bool hasOutput(size_t i) const { return i < 32 && (outputs >> i & 1); }
+};
+
 struct OpRow {
   std::string_view domain;
   std::string_view op;
@@ -115,6 +124,8 @@ struct OpRow {
   // Packs weights at load; NULL = nothing to prepare. `constants[i]` is NULL if input i is not constant.
   Ref<Prepared> (*prepare)(const Node& node, std::span<const Tensor* const> constants) = nullptr;
   DynamicFunction dynamic = nullptr;
+  // Of a node whose weights are prepared; NULL = none.
+  NarrowOperands (*narrow)(const Node& node) = nullptr;
 };
 
 // Runs one node on host tensors (constant folding, tests): infers shapes, allocates the outputs, runs.

@@ -21,6 +21,7 @@ struct Entry {
   void join(const OpRow& row) const {
     if (!merged.prepare) merged.prepare = row.prepare;
     if (!merged.dynamic) merged.dynamic = row.dynamic;
+    if (!merged.narrow) merged.narrow = row.narrow;
     if (implementations.empty()) implementations.assign(merged.implementations.begin(), merged.implementations.end());
     implementations.insert(implementations.end(), row.implementations.begin(), row.implementations.end());
     merged.implementations = implementations;
@@ -92,6 +93,13 @@ std::unique_ptr<OpKernel> OperatorLibrary::create(const OpRequest& request, std:
   if (row && implementation.empty())
     if (std::unique_ptr<OpKernel> kernel = createFallback(request)) return kernel;
   failWithoutKernel(target_, request);
+}
+
+bool OperatorLibrary::isFast(const OpRequest& request) const {
+  const OpRow* row = find(request.node.domain(), request.node.op());
+  for (const Implementation& candidate : row ? row->implementations : std::span<const Implementation>())
+    if (accepts(candidate, request)) return candidate.name != "reference";
+  return false;
 }
 
 const OperatorLibrary& operatorsOf(const MaxDevice& device) {

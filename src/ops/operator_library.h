@@ -30,6 +30,9 @@ class OperatorLibrary {
   // As above, but only implementations with this name ("reference"), for tests.
   std::unique_ptr<OpKernel> create(const OpRequest& request, std::string_view implementation) const;
 
+  // Whether create() would not take the plain reference.
+  bool isFast(const OpRequest& request) const;
+
   // Adds a row for an operator that an extension brings; what it points at must stay. Does nothing if the operator is
   // there. Thread-safe.
   void add(const OpRow& row) const;

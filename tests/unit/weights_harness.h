@@ -29,6 +29,8 @@ class NodeUnderTest {
     node_.schema = &schema_;
     node_.name = "test";
   }
+  DType results = DType::Float32;
+
   Node& operator*() { return node_; }
   Node* operator->() { return &node_; }
 
@@ -48,20 +50,20 @@ class NodeUnderTest {
     std::vector<Operand> in(inputs.size()), out;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]) in[i] = {inputs[i]->dtype(), inputs[i]->shape(), known.empty() ? nullptr : known[i]};
-    for (const Shape& shape : outputs) out.push_back({DType::Float32, shape, nullptr});
+    for (const Shape& shape : outputs) out.push_back({results, shape, nullptr});
     node_.prepared = std::move(prepared);
     const std::unique_ptr<OpKernel> kernel = cpuOperators().create({node_, in, out, lanes}, implementation);
-    return runOp(*kernel, inputs, outputs, lanes);
+    return runOp(*kernel, inputs, out, lanes);
   }
 
  private:
-  static Tensors runOp(const OpKernel& kernel, const Tensors& inputs, const std::vector<Shape>& outputs, int lanes) {
+  static Tensors runOp(const OpKernel& kernel, const Tensors& inputs, const std::vector<Operand>& outputs, int lanes) {
     std::vector<const void*> sources;
     std::vector<void*> targets;
     Tensors results;
     for (const Ref<Tensor>& input : inputs) sources.push_back(input ? input->data() : nullptr);
-    for (const Shape& shape : outputs) {
-      results.push_back(Tensor::allocate(DType::Float32, shape));
+    for (const Operand& output : outputs) {
+      results.push_back(Tensor::allocate(output.dtype, output.shape));
       std::memset(results.back()->mutableData(), 0xff, results.back()->bytes());  // NaN: unwritten elements show
       targets.push_back(results.back()->mutableData());
     }

@@ -12,6 +12,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/attention.h"
 #include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/narrow.h"
 
 namespace max {
 
@@ -58,6 +59,8 @@ class AttentionOp : public OpKernel {
   bool usesWords() const { return gemm_->wordElements == 2; }
   const float* asWords(const float* from, int64_t count, float* words) const;
   void pack(const PackSource& source, const Panels& panels, float* panel, float* packed) const;
+  void packNarrowKeys(const uint16_t* keys, float* packed) const;
+  void packNarrowValues(const uint16_t* values, float* packed) const;
   void packHead(const OpContext& context, const Lane& lane, int64_t head) const;
   void attend(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const;
   void scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t begin,
@@ -72,7 +75,7 @@ class AttentionOp : public OpKernel {
   const float* queryRows(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count,
                          int64_t& stride) const;
   SoftmaxRow startRow(const OpContext& context, int64_t head, int64_t query) const;
-  void store(const OpContext& context, const float* values, float sum, int64_t head, int64_t query) const;
+  void store(const OpContext& context, float* values, float sum, int64_t head, int64_t query) const;
   float* packedKeys(const OpContext& context, int64_t kvHead) const;
   float* packedValues(const OpContext& context, int64_t kvHead) const;
   int64_t kvHeadOf(int64_t head) const;
@@ -83,8 +86,9 @@ class AttentionOp : public OpKernel {
   Panels keyPanels_, valuePanels_;
   Epilogue scaling_, plain_;
   bool hasMask_, hasSink_;
-  bool inPlace_;     // keys and values are read in place
-  bool zeroMasked_;  // fully masked queries give 0, not NaN
+  bool narrowQueries_, narrowKeys_, narrowValues_, writesNarrow_;  // bfloat16
+  bool inPlace_;                                                   // keys and values are read in place
+  bool zeroMasked_;                                                // fully masked queries give 0, not NaN
   std::array<int64_t, 4> maskStrides_{};
   int64_t panelsPerBlock_, scoreStride_, valueStride_;
   int64_t keyFloats_, valueFloats_, laneBytes_;
@@ -102,7 +106,12 @@ AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& att
       valuePanels_(gemm_->lanes, gemm_->panelVectors, v_.size),
       hasMask_(request.has(3)),
       hasSink_(request.has(4)),
-      inPlace_(q_.positions <= kFewQueries && k_.sizeStride == 1 && v_.sizeStride == 1 && v_.size % gemm_->lanes == 0),
+      narrowQueries_(isNarrow(request.inputs[0])),
+      narrowKeys_(isNarrow(request.inputs[1])),
+      narrowValues_(isNarrow(request.inputs[2])),
+      writesNarrow_(isNarrow(request.outputs[0])),
+      inPlace_(!usesWords() && q_.positions <= kFewQueries && k_.sizeStride == 1 && v_.sizeStride == 1 &&
+               v_.size % gemm_->lanes == 0),
       zeroMasked_(attention.zeroesMasked),
       lanes_(std::max(request.lanes, 1)) {
   scaling_.alpha = attention.scale;
@@ -206,18 +215,46 @@ void AttentionOp::pack(const PackSource& source, const Panels& panels, float* pa
 
 void AttentionOp::packHead(const OpContext& context, const Lane& lane, int64_t head) const {
   const int64_t b = head / k_.heads, h = head % k_.heads;
-  const PackSource keys{
-      context.in<float>(1) + k_.offset(b, h), k_.sizeStride, k_.positionStride, 1, k_.size, k_.positions};
-  const PackSource values{
-      context.in<float>(2) + v_.offset(b, h), v_.positionStride, v_.sizeStride, 1, v_.positions, v_.size};
-  pack(keys, keyPanels_, lane.panel, packedKeys(context, head));
-  pack(values, valuePanels_, lane.panel, packedValues(context, head));
+  float *keys = packedKeys(context, head), *values = packedValues(context, head);
+  if (narrowKeys_)
+    packNarrowKeys(context.in<uint16_t>(1) + k_.offset(b, h), keys);
+  else
+    pack({context.in<float>(1) + k_.offset(b, h), k_.sizeStride, k_.positionStride, 1, k_.size, k_.positions},
+         keyPanels_, lane.panel, keys);
+  if (narrowValues_)
+    packNarrowValues(context.in<uint16_t>(2) + v_.offset(b, h), values);
+  else
+    pack({context.in<float>(2) + v_.offset(b, h), v_.positionStride, v_.sizeStride, 1, v_.positions, v_.size},
+         valuePanels_, lane.panel, values);
+}
+
+// A word is two elements of a key: keys are columns of words already.
+void AttentionOp::packNarrowKeys(const uint16_t* keys, float* packed) const {
+  const PackSource words{reinterpret_cast<const float*>(keys), 1, k_.positionStride / 2, 1, k_.size / 2, k_.positions};
+  gemm_->floats->pack(words, 0, words.depth, packed);
+}
+
+// A word is one element of two values.
+void AttentionOp::packNarrowValues(const uint16_t* values, float* packed) const {
+  WorkCounter work;
+  for (int64_t panel = 0; panel < valuePanels_.count; ++panel) {
+    const int64_t column = valuePanels_.begin(panel), width = valuePanels_.width(panel);
+    const uint16_t* from = values + column;
+    for (int64_t p = 0; p < v_.positions; p += 2, from += 2 * v_.positionStride, packed += width, work.pass(width))
+      gemm_->pairNarrow(from, p + 1 < v_.positions ? from + v_.positionStride : nullptr, v_.size - column, width,
+                        packed);
+  }
 }
 
 // The queries' rows, in place if contiguous, else copied.
 const float* AttentionOp::queryRows(const OpContext& context, const Lane& lane, int64_t head, int64_t first,
                                     int64_t count, int64_t& stride) const {
-  const float* from = context.in<float>(0) + q_.offset(head / q_.heads, head % q_.heads) + first * q_.positionStride;
+  const int64_t at = q_.offset(head / q_.heads, head % q_.heads) + first * q_.positionStride;
+  if (narrowQueries_) {
+    stride = q_.positionStride / 2;
+    return context.in<float>(0) + at / 2;
+  }
+  const float* from = context.in<float>(0) + at;
   stride = q_.sizeStride == 1 ? q_.positionStride : q_.size;
   if (q_.sizeStride == 1) return from;
   WorkCounter work;
@@ -251,7 +288,8 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
   const float* from = queryRows(context, lane, head, first, count, stride);
   for (int64_t i = 0; i < count; ++i) {
     queries[i] = from + i * stride;
-    if (usesWords()) queries[i] = asWords(queries[i], q_.size, lane.queryWords + i * gemm_->wordsOf(q_.size));
+    if (usesWords() && !narrowQueries_)
+      queries[i] = asWords(queries[i], q_.size, lane.queryWords + i * gemm_->wordsOf(q_.size));
     weights[i] = lane.scores + i * scoreStride_;
     rows[i] = startRow(context, head, first + i);
     rows[i].scores = lane.scores + i * scoreStride_;
@@ -330,9 +368,15 @@ void AttentionOp::sumBlock(const float* values, const Lane& lane, const float* c
   }
 }
 
-void AttentionOp::store(const OpContext& context, const float* values, float sum, int64_t head, int64_t query) const {
-  float* out = context.out<float>() + out_.offset(head / q_.heads, head % q_.heads) + query * out_.positionStride;
+void AttentionOp::store(const OpContext& context, float* values, float sum, int64_t head, int64_t query) const {
+  const int64_t at = out_.offset(head / q_.heads, head % q_.heads) + query * out_.positionStride;
   const float factor = sum == 0 && zeroMasked_ ? 0 : 1 / sum;
+  if (writesNarrow_) {
+    if (keyPanels_.count == 0) std::fill_n(values, v_.size, 0.f);
+    for (int64_t d = 0; d < v_.size; ++d) values[d] *= factor;
+    return gemm_->narrow(values, v_.size, context.out<uint16_t>() + at);
+  }
+  float* out = context.out<float>() + at;
   if (keyPanels_.count == 0) {
     for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = 0;
   } else if (out_.sizeStride == 1) {
@@ -342,22 +386,39 @@ void AttentionOp::store(const OpContext& context, const float* values, float sum
   }
 }
 
-bool acceptsAttention(const OpRequest& request) {
-  for (size_t i = 0; i < request.inputs.size(); ++i)
-    if (request.has(i) && request.inputs[i].dtype != DType::Float32) return false;
-  return request.inputs[0].shape.rank() == 4 && request.inputs[1].shape.rank() == 4 &&
+bool acceptsOperands(const OpRequest& request, const NarrowOperands& narrow) {
+  return areFloats(request, narrow) && request.inputs[0].shape.rank() == 4 && request.inputs[1].shape.rank() == 4 &&
          request.inputs[2].shape.rank() == 4;
 }
+
+bool acceptsAttention(const OpRequest& request) { return acceptsOperands(request, {}); }
 
 std::unique_ptr<OpKernel> createAttention(const OpRequest& request) {
   return std::make_unique<AttentionOp>(request, readers::Attention(request.node.attributes), gemmTable());
 }
 
+// Rows of elements, an even number of them in queries and keys.
+NarrowOperands narrowOperands(const readers::Attention& attention, int64_t size) {
+  const auto bit = [](const readers::HeadLayout& layout, uint32_t operand) { return layout.size == 3 ? operand : 0; };
+  const uint32_t factors =
+      size % 2 == 0 ? bit(attention.queries, operandBit(0)) | bit(attention.keys, operandBit(1)) : 0;
+  return {factors | bit(attention.values, operandBit(2)), bit(attention.output, operandBit(0))};
+}
+
 // A few queries would not pay for the conversion of all keys and values.
 bool acceptsWords(const OpRequest& request) {
-  if (gemmTableFor(request.node).wordElements == 1 || !acceptsAttention(request)) return false;
-  return HeadTensor(request.inputs[0].shape, readers::Attention(request.node.attributes).queries).positions >
-         kFewQueries;
+  if (!mayBeNarrow(request.node) || request.inputs[0].shape.rank() != 4) return false;
+  const readers::Attention attention(request.node.attributes);
+  const HeadTensor queries(request.inputs[0].shape, attention.queries);
+  if (!acceptsOperands(request, narrowOperands(attention, queries.size))) return false;
+  return queries.positions > kFewQueries || std::any_of(request.inputs.begin(), request.inputs.end(), isNarrow);
+}
+
+NarrowOperands narrowOperands(const Node& node) {
+  if (!mayBeNarrow(node) || !node.input(0)->type.ranked || node.input(0)->type.rank() != 4) return {};
+  const readers::Attention attention(node.attributes);
+  const Dim size = node.input(0)->type.dims[static_cast<size_t>(attention.queries.size)];
+  return narrowOperands(attention, size.isKnown() ? size.value() : 1);
 }
 
 std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
@@ -367,7 +428,7 @@ std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
 
 constexpr Implementation kAttention[] = {{"attention_bf16", acceptsWords, createWords},
                                          {"attention_f32", acceptsAttention, createAttention}};
-const OpRow kRows[] = {{kMaxDomain, "Attention", kAttention}};
+const OpRow kRows[] = {{kMaxDomain, "Attention", kAttention, nullptr, nullptr, narrowOperands}};
 
 }  // namespace
 

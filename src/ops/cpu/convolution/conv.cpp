@@ -12,6 +12,7 @@
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
+#include "ops/cpu/narrow.h"
 
 namespace max {
 
@@ -36,12 +37,45 @@ PackSource filterSource(const float* weights, const Shape& shape, int64_t groups
   return {weights + group * filters * depth * taps, 1, depth * taps, taps, depth, filters};
 }
 
-Ref<PackedWeights> packFilters(const GemmTable& table, const Tensor& weights, int64_t groups, int lanes) {
+// Whether a product of words reads a copy of the input, whose few channels are an even number.
+bool copiesWords(const GemmTable& table, const Attributes& attributes, const Shape& weights) {
+  if (table.wordElements == 1 || weights[1] >= kChannelsWorthATap || readers::readGroups(attributes) != 1) return false;
+  const readers::Window last = readers::readWindows(attributes, weights.dims().subspan(2)).axes.back();
+  return last.size > 1 && last.dilation == 1;
+}
+
+// With a channel of zeros more, if their number is odd.
+Ref<const Tensor> withPairs(const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  if (shape[1] % 2 == 0) return Ref<const Tensor>(&weights);
+  Shape even = shape;
+  ++even[1];
+  const Ref<Tensor> result = Tensor::allocate(DType::Float32, even);
+  const int64_t from = shape.product(1, shape.rank()), to = even.product(1, even.rank());
+  auto* values = static_cast<float*>(result->mutableData());
+  for (int64_t filter = 0; filter < shape[0]; ++filter, values += to) {
+    std::copy_n(weights.as<float>() + filter * from, from, values);
+    std::fill(values + from, values + to, 0.f);
+  }
+  return result;
+}
+
+Ref<PackedWeights> packFilters(const GemmTable& table, const Attributes& attributes, const Tensor& source,
+                               int64_t groups, int lanes) {
+  const bool hasPairs = copiesWords(table, attributes, source.shape());
+  const Ref<const Tensor> filters = hasPairs ? withPairs(source) : Ref<const Tensor>(&source);
+  const Tensor& weights = *filters;
   const Shape& shape = weights.shape();
   auto packed = makeRef<PackedWeights>(table, groups, shape.product(1, shape.rank()), shape[0] / groups);
   for (int64_t g = 0; g < groups; ++g)
     packMatrix(table, filterSource(weights.as<float>(), shape, groups, g), packed->matrix(g), lanes);
   return packed;
+}
+
+// Pixels of bfloat16 as words of two.
+ConvShape inWords(ConvShape shape) {
+  shape.channels = (shape.channels + 1) / 2;
+  return shape;
 }
 
 class ConvOp : public OpKernel {
@@ -56,7 +90,10 @@ class ConvOp : public OpKernel {
   const float* paddedInput(const OpContext& context) const;
   void padRow(const float* x, int64_t row, float* padded) const;
 
-  ConvShape shape_;
+  bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
+  bool copiesWords_;
+  int64_t channels_;
+  ConvShape shape_;   // of input pixels, whose channels may be words of two
   bool merges_;       // taps of a kernel row are one
   ConvShape inside_;  // the shape whose rows the product reads
   ConvRows<float> rows_;
@@ -74,7 +111,7 @@ Ref<PackedWeights> weightsOf(const OpRequest& request, const ConvShape& shape, c
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
   if (prepared && prepared->fits(table)) return Ref<PackedWeights>(prepared);
   if (!request.inputs[1].constant) return nullptr;
-  return packFilters(table, *request.inputs[1].constant, shape.groups, request.lanes);
+  return packFilters(table, request.node.attributes, *request.inputs[1].constant, shape.groups, request.lanes);
 }
 
 // A multiple of 64 bytes.
@@ -85,23 +122,29 @@ int64_t packedGroupFloats(const Shape& weights, int64_t groups) {
 Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node)}; }
 
 ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable& table)
-    : shape_(shape),
+    : readsNarrow_(isNarrow(request.inputs[0])),
+      addsNarrow_(request.has(3) && isNarrow(request.inputs[3])),
+      writesNarrow_(isNarrow(request.outputs[0])),
+      copiesWords_(!readsNarrow_ && copiesWords(table, request.node.attributes, request.inputs[1].shape)),
+      channels_(shape.channels),
+      shape_(readsNarrow_ || copiesWords_ ? inWords(shape) : shape),
       merges_(canMergeTaps(shape)),
-      inside_(merges_ ? withBorders(shape) : shape),
+      inside_(merges_ ? withBorders(shape_) : shape_),
       rows_(merges_ ? asRowTaps(inside_) : inside_),
       weightShape_(request.inputs[1].shape),
       packed_(weightsOf(request, shape, table)),
       groupStride_(packed_ ? packed_->stride() : packedGroupFloats(weightShape_, shape.groups)),
       gemm_(shape.images * shape.pixels(), shape.groupFilters(),
             merges_ ? shape.taps() / shape.kernel[2] : shape.taps(),
-            merges_ ? shape.channels * shape.kernel[2] : shape.groupChannels(), epilogueOf(request.node), request.lanes,
-            groupOffsets(), PartialSums::Float32, table),
+            merges_ ? (channels_ + (copiesWords_ && channels_ % 2)) * shape.kernel[2] : shape.groupChannels(),
+            epilogueOf(request.node), request.lanes, groupOffsets(), PartialSums::Float32,
+            {table, readsNarrow_ || copiesWords_, writesNarrow_}),
       hasBias_(request.has(2)),
       hasResidual_(request.has(3)),
-      zeros_(shape.isPadded() && !merges_ ? static_cast<size_t>(shape.channels) : 0) {
-  const bool copies = merges_ && shape_.isPadded();
+      zeros_(shape.isPadded() && !merges_ ? static_cast<size_t>(shape_.channels) : 0) {
+  const bool copies = copiesWords_ || (merges_ && shape_.isPadded());
   const int64_t pixels = checkedMultiply(checkedMultiply(inside_.in[0], inside_.in[1]), inside_.in[2]);
-  const int64_t floats = checkedMultiply(checkedMultiply(shape.images, pixels), shape.channels);
+  const int64_t floats = checkedMultiply(checkedMultiply(shape.images, pixels), shape_.channels);
   packedAt_ = copies ? alignUp(checkedMultiply<int64_t>(4, floats)) : 0;
   const int64_t packedFloats = packed_ ? 0 : checkedMultiply(groupStride_, shape.groups);
   gemmAt_ = checkedAdd(packedAt_, checkedMultiply<int64_t>(4, packedFloats));
@@ -128,10 +171,16 @@ void ConvOp::run(const OpContext& context) const {
     operands.rowSource = &source;
   }
   operands.b = packed_ ? packed_->data() : packedWeights(context);
-  operands.c = context.out<float>();
+  if (writesNarrow_)
+    operands.narrowC = context.out<uint16_t>();
+  else
+    operands.c = context.out<float>();
   operands.ldc = operands.ldr = shape_.filters;
   operands.bias = hasBias_ ? context.in<float>(2) : nullptr;
-  operands.residual = hasResidual_ ? context.in<float>(3) : nullptr;
+  if (addsNarrow_)
+    operands.narrowResidual = context.in<uint16_t>(3);
+  else
+    operands.residual = hasResidual_ ? context.in<float>(3) : nullptr;
   gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
 }
 
@@ -163,20 +212,34 @@ void ConvOp::padRow(const float* x, int64_t row, float* padded) const {
     fillParts(to, inside_.in[2] * c, 0.f);
     return;
   }
-  const int64_t width = shape_.in[2] * c;
+  const int64_t width = shape_.in[2] * c, sourceRow = (image * shape_.in[0] + d) * shape_.in[1] + h;
   std::fill_n(to, shape_.before[2] * c, 0.f);
-  copyBytes(to + shape_.before[2] * c, x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * width,
-            static_cast<size_t>(width) * sizeof(float));
-  std::fill_n(to + shape_.before[2] * c + width, shape_.after[2] * c, 0.f);
+  float* inside = to + shape_.before[2] * c;
+  if (copiesWords_)
+    gemm_.table().spread(x + sourceRow * shape_.in[2] * channels_, shape_.in[2], channels_,
+                         reinterpret_cast<uint16_t*>(inside));
+  else
+    copyBytes(inside, x + sourceRow * width, static_cast<size_t>(width) * sizeof(float));
+  std::fill_n(inside + width, shape_.after[2] * c, 0.f);
 }
 
-bool acceptsConv(const OpRequest& request) {
-  for (size_t i = 0; i < request.inputs.size(); ++i)
-    if (request.has(i) && request.inputs[i].dtype != DType::Float32) return false;
+bool acceptsShapes(const OpRequest& request) {
   const int rank = request.inputs[0].shape.rank() - 2;
   if (rank < 1 || rank > 3) return false;
   if (request.inputs[1].constant || request.node.prepared) return true;
   return !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
+}
+
+// Of what computes in float32. Functions are applied to whole rows of floats of a depthwise convolution.
+NarrowOperands narrowFloats(const Node& node) {
+  if (!mayBeNarrow(node)) return {};
+  if (hasWinogradWeights(node)) return {operandBit(0) | operandBit(3), operandBit(0)};
+  const bool isByChannel = dynamic_cast<const DepthwiseWeights*>(node.prepared.get());
+  return {0, isByChannel && !fusedActivation(node).function ? operandBit(0) : 0};
+}
+
+bool acceptsConv(const OpRequest& request) {
+  return areFloats(request, narrowFloats(request.node)) && acceptsShapes(request);
 }
 
 std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
@@ -187,8 +250,16 @@ std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
 }
 
 bool acceptsWordsConv(const OpRequest& request) {
-  return acceptsConv(request) && packsWords(request) && !hasWinogradWeights(request.node) &&
+  if (!areFloats(request, narrowProduct(request.inputs[1].shape[1])) || !acceptsShapes(request)) return false;
+  return packsWords(request) && !hasWinogradWeights(request.node) &&
          !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
+}
+
+NarrowOperands narrowOperands(const Node& node) {
+  if (!mayBeNarrow(node)) return {};
+  if (dynamic_cast<const PackedWeights*>(node.prepared.get()))
+    return narrowProduct(node.inputs[1]->constant->shape()[1]);
+  return narrowFloats(node);
 }
 
 std::unique_ptr<OpKernel> createWordsConv(const OpRequest& request) {
@@ -256,7 +327,7 @@ bool hasPlainPadding(const Node& node, const Shape& weights) {
 
 template <bool (*acceptsInner)(const OpRequest& request)>
 bool acceptsChannelsFirst(const OpRequest& request) {
-  return acceptsInner(request) && request.inputs[1].shape.count() > 0 &&
+  return areFloats(request) && acceptsInner(request) && request.inputs[1].shape.count() > 0 &&
          hasPlainPadding(request.node, request.inputs[1].shape);
 }
 
@@ -277,8 +348,9 @@ const Tensor* filtersOf(const Node& node, std::span<const Tensor* const> constan
 std::optional<PackedForm> formOf(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   const int64_t groups = readers::readGroups(node.attributes), filters = shape[0] / groups;
-  const int64_t rows = shape.product(1, shape.rank());
   const GemmTable& table = gemmTableFor(node);
+  const int64_t channels = shape[1] + (copiesWords(table, node.attributes, shape) && shape[1] % 2);
+  const int64_t rows = checkedMultiply(channels, shape.product(2, shape.rank()));
   if (isMostlyPadding(table, groups, rows, filters)) return std::nullopt;
   if (const int side = winogradSide(node, weights)) return winogradForm(weights, side);
   return PackedForm{"filters", table, groups, rows, filters, 0, {shape[1]}};
@@ -292,7 +364,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;
   if (form->winogradSide != 0) return winogradWeights(*weights, form->winogradSide);
-  return packFilters(form->table, *weights, groups, defaultLanes());
+  return packFilters(form->table, node.attributes, *weights, groups, defaultLanes());
 }
 
 constexpr Implementation kConv[] = {{"conv_bf16", acceptsWordsConv, createWordsConv},
@@ -300,7 +372,8 @@ constexpr Implementation kConv[] = {{"conv_bf16", acceptsWordsConv, createWordsC
 constexpr Implementation kChannelsFirst[] = {
     {"conv_bf16", acceptsChannelsFirst<acceptsWordsConv>, createChannelsFirst<createWordsConv>},
     {"conv_f32", acceptsChannelsFirst<acceptsConv>, createChannelsFirst<createConv>}};
-const OpRow kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters}, {"", "Conv", kChannelsFirst, prepareFilters}};
+const OpRow kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters, nullptr, narrowOperands},
+                       {"", "Conv", kChannelsFirst, prepareFilters}};
 
 }  // namespace
 

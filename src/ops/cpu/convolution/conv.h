@@ -80,6 +80,7 @@ struct DepthwiseRow {
   const float* bias;      // NULL = none
   const float* residual;  // NULL = none; the output's place in it
   float* out;
+  uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
   const Activation* activation;
 };
 using DepthwiseFunction = void (*)(const DepthwiseRow& row);
@@ -103,9 +104,19 @@ class DepthwiseRows {
   DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights);
   // Row `index` of the output. `input(d, h)` is a row of the input, [in[2]][channels].
   void run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
-           const float* residual, float* out) const;
+           const float* residual, float* out) const {
+    run(index, input, bias, residual, out, nullptr);
+  }
+  // With results of bfloat16, for activations that are limits.
+  void run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+           const float* residual, uint16_t* out) const {
+    run(index, input, bias, residual, nullptr, out);
+  }
 
  private:
+  void run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+           const float* residual, float* out, uint16_t* narrow) const;
+
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
   Activation activation_;

@@ -5,10 +5,12 @@
 
 #include "base/interrupt_point.h"
 #include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/narrow.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/convolution/conv_depthwise.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/vector-inl.h"
 
 #ifndef MAX_UNROLL
@@ -34,7 +36,10 @@ HWY_INLINE void finish(const DepthwiseRow& row, V sum, int64_t pixel, int64_t c,
   if (row.residual) sum = hn::Add(sum, loadFirst(d, row.residual + at, count));
   if (row.activation->clamps)
     sum = hn::Min(hn::Set(d, row.activation->high), hn::Max(hn::Set(d, row.activation->low), sum));
-  storeFirst(d, sum, row.out + at, count);
+  if (row.narrow)
+    storeNarrow(sum, row.narrow + at, count);
+  else
+    storeFirst(d, sum, row.out + at, count);
 }
 
 HWY_INLINE V initial(const DepthwiseRow& row, int64_t c, int64_t count) {
@@ -183,7 +188,8 @@ class DepthwiseOp : public OpKernel {
       : shape_(shape),
         rows_(request.node, shape, weightsOf(request)),
         hasBias_(request.has(2)),
-        hasResidual_(request.has(3)) {
+        hasResidual_(request.has(3)),
+        writesNarrow_(isNarrow(request.outputs[0])) {
     const double work =
         static_cast<double>(shape.images * shape.pixels()) * static_cast<double>(shape.taps() * shape.channels);
     isSmall_ = work < 100e3;
@@ -208,13 +214,17 @@ class DepthwiseOp : public OpKernel {
     const auto input = [&](int64_t d, int64_t h) {
       return context.in<float>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowFloats;
     };
-    rows_.run(index, input, hasBias_ ? context.in<float>(2) : nullptr,
-              hasResidual_ ? context.in<float>(3) + at : nullptr, context.out<float>() + at);
+    const float* bias = hasBias_ ? context.in<float>(2) : nullptr;
+    const float* residual = hasResidual_ ? context.in<float>(3) + at : nullptr;
+    if (writesNarrow_)
+      rows_.run(index, input, bias, residual, context.out<uint16_t>() + at);
+    else
+      rows_.run(index, input, bias, residual, context.out<float>() + at);
   }
 
   ConvShape shape_;
   DepthwiseRows rows_;
-  bool hasBias_, hasResidual_, isSmall_;
+  bool hasBias_, hasResidual_, writesNarrow_, isSmall_;
 };
 
 }  // namespace
@@ -230,7 +240,7 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
     : shape_(shape), weights_(std::move(weights)), activation_(fusedActivation(node)), function_(depthwiseFunction()) {}
 
 void DepthwiseRows::run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
-                        const float* residual, float* out) const {
+                        const float* residual, float* out, uint16_t* narrow) const {
   const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
   const float* x[kMaxKernelRows];
   const float* weights[kMaxKernelRows];
@@ -247,6 +257,7 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const float*(int64_t d, int64
                    bias,
                    residual,
                    out,
+                   narrow,
                    &activation_};
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
     for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {

@@ -9,6 +9,7 @@
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
 #include "ops/cpu/matrix/matmul.h"
+#include "ops/cpu/narrow.h"
 #include "ops/families.h"
 
 namespace max {
@@ -85,6 +86,7 @@ class ExpandConvOp final : public OpKernel {
   ExpandConvOp(const OpRequest& request, const GemmTable& table)
       : shape_(depthwiseShape(request)),
         channels_(request.inputs[X].shape.back()),
+        readsNarrow_(isNarrow(request.inputs[X])),
         strips_(shape_, request.lanes),
         table_(table),
         weights_(weightsOf(request, table)),
@@ -94,7 +96,8 @@ class ExpandConvOp final : public OpKernel {
                              strips_.used ? 1 : request.lanes)),
         lastProducts_(productsOf(strips_.used ? shape_.in[1] % strips_.chunkRows : 0, 1)),
         hasExpandBias_(request.has(ExpandBias)),
-        hasBias_(request.has(Bias)) {
+        hasBias_(request.has(Bias)),
+        writesNarrow_(isNarrow(request.outputs[0])) {
     const int64_t rows = strips_.used ? strips_.ringChunks * strips_.chunkRows
                                       : checkedMultiply(shape_.images, checkedMultiply(shape_.in[0], shape_.in[1]));
     valueBytes_ = alignUp(checkedMultiply<int64_t>(sizeof(float), checkedMultiply(rows, rowFloats())));
@@ -119,15 +122,22 @@ class ExpandConvOp final : public OpKernel {
   int64_t rowFloats() const { return shape_.in[2] * shape_.channels; }
   int64_t stepsPerRow() const { return shape_.taps() * shape_.out[2] * shape_.channels / 4; }
   Gemm productsOf(int64_t rows, int lanes) const {
-    return {checkedMultiply(rows, shape_.in[2]), shape_.channels,      1,     channels_, epilogue_, lanes,
-            WorkVector<GemmOffsets>(1),          PartialSums::Float32, table_};
+    return {checkedMultiply(rows, shape_.in[2]),
+            shape_.channels,
+            1,
+            channels_,
+            epilogue_,
+            lanes,
+            WorkVector<GemmOffsets>(1),
+            PartialSums::Float32,
+            {table_, readsNarrow_}};
   }
 
   // Products of rows of the input, counted over all images.
   void multiply(const OpContext& context, const Gemm& products, int64_t firstRow, float* to, std::byte* scratch) const {
     GemmOperands operands;
-    operands.a = context.in<float>(X) + firstRow * shape_.in[2] * channels_;
-    operands.lda = channels_;
+    operands.lda = readsNarrow_ ? channels_ / 2 : channels_;
+    operands.a = context.in<float>(X) + firstRow * shape_.in[2] * operands.lda;
     operands.b = weights_->expand().data();
     operands.c = to;
     operands.ldc = shape_.channels;
@@ -137,8 +147,12 @@ class ExpandConvOp final : public OpKernel {
 
   template <class RowOf>
   void convolve(const OpContext& context, int64_t index, const RowOf& rowOf) const {
-    depthwise_.run(index, rowOf, hasBias_ ? context.in<float>(Bias) : nullptr, nullptr,
-                   context.out<float>() + index * shape_.out[2] * shape_.channels);
+    const float* bias = hasBias_ ? context.in<float>(Bias) : nullptr;
+    const int64_t at = index * shape_.out[2] * shape_.channels;
+    if (writesNarrow_)
+      depthwise_.run(index, rowOf, bias, nullptr, context.out<uint16_t>() + at);
+    else
+      depthwise_.run(index, rowOf, bias, nullptr, context.out<float>() + at);
     passWork(stepsPerRow());
   }
 
@@ -177,13 +191,14 @@ class ExpandConvOp final : public OpKernel {
 
   ConvShape shape_;   // of the convolution
   int64_t channels_;  // of the product's rows
+  bool readsNarrow_;  // bfloat16
   Strips strips_;
   const GemmTable& table_;
   Ref<PreparedExpandConv> weights_;
   DepthwiseRows depthwise_;
   Epilogue epilogue_;
   Gemm products_, lastProducts_;  // of a chunk and of an image's last, if that is smaller; or all
-  bool hasExpandBias_, hasBias_;
+  bool hasExpandBias_, hasBias_, writesNarrow_;
   int64_t valueBytes_, laneBytes_;
   int lanes_;
 };
@@ -194,14 +209,23 @@ bool isSupported(const Shape& expand, const Shape& weights) {
          isDepthwise(weights, weights[0]);
 }
 
-bool accepts(const OpRequest& request) {
-  for (const Operand& input : request.inputs)
-    if (input.present() && input.dtype != DType::Float32) return false;
+// Functions are applied to whole rows of floats.
+NarrowOperands narrowOperands(const Node& node, const Shape& expand) {
+  return {expand[1] % 2 == 0 ? operandBit(0) : 0, fusedActivation(node).function ? 0 : operandBit(0)};
+}
+
+bool acceptsOperands(const OpRequest& request, const NarrowOperands& narrow) {
+  if (!areFloats(request, narrow)) return false;
   if (!isSupported(request.inputs[ExpandWeights].shape, request.inputs[Weights].shape)) return false;
   return request.node.prepared || (request.inputs[ExpandWeights].constant && request.inputs[Weights].constant);
 }
 
-bool acceptsWords(const OpRequest& request) { return accepts(request) && gemmTableFor(request.node).wordElements == 2; }
+bool accepts(const OpRequest& request) { return acceptsOperands(request, {}); }
+
+bool acceptsWords(const OpRequest& request) {
+  return mayBeNarrow(request.node) &&
+         acceptsOperands(request, narrowOperands(request.node, request.inputs[ExpandWeights].shape));
+}
 
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
   return std::make_unique<ExpandConvOp>(request, gemmTable());
@@ -219,7 +243,13 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
 }
 
 constexpr Implementation kExpandConv[] = {{"strips_bf16", acceptsWords, createWords}, {"strips_f32", accepts, create}};
-const OpRow kRows[] = {{kMaxDomain, "ExpandConv", kExpandConv, prepare}};
+
+NarrowOperands narrowOperands(const Node& node) {
+  if (!mayBeNarrow(node) || !node.prepared) return {};
+  return narrowOperands(node, node.inputs[ExpandWeights]->constant->shape());
+}
+
+const OpRow kRows[] = {{kMaxDomain, "ExpandConv", kExpandConv, prepare, nullptr, narrowOperands}};
 
 }  // namespace
 

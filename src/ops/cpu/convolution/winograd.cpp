@@ -9,6 +9,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/narrow.h"
 
 namespace max {
 
@@ -102,15 +103,16 @@ class WinogradOp : public OpKernel {
     const float** rows;  // of the transformed input, of each tile of the block
     float* values;       // [value][tile][channels]
     float* products;     // [value][tile][columns of a panel]
+    float* pixels;       // of a tile's panel before a function, if results are bfloat16
   };
   void chooseBlocks(int lanes);
   Lane laneAt(std::byte* scratch, int lane) const;
   Tile tileAt(int64_t index) const;
   void runTask(const OpContext& context, int64_t task, const Lane& lane) const;
-  void readTile(const float* x, const Tile& tile, float* to) const;
+  void readTile(const void* x, const Tile& tile, float* to) const;
   void multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const;
   void multiplyValue(int64_t value, int64_t panel, int64_t tiles, const Lane& lane) const;
-  void writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products) const;
+  void writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products, float* pixels) const;
   // Values are apart by an odd number of cache lines: else they would all fall into one set of the first cache.
   int64_t valueStep(int64_t width) const { return alignUp<int64_t>(blockTiles_ * width, 32) + 16; }
   int64_t columnsOf(int64_t panel) const {
@@ -122,11 +124,13 @@ class WinogradOp : public OpKernel {
   Ref<WinogradWeights> weights_;
   int64_t side_, values_;
   const GemmTable* gemm_;
+  const GemmTable* words_;  // converts results to bfloat16
   const WinogradTable* transforms_;
   Epilogue epilogue_;
   Panels panels_;
   std::vector<float> zeros_;
   bool hasBias_, hasResidual_;
+  bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
   int64_t tilesDown_, tilesAcross_, tiles_;
   int64_t blockTiles_, blocks_, blockPanels_, panelBlocks_;
   int lanes_ = 1;
@@ -139,17 +143,23 @@ WinogradOp::WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<Win
       side_(weights_->side()),
       values_((side_ + 2) * (side_ + 2)),
       gemm_(&gemmTable()),
+      words_(&gemmTableFor(request.node)),
       transforms_(&winogradTable(static_cast<int>(side_))),
       epilogue_{1, fusedActivation(request.node)},
       panels_(gemm_->lanes, gemm_->panelVectors, shape.filters),
       zeros_(static_cast<size_t>(shape.channels)),
       hasBias_(request.has(2)),
       hasResidual_(request.has(3)),
+      readsNarrow_(isNarrow(request.inputs[0])),
+      addsNarrow_(hasResidual_ && isNarrow(request.inputs[3])),
+      writesNarrow_(isNarrow(request.outputs[0])),
       tilesDown_(ceilDiv(shape.out[1], side_)),
       tilesAcross_(ceilDiv(shape.out[2], side_)),
       tiles_(checkedMultiply(shape.images, checkedMultiply(tilesDown_, tilesAcross_))) {
   chooseBlocks(std::max(request.lanes, 1));
-  const int64_t floats = checkedMultiply(values_, checkedAdd(valueStep(shape.channels), productStep()));
+  const int64_t pixelFloats = writesNarrow_ ? side_ * side_ * gemm_->panelVectors * gemm_->lanes : 0;
+  const int64_t floats =
+      checkedAdd(checkedMultiply(values_, checkedAdd(valueStep(shape.channels), productStep())), pixelFloats);
   laneBytes_ = checkedAdd(alignUp<int64_t>(blockTiles_ * static_cast<int64_t>(sizeof(float*))),
                           checkedMultiply<int64_t>(4, floats));
 }
@@ -178,7 +188,8 @@ void WinogradOp::chooseBlocks(int lanes) {
 WinogradOp::Lane WinogradOp::laneAt(std::byte* scratch, int lane) const {
   std::byte* own = scratch + lane * laneBytes_;
   auto* values = reinterpret_cast<float*>(own + alignUp<int64_t>(blockTiles_ * static_cast<int64_t>(sizeof(float*))));
-  return {reinterpret_cast<const float**>(own), values, values + values_ * valueStep(shape_.channels)};
+  float* products = values + values_ * valueStep(shape_.channels);
+  return {reinterpret_cast<const float**>(own), values, products, products + values_ * productStep()};
 }
 
 WinogradOp::Tile WinogradOp::tileAt(int64_t index) const {
@@ -198,17 +209,18 @@ void WinogradOp::runTask(const OpContext& context, int64_t task, const Lane& lan
   WorkCounter work;
   for (int64_t i = 0; i < tiles; ++i, work.pass(values_ * shape_.channels / 4)) {
     lane.rows[i] = lane.values + i * shape_.channels;
-    readTile(context.in<float>(0), tileAt(first + i), lane.values + i * shape_.channels);
+    readTile(context.in<void>(0), tileAt(first + i), lane.values + i * shape_.channels);
   }
   for (int64_t panel = panel0; panel < panel1; ++panel) {
     multiply(panel, tiles, lane, work);
     for (int64_t i = 0; i < tiles; ++i, work.pass(values_ * panels_.width(panel) / 4))
-      writeTile(context, tileAt(first + i), panel, lane.products + i * panels_.width(panel));
+      writeTile(context, tileAt(first + i), panel, lane.products + i * panels_.width(panel), lane.pixels);
   }
 }
 
-void WinogradOp::readTile(const float* x, const Tile& tile, float* to) const {
-  std::array<const float*, kWinogradMostValues> pixels;
+void WinogradOp::readTile(const void* x, const Tile& tile, float* to) const {
+  std::array<const void*, kWinogradMostValues> pixels;
+  const auto pixelBytes = static_cast<int64_t>(readsNarrow_ ? sizeof(uint16_t) : sizeof(float)) * shape_.channels;
   const int64_t n = side_ + 2, top = tile.row - shape_.before[1], left = tile.column - shape_.before[2];
   const int64_t height = shape_.in[1], width = shape_.in[2];
   for (int64_t i = 0; i < n; ++i) {
@@ -216,10 +228,12 @@ void WinogradOp::readTile(const float* x, const Tile& tile, float* to) const {
     const int64_t row = (tile.image * height + top + i) * width + left;
     for (int64_t j = 0; j < n; ++j) {
       const bool isInside = isRowInside && left + j >= 0 && left + j < width;
-      pixels[static_cast<size_t>(i * n + j)] = isInside ? x + (row + j) * shape_.channels : zeros_.data();
+      pixels[static_cast<size_t>(i * n + j)] = isInside ? static_cast<const std::byte*>(x) + (row + j) * pixelBytes
+                                                        : static_cast<const void*>(zeros_.data());
     }
   }
-  transforms_->input({pixels.data(), shape_.channels, to, valueStep(shape_.channels)});
+  const auto transform = readsNarrow_ ? transforms_->narrowInput : transforms_->input;
+  transform({pixels.data(), shape_.channels, to, valueStep(shape_.channels)});
 }
 
 void WinogradOp::multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const {
@@ -255,26 +269,41 @@ void WinogradOp::multiplyValue(int64_t value, int64_t panel, int64_t tiles, cons
   }
 }
 
-void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products) const {
+void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products,
+                           float* pixels) const {
+  const Activation& activation = epilogue_.activation;
   const int64_t channel = panels_.begin(panel), columns = columnsOf(panel);
   const int64_t pixel = (tile.image * shape_.out[1] + tile.row) * shape_.out[2] + tile.column;
   const int64_t at = pixel * shape_.filters + channel;
-  const WinogradOutput output{products,
-                              productStep(),
-                              columns,
-                              hasBias_ ? context.in<float>(2) + channel : nullptr,
-                              hasResidual_ ? context.in<float>(3) + at : nullptr,
-                              context.out<float>() + at,
-                              shape_.out[2] * shape_.filters,
-                              shape_.filters,
-                              std::min(side_, shape_.out[1] - tile.row),
-                              std::min(side_, shape_.out[2] - tile.column),
-                              &epilogue_.activation};
+  WinogradOutput output{};
+  output.values = products;
+  output.stride = productStep();
+  output.channels = columns;
+  output.bias = hasBias_ ? context.in<float>(2) + channel : nullptr;
+  output.residual = hasResidual_ && !addsNarrow_ ? context.in<float>(3) + at : nullptr;
+  output.narrowResidual = addsNarrow_ ? context.in<uint16_t>(3) + at : nullptr;
+  output.out = writesNarrow_ ? nullptr : context.out<float>() + at;
+  output.narrow = writesNarrow_ ? context.out<uint16_t>() + at : nullptr;
+  output.rowStep = output.residualRowStep = shape_.out[2] * shape_.filters;
+  output.pixelStep = output.residualPixelStep = shape_.filters;
+  output.rows = std::min(side_, shape_.out[1] - tile.row);
+  output.columns = std::min(side_, shape_.out[2] - tile.column);
+  output.activation = &activation;
+  if (!activation.function) return transforms_->output(output);
+  if (writesNarrow_) {  // functions are applied to floats
+    output.narrow = nullptr;
+    output.out = pixels;
+    output.pixelStep = columns;
+    output.rowStep = side_ * columns;
+  }
   transforms_->output(output);
-  if (!epilogue_.activation.function) return;
   for (int64_t i = 0; i < output.rows; ++i)
-    for (int64_t j = 0; j < output.columns; ++j)
-      applyActivation(epilogue_.activation, output.out + i * output.rowStep + j * output.pixelStep, columns);
+    for (int64_t j = 0; j < output.columns; ++j) {
+      float* values = output.out + i * output.rowStep + j * output.pixelStep;
+      applyActivation(activation, values, columns);
+      if (writesNarrow_)
+        words_->narrow(values, columns, context.out<uint16_t>() + at + (i * shape_.out[2] + j) * shape_.filters);
+    }
 }
 
 // The convolution's output as far as it is known at load.

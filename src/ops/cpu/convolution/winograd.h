@@ -14,7 +14,7 @@ inline constexpr int kWinogradMostSide = 6;  // n
 inline constexpr int kWinogradMostValues = kWinogradMostSide * kWinogradMostSide;
 
 struct WinogradInput {
-  const float* const* pixels;  // [n * n]
+  const void* const* pixels;  // [n * n], of floats or of bfloat16
   int64_t channels;
   float* out;  // value v at out + v * stride
   int64_t stride;
@@ -24,11 +24,14 @@ struct WinogradOutput {
   const float* values;  // value v at values + v * stride
   int64_t stride;
   int64_t channels;
-  const float* bias;      // NULL = none
-  const float* residual;  // NULL = none; the output's place in it
+  const float* bias;               // NULL = none
+  const float* residual;           // NULL = none; the output's place in it
+  const uint16_t* narrowResidual;  // instead, as bfloat16
   float* out;
-  int64_t rowStep, pixelStep;  // of out and residual
-  int64_t rows, columns;       // pixels of the tile that exist
+  uint16_t* narrow;            // instead, as bfloat16
+  int64_t rowStep, pixelStep;  // of the output,
+  int64_t residualRowStep, residualPixelStep;
+  int64_t rows, columns;  // pixels of the tile that exist
   const Activation* activation;
 };
 
@@ -43,6 +46,7 @@ struct WinogradFilters {
 
 struct WinogradTable {
   void (*input)(const WinogradInput& tile);
+  void (*narrowInput)(const WinogradInput& tile);
   void (*output)(const WinogradOutput& tile);
   // Computes in float64 and rounds once.
   void (*filters)(const WinogradFilters& filters);

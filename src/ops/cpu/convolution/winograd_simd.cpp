@@ -8,6 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/convolution/winograd_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/vector-inl.h"
 
 #ifndef MAX_UNROLL
@@ -85,14 +86,14 @@ struct Four {
   }
 };
 
-template <class Size>
+template <class Size, class T>
 HWY_INLINE void inputVector(const WinogradInput& tile, int64_t c, int64_t count) {
   const D d;
   constexpr int n = Size::kValues;
   V columns[n][n];  // of columns, transformed
   MAX_UNROLL for (int j = 0; j < n; ++j) {
     V x[n], out[n];
-    MAX_UNROLL for (int i = 0; i < n; ++i) x[i] = loadFirst(d, tile.pixels[i * n + j] + c, count);
+    MAX_UNROLL for (int i = 0; i < n; ++i) x[i] = loadWide(static_cast<const T*>(tile.pixels[i * n + j]) + c, count);
     Size::input(x, out);
     MAX_UNROLL for (int i = 0; i < n; ++i) columns[i][j] = out[i];
   }
@@ -104,17 +105,18 @@ HWY_INLINE void inputVector(const WinogradInput& tile, int64_t c, int64_t count)
   }
 }
 
-template <class Size>
+template <class Size, class T>
 void inputTile(const WinogradInput& tile) {
   int64_t c = 0;
-  for (; c + kLanes <= tile.channels; c += kLanes) inputVector<Size>(tile, c, kLanes);
-  if (c < tile.channels) inputVector<Size>(tile, c, tile.channels - c);
+  for (; c + kLanes <= tile.channels; c += kLanes) inputVector<Size, T>(tile, c, kLanes);
+  if (c < tile.channels) inputVector<Size, T>(tile, c, tile.channels - c);
 }
 
 HWY_INLINE V finish(const WinogradOutput& tile, V sum, V bias, int64_t at, int64_t count) {
   const D d;
   sum = hn::Add(sum, bias);
   if (tile.residual) sum = hn::Add(sum, loadFirst(d, tile.residual + at, count));
+  if (tile.narrowResidual) sum = hn::Add(sum, loadWide(tile.narrowResidual + at, count));
   if (tile.activation->clamps) {
     sum = hn::Max(hn::Set(d, tile.activation->low), sum);
     if (tile.activation->high != std::numeric_limits<float>::infinity())
@@ -141,7 +143,13 @@ HWY_INLINE void outputVector(const WinogradOutput& tile, int64_t c, int64_t coun
     if (i >= tile.rows) break;
     MAX_UNROLL for (int j = 0; j < m; ++j) {
       const int64_t at = i * tile.rowStep + j * tile.pixelStep + c;
-      if (j < tile.columns) storeFirst(d, finish(tile, out[j], bias, at, count), tile.out + at, count);
+      if (j >= tile.columns) continue;
+      const int64_t from = i * tile.residualRowStep + j * tile.residualPixelStep + c;
+      const V result = finish(tile, out[j], bias, from, count);
+      if (tile.narrow)
+        storeNarrow(result, tile.narrow + at, count);
+      else
+        storeFirst(d, result, tile.out + at, count);
     }
   }
 }
@@ -192,8 +200,10 @@ void filterRow(const WinogradFilters& filters) {
 }  // namespace
 
 extern const WinogradTable kWinogradTwo, kWinogradFour;
-constexpr WinogradTable kWinogradTwo = {inputTile<Two>, outputTile<Two>, filterRow<Two>};
-constexpr WinogradTable kWinogradFour = {inputTile<Four>, outputTile<Four>, filterRow<Four>};
+constexpr WinogradTable kWinogradTwo = {inputTile<Two, float>, inputTile<Two, uint16_t>, outputTile<Two>,
+                                        filterRow<Two>};
+constexpr WinogradTable kWinogradFour = {inputTile<Four, float>, inputTile<Four, uint16_t>, outputTile<Four>,
+                                         filterRow<Four>};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -109,14 +109,16 @@ void packMatrix(const GemmTable& table, const PackSource& source, float* packed,
 }
 
 Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
-           WorkVector<GemmOffsets> batch, PartialSums partialSums, const GemmTable& table)
-    : table_(&table),
+           WorkVector<GemmOffsets> batch, PartialSums partialSums, const GemmTypes& types)
+    : table_(types.table),
       rows_(rows),
       columns_(columns),
       rowTaps_(taps),
       rowDepth_(depth),
-      taps_(table.wordElements == 1 ? taps : 1),
-      depth_(table.wordElements == 1 ? depth : table.wordsOf(checkedMultiply(taps, depth))),
+      convertsRows_(table_->wordElements == 2 && !types.narrowA),
+      narrowC_(types.narrowC),
+      taps_(convertsRows_ ? 1 : taps),
+      depth_(table_->wordsOf(convertsRows_ ? checkedMultiply(taps, depth) : depth)),
       epilogue_(epilogue),
       lanes_(std::max(lanes, 1)),
       batch_(std::move(batch)),
@@ -129,9 +131,10 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   const int64_t blockRows = blockTiles_ * table_->tileRows;
   const int64_t sums = blockRows * table_->panelVectors * table_->lanes;
   if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
-  if (table_->wordElements == 2)
-    wordBytes_ =
-        kRowsKeyBytes + static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, depth_))));
+  if (keepsRows()) wordBytes_ = kRowsKeyBytes;
+  if (convertsRows_)
+    wordBytes_ += static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, depth_))));
+  if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
 }
 
 void Gemm::chooseBlocks() {
@@ -153,7 +156,7 @@ void Gemm::chooseBlocks() {
     rowBlocks_ = std::min(tiles_, ceilDiv(rowBlocks_, lanes_) * lanes_);
   const int64_t allPanels = std::max<int64_t>(panels_.count, 1);
   panelBlocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(problems * rowBlocks_, 1)), 1, allPanels);
-  if (table_->wordElements == 2 && panelBlocks_ > 1) panelBlocks_ = allPanels;  // lanes keep their words
+  if (keepsRows() && panelBlocks_ > 1) panelBlocks_ = allPanels;  // lanes keep their rows
   if (problems * rowBlocks_ * panelBlocks_ < wanted)
     rowBlocks_ = std::min(tiles_, ceilDiv(wanted, problems * panelBlocks_));
   blockTiles_ = rowBlocks_ ? ceilDiv(tiles_, rowBlocks_) : 0;
@@ -161,7 +164,7 @@ void Gemm::chooseBlocks() {
   blockPanels_ = ceilDiv(panels_.count, panelBlocks_);
   panelBlocks_ = blockPanels_ ? ceilDiv(panels_.count, blockPanels_) : 0;
   // Words are made of the rows of one product.
-  const int64_t mostShared = table_->wordElements == 1 ? problems : 1;
+  const int64_t mostShared = convertsRows_ ? 1 : problems;
   sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, mostShared);
   tableBytes_ = ceilDiv(static_cast<int64_t>(tilePointers) * blockTiles_, 64) * 64;
 }
@@ -182,8 +185,8 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
 }
 
 void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
-  // Neighbouring tasks share B, which is the larger part if there is more than one panel block, or a lane's words.
-  const bool sharesRows = table_->wordElements == 2;
+  // Neighbouring tasks share B, which is the larger part if there is more than one panel block, or a lane's rows.
+  const bool sharesRows = keepsRows();
   const int64_t rowBlock = sharesRows ? task / panelBlocks_ % rowBlocks_ : task % rowBlocks_;
   const int64_t panelBlock = sharesRows ? task % panelBlocks_ : task / rowBlocks_ % panelBlocks_;
   const auto first = static_cast<size_t>(task / rowBlocks_ / panelBlocks_ * share);
@@ -191,12 +194,12 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   const int64_t panel0 = panelBlock * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
   if (!sharesRows || std::exchange(*rowsInWords(pointers), task / panelBlocks_) != task / panelBlocks_) {
     fillPointers(operands, tile0, tile1, pointers);
-    if (sharesRows) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);
+    if (convertsRows_) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);
   }
   WorkCounter work;
   GemmTile tile{};
-  tile.ldc = operands.ldc;
   tile.ldr = operands.ldr;
+  tile.ldn = operands.ldc;
   tile.epilogue = &epilogue_;
   for (size_t i = first; i < std::min(first + static_cast<size_t>(share), batch_.size()); ++i)
     for (int64_t panel = panel0; panel < panel1; ++panel)
@@ -251,8 +254,10 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
                    : operands.ldb ? operands.b + at.b + column
                                   : operands.b + at.b + column * taps_ * depth_;
   tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
-  if (partialSums_ != PartialSums::Float32)
-    return runParts(tile, operands, at, column, tile0, tile1, pointers, b, work);
+  tile.ldc = narrowC_ ? width : operands.ldc;
+  float* c = narrowC_ ? partsOf(pointers) : operands.c + at.c + tileBegin(tile0) * operands.ldc + column;
+  const Place place{at, column, tile0, tile1, pointers, c};
+  if (partialSums_ != PartialSums::Float32) return runParts(tile, operands, place, b, work);
   // Splits K so that the panel stays in the first cache: into whole taps if one is small enough, else into parts of one
   // tap.
   const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
@@ -268,42 +273,41 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
-      runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
+      runTiles(tile, operands, place, pointers + tap * table_->tileRows);
       work.pass(tile.taps * tile.depth * (tile1 - tile0) * kStepsPerTileRow);
     }
   }
 }
 
 // Each part's product is computed in C and added to sums of the wanted type; the last step converts them to C.
-void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
-                    int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const {
-  const int64_t row0 = tileBegin(tile0), rows = tileBegin(tile1) - row0;
+void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* b,
+                    WorkCounter& work) const {
+  const int64_t tiles = place.tile1 - place.tile0, rows = tileBegin(place.tile1) - tileBegin(place.tile0);
   const float* bias = std::exchange(tile.bias, nullptr);
-  double* sums = sumsOf(pointers);
-  float* c = operands.c + at.c + row0 * operands.ldc + column;
+  double* sums = sumsOf(place.pointers);
   std::fill_n(sums, rows * tile.columns, 0.);
   tile.taps = 1;
   tile.accumulate = tile.finish = false;
   for (int64_t tap = 0; tap < taps_; ++tap)
     for (int64_t first = 0; first < depth_; first += tile.depth) {
-      tile.rowOffset = rowOffsetOf(at) + first;
+      tile.rowOffset = rowOffsetOf(place.at) + first;
       tile.depth = std::min(table_->kBlock, depth_ - first);
       tile.b = b + (tap * depth_ + first) * tile.bStride;
-      prefetchNext(tile, tile1 - tile0);
-      runTiles(tile, operands, at, column, tile0, tile1, pointers + tap * table_->tileRows);
-      work.pass(tile.depth * (tile1 - tile0) * kStepsPerTileRow);
-      addPart(tile, c, rows, sums);
+      prefetchNext(tile, tiles);
+      runTiles(tile, operands, place, place.pointers + tap * table_->tileRows);
+      work.pass(tile.depth * tiles * kStepsPerTileRow);
+      addPart(tile, place.c, rows, sums);
     }
   // With alpha = 1 tiles start from the bias, except those that add to C.
   const bool addsBias = bias && epilogue_.alpha == 1;
   for (int64_t m = 0; m < rows; ++m)
     for (int64_t n = 0; n < tile.columns; ++n)
-      c[m * operands.ldc + n] =
+      place.c[m * tile.ldc + n] =
           static_cast<float>(sums[m * tile.columns + n] + (addsBias ? static_cast<double>(bias[n]) : 0.));
   tile.bias = bias;
   tile.taps = tile.depth = 0;
   tile.accumulate = tile.finish = true;
-  runTiles(tile, operands, at, column, tile0, tile1, pointers);
+  runTiles(tile, operands, place, place.pointers);
 }
 
 void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const {
@@ -325,15 +329,20 @@ void Gemm::prefetchNext(GemmTile& tile, int64_t tiles) const {
   tile.aheadStep = ceilDiv(tile.bStride, tiles);
 }
 
-void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
-                    int64_t tile1, const float* const* pointers) const {
+void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place,
+                    const float* const* pointers) const {
   const float* ahead = tile.ahead;
-  for (int64_t t = tile0; t < tile1; ++t, pointers += taps_ * table_->tileRows) {
+  const int64_t row0 = tileBegin(place.tile0);
+  const bool keepsParts = !narrowC_ || tile.accumulate || !tile.finish;
+  for (int64_t t = place.tile0; t < place.tile1; ++t, pointers += taps_ * table_->tileRows) {
     const int64_t first = tileBegin(t), count = tileBegin(t + 1) - first;
+    const int64_t residual = place.at.residual + first * operands.ldr + place.column;
     tile.rows = pointers;
-    tile.ahead = ahead + (t - tile0) * tile.aheadStep * tile.taps * tile.depth;
-    tile.c = operands.c + at.c + first * operands.ldc + column;
-    if (operands.residual) tile.residual = operands.residual + at.residual + first * operands.ldr + column;
+    tile.ahead = ahead + (t - place.tile0) * tile.aheadStep * tile.taps * tile.depth;
+    tile.c = place.c + (keepsParts ? (first - row0) * tile.ldc : 0);
+    if (narrowC_) tile.narrow = operands.narrowC + place.at.c + first * operands.ldc + place.column;
+    if (operands.residual) tile.residual = operands.residual + residual;
+    if (operands.narrowResidual) tile.narrowResidual = operands.narrowResidual + residual;
     table_->tile(count, tile.columns)(tile);
   }
 }

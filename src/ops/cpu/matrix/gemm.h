@@ -7,8 +7,9 @@
 // convolution needs no im2col. B is packed in panels of a few vectors of columns, row after
 // row. A micro-kernel keeps a tile of C in registers, over all taps.
 //
-// Products of bfloat16 work on words of two elements along k: B is packed as words, and each task converts its rows of
-// A to words, one row after the other over all taps. To a micro-kernel, words are rows of half as many floats.
+// Products of bfloat16 work on words of two elements along k: B is packed as words, and rows of A are words in memory,
+// or each task converts its rows to words, one row after the other over all taps. To a micro-kernel, words are rows of
+// half as many floats.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +74,10 @@ struct GemmTile {
   int64_t ldr;
   const float* ahead;  // memory to prefetch to L2,
   int64_t aheadStep;   // this many floats per k
+  // Rows of bfloat16 instead of floats; NULL = none.
+  uint16_t* narrow = nullptr;  // the finished rows, where C is memory for partial sums
+  int64_t ldn = 0;
+  const uint16_t* narrowResidual = nullptr;  // its stride is ldr
 };
 using GemmTileFunction = void (*)(const GemmTile& tile);
 
@@ -105,8 +110,12 @@ struct GemmTable {
   // With words of two elements (NULL without):
   const GemmTable* floats;  // packs B before the conversion
   void (*narrow)(const float* from, int64_t count, uint16_t* to);
+  // Pixels of fewer than 16 channels, which become an even number of them; those that are added are zero.
+  void (*spread)(const float* from, int64_t pixels, int64_t channels, uint16_t* to);
   // Two rows of B, or one and zeros (`second` is NULL), to one of words; `width` is a multiple of lanes.
   void (*pair)(const float* first, const float* second, int64_t width, float* words);
+  // The same of rows of bfloat16 with `count` elements; the rest of the width is zero.
+  void (*pairNarrow)(const uint16_t* first, const uint16_t* second, int64_t count, int64_t width, float* words);
 
   int64_t wordsOf(int64_t rows) const { return (rows + wordElements - 1) / wordElements; }
 };
@@ -123,6 +132,16 @@ void packPanelAsWords(const GemmTable& table, const PackSource& source, int64_t 
 // Finds rows of A: writes pointers to table[tap * tileRows + i] for rows [first, first + count).
 using RowFunction = void (*)(const void* source, int64_t first, int64_t count, int tileRows, const float** table);
 
+// How a product's operands lie in memory.
+struct GemmTypes {
+  GemmTypes(const GemmTable& table_ = gemmTable(), bool narrowA_ = false, bool narrowC_ = false)
+      : table(&table_), narrowA(narrowA_), narrowC(narrowC_) {}
+  const GemmTable* table;
+  // With words of two elements:
+  bool narrowA;  // A is bfloat16; its depth is even, and a pointer to it, its stride and offsets count words
+  bool narrowC;  // results are rounded to bfloat16
+};
+
 // Offsets between the products of one batch (or the groups of a convolution), in floats.
 struct GemmOffsets {
   int64_t a = 0, b = 0, bTail = 0, c = 0, bias = 0, residual = 0;
@@ -137,9 +156,11 @@ struct GemmOperands {
   int64_t ldb = 0;               // > 0: B is not packed, row k at b + k * ldb
   const float* bTail = nullptr;  // the last panel of an unpacked B, padded, if it is not full
   float* c = nullptr;
+  uint16_t* narrowC = nullptr;  // instead of c
   int64_t ldc = 0;
   const float* bias = nullptr;
   const float* residual = nullptr;
+  const uint16_t* narrowResidual = nullptr;  // instead of residual
   int64_t ldr = 0;
 };
 
@@ -148,9 +169,9 @@ class Gemm {
  public:
   Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epilogue& epilogue, int lanes,
        WorkVector<GemmOffsets> batch = WorkVector<GemmOffsets>(1), PartialSums partialSums = PartialSums::Float32,
-       const GemmTable& table = gemmTable());
+       const GemmTypes& types = {});
 
-  // Bytes for the row pointers of all lanes, partial sums that are not float32, and rows of words.
+  // Bytes for the row pointers of all lanes, partial sums, and rows of words.
   size_t scratchBytes() const { return static_cast<size_t>(lanes_) * laneBytes(); }
   void run(const GemmOperands& operands, std::byte* scratch, int lanes) const;
   const GemmTable& table() const { return *table_; }
@@ -158,6 +179,14 @@ class Gemm {
   const WorkVector<GemmOffsets>& batch() const { return batch_; }
 
  private:
+  // The part of a product that a task computes with one panel.
+  struct Place {
+    const GemmOffsets& at;
+    int64_t column;        // of the panel's first
+    int64_t tile0, tile1;  // of the rows
+    const float** pointers;
+    float* c;  // of the first row and column
+  };
   void chooseBlocks();
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
@@ -166,32 +195,38 @@ class Gemm {
   void narrowRow(const float* const* taps, int64_t offset, float* to) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
                 int64_t tile1, const float** pointers, WorkCounter& work) const;
-  void runParts(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
-                int64_t tile1, const float** pointers, const float* b, WorkCounter& work) const;
+  void runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* b,
+                WorkCounter& work) const;
   void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
   static constexpr size_t kRowsKeyBytes = 64;  // before the words
-  size_t laneBytes() const { return tableBytes_ + sumBytes_ + wordBytes_; }
+  size_t laneBytes() const { return tableBytes_ + sumBytes_ + wordBytes_ + partBytes_; }
   double* sumsOf(const float** pointers) const {
     return reinterpret_cast<double*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_);
   }
   float* wordsOf(const float** pointers) const {
     return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_ + kRowsKeyBytes);
   }
-  // Which rows a lane's words are of: a block of rows of a product; -1 = none yet.
+  bool keepsRows() const { return table_->wordElements == 2; }
+  // Which rows a lane has found or converted: a block of rows of a product; -1 = none yet.
   int64_t* rowsInWords(const float** pointers) const {
     return reinterpret_cast<int64_t*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_);
   }
-  // Rows of words belong to one product.
-  int64_t rowOffsetOf(const GemmOffsets& at) const { return table_->wordElements == 1 ? at.a : 0; }
+  // Where tiles add up results that are bfloat16 in memory: a panel's columns of a task's rows.
+  float* partsOf(const float** pointers) const {
+    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_ + wordBytes_);
+  }
+  // A task's own rows of words belong to one product.
+  int64_t rowOffsetOf(const GemmOffsets& at) const { return convertsRows_ ? 0 : at.a; }
   void prefetchNext(GemmTile& tile, int64_t tiles) const;
-  void runTiles(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t column, int64_t tile0,
-                int64_t tile1, const float* const* pointers) const;
+  void runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* const* pointers) const;
   int64_t tileBegin(int64_t tile) const { return tile * tileRows_ + (tile < tallTiles_ ? tile : tallTiles_); }
 
   const GemmTable* table_;
   int64_t rows_, columns_;
   int64_t rowTaps_, rowDepth_;  // of the rows of A
-  int64_t taps_, depth_;        // of tiles: the same, or words of all taps in a row
+  bool convertsRows_;           // to words, in each task
+  bool narrowC_;
+  int64_t taps_, depth_;  // of tiles: the same, or words; converted ones are those of all taps in a row
   Epilogue epilogue_;
   int lanes_;
   WorkVector<GemmOffsets> batch_;
@@ -204,6 +239,7 @@ class Gemm {
   PartialSums partialSums_;
   size_t sumBytes_ = 0;   // per lane: the sums of one panel of a task, unless they are kept in C
   size_t wordBytes_ = 0;  // per lane: the rows of one task as words
+  size_t partBytes_ = 0;  // per lane: see partsOf()
 };
 
 }  // namespace max

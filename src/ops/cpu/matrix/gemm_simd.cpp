@@ -115,12 +115,18 @@ struct Tile {
   }
 
   HWY_INLINE void finish(const GemmTile& t, int64_t tail) {
-    const Epilogue& epilogue = *t.epilogue;
-    const Activation& activation = epilogue.activation;
-    if (epilogue.alpha != 1)
-      each([&](auto d, auto v, int, int) MAX_INLINE_LAMBDA { return hn::Mul(v, hn::Set(d, epilogue.alpha)); });
-    if (t.bias && epilogue.alpha != 1) add(t.bias, 0, tail);
+    scaleAndAdd(t, tail);
+    clamp(t.epilogue->activation);
+  }
+
+  HWY_INLINE void scaleAndAdd(const GemmTile& t, int64_t tail) {
+    const float alpha = t.epilogue->alpha;
+    if (alpha != 1) each([&](auto d, auto v, int, int) MAX_INLINE_LAMBDA { return hn::Mul(v, hn::Set(d, alpha)); });
+    if (t.bias && alpha != 1) add(t.bias, 0, tail);
     if (t.residual) add(t.residual, t.ldr, tail);
+  }
+
+  HWY_INLINE void clamp(const Activation& activation) {
     if (!activation.clamps) return;
     each([&](auto d, auto v, int, int) MAX_INLINE_LAMBDA { return hn::Max(hn::Set(d, activation.low), v); });
     if (activation.high == std::numeric_limits<float>::infinity()) return;
@@ -289,7 +295,8 @@ constexpr void setTiles(GemmTable& table) {
 }
 
 constexpr GemmTable makeTable() {
-  GemmTable table{kLanes, kTileRows, kPanelVectors, kKBlock, 1, {}, pack, dot, nullptr, nullptr, nullptr};
+  GemmTable table{kLanes, kTileRows, kPanelVectors, kKBlock, 1,       {},     pack,
+                  dot,    nullptr,   nullptr,       nullptr, nullptr, nullptr};
   setTiles<kTileRows>(table);
   return table;
 }

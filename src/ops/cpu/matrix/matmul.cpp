@@ -11,6 +11,7 @@
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
 #include "ops/cpu/movement/transpose_tile.h"
+#include "ops/cpu/narrow.h"
 
 namespace max {
 
@@ -79,11 +80,13 @@ class MatMulOp : public OpKernel {
   void finishRow(const OpContext& context, int64_t at, int64_t column, int64_t count) const;
   void addBroadcast(const OpContext& context) const;
   int64_t tailCount() const;
+  int64_t rowStride() const { return readsNarrow_ ? shape_.depth / 2 : shape_.depth; }  // of A
   static const float* optional(const OpContext& context, int input) {
     return input < 0 ? nullptr : context.in<float>(static_cast<size_t>(input));
   }
 
   Options options_;
+  bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
   ProductShape shape_;
   Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
   RightSide right_;
@@ -94,10 +97,13 @@ class MatMulOp : public OpKernel {
 
 MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
     : options_(options),
+      readsNarrow_(isNarrow(request.inputs[0])),
+      addsNarrow_(options.residual >= 0 && isNarrow(request.inputs[static_cast<size_t>(options.residual)])),
+      writesNarrow_(isNarrow(request.outputs[0])),
       shape_(foldBatch(request)),
       right_(choose(request)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
-            request.settings.partialSums, *options.table),
+            request.settings.partialSums, {*options.table, readsNarrow_, writesNarrow_}),
       outShape_(request.outputs[0].shape) {
   if (options.addend >= 0) addendShape_ = request.inputs[static_cast<size_t>(options.addend)].shape;
   const int64_t aFloats = shape_.transA ? shape_.aCount() * shape_.rows * shape_.depth : 0;
@@ -153,7 +159,7 @@ WorkVector<GemmOffsets> MatMulOp::offsets() const {
   for (size_t i = 0; i < result.size(); ++i) {
     const int64_t index = static_cast<int64_t>(i), b = matrixIndex(shape_.bBatch, shape_.batch, index);
     GemmOffsets& at = result[i];
-    at.a = matrixIndex(shape_.aBatch, shape_.batch, index) * shape_.rows * shape_.depth;
+    at.a = matrixIndex(shape_.aBatch, shape_.batch, index) * shape_.rows * rowStride();
     at.b = b * (right_ == RightSide::InPlace || right_ == RightSide::Dot ? shape_.depth * shape_.columns : packedSize);
     at.bTail = b * tail;
     at.c = at.residual = index * shape_.rows * shape_.columns;
@@ -170,16 +176,22 @@ void MatMulOp::run(const OpContext& context) const {
     if (right_ == RightSide::InPlace) packTails(context, scratchB);
     GemmOperands operands;
     operands.a = transposedA(context);
-    operands.lda = shape_.depth;
+    operands.lda = rowStride();
     operands.b = right_ == RightSide::Packed      ? packed_->data()
                  : right_ == RightSide::PackAtRun ? scratchB
                                                   : context.in<float>(1);
     operands.ldb = right_ == RightSide::InPlace ? shape_.columns : 0;
     operands.bTail = scratchB;
-    operands.c = context.out<float>();
+    if (writesNarrow_)
+      operands.narrowC = context.out<uint16_t>();
+    else
+      operands.c = context.out<float>();
     operands.ldc = operands.ldr = shape_.columns;
     operands.bias = optional(context, options_.bias);
-    operands.residual = optional(context, options_.residual);
+    if (addsNarrow_)
+      operands.narrowResidual = context.in<uint16_t>(static_cast<size_t>(options_.residual));
+    else
+      operands.residual = optional(context, options_.residual);
     gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
   }
   if (options_.addend >= 0) addBroadcast(context);
@@ -278,6 +290,16 @@ bool isFloat32(const OpRequest& request) {
 // Only weights are packed as words.
 bool acceptsWords(const OpRequest& request) { return isFloat32(request) && packsWords(request); }
 
+NarrowOperands narrowOperands(const Attributes& attributes, const Shape& weights) {
+  const readers::Product product(attributes);
+  if (product.transposesA || weights.rank() < 2) return {};
+  return narrowProduct(weights[weights.rank() - (product.transposesB ? 1 : 2)]);
+}
+
+bool acceptsNarrow(const OpRequest& request) {
+  return areFloats(request, narrowOperands(request.node.attributes, request.inputs[1].shape)) && packsWords(request);
+}
+
 Options optionsOf(const readers::Product& product) {
   Options options;
   options.transA = product.transposesA;
@@ -353,14 +375,19 @@ Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> co
 }
 
 constexpr Implementation kDoubleProduct{"gemm_f64", acceptsDoubleProduct, createDoubleProduct};
-template <CreateOptions create>
+template <CreateOptions create, bool (*accepts)(const OpRequest& request)>
 constexpr Implementation kProduct[] = {
-    {"gemm_bf16", acceptsWords, createWords<create>}, {"gemm_f32", isFloat32, createFloats<create>}, kDoubleProduct};
+    {"gemm_bf16", accepts, createWords<create>}, {"gemm_f32", isFloat32, createFloats<create>}, kDoubleProduct};
+
+NarrowOperands narrowOperandsOf(const Node& node) {
+  if (!mayBeNarrow(node) || !dynamic_cast<const PackedWeights*>(node.prepared.get())) return {};
+  return narrowOperands(node.attributes, node.inputs[1]->constant->shape());
+}
 
 const OpRow kRows[] = {
-    {"", "MatMul", kProduct<matMulOptions>, prepareWeights},
-    {"", "Gemm", kProduct<gemmOptions>, prepareWeights},
-    {kMaxDomain, "MatMul", kProduct<fusedOptions>, prepareWeights},
+    {"", "MatMul", kProduct<matMulOptions, acceptsNarrow>, prepareWeights, nullptr, narrowOperandsOf},
+    {"", "Gemm", kProduct<gemmOptions, acceptsWords>, prepareWeights},
+    {kMaxDomain, "MatMul", kProduct<fusedOptions, acceptsNarrow>, prepareWeights, nullptr, narrowOperandsOf},
 };
 
 bool isProduct(const Node& node) {

@@ -8,6 +8,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/normalization.h"
 #include "ops/cpu/grain.h"
+#include "ops/cpu/narrow.h"
 #include "ops/families.h"
 
 namespace max {
@@ -16,14 +17,6 @@ namespace {
 
 constexpr int64_t kElementsPerPart = 16384;  // worth a thread
 
-bool isFloat32(const OpRequest& request) {
-  for (const Operand& operand : request.inputs)
-    if (operand.present() && operand.dtype != DType::Float32) return false;
-  for (const Operand& operand : request.outputs)
-    if (operand.present() && operand.dtype != DType::Float32) return false;
-  return true;
-}
-
 // All of them: rows of consecutive elements, normalised one by one. Empty rows also have statistics.
 class RowOp : public OpKernel {
  public:
@@ -31,9 +24,10 @@ class RowOp : public OpKernel {
       : table_(normTable()),
         rows_(rows),
         size_(rows ? request.inputs[0].shape.count() / rows : 0),
-        epsilon_(readers::readEpsilon(request.node.attributes)) {}
+        epsilon_(readers::readEpsilon(request.node.attributes)),
+        writesNarrow_(isNarrow(request.outputs[0])) {}
 
-  int inPlaceInput() const override { return 0; }
+  int inPlaceInput() const override { return writesNarrow_ ? -1 : 0; }
   void run(const OpContext& context) const override {
     context.parallelFor(rows_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) normalise(context, row);
@@ -42,9 +36,20 @@ class RowOp : public OpKernel {
 
  protected:
   virtual void normalise(const OpContext& context, int64_t row) const = 0;
+  // A row of the first output.
+  void apply(const OpContext& context, int64_t row, const float* x, const Moments& moments, const float* scale,
+             const float* bias) const {
+    const int64_t first = row * size_;
+    if (writesNarrow_)
+      table_.applyNarrow(x, context.out<uint16_t>() + first, size_, moments.mean, moments.inverseDeviation, scale,
+                         bias);
+    else
+      table_.apply(x, context.out<float>() + first, size_, moments.mean, moments.inverseDeviation, scale, bias);
+  }
   const NormTable& table_;
   int64_t rows_, size_;
   float epsilon_;
+  bool writesNarrow_;  // bfloat16
 };
 
 // Rows from `axis` on; scale and bias per element of a row.
@@ -56,9 +61,14 @@ bool isWanted(const OpRequest& request, size_t output) {
   return output < request.outputs.size() && request.outputs[output].present();
 }
 
+// Without a sum that is kept, the result's memory is where it is made.
+NarrowOperands narrowOperands(const Node& node) {
+  return {0, node.op() != "AddLayerNormalization" || node.output(1) ? 1u : 0u};
+}
+
 bool perElement(const OpRequest& request, size_t first) {
   const Shape& shape = request.inputs[0].shape;
-  if (!isFloat32(request)) return false;
+  if (!areFloats(request, narrowOperands(request.node))) return false;
   const int64_t size = shape.product(axisOf(request), shape.rank());
   for (size_t i = first; i < request.inputs.size(); ++i)
     if (request.has(i) && request.inputs[i].shape.count() != size) return false;
@@ -76,9 +86,7 @@ class LayerNormalizationOp final : public RowOp {
   void normalise(const OpContext& context, int64_t row) const override {
     const float* x = context.in<float>(0) + row * size_;
     const Moments moments = table_.moments(x, size_, epsilon_);
-    if (wanted_[0])
-      table_.apply(x, context.out<float>() + row * size_, size_, moments.mean, moments.inverseDeviation,
-                   context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
+    if (wanted_[0]) apply(context, row, x, moments, context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
     if (wanted_[1]) context.out<float>(1)[row] = moments.mean;
     if (wanted_[2]) context.out<float>(2)[row] = moments.inverseDeviation;
   }
@@ -98,13 +106,11 @@ class AddLayerNormalizationOp final : public RowOp {
  private:
   void normalise(const OpContext& context, int64_t row) const override {
     const int64_t first = row * size_;
-    float* y = wantsResult_ ? context.out<float>() + first : nullptr;
-    float* sum = wantsSum_ ? context.out<float>(1) + first : y;
+    float* sum = (wantsSum_ ? context.out<float>(1) : context.out<float>()) + first;
     table_.add(context.in<float>(0) + first, context.in<float>(1) + first, sum, size_);
-    if (!wantsResult_) return;
-    const Moments moments = table_.moments(sum, size_, epsilon_);
-    table_.apply(sum, y, size_, moments.mean, moments.inverseDeviation, context.in<float>(2),
-                 hasBias_ ? context.in<float>(3) : nullptr);
+    if (wantsResult_)
+      apply(context, row, sum, table_.moments(sum, size_, epsilon_), context.in<float>(2),
+            hasBias_ ? context.in<float>(3) : nullptr);
   }
   bool hasBias_, wantsResult_, wantsSum_;
 };
@@ -116,8 +122,7 @@ class RmsNormalizationOp final : public RowOp {
  private:
   void normalise(const OpContext& context, int64_t row) const override {
     const float* x = context.in<float>(0) + row * size_;
-    table_.apply(x, context.out<float>() + row * size_, size_, 0, table_.inverseRootMeanSquare(x, size_, epsilon_),
-                 context.in<float>(1), nullptr);
+    apply(context, row, x, {0, table_.inverseRootMeanSquare(x, size_, epsilon_)}, context.in<float>(1), nullptr);
   }
 };
 
@@ -208,7 +213,7 @@ class MeanVarianceOp final : public OpKernel {
   KeptAxes axes_;
 };
 
-bool acceptsKeptAxes(const OpRequest& request) { return isFloat32(request) && KeptAxes(request).isOneBlock; }
+bool acceptsKeptAxes(const OpRequest& request) { return areFloats(request) && KeptAxes(request).isOneBlock; }
 
 // Along the last axis.
 class LpNormalizationOp final : public RowOp {
@@ -237,7 +242,7 @@ bool acceptsAdd(const OpRequest& request) {
 int64_t groupsOf(const OpRequest& request) { return readers::GroupNorm(request.node.attributes).groups; }
 bool perChannel(const OpRequest& request, int64_t groups) {
   const Shape& shape = request.inputs[0].shape;
-  return isFloat32(request) && shape.rank() >= 2 && groups > 0 && shape[1] % groups == 0 && shape[1] > 0 &&
+  return areFloats(request) && shape.rank() >= 2 && groups > 0 && shape[1] % groups == 0 && shape[1] > 0 &&
          request.inputs[1].shape.count() == shape[1] && request.inputs[2].shape.count() == shape[1];
 }
 bool acceptsGroups(const OpRequest& request) { return perChannel(request, groupsOf(request)); }
@@ -253,7 +258,7 @@ std::unique_ptr<OpKernel> createInstances(const OpRequest& request) {
 
 bool acceptsLastAxis(const OpRequest& request) {
   const int rank = request.inputs[0].shape.rank();
-  return isFloat32(request) && readers::LpNorm(request.node.attributes, rank).axis == rank - 1;
+  return areFloats(request) && readers::LpNorm(request.node.attributes, rank).axis == rank - 1;
 }
 
 template <class K>
@@ -269,9 +274,9 @@ constexpr Implementation kInstance[] = {{"norm", acceptsInstances, createInstanc
 constexpr Implementation kMeanVariance[] = {{"norm", acceptsKeptAxes, create<MeanVarianceOp>}};
 constexpr Implementation kLp[] = {{"norm", acceptsLastAxis, create<LpNormalizationOp>}};
 constexpr OpRow kRows[] = {
-    {"", "LayerNormalization", kLayer},
-    {kMaxDomain, "AddLayerNormalization", kAddLayer},
-    {"", "RMSNormalization", kRms},
+    {"", "LayerNormalization", kLayer, nullptr, nullptr, narrowOperands},
+    {kMaxDomain, "AddLayerNormalization", kAddLayer, nullptr, nullptr, narrowOperands},
+    {"", "RMSNormalization", kRms, nullptr, nullptr, narrowOperands},
     {"", "GroupNormalization", kGroup},
     {"", "InstanceNormalization", kInstance},
     {"", "LpNormalization", kLp},

@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/normalization/norm_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/reduction/fold-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -62,18 +63,32 @@ void add(const float* x, const float* r, float* sum, int64_t size) {
   });
 }
 
-void apply(const float* x, float* y, int64_t size, float mean, float factor, const float* scale, const float* bias) {
+// `store`(vector, index, how many elements are left)
+template <class Store>
+HWY_INLINE void applyTo(const float* x, int64_t size, float mean, float factor, const float* scale, const float* bias,
+                        const Store& store) {
   const F d;
   const V center = hn::Set(d, mean), by = hn::Set(d, factor);
   const auto normalised = [=](int64_t i, size_t left) HWY_ATTR {
     return hn::Mul(hn::Mul(hn::Sub(loadLanes(d, x + i, left), center), by), loadLanes(d, scale + i, left));
   };
   if (bias)
-    forEachLane(size, [=](int64_t i, size_t left) HWY_ATTR {
-      storeLanes(hn::Add(normalised(i, left), loadLanes(d, bias + i, left)), d, y + i, left);
-    });
+    forEachLane(size, [=](int64_t i, size_t left)
+                          HWY_ATTR { store(hn::Add(normalised(i, left), loadLanes(d, bias + i, left)), i, left); });
   else
-    forEachLane(size, [=](int64_t i, size_t left) HWY_ATTR { storeLanes(normalised(i, left), d, y + i, left); });
+    forEachLane(size, [=](int64_t i, size_t left) HWY_ATTR { store(normalised(i, left), i, left); });
+}
+
+void apply(const float* x, float* y, int64_t size, float mean, float factor, const float* scale, const float* bias) {
+  applyTo(x, size, mean, factor, scale, bias,
+          [=](V v, int64_t i, size_t left) HWY_ATTR { storeLanes(v, F(), y + i, left); });
+}
+
+void applyNarrow(const float* x, uint16_t* y, int64_t size, float mean, float factor, const float* scale,
+                 const float* bias) {
+  applyTo(x, size, mean, factor, scale, bias, [=](V v, int64_t i, size_t left) HWY_ATTR {
+    storeNarrow(v, y + i, left ? static_cast<int64_t>(left) : static_cast<int64_t>(hn::Lanes(F())));
+  });
 }
 
 void scaleAndShift(const float* x, float* y, int64_t size, float mean, float factor, float shift) {
@@ -87,7 +102,8 @@ void scaleAndShift(const float* x, float* y, int64_t size, float mean, float fac
 }  // namespace
 
 extern const NormTable kNormTable;
-const NormTable kNormTable = {moments, inverseRootMeanSquare, sumOfSquares, sumOfMagnitudes, add, apply, scaleAndShift};
+const NormTable kNormTable = {moments, inverseRootMeanSquare, sumOfSquares, sumOfMagnitudes, add,
+                              apply,   applyNarrow,           scaleAndShift};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are bfloat16 in memory at the precision `medium`: kernels that read and write them, and which values the
+// compiler chooses.
+#include <array>
+
+#include "base/half.h"
+#include "executor_helpers.h"
+#include "interpreter.h"
+#include "ops/cpu/convolution/winograd.h"
+#include "ops/cpu/matrix/gemm.h"
+#include "weights_harness.h"
+
+namespace max {
+namespace {
+
+Ref<Tensor> narrowed(const Tensor& tensor) {
+  Ref<Tensor> result = Tensor::allocate(DType::BFloat16, tensor.shape());
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    static_cast<uint16_t*>(result->mutableData())[i] = bfloat16FromFloat(tensor.as<float>()[i]);
+  return result;
+}
+
+Ref<Tensor> widened(const Tensor& tensor) {
+  Ref<Tensor> result = Tensor::allocate(DType::Float32, tensor.shape());
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    static_cast<float*>(result->mutableData())[i] = floatFromBFloat16(tensor.as<uint16_t>()[i]);
+  return result;
+}
+
+// With some inputs and the result in bfloat16, a kernel gives what it gives with the same numbers in float32, rounded.
+// `inputs`: bit i = input i may be narrow; `constants` as for NodeUnderTest::run.
+void checkNode(NodeUnderTest& node, Tensors inputs, unsigned narrow, const Shape& output, unsigned constants,
+               const std::string& what) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (narrow >> i & 1) inputs[i] = widened(*narrowed(*inputs[i]));
+  node.results = DType::Float32;
+  const Tensors expected = node.run(inputs, {output}, "", 2, constants);
+  for (const unsigned some : {0u, narrow & 1, narrow}) {
+    Tensors given = inputs;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (some >> i & 1) given[i] = narrowed(*inputs[i]);
+    node.results = DType::Float32;
+    expectNear(*node.run(given, {output}, "", 2, constants)[0], *expected[0], 1e-5f, concat(what, " to floats"));
+    node.results = DType::BFloat16;
+    const Ref<Tensor> result = node.run(given, {output}, "", 2, constants)[0];
+    ASSERT_EQ(result->dtype(), DType::BFloat16);
+    for (int64_t i = 0; i < result->count(); ++i) {
+      const float actual = floatFromBFloat16(result->as<uint16_t>()[i]), wanted = expected[0]->as<float>()[i];
+      ASSERT_LE(std::fabs(actual - wanted), std::fabs(wanted) / 256 + 1e-5f) << what << ": element " << i;
+    }
+  }
+}
+
+TEST(Narrow, MatMul) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(90);
+  for (const char* activation : {"", "Relu", "Gelu"})
+    for (const int64_t depth : {2, 30, 1800}) {
+      NodeUnderTest node(kMaxDomain, "MatMul");
+      node->products = DType::BFloat16;
+      node->attributes.set("activation", std::string(activation));
+      const Shape out{2, 21, 75};
+      const Tensors in = {random.floats({2, 21, depth}), random.floats({depth, 75}), random.floats({75}),
+                          random.floats(out)};
+      checkNode(node, in, 0b1001, out, 0b110, concat(activation, " depth ", depth));
+    }
+}
+
+// Plain, strided and grouped ones, with and without merged taps, and those that are no products of bfloat16.
+TEST(Narrow, Convolutions) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(91);
+  struct Case {
+    int64_t channels, filters, groups, size, stride, pad;
+  };
+  for (const Case& c :
+       {Case{32, 40, 1, 1, 1, 0}, Case{18, 33, 1, 3, 2, 1}, Case{3, 24, 1, 3, 2, 1}, Case{3, 24, 1, 5, 1, 0},
+        Case{6, 50, 1, 3, 1, 1}, Case{24, 20, 1, 3, 1, 0}, Case{24, 36, 3, 3, 2, 1}, Case{500, 20, 1, 3, 2, 1}}) {
+    NodeUnderTest node(kMaxDomain, "Conv");
+    node->products = DType::BFloat16;
+    node->attributes.set("pads", std::vector<int64_t>(4, c.pad));
+    node->attributes.set("strides", std::vector<int64_t>(2, c.stride));
+    node->attributes.set("group", c.groups);
+    node->attributes.set("activation", std::string("Relu"));
+    const int64_t side = (13 + 2 * c.pad - c.size) / c.stride + 1;
+    const Shape out{2, side, side, c.filters};
+    const Tensors in = {random.floats({2, 13, 13, c.channels}),
+                        random.floats({c.filters, c.channels / c.groups, c.size, c.size}), random.floats({c.filters}),
+                        random.floats(out)};
+    const unsigned narrow = c.channels / c.groups % 2 ? 0b1000 : 0b1001;
+    checkNode(node, in, narrow, out, 0b110, concat(c.channels, " channels, size ", c.size));
+  }
+}
+
+TEST(Narrow, WinogradsConvolutions) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(92);
+  for (const char* activation : {"", "Clip", "Silu"}) {
+    NodeUnderTest node(kMaxDomain, "Conv");
+    node->products = DType::BFloat16;
+    node->attributes.set("pads", std::vector<int64_t>(4, 1));
+    node->attributes.set("activation", std::string(activation));
+    node->attributes.set("activation_alpha", -0.5f);
+    node->attributes.set("activation_beta", 0.5f);
+    const Shape out{1, 18, 21, 100};
+    const Tensors in = {random.floats({1, 18, 21, 70}), random.floats({100, 70, 3, 3}), random.floats({100}),
+                        random.floats(out)};
+    for (const int side : {2, 4}) {
+      const Ref<Prepared> weights = winogradWeights(*in[1], side);
+      const auto run = [&](const Tensors& inputs, DType results) {
+        node.results = results;
+        return node.runPrepared(inputs, {out}, weights, 2)[0];
+      };
+      Tensors narrow = in, wide = in;
+      for (const size_t i : {size_t{0}, size_t{3}}) {
+        narrow[i] = narrowed(*in[i]);
+        wide[i] = widened(*narrow[i]);
+      }
+      const Ref<Tensor> expected = run(wide, DType::Float32), rounded = narrowed(*expected);
+      EXPECT_EQ(std::memcmp(run(narrow, DType::Float32)->data(), expected->data(), expected->bytes()), 0) << side;
+      EXPECT_EQ(std::memcmp(run(narrow, DType::BFloat16)->data(), rounded->data(), rounded->bytes()), 0) << side;
+    }
+  }
+}
+
+TEST(Narrow, DepthwiseConvolutions) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(93);
+  for (const int64_t side : {9, 45}) {
+    const Shape out{2, side, side, 37};
+    NodeUnderTest node(kMaxDomain, "Conv"), expand(kMaxDomain, "ExpandConv");
+    for (NodeUnderTest* each : {&node, &expand}) {
+      (*each)->products = DType::BFloat16;
+      (*each)->attributes.set("pads", std::vector<int64_t>(4, 1));
+      (*each)->attributes.set("group", int64_t{37});
+      (*each)->attributes.set("activation", std::string("Relu"));
+    }
+    const Ref<Tensor> filters = random.floats({37, 1, 3, 3});
+    checkNode(node, {random.floats(out), filters}, 0, out, 2, "depthwise");
+    checkNode(expand, {random.floats({2, side, side, 22}), random.floats({37, 22, 1, 1}), filters}, 1, out, 6,
+              concat("expansion ", side));
+  }
+}
+
+TEST(Narrow, Normalisations) {
+  RandomTensors random(94);
+  const Shape shape{5, 77};
+  for (const char* op : {"LayerNormalization", "RMSNormalization"}) {
+    NodeUnderTest node("", op);
+    node->attributes.set("axis", int64_t{-1});
+    checkNode(node, {random.floats(shape), random.floats({77})}, 0, shape, 0, op);
+  }
+}
+
+// Also for few queries, which are float32 otherwise.
+TEST(Narrow, Attention) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(95);
+  for (const auto& [queries, keys, size, valueSize] :
+       {std::array<int64_t, 4>{9, 61, 34, 71}, {50, 384, 64, 64}, {5, 901, 8, 5}}) {
+    NodeUnderTest node(kMaxDomain, "Attention");
+    node->products = DType::BFloat16;
+    node->attributes.set("scale", 0.3f);
+    checkNode(node,
+              {random.floats({2, 3, queries, size}), random.floats({2, 3, keys, size}),
+               random.floats({2, 3, keys, valueSize})},
+              0b111, {2, 3, queries, valueSize}, 0, concat(keys, " keys"));
+  }
+  NodeUnderTest node(kMaxDomain, "Attention");
+  node->products = DType::BFloat16;
+  Tensors in = {random.floats({1, 2, 3, 32}), random.floats({1, 2, 50, 32}), random.floats({1, 2, 50, 32})};
+  const Ref<Tensor> exact = node.run(in, {{1, 2, 3, 32}})[0];
+  for (Ref<Tensor>& each : in) each = narrowed(*each);
+  expectNear(*node.run(in, {{1, 2, 3, 32}})[0], *exact, 0.05f, "few queries");
+}
+
+// Roundings are those of numbers: to even, of NaN to NaN, of large numbers to infinity.
+TEST(Narrow, Rounding) {
+  forEachCpuTarget([](CpuTarget target) {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> numbers = {0.f,       -0.f,     1 + 1.f / 256, 1 + 3.f / 256, -1 - 1.f / 256, 3.4e38f,
+                                        -infinity, infinity, nan,           1e-30f,        12345.678f};
+    const auto count = static_cast<int64_t>(numbers.size());
+    Ref<Tensor> x = Tensor::allocate(DType::Float32, {1, 1, 1, count}),
+                one = Tensor::allocate(DType::Float32, {count, 1, 1, 1});
+    std::copy(numbers.begin(), numbers.end(), static_cast<float*>(x->mutableData()));
+    std::fill_n(static_cast<float*>(one->mutableData()), count, 1.f);
+    NodeUnderTest node(kMaxDomain, "Conv");
+    node->products = DType::BFloat16;
+    node->attributes.set("group", count);
+    node.results = DType::BFloat16;
+    if (!bfloat16GemmTable()) return;
+    const Ref<Tensor> result = node.run({x, one}, {x->shape()}, "", 1, 2)[0];
+    for (int64_t i = 0; i < count; ++i) {
+      const float actual = floatFromBFloat16(result->as<uint16_t>()[i]);
+      const float wanted = floatFromBFloat16(bfloat16FromFloat(numbers[static_cast<size_t>(i)]));
+      EXPECT_TRUE(std::isnan(wanted) ? std::isnan(actual) : actual == wanted) << nameOf(target) << ": " << wanted;
+    }
+  });
+}
+
+// A network for the precision `medium`, with and without the pass.
+struct Network {
+  Ref<Graph> graph;
+  test::Outputs outputs;
+
+  Network(const std::function<void(test::Builder&)>& build, const Shape& input, bool isNarrow)
+      : Network(build, input, optionsFor(isNarrow)) {}
+  Network(const std::function<void(test::Builder&)>& build, const Shape& input, const CompileOptions& options) {
+    test::Builder builder;
+    build(builder);
+    graph = builder.graph;
+    compile(*graph, options);
+    Random random(5);
+    const Ref<Tensor> x = test::randomTensor(input, random);
+    outputs = test::run(PlannedProgram(graph, 2), {x});
+  }
+
+  static CompileOptions optionsFor(bool isNarrow) {
+    CompileOptions options;
+    options.precision = MAX_PRECISION_MEDIUM;
+    if (!isNarrow) options.disabledPasses = {"narrow"};
+    return options;
+  }
+  // Of the values between nodes.
+  int narrowValues() const {
+    int count = 0;
+    for (const Node* node : graph->nodes()) count += node->output()->isNarrow;
+    return count;
+  }
+};
+
+// What only products read is the same number, rounded by another node.
+TEST(Narrow, FactorsKeepTheirBits) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  const auto build = [](test::Builder& b) {
+    Value* x = b.op("Conv", {b.input({2, 32, 9, 9}), b.random({48, 32, 1, 1}), b.random({48})});
+    x = b.op("Conv", {b.op("Relu", {x}), b.random({64, 48, 1, 1})});
+    x = b.op("Conv", {x, b.random({64, 1, 3, 3})}, test::attrs({{"group", int64_t{64}}}));
+    x = b.op("Conv", {b.op("Relu", {x}), b.random({20, 64, 1, 1})});
+    b.output(x);
+    x = b.op("MatMul", {b.op("Reshape", {x, b.ints({2, 20, 49})}), b.random({49, 30})});
+    x = b.op("LayerNormalization", {b.op("Gelu", {x}), b.random({30})});
+    x = b.op("Gelu", {b.op("MatMul", {x, b.random({30, 40})})});
+    b.output(b.op("MatMul", {x, b.random({40, 8})}));
+  };
+  const Network with(build, {2, 32, 9, 9}, true), without(build, {2, 32, 9, 9}, false);
+  // Two convolutions, a normalisation and a product.
+  EXPECT_EQ(with.narrowValues(), 4) << dump(*with.graph);
+  EXPECT_EQ(without.narrowValues(), 0);
+  for (const size_t i : {size_t{0}, size_t{1}})
+    EXPECT_EQ(std::memcmp(with.outputs[i].data(), without.outputs[i].data(), with.outputs[i].bytes()), 0) << i;
+}
+
+TEST(Narrow, ViewsAreNarrowToo) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  const auto build = [](test::Builder& b) {
+    Value* x = b.input({2, 9, 32});
+    const auto project = [&] {
+      return b.op("Reshape", {b.op("MatMul", {x, b.random({32, 48})}), b.ints({2, 9, 3, 16})});
+    };
+    const auto heads = [&](std::vector<int64_t> perm) {
+      return b.op("Transpose",
+                  {
+                      project(),
+                  },
+                  test::attrs({{"perm", test::list(std::move(perm))}}));
+    };
+    Value* weights = b.op("Softmax", {b.op("MatMul", {heads({0, 2, 1, 3}), heads({0, 2, 3, 1})})});
+    Value* sums = b.op("Transpose", {b.op("MatMul", {weights, heads({0, 2, 1, 3})})},
+                       test::attrs({{"perm", test::list({0, 2, 1, 3})}}));
+    b.output(b.op("MatMul", {b.op("Reshape", {sums, b.ints({2, 9, 48})}), b.random({48, 8})}));
+  };
+  const Network with(build, {2, 9, 32}, true), without(build, {2, 9, 32}, false);
+  // Three products, what attention makes of them, and a view of each.
+  EXPECT_EQ(with.narrowValues(), 8) << dump(*with.graph);
+  EXPECT_EQ(std::memcmp(with.outputs[0].data(), without.outputs[0].data(), with.outputs[0].bytes()), 0);
+}
+
+TEST(Narrow, OtherReadersGetFloats) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  const auto build = [](test::Builder& b) {
+    Value* x = b.op("MatMul", {b.input({5, 32}), b.random({32, 48})});
+    b.output(b.op("MatMul", {x, b.random({48, 7})}));
+    b.output(b.op("Softmax", {x}));
+    Value* odd = b.op("MatMul", {x, b.random({48, 21})});
+    b.output(b.op("MatMul", {odd, b.random({21, 7})}));
+  };
+  EXPECT_EQ(Network(build, {5, 32}, true).narrowValues(), 0);
+  // At `highest` nothing is.
+  const auto plain = [](test::Builder& b) {
+    Value* x = b.op("MatMul", {b.input({5, 32}), b.random({32, 48})});
+    b.output(b.op("MatMul", {x, b.random({48, 7})}));
+  };
+  EXPECT_EQ(Network(plain, {5, 32}, true).narrowValues(), 1);
+  EXPECT_EQ(Network(plain, {5, 32}, CompileOptions()).narrowValues(), 0);
+}
+
+// A residual loses at most half a unit of its last place.
+TEST(Narrow, ResidualsAreRoundedOnce) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  const auto build = [](test::Builder& b) {
+    Value* x = b.op("Relu", {b.op("Conv", {b.input({1, 16, 12, 12}), b.random({32, 16, 1, 1})})});
+    Value* y = b.op("Relu", {b.op("Conv", {x, b.random({32, 32, 1, 1})})});
+    b.output(b.op("Relu", {b.op("Add", {b.op("Conv", {y, b.random({32, 32, 1, 1})}), x})}));
+  };
+  const Network with(build, {1, 16, 12, 12}, true), without(build, {1, 16, 12, 12}, false);
+  EXPECT_EQ(with.narrowValues(), 2) << dump(*with.graph);
+  for (int64_t i = 0; i < with.outputs[0].count(); ++i)
+    ASSERT_NEAR(with.outputs[0].as<float>()[i], without.outputs[0].as<float>()[i], 0.1) << i;
+}
+
+}  // namespace
+}  // namespace max
