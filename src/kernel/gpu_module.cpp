@@ -68,8 +68,10 @@ std::optional<std::vector<size_t>> GpuModule::parameterSizes(const std::string& 
 }
 
 GpuModule::Variable GpuModule::variable(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
+  }
   const auto& getGlobal = context().driver().moduleGetGlobal;
   require(bool{getGlobal}, MAX_STATUS_UNIMPLEMENTED, "The driver of ", context().displayName(),
           " does not report addresses of variables");
@@ -77,6 +79,7 @@ GpuModule::Variable GpuModule::variable(const std::string& name) {
   const int error = context().query(getGlobal, &found.address, &found.bytes, code_->handle(), name.c_str());
   if (error == kNotFound) failVariable(name);
   if (error != gpu::kSuccess) context().fail(getGlobal.name, error);
+  const std::lock_guard lock(mutex_);
   return variables_.emplace(name, found).first->second;
 }
 

@@ -192,16 +192,15 @@ std::string MaxModule::compilerName() const {
   return identity.substr(0, identity.find(' ', identity.find(' ') + 1));
 }
 
+// Several threads may find the same kernel at a time; the first one's stays.
 MaxKernel& MaxModule::kernel(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  std::unique_ptr<MaxKernel>& found = kernels_[name];
-  try {
-    if (!found) found = findKernel(name);
-  } catch (...) {
-    kernels_.erase(name);
-    throw;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = kernels_.find(name); known != kernels_.end()) return *known->second;
   }
-  return *found;
+  std::unique_ptr<MaxKernel> found = findKernel(name);
+  const std::lock_guard lock(mutex_);
+  return *kernels_.try_emplace(name, std::move(found)).first->second;
 }
 
 const std::string& MaxModule::artifact(MaxArtifactKind kind) {

@@ -110,7 +110,7 @@ struct MaxModule : max::HandleOf<MaxModule> {
  protected:
   MaxModule(max::Ref<MaxDevice> device, max::ModuleContent content);
 
-  // NOT_FOUND if there is none.
+  // NOT_FOUND if there is none. Thread-safe.
   virtual std::unique_ptr<MaxKernel> findKernel(const std::string& name) = 0;
   [[noreturn]] void failKernel(const std::string& name) const;
   [[noreturn]] void failVariable(const std::string& name) const;

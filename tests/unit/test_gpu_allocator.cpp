@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <map>
 #include <random>
 #include <set>
@@ -58,6 +60,10 @@ class FakeGpu {
     for (const Clock& clock : clocks) join(clocks[s], clock);
     uses[static_cast<char*>(data)] = {bytes, s, ++clocks[s][s]};
   }
+  // While the driver is called.
+  void callMeanwhile() {
+    if (meanwhile) meanwhile();
+  }
   void countCall() {
     ++calls;
     if (failing != 0 && calls == failing) fail(MAX_STATUS_INTERNAL, "call ", calls, " fails");
@@ -74,6 +80,7 @@ class FakeGpu {
   int failing = 0;
   bool usable = true;
   int racing = 0;
+  std::function<void()> meanwhile;
   std::mt19937 random{7};
   Clock host{};
   char* next = reinterpret_cast<char*>(size_t{1} << 40);
@@ -132,6 +139,7 @@ class FakeEvents final : public EventSource {
  public:
   explicit FakeEvents(FakeGpu& gpu) : gpu_(gpu) {}
   void* createEvent() override {
+    gpu_.callMeanwhile();
     const std::lock_guard lock(gpu_.mutex);
     gpu_.countCall();
     ++gpu_.events;
@@ -143,11 +151,13 @@ class FakeEvents final : public EventSource {
     delete static_cast<FakeGpu::Event*>(event);
   }
   void recordEvent(void* event, void* stream) override {
+    gpu_.callMeanwhile();
     const std::lock_guard lock(gpu_.mutex);
     gpu_.countCall();
     *static_cast<FakeGpu::Event*>(event) = {gpu_.clockOf(stream), false};
   }
   bool isEventDone(void* event) override {
+    gpu_.callMeanwhile();
     const std::lock_guard lock(gpu_.mutex);
     gpu_.countCall();
     auto& mark = *static_cast<FakeGpu::Event*>(event);
@@ -157,11 +167,13 @@ class FakeEvents final : public EventSource {
     return true;
   }
   void waitForEvent(void* event) override {
+    gpu_.callMeanwhile();
     const std::lock_guard lock(gpu_.mutex);
     gpu_.countCall();
     join(gpu_.host, static_cast<FakeGpu::Event*>(event)->clock);
   }
   void makeStreamWait(void* stream, void* event) override {
+    gpu_.callMeanwhile();
     const std::lock_guard lock(gpu_.mutex);
     gpu_.countCall();
     join(gpu_.clockOf(stream), static_cast<FakeGpu::Event*>(event)->clock);
@@ -630,6 +642,43 @@ TEST(GpuAllocator, ManyThreads) {
 }
 
 // A child has the parent's objects, but must leave the driver alone.
+// A driver may wait for a host function, which may want memory that needs no driver.
+TEST(GpuAllocator, TheDriverIsCalledWithoutALock) {
+  static thread_local bool isOther = false;
+  Fixture f(8 << 20);
+  OrderedStream &a = f.open(), &b = f.open(), &c = f.open();
+  f.make(5000, c);  // is kept for it
+  int calls = 0, held = 0;
+  std::vector<std::thread> others;
+  f.gpu.meanwhile = [&] {
+    if (isOther) return;
+    auto isDone = std::make_shared<std::promise<void>>();
+    others.emplace_back([&f, &c, isDone] {
+      isOther = true;
+      f.allocator->allocate(5000, 0, &c);
+      std::vector<Ref<StreamMark>> marks;
+      f.table->mark(c.bit(), marks);
+      isDone->set_value();
+    });
+    ++calls;
+    if (held == 0) held += isDone->get_future().wait_for(std::chrono::seconds(5)) == std::future_status::timeout;
+  };
+  for (int round = 0; round < 8; ++round) {
+    const Ref<Storage> shared = f.make(3 << 20, a);  // now and then one that waits, or is taken from the other stream
+    f.useOn(b, shared);
+    const Ref<Storage> other = f.make(3 << 20, b);
+  }
+  f.allocator->trim();
+  OrderedStream& last = f.open();
+  f.make(1000, last);
+  f.allocator->closeStream(last);
+  for (std::thread& other : others) other.join();
+  f.gpu.meanwhile = nullptr;
+  EXPECT_GT(calls, 20);
+  EXPECT_EQ(held, 0);
+  f.streams.pop_back();
+}
+
 TEST(GpuAllocator, AfterAFork) {
   Fixture f;
   OrderedStream& stream = f.open();

@@ -2,6 +2,7 @@
 #include "device/gpu/allocator.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -75,13 +76,13 @@ Ref<OrderedStream> CachingAllocator::openStream(void* native) {
 void CachingAllocator::closeStream(OrderedStream& stream) noexcept {
   if (generation_ != forkGeneration()) return;
   const Ref<OrderedStream> kept(&stream);
-  const std::lock_guard lock(mutex_);
   streams_->close(stream);
+  const std::lock_guard lock(mutex_);
   stream.closed_ = true;
   std::erase(open_, kept);
   try {
     std::vector<CachedBlock*> left;
-    takeHoles(stream, stream.last_, left);
+    takeHoles(stream, left);
     for (CachedBlock* block : left) store(*block);
     while (CachedBlock* block = stream.blocks_.popLargest()) store(*block);
   } catch (const std::exception&) {  // no host memory for the region's holes: they are lost until the end
@@ -134,7 +135,7 @@ void CachingAllocator::takeBack(CachedBlock& block) noexcept {
 void CachingAllocator::trim() {
   requireThisProcess();
   Lock lock(mutex_);
-  collectFreed();
+  collectFreed(lock);
   shrink(kEverything, lock);
   closeRegion(lock);
 }
@@ -160,13 +161,29 @@ void CachingAllocator::failExhausted(const Request& request) const {
        request.cannotWait ? "; a host function cannot wait for memory still in use by other work" : "");
 }
 
+template <class Function>
+void CachingAllocator::withoutLock(Lock& lock, Function&& function) {
+  std::exception_ptr failure;
+  ++inHand_;
+  lock.unlock();
+  try {
+    function();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  --inHand_;
+  released_.notify_all();
+  if (failure) std::rethrow_exception(failure);
+}
+
 CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
-  collectFreed();
+  collectFreed(lock);
   if (CachedBlock* block = takeIdle(request)) return block;
-  if (pollWaiting())
+  if (pollWaiting(lock))
     if (CachedBlock* block = takeIdle(request)) return block;
   if (CachedBlock* block = fetch(request, lock)) return block;
-  if (CachedBlock* block = takeBusy(request)) return block;
+  if (CachedBlock* block = takeBusy(request, lock)) return block;
   if (options_.limit != 0 && request.size > options_.limit) return nullptr;  // freeing kept memory would not help
   request.cannotWait = isInHostFunction();  // freeing memory waits for the device, which waits for this function
   if (request.cannotWait) return nullptr;
@@ -223,48 +240,46 @@ CachedBlock* CachingAllocator::fetch(Request& request, Lock& lock) {
 }
 
 // Blocks that other work may still use: the stream waits for it.
-CachedBlock* CachingAllocator::takeBusy(const Request& request) {
+CachedBlock* CachingAllocator::takeBusy(const Request& request, Lock& lock) {
   if (!request.stream || options_.hostAccess) return nullptr;
-  if (CachedBlock* block = takeWaiting(request)) return block;
-  for (const Ref<OrderedStream>& stream : open_) {
-    CachedBlock* block = stream->blocks_.pop(request.size);
-    if (!block) continue;
-    try {
-      makeRef<StreamMark>(events_, stream->native_)->makeStreamWait(request.stream->native_);
-    } catch (...) {
-      stream->blocks_.push(block);
-      throw;
-    }
-    return block;
+  CachedBlock* block = popBusy(request);
+  if (!block) return nullptr;
+  try {
+    withoutLock(lock, [&] {
+      if (block->owner_.get() != request.stream) markOwner(*block);
+      for (const Ref<StreamMark>& mark : block->marks_) mark->makeStreamWait(request.stream->native_);
+    });
+  } catch (...) {
+    store(*block);
+    throw;
   }
-  return nullptr;
-}
-
-// The stream that a waiting block belongs to must also be waited for.
-void CachingAllocator::markOwner(CachedBlock& block) {
-  if (!block.owner_) return;
-  OrderedStream& owner = *block.owner_;
-  const Ref<StreamMark> mark = owner.closed_ ? owner.last_ : makeRef<StreamMark>(events_, owner.native_);
-  if (mark) block.marks_.push_back(mark);
-}
-
-CachedBlock* CachingAllocator::takeWaiting(const Request& request) {
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const CachedBlock* block) {
-    return BlockLists::fits(block->reserved_, request.size);
-  });
-  if (found == waiting_.end()) return nullptr;
-  CachedBlock* block = *found;
-  if (block->owner_.get() != request.stream) markOwner(*block);
-  for (const Ref<StreamMark>& mark : block->marks_) mark->makeStreamWait(request.stream->native_);
-  waiting_.erase(found);
   block->marks_.clear();
   return block;
 }
 
+CachedBlock* CachingAllocator::popBusy(const Request& request) {
+  const auto found = std::ranges::find_if(
+      waiting_, [&](const CachedBlock* block) { return BlockLists::fits(block->reserved_, request.size); });
+  if (found != waiting_.end()) {
+    CachedBlock* block = *found;
+    waiting_.erase(found);
+    return block;
+  }
+  for (const Ref<OrderedStream>& stream : open_)
+    if (CachedBlock* block = stream->blocks_.pop(request.size)) return block;
+  return nullptr;
+}
+
+// The stream that a block belongs to must also be waited for.
+void CachingAllocator::markOwner(CachedBlock& block) {
+  if (!block.owner_) return;
+  if (Ref<StreamMark> mark = streams_->mark(*block.owner_)) block.marks_.push_back(std::move(mark));
+}
+
 // Makes room for a request, if possible.
 void CachingAllocator::reclaim(const Request& request, Lock& lock) {
-  released_.wait(lock, [&] { return releasing_ == 0; });
-  collectFreed();
+  released_.wait(lock, [&] { return inHand_ == 0; });
+  collectFreed(lock);
   const uint64_t wanted = request.sourceIsDry ? kEverything : request.size - std::min<uint64_t>(request.size, room());
   shrink(wanted, lock);
 }
@@ -279,10 +294,7 @@ void CachingAllocator::shrink(uint64_t wanted, Lock& lock) {
     for (CachedBlock* block : blocks) store(*block);
     throw;
   }
-  ++releasing_;
-  lock.unlock();
-  finish(blocks, failure);
-  lock.lock();
+  withoutLock(lock, [&] { finish(blocks, failure); });
   for (CachedBlock* block : blocks) {
     if (block->base_) {
       store(*block);
@@ -291,15 +303,20 @@ void CachingAllocator::shrink(uint64_t wanted, Lock& lock) {
     reserved_ -= block->reserved_;
     spare_.push_back(block);
   }
-  --releasing_;
-  released_.notify_all();
   if (failure) std::rethrow_exception(failure);
 }
 
 // Waits for work that uses the blocks and frees them; a block whose work cannot be waited for stays.
 void CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept {
+  Ref<OrderedStream> owner;
+  Ref<StreamMark> last;  // of the owner
   for (CachedBlock* block : blocks) {
     try {
+      if (block->owner_ != owner) {
+        last = block->owner_ ? streams_->mark(*block->owner_) : nullptr;
+        owner = block->owner_;
+      }
+      if (last) last->wait();
       for (const Ref<StreamMark>& mark : block->marks_) mark->wait();
     } catch (...) {
       failure = std::current_exception();
@@ -313,38 +330,32 @@ void CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_
 
 void CachingAllocator::takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks) {
   uint64_t taken = 0;
-  const auto takeFrom = [&](BlockLists& lists, const Ref<StreamMark>& mark) {
+  const auto takeFrom = [&](BlockLists& lists) {
     blocks.reserve(blocks.size() + lists.count());
     while (taken < wanted) {
       CachedBlock* block = lists.popLargest();
       if (!block) return;
       blocks.push_back(block);
-      if (mark) block->marks_.push_back(mark);
       taken += block->reserved_;
     }
   };
-  takeFrom(idle_, nullptr);
+  takeFrom(idle_);
   for (const Ref<OrderedStream>& stream : open_) {
-    const bool hasHoles = region_.isOpen() && region_.hasHole(*stream);
-    if (!hasHoles && (taken >= wanted || stream->blocks_.count() == 0)) continue;
-    const auto mark = makeRef<StreamMark>(events_, stream->native_);
-    takeFrom(stream->blocks_, mark);
-    takeHoles(*stream, mark, blocks);
+    takeFrom(stream->blocks_);
+    takeHoles(*stream, blocks);
   }
   if (taken >= wanted) return;
-  for (CachedBlock* block : waiting_) markOwner(*block);
   blocks.insert(blocks.end(), waiting_.begin(), waiting_.end());
   waiting_.clear();
 }
 
-void CachingAllocator::takeHoles(OrderedStream& stream, const Ref<StreamMark>& mark,
-                                 std::vector<CachedBlock*>& blocks) {
+void CachingAllocator::takeHoles(OrderedStream& stream, std::vector<CachedBlock*>& blocks) {
   while (region_.isOpen() && region_.hasHole(stream)) {
     blocks.reserve(blocks.size() + 1);
     CachedBlock* block = newNode();
     block->reserved_ = region_.takeHole(stream, block->base_);
     block->carved_ = true;
-    if (mark) block->marks_.push_back(mark);
+    block->owner_ = Ref<OrderedStream>(&stream);
     blocks.push_back(block);
   }
 }
@@ -355,39 +366,47 @@ bool CachingAllocator::closeRegion(Lock& lock) noexcept {
   void* base = region_.base();
   const size_t size = region_.size();
   region_.close();
-  ++releasing_;
-  lock.unlock();
-  source_->freeBlock(base);
-  lock.lock();
+  withoutLock(lock, [&] { source_->freeBlock(base); });
   reserved_ -= size;
-  --releasing_;
-  released_.notify_all();
   return true;
 }
 
 // Collects the blocks released since the last call.
-void CachingAllocator::collectFreed() {
+void CachingAllocator::collectFreed(Lock& lock) {
   CachedBlock* list = freed_.exchange(nullptr, std::memory_order_acquire);
+  CachedBlock* used = nullptr;
   while (list) {
     CachedBlock* block = std::exchange(list, list->next_);
-    try {
-      settle(*block);
-    } catch (...) {
-      pushFreed(freed_, block, block->next_);
-      while (list) {
-        CachedBlock* left = std::exchange(list, list->next_);
-        pushFreed(freed_, left, left->next_);
-      }
-      throw;
-    }
+    if (block->uses_.load(std::memory_order_relaxed) == 0)
+      store(*block);
+    else
+      block->next_ = std::exchange(used, block);
   }
+  if (used) settle(used, lock);
 }
 
-void CachingAllocator::settle(CachedBlock& block) {
-  const uint64_t uses = block.uses_.load(std::memory_order_relaxed);
-  if (uses != 0) streams_->mark(uses, block.marks_);
-  block.uses_.store(0, std::memory_order_relaxed);
-  store(block);
+// Marks the work of other streams that use the blocks; `used` is a list. A block whose work cannot be marked is
+// collected again.
+void CachingAllocator::settle(CachedBlock* used, Lock& lock) {
+  std::exception_ptr failure;
+  withoutLock(lock, [&] {
+    for (CachedBlock* block = used; block && !failure; block = block->next_) {
+      try {
+        streams_->mark(block->uses_.load(std::memory_order_relaxed), block->marks_);
+        block->uses_.store(0, std::memory_order_relaxed);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }
+  });
+  while (used) {
+    CachedBlock* block = std::exchange(used, used->next_);
+    if (block->uses_.load(std::memory_order_relaxed) == 0)
+      store(*block);
+    else
+      pushFreed(freed_, block, block->next_);
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 // Makes an unused block available to requests.
@@ -408,23 +427,31 @@ void CachingAllocator::store(CachedBlock& block) {
 }
 
 // Whether a block has become ready.
-bool CachingAllocator::pollWaiting() {
+bool CachingAllocator::pollWaiting(Lock& lock) {
   const size_t count = std::min(waiting_.size(), kPolledAtOnce);
-  bool found = false;
-  for (size_t i = 0; i < count; ++i) {
-    if (polled_ >= waiting_.size()) polled_ = 0;
-    CachedBlock* block = waiting_[polled_];
-    const auto isDone = [](const Ref<StreamMark>& mark) { return mark->isDone(); };
-    if (!std::all_of(block->marks_.begin(), block->marks_.end(), isDone)) {
-      ++polled_;
-      continue;
+  if (count == 0) return false;
+  std::array<CachedBlock*, kPolledAtOnce> blocks{};
+  std::array<bool, kPolledAtOnce> done{};
+  const auto end = waiting_.begin() + static_cast<ptrdiff_t>(count);
+  std::copy(waiting_.begin(), end, blocks.begin());
+  waiting_.erase(waiting_.begin(), end);
+  const auto putBack = [&] {
+    for (size_t i = 0; i < count; ++i) {
+      if (done[i]) blocks[i]->marks_.clear();
+      store(*blocks[i]);
     }
-    waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(polled_));
-    block->marks_.clear();
-    store(*block);
-    found = true;
+  };
+  try {
+    withoutLock(lock, [&] {
+      for (size_t i = 0; i < count; ++i)
+        done[i] = std::ranges::all_of(blocks[i]->marks_, [](const Ref<StreamMark>& mark) { return mark->isDone(); });
+    });
+  } catch (...) {
+    putBack();
+    throw;
   }
-  return found;
+  putBack();
+  return std::ranges::count(done, true) > 0;
 }
 
 // The lists have room for all nodes, so that releasing a block does not allocate host memory.

@@ -84,24 +84,27 @@ class CachingAllocator final : public RefCounted {
   [[noreturn]] void failExhausted(const Request& request) const;
   Ref<Storage> handOut(CachedBlock& block, size_t alignment, const Request& request);
 
-  // All of these need the lock; those that take it as an argument release it while they wait for the driver.
+  // All of these need the lock; those that take it as an argument release it while they call the driver. Blocks that a
+  // thread has in hand meanwhile are in no list: who finds none waits for it.
+  template <class Function>
+  void withoutLock(Lock& lock, Function&& function);
   CachedBlock* obtain(Request& request, Lock& lock);
   CachedBlock* takeIdle(const Request& request);
   CachedBlock* carve(const Request& request);
   CachedBlock* fetch(Request& request, Lock& lock);
-  CachedBlock* takeBusy(const Request& request);
-  CachedBlock* takeWaiting(const Request& request);
+  CachedBlock* takeBusy(const Request& request, Lock& lock);
+  CachedBlock* popBusy(const Request& request);
   void reclaim(const Request& request, Lock& lock);
   void shrink(uint64_t wanted, Lock& lock);
-  void markOwner(CachedBlock& block);
+  void markOwner(CachedBlock& block);  // without the lock
   void takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks);
   void finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept;
-  void takeHoles(OrderedStream& stream, const Ref<StreamMark>& mark, std::vector<CachedBlock*>& blocks);
+  void takeHoles(OrderedStream& stream, std::vector<CachedBlock*>& blocks);
   bool closeRegion(Lock& lock) noexcept;
-  void collectFreed();
-  void settle(CachedBlock& block);
+  void collectFreed(Lock& lock);
+  void settle(CachedBlock* used, Lock& lock);
   void store(CachedBlock& block);
-  bool pollWaiting();
+  bool pollWaiting(Lock& lock);
   CachedBlock* newNode();
 
   const Ref<BlockSource> source_;
@@ -118,11 +121,10 @@ class CachingAllocator final : public RefCounted {
   // Guards the members below.
   std::mutex mutex_;
   std::condition_variable released_;
-  int releasing_ = 0;  // threads that are returning memory
+  int inHand_ = 0;  // threads that have blocks in hand
   std::vector<Ref<OrderedStream>> open_;
   BlockLists idle_;                    // of no stream
-  std::vector<CachedBlock*> waiting_;  // for their marks
-  size_t polled_ = 0;                  // next index in `waiting_`
+  std::vector<CachedBlock*> waiting_;  // for their marks; the first is polled next
   BlockRegion region_;
   std::vector<CachedBlock*> spare_;  // without memory
   std::vector<std::unique_ptr<CachedBlock>> all_;

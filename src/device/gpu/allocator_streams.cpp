@@ -77,55 +77,116 @@ Ref<OrderedStream> StreamTable::open(Ref<EventPool> events, void* native) {
   return stream;
 }
 
+// While it lives, the driver's streams exist.
+class StreamTable::Marking {
+ public:
+  explicit Marking(StreamTable& table) : table_(table) {}
+  ~Marking() {
+    if (streams_.empty()) return;
+    const std::lock_guard lock(table_.mutex_);
+    for (const Ref<OrderedStream>& stream : streams_) --stream->marking_;
+    table_.marked_.notify_all();
+  }
+  Marking(const Marking&) = delete;
+  Marking& operator=(const Marking&) = delete;
+
+  // With the table's lock.
+  void add(OrderedStream& stream) {
+    streams_.emplace_back(&stream);
+    ++stream.marking_;
+  }
+  const std::vector<Ref<OrderedStream>>& streams() const { return streams_; }
+
+ private:
+  StreamTable& table_;
+  std::vector<Ref<OrderedStream>> streams_;
+};
+
 // A mark that cannot be waited for belongs to a failing device; nothing will use its memory again.
 void StreamTable::finish(const EventSource& device) noexcept {
-  const std::lock_guard lock(mutex_);
-  for (Slot& slot : slots_)
-    std::erase_if(slot.closed, [&](const Ref<StreamMark>& mark) {
-      if (!mark->isOf(device)) return false;
+  const auto nextOf = [&](const Slot& slot) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(slot.closed, [&](const auto& mark) { return mark->isOf(device); });
+    return found == slot.closed.end() ? Ref<StreamMark>() : *found;
+  };
+  for (Slot& slot : slots_) {
+    while (const Ref<StreamMark> last = nextOf(slot)) {
       try {
-        mark->wait();
+        last->wait();
       } catch (const std::exception&) {
       }
-      return true;
-    });
+      const std::lock_guard lock(mutex_);
+      std::erase(slot.closed, last);
+    }
+  }
 }
 
-void StreamTable::collect(Slot& slot) noexcept {
-  std::erase_if(slot.closed, [](const Ref<StreamMark>& mark) {
+void StreamTable::collect(Slot& slot) {
+  std::vector<Ref<StreamMark>> done;
+  {
+    const std::lock_guard lock(mutex_);
+    done = slot.closed;
+  }
+  std::erase_if(done, [](const Ref<StreamMark>& mark) {
     try {
-      return mark->isDone();
+      return !mark->isDone();
     } catch (const std::exception&) {
-      return false;
+      return true;
     }
   });
+  if (done.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const Ref<StreamMark>& mark : done) std::erase(slot.closed, mark);
 }
 
 // A driver may fail once. After that, a stream that cannot be marked belongs to a lost device, and so does its memory.
+// The last mark comes first, so that there is always one to find.
 void StreamTable::close(OrderedStream& stream) noexcept {
-  const std::lock_guard lock(mutex_);
   Slot& slot = slots_[stream.slot_];
-  std::erase(slot.open, &stream);
-  collect(slot);
-  for (int attempt = 0; attempt < 2 && !stream.last_; ++attempt) {
+  Ref<StreamMark> last;
+  for (int attempt = 0; attempt < 2 && !last; ++attempt) {
     try {
-      stream.last_ = makeRef<StreamMark>(stream.events_, stream.native_);
-      slot.closed.push_back(stream.last_);
+      collect(slot);
+      last = makeRef<StreamMark>(stream.events_, stream.native_);
     } catch (const std::exception&) {
     }
   }
+  std::unique_lock lock(mutex_);
+  std::erase(slot.open, &stream);
+  stream.isOpen_ = false;
+  stream.last_ = last;
+  try {
+    if (last) slot.closed.push_back(last);
+  } catch (const std::exception&) {  // no host memory: blocks that the stream used are not waited for
+  }
+  marked_.wait(lock, [&] { return stream.marking_ == 0; });
+}
+
+Ref<StreamMark> StreamTable::mark(OrderedStream& stream) {
+  Marking marking(*this);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stream.isOpen_) return stream.last_;
+    marking.add(stream);
+  }
+  return makeRef<StreamMark>(stream.events_, stream.native_);
 }
 
 void StreamTable::mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks) {
-  const std::lock_guard lock(mutex_);
-  for (uint32_t i = 0; i < kSlots; ++i) {
-    if ((bits >> i & 1) == 0) continue;
-    Slot& slot = slots_[i];
-    collect(slot);
+  for (uint32_t i = 0; i < kSlots; ++i)
+    if (bits >> i & 1) markSlot(slots_[i], marks);
+}
+
+void StreamTable::markSlot(Slot& slot, std::vector<Ref<StreamMark>>& marks) {
+  collect(slot);
+  Marking marking(*this);
+  {
+    const std::lock_guard lock(mutex_);
     marks.insert(marks.end(), slot.closed.begin(), slot.closed.end());
-    for (const OrderedStream* stream : slot.open)
-      if (stream->events_->source().isUsable()) marks.push_back(makeRef<StreamMark>(stream->events_, stream->native_));
+    for (OrderedStream* stream : slot.open) marking.add(*stream);
   }
+  for (const Ref<OrderedStream>& stream : marking.streams())
+    if (stream->events_->source().isUsable()) marks.push_back(makeRef<StreamMark>(stream->events_, stream->native_));
 }
 
 }  // namespace max::gpu

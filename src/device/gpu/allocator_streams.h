@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -108,16 +109,21 @@ class OrderedStream final : public RefCounted {
   // Blocks that later work on this stream may use at once. Guarded by the allocator that opened it.
   BlockLists blocks_;
   bool closed_ = false;
-  Ref<StreamMark> last_;  // of a closed stream; NULL = its work is done
+  // Guarded by the table.
+  bool isOpen_ = true;
+  int marking_ = 0;       // threads that use the driver's stream
+  Ref<StreamMark> last_;  // of a closed stream, for good; NULL = its work is done
 };
 
 // The streams of all devices of one driver, in 64 slots, so that a block notes in one word which streams used it.
-// Streams in the same slot are waited for together.
+// Streams in the same slot are waited for together. The driver is called without the lock.
 class StreamTable final : public RefCounted {
  public:
   Ref<OrderedStream> open(Ref<EventPool> events, void* native);
   // Call this while the driver's stream still exists.
   void close(OrderedStream& stream) noexcept;
+  // Marks the current work of a stream; NULL = it is closed, and its work is done.
+  Ref<StreamMark> mark(OrderedStream& stream);
   // Marks the current work of all streams in the slots of `bits`.
   void mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks);
   // Removes a device whose streams are all closed, after their work.
@@ -130,10 +136,15 @@ class StreamTable final : public RefCounted {
     std::vector<Ref<StreamMark>> closed;  // last marks of closed streams
   };
 
+  // Open streams that the driver is asked about.
+  class Marking;
+
   // Removes closed streams whose work is done.
-  static void collect(Slot& slot) noexcept;
+  void collect(Slot& slot);
+  void markSlot(Slot& slot, std::vector<Ref<StreamMark>>& marks);
 
   std::mutex mutex_;
+  std::condition_variable marked_;
   Slot slots_[kSlots];
 };
 

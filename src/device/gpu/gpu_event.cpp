@@ -45,9 +45,14 @@ Ref<NativeEvent> GpuEvent::mark() const {
 }
 
 void GpuEvent::record(void* stream) {
-  const std::lock_guard lock(mutex_);
-  const Ref<NativeEvent> next = native_->isUnique() ? native_ : makeRef<NativeEvent>(context_, timing());
+  Ref<NativeEvent> next;
+  {
+    const std::lock_guard lock(mutex_);
+    if (native_->isUnique()) next = native_;
+  }
+  if (!next) next = makeRef<NativeEvent>(context_, timing());
   context_->call(context_->driver().eventRecord, next->handle(), stream);
+  const std::lock_guard lock(mutex_);
   native_ = next;
   wasRecorded_.store(true, std::memory_order_relaxed);
 }
