@@ -135,8 +135,10 @@ class IntegerConv final : public OpKernel {
     auto* factors = reinterpret_cast<float*>(context.scratch);
     if (kInputs.yZero) loadFactors(context, factors);
     PackedRows rows(table_, shape_.filters, shape_.depth, context.scratch + factorBytes());
-    packRows(table_, context.inputs[kInputs.w], isSigned(kInputs.w), zerosOf(context, kInputs.wZero), shape_.filters,
-             shape_.depth, context.lanes, rows);
+    packRows(
+        table_,
+        {context.inputs[kInputs.w], isSigned(kInputs.w), zerosOf(context, kInputs.wZero), shape_.filters, shape_.depth},
+        true, context.lanes, rows);
     std::byte* lanes = context.scratch + factorBytes() + rowBytes();
     const int64_t grain = grainOf(1 << 17, {shape_.filters / shape_.groups, shape_.depth, table_.panelColumns});
     context.parallelFor(shape_.images * shape_.groups * panels_, grain, [&](int64_t begin, int64_t end, int lane) {

@@ -130,6 +130,14 @@ int32_t copyRow(const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) 
   return static_cast<int32_t>(sum);
 }
 
+int32_t sumOfRow(const uint8_t* row, int64_t depth) {
+  uint32_t sum = 0;
+  inParts(depth, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) sum += row[k];
+  });
+  return static_cast<int32_t>(sum);
+}
+
 // Sums of one row of a tile to 8-bit numbers.
 void finishRow(const IntegerGemmTable& table, const IntegerResult& result, int64_t row, int64_t column, int64_t count,
                int32_t* sums) {
@@ -188,27 +196,32 @@ size_t PackedRows::bytes(const IntegerGemmTable& table, int64_t rows, int64_t de
   return checkedAdd(alignedBytes(words), alignedBytes(checkedMultiply<int64_t>(rows, 2)));
 }
 
-PackedRows::PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t depth, void* memory) {
-  auto* bytes = static_cast<std::byte*>(memory);
-  words = reinterpret_cast<int32_t*>(bytes);
-  factors = reinterpret_cast<int32_t*>(bytes + alignedBytes(rows * table.wordsOf(depth)));
+PackedRows::PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t depth, void* memory)
+    : copies(static_cast<uint8_t*>(memory)), words(copies) {
+  factors = reinterpret_cast<int32_t*>(copies + alignedBytes(rows * table.wordsOf(depth)));
   sums = factors + rows;
 }
 
-void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const ZeroPoints& zeros, int64_t rows,
-              int64_t depth, int lanes, PackedRows& packed) {
-  const int64_t words = table.wordsOf(depth), grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(depth, 1));
-  parallelFor(lanes, rows, grain, [&](int64_t begin, int64_t end, int) {
+void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums, int lanes, PackedRows& packed) {
+  const int64_t depth = a.depth, stride = 4 * table.wordsOf(depth);
+  const bool stays = table.usesBytes && !a.isSigned && stride == depth;
+  packed.words = stays ? static_cast<const uint8_t*>(a.data) : packed.copies;
+  const int64_t each = stays && !withSums ? 1 : std::max<int64_t>(depth, 1);
+  parallelFor(lanes, a.rows, std::max<int64_t>(1, 32768 / each), [&](int64_t begin, int64_t end, int) {
     WorkCounter work;
-    for (int64_t row = begin; row < end; ++row, work.pass(depth)) {
-      const auto* from = static_cast<const uint8_t*>(a) + row * depth;
-      int32_t* to = packed.words + row * words;
-      if (words > 0) to[words - 1] = 0;
-      packed.factors[row] = -(zeros[row] + shiftOfA(isSigned));
+    for (int64_t row = begin; row < end; ++row, work.pass(each)) {
+      const auto* from = static_cast<const uint8_t*>(a.data) + row * depth;
+      packed.factors[row] = -(a.zeros[row] + shiftOfA(a.isSigned));
+      if (stays) {
+        if (withSums) packed.sums[row] = sumOfRow(from, depth);
+        continue;
+      }
+      uint8_t* to = packed.copies + row * stride;
+      if (stride > 0) std::memset(to + stride - 4, 0, 4);
       if (table.usesBytes)
-        packed.sums[row] = copyRow(from, isSigned, depth, reinterpret_cast<uint8_t*>(to));
+        packed.sums[row] = copyRow(from, a.isSigned, depth, to);
       else
-        widenRow(from, isSigned, depth, zeros[row], reinterpret_cast<int16_t*>(to));
+        widenRow(from, a.isSigned, depth, a.zeros[row], reinterpret_cast<int16_t*>(to));
     }
   });
 }
@@ -240,7 +253,7 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   const RowBlocks tiles(table, last - first);
   for (int64_t at = 0; at < tiles.tiles(); ++at) {
     const int64_t row = first + tiles.firstRow(at), count = first + tiles.firstRow(at + 1) - row;
-    for (int64_t i = 0; i < count; ++i) rows[i] = reinterpret_cast<const uint8_t*>(product.a.words + (row + i) * words);
+    for (int64_t i = 0; i < count; ++i) rows[i] = product.a.words + 4 * (row + i) * words;
     tile.c = result.sums ? result.sums + row * result.stride + column : sums;
     if (table.usesBytes) {
       tile.rowFactors = inKernels ? nullptr : product.a.factors + row;

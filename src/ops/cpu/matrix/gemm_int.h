@@ -117,18 +117,26 @@ struct PackedColumns {
 void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
                  int64_t columns, int lanes, PackedColumns& packed);
 
-// A ready for the micro-kernels, in memory of the caller.
+// A ready for the micro-kernels, in memory of the caller, or as it is.
 struct PackedRows {
-  int32_t* words = nullptr;    // [rows][words]
-  int32_t* factors = nullptr;  // with bytes, [rows]
-  int32_t* sums = nullptr;     // likewise
+  uint8_t* copies = nullptr;
+  const uint8_t* words = nullptr;  // [rows][words], of any alignment
+  int32_t* factors = nullptr;      // with bytes, [rows]
+  int32_t* sums = nullptr;         // likewise, if asked for
 
   static size_t bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth);
   PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t depth, void* memory);
 };
-// A is dense.
-void packRows(const IntegerGemmTable& table, const void* a, bool isSigned, const ZeroPoints& zeros, int64_t rows,
-              int64_t depth, int lanes, PackedRows& packed);
+
+// A, which is dense.
+struct IntegerRows {
+  const void* data;
+  bool isSigned;
+  ZeroPoints zeros;
+  int64_t rows, depth;
+};
+// Unsigned bytes in whole words stay where they are. `withSums`: columns have factors, which they are multiplied by.
+void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums, int lanes, PackedRows& packed);
 
 // Destination of the sums of a product: unchanged or as 8-bit numbers, in rows `stride` apart.
 struct IntegerResult {

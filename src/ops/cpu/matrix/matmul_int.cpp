@@ -156,7 +156,7 @@ class IntegerMatMul final : public OpKernel {
   void multiply(const OpContext& context, int64_t i, const float* factors, int lanes, std::byte* tiles,
                 std::byte* memory) const {
     const PackedColumns columns = prepared_ ? prepared_->columns() : packB(context, i, lanes, memory);
-    const PackedRows rows = packA(context, i, lanes, memory + packedBytes());
+    const PackedRows rows = packA(context, i, lanes, columns.hasFactors, memory + packedBytes());
     IntegerResult result = resultOf(context, i, factors);
     if (hasOneZero()) {
       auto* bias = reinterpret_cast<int32_t*>(memory + productBytes() - rowBytes());
@@ -211,12 +211,12 @@ class IntegerMatMul final : public OpKernel {
     return packed;
   }
 
-  PackedRows packA(const OpContext& context, int64_t i, int lanes, std::byte* memory) const {
+  PackedRows packA(const OpContext& context, int64_t i, int lanes, bool withSums, std::byte* memory) const {
     const int64_t matrix = products_ == 1 ? 0 : offsetOf(shape_.aBatch, i);
     PackedRows packed(table_, rows_, shape_.depth, memory);
-    packRows(table_, context.in<uint8_t>(kInputs.a) + matrix * shape_.rows * shape_.depth,
-             inputs_[kInputs.a].dtype == DType::Int8, zerosOf(context, kInputs.aZero), rows_, shape_.depth, lanes,
-             packed);
+    const auto* a = context.in<uint8_t>(kInputs.a) + matrix * shape_.rows * shape_.depth;
+    packRows(table_, {a, inputs_[kInputs.a].dtype == DType::Int8, zerosOf(context, kInputs.aZero), rows_, shape_.depth},
+             withSums, lanes, packed);
     return packed;
   }
 
