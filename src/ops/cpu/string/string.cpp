@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/interrupt_point.h"
 #include "base/name_map.h"
@@ -133,31 +134,45 @@ std::string changedCase(const std::string& action, std::string_view text) {
   return action == "LOWER" ? lowerCase(text) : upperCase(text);
 }
 
+// Texts that stay where they are. In one vector they would be copied whenever it grows, all at once.
+class TextBlocks {
+ public:
+  std::string_view keep(std::string_view text) {
+    if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size()) {
+      const size_t before = blocks_.empty() ? 0 : blocks_.back().capacity();
+      blocks_.emplace_back().reserve(std::max(text.size(), std::min(2 * before, kMostShared)));
+    }
+    WorkVector<char>& block = blocks_.back();
+    const size_t first = block.size();
+    block.insert(block.end(), text.begin(), text.end());
+    return {block.data() + first, text.size()};
+  }
+
+ private:
+  static constexpr size_t kMostShared = 1 << 20;
+  std::vector<WorkVector<char>> blocks_;
+};
+
 Results stringNormalizer(const Node& node, Arguments inputs) {
   const std::string action = node.attributes.getString("case_change_action", "NONE");
   const bool isSensitive = node.attributes.getInt("is_case_sensitive", 0) != 0;
   const auto key = [&](std::string_view text) { return isSensitive ? std::string(text) : lowerCase(text); };
   NameSet stopWords;
   for (const std::string& word : node.attributes.getStrings("stopwords")) stopWords.insert(key(word));
-  WorkVector<char> kept;
-  WorkVector<size_t> ends;
+  TextBlocks kept;
+  WorkVector<std::string_view> texts;
+  texts.reserve(static_cast<size_t>(inputs[0]->count()));
   for (int64_t i = 0; i < inputs[0]->count(); ++i) {
     const std::string_view text = textAt(*inputs[0], i);
     passWork(128 + 32 * static_cast<int64_t>(text.size()));
     if (!stopWords.empty() && stopWords.contains(key(text))) continue;
-    const std::string changed = changedCase(action, text);
-    kept.insert(kept.end(), changed.begin(), changed.end());
-    ends.push_back(kept.size());
+    texts.push_back(kept.keep(changedCase(action, text)));
   }
-  if (ends.empty()) ends.push_back(0);
+  if (texts.empty()) texts.emplace_back();
   Shape shape = inputs[0]->shape();
-  shape[shape.rank() - 1] = static_cast<int64_t>(ends.size());
-  const auto text = [&](size_t i) {
-    const size_t begin = i == 0 ? 0 : ends[i - 1];
-    return std::string_view(kept.data() + begin, ends[i] - begin);
-  };
+  shape[shape.rank() - 1] = static_cast<int64_t>(texts.size());
   return {stringTensor(
-      shape, [&](size_t i) { return text(i).size(); }, [&](size_t i, char* to) { append(to, text(i)); })};
+      shape, [&](size_t i) { return texts[i].size(); }, [&](size_t i, char* to) { append(to, texts[i]); })};
 }
 
 const OpRow kRows[] = {
