@@ -24,6 +24,12 @@ T checkedMultiply(T a, std::type_identity_t<T> b) {
   return result;
 }
 
+// alignUp (base/align.h) for sizes that are near the end of their type.
+template <class T>
+T checkedAlignUp(T value, std::type_identity_t<T> unit) {
+  return checkedAdd(value, unit - 1) / unit * unit;
+}
+
 // Throws unless [offset, offset + count) is inside [0, size).
 inline void checkRange(const char* what, size_t offset, size_t count, size_t size) {
   if (offset > size || count > size - offset)

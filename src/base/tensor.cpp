@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/forbid.h"
 #include "base/huge_pages.h"
+#include "base/number_access.h"
 
 namespace max {
 
@@ -80,6 +81,13 @@ Ref<Tensor> Tensor::allocate(DType dtype, const Shape& shape, bool zeroed) {
 Ref<Tensor> Tensor::copyOf(DType dtype, const Shape& shape, const void* data) {
   Ref<Tensor> tensor = allocate(dtype, shape);
   if (tensor->bytes() > 0) std::memcpy(tensor->mutableData(), data, tensor->bytes());
+  return tensor;
+}
+
+Ref<Tensor> Tensor::scalar(DType dtype, double value) {
+  require(isNumeric(dtype) && !isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, "No constant of type ", dtype);
+  Ref<Tensor> tensor = allocate(dtype, Shape{});
+  storeNumbers(dtype, tensor->mutableData(), 0, 1, &value);
   return tensor;
 }
 

@@ -65,6 +65,8 @@ class Tensor : public RefCounted {
   Tensor(DType dtype, const Shape& shape, const void* data, Ref<Storage> storage);
   static Ref<Tensor> allocate(DType dtype, const Shape& shape, bool zeroed = false);
   static Ref<Tensor> copyOf(DType dtype, const Shape& shape, const void* data);
+  // One number, rounded as storeNumbers does. UNIMPLEMENTED for types that are not numbers, and packed ones.
+  static Ref<Tensor> scalar(DType dtype, double value);
   template <class T>
   static Ref<Tensor> of(DType dtype, const Shape& shape, std::initializer_list<T> values) {
     return copyOf(dtype, shape, values.begin());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/half.h"
 #include "base/number_access.h"
 #include "compiler/rewrite.h"
 #include "graph/readers/movement.h"
@@ -64,41 +63,11 @@ bool sameRank(const Value* a, const Value* b) { return isRanked(a) && isRanked(b
 
 bool sameType(const Value* a, const Value* b) { return sameDims(a, b) && a->type.dtype == b->type.dtype; }
 
-namespace {
-
-template <class T>
-Ref<Tensor> scalarTensor(DType dtype, T value) {
-  return Tensor::copyOf(dtype, Shape(), &value);
-}
-
-}  // namespace
-
 double elementOf(const Tensor& tensor, int64_t i) {
   return isNumeric(tensor.dtype()) ? numberAt(tensor.dtype(), tensor.data(), i) : NAN;
 }
 
-Value* Rewriter::scalar(DType dtype, double value) {
-  switch (dtype) {
-    case DType::Float32:
-      return constant(scalarTensor(dtype, static_cast<float>(value)));
-    case DType::Float64:
-      return constant(scalarTensor(dtype, value));
-    case DType::Float16:
-      return constant(scalarTensor(dtype, halfFromFloat(static_cast<float>(value))));
-    case DType::BFloat16:
-      return constant(scalarTensor(dtype, bfloat16FromFloat(static_cast<float>(value))));
-    case DType::Int8:
-      return constant(scalarTensor(dtype, static_cast<int8_t>(value)));
-    case DType::UInt8:
-      return constant(scalarTensor(dtype, static_cast<uint8_t>(value)));
-    case DType::Int32:
-      return constant(scalarTensor(dtype, static_cast<int32_t>(value)));
-    case DType::Int64:
-      return constant(scalarTensor(dtype, static_cast<int64_t>(value)));
-    default:
-      fail(MAX_STATUS_INTERNAL, "No scalar constant of type ", dtype);
-  }
-}
+Value* Rewriter::scalar(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
 
 std::optional<double> scalarOf(const Value* value) {
   if (!value || !value->constant || value->constant->count() != 1) return std::nullopt;

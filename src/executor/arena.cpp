@@ -11,7 +11,7 @@ namespace {
 
 size_t padded(size_t bytes) {
   if (bytes == 0) return kArenaAlignment;
-  return checkedAdd(bytes, kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+  return checkedAlignUp(bytes, kArenaAlignment);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "base/checked.h"
 #include "base/name_table.h"
-#include "base/number_access.h"
 #include "graph/composites/tables.h"
 #include "graph/parsed_row.h"
 #include "graph/unknown_operator.h"
@@ -48,13 +47,6 @@ struct Table {
 const Table& table() {
   static const Table& instance = *new Table;  // never destroyed, like its rows
   return instance;
-}
-
-Ref<Tensor> scalarTensor(DType dtype, double value) {
-  require(isNumeric(dtype) && !isPacked(dtype), MAX_STATUS_UNIMPLEMENTED, "No constant of type ", dtype);
-  Ref<Tensor> tensor = Tensor::allocate(dtype, Shape{});
-  storeNumbers(dtype, tensor->mutableData(), 0, 1, &value);
-  return tensor;
 }
 
 }  // namespace
@@ -177,7 +169,7 @@ Value* Expansion::ints(const std::vector<int64_t>& values) {
   return constant(Tensor::copyOf(DType::Int64, Shape{static_cast<int64_t>(values.size())}, values.data()));
 }
 
-Value* Expansion::scalar(DType dtype, double value) { return constant(scalarTensor(dtype, value)); }
+Value* Expansion::scalar(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
 
 Value* Expansion::list(const std::vector<Extent>& extents) {
   const bool known = std::all_of(extents.begin(), extents.end(), [](const Extent& extent) { return extent.isKnown(); });

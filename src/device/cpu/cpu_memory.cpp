@@ -25,8 +25,6 @@ constexpr size_t kPage = 4096;
 constexpr size_t kMapZeroedFrom = size_t{1} << 20;
 constexpr size_t kMapFrom = size_t{64} << 20;
 
-size_t roundUp(size_t bytes, size_t unit) { return checkedAdd(bytes, unit - 1) / unit * unit; }
-
 bool isNearLimit(const MemoryAccount* account, size_t bytes) {
   return account && account->limit() != 0 && bytes > account->limit() - std::min(account->used(), account->limit());
 }
@@ -34,7 +32,7 @@ bool isNearLimit(const MemoryAccount* account, size_t bytes) {
 // What a block of these bytes takes: whole huge pages if they are three quarters full, since the kernel gives them four
 // times as fast as small ones. Near a limit each byte counts.
 size_t takenFor(size_t bytes, const MemoryAccount& account) {
-  const size_t whole = roundUp(bytes, kHugePage);
+  const size_t whole = checkedAlignUp(bytes, kHugePage);
   const bool nearlyFills = bytes / 3 >= whole / 4;
   return nearlyFills && !isNearLimit(&account, 2 * whole) && !isNearLimit(activeMemory(), 2 * whole) ? whole : bytes;
 }
@@ -68,7 +66,7 @@ class HeapBlock final : public CpuBlock {
       : CpuBlock(bytes, takenFor(bytes, *account), account) {
     if (bytes == 0) return;
     if (taken() >= kHugePage) alignment = std::max(alignment, kHugePage);
-    const size_t rounded = roundUp(bytes, alignment);
+    const size_t rounded = checkedAlignUp(bytes, alignment);
     void* block = std::aligned_alloc(alignment, rounded);
     if (!block) account->fail(bytes, taken());
     adviseHugePages(block, taken());
@@ -82,7 +80,7 @@ class HeapBlock final : public CpuBlock {
 class PageBlock final : public CpuBlock {
  public:
   PageBlock(size_t bytes, bool pinned, const Ref<MemoryAccount>& account)
-      : CpuBlock(bytes, bytes, account), mapped_(roundUp(std::max<size_t>(bytes, 1), kPage)) {
+      : CpuBlock(bytes, bytes, account), mapped_(checkedAlignUp(std::max<size_t>(bytes, 1), kPage)) {
     void* block = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) account->fail(bytes, bytes);
     adviseHugePages(block, mapped_);
