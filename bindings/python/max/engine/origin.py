@@ -209,6 +209,6 @@ def _chunk_digest(descriptor: int, offset: int) -> _Chunk:
 
 
 def _is_inside(name: bytes) -> bool:
-    """Whether a name is that of a file in the model's folder or below: what else looks like one is none."""
+    """Whether a name is that of a file in the model's folder or below."""
     parts = name.split(b"/")
     return b"\0" not in name and b".." not in parts and bool(parts[0])

@@ -21,7 +21,8 @@ def buffer_of(value: Any, spec: TensorSpec, position: int) -> Buffer:
         return Buffer.from_numpy(value)
     if hasattr(value, "__dlpack__"):
         return Buffer.from_dlpack(value)
-    is_scalar = isinstance(value, (numbers.Number, str)) or hasattr(value, "__array_interface__")  # numpy.bool_ is none
+    # numpy.bool_ is not a Number.
+    is_scalar = isinstance(value, (numbers.Number, str)) or hasattr(value, "__array_interface__")
     if is_scalar and spec.dtype is not None:
         import numpy
 

@@ -123,7 +123,7 @@ def _extremum(kind: str, a: Dim, b: Dim) -> Dim:
 
 
 def _coerced(value: Any) -> Dim | None:
-    """A dimension of what arithmetic is given; None if it is none."""
+    """The operand of an arithmetic operator as a dimension; None if it cannot be one."""
     if isinstance(value, Dim):
         return value
     if isinstance(value, str) or (hasattr(value, "__index__") and not isinstance(value, bool)):
@@ -145,7 +145,7 @@ class Dim:
     Raises
     ------
     TypeError
-        `value` is none of these.
+        `value` has another type.
     ValueError
         The name is not an identifier, or the number does not fit in 64 bits.
 

@@ -74,7 +74,7 @@ class Value(Generic[_Type]):
         Raises
         ------
         TypeError
-            It is none.
+            The value is not a tensor.
         """
         raise located(TypeError(f"{self!r} is not a TensorValue"))
 
@@ -85,7 +85,7 @@ class Value(Generic[_Type]):
         Raises
         ------
         TypeError
-            It is none.
+            The value is not a buffer.
         """
         raise located(TypeError(f"{self!r} is not a BufferValue"))
 

@@ -107,7 +107,7 @@ def as_tensor(value: Input, like: Optional[DType] = None) -> TensorValue:
     Raises
     ------
     TypeError
-        It is none of these.
+        `value` has another type.
     ValueError
         `like` cannot represent the number.
     """

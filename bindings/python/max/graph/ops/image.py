@@ -130,7 +130,7 @@ def resize_linear(
     Raises
     ------
     ValueError
-        There is not one size for each dimension, or the mode is none of these.
+        The sizes are not one for each dimension, or the mode is unknown.
     """
     transform = _choice("resize_linear: coordinate_transform_mode", coordinate_transform_mode, _COORDINATES)
     smooth = {"antialias": 1, "exclude_outside": 1} if antialias else {}
@@ -161,7 +161,7 @@ def resize_nearest(
     Raises
     ------
     ValueError
-        There is not one size for each dimension, or a mode is none of these.
+        The sizes are not one for each dimension, or a mode is unknown.
     """
     transform = _choice("resize_nearest: coordinate_transform_mode", coordinate_transform_mode, _COORDINATES)
     rounding = _choice("resize_nearest: round_mode", round_mode, _ROUNDINGS)

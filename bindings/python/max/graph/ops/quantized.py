@@ -157,7 +157,7 @@ def dequantize(encoding: QuantizationEncoding, quantized: TensorValueLike) -> Te
     TypeError
         `encoding` is not a QuantizationEncoding.
     NotImplementedError
-        The encoding is none of GGUF's.
+        GGUF has no such encoding.
     """
     blocks, rows, count = _blocks("dequantize", _encoding("dequantize", encoding), quantized)
     return node("Reshape", [_DECODERS[encoding](blocks), ints([rows, count * encoding.elements_per_block])])
@@ -200,7 +200,7 @@ def qmatmul(
     TypeError
         `encoding` is not a QuantizationEncoding, or the weights are not one tensor.
     NotImplementedError
-        The encoding is none of GGUF's.
+        GGUF has no such encoding.
     """
     _encoding("qmatmul", encoding)
     if len(rhs) != 1:

@@ -415,7 +415,7 @@ def pad(
     Raises
     ------
     ValueError
-        There are not two numbers for each dimension, one is negative, or `mode` is none of these.
+        The pads are not two for each dimension, one is negative, or `mode` is unknown.
     """
     operand = tensor(input)
     widths = [whole(width, "pad: paddings", 0) for width in paddings]
