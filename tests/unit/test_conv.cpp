@@ -155,5 +155,22 @@ TEST(Conv, PaddingWiderThanTheImage) {
   });
 }
 
+// Taps that lie in the border for a whole tile of pixels are left out.
+TEST(Conv, DilationsWiderThanTheImage) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(24);
+    int i = 0;
+    for (int64_t dilation : {3, 6, 9, 13})
+      for (int64_t groups : {1, 2})
+        for (int64_t channels : {16, 40}) {
+          if (testing::Test::HasFatalFailure()) return;
+          const std::vector<int64_t> pads(4, dilation);
+          ConvCase c{2,      2,      groups * channels,    groups * 24, groups, {13, 11},
+                     {3, 3}, {1, 1}, {dilation, dilation}, pads};
+          compare(c, random, target, i++);
+        }
+  });
+}
+
 }  // namespace
 }  // namespace max

@@ -26,10 +26,12 @@ void plainTile(const GemmTile& t, int64_t rows) {
     for (int64_t n = 0; n < t.columns; ++n) {
       float sum = t.bias && !t.accumulate && t.epilogue->alpha == 1 ? t.bias[n] : 0;
       if (t.accumulate) sum += t.c[m * t.ldc + n];
-      for (int64_t k = 0; k < t.taps * t.depth; ++k)
+      for (int64_t k = 0; k < t.taps * t.depth; ++k) {
+        const float* const* tap = t.rows + k / t.depth * gemmTable().tileRows;
         for (int half : {0, 1})
-          sum += elementOf(t.rows[k / t.depth * gemmTable().tileRows + m] + t.rowOffset, k % t.depth, half) *
-                 elementOf(t.b + n, k * t.bStride, half);
+          if (tap[0])
+            sum += elementOf(tap[m] + t.rowOffset, k % t.depth, half) * elementOf(t.b + n, k * t.bStride, half);
+      }
       t.c[m * t.ldc + n] = sum;
     }
   if (!t.finish) return;
@@ -82,8 +84,11 @@ GemmTable plainTable(const GemmTable& floats, std::integer_sequence<int, kRows..
 GemmTable plainTable() { return plainTable(gemmTable(), std::make_integer_sequence<int, kMaxTileRows>()); }
 
 // Some products that share their rows' memory as the groups of a convolution do: row m reads the pixels m, m + 1, ...
+// The first pixels may be a border of zeros.
 struct Product {
   int64_t rows, columns, taps, depth, groups;
+  int64_t border;
+  std::vector<float> zeros;
   Ref<Tensor> pixels, narrowPixels, filters, bias, residual;
   Epilogue epilogue;
   PartialSums partialSums = PartialSums::Float32;
@@ -95,6 +100,8 @@ struct Product {
         taps(random.chance(0.5) ? 1 : random.integer(2, 9)),
         depth(random.integer(1, most)),
         groups(random.integer(1, 3)),
+        border(random.chance(0.5) ? 0 : random.integer(0, rows + taps - 1)),
+        zeros(static_cast<size_t>(groups * depth)),
         pixels(random.floats({rows + taps - 1, groups * depth})),
         filters(random.floats({groups, columns, depth, taps})),
         bias(random.chance(0.5) ? random.floats({groups * columns}) : nullptr),
@@ -107,6 +114,7 @@ struct Product {
     if (random.chance(0.3)) epilogue.activation.function = findFloatTileFunction(ElementOp::Abs);
     if (random.chance(0.3)) partialSums = PartialSums::Float64;
     if (narrowResidual) residual = narrowed(*residual);
+    std::fill(pixelAt(0), pixelAt(border), 0.f);
     narrowPixels = narrowed(*pixels);
   }
 
@@ -114,8 +122,10 @@ struct Product {
     const auto& self = *static_cast<const Product*>(source);
     for (int64_t tap = 0; tap < self.taps; ++tap)
       for (int64_t i = 0; i < count; ++i)
-        table[tap * tileRows + i] = self.firstRow() + (first + i + tap) * self.rowStep();
+        table[tap * tileRows + i] =
+            first + i + tap < self.border ? self.zeros.data() : self.firstRow() + (first + i + tap) * self.rowStep();
   }
+  float* pixelAt(int64_t i) { return static_cast<float*>(pixels->mutableData()) + i * groups * depth; }
 
   static Ref<Tensor> narrowed(const Tensor& tensor) {
     Ref<Tensor> result = Tensor::allocate(DType::BFloat16, tensor.shape());
@@ -143,6 +153,7 @@ struct Product {
     operands.lda = rowStep();
     if (taps > 1) operands.rowFunction = findRows;
     operands.rowSource = this;
+    operands.zeroRow = zeros.data();
     operands.b = packed.data();
     if (narrowC)
       operands.narrowC = static_cast<uint16_t*>(result->mutableData());

@@ -169,6 +169,7 @@ void ConvOp::run(const OpContext& context) const {
   if (!shape_.isPointwise()) {
     operands.rowFunction = ConvRows<float>::fill;
     operands.rowSource = &source;
+    operands.zeroRow = zeros_.empty() ? nullptr : zeros_.data();
   }
   operands.b = packed_ ? packed_->data() : packedWeights(context);
   if (writesNarrow_)

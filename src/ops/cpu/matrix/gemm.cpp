@@ -211,11 +211,19 @@ void Gemm::fillPointers(const GemmOperands& operands, int64_t tile0, int64_t til
   const int tileRows = table_->tileRows;
   for (int64_t tile = tile0; tile < tile1; ++tile, pointers += rowTaps_ * tileRows) {
     const int64_t first = tileBegin(tile), count = tileBegin(tile + 1) - first;
-    if (operands.rowFunction)
-      operands.rowFunction(operands.rowSource, first, count, tileRows, pointers);
-    else
+    if (!operands.rowFunction) {
       for (int64_t i = 0; i < count; ++i) pointers[i] = operands.a + (first + i) * operands.lda;
+      continue;
+    }
+    operands.rowFunction(operands.rowSource, first, count, tileRows, pointers);
+    if (operands.zeroRow && !convertsRows_) dropZeroTaps(operands.zeroRow, count, pointers);
   }
+}
+
+// Wide dilations put whole taps of a tile into the border.
+void Gemm::dropZeroTaps(const float* zeroRow, int64_t count, const float** pointers) const {
+  for (int64_t tap = 0; tap < rowTaps_; ++tap, pointers += table_->tileRows)
+    if (std::all_of(pointers, pointers + count, [&](const float* row) { return row == zeroRow; })) *pointers = nullptr;
 }
 
 // Replaces each tile's pointers by one for each row of words. The table shrinks: what is written was read before.

@@ -58,7 +58,7 @@ struct Panels {
 
 // One micro-kernel call: `count` rows, one panel of columns.
 struct GemmTile {
-  const float* const* rows;  // [taps][tileRows]
+  const float* const* rows;  // [taps][tileRows]; a tap whose first row is NULL adds nothing
   int64_t rowOffset;         // added to each pointer
   int64_t taps, depth;
   const float* b;
@@ -152,6 +152,7 @@ struct GemmOperands {
   int64_t lda = 0;
   RowFunction rowFunction = nullptr;
   const void* rowSource = nullptr;
+  const float* zeroRow = nullptr;  // what the function returns outside of A; NULL = it does not
   const float* b = nullptr;
   int64_t ldb = 0;               // > 0: B is not packed, row k at b + k * ldb
   const float* bTail = nullptr;  // the last panel of an unpacked B, padded, if it is not full
@@ -190,6 +191,7 @@ class Gemm {
   void chooseBlocks();
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
+  void dropZeroTaps(const float* zeroRow, int64_t count, const float** pointers) const;
   void narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1, int64_t offset,
                   const float** pointers) const;
   void narrowRow(const float* const* taps, int64_t offset, float* to) const;

@@ -21,6 +21,11 @@ MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTi
   const float* ahead = t.ahead;
   const float* const* rows = t.rows;
   for (int64_t tap = 0; tap < t.taps; ++tap, rows += kTileRows) {
+    if (!rows[0]) {
+      b += t.depth * kVectors * kLanes;
+      ahead += t.depth * t.aheadStep;
+      continue;
+    }
     const float* a[kRows];
     MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
     for (int64_t k = 0; k < t.depth; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {

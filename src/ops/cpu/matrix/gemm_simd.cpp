@@ -86,6 +86,11 @@ struct Tile {
     const float* b = t.b;
     const float* ahead = t.ahead;
     for (int64_t tap = 0; tap < t.taps; ++tap, rows += kTileRows) {
+      if (!rows[0]) {
+        b += t.depth * t.bStride;
+        ahead += t.depth * t.aheadStep;
+        continue;
+      }
       const float* a[kRows];
       MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
       for (int64_t k = 0; k < t.depth; ++k, b += t.bStride, ahead += t.aheadStep) {
