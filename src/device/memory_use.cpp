@@ -99,8 +99,8 @@ void requireUnmapped(const MaxBuffer& buffer, AccessKind kind) {
 void AccessScope::order(const MaxBuffer& buffer, AccessKind kind) {
   Storage* memory = buffer.memory().get();
   const bool isBound = &buffer.stream() == &stream_;
-  const bool notes = memory && !isBound && stream_.work();
-  if (notes && memory == last_ && &buffer.stream() == lastBound_ && kind <= lastKind_) return;
+  work_ = stream_.work();
+  const bool notes = memory && !isBound && work_;
   stream_.check();
   Conflicts conflicts;
   if (notes || (memory && memory->isNoted())) {
@@ -108,7 +108,7 @@ void AccessScope::order(const MaxBuffer& buffer, AccessKind kind) {
     const std::lock_guard lock(lockOf(*memory));
     MemoryUse& use = madeUseOf(*memory);
     requireUnmapped(use, buffer, kind);
-    conflicts.addAll(use, kind, stream_.work());
+    conflicts.addAll(use, kind, work_);
     if (notes) open(*memory, use, kind);
   }
   conflicts.forEach([&](const Entry& entry) {
@@ -117,7 +117,9 @@ void AccessScope::order(const MaxBuffer& buffer, AccessKind kind) {
   if (!conflicts.isEmpty()) forget(*memory, conflicts, kind, isBound);
   if (isBound) return;
   StreamWork* bound = buffer.stream().work();
-  if (bound && !isTakenOver(*bound, kind)) stream_.follow(*bound, bound->position());
+  const uint64_t position = bound ? bound->position() : 0;
+  if (bound && !bound->isDone(position) && !isTakenOver(*bound, kind)) stream_.follow(*bound, position);
+  if (!notes) return;
   last_ = memory;
   lastBound_ = &buffer.stream();
   lastKind_ = kind;
@@ -125,9 +127,9 @@ void AccessScope::order(const MaxBuffer& buffer, AccessKind kind) {
 
 // Under the lock, before the work is queued, so that nothing can fail afterwards.
 void AccessScope::open(Storage& memory, MemoryUse& use, AccessKind kind) {
-  auto entry = std::ranges::find_if(use.entries, [&](const Entry& e) { return e.work.get() == stream_.work(); });
+  auto entry = std::ranges::find_if(use.entries, [&](const Entry& e) { return e.work.get() == work_; });
   if (entry == use.entries.end()) {
-    use.entries.push_back({Ref<StreamWork>(stream_.work())});
+    use.entries.push_back({Ref<StreamWork>(work_)});
     entry = use.entries.end() - 1;
   }
   ++entry->open;
@@ -143,7 +145,7 @@ void AccessScope::open(Storage& memory, MemoryUse& use, AccessKind kind) {
 void AccessScope::close(Storage& memory) noexcept {
   const std::lock_guard lock(lockOf(memory));
   for (Entry& entry : useOf(memory)->entries) {
-    if (entry.work.get() != stream_.work()) continue;
+    if (entry.work.get() != work_) continue;
     entry.position = entry.work->position();
     --entry.open;
     return;
@@ -157,6 +159,7 @@ AccessScope::~AccessScope() {
 void noteAccess(const MaxBuffer& buffer, AccessKind kind, MaxStream& stream) {
   if (&buffer.stream() == &stream || !buffer.memory() || !stream.work()) return;
   AccessScope scope(stream);
+  scope.work_ = stream.work();
   const std::lock_guard lock(lockOf(*buffer.memory()));
   scope.open(*buffer.memory(), madeUseOf(*buffer.memory()), kind);
 }

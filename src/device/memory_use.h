@@ -47,9 +47,10 @@ class AccessScope {
   void reads(const MaxBuffer& buffer) { add(buffer, AccessKind::Read); }
   void writes(const MaxBuffer& buffer) { add(buffer, AccessKind::Write); }
   void add(const MaxBuffer& buffer, AccessKind kind) {
-    const bool isNoted = buffer.memory() && buffer.memory()->isNoted();
-    if (&buffer.stream() == &stream_ && !isNoted) [[likely]]
+    const Storage* memory = buffer.memory().get();
+    if (&buffer.stream() == &stream_ && !(memory && memory->isNoted())) [[likely]]
       return;
+    if (memory && memory == last_ && &buffer.stream() == lastBound_ && kind <= lastKind_) return;
     order(buffer, kind);
   }
 
@@ -62,10 +63,11 @@ class AccessScope {
   void close(Storage& memory) noexcept;
 
   MaxStream& stream_;
-  Storage* few_[kFew];  // NOLINT: the first `count_` are set
+  StreamWork* work_ = nullptr;  // of the stream, once there is something to order
+  Storage* few_[kFew];          // NOLINT: the first `count_` are set
   std::vector<Storage*> more_;
   size_t count_ = 0;
-  // The newest one: the same buffer is often used again.
+  // The newest one of another stream's buffers: the same buffer is often used again.
   const Storage* last_ = nullptr;
   const MaxStream* lastBound_ = nullptr;
   AccessKind lastKind_ = AccessKind::Read;

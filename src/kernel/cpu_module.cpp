@@ -109,6 +109,7 @@ class CpuKernel final : public MaxKernel {
     LaunchLimits limits;
     if (kernel.maxThreads > 0) limits.threads = std::min<int64_t>(limits.threads, kernel.maxThreads);
     setLimits(limits);
+    setSharedLimit(kSharedByDefault);
   }
 
   int64_t attribute(MaxKernelAttribute attribute) const override {
@@ -131,12 +132,10 @@ class CpuKernel final : public MaxKernel {
     require(value >= 0 && value <= static_cast<int64_t>(kMaxCpuShared), MAX_STATUS_INVALID_ARGUMENT,
             "Dynamic shared memory of kernel '", name(), "' cannot be ", value, " bytes; allowed are 0 to ",
             kMaxCpuShared);
-    sharedLimit_ = value;
+    setSharedLimit(value);
   }
 
  protected:
-  int64_t sharedLimit() const override { return sharedLimit_.load(std::memory_order_relaxed); }
-
   void enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) override {
     require(config.cooperative == 0, MAX_STATUS_UNIMPLEMENTED, "Kernel '", name(),
             "' is launched cooperatively: blocks on cpu:0 run one after another");
@@ -163,7 +162,6 @@ class CpuKernel final : public MaxKernel {
 
   LaunchedModule& module_;
   const MaxCpuKernel& kernel_;
-  std::atomic<int64_t> sharedLimit_{kSharedByDefault};
   std::atomic<int64_t> carveout_{-1};
 };
 

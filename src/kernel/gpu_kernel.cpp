@@ -98,8 +98,8 @@ GpuKernel::GpuKernel(MaxModule& module, GpuCode& code, gpu::GpuDevice& device, s
     : MaxKernel(module, std::move(name)), code_(code), context_(code.context()), function_(function) {
   setLimits(limitsOf(device, driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_THREADS_PER_BLOCK)));
   if (parameters) setParameters(std::move(*parameters));
-  sharedLimit_ = driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE);
-  mostShared_ = std::max(sharedLimit_.load(), largestSharedSize());
+  setSharedLimit(driverAttribute(MAX_KERNEL_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE));
+  mostShared_ = std::max(sharedLimit(), largestSharedSize());
   if (!context_.driver().launchWithAttributes) return;
   const gpu::LaunchAttributes& attributes = context_.api().launchAttributes;
   hasClusters_ = deviceNumber(context_, attributes.clusterLaunch, 0) != 0;
@@ -150,7 +150,7 @@ void GpuKernel::setAttribute(MaxKernelAttribute attribute, int64_t value) {
   require(value >= row->least && value <= most, MAX_STATUS_INVALID_ARGUMENT, "Attribute ", attribute, " of kernel '",
           name(), "' cannot be ", value, "; ", context_.displayName(), " allows ", row->least, " to ", most);
   if (set) context_.call(set, function_, attribute, static_cast<int>(value));
-  if (isShared) sharedLimit_.store(value, std::memory_order_relaxed);
+  if (isShared) setSharedLimit(value);
 }
 
 void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) {

@@ -2,8 +2,6 @@
 // Kernels of accelerators.
 #pragma once
 
-#include <atomic>
-
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/launch.h"
 #include "kernel/gpu_code.h"
@@ -27,7 +25,6 @@ class GpuKernel final : public MaxKernel {
   void setAttribute(MaxKernelAttribute attribute, int64_t value) override;
 
  protected:
-  int64_t sharedLimit() const override { return sharedLimit_.load(std::memory_order_relaxed); }
   void enqueue(const MaxLaunchConfig& config, const LaunchArguments& arguments, MaxStream& stream) override;
 
  private:
@@ -46,7 +43,6 @@ class GpuKernel final : public MaxKernel {
   int64_t mostShared_ = 0;  // maximum of the limit
   bool hasClusters_ = false;
   LaunchHints hints_;
-  std::atomic<int64_t> sharedLimit_{0};
 };
 
 }  // namespace max

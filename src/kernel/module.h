@@ -2,6 +2,7 @@
 // Modules and kernels. An API derives MaxModule and MaxKernel and has a KernelBackend.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,7 +77,8 @@ struct MaxKernel {
   void setLimits(const max::LaunchLimits& limits) { limits_ = limits; }
   const max::LaunchLimits& limits() const { return limits_; }
   // Current maximum of dynamic shared memory, in bytes.
-  virtual int64_t sharedLimit() const = 0;
+  int64_t sharedLimit() const { return sharedLimit_.load(std::memory_order_relaxed); }
+  void setSharedLimit(int64_t bytes) { sharedLimit_.store(bytes, std::memory_order_relaxed); }
   // Called after all checks. Must copy the values, and keep the module and the buffers' memory until the kernel has
   // run.
   virtual void enqueue(const MaxLaunchConfig& config, const max::LaunchArguments& arguments, MaxStream& stream) = 0;
@@ -92,6 +94,7 @@ struct MaxKernel {
   std::string name_;
   std::optional<std::vector<size_t>> parameters_;
   max::LaunchLimits limits_;
+  std::atomic<int64_t> sharedLimit_{0};
 };
 
 struct MaxModule : max::HandleOf<MaxModule> {
