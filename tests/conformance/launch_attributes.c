@@ -106,6 +106,21 @@ void test_hints(void** state) {
   tear_down(&c, 128);
 }
 
+/* Not all chips have clusters of more than 8 blocks; returns how many threads were launched. */
+static int32_t launch_large_clusters(const struct counter* c) {
+  struct fake_driver driver;
+  MaxLaunchConfig config = shape_of(32, 1);
+  config.cluster[0] = 32;
+  CHECK_FAILS(launch(c, &config), MAX_STATUS_INVALID_ARGUMENT, "CLUSTER");
+  config.cluster[0] = 16;
+  CHECK_FAILS(launch(c, &config), MAX_STATUS_INVALID_ARGUMENT, "CLUSTER");
+  CHECK(maxKernelSetAttribute(c->kernel, MAX_KERNEL_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  const MaxStatus status = launch(c, &config);
+  if (find_fake_driver(device_api, &driver)) CHECK(status);
+  if (status == MAX_STATUS_OK) check_told("cluster 16 1 1;");
+  return status == MAX_STATUS_OK ? 32 : 0;
+}
+
 void test_clusters(void** state) {
   (void)state;
   struct counter c;
@@ -119,8 +134,12 @@ void test_clusters(void** state) {
   const MaxStatus status = launch(&c, &config);
   if (status != MAX_STATUS_UNIMPLEMENTED) CHECK(status);
   if (is_api("hip") || is_api("cpu")) assert_int_equal(status, MAX_STATUS_UNIMPLEMENTED);
-  if (status == MAX_STATUS_OK) check_told("cluster 2 1 1;");
-  tear_down(&c, status == MAX_STATUS_OK ? 128 : 0);
+  int32_t launched = 0;
+  if (status == MAX_STATUS_OK) {
+    check_told("cluster 2 1 1;");
+    launched = 128 + launch_large_clusters(&c);
+  }
+  tear_down(&c, launched);
 }
 
 void test_cooperative_launches(void** state) {
@@ -132,7 +151,12 @@ void test_cooperative_launches(void** state) {
   const MaxStatus status = launch(&c, &config);
   if (status != MAX_STATUS_UNIMPLEMENTED) CHECK(status);
   if (is_api("cuda")) assert_int_equal(status, MAX_STATUS_OK);
-  if (status == MAX_STATUS_OK) check_told("cooperative 1;");
+  if (status == MAX_STATUS_OK) {
+    check_told("cooperative 1;");
+    config = shape_of(1 << 20, 1024); /* all blocks must be there at once */
+    config.cooperative = 1;
+    CHECK_FAILS(launch(&c, &config), MAX_STATUS_INVALID_ARGUMENT, "TOO_LARGE");
+  }
   tear_down(&c, status == MAX_STATUS_OK ? 64 : 0);
 }
 

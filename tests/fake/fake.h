@@ -48,8 +48,10 @@ enum Result : int {
   kHostMemoryAlreadyRegistered = 712,
   kHostMemoryNotRegistered = 713,
   kLaunchFailed = 719,
+  kCooperativeLaunchTooLarge = 720,
   kNotPermitted = 800,
   kNotSupported = 801,
+  kInvalidClusterSize = 912,
   kUnknown = 999,
 };
 

@@ -15,6 +15,8 @@ namespace {
 constexpr int kErrorLogBuffer = 5;
 constexpr int kErrorLogSize = 6;
 // Of a device.
+constexpr int kProcessors = 16;
+constexpr int kThreadsPerProcessor = 39;
 constexpr int kCapabilityMajor = 75;
 constexpr int kCapabilityMinor = 76;
 
@@ -25,6 +27,7 @@ constexpr int kCooperative = 2;
 constexpr int kClusterDimension = 4;
 constexpr int kPersisting = 2;
 constexpr int kMostWindowBytes = 109;  // of a device
+constexpr int kLargeClusters = 14;     // of a function
 
 struct LaunchAttribute {
   int id;
@@ -82,19 +85,39 @@ bool isPossibleWindow(const LaunchAttribute& attribute) {
          attribute.value.window.missProperty != kPersisting;
 }
 
-// Clusters divide the grid, and have at most 8 blocks.
-bool isPossible(const LaunchConfig& config) {
+unsigned product(const unsigned (&sizes)[3]) { return sizes[0] * sizes[1] * sizes[2]; }
+
+int attributeOfDevice(int attribute) {
+  int value = 0;
+  return fake::deviceAttribute(attribute, &value) == fake::kOk ? value : 0;
+}
+
+// Clusters divide the grid, and have at most 8 blocks, or 16 if the function allows what not all chips have.
+int problemOfCluster(const LaunchConfig& config, const unsigned (&sizes)[3], Function* function) {
+  int isLargeAllowed = 0;
+  if (const int error = fake::functionAttribute(function, kLargeClusters, &isLargeAllowed)) return error;
+  for (int d = 0; d < 3; ++d)
+    if (sizes[d] == 0 || config.grid[d] % sizes[d] != 0) return fake::kInvalidClusterSize;
+  return product(sizes) <= (isLargeAllowed ? 16u : 8u) ? fake::kOk : fake::kInvalidClusterSize;
+}
+
+// All blocks of a cooperative launch must be there at the same time.
+bool fitsAtOnce(const LaunchConfig& config) {
+  const auto threads = static_cast<unsigned>(attributeOfDevice(kThreadsPerProcessor));
+  const unsigned inOne = threads / ((product(config.block) + 31) / 32 * 32);
+  return product(config.grid) <= inOne * static_cast<unsigned>(attributeOfDevice(kProcessors));
+}
+
+int problemOf(const LaunchConfig& config, Function* function) {
   for (unsigned i = 0; i < config.attributeCount; ++i) {
     const LaunchAttribute& attribute = config.attributes[i];
-    if (std::ranges::count(kKnownAttributes, attribute.id) == 0) return false;
-    if (attribute.id == kAccessPolicyWindow && !isPossibleWindow(attribute)) return false;
+    if (std::ranges::count(kKnownAttributes, attribute.id) == 0) return fake::kInvalidValue;
+    if (attribute.id == kAccessPolicyWindow && !isPossibleWindow(attribute)) return fake::kInvalidValue;
+    if (attribute.id == kCooperative && !fitsAtOnce(config)) return fake::kCooperativeLaunchTooLarge;
     if (attribute.id != kClusterDimension) continue;
-    const unsigned* sizes = attribute.value.dimensions;
-    for (int d = 0; d < 3; ++d)
-      if (sizes[d] == 0 || config.grid[d] % sizes[d] != 0) return false;
-    if (sizes[0] * sizes[1] * sizes[2] > 8) return false;
+    if (const int problem = problemOfCluster(config, attribute.value.dimensions, function)) return problem;
   }
-  return true;
+  return fake::kOk;
 }
 
 // How attributes are named where a number says all.
@@ -196,7 +219,7 @@ FAKE_API int cuLaunchKernelEx(const LaunchConfig* config, Function* function, vo
   if (fake::launchesDoNothing()) return fake::kOk;
   FAKE_ENTER();
   if (extra) return fake::kNotSupported;
-  if (!isPossible(*config)) return fake::kInvalidValue;
+  if (const int problem = problemOf(*config, function)) return problem;
   lastAttributes.clear();
   for (unsigned i = 0; i < config->attributeCount; ++i) lastAttributes += describe(config->attributes[i]);
   fake::LaunchShape shape{};

@@ -31,8 +31,10 @@ constexpr ResultName kNames[] = {
     {kHostMemoryAlreadyRegistered, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "hipErrorHostMemoryAlreadyRegistered"},
     {kHostMemoryNotRegistered, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "hipErrorHostMemoryNotRegistered"},
     {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "hipErrorLaunchFailure"},
+    {kCooperativeLaunchTooLarge, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "hipErrorCooperativeLaunchTooLarge"},
     {kNotPermitted, "CUDA_ERROR_NOT_PERMITTED", "hipErrorNotPermitted"},
     {kNotSupported, "CUDA_ERROR_NOT_SUPPORTED", "hipErrorNotSupported"},
+    {kInvalidClusterSize, "CUDA_ERROR_INVALID_CLUSTER_SIZE", nullptr},
     {kUnknown, "CUDA_ERROR_UNKNOWN", "hipErrorUnknown"},
 };
 
