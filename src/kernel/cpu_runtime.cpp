@@ -14,9 +14,9 @@ namespace max {
 namespace {
 
 // The mask of lanes [begin, end) of a warp.
-unsigned lanes(unsigned begin, unsigned end) {
-  const uint64_t bits = (uint64_t{1} << end) - (uint64_t{1} << begin);
-  return static_cast<unsigned>(bits);
+uint64_t lanes(unsigned begin, unsigned end) {
+  const auto below = [](unsigned lane) { return lane < 64 ? (uint64_t{1} << lane) - 1 : ~uint64_t{0}; };
+  return below(end) & ~below(begin);
 }
 
 }  // namespace
@@ -73,6 +73,7 @@ void BlockRunner::run(const CpuLaunch& launch, int64_t begin, int64_t end) {
   if (free_.empty()) free_.push_back(makeFiber());
   launch_ = &launch;
   threads_ = launch.block[0] * launch.block[1] * launch.block[2];
+  lanes_ = launch.lanes;
   adoptThread(thread_);
   for (int64_t left = end - begin; left > 0 && !error_;) {
     const unsigned first = block.index[0];
@@ -148,7 +149,7 @@ void BlockRunner::finish(Fiber& fiber) {
 // Called by a thread before it waits: from now on it owns the fiber.
 void BlockRunner::own(unsigned thread, unsigned end) {
   Fiber& fiber = *current_;
-  if (!waited_) std::fill_n(endedMask_, kWarps, 0u);
+  if (!waited_) std::fill_n(endedMask_, kWarps, uint64_t{0});
   waited_ = true;
   if (fiber.owned) return;
   if (thread + 1 < end) ready_.push(takeFiber(thread + 1, end, 1));
@@ -162,8 +163,9 @@ void BlockRunner::own(unsigned thread, unsigned end) {
 void BlockRunner::markEnded(unsigned begin, unsigned end) {
   if (begin == end) return;
   ended_ += end - begin;
-  for (unsigned warp = begin / 32; warp * 32 < end; ++warp) {
-    endedMask_[warp] |= lanes(std::max(begin, warp * 32) - warp * 32, std::min(end - warp * 32, 32u));
+  for (unsigned warp = begin / lanes_; warp * lanes_ < end; ++warp) {
+    const unsigned first = warp * lanes_;
+    endedMask_[warp] |= lanes(std::max(begin, first) - first, std::min(end - first, lanes_));
     checkMeetings(warp);
   }
   checkBarrier();
@@ -205,7 +207,7 @@ unsigned long long BlockRunner::barrier(unsigned thread, unsigned end, bool pred
 }
 
 // A meeting still open for this mask, or one that is no longer in use.
-BlockRunner::Meeting& BlockRunner::meetingOf(unsigned warp, unsigned mask, int place) {
+BlockRunner::Meeting& BlockRunner::meetingOf(unsigned warp, uint64_t mask, int place) {
   Meeting* unused = nullptr;
   for (const std::unique_ptr<Meeting>& meeting : meetings_[warp]) {
     if (meeting->readers == 0)
@@ -235,16 +237,17 @@ void BlockRunner::completePlaces() {
 }
 
 void BlockRunner::checkMeetings(unsigned warp) {
-  const unsigned live = liveThreads(warp * 32);
+  const uint64_t live = liveThreads(warp * lanes_);
   for (const std::unique_ptr<Meeting>& meeting : meetings_[warp])
     if (meeting->readers != 0 && !meeting->done && (meeting->mask & live & ~meeting->warp.threads) == 0)
       complete(*meeting);
 }
 
-const MaxCpuWarp& BlockRunner::meet(unsigned thread, unsigned mask, int place, unsigned long long value) {
-  const unsigned warp = thread / 32, lane = thread % 32;
-  Meeting& meeting = meetingOf(warp, mask | 1u << lane, place);
-  meeting.warp.threads |= 1u << lane;
+const MaxCpuWarp& BlockRunner::meet(unsigned thread, uint64_t mask, int place, unsigned long long value) {
+  const unsigned warp = thread / lanes_, lane = thread % lanes_;
+  const uint64_t own = uint64_t{1} << lane;
+  Meeting& meeting = meetingOf(warp, mask | own, place);
+  meeting.warp.threads |= own;
   meeting.warp.values[lane] = value;
   ++meeting.readers;
   if ((meeting.mask & liveThreads(thread) & ~meeting.warp.threads) == 0)
@@ -260,15 +263,15 @@ const MaxCpuWarp* BlockRunner::exchange(unsigned thread, unsigned end, unsigned 
   return &meet(thread, mask, 0, value);
 }
 
-unsigned BlockRunner::activeThreads(unsigned thread, unsigned end, int place) {
+const MaxCpuWarp* BlockRunner::meetAtPlace(unsigned thread, unsigned end, int place, unsigned long long value) {
   own(thread, end);
-  return meet(thread, ~0u, place, 0).threads;
+  return &meet(thread, ~uint64_t{0}, place, value);
 }
 
-unsigned BlockRunner::liveThreads(unsigned thread) const {
-  const unsigned first = thread / 32 * 32;
-  const unsigned there = lanes(0, std::min(threads_ - first, 32u));
-  return waited_ ? there & ~endedMask_[thread / 32] : there;
+uint64_t BlockRunner::liveThreads(unsigned thread) const {
+  const unsigned warp = thread / lanes_;
+  const uint64_t there = lanes(0, std::min(threads_ - warp * lanes_, lanes_));
+  return waited_ ? there & ~endedMask_[warp] : there;
 }
 
 // The fiber's frames are never unwound, so they must not contain objects with destructors: hence the separate reports.
@@ -329,8 +332,8 @@ const MaxCpuRuntime& cpuRuntime() {
       [](unsigned thread, unsigned end, unsigned mask, unsigned long long value) {
         return guarded([=](BlockRunner& runner) { return runner.exchange(thread, end, mask, value); });
       },
-      [](unsigned thread, unsigned end, int place) {
-        return guarded([=](BlockRunner& runner) { return runner.activeThreads(thread, end, place); });
+      [](unsigned thread, unsigned end, int place, unsigned long long value) {
+        return guarded([=](BlockRunner& runner) { return runner.meetAtPlace(thread, end, place, value); });
       },
       [] { return guarded([](BlockRunner& runner) { return runner.sharedMemory(); }); },
       [](unsigned thread, const char* reason, const char* file, int line) {

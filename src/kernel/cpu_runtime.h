@@ -21,6 +21,7 @@ struct CpuLaunch {
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};  // at most kMaxCpuThreads in all
   size_t sharedBytes = 0;         // at most kMaxCpuShared
+  uint32_t lanes = 32;            // of a warp: 32 or 64
 };
 
 inline constexpr uint32_t kMaxCpuThreads = 1024;
@@ -43,7 +44,7 @@ class BlockRunner {
   // Called by the kernel.
   unsigned long long barrier(unsigned thread, unsigned end, bool predicate);
   const MaxCpuWarp* exchange(unsigned thread, unsigned end, unsigned mask, unsigned long long value);
-  unsigned activeThreads(unsigned thread, unsigned end, int place);
+  const MaxCpuWarp* meetAtPlace(unsigned thread, unsigned end, int place, unsigned long long value);
   void* sharedMemory();
   [[noreturn]] void trap(unsigned thread, const char* reason, const char* file, int line);
   void reportFailure(const std::exception& error);
@@ -51,7 +52,7 @@ class BlockRunner {
   [[noreturn]] void leaveBlock();
 
  private:
-  static constexpr unsigned kWarps = kMaxCpuThreads / 32;
+  static constexpr unsigned kWarps = kMaxCpuThreads / 32;  // at most
 
   struct Fiber {
     FiberContext context;
@@ -75,7 +76,7 @@ class BlockRunner {
   // at a source location), it is also done when no thread in the block can continue otherwise.
   struct Meeting {
     MaxCpuWarp warp;
-    unsigned mask;
+    uint64_t mask;
     int place;         // 0 = there is a mask
     unsigned readers;  // lanes that have not read yet
     bool done;
@@ -94,10 +95,10 @@ class BlockRunner {
   void checkBarrier();
   void checkMeetings(unsigned warp);
   void complete(Meeting& meeting);
-  Meeting& meetingOf(unsigned warp, unsigned mask, int place);
-  const MaxCpuWarp& meet(unsigned thread, unsigned mask, int place, unsigned long long value);
+  Meeting& meetingOf(unsigned warp, uint64_t mask, int place);
+  const MaxCpuWarp& meet(unsigned thread, uint64_t mask, int place, unsigned long long value);
   void completePlaces();
-  unsigned liveThreads(unsigned thread) const;
+  uint64_t liveThreads(unsigned thread) const;
   void reportDeadlock();
   void reportTrap(unsigned thread, const char* reason, std::string_view file, int line);
   std::string blockName() const;
@@ -112,6 +113,7 @@ class BlockRunner {
   const CpuLaunch* launch_ = nullptr;
   MaxCpuBlock* block_ = nullptr;
   unsigned threads_ = 0;
+  unsigned lanes_ = 32;
   Fiber* current_ = nullptr;
   Queue ready_;
   Queue atBarrier_;
@@ -121,7 +123,7 @@ class BlockRunner {
   unsigned ended_ = 0;
   bool waited_ = false;  // whether any thread of the block has
   int placesOpen_ = 0;   // pending meetings at source locations
-  unsigned endedMask_[kWarps] = {};
+  uint64_t endedMask_[kWarps] = {};
   std::vector<std::unique_ptr<Meeting>> meetings_[kWarps];
   std::optional<Error> error_;
 };

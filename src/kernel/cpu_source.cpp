@@ -63,8 +63,7 @@ class Rewriter {
     if (text == "__global__") return kernel(at);
     if (text == "__shared__") return shared(at);
     if (text == "__launch_bounds__") return bounds(at);
-    if (text == "__activemask" && tokens_.is(at + 1, "(") && tokens_.is(at + 2, ")"))
-      return replace(at, at + 3, "__max_active_mask(" + std::to_string(++places_) + ")");
+    if (text == "__max_place") return replace(at, at + 1, std::to_string(++places_));
     // Inside __attribute__((...)) the compiler understands it.
     if (text == "__noinline__" && !tokens_.is(at - 1, "(") && !tokens_.is(at - 1, ","))
       return replace(at, at + 1, "__attribute__((noinline))");

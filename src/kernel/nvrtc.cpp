@@ -2,6 +2,7 @@
 // CUDA's compiler.
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -11,6 +12,8 @@
 namespace max {
 
 namespace {
+
+constexpr std::string_view kPrelude = "#include \"max_cuda.h\"\n";
 
 // "sm_90a", or "compute_90a" for PTX alone.
 struct Chip {
@@ -106,7 +109,7 @@ class NvrtcCompiler final : public KernelCompiler {
     if (wantsCubin) requireCubin(compiler, chip, source.architecture);
     const std::string architecture =
         wantsCubin ? source.architecture : virtualName(compiler, chip, source.architecture);
-    RtcProgram program(compiler, source, "");
+    RtcProgram program(compiler, source, kPrelude);
     program.compile(optionsFor(source, architecture));
     CompiledCode code;
     code.log = program.log();

@@ -72,6 +72,10 @@ uint32_t cubinFlags(std::string_view architecture, int version) {
          (architecture.ends_with('a') ? kOnlyThisChip : 0);
 }
 
+unsigned lanesOf(const void* image, uint16_t machine) {
+  return machine == kAmdMachine && isBinary(image) ? flagsOf(image) : 32;
+}
+
 bool isForChip(const void* image, int chip) {
   if (!isBinary(image)) return true;
   const uint32_t flags = flagsOf(image);

@@ -61,6 +61,7 @@ const Settings& settings() {
       static_cast<uint32_t>(fromEnvironment("FAKE_GPU_DELAY", 200)),
       fromEnvironment("FAKE_GPU_PEER", 1) != 0,
       static_cast<int>(fromEnvironment("FAKE_GPU_CUDA", 12040)),
+      fromEnvironment("FAKE_GPU_LANES", 64) == 32 ? 32u : 64u,
   };
   return one;
 }

@@ -62,6 +62,7 @@ struct Settings {
   uint32_t maxDelay;     // FAKE_GPU_DELAY, microseconds; 0 = none
   bool peerAccess;       // FAKE_GPU_PEER
   int cudaVersion;       // FAKE_GPU_CUDA, of the driver: 12040 is 12.4
+  unsigned lanes;        // FAKE_GPU_LANES, of HIP's wavefronts
 };
 const Settings& settings();
 

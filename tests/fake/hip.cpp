@@ -34,10 +34,9 @@ struct Attribute {
   int cuda;
 };
 constexpr Attribute kAttributes[] = {
-    {2, 40},  {3, 19},  {5, 13},  {8, 31},  {10, 95}, {16, 18},  {18, 17},    {19, 38}, {23, 75},
-    {24, 83}, {26, 2},  {27, 3},  {28, 4},  {29, 5},  {30, 6},   {31, 7},     {56, 1},  {57, 39},
-    {59, 37}, {60, 36}, {61, 76}, {63, 16}, {71, 12}, {72, 82},  {74, 8},     {75, 97}, {76, 81},
-    {78, 78}, {81, 14}, {83, 9},  {85, 41}, {87, 10}, {88, 115}, {10002, 81},
+    {2, 40},  {3, 19},  {5, 13}, {8, 31},  {10, 95}, {16, 18}, {18, 17}, {19, 38}, {23, 75}, {24, 83},  {26, 2},
+    {27, 3},  {28, 4},  {29, 5}, {30, 6},  {31, 7},  {56, 1},  {57, 39}, {59, 37}, {60, 36}, {61, 76},  {63, 16},
+    {71, 12}, {72, 82}, {74, 8}, {75, 97}, {76, 81}, {78, 78}, {81, 14}, {83, 9},  {85, 41}, {88, 115}, {10002, 81},
 };
 
 // Offsets in hipDeviceProp_t: HIP 6 gave it a new layout, under a new name of the function.
@@ -47,7 +46,9 @@ struct Layout {
 };
 constexpr Layout kLayout5 = {256, 396};
 [[maybe_unused]] constexpr Layout kLayout6 = {288, 1160};
-constexpr char kArchitecture[] = "gfx1030";
+constexpr int kWavefrontSize = 87;
+
+std::string architecture() { return fake::settings().lanes == 32 ? "gfx1030" : "gfx90a"; }
 
 uint64_t addressOf(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
@@ -73,7 +74,7 @@ int giveProperties(const char* function, const Layout& layout, void* properties,
   memcpy(bytes, nameOf(device).c_str(), nameOf(device).size() + 1);
   const size_t memory = fake::findDevice(device)->size;
   memcpy(bytes + layout.memory, &memory, sizeof memory);
-  memcpy(bytes + layout.architecture, kArchitecture, sizeof kArchitecture);
+  memcpy(bytes + layout.architecture, architecture().c_str(), architecture().size() + 1);
   return fake::kOk;
 }
 
@@ -131,6 +132,7 @@ FAKE_API int hipDeviceGetPCIBusId(char* text, int size, int device) {
 FAKE_API int hipDeviceGetAttribute(int* value, int attribute, int device) {
   if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
   if (!fake::findDevice(device)) return fake::kInvalidDevice;
+  if (attribute == kWavefrontSize) return give(static_cast<int>(fake::settings().lanes), value);
   for (const Attribute& row : kAttributes)
     if (row.hip == attribute) return remembered(fake::deviceAttribute(row.cuda, value));
   return remembered(fake::kInvalidValue);

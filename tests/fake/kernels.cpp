@@ -27,9 +27,11 @@ struct Function {
 };
 
 struct Module {
-  Module(Device* on, max::Ref<max::CpuLibrary> code) : device(on), library(std::move(code)) {}
+  Module(Device* on, max::Ref<max::CpuLibrary> code, unsigned laneCount)
+      : device(on), lanes(laneCount), library(std::move(code)) {}
 
   Device* device;
+  unsigned lanes;  // of a warp
   max::Ref<max::CpuLibrary> library;
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::vector<uint64_t> variables;                                                   // known to the driver as memory
@@ -137,7 +139,8 @@ bool isAtWork(const Device& device) {
   });
 }
 
-int run(const MaxCpuKernel* kernel, const std::string& name, const LaunchShape& shape, const Values& values) {
+int run(const MaxCpuKernel* kernel, const std::string& name, unsigned lanes, const LaunchShape& shape,
+        const Values& values) {
   const KernelAccess access;
   const std::vector<void*> pointers = values.pointers();
   max::CpuLaunch launch;
@@ -151,6 +154,7 @@ int run(const MaxCpuKernel* kernel, const std::string& name, const LaunchShape& 
     max::runOnCpu(launch, 1);
     return kOk;
   } catch (const std::exception&) {
+  launch.lanes = lanes;
     return kLaunchFailed;
   }
 }
@@ -169,7 +173,7 @@ int loadModule(const void* image, uint16_t machine, Module** module, std::string
     return kInvalidImage;
   }
   try {
-    auto made = std::make_unique<Module>(currentDevice(), max::CpuLibrary::load(object));
+    auto made = std::make_unique<Module>(currentDevice(), max::CpuLibrary::load(object), lanesOf(image, machine));
     const Lock lock(state().mutex);
     ++state().modules;
     modules().insert(made.get());
@@ -289,8 +293,8 @@ int launch(Function* function, const LaunchShape& shape, void* handle, void** ar
   if (!isPossible(*function, shape)) return kInvalidValue;
   const Values values(*function->kernel, arguments);
   const auto work = [kernel = function->kernel, name = function->name, code = function->module->library,
-                     queued = function->module->queued, shape, values] {
-    const int result = run(kernel, name, shape, values);
+                     queued = function->module->queued, lanes = function->module->lanes, shape, values] {
+    const int result = run(kernel, name, lanes, shape, values);
     --*queued;
     return result;
   };

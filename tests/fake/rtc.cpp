@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "kernel/builtin_headers.h"
@@ -56,6 +57,10 @@ bool isForAccelerators(std::string_view name, std::string_view text) {
   });
 }
 
+void addHeader(const RtcDialect& dialect, const std::string& name, std::string text, max::KernelSource& source) {
+  if (!isForAccelerators(name, text) || dialect.takesHeader(name, text)) source.headers.emplace_back(name, text);
+}
+
 // The message of a failed compilation is a summary and the log.
 std::string logOf(const std::string& message) {
   const size_t line = message.find('\n');
@@ -85,9 +90,7 @@ int createProgram(RtcProgram** program, const char* source, const char* name, in
   auto* made = new RtcProgram;
   made->source = source;
   made->name = name ? name : "default_program";
-  for (int i = 0; i < headerCount; ++i)
-    if (!isForAccelerators(headerNames[i], headers[i])) made->headers.emplace_back(headerNames[i], headers[i]);
-  made->headers.emplace_back("max_hip.h", "");  // what sources for HIP begin with
+  for (int i = 0; i < headerCount; ++i) made->headers.emplace_back(headerNames[i], headers[i]);
   *program = made;
   return kRtcSuccess;
 }
@@ -104,9 +107,10 @@ int compileProgram(RtcProgram* program, const RtcDialect& dialect, int optionCou
   max::KernelSource source;
   source.name = program->name;
   source.text = program->source;
-  source.headers = program->headers;
+  for (const auto& [name, text] : program->headers) addHeader(dialect, name, text, source);
   for (int i = 0; i < optionCount; ++i)
     if (!takeOption(*program, dialect, options[i], source)) return kRtcInvalidOption;
+  for (auto& macro : dialect.macrosOf(program->architecture)) source.defines.push_back(std::move(macro));
   return compileForHost(*program, source);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,12 +23,19 @@ enum RtcResult : int {
   kRtcCompilation = 6,
 };
 
+using Macros = std::vector<std::pair<std::string, std::string>>;
+
 // What differs between the two: how options are written, and which chips there are.
 struct RtcDialect {
   const char* architectureOption;  // what stands before the chip
   std::vector<std::string> architectures;
   // Beginnings of other options, which change nothing.
   std::vector<std::string> ignoredOptions;
+  // Whether the compiler is given a header that the library brings for accelerators alone; then its text, which may be
+  // another. The host's compiler has its own of the others.
+  bool (*takesHeader)(std::string_view name, std::string& text);
+  // Macros that tell about the architecture.
+  Macros (*macrosOf)(const std::string& architecture);
 };
 
 struct RtcProgram {

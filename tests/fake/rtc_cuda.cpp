@@ -21,11 +21,19 @@ constexpr int kChips[] = {80, 90};
 const std::vector<std::string> kArchitectures = {"sm_80", "sm_90", "sm_90a", "compute_80", "compute_90", "compute_90a"};
 #endif
 
+// The host's dialect has what max_cuda.h adds.
+bool takesHeader(std::string_view name, std::string& text) {
+  text.clear();
+  return name == "max_cuda.h";
+}
+
 const fake::RtcDialect& dialect() {
   static const fake::RtcDialect only = {"--gpu-architecture=",
                                         kArchitectures,
                                         {"--std=", "--use_fast_math", "--maxrregcount=", "--generate-line-info",
-                                         "--device-as-default-execution-space", "-default-device"}};
+                                         "--device-as-default-execution-space", "-default-device"},
+                                        takesHeader,
+                                        [](const std::string&) { return fake::Macros(); }};
   return only;
 }
 

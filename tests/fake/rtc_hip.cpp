@@ -5,6 +5,7 @@
 
 #include "artefact.h"
 #include "rtc.h"
+#include "wavefront.h"
 
 using fake::RtcProgram;
 
@@ -13,13 +14,27 @@ namespace {
 constexpr const char* kIsas[] = {"amdgcn-amd-amdhsa--gfx90a", "amdgcn-amd-amdhsa--gfx1030"};
 constexpr int kComgrError = 1;
 
+uint32_t lanesOf(const std::string& architecture) { return architecture.starts_with("gfx9") ? 64 : 32; }
+
+fake::Macros macrosOf(const std::string& architecture) {
+  return {{"FAKE_LANES", std::to_string(lanesOf(architecture))}};
+}
+
+// The library's own, over a model of the hardware.
+bool takesHeader(std::string_view name, std::string& text) {
+  if (name == "max_hip.h") text = fake::kWavefront + text + fake::kHostTraps;
+  return name == "max_hip.h" || name == "max_warp.h";
+}
+
 const fake::RtcDialect& dialect() {
   static const fake::RtcDialect only = {
-      "--offload-arch=", {"gfx90a", "gfx1030"}, {"-std=", "-ffast-math", "-gline-tables-only"}};
+      "--offload-arch=", {"gfx90a", "gfx1030"}, {"-std=", "-ffast-math", "-gline-tables-only"}, takesHeader, macrosOf};
   return only;
 }
 
-std::string codeOf(const RtcProgram& program) { return fake::toBinary(program.object, fake::kAmdMachine); }
+std::string codeOf(const RtcProgram& program) {
+  return fake::toBinary(program.object, fake::kAmdMachine, lanesOf(program.architecture));
+}
 
 std::string logOf(const RtcProgram& program) { return program.log + '\0'; }
 

@@ -14,7 +14,7 @@ static void test_a_device_is_described(void** state) {
   CHECK(maxDeviceGetDriverVersion(device, &version));
   assert_int_equal(version, expected_version);
   CHECK(maxDeviceGetArchitectureName(device, &architecture));
-  assert_string_equal(architecture, "gfx1030");
+  assert_string_equal(architecture, "gfx90a");
   CHECK(maxDeviceGetName(device, &name));
   assert_string_equal(name, "Fake HIP device 1");
   CHECK(maxDeviceGetMemoryInfo(device, &free_bytes, &total_bytes));

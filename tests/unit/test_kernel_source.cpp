@@ -130,9 +130,9 @@ TEST(KernelSource, DynamicSharedMemory) {
 }
 
 // Each place in the source has a number.
-TEST(KernelSource, ActiveThreads) {
-  EXPECT_EQ(bodyOf("a = __activemask(); b = __activemask( ) + f(__activemask);"),
-            "a = __max_active_mask(1) ; b = __max_active_mask(2)  + f(__activemask);");
+TEST(KernelSource, PlacesAreCounted) {
+  EXPECT_EQ(bodyOf("a = meet(__max_place); b = meet(__max_place, 0) + __max_places;"),
+            "a = meet(1 ); b = meet(2 , 0) + __max_places;");
 }
 
 TEST(KernelSource, TextIsLeftAlone) {

@@ -8,6 +8,7 @@ namespace max::gpu {
 namespace {
 
 constexpr size_t kNameSize = 256;
+constexpr int64_t kWarpSize = 32;  // of kernels, whatever the chip has: max_hip.h makes two warps of 64 lanes
 
 // -1 = the driver has no such attribute.
 int numberOf(const Api& api, MaxDeviceAttribute attribute) {
@@ -23,6 +24,7 @@ void failDriver(const Driver& driver, const char* function, int error) {
 }
 
 int64_t attributeOf(const Driver& driver, int device, MaxDeviceAttribute attribute) {
+  if (attribute == MAX_DEVICE_ATTRIBUTE_WARP_SIZE) return kWarpSize;
   const Symbol<int(int*, int, int)>& get = driver.deviceGetAttribute;
   const int number = numberOf(*driver.api, attribute);
   int value = 0;

@@ -2,7 +2,7 @@
 // The interface between kernels compiled for the host and the library that runs them. Part of both.
 #pragma once
 
-inline constexpr int kMaxCpuAbi = 2;
+inline constexpr int kMaxCpuAbi = 3;
 
 extern "C" {
 
@@ -14,10 +14,10 @@ struct MaxCpuBlock {
   void* shared;  // dynamic shared memory; its address is the same in all blocks of a thread of the process
 };
 
-// Values exchanged by the threads of a warp.
+// Values exchanged by the threads of a warp, which has 32 (or 64, for tests of code for chips with as many).
 struct MaxCpuWarp {
-  unsigned threads;  // participants: one bit each
-  unsigned long long values[32];
+  unsigned long long threads;  // participants: one bit each
+  unsigned long long values[64];
 };
 
 // Provided by the library. `thread` is the caller's number in its block; the threads after it, up to `end`, are
@@ -27,8 +27,9 @@ struct MaxCpuRuntime {
   unsigned long long (*barrier)(unsigned thread, unsigned end, int predicate);
   // Waits for the threads of the warp in `mask`. Valid until the next call.
   const MaxCpuWarp* (*exchange)(unsigned thread, unsigned end, unsigned mask, unsigned long long value);
-  // The threads of the warp that reach the same place in the source, if waiting for them cannot deadlock.
-  unsigned (*activeThreads)(unsigned thread, unsigned end, int place);
+  // Waits for the threads of the warp that reach the same place in the source, as long as that cannot deadlock. Valid
+  // until the next call.
+  const MaxCpuWarp* (*meet)(unsigned thread, unsigned end, int place, unsigned long long value);
   // This thread's dynamic shared memory.
   void* (*sharedMemory)();
   // Ends the launch with an error. Does not return.

@@ -3,8 +3,8 @@
 //
 // A kernel's threads are iterations of a loop over threadIdx, into which the compiler inlines the kernel. Where one
 // waits (a barrier, a shuffle), the library runs the rest of the loop elsewhere, on another stack, and comes back. The
-// library rewrites what this header does not define (__global__, __shared__, __launch_bounds__, __noinline__,
-// __activemask).
+// library rewrites what this header does not define (__global__, __shared__, __launch_bounds__, __noinline__, and
+// __max_place, a number for each place in the source).
 #pragma once
 #pragma GCC system_header  // sources may enable any warnings
 
@@ -245,10 +245,11 @@ static inline int __syncthreads_and(int predicate) {
   return (unsigned)votes == (unsigned)(votes >> 32);
 }
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { __max_exchange(mask, 0); }
-[[maybe_unused]] static __attribute__((noinline)) unsigned __max_active_mask(int place) {
+[[maybe_unused]] static __attribute__((noinline)) const MaxCpuWarp* __max_meet(int place, unsigned long long value) {
   const __max_pause pause;
-  return __max_runtime->activeThreads(pause.thread, pause.end, place);
+  return __max_runtime->meet(pause.thread, pause.end, place, value);
 }
+#define __activemask() ((unsigned)__max_meet(__max_place, 0)->threads)
 static inline unsigned __max_lane() { return (unsigned)(__max_row + threadIdx.x.value) % 32; }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -287,17 +288,17 @@ static inline T __shfl_sync(unsigned mask, const T& value, int from, int width =
 }
 template <class T>
 static inline T __shfl_up_sync(unsigned mask, const T& value, unsigned delta, int width = 32) {
-  const unsigned lane = __max_lane();
-  return __max_take(mask, value, (lane & (unsigned)(width - 1)) < delta ? lane : lane - delta);
+  const unsigned lane = __max_lane(), by = delta % 32;
+  return __max_take(mask, value, (lane & (unsigned)(width - 1)) < by ? lane : lane - by);
 }
 template <class T>
 static inline T __shfl_down_sync(unsigned mask, const T& value, unsigned delta, int width = 32) {
-  const unsigned lane = __max_lane();
-  return __max_take(mask, value, (lane & (unsigned)(width - 1)) + delta >= (unsigned)width ? lane : lane + delta);
+  const unsigned lane = __max_lane(), by = delta % 32;
+  return __max_take(mask, value, (lane & (unsigned)(width - 1)) + by >= (unsigned)width ? lane : lane + by);
 }
 template <class T>
 static inline T __shfl_xor_sync(unsigned mask, const T& value, int bits, int width = 32) {
-  const unsigned lane = __max_lane(), from = lane ^ (unsigned)bits;
+  const unsigned lane = __max_lane(), from = lane ^ ((unsigned)bits % 32);
   return __max_take(mask, value, from / (unsigned)width > lane / (unsigned)width ? lane : from);
 }
 #define __shfl(...) __shfl_sync(__activemask(), __VA_ARGS__)
