@@ -6,10 +6,11 @@
 #include "base/error.h"
 
 // Generated from the files of headers/.
-extern const unsigned char kernel_header_max_cuda[], kernel_header_max_half[], kernel_header_max_hip[],
-    kernel_header_max_limits[], kernel_header_max_math[], kernel_header_max_stdint[], kernel_header_max_warp[];
-extern const size_t kernel_header_max_cuda_size, kernel_header_max_half_size, kernel_header_max_hip_size,
-    kernel_header_max_limits_size, kernel_header_max_math_size,
+extern const unsigned char kernel_header_max_cuda[], kernel_header_max_half[], kernel_header_max_half_arithmetic[],
+    kernel_header_max_hip[], kernel_header_max_limits[], kernel_header_max_math[], kernel_header_max_stdint[],
+    kernel_header_max_warp[];
+extern const size_t kernel_header_max_cuda_size, kernel_header_max_half_size, kernel_header_max_half_arithmetic_size,
+    kernel_header_max_hip_size, kernel_header_max_limits_size, kernel_header_max_math_size,
     kernel_header_max_stdint_size, kernel_header_max_warp_size;
 
 namespace max {
@@ -42,6 +43,8 @@ std::string quoted(std::string_view text) {
 std::span<const BuiltinHeader> builtinHeaders() {
   static const BuiltinHeader headers[] = {
       {"max_half.h", textOf(kernel_header_max_half, kernel_header_max_half_size), false},
+      {"max_half_arithmetic.h", textOf(kernel_header_max_half_arithmetic, kernel_header_max_half_arithmetic_size),
+       false},
       {"cuda_fp16.h", kHalf, false},
       {"cuda_bf16.h", kHalf, false},
       {"hip/hip_fp16.h", kHalf, false},

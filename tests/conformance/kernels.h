@@ -41,6 +41,9 @@ void test_damaged_code(void** state);
 void test_whole_warps(void** state);
 void test_groups_in_warps(void** state);
 
+/* halves.c */
+void test_halves(void** state);
+
 /* Random copies, fills and kernels on several streams, compared with the same program run in order on the host. */
 void test_random_kernels(void** state);
 void test_kernels_of_virtual_devices(void** state);

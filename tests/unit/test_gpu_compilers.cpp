@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -150,6 +151,33 @@ extern "C" __global__ __launch_bounds__(256) void all(const __half* a, __nv_bflo
             "");
 }
 
+// What some chips have instructions for and others do not.
+TEST_P(Compilers, KnowsWarpsAndHalvesOnAllChips) {
+  const std::string text = R"(
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+extern "C" __global__ void all(int* out, const unsigned* masks, __half2* a, __nv_bfloat162* b) {
+  const unsigned mask = masks[threadIdx.x];
+  int same = 0, v = out[threadIdx.x];
+  v += __shfl_sync(mask, threadIdx.x, 3, 16) + (int)__shfl_xor_sync(mask, 1.5 * v, 5) + (int)__shfl_up_sync(mask, 7ll, 2);
+  v += __ballot_sync(mask, v) + __any_sync(mask, v > 1) + __all_sync(mask, v > 2) + __activemask() + warpSize;
+  v += __reduce_add_sync(mask, v) + __reduce_min_sync(mask, 3u) + __reduce_max_sync(mask, v);
+  v += __reduce_and_sync(mask, 3u) + __reduce_or_sync(mask, 4u) + __reduce_xor_sync(mask, 5u);
+  v += __match_any_sync(mask, v) + __match_any_sync(mask, 0.5f) + __match_all_sync(mask, 2ull, &same) + same;
+  __syncwarp(mask);
+  out[threadIdx.x] = v;
+  a[0] = __hfma2(a[1], a[2], a[3]) + a[4] * a[5] - __hmax2(a[6], a[7]) / __shfl_down_sync(mask, a[8], 1);
+  b[0] = __hfma2(b[1], b[2], b[3]) + b[4] * b[5] - __hmin2(b[6], b[7]) / __shfl_sync(mask, b[8], 1);
+  a[9] = __half2half2(__hmin(__low2half(a[9]), __hadd(__high2half(a[9]), __float2half(0.5f))));
+  b[9].x = __hmax(b[9].x, __nv_bfloat16(v)) * __float2bfloat16(0.5f);
+  b[10] = __floats2bfloat162_rn(1.0f, __low2float(a[10]));
+}
+)";
+  const bool isCuda = GetParam().executable == MAX_ARTIFACT_KIND_CUBIN;
+  for (const char* chip : isCuda ? std::array{"sm_75", "sm_80", "sm_90"} : std::array{"gfx906", "gfx90a", "gfx1030"})
+    EXPECT_NE(compile(sourceOf(text, chip)), "") << chip;
+}
+
 TEST_P(Compilers, ErrorsHaveTheLogAndTheSourcesLines) {
   const Error error = errorFor(sourceOf("\n\n__global__ void f() { oops(); }\n", GetParam().architecture));
   EXPECT_EQ(error.status(), MAX_STATUS_INVALID_ARGUMENT);
@@ -265,6 +293,48 @@ TEST(Nvrtc, MakesPtxAndCubins) {
               isElf(compiler->compile(source, MAX_ARTIFACT_KIND_CUBIN).bytes));
 }
 
+constexpr const char* kPairs = R"(
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+extern "C" __global__ void halves(__half2* a) { a[0] = __hfma2(a[1], a[2], a[3]); }
+extern "C" __global__ void bfloats(__nv_bfloat162* a) { a[0] = __hfma2(a[1], a[2], a[3]); a[4] += a[5]; }
+)";
+
+int countOf(std::string_view text, std::string_view part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Nvrtc, PairsTakeOneInstruction) {
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler, "sm_90");
+  if (!compiler) GTEST_SKIP() << "no NVRTC";
+  const auto ptxFor = [&](const char* chip) {
+    return compiler->compile(sourceOf(kPairs, chip), MAX_ARTIFACT_KIND_PTX).bytes;
+  };
+  const std::string newest = ptxFor("sm_90"), newer = ptxFor("sm_80"), old = ptxFor("sm_75");
+  for (const std::string& ptx : {newest, newer, old}) {
+    EXPECT_EQ(countOf(ptx, "fma.rn.f16x2"), 1) << ptx;
+    EXPECT_FALSE(contains(ptx, "cvt.f32.f16")) << ptx;
+  }
+  EXPECT_EQ(countOf(newest, "fma.rn.bf16x2"), 1);
+  EXPECT_EQ(countOf(newest, "add.rn.bf16x2"), 1);
+  EXPECT_EQ(countOf(newer, "fma.rn.bf16x2"), 2) << newer;  // a sum is a * 1 + b
+  EXPECT_FALSE(contains(old, "bf16x2"));
+}
+
+TEST(Nvrtc, ChipsThatCanReduceAWarp) {
+  const KernelCompiler* compiler = openOrSkip(nvrtcCompiler, "sm_90");
+  if (!compiler) GTEST_SKIP() << "no NVRTC";
+  const std::string text =
+      "extern \"C\" __global__ void f(int* a) { *a = __reduce_add_sync(~0u, a[1]) + __match_any_sync(~0u, a[2]); }";
+  for (const char* chip : {"sm_75", "sm_80"}) {
+    const std::string ptx = compiler->compile(sourceOf(text, chip), MAX_ARTIFACT_KIND_PTX).bytes;
+    EXPECT_EQ(contains(ptx, "redux.sync"), std::string_view(chip) == "sm_80") << ptx;
+    EXPECT_TRUE(contains(ptx, "match.any.sync")) << ptx;
+  }
+}
+
 TEST(Nvrtc, NamesChipsExactly) {
   const KernelCompiler* compiler = openOrSkip(nvrtcCompiler, "sm_90");
   if (!compiler) GTEST_SKIP() << "no NVRTC";
@@ -303,6 +373,15 @@ TEST(Hip, MakesAssemblyAndIntermediateCode) {
     EXPECT_TRUE(contains(assembly, "add:") && contains(assembly, "s_endpgm")) << assembly.substr(0, 400);
     const std::string llvm = compiler->compile(source, MAX_ARTIFACT_KIND_LLVM_IR).bytes;
     EXPECT_TRUE(contains(llvm, "amdgpu_kernel void @add(") && contains(llvm, "fadd")) << llvm.substr(0, 400);
+  }
+}
+
+TEST(Hip, PairsTakeOneInstruction) {
+  const KernelCompiler* compiler = openOrSkip(hiprtcCompiler, "gfx90a");
+  if (!compiler) GTEST_SKIP() << "no HIPRTC";
+  for (const char* chip : {"gfx90a", "gfx1030"}) {
+    const std::string code = compiler->compile(sourceOf(kPairs, chip), MAX_ARTIFACT_KIND_ASSEMBLY).bytes;
+    EXPECT_EQ(countOf(code, "v_pk_fma_f16"), 1) << chip;
   }
 }
 
