@@ -16,6 +16,7 @@ FAULTS = {
     "assertion_in_teardown": "the group's teardown failed",
     "leak_in_driver": "the driver still has",
     "race": "the driver saw 1 violations",
+    "race_of_kernels": "the driver saw 1 violations",
 }
 
 

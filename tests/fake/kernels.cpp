@@ -41,6 +41,7 @@ struct Module {
 namespace {
 
 constexpr int kSharedSize = 1;
+constexpr unsigned char kToWritten = 2;  // a kind of pointer
 constexpr int kMostSharedOptIn = 97;
 
 // CUfunction_attribute -> value of every kernel.
@@ -91,6 +92,7 @@ class Values {
       std::memcpy(value->data(), arguments[i], kernel.sizes[i]);
       values_.push_back(std::move(value));
       sizes_.push_back(kernel.sizes[i]);
+      pointers_.push_back(kernel.pointers[i]);
     }
   }
 
@@ -100,15 +102,16 @@ class Values {
     return all;
   }
 
-  // What looks like the address of memory is: the kernel is said to read its first byte. Whether it writes, and where,
-  // is not known.
+  // A kernel is said to write all behind a pointer, to the end of the allocation, or to read it, if the pointer is to
+  // const; and to read the first byte of what merely looks like an address.
   std::vector<Access> accesses() const {
     std::vector<Access> all;
     for (size_t i = 0; i < values_.size(); ++i) {
       uint64_t address = 0;
       if (sizes_[i] != sizeof address) continue;
       std::memcpy(&address, values_[i]->data(), sizeof address);
-      if (isKnownRange(address, 1)) all.push_back({address, 1, false});
+      const uint64_t bytes = pointers_[i] ? knownBytes(address) : isKnownRange(address, 1);
+      if (bytes > 0) all.push_back({address, bytes, pointers_[i] == kToWritten});
     }
     return all;
   }
@@ -116,6 +119,7 @@ class Values {
  private:
   std::vector<std::shared_ptr<std::vector<std::max_align_t>>> values_;
   std::vector<uint64_t> sizes_;
+  std::vector<unsigned char> pointers_;
 };
 
 bool isPossible(const Function& function, const LaunchShape& shape) {
@@ -150,11 +154,11 @@ int run(const MaxCpuKernel* kernel, const std::string& name, unsigned lanes, con
   std::ranges::copy(shape.grid, launch.grid);
   std::ranges::copy(shape.block, launch.block);
   launch.sharedBytes = shape.sharedBytes;
+  launch.lanes = lanes;
   try {
     max::runOnCpu(launch, 1);
     return kOk;
   } catch (const std::exception&) {
-  launch.lanes = lanes;
     return kLaunchFailed;
   }
 }

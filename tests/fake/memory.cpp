@@ -142,6 +142,15 @@ bool isKnownRange(uint64_t address, uint64_t bytes) {
   return findRange(device->allocated, address, bytes) != device->allocated.end();
 }
 
+uint64_t knownBytes(uint64_t address) {
+  const State& s = state();
+  const Device* device = deviceOfAddress(address);
+  for (const auto* ranges : {device ? &device->allocated : &s.hostMemory, &s.registeredMemory})
+    if (const auto found = findRange(*ranges, address, 1); found != ranges->end())
+      return found->first + found->second - address;
+  return 0;
+}
+
 int allocateDevice(Device& device, uint64_t bytes, uint64_t* address) {
   if (bytes == 0) return kInvalidValue;
   if (bytes > device.size) return kOutOfMemory;

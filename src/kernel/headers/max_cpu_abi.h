@@ -44,7 +44,8 @@ struct MaxCpuKernel {
   void (*run)(MaxCpuBlock* block, void* const* arguments, unsigned begin, unsigned end, unsigned blocks);
   const unsigned long long* sizes;  // of the parameters
   int count;
-  int maxThreads;  // of a block; 0 = unspecified
+  int maxThreads;                 // of a block; 0 = unspecified
+  const unsigned char* pointers;  // of the parameters: 0 = is none, 1 = to const, 2 = to what a kernel may write
 };
 
 // Exported by a compiled library under the name maxCpuLibrary.

@@ -398,10 +398,18 @@ struct __max_count<0, number...> {
   using type = __max_numbers<number...>;
 };
 
+template <class T>
+inline constexpr unsigned char __max_pointer = 0;
+template <class T>
+inline constexpr unsigned char __max_pointer<T*> = 2;
+template <class T>
+inline constexpr unsigned char __max_pointer<const T*> = 1;
+
 // The loop over the threads of a block.
 template <class... Parameters>
 struct __max_loop {
   static constexpr unsigned long long sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
+  static constexpr unsigned char pointers[sizeof...(Parameters) + 1] = {__max_pointer<Parameters>..., 0};
 
   // Each runs threads of one row, from x on, and returns where it ended.
   template <void (*kernel)(Parameters...)>
@@ -533,6 +541,7 @@ template <class... Parameters, void (*kernel)(Parameters...)>
 struct __max_entry<kernel> {
   static MaxCpuKernel get(int maxThreads) {
     using Loop = __max_loop<Parameters...>;
-    return {(const void*)kernel, &Loop::template run<kernel>, Loop::sizes, (int)sizeof...(Parameters), maxThreads};
+    return {(const void*)kernel, &Loop::template run<kernel>, Loop::sizes, (int)sizeof...(Parameters), maxThreads,
+            Loop::pointers};
   }
 };
