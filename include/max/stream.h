@@ -134,7 +134,8 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamGetNative(const MaxStream* stream, void
  *
  * @param[in] timeoutNs  Maximum time to wait in nanoseconds; 0 = no limit.
  * @retval MAX_STATUS_DEADLINE_EXCEEDED  The work was not done in time; it continues, and nothing else has changed.
- * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of this stream, or a fork has cut the stream off.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  Called from a host function of this stream, a fork has cut the stream off, or
+ *     other code is capturing the stream for a graph.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxStreamSynchronize(MaxStream* stream, int64_t timeoutNs);
@@ -183,6 +184,7 @@ MAX_API MAX_NODISCARD MaxStatus maxStreamRecordEvent(MaxStream* stream, MaxEvent
  * Asynchronous: `userData` is borrowed until the function has been called. Thread-safe. On the host's default stream
  * the function runs before this call returns. It is called exactly once if this call succeeds, else not at all.
  *
+ * @retval MAX_STATUS_FAILED_PRECONDITION  Other code is capturing the stream for a graph, which would repeat the call.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxStreamEnqueueHostFunction(MaxStream* stream, MaxHostFunction function,

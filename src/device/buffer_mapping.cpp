@@ -57,6 +57,7 @@ void MaxBuffer::requireSoleHolder() const {
 }
 
 void MaxBuffer::unmapFromHost() {
+  if ((mapping_ & MAX_HOST_ACCESS_WRITE) != 0) stream_->requireUncaptured("A mapped buffer's way back");
   MapState mapped = MapState::Mapped;
   max::require(mapState_.compare_exchange_strong(mapped, MapState::Changing), MAX_STATUS_FAILED_PRECONDITION,
                "Buffer of type ", layout_, " is not mapped");

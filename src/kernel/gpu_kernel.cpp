@@ -171,10 +171,7 @@ void GpuKernel::keepBuffers(const LaunchArguments& arguments, gpu::GpuStream& st
   std::vector<Ref<const RefCounted>> borrowed;
   for (int32_t i = 0; i < arguments.bufferCount; ++i) {
     const Ref<Storage>& memory = arguments.buffers[i]->memory();
-    if (gpu::CachedBlock* block = gpu::CachedBlock::of(memory.get()))
-      block->noteUse(stream.ordered());
-    else if (memory)
-      borrowed.emplace_back(memory.get());
+    if (memory && !stream.noteInBlock(memory)) borrowed.emplace_back(memory.get());
   }
   if (!borrowed.empty()) stream.keepUntilDone(std::move(borrowed));
 }

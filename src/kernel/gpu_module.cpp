@@ -88,6 +88,7 @@ void GpuModule::setConstant(const std::string& name, const void* data, size_t by
   const Variable target = variable(name);
   checkVariable(name, target.bytes, bytes);
   if (bytes == 0) return;
+  stream.requireUncaptured("Setting a constant");
   const Ref<Storage> staged = gpuDevice_.allocate(bytes, {.pinned = true}, stream);
   std::memcpy(staged->data(), data, bytes);
   stream.copy({target.address, nullptr}, {staged->data(), staged}, bytes, MAX_COPY_KIND_HOST_TO_DEVICE);

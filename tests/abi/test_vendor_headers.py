@@ -26,6 +26,7 @@ NUMBERS = (
     ("src/device/gpu/driver.h", "kNotReady", "CUDA_ERROR_NOT_READY", "hipErrorNotReady"),
     ("src/device/gpu/driver.h", "kPeerAccessAlreadyEnabled", "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
      "hipErrorPeerAccessAlreadyEnabled"),
+    ("src/device/gpu/driver.h", "kRelaxedMode", "CU_STREAM_CAPTURE_MODE_RELAXED", "hipStreamCaptureModeRelaxed"),
     ("src/kernel/gpu_module.cpp", "kNotFound", "CUDA_ERROR_NOT_FOUND", "hipErrorNotFound"),
     ("src/device/gpu/driver.cpp", "kFirstCaptureError", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
      "hipErrorStreamCaptureUnsupported"),

@@ -130,6 +130,10 @@ void test_borrowed_memory_goes_unasked(void** state);
 void test_own_tensor_does_not_hold_its_device(void** state);
 void test_last_handle_goes_with_work_queued(void** state);
 void test_host_functions_want_memory(void** state);
+void test_captured_work(void** state);
+void test_captures_survive_other_work(void** state);
+void test_captures_fork_and_join(void** state);
+void test_streams_wrapped_in_a_capture(void** state);
 /* Random copies, fills and waits on several streams, compared with the same program run in order on the host. */
 void test_random_programs(void** state);
 void test_random_programs_on_two_devices(void** state);

@@ -301,6 +301,10 @@ int main(int argc, char** argv) {
       TEST(test_own_tensor_does_not_hold_its_device),
       TEST(test_last_handle_goes_with_work_queued),
       TEST(test_host_functions_want_memory),
+      TEST(test_captured_work),
+      TEST(test_captures_survive_other_work),
+      TEST(test_captures_fork_and_join),
+      TEST(test_streams_wrapped_in_a_capture),
       TEST(test_random_programs),
       TEST(test_random_programs_on_two_devices),
   };

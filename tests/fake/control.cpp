@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "capture.h"
 #include "fake.h"
 
 namespace fake {
@@ -85,7 +86,8 @@ int enterAs(const char* function, const Device* device) {
   Lock lock(state().mutex);
   waitForLock(lock, function);
   if (kPersonality.startsByItself) initialize();
-  return state().isInitialized ? kOk : kNotInitialized;
+  if (!state().isInitialized) return kNotInitialized;
+  return refuseInCapture(function);
 }
 
 int stateOfDevice() {

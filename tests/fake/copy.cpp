@@ -45,10 +45,11 @@ int copyWithLock(Lock& lock, const std::shared_ptr<Stream>& stream, const Copy2D
   if (!sourceIsForeign) addRows(accesses, copy.source, copy.sourcePitch, copy.width, copy.height, false);
   if (!targetIsForeign) addRows(accesses, copy.target, copy.targetPitch, copy.width, copy.height, true);
   Staged staged;
-  if (sourceIsForeign) staged = stage(copy.source, extent(copy.sourcePitch, copy.width, copy.height));
+  if (sourceIsForeign && !stream->capture)
+    staged = stage(copy.source, extent(copy.sourcePitch, copy.width, copy.height));
   const int result = enqueue(
       stream, [copy, staged] { return copyRows(copy, staged); }, accesses);
-  if (result || !targetIsForeign) return result;
+  if (result || !targetIsForeign || stream->capture) return result;
   return synchronize(lock, stream);
 }
 

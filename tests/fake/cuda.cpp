@@ -2,6 +2,7 @@
 // The fake driver's face as libcuda.so.1.
 #include <iterator>
 
+#include "capture.h"
 #include "fake.h"
 #include "kernels.h"
 #include "names.h"
@@ -414,3 +415,40 @@ FAKE_API int cuEventElapsedTime(float* milliseconds, void* start, void* end) {
   const Lock lock(state().mutex);
   return fake::elapsedTime(milliseconds, start, end);
 }
+
+FAKE_API int cuStreamBeginCapture_v2(void* stream, int mode) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::beginCapture(fake::findStream(stream), mode);
+}
+
+FAKE_API int cuStreamEndCapture(void* stream, fake::Graph** graph) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::endCapture(fake::findStream(stream), graph);
+}
+
+FAKE_API int cuStreamIsCapturing(void* stream, int* status) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::captureStatus(fake::findStream(stream), status);
+}
+
+// It cannot fail, and so does not count as a call that can.
+FAKE_API int cuThreadExchangeStreamCaptureMode(int* mode) { return fake::exchangeCaptureMode(mode); }
+
+FAKE_API int cuGraphInstantiateWithFlags(fake::Graph** executable, fake::Graph* graph, unsigned long long) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::copyGraph(graph, executable);
+}
+
+FAKE_API int cuGraphLaunch(fake::Graph* executable, void* stream) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::launchGraph(executable, fake::findStream(stream));
+}
+
+FAKE_API int cuGraphExecDestroy(fake::Graph* executable) { return fake::destroyGraph(executable); }
+
+FAKE_API int cuGraphDestroy(fake::Graph* graph) { return fake::destroyGraph(graph); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
+#include "capture.h"
 #include "fake.h"
 
 namespace fake {
@@ -40,6 +41,9 @@ int destroyEvent(Event* event) {
 int recordEvent(void* handle, const std::shared_ptr<Stream>& stream) {
   const auto event = findEvent(handle);
   if (!event || !stream || event->device != stream->device) return kInvalidHandle;
+  if (stream->capture) return recordInCapture(*event, stream);
+  event->capture = nullptr;
+  event->branch = nullptr;
   auto mark = std::make_shared<Mark>();
   const auto pass = [mark] {
     const Lock lock(state().mutex);
@@ -57,6 +61,7 @@ int recordEvent(void* handle, const std::shared_ptr<Stream>& stream) {
 int waitForEvent(const std::shared_ptr<Stream>& stream, void* handle) {
   const auto event = findEvent(handle);
   if (!event || !stream) return kInvalidHandle;
+  if (stream->capture || event->capture) return waitInCapture(stream, *event);
   if (!event->mark) return kOk;
   join(stream->clock, event->clock);
   const int result = enqueue(stream, nullptr, {});
@@ -67,6 +72,7 @@ int waitForEvent(const std::shared_ptr<Stream>& stream, void* handle) {
 int queryEvent(void* handle) {
   const auto event = findEvent(handle);
   if (!event) return kInvalidHandle;
+  if (const int error = refuseCapturedEvent(*event)) return error;
   if (!event->mark) return kOk;
   if (!isDone(event->position)) return kNotReady;
   join(state().races.host(), event->clock);
@@ -76,6 +82,7 @@ int queryEvent(void* handle) {
 int synchronizeEvent(Lock& lock, void* handle) {
   const auto event = findEvent(handle);
   if (!event) return kInvalidHandle;
+  if (const int error = refuseCapturedEvent(*event)) return error;
   if (!event->mark) return kOk;
   const Clock clock = event->clock;
   waitFor(lock, Position(event->position));
@@ -87,6 +94,7 @@ int elapsedTime(float* milliseconds, void* start, void* end) {
   const auto first = findEvent(start);
   const auto last = findEvent(end);
   if (!milliseconds || !first || !last) return kInvalidHandle;
+  if (first->capture || last->capture) return kCapturedEvent;
   if (!first->mark || !last->mark || !first->hasTiming || !last->hasTiming) return kInvalidHandle;
   if (!first->mark->isDone || !last->mark->isDone) return kNotReady;
   *milliseconds = static_cast<float>(static_cast<double>(last->mark->nanoseconds - first->mark->nanoseconds) * 1e-6);

@@ -51,6 +51,15 @@ enum Result : int {
   kCooperativeLaunchTooLarge = 720,
   kNotPermitted = 800,
   kNotSupported = 801,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureMerge = 902,
+  kCaptureUnmatched = 903,
+  kCaptureUnjoined = 904,
+  kCaptureIsolation = 905,
+  kCaptureImplicit = 906,
+  kCapturedEvent = 907,
+  kCaptureWrongThread = 908,
   kInvalidClusterSize = 912,
   kUnknown = 999,
 };
@@ -67,6 +76,7 @@ struct Settings {
 const Settings& settings();
 
 struct Device;
+struct Capture;  // capture.h
 
 // Work of a stream that is done once `completed` has reached `count`.
 struct Stream;
@@ -96,6 +106,7 @@ struct Stream {
   uint64_t completed = 0;
   std::deque<Operation> queue;
   std::condition_variable wake;
+  std::shared_ptr<Capture> capture;  // null = its work is done, not kept
 };
 
 // When an event's mark was passed.
@@ -110,6 +121,9 @@ struct Event {
   std::shared_ptr<Mark> mark;  // null = never recorded
   Position position;
   Clock clock;
+  std::shared_ptr<Capture> capture;  // of a mark in one: the stream, and how much it had added
+  std::shared_ptr<Stream> branch;
+  uint64_t steps = 0;
 };
 
 struct Device {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "capture.h"
 #include "fake.h"
 #include "kernels.h"
 #include "names.h"
@@ -413,3 +414,40 @@ FAKE_API int hipEventElapsedTime(float* milliseconds, void* start, void* end) {
   const Lock lock(state().mutex);
   return fake::elapsedTime(milliseconds, start, end);
 }
+
+FAKE_API int hipStreamBeginCapture(void* stream, int mode) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::beginCapture(fake::findStream(stream), mode);
+}
+
+FAKE_API int hipStreamEndCapture(void* stream, fake::Graph** graph) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::endCapture(fake::findStream(stream), graph);
+}
+
+FAKE_API int hipStreamIsCapturing(void* stream, int* status) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::captureStatus(fake::findStream(stream), status);
+}
+
+// It cannot fail, and so does not count as a call that can.
+FAKE_API int hipThreadExchangeStreamCaptureMode(int* mode) { return fake::exchangeCaptureMode(mode); }
+
+FAKE_API int hipGraphInstantiate(fake::Graph** executable, fake::Graph* graph, void**, char*, size_t) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::copyGraph(graph, executable);
+}
+
+FAKE_API int hipGraphLaunch(fake::Graph* executable, void* stream) {
+  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  const Lock lock(state().mutex);
+  return fake::launchGraph(executable, fake::findStream(stream));
+}
+
+FAKE_API int hipGraphExecDestroy(fake::Graph* executable) { return fake::destroyGraph(executable); }
+
+FAKE_API int hipGraphDestroy(fake::Graph* graph) { return fake::destroyGraph(graph); }

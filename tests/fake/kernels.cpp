@@ -296,15 +296,14 @@ int launch(Function* function, const LaunchShape& shape, void* handle, void** ar
     return kInvalidHandle;
   if (!isPossible(*function, shape)) return kInvalidValue;
   const Values values(*function->kernel, arguments);
-  const auto work = [kernel = function->kernel, name = function->name, code = function->module->library,
-                     queued = function->module->queued, lanes = function->module->lanes, shape, values] {
-    const int result = run(kernel, name, lanes, shape, values);
-    --*queued;
-    return result;
-  };
-  const int result = enqueue(stream, work, values.accesses());
-  if (result == kOk) ++*function->module->queued;
-  return result;
+  // It counts until the work is done, or the graph that has it is gone.
+  const std::shared_ptr<std::atomic<int>> all = function->module->queued;
+  ++*all;
+  const std::shared_ptr<void> counted(all.get(), [all](void*) { --*all; });
+  const auto work = [kernel = function->kernel, name = function->name, code = function->module->library, counted,
+                     lanes = function->module->lanes, shape,
+                     values] { return run(kernel, name, lanes, shape, values); };
+  return enqueue(stream, work, values.accesses());
 }
 
 }  // namespace fake

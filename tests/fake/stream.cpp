@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "capture.h"
 #include "fake.h"
 
 namespace fake {
@@ -125,6 +126,7 @@ int destroyStream(Stream* stream) {
     violation("a stream is destroyed that does not exist");
     return kInvalidHandle;
   }
+  leaveCapture(*stream);
   stream->isClosed = true;
   stream->wake.notify_one();
   if (stream->isStarted)
@@ -147,6 +149,8 @@ std::shared_ptr<Stream> findStream(void* handle) {
 int enqueue(const std::shared_ptr<Stream>& stream, std::function<int()> run, const std::vector<Access>& accesses) {
   for (const Access& access : accesses)
     if (access.bytes > 0 && !isKnownRange(access.address, access.bytes)) return kInvalidValue;
+  if (stream->capture) return addToCapture(*stream, {std::move(run), {}, false, false}, accesses);
+  if (const int error = refuseOnLegacy(*stream)) return error;
   push(stream, {std::move(run), {}, false, false});
   std::string text;
   bool isOrdered = true;
@@ -158,6 +162,8 @@ int enqueue(const std::shared_ptr<Stream>& stream, std::function<int()> run, con
 
 // What the function does next, or tells other threads to do, comes after the work before it.
 int enqueueHostFunction(const std::shared_ptr<Stream>& stream, std::function<int()> run, bool runsWhenLost) {
+  if (stream->capture) return addToCapture(*stream, {std::move(run), {}, true, runsWhenLost}, {});
+  if (const int error = refuseOnLegacy(*stream)) return error;
   push(stream, {nullptr, {}, true, runsWhenLost});
   stream->queue.back().run = [clock = stream->clock, run = std::move(run)] {
     {
@@ -178,6 +184,8 @@ void waitFor(Lock& lock, const Position& position) {
 }
 
 int synchronize(Lock& lock, const std::shared_ptr<Stream>& stream) {
+  if (const int error = refuseOnStream(*stream, kCaptureUnsupported)) return error;
+  if (const int error = refuseOnLegacy(*stream)) return error;
   if (stream->isLegacy) push(stream, {});
   const Position position = lastPosition(stream);
   static thread_local Clock clock;  // keeps its memory: tests count allocations
@@ -188,6 +196,7 @@ int synchronize(Lock& lock, const std::shared_ptr<Stream>& stream) {
 }
 
 int synchronize(Lock& lock, Device& device) {
+  if (const int error = refuseOnDevice(device)) return error;
   std::vector<std::shared_ptr<Stream>> streams = device.closing;
   streams.push_back(device.legacy);
   for (const auto& [pointer, stream] : state().streams)
@@ -212,6 +221,7 @@ void waitForAll(Lock& lock, Device* device) {
 }
 
 int query(const std::shared_ptr<Stream>& stream) {
+  if (const int error = refuseOnStream(*stream, kCaptureUnsupported)) return error;
   if (stream->device->lost) return stream->device->lost;
   if (!isDone(lastPosition(stream))) return kNotReady;
   join(state().races.host(), stream->clock);

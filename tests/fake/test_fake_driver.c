@@ -2,6 +2,7 @@
 /* The fake driver sees what it is there to see. It prints each violation; those here are wanted. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,13 @@ static struct {
   int (*event_record)(void*, void*);
   int (*event_synchronize)(void*);
   int (*host_function)(void*, void (*)(void*), void*);
+  int (*event_query)(void*);
+  int (*capture_begin)(void*, int);
+  int (*capture_end)(void*, void**);
+  int (*capture_status)(void*, int*);
+  int (*capture_mode)(int*);
+  int (*graph_launch)(void*, void*);
+  int (*graph_destroy)(void*);
   int64_t (*live_objects)(void);
   int64_t (*violations)(void);
   void (*fail_call)(int64_t, int32_t);
@@ -58,13 +66,21 @@ static const char* const names[] = {"cuInit",
                                     "cuEventRecord",
                                     "cuEventSynchronize",
                                     "cuLaunchHostFunc",
+                                    "cuEventQuery",
+                                    "cuStreamBeginCapture_v2",
+                                    "cuStreamEndCapture",
+                                    "cuStreamIsCapturing",
+                                    "cuThreadExchangeStreamCaptureMode",
+                                    "cuGraphLaunch",
+                                    "cuGraphDestroy",
                                     "fakeGpuGetLiveObjectCount",
                                     "fakeGpuGetViolationCount",
                                     "fakeGpuFailCall",
                                     "fakeGpuGetFailedCall"};
 
-/* Two streams, an event and some memory of device 0. */
+/* The context of device 0, two streams, an event and some memory of it. */
 static struct {
+  void* context;
   void* streams[2];
   void* event;
   uint64_t memory;
@@ -73,9 +89,8 @@ static struct {
 
 static int set_up(void** state) {
   (void)state;
-  void* context = NULL;
-  assert_int_equal(fake.retain(&context, 0), 0);
-  assert_int_equal(fake.set_current(context), 0);
+  assert_int_equal(fake.retain(&f.context, 0), 0);
+  assert_int_equal(fake.set_current(f.context), 0);
   for (int i = 0; i < 2; ++i) assert_int_equal(fake.stream_create(&f.streams[i], NON_BLOCKING, 0), 0);
   assert_int_equal(fake.event_create(&f.event, 0), 0);
   assert_int_equal(fake.allocate(&f.memory, BYTES), 0);
@@ -179,6 +194,109 @@ static void test_calls_fail_on_command(void** state) {
   assert_int_equal(new_violations(), 1);
 }
 
+enum { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED };
+enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904, CAPTURE_ISOLATION = 905 };
+enum { CAPTURED_EVENT = 907, CAPTURE_ACTIVE = 1, CAPTURE_SPOILED = 2 };
+
+static void begin_capture(int mode) { assert_int_equal(fake.capture_begin(f.streams[0], mode), 0); }
+
+static void check_status(int expected) {
+  int status = -1;
+  assert_int_equal(fake.capture_status(f.streams[0], &status), 0);
+  assert_int_equal(status, expected);
+}
+
+static void end_capture(int expected) {
+  void* graph = NULL;
+  assert_int_equal(fake.capture_end(f.streams[0], &graph), expected);
+  if (graph) fake.graph_destroy(graph);
+  check_status(0);
+}
+
+static void test_captured_work_waits_for_a_launch(void** state) {
+  (void)state;
+  unsigned char back[BYTES];
+  void* graph = NULL;
+  assert_int_equal(fake.fill(f.memory, 1, BYTES, f.streams[0]), 0);
+  begin_capture(CAPTURE_GLOBAL);
+  assert_int_equal(fake.fill(f.memory, 2, BYTES, f.streams[0]), 0);
+  assert_int_equal(fake.event_record(f.event, f.streams[0]), 0);
+  assert_int_equal(fake.stream_wait(f.streams[1], f.event, 0), 0); /* which joins */
+  assert_int_equal(fake.fill(f.memory, 3, 10, f.streams[1]), 0);
+  assert_int_equal(fake.event_record(f.event, f.streams[1]), 0);
+  assert_int_equal(fake.stream_wait(f.streams[0], f.event, 0), 0);
+  check_status(CAPTURE_ACTIVE);
+  assert_int_equal(fake.capture_end(f.streams[0], &graph), 0);
+  assert_int_equal(fake.download(back, f.memory, BYTES, f.streams[0]), 0);
+  assert_int_equal(back[0], 1);
+  for (int i = 0; i < 2; ++i) assert_int_equal(fake.graph_launch(graph, f.streams[0]), 0);
+  assert_int_equal(fake.download(back, f.memory, BYTES, f.streams[0]), 0);
+  assert_int_equal(back[0], 3);
+  assert_int_equal(back[BYTES - 1], 2);
+  assert_int_equal(fake.graph_destroy(graph), 0);
+  assert_int_equal(new_violations(), 0);
+}
+
+static int unsafe_mode;
+static int unsafe_result;
+static void* call_unsafely(void* unused) {
+  fake.set_current(f.context);
+  fake.capture_mode(&unsafe_mode);
+  unsafe_result = fake.event_query(f.event);
+  return unused;
+}
+
+/* An unsafe call of another thread; returns whether the capture outlives it. */
+static int outlives(int mode, int thread_mode) {
+  begin_capture(mode);
+  pthread_t thread;
+  unsafe_mode = thread_mode;
+  assert_int_equal(pthread_create(&thread, NULL, call_unsafely, NULL), 0);
+  pthread_join(thread, NULL);
+  assert_true(unsafe_result == 0 || unsafe_result == CAPTURE_UNSUPPORTED);
+  check_status(unsafe_result == 0 ? CAPTURE_ACTIVE : CAPTURE_SPOILED);
+  end_capture(unsafe_result == 0 ? 0 : CAPTURE_INVALIDATED);
+  return unsafe_result == 0;
+}
+
+static void test_unsafe_calls_spoil_captures(void** state) {
+  (void)state;
+  assert_false(outlives(CAPTURE_GLOBAL, CAPTURE_GLOBAL));
+  assert_true(outlives(CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL));
+  assert_true(outlives(CAPTURE_GLOBAL, CAPTURE_RELAXED));
+  assert_true(outlives(CAPTURE_THREAD_LOCAL, CAPTURE_GLOBAL));
+  uint64_t memory = 0;
+  begin_capture(CAPTURE_THREAD_LOCAL);
+  assert_int_equal(fake.allocate(&memory, 100), CAPTURE_UNSUPPORTED);
+  assert_int_equal(fake.fill(f.memory, 1, 1, f.streams[0]), CAPTURE_INVALIDATED);
+  end_capture(CAPTURE_INVALIDATED);
+  begin_capture(CAPTURE_RELAXED);
+  assert_int_equal(fake.allocate(&memory, 100), 0);
+  assert_int_equal(fake.free(memory), 0);
+  end_capture(0);
+}
+
+static void test_captures_stand_alone(void** state) {
+  (void)state;
+  assert_int_equal(fake.event_record(f.event, f.streams[1]), 0);
+  begin_capture(CAPTURE_RELAXED);
+  assert_int_equal(fake.stream_wait(f.streams[0], f.event, 0), CAPTURE_ISOLATION); /* work outside of it */
+  end_capture(CAPTURE_INVALIDATED);
+  begin_capture(CAPTURE_RELAXED);
+  assert_int_equal(fake.stream_synchronize(f.streams[0]), CAPTURE_UNSUPPORTED);
+  end_capture(CAPTURE_INVALIDATED);
+  begin_capture(CAPTURE_RELAXED);
+  assert_int_equal(fake.event_record(f.event, f.streams[0]), 0);
+  assert_int_equal(fake.event_query(f.event), CAPTURED_EVENT);
+  end_capture(CAPTURE_INVALIDATED);
+  assert_int_equal(fake.event_synchronize(f.event), CAPTURED_EVENT); /* until it is recorded again */
+  begin_capture(CAPTURE_RELAXED);
+  assert_int_equal(fake.event_record(f.event, f.streams[0]), 0);
+  assert_int_equal(fake.stream_wait(f.streams[1], f.event, 0), 0);
+  end_capture(CAPTURE_UNJOINED);
+  assert_int_equal(new_violations(), 0);
+}
+
 /* The host ends with a signal when it touches the memory of a device. */
 static void test_memory_faults(void** state) {
   (void)state;
@@ -212,6 +330,9 @@ int main(int argc, char** argv) {
       cmocka_unit_test_setup_teardown(test_free_while_in_use, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_host_functions_call_no_driver, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_calls_fail_on_command, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_captured_work_waits_for_a_launch, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_unsafe_calls_spoil_captures, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_captures_stand_alone, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_memory_faults, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

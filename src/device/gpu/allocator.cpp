@@ -65,9 +65,9 @@ void CachingAllocator::requireThisProcess() const {
           "Memory of an accelerator belongs to the parent process: forked");
 }
 
-Ref<OrderedStream> CachingAllocator::openStream(void* native) {
+Ref<OrderedStream> CachingAllocator::openStream(void* native, bool isShared) {
   requireThisProcess();
-  Ref<OrderedStream> stream = streams_->open(events_, native);
+  Ref<OrderedStream> stream = streams_->open(events_, native, isShared);
   const std::lock_guard lock(mutex_);
   open_.push_back(stream);
   return stream;
@@ -118,6 +118,10 @@ Ref<Storage> CachingAllocator::handOut(CachedBlock& block, size_t alignment, con
 }
 
 bool CachedBlock::isOf(const StreamTable& streams) const { return allocator_->streams_.get() == &streams; }
+
+bool CachedBlock::isHeldUp() const {
+  return std::ranges::any_of(marks_, [](const Ref<StreamMark>& mark) { return mark->isHeldUp(); });
+}
 
 void CachedBlock::dispose() noexcept {
   forgetUse(*this);
@@ -239,19 +243,26 @@ CachedBlock* CachingAllocator::fetch(Request& request, Lock& lock) {
   return block;
 }
 
-// Blocks that other work may still use: the stream waits for it.
+// Blocks that other work may still use: the stream waits for it, unless a capture holds it up.
 CachedBlock* CachingAllocator::takeBusy(const Request& request, Lock& lock) {
   if (!request.stream || options_.hostAccess) return nullptr;
   CachedBlock* block = popBusy(request);
   if (!block) return nullptr;
+  bool isHeldUp = false;
   try {
     withoutLock(lock, [&] {
       if (block->owner_.get() != request.stream) markOwner(*block);
-      for (const Ref<StreamMark>& mark : block->marks_) mark->makeStreamWait(request.stream->native_);
+      isHeldUp = block->isHeldUp();
+      if (isHeldUp) return;
+      for (const Ref<StreamMark>& mark : block->marks_) request.stream->follow(*mark);
     });
   } catch (...) {
     store(*block);
     throw;
+  }
+  if (isHeldUp) {
+    store(*block);
+    return nullptr;
   }
   block->marks_.clear();
   return block;
@@ -316,6 +327,7 @@ void CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_
         last = block->owner_ ? streams_->mark(*block->owner_) : nullptr;
         owner = block->owner_;
       }
+      if ((last && last->isHeldUp()) || block->isHeldUp()) continue;
       if (last) last->wait();
       for (const Ref<StreamMark>& mark : block->marks_) mark->wait();
     } catch (...) {

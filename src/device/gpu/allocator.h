@@ -57,7 +57,8 @@ class CachingAllocator final : public RefCounted {
 
   // Streams of the device, including the default one, must be opened here before they allocate or are recorded, and
   // closed before the driver's stream is destroyed. The handle may outlive that.
-  Ref<OrderedStream> openStream(void* native);
+  // `isShared`: other code has it too.
+  Ref<OrderedStream> openStream(void* native, bool isShared = false);
   void closeStream(OrderedStream& stream) noexcept;
 
   // `stream`: an open stream of this allocator, NULL only with hostAccess. `alignment`: a power of two, 0 = any.

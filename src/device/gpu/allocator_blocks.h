@@ -37,6 +37,8 @@ class CachedBlock final : public Storage {
   friend class CachingAllocator;
   friend class BlockLists;
   CachedBlock() = default;
+  // Whether the work to wait for cannot be waited for yet.
+  bool isHeldUp() const;
   void dispose() noexcept override;
 
   CachingAllocator* allocator_ = nullptr;  // counted while the block is in use

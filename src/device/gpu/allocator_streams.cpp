@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/error.h"
 #include "base/fork.h"
 
 namespace max::gpu {
@@ -46,28 +47,70 @@ StreamMark::StreamMark(Ref<EventPool> events, void* stream) : events_(std::move(
   }
 }
 
-StreamMark::~StreamMark() { events_->giveBack(event_); }
+StreamMark::StreamMark(Ref<StreamTable> table, Ref<OrderedStream> stream)
+    : events_(stream->events()), table_(std::move(table)), stream_(std::move(stream)) {}
+
+StreamMark::StreamMark(Ref<EventPool> events) : events_(std::move(events)) {}
+
+StreamMark::~StreamMark() {
+  if (event_) events_->giveBack(event_);
+}
+
+bool StreamMark::isHeldUp() {
+  if (!stream_ || isRecorded_.load(std::memory_order_acquire) || !events_->source().isUsable()) return false;
+  Ref<StreamMark> recorded;
+  if (!table_->tryMark(*stream_, recorded)) return true;
+  const std::lock_guard lock(mutex_);
+  if (isRecorded_.load(std::memory_order_relaxed)) return false;
+  recorded_ = std::move(recorded);
+  isRecorded_.store(true, std::memory_order_release);
+  return false;
+}
 
 bool StreamMark::isDone() {
   if (done_.load(std::memory_order_acquire)) return true;
   EventSource& source = events_->source();
-  if (source.isUsable() && !source.isEventDone(event_)) return false;
+  if (source.isUsable()) {
+    if (isHeldUp()) return false;
+    if (stream_ ? recorded_ && !recorded_->isDone() : !event_ || !source.isEventDone(event_)) return false;
+  }
   done_.store(true, std::memory_order_release);
   return true;
 }
 
 void StreamMark::wait() {
   if (done_.load(std::memory_order_acquire)) return;
-  if (events_->source().isUsable()) events_->source().waitForEvent(event_);
+  EventSource& source = events_->source();
+  if (source.isUsable()) {
+    require(!isHeldUp(), MAX_STATUS_FAILED_PRECONDITION, "A stream that is being captured cannot be waited for");
+    if (recorded_)
+      recorded_->wait();
+    else if (event_)
+      source.waitForEvent(event_);
+    else if (!stream_)
+      source.waitForDevice();
+  }
   done_.store(true, std::memory_order_release);
 }
 
 void StreamMark::makeStreamWait(void* stream) {
-  if (!isDone()) events_->source().makeStreamWait(stream, event_);
+  if (isDone()) return;
+  if (event_) return events_->source().makeStreamWait(stream, event_);
+  if (stream_ && !isHeldUp() && recorded_) return recorded_->makeStreamWait(stream);
+  wait();
 }
 
-Ref<OrderedStream> StreamTable::open(Ref<EventPool> events, void* native) {
+void OrderedStream::follow(StreamMark& mark) const {
+  if (isCaptured())
+    mark.wait();
+  else
+    mark.makeStreamWait(native_);
+}
+
+Ref<OrderedStream> StreamTable::open(Ref<EventPool> events, void* native, bool isShared) {
   auto stream = Ref<OrderedStream>::adopt(new OrderedStream(std::move(events), native));
+  if (isShared) stream->noteShared();
+  stream->beganCaptured_ = stream->isCaptured();
   const std::lock_guard lock(mutex_);
   const auto* emptiest = std::min_element(std::begin(slots_), std::end(slots_), [](const Slot& a, const Slot& b) {
     return a.open.size() + a.closed.size() < b.open.size() + b.closed.size();
@@ -147,7 +190,7 @@ void StreamTable::close(OrderedStream& stream) noexcept {
   for (int attempt = 0; attempt < 2 && !last; ++attempt) {
     try {
       collect(slot);
-      last = makeRef<StreamMark>(stream.events_, stream.native_);
+      last = lastMark(stream);
     } catch (const std::exception&) {
     }
   }
@@ -162,14 +205,56 @@ void StreamTable::close(OrderedStream& stream) noexcept {
   marked_.wait(lock, [&] { return stream.marking_ == 0; });
 }
 
-Ref<StreamMark> StreamTable::mark(OrderedStream& stream) {
+// NULL = the stream is captured, perhaps since a moment ago: then the event is a part of the capture.
+Ref<StreamMark> StreamTable::record(OrderedStream& stream) {
+  if (stream.isCaptured()) return nullptr;
+  auto mark = makeRef<StreamMark>(stream.events_, stream.native_);
+  return stream.isCaptured() ? nullptr : mark;
+}
+
+// All that went through a handle that was made within the capture is a part of it.
+Ref<StreamMark> StreamTable::lastMark(OrderedStream& stream) {
+  if (Ref<StreamMark> mark = record(stream)) return mark;
+  return stream.beganCaptured_ ? nullptr : makeRef<StreamMark>(stream.events_);
+}
+
+bool StreamTable::tryMark(OrderedStream& stream, Ref<StreamMark>& mark) {
   Marking marking(*this);
   {
     const std::lock_guard lock(mutex_);
-    if (!stream.isOpen_) return stream.last_;
+    mark = stream.last_;
+    if (!stream.isOpen_) return true;
     marking.add(stream);
   }
-  return makeRef<StreamMark>(stream.events_, stream.native_);
+  mark = record(stream);
+  return mark != nullptr;
+}
+
+Ref<StreamMark> StreamTable::mark(OrderedStream& stream) {
+  Ref<StreamMark> mark;
+  if (!tryMark(stream, mark)) mark = makeRef<StreamMark>(Ref<StreamTable>(this), Ref<OrderedStream>(&stream));
+  return mark;
+}
+
+bool StreamTable::isCaptured(OrderedStream& stream) {
+  Marking marking(*this);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stream.isOpen_) return false;
+    marking.add(stream);
+  }
+  return stream.isCaptured();
+}
+
+bool StreamTable::hasCaptured(const EventSource& device) {
+  Marking marking(*this);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Slot& slot : slots_)
+      for (OrderedStream* stream : slot.open)
+        if (&stream->events_->source() == &device) marking.add(*stream);
+  }
+  return std::ranges::any_of(marking.streams(), [](const Ref<OrderedStream>& each) { return each->isCaptured(); });
 }
 
 void StreamTable::mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks) {
@@ -186,7 +271,7 @@ void StreamTable::markSlot(Slot& slot, std::vector<Ref<StreamMark>>& marks) {
     for (OrderedStream* stream : slot.open) marking.add(*stream);
   }
   for (const Ref<OrderedStream>& stream : marking.streams())
-    if (stream->events_->source().isUsable()) marks.push_back(makeRef<StreamMark>(stream->events_, stream->native_));
+    if (stream->events_->source().isUsable()) marks.push_back(mark(*stream));
 }
 
 }  // namespace max::gpu

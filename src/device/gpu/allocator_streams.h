@@ -26,6 +26,8 @@ class EventSource : public RefCounted {
   virtual void waitForEvent(void* event) = 0;
   // Later work on the stream, of any device of the driver, waits; the call does not block.
   virtual void makeStreamWait(void* stream, void* event) = 0;
+  // Whether work on the stream is being kept for a graph instead of being done.
+  virtual bool isCaptured(void*) noexcept { return false; }
   // Whether the device still works: the work of a lost device is over.
   virtual bool isUsable() const noexcept = 0;
   // The host waits for all work, even of a lost device.
@@ -49,26 +51,40 @@ class EventPool final : public RefCounted {
   std::vector<void*> events_;
 };
 
-// A point in the work of a stream.
+class StreamTable;
+class OrderedStream;
+class CachedBlock;
+
+// A point in the work of a stream. A stream that is captured cannot be marked: the mark is recorded when the capture is
+// over, by a later call.
 class StreamMark final : public RefCounted {
  public:
   // Records it.
   StreamMark(Ref<EventPool> events, void* stream);
+  // Of a captured stream.
+  StreamMark(Ref<StreamTable> table, Ref<OrderedStream> stream);
+  // Of a stream that was captured when it was closed: nothing tells when its work is done, other than the device.
+  explicit StreamMark(Ref<EventPool> events);
   ~StreamMark() override;
 
   bool isDone();
+  // Whether it cannot be waited for yet, since the stream is captured.
+  bool isHeldUp();
+  // FAILED_PRECONDITION if it is held up.
   void wait();
   void makeStreamWait(void* stream);
   bool isOf(const EventSource& device) const { return &events_->source() == &device; }
 
  private:
   Ref<EventPool> events_;
-  void* event_;
+  void* event_ = nullptr;
+  const Ref<StreamTable> table_;  // of a captured stream
+  const Ref<OrderedStream> stream_;
+  std::mutex mutex_;
+  Ref<StreamMark> recorded_;  // by the mutex until the next is set: of the stream after its capture; NULL = done
+  std::atomic<bool> isRecorded_{false};
   std::atomic<bool> done_{false};
 };
-
-class StreamTable;
-class CachedBlock;
 
 // Blocks that may be used at once, by size.
 class BlockLists {
@@ -96,7 +112,17 @@ class BlockLists {
 class OrderedStream final : public RefCounted {
  public:
   void* native() const { return native_; }
+  const Ref<EventPool>& events() const { return events_; }
   uint64_t bit() const { return uint64_t{1} << slot_; }
+  // Other code has the driver's stream, and may capture its work.
+  void noteShared() noexcept { shared_.store(true, std::memory_order_relaxed); }
+  // While the driver's stream exists. Costs nothing if no other code has it.
+  bool isCaptured() const noexcept {
+    return shared_.load(std::memory_order_relaxed) && events_->source().isCaptured(native_);
+  }
+  // Later work comes after the mark. A captured stream cannot wait for what is outside of its capture: then the host
+  // waits.
+  void follow(StreamMark& mark) const;
 
  private:
   friend class StreamTable;
@@ -106,6 +132,8 @@ class OrderedStream final : public RefCounted {
   Ref<EventPool> events_;
   void* native_;
   uint32_t slot_ = 0;
+  std::atomic<bool> shared_{false};
+  bool beganCaptured_ = false;  // when it was opened, other code captured it
   // Blocks that later work on this stream may use at once. Guarded by the allocator that opened it.
   BlockLists blocks_;
   bool closed_ = false;
@@ -119,11 +147,16 @@ class OrderedStream final : public RefCounted {
 // Streams in the same slot are waited for together. The driver is called without the lock.
 class StreamTable final : public RefCounted {
  public:
-  Ref<OrderedStream> open(Ref<EventPool> events, void* native);
+  Ref<OrderedStream> open(Ref<EventPool> events, void* native, bool isShared);
   // Call this while the driver's stream still exists.
   void close(OrderedStream& stream) noexcept;
   // Marks the current work of a stream; NULL = it is closed, and its work is done.
   Ref<StreamMark> mark(OrderedStream& stream);
+  // The same, but returns false if the stream is captured.
+  bool tryMark(OrderedStream& stream, Ref<StreamMark>& mark);
+  // Closed streams are not.
+  bool isCaptured(OrderedStream& stream);
+  bool hasCaptured(const EventSource& device);
   // Marks the current work of all streams in the slots of `bits`.
   void mark(uint64_t bits, std::vector<Ref<StreamMark>>& marks);
   // Removes a device whose streams are all closed, after their work.
@@ -139,6 +172,8 @@ class StreamTable final : public RefCounted {
   // Open streams that the driver is asked about.
   class Marking;
 
+  static Ref<StreamMark> record(OrderedStream& stream);
+  static Ref<StreamMark> lastMark(OrderedStream& stream);
   // Removes closed streams whose work is done.
   void collect(Slot& slot);
   void markSlot(Slot& slot, std::vector<Ref<StreamMark>>& marks);

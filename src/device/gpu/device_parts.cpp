@@ -42,7 +42,6 @@ DeviceParts::DeviceParts(Ref<Context> ofDevice, const MaxDeviceOptions& options)
                                        memoryOptions(*context, options))),
       pinned(makeRef<CachingAllocator>(makeRef<PinnedMemory>(context), events, context->driver().streams,
                                        pinnedOptions(*context))),
-      markEvents(makeRef<EventPool>(events)),
-      inFlight(makeRef<InFlight>(markEvents)) {}
+      inFlight(makeRef<InFlight>(events)) {}
 
 }  // namespace max::gpu

@@ -16,8 +16,6 @@ struct DeviceParts {
   Ref<EventSource> events;
   Ref<CachingAllocator> memory;
   Ref<CachingAllocator> pinned;
-  // For marks of streams; reused.
-  Ref<EventPool> markEvents;
   Ref<InFlight> inFlight;
 };
 

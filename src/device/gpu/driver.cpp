@@ -176,13 +176,16 @@ Context::Context(const Driver& driver, int ordinal)
       ordinal_(ordinal),
       displayName_(concat(driver.api->name, ':', ordinal)),
       gated_(makeRef<GatedDevice>(driver.hostGate)) {
+  const RelaxedCapture relaxed(driver);
   if (const int error = driver.deviceGet(&device_, ordinal); error != kSuccess) fail(driver.deviceGet.name, error);
   if (const int error = driver.primaryContextRetain(&handle_, device_); error != kSuccess)
     fail(driver.primaryContextRetain.name, error);
 }
 
 Context::~Context() {
-  if (!isCutOffByFork()) static_cast<void>(driver_.primaryContextRelease(device_));
+  if (isCutOffByFork()) return;
+  const RelaxedCapture relaxed(driver_);
+  static_cast<void>(driver_.primaryContextRelease(device_));
 }
 
 void Context::check() const {

@@ -72,6 +72,25 @@ bool isCutOffByFork();
 
 MaxStatus statusOf(int error);
 
+// While it lives, a capture of this thread or another does not forbid this thread the calls that drivers take for
+// unsafe in one, such as allocations and queries: what we do is no part of it.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const Driver& driver) : exchange_(driver.exchangeCaptureMode) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  static constexpr int kRelaxedMode = 2;
+  void exchange() {
+    if (exchange_) static_cast<void>(exchange_(&mode_));
+  }
+
+  const Symbol<int(int*)>& exchange_;
+  int mode_ = kRelaxedMode;  // the thread's own one meanwhile
+};
+
 // A device's primary context, which all calls on the device need, and whether it still works.
 class Context final : public RefCounted {
  public:
@@ -105,10 +124,11 @@ class Context final : public RefCounted {
       fail(symbol.name, error);
   }
 
-  // The same after check(), for hot paths.
+  // The same after check(), for launches, which no capture forbids.
   template <class... Parameters, class... Arguments>
   void callChecked(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
-    const int error = invoke(symbol, arguments...);
+    const Scope scope(*this);
+    const int error = driver_.forget(scope.error() != kSuccess ? scope.error() : symbol(arguments...));
     if (error != kSuccess) [[unlikely]]
       fail(symbol.name, error);
   }
@@ -168,12 +188,14 @@ class Context final : public RefCounted {
   template <class... Parameters, class... Arguments>
   int enterAndCall(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
     const Scope scope(*this);
+    const RelaxedCapture relaxed(driver_);
     return scope.error() != kSuccess ? kNotEntered : driver_.forget(symbol(arguments...));
   }
 
   template <class... Parameters, class... Arguments>
   int invoke(const Symbol<int(Parameters...)>& symbol, Arguments... arguments) const {
     const Scope scope(*this);
+    const RelaxedCapture relaxed(driver_);
     return driver_.forget(scope.error() != kSuccess ? scope.error() : symbol(arguments...));
   }
 

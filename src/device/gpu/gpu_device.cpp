@@ -183,6 +183,8 @@ void GpuDevice::awaitStreams() {
 
 void GpuDevice::synchronize() {
   requireOutsideHostFunctions();
+  require(!context().driver().streams->hasCaptured(*parts_.events), MAX_STATUS_FAILED_PRECONDITION, "Device ",
+          context().displayName(), " has a stream that is being captured and cannot be waited for");
   const std::vector<Ref<HostQueue>> queues = hostQueues();
   try {
     awaitStreams();

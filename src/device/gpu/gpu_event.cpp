@@ -22,13 +22,25 @@ NativeEvent::NativeEvent(Ref<Context> context, bool timing) : context_(std::move
 
 NativeEvent::~NativeEvent() { context_->tryCall(context_->driver().eventDestroy, handle_); }
 
+void NativeEvent::record(void* stream, bool isCaptured) {
+  captured_.store(isCaptured, std::memory_order_relaxed);
+  context_->call(context_->driver().eventRecord, handle_, stream);
+}
+
+void NativeEvent::requireUncaptured() const {
+  require(!isCaptured(), MAX_STATUS_FAILED_PRECONDITION,
+          "The event's newest mark is part of a captured stream: it tells nothing of when work is done");
+}
+
 bool NativeEvent::isReady() const {
+  requireUncaptured();
   const int error = context_->query(context_->driver().eventQuery, handle_);
   if (error != kSuccess && error != kNotReady) context_->fail(context_->driver().eventQuery.name, error);
   return error == kSuccess;
 }
 
 void NativeEvent::synchronize() const {
+  requireUncaptured();
   const ActiveCall* call = activeCall();
   if (call && call->interrupt) pollUntilDone(*call->interrupt, [this] { return isReady(); });
   context_->call(context_->driver().eventSynchronize, handle_);
@@ -44,14 +56,14 @@ Ref<NativeEvent> GpuEvent::mark() const {
   return native_;
 }
 
-void GpuEvent::record(void* stream) {
+void GpuEvent::record(void* stream, bool isCaptured) {
   Ref<NativeEvent> next;
   {
     const std::lock_guard lock(mutex_);
     if (native_->isUnique()) next = native_;
   }
   if (!next) next = makeRef<NativeEvent>(context_, timing());
-  context_->call(context_->driver().eventRecord, next->handle(), stream);
+  next->record(stream, isCaptured);
   const std::lock_guard lock(mutex_);
   native_ = next;
   wasRecorded_.store(true, std::memory_order_relaxed);

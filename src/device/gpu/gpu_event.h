@@ -17,12 +17,18 @@ class NativeEvent final : public RefCounted {
   ~NativeEvent() override;
 
   void* handle() const { return handle_; }
+  // Its mark is in a stream that was captured: it says nothing of when work is done.
+  bool isCaptured() const { return captured_.load(std::memory_order_relaxed); }
+  void record(void* stream, bool isCaptured);
   bool isReady() const;
   void synchronize() const;
 
  private:
+  void requireUncaptured() const;
+
   Ref<Context> context_;
   void* handle_ = nullptr;
+  std::atomic<bool> captured_{false};
 };
 
 class GpuEvent final : public MaxEvent {
@@ -37,7 +43,7 @@ class GpuEvent final : public MaxEvent {
   // The newest mark. While it is held, later marks use other events.
   Ref<NativeEvent> mark() const;
   // On a stream of the same device.
-  void record(void* stream);
+  void record(void* stream, bool isCaptured);
 
  private:
   void requireTime(const char* which) const;

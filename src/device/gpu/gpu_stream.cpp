@@ -52,19 +52,19 @@ GpuStream::GpuStream(MaxDevice& device, const DeviceParts& parts, Ref<HostQueue>
       native_(makeRef<NativeStream>(parts.context, priority)),
       ordered_(parts.memory->openStream(native_->handle())),
       hostQueue_(std::move(hostQueue)),
-      work_(makeRef<GpuWork>(context().api(), parts.markEvents, hostQueue_, handle(), true)) {}
+      work_(makeRef<GpuWork>(context().driver(), ordered_, hostQueue_, true)) {}
 
 GpuStream::GpuStream(MaxDevice& device, const DeviceParts& parts, Ref<HostQueue> hostQueue, void* borrowed)
     : MaxStream(device, false, false),
       parts_(parts),
       native_(makeRef<NativeStream>(parts.context, borrowed)),
-      ordered_(parts.memory->openStream(borrowed)),
+      ordered_(parts.memory->openStream(borrowed, true)),
       hostQueue_(std::move(hostQueue)),
-      work_(makeRef<GpuWork>(context().api(), parts.markEvents, hostQueue_, borrowed, false)) {}
+      work_(makeRef<GpuWork>(context().driver(), ordered_, hostQueue_, false)) {}
 
 GpuStream::~GpuStream() {
-  if (!work_->isUnique()) work_->close(isDefault());  // the device waits for all work in its destructor
   parts_.memory->closeStream(*ordered_);
+  if (isDefault() || context().isLost()) work_->noteAllDone();  // the device waits for all work in its destructor
   if (context().isLost()) hostQueue_->abandon();
   if (!isDefault() && native_->isAwaited()) goWhenIdle();
 }
@@ -72,7 +72,7 @@ GpuStream::~GpuStream() {
 // Releasing a stream must not wait, least of all in a host function of the stream.
 void GpuStream::goWhenIdle() noexcept {
   try {
-    parts_.inFlight->keep(native_, native_->handle());
+    parts_.inFlight->keep({native_}, table().mark(*ordered_));
   } catch (const std::exception&) {  // then the driver waits
   }
 }
@@ -86,6 +86,13 @@ void GpuStream::check() {
 void GpuStream::requireWaitable() {
   require(!hostQueue_->isRunningHere(), MAX_STATUS_FAILED_PRECONDITION,
           "A host function cannot wait for the stream that it runs on");
+  requireUncaptured("A wait of the host for a stream");
+}
+
+// What a graph would do again with each launch.
+void GpuStream::requireUncaptured(const char* what) {
+  require(!ordered_->isCaptured(), MAX_STATUS_FAILED_PRECONDITION, what, " is not possible while the stream of ",
+          device().displayName(), " is being captured");
 }
 
 bool GpuStream::isDriverIdle() const {
@@ -120,34 +127,39 @@ void GpuStream::synchronize() {
   hostQueue_->throwFailureOnce();
 }
 
+// Memory of this driver's allocators knows which streams use it. That of another driver counts other streams.
+bool GpuStream::noteInBlock(const Ref<Storage>& memory) const noexcept {
+  CachedBlock* block = CachedBlock::of(memory.get());
+  if (!block || !block->isOf(table())) return false;
+  block->noteUse(*ordered_);
+  return true;
+}
+
 void GpuStream::noteUse(const Ref<Storage>& memory) {
-  if (!memory) return;
-  if (CachedBlock* block = CachedBlock::of(memory.get()))
-    block->noteUse(*ordered_);
-  else
-    keepUntilDone(memory);
+  if (memory && !noteInBlock(memory)) keepUntilDone(memory);
+}
+
+void GpuStream::keepUntilDone(Ref<const RefCounted> object) {
+  keepUntilDone(std::vector<Ref<const RefCounted>>{std::move(object)});
 }
 
 // If an object cannot be kept, nothing would tell when it is free: then the host waits.
-template <class Kept>
-void GpuStream::keepInFlight(Kept kept) {
+void GpuStream::keepUntilDone(std::vector<Ref<const RefCounted>> objects) {
   try {
-    parts_.inFlight->keep(std::move(kept), native_->handle());
+    parts_.inFlight->keep(std::move(objects), table().mark(*ordered_));
   } catch (...) {
-    context().tryCall(context().driver().streamSynchronize, native_->handle());
+    finishForFailure();
     throw;
   }
 }
 
-void GpuStream::keepUntilDone(Ref<const RefCounted> object) { keepInFlight(std::move(object)); }
-void GpuStream::keepUntilDone(std::vector<Ref<const RefCounted>> objects) { keepInFlight(std::move(objects)); }
-
 void GpuStream::keepAfterFailure(const Ref<Storage>& memory) noexcept {
-  if (!memory) return;
-  if (CachedBlock* block = CachedBlock::of(memory.get()))
-    block->noteUse(*ordered_);
-  else
-    context().tryCall(context().driver().streamSynchronize, native_->handle());
+  if (memory && !noteInBlock(memory)) finishForFailure();
+}
+
+// Work that is captured is not done anyway.
+void GpuStream::finishForFailure() const noexcept {
+  if (!ordered_->isCaptured()) context().tryCall(context().driver().streamSynchronize, native_->handle());
 }
 
 void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCopyKind kind) {
@@ -165,10 +177,10 @@ void GpuStream::copy(MemoryRange target, MemoryRange source, size_t bytes, MaxCo
 }
 
 // Drivers read memory of the host at the call, unless it is page-locked. Host work that is still queued may write
-// there.
+// there; a capture has none, and a graph reads the memory when it is launched.
 bool GpuStream::mustStage(const MemoryRange& source) {
   const CachedBlock* block = CachedBlock::of(source.owner.get());
-  if ((block && block->isOf(*context().driver().streams)) || !work_->mayHaveHostWork()) return false;
+  if ((block && block->isOf(table())) || !work_->mayHaveHostWork() || ordered_->isCaptured()) return false;
   const uint64_t position = work_->position();
   if (!isDriverIdle()) return true;
   work_->noteDone(position);
@@ -208,6 +220,7 @@ void GpuStream::copyPeer(MemoryRange target, MaxDevice& targetDevice, MemoryRang
 
 void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
   check();
+  requireUncaptured("A host function, or other work that needs one,");
   const Ref<GpuWork> work = work_;  // the task may drop the last handle of this stream at once
   void* call = hostQueue_->add(std::move(task));
   try {
@@ -221,26 +234,42 @@ void GpuStream::enqueue(std::unique_ptr<StreamTask> task) {
 
 void GpuStream::record(MaxEvent& event) {
   check();
-  static_cast<GpuEvent&>(event).record(native_->handle());
+  static_cast<GpuEvent&>(event).record(native_->handle(), ordered_->isCaptured());
 }
 
+// A captured stream cannot depend on what is outside of its capture: then the host waits.
 void GpuStream::wait(MaxEvent& event) {
   check();
-  if (!isOfApi(event.device(), context().api())) {
+  const bool isOwnApi = isOfApi(event.device(), context().api());
+  const Ref<NativeEvent> mark = isOwnApi ? static_cast<GpuEvent&>(event).mark() : nullptr;
+  if (mark && mark->isCaptured()) return joinCapture(mark->handle());
+  if (ordered_->isCaptured()) return event.synchronize();
+  if (!mark) {
     if (!event.isReady()) enqueue(event.waitTask());
     return;
   }
-  context().call(context().driver().streamWaitEvent, native_->handle(), static_cast<GpuEvent&>(event).mark()->handle(),
-                 0u);
+  context().call(context().driver().streamWaitEvent, native_->handle(), mark->handle(), 0u);
+  work_->noteHostWorkQueued();
+}
+
+// The stream, if it is not yet captured, becomes a part of the capture that has the mark.
+void GpuStream::joinCapture(void* event) {
+  context().call(context().driver().streamWaitEvent, native_->handle(), event, 0u);
+  work_->share();
   work_->noteHostWorkQueued();
 }
 
 void GpuStream::awaitWork(StreamWork& other, uint64_t position) {
   check();
   auto* work = dynamic_cast<GpuWork*>(&other);
-  if (!work || &work->api() != &context().api()) return enqueue(other.waitTask(position));
+  const bool isOwnApi = work && &work->api() == &context().api();
+  if (ordered_->isCaptured())
+    return isOwnApi && work->isCaptured() ? work->makeCaptureWait(handle()) : other.wait(position);
+  if (!isOwnApi) return enqueue(other.waitTask(position));
   const Ref<StreamMark> mark = work->mark();
   if (!mark) return;
+  require(!mark->isHeldUp(), MAX_STATUS_FAILED_PRECONDITION, "A buffer's stream of ", device().displayName(),
+          " is being captured: work on another stream that uses the buffer must be told to wait for that stream first");
   mark->makeStreamWait(handle());
   work_->noteHostWorkQueued();
 }

@@ -41,7 +41,7 @@ class GpuStream final : public MaxStream {
   void waitUntilIdle() override;
   // Code with the driver's stream may queue work that the library does not see.
   void* native() override {
-    work_->stopCounting();
+    work_->share();
     return handle();
   }
   void synchronize() override;
@@ -52,6 +52,7 @@ class GpuStream final : public MaxStream {
   void fill(MemoryRange target, const FillPattern& pattern, size_t count) override;
   void enqueue(std::unique_ptr<StreamTask> task) override;
   void noteUse(const Ref<Storage>& memory) override;
+  void requireUncaptured(const char* what) override;
   void record(MaxEvent& event) override;
   void wait(MaxEvent& event) override;
   StreamWork* work() const override { return work_.get(); }
@@ -62,6 +63,8 @@ class GpuStream final : public MaxStream {
   const Context& context() const { return *parts_.context; }
   OrderedStream& ordered() const { return *ordered_; }
   const Ref<HostQueue>& hostQueue() const { return hostQueue_; }
+  // If the memory is a block of this driver's allocators, notes that queued work uses it.
+  bool noteInBlock(const Ref<Storage>& memory) const noexcept;
   // Like noteUse, for any object.
   void keepUntilDone(Ref<const RefCounted> object);
   // One mark for all of them.
@@ -76,6 +79,9 @@ class GpuStream final : public MaxStream {
   void copyStaged(const MemoryRange& target, const MemoryRange& source, size_t bytes);
   void waitForDriver();
   void goWhenIdle() noexcept;
+  StreamTable& table() const { return *context().driver().streams; }
+  void joinCapture(void* event);
+  void finishForFailure() const noexcept;
   // Queues work that uses memory on both sides (without an owner: the caller's), and keeps the memory until it is done,
   // even if only part of it was queued.
   template <class Function>
@@ -92,8 +98,6 @@ class GpuStream final : public MaxStream {
     noteUse(target);
     noteUse(source);
   }
-  template <class Kept>
-  void keepInFlight(Kept kept);
   void keepAfterFailure(const Ref<Storage>& memory) noexcept;
   void fillElements(void* target, const FillPattern& pattern, size_t count);
   void repeatPattern(char* target, const FillPattern& pattern, size_t count);

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/gpu_work.h"
 
-#include <exception>
-
 #include "base/active_call.h"
 
 namespace max::gpu {
 
+namespace {
+
+void requireUncaptured(StreamMark& mark) {
+  require(!mark.isHeldUp(), MAX_STATUS_FAILED_PRECONDITION,
+          "Work of a stream that is being captured cannot be waited for: it is not done before its graph is launched");
+}
+
+}  // namespace
+
 void GpuWork::wait(uint64_t position) {
   if (isDone(position)) return;
   if (const Ref<StreamMark> now = mark()) {
+    requireUncaptured(*now);
     const ActiveCall* call = activeCall();
     if (call && call->interrupt) pollUntilDone(*call->interrupt, [&] { return now->isDone(); });
     now->wait();
@@ -18,9 +26,25 @@ void GpuWork::wait(uint64_t position) {
 }
 
 std::unique_ptr<StreamTask> GpuWork::waitTask(uint64_t) {
-  return makeWaitTask([now = mark()] {
+  const Ref<StreamMark> now = mark();
+  if (now) requireUncaptured(*now);
+  return makeWaitTask([now] {
     if (now) now->wait();
   });
+}
+
+// A mark in a capture cannot be asked whether it is done.
+void GpuWork::makeCaptureWait(void* stream) {
+  EventPool& events = *stream_->events();
+  void* event = events.take();
+  try {
+    events.source().recordEvent(event, stream_->native());
+    events.source().makeStreamWait(stream, event);
+  } catch (...) {
+    events.giveBack(event);
+    throw;
+  }
+  events.giveBack(event);
 }
 
 void GpuWork::noteHostWorkQueued() noexcept {
@@ -34,19 +58,9 @@ void GpuWork::noteDone(uint64_t position) noexcept {
   while (done < position && !done_.compare_exchange_weak(done, position, std::memory_order_release)) continue;
 }
 
-Ref<StreamMark> GpuWork::mark() {
-  const std::lock_guard lock(mutex_);
-  return events_ ? makeRef<StreamMark>(events_, native_) : last_;
-}
-
-void GpuWork::close(bool isDone) noexcept {
-  const std::lock_guard lock(mutex_);
-  try {
-    if (!isDone && events_->source().isUsable()) last_ = makeRef<StreamMark>(events_, native_);
-  } catch (const std::exception&) {  // then the driver does not work any more
-  }
-  events_.reset();
-  if (!last_) noteDone(kAll);
+void GpuWork::share() noexcept {
+  stream_->noteShared();
+  isCounted_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace max::gpu

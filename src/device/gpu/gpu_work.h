@@ -3,7 +3,7 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
+#include <utility>
 
 #include "device/gpu/allocator_streams.h"
 #include "device/gpu/driver.h"
@@ -14,13 +14,9 @@ namespace max::gpu {
 
 class GpuWork final : public StreamWork {
  public:
-  // `native` is valid until close(). A stream that is not counted has work that this library does not see.
-  GpuWork(const Api& api, Ref<EventPool> events, Ref<HostQueue> hostQueue, void* native, bool isCounted)
-      : api_(api),
-        events_(std::move(events)),
-        hostQueue_(std::move(hostQueue)),
-        native_(native),
-        isCounted_(isCounted) {}
+  // A stream that is not counted has work that this library does not see.
+  GpuWork(const Driver& driver, Ref<OrderedStream> stream, Ref<HostQueue> hostQueue, bool isCounted)
+      : driver_(driver), stream_(std::move(stream)), hostQueue_(std::move(hostQueue)), isCounted_(isCounted) {}
 
   uint64_t position() const noexcept override { return queued_.load(std::memory_order_acquire); }
   bool isDone(uint64_t position) const noexcept override {
@@ -33,29 +29,29 @@ class GpuWork final : public StreamWork {
   void wait(uint64_t position) override;
   std::unique_ptr<StreamTask> waitTask(uint64_t position) override;
 
-  const Api& api() const { return api_; }
+  const Api& api() const { return *driver_.api; }
   void noteQueued() noexcept { queued_.fetch_add(1, std::memory_order_release); }
   // Like noteQueued, for a host function or a wait for another stream, which may be followed by one.
   void noteHostWorkQueued() noexcept;
   // Whether host work may still be queued, as far as is known without asking the driver.
   bool mayHaveHostWork() const noexcept { return !isDone(hostWork_.load(std::memory_order_relaxed)); }
   void noteDone(uint64_t position) noexcept;
-  // From now on other code may queue work too.
-  void stopCounting() noexcept { isCounted_.store(false, std::memory_order_relaxed); }
-  // A mark of all currently queued work.
-  Ref<StreamMark> mark();
-  // The stream is closed; its work may have been waited for.
-  void close(bool isDone) noexcept;
+  // From now on other code may queue work too, or capture it.
+  void share() noexcept;
+  // Whether the work is being kept for a graph instead of being done.
+  bool isCaptured() const { return driver_.streams->isCaptured(*stream_); }
+  // A mark of all currently queued work; NULL = it is done.
+  Ref<StreamMark> mark() { return driver_.streams->mark(*stream_); }
+  // Of a captured stream, for another stream of the same capture.
+  void makeCaptureWait(void* stream);
+  void noteAllDone() noexcept { noteDone(kAll); }
 
  private:
   static constexpr uint64_t kAll = UINT64_MAX;
 
-  const Api& api_;
-  Ref<EventPool> events_;  // by the mutex; NULL when the stream is closed
+  const Driver& driver_;
+  const Ref<OrderedStream> stream_;
   const Ref<HostQueue> hostQueue_;
-  std::mutex mutex_;
-  void* native_;          // by the mutex
-  Ref<StreamMark> last_;  // by the mutex: of a closed stream; NULL = its work is done
   std::atomic<uint64_t> queued_{0};
   std::atomic<uint64_t> done_{0};
   std::atomic<uint64_t> hostWork_{0};  // the position after the last host work

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <iterator>
 #include <limits>
+#include <new>
 #include <thread>
 
 #include "base/detached_thread.h"
@@ -87,31 +89,25 @@ Watch& watchman() {
 
 }  // namespace
 
-void InFlight::keep(Ref<const RefCounted> object, void* stream) {
+void InFlight::keep(std::vector<Ref<const RefCounted>> objects, const Ref<StreamMark>& mark) {
   collect();
-  Entry entry{makeRef<StreamMark>(events_, stream), std::move(object)};
-  {
-    const std::lock_guard lock(mutex_);
-    entries_.push_back(std::move(entry));
-  }
-  watch();
-}
-
-void InFlight::keep(std::vector<Ref<const RefCounted>> objects, void* stream) {
-  collect();
-  const auto mark = makeRef<StreamMark>(events_, stream);
-  {
-    const std::lock_guard lock(mutex_);
-    for (Ref<const RefCounted>& object : objects) entries_.push_back({mark, std::move(object)});
-  }
-  watch();
+  if (!mark) return;
+  std::vector<Entry> entries;
+  for (Ref<const RefCounted>& object : objects) entries.push_back({mark, std::move(object)});
+  add(std::move(entries));
 }
 
 void InFlight::keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> marks) {
   collect();
+  std::vector<Entry> entries;
+  for (Ref<StreamMark>& mark : marks) entries.push_back({std::move(mark), object});
+  add(std::move(entries));
+}
+
+void InFlight::add(std::vector<Entry> entries) {
   {
     const std::lock_guard lock(mutex_);
-    for (Ref<StreamMark>& mark : marks) entries_.push_back({std::move(mark), object});
+    entries_.insert(entries_.end(), std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end()));
   }
   watch();
 }
@@ -127,7 +123,7 @@ void InFlight::watch() noexcept {
 
 bool InFlight::endWatchIfEmpty() noexcept {
   const std::lock_guard lock(mutex_);
-  if (!entries_.empty()) return false;
+  if (!entries_.empty() || collecting_ > 0) return false;
   isWatched_ = false;
   return true;
 }
@@ -136,27 +132,61 @@ void InFlight::collect() {
   if (!isInHostFunction()) collect(kBusyAtOnce);
 }
 
-// Releasing may call the host program, so the lock is not held. A device that seems to be lost may still be working.
+// All entries, in the hand of one thread, which asks the driver without the lock. What it has not released goes back
+// before what came meanwhile.
+class InFlight::Collection {
+ public:
+  explicit Collection(InFlight& owner) : owner_(owner) {
+    const std::lock_guard lock(owner_.mutex_);
+    entries.swap(owner_.entries_);
+    ++owner_.collecting_;
+  }
+  ~Collection() {
+    const std::lock_guard lock(owner_.mutex_);
+    try {
+      entries.insert(entries.end(), std::make_move_iterator(owner_.entries_.begin()),
+                     std::make_move_iterator(owner_.entries_.end()));
+      entries.swap(owner_.entries_);
+    } catch (const std::bad_alloc&) {
+      keepForever();
+    }
+    --owner_.collecting_;
+    owner_.collected_.notify_all();
+  }
+  Collection(const Collection&) = delete;
+  Collection& operator=(const Collection&) = delete;
+
+  std::deque<Entry> entries;
+
+ private:
+  // Work may use them, and there is no memory to note it.
+  void keepForever() noexcept {
+    for (Entry& entry : entries) static_cast<void>(entry.object.detach());
+  }
+
+  InFlight& owner_;
+};
+
+// Releasing may call the host program, so it comes last. A device that seems to be lost may still be working.
 void InFlight::collect(size_t busyAtMost) {
-  if (!events_->source().isUsable()) return;
-  std::vector<Entry> done;  // outlives the lock
-  std::unique_lock lock(mutex_);
+  if (!device_->isUsable()) return;
+  std::vector<Entry> done;
+  Collection all(*this);
   size_t busy = 0;
-  for (auto entry = entries_.begin(); entry != entries_.end() && busy < busyAtMost;) {
+  for (auto entry = all.entries.begin(); entry != all.entries.end() && busy < busyAtMost;) {
     if (!entry->mark->isDone()) {
       ++busy;
       ++entry;
       continue;
     }
     done.push_back(std::move(*entry));
-    entry = entries_.erase(entry);
+    entry = all.entries.erase(entry);
   }
-  lock.unlock();
 }
 
 void InFlight::collectLost() noexcept {
-  if (events_->source().isUsable()) return;
-  events_->source().waitForDevice();
+  if (device_->isUsable()) return;
+  device_->waitForDevice();
   drop();
 }
 
@@ -168,7 +198,8 @@ void InFlight::clear() noexcept {
 void InFlight::drop() noexcept {
   std::deque<Entry> entries;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    collected_.wait(lock, [this] { return collecting_ == 0; });
     entries.swap(entries_);
   }
 }

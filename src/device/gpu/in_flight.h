@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -14,12 +15,11 @@ namespace max::gpu {
 
 class InFlight final : public RefCounted {
  public:
-  explicit InFlight(Ref<EventPool> events) : events_(std::move(events)) {}
+  explicit InFlight(Ref<EventSource> device) : device_(std::move(device)) {}
 
-  // Keeps the object until the stream's current work is done, and then until the next collection: by a later call or by
-  // a dedicated thread.
-  void keep(Ref<const RefCounted> object, void* stream);
-  void keep(std::vector<Ref<const RefCounted>> objects, void* stream);
+  // Keeps the objects until the work before the mark is done (NULL: it is), and then until the next collection: by a
+  // later call or by a dedicated thread.
+  void keep(std::vector<Ref<const RefCounted>> objects, const Ref<StreamMark>& mark);
   // The same for work on several streams.
   void keep(Ref<const RefCounted> object, std::vector<Ref<StreamMark>> marks);
   // Releases what is done, except on a device that seems to be lost. Does nothing in host functions, which block the
@@ -35,15 +35,19 @@ class InFlight final : public RefCounted {
     Ref<const RefCounted> object;
   };
 
+  class Collection;
+  void add(std::vector<Entry> entries);
   void collect(size_t busyAtMost);
   void collectLost() noexcept;
   void drop() noexcept;
   void watch() noexcept;
   bool endWatchIfEmpty() noexcept;
 
-  Ref<EventPool> events_;
+  const Ref<EventSource> device_;
   std::mutex mutex_;
-  std::deque<Entry> entries_;
+  std::condition_variable collected_;
+  std::deque<Entry> entries_;           // by the mutex
+  int collecting_ = 0;                  // by the mutex: threads that have some of them
   std::atomic<bool> isWatched_{false};  // cleared under the mutex
 };
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/memory_source.h"
 
+#include <cstdint>
+
 namespace max::gpu {
 
 namespace {
 
 constexpr unsigned kPortable = 1;  // of all contexts
 constexpr unsigned kWithoutTiming = 2;
+// Of the NULL stream and of the one that each thread has; neither can be captured.
+constexpr uintptr_t kLastSpecialStream = 2;
 
 }  // namespace
 
@@ -49,6 +53,14 @@ bool DriverEvents::isEventDone(void* event) {
   const int error = context_->query(query, event);
   if (error != kSuccess && error != kNotReady) context_->fail(query.name, error);
   return error == kSuccess;
+}
+
+// A driver that cannot tell cannot capture either, or has lost the device.
+bool DriverEvents::isCaptured(void* stream) noexcept {
+  const Symbol<int(void*, int*)>& isCapturing = context_->driver().streamIsCapturing;
+  if (!isCapturing || !isUsable() || reinterpret_cast<uintptr_t>(stream) <= kLastSpecialStream) return false;
+  int status = 0;
+  return context_->tryCall(isCapturing, stream, &status) == kSuccess && status != 0;
 }
 
 void DriverEvents::waitForEvent(void* event) { context_->call(context_->driver().eventSynchronize, event); }

@@ -38,6 +38,7 @@ class DriverEvents final : public EventSource {
   bool isEventDone(void* event) override;
   void waitForEvent(void* event) override;
   void makeStreamWait(void* stream, void* event) override;
+  bool isCaptured(void* stream) noexcept override;
   bool isUsable() const noexcept override { return context_->isUsable(); }
   void waitForDevice() noexcept override { context_->tryCall(context_->driver().deviceSynchronize); }
 

@@ -96,6 +96,8 @@ struct LaunchConfig;  // device/gpu/launch.h
   X(streamGetContext, (void* stream, void** context))                                                             \
   X(clearLastError, ())                                                                                           \
   X(streamGetDevice, (void* stream, int* device))                                                                 \
+  X(streamIsCapturing, (void* stream, int* status))                                                               \
+  X(exchangeCaptureMode, (int* mode))                                                                             \
   X(deviceGetProperties, (void* properties, int device))                                                          \
   X(deviceGetNewProperties, (void* properties, int device))                                                       \
   X(moduleLoad, (void** module, const void* image, unsigned optionCount, int* options, void** values))            \

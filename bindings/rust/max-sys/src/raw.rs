@@ -1264,7 +1264,8 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " - `timeoutNs`: Maximum time to wait in nanoseconds; 0 = no limit."]
     #[doc = " - `MAX_STATUS_DEADLINE_EXCEEDED`: The work was not done in time; it continues, and nothing else has changed."]
-    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Called from a host function of this stream, or a fork has cut the stream off."]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Called from a host function of this stream, a fork has cut the stream off, or"]
+    #[doc = "   other code is capturing the stream for a graph."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxStreamSynchronize(stream: *mut MaxStream, timeoutNs: i64) -> MaxStatus;
@@ -1313,6 +1314,7 @@ unsafe extern "C" {
     #[doc = " Asynchronous: `userData` is borrowed until the function has been called. Thread-safe. On the host's default stream"]
     #[doc = " the function runs before this call returns. It is called exactly once if this call succeeds, else not at all."]
     #[doc = ""]
+    #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: Other code is capturing the stream for a graph, which would repeat the call."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxStreamEnqueueHostFunction(
