@@ -112,7 +112,7 @@ typedef int32_t MaxProfilingMode;
  *
  * @param[in] options  NULL = defaults.
  * @retval MAX_STATUS_INVALID_ARGUMENT  A device is NULL, or a count is negative.
- * @retval MAX_STATUS_UNIMPLEMENTED  Models cannot run on the first device.
+ * @retval MAX_STATUS_UNAVAILABLE  The first device is virtual.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxSessionCreate(const MaxSessionOptions* options, MaxSession** outSession);

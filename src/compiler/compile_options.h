@@ -24,6 +24,7 @@ struct CompileOptions {
   CompileOptions(const OperatorLibrary& target = cpuOperators()) : operators(target) {}
 
   const OperatorLibrary& operators;  // of the target
+  MaxDevice* accelerator = nullptr;  // runs what it has operators for; NULL = the target is the host alone
   bool optimise = true;              // false: only required passes
   int lanes = 1;                     // threads that packing may use
   std::vector<std::string> disabledPasses;

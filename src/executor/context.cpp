@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "base/active_call.h"
 #include "base/forbid.h"
+#include "device/stream.h"
 #include "executor/run.h"
 #include "executor/settings.h"
 
@@ -21,10 +23,11 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
   const std::byte* base = static_cast<const std::byte*>(arena.data());
   forbid(base, arena.size());
   for (uint32_t i = 0; i < plan.table.size(); ++i)
-    if (plan.table[i].kind == Location::Arena && plan.table[i].depth == plan.depth)
+    if (plan.table[i].kind == Location::Arena && !plan.table[i].onDevice && plan.table[i].depth == plan.depth)
       permit(base + plan.table[i].index, plan.bytesOf(i) + guard);
   for (const Step& step : plan.steps)
-    if (const size_t bytes = step.kernel->scratchBytes()) permit(base + step.scratch, bytes + guard);
+    if (const size_t bytes = step.onDevice ? 0 : step.kernel->scratchBytes())
+      permit(base + step.scratch, bytes + guard);
 }
 
 }  // namespace
@@ -33,12 +36,12 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
                        Ref<Storage> block)
     : plan(std::move(source)),
       device(settings.device),
-      place(settings.place()),
+      place(before ? before->first->place : settings.place()),
+      hostPlace(settings.hostPlace()),
       parent(before),
       first(before ? before->first : this),
       counter_(counter) {
-  if (block && block->size() < plan->arenaBytes) block.reset();  // before the new one exists
-  if (plan->arenaBytes > 0) arena = block ? std::move(block) : device->allocate(plan->arenaBytes, {}, *place.stream);
+  allocate(std::move(block));
   if (kForbidsMemory && arena) forbidTheRest(*plan, *arena);
   if (const auto depth = static_cast<size_t>(plan->depth); first->arenas.size() <= depth)
     first->arenas.resize(depth + 1);
@@ -51,13 +54,72 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
       patches.push_back(
           {static_cast<uint32_t>(i), location.kind, static_cast<uint32_t>(location.index), location.offset});
   }
-  std::byte* base = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
+  bindSteps(settings);
+  if (!device->isHost()) fill();
+  if (counter_) counter_->fetch_add(arenaBytes(), std::memory_order_relaxed);
+}
+
+// An accelerator reaches page-locked memory of the host by itself.
+void RunContext::allocate(Ref<Storage> block) {
+  if (block && block->size() < plan->arenaBytes) block.reset();  // before the new one exists
+  if (plan->arenaBytes > 0)
+    arena = block ? std::move(block) : device->allocate(plan->arenaBytes, {.pinned = !device->isHost()}, *place.stream);
+  if (plan->deviceBytes > 0) deviceArena = device->allocate(plan->deviceBytes, {}, *place.stream);
+}
+
+void RunContext::bindSteps(const RunSettings& settings) {
+  std::byte *base = dataOf(arena), *deviceBase = dataOf(deviceArena);
   steps.reserve(plan->steps.size());
   for (const Step& step : plan->steps) {
-    std::byte* scratch = base ? base + step.scratch : nullptr;
-    steps.push_back({step.kernel.get(), {&table[step.inputs], &table[step.outputs], scratch, settings.lanes, &place}});
+    std::byte* const own = step.onDevice ? deviceBase : base;
+    const OpPlace* const where = step.onDevice ? &first->place : &hostPlace;
+    steps.push_back(
+        {step.kernel.get(),
+         {&table[step.inputs], &table[step.outputs], own ? own + step.scratch : nullptr, settings.lanes, where}});
   }
-  if (counter_) counter_->fetch_add(plan->arenaBytes, std::memory_order_relaxed);
+}
+
+void RunContext::fill() {
+  for (const Fill& each : plan->fills)
+    place.stream->copy({dataOf(deviceArena) + each.offset, deviceArena},
+                       {const_cast<void*>(each.contents->data()), each.contents->storage()}, each.contents->bytes(),
+                       MAX_COPY_KIND_HOST_TO_DEVICE);
+  if (first != this) return;
+  work_ = Ref<StreamWork>(place.stream->work());
+  position_ = work_->position();
+}
+
+void RunContext::begin(MaxStream& stream) {
+  if (mustWait_) work_->wait(position_);
+  if (work_.get() != stream.work()) {
+    stream.follow(*work_, position_);
+    noteUses(stream);
+  }
+  place.stream = &stream;
+  work_ = Ref<StreamWork>(stream.work());
+  mustWait_ = true;
+}
+
+void RunContext::end(bool isComplete) noexcept {
+  position_ = work_->position();
+  if (isComplete) mustWait_ = plan->hasUploads || !continuations.empty();
+}
+
+void finishQuietly(MaxStream& stream) noexcept {
+  const ActiveCallScope uninterrupted(nullptr);
+  try {
+    stream.waitUntilIdle();
+  } catch (const std::exception&) {  // the stream's own failure
+  }
+}
+
+// What the stream's work uses stays until it is done.
+void RunContext::noteUses(MaxStream& stream) {
+  stream.noteUse(arena);
+  stream.noteUse(deviceArena);
+  if (first == this)
+    for (const Value* value : plan->program->values()) stream.noteUse(value->onDevice);
+  for (const auto& continuation : continuations) continuation->noteUses(stream);
 }
 
 // Chains have thousands of contexts: destroy them one by one, not recursively.
@@ -70,13 +132,14 @@ RunContext::~RunContext() {
     at = at->parent;
     at->continuations.pop_back();
   }
-  if (counter_) counter_->fetch_sub(plan->arenaBytes, std::memory_order_relaxed);
+  if (counter_) counter_->fetch_sub(arenaBytes(), std::memory_order_relaxed);
 }
 
 void* RunContext::resolve(const Location& location) const {
   if (location.kind == Location::Constant) return const_cast<void*>(location.constant);
   if (location.kind != Location::Arena) return nullptr;
-  return first->arenas[static_cast<size_t>(location.depth)] + location.index;
+  const Bases& bases = first->arenas[static_cast<size_t>(location.depth)];
+  return (location.onDevice ? bases.device : bases.host) + location.index;
 }
 
 }  // namespace max

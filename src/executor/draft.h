@@ -16,7 +16,8 @@ struct DraftStep {
   const Node* node = nullptr;
   std::vector<int> inputs;
   std::vector<int> outputs;
-  size_t place = 0;  // NodeInfo::place
+  size_t place = 0;       // NodeInfo::place
+  bool onDevice = false;  // Step::onDevice
 };
 
 // A map by number. Only the numbers in use take memory; references stay valid until something is added.
@@ -97,6 +98,8 @@ struct Draft {
 
   // The state of a value that must be known by now (adds constants of the graph).
   ValueState& state(int value);
+  // Whether an output of the program of this type is in the accelerator's memory, as inputs are.
+  bool isOnDevice(DType dtype) const { return program.settings().accelerator && !holdsPointers(dtype); }
   const Node& nodeOf(const Frame& frame) const { return *frame.block->nodes[frame.next].node; }
 
   const Program& program;
@@ -104,6 +107,8 @@ struct Draft {
   std::vector<DraftStep> steps;
   std::vector<Frame> frames;
   std::vector<bool> claimedOutputs;
+  std::vector<int> boundaryValues;                       // what holds the boundary's values on the host
+  std::vector<std::pair<Ref<const Tensor>, int>> fills;  // constants, and what holds them on the accelerator
   size_t dynamicCount = 0;
   Ref<Plan> plan;
 };

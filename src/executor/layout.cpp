@@ -6,30 +6,12 @@
 #include "base/forbid.h"
 #include "executor/arena.h"
 #include "executor/draft.h"
+#include "executor/run.h"
+#include "executor/transfers.h"
 
 namespace max {
 
 namespace {
-
-constexpr int64_t kCopyGrain = 256 << 10;
-
-// For outputs that no kernel writes: inputs and constants passed through, second names.
-class CopyOp : public OpKernel {
- public:
-  explicit CopyOp(size_t bytes) : bytes_(bytes) {}
-  void run(const OpContext& context) const override {
-    if (bytes_ <= static_cast<size_t>(kCopyGrain)) {
-      std::memcpy(context.outputs[0], context.inputs[0], bytes_);
-      return;
-    }
-    context.parallelFor(static_cast<int64_t>(bytes_), kCopyGrain, [&](int64_t begin, int64_t end, int) {
-      std::memcpy(context.out<std::byte>() + begin, context.in<std::byte>(0) + begin, static_cast<size_t>(end - begin));
-    });
-  }
-
- private:
-  size_t bytes_;
-};
 
 size_t bytesOf(const ValueState& state) { return bytesFor(state.dtype, state.shape.count()); }
 
@@ -48,15 +30,21 @@ class Layout {
     lifetimes_ = Numbered<Lifetime>(values_.size(), values_.isContinued());
     findLifetimes();
     if (!hasGuards_) shareMemory();
-    ArenaPlanner arena;
-    for (size_t s = 0; s < draft_.steps.size(); ++s) place(arena, static_cast<int>(s));
-    plan_.arenaBytes = arena.size();
+    Arenas arenas;
+    placeFills(arenas);
+    for (size_t s = 0; s < draft_.steps.size(); ++s) place(arenas, static_cast<int>(s));
+    plan_.arenaBytes = arenas.host.size();
+    plan_.deviceBytes = arenas.device.size();
     fillTable();
     keepState();
   }
 
  private:
   static constexpr int kForever = INT32_MAX;
+  struct Arenas {
+    ArenaPlanner host, device;
+    ArenaPlanner& of(bool onDevice) { return onDevice ? device : host; }
+  };
   struct Lifetime {
     int madeBy = -1;  // step of this plan
     int lastUse = -1;
@@ -111,6 +99,7 @@ class Layout {
       if (draft_.claimedOutputs[k] || !hasMemory(outputs[k])) continue;
       ValueState& root = values_[values_[outputs[k]].root];
       if (!made[values_[outputs[k]].root] || root.location.kind != Location::None) continue;
+      if (root.onDevice != draft_.isOnDevice(root.dtype)) continue;
       root.location = {Location::Output, 0, k, nullptr};
       claim(k, values_[outputs[k]]);
     }
@@ -132,11 +121,29 @@ class Layout {
       copy.shape = source.shape;
       copy.root = static_cast<int>(values_.size());
       copy.location = {Location::Output, 0, k, nullptr};
+      copy.onDevice = draft_.isOnDevice(copy.dtype);
       claim(k, source);
-      if (const size_t bytes = bytesOf(copy))
-        draft_.steps.push_back({std::make_unique<CopyOp>(bytes), nullptr, {outputs[k]}, {copy.root}});
+      if (const size_t bytes = bytesOf(copy)) {
+        const bool fromDevice = source.onDevice || (copy.onDevice && source.copy);
+        draft_.steps.push_back({makeCopy(bytes, fromDevice, copy.onDevice),
+                                nullptr,
+                                {outputs[k]},
+                                {copy.root},
+                                0,
+                                fromDevice || copy.onDevice});
+      }
       values_.push_back(std::move(copy));
     }
+  }
+
+  // The accelerator reads the host's memory later than the step that copies it, which is first done with the run.
+  void keepUploads() {
+    for (const DraftStep& step : draft_.steps)
+      for (int input : step.inputs)
+        if (step.onDevice && hasMemory(input) && !values_[input].onDevice) {
+          lifetimes_[values_[input].root].lastUse = kForever;
+          plan_.hasUploads = true;
+        }
   }
 
   void findLifetimes() {
@@ -146,12 +153,18 @@ class Layout {
       for (int input : draft_.steps[s].inputs)
         if (hasMemory(input)) lifetimes_[values_[input].root].lastUse = static_cast<int>(s);
     }
+    keepUploads();
     if (plan_.boundary.kind == Boundary::End) return;
     values_.forEachKnown([&](size_t value, const ValueState& state) {
-      if (draft_.program.isReadFrom(place(), value)) lifetimes_[state.root].lastUse = kForever;
+      if (isReadLater(value)) lifetimes_[state.root].lastUse = kForever;
     });
-    for (int value : plan_.boundary.values)
+    for (int value : draft_.boundaryValues)
       if (hasMemory(value)) lifetimes_[values_[value].root].lastUse = kForever;
+  }
+
+  // Copies that the planner made are for this plan.
+  bool isReadLater(size_t value) const {
+    return value < draft_.program.values().size() && draft_.program.isReadFrom(place(), value);
   }
 
   // The root whose memory the step's output can reuse, kNoValue if none.
@@ -235,7 +248,16 @@ class Layout {
       putInto(output, root, 0);
   }
 
-  void place(ArenaPlanner& arena, int s) {
+  // They stay for as long as the arena.
+  void placeFills(Arenas& arenas) {
+    for (const auto& [contents, value] : draft_.fills) {
+      const size_t offset = arenas.device.allocate(contents->bytes());
+      values_[value].location = {Location::Arena, plan_.depth, offset};
+      plan_.fills.push_back({contents, offset});
+    }
+  }
+
+  void place(Arenas& arenas, int s) {
     DraftStep& step = draft_.steps[s];
     const int reused = reusableInput(s);
     if (reused != kNoValue && values_[reused].location.kind == Location::Arena && isFree(step.outputs[0])) {
@@ -245,29 +267,35 @@ class Layout {
     for (int output : step.outputs) {
       const int root = output == kNoValue ? kNoValue : rootOf(output);
       if (root != kNoValue && values_[root].location.kind == Location::None)
-        values_[root].location = {Location::Arena, plan_.depth, arena.allocate(bytesOf(values_[root]) + guard_)};
+        values_[root].location = {Location::Arena, plan_.depth,
+                                  arenas.of(values_[root].onDevice).allocate(bytesOf(values_[root]) + guard_)};
     }
+    ArenaPlanner& arena = arenas.of(step.onDevice);
     const size_t scratch = step.kernel->scratchBytes();
     scratchOffsets_.push_back(scratch ? arena.allocate(scratch + guard_) : 0);
     if (scratch && !kForbidsMemory) arena.release(scratchOffsets_.back(), scratch + guard_);
-    for (int value : step.inputs) releaseAfter(arena, s, value);
-    for (int value : step.outputs) releaseAfter(arena, s, value);
+    for (int value : step.inputs) releaseAfter(arenas, s, value);
+    for (int value : step.outputs) releaseAfter(arenas, s, value);
   }
 
-  void releaseAfter(ArenaPlanner& arena, int s, int value) {
+  void releaseAfter(Arenas& arenas, int s, int value) {
     if (!hasMemory(value) || kForbidsMemory) return;
     const int root = rootOf(value);
     const Location& location = values_[root].location;
     if (lifetimes_[root].madeBy < 0 || lifetimes_[root].lastUse != s || location.kind != Location::Arena) return;
     lifetimes_[root].lastUse = -1;  // once
-    arena.release(location.index, bytesOf(values_[root]) + guard_);
+    arenas.of(values_[root].onDevice).release(location.index, bytesOf(values_[root]) + guard_);
   }
 
-  Location locate(int value) const {
+  // `forDevice`: constants have two places.
+  Location locate(int value, bool forDevice = false) const {
     if (value == kNoValue || !values_[value].known) return {};
-    if (const Tensor* constant = values_[value].constant.get()) return {Location::Constant, 0, 0, constant->data()};
+    const ValueState& state = values_[value];
+    if (forDevice && state.copy) return {Location::Constant, 0, 0, state.copy, 0, true};
+    if (const Tensor* constant = state.constant.get()) return {Location::Constant, 0, 0, constant->data()};
     Location location = values_[rootOf(value)].location;
     (location.kind == Location::Arena ? location.index : location.offset) += offsetOf(value);
+    location.onDevice = state.onDevice;
     return location;
   }
 
@@ -281,10 +309,10 @@ class Layout {
     plan_.types.push_back(type);
   }
 
-  uint32_t addToTable(const std::vector<int>& values) {
+  uint32_t addToTable(const std::vector<int>& values, bool forDevice = false) {
     const uint32_t first = static_cast<uint32_t>(plan_.table.size());
     for (int value : values) {
-      plan_.table.push_back(locate(value));
+      plan_.table.push_back(locate(value, forDevice));
       addType(value);
       if (value != kNoValue && values_[value].constant) plan_.constants.push_back(values_[value].constant);
     }
@@ -294,11 +322,12 @@ class Layout {
   void fillTable() {
     for (size_t s = 0; s < draft_.steps.size(); ++s) {
       DraftStep& step = draft_.steps[s];
-      const uint32_t inputs = addToTable(step.inputs), outputs = addToTable(step.outputs);
+      const uint32_t inputs = addToTable(step.inputs, step.onDevice), outputs = addToTable(step.outputs);
       const uint32_t end = static_cast<uint32_t>(plan_.table.size());
-      plan_.steps.push_back({std::move(step.kernel), step.node, inputs, outputs, end, scratchOffsets_[s], step.place});
+      plan_.steps.push_back(
+          {std::move(step.kernel), step.node, inputs, outputs, end, scratchOffsets_[s], step.place, step.onDevice});
     }
-    plan_.boundary.table = addToTable(plan_.boundary.values);
+    plan_.boundary.table = addToTable(draft_.boundaryValues);
     for (int value : plan_.boundary.values)
       plan_.boundary.states.push_back(value == kNoValue ? ValueState{} : values_[value]);
   }
@@ -314,7 +343,7 @@ class Layout {
 
   void keepState(size_t value, ValueState state) {
     StateMap<ValueState>& kept = plan_.state.values;
-    if (!draft_.program.isReadFrom(place(), value)) return kept.erase(value);
+    if (!isReadLater(value)) return kept.erase(value);
     // The layout of this plan is final from here on, so each name can have its own entry.
     state.location = state.constant ? Location{} : locate(static_cast<int>(value));
     state.root = static_cast<int>(value);

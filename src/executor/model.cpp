@@ -16,7 +16,9 @@ MaxModel::MaxModel(max::Ref<MaxSession> session, Parts parts)
       parts_(std::move(parts)),
       name_(parts_.graph->name()),
       program_(std::move(parts_.graph), session_->runSettings()),
-      usesObjects_(program_.program().usesObjects()) {
+      usesObjects_(program_.program().usesObjects()),
+      onHost_(device().isHost()),
+      host_(onHost_ ? max::Ref<MaxDevice>(&device()) : max::hostDevice()) {
   for (size_t i = 0; i < outputs().size(); ++i) pools_.push_back(max::makeRef<max::OutputPool>());
   findEqualDims();
   keptOfDevice_.emplace(device().kept(), *this, *this);
@@ -67,8 +69,10 @@ void MaxModel::execute(std::span<MaxBuffer* const> buffers, const max::CallOptio
   CallOutputs made(*this, used, options.given);
   if (used.runsInline())
     runHere(interrupt, arguments.span(), made);
-  else
+  else if (onHost_)
     runQueued(used, buffers, arguments.span(), made, options, interrupt);
+  else
+    runQueuing(buffers, arguments.span(), made, interrupt);
   made.handOver(results);
 }
 
@@ -103,7 +107,10 @@ void MaxModel::executeValues(std::span<MaxValue* const> values, const max::CallO
   order(access, values, options, interrupt);
   CallOutputs made(*this, used, options.given);
   max::waitFor(used, interrupt);
-  runHere(interrupt, arguments.span(), made);
+  if (onHost_)
+    runHere(interrupt, arguments.span(), made);
+  else
+    runWaiting(interrupt, arguments.span(), made);
   made.handOver(results);
 }
 
@@ -116,10 +123,17 @@ void MaxModel::executeHost(const max::HostInputs& host, const max::CallOptions& 
   MaxStream& used = prepare(arguments.span(), options, results.size());
   interrupt.check();
   if (usesObjects()) requireTensorOutputs();
-  const std::vector<max::Ref<max::Tensor>> copies = max::alignedCopies(arguments.span());
   max::AccessScope access(used);
   order(access, std::span<MaxBuffer* const>(), options, interrupt);
   CallOutputs made(*this, used, options.given);
+  if (!onHost_) {
+    const std::vector<max::Ref<MaxBuffer>> inputs = uploaded(arguments.span(), used);
+    max::SmallArray<MaxBuffer*> buffers(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) buffers[i] = inputs[i].get();
+    runQueuing(buffers.span(), arguments.span(), made, interrupt);
+    return made.handOver(results);
+  }
+  const std::vector<max::Ref<max::Tensor>> copies = max::alignedCopies(arguments.span());
   if (!used.runsInline()) max::waitFor(used, interrupt);
   runHere(interrupt, arguments.span(), made);
   made.handOver(results);
@@ -138,7 +152,10 @@ void MaxModel::runPlain(const max::Interrupt& interrupt, std::span<const max::Te
   if (monitor) setup.add(*monitor);
   const max::RunScope scope(setup.call());
   withinLimit(outputs, [&] {
-    program_.run(arguments, outputs);
+    if (onHost_)
+      program_.run(arguments, outputs);
+    else
+      program_.runOn(outputs.stream(), arguments, outputs);
     outputs.own();
   });
 }

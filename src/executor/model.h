@@ -134,6 +134,8 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   void readHost(const max::HostInputs& inputs, std::span<max::TensorArg> arguments) const;
   void checkInputCount(size_t count) const;
   void checkInput(size_t index, const max::TensorArg& input) const;
+  // Strings are on the host, all else on the model's device.
+  const MaxDevice& deviceFor(const MaxBuffer& buffer) const;
   void checkPlacement(size_t index, const MaxBuffer& buffer) const;
   void checkEqualDims(std::span<const max::TensorArg> arguments) const;
   [[noreturn]] void failInput(size_t index, const std::string& problem, const std::string& given) const;
@@ -153,6 +155,14 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
                max::RunMonitor* monitor = nullptr) const;
   void runQueued(MaxStream& stream, std::span<MaxBuffer* const> inputs, std::span<const max::TensorArg> arguments,
                  CallOutputs& outputs, const max::CallOptions& options, const max::Interrupt& interrupt) const;
+  // On an accelerator.
+  void runQueuing(std::span<MaxBuffer* const> inputs, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
+                  const max::Interrupt& interrupt) const;
+  // The same, until all is done.
+  void runWaiting(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments,
+                  CallOutputs& outputs) const;
+  // Arrays of the host as buffers on the accelerator; the arguments then name those.
+  std::vector<max::Ref<MaxBuffer>> uploaded(std::span<max::TensorArg> arguments, MaxStream& stream) const;
   max::Ref<max::CapturedGraph> findCaptured(uint64_t key) const;
   max::Ref<max::CapturedGraph> requireCaptured(uint64_t key, std::span<MaxBuffer* const> inputs) const;
   max::Ref<max::CapturedGraph> captureNew(std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
@@ -161,7 +171,9 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   Parts parts_;
   const std::string name_;  // of the graph
   max::PlannedProgram program_;
-  const bool usesObjects_;                        // replaced weights do not change it
+  const bool usesObjects_;  // replaced weights do not change it
+  const bool onHost_;
+  const max::Ref<MaxDevice> host_;                // of values that are not numbers
   std::vector<max::Ref<max::OutputPool>> pools_;  // one per output
   std::vector<EqualDims> equalDims_;
   // Guarded by the fork-safe lock of this object.

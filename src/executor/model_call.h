@@ -44,6 +44,7 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
     return buffer->data();
   }
 
+  MaxStream& stream() const { return stream_; }
   std::span<max::Ref<MaxBuffer>> buffers() { return made_.span(); }
   void release() noexcept {
     for (max::Ref<MaxBuffer>& buffer : made_.span()) buffer.reset();
@@ -53,7 +54,8 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
     for (size_t i = 0; i < objects_.size(); ++i) {
       if (!objects_[i]) continue;
       objects_[i] = max::selfContained(*objects_[i]);
-      if (objects_[i]->dtype() == max::DType::String) made_.span()[i] = MaxBuffer::fromTensor(stream_, *objects_[i]);
+      if (objects_[i]->dtype() == max::DType::String)
+        made_.span()[i] = MaxBuffer::fromTensor(objectStream(), *objects_[i]);
     }
   }
   void handOver(std::span<MaxBuffer*> results) {
@@ -67,16 +69,18 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
     std::vector<max::Ref<MaxValue>> values;
     for (size_t i = 0; i < results.size(); ++i) {
       const bool isObject = i < objects_.size() && objects_[i];
-      values.push_back(isObject ? MaxValue::of(stream_, *objects_[i]) : max::makeRef<MaxValue>(made_.span()[i]));
+      values.push_back(isObject ? MaxValue::of(objectStream(), *objects_[i]) : max::makeRef<MaxValue>(made_.span()[i]));
     }
     for (size_t i = 0; i < results.size(); ++i) results[i] = values[i].detach();
   }
 
  private:
+  MaxStream& objectStream() const { return model_.onHost_ ? stream_ : model_.host_->defaultStream(); }
+
   // A failure names the output.
   max::Ref<MaxBuffer> allocate(size_t index, max::DType dtype, const max::Shape& shape) {
     try {
-      if (&stream_ == &model_.device().defaultStream()) return model_.pools_[index]->take(stream_, dtype, shape);
+      if (stream_.runsInline()) return model_.pools_[index]->take(stream_, dtype, shape);
       return MaxBuffer::allocate(stream_, dtype, shape);
     } catch (const max::Error& error) {
       max::fail(error.status(), "Output '", model_.outputs()[index].name(), "' (", dtype, shape,

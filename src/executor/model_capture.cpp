@@ -40,6 +40,8 @@ max::Ref<max::CapturedGraph> MaxModel::captureNew(std::span<MaxBuffer* const> bu
 void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options,
                        std::span<MaxBuffer*> results) const {
   max::require(!buffers.empty(), MAX_STATUS_INVALID_ARGUMENT, "A call without inputs cannot be captured");
+  max::require(onHost_, MAX_STATUS_UNIMPLEMENTED, "Calls on ", device().displayName(),
+               " cannot be captured; only those of models on the host");
   max::require(!usesObjects(), MAX_STATUS_UNIMPLEMENTED,
                "Calls of models with strings, sequences or optionals cannot be captured");
   checkInputCount(buffers.size());

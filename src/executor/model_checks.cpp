@@ -34,7 +34,8 @@ void checkCount(const char* what, size_t count, const std::vector<TensorInfo>& e
 // The problem with a buffer's device or layout; empty if there is none.
 std::string misplacement(const MaxBuffer& buffer, const MaxDevice& device) {
   if (&buffer.device() != &device)
-    return concat("is on ", buffer.device().displayName(), ", expected ", device.displayName());
+    return concat("is on ", buffer.device().displayName(), ", expected ", device.displayName(),
+                  "; maxBufferTo copies it there");
   if (!buffer.isContiguous()) return "is not contiguous; maxBufferContiguous makes a contiguous copy";
   return "";
 }
@@ -76,8 +77,12 @@ void MaxModel::checkInput(size_t index, const max::TensorArg& input) const {
             given);
 }
 
+const MaxDevice& MaxModel::deviceFor(const MaxBuffer& buffer) const {
+  return max::holdsPointers(buffer.dtype()) ? *host_ : device();
+}
+
 void MaxModel::checkPlacement(size_t index, const MaxBuffer& buffer) const {
-  const std::string problem = max::misplacement(buffer, device());
+  const std::string problem = max::misplacement(buffer, deviceFor(buffer));
   if (!problem.empty()) failInput(index, problem, max::typeText(buffer));
 }
 
@@ -155,7 +160,7 @@ void MaxModel::checkGiven(std::span<const max::TensorArg> arguments, std::span<M
     if (!given[i]) continue;
     if (!max::isHandle(given[i]))
       max::invalidArgument("Output ", i, " ('", outputs()[i].name(), "') ", max::wrongHandleText(given[i]));
-    std::string problem = max::misplacement(*given[i], device());
+    std::string problem = max::misplacement(*given[i], deviceFor(*given[i]));
     if (given[i]->isReadOnly()) problem = "is read-only";
     for (size_t k = 0; k < arguments.size(); ++k)
       if (max::overlap(*given[i], arguments[k]))

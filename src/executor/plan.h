@@ -31,18 +31,20 @@ struct Location {
   size_t index = 0;                // Arena: offset; Input, Output, Dynamic: number
   const void* constant = nullptr;  // Constant
   size_t offset = 0;               // Input, Output: bytes from their beginning
+  bool onDevice = false;           // in the memory of the model's accelerator; Arena: in its own arena
 
   friend bool operator==(const Location&, const Location&) = default;
 };
 
 struct Step {
   std::unique_ptr<OpKernel> kernel;
-  const Node* node;    // NULL for copies that the executor added
-  uint32_t inputs;     // first entry in the table
-  uint32_t outputs;    // first entry in the table
-  uint32_t end;        // one past its last entry
-  size_t scratch = 0;  // offset in the arena
-  size_t place = 0;    // NodeInfo::place
+  const Node* node;       // NULL for copies that the executor added
+  uint32_t inputs;        // first entry in the table
+  uint32_t outputs;       // first entry in the table
+  uint32_t end;           // one past its last entry
+  size_t scratch = 0;     // offset in the arena
+  size_t place = 0;       // NodeInfo::place
+  bool onDevice = false;  // runs on the model's accelerator, or copies to or from it
 };
 
 // After each value that a node makes, if the settings ask for guards. About the size of one extra row.
@@ -56,6 +58,12 @@ struct OperandType {
   DType dtype = DType::Invalid;
   uint8_t rank = 0;
   uint32_t dims = 0;
+};
+
+// A constant that lies in the accelerator's arena.
+struct Fill {
+  Ref<const Tensor> contents;
+  size_t offset;
 };
 
 struct PlannedOutput {
@@ -72,6 +80,8 @@ struct ValueState {
   Ref<const Tensor> constant;  // contents, if known
   int root = kNoValue;         // the value whose memory it shares, or itself
   Location location;           // of a root, once placed
+  bool onDevice = false;       // in the memory of the model's accelerator
+  const void* copy = nullptr;  // of a constant's contents, in that memory
 };
 
 // State of planning: the next nodes, and what is known about the values that they need.
@@ -110,7 +120,10 @@ class Plan : public RefCounted {
   std::vector<Location> table;     // operands of the steps, in order
   std::vector<OperandType> types;  // of the table's entries
   std::vector<int64_t> typeDims;
-  size_t arenaBytes = 0;
+  size_t arenaBytes = 0;    // on the host
+  size_t deviceBytes = 0;   // on the accelerator
+  bool hasUploads = false;  // the accelerator reads the host's arena
+  std::vector<Fill> fills;
   std::vector<PlannedOutput> outputs;        // written by this plan
   std::vector<Ref<const Tensor>> constants;  // kept alive
   Boundary boundary;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/active_call.h"
@@ -10,6 +11,7 @@
 #include "base/load_budget.h"
 #include "executor/draft.h"
 #include "executor/run.h"
+#include "executor/transfers.h"
 #include "graph/schema.h"
 #include "ops/agreement.h"
 #include "ops/work.h"
@@ -46,6 +48,7 @@ ValueState& Draft::state(int value) {
   state.dtype = source.constant->dtype();
   state.shape = source.constant->shape();
   state.constant = source.constant;
+  if (program.settings().accelerator && source.onDevice) state.copy = source.onDevice->data();
   state.root = value;
   return state;
 }
@@ -74,7 +77,9 @@ class Planner {
                         inputs[i].dtype, ", the graph takes ", declared.type);
       require(isCountable(Shape(inputs[i].dims)), MAX_STATUS_OUT_OF_RANGE, "Input '", declared.name,
               "': Size overflow: it has the shape ", Shape(inputs[i].dims));
-      define(ids[i], inputs[i].dtype, Shape(inputs[i].dims)).location = {Location::Input, 0, i, nullptr};
+      ValueState& state = define(ids[i], inputs[i].dtype, Shape(inputs[i].dims));
+      state.location = {Location::Input, 0, i, nullptr};
+      state.onDevice = draft_.isOnDevice(inputs[i].dtype);
     }
     // Captured values come last and are checked first: they fix the symbols that the others must match.
     for (size_t i = ids.size(); i-- > 0;)
@@ -103,6 +108,7 @@ class Planner {
 
   Ref<Plan> finish() {
     walk();
+    bringBoundaryHome();
     layOut(draft_);
     draft_.plan->countBytes();
     return draft_.plan;
@@ -232,6 +238,8 @@ class Planner {
     const ValueState source = draft_.state(info.inputs.at(0));
     ValueState& state = define(info.outputs[0], source.dtype, outputs_[0].shape);
     state.root = source.root;
+    state.onDevice = source.onDevice;
+    state.copy = source.copy;
     if (source.constant) state.constant = reshaped(*source.constant, state.shape);
     return true;
   }
@@ -316,12 +324,71 @@ class Planner {
   void addStep(const NodeInfo& info) {
     takeStoredTypes(info);
     narrowOutputs(info);
+    const RunSettings& settings = draft_.program.settings();
+    const bool onDevice = settings.accelerator && info.node->placed;
     for (size_t i = 0; i < info.outputs.size(); ++i)
-      if (info.outputs[i] != kNoValue) define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape);
+      if (info.outputs[i] != kNoValue)
+        define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape).onDevice = onDevice;
     if (isDone(*info.node, outputs_)) return;
     requireRoom();
-    draft_.steps.push_back({draft_.program.settings().operators->create(requestOf(info, outputs_)), info.node,
-                            info.inputs, info.outputs, info.place});
+    const OpRequest request = requestOf(info, outputs_);
+    std::unique_ptr<OpKernel> kernel =
+        onDevice ? settings.accelerator->create(request) : settings.operators->create(request);
+    std::vector<int> inputs = info.inputs;
+    for (size_t i = 0; onDevice && i < inputs.size(); ++i)
+      if (!settings.accelerator->reads(*info.node, i)) inputs[i] = kNoValue;
+    if (settings.accelerator) inputs = broughtTo(onDevice, std::move(inputs));
+    draft_.steps.push_back({std::move(kernel), info.node, std::move(inputs), info.outputs, info.place, onDevice});
+  }
+
+  // The values, or copies of them that steps make first, in the host's or the accelerator's memory.
+  std::vector<int> broughtTo(bool onDevice, std::vector<int> values) {
+    bool mustWait = false;
+    for (int& value : values) {
+      if (value == kNoValue) continue;
+      const ValueState& state = draft_.state(value);
+      const bool isThere = state.constant ? !onDevice || state.copy : state.onDevice == onDevice;
+      if (!isThere && state.shape.count() > 0) value = copyOf(value, onDevice);
+      mustWait |= !onDevice && arriving_.contains(value);
+    }
+    if (mustWait) {
+      draft_.steps.push_back({makeWait(), nullptr, {}, {}, 0, true});
+      arriving_.clear();
+    }
+    return values;
+  }
+
+  // One for all that need it in this plan. Views of one value have copies that are views of one.
+  int copyOf(int value, bool onDevice) {
+    const auto [known, isNew] = copies_.try_emplace(value, kNoValue);
+    if (!isNew) return known->second;
+    ValueState copy = draft_.values[value];
+    const Ref<const Tensor> constant = std::move(copy.constant);
+    const int number = known->second = static_cast<int>(draft_.values.size());
+    const auto [base, isFirst] = rootCopies_.try_emplace(constant ? value : copy.root, number);
+    copy.root = base->second;
+    copy.location = {};
+    copy.onDevice = onDevice;
+    if (constant)
+      draft_.fills.push_back({constant, number});
+    else if (isFirst)
+      addCopyStep(value, number, copy);
+    if (!onDevice && arriving_.contains(copy.root)) arriving_.insert(number);
+    draft_.values.push_back(std::move(copy));
+    return number;
+  }
+
+  void addCopyStep(int from, int to, const ValueState& copy) {
+    if (!copy.onDevice) arriving_.insert(to);
+    const size_t bytes = bytesFor(copy.dtype, copy.shape.count());
+    draft_.steps.push_back({makeCopy(bytes, !copy.onDevice, copy.onDevice), nullptr, {from}, {to}, 0, true});
+  }
+
+  // What decides how the run goes on is read on the host.
+  void bringBoundaryHome() {
+    const Boundary& boundary = draft_.plan->boundary;
+    const bool isOnHost = !draft_.program.settings().accelerator || boundary.kind == Boundary::End;
+    draft_.boundaryValues = isOnHost ? boundary.values : broughtTo(false, boundary.values);
   }
 
   // Output shapes are unknown: contents are missing, or the node must run first.
@@ -376,6 +443,9 @@ class Planner {
   std::vector<Operand> inputs_, outputs_;
   uint64_t workLeft_ = kMaxPlanWork;
   std::unordered_map<const DimExpression*, int64_t> symbols_;  // of the program's inputs
+  std::unordered_map<int, int> copies_;                        // by value: its copy in the other memory
+  std::unordered_map<int, int> rootCopies_;                    // by the value whose memory was copied
+  std::unordered_set<int> arriving_;                           // copies on the host that were not waited for
 };
 
 }  // namespace

@@ -61,7 +61,10 @@ Profile::Label describeStep(const Plan& plan, size_t index) {
   Profile::Label label;
   label.op = step.node ? operatorOf(*step.node) : "Copy";
   label.place = step.place;
-  label.name = step.node ? nameOf(*step.node, label.op, step.place) : "copy to output";
+  if (step.node)
+    label.name = nameOf(*step.node, label.op, step.place);
+  else
+    label.name = step.onDevice ? step.kernel->implementation : "copy to output";
   if (step.node) label.sources = step.node->sources;
   const std::vector<Operand> inputs = operandsOf(plan, step.inputs, step.outputs);
   const std::vector<Operand> outputs = operandsOf(plan, step.outputs, step.end);

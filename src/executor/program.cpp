@@ -88,7 +88,7 @@ NodeInfo Program::index(const Node& node, int depth, int branchDepth) {
 
 void Program::indexBody(NodeInfo& info, int depth) {
   const Ref<Graph> body = subgraph(*info.node, "body");
-  info.body = std::make_unique<PlannedProgram>(body, settings_, depth + 1, planBytes_);
+  info.body = std::make_unique<PlannedProgram>(body, settings_.onHost(), depth + 1, planBytes_);
   usesObjects_ = usesObjects_ || info.body->program().usesObjects();
   for (const Value* value : body->capturedValues())
     if (!value->constant) info.captured.push_back(number(value));

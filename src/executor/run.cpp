@@ -6,6 +6,7 @@
 
 #include "base/fork_lock.h"
 #include "base/pages.h"
+#include "device/stream.h"
 #include "executor/monitor.h"
 
 namespace max {
@@ -60,7 +61,7 @@ size_t bytesOf(const RunContext& context) {
   while (!contexts.empty()) {
     const RunContext& each = *contexts.back();
     contexts.pop_back();
-    bytes += each.plan->arenaBytes;
+    bytes += each.plan->arenaBytes + each.plan->deviceBytes;
     for (const auto& continuation : each.continuations) contexts.push_back(continuation.get());
   }
   return bytes;
@@ -157,6 +158,20 @@ auto withRoom(Work&& work, MakeRoom&& makeRoom) {
       if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
       makeRoom();
       account->kept().trim(Kept::All);  // other threads may have taken as much meanwhile
+    }
+  }
+  return work();
+}
+
+// If an accelerator's memory is used up, what its models keep for reuse goes first.
+template <class Work>
+auto withDeviceRoom(const RunSettings& settings, Work&& work) {
+  if (settings.accelerator) {
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
+      settings.device->kept().trim(Kept::Idle);
     }
   }
   return work();
@@ -307,6 +322,23 @@ void PlannedProgram::run(std::span<const TensorArg> inputs, OutputProvider& outp
   giveBack(std::move(context));
 }
 
+void PlannedProgram::runOn(MaxStream& stream, std::span<const TensorArg> inputs, OutputProvider& outputs) const {
+  std::unique_ptr<RunContext> context = acquire(inputs);
+  try {
+    context->begin(stream);
+    execute(*context, inputs, outputs);
+    // What a node made lies in memory that the stream's copies may still read.
+    if (!context->dynamics.empty()) stream.waitUntilIdle();
+  } catch (...) {
+    context->end(false);
+    if (!context->dynamics.empty()) finishQuietly(stream);
+    giveBack(std::move(context));
+    throw;
+  }
+  context->end(true);
+  giveBack(std::move(context));
+}
+
 std::unique_ptr<RunContext> PlannedProgram::acquire(std::span<const TensorArg> inputs) const {
   std::unique_ptr<RunContext> context = stash_.take();
   if (context && !isCurrent(*context)) context.reset();
@@ -316,7 +348,8 @@ std::unique_ptr<RunContext> PlannedProgram::acquire(std::span<const TensorArg> i
 
 std::unique_ptr<RunContext> PlannedProgram::acquireSlowly(std::unique_ptr<RunContext> other,
                                                           std::span<const TensorArg> inputs) const {
-  return withRoom([&] { return acquireNew(std::move(other), inputs); }, [] {});
+  const auto make = [&] { return acquireNew(std::move(other), inputs); };
+  return withRoom([&] { return withDeviceRoom(settings_, make); }, [] {});
 }
 
 std::unique_ptr<RunContext> PlannedProgram::acquireNew(std::unique_ptr<RunContext> other,
@@ -353,7 +386,8 @@ void PlannedProgram::keepIdle(std::unique_ptr<RunContext> context) const {
   while (kept < std::min(idle_.size(), kMaxIdleContexts) &&
          (kept == 0 || bytes + bytesOf(*idle_[kept]) <= kMaxIdleBytes))
     bytes += bytesOf(*idle_[kept++]);
-  for (; idle_.size() > kept; idle_.pop_back()) spareArena_ = std::move(idle_.back()->arena);
+  for (; idle_.size() > kept; idle_.pop_back())
+    if (settings_.device->isHost()) spareArena_ = std::move(idle_.back()->arena);
 }
 
 Ref<Plan> PlannedProgram::findPlan(std::span<const TensorArg> inputs, bool& isNew) const {
@@ -444,7 +478,8 @@ RunContext& PlannedProgram::next(RunContext& first, RunContext& current) const {
     return *bound.front();
   }
   if (hasTooManyPlans()) bound.clear();
-  auto context = withRoom([&] { return makeNext(first, current); }, [&] { forgetOthers(current); });
+  const auto make = [&] { return makeNext(first, current); };
+  auto context = withRoom([&] { return withDeviceRoom(settings_, make); }, [&] { forgetOthers(current); });
   return *addInFront(bound, std::move(context), kMaxBoundContinuations);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "device/stream_work.h"
 #include "executor/plan.h"
 #include "executor/planner.h"
 #include "executor/stash.h"
@@ -48,10 +49,11 @@ struct RunContext {
 
   Ref<Plan> plan;
   const Ref<MaxDevice> device;
-  const OpPlace place;
+  OpPlace place;            // of the model; of the first context, also for the others
+  const OpPlace hostPlace;  // of steps on the host
   RunContext* parent;       // of the previous plan, NULL for the first
   RunContext* const first;  // of the first plan
-  Ref<Storage> arena;
+  Ref<Storage> arena, deviceArena;
   std::vector<void*> table;
   std::vector<BoundStep> steps;
   std::vector<Patch> patches;
@@ -61,16 +63,35 @@ struct RunContext {
   std::vector<void*> outputs;
   std::vector<Ref<Tensor>> dynamics;  // results of nodes with unknown output shapes
   std::string key;
-  std::vector<std::byte*> arenas;  // of the running contexts, by depth
+  struct Bases {
+    std::byte* host = nullptr;
+    std::byte* device = nullptr;
+  };
+  std::vector<Bases> arenas;  // of the running contexts, by depth
 
-  // Continuations find its arena here.
-  void enter() {
-    first->arenas[static_cast<size_t>(plan->depth)] = arena ? static_cast<std::byte*>(arena->data()) : nullptr;
-  }
+  // Continuations find its arenas here.
+  void enter() { first->arenas[static_cast<size_t>(plan->depth)] = {dataOf(arena), dataOf(deviceArena)}; }
+
+  // On an accelerator a run begins and ends on its stream; its work may still be queued when the next one begins.
+  void begin(MaxStream& stream);
+  void end(bool isComplete) noexcept;
 
  private:
+  static std::byte* dataOf(const Ref<Storage>& block) {
+    return block ? static_cast<std::byte*>(block->data()) : nullptr;
+  }
   void* resolve(const Location& location) const;
+  void bindSteps(const RunSettings& settings);
+  void allocate(Ref<Storage> block);
+  void fill();
+  void noteUses(MaxStream& stream);
+  size_t arenaBytes() const { return plan->arenaBytes + plan->deviceBytes; }
+
   std::atomic<size_t>* counter_;
+  // Of the first context: the work of the last run, which may still use the arenas.
+  Ref<StreamWork> work_;
+  uint64_t position_ = 0;
+  bool mustWait_ = false;  // the host's arena, too
 };
 
 class PlannedProgram {
@@ -93,6 +114,8 @@ class PlannedProgram {
 
   // Thread-safe. Errors of kernels name their node.
   void run(std::span<const TensorArg> inputs, OutputProvider& outputs) const;
+  // On a stream of an accelerator, where inputs and outputs are; what it queues may not be done when it returns.
+  void runOn(MaxStream& stream, std::span<const TensorArg> inputs, OutputProvider& outputs) const;
 
   // The same in parts. An acquired context must be released.
   std::unique_ptr<RunContext> acquire(std::span<const TensorArg> inputs) const;
@@ -133,6 +156,9 @@ class PlannedProgram {
   mutable std::vector<std::unique_ptr<RunContext>> idle_;
   mutable Ref<Storage> spareArena_;  // of a context that was evicted
 };
+
+// Waits for the stream after a failure, which is what the caller gets to know.
+void finishQuietly(MaxStream& stream) noexcept;
 
 // Runs the node that a plan ends with, whose output shapes are only known afterwards. `inputs`: the node's, then the
 // captured values.

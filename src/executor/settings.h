@@ -8,6 +8,7 @@
 
 #include "device/device_registry.h"
 #include "max/log.h"
+#include "ops/device_operators.h"
 #include "ops/operator_library.h"
 
 namespace max {
@@ -34,17 +35,32 @@ struct LiveSettings {
 // How and where a program is planned and run. `live` is NULL outside of sessions.
 struct RunSettings {
   RunSettings(int lanes_, const LiveSettings* live_ = nullptr, Ref<MaxDevice> device_ = hostDevice())
-      : lanes(lanes_), live(live_), device(std::move(device_)), operators(&operatorsOf(*device)) {}
+      : lanes(lanes_),
+        live(live_),
+        device(std::move(device_)),
+        host(device->isHost() ? device : hostDevice()),
+        operators(&cpuOperators()),
+        accelerator(deviceOperators(*device)) {}
 
   // The default stream, which on the host is the calling thread's.
   OpPlace place() const { return {device.get(), &device->defaultStream()}; }
+  OpPlace hostPlace() const { return {host.get(), &host->defaultStream()}; }
+  // For programs of which everything runs on the host.
+  RunSettings onHost() const {
+    RunSettings settings = *this;
+    settings.device = host;
+    settings.accelerator = nullptr;
+    return settings;
+  }
 
   uint32_t planWord() const { return live ? live->plan.load(std::memory_order_relaxed) : 0; }
 
   int lanes;
   const LiveSettings* live;
   Ref<MaxDevice> device;
-  const OperatorLibrary* operators;
+  Ref<MaxDevice> host;
+  const OperatorLibrary* operators;    // of the host
+  const DeviceOperators* accelerator;  // of the device, NULL = it is the host
 };
 
 }  // namespace max

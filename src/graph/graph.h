@@ -82,6 +82,7 @@ struct Value {
 
   // Float32 that lies in memory as bfloat16, because nodes that read it round it anyway; chosen for a target.
   bool isNarrow = false;
+  Ref<Storage> onDevice;  // the constant's contents in the accelerator's memory, chosen for a target
 
   size_t outputs = 0;  // how many outputs of its graph it is
   bool isOutput() const { return outputs > 0; }
@@ -97,6 +98,7 @@ struct Node {
   Ref<const Expression> expression;  // of max.Elementwise: what it computes
   DType products = DType::Float32;   // type of factors in products of float32, chosen for a target
   Ref<Prepared> prepared;
+  Ref<Prepared> placed;  // what the model's accelerator runs, chosen for a target; NULL = the node runs on the host
   std::vector<std::string> sources;  // names of the original nodes in the model
 
   std::string_view op() const;

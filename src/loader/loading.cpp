@@ -51,7 +51,8 @@ void requireContents(const Graph& graph) {
 
 void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSource& source,
                 const SharedGraph* related, Graph& graph) {
-  CompileOptions options(operatorsOf(session.mainDevice()));
+  CompileOptions options;
+  if (!session.mainDevice().isHost()) options.accelerator = &session.mainDevice();
   options.lanes = session.lanes();
   options.precision = precision;
   options.resumeStored = source.isStored();

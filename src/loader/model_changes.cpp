@@ -76,7 +76,7 @@ void saveModel(const MaxModel& model, const std::string& path) {
   requireContents(*imported.graph);
   if (!origin.source->isStored()) {
     const std::map<std::string, size_t> before = useCounts(*imported.graph);
-    CompileOptions options(operatorsOf(model.session().mainDevice()));
+    CompileOptions options;
     options.lanes = model.session().lanes();
     options.stopForStoring = true;
     compile(*imported.graph, options);

@@ -97,7 +97,8 @@ void addInfo(std::vector<TensorInfo>& list, MemoryCharge& charge, std::string_vi
 
 // The wanted one, or the next higher one that the target has.
 MaxPrecision precisionOf(const LoadRequest& request) {
-  return operatorsOf(request.session.mainDevice()).precisionFor(request.options.precision);
+  if (!request.session.mainDevice().isHost()) return MAX_PRECISION_HIGHEST;
+  return cpuOperators().precisionFor(request.options.precision);
 }
 
 // From a source to a model, in the order in which things are known.
@@ -201,7 +202,7 @@ Ref<const GraphSource> sourceOf(File file, const FileSource::Options& options) {
 
 Ref<MaxModel> loadModel(const LoadRequest& request, const std::string& path) {
   File file = File::openForRead(findModelFile(path));
-  const GraphKey key{file.identity(), file.path(), precisionOf(request)};
+  const GraphKey key{file.identity(), file.path(), precisionOf(request), Ref<MaxDevice>(&request.session.mainDevice())};
   const bool isLarge = key.file.size > kMapThreshold, copies = request.options.copyWeights != 0;
   FileSource::Options options = optionsFor(key.path);
   options.copyFile = options.copyExternal = copies;

@@ -50,7 +50,7 @@ Ref<SharedGraph> SharedGraph::findEntry(Matches matches) {
 Ref<SharedGraph> SharedGraph::find(const GraphKey& key) {
   Ref<SharedGraph> found = findEntry([&](const Parts& parts) {
     return parts.hasOwnWeights && parts.key.file == key.file && parts.key.precision == key.precision &&
-           (parts.externalFiles.empty() || parts.key.path == key.path);
+           parts.key.device == key.device && (parts.externalFiles.empty() || parts.key.path == key.path);
   });
   if (!found) return nullptr;
   const auto& files = found->parts().externalFiles;

@@ -17,6 +17,7 @@ struct GraphKey {
   FileIdentity file;
   std::string path;
   MaxPrecision precision = MAX_PRECISION_HIGHEST;
+  Ref<MaxDevice> device;  // that it is compiled for
 };
 
 // A compiled graph of mapped files, shared in the process while a model uses it.

@@ -102,9 +102,4 @@ bool OperatorLibrary::isFast(const OpRequest& request) const {
   return false;
 }
 
-const OperatorLibrary& operatorsOf(const MaxDevice& device) {
-  if (device.isHost()) return cpuOperators();
-  fail(MAX_STATUS_UNIMPLEMENTED, "Models do not run on ", device.displayName(), "; they run on the CPU");
-}
-
 }  // namespace max

@@ -65,10 +65,8 @@ class OperatorLibrary {
   std::unique_ptr<Tables> tables_;
 };
 
-// The host's. Constants are folded with it, whatever the target of a model. Never destroyed.
+// The host's. Constants are folded with it, and what an accelerator has no operator for (device_operators.h) runs with
+// it. Never destroyed.
 const OperatorLibrary& cpuOperators();
-
-// The library of a device's target; UNIMPLEMENTED if models cannot run on such devices.
-const OperatorLibrary& operatorsOf(const MaxDevice& device);
 
 }  // namespace max

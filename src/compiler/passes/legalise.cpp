@@ -106,7 +106,8 @@ void legaliseTypes(Rewriter& rewriter) {
   Legaliser legaliser(rewriter);
   const std::vector<Node*> nodes = rewriter.graph().nodes();
   for (Node* node : nodes)
-    if (isLive(*node) && usesHalf(*node) && !node->is("Cast") && needsCasts(*node, rewriter.options().operators))
+    if (isLive(*node) && !node->placed && usesHalf(*node) && !node->is("Cast") &&
+        needsCasts(*node, rewriter.options().operators))
       legaliser.legalise(*node);
 }
 

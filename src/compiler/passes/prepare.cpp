@@ -23,7 +23,9 @@ struct Job {
   const OpRow* row;
 };
 
+// A placed node reads the copy in the accelerator's memory.
 bool isReplaced(const Use& use) {
+  if (use.node->placed) return use.node->inputs[static_cast<size_t>(use.index)]->onDevice != nullptr;
   return use.node->prepared && use.node->prepared->replaces(static_cast<size_t>(use.index));
 }
 
@@ -213,7 +215,7 @@ void prepareWeights(Rewriter& rewriter) {
   for (Node* node : rewriter.graph().nodes()) {
     node->products = isMedium ? DType::BFloat16 : DType::Float32;
     const OpRow* row = rewriter.options().operators.find(node->domain(), node->op());
-    if (row && row->prepare && !node->prepared) jobs.push_back({node, row});
+    if (row && row->prepare && !node->prepared && !node->placed) jobs.push_back({node, row});
   }
   Packer packer(rewriter.options());
   // With a small limit, two jobs at once must not exceed it.

@@ -6242,7 +6242,7 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " - `options`: NULL = defaults."]
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: A device is NULL, or a count is negative."]
-    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: Models cannot run on the first device."]
+    #[doc = " - `MAX_STATUS_UNAVAILABLE`: The first device is virtual."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxSessionCreate(options: *const MaxSessionOptions, outSession: *mut *mut MaxSession) -> MaxStatus;

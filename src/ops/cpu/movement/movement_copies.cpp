@@ -7,25 +7,13 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/movement.h"
 #include "ops/cpu/movement/movement.h"
+#include "ops/cpu/movement/pieces.h"
 #include "ops/cpu/movement/tensor_copy.h"
 #include "ops/families.h"
 
 namespace max {
 
 namespace {
-
-// Part of an input goes to part of an output; offsets and strides in elements.
-struct Piece {
-  size_t input = 0;
-  size_t output = 0;
-  int64_t sourceOffset = 0;
-  int64_t targetOffset = 0;
-  Shape shape;
-  Shape sourceStrides;
-  Shape targetStrides;
-};
-
-using PiecesFunction = std::vector<Piece> (*)(const MovementCall& call);
 
 int64_t elementBytes(const OpRequest& request, size_t input) {
   return static_cast<int64_t>(sizeOf(request.inputs[input].dtype));
@@ -277,5 +265,19 @@ const OpRow kRows[] = {
 }  // namespace
 
 std::span<const OpRow> movementCopyOps() { return kRows; }
+
+std::span<const PiecesRow> piecesRows() {
+  static constexpr PiecesRow kPieces[] = {
+      {"Transpose", transpose, 1},
+      {"Concat", concat, kNonePlaces},
+      {"Split", split, 1},
+      {"Slice", slice, 1},
+      {"Expand", expand, kNonePlaces},
+      {"Tile", tile, kNonePlaces},
+      {"DepthToSpace", depthToSpace, 1},
+      {"SpaceToDepth", spaceToDepth, 1},
+  };
+  return kPieces;
+}
 
 }  // namespace max

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators that run on an accelerator. All others of a model run on the host, with the CPU's library
+// (operator_library.h), between copies that the planner makes.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "device/device.h"
+#include "graph/graph.h"
+#include "ops/op_kernel.h"
+
+namespace max {
+
+class DeviceOperators {
+ public:
+  DeviceOperators() = default;
+  DeviceOperators(const DeviceOperators&) = delete;
+  DeviceOperators& operator=(const DeviceOperators&) = delete;
+
+  // Sets Node::placed of the nodes that the device can run, whatever the shapes of a call will be, and compiles their
+  // kernels. Without a compiler it sets none and logs why.
+  virtual void place(std::span<Node* const> nodes, MaxDevice& device, int lanes) const = 0;
+  // Whether the op kernel of a placed node reads an input in the device's memory.
+  virtual bool reads(const Node& node, size_t input) const = 0;
+  // An op kernel of a placed node. It enqueues on the stream of its place, with addresses of the device, and does not
+  // wait.
+  virtual std::unique_ptr<OpKernel> create(const OpRequest& request) const = 0;
+
+ protected:
+  ~DeviceOperators() = default;
+};
+
+// Those of a device; NULL for the host, which has a library of its own.
+const DeviceOperators* deviceOperators(const MaxDevice& device);
+
+// The contents of a tensor in the device's memory, copied on its default stream; the tensor must stay until the stream
+// is idle.
+Ref<Storage> uploaded(const Tensor& tensor, MaxDevice& device);
+
+}  // namespace max

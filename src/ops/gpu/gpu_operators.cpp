@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/gpu/gpu_operators.h"
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "base/active_call.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/name_table.h"
+#include "base/thread_pool.h"
+#include "kernel/module_registry.h"
+
+namespace max {
+
+namespace {
+
+// Nodes with the same source share its module.
+using Users = std::map<std::string_view, std::vector<Placed*>>;
+
+void compile(const Users& users, MaxDevice& device, int lanes) {
+  std::vector<const Users::value_type*> sources;
+  for (const Users::value_type& entry : users) sources.push_back(&entry);
+  parallelFor(lanes, static_cast<int64_t>(sources.size()), 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      checkInterrupt();
+      const auto& [text, placed] = *sources[static_cast<size_t>(i)];
+      KernelSource source;
+      source.name = "operator.cu";
+      source.text = text;
+      const Ref<MaxModule> module = compileModule(device, std::move(source));
+      // Found now: drivers may load a function when it is first asked for, and wait for their work.
+      for (Placed* each : placed) {
+        static_cast<void>(module->kernel(each->kernel()));
+        each->setModule(module);
+      }
+    }
+  });
+}
+
+class GpuOperators final : public DeviceOperators {
+ public:
+  GpuOperators() {
+#define MAX_ADD_GPU_FAMILY(function) \
+  for (const PlaceRow& row : function()) rows_.add(row.domain, row.op, row);
+    MAX_FOR_EACH_GPU_FAMILY(MAX_ADD_GPU_FAMILY)
+#undef MAX_ADD_GPU_FAMILY
+  }
+
+  void place(std::span<Node* const> nodes, MaxDevice& device, int lanes) const override {
+    Users users;
+    for (Node* node : nodes) {
+      const PlaceRow* row = rows_.find(node->domain(), node->op());
+      Ref<Placed> placed = row ? row->place(*node) : nullptr;
+      if (placed) users[placed->source()].push_back(placed.get());
+      node->placed = std::move(placed);
+    }
+    try {
+      compile(users, device, lanes);
+    } catch (const Error& error) {
+      if (error.status() != MAX_STATUS_UNAVAILABLE) throw;
+      logMessage(MAX_LOG_LEVEL_WARNING, "All operators run on the host, since there is no compiler for kernels of ",
+                 device.displayName(), ": ", error.message());
+      for (Node* node : nodes) node->placed = nullptr;
+    }
+  }
+
+  bool reads(const Node& node, size_t input) const override {
+    return static_cast<const Placed&>(*node.placed).reads(input);
+  }
+
+  std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
+    return static_cast<const Placed&>(*request.node.placed).create(request);
+  }
+
+ private:
+  NameTable<PlaceRow> rows_;
+};
+
+}  // namespace
+
+const DeviceOperators* deviceOperators(const MaxDevice& device) {
+  if (device.isHost()) return nullptr;
+  static const DeviceOperators& instance = *new GpuOperators;  // threads may use it while the process exits
+  return &instance;
+}
+
+}  // namespace max

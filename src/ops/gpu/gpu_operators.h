@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of accelerators of all APIs: kernels in CUDA's dialect, compiled at load.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "kernel/module.h"
+#include "ops/device_operators.h"
+
+namespace max {
+
+// What a node runs on an accelerator. Its source fixes the types of the operands; their shapes are arguments.
+class Placed : public Prepared {
+ public:
+  // `kernel`: the one of the source that runs; a static text.
+  Placed(std::string source, const char* kernel) : source_(std::move(source)), kernel_(kernel) {}
+
+  virtual std::unique_ptr<OpKernel> create(const OpRequest& request) const = 0;
+  // Whether the kernel reads the input's contents, rather than create() its shape or its constant.
+  virtual bool reads(size_t) const { return true; }
+
+  const std::string& source() const { return source_; }
+  const char* kernel() const { return kernel_; }
+  void setModule(Ref<MaxModule> module) { module_ = std::move(module); }
+  const Ref<MaxModule>& module() const { return module_; }
+
+ private:
+  std::string source_;
+  const char* kernel_;
+  Ref<MaxModule> module_;
+};
+
+// How an operator gets onto an accelerator: NULL for a node that has to run on the host.
+struct PlaceRow {
+  std::string_view domain;
+  std::string_view op;
+  Ref<Placed> (*place)(const Node& node);
+};
+
+// X(function): a function std::span<const PlaceRow> function().
+#define MAX_FOR_EACH_GPU_FAMILY(X) \
+  X(gpuElementwise)                \
+  X(gpuMovement)                   \
+  X(gpuReductions)
+
+#define MAX_DECLARE_GPU_FAMILY(function) std::span<const PlaceRow> function();
+MAX_FOR_EACH_GPU_FAMILY(MAX_DECLARE_GPU_FAMILY)
+#undef MAX_DECLARE_GPU_FAMILY
+
+}  // namespace max

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that consist of a few strided copies: one kernel for each size of elements.
+#include "base/error.h"
+#include "graph/schema.h"
+#include "ops/cpu/movement/pieces.h"
+#include "ops/gpu/several.h"
+
+namespace max {
+
+namespace {
+
+constexpr const char* kCopy = R"(
+struct Layout {
+  long long count, rank, sourceOffset, targetOffset, dims[16], source[16], target[16];
+};
+
+extern "C" __global__ void gpu_copy(const Layout layout, const Element* in, Element* out) {
+  const long long step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < layout.count; i += step) {
+    long long from = layout.sourceOffset, to = layout.targetOffset, rest = i;
+    for (long long d = layout.rank - 1; d >= 0; --d) {
+      const long long whole = rest / layout.dims[d], place = rest - whole * layout.dims[d];
+      from += place * layout.source[d];
+      to += place * layout.target[d];
+      rest = whole;
+    }
+    out[to] = in[from];
+  }
+}
+)";
+
+// The kernel's first parameter.
+struct CopyLayout {
+  int64_t count = 0, rank = 0, sourceOffset = 0, targetOffset = 0;
+  int64_t dims[kMaxRank] = {}, source[kMaxRank] = {}, target[kMaxRank] = {};
+};
+static_assert(kMaxRank == 16, "as in the kernel");
+
+// Axes that both sides go through as one become one.
+CopyLayout layoutOf(const Piece& piece) {
+  CopyLayout layout;
+  layout.count = piece.shape.count();
+  layout.sourceOffset = piece.sourceOffset;
+  layout.targetOffset = piece.targetOffset;
+  for (int i = 0; i < piece.shape.rank(); ++i) {
+    const int64_t size = piece.shape[i], source = piece.sourceStrides[i], target = piece.targetStrides[i];
+    if (size == 1) continue;
+    const int64_t last = layout.rank - 1;
+    const bool joins = layout.rank > 0 && layout.source[last] == source * size && layout.target[last] == target * size;
+    const int64_t at = joins ? last : layout.rank++;
+    layout.dims[at] = (joins ? layout.dims[at] : 1) * size;
+    layout.source[at] = source;
+    layout.target[at] = target;
+  }
+  return layout;
+}
+
+std::string sourceFor(size_t elementSize) {
+  const char* type = elementSize == 1   ? "unsigned char"
+                     : elementSize == 2 ? "unsigned short"
+                     : elementSize == 4 ? "unsigned"
+                     : elementSize == 8 ? "unsigned long long"
+                                        : "ulonglong2";
+  return concat("typedef ", type, " Element;\n", kCopy);
+}
+
+class PlacedCopy final : public Placed {
+ public:
+  PlacedCopy(size_t elementSize, const PiecesRow& row) : Placed(sourceFor(elementSize), "gpu_copy"), row_(row) {}
+
+  bool reads(size_t input) const override { return row_.op == "Concat" || input == 0; }
+
+  std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
+    auto ops = std::make_unique<SeveralOps>(*this);
+    for (const Piece& piece : row_.pieces(MovementCall(request, nullptr))) {
+      LaunchOp& op = ops->add();
+      op.addFirst(layoutOf(piece));
+      op.addInput(piece.input);
+      op.addOutput(piece.output);
+      op.coverElements(piece.shape.count());
+    }
+    return ops;
+  }
+
+ private:
+  const PiecesRow& row_;
+};
+
+bool isConstant(const Value* value) { return value && value->constant && value->constant->hasContents(); }
+
+Ref<Placed> placeCopy(const Node& node) {
+  const DType dtype = node.input(0)->type.dtype;
+  if (holdsPointers(dtype) || bitsOf(dtype) < 8) return nullptr;
+  for (const PiecesRow& row : piecesRows()) {
+    if (row.op != node.op()) continue;
+    for (size_t i = row.firstPlacing; i < node.inputs.size(); ++i)
+      if (node.inputs[i] && !isConstant(node.inputs[i])) return nullptr;
+    return makeRef<PlacedCopy>(sizeOf(dtype), row);
+  }
+  return nullptr;
+}
+
+std::vector<PlaceRow> makeRows() {
+  std::vector<PlaceRow> rows;
+  for (const PiecesRow& row : piecesRows()) rows.push_back({"", row.op, placeCopy});
+  return rows;
+}
+
+}  // namespace
+
+std::span<const PlaceRow> gpuMovement() {
+  static const std::vector<PlaceRow> rows = makeRows();
+  return rows;
+}
+
+}  // namespace max

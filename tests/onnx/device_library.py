@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""library.py for models on an accelerator: arrays go to its memory and come back, those in lists and dicts stay on the host."""
+
+import ctypes
+import os
+
+import library
+from library import Handle, call
+
+_array_of = library.array_of
+
+
+def device_named(api):
+    device = Handle("maxDeviceRelease")
+    call("maxDeviceCreate", api.encode(), ctypes.c_int32(-1), None, ctypes.byref(device))
+    return device
+
+
+def moved(buffer, device):
+    copy = Handle("maxBufferRelease")
+    copy.source = buffer  # whose memory may be Python's
+    call("maxBufferTo", buffer, device, None, ctypes.byref(copy))
+    return copy
+
+
+def array_on_host(buffer):
+    return _array_of(moved(buffer, device_named("cpu")))
+
+
+library.array_of = array_on_host
+
+
+class DeviceModel(library.Model):
+    def __init__(self, data, api, limit=0):
+        self.session, self.model = Handle("maxSessionRelease"), Handle("maxModelRelease")
+        self.device, self.accelerator = device_named("cpu"), device_named(api)
+        self.nested = False
+        devices = (ctypes.c_void_p * 1)(self.accelerator.value)
+        # structSize, devices, deviceCount | threadCount << 32, memoryLimit
+        options = (ctypes.c_uint64 * 4)(32, ctypes.addressof(devices), 1 | 2 << 32, limit)
+        call("maxSessionCreate", options, ctypes.byref(self.session))
+        if isinstance(data, bytes):
+            call("maxModelLoadFromMemory", self.session, data, ctypes.c_size_t(len(data)), None, ctypes.byref(self.model))
+        else:
+            call("maxModelLoad", self.session, os.fsencode(data), None, ctypes.byref(self.model))
+        count = ctypes.c_int32()
+        call("maxModelGetOutputCount", self.model, ctypes.byref(count))
+        self.outputs = count.value
+        self.takes_values = self.has_values("Input") or self.has_values("Output")
+
+    def wrap(self, array):
+        buffer = super().wrap(array)
+        return buffer if self.nested or array.dtype.kind in "OUS" else moved(buffer, self.accelerator)
+
+    def value(self, data):
+        outer, self.nested = self.nested, self.nested or isinstance(data, (list, dict))
+        try:
+            return super().value(data)
+        finally:
+            self.nested = outer
