@@ -101,7 +101,6 @@ void AccessScope::order(const MaxBuffer& buffer, AccessKind kind) {
   const bool isBound = &buffer.stream() == &stream_;
   work_ = stream_.work();
   const bool notes = memory && !isBound && work_;
-  stream_.check();
   Conflicts conflicts;
   if (notes || (memory && memory->isNoted())) {
     if (count_ >= kFew) more_.reserve(more_.size() + 1);
@@ -111,6 +110,7 @@ void AccessScope::order(const MaxBuffer& buffer, AccessKind kind) {
     conflicts.addAll(use, kind, work_);
     if (notes) open(*memory, use, kind);
   }
+  if (!conflicts.isEmpty()) stream_.check();
   conflicts.forEach([&](const Entry& entry) {
     if (!isTakenOver(*entry.work, kind)) stream_.follow(*entry.work, positionOf(entry));
   });
@@ -118,7 +118,10 @@ void AccessScope::order(const MaxBuffer& buffer, AccessKind kind) {
   if (isBound) return;
   StreamWork* bound = buffer.stream().work();
   const uint64_t position = bound ? bound->position() : 0;
-  if (bound && !bound->isDone(position) && !isTakenOver(*bound, kind)) stream_.follow(*bound, position);
+  if (bound && !bound->isDone(position) && !isTakenOver(*bound, kind)) {
+    stream_.check();
+    stream_.follow(*bound, position);
+  }
   if (!notes) return;
   last_ = memory;
   lastBound_ = &buffer.stream();

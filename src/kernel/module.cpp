@@ -37,6 +37,9 @@ bool isAccessProperty(MaxAccessProperty property) {
   return property >= MAX_ACCESS_PROPERTY_NORMAL && property <= MAX_ACCESS_PROPERTY_PERSISTING;
 }
 
+// 1 to `most`.
+bool isWithin(int64_t value, int64_t most) { return static_cast<uint64_t>(value - 1) < static_cast<uint64_t>(most); }
+
 void replaceZeros(int32_t (&values)[3]) {
   for (int32_t& value : values)
     if (value == 0) value = 1;
@@ -49,11 +52,14 @@ void checkFlag(int32_t value, const char* name) {
 // Checks for all devices, of options that are not set by default.
 void checkExtras(const MaxLaunchConfig& config) {
   using max::require;
+  const auto* c = config.cluster;
+  if ((config.cooperative | config.programmaticSerialization | config.reserved | c[0] | c[1] | c[2]) == 0 &&
+      !config.accessBase) [[likely]]
+    return;
   checkFlag(config.cooperative, "cooperative");
   checkFlag(config.programmaticSerialization, "programmaticSerialization");
   require(config.reserved == 0, MAX_STATUS_UNIMPLEMENTED, "reserved of MaxLaunchConfig is ", config.reserved,
           "; it must be zero");
-  const auto* c = config.cluster;
   if (c[0] | c[1] | c[2]) {
     if (c[0] < 1 || c[1] < 1 || c[2] < 1) [[unlikely]]
       max::invalidArgument("Cluster is ", tripleOf(config.cluster), "; dimensions must not be negative");
@@ -76,10 +82,10 @@ void checkExtras(const MaxLaunchConfig& config) {
 void MaxKernel::checkShape(const MaxLaunchConfig& config) const {
   int64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
-    if (config.grid[i] < 1 || config.grid[i] > limits_.grid[i]) [[unlikely]]
+    if (!isWithin(config.grid[i], limits_.grid[i])) [[unlikely]]
       max::invalidArgument("Grid ", tripleOf(config.grid), " of kernel '", name_, "' has ", config.grid[i],
                            " blocks in dimension ", i, "; there are 1 to ", limits_.grid[i]);
-    if (config.block[i] < 1 || config.block[i] > limits_.block[i]) [[unlikely]]
+    if (!isWithin(config.block[i], limits_.block[i])) [[unlikely]]
       max::invalidArgument("Block ", tripleOf(config.block), " of kernel '", name_, "' has ", config.block[i],
                            " threads in dimension ", i, "; there are 1 to ", limits_.block[i]);
     threads *= config.block[i];

@@ -85,6 +85,22 @@ static void test_launches_allocate_nothing(void** state) {
   if (CAN_COUNT && made != 0) fail_msg("%ld allocations in %d launches", made, LAUNCHES);
 }
 
+/* One at a time: the first has made all that later ones need. */
+static void test_the_second_launch_allocates_nothing(void** state) {
+  (void)state;
+  struct launch l;
+  set_up(&l);
+  long made = 0;
+  for (int i = 0; i < LAUNCHES; ++i) {
+    const long before = atomic_load(&allocations);
+    launch_often(&l, 1);
+    if (i > 0) made += atomic_load(&allocations) - before;
+    CHECK(maxStreamSynchronize(l.stream, 0));
+  }
+  tear_down(&l);
+  if (CAN_COUNT && made != 0) fail_msg("%ld allocations in %d launches", made, LAUNCHES - 1);
+}
+
 static void lock_often(const struct launch* l, int count) {
   (void)l;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -134,6 +150,7 @@ int main(int argc, char** argv) {
   maxDeviceRelease(device);
   if (status == MAX_STATUS_UNAVAILABLE) return 77;
   const struct CMUnitTest tests[] = {
+      TEST(test_the_second_launch_allocates_nothing),
       TEST(test_launches_allocate_nothing),
       TEST(test_launches_cost_little),
   };
