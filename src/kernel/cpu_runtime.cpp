@@ -74,6 +74,7 @@ void BlockRunner::run(const CpuLaunch& launch, int64_t begin, int64_t end) {
   launch_ = &launch;
   threads_ = launch.block[0] * launch.block[1] * launch.block[2];
   lanes_ = launch.lanes;
+  laneBits_ = static_cast<unsigned>(std::countr_zero(lanes_));
   adoptThread(thread_);
   for (int64_t left = end - begin; left > 0 && !error_;) {
     const unsigned first = block.index[0];
@@ -163,8 +164,8 @@ void BlockRunner::own(unsigned thread, unsigned end) {
 void BlockRunner::markEnded(unsigned begin, unsigned end) {
   if (begin == end) return;
   ended_ += end - begin;
-  for (unsigned warp = begin / lanes_; warp * lanes_ < end; ++warp) {
-    const unsigned first = warp * lanes_;
+  for (unsigned warp = begin >> laneBits_; warp << laneBits_ < end; ++warp) {
+    const unsigned first = warp << laneBits_;
     endedMask_[warp] |= lanes(std::max(begin, first) - first, std::min(end - first, lanes_));
     checkMeetings(warp);
   }
@@ -237,14 +238,14 @@ void BlockRunner::completePlaces() {
 }
 
 void BlockRunner::checkMeetings(unsigned warp) {
-  const uint64_t live = liveThreads(warp * lanes_);
+  const uint64_t live = liveThreads(warp << laneBits_);
   for (const std::unique_ptr<Meeting>& meeting : meetings_[warp])
     if (meeting->readers != 0 && !meeting->done && (meeting->mask & live & ~meeting->warp.threads) == 0)
       complete(*meeting);
 }
 
 const MaxCpuWarp& BlockRunner::meet(unsigned thread, uint64_t mask, int place, unsigned long long value) {
-  const unsigned warp = thread / lanes_, lane = thread % lanes_;
+  const unsigned warp = thread >> laneBits_, lane = thread & (lanes_ - 1);
   const uint64_t own = uint64_t{1} << lane;
   Meeting& meeting = meetingOf(warp, mask | own, place);
   meeting.warp.threads |= own;
@@ -269,8 +270,8 @@ const MaxCpuWarp* BlockRunner::meetAtPlace(unsigned thread, unsigned end, int pl
 }
 
 uint64_t BlockRunner::liveThreads(unsigned thread) const {
-  const unsigned warp = thread / lanes_;
-  const uint64_t there = lanes(0, std::min(threads_ - warp * lanes_, lanes_));
+  const unsigned warp = thread >> laneBits_;
+  const uint64_t there = lanes(0, std::min(threads_ - (warp << laneBits_), lanes_));
   return waited_ ? there & ~endedMask_[warp] : there;
 }
 

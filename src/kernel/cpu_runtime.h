@@ -114,6 +114,7 @@ class BlockRunner {
   MaxCpuBlock* block_ = nullptr;
   unsigned threads_ = 0;
   unsigned lanes_ = 32;
+  unsigned laneBits_ = 5;  // of a thread's number
   Fiber* current_ = nullptr;
   Queue ready_;
   Queue atBarrier_;
