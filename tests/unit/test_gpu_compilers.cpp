@@ -158,6 +158,7 @@ TEST_P(Compilers, KnowsWarpsAndHalvesOnAllChips) {
 #include <cuda_fp16.h>
 extern "C" __global__ void all(int* out, const unsigned* masks, __half2* a, __nv_bfloat162* b) {
   const unsigned mask = masks[threadIdx.x];
+  { const int warpSize = 5; out[1] = warpSize; }
   int same = 0, v = out[threadIdx.x];
   v += __shfl_sync(mask, threadIdx.x, 3, 16) + (int)__shfl_xor_sync(mask, 1.5 * v, 5) + (int)__shfl_up_sync(mask, 7ll, 2);
   v += __ballot_sync(mask, v) + __any_sync(mask, v > 1) + __all_sync(mask, v > 2) + __activemask() + warpSize;

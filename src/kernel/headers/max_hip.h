@@ -4,7 +4,9 @@
 // that are here with another mask. Macros, since HIPRTC declares functions with these names.
 #pragma once
 
-#define warpSize 32
+// A source may have a variable of its own with this name.
+static constexpr int maxWarpSize = 32;
+#define warpSize maxWarpSize
 
 static inline __device__ unsigned maxLane() { return (unsigned)__lane_id() & 31u; }
 
