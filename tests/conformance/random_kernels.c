@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels.h"
 
-enum { BUFFERS = 5, STREAMS = 3, COUNT = 96, STEPS = 500, PROGRAMS = 20 };
+enum { LANES = 32, BUFFERS = 5, STREAMS = 3, COUNT = 3 * LANES, STEPS = 500, PROGRAMS = 20 };
 
 static const char source[] =
     "extern \"C\" __global__ void mix(unsigned* target, const unsigned* source, int count, unsigned seed) {\n"
@@ -13,12 +13,18 @@ static const char source[] =
     "  for (int i = threadIdx.x; i < count; i += blockDim.x) copy[i] = target[i];\n"
     "  __syncthreads();\n"
     "  for (int i = threadIdx.x; i < count; i += blockDim.x) target[i] = copy[(i + 1) % count] + i;\n"
+    "}\n"
+    "extern \"C\" __global__ void sum(unsigned* target, int bits) {\n"
+    "  const unsigned all = 0xffffffffu, value = target[threadIdx.x];\n"
+    "  target[threadIdx.x] = __reduce_add_sync(all, value) + 5 * __shfl_xor_sync(all, value, bits)\n"
+    "                        + __ballot_sync(all, value & 1);\n"
     "}\n";
 
 struct program {
   MaxDevice* device;
   MaxKernel* mix;
   MaxKernel* turn;
+  MaxKernel* sum;
   MaxStream* streams[STREAMS];
   MaxBuffer* buffers[BUFFERS];
   uint32_t expected[BUFFERS][COUNT];
@@ -64,6 +70,26 @@ static void turn_step(struct program* p, int stream) {
   for (uint32_t i = 0; i < COUNT; ++i) p->expected[target][i] = copy[(i + 1) % COUNT] + i;
 }
 
+/* Of a warp, with the lane beside and the votes. */
+static void sum_step(struct program* p, int stream) {
+  const uint32_t target = next(p, BUFFERS);
+  const int32_t bits = (int32_t)next(p, LANES);
+  hand_over(p, target, stream);
+  const void* arguments[] = {p->buffers[target], &bits};
+  const size_t sizes[] = {BUFFER_ARGUMENT, sizeof bits};
+  const MaxLaunchConfig config = shape_of(1, COUNT);
+  CHECK(maxKernelLaunch(p->sum, &config, arguments, sizes, 2, p->streams[stream]));
+  for (uint32_t* warp = p->expected[target]; warp < p->expected[target] + COUNT; warp += LANES) {
+    uint32_t sum = 0, votes = 0, before[LANES];
+    memcpy(before, warp, sizeof before);
+    for (uint32_t i = 0; i < LANES; ++i) {
+      sum += before[i];
+      votes |= (before[i] & 1) << i;
+    }
+    for (int i = 0; i < LANES; ++i) warp[i] = sum + 5 * before[i ^ bits] + votes;
+  }
+}
+
 static void fill_step(struct program* p, int stream) {
   const uint32_t target = next(p, BUFFERS);
   const uint32_t value = next(p, 1u << 24);
@@ -102,8 +128,8 @@ static void run_program(struct program* p) {
     p->last_user[i] = 0;
   }
   for (int step = 0; step < STEPS; ++step) {
-    void (*const steps[])(struct program*, int) = {mix_step,  mix_step,  mix_step,  turn_step,
-                                                   copy_step, fill_step, clone_step};
+    void (*const steps[])(struct program*, int) = {mix_step, mix_step,  mix_step,  turn_step,
+                                                   sum_step, copy_step, fill_step, clone_step};
     const int stream = (int)next(p, STREAMS);
     steps[next(p, COUNT_OF(steps))](p, stream);
   }
@@ -126,6 +152,7 @@ void test_random_kernels(void** state) {
   MaxModule* module = compile(program.device, source);
   program.mix = find(module, "mix");
   program.turn = find(module, "turn");
+  program.sum = find(module, "sum");
   for (uint32_t seed = 1; seed <= PROGRAMS; ++seed) {
     program.random = seed;
     run_program(&program);
