@@ -15,7 +15,7 @@ static inline __device__ unsigned maxVotes(unsigned long long wavefront) {
   return (unsigned)(wavefront >> ((unsigned)__lane_id() & 32u));
 }
 #define __activemask() maxVotes(__ballot64(1))
-#define __ballot_sync(mask, predicate) ((mask)&maxVotes(__ballot64(predicate)))
+#define __ballot_sync(mask, predicate) (maxVotes(__ballot64(predicate)) & (unsigned)(mask))
 #define __any_sync(mask, predicate) ((int)(__ballot_sync(mask, predicate) != 0))
 #define __all_sync(mask, predicate) ((int)(__ballot_sync(mask, !(predicate)) == 0))
 #define __ballot(predicate) __ballot_sync(0xffffffffu, predicate)
