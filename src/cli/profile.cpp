@@ -41,7 +41,7 @@ double msAtLimit(const TraceRow& row, const Limits& limits) {
 
 // How near a node comes to its limit; none for nodes without work. Above 1, it reads from a cache.
 std::optional<double> shareOfLimit(const TraceRow& row, const Limits& limits) {
-  if (row.bytes <= 0 || row.ms <= 0) return std::nullopt;
+  if (row.bytes <= 0 || row.ms <= 0 || !limits.areMeasured()) return std::nullopt;
   return msAtLimit(row, limits) / row.ms;
 }
 
@@ -68,6 +68,18 @@ std::vector<TraceRow> byOperator(const Trace& trace) {
   return rows;
 }
 
+void printLimits(const Trace& trace, const Limits& limits) {
+  if (!limits.areMeasured()) return printLine("Times on accelerators are those in which the work was queued");
+  printLine(
+      format("Limits, as measured now: %.0f billion multiplications (product of matrices), %.0f GB (read) per second",
+             limits.multiplicationsPerMs / 1e6, limits.bytesPerMs / 1e6));
+  if (limits.integerMultiplicationsPerMs > 0)
+    printLine(format("Of 8-bit integers: %.0f billion multiplications", limits.integerMultiplicationsPerMs / 1e6));
+  printLine(format("At them a run would take %.0f %% of its time", 100 * shareOfLimit(trace, limits)));
+}
+
+Json rateJson(double rate) { return rate > 0 ? Json(rate) : Json(); }
+
 void printText(const ProfileOptions& options, const OpenModel& open, const Trace& trace, const Limits& limits) {
   printLine(options.model + "  on " + options.device +
             format(", %d threads, %d runs, %.4f ms each", open.threads, options.runs, trace.totalMs / options.runs));
@@ -82,12 +94,7 @@ void printText(const ProfileOptions& options, const OpenModel& open, const Trace
   addRow(operators, {"(between steps)", ""}, std::max(0., trace.totalMs - known), trace, options.runs);
   printTable(operators);
   printLine("");
-  printLine(
-      format("Limits, as measured now: %.0f billion multiplications (product of matrices), %.0f GB (read) per second",
-             limits.multiplicationsPerMs / 1e6, limits.bytesPerMs / 1e6));
-  if (limits.integerMultiplicationsPerMs > 0)
-    printLine(format("Of 8-bit integers: %.0f billion multiplications", limits.integerMultiplicationsPerMs / 1e6));
-  printLine(format("At them a run would take %.0f %% of its time", 100 * shareOfLimit(trace, limits)));
+  printLimits(trace, limits);
   printLine("");
   Table nodes = {{"NODE", "OPERATOR", "IMPLEMENTATION", "MS/RUN", "SHARE", "GMUL/S", "GB/S", "OF LIMIT"}};
   for (size_t i = 0; i < std::min(trace.rows.size(), kShownNodes); ++i) {
@@ -115,11 +122,10 @@ Json toJson(const Trace& trace, const Limits& limits) {
                     {"of_limit", share ? Json(*share) : Json()}});
   }
   return {{"total_ms", trace.totalMs},
-          {"multiplications_per_ms", limits.multiplicationsPerMs},
-          {"integer_multiplications_per_ms",
-           limits.integerMultiplicationsPerMs > 0 ? Json(limits.integerMultiplicationsPerMs) : Json()},
-          {"bytes_per_ms", limits.bytesPerMs},
-          {"of_limit", shareOfLimit(trace, limits)},
+          {"multiplications_per_ms", rateJson(limits.multiplicationsPerMs)},
+          {"integer_multiplications_per_ms", rateJson(limits.integerMultiplicationsPerMs)},
+          {"bytes_per_ms", rateJson(limits.bytesPerMs)},
+          {"of_limit", limits.areMeasured() ? Json(shareOfLimit(trace, limits)) : Json()},
           {"operators", rows}};
 }
 
@@ -142,7 +148,9 @@ void profileModel(const ProfileOptions& options) {
   const std::string& path = options.output.empty() ? temporary.path() : options.output;
   check(maxSessionWriteProfile(open.session, path.c_str()));
   const Trace trace = readTrace(path);
-  const Limits limits = measureLimits(open, std::any_of(trace.rows.begin(), trace.rows.end(), isIntegerProduct));
+  Limits limits;
+  if (options.device == "cpu")
+    limits = measureLimits(open, std::any_of(trace.rows.begin(), trace.rows.end(), isIntegerProduct));
   options.json ? printJson(toJson(trace, limits)) : printText(options, open, trace, limits);
 }
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """library.py for models on an accelerator: arrays go to its memory and come back, those in lists and dicts stay on the host."""
 
+import contextlib
 import ctypes
+import gc
 import os
 
 import library
@@ -10,10 +12,27 @@ from library import Handle, call
 _array_of = library.array_of
 
 
-def device_named(api):
+def device_named(api, number=-1, limit=0):
     device = Handle("maxDeviceRelease")
-    call("maxDeviceCreate", api.encode(), ctypes.c_int32(-1), None, ctypes.byref(device))
+    options = (ctypes.c_uint64 * 2)(16, limit)  # structSize, memoryLimit
+    call("maxDeviceCreate", api.encode(), ctypes.c_int32(number), options if limit else None, ctypes.byref(device))
     return device
+
+
+@contextlib.contextmanager
+def limited(api, limit):
+    """The device has so many bytes meanwhile, if nothing else uses it."""
+    gc.collect()
+    device = device_named(api, limit=limit)
+    yield
+    del device
+    gc.collect()
+
+
+def stream_of(device):
+    stream = Handle("maxStreamRelease")
+    call("maxStreamCreate", device, None, ctypes.byref(stream))
+    return stream
 
 
 def moved(buffer, device):
@@ -47,6 +66,23 @@ class DeviceModel(library.Model):
         call("maxModelGetOutputCount", self.model, ctypes.byref(count))
         self.outputs = count.value
         self.takes_values = self.has_values("Input") or self.has_values("Output")
+
+    def execute(self, buffers, stream=None, function="maxModelExecute", arguments=()):
+        options = (ctypes.c_uint64 * 5)(40, stream.value if stream else 0, 0, 0, 0)  # structSize, stream, ..
+        pointers = (ctypes.c_void_p * len(buffers))(*[buffer.value for buffer in buffers])
+        outputs = (ctypes.c_void_p * self.outputs)()
+        call(function, self.model, *arguments, pointers, ctypes.c_int32(len(buffers)), options, outputs,
+             ctypes.c_int32(self.outputs))
+        return [Handle("maxBufferRelease", pointer) for pointer in outputs]
+
+    def capture(self, buffers):
+        return self.execute(buffers, None, "maxModelCapture", [ctypes.c_uint64(1)])
+
+    def run_on(self, stream, arrays):
+        buffers = [self.wrap(array) for array in arrays]
+        outputs = self.execute(buffers, stream)
+        del buffers  # the queued work keeps what it needs
+        return [library.array_of(output) for output in outputs]
 
     def wrap(self, array):
         buffer = super().wrap(array)

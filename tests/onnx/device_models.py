@@ -6,16 +6,20 @@ be left when all is released.
 sample of both."""
 
 import ctypes
+import gc
 import os
 import pathlib
+import subprocess
 import sys
+import threading
 import types
 import unittest
 
-API = sys.argv[1] if len(sys.argv) > 1 and __name__ == "__main__" else "cuda"
+API = sys.argv[1] if __name__ == "__main__" else os.environ.get("MAX_TEST_API", "cuda")
 try:
     import numpy as np
     import onnx
+    import device_library
     import library
     import test_nodes
     from device_library import DeviceModel
@@ -26,9 +30,16 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL = "_all" in sys.argv
-STRIDE = 1 if ALL else 12
+STRIDE = 1 if ALL else 20
 DATA = ROOT / "tests/data/models"
 DRIVER = os.environ.get({"cuda": "MAX_CUDA_LIBRARY", "hip": "MAX_HIP_LIBRARY"}[API], "")
+
+
+INVALID_ARGUMENT, RESOURCE_EXHAUSTED = 3, 8
+
+
+def fake(name, *arguments):
+    return getattr(ctypes.CDLL(DRIVER), name)(*arguments)
 
 
 def fake_count(name):
@@ -46,11 +57,23 @@ def tensor(name, shape, dtype=1):
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
+if onnx:
+    CHAIN = model_of([helper.make_node("Exp", ["x"], ["e"]), helper.make_node("Tanh", ["e"], ["y"])],
+                     [tensor("x", ["n", 4])], [tensor("y", None)])
+    # From the device to the host and back, with a constant of the plan's own.
+    MIXED = model_of(
+        [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("CumSum", ["a", "zero"], ["b"]),
+         helper.make_node("Mul", ["b", "x"], ["c"]), helper.make_node("Shape", ["c"], ["s"]),
+         helper.make_node("ConstantOfShape", ["s"], ["o"], value=helper.make_tensor("v", 1, [1], [0.5])),
+         helper.make_node("Add", ["c", "o"], ["d"]), helper.make_node("Softmax", ["d"], ["y"])],
+        [tensor("x", ["n", 4])], [tensor("y", None)],
+        [("w", np.random.default_rng(1).standard_normal((4, 4)).astype(np.float32)), ("zero", np.array(0))])
+
+
 @unittest.skipUnless(onnx and DRIVER, "onnx and numpy are not installed, or there is no fake driver")
 class OnDevice(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
-        import gc
         gc.collect()
         count = fake_count("fakeGpuGetViolationCount")
         assert count == 0, f"{count} wrong uses of the driver"
@@ -141,6 +164,125 @@ class OnDevice(unittest.TestCase):
         self.compare(DATA / "strings.onnx", [np.array(["a", "b"], object), np.array([1, 0, 1])])
         self.compare(DATA / "sequences.onnx", [[self.floats(2), self.floats(3)], self.floats(2)], [[], self.floats(1)])
         self.compare(DATA / "optional.onnx", [self.floats(2)], [None])
+
+
+    def failure(self, work):
+        with self.assertRaises(library.Failure) as caught:
+            work()
+        return caught.exception
+
+    def test_wrong_inputs(self):
+        model = DeviceModel(CHAIN, API)
+        x = self.floats(2, 4)
+        host = library.Model.wrap(model, x)
+        error = self.failure(lambda: model.execute([host]))
+        self.assertEqual(error.status, INVALID_ARGUMENT)
+        self.assertIn(f"is on cpu:0, expected {API}:0", str(error))
+        other = device_library.moved(host, device_library.device_named(API, 1))
+        self.assertIn(f"is on {API}:1, expected {API}:0", str(self.failure(lambda: model.execute([other]))))
+        self.assertIn("dtype is float64", str(self.failure(lambda: model.run([x.astype(np.float64)]))))
+        self.assertIn("rank is 1", str(self.failure(lambda: model.run([x[0]]))))
+        self.assertEqual(len(model.run([x])), 1)
+
+    def test_arrays_of_the_host(self):
+        """maxModelExecuteHost takes them to the device."""
+        model, x = DeviceModel(CHAIN, API), self.floats(3, 4)
+        expected = library.Model(CHAIN).run([x])[0]
+        outputs = (ctypes.c_void_p * 1)()
+        library.call("maxModelExecuteHost", model.model, (ctypes.c_void_p * 1)(x.ctypes.data),
+                     (ctypes.c_int32 * 1)(library.DTYPES["float32"]), (ctypes.c_int32 * 1)(2),
+                     (ctypes.POINTER(ctypes.c_int64) * 1)((ctypes.c_int64 * 2)(3, 4)), ctypes.c_int32(1), None, outputs,
+                     ctypes.c_int32(1))
+        np.testing.assert_allclose(library.array_of(library.Handle("maxBufferRelease", outputs[0])), expected, rtol=1e-5)
+
+    def test_capture_is_refused(self):
+        model = DeviceModel(CHAIN, API)
+        error = self.failure(lambda: model.capture([model.wrap(self.floats(2, 4))]))
+        self.assertEqual(error.status, library.UNIMPLEMENTED)
+        self.assertIn(f"{API}:0 cannot be captured", str(error))
+
+    def test_streams_and_threads(self):
+        """Calls from several threads, on streams of their own and on the default one, of two models of a file."""
+        models = [DeviceModel(MIXED, API) for _ in range(2)]
+        inputs = [self.floats(n, 4) for n in (1, 2, 3, 4)]
+        expected = [library.Model(MIXED).run([x])[0] for x in inputs]
+        problems = []
+
+        def work(number):
+            stream = device_library.stream_of(models[0].accelerator) if number else None
+            for k in range(12):
+                x = (k + number) % len(inputs)
+                got = models[k % 2].run_on(stream, [inputs[x]])[0]
+                if not np.allclose(got, expected[x], rtol=1e-4, atol=1e-5):
+                    problems.append((number, k))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertFalse(problems)
+
+    def test_out_of_memory(self):
+        """During a load and a call; the session goes on."""
+        with device_library.limited(API, 1 << 20):
+            large = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", ["n", 1024])],
+                             [tensor("y", None)], [("w", np.ones((1024, 512), np.float32))])
+            error = self.failure(lambda: DeviceModel(large, API))
+            self.assertEqual(error.status, RESOURCE_EXHAUSTED, str(error))
+            model, x = DeviceModel(MIXED, API), self.floats(2, 4)
+            expected = library.Model(MIXED).run([x])[0]
+            np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-4)
+            error = self.failure(lambda: model.run([self.floats(25000, 4)]))
+            self.assertEqual(error.status, RESOURCE_EXHAUSTED, str(error))
+            np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-4)
+            # What a plan for another shape keeps goes first.
+            for n in (6000, 5500, 5000, 4500):
+                model.run([np.zeros((n, 4), np.float32)])
+
+    def test_failing_calls(self):
+        """Each driver call of a load and two runs fails once: nothing is left, and the next load works."""
+        x = self.floats(3, 4)
+        expected = library.Model(MIXED).run([x])[0]
+
+        def attempt():
+            model = DeviceModel(MIXED, API)
+            return [model.run([x])[0] for _ in range(2)][1]
+
+        attempt()
+        first = fake_count("fakeGpuGetCallCount")
+        attempt()
+        calls = fake_count("fakeGpuGetCallCount") - first
+        self.assertGreater(calls, 30)
+        for code in (2, 999):
+            for n in range(1, calls + 1, 1 if ALL else 5):
+                fake("fakeGpuFailCall", ctypes.c_int64(n), ctypes.c_int32(code))
+                try:
+                    attempt()
+                except library.Failure as failure:
+                    self.assertTrue(str(failure))
+                fake("fakeGpuFailCall", ctypes.c_int64(0), ctypes.c_int32(0))
+                gc.collect()
+                self.assertEqual(fake_count("fakeGpuGetLiveObjectCount"), 0, (code, n))
+        np.testing.assert_allclose(attempt(), expected, rtol=1e-4)
+
+    def test_without_a_compiler(self):
+        program = "import device_models as d, numpy as np; print(d.DeviceModel(d.CHAIN, d.API).run([np.ones((1, 4), np.float32)]))"
+        environment = {**os.environ, "MAX_NVRTC_LIBRARY": "/none", "MAX_HIPRTC_LIBRARY": "/none", "MAX_TEST_API": API}
+        done = subprocess.run([sys.executable, "-c", program], cwd=pathlib.Path(__file__).parent, env=environment,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("array", done.stdout)
+
+    def test_replaced_weights(self):
+        data = model_of([helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Relu", ["a"], ["y"])],
+                        [tensor("x", ["n", 4])], [tensor("y", None)], [("w", self.floats(4, 4))])
+        model, x, w = DeviceModel(data, API), self.floats(2, 4), self.floats(4, 4)
+        model.run([x])
+        names, buffers = (ctypes.c_char_p * 1)(b"w"), [library.Model.wrap(model, w)]
+        library.call("maxModelReplaceWeights", model.model, names, (ctypes.c_void_p * 1)(buffers[0].value),
+                     ctypes.c_int32(1))
+        np.testing.assert_allclose(model.run([x])[0], np.maximum(x @ w, 0), rtol=1e-4, atol=1e-5)
 
 
 if __name__ == "__main__":

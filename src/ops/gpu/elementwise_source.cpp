@@ -447,6 +447,8 @@ uint64_t bitsOf(float value) {
 
 }  // namespace
 
+const char* kernelFunctions() { return kFunctions; }
+
 std::optional<std::string> elementwiseSource(const ElementwiseProgram& program) { return SourceWriter(program).run(); }
 
 std::vector<uint64_t> elementwiseValues(const ElementwiseProgram& program) {

@@ -11,6 +11,9 @@
 
 namespace max {
 
+// What kernels begin with: a function for each instruction, such as opAdd(x, y), on numbers of any type.
+const char* kernelFunctions();
+
 // Larger programs run on the host.
 inline constexpr size_t kMaxGpuInputs = 12;
 

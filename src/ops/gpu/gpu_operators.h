@@ -44,7 +44,10 @@ struct PlaceRow {
 #define MAX_FOR_EACH_GPU_FAMILY(X) \
   X(gpuElementwise)                \
   X(gpuMovement)                   \
-  X(gpuReductions)
+  X(gpuReductions)                 \
+  X(gpuRows)                       \
+  X(gpuProducts)                   \
+  X(gpuConvolutions)
 
 #define MAX_DECLARE_GPU_FAMILY(function) std::span<const PlaceRow> function();
 MAX_FOR_EACH_GPU_FAMILY(MAX_DECLARE_GPU_FAMILY)

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What products and convolutions do to a sum before they store it.
+#pragma once
+
+#include <string>
+
+#include "graph/readers/matrix.h"
+
+namespace max {
+
+// `float activated(float x, float alpha, float beta)`, which needs kernelFunctions(). Empty for an unknown name.
+std::string activationSource(const readers::FusedActivation& activation);
+
+}  // namespace max
