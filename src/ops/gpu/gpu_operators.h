@@ -47,7 +47,10 @@ struct PlaceRow {
   X(gpuReductions)                 \
   X(gpuRows)                       \
   X(gpuProducts)                   \
-  X(gpuConvolutions)
+  X(gpuConvolutions)               \
+  X(gpuPools)                      \
+  X(gpuGather)                     \
+  X(gpuAttention)
 
 #define MAX_DECLARE_GPU_FAMILY(function) std::span<const PlaceRow> function();
 MAX_FOR_EACH_GPU_FAMILY(MAX_DECLARE_GPU_FAMILY)

@@ -4,6 +4,7 @@
 #include "graph/schema.h"
 #include "ops/cpu/movement/pieces.h"
 #include "ops/gpu/several.h"
+#include "ops/gpu/types.h"
 
 namespace max {
 
@@ -55,14 +56,7 @@ CopyLayout layoutOf(const Piece& piece) {
   return layout;
 }
 
-std::string sourceFor(size_t elementSize) {
-  const char* type = elementSize == 1   ? "unsigned char"
-                     : elementSize == 2 ? "unsigned short"
-                     : elementSize == 4 ? "unsigned"
-                     : elementSize == 8 ? "unsigned long long"
-                                        : "ulonglong2";
-  return concat("typedef ", type, " Element;\n", kCopy);
-}
+std::string sourceFor(size_t elementSize) { return concat("typedef ", movedType(elementSize), " Element;\n", kCopy); }
 
 class PlacedCopy final : public Placed {
  public:

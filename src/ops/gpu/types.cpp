@@ -22,4 +22,19 @@ KernelType kernelType(DType dtype) {
   }
 }
 
+const char* movedType(size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return "unsigned char";
+    case 2:
+      return "unsigned short";
+    case 4:
+      return "unsigned";
+    case 8:
+      return "unsigned long long";
+    default:
+      return "ulonglong2";
+  }
+}
+
 }  // namespace max

@@ -2,6 +2,8 @@
 // Element types in kernels.
 #pragma once
 
+#include <cstddef>
+
 #include "base/dtype.h"
 
 namespace max {
@@ -13,5 +15,8 @@ struct KernelType {
 
 // Of the numbers that kernels calculate with; without names for others.
 KernelType kernelType(DType dtype);
+
+// For elements of 1 to 16 bytes that are only moved.
+const char* movedType(size_t bytes);
 
 }  // namespace max
