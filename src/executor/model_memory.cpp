@@ -27,6 +27,8 @@ class WeightSum {
 
  private:
   void add(const max::Value* value) {
+    if (value && value->onDevice && seen_.insert(value->onDevice.get()).second)
+      memory_.ownedWeights += value->onDevice->size();
     const max::Tensor* tensor = value ? value->constant.get() : nullptr;
     if (!tensor || !tensor->data() || !seen_.insert(tensor->data()).second) return;
     const bool isMapped = tensor->storage() && tensor->storage()->file();
