@@ -2,6 +2,7 @@
 #include "base/active_call.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <thread>
 
@@ -15,7 +16,18 @@ constexpr int64_t kInterruptPeriod = 5'000'000;
 constexpr int64_t kFirstPause = 10'000;
 
 thread_local ThreadWork current;
-alignas(64) std::atomic<int> countedRuns{0};
+alignas(64) std::atomic<uint64_t> countedRuns{0};  // a bit for the place of each
+constexpr int kMostRuns = 64;
+
+bool takePlace(ThreadWork& thread) {
+  uint64_t taken = countedRuns.load(std::memory_order_relaxed);
+  do {
+    if (~taken == 0) return false;
+    thread.place = static_cast<uint8_t>(std::countr_one(taken));
+  } while (!countedRuns.compare_exchange_weak(taken, taken | uint64_t{1} << thread.place, std::memory_order_relaxed));
+  thread.run = ThreadWork::Run::Counted;
+  return true;
+}
 
 }  // namespace
 
@@ -53,17 +65,21 @@ const ActiveCall* activeCall() noexcept { return current.call; }
 
 ThreadWork& threadWork() noexcept { return current; }
 
-int RunScope::countThis() noexcept {
+RunRank RunScope::countThis() noexcept {
   ThreadWork& thread = current;
-  if (thread.run == ThreadWork::Run::None) return 1;
-  if (thread.run == ThreadWork::Run::Counted) return countedRuns.load(std::memory_order_relaxed);
-  thread.run = ThreadWork::Run::Counted;
-  return countedRuns.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (thread.run == ThreadWork::Run::None) return {};
+  if (thread.run == ThreadWork::Run::Uncounted && !takePlace(thread)) return {kMostRuns + 1, kMostRuns};
+  const uint64_t runs = countedRuns.load(std::memory_order_relaxed), own = uint64_t{1} << thread.place;
+  return {std::popcount(runs), std::popcount(runs & (own - 1))};
 }
 
-void RunScope::discount() noexcept { countedRuns.fetch_sub(1, std::memory_order_relaxed); }
+void RunScope::discount() noexcept {
+  countedRuns.fetch_and(~(uint64_t{1} << current.place), std::memory_order_relaxed);
+}
 
-void RunScope::forgetOthers() noexcept { countedRuns = current.run == ThreadWork::Run::Counted ? 1 : 0; }
+void RunScope::forgetOthers() noexcept {
+  countedRuns = current.run == ThreadWork::Run::Counted ? uint64_t{1} << current.place : 0;
+}
 
 void checkInterrupt() {
   if (current.call && current.call->interrupt) current.call->interrupt->check();

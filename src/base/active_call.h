@@ -80,8 +80,15 @@ struct ThreadWork {
 
   const ActiveCall* call = nullptr;
   Run run = Run::None;  // whether a run of a model, and whether that counts among the runs with loops
+  uint8_t place = 0;    // of one that counts
 };
 ThreadWork& threadWork() noexcept;
+
+// Among the runs that count.
+struct RunRank {
+  int runs = 1;
+  int before = 0;  // so many of them are served first
+};
 
 class ActiveCallScope {
  public:
@@ -113,8 +120,8 @@ class RunScope : public ActiveCallScope {
     thread_.run = ThreadWork::Run::None;
   }
 
-  // Counts this thread's run, if it has one. Returns how many there are, at least 1.
-  static int countThis() noexcept;
+  // Counts this thread's run, if it has one.
+  static RunRank countThis() noexcept;
   static void forgetOthers() noexcept;  // in a forked child
 
  private:

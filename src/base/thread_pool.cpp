@@ -11,7 +11,6 @@
 #include <exception>
 #include <new>
 
-#include "base/active_call.h"
 #include "base/detached_thread.h"
 #include "base/futex.h"
 
@@ -112,10 +111,7 @@ class Pool {
   void restart() { new (this) Pool(processors_); }
 
   // How many of these lanes a loop of this thread gets.
-  int shareOf(int lanes) const {
-    const int runs = RunScope::countThis();
-    return runs * lanes <= processors_ ? lanes : std::clamp(processors_ / runs, 1, lanes);
-  }
+  int shareOf(int lanes) const { return lanesOfRun(processors_, lanes, RunScope::countThis()); }
 
   // False if the loop was not run because all slots are taken.
   bool run(Loop& loop) {
@@ -271,6 +267,12 @@ void runInterruptibly(const Interrupt& interrupt, int64_t count, int64_t grain, 
 }
 
 }  // namespace
+
+int lanesOfRun(int processors, int lanes, const RunRank& rank) {
+  if (rank.runs * lanes <= processors) return lanes;
+  const int rest = rank.before < processors % rank.runs ? 1 : 0;
+  return std::clamp(processors / rank.runs + rest, 1, lanes);
+}
 
 void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body) {
   if (count <= 0) return;

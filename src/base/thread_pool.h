@@ -6,11 +6,12 @@
 // between calls. After a fork the child has no workers and starts new ones lazily.
 //
 // Runs of models at the same time (RunScope) share the processors: a loop of one of two runs on four processors gets
-// two lanes.
+// two lanes; of three runs, the first gets two.
 #pragma once
 
 #include <cstdint>
 
+#include "base/active_call.h"
 #include "base/function_ref.h"
 
 namespace max {
@@ -27,6 +28,9 @@ using LoopBody = FunctionRef<void(int64_t begin, int64_t end, int lane)>;
 // (base/active_call.h), the loop ends between chunks with an exception. An exception from the body (std::bad_alloc,
 // Error) is rethrown here after all lanes have stopped.
 void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body);
+
+// How many of its lanes a loop of a run gets.
+int lanesOfRun(int processors, int lanes, const RunRank& rank);
 
 // The smallest of: affinity mask, cgroup CPU quota (rounded up), physical cores within the mask. At least 1.
 // MAX_NUM_THREADS overrides it.

@@ -79,6 +79,53 @@ TEST(ThreadPool, ServesManyCallersAtOnce) {
   for (std::thread& caller : callers) caller.join();
 }
 
+TEST(ThreadPool, RunsGetAllProcessorsBetweenThem) {
+  for (const int processors : {1, 2, 3, 4, 8, 13})
+    for (const int lanes : {1, 2, 4, 13, 128})
+      for (int runs = 1; runs < 20; ++runs) {
+        int sum = 0, last = lanes;
+        for (int before = 0; before < runs; ++before) {
+          const int share = lanesOfRun(processors, lanes, {runs, before});
+          EXPECT_TRUE(1 <= share && share <= last);
+          sum += share;
+          last = share;
+        }
+        EXPECT_EQ(sum, std::max(runs, std::min(runs * lanes, processors)))
+            << runs << " runs of " << lanes << " lanes on " << processors;
+      }
+}
+
+// Places are taken again; runs without one are the last.
+TEST(ThreadPool, RunsAreCounted) {
+  const auto rank = [] { return RunScope::countThis(); };
+  EXPECT_EQ(rank().runs, 1);
+  constexpr int kRuns = 70, kPlaces = 64;
+  std::atomic<int> ready{0}, turn{0}, unplaced{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < kRuns; ++i)
+    callers.emplace_back([&, i] {
+      while (turn != i) std::this_thread::yield();
+      const RunScope run(nullptr);
+      const RunRank own = rank();
+      EXPECT_EQ(own.before, std::min(i, kPlaces));
+      EXPECT_EQ(own.runs, std::min(i, kPlaces) + 1);
+      unplaced += i >= kPlaces;
+      ++ready;
+      ++turn;
+      while (ready < kRuns) std::this_thread::yield();
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(unplaced, kRuns - kPlaces);
+  const RunScope run(nullptr);
+  EXPECT_EQ(rank().runs, 1);
+  EXPECT_EQ(rank().before, 0);
+  std::thread([&] {
+    const RunScope other(nullptr);
+    EXPECT_EQ(rank().before, 1);
+  }).join();
+  EXPECT_EQ(rank().runs, 1);
+}
+
 // How many threads work at a loop that has as many chunks as lanes, in a run of its own.
 int threadsOfLoop(int lanes) {
   const RunScope run(nullptr);
