@@ -73,7 +73,7 @@ uint32_t cubinFlags(std::string_view architecture, int version) {
 }
 
 unsigned lanesOf(const void* image, uint16_t machine) {
-  return machine == kAmdMachine && isBinary(image) ? flagsOf(image) : 32;
+  return machine == kAmdMachine && isBinary(image) && flagsOf(image) == 64 ? 64 : 32;
 }
 
 bool isForChip(const void* image, int chip) {
