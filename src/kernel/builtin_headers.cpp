@@ -7,11 +7,11 @@
 
 // Generated from the files of headers/.
 extern const unsigned char kernel_header_max_cuda[], kernel_header_max_half[], kernel_header_max_half_arithmetic[],
-    kernel_header_max_hip[], kernel_header_max_limits[], kernel_header_max_math[], kernel_header_max_stdint[],
-    kernel_header_max_warp[];
+    kernel_header_max_half_hip[], kernel_header_max_hip[], kernel_header_max_limits[], kernel_header_max_math[],
+    kernel_header_max_stdint[], kernel_header_max_warp[];
 extern const size_t kernel_header_max_cuda_size, kernel_header_max_half_size, kernel_header_max_half_arithmetic_size,
-    kernel_header_max_hip_size, kernel_header_max_limits_size, kernel_header_max_math_size,
-    kernel_header_max_stdint_size, kernel_header_max_warp_size;
+    kernel_header_max_half_hip_size, kernel_header_max_hip_size, kernel_header_max_limits_size,
+    kernel_header_max_math_size, kernel_header_max_stdint_size, kernel_header_max_warp_size;
 
 namespace max {
 
@@ -57,6 +57,7 @@ std::span<const BuiltinHeader> builtinHeaders() {
       {"math.h", kMath, false},
       {"cmath", kMath, false},
       {"max_cuda.h", textOf(kernel_header_max_cuda, kernel_header_max_cuda_size), true},
+      {"max_half_hip.h", textOf(kernel_header_max_half_hip, kernel_header_max_half_hip_size), true},
       {"max_hip.h", textOf(kernel_header_max_hip, kernel_header_max_hip_size), true},
       {"max_warp.h", textOf(kernel_header_max_warp, kernel_header_max_warp_size), true},
       {"max_stdint.h", textOf(kernel_header_max_stdint, kernel_header_max_stdint_size), true},

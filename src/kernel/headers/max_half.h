@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// __half and __nv_bfloat16 for kernels of all compilers, with CUDA's names; HIP brings its own __half. Every operation
+// __half and __nv_bfloat16 for kernels of all compilers, with CUDA's names. Every operation
 // rounds its exact result once, to the nearest number, of two the even one; the arithmetic is in max_half_arithmetic.h.
 #pragma once
 #if defined(MAX_KERNEL_ON_CPU)
@@ -7,14 +7,6 @@
 #endif
 
 #include "max_half_arithmetic.h"
-
-// Later versions of HIP have them for their own types.
-#if defined(__HIPCC_RTC__)
-#define __hmax maxLarger
-#define __hmin maxSmaller
-#define __hmax2 maxLarger2
-#define __hmin2 maxSmaller2
-#endif
 
 #define MAX_HALF_OPERATOR(Type, op, name, function)                                          \
   MAX_HALF_FUNCTION Type name(Type a, Type b) { return Type::of(function(a.bits, b.bits)); } \
@@ -107,7 +99,6 @@
   MAX_HALF_FUNCTION float __low2float(Pair a) { return (float)a.x; }                    \
   MAX_HALF_FUNCTION float __high2float(Pair a) { return (float)a.y; }
 
-#if !defined(__HIPCC_RTC__)
 MAX_HALF_TYPE(__half, maxHalf, maxHalfToFloat, maxFloatToHalf)
 MAX_HALF_PAIR(__half2, __half, maxHalf)
 typedef __half half;
@@ -143,20 +134,6 @@ MAX_HALF_FUNCTION __half2 __lowhigh2highlow(__half2 x) { return __half2(x.y, x.x
 MAX_HALF_FUNCTION __half2 make_half2(__half x, __half y) { return __half2(x, y); }
 MAX_HALF_FUNCTION float2 __half22float2(__half2 x) { return make_float2((float)x.x, (float)x.y); }
 MAX_HALF_FUNCTION __half2 __float22half2_rn(float2 x) { return __floats2half2_rn(x.x, x.y); }
-#endif
-
-#if defined(__HIPCC_RTC__)
-#define MAX_HALF_PICK(name, function)                                                                \
-  MAX_HALF_FUNCTION __half name(__half a, __half b) {                                                \
-    return __ushort_as_half(function(__half_as_ushort(a), __half_as_ushort(b)));                     \
-  }                                                                                                  \
-  MAX_HALF_FUNCTION __half2 name##2(__half2 a, __half2 b) {                                          \
-    return __halves2half2(name(__low2half(a), __low2half(b)), name(__high2half(a), __high2half(b))); \
-  }
-MAX_HALF_PICK(maxLarger, maxHalfMax)
-MAX_HALF_PICK(maxSmaller, maxHalfMin)
-#undef MAX_HALF_PICK
-#endif
 
 MAX_HALF_TYPE(__nv_bfloat16, maxBfloat, maxBfloatToFloat, maxFloatToBfloat)
 MAX_HALF_PAIR(__nv_bfloat162, __nv_bfloat16, maxBfloat)

@@ -35,7 +35,9 @@ MAX_HALF_FUNCTION unsigned short maxFloatToHalf(float x) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
 }
-#elif !defined(__HIPCC_RTC__)
+#elif defined(__HIPCC_RTC__)
+#include "max_half_hip.h"
+#else
 MAX_HALF_FUNCTION float maxHalfToFloat(unsigned short bits) {
   const unsigned sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
   if (rest < 0x400u) return maxFloatOfBits(maxFloatBits((float)rest * 0x1p-24f) | sign);
@@ -151,7 +153,6 @@ MAX_HALF_FUNCTION unsigned short maxHalfPick(unsigned short a, unsigned short b,
 
 enum : unsigned { maxHalfInfinity = 0x7c00u, maxBfloatInfinity = 0x7f80u };
 
-#if !defined(__HIPCC_RTC__)
 template <class Integer>
 MAX_HALF_FUNCTION unsigned short maxHalfOfInteger(Integer x) {
   return maxFloatToHalf((float)x);  // which holds all that are not too large for a half
@@ -163,7 +164,7 @@ MAX_HALF_FUNCTION unsigned short maxHalfOfDouble(double x) {
   asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
   return bits;
 }
-#else
+#elif !defined(__HIPCC_RTC__)
 MAX_HALF_FUNCTION unsigned short maxHalfOfDouble(double x) { return maxFloatToHalf(maxOddFloat(x, 0)); }
 #endif
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 530
@@ -171,7 +172,7 @@ MAX_HALF_ASM(maxHalfAdd, "add.rn", "f16")
 MAX_HALF_ASM(maxHalfSub, "sub.rn", "f16")
 MAX_HALF_ASM(maxHalfMul, "mul.rn", "f16")
 MAX_HALF_ASM_FMA(maxHalfFma, "f16")
-#else
+#elif !defined(__HIPCC_RTC__)
 MAX_HALF_FLOAT_OPERATION(maxHalfAdd, maxHalfToFloat, maxFloatToHalf, +)
 MAX_HALF_FLOAT_OPERATION(maxHalfSub, maxHalfToFloat, maxFloatToHalf, -)
 MAX_HALF_FLOAT_OPERATION(maxHalfMul, maxHalfToFloat, maxFloatToHalf, *)
@@ -180,7 +181,6 @@ MAX_HALF_TWICE(maxHalfAdd)
 MAX_HALF_TWICE(maxHalfSub)
 MAX_HALF_TWICE(maxHalfMul)
 MAX_HALF_FMA_TWICE(maxHalfFma)
-#endif
 #endif
 
 MAX_HALF_FLOAT_OPERATION(maxBfloatDiv, maxBfloatToFloat, maxFloatToBfloat, /)
@@ -234,8 +234,9 @@ MAX_HALF_TWICE(maxBfloatMax)
 MAX_HALF_TWICE(maxBfloatMin)
 #endif
 
-// Pairs: in words for CUDA's instructions, otherwise one after the other, which compilers find easier to vectorise.
-#if defined(__CUDACC_RTC__)
+// Pairs: in words where the chip counts with two at a time; on the host one after the other, which compilers find
+// easier to vectorise.
+#if defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__)
 template <class Pair>
 MAX_HALF_FUNCTION unsigned maxWordOf(Pair pair) {
   return (unsigned)pair.x.bits | (unsigned)pair.y.bits << 16;
