@@ -171,7 +171,7 @@ extern "C" __global__ void all(int* out, const unsigned* masks, __half2* a, __nv
   b[0] = __hfma2(b[1], b[2], b[3]) + b[4] * b[5] - __hmin2(b[6], b[7]) / __shfl_sync(mask, b[8], 1);
   a[9].x = __hmin(a[9].x, __hadd(a[9].y, __float2half(0.5f)));
   b[9].x = __hmax(b[9].x, __nv_bfloat16(v)) * __float2bfloat16(0.5f);
-  b[10] = __floats2bfloat162_rn(1.0f, __low2float(a[10]));
+  b[10] = __floats2bfloat162_rn(1.0f, __low2float(__ldg(a + 10))) + __ldg(b + 11);
 }
 )";
   const bool isCuda = GetParam().executable == MAX_ARTIFACT_KIND_CUBIN;

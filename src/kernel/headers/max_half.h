@@ -194,10 +194,14 @@ MAX_HALF_SHUFFLES(__nv_bfloat162, unsigned)
 #undef MAX_HALF_SHUFFLES
 #undef MAX_HALF_SHUFFLE
 #elif defined(MAX_HIP_SHUFFLES)
-MAX_HIP_SHUFFLES(__half)
-MAX_HIP_SHUFFLES(__half2)
-MAX_HIP_SHUFFLES(__nv_bfloat16)
-MAX_HIP_SHUFFLES(__nv_bfloat162)
+#define MAX_HALF_LOAD(Type)                                              \
+  MAX_HALF_FUNCTION Type __ldg(const Type* address) { return *address; } \
+  MAX_HIP_SHUFFLES(Type)
+MAX_HALF_LOAD(__half)
+MAX_HALF_LOAD(__half2)
+MAX_HALF_LOAD(__nv_bfloat16)
+MAX_HALF_LOAD(__nv_bfloat162)
+#undef MAX_HALF_LOAD
 #endif
 
 #undef MAX_HALF_PAIR_OF
