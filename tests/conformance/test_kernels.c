@@ -224,14 +224,17 @@ static void test_warps_and_atomics(void** state) {
       "  if (threadIdx.x % 32 == 0) atomicAdd(out, value);\n"
       "  atomicMax(out + 1, (int)threadIdx.x);\n"
       "  if (atomicCAS(out + 2, 0, 7) == 0) atomicAdd(out + 3, 1);\n"
+      "  atomicCAS((unsigned short*)(out + 4) + 1, (unsigned short)0, (unsigned short)9);\n"
+      "  out[5] = __dp4a(0x01ff0203, 0x02030405, 7) + (int)__dp4a(0x01ff0203u, 0x02030405u, 7u);\n"
+      "  out[6] = __ffsll(1ll << 40);\n"
       "}\n";
   MaxDevice* device = open_device();
   MaxModule* module = compile(device, source);
-  MaxBuffer* out = new_ints(device, 4);
+  MaxBuffer* out = new_ints(device, 7);
   launch_on(find(module, "sums"), shape_of(2, 128), out, NULL);
-  int32_t got[4];
+  int32_t got[7];
   download(out, got, sizeof got);
-  assert_memory_equal(got, ((const int32_t[]){2 * 127 * 64, 127, 7, 1}), sizeof got);
+  assert_memory_equal(got, ((const int32_t[]){2 * 127 * 64, 127, 7, 1, 9 << 16, 29 + 797, 41}), sizeof got);
   maxBufferRelease(out);
   maxModuleRelease(module);
   maxDeviceRelease(device);

@@ -165,6 +165,7 @@ extern "C" __global__ void all(int* out, const unsigned* masks, __half2* a, __nv
   v += __reduce_add_sync(mask, v) + __reduce_min_sync(mask, 3u) + __reduce_max_sync(mask, v);
   v += __reduce_and_sync(mask, 3u) + __reduce_or_sync(mask, 4u) + __reduce_xor_sync(mask, 5u);
   v += __match_any_sync(mask, v) + __match_any_sync(mask, 0.5f) + __match_all_sync(mask, 2ull, &same) + same;
+  v += __dp4a(v, v, 1) + __dp4a(5u, 6u, 7u) + __ffsll(8ll) + atomicCAS((unsigned short*)out, (unsigned short)1, (unsigned short)2);
   __syncwarp(mask);
   out[threadIdx.x] = v;
   a[0] = __hfma2(a[1], a[2], a[3]) + a[4] * a[5] - __hmax2(a[6], a[7]) / __shfl_down_sync(mask, a[8], 1);

@@ -85,6 +85,35 @@ static inline __device__ void maxSyncWavefront() {
 }
 #define __syncwarp(...) maxSyncWavefront()
 
+// By the word that has it. A template, for which a function of HIP's would go first.
+template <int = 0>
+static inline __device__ unsigned short atomicCAS(unsigned short* address, unsigned short expected,
+                                                  unsigned short value) {
+  unsigned* word = (unsigned*)((size_t)address & ~(size_t)3);
+  const unsigned shift = ((size_t)address & 2u) * 8;
+  unsigned before = *(volatile unsigned*)word;
+  while ((unsigned short)(before >> shift) == expected) {
+    const unsigned seen = atomicCAS(word, before, (before & ~(0xffffu << shift)) | (unsigned)value << shift);
+    if (seen == before) break;
+    before = seen;
+  }
+  return (unsigned short)(before >> shift);
+}
+
+static inline __device__ int maxFindFirst(long long bits) { return __builtin_ffsll(bits); }
+#define __ffsll maxFindFirst
+
+// Bytes, signed or not, multiplied and added.
+#define MAX_HIP_DOT(T, Byte)                                                      \
+  static inline __device__ T maxDot4(T a, T b, T sum) {                           \
+    for (int i = 0; i < 32; i += 8) sum += (T)(Byte)(a >> i) * (T)(Byte)(b >> i); \
+    return sum;                                                                   \
+  }
+MAX_HIP_DOT(int, signed char)
+MAX_HIP_DOT(unsigned, unsigned char)
+#undef MAX_HIP_DOT
+#define __dp4a maxDot4
+
 #define __trap() __builtin_trap()
 #define __nanosleep(nanoseconds) __builtin_amdgcn_s_sleep(1)
 #define atomicAdd_block atomicAdd
