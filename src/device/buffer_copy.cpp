@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between buffers, and between buffers and the caller's memory.
+#include <algorithm>
+#include <cstring>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/active_call.h"
 #include "device/buffer.h"
-#include "device/device_registry.h"
+#include "device/device.h"
 #include "device/memory_use.h"
 
 namespace max {
@@ -27,16 +31,81 @@ MaxStream& carrierOf(const MaxBuffer& target, const MaxBuffer& source, MaxStream
   return target.isHost() ? stream : target.stream();
 }
 
-// Between accelerators of different APIs: through the host.
+// Memory on the way between accelerators of different APIs goes through page-locked memory of both, in parts.
+constexpr size_t kPartBytes = size_t{4} << 20;
+constexpr AllocationOptions kPinned{.pinned = true};
+
+// Reads the source part by part for host functions of the target's stream, one part ahead of them. It has a stream of
+// its own, and waits for nothing but its copies: waits of the source's stream would be host functions too, and drivers
+// may call those of all streams in turn, so that one waits for the other for ever.
+class PartReader final : public RefCounted {
+ public:
+  PartReader(MemoryRange source, MaxStream& stream, size_t bytes)
+      : source_(std::move(source)), bytes_(bytes), device_(&stream.device()) {
+    for (Ref<Storage>& part : parts_) part = stream.device().allocate(kPartBytes, kPinned, stream);
+  }
+
+  // The parts are asked for in order. With the last one the device is let go: nothing of the program's waits for it
+  // afterwards.
+  void read(size_t part, void* target) {
+    if (part == 0) begin(part);
+    stream_->waitUntilIdle();
+    begin(part + 1);
+    std::memcpy(target, parts_[part % 2]->data(), bytesOf(part));
+    if (bytesOf(part + 1) > 0) return;
+    stream_.reset();
+    device_.reset();
+  }
+  size_t bytesOf(size_t part) const { return std::min(kPartBytes, bytes_ - std::min(bytes_, part * kPartBytes)); }
+
+ private:
+  void begin(size_t part) {
+    const size_t bytes = bytesOf(part);
+    if (bytes == 0) return;
+    if (!stream_) stream_ = device_->createStream(0);
+    char* from = static_cast<char*>(source_.data) + part * kPartBytes;
+    stream_->copy({parts_[part % 2]->data(), parts_[part % 2]}, {from, source_.owner}, bytes,
+                  MAX_COPY_KIND_DEVICE_TO_HOST);
+  }
+
+  const MemoryRange source_;
+  const size_t bytes_;
+  Ref<Storage> parts_[2];
+  Ref<MaxDevice> device_;
+  Ref<MaxStream> stream_;
+};
+
+// What fits in one part takes the streams that are there.
+void copyPart(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source, MaxStream& sourceStream,
+              size_t bytes) {
+  const Ref<Storage> taken = sourceStream.device().allocate(bytes, kPinned, sourceStream);
+  const Ref<Storage> given = targetStream.device().allocate(bytes, kPinned, targetStream);
+  sourceStream.copy({taken->data(), taken}, source, bytes, MAX_COPY_KIND_DEVICE_TO_HOST);
+  targetStream.waitFor(sourceStream);
+  targetStream.submit([taken, given, bytes] { std::memcpy(given->data(), taken->data(), bytes); });
+  targetStream.copy(target, {given->data(), given}, bytes, MAX_COPY_KIND_HOST_TO_DEVICE);
+}
+
+void copyParts(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source, MaxStream& sourceStream,
+               size_t bytes) {
+  const Ref<PartReader> reader = makeRef<PartReader>(source, sourceStream, bytes);
+  const Ref<Storage> given = targetStream.device().allocate(kPartBytes, kPinned, targetStream);
+  targetStream.waitFor(sourceStream);
+  for (size_t part = 0; reader->bytesOf(part) > 0; ++part) {
+    targetStream.submit([reader, given, part] { reader->read(part, given->data()); });
+    char* to = static_cast<char*>(target.data) + part * kPartBytes;
+    targetStream.copy({to, target.owner}, {given->data(), given}, reader->bytesOf(part), MAX_COPY_KIND_HOST_TO_DEVICE);
+  }
+}
+
 void copyThroughHost(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source,
                      MaxStream& sourceStream, size_t bytes, MaxStream& stream) {
-  const Ref<MaxDevice> host = hostDevice();
-  const Ref<Storage> staging = host->allocate(bytes, {}, host->defaultStream());
+  if (bytes == 0) return;
+  for (MaxStream* each : {&stream, &sourceStream, &targetStream})
+    each->requireUncaptured("A copy between devices of different APIs");
   sourceStream.waitFor(stream);
-  sourceStream.copy({staging->data(), staging}, source, bytes, MAX_COPY_KIND_DEVICE_TO_HOST);
   targetStream.waitFor(stream);
-  targetStream.waitFor(sourceStream);
-  targetStream.copy(target, {staging->data(), staging}, bytes, MAX_COPY_KIND_HOST_TO_DEVICE);
+  (bytes <= kPartBytes ? copyPart : copyParts)(target, targetStream, source, sourceStream, bytes);
   stream.waitFor(targetStream);
 }
 

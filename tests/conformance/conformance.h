@@ -98,6 +98,7 @@ void test_fills(void** state);
 void test_copies_from_and_to_the_host(void** state);
 void test_mappings_belong_to_the_memory(void** state);
 void test_strided_copies(void** state);
+void test_strided_copies_of_many_rows(void** state);
 void test_views(void** state);
 void test_pinned_buffers(void** state);
 void test_two_devices(void** state);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies, fills and views. */
 #include "conformance.h"
+#include "fake_driver.h"
 
 enum { COPY_SIZE = 70000 };
 
@@ -220,6 +221,62 @@ void test_strided_copies(void** state) {
   maxStreamRelease(stream);
   maxDeviceRelease(host);
   maxDeviceRelease(device);
+}
+
+enum { SIDE = 100, OUTER = SIDE + 1, DEEP = 3 };
+
+/* [::-1, :SIDE, :SIDE, 1:]: a million rows of two bytes with gaps all around. */
+static MaxBuffer* rows_of(const MaxBuffer* buffer) {
+  const MaxSliceKind range = MAX_SLICE_KIND_RANGE;
+  MaxBuffer* view = NULL;
+  CHECK(maxBufferSlice(buffer, (const MaxSliceKind[]){range, range, range, range}, (const int64_t[]){-2, 0, 0, 1},
+                       (const int64_t[]){MAX_SLICE_OMITTED, SIDE, SIDE, DEEP}, (const int64_t[]){-1, 1, 1, 1}, 4,
+                       &view));
+  return view;
+}
+
+static void gather_rows(const unsigned char* values, unsigned char* rows) {
+  for (size_t i = 0; i < SIDE; ++i)
+    for (size_t j = 0; j < SIDE; ++j)
+      for (size_t k = 0; k < SIDE; ++k, rows += 2)
+        memcpy(rows, values + (((SIDE - 1 - i) * OUTER + j) * OUTER + k) * DEEP + 1, 2);
+}
+
+/* However many rows there are, the driver gets little to do: that is for kernels. */
+void test_strided_copies_of_many_rows(void** state) {
+  (void)state;
+  const size_t size = (size_t)OUTER * OUTER * OUTER * DEEP, dense_size = (size_t)SIDE * SIDE * SIDE * 2;
+  struct fake_driver driver;
+  const bool is_fake = find_fake_driver(device_api, &driver) != 0;
+  unsigned char *values = malloc(size), *expected = malloc(dense_size);
+  assert_true(values && expected);
+  counting_bytes(values, size, 3);
+  gather_rows(values, expected);
+  MaxDevice* device = open_device();
+  MaxBuffer* buffer = upload(device, MAX_DTYPE_UINT8, 4, (const int64_t[]){OUTER, OUTER, OUTER, DEEP}, values);
+  MaxBuffer* view = rows_of(buffer);
+  MaxStream* stream = info_of(buffer).stream;
+  maxBufferRelease(clone_on(view, NULL, stream)); /* what is made once is made */
+  const int64_t before = is_fake ? driver.count(FAKE_GPU_QUEUED) : 0;
+  MaxBuffer* dense = clone_on(view, NULL, stream);
+  if (is_fake) assert_in_range(driver.count(FAKE_GPU_QUEUED) - before, 1, 3);
+  check_content(dense, expected, dense_size);
+  const unsigned char filling = 200;
+  CHECK(maxBufferFill(view, &filling, 1, stream));
+  memset(expected, filling, dense_size);
+  MaxBuffer* filled = clone_on(view, NULL, stream);
+  check_content(filled, expected, dense_size);
+  for (size_t i = 0; i < SIDE; ++i)
+    for (size_t j = 0; j < SIDE; ++j)
+      for (size_t k = 0; k < SIDE; ++k) memset(values + ((i * OUTER + j) * OUTER + k) * DEEP + 1, filling, 2);
+  check_content(buffer, values, size); /* and nothing else has changed */
+  maxBufferRelease(filled);
+  maxBufferRelease(dense);
+  maxBufferRelease(view);
+  maxBufferRelease(buffer);
+  maxDeviceRelease(device);
+  free(expected);
+  free(values);
 }
 
 void test_views(void** state) {

@@ -27,7 +27,7 @@ int find_fake_driver(const char* api, struct fake_driver* driver) {
          find(library, "fakeGpuGetViolationCount", &driver->violations) &&
          find(library, "fakeGpuGetCallCount", &driver->calls) && find(library, "fakeGpuFailCall", &driver->fail_call) &&
          find(library, "fakeGpuGetFailedCall", &driver->failed_call) &&
-         find(library, "fakeGpuLoseDevice", &driver->lose_device);
+         find(library, "fakeGpuLoseDevice", &driver->lose_device) && find(library, "fakeGpuGetCount", &driver->count);
 }
 
 int check_fake_driver(void** state) {

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "../fake/control.h"
+
 struct fake_driver {
   int64_t (*live_objects)(void);
   const char* (*describe)(void);
@@ -14,6 +16,7 @@ struct fake_driver {
   const char* (*failed_call)(void);
   const char* (*describe_launch)(void); /* NULL = launches have no attributes */
   void (*lose_device)(int32_t device, int32_t code);
+  int64_t (*count)(int32_t what); /* FAKE_GPU_... */
 };
 
 /* 0 = the driver is not a fake, or there is none. */

@@ -4,6 +4,7 @@
 #include <semaphore.h>
 
 #include "conformance.h"
+#include "fake_driver.h"
 
 static void wait_at_gate(void* gate, MaxStatus status) {
   (void)status;
@@ -149,6 +150,38 @@ void test_host_beside_device(void** state) {
   maxDeviceRelease(device);
 }
 
+/* The drivers see page-locked memory alone, and a few parts of it however much is copied. */
+static void check_large_copy(const char* api, MaxDevice* device, const char* other_api, MaxDevice* other) {
+  struct fake_driver fakes[2];
+  const bool are_fakes = find_fake_driver(api, &fakes[0]) && find_fake_driver(other_api, &fakes[1]);
+  const size_t size = (17 << 20) + 3;
+  const int64_t shape[] = {(int64_t)size};
+  unsigned char* values = malloc(size);
+  assert_non_null(values);
+  for (size_t i = 0; i < size; ++i) values[i] = (unsigned char)(i * 7 + i / 1000);
+  MaxBuffer* source = upload(other, MAX_DTYPE_UINT8, 1, shape, values);
+  MaxBuffer* target = new_buffer(device, MAX_DTYPE_UINT8, 1, shape);
+  CHECK(maxDeviceTrim(device));
+  CHECK(maxDeviceTrim(other));
+  int64_t pageable[2] = {0}, pinned[2] = {0};
+  for (int i = 0; are_fakes && i < 2; ++i) {
+    pageable[i] = fakes[i].count(FAKE_GPU_PAGEABLE_COPIES);
+    pinned[i] = fakes[i].count(FAKE_GPU_PINNED_BYTES);
+  }
+  MaxStream* stream = new_stream(other);
+  CHECK(maxBufferCopy(target, 0, source, 0, size, stream));
+  CHECK(maxStreamSynchronize(stream, 0));
+  for (int i = 0; are_fakes && i < 2; ++i) {
+    assert_int_equal(fakes[i].count(FAKE_GPU_PAGEABLE_COPIES), pageable[i]);
+    assert_in_range(fakes[i].count(FAKE_GPU_PINNED_BYTES) - pinned[i], 4 << 20, 9 << 20);
+  }
+  check_content(target, values, size);
+  free(values);
+  maxStreamRelease(stream);
+  maxBufferRelease(source);
+  maxBufferRelease(target);
+}
+
 void test_other_api(void** state) {
   (void)state;
   const char* other_api = strcmp(device_api, "cuda") == 0 ? "hip" : "cuda";
@@ -161,6 +194,8 @@ void test_other_api(void** state) {
   assert_ptr_not_equal(device, other);
   check_waits(device, other);
   check_copies(device, other);
+  check_large_copy(device_api, device, other_api, other);
+  check_large_copy(other_api, other, device_api, device);
   check_no_access(device, other);
   check_newest_mark(device, other);
   MaxStream* stream = new_stream(device);

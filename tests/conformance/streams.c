@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conformance.h"
+#include "fake_driver.h"
 
 void test_two_devices(void** state) {
   (void)state;
@@ -49,6 +50,32 @@ void test_two_devices(void** state) {
   maxDeviceRelease(first);
 }
 
+/* There and back on streams of the first device. A fake counts the copies that go this way, and sees no other. */
+static void check_peer_copy(MaxDevice* first, MaxDevice* second, int32_t way) {
+  struct fake_driver driver;
+  const bool is_fake = find_fake_driver(device_api, &driver) != 0;
+  const int32_t other_way = FAKE_GPU_DIRECT_PEER_COPIES + FAKE_GPU_STAGED_PEER_COPIES - way;
+  const int64_t before = is_fake ? driver.count(way) : 0, other_before = is_fake ? driver.count(other_way) : 0;
+  int32_t values[1000], none[1000] = {0};
+  for (int32_t i = 0; i < 1000; ++i) values[i] = i * 5 + way;
+  MaxStream* stream = new_stream(first);
+  MaxBuffer* there = upload(second, MAX_DTYPE_INT32, 1, (const int64_t[]){1000}, none);
+  MaxBuffer* here = upload(first, MAX_DTYPE_INT32, 1, (const int64_t[]){1000}, values);
+  CHECK(maxBufferCopy(there, 0, here, 0, sizeof values, stream));
+  CHECK(maxBufferFill(here, none, 4, stream));
+  CHECK(maxBufferCopy(here, 0, there, 0, sizeof values, stream));
+  CHECK(maxStreamSynchronize(stream, 0));
+  check_content(here, values, sizeof values);
+  check_content(there, values, sizeof values);
+  if (is_fake) {
+    assert_int_equal(driver.count(way), before + 2);
+    assert_int_equal(driver.count(other_way), other_before);
+  }
+  maxBufferRelease(there);
+  maxBufferRelease(here);
+  maxStreamRelease(stream);
+}
+
 void test_peer_access(void** state) {
   (void)state;
   MaxDevice* first = open_device();
@@ -61,8 +88,10 @@ void test_peer_access(void** state) {
     assert_int_equal(forth, back);
     if (getenv("FAKE_GPU_PEER")) assert_int_equal(forth, atoi(getenv("FAKE_GPU_PEER")));
     if (forth) {
+      check_peer_copy(first, second, FAKE_GPU_STAGED_PEER_COPIES);
       CHECK(maxDeviceEnablePeerAccess(first, second));
       CHECK(maxDeviceEnablePeerAccess(first, second)); /* again: nothing happens */
+      check_peer_copy(first, second, FAKE_GPU_DIRECT_PEER_COPIES);
     } else {
       CHECK_FAILS(maxDeviceEnablePeerAccess(first, second), MAX_STATUS_UNIMPLEMENTED, "");
     }

@@ -269,6 +269,7 @@ int main(int argc, char** argv) {
       TEST(test_copies_from_and_to_the_host),
       TEST(test_mappings_belong_to_the_memory),
       TEST(test_strided_copies),
+      TEST(test_strided_copies_of_many_rows),
       TEST(test_views),
       TEST(test_pinned_buffers),
       TEST(test_two_devices),

@@ -172,6 +172,14 @@ FAKE_API void fakeGpuFailCall(int64_t n, int32_t code) {
 
 FAKE_API const char* fakeGpuGetFailedCall(void) { return control().failedCall; }
 
+FAKE_API int64_t fakeGpuGetCount(int32_t what) {
+  if (what >= 0 && what < FAKE_GPU_COUNTS) return state().counts[what];
+  const fake::Lock lock(state().mutex);
+  int64_t bytes = 0;
+  for (const auto& [address, size] : state().hostMemory) bytes += static_cast<int64_t>(size);
+  return bytes;
+}
+
 FAKE_API void fakeGpuLoseDevice(int32_t device, int32_t code) {
   fake::Lock lock(state().mutex);
   if (fake::Device* found = fake::findDevice(device)) fake::lose(lock, *found, code);

@@ -25,6 +25,19 @@ int64_t fakeGpuGetCallCount(void);
 /* Makes the n-th call from now fail with a code of the driver; 0 = none. Codes that spoil a context lose the device. */
 void fakeGpuFailCall(int64_t n, int32_t code);
 
+/* What is counted from the start: work queued on streams; copies that are done; copies with memory of the host that is
+ * not page-locked; copies between devices, directly and through the host. And bytes of page-locked memory now. */
+enum {
+  FAKE_GPU_QUEUED,
+  FAKE_GPU_COPIES_DONE,
+  FAKE_GPU_PAGEABLE_COPIES,
+  FAKE_GPU_DIRECT_PEER_COPIES,
+  FAKE_GPU_STAGED_PEER_COPIES,
+  FAKE_GPU_COUNTS,
+  FAKE_GPU_PINNED_BYTES = FAKE_GPU_COUNTS
+};
+int64_t fakeGpuGetCount(int32_t what);
+
 /* The function that was last made to fail; "" = none since the last fakeGpuFailCall. */
 const char* fakeGpuGetFailedCall(void);
 

@@ -31,6 +31,7 @@ int copyRows(const Copy2D& copy, const Staged& staged) {
   const unsigned char* source = staged ? staged->data() : hostView(copy.source);
   for (uint64_t row = 0; row < copy.height; ++row)
     memmove(target + row * copy.targetPitch, source + row * copy.sourcePitch, copy.width);
+  ++state().counts[FAKE_GPU_COPIES_DONE];
   return kOk;
 }
 
@@ -41,6 +42,7 @@ int copyWithLock(Lock& lock, const std::shared_ptr<Stream>& stream, const Copy2D
     return kInvalidValue;
   const bool targetIsForeign = isForeign(copy.target, extent(copy.targetPitch, copy.width, copy.height));
   const bool sourceIsForeign = isForeign(copy.source, extent(copy.sourcePitch, copy.width, copy.height));
+  if (targetIsForeign || sourceIsForeign) ++state().counts[FAKE_GPU_PAGEABLE_COPIES];
   std::vector<Access> accesses;
   if (!sourceIsForeign) addRows(accesses, copy.source, copy.sourcePitch, copy.width, copy.height, false);
   if (!targetIsForeign) addRows(accesses, copy.target, copy.targetPitch, copy.width, copy.height, true);
@@ -65,6 +67,16 @@ void fillRow(unsigned char* target, uint32_t value, unsigned size, uint64_t coun
 
 int copyAsync(void* stream, uint64_t target, uint64_t source, uint64_t bytes) {
   return copy2DAsync(stream, {target, bytes, source, bytes, bytes, 1});
+}
+
+int copyPeerAsync(void* handle, uint64_t target, uint64_t source, uint64_t bytes) {
+  Lock lock(state().mutex);
+  const auto stream = findStream(handle);
+  if (!stream) return kInvalidHandle;
+  const Device* other = deviceOfAddress(target) == stream->device ? deviceOfAddress(source) : deviceOfAddress(target);
+  const bool isDirect = stream->device->peers.contains(other->id);
+  ++state().counts[isDirect ? FAKE_GPU_DIRECT_PEER_COPIES : FAKE_GPU_STAGED_PEER_COPIES];
+  return copyWithLock(lock, stream, {target, bytes, source, bytes, bytes, 1});
 }
 
 int copySync(uint64_t target, uint64_t source, uint64_t bytes) {

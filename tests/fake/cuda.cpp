@@ -264,7 +264,7 @@ FAKE_API int cuMemcpyPeerAsync(uint64_t target, void* targetContext, uint64_t so
   FAKE_ENTER();
   if (fake::deviceOfAddress(target) != targetContext || fake::deviceOfAddress(source) != sourceContext)
     return fake::kInvalidValue;
-  return fake::copyAsync(stream, target, source, bytes);
+  return fake::copyPeerAsync(stream, target, source, bytes);
 }
 
 FAKE_API int cuMemcpy2DAsync_v2(const Copy2d* copy, void* stream) {

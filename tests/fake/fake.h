@@ -7,6 +7,7 @@
 // use device addresses as they are.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "control.h"
 #include "races.h"
 
 #define FAKE_API extern "C" __attribute__((visibility("default")))
@@ -157,6 +159,7 @@ struct State {
   std::vector<void*> abandonedMemory;             // of the host, freed too early
   int64_t modules = 0;                            // kept by those who load modules
   RaceDetector races;
+  std::atomic<int64_t> counts[FAKE_GPU_COUNTS] = {};
 };
 State& state();
 using Lock = std::unique_lock<std::mutex>;
@@ -255,6 +258,8 @@ struct Copy2D {
   uint64_t height;
 };
 int copyAsync(void* stream, uint64_t target, uint64_t source, uint64_t bytes);
+// Directly if the stream's device may access the other one's memory, else through the host.
+int copyPeerAsync(void* stream, uint64_t target, uint64_t source, uint64_t bytes);
 int copySync(uint64_t target, uint64_t source, uint64_t bytes);
 int copy2DAsync(void* stream, const Copy2D& copy);
 // `count` elements of 1, 2 or 4 bytes in each of `height` rows.

@@ -288,7 +288,7 @@ FAKE_API int hipMemcpyPeerAsync(void* target, int targetDevice, const void* sour
   if (fake::deviceOfAddress(addressOf(target)) != fake::findDevice(targetDevice) ||
       fake::deviceOfAddress(addressOf(source)) != fake::findDevice(sourceDevice))
     return fake::kInvalidValue;
-  return fake::copyAsync(stream, addressOf(target), addressOf(source), bytes);
+  return fake::copyPeerAsync(stream, addressOf(target), addressOf(source), bytes);
 }
 
 FAKE_API int hipMemcpy2DAsync(void* target, size_t targetPitch, const void* source, size_t sourcePitch, size_t width,

@@ -151,6 +151,7 @@ int enqueue(const std::shared_ptr<Stream>& stream, std::function<int()> run, con
     if (access.bytes > 0 && !isKnownRange(access.address, access.bytes)) return kInvalidValue;
   if (stream->capture) return addToCapture(*stream, {std::move(run), {}, false, false}, accesses);
   if (const int error = refuseOnLegacy(*stream)) return error;
+  ++state().counts[FAKE_GPU_QUEUED];
   push(stream, {std::move(run), {}, false, false});
   std::string text;
   bool isOrdered = true;
@@ -164,6 +165,7 @@ int enqueue(const std::shared_ptr<Stream>& stream, std::function<int()> run, con
 int enqueueHostFunction(const std::shared_ptr<Stream>& stream, std::function<int()> run, bool runsWhenLost) {
   if (stream->capture) return addToCapture(*stream, {std::move(run), {}, true, runsWhenLost}, {});
   if (const int error = refuseOnLegacy(*stream)) return error;
+  ++state().counts[FAKE_GPU_QUEUED];
   push(stream, {nullptr, {}, true, runsWhenLost});
   stream->queue.back().run = [clock = stream->clock, run = std::move(run)] {
     {

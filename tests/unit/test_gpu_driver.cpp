@@ -22,6 +22,7 @@
 #include "device/gpu/host_gate.h"
 #include "device/gpu/host_queue.h"
 #include "device/gpu/library.h"
+#include "device/gpu/strided_kernel.h"
 #include "device/gpu/strided_plan.h"
 
 namespace max::gpu {
@@ -117,6 +118,38 @@ TEST(StridedPlan, CopiesWhatTheHostCopies) {
       EXPECT_GE(plan.sourcePitch, plan.width);
     }
     runPlan(plan, made.target.data() + kSpace, made.source.data() + kSpace);
+    ASSERT_EQ(made.target, expected) << "copy " << i;
+  }
+}
+
+// What the kernel does, unit by unit.
+void runLayout(const StridedLayout& layout, unsigned char* target, const unsigned char* source) {
+  for (uint64_t i = 0; i < layout.count; ++i) {
+    uint64_t left = i;
+    int64_t to = 0, from = 0;
+    for (int d = 0; d < layout.rank; ++d) {
+      const auto at = static_cast<int64_t>(left % layout.dims[d].size);
+      left /= layout.dims[d].size;
+      to += at * layout.dims[d].target;
+      from += at * layout.dims[d].source;
+    }
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(target + to) % static_cast<size_t>(layout.unit), 0u);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(source + from) % static_cast<size_t>(layout.unit), 0u);
+    std::memcpy(target + to, source + from, static_cast<size_t>(layout.unit));
+  }
+}
+
+TEST(StridedLayout, CopiesWhatTheHostCopies) {
+  std::mt19937 random(21);
+  for (int i = 0; i < 1000; ++i) {
+    RandomCopy made = randomCopy(random);
+    std::vector<unsigned char> expected = made.target;
+    made.copy.target.data = expected.data() + kSpace;
+    copyStridedOnHost(made.copy);
+    const StridedPlan plan = StridedPlan::of(made.copy);
+    unsigned char* target = made.target.data() + kSpace + plan.targetStart;
+    const unsigned char* source = made.source.data() + kSpace + plan.sourceStart;
+    runLayout(StridedLayout::of(plan, target, source), target, source);
     ASSERT_EQ(made.target, expected) << "copy " << i;
   }
 }

@@ -153,6 +153,20 @@ Ref<MaxEvent> GpuDevice::createEvent(bool timing) {
   return makeRef<GpuEvent>(Ref<MaxDevice>(this), parts_.context, timing);
 }
 
+// The compiler and the driver are called without the lock: two threads may make one each.
+Ref<StridedKernel> GpuDevice::stridedKernel() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (isKernelMade_) return stridedKernel_;
+  }
+  const bool canMake = &makeStridedKernel != nullptr;
+  Ref<StridedKernel> made = canMake ? makeStridedKernel(*this) : nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!isKernelMade_) std::swap(stridedKernel_, made);
+  isKernelMade_ = true;
+  return stridedKernel_;
+}
+
 Ref<HostQueue> GpuDevice::newHostQueue() {
   Ref<HostQueue> queue = makeRef<HostQueue>(context().gated());
   const std::lock_guard lock(mutex_);

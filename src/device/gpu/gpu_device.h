@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "device/gpu/device_parts.h"
 #include "device/gpu/gpu_stream.h"
+#include "device/gpu/strided_kernel.h"
 
 namespace max::gpu {
 
@@ -41,6 +42,8 @@ class GpuDevice final : public MaxDevice {
   const Ref<Context>& sharedContext() const { return parts_.context; }
   CachingAllocator& memory() const { return *parts_.memory; }
   InFlight& inFlight() const { return *parts_.inFlight; }
+  // Made when it is first asked for; NULL = the device has none.
+  Ref<StridedKernel> stridedKernel();
 
  protected:
   void dispose() noexcept override;
@@ -63,6 +66,8 @@ class GpuDevice final : public MaxDevice {
   // Guarded by the mutex.
   std::map<void*, Ref<Storage>> hostBlocks_;
   std::vector<Ref<HostQueue>> hostQueues_;
+  bool isKernelMade_ = false;
+  Ref<StridedKernel> stridedKernel_;
 
   GpuStream defaultStream_;  // uses the others
 };

@@ -7,6 +7,7 @@
 #include "device/gpu/device_parts.h"
 #include "device/gpu/gpu_work.h"
 #include "device/gpu/host_queue.h"
+#include "device/gpu/strided_plan.h"
 #include "device/stream.h"
 
 namespace max::gpu {
@@ -99,6 +100,7 @@ class GpuStream final : public MaxStream {
     noteUse(source);
   }
   void keepAfterFailure(const Ref<Storage>& memory) noexcept;
+  bool copyByKernel(const StridedPlan& plan, char* target, const char* source);
   void fillElements(void* target, const FillPattern& pattern, size_t count);
   void repeatPattern(char* target, const FillPattern& pattern, size_t count);
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/gpu/gpu_device.h"
 #include "device/gpu/gpu_stream.h"
+#include "device/gpu/strided_kernel.h"
 #include "device/gpu/strided_plan.h"
 
 namespace max::gpu {
@@ -12,6 +14,11 @@ namespace {
 
 constexpr int kUnifiedMemory = 4;  // CU_MEMORYTYPE_UNIFIED: the driver determines the location of an address
 constexpr int kCopyDefault = 4;    // hipMemcpyDefault: likewise
+
+// What takes more copies of the driver is for the kernel.
+constexpr uint64_t kFewCalls = 3;
+constexpr unsigned kThreads = 256;      // of a block
+constexpr uint64_t kMostBlocks = 4096;  // enough for any device; each thread copies several units if need be
 
 void copyBlock(const Context& context, const StridedPlan& plan, char* target, const char* source, void* stream) {
   const Driver& driver = context.driver();
@@ -53,10 +60,25 @@ void GpuStream::copyStrided(const StridedCopy& copy) {
   auto* target = static_cast<char*>(copy.target.data);
   const auto* source = static_cast<const char*>(copy.source.data);
   queue(copy.target.owner, copy.source.owner, [&] {
+    if (plan.calls() > kFewCalls && copyByKernel(plan, target, source)) return;
     plan.forEach([&](int64_t targetOffset, int64_t sourceOffset) {
       copyBlock(context(), plan, target + targetOffset, source + sourceOffset, native_->handle());
     });
   });
+}
+
+// Whether the device has the kernel.
+bool GpuStream::copyByKernel(const StridedPlan& plan, char* target, const char* source) {
+  const Ref<StridedKernel> kernel = static_cast<GpuDevice&>(device()).stridedKernel();
+  if (!kernel) return false;
+  target += plan.targetStart;
+  source += plan.sourceStart;
+  StridedLayout layout = StridedLayout::of(plan, target, source);
+  void* arguments[] = {&target, &source, &layout};
+  const uint64_t blocks = std::min<uint64_t>((layout.count + kThreads - 1) / kThreads, kMostBlocks);
+  context().call(context().driver().launch, kernel->function(), static_cast<unsigned>(blocks), 1u, 1u, kThreads, 1u, 1u,
+                 0u, native_->handle(), static_cast<void**>(arguments), static_cast<void**>(nullptr));
+  return true;
 }
 
 void GpuStream::fill(MemoryRange target, const FillPattern& given, size_t count) {

@@ -72,6 +72,12 @@ StridedPlan StridedPlan::of(const StridedCopy& copy) {
   return plan;
 }
 
+uint64_t StridedPlan::calls() const {
+  uint64_t calls = 1;
+  for (const Dimension& dim : outer) calls *= static_cast<uint64_t>(dim.size);
+  return calls;
+}
+
 void StridedPlan::forEach(FunctionRef<void(int64_t, int64_t)> copyBlock) const {
   std::vector<int64_t> index(outer.size(), 0);
   int64_t target = targetStart, source = sourceStart;

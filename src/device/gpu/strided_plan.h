@@ -29,6 +29,8 @@ struct StridedPlan {
 
   // `copy` has elements.
   static StridedPlan of(const StridedCopy& copy);
+  // Number of rectangles.
+  uint64_t calls() const;
   // Calls `copyBlock` with the offsets of both sides of every rectangle.
   void forEach(FunctionRef<void(int64_t, int64_t)> copyBlock) const;
 };
