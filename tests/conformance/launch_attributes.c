@@ -134,6 +134,8 @@ void test_clusters(void** state) {
   const MaxStatus status = launch(&c, &config);
   if (status != MAX_STATUS_UNIMPLEMENTED) CHECK(status);
   if (is_api("hip") || is_api("cpu")) assert_int_equal(status, MAX_STATUS_UNIMPLEMENTED);
+  struct fake_driver driver;
+  if (find_fake_driver(device_api, &driver) && driver.describe_launch) assert_int_equal(status, MAX_STATUS_OK);
   int32_t launched = 0;
   if (status == MAX_STATUS_OK) {
     check_told("cluster 2 1 1;");

@@ -6,9 +6,27 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "conformance.h"
 #include "fake_driver.h"
+
+static uint64_t free_memory(const MaxDevice* device) {
+  uint64_t free_bytes = 0, total = 0;
+  CHECK(maxDeviceGetMemoryInfo(device, &free_bytes, &total));
+  return free_bytes;
+}
+
+/* What is taken on one device is not taken on the other. Real ones may be in use by others too. */
+static void check_own_memory(MaxDevice* first, MaxDevice* second) {
+  struct fake_driver driver;
+  if (!find_fake_driver(device_api, &driver)) return;
+  const uint64_t before[2] = {free_memory(first), free_memory(second)};
+  MaxBuffer* buffer = new_buffer(second, MAX_DTYPE_UINT8, 1, (const int64_t[]){32 << 20});
+  assert_true(free_memory(first) == before[0]);
+  assert_true(free_memory(second) == before[1] - (32 << 20));
+  maxBufferRelease(buffer);
+}
 
 void test_two_devices(void** state) {
   (void)state;
@@ -23,6 +41,7 @@ void test_two_devices(void** state) {
   MaxBuffer* there = clone_on(here, second, streams[1]);
   CHECK(maxStreamSynchronize(streams[1], 0));
   check_content(there, values, sizeof values);
+  check_own_memory(first, second);
   /* a chain over both devices: fill there, wait, copy a part here, wait, copy it back */
   MaxEvent* filled = NULL;
   CHECK(maxEventCreate(second, NULL, &filled));
@@ -248,6 +267,47 @@ void test_waits_have_a_limit(void** state) {
   maxDeviceRelease(device);
 }
 
+static int64_t nanoseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+/* A mark is passed after the work before it and not sooner, for the host, for a stream that waits, and by its time. */
+static void check_marks_wait(MaxDevice* device, MaxStream* stream, MaxEvent* start, MaxEvent* end) {
+  enum { PAUSE = 5000000 };
+  MaxStream* other = new_stream(device);
+  struct calls calls = {.count = 0};
+  int32_t ready = -1;
+  int64_t elapsed = -1;
+  sem_t gate;
+  sem_init(&gate, 0, 0);
+  const int64_t began = nanoseconds_now();
+  CHECK(maxStreamRecordEvent(stream, start));
+  CHECK(maxStreamRecordEvent(stream, end)); /* passed at once, but the newest mark counts */
+  CHECK(maxEventSynchronize(end, 0));
+  CHECK(maxStreamEnqueueHostFunction(stream, wait_at_gate, &gate));
+  CHECK(maxStreamRecordEvent(stream, end));
+  CHECK(maxStreamWaitForEvent(other, end));
+  CHECK(maxStreamEnqueueHostFunction(other, note_first, &calls));
+  nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+  CHECK(maxEventQuery(end, &ready));
+  assert_int_equal(ready, 0);
+  CHECK_FAILS(maxEventSynchronize(end, 1000000), MAX_STATUS_DEADLINE_EXCEEDED, "1000000");
+  CHECK_FAILS(maxEventGetElapsedTime(start, end, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "done");
+  assert_int_equal(calls.count, 0);
+  sem_post(&gate);
+  CHECK(maxEventSynchronize(end, 0));
+  CHECK(maxEventQuery(end, &ready));
+  assert_int_equal(ready, 1);
+  CHECK(maxStreamSynchronize(other, 0));
+  assert_int_equal(calls.count, 1);
+  CHECK(maxEventGetElapsedTime(start, end, &elapsed));
+  assert_in_range(elapsed, PAUSE, nanoseconds_now() - began + 1000000); /* drivers tell half microseconds */
+  sem_destroy(&gate);
+  maxStreamRelease(other);
+}
+
 void test_events(void** state) {
   (void)state;
   MaxDevice* device = open_device();
@@ -278,6 +338,7 @@ void test_events(void** state) {
   CHECK(maxEventGetElapsedTime(start, end, &elapsed));
   assert_true(elapsed >= 0 && elapsed < (int64_t)60 * 1000 * 1000 * 1000);
   CHECK_FAILS(maxEventGetElapsedTime(start, plain, &elapsed), MAX_STATUS_FAILED_PRECONDITION, "timing");
+  check_marks_wait(device, stream, start, end);
   CHECK(maxStreamRecordEvent(stream, plain));
   maxEventRelease(plain); /* while it may still be on its way */
   CHECK(maxStreamSynchronize(stream, 0));

@@ -56,7 +56,8 @@ size_t dropObjects(Device& device) {
 const Settings& settings() {
   static const Settings one = {
       static_cast<int>(std::min<uint64_t>(fromEnvironment("FAKE_GPU_COUNT", 2), 16)),
-      std::max<uint64_t>(fromEnvironment("FAKE_GPU_MEMORY", 256u << 20) & ~uint64_t{0xffff}, 1 << 20),
+      std::max<uint64_t>(fromEnvironment("FAKE_GPU_MEMORY", 256u << 20) & ~uint64_t{0x1fffff}, 2 << 20),
+      std::max<uint64_t>(fromEnvironment("FAKE_GPU_GRANULE", 2u << 20), 256),
       static_cast<uint32_t>(fromEnvironment("FAKE_GPU_SEED", 1)),
       static_cast<uint32_t>(fromEnvironment("FAKE_GPU_DELAY", 200)),
       fromEnvironment("FAKE_GPU_PEER", 1) != 0,
@@ -114,7 +115,7 @@ int enablePeer(Device* peer) {
 int memoryInfo(size_t* free, size_t* total) {
   const Device* device = currentDevice();
   const Lock lock(state().mutex);
-  *free = device->size - device->used;
+  *free = device->size - takenMemory(*device);
   *total = device->size;
   return kOk;
 }

@@ -69,6 +69,7 @@ enum Result : int {
 struct Settings {
   int deviceCount;       // FAKE_GPU_COUNT
   uint64_t memoryBytes;  // FAKE_GPU_MEMORY, of each device
+  uint64_t granule;      // FAKE_GPU_GRANULE: the device's memory is taken in pieces of this size
   uint32_t seed;         // FAKE_GPU_SEED
   uint32_t maxDelay;     // FAKE_GPU_DELAY, microseconds; 0 = none
   bool peerAccess;       // FAKE_GPU_PEER
@@ -194,6 +195,8 @@ int deviceAttribute(int number, int* value);
 int copyText(const std::string& text, char* target, int size);
 
 // memory.cpp. Callers hold the lock.
+// Of the pieces that have allocations in them.
+uint64_t takenMemory(const Device& device);
 int allocateDevice(Device& device, uint64_t bytes, uint64_t* address);
 int freeDevice(uint64_t address);
 // Drivers wait for the device when memory is given back or code unloaded, but do not promise to. Meanwhile they may

@@ -40,6 +40,8 @@ void* mapOrDie(uint64_t size, int protection, int file) {
   exit(1);
 }
 
+uint64_t alignUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
 void mapMemory(AddressSpace& space, uint64_t size) {
   const int file = memfd_create("fake-gpu", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) {
@@ -154,18 +156,37 @@ uint64_t knownBytes(uint64_t address) {
 int allocateDevice(Device& device, uint64_t bytes, uint64_t* address) {
   if (bytes == 0) return kInvalidValue;
   if (bytes > device.size) return kOutOfMemory;
-  const uint64_t size = (bytes + kAlignment - 1) & ~(kAlignment - 1);
-  const auto found =
-      std::find_if(device.free.begin(), device.free.end(), [&](const auto& range) { return range.second >= size; });
+  // What is larger than half a piece has pieces of its own.
+  const uint64_t unit = bytes > settings().granule / 2 ? settings().granule : kAlignment;
+  const uint64_t size = (bytes + unit - 1) / unit * unit;
+  const auto placeIn = [&](const auto& range) { return device.base + alignUp(range.first - device.base, unit); };
+  const auto found = std::find_if(device.free.begin(), device.free.end(), [&](const auto& range) {
+    const uint64_t skipped = placeIn(range) - range.first;
+    return range.second >= skipped && range.second - skipped >= size;
+  });
   if (found == device.free.end()) return kOutOfMemory;
-  const auto [begin, available] = *found;
+  const uint64_t begin = placeIn(*found), end = found->first + found->second;
+  const uint64_t first = found->first;
   device.free.erase(found);
-  if (available > size) device.free.emplace(begin + size, available - size);
+  if (begin > first) device.free.emplace(first, begin - first);
+  if (end > begin + size) device.free.emplace(begin + size, end - begin - size);
   device.used += size;
   device.allocated.emplace(begin, size);
   memset(hostView(begin), kPoison, std::min(size, kPoisonLimit));
   *address = begin;
   return kOk;
+}
+
+uint64_t takenMemory(const Device& device) {
+  const uint64_t granule = settings().granule;
+  uint64_t taken = 0, counted = 0;  // pieces before `counted` are
+  for (const auto& [address, bytes] : device.allocated) {
+    const uint64_t first = std::max((address - device.base) / granule, counted);
+    const uint64_t end = (address - device.base + bytes + granule - 1) / granule;
+    if (end > first) taken += end - first;
+    counted = std::max(counted, end);
+  }
+  return std::min(taken * granule, device.size);
 }
 
 int freeDevice(uint64_t address) {

@@ -36,11 +36,12 @@ CachingAllocator::CachingAllocator(Ref<BlockSource> source, Ref<EventSource> eve
       events_(makeRef<EventPool>(std::move(events))),
       streams_(std::move(streams)),
       options_(std::move(options)),
-      generation_(forkGeneration()) {
+      generation_(forkGeneration()),
+      segments_(*source_, options_.limit != 0 && options_.limit < options_.granule ? 0 : options_.granule) {
   if (options_.preallocated == 0) return;
-  const auto size = static_cast<size_t>(checkedAdd(options_.preallocated, options_.granularity - 1) /
-                                        options_.granularity * options_.granularity);
-  Request request{options_.preallocated, size, nullptr};
+  const size_t unit = std::max(options_.granularity, segments_.isShared() ? options_.granule : 1);
+  const auto size = static_cast<size_t>(checkedAdd(options_.preallocated, unit - 1) / unit * unit);
+  Request request{options_.preallocated, size, size, nullptr};
   void* base = size <= room() ? source_->allocateBlock(size) : nullptr;
   request.sourceIsDry = size <= room();
   if (!base) failExhausted(request);
@@ -56,7 +57,7 @@ CachingAllocator::~CachingAllocator() {
   } catch (const std::exception&) {  // the device is lost: nothing will use the others
   }
   for (const std::unique_ptr<CachedBlock>& block : all_)
-    if (block->base_ && !block->carved_) source_->freeBlock(block->base_);
+    if (block->base_ && !block->carved_) segments_.giveBack(block->base_, block->reserved_);
   if (region_.isOpen()) source_->freeBlock(region_.base());
 }
 
@@ -94,7 +95,8 @@ Ref<Storage> CachingAllocator::allocate(size_t bytes, size_t alignment, OrderedS
   require(alignment == 0 || std::has_single_bit(alignment), MAX_STATUS_INVALID_ARGUMENT,
           "Alignment is not a power of two: ", alignment);
   const size_t padding = alignment > kSourceAlignment ? alignment - kSourceAlignment : 0;
-  Request request{bytes, BlockLists::rounded(checkedAdd(bytes, padding), options_.granularity), stream};
+  const size_t carved = BlockLists::rounded(checkedAdd(bytes, padding), options_.granularity);
+  Request request{bytes, segments_.sizeOf(carved), carved, stream};
   Lock lock(mutex_);
   CachedBlock* block = obtain(request, lock);
   if (!block) failExhausted(request);
@@ -191,9 +193,12 @@ CachedBlock* CachingAllocator::obtain(Request& request, Lock& lock) {
   if (options_.limit != 0 && request.size > options_.limit) return nullptr;  // freeing kept memory would not help
   request.cannotWait = isInHostFunction();  // freeing memory waits for the device, which waits for this function
   if (request.cannotWait) return nullptr;
-  reclaim(request, lock);
-  if (CachedBlock* block = takeIdle(request)) return block;
-  if (CachedBlock* block = fetch(request, lock)) return block;
+  for (const bool everything : {false, true}) {
+    if (everything && !segments_.isShared()) break;
+    reclaim(request, everything, lock);
+    if (CachedBlock* block = takeIdle(request)) return block;
+    if (CachedBlock* block = fetch(request, lock)) return block;
+  }
   return closeRegion(lock) ? fetch(request, lock) : nullptr;
 }
 
@@ -207,34 +212,49 @@ CachedBlock* CachingAllocator::takeIdle(const Request& request) {
 CachedBlock* CachingAllocator::carve(const Request& request) {
   if (!region_.isOpen()) return nullptr;
   CachedBlock* block = newNode();
-  block->base_ = region_.carve(request.size, request.stream);
+  block->base_ = region_.carve(request.carved, request.stream);
   if (!block->base_) {
     spare_.push_back(block);
     return nullptr;
   }
-  block->reserved_ = request.size;
+  block->reserved_ = request.carved;
   block->carved_ = true;
   return block;
 }
 
-CachedBlock* CachingAllocator::fetch(Request& request, Lock& lock) {
-  if (request.size > room()) return nullptr;
-  CachedBlock* block = newNode();
-  reserved_ += request.size;  // before unlocking, so that the limit always holds
+void* CachingAllocator::fetchBase(Request& request, Lock& lock) {
+  const size_t needed = segments_.neededFor(request.size);
+  if (needed > room()) return nullptr;
+  reserved_ += needed;  // before unlocking, so that the limit always holds
   lock.unlock();
   std::exception_ptr failure;
   void* base = nullptr;
   try {
-    base = source_->allocateBlock(request.size);
+    base = segments_.fetch(request.size);
   } catch (...) {
     failure = std::current_exception();
   }
   lock.lock();
+  if (base) return base;
+  reserved_ -= needed;
+  if (failure) std::rethrow_exception(failure);
+  request.sourceIsDry = true;
+  return nullptr;
+}
+
+CachedBlock* CachingAllocator::fetch(Request& request, Lock& lock) {
+  CachedBlock* block = newNode();
+  void* base = segments_.carve(request.size);
   if (!base) {
-    reserved_ -= request.size;
+    try {
+      base = fetchBase(request, lock);
+    } catch (...) {
+      spare_.push_back(block);
+      throw;
+    }
+  }
+  if (!base) {
     spare_.push_back(block);
-    if (failure) std::rethrow_exception(failure);
-    request.sourceIsDry = true;
     return nullptr;
   }
   block->base_ = base;
@@ -288,11 +308,11 @@ void CachingAllocator::markOwner(CachedBlock& block) {
 }
 
 // Makes room for a request, if possible.
-void CachingAllocator::reclaim(const Request& request, Lock& lock) {
+void CachingAllocator::reclaim(const Request& request, bool everything, Lock& lock) {
   released_.wait(lock, [&] { return inHand_ == 0; });
   collectFreed(lock);
-  const uint64_t wanted = request.sourceIsDry ? kEverything : request.size - std::min<uint64_t>(request.size, room());
-  shrink(wanted, lock);
+  const size_t needed = segments_.neededFor(request.size);
+  shrink(everything || request.sourceIsDry ? kEverything : needed - std::min<uint64_t>(needed, room()), lock);
 }
 
 // Returns at least `wanted` bytes to the source, if that many are unused, and merges the region's holes.
@@ -305,20 +325,22 @@ void CachingAllocator::shrink(uint64_t wanted, Lock& lock) {
     for (CachedBlock* block : blocks) store(*block);
     throw;
   }
-  withoutLock(lock, [&] { finish(blocks, failure); });
+  uint64_t given = 0;
+  withoutLock(lock, [&] { given = finish(blocks, failure); });
+  reserved_ -= given;
   for (CachedBlock* block : blocks) {
-    if (block->base_) {
+    if (block->base_)
       store(*block);
-      continue;
-    }
-    reserved_ -= block->reserved_;
-    spare_.push_back(block);
+    else
+      spare_.push_back(block);
   }
   if (failure) std::rethrow_exception(failure);
 }
 
-// Waits for work that uses the blocks and frees them; a block whose work cannot be waited for stays.
-void CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept {
+// Waits for work that uses the blocks and frees them; a block whose work cannot be waited for stays. Returns how much
+// went back to the source.
+uint64_t CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept {
+  uint64_t given = 0;
   Ref<OrderedStream> owner;
   Ref<StreamMark> last;  // of the owner
   for (CachedBlock* block : blocks) {
@@ -336,8 +358,9 @@ void CachingAllocator::finish(std::vector<CachedBlock*>& blocks, std::exception_
     }
     block->marks_.clear();
     block->owner_ = nullptr;
-    if (!block->carved_) source_->freeBlock(std::exchange(block->base_, nullptr));
+    if (!block->carved_) given += segments_.giveBack(std::exchange(block->base_, nullptr), block->reserved_);
   }
+  return given;
 }
 
 void CachingAllocator::takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks) {

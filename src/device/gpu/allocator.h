@@ -16,25 +16,20 @@
 #include <vector>
 
 #include "device/gpu/allocator_blocks.h"
+#include "device/gpu/allocator_segments.h"
 
 namespace max::gpu {
 
 // Alignment that drivers guarantee, also for page-locked host memory.
 inline constexpr size_t kSourceAlignment = 256;
 
-// Source of blocks. Thread-safe.
-class BlockSource : public RefCounted {
- public:
-  // Aligned to kSourceAlignment; NULL if out of memory. Throws other failures.
-  virtual void* allocateBlock(size_t bytes) = 0;
-  // May wait for all work of the device, including host functions.
-  virtual void freeBlock(void* block) noexcept = 0;
-};
-
 struct AllocatorOptions {
   std::string owner;         // starts the message of a failed request: "Out of memory on gpu:0"
   uint64_t limit = 0;        // most bytes to take from the source; 0 = no limit
   size_t granularity = 512;  // sizes are multiples of it, a power of two
+  // The source takes no less than this, and multiples of it; a power of two, 0 = any size. A limit below it bounds what
+  // is asked for, since nothing can bound what is taken.
+  size_t granule = 0;
   uint64_t preallocated = 0;
   // The host accesses blocks outside stream order, so all work that uses one must be done before reuse.
   bool hostAccess = false;
@@ -73,7 +68,8 @@ class CachingAllocator final : public RefCounted {
   using Lock = std::unique_lock<std::mutex>;
   struct Request {
     size_t bytes;
-    size_t size;  // of the block
+    size_t size;    // of the block
+    size_t carved;  // the same in the preallocated region
     OrderedStream* stream;
     bool sourceIsDry = false;
     bool cannotWait = false;
@@ -93,13 +89,14 @@ class CachingAllocator final : public RefCounted {
   CachedBlock* takeIdle(const Request& request);
   CachedBlock* carve(const Request& request);
   CachedBlock* fetch(Request& request, Lock& lock);
+  void* fetchBase(Request& request, Lock& lock);
   CachedBlock* takeBusy(const Request& request, Lock& lock);
   CachedBlock* popBusy(const Request& request);
-  void reclaim(const Request& request, Lock& lock);
+  void reclaim(const Request& request, bool everything, Lock& lock);
   void shrink(uint64_t wanted, Lock& lock);
   void markOwner(CachedBlock& block);  // without the lock
   void takeCached(uint64_t wanted, std::vector<CachedBlock*>& blocks);
-  void finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept;
+  uint64_t finish(std::vector<CachedBlock*>& blocks, std::exception_ptr& failure) noexcept;
   void takeHoles(OrderedStream& stream, std::vector<CachedBlock*>& blocks);
   bool closeRegion(Lock& lock) noexcept;
   void collectFreed(Lock& lock);
@@ -113,6 +110,7 @@ class CachingAllocator final : public RefCounted {
   const Ref<StreamTable> streams_;
   const AllocatorOptions options_;
   const uint32_t generation_;
+  BlockSegments segments_;
 
   std::atomic<CachedBlock*> freed_{nullptr};  // released, not collected yet
   std::atomic<uint64_t> live_{0};

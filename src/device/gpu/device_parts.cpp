@@ -10,11 +10,14 @@ namespace max::gpu {
 namespace {
 
 constexpr size_t kPageSize = 4096;
+// Drivers take device memory in pieces of this size, which they do not tell.
+constexpr size_t kDriverGranule = size_t{2} << 20;
 
 AllocatorOptions memoryOptions(const Context& context, const MaxDeviceOptions& options) {
   AllocatorOptions chosen;
   chosen.owner = concat("Out of memory on ", context.displayName());
   chosen.limit = options.memoryLimit != 0 ? options.memoryLimit : defaultMemoryLimit(memoryOf(context).free);
+  chosen.granule = kDriverGranule;
   chosen.preallocated = options.bufferCacheSize;
   return chosen;
 }
