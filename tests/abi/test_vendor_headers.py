@@ -26,12 +26,12 @@ NUMBERS = (
     ("src/device/gpu/driver.h", "kNotReady", "CUDA_ERROR_NOT_READY", "hipErrorNotReady"),
     ("src/device/gpu/driver.h", "kPeerAccessAlreadyEnabled", "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
      "hipErrorPeerAccessAlreadyEnabled"),
-    ("src/device/gpu/driver.h", "kRelaxedMode", "CU_STREAM_CAPTURE_MODE_RELAXED", "hipStreamCaptureModeRelaxed"),
     ("src/kernel/gpu_module.cpp", "kNotFound", "CUDA_ERROR_NOT_FOUND", "hipErrorNotFound"),
     ("src/device/gpu/driver.cpp", "kFirstCaptureError", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
      "hipErrorStreamCaptureUnsupported"),
     ("src/device/gpu/driver.cpp", "kLastCaptureError", "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
      "hipErrorStreamCaptureWrongThread"),
+    ("src/device/gpu/driver.h", "kRelaxedMode", "CU_STREAM_CAPTURE_MODE_RELAXED", "hipStreamCaptureModeRelaxed"),
     ("src/device/gpu/memory_source.cpp", "kPortable", "CU_MEMHOSTALLOC_PORTABLE", "hipHostMallocPortable"),
     ("src/device/gpu/memory_source.cpp", "kWithoutTiming", "CU_EVENT_DISABLE_TIMING", "hipEventDisableTiming"),
     ("src/device/gpu/gpu_event.cpp", "kWithoutTiming", "CU_EVENT_DISABLE_TIMING", "hipEventDisableTiming"),
@@ -59,6 +59,7 @@ NUMBERS = (
 ERRORS = (
     (4, "CUDA_ERROR_DEINITIALIZED", "hipErrorDeinitialized"),
     (9, None, "hipErrorInvalidConfiguration"),
+    (35, None, "hipErrorInsufficientDriver"),
     (46, "CUDA_ERROR_DEVICE_UNAVAILABLE", None),
     (101, "CUDA_ERROR_INVALID_DEVICE", "hipErrorInvalidDevice"),
     (200, "CUDA_ERROR_INVALID_IMAGE", "hipErrorInvalidImage"),
@@ -88,12 +89,15 @@ ERRORS = (
     (721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", None),
     (800, "CUDA_ERROR_NOT_PERMITTED", None),
     (801, "CUDA_ERROR_NOT_SUPPORTED", "hipErrorNotSupported"),
+    (803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", None),
+    (804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", None),
     (810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", None),
     (912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", None),
 )
 
 # Lists of such errors: file, name.
 ERROR_LISTS = (("src/device/gpu/driver.cpp", "kFatalErrors"), ("src/device/gpu/driver.cpp", "kStatuses"),
+               ("src/device/gpu/driver.cpp", "kAdvice"),
                ("src/kernel/gpu_code.cpp", "kCodeErrors"))
 
 RTC_RESULTS = {"kRtcSuccess": "SUCCESS", "kRtcOutOfMemory": "ERROR_OUT_OF_MEMORY",

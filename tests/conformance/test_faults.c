@@ -20,8 +20,11 @@ enum {
   COUNT = 500,
   OFFSET = 1000,
   CODE_OUT_OF_MEMORY = 2,
+  CODE_DRIVER_TOO_OLD = 35,
   CODE_UNSUPPORTED_PTX = 222,
   CODE_NOT_PERMITTED = 800,
+  CODE_VERSIONS_DIFFER = 803,
+  CODE_NOT_COMPATIBLE = 804,
   CODE_ILLEGAL_ADDRESS = 700,
   MOST_CALLS = 2000
 };
@@ -240,27 +243,33 @@ static void fail_calls_with(int32_t code) {
 }
 
 /* In a child, since a driver is started once in a process. Returns 0 if all was well. */
-static int start_and_fail(int64_t call) {
-  driver.fail_call(call, CODE_NOT_PERMITTED);
+static int start_and_fail(int64_t call, int32_t code, const char* advice) {
+  driver.fail_call(call, code);
   MaxDevice* device = NULL;
   const MaxStatus status = maxDeviceCreate(device_api, 0, NULL, &device);
   if (status != MAX_STATUS_UNAVAILABLE || device) return 1;
-  if (!strstr(maxGetLastErrorMessage(), driver.failed_call())) return 2;
+  if (!strstr(maxGetLastErrorMessage(), driver.failed_call()) || !strstr(maxGetLastErrorMessage(), advice)) return 2;
   int32_t count = -1;
   return maxDeviceGetCount(device_api, &count) == MAX_STATUS_OK && count == 0 ? 0 : 3;
 }
 
+static void check_start(int64_t call, int32_t code, const char* advice) {
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) _exit(start_and_fail(call, code, advice));
+  int status = -1;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* What was found, and what would do if that is known. */
 static void test_start_fails(void** state) {
   (void)state;
-  for (int64_t call = 1; call <= 3; ++call) { /* init, version, count */
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) _exit(start_and_fail(call));
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-  }
+  for (int64_t call = 1; call <= 3; ++call) check_start(call, CODE_NOT_PERMITTED, ""); /* init, version, count */
+  check_start(1, CODE_DRIVER_TOO_OLD, "a newer kernel driver");
+  check_start(1, CODE_VERSIONS_DIFFER, "of different versions");
+  check_start(1, CODE_NOT_COMPATIBLE, "compatibility package");
 }
 
 static void test_session(void** state) {

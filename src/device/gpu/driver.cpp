@@ -57,16 +57,38 @@ int versionOf(const Api& api, int version) {
   return major * 1000 + version % api.majorUnit / api.minorUnit * 10;
 }
 
+// Drivers that are too old, too new or half installed, by what their first calls answer.
+struct AdviceRow {
+  int error;
+  const char* advice;
+};
+constexpr AdviceRow kAdvice[] = {
+    {35, "; a newer kernel driver would do"},
+    {803,
+     "; the library and the kernel driver are of different versions: restart after an update, or install one driver "
+     "whole"},
+    {804,
+     "; the library is of a compatibility package that does not work on this chip: use the driver's own, or a newer "
+     "driver"},
+};
+
+const char* adviceFor(int error) {
+  const auto* row = std::ranges::find(kAdvice, error, &AdviceRow::error);
+  return row == std::end(kAdvice) ? "" : row->advice;
+}
+
 std::string problemOf(const Driver& driver, const char* function, int error) {
   if (error == kNoDevice) return concat("its driver finds no device (", function, ": ", driver.errorName(error), ")");
-  return concat("its driver does not work (", function, ": ", driver.errorName(error), ")");
+  return concat("its driver does not work (", function, ": ", driver.errorName(error), ")", adviceFor(error));
 }
 
 // Empty on success.
 std::string start(Driver& driver, const Library& library) {
   if (!library.isOpen()) return concat("its driver library could not be opened: ", library.problem());
   const std::string missing = loadSymbols(driver, library);
-  if (!missing.empty()) return concat("its driver library '", library.name(), "' lacks ", missing);
+  if (!missing.empty())
+    return concat("its driver library '", library.name(), "' lacks ", missing,
+                  "; a newer driver, or a complete one, would do");
   if (const int error = driver.init(0); error != kSuccess) return problemOf(driver, driver.init.name, error);
   int version = 0;
   if (const int error = driver.driverGetVersion(&version); error != kSuccess)
