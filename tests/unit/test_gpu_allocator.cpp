@@ -185,9 +185,9 @@ class FakeEvents final : public EventSource {
 };
 
 struct Fixture {
-  explicit Fixture(uint64_t limit = 0, uint64_t preallocated = 0, bool hostAccess = false)
+  explicit Fixture(uint64_t limit = 0, uint64_t preallocated = 0, bool hostAccess = false, size_t granule = 0)
       : allocator(makeRef<CachingAllocator>(makeRef<FakeBlocks>(gpu), makeRef<FakeEvents>(gpu), table,
-                                            options(limit, preallocated, hostAccess))) {}
+                                            options(limit, preallocated, hostAccess, granule))) {}
   ~Fixture() {
     if (allocator)
       for (const auto& stream : streams) allocator->closeStream(*stream);
@@ -198,12 +198,13 @@ struct Fixture {
     EXPECT_EQ(gpu.events, 0);
     EXPECT_EQ(gpu.racing, 0);
   }
-  static AllocatorOptions options(uint64_t limit, uint64_t preallocated, bool hostAccess) {
+  static AllocatorOptions options(uint64_t limit, uint64_t preallocated, bool hostAccess, size_t granule = 0) {
     AllocatorOptions made;
     made.owner = "Out of memory on gpu:0";
     made.limit = limit;
     made.preallocated = preallocated;
     made.hostAccess = hostAccess;
+    made.granule = granule;
     return made;
   }
   OrderedStream& open() { return *streams.emplace_back(allocator->openStream(gpu.newStream())); }
@@ -639,6 +640,63 @@ TEST(GpuAllocator, ManyThreads) {
   EXPECT_GT(made, 3000);
   EXPECT_LE(f.gpu.largestAllocated, kLimit);
   EXPECT_EQ(f.allocator->stats().live, 0u);
+}
+
+constexpr size_t kPiece = 64 << 10;
+
+TEST(GpuAllocator, SmallBlocksSharePieces) {
+  Fixture f(0, 0, false, kPiece);
+  OrderedStream& stream = f.open();
+  {
+    std::vector<Ref<Storage>> blocks;
+    for (size_t i = 0; i < kPiece / 512; ++i) blocks.push_back(f.make(512, stream));
+    EXPECT_EQ(f.gpu.blocks.size(), 1u);
+    blocks.push_back(f.make(512, stream));
+    EXPECT_EQ(f.gpu.blocks.size(), 2u);
+    blocks.push_back(f.make(kPiece / 2 + 1, stream));  // has a piece of its own
+    EXPECT_EQ(f.gpu.blocks.size(), 3u);
+    EXPECT_EQ(f.reserved(), 3 * kPiece);
+    blocks.erase(blocks.begin());
+    f.allocator->trim();  // a piece goes back as a whole
+    EXPECT_EQ(f.gpu.blocks.size(), 3u);
+  }
+  f.allocator->trim();
+  EXPECT_EQ(f.reserved(), 0u);
+  EXPECT_EQ(f.gpu.allocated, 0u);
+}
+
+TEST(GpuAllocator, TheLimitCountsPieces) {
+  constexpr uint64_t kLimit = 16 * kPiece;
+  Fixture f(kLimit, 0, false, kPiece);
+  for (int i = 0; i < 3; ++i) f.open();
+  std::mt19937 random(7);
+  std::vector<Ref<Storage>> live;
+  int refused = 0;
+  for (int i = 0; i < 5000; ++i) {
+    try {
+      const size_t bytes = 1 + random() % (size_t{1} << (9 + random() % 9));
+      live.push_back(f.make(bytes, *f.streams[random() % 3]));
+      f.useOn(*f.streams[random() % 3], live.back());
+    } catch (const Error& error) {
+      ASSERT_EQ(error.status(), MAX_STATUS_RESOURCE_EXHAUSTED);
+      ++refused;
+    }
+    while (!live.empty() && random() % 100 < 45) live.erase(live.begin() + random() % live.size());
+    if (i % 500 == 499) f.allocator->trim();
+    ASSERT_EQ(f.reserved(), f.gpu.allocated);
+    ASSERT_EQ(f.reserved() % kPiece, 0u);
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(f.gpu.largestAllocated, kLimit);
+}
+
+// Nothing bounds what a driver takes for the first byte.
+TEST(GpuAllocator, ALimitBelowAPieceBoundsWhatIsAskedFor) {
+  Fixture f(kPiece / 2, 0, false, kPiece);
+  OrderedStream& stream = f.open();
+  const Ref<Storage> block = f.make(1000, stream);
+  EXPECT_EQ(f.reserved(), 1024u);
+  EXPECT_NE(errorOf([&] { f.make(kPiece / 2, stream); }), "no error");
 }
 
 // A child has the parent's objects, but must leave the driver alone.
