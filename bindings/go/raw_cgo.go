@@ -1035,6 +1035,7 @@ var (
 	_    = same[unsafe.Offsetof(maxSessionOptions{}.deviceCount)-unsafe.Offsetof(C.MaxSessionOptions{}.deviceCount)]
 	_    = same[unsafe.Offsetof(maxSessionOptions{}.threadCount)-unsafe.Offsetof(C.MaxSessionOptions{}.threadCount)]
 	_    = same[unsafe.Offsetof(maxSessionOptions{}.memoryLimit)-unsafe.Offsetof(C.MaxSessionOptions{}.memoryLimit)]
+	_    = same[unsafe.Offsetof(maxSessionOptions{}.weightsCacheDir)-unsafe.Offsetof(C.MaxSessionOptions{}.weightsCacheDir)]
 	_    = same[unsafe.Sizeof(maxSessionMemory{})-unsafe.Sizeof(C.MaxSessionMemory{})]
 	_    = same[unsafe.Offsetof(maxSessionMemory{}.structSize)-unsafe.Offsetof(C.MaxSessionMemory{}.structSize)]
 	_    = same[unsafe.Offsetof(maxSessionMemory{}.validMask)-unsafe.Offsetof(C.MaxSessionMemory{}.validMask)]

@@ -165,11 +165,12 @@ type maxLaunchConfig struct {
 }
 
 type maxSessionOptions struct {
-	structSize  uintptr
-	devices     **maxDevice
-	deviceCount int32
-	threadCount int32
-	memoryLimit uint64
+	structSize      uintptr
+	devices         **maxDevice
+	deviceCount     int32
+	threadCount     int32
+	memoryLimit     uint64
+	weightsCacheDir *byte
 }
 
 type maxSessionMemory struct {

@@ -36,6 +36,9 @@ type SessionOptions struct {
 	ThreadCount int
 	// MemoryLimit is the bytes that loads and calls of the session's models may hold at a time; 0 = no limit.
 	MemoryLimit uint64
+	// WeightsCacheDir is a folder in which packed weights of models are kept for later loads; empty = that of the
+	// environment variable MAX_WEIGHTS_CACHE_DIR, if any.
+	WeightsCacheDir string
 }
 
 // NewSession makes a session; nil = defaults.
@@ -46,6 +49,7 @@ func NewSession(options *SessionOptions) (*Session, error) {
 	if options != nil {
 		given.devices, given.deviceCount = heldAll[maxDevice](&a, options.Devices), a.count("devices", len(options.Devices))
 		given.threadCount, given.memoryLimit = a.index("thread count", options.ThreadCount), options.MemoryLimit
+		given.weightsCacheDir = a.optionalText("the folder", options.WeightsCacheDir)
 	}
 	if a.err != nil {
 		return nil, a.err

@@ -12,7 +12,7 @@ import (
 func TestSession(t *testing.T) {
 	noLeaks(t)
 	device := must(NewCPU())(t)
-	session := must(NewSession(&SessionOptions{Devices: []*Device{device}, ThreadCount: 3}))(t)
+	session := must(NewSession(&SessionOptions{Devices: []*Device{device}, ThreadCount: 3, WeightsCacheDir: t.TempDir()}))(t)
 	equal(t, must(session.ThreadCount())(t), 3)
 	devices := must(session.Devices())(t)
 	equal(t, len(devices), 1)
@@ -28,6 +28,8 @@ func TestSessionErrors(t *testing.T) {
 	fails(t, err, ErrInvalidArgument, "the device is nil")
 	_, err = NewSession(&SessionOptions{ThreadCount: 1 << 40})
 	fails(t, err, ErrOutOfRange, "1099511627776")
+	_, err = NewSession(&SessionOptions{WeightsCacheDir: "a\x00b"})
+	fails(t, err, ErrInvalidArgument, "NUL byte at 1")
 }
 
 func TestSettings(t *testing.T) {

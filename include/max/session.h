@@ -46,11 +46,17 @@ typedef struct MaxSessionOptions {
   int32_t threadCount;
   /** Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory. */
   uint64_t memoryLimit;
+  /**
+   * Folder in whose `weights` packed weights of mapped models are kept, which later loads of any process map instead of
+   * packing them again; made when it is first needed. NULL = that of MAX_WEIGHTS_CACHE_DIR, if any; "" = none. A folder
+   * that cannot be used, or that others can write to, is ignored.
+   */
+  const char* weightsCacheDir;
 } MaxSessionOptions;
 
 /** Initial value of a MaxSessionOptions. */
 #define MAX_SESSION_OPTIONS_INIT \
-  { sizeof(MaxSessionOptions), NULL, 0, 0, 0 }
+  { sizeof(MaxSessionOptions), NULL, 0, 0, 0, NULL }
 
 /** Valid fields of a MaxSessionMemory: a sum of MAX_SESSION_MEMORY_* values. */
 typedef uint64_t MaxSessionMemoryMask;

@@ -66,7 +66,9 @@ MaxStatus maxSessionCreate(const MaxSessionOptions* options, MaxSession** outSes
   return guard([&] {
     clearOutput(outSession, "outSession");
     const MaxSessionOptions chosen = max::capi::readOptions(options, "MaxSessionOptions");
-    *outSession = max::makeRef<MaxSession>(devicesOf(chosen), lanesOf(chosen), chosen.memoryLimit).detach();
+    *outSession =
+        max::makeRef<MaxSession>(devicesOf(chosen), lanesOf(chosen), chosen.memoryLimit, chosen.weightsCacheDir)
+            .detach();
   });
 }
 

@@ -37,6 +37,7 @@ struct CompileOptions {
   MaxPrecision precision = MAX_PRECISION_HIGHEST;  // of products; one that the target has
   // A compiled graph of the same file, whose packed weights are reused. NULL = none.
   const Graph* donor = nullptr;
+  std::string weightsFolder;        // where packed weights are kept on disk; empty = nowhere
   CompileBudget* budget = nullptr;  // set by compile()
 
   bool isDisabled(std::string_view pass) const;

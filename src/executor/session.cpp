@@ -35,11 +35,22 @@ const char* profileFile() {
   return path.empty() ? nullptr : path.c_str();
 }
 
+// Where packed weights are kept for sessions that do not say so. Read once.
+const char* defaultWeightsFolder() {
+  static const std::string path = [] {
+    const char* text = secure_getenv("MAX_WEIGHTS_CACHE_DIR");
+    return std::string(text ? text : "");
+  }();
+  return path.c_str();
+}
+
 }  // namespace
 
-MaxSession::MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit)
+MaxSession::MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit,
+                       const char* weightsFolder)
     : devices_(std::move(devices)),
       lanes_(lanes),
+      weightsFolder_(weightsFolder ? weightsFolder : defaultWeightsFolder()),
       memory_(memoryLimit == 0 ? nullptr
                                : max::makeRef<max::MemoryAccount>("Memory limit of the session", memoryLimit)),
       profile_(max::makeRef<max::Profile>()),

@@ -18,14 +18,17 @@
 
 struct MaxSession : max::HandleOf<MaxSession> {
  public:
-  // `devices` is not empty; lanes is at least 1; a limit of 0 means none.
-  MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit = 0);
+  // `devices` is not empty; lanes is at least 1; a limit of 0 means none; a folder that is NULL means that of the
+  // environment.
+  MaxSession(std::vector<max::Ref<MaxDevice>> devices, int lanes, uint64_t memoryLimit = 0,
+             const char* weightsFolder = nullptr);
   // Writes the profile if an environment variable asks for it.
   ~MaxSession() override;
 
   const std::vector<max::Ref<MaxDevice>>& devices() const { return devices_; }
   MaxDevice& mainDevice() const { return *devices_.front(); }
   int lanes() const { return lanes_; }
+  const std::string& weightsFolder() const { return weightsFolder_; }  // of the cache on disk; empty = none
   // NULL without a limit.
   max::MemoryAccount* memory() const { return memory_.get(); }
   max::Profile& profile() const { return *profile_; }
@@ -48,6 +51,7 @@ struct MaxSession : max::HandleOf<MaxSession> {
 
   std::vector<max::Ref<MaxDevice>> devices_;
   int lanes_;
+  std::string weightsFolder_;
   max::Ref<max::MemoryAccount> memory_;
   max::Ref<max::Profile> profile_;
   max::LiveSettings live_;

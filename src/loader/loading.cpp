@@ -56,6 +56,7 @@ void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSo
   options.lanes = session.lanes();
   options.precision = precision;
   options.resumeStored = source.isStored();
+  options.weightsFolder = session.weightsFolder();
   options.donor = related ? related->parts().graph.get() : nullptr;
   compile(graph, options);
 }

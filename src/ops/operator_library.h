@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "device/device.h"
@@ -43,10 +44,14 @@ class OperatorLibrary {
   virtual size_t maxFusedInputs() const = 0;
   // The lowest precision that its products can be computed in, but not below the wanted one.
   virtual MaxPrecision precisionFor(MaxPrecision) const { return MAX_PRECISION_HIGHEST; }
-  // Weights that row->prepare() packed for such a node before, kept on disk; NULL if there are none, or if nothing is
-  // kept. `constants` as for prepare(), but of any alignment.
-  virtual Ref<Prepared> recallWeights(const Node&, std::span<const Tensor* const>) const { return nullptr; }
-  virtual void keepWeights(const Node&, std::span<const Tensor* const>, const Prepared&) const {}
+  // Weights that row->prepare() packed for such a node before, kept in a folder; NULL if there are none, or if nothing
+  // is kept. `constants` as for prepare(), but of any alignment.
+  virtual Ref<Prepared> recallWeights(const std::string& /*folder*/, const Node&,
+                                      std::span<const Tensor* const>) const {
+    return nullptr;
+  }
+  virtual void keepWeights(const std::string& /*folder*/, const Node&, std::span<const Tensor* const>,
+                           const Prepared&) const {}
   // What nodes with this expression run; NULL if it is more than the target takes.
   virtual Ref<Prepared> lower(const Expression& expression) const = 0;
 

@@ -77,8 +77,11 @@ static void wrong_options_are_refused(void** state) {
 /* A size that ends with a field is that of an older version, whose later fields are defaults. */
 static void sizes_end_with_a_field(void** state) {
   (void)state;
-  const size_t ends[] = {sizeof(size_t), offsetof(MaxSessionOptions, deviceCount),
-                         offsetof(MaxSessionOptions, threadCount), offsetof(MaxSessionOptions, memoryLimit),
+  const size_t ends[] = {sizeof(size_t),
+                         offsetof(MaxSessionOptions, deviceCount),
+                         offsetof(MaxSessionOptions, threadCount),
+                         offsetof(MaxSessionOptions, memoryLimit),
+                         offsetof(MaxSessionOptions, weightsCacheDir),
                          sizeof(MaxSessionOptions)};
   MaxSessionOptions options = MAX_SESSION_OPTIONS_INIT;
   options.threadCount = 1;

@@ -81,9 +81,10 @@ class Handle(ctypes.c_void_p):
 class Model:
     """A model loaded from bytes or from the path of a file; run() takes and gives lists of arrays."""
 
-    def __init__(self, data, threads=2, memory=0):
-        # structSize, devices, deviceCount | threadCount << 32, memoryLimit
-        options = (ctypes.c_uint64 * 4)(32, 0, threads << 32, memory)
+    def __init__(self, data, threads=2, memory=0, weights_cache=None):
+        folder = ctypes.create_string_buffer(os.fsencode(weights_cache)) if weights_cache is not None else None
+        # structSize, devices, deviceCount | threadCount << 32, memoryLimit, weightsCacheDir
+        options = (ctypes.c_uint64 * 5)(40, 0, threads << 32, memory, ctypes.addressof(folder) if folder else 0)
         self.session, self.model = Handle("maxSessionRelease"), Handle("maxModelRelease")
         self.device = Handle("maxDeviceRelease")
         call("maxDeviceCreate", b"cpu", ctypes.c_int32(-1), None, ctypes.byref(self.device))

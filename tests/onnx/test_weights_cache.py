@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads with MAX_WEIGHTS_CACHE_DIR: later processes map the packed weights of earlier ones; results stay the same."""
+"""Loads with MAX_WEIGHTS_CACHE_DIR, or with a folder among the session's options: later processes map the packed weights of
+earlier ones; results stay the same."""
 
 import hashlib
 import os
@@ -67,9 +68,9 @@ def write_model(path, network, seed):
     return len(weights)
 
 
-def child(path, network):
+def child(path, network, folder=None):
     """Prints how many entries are mapped, and the results."""
-    found = library.Model(path)
+    found = library.Model(path, weights_cache=folder)
     shape = [2, *NETWORKS[network][1]]
     results = found.run([np.random.default_rng(0).standard_normal(shape, np.float32)])[0]
     mapped = {line.split()[-1] for line in open("/proc/self/maps") if ".weights" in line}
@@ -93,13 +94,13 @@ class WeightsCache(unittest.TestCase):
         self.network = network
         self.count = write_model(self.path, network, seed)
 
-    def start(self, cached=True, before="", **variables):
-        """`before`: commands of a shell that has its own mounts."""
+    def start(self, cached=True, before="", folder=None, **variables):
+        """`before`: commands of a shell that has its own mounts. `folder`: the session's."""
         environment = {**os.environ, **variables}
         environment.pop("MAX_WEIGHTS_CACHE_DIR", None)
         if cached:
             environment["MAX_WEIGHTS_CACHE_DIR"] = str(self.entries.parent)
-        command = [sys.executable, __file__, "--child", str(self.path), self.network]
+        command = [sys.executable, __file__, "--child", str(self.path), self.network, *([] if folder is None else [str(folder)])]
         if before:
             command = [*OWN_MOUNTS, "sh", "-c", f"set -e; {before}; exec {shlex.join(command)}"]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -152,6 +153,18 @@ class WeightsCache(unittest.TestCase):
         time.sleep(RECENT_SECONDS)
         self.assertEqual(self.load(), changed)
         self.assertEqual(self.load(), (self.count, changed[1]))
+
+    def test_a_session_may_name_the_folder(self):
+        self.write("products", 1)
+        time.sleep(RECENT_SECONDS)
+        expected = self.load(folder="")
+        self.assertFalse(self.entries.exists(), "The session wants none.")
+        other = self.folder / "other"
+        for mapped in (0, self.count):
+            self.assertEqual(self.load(folder=other), (mapped, expected[1]))
+        self.assertFalse(self.entries.exists(), "The session's folder comes first.")
+        self.assertEqual(self.load(cached=False, folder=other), (self.count, expected[1]))
+        self.assertEqual(len(list((other / "weights").iterdir())), self.count)
 
     def test_processes_may_race(self):
         self.write("convolutions", 1)

@@ -28,6 +28,7 @@ def test_session():
     assert InferenceSession([CPU()], 1).num_threads == 1
     assert InferenceSession(iter([CPU()])).devices == [CPU()]
     assert InferenceSession(devices=[], custom_extensions=[]).devices == [CPU()]
+    assert InferenceSession(weights_cache_dir=pathlib.Path("/nowhere")).num_threads >= 1
     assert "num_threads" in repr(session)
 
 
@@ -40,6 +41,7 @@ def test_session():
         {"num_threads": 1.5},
         {"num_threads": True},
         {"custom_extensions": 3},
+        {"weights_cache_dir": 3},
     ],
 )
 def test_wrong_sessions(wrong):

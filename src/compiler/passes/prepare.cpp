@@ -99,7 +99,10 @@ class Donor {
 class Packer {
  public:
   explicit Packer(const CompileOptions& options)
-      : operators_(options.operators), budget_(options.budget->packed), donor_(options.donor) {}
+      : operators_(options.operators),
+        folder_(options.weightsFolder),
+        budget_(options.budget->packed),
+        donor_(options.donor) {}
 
   void run(const Job& job) {
     Node& node = *job.node;
@@ -114,9 +117,10 @@ class Packer {
  private:
   Ref<Prepared> prepare(const Job& job) {
     const std::vector<const Tensor*> known = knownInputs(*job.node);
-    if (Ref<Prepared> recalled = operators_.recallWeights(*job.node, known)) return recalled;
+    if (folder_.empty()) return pack(job, known);
+    if (Ref<Prepared> recalled = operators_.recallWeights(folder_, *job.node, known)) return recalled;
     Ref<Prepared> result = pack(job, known);
-    if (result) operators_.keepWeights(*job.node, known, *result);
+    if (result) operators_.keepWeights(folder_, *job.node, known, *result);
     return result;
   }
 
@@ -201,6 +205,7 @@ class Packer {
 
   std::mutex mutex_;
   const OperatorLibrary& operators_;
+  const std::string& folder_;
   size_t& budget_;
   std::vector<Ref<Storage>> blocks_;  // idle ones
   Donor donor_;

@@ -28,13 +28,13 @@ class CpuOperators final : public OperatorLibrary {
     const bool isMedium = wanted == MAX_PRECISION_MEDIUM && bfloat16GemmTable();
     return isMedium ? MAX_PRECISION_MEDIUM : MAX_PRECISION_HIGHEST;
   }
-  Ref<Prepared> recallWeights(const Node& node, std::span<const Tensor* const> constants) const override {
-    const WeightsCache* cache = WeightsCache::process();
-    return cache ? recallPacked(*cache, node, constants) : nullptr;
+  Ref<Prepared> recallWeights(const std::string& folder, const Node& node,
+                              std::span<const Tensor* const> constants) const override {
+    return recallPacked(WeightsCache(folder), node, constants);
   }
-  void keepWeights(const Node& node, std::span<const Tensor* const> constants,
+  void keepWeights(const std::string& folder, const Node& node, std::span<const Tensor* const> constants,
                    const Prepared& prepared) const override {
-    if (const WeightsCache* cache = WeightsCache::process()) keepPacked(*cache, node, constants, prepared);
+    keepPacked(WeightsCache(folder), node, constants, prepared);
   }
   Ref<Prepared> lower(const Expression& expression) const override { return lowerElementwise(expression); }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cpu/weights_cache.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -68,15 +66,6 @@ bool isRecent(const FileIdentity& file) {
 
 WeightsCache::WeightsCache(const std::string& folder, uint64_t limit)
     : folder_(concat(folder, "/weights")), limit_(limit) {}
-
-// Never destroyed: models may be loaded while the process exits.
-const WeightsCache* WeightsCache::process() {
-  static const WeightsCache* cache = [] {
-    const char* folder = secure_getenv("MAX_WEIGHTS_CACHE_DIR");
-    return folder && *folder ? new WeightsCache(folder) : nullptr;
-  }();
-  return cache;
-}
 
 Ref<Storage> WeightsCache::find(const Digest& key, size_t bytes) const {
   try {

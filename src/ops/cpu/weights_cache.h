@@ -18,8 +18,6 @@ class WeightsCache {
  public:
   // Files go to `folder`/weights.
   explicit WeightsCache(const std::string& folder, uint64_t limit = uint64_t{16} << 30);
-  // That of MAX_WEIGHTS_CACHE_DIR; NULL if it is not set.
-  static const WeightsCache* process();
 
   // The packed weights, mapped and read-only; NULL if there is no whole entry of this size. Thread-safe, as store().
   Ref<Storage> find(const Digest& key, size_t bytes) const;

@@ -90,6 +90,9 @@ class InferenceSession(Handle):
         Most threads that one call uses; the physical cores by default.
     custom_extensions : path or sequence of paths, optional
         Libraries of operators to load.
+    weights_cache_dir : path, optional
+        Folder in which packed weights are kept for later loads; an empty one keeps none. By default that of the environment
+        variable ``MAX_WEIGHTS_CACHE_DIR``, if any.
 
     Examples
     --------
@@ -107,6 +110,7 @@ class InferenceSession(Handle):
         num_threads: Optional[int] = None,
         *,
         custom_extensions: Optional[CustomExtensionsType] = None,
+        weights_cache_dir: Optional[PathType] = None,
     ) -> None:
         chosen = list(devices) if devices is not None else []
         for device in chosen:
@@ -120,6 +124,8 @@ class InferenceSession(Handle):
         options = ffi.new("MaxSessionOptions*", {"structSize": ffi.sizeof("MaxSessionOptions")})
         options.devices, options.deviceCount = handles, len(chosen)
         options.threadCount = num_threads or 0
+        folder = ffi.new("char[]", path_bytes(weights_cache_dir)) if weights_cache_dir is not None else ffi.NULL
+        options.weightsCacheDir = folder
         out = ffi.new("MaxSession**")
         check(lib.maxSessionCreate(options, out))
         self._own(out[0])

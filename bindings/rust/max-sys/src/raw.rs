@@ -5980,12 +5980,16 @@ pub struct MaxSessionOptions {
     pub threadCount: i32,
     #[doc = " Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory."]
     pub memoryLimit: u64,
+    #[doc = " Folder in whose `weights` packed weights of mapped models are kept, which later loads of any process map instead of"]
+    #[doc = " packing them again; made when it is first needed. NULL = that of MAX_WEIGHTS_CACHE_DIR, if any; \"\" = none. A folder"]
+    #[doc = " that cannot be used, or that others can write to, is ignored."]
+    pub weightsCacheDir: *const ::std::os::raw::c_char,
 }
 #[test]
 fn bindgen_test_layout_MaxSessionOptions() {
     assert_eq!(
         ::std::mem::size_of::<MaxSessionOptions>(),
-        32usize,
+        40usize,
         concat!("Size of: ", stringify!(MaxSessionOptions))
     );
     assert_eq!(
@@ -6053,6 +6057,18 @@ fn bindgen_test_layout_MaxSessionOptions() {
         );
     }
     test_field_memoryLimit();
+    fn test_field_weightsCacheDir() {
+        assert_eq!(
+            unsafe {
+                let uninit = ::std::mem::MaybeUninit::<MaxSessionOptions>::uninit();
+                let ptr = uninit.as_ptr();
+                ::std::ptr::addr_of!((*ptr).weightsCacheDir) as usize - ptr as usize
+            },
+            32usize,
+            concat!("Offset of field: ", stringify!(MaxSessionOptions), "::", stringify!(weightsCacheDir))
+        );
+    }
+    test_field_weightsCacheDir();
 }
 impl Default for MaxSessionOptions {
     fn default() -> Self {

@@ -2,7 +2,7 @@
 //! Sessions: where models are loaded and how they run.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use max_sys as sys;
@@ -43,6 +43,7 @@ pub struct SessionOptions {
     devices: Vec<Device>,
     threads: usize,
     memory_limit: u64,
+    weights_cache: Option<PathBuf>,
 }
 
 impl SessionOptions {
@@ -69,14 +70,23 @@ impl SessionOptions {
         self
     }
 
+    /// A folder in which packed weights of models are kept for later loads; an empty path = none. Otherwise that of the
+    /// environment variable `MAX_WEIGHTS_CACHE_DIR`, if any. See [`SessionOptions`].
+    pub fn weights_cache(mut self, folder: impl AsRef<Path>) -> Self {
+        self.weights_cache = Some(folder.as_ref().to_owned());
+        self
+    }
+
     /// The session. See [`SessionOptions`].
     pub fn create(&self) -> Result<Session> {
+        let folder = self.weights_cache.as_deref().map(c_path).transpose()?;
         let options = options!(MaxSessionOptions {
             // A device is its pointer.
             devices: if self.devices.is_empty() { ptr::null() } else { self.devices.as_ptr().cast() },
             deviceCount: c_count(self.devices.len())?,
             threadCount: c_count(self.threads)?,
             memoryLimit: self.memory_limit,
+            weightsCacheDir: folder.as_ref().map_or(ptr::null(), |path| path.as_ptr()),
         });
         // SAFETY: the pointers live through the call.
         get_handle(|out| unsafe { sys::maxSessionCreate(&raw const options, out) }).map(Session::owned)
