@@ -150,6 +150,10 @@ struct Tile {
 };
 
 void applyFunction(const Activation& activation, float* c, int64_t ldc, int64_t rows, int64_t columns) {
+  if (ldc == columns) {  // rows of a few columns: most of the time would go into calls
+    columns *= rows;
+    rows = 1;
+  }
   TileOperands operands{};
   operands.step[0] = 1;
   operands.count = columns;
