@@ -2,6 +2,8 @@
 // At the precision `medium`, values that only products of bfloat16 read are kept in that type: rounded once, by the
 // node that makes them, and half as large.
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include "compiler/passes.h"
 
@@ -37,18 +39,63 @@ void makeNarrow(Value& value) {
     if (Value* view = viewOf(use)) makeNarrow(*view);
 }
 
+// What a value is a view of, if it is one.
+Value* rootOf(Value* value) {
+  for (int i = 0; value && i <= kMaxViews; ++i) {
+    const Node* node = value->producer;
+    if (!node || !hasTrait(*node, kTraitView) || node->outputs.size() != 1) return value;
+    value = node->input(0);
+  }
+  return value;
+}
+
+// Values that may be narrow as far as the nodes that make and read them are concerned, each for itself.
+std::unordered_set<Value*> candidates(const Graph& graph, const OperatorLibrary& operators) {
+  std::unordered_set<Value*> found;
+  for (Node* node : graph.nodes()) {
+    const NarrowOperands made = narrowOperands(*node, operators);
+    for (size_t i = 0; i < node->outputs.size(); ++i) {
+      Value* value = node->outputs[i];
+      if (value && made.hasOutput(i) && mayBeNarrow(*value, operators)) found.insert(value);
+    }
+  }
+  return found;
+}
+
+// The values that a node only takes and makes together.
+std::vector<Value*> joinedBy(const Node& node, const NarrowOperands& narrow) {
+  std::vector<Value*> values;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (narrow.hasInput(i)) values.push_back(rootOf(node.inputs[i]));
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.outputs[i] && narrow.hasOutput(i)) values.push_back(node.outputs[i]);
+  return values;
+}
+
+// Drops the values of such nodes where one of them may not be narrow.
+void keepTogether(const Graph& graph, const OperatorLibrary& operators, std::unordered_set<Value*>& chosen) {
+  std::vector<std::vector<Value*>> groups;
+  for (Node* node : graph.nodes())
+    if (const NarrowOperands narrow = narrowOperands(*node, operators); narrow.together)
+      groups.push_back(joinedBy(*node, narrow));
+  for (bool dropped = true; dropped;) {
+    dropped = false;
+    for (const std::vector<Value*>& group : groups) {
+      const auto isChosen = [&](Value* value) { return chosen.contains(value); };
+      if (std::all_of(group.begin(), group.end(), isChosen)) continue;
+      for (Value* value : group) dropped |= chosen.erase(value) > 0;
+    }
+  }
+}
+
 }  // namespace
 
 void narrowValues(Rewriter& rewriter) {
   if (rewriter.options().precision != MAX_PRECISION_MEDIUM) return;
   const OperatorLibrary& operators = rewriter.options().operators;
-  for (Node* node : rewriter.graph().nodes()) {
-    const NarrowOperands made = narrowOperands(*node, operators);
-    for (size_t i = 0; i < node->outputs.size(); ++i) {
-      Value* value = node->outputs[i];
-      if (value && made.hasOutput(i) && mayBeNarrow(*value, operators)) makeNarrow(*value);
-    }
-  }
+  std::unordered_set<Value*> chosen = candidates(rewriter.graph(), operators);
+  keepTogether(rewriter.graph(), operators, chosen);
+  for (Value* value : chosen) makeNarrow(*value);
 }
 
 }  // namespace max

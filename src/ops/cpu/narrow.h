@@ -18,6 +18,9 @@ inline NarrowOperands narrowProduct(int64_t depth) {
   return {(depth % 2 == 0 ? operandBit(0) : 0) | operandBit(3), operandBit(0)};
 }
 
+// Of a node that moves elements of its first inputs to its outputs.
+NarrowOperands narrowTogether(const Node& node, size_t inputs);
+
 // Whether the node's products are bfloat16 on this machine, so that its operands may be narrow.
 bool mayBeNarrow(const Node& node);
 

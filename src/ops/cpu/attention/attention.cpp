@@ -69,6 +69,7 @@ class AttentionOp : public OpKernel {
                     int64_t end) const;
   void sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count, int64_t key,
                 int64_t keys, bool isFirst) const;
+  float updateRow(SoftmaxRow& row, float* weights) const;
   bool areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys) const;
   const float* keysOf(const OpContext& context, int64_t kvHead) const;
   const float* valuesOf(const OpContext& context, int64_t kvHead) const;
@@ -282,7 +283,7 @@ SoftmaxRow AttentionOp::startRow(const OpContext& context, int64_t head, int64_t
 
 void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const {
   const float* queries[kMaxTileRows];
-  const float* weights[kMaxTileRows];
+  float* weights[kMaxTileRows];
   SoftmaxRow rows[kMaxTileRows];
   int64_t stride = 0;
   const float* from = queryRows(context, lane, head, first, count, stride);
@@ -290,7 +291,7 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
     queries[i] = from + i * stride;
     if (usesWords() && !narrowQueries_)
       queries[i] = asWords(queries[i], q_.size, lane.queryWords + i * gemm_->wordsOf(q_.size));
-    weights[i] = lane.scores + i * scoreStride_;
+    weights[i] = usesWords() ? lane.weightWords + i * scoreStride_ / 2 : lane.scores + i * scoreStride_;
     rows[i] = startRow(context, head, first + i);
     rows[i].scores = lane.scores + i * scoreStride_;
   }
@@ -304,9 +305,8 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
       scoreBlock(keyData, lane, queries, count, panel, last);
       for (int64_t i = 0; i < count; ++i) {
         rows[i].count = keys;
-        const float factor = table_->update(rows[i]);
+        const float factor = updateRow(rows[i], weights[i]);
         if (!isFirst) table_->scale(lane.sums + i * valueStride_, factor, valueStride_);
-        if (usesWords()) weights[i] = asWords(rows[i].scores, keys, lane.weightWords + i * scoreStride_ / 2);
       }
       sumBlock(valueData, lane, weights, count, key, keys, isFirst);
       isFirst = false;
@@ -316,6 +316,11 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
     passWork(keys * (q_.size + v_.size));
   }
   for (int64_t i = 0; i < count; ++i) store(context, lane.sums + i * valueStride_, rows[i].sum, head, first + i);
+}
+
+// Makes weights of the row's scores, in their place or as words.
+float AttentionOp::updateRow(SoftmaxRow& row, float* weights) const {
+  return usesWords() ? table_->updateWords(row, reinterpret_cast<uint16_t*>(weights)) : table_->update(row);
 }
 
 // Whether the next keys are masked for all queries.

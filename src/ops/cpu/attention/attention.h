@@ -19,6 +19,8 @@ struct SoftmaxRow {
 struct AttentionTable {
   // Converts a block's scores to weights. Returns the factor that rescales earlier sums to the new maximum.
   float (*update)(SoftmaxRow& row);
+  // The same for weights of bfloat16 in `words`, an even number of elements; the scores keep what they are.
+  float (*updateWords)(SoftmaxRow& row, uint16_t* words);
   void (*scale)(float* values, float factor, int64_t count);
   // Whether all numbers of a mask are -infinity.
   bool (*hidesAll)(const float* mask, int64_t count);

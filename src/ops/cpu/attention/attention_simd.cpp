@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "ops/cpu/attention/attention_simd.cpp"
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/math-inl.h"
+#include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,20 +37,57 @@ float largestScore(const float* scores, int64_t count) {
   return result;
 }
 
-void addMask(const SoftmaxRow& row) {
+// Adds the mask to the scores. Returns the largest sum.
+float largestMasked(const SoftmaxRow& row) {
   const D d;
   const V same = hn::Set(d, row.maskStep ? 0.f : row.mask[0]);
+  V largest = hn::Set(d, kLowest);
   int64_t i = 0;
-  for (; i + kLanes <= row.count; i += kLanes)
-    hn::StoreU(hn::Add(hn::LoadU(d, row.scores + i), row.maskStep ? hn::LoadU(d, row.mask + i) : same), d,
-               row.scores + i);
-  for (; i < row.count; ++i) row.scores[i] += row.mask[i * row.maskStep];
+  for (; i + kLanes <= row.count; i += kLanes) {
+    const V sum = hn::Add(hn::LoadU(d, row.scores + i), row.maskStep ? hn::LoadU(d, row.mask + i) : same);
+    largest = hn::Max(largest, sum);
+    hn::StoreU(sum, d, row.scores + i);
+  }
+  float result = largestOf(largest);
+  for (; i < row.count; ++i) {
+    row.scores[i] += row.mask[i * row.maskStep];
+    result = row.scores[i] > result ? row.scores[i] : result;
+  }
+  return result;
 }
 
-float update(SoftmaxRow& row) {
+// Weights that stay float32.
+struct FloatWeights {
+  float* to;
+
+  static HWY_INLINE V exponential(V x) { return exp(D(), x); }
+  HWY_INLINE void store(V weight, int64_t i, int64_t count) const { storeFirst(D(), weight, to + i, count); }
+};
+
+// Weights that are rounded to bfloat16: an error of 1e-5 is a hundredth of that of rounding.
+struct NarrowWeights {
+  uint16_t* to;
+
+#if HWY_TARGET == HWY_AVX3
+  // Of numbers up to 0: 2^t is 2 to its fraction, scaled. NaN stays NaN.
+  static HWY_INLINE V exponential(V x) {
+    constexpr float kPowers[] = {1.000002593f, 6.930038345e-01f, 2.414427567e-01f, 5.201146094e-02f, 1.353416775e-02f};
+    const D d;
+    const V t = hn::Mul(x, hn::Set(d, 1.442695041f));
+    const __mmask16 stays = _mm512_cmp_ps_mask(t.raw, _mm512_set1_ps(-126), _CMP_NLT_UQ);
+    const V fraction{_mm512_reduce_ps(t.raw, 1)};  // 1 = of the floor
+    return V{_mm512_maskz_scalef_ps(stays, polynomial(d, fraction, kPowers).raw, t.raw)};
+  }
+#else
+  static HWY_INLINE V exponential(V x) { return exp(D(), x); }
+#endif
+  HWY_INLINE void store(V weight, int64_t i, int64_t count) const { storeNarrow(weight, to + i, count); }
+};
+
+template <class Weights>
+HWY_INLINE float updateRow(SoftmaxRow& row, const Weights& weights) {
   const D d;
-  if (row.mask) addMask(row);
-  const float found = largestScore(row.scores, row.count);
+  const float found = row.mask ? largestMasked(row) : largestScore(row.scores, row.count);
   const float largest = found > row.largest ? found : row.largest;
   // A fully masked row has no maximum; its weights and sum are 0.
   const float base = largest == kLowest ? 0.f : largest;
@@ -57,20 +95,27 @@ float update(SoftmaxRow& row) {
   V sum = hn::Zero(d);
   int64_t i = 0;
   for (; i + kLanes <= row.count; i += kLanes) {
-    const V weight = exp(d, hn::Sub(hn::LoadU(d, row.scores + i), shift));
-    hn::StoreU(weight, d, row.scores + i);
+    const V weight = Weights::exponential(hn::Sub(hn::LoadU(d, row.scores + i), shift));
+    weights.store(weight, i, kLanes);
     sum = hn::Add(sum, weight);
   }
   if (i < row.count) {
     const int64_t rest = row.count - i;
-    const V weight = exp(d, hn::Sub(loadFirst(d, row.scores + i, rest), shift));
-    storeFirst(d, weight, row.scores + i, rest);
+    const V weight = Weights::exponential(hn::Sub(loadFirst(d, row.scores + i, rest), shift));
+    weights.store(weight, i, rest);
     sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)), weight));
   }
   const float factor = row.largest == kLowest ? 0.f : hn::GetLane(exp(d, hn::Set(d, row.largest - base)));
   row.sum = row.sum * factor + sumOf(d, sum);
   row.largest = largest;
   return factor;
+}
+
+float update(SoftmaxRow& row) { return updateRow(row, FloatWeights{row.scores}); }
+
+float updateWords(SoftmaxRow& row, uint16_t* words) {
+  if (row.count % 2) words[row.count] = 0;
+  return updateRow(row, NarrowWeights{words});
 }
 
 void scale(float* values, float factor, int64_t count) {
@@ -86,7 +131,7 @@ bool hidesAll(const float* mask, int64_t count) { return largestScore(mask, coun
 }  // namespace
 
 extern const AttentionTable kAttentionTable;
-constexpr AttentionTable kAttentionTable = {update, scale, hidesAll};
+constexpr AttentionTable kAttentionTable = {update, updateWords, scale, hidesAll};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

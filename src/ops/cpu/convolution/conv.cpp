@@ -232,15 +232,16 @@ bool acceptsShapes(const OpRequest& request) {
 }
 
 // Of what computes in float32. Functions are applied to whole rows of floats of a depthwise convolution.
-NarrowOperands narrowFloats(const Node& node) {
+NarrowOperands narrowFloats(const Node& node, const Shape& weights) {
   if (!mayBeNarrow(node)) return {};
   if (hasWinogradWeights(node)) return {operandBit(0) | operandBit(3), operandBit(0)};
   const bool isByChannel = dynamic_cast<const DepthwiseWeights*>(node.prepared.get());
-  return {0, isByChannel && !fusedActivation(node).function ? operandBit(0) : 0};
+  if (!isByChannel) return {};
+  return {depthwiseTakesNarrow(node, weights) ? operandBit(0) : 0, fusedActivation(node).function ? 0 : operandBit(0)};
 }
 
 bool acceptsConv(const OpRequest& request) {
-  return areFloats(request, narrowFloats(request.node)) && acceptsShapes(request);
+  return areFloats(request, narrowFloats(request.node, request.inputs[1].shape)) && acceptsShapes(request);
 }
 
 std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
@@ -258,9 +259,10 @@ bool acceptsWordsConv(const OpRequest& request) {
 
 NarrowOperands narrowOperands(const Node& node) {
   if (!mayBeNarrow(node)) return {};
-  if (dynamic_cast<const PackedWeights*>(node.prepared.get()))
-    return narrowProduct(node.inputs[1]->constant->shape()[1]);
-  return narrowFloats(node);
+  if (!node.prepared) return {};
+  const Shape& weights = node.inputs[1]->constant->shape();
+  return dynamic_cast<const PackedWeights*>(node.prepared.get()) ? narrowProduct(weights[1])
+                                                                 : narrowFloats(node, weights);
 }
 
 std::unique_ptr<OpKernel> createWordsConv(const OpRequest& request) {

@@ -71,7 +71,7 @@ class ConvRows {
 
 // How a depthwise convolution computes one row of output pixels.
 struct DepthwiseRow {
-  const float* const* x;        // per kernel row: the input row
+  const void* const* x;         // per kernel row: the input row
   const float* const* weights;  // per kernel row: [kernel width][channels]
   int64_t rows;                 // kernel rows inside the image
   int64_t channels;
@@ -81,6 +81,7 @@ struct DepthwiseRow {
   const float* residual;  // NULL = none; the output's place in it
   float* out;
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
+  bool isNarrow;     // the input is bfloat16
   const Activation* activation;
 };
 using DepthwiseFunction = void (*)(const DepthwiseRow& row);
@@ -101,30 +102,35 @@ class DepthwiseWeights : public Prepared {
 // Computes a depthwise convolution row by row.
 class DepthwiseRows {
  public:
-  DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights);
+  // The input is float32 or bfloat16.
+  DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow);
   // Row `index` of the output. `input(d, h)` is a row of the input, [in[2]][channels].
-  void run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+  void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
            const float* residual, float* out) const {
     run(index, input, bias, residual, out, nullptr);
   }
   // With results of bfloat16, for activations that are limits.
-  void run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+  void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
            const float* residual, uint16_t* out) const {
     run(index, input, bias, residual, nullptr, out);
   }
 
  private:
-  void run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+  void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
            const float* residual, float* out, uint16_t* narrow) const;
 
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
+  bool readsNarrow_;
   Activation activation_;
   DepthwiseFunction function_;
 };
 
 // One filter per channel, of a size that the depthwise kernel supports.
 bool isDepthwise(const Shape& weights, int64_t groups);
+// Whether it is worth to have its input as bfloat16: other kernels read so many vectors for each of their results that
+// making them floats again costs more than reading them takes.
+bool depthwiseTakesNarrow(const Node& node, const Shape& weights);
 std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape);
 Ref<Prepared> prepareDepthwise(const Tensor& weights);
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
 #include "ops/cpu/narrow.h"
 
@@ -27,6 +28,11 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
+#if HWY_TARGET == HWY_AVX3
+constexpr bool kHasNarrow = true;
+#else
+constexpr bool kHasNarrow = false;  // no product of bfloat16, which make and read such values
+#endif
 constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
 
 // Bias, residual and limits of one vector of one pixel, then the store.
@@ -42,12 +48,18 @@ HWY_INLINE void finish(const DepthwiseRow& row, V sum, int64_t pixel, int64_t c,
     storeFirst(d, sum, row.out + at, count);
 }
 
+template <class T>
+HWY_INLINE const T* rowOf(const DepthwiseRow& row, int64_t r) {
+  return static_cast<const T*>(row.x[r]);
+}
+
 HWY_INLINE V initial(const DepthwiseRow& row, int64_t c, int64_t count) {
   const D d;
   return row.bias ? loadFirst(d, row.bias + c, count) : hn::Zero(d);
 }
 
-// One pixel whose kernel row reaches from tap `first` to `last`.
+// One pixel whose kernel row reaches from tap `first` to `last`. T: an element of the input.
+template <class T>
 void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t last) {
   const D d;
   const int64_t start = pixel * row.stride - row.before;
@@ -56,7 +68,7 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
     V sum = initial(row, c, count);
     for (int64_t r = 0; r < row.rows; ++r)
       for (int64_t w = first; w < last; ++w)
-        sum = hn::MulAdd(loadFirst(d, row.x[r] + (start + w * row.dilation) * row.channels + c, count),
+        sum = hn::MulAdd(loadWide(rowOf<T>(row, r) + (start + w * row.dilation) * row.channels + c, count),
                          loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
     finish(row, sum, pixel, c, count);
   }
@@ -65,7 +77,7 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
 
 // One vector of channels of kPixels pixels, all taps inside the row. Input vectors that neighbouring pixels share
 // are loaded once.
-template <int kWidth, int kStride, int kPixels>
+template <class T, int kWidth, int kStride, int kPixels>
 HWY_INLINE void tileVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   const int64_t step = row.channels, start = (pixel * kStride - row.before) * step + c;
@@ -74,10 +86,10 @@ HWY_INLINE void tileVector(const DepthwiseRow& row, int64_t pixel, int64_t c, in
   MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
   for (int64_t r = 0; r < row.rows; ++r) {
     constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
-    const float* x = row.x[r] + start;
+    const T* x = rowOf<T>(row, r) + start;
     const float* weights = row.weights[r] + c;
     V in[kInputs];
-    MAX_UNROLL for (int i = 0; i < kInputs; ++i) in[i] = loadFirst(d, x + i * step, count);
+    MAX_UNROLL for (int i = 0; i < kInputs; ++i) in[i] = loadWide(x + i * step, count);
     MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
       const V weight = loadFirst(d, weights + w * step, count);
       MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] = hn::MulAdd(in[p * kStride + w], weight, sum[p]);
@@ -87,7 +99,7 @@ HWY_INLINE void tileVector(const DepthwiseRow& row, int64_t pixel, int64_t c, in
 }
 
 // The same for any kernel width, stride and dilation.
-template <int kPixels>
+template <class T, int kPixels>
 HWY_INLINE void anyVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   const int64_t start = (pixel * row.stride - row.before) * row.channels + c;
@@ -97,20 +109,20 @@ HWY_INLINE void anyVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int
   for (int64_t r = 0; r < row.rows; ++r)
     for (int64_t w = 0; w < row.kernelWidth; ++w) {
       const V weight = loadFirst(d, row.weights[r] + w * row.channels + c, count);
-      const float* x = row.x[r] + start + w * row.dilation * row.channels;
+      const T* x = rowOf<T>(row, r) + start + w * row.dilation * row.channels;
       MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] =
-          hn::MulAdd(loadFirst(d, x + p * row.stride * row.channels, count), weight, sum[p]);
+          hn::MulAdd(loadWide(x + p * row.stride * row.channels, count), weight, sum[p]);
     }
   MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, sum[p], pixel + p, c, count);
 }
 
-template <int kWidth, int kStride, int kPixels>
+template <class T, int kWidth, int kStride, int kPixels>
 void tile(const DepthwiseRow& row, int64_t pixel) {
   const auto vector = [&](int64_t c, int64_t count) HWY_ATTR __attribute__((always_inline)) {
     if constexpr (kWidth == 0)
-      anyVector<kPixels>(row, pixel, c, count);
+      anyVector<T, kPixels>(row, pixel, c, count);
     else
-      tileVector<kWidth, kStride, kPixels>(row, pixel, c, count);
+      tileVector<T, kWidth, kStride, kPixels>(row, pixel, c, count);
   };
   int64_t c = 0;
   for (; c + kLanes <= row.channels; c += kLanes) vector(c, kLanes);
@@ -118,30 +130,35 @@ void tile(const DepthwiseRow& row, int64_t pixel) {
 }
 
 // kWidth = 0: any kernel.
-template <int kWidth, int kStride>
+template <class T, int kWidth, int kStride>
 void insidePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
   WorkCounter work;
   const int64_t steps = row.rows * row.kernelWidth * (row.channels / kLanes + 1);
   int64_t pixel = begin;
-  for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) tile<kWidth, kStride, 4>(row, pixel);
-  for (; pixel < end; ++pixel, work.pass(steps)) tile<kWidth, kStride, 1>(row, pixel);
+  for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) tile<T, kWidth, kStride, 4>(row, pixel);
+  for (; pixel < end; ++pixel, work.pass(steps)) tile<T, kWidth, kStride, 1>(row, pixel);
 }
 
 struct Inside {
   int64_t width, stride;
   void (*run)(const DepthwiseRow& row, int64_t begin, int64_t end);
 };
-constexpr Inside kInside[] = {
-    {3, 1, insidePixels<3, 1>}, {3, 2, insidePixels<3, 2>}, {5, 1, insidePixels<5, 1>}, {5, 2, insidePixels<5, 2>}};
+template <class T>
+constexpr Inside kInside[] = {{3, 1, insidePixels<T, 3, 1>},
+                              {3, 2, insidePixels<T, 3, 2>},
+                              {5, 1, insidePixels<T, 5, 1>},
+                              {5, 2, insidePixels<T, 5, 2>}};
 
+template <class T>
 void runInside(const DepthwiseRow& row, int64_t begin, int64_t end) {
-  for (const Inside& entry : kInside)
+  for (const Inside& entry : kInside<T>)
     if (row.dilation == 1 && row.kernelWidth == entry.width && row.stride == entry.stride)
       return entry.run(row, begin, end);
-  insidePixels<0, 0>(row, begin, end);
+  insidePixels<T, 0, 0>(row, begin, end);
 }
 
-void runRow(const DepthwiseRow& row) {
+template <class T>
+void runRowOf(const DepthwiseRow& row) {
   const int64_t reach = (row.kernelWidth - 1) * row.dilation;
   // Pixels [begin, end) have all their taps inside the row.
   const int64_t begin = std::min((row.before + row.stride - 1) / row.stride, row.outWidth);
@@ -153,12 +170,18 @@ void runRow(const DepthwiseRow& row) {
       const int64_t first = start < 0 ? (-start + row.dilation - 1) / row.dilation : 0;
       const int64_t fit = row.inWidth - 1 - start;
       const int64_t last = fit < 0 ? 0 : std::min(row.kernelWidth, fit / row.dilation + 1);
-      edgePixel(row, pixel, first, last);
+      edgePixel<T>(row, pixel, first, last);
     }
   };
   edges(0, begin);
-  runInside(row, begin, end);
+  runInside<T>(row, begin, end);
   edges(end, row.outWidth);
+}
+
+void runRow(const DepthwiseRow& row) {
+  if constexpr (kHasNarrow)
+    if (row.isNarrow) return runRowOf<uint16_t>(row);
+  runRowOf<float>(row);
 }
 
 }  // namespace
@@ -186,7 +209,8 @@ class DepthwiseOp : public OpKernel {
  public:
   DepthwiseOp(const OpRequest& request, const ConvShape& shape)
       : shape_(shape),
-        rows_(request.node, shape, weightsOf(request)),
+        readsNarrow_(isNarrow(request.inputs[0])),
+        rows_(request.node, shape, weightsOf(request), readsNarrow_),
         hasBias_(request.has(2)),
         hasResidual_(request.has(3)),
         writesNarrow_(isNarrow(request.outputs[0])) {
@@ -209,10 +233,11 @@ class DepthwiseOp : public OpKernel {
 
  private:
   void runRow(const OpContext& context, int64_t index) const {
-    const int64_t image = index / shape_.out[1] / shape_.out[0], rowFloats = shape_.in[2] * shape_.channels;
+    const int64_t image = index / shape_.out[1] / shape_.out[0], rowElements = shape_.in[2] * shape_.channels;
     const int64_t at = index * shape_.out[2] * shape_.channels;
-    const auto input = [&](int64_t d, int64_t h) {
-      return context.in<float>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowFloats;
+    const int64_t size = readsNarrow_ ? sizeof(uint16_t) : sizeof(float);
+    const auto input = [&](int64_t d, int64_t h) -> const void* {
+      return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowElements * size;
     };
     const float* bias = hasBias_ ? context.in<float>(2) : nullptr;
     const float* residual = hasResidual_ ? context.in<float>(3) + at : nullptr;
@@ -223,6 +248,7 @@ class DepthwiseOp : public OpKernel {
   }
 
   ConvShape shape_;
+  bool readsNarrow_;
   DepthwiseRows rows_;
   bool hasBias_, hasResidual_, writesNarrow_, isSmall_;
 };
@@ -236,13 +262,17 @@ DepthwiseWeights::DepthwiseWeights(const Tensor& weights) : values_(Tensor::allo
     for (int64_t t = 0; t < taps; ++t) to[t * channels + c] = weights.as<float>()[c * taps + t];
 }
 
-DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights)
-    : shape_(shape), weights_(std::move(weights)), activation_(fusedActivation(node)), function_(depthwiseFunction()) {}
+DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow)
+    : shape_(shape),
+      weights_(std::move(weights)),
+      readsNarrow_(readsNarrow),
+      activation_(fusedActivation(node)),
+      function_(depthwiseFunction()) {}
 
-void DepthwiseRows::run(int64_t index, FunctionRef<const float*(int64_t d, int64_t h)> input, const float* bias,
+void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
                         const float* residual, float* out, uint16_t* narrow) const {
   const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
-  const float* x[kMaxKernelRows];
+  const void* x[kMaxKernelRows];
   const float* weights[kMaxKernelRows];
   DepthwiseRow row{x,
                    weights,
@@ -258,6 +288,7 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const float*(int64_t d, int64
                    residual,
                    out,
                    narrow,
+                   readsNarrow_,
                    &activation_};
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
     for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
@@ -276,6 +307,11 @@ DepthwiseFunction depthwiseFunction() { return MAX_CHOOSE_TARGET(kDepthwise); }
 bool isDepthwise(const Shape& weights, int64_t groups) {
   return groups > 1 && groups == weights[0] && weights[1] == 1 &&
          weights.product(2, weights.rank() - 1) <= kMaxKernelRows;
+}
+
+bool depthwiseTakesNarrow(const Node& node, const Shape& weights) {
+  const readers::Window window = readers::readWindows(node.attributes, weights.dims().subspan(2)).axes.back();
+  return window.size == 3 && window.stride == 1 && window.dilation == 1;
 }
 
 std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.ExpandConv of float32: a pointwise product makes many channels, a depthwise convolution reads them. The factors
-// of the product may be rounded to bfloat16. A large image is computed in strips: some rows of products stay in the
-// second cache until the convolution has read them.
+// of the product may be rounded to bfloat16; its results then are, too, where that pays. A large image
+// is computed in strips: some rows of products stay in the second cache until the convolution has read them.
 #include <algorithm>
 
 #include "base/align.h"
@@ -64,8 +64,8 @@ struct Strips {
   int64_t ringChunks;
   int64_t segments = 1;  // of an image, in turns by different lanes
 
-  Strips(const ConvShape& shape, int lanes) {
-    const int64_t rowBytes = checkedMultiply<int64_t>(sizeof(float), checkedMultiply(shape.in[2], shape.channels));
+  Strips(const ConvShape& shape, int64_t elementBytes, int lanes) {
+    const int64_t rowBytes = checkedMultiply(elementBytes, checkedMultiply(shape.in[2], shape.channels));
     const int64_t reach = (shape.kernel[1] - 1) * shape.dilation[1], rows = std::max<int64_t>(shape.in[1], 1);
     const int64_t fitting = std::max(kChunkBytes / std::max<int64_t>(rowBytes, 1),
                                      ceilDiv(kChunkPixels, std::max<int64_t>(shape.in[2], 1)));
@@ -87,10 +87,11 @@ class ExpandConvOp final : public OpKernel {
       : shape_(depthwiseShape(request)),
         channels_(request.inputs[X].shape.back()),
         readsNarrow_(isNarrow(request.inputs[X])),
-        strips_(shape_, request.lanes),
+        keepsNarrow_(table.wordElements == 2 && depthwiseTakesNarrow(request.node, request.inputs[Weights].shape)),
+        strips_(shape_, elementBytes(), request.lanes),
         table_(table),
         weights_(weightsOf(request, table)),
-        depthwise_(request.node, shape_, weights_->depthwise()),
+        depthwise_(request.node, shape_, weights_->depthwise(), keepsNarrow_),
         epilogue_{1, fusedActivation(request.node, "expand_")},
         products_(productsOf(strips_.used ? strips_.chunkRows : shape_.images * shape_.in[0] * shape_.in[1],
                              strips_.used ? 1 : request.lanes)),
@@ -100,7 +101,7 @@ class ExpandConvOp final : public OpKernel {
         writesNarrow_(isNarrow(request.outputs[0])) {
     const int64_t rows = strips_.used ? strips_.ringChunks * strips_.chunkRows
                                       : checkedMultiply(shape_.images, checkedMultiply(shape_.in[0], shape_.in[1]));
-    valueBytes_ = alignUp(checkedMultiply<int64_t>(sizeof(float), checkedMultiply(rows, rowFloats())));
+    valueBytes_ = alignUp(checkedMultiply(rows, rowBytes()));
     laneBytes_ = valueBytes_ + static_cast<int64_t>(std::max(products_.scratchBytes(), lastProducts_.scratchBytes()));
     lanes_ = strips_.used ? std::max(request.lanes, 1) : 1;
   }
@@ -119,7 +120,8 @@ class ExpandConvOp final : public OpKernel {
   }
 
  private:
-  int64_t rowFloats() const { return shape_.in[2] * shape_.channels; }
+  int64_t elementBytes() const { return keepsNarrow_ ? sizeof(uint16_t) : sizeof(float); }
+  int64_t rowBytes() const { return elementBytes() * shape_.in[2] * shape_.channels; }  // of products
   int64_t stepsPerRow() const { return shape_.taps() * shape_.out[2] * shape_.channels / 4; }
   Gemm productsOf(int64_t rows, int lanes) const {
     return {checkedMultiply(rows, shape_.in[2]),
@@ -130,16 +132,20 @@ class ExpandConvOp final : public OpKernel {
             lanes,
             WorkVector<GemmOffsets>(1),
             PartialSums::Float32,
-            {table_, readsNarrow_}};
+            {table_, readsNarrow_, keepsNarrow_}};
   }
 
   // Products of rows of the input, counted over all images.
-  void multiply(const OpContext& context, const Gemm& products, int64_t firstRow, float* to, std::byte* scratch) const {
+  void multiply(const OpContext& context, const Gemm& products, int64_t firstRow, std::byte* to,
+                std::byte* scratch) const {
     GemmOperands operands;
     operands.lda = readsNarrow_ ? channels_ / 2 : channels_;
     operands.a = context.in<float>(X) + firstRow * shape_.in[2] * operands.lda;
     operands.b = weights_->expand().data();
-    operands.c = to;
+    if (keepsNarrow_)
+      operands.narrowC = reinterpret_cast<uint16_t*>(to);
+    else
+      operands.c = reinterpret_cast<float*>(to);
     operands.ldc = shape_.channels;
     operands.bias = hasExpandBias_ ? context.in<float>(ExpandBias) : nullptr;
     products.run(operands, scratch, context.lanes);
@@ -157,7 +163,7 @@ class ExpandConvOp final : public OpKernel {
   }
 
   void runWhole(const OpContext& context) const {
-    auto* values = reinterpret_cast<float*>(context.scratch);
+    std::byte* values = context.scratch;
     multiply(context, products_, 0, values, context.scratch + valueBytes_);
     const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const bool isSmall = rows * stepsPerRow() < 25'000;
@@ -166,7 +172,7 @@ class ExpandConvOp final : public OpKernel {
                   for (int64_t row = begin; row < end; ++row) {
                     const int64_t plane = row / shape_.out[1] / shape_.out[0] * shape_.in[0];
                     convolve(context, row, [&](int64_t d, int64_t h) {
-                      return values + ((plane + d) * shape_.in[1] + h) * rowFloats();
+                      return values + ((plane + d) * shape_.in[1] + h) * rowBytes();
                     });
                   }
                 });
@@ -174,9 +180,8 @@ class ExpandConvOp final : public OpKernel {
 
   // Rows [begin, end) of an image's output.
   void runSegment(const OpContext& context, int64_t image, int64_t begin, int64_t end, std::byte* memory) const {
-    auto* ring = reinterpret_cast<float*>(memory);
     const int64_t rows = strips_.chunkRows, reach = (shape_.kernel[1] - 1) * shape_.dilation[1];
-    const auto place = [&](int64_t chunk) { return ring + chunk % strips_.ringChunks * rows * rowFloats(); };
+    const auto place = [&](int64_t chunk) { return memory + chunk % strips_.ringChunks * rows * rowBytes(); };
     int64_t next = std::max<int64_t>(begin * shape_.stride[1] - shape_.before[1], 0) / rows;
     for (int64_t row = begin; row < end; ++row) {
       const int64_t last = std::min(row * shape_.stride[1] - shape_.before[1] + reach, shape_.in[1] - 1);
@@ -185,13 +190,13 @@ class ExpandConvOp final : public OpKernel {
         multiply(context, products, image * shape_.in[1] + next * rows, place(next), memory + valueBytes_);
       }
       convolve(context, image * shape_.out[1] + row,
-               [&](int64_t, int64_t h) { return place(h / rows) + h % rows * rowFloats(); });
+               [&](int64_t, int64_t h) { return place(h / rows) + h % rows * rowBytes(); });
     }
   }
 
-  ConvShape shape_;   // of the convolution
-  int64_t channels_;  // of the product's rows
-  bool readsNarrow_;  // bfloat16
+  ConvShape shape_;                 // of the convolution
+  int64_t channels_;                // of the product's rows
+  bool readsNarrow_, keepsNarrow_;  // bfloat16: what is multiplied, the products
   Strips strips_;
   const GemmTable& table_;
   Ref<PreparedExpandConv> weights_;

@@ -39,6 +39,7 @@ Activation fusedActivation(const Node& node, const char* prefix) {
   }
   const std::optional<ElementOp> op = activationOp(read.name);
   if (op && findActivation(read.name, ActivationInfo::Epilogues)) result.function = findFloatTileFunction(*op);
+  if (op) result.op = *op;
   result.alpha = read.alpha;
   result.beta = read.beta;
   require(result.function, MAX_STATUS_UNIMPLEMENTED, node.description(), ": unknown activation '", read.name, "'");

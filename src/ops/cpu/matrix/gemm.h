@@ -32,6 +32,7 @@ struct Activation {
   float low = 0, high = 0;
   TileFunction function = nullptr;
   float alpha = 0, beta = 0;
+  ElementOp op = ElementOp::Copy;  // what the function computes
 };
 // Resolves the attributes `activation`, `activation_alpha`, `activation_beta`, whose names may have a prefix.
 Activation fusedActivation(const Node& node, const char* prefix = "");

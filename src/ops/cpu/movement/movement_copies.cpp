@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/half.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/movement.h"
 #include "ops/cpu/movement/movement.h"
 #include "ops/cpu/movement/pieces.h"
 #include "ops/cpu/movement/tensor_copy.h"
+#include "ops/cpu/narrow.h"
 #include "ops/families.h"
 
 namespace max {
@@ -104,16 +106,6 @@ class PlainCopyOp final : public OpKernel {
 };
 
 constexpr size_t kNonePlaces = SIZE_MAX;  // the target of data only depends on shapes
-
-template <PiecesFunction F, size_t kFirstPlacing = 1>
-inline constexpr Implementation kCopy[] = {
-    {"strided_copy", hasByteElements,
-     [](const OpRequest& request) -> std::unique_ptr<OpKernel> {
-       return std::make_unique<CopyOp>(request, F, kFirstPlacing);
-     }},
-    {"reference", hasByteElements,
-     [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<PlainCopyOp>(request, F); }},
-};
 
 // A dense source whose axes go to the target in the order `permutation`.
 Piece permuted(const Shape& source, std::span<const int> permutation) {
@@ -245,11 +237,79 @@ std::vector<Piece> sameElements(const MovementCall& call) {
   return {piece};
 }
 
+// Elements arrive as they leave, also where some values are narrow.
+template <PiecesFunction F>
+bool acceptsCopies(const OpRequest& request) {
+  if (!hasByteElements(request)) return false;
+  const auto isSame = [&](const Operand& operand) {
+    return !operand.present() || operand.dtype == request.inputs[0].dtype;
+  };
+  return std::all_of(request.outputs.begin(), request.outputs.end(), isSame) &&
+         (F != concat || std::all_of(request.inputs.begin(), request.inputs.end(), isSame));
+}
+
+template <PiecesFunction F, size_t kFirstPlacing = 1>
+inline constexpr Implementation kCopy[] = {
+    {"strided_copy", acceptsCopies<F>,
+     [](const OpRequest& request) -> std::unique_ptr<OpKernel> {
+       return std::make_unique<CopyOp>(request, F, kFirstPlacing);
+     }},
+    {"reference", acceptsCopies<F>,
+     [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<PlainCopyOp>(request, F); }},
+};
+
+// Parts of both kinds become floats: where a value is narrow in some plans only.
+class MixedConcatOp final : public OpKernel {
+ public:
+  explicit MixedConcatOp(const OpRequest& request) : saved_(request) {}
+
+  void run(const OpContext& context) const override {
+    const OpRequest request = saved_.request();
+    const int axis = readers::readConcatAxis(MovementCall(request, nullptr).read(), request.outputs[0].shape.rank());
+    const Shape& whole = request.outputs[0].shape;
+    const int64_t rows = whole.product(0, axis), width = whole.product(axis, whole.rank());
+    float* to = context.out<float>();
+    for (size_t i = 0; i < request.inputs.size(); ++i) {
+      const Shape& part = request.inputs[i].shape;
+      const int64_t count = part.product(axis, part.rank());
+      for (int64_t row = 0; row < rows; ++row, passWork(count))
+        copyRow(context, i, row * count, count, to + row * width);
+      to += count;
+    }
+  }
+
+ private:
+  void copyRow(const OpContext& context, size_t input, int64_t at, int64_t count, float* to) const {
+    if (!isNarrow(saved_.inputs[input])) {
+      std::copy_n(context.in<float>(input) + at, count, to);
+    } else {
+      const uint16_t* from = context.in<uint16_t>(input) + at;
+      for (int64_t i = 0; i < count; ++i) to[i] = floatFromBFloat16(from[i]);
+    }
+  }
+
+  SavedRequest saved_;
+};
+
+bool acceptsMixedConcat(const OpRequest& request) { return mayBeNarrow(request.node) && areFloats(request, {~0u, 0}); }
+
+constexpr Implementation kConcat[] = {kCopy<concat, kNonePlaces>[0],
+                                      {
+                                        "mixed", acceptsMixedConcat,
+                                            [](const OpRequest& request) -> std::unique_ptr<OpKernel> {
+                                              return std::make_unique<MixedConcatOp>(request);
+                                            }
+                                      },
+                                      kCopy<concat, kNonePlaces>[1]};
+
+NarrowOperands narrowFirst(const Node& node) { return narrowTogether(node, 1); }
+NarrowOperands narrowAll(const Node& node) { return narrowTogether(node, node.inputs.size()); }
+
 const OpRow kRows[] = {
-    {"", "Transpose", kCopy<transpose>},
-    {"", "Concat", kCopy<concat, kNonePlaces>},
-    {"", "Split", kCopy<split>},
-    {"", "Slice", kCopy<slice>},
+    {"", "Transpose", kCopy<transpose>, nullptr, nullptr, narrowFirst},
+    {"", "Concat", kConcat, nullptr, nullptr, narrowAll},
+    {"", "Split", kCopy<split>, nullptr, nullptr, narrowFirst},
+    {"", "Slice", kCopy<slice>, nullptr, nullptr, narrowFirst},
     {"", "Expand", kCopy<expand, kNonePlaces>},
     {"", "Tile", kCopy<tile, kNonePlaces>},
     {"", "DepthToSpace", kCopy<depthToSpace>},

@@ -63,7 +63,7 @@ bool isWanted(const OpRequest& request, size_t output) {
 
 // Without a sum that is kept, the result's memory is where it is made.
 NarrowOperands narrowOperands(const Node& node) {
-  return {0, node.op() != "AddLayerNormalization" || node.output(1) ? 1u : 0u};
+  return {0, mayBeNarrow(node) && (node.op() != "AddLayerNormalization" || node.output(1)) ? operandBit(0) : 0};
 }
 
 bool perElement(const OpRequest& request, size_t first) {

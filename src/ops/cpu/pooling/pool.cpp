@@ -10,6 +10,7 @@
 #include "base/work_vector.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/grain.h"
+#include "ops/cpu/narrow.h"
 #include "ops/families.h"
 
 namespace max {
@@ -109,6 +110,9 @@ class PoolOp final : public OpKernel {
   }
 
   void greatest(const float* x, const PoolWindow& window, float* y) const { table_.greatest(x, window, channels_, y); }
+  void greatest(const uint16_t* x, const PoolWindow& window, uint16_t* y) const {
+    table_.greatestNarrow(x, window, channels_, y);
+  }
   void greatest(const int8_t* x, const PoolWindow& window, int8_t* y) const {
     table_.greatestInt8(x, window, channels_, y);
   }
@@ -225,9 +229,11 @@ std::unique_ptr<OpKernel> createPlanes(const OpRequest& request) {
 
 template <DType kDType>
 bool accepts(const OpRequest& request) {
-  return request.inputs[0].dtype == kDType && request.outputs.size() == 1 && request.inputs[0].shape.rank() >= 3 &&
-         request.inputs[0].shape.rank() <= 5;
+  return request.inputs[0].dtype == kDType && request.outputs.size() == 1 && request.outputs[0].dtype == kDType &&
+         request.inputs[0].shape.rank() >= 3 && request.inputs[0].shape.rank() <= 5;
 }
+
+bool acceptsNarrow(const OpRequest& request) { return mayBeNarrow(request.node) && accepts<DType::BFloat16>(request); }
 
 template <class T, bool kAverage>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
@@ -236,6 +242,7 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
 
 constexpr Implementation kMaxPool[] = {
     {"pool", accepts<DType::Float32>, create<float, false>},
+    {"pool_bf16", acceptsNarrow, create<uint16_t, false>},
     {"pool", accepts<DType::Int8>, create<int8_t, false>},
     {"pool", accepts<DType::UInt8>, create<uint8_t, false>},
 };
@@ -246,8 +253,11 @@ constexpr Implementation kPlaneMaxPool[] = {
     {"planes", acceptsPlanes<DType::Int8>, createPlanes<int8_t>},
     {"planes", acceptsPlanes<DType::UInt8>, createPlanes<uint8_t>},
 };
-constexpr OpRow kRows[] = {
-    {kMaxDomain, "MaxPool", kMaxPool}, {kMaxDomain, "AveragePool", kAveragePool}, {"", "MaxPool", kPlaneMaxPool}};
+NarrowOperands narrowOperands(const Node& node) { return narrowTogether(node, 1); }
+
+constexpr OpRow kRows[] = {{kMaxDomain, "MaxPool", kMaxPool, nullptr, nullptr, narrowOperands},
+                           {kMaxDomain, "AveragePool", kAveragePool},
+                           {"", "MaxPool", kPlaneMaxPool}};
 
 }  // namespace
 

@@ -15,6 +15,7 @@ struct PoolWindow {
 struct PoolTable {
   // One output pixel: y[c] = the greatest x[tap, c].
   void (*greatest)(const float* x, const PoolWindow& window, int64_t channels, float* y);
+  void (*greatestNarrow)(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y);  // of bfloat16
   void (*greatestInt8)(const int8_t* x, const PoolWindow& window, int64_t channels, int8_t* y);
   void (*greatestUInt8)(const uint8_t* x, const PoolWindow& window, int64_t channels, uint8_t* y);
   // y[c] = factor * the sum of x[tap, c].

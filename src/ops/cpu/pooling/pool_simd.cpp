@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/pooling/pool_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/reduction/fold-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -78,6 +80,28 @@ void sum(const float* x, const PoolWindow& window, int64_t channels, float facto
   pool<Sum>(x, window, channels, factor, y);
 }
 
+void greatestNarrow(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V start = hn::Set(d, Greatest::kStart);
+  int64_t c = 0;
+  for (; c + 2 * lanes <= channels; c += 2 * lanes) {
+    V a = start, b = start;
+    forEachTap(x + c, window, [&](const uint16_t* from) HWY_ATTR {
+      a = hn::Max(a, loadWide(from, lanes));
+      b = hn::Max(b, loadWide(from + lanes, lanes));
+    });
+    storeNarrow(a, y + c, lanes);
+    storeNarrow(b, y + c + lanes, lanes);
+  }
+  for (; c < channels; c += lanes) {
+    const int64_t left = std::min(lanes, channels - c);
+    V a = start;
+    forEachTap(x + c, window, [&](const uint16_t* from) HWY_ATTR { a = hn::Max(a, loadWide(from, left)); });
+    storeNarrow(a, y + c, left);
+  }
+}
+
 // Whole vectors of channels from c on.
 template <class D, class T>
 HWY_INLINE void greatestVectors(D d, const T* x, const PoolWindow& window, int64_t channels, int64_t& c, T* y) {
@@ -100,7 +124,7 @@ void greatestBytes(const T* x, const PoolWindow& window, int64_t channels, T* y)
 }  // namespace
 
 extern const PoolTable kPoolTable;
-const PoolTable kPoolTable = {greatest, greatestBytes<int8_t>, greatestBytes<uint8_t>, sum};
+const PoolTable kPoolTable = {greatest, greatestNarrow, greatestBytes<int8_t>, greatestBytes<uint8_t>, sum};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

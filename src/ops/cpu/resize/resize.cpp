@@ -13,6 +13,7 @@
 #include "ops/cpu/elementwise/ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement/indexed_copy.h"
+#include "ops/cpu/narrow.h"
 #include "ops/cpu/resize/resize_axis.h"
 #include "ops/families.h"
 
@@ -35,7 +36,9 @@ class NearestOp final : public OpKernel {
     storeNumbers(request.inputs[0].dtype, fill_, 0, 1, &outside);
     if (allConstant(request, 1)) copy_.emplace(plan(MovementCall(request, nullptr)));
   }
-  static bool accepts(const OpRequest& request) { return isNearest(request) && hasByteElements(request); }
+  static bool accepts(const OpRequest& request) {
+    return isNearest(request) && hasByteElements(request) && request.outputs[0].dtype == request.inputs[0].dtype;
+  }
 
   void run(const OpContext& context) const override {
     const OpRequest request = saved_.request();
@@ -270,7 +273,14 @@ constexpr Implementation kResize[] = {
     {"interpolate_f64", interpolates<double>, make<InterpolateOp<double>>},
 };
 
-const OpRow kRows[] = {{"", "Resize", kResize}};
+NarrowOperands narrowOperands(const Node& node) {
+  const Value* x = node.input(0);
+  if (!x || !x->type.ranked) return {};
+  const readers::Resize resize(node.attributes, x->type.rank());
+  return resize.interpolation == readers::Interpolation::Nearest ? narrowTogether(node, 1) : NarrowOperands();
+}
+
+const OpRow kRows[] = {{"", "Resize", kResize, nullptr, nullptr, narrowOperands}};
 
 }  // namespace
 
