@@ -20,6 +20,7 @@ import tempfile
 import numpy as np
 
 from cases import CASES, ROOT
+from limits import profile_arguments, share_of_limit
 from tables import README, full_table, row_of, rows_of, write_readme
 
 # Where a package for Python keeps its library for C.
@@ -100,6 +101,15 @@ def compare(case, threads, arguments):
     return results
 
 
+def share(case, threads, arguments):
+    """Of the machine's limits, measured beside a profile."""
+    programs = pathlib.Path(arguments.program).parent
+    precision = "medium" if arguments.precision == "bf16" else "highest"
+    profile = run([programs / "max", "profile", str(case.model), "--json", "--threads", str(threads), "--precision", precision,
+                   *profile_arguments(case.make_inputs(np.random.default_rng(0)))])
+    return share_of_limit(profile, run([programs / "machine_limits", str(threads)]), arguments.precision)
+
+
 def machine():
     text = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*:\s*(.+)", text)
@@ -121,6 +131,8 @@ as it can. Figures are medians over the rounds, where a call's time in a round i
 exceeds. MB is what the library, the load and the first calls add to the peak memory of an empty process, except that MAX's library is linked
 and so a part of that. "x" is the time of the faster peer divided by
 MAX's in the same round: the median over the rounds, and in brackets the smallest and the largest. Above 1, MAX is faster.
+"Of limit" is the part of a call of MAX that its work would take at the machine's limits: multiplications of each type in registers, and
+bytes read from memory, each measured by a loop of its own. It cannot reach 100 %, since calls also write.
 
 """
 
@@ -159,7 +171,7 @@ def main():
                 failures += 1
                 continue
             measured = f"{datetime.date.today()}, {arguments.rounds} x {arguments.seconds:g} s, load {os.getloadavg()[0]:.1f}"
-            rows.append(row_of(case, threads, found, measured))
+            rows.append(row_of(case, threads, found, share(case, threads, arguments), measured))
             print(full_table(rows[-1:]).splitlines()[-1], flush=True)
     complete = not arguments.models and arguments.threads == "1,2" and set(libraries(arguments)) == set(PAGES[arguments.precision][1])
     if rows and not failures and (complete or arguments.write):

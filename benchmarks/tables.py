@@ -14,7 +14,8 @@ LIBRARIES = {"max": "MAX", "onnxruntime": "ORT", "openvino": "OV"}
 TIMES = {"call": "call_ms", "p99": "p99_ms", "first call": "first_ms", "load": "load_ms", "MB": "added_mb"}
 RATIOS = ("call", "load")
 COLUMNS = ["family", "model", "threads", *(f"{time}, x" for time in RATIOS),
-           *(f"{time}, {name}" for time in TIMES for name in LIBRARIES.values()), "measured"]
+           *(f"{time}, {name}" for time in TIMES for name in LIBRARIES.values()),
+           "of limit, MAX", "measured"]
 MISSING = "none"
 NO_NETWORK = "call alone"  # no part of the mean over families: nothing is computed
 
@@ -37,13 +38,13 @@ def ratio_to_better(found, field):
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
-def row_of(case, threads, found, measured):
+def row_of(case, threads, found, share, measured):
     """A row of the full table, from {library: [round]}; a library that does not run the model is not in it."""
     cells = [case.family, case.name, str(threads), *(ratio_to_better(found, TIMES[time]) for time in RATIOS)]
     for time, field in TIMES.items():
         show = "{:.0f}".format if time == "MB" else digits_of
         cells += [show(median_of(found[name], field)) if name in found else MISSING for name in LIBRARIES]
-    return dict(zip(COLUMNS, [*cells, measured], strict=True))
+    return dict(zip(COLUMNS, [*cells, f"{100 * share:.0f} %", measured], strict=True))
 
 
 def table(columns, rows):
@@ -52,7 +53,7 @@ def table(columns, rows):
 
 
 def full_table(rows):
-    return table(COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
+    return table(COLUMNS, [[row.get(column, MISSING) for column in COLUMNS] for row in rows])
 
 
 def rows_of(page):

@@ -248,23 +248,36 @@ build_docs() {
     "$PYTHON" bindings/python/tests/run.py reference build/docs/python || [[ $? == 77 ]]
 }
 
-# What is compared with, in an environment of its own.
+# make_bench_python FOLDER: what FOLDER/requirements.txt compares with, in an environment of its own.
 make_bench_python() {
-  local stamp=build/bench_venv/requirements.txt
-  cmp -s benchmarks/requirements.txt "$stamp" && return 0
+  local stamp="build/bench_venv/${1//\//_}.txt"
+  cmp -s "$1/requirements.txt" "$stamp" && return 0
   quiet python3 -m venv build/bench_venv
-  quiet build/bench_venv/bin/pip install --no-input -r benchmarks/requirements.txt
-  cp benchmarks/requirements.txt "$stamp"
+  quiet build/bench_venv/bin/pip install --no-input -r "$1/requirements.txt"
+  cp "$1/requirements.txt" "$stamp"
+}
+
+# Single operators beside oneDNN.
+run_operator_benchmarks() {
+  make_bench_python benchmarks/ops
+  quiet cmake -DMAX_BUILD_TESTS=ON -DMAX_ONEDNN="$PWD/build/bench_venv" build
+  quiet cmake --build build --target model_bench onednn_bench machine_limits
+  quiet "$PYTHON" benchmarks/ops/models.py build/ops
+  build/bench_venv/bin/python benchmarks/ops/compare_ops.py "$@"
 }
 
 run_benchmarks() {
   need_packages "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
   make_python
-  make_bench_python
-  fetch_real_models
+  make_bench_python benchmarks
   [[ -f build/CMakeCache.txt ]] || configure release
+  if [[ ${1:-} == --ops ]]; then
+    run_operator_benchmarks "${@:2}"
+    return
+  fi
+  fetch_real_models
   quiet cmake -DMAX_BUILD_TESTS=ON build
-  quiet cmake --build build --target model_bench
+  quiet cmake --build build --target model_bench machine_limits max_command
   quiet "$PYTHON" benchmarks/models/build.py build/models
   build/bench_venv/bin/python benchmarks/compare.py "$@"
 }

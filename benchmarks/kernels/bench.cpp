@@ -12,11 +12,9 @@
 #include "graph/schema.h"
 #include "ops/cpu/target.h"
 #include "ops/operator_library.h"
+#include "peak.h"
 
 namespace max {
-
-double measurePeak();
-double measureBFloat16Peak();
 
 namespace {
 
@@ -176,7 +174,7 @@ std::vector<Case> allCases() {
 }  // namespace
 
 void runAll(const char* filter, int lanes, bool rounds) {
-  const double peak = rounds ? measureBFloat16Peak() : measurePeak();
+  const double peak = rateOf(rounds ? bfloat16Peak() : floatPeak());
   std::printf("%s, %.1f GF/s per lane, %d lanes\n", nameOf(cpuTarget()), peak / 1e9, lanes);
   for (Case& bench : allCases()) {
     if (rounds) bench.node.products = DType::BFloat16;

@@ -285,11 +285,14 @@ static void readInput(struct input* one, char** arguments) {
     MaxDType dtype;
     int32_t ortType;
     size_t size;
-  } types[] = {
-      {"float32", MAX_DTYPE_FLOAT32, 1, 4}, {"int32", MAX_DTYPE_INT32, 6, 4}, {"int64", MAX_DTYPE_INT64, 7, 8}};
+  } types[] = {{"float32", MAX_DTYPE_FLOAT32, 1, 4},
+               {"uint8", MAX_DTYPE_UINT8, 2, 1},
+               {"int32", MAX_DTYPE_INT32, 6, 4},
+               {"int64", MAX_DTYPE_INT64, 7, 8}};
+  const size_t count = sizeof types / sizeof *types;
   size_t t = 0;
-  while (t < 3 && strcmp(types[t].name, arguments[1]) != 0) ++t;
-  if (t == 3) fail("an input is float32, int32 or int64");
+  while (t < count && strcmp(types[t].name, arguments[1]) != 0) ++t;
+  if (t == count) fail("an input is float32, uint8, int32 or int64");
   *one = (struct input){
       .name = arguments[0], .dtype = types[t].dtype, .ortType = types[t].ortType, .bytes = types[t].size};
   for (char* dims = arguments[2]; *dims; dims += *dims == 'x') {
