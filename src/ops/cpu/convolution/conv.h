@@ -82,6 +82,7 @@ struct DepthwiseRow {
   float* out;
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
   bool isNarrow;     // the input is bfloat16
+  bool isFar;        // the input is in no near cache
   const Activation* activation;
 };
 using DepthwiseFunction = void (*)(const DepthwiseRow& row);
@@ -102,8 +103,8 @@ class DepthwiseWeights : public Prepared {
 // Computes a depthwise convolution row by row.
 class DepthwiseRows {
  public:
-  // The input is float32 or bfloat16.
-  DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow);
+  // The input is float32 or bfloat16, in a near cache or not.
+  DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow, bool isFar);
   // Row `index` of the output. `input(d, h)` is a row of the input, [in[2]][channels].
   void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
            const float* residual, float* out) const {
@@ -121,7 +122,7 @@ class DepthwiseRows {
 
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
-  bool readsNarrow_;
+  bool readsNarrow_, isFar_;
   Activation activation_;
   DepthwiseFunction function_;
 };

@@ -33,6 +33,7 @@ constexpr bool kHasNarrow = true;
 #else
 constexpr bool kHasNarrow = false;  // no product of bfloat16, which make and read such values
 #endif
+constexpr int64_t kAhead = 16;     // pixels that are prefetched
 constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
 
 // Bias, residual and limits of one vector of one pixel, then the store.
@@ -129,13 +130,24 @@ void tile(const DepthwiseRow& row, int64_t pixel) {
   if (c < row.channels) vector(c, row.channels - c);
 }
 
+// What the last kernel row reads of some pixels, which no other row has read before.
+template <class T>
+HWY_INLINE void prefetch(const DepthwiseRow& row, int64_t pixel, int64_t count) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const T* x = rowOf<T>(row, row.rows - 1) + pixel * row.stride * row.channels;
+  for (int64_t i = 0; i < count * row.stride * row.channels; i += kLine) __builtin_prefetch(x + i, 0, 3);
+}
+
 // kWidth = 0: any kernel.
 template <class T, int kWidth, int kStride>
 void insidePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
   WorkCounter work;
   const int64_t steps = row.rows * row.kernelWidth * (row.channels / kLanes + 1);
   int64_t pixel = begin;
-  for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) tile<T, kWidth, kStride, 4>(row, pixel);
+  for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) {
+    if (row.isFar) prefetch<T>(row, pixel + kAhead, 4);
+    tile<T, kWidth, kStride, 4>(row, pixel);
+  }
   for (; pixel < end; ++pixel, work.pass(steps)) tile<T, kWidth, kStride, 1>(row, pixel);
 }
 
@@ -205,12 +217,18 @@ Ref<DepthwiseWeights> weightsOf(const OpRequest& request) {
   return makeRef<DepthwiseWeights>(*request.inputs[1].constant);
 }
 
+constexpr int64_t kNearElements = 256 << 10;
+
+bool isFar(const ConvShape& shape) {
+  return shape.images * shape.in[0] * shape.in[1] * shape.in[2] * shape.channels > kNearElements;
+}
+
 class DepthwiseOp : public OpKernel {
  public:
   DepthwiseOp(const OpRequest& request, const ConvShape& shape)
       : shape_(shape),
         readsNarrow_(isNarrow(request.inputs[0])),
-        rows_(request.node, shape, weightsOf(request), readsNarrow_),
+        rows_(request.node, shape, weightsOf(request), readsNarrow_, isFar(shape)),
         hasBias_(request.has(2)),
         hasResidual_(request.has(3)),
         writesNarrow_(isNarrow(request.outputs[0])) {
@@ -262,10 +280,12 @@ DepthwiseWeights::DepthwiseWeights(const Tensor& weights) : values_(Tensor::allo
     for (int64_t t = 0; t < taps; ++t) to[t * channels + c] = weights.as<float>()[c * taps + t];
 }
 
-DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow)
+DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow,
+                             bool isFar)
     : shape_(shape),
       weights_(std::move(weights)),
       readsNarrow_(readsNarrow),
+      isFar_(isFar),
       activation_(fusedActivation(node)),
       function_(depthwiseFunction()) {}
 
@@ -289,6 +309,7 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_
                    out,
                    narrow,
                    readsNarrow_,
+                   isFar_,
                    &activation_};
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
     for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {

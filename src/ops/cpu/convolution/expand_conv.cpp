@@ -91,7 +91,7 @@ class ExpandConvOp final : public OpKernel {
         strips_(shape_, elementBytes(), request.lanes),
         table_(table),
         weights_(weightsOf(request, table)),
-        depthwise_(request.node, shape_, weights_->depthwise(), keepsNarrow_),
+        depthwise_(request.node, shape_, weights_->depthwise(), keepsNarrow_, false),
         epilogue_{1, fusedActivation(request.node, "expand_")},
         products_(productsOf(strips_.used ? strips_.chunkRows : shape_.images * shape_.in[0] * shape_.in[1],
                              strips_.used ? 1 : request.lanes)),
