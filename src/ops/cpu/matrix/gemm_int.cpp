@@ -205,6 +205,7 @@ PackedRows::PackedRows(const IntegerGemmTable& table, int64_t rows, int64_t dept
 void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums, int lanes, PackedRows& packed) {
   const int64_t depth = a.depth, stride = 4 * table.wordsOf(depth);
   const bool stays = table.usesBytes && !a.isSigned && stride == depth;
+  packed.hasFactors = !a.zeros.areAll(-shiftOfA(a.isSigned));
   packed.words = stays ? static_cast<const uint8_t*>(a.data) : packed.copies;
   const int64_t each = stays && !withSums ? 1 : std::max<int64_t>(depth, 1);
   parallelFor(lanes, a.rows, std::max<int64_t>(1, 32768 / each), [&](int64_t begin, int64_t end, int) {
@@ -251,12 +252,14 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   tile.how = inKernels ? &how : nullptr;
   tile.outStride = result.stride;
   const RowBlocks tiles(table, last - first);
+  tile.aheadStep = (width + tiles.tiles() - 1) / std::max<int64_t>(tiles.tiles(), 1);
   for (int64_t at = 0; at < tiles.tiles(); ++at) {
     const int64_t row = first + tiles.firstRow(at), count = first + tiles.firstRow(at + 1) - row;
     for (int64_t i = 0; i < count; ++i) rows[i] = product.a.words + 4 * (row + i) * words;
+    tile.ahead = tile.b + words * (width + at * tile.aheadStep);  // the next panel
     tile.c = result.sums ? result.sums + row * result.stride + column : sums;
     if (table.usesBytes) {
-      tile.rowFactors = inKernels ? nullptr : product.a.factors + row;
+      tile.rowFactors = inKernels || !product.a.hasFactors ? nullptr : product.a.factors + row;
       tile.columnSums = product.b.columnSums + column;
       tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
       tile.rowSums = product.a.sums + row;

@@ -30,6 +30,9 @@ struct IntegerTile {
   const uint8_t* const* rows;
   int64_t pieces, pieceStride, words;
   const int32_t* b;  // [pieces * words][panelColumns]
+  // Memory to prefetch to the second cache, so many numbers per word; NULL = none.
+  const int32_t* ahead;
+  int64_t aheadStep;
   int32_t* c;
   int64_t ldc;
   int64_t columns;  // of the panel that exist
@@ -122,6 +125,7 @@ struct PackedRows {
   uint8_t* copies = nullptr;
   const uint8_t* words = nullptr;  // [rows][words], of any alignment
   int32_t* factors = nullptr;      // with bytes, [rows]
+  bool hasFactors = true;          // one of them is not 0
   int32_t* sums = nullptr;         // likewise, if asked for
 
   static size_t bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth);

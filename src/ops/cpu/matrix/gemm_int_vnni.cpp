@@ -85,9 +85,20 @@ MAX_VNNI inline void scaleRow(const IntegerTile& t, int i, const __m512i (&sums)
   }
 }
 
+// sum + value * the words at b, which are read from memory each time: with all sums of the largest tile in registers,
+// there is none left for its last column of words.
+MAX_VNNI inline __m512i addProducts(__m512i sum, __m512i value, const int32_t* b) {
+  struct Words {
+    int32_t words[kLanes];
+  };
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(value), "m"(*reinterpret_cast<const Words*>(b)));
+  return sum;
+}
+
 // The first kUsed vectors of the panel.
 template <int kRows, int kUsed>
 MAX_VNNI void tile(const IntegerTile& t) {
+  constexpr int kKept = kRows * kUsed + kUsed < 32 ? kUsed : kUsed - 1;  // of 32 registers, one is for A
   __m512i sum[kRows][kUsed];
 #pragma GCC unroll 16
   for (int j = 0; j < kUsed; ++j) {
@@ -97,16 +108,18 @@ MAX_VNNI void tile(const IntegerTile& t) {
     for (int i = 1; i < kRows; ++i) sum[i][j] = sum[0][j];
   }
   const int32_t* b = t.b;
+  const int32_t* ahead = t.ahead ? t.ahead : b;
   for (int64_t piece = 0; piece < t.pieces; ++piece) {
     const uint8_t* rows[kRows];
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) rows[i] = t.rows[piece * t.pieceStride + i];
-    for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) {
-      __m512i columns[kUsed];
+    for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
+      __builtin_prefetch(ahead, 0, 2);
+      __m512i columns[kKept];
 #pragma GCC unroll 16
       for (int j = 0; j < kUsed; ++j) {
         __builtin_prefetch(b + kPrefetch + j * kLanes, 0, 3);
-        columns[j] = _mm512_loadu_si512(b + j * kLanes);
+        if (j < kKept) columns[j] = _mm512_loadu_si512(b + j * kLanes);
       }
 #pragma GCC unroll 16
       for (int i = 0; i < kRows; ++i) {
@@ -114,7 +127,8 @@ MAX_VNNI void tile(const IntegerTile& t) {
         __builtin_memcpy(&word, rows[i] + 4 * k, 4);
         const __m512i value = _mm512_set1_epi32(word);
 #pragma GCC unroll 16
-        for (int j = 0; j < kUsed; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
+        for (int j = 0; j < kKept; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
+        if constexpr (kKept < kUsed) sum[i][kKept] = addProducts(sum[i][kKept], value, b + kKept * kLanes);
       }
     }
   }
