@@ -145,7 +145,7 @@ void insidePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
   const int64_t steps = row.rows * row.kernelWidth * (row.channels / kLanes + 1);
   int64_t pixel = begin;
   for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) {
-    if (row.isFar) prefetch<T>(row, pixel + kAhead, 4);
+    if (row.isFar && row.rows > 0) prefetch<T>(row, pixel + kAhead, 4);
     tile<T, kWidth, kStride, 4>(row, pixel);
   }
   for (; pixel < end; ++pixel, work.pass(steps)) tile<T, kWidth, kStride, 1>(row, pixel);
