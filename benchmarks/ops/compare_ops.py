@@ -36,7 +36,7 @@ products of one row the bytes of the weights at the speed of reading from memory
 multiplications are those of the definition, of which Winograd's method needs fewer: it can exceed 100 %. Tiny operators have no limit; their
 time is that of the whole divided by their number.
 
-Limits, the medians of {rounds} measurements: {limits}.
+Limits of {threads}, the medians of {rounds} measurements: {limits}.
 
 """
 LIMITS = {"f32": "{:.0f} G float32 multiplications per second", "bf16": "{:.0f} G of bfloat16", "int8": "{:.0f} G of bytes",
@@ -97,7 +97,7 @@ def key_of(row):
     return tuple(row[column] for column in KEY)
 
 
-def write(measured, limits, version, output):
+def write(measured, limits, threads, version, output):
     """Rows of cases that were not measured now are kept; those of cases that are no longer there are not."""
     page = pathlib.Path(output)
     rows = {key_of(row): row for row in (rows_of(page.read_text()) if page.exists() else [])}
@@ -105,7 +105,8 @@ def write(measured, limits, version, output):
     order = [(case.group, case.name, case.type) for case in CASES]
     kept = sorted((key for key in rows if key[:3] in order), key=lambda key: (order.index(key[:3]), int(key[3])))
     medians = [text.format(statistics.median(one[name] for one in limits) / 1e6) for name, text in LIMITS.items()]
-    heading = HEADING.format(machine=machine(), version=version, rounds=len(limits), limits=", ".join(medians))
+    heading = HEADING.format(machine=machine(), version=version, threads=f"{threads} thread{'s' * (threads > 1)}", rounds=len(limits),
+                             limits=", ".join(medians))
     page.write_text(heading + table(COLUMNS, [[rows[key][column] for column in COLUMNS] for key in kept]))
 
 
@@ -123,7 +124,7 @@ def main():
         version = found["onednn"][-1]["version"]
         print(table(COLUMNS, [rows[-1].values()]).splitlines()[-1], flush=True)
     if rows and (not arguments.cases or arguments.write):
-        write(rows, limits, version, arguments.output)
+        write(rows, limits, arguments.threads, version, arguments.output)
 
 
 if __name__ == "__main__":
