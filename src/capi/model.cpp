@@ -10,6 +10,7 @@
 #include "loader/model_loader.h"
 
 using max::capi::clearOutput;
+using max::capi::elementAt;
 using max::capi::guard;
 using max::capi::requireArgument;
 using max::capi::writeInfo;
@@ -123,7 +124,8 @@ MaxStatus maxModelGetInputCount(const MaxModel* model, int32_t* outCount) {
 MaxStatus maxModelGetInput(const MaxModel* model, int32_t index, MaxTensorInfo* outInfo) {
   return guard([&] {
     requireArgument(model, "model");
-    writeInfo(model->inputs(), index, "Input", &model->device(), outInfo);
+    MaxDevice& device = model->deviceOf(elementAt(model->inputs(), index, "Input"));
+    writeInfo(model->inputs(), index, "Input", &device, outInfo);
   });
 }
 
@@ -147,7 +149,8 @@ MaxStatus maxModelGetOutputCount(const MaxModel* model, int32_t* outCount) {
 MaxStatus maxModelGetOutput(const MaxModel* model, int32_t index, MaxTensorInfo* outInfo) {
   return guard([&] {
     requireArgument(model, "model");
-    writeInfo(model->outputs(), index, "Output", &model->device(), outInfo);
+    MaxDevice& device = model->deviceOf(elementAt(model->outputs(), index, "Output"));
+    writeInfo(model->outputs(), index, "Output", &device, outInfo);
   });
 }
 

@@ -69,6 +69,10 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
 
   MaxSession& session() const { return *session_; }
   MaxDevice& device() const { return session_->mainDevice(); }
+  // Where an input or output lies: what is not made of numbers is on the host.
+  MaxDevice& deviceOf(const max::TensorInfo& info) const {
+    return info.isTensor() && !max::holdsPointers(info.dtype()) ? device() : *host_;
+  }
   MaxModelInfo& info() const { return *parts_.info; }
   MaxPrecision precision() const { return parts_.precision; }
   const std::vector<max::TensorInfo>& inputs() const { return parts_.info->inputs; }

@@ -30,15 +30,15 @@ ActiveCall modestCall() {
 }  // namespace max
 
 void MaxModel::makeReady() const {
-  if (!device().isHost() || usesObjects() || !std::all_of(inputs().begin(), inputs().end(), max::hasKnownShape)) return;
+  if (usesObjects() || !std::all_of(inputs().begin(), inputs().end(), max::hasKnownShape)) return;
   std::vector<max::TensorArg> arguments;
   for (const max::TensorInfo& input : inputs()) arguments.push_back({input.dtype(), input.dims(), nullptr});
   const uint64_t most = max::LoadBudget::memoryFor(memory().total);
   const max::ActiveCall call = max::modestCall();
   const max::ActiveCallScope scope(&call);
   try {
-    if (const max::Ref<const max::Plan> plan = program_.makeReady(arguments, most))
-      makeOutputsReady(*plan, most - plan->arenaBytes);
+    const max::Ref<const max::Plan> plan = program_.makeReady(arguments, most);
+    if (plan && onHost_) makeOutputsReady(*plan, most - plan->arenaBytes);
   } catch (const max::Error& error) {
     if (max::isStop(error.status())) throw;
   }

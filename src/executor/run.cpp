@@ -431,7 +431,7 @@ Ref<const Plan> PlannedProgram::makeReady(std::span<const TensorArg> inputs, siz
     plan = findPlan(inputs, isNew);
   }
   if (isNew) logPlan(*plan, settings_);
-  if (plan->arenaBytes > most) return nullptr;
+  if (plan->arenaBytes + plan->deviceBytes > most) return nullptr;
   std::unique_ptr<RunContext> context = acquire(inputs);
   if (context->arena) populateForWriting(context->arena->data(), context->arena->size(), settings_.lanes);
   giveBack(std::move(context));

@@ -32,6 +32,23 @@ def test_session():
     assert "num_threads" in repr(session)
 
 
+def test_accelerators(gpu, models):
+    """Models run on the session's first device, where their inputs have to be."""
+    session = InferenceSession(devices=[gpu])
+    assert session.devices == [gpu]
+    model, a = session.load(models / "add.onnx"), np.arange(6, dtype=np.float32).reshape(2, 3)
+    there = Buffer.from_numpy(a).to(gpu)
+    for inputs in ([there, there], [a, a]):  # arrays are copied to it
+        outputs = model.execute(*inputs)
+        assert [output.device for output in outputs] == [gpu, gpu]
+        assert np.array_equal(outputs[0].to(CPU()).to_numpy(), 2 * a)
+        assert not outputs[1].to(CPU()).to_numpy().any()
+    with pytest.raises(ValueError, match="is on cpu:0, expected cuda:0"):
+        model.execute(Buffer.from_numpy(a), there)
+    with pytest.raises(NotImplementedError, match="cannot be captured"):
+        model.capture(1, there, there)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

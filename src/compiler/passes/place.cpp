@@ -55,7 +55,7 @@ void collect(const Graph& graph, std::vector<Node*>& candidates, std::map<std::s
       forEachSubgraph(*node, [&](const Graph& branch) { collect(branch, candidates, onHost); });
     else if (isCandidate(*node))
       candidates.push_back(node);
-    else if (isLive(*node) && !hasTrait(*node, kTraitView))
+    else if (isLive(*node) && !hasTrait(*node, kTraitView) && !belongsOnHost(*node))
       ++onHost[std::string(node->op())];
   }
 }

@@ -27,10 +27,10 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::string activationSource(const readers::FusedActivation& activation) {
+std::string activationSource(const readers::FusedActivation& activation, const char* name) {
   for (const Row& row : kRows)
     if (row.name == activation.name)
-      return concat("template <class T>\nMAX_DEVICE T activated(T x, float alpha, float beta) {\n  return ", row.code,
+      return concat("template <class T>\nMAX_DEVICE T ", name, "(T x, float alpha, float beta) {\n  return ", row.code,
                     ";\n}\n");
   return "";
 }

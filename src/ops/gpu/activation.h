@@ -8,7 +8,8 @@
 
 namespace max {
 
-// `float activated(float x, float alpha, float beta)`, which needs kernelFunctions(). Empty for an unknown name.
-std::string activationSource(const readers::FusedActivation& activation);
+// The function `name`, as `float name(float x, float alpha, float beta)`, which needs kernelFunctions(). Empty for an
+// unknown activation.
+std::string activationSource(const readers::FusedActivation& activation, const char* name = "activated");
 
 }  // namespace max

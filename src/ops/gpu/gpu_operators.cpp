@@ -32,7 +32,7 @@ void compile(const Users& users, MaxDevice& device, int lanes) {
       const Ref<MaxModule> module = compileModule(device, std::move(source));
       // Found now: drivers may load a function when it is first asked for, and wait for their work.
       for (Placed* each : placed) {
-        static_cast<void>(module->kernel(each->kernel()));
+        for (const char* kernel : each->kernels()) static_cast<void>(module->kernel(kernel));
         each->setModule(module);
       }
     }

@@ -2,10 +2,12 @@
 // The operators of accelerators of all APIs: kernels in CUDA's dialect, compiled at load.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernel/module.h"
 #include "ops/device_operators.h"
@@ -15,21 +17,23 @@ namespace max {
 // What a node runs on an accelerator. Its source fixes the types of the operands; their shapes are arguments.
 class Placed : public Prepared {
  public:
-  // `kernel`: the one of the source that runs; a static text.
-  Placed(std::string source, const char* kernel) : source_(std::move(source)), kernel_(kernel) {}
+  // `kernels`: those of the source that run, static texts; the first one names the implementation.
+  Placed(std::string source, std::initializer_list<const char*> kernels)
+      : source_(std::move(source)), kernels_(kernels) {}
+  Placed(std::string source, const char* kernel) : Placed(std::move(source), {kernel}) {}
 
   virtual std::unique_ptr<OpKernel> create(const OpRequest& request) const = 0;
   // Whether the kernel reads the input's contents, rather than create() its shape or its constant.
   virtual bool reads(size_t) const { return true; }
 
   const std::string& source() const { return source_; }
-  const char* kernel() const { return kernel_; }
+  const std::vector<const char*>& kernels() const { return kernels_; }
   void setModule(Ref<MaxModule> module) { module_ = std::move(module); }
   const Ref<MaxModule>& module() const { return module_; }
 
  private:
   std::string source_;
-  const char* kernel_;
+  std::vector<const char*> kernels_;
   Ref<MaxModule> module_;
 };
 
@@ -50,6 +54,7 @@ struct PlaceRow {
   X(gpuConvolutions)               \
   X(gpuPools)                      \
   X(gpuGather)                     \
+  X(gpuPad)                        \
   X(gpuAttention)
 
 #define MAX_DECLARE_GPU_FAMILY(function) std::span<const PlaceRow> function();

@@ -16,8 +16,9 @@ constexpr size_t kMostArguments = 128;
 
 }  // namespace
 
-LaunchOp::LaunchOp(const Placed& placed) : module_(placed.module()), kernel_(module_->kernel(placed.kernel())) {
-  implementation = placed.kernel();
+LaunchOp::LaunchOp(const Placed& placed, size_t kernel)
+    : module_(placed.module()), kernel_(module_->kernel(placed.kernels().at(kernel))) {
+  implementation = placed.kernels().front();
 }
 
 void LaunchOp::coverElements(int64_t count) {
@@ -45,7 +46,9 @@ void LaunchOp::run(const OpContext& context) const {
   };
   if (!first_.empty()) add(first_.data(), first_.size());
   for (size_t i = 0; i < pointerCount; ++i) {
-    pointers[i] = i < inputs_.size() ? context.inputs[inputs_[i]] : context.outputs[outputs_[i - inputs_.size()]];
+    const bool isInput = i < inputs_.size();
+    const size_t number = isInput ? inputs_[i] : outputs_[i - inputs_.size()];
+    pointers[i] = number == kScratch ? context.scratch : isInput ? context.inputs[number] : context.outputs[number];
     add(&pointers[i], sizeof(void*));
   }
   for (const Bytes& value : values_) add(value.data(), value.size());

@@ -15,7 +15,10 @@ namespace max {
 // The kernel's parameters: perhaps a first value, pointers to the given inputs, then to the outputs, then values.
 class LaunchOp final : public OpKernel {
  public:
-  explicit LaunchOp(const Placed& placed);
+  // Of its kernel with this number.
+  explicit LaunchOp(const Placed& placed, size_t kernel = 0);
+
+  static constexpr size_t kScratch = SIZE_MAX;  // the op kernel's scratch memory as an input or output
 
   // In their order. `input`: its number in the request.
   void addInput(size_t input) { inputs_.push_back(input); }
