@@ -30,7 +30,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL = "_all" in sys.argv
-STRIDE = 1 if ALL else 20
+STRIDE = 1 if ALL else 32
 DATA = ROOT / "tests/data/models"
 DRIVER = os.environ.get({"cuda": "MAX_CUDA_LIBRARY", "hip": "MAX_HIP_LIBRARY"}[API], "")
 
