@@ -274,6 +274,12 @@ class OnDevice(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("array", done.stdout)
 
+    def test_large_weight(self):
+        """In several parts, through page-locked memory."""
+        data = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", ["n", 1200])],
+                        [tensor("y", None)], [("w", self.floats(1200, 2000))])
+        self.compare(data, [self.floats(2, 1200) / 30], [self.floats(1, 1200) / 30])
+
     def test_replaced_weights(self):
         data = model_of([helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Relu", ["a"], ["y"])],
                         [tensor("x", ["n", 4])], [tensor("y", None)], [("w", self.floats(4, 4))])
