@@ -52,6 +52,7 @@ struct PlaceRow {
   X(gpuRows)                       \
   X(gpuProducts)                   \
   X(gpuConvolutions)               \
+  X(gpuTransposed)                 \
   X(gpuPools)                      \
   X(gpuGather)                     \
   X(gpuPad)                        \
