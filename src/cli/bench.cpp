@@ -22,6 +22,9 @@ class Runner {
  public:
   Runner(const OpenModel& open, const std::vector<Buffer>& inputs)
       : open_(open), bound_(inputs), inputs_(inputs.begin(), inputs.end()), outputs_(open.outputs.size()) {
+    int32_t isHost = 1;
+    check(maxDeviceIsHost(open.device, &isHost));
+    isQueued_ = !isHost;
     for (const Port& output : open.outputs) hasValues_ = hasValues_ || output.kind != MAX_VALUE_KIND_TENSOR;
   }
 
@@ -30,6 +33,7 @@ class Runner {
     const auto start = Clock::now();
     check(maxModelExecute(open_.model, inputs_.data(), static_cast<int32_t>(inputs_.size()), nullptr, outputs_.data(),
                           static_cast<int32_t>(outputs_.size())));
+    if (isQueued_) check(maxDeviceSynchronize(open_.device, 0));
     const double time = millisecondsSince(start);
     for (MaxBuffer* output : outputs_) maxBufferRelease(output);
     return time;
@@ -45,6 +49,7 @@ class Runner {
   const OpenModel& open_;
   const std::vector<Buffer>& bound_;
   bool hasValues_ = false;
+  bool isQueued_ = false;  // on accelerators, where calls return before their work is done
   std::vector<MaxBuffer*> inputs_;
   std::vector<MaxBuffer*> outputs_;
 };
