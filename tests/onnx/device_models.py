@@ -274,6 +274,24 @@ class OnDevice(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("array", done.stdout)
 
+    def steady_calls(self, data, x):
+        """Of the driver, in a call with the same shapes as the one before."""
+        model = DeviceModel(data, API)
+        buffers = [model.wrap(x)]
+        for _ in range(2):
+            del model.execute(buffers)[:]
+        before = fake_count("fakeGpuGetCallCount")
+        outputs = model.execute(buffers)
+        calls = fake_count("fakeGpuGetCallCount") - before
+        del outputs
+        return calls
+
+    def test_steady_calls_only_launch(self):
+        """They allocate nothing from the driver and wait for nothing: eight launches are eight times as much as one."""
+        one = self.steady_calls(CHAIN, self.floats(2, 4))
+        self.assertLessEqual(one, 4)
+        self.assertEqual(self.steady_calls(ROOT / "examples/digits/digits.onnx", self.floats(1, 1, 8, 8)), 8 * one)
+
     def test_large_weight(self):
         """In several parts, through page-locked memory."""
         data = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", ["n", 1200])],
