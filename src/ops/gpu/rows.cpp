@@ -54,9 +54,10 @@ extern "C" __global__ void gpu_softmax(const Element* in, Element* out, long lon
 }
 )";
 
-// SUBTRACTS: the mean goes first. With RESIDUAL the rows are sums, which are stored if SUM is 1.
+// SUBTRACTS: the mean goes first. Of `groups` rows after each other, each has `step` scales, one for `inner` elements.
 constexpr const char* kNorm = R"(
-extern "C" __global__ void gpu_norm(const Element* in PARAMETERS, long long rows, long long size, float epsilon) {
+extern "C" __global__ void gpu_norm(const Element* in PARAMETERS, long long rows, long long size, float epsilon,
+                                    long long groups, long long step, long long inner) {
   __shared__ Sum shared[128];
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     const long long first = row * size;
@@ -72,8 +73,9 @@ extern "C" __global__ void gpu_norm(const Element* in PARAMETERS, long long rows
     const Sum factor = (Sum)1 / sqrt(joined<true>(squares, shared) / (Sum)size + (Sum)epsilon);
     for (long long i = threadIdx.x; i < size; i += 128) {
       const Sum x = VALUE;
+      const long long at = row % groups * step + i / inner;
       STORE
-      out[first + i] = (Element)((x - mean) * factor * (Sum)scale[i] BIAS);
+      out[first + i] = (Element)((x - mean) * factor * (Sum)scale[at] BIAS);
     }
   }
 }
@@ -115,11 +117,14 @@ Ref<Placed> placeSoftmax(const Node& node) {
 struct NormRow {
   std::string_view domain, op;
   bool subtracts;
-  size_t scale;  // the input; that before it is the residual, if it is not the first
+  size_t scale;               // the input; that before it is the residual, if it is not the first
+  bool isOfChannels = false;  // scales are of channels, rows are channels or groups of them
 };
 constexpr NormRow kNorms[] = {{"", "LayerNormalization", true, 1},
                               {"", "RMSNormalization", false, 1},
-                              {kMaxDomain, "AddLayerNormalization", true, 2}};
+                              {kMaxDomain, "AddLayerNormalization", true, 2},
+                              {"", "InstanceNormalization", true, 1, true},
+                              {"", "GroupNormalization", true, 1, true}};
 
 std::string replaced(std::string text, std::string_view name, const std::string& by) {
   for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + by.size()))
@@ -138,7 +143,7 @@ std::string normSource(const NormRow& row, const Node& node, DType dtype) {
   std::string text = replaced(kNorm, "PARAMETERS", parameters);
   text = replaced(std::move(text), "VALUE",
                   hasResidual ? "((Sum)in[first + i] + (Sum)residual[first + i])" : "(Sum)in[first + i]");
-  text = replaced(std::move(text), "BIAS", hasBias ? "+ (Sum)bias[i]" : "");
+  text = replaced(std::move(text), "BIAS", hasBias ? "+ (Sum)bias[at]" : "");
   text = replaced(std::move(text), "STORE", storesSum ? "total[first + i] = (Element)x;" : "");
   return withTypes(dtype, replaced(std::move(text), "SUBTRACTS", row.subtracts ? "true" : "false"));
 }
@@ -146,25 +151,46 @@ std::string normSource(const NormRow& row, const Node& node, DType dtype) {
 class PlacedNorm final : public Placed {
  public:
   PlacedNorm(const NormRow& row, const Node& node, DType dtype)
-      : Placed(normSource(row, node, dtype), "gpu_norm"), outputs_(row.scale == 2 && node.output(1) ? 2 : 1) {}
+      : Placed(normSource(row, node, dtype), "gpu_norm"),
+        outputs_(row.scale == 2 && node.output(1) ? 2 : 1),
+        isOfChannels_(row.isOfChannels) {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    const Shape& shape = request.inputs[0].shape;
-    const readers::LayerNorm norm(request.node.attributes, shape.rank());
-    const int64_t rows = shape.product(0, norm.axis), size = shape.product(norm.axis, shape.rank());
+    const RowLayout layout = isOfChannels_ ? channelRows(request) : lastRows(request);
     auto op = std::make_unique<LaunchOp>(*this);
     for (size_t i = 0; i < request.inputs.size(); ++i)
       if (request.has(i)) op->addInput(i);
     for (size_t i = 0; i < outputs_; ++i) op->addOutput(i);
-    op->addValue(rows);
-    op->addValue(size);
+    op->addValue(layout.rows);
+    op->addValue(layout.size);
     op->addValue(readers::readEpsilon(request.node.attributes));
-    op->setGrid(std::min(rows, kMostBlocks), 1, 1, kThreads);
+    for (const int64_t value : {layout.groups, layout.step, layout.inner}) op->addValue(value);
+    op->setGrid(std::min(layout.rows, kMostBlocks), 1, 1, kThreads);
     return op;
   }
 
  private:
+  struct RowLayout {
+    int64_t rows, size, groups = 1, step = 0, inner = 1;
+  };
+
+  static RowLayout lastRows(const OpRequest& request) {
+    const Shape& shape = request.inputs[0].shape;
+    const int axis = readers::LayerNorm(request.node.attributes, shape.rank()).axis;
+    return {shape.product(0, axis), shape.product(axis, shape.rank())};
+  }
+
+  static RowLayout channelRows(const OpRequest& request) {
+    const Shape& shape = request.inputs[0].shape;
+    const int64_t inner = shape.product(2, shape.rank());
+    const bool areGroups = request.node.is("GroupNormalization");
+    const int64_t groups = areGroups ? readers::GroupNorm(request.node.attributes).groups : shape[1];
+    const int64_t step = shape[1] / groups;
+    return {shape[0] * groups, step * inner, groups, step, inner};
+  }
+
   size_t outputs_;
+  bool isOfChannels_;
 };
 
 // Scale and bias have the shape of a row.
@@ -184,11 +210,11 @@ Ref<Placed> placeNorm(const Node& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] && (row->scale != 2 || i > 1)) return nullptr;  // means and deviations
   if (!node.output(0)) return nullptr;
-  const int axis = readers::LayerNorm(node.attributes, type.rank()).axis;
+  const int axis = row->isOfChannels ? 0 : readers::LayerNorm(node.attributes, type.rank()).axis;
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     if (!node.inputs[i]) continue;
     if (node.inputs[i]->type.dtype != type.dtype) return nullptr;
-    if (i >= row->scale && !isOfRows(node.inputs[i], type, axis)) return nullptr;
+    if (i >= row->scale && !row->isOfChannels && !isOfRows(node.inputs[i], type, axis)) return nullptr;
   }
   return node.input(row->scale) ? makeRef<PlacedNorm>(*row, node, type.dtype) : nullptr;
 }
