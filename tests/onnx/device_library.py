@@ -67,8 +67,10 @@ class DeviceModel(library.Model):
         self.outputs = count.value
         self.takes_values = self.has_values("Input") or self.has_values("Output")
 
-    def execute(self, buffers, stream=None, function="maxModelExecute", arguments=()):
-        options = (ctypes.c_uint64 * 5)(40, stream.value if stream else 0, 0, 0, 0)  # structSize, stream, ..
+    def execute(self, buffers, stream=None, function="maxModelExecute", arguments=(), given=None, timeout=0):
+        kept = (ctypes.c_void_p * len(given))(*[buffer.value for buffer in given]) if given else None
+        # structSize, stream, outputs, cancellation, timeoutNs
+        options = (ctypes.c_uint64 * 5)(40, stream.value if stream else 0, ctypes.addressof(kept) if given else 0, 0, timeout)
         pointers = (ctypes.c_void_p * len(buffers))(*[buffer.value for buffer in buffers])
         outputs = (ctypes.c_void_p * self.outputs)()
         call(function, self.model, *arguments, pointers, ctypes.c_int32(len(buffers)), options, outputs,

@@ -35,7 +35,7 @@ DATA = ROOT / "tests/data/models"
 DRIVER = os.environ.get({"cuda": "MAX_CUDA_LIBRARY", "hip": "MAX_HIP_LIBRARY"}[API], "")
 
 
-INVALID_ARGUMENT, RESOURCE_EXHAUSTED = 3, 8
+INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED = 3, 4, 8
 
 
 def fake(name, *arguments):
@@ -291,6 +291,24 @@ class OnDevice(unittest.TestCase):
         one = self.steady_calls(CHAIN, self.floats(2, 4))
         self.assertLessEqual(one, 4)
         self.assertEqual(self.steady_calls(ROOT / "examples/digits/digits.onnx", self.floats(1, 1, 8, 8)), 8 * one)
+
+    def test_given_outputs(self):
+        """They are written on the device; one elsewhere is refused."""
+        model, x = DeviceModel(MIXED, API), self.floats(3, 4)
+        expected = library.Model(MIXED).run([x])[0]
+        for stream in (None, device_library.stream_of(model.accelerator)):
+            given = model.wrap(np.zeros((3, 4), np.float32))
+            result = model.execute([model.wrap(x)], stream, given=[given])[0]
+            self.assertEqual(result.value, given.value)
+            np.testing.assert_allclose(library.array_of(given), expected, rtol=1e-4)
+        host = library.Model.wrap(model, np.zeros((3, 4), np.float32))
+        self.assertIn(f"is on cpu:0, expected {API}:0", str(self.failure(lambda: model.execute([model.wrap(x)], given=[host]))))
+
+    def test_deadlines(self):
+        model, x = DeviceModel(MIXED, API), self.floats(3, 4)
+        error = self.failure(lambda: model.execute([model.wrap(x)], timeout=1))
+        self.assertEqual(error.status, DEADLINE_EXCEEDED)
+        np.testing.assert_allclose(model.run([x])[0], library.Model(MIXED).run([x])[0], rtol=1e-4)
 
     def test_large_weight(self):
         """In several parts, through page-locked memory."""
