@@ -337,9 +337,10 @@ MAX_API MAX_NODISCARD MaxStatus maxModelFindOutput(const MaxModel* model, const 
 /**
  * Runs the model.
  *
- * On the default stream the outputs are complete when the call returns. On a created stream the call returns once the
- * work is queued; inputs, outputs and model are retained until it is done, and a failure stays with the stream. In both
- * cases outputs have their final shapes, so a model whose shapes depend on values waits inside the call. Outputs never
+ * On the host's default stream the outputs are complete when the call returns. On a created stream, and on any stream
+ * of an accelerator, the call returns once the work is queued; inputs, outputs and model are retained until it is
+ * done, and a failure stays with the stream. In both cases outputs have their final shapes, so a model whose shapes
+ * depend on values waits inside the call, as does one with steps on both an accelerator and the host. Outputs never
  * share memory with inputs or each other. Thread-safe.
  *
  * @param[in] inputs  One buffer per input, in the model's order, contiguous, on the model's device.
@@ -411,6 +412,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecuteByName(const MaxModel* model, con
  * @retval MAX_STATUS_INVALID_ARGUMENT  There are no inputs, or as for maxModelExecute.
  * @retval MAX_STATUS_ALREADY_EXISTS  The key was captured with other inputs.
  * @retval MAX_STATUS_FAILED_PRECONDITION  What the model executes depends on values; the message names the node.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The model runs on an accelerator, or has values that are not numbers.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelCapture(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,

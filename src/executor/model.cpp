@@ -131,6 +131,7 @@ void MaxModel::executeHost(const max::HostInputs& host, const max::CallOptions& 
     max::SmallArray<MaxBuffer*> buffers(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) buffers[i] = inputs[i].get();
     runQueuing(buffers.span(), arguments.span(), made, interrupt);
+    max::waitFor(used, interrupt);
     return made.handOver(results);
   }
   const std::vector<max::Ref<max::Tensor>> copies = max::alignedCopies(arguments.span());

@@ -34,12 +34,16 @@ static inline __device__ long long offsetOf(long long index, long long rank, con
   return offset;
 }
 
+template <bool isMost>
 static inline __device__ Sum joined(Sum mine, Sum* shared) {
   __syncthreads();
   shared[threadIdx.x] = mine;
   __syncthreads();
   for (int half = 64; half > 0; half /= 2) {
-    if (threadIdx.x < half) shared[threadIdx.x] = JOIN(shared[threadIdx.x], shared[threadIdx.x + half]);
+    if (threadIdx.x < half) {
+      const Sum a = shared[threadIdx.x], b = shared[threadIdx.x + half];
+      shared[threadIdx.x] = isMost ? MOST(a, b) : JOIN(a, b);
+    }
     __syncthreads();
   }
   return shared[0];
@@ -49,12 +53,22 @@ extern "C" __global__ void gpu_reduce(const Layout layout, const Element* in, El
   __shared__ Sum shared[128];
   for (long long result = blockIdx.x; result < layout.results; result += gridDim.x) {
     const Element* from = in + offsetOf(result, layout.keptRank, layout.keptDims, layout.keptStrides);
+    Sum shift = 0;
+    if (SHIFTS) {  // so that exponentials stay finite
+      Sum most = LEAST;
+      for (long long i = threadIdx.x; i < layout.count; i += 128) {
+        const Sum x = (Sum)from[offsetOf(i, layout.rank, layout.dims, layout.strides)];
+        most = MOST(most, x);
+      }
+      most = joined<true>(most, shared);
+      shift = most - most == (Sum)0 ? most : (Sum)0;
+    }
     Sum sum = START;
     for (long long i = threadIdx.x; i < layout.count; i += 128) {
       const Sum x = (Sum)from[offsetOf(i, layout.rank, layout.dims, layout.strides)];
       sum = JOIN(sum, (MAP));
     }
-    sum = joined(sum, shared);
+    sum = joined<false>(sum, shared);
     if (threadIdx.x == 0) out[result] = (Element)(FINISH);
   }
 }
@@ -94,6 +108,7 @@ constexpr ReduceRow kRows[] = {
     {"ReduceL1", "(Sum)0", kSum, "x < (Sum)0 ? -x : x", "sum", true},
     {"ReduceL2", "(Sum)0", kSum, "x * x", "sqrt(sum)", false},
     {"ReduceLogSum", "(Sum)0", kSum, "x", "log(sum)", false},
+    {"ReduceLogSumExp", "(Sum)0", kSum, "exp(x - shift)", "log(sum) + shift", false},
 };
 
 std::string sourceFor(const ReduceRow& row, DType dtype) {
@@ -102,7 +117,9 @@ std::string sourceFor(const ReduceRow& row, DType dtype) {
                                       : "#define LEAST ((Sum)(1ULL << 63))\n#define LARGEST ((Sum)(~0ULL >> 1))\n";
   return max::concat("#include \"max_half.h\"\n#include <cmath>\ntypedef ", type.element, " Element;\ntypedef ",
                      type.accumulator, " Sum;\n", limits, "#define START ", row.start, "\n#define JOIN(a, b) ",
-                     row.join, "\n#define MAP ", row.map, "\n#define FINISH ", row.finish, "\n", kReduce);
+                     row.join, "\n#define MOST(a, b) ", kMax, "\n#define SHIFTS ",
+                     row.op == "ReduceLogSumExp" ? "true" : "false", "\n#define MAP ", row.map, "\n#define FINISH ",
+                     row.finish, "\n", kReduce);
 }
 
 class PlacedReduce final : public Placed {

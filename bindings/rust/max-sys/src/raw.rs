@@ -7218,9 +7218,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[doc = " Runs the model."]
     #[doc = ""]
-    #[doc = " On the default stream the outputs are complete when the call returns. On a created stream the call returns once the"]
-    #[doc = " work is queued; inputs, outputs and model are retained until it is done, and a failure stays with the stream. In both"]
-    #[doc = " cases outputs have their final shapes, so a model whose shapes depend on values waits inside the call. Outputs never"]
+    #[doc = " On the host's default stream the outputs are complete when the call returns. On a created stream, and on any stream"]
+    #[doc = " of an accelerator, the call returns once the work is queued; inputs, outputs and model are retained until it is"]
+    #[doc = " done, and a failure stays with the stream. In both cases outputs have their final shapes, so a model whose shapes"]
+    #[doc = " depend on values waits inside the call, as does one with steps on both an accelerator and the host. Outputs never"]
     #[doc = " share memory with inputs or each other. Thread-safe."]
     #[doc = ""]
     #[doc = " - `inputs`: One buffer per input, in the model's order, contiguous, on the model's device."]
@@ -7308,6 +7309,7 @@ unsafe extern "C" {
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There are no inputs, or as for maxModelExecute."]
     #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: The key was captured with other inputs."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: What the model executes depends on values; the message names the node."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The model runs on an accelerator, or has values that are not numbers."]
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelCapture(
