@@ -292,6 +292,17 @@ class OnDevice(unittest.TestCase):
         self.assertLessEqual(one, 4)
         self.assertEqual(self.steady_calls(ROOT / "examples/digits/digits.onnx", self.floats(1, 1, 8, 8)), 8 * one)
 
+    def test_resize(self):
+        """With sizes that are known at load, unlike those of ONNX's node tests."""
+        x = self.floats(1, 2, 5, 6)
+        for mode in ("nearest", "linear", "cubic"):
+            for place in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric"):
+                for scales in ([1, 1, 2, 2], [1, 1, 0.6, 1.7], [1, 1.5, 0.2, 3]):
+                    node = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode,
+                                            coordinate_transformation_mode=place)
+                    self.compare(model_of([node], [tensor("x", [1, 2, 5, 6])], [tensor("y", None)],
+                                          [("scales", np.array(scales, np.float32))]), [x])
+
     def test_given_outputs(self):
         """They are written on the device; one elsewhere is refused."""
         model, x = DeviceModel(MIXED, API), self.floats(3, 4)

@@ -114,6 +114,10 @@ void addOthers(Sources& sources, DType dtype) {
   b.output(b.op("AveragePool", {x}, attrs({{"kernel_shape", list({3, 3})}, {"pads", list({1, 1, 1, 1})}})));
   b.output(b.op("Relu", {b.op("Conv", {x, inputOf(b, dtype, {4, 8, 3, 3}), inputOf(b, dtype, {4})})}));
   b.output(b.op("ConvTranspose", {x, inputOf(b, dtype, {8, 4, 3, 3})}, attrs({{"strides", list({2, 2})}})));
+  const float scales[] = {1, 1, 2, 2};
+  Value* factors = b.graph->addConstant(Tensor::copyOf(DType::Float32, {4}, scales));
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    b.output(b.op("Resize", {x, nullptr, factors}, attrs({{"mode", std::string(mode)}})));
   b.output(b.op("Pad", {x, b.ints({0, 0, 1, 1, 0, 0, 2, 1})}, attrs({{"mode", std::string("reflect")}})));
   if (dtype == DType::Float32) {  // of which the weights are
     Value* wide = b.op("Relu", {b.op("Conv", {x, b.random({16, 8, 1, 1})})});

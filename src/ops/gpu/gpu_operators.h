@@ -54,6 +54,7 @@ struct PlaceRow {
   X(gpuConvolutions)               \
   X(gpuTransposed)                 \
   X(gpuPools)                      \
+  X(gpuResize)                     \
   X(gpuGather)                     \
   X(gpuPad)                        \
   X(gpuAttention)
