@@ -223,6 +223,32 @@ class OnDevice(unittest.TestCase):
             thread.join()
         self.assertFalse(problems)
 
+    def test_calls_that_are_still_queued(self):
+        """The next ones use the same memory, on other streams."""
+        images = np.load(ROOT / "examples/digits/images.npy").astype(np.float32)[:, None]
+        for data, arrays in ((MIXED, [self.floats(3, 4) for _ in range(4)]),
+                             (ROOT / "examples/digits/digits.onnx", [images[k:k + 1] for k in range(4)])):
+            model, here = DeviceModel(data, API), library.Model(data)
+            streams = [None] + [device_library.stream_of(model.accelerator) for _ in range(2)]
+            buffers, expected = [model.wrap(array) for array in arrays], [here.run([array])[0] for array in arrays]
+            queued = [(k % 4, model.execute([buffers[k % 4]], streams[k % 3])[0]) for k in range(36)]
+            for number, output in queued:
+                np.testing.assert_allclose(library.array_of(output), expected[number], rtol=1e-4, atol=1e-5)
+
+    def test_the_host_waits_for_what_it_writes_again(self):
+        """A step of the host that depends on nothing from the device, and whose result goes there."""
+        encoder = helper.make_node("LabelEncoder", ["t"], ["a"], domain="ai.onnx.ml", keys_strings=list("abcd"),
+                                   values_floats=[1.0, 2.0, 3.0, 4.0])
+        graph = helper.make_graph([encoder, helper.make_node("Add", ["a", "x"], ["y"])], "graph",
+                                  [tensor("t", [1000], TensorProto.STRING), tensor("x", [1000])], [tensor("y", None)])
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 3)]
+        model = DeviceModel(helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString(), API)
+        x = model.wrap(np.zeros(1000, np.float32))
+        texts = [model.wrap(np.full(1000, text, object)) for text in "abcd"]
+        queued = [model.execute([texts[k % 4], x])[0] for k in range(24)]
+        for k, output in enumerate(queued):
+            np.testing.assert_array_equal(library.array_of(output), np.full(1000, k % 4 + 1, np.float32))
+
     def test_out_of_memory(self):
         """During a load and a call; the session goes on."""
         with device_library.limited(API, 1 << 20):
