@@ -281,7 +281,7 @@ class OnDevice(unittest.TestCase):
         calls = fake_count("fakeGpuGetCallCount") - first
         self.assertGreater(calls, 30)
         for code in (2, 999):
-            for n in range(1, calls + 1, 1 if ALL else 5):
+            for n in range(1, calls + 1, 1 if ALL else 9):
                 fake("fakeGpuFailCall", ctypes.c_int64(n), ctypes.c_int32(code))
                 try:
                     attempt()
