@@ -78,6 +78,7 @@ MaxStream& orderOf(const MaxBuffer& buffer, MaxStream* stream) {
 
 // Drivers copy rectangles, but not one element again and again.
 void fillThroughCopy(MaxBuffer& buffer, const max::FillPattern& pattern, MaxStream& stream) {
+  stream.requireUncaptured("Filling a strided buffer, which takes memory for a moment,");
   const Ref<MaxBuffer> dense = MaxBuffer::allocate(stream, buffer.dtype(), buffer.shape());
   stream.fill({dense->data(), dense->memory()}, pattern, static_cast<size_t>(dense->count()));
   max::copyElements(buffer, *dense, stream);

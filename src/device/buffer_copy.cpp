@@ -187,6 +187,8 @@ void copyElements(MaxBuffer& target, const MaxBuffer& source, MaxStream& stream)
                                byteStrides(source)});
   }
   require(target.isContiguous(), MAX_STATUS_UNIMPLEMENTED, "Copies between devices need a contiguous target");
+  for (MaxStream* each : {&stream, &source.stream()})
+    each->requireUncaptured("A strided copy between devices, which takes memory for a moment,");
   const Ref<MaxBuffer> dense = source.clone(source.stream());
   copyElements(target, *dense, stream);
 }

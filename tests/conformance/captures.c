@@ -131,6 +131,11 @@ static void check_refusals(MaxDevice* device, MaxStream* stream, MaxBuffer* buff
   CHECK_FAILS(maxBufferCopyFromHost(buffer, 0, &value, 1, stream), MAX_STATUS_FAILED_PRECONDITION, "being captured");
   CHECK_FAILS(maxBufferMapToHost(buffer, MAX_HOST_ACCESS_READ, &data), MAX_STATUS_FAILED_PRECONDITION,
               "being captured");
+  MaxBuffer* view = NULL; /* filling it takes memory, which a graph would not have */
+  CHECK(maxBufferSlice(buffer, (const MaxSliceKind[]){MAX_SLICE_KIND_RANGE}, (const int64_t[]){0}, NULL,
+                       (const int64_t[]){2}, 1, &view));
+  CHECK_FAILS(maxBufferFill(view, &value, 1, stream), MAX_STATUS_FAILED_PRECONDITION, "being captured");
+  maxBufferRelease(view);
   check_active(stream);
 }
 
