@@ -32,7 +32,7 @@ MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTi
       __builtin_prefetch(ahead, 0, 2);
       __m512bh columns[kVectors];
       MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
-        __builtin_prefetch(b + kPrefetch + j * kLanes, 0, 3);
+        __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
         columns[j] = wordsAt(b + j * kLanes);
       }
       MAX_UNROLL for (int i = 0; i < kRows; ++i) {

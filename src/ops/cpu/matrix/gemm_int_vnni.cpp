@@ -12,7 +12,10 @@ namespace max {
 namespace {
 
 constexpr int kTileRows = 7, kVectors = 4, kLanes = 16;
-constexpr int64_t kPrefetch = 8 * kVectors * kLanes;  // words of B that are prefetched into the first cache
+// Words of B that are prefetched into the first cache. A single row waits for nothing but memory, which is further
+// away.
+template <int kRows>
+constexpr int64_t kDistance = (kRows == 1 ? 32 : 8) * kVectors* kLanes;
 
 // Subtracts the zero points from the sums of row i and stores them.
 template <int kUsed>
@@ -118,7 +121,7 @@ MAX_VNNI void tile(const IntegerTile& t) {
       __m512i columns[kKept];
 #pragma GCC unroll 16
       for (int j = 0; j < kUsed; ++j) {
-        __builtin_prefetch(b + kPrefetch + j * kLanes, 0, 3);
+        __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
         if (j < kKept) columns[j] = _mm512_loadu_si512(b + j * kLanes);
       }
 #pragma GCC unroll 16

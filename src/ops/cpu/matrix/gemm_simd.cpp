@@ -46,6 +46,10 @@ constexpr int64_t kPrefetch = 256;
 constexpr bool kHasHalves = false;
 #endif
 
+// A single row waits for nothing but memory, which is further away.
+template <int kRows>
+constexpr int64_t kDistance = kRows == 1 ? 4 * kPrefetch : kPrefetch;
+
 // `kHalf`: the last vector has half the lanes, whose products take half the time on chips that split wide vectors.
 template <int kRows, int kVectors, bool kHalf = false>
 struct Tile {
@@ -95,7 +99,7 @@ struct Tile {
       MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
       for (int64_t k = 0; k < t.depth; ++k, b += t.bStride, ahead += t.aheadStep) {
         __builtin_prefetch(ahead, 0, 2);
-        MAX_UNROLL for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kPrefetch + j * kLanes, 0, 3);
+        MAX_UNROLL for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
         step(a, k, b);
       }
     }
