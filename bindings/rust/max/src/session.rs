@@ -32,7 +32,7 @@ handle!(sync
 /// ```
 /// use max::{Device, SessionOptions};
 /// let device = Device::cpu()?;
-/// let session = SessionOptions::new().device(&device).threads(2).memory_limit(1 << 30).create()?;
+/// let session = SessionOptions::new().device(&device).threads(2).memory_limit(1 << 30).weights_cache_dir("").create()?;
 /// assert_eq!(session.thread_count()?, 2);
 /// assert_eq!(session.memory()?.limit, Some(1 << 30));
 /// # Ok::<(), max::Error>(())
@@ -43,7 +43,7 @@ pub struct SessionOptions {
     devices: Vec<Device>,
     threads: usize,
     memory_limit: u64,
-    weights_cache: Option<PathBuf>,
+    weights_cache_dir: Option<PathBuf>,
 }
 
 impl SessionOptions {
@@ -72,14 +72,14 @@ impl SessionOptions {
 
     /// A folder in which packed weights of models are kept for later loads; an empty path = none. Otherwise that of the
     /// environment variable `MAX_WEIGHTS_CACHE_DIR`, if any. See [`SessionOptions`].
-    pub fn weights_cache(mut self, folder: impl AsRef<Path>) -> Self {
-        self.weights_cache = Some(folder.as_ref().to_owned());
+    pub fn weights_cache_dir(mut self, folder: impl AsRef<Path>) -> Self {
+        self.weights_cache_dir = Some(folder.as_ref().to_owned());
         self
     }
 
     /// The session. See [`SessionOptions`].
     pub fn create(&self) -> Result<Session> {
-        let folder = self.weights_cache.as_deref().map(c_path).transpose()?;
+        let folder = self.weights_cache_dir.as_deref().map(c_path).transpose()?;
         let options = options!(MaxSessionOptions {
             // A device is its pointer.
             devices: if self.devices.is_empty() { ptr::null() } else { self.devices.as_ptr().cast() },

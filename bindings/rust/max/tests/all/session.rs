@@ -50,9 +50,9 @@ fn profiles() {
 #[test]
 fn memory() {
     let _leaks = leaks();
-    let session = SessionOptions::new().memory_limit(1 << 30).weights_cache("/nowhere").create().unwrap();
+    let session = SessionOptions::new().memory_limit(1 << 30).weights_cache_dir("/nowhere").create().unwrap();
     let _model = session.load(DIGITS).unwrap();
     let memory = session.memory().unwrap();
-    refused(SessionOptions::new().weights_cache("a\0b").create(), Status::InvalidArgument, "NUL");
+    refused(SessionOptions::new().weights_cache_dir("a\0b").create(), Status::InvalidArgument, "NUL");
     assert!(memory.used.unwrap() > 0 && memory.peak >= memory.used && memory.limit == Some(1 << 30));
 }
