@@ -206,7 +206,8 @@ int freeDeviceAsync(const std::shared_ptr<Stream>& stream, uint64_t address);
 Device* deviceOfAddress(uint64_t address);
 // Whether an address range lies in one live allocation of device or host memory that the driver knows.
 bool isKnownRange(uint64_t address, uint64_t bytes);
-// From the address to the end of its allocation; 0 = it is in none.
+// From the address to the next multiple of 512 in its allocation, since the library's blocks may share one; 0 = it is
+// in none.
 uint64_t knownBytes(uint64_t address);
 bool isPinned(uint64_t address, uint64_t bytes);
 int allocateHost(uint64_t bytes, void** pointer);

@@ -102,8 +102,8 @@ class Values {
     return all;
   }
 
-  // A kernel is said to write all behind a pointer, to the end of the allocation, or to read it, if the pointer is to
-  // const; and to read the first byte of what merely looks like an address.
+  // A kernel is said to write what is behind a pointer (knownBytes), or to read it, if the pointer is to const; and to
+  // read the first byte of what merely looks like an address.
   std::vector<Access> accesses() const {
     std::vector<Access> all;
     for (size_t i = 0; i < values_.size(); ++i) {

@@ -145,11 +145,12 @@ bool isKnownRange(uint64_t address, uint64_t bytes) {
 }
 
 uint64_t knownBytes(uint64_t address) {
+  constexpr uint64_t kUnit = 512;
   const State& s = state();
   const Device* device = deviceOfAddress(address);
   for (const auto* ranges : {device ? &device->allocated : &s.hostMemory, &s.registeredMemory})
     if (const auto found = findRange(*ranges, address, 1); found != ranges->end())
-      return found->first + found->second - address;
+      return std::min(found->first + found->second, address / kUnit * kUnit + kUnit) - address;
   return 0;
 }
 
