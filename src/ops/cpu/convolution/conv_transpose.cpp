@@ -20,7 +20,8 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kBandBytes = 3 << 20;    // of products computed before they are gathered
+constexpr int64_t kBandBytes = 3 << 20;  // of products computed before they are gathered
+constexpr int64_t kFloatsPerPage = 1024;
 constexpr int64_t kLinePixels = 256;       // of output pixels that one task gathers, at most
 constexpr int64_t kTransposeGrain = 8192;  // elements
 
@@ -200,6 +201,8 @@ class ConvTransposeOp final : public OpKernel {
   // `row`: the products of an input row, pixel 0 first; taps from `firstTap` on are those of the last axis.
   void addRow(const Line& line, const float* row, int64_t firstTap, float* sums) const {
     const int64_t stride = shape_.stride[2], filters = shape_.groupFilters(), perGroup = shape_.taps() * filters;
+    // Of a pixel; its products may be on a page of their own, which is not in any near cache.
+    const int64_t steps = 4 + filters / 4 + (columns_ > kFloatsPerPage ? 32 : 0);
     WorkCounter work;
     for (int64_t tap = 0; tap < shape_.kernel[2]; ++tap) {
       const int64_t shift = tap * shape_.dilation[2] - shape_.before[2];  // output = input * stride + shift
@@ -207,7 +210,7 @@ class ConvTransposeOp final : public OpKernel {
       const int64_t begin = low > 0 ? (low + stride - 1) / stride : 0;
       const int64_t end = high < 0 ? 0 : std::min(high / stride + 1, shape_.in[2]);
       for (int64_t g = 0; g < shape_.groups; ++g) {
-        work.pass(4 + std::max<int64_t>(end - begin, 0) * (4 + filters / 4));
+        work.pass(4 + std::max<int64_t>(end - begin, 0) * steps);
         if (begin >= end) break;  // there may be no products at all
         const float* from = row + g * perGroup + (firstTap + tap) * filters;
         float* to = sums + g * filters;
