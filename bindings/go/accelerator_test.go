@@ -2,7 +2,10 @@
 
 package max
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // accelerator is the first one: a real one, or the tests' fake.
 func accelerator(t *testing.T) *Device {
@@ -62,6 +65,22 @@ func TestAcceleratorKernels(t *testing.T) {
 	check(t, kernel.Launch(LaunchConfig{Block: [3]int32{4}}, x, float32(2), int32(3)))
 	equal(t, data[float32](t, x), []float32{2, 4, 6})
 	fails(t, kernel.Launch(LaunchConfig{}, vector[float32](t, 1), float32(2), int32(1)), ErrInvalidArgument, "")
-	_, err = NewSession(&SessionOptions{Devices: []*Device{device}})
-	fails(t, err, ErrUnimplemented, "")
+}
+
+func TestAcceleratorModels(t *testing.T) {
+	noLeaks(t)
+	device := accelerator(t)
+	path, zeros := digits(t), must(NewBuffer(nil, DTypeFloat32, []int64{1, 1, 8, 8}, &BufferOptions{Zeroed: true}))(t)
+	onHost := must(must(NewSession(nil))(t).Load(background, path, nil))(t)
+	expected := data[float32](t, must(onHost.Execute(background, zeros))(t)[0])
+	model := must(must(NewSession(&SessionOptions{Devices: []*Device{device}}))(t).Load(background, path, nil))(t)
+	outputs := must(model.Execute(background, must(zeros.To(device, nil))(t)))(t)
+	equal(t, must(must(outputs[0].Device())(t).Label())(t), must(device.Label())(t))
+	for i, value := range data[float32](t, outputs[0]) {
+		if math.Abs(float64(value-expected[i])) > 1e-5 {
+			t.Errorf("output %d is %v, expected %v", i, value, expected[i])
+		}
+	}
+	_, err := model.Execute(background, zeros)
+	fails(t, err, ErrInvalidArgument, "")
 }
