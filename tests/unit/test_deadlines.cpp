@@ -115,7 +115,7 @@ std::vector<Row> longWindows() {
                   "",
                   "ConvTranspose",
                   with({{"group", int64_t{2}}}),
-                  {floats({1, 16, 1 << 16}), floats({16, 8, 1 << 12})},
+                  {floats({1, 16, 1 << 16}), floats({16, 8, 1 << 9})},
                   1,
                   2});
   rows.push_back({"Col2Im",

@@ -22,6 +22,7 @@ constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a 
 constexpr double kBytesPerLane = 128 << 10;
 constexpr int64_t kTasksPerLane = 4;
 constexpr int64_t kStepsPerTileRow = 4;  // of a tile and one row of B, base/interrupt_point.h
+constexpr int64_t kRowsPerStore = 24;    // of B, in whose time a tile is stored to memory that is new
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -283,7 +284,7 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
       runTiles(tile, operands, place, pointers + tap * table_->tileRows);
-      work.pass(tile.taps * tile.depth * (tile1 - tile0) * kStepsPerTileRow);
+      work.pass((tile.taps * tile.depth + kRowsPerStore) * (tile1 - tile0) * kStepsPerTileRow);
     }
   }
 }
@@ -304,7 +305,7 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& p
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tiles);
       runTiles(tile, operands, place, place.pointers + tap * table_->tileRows);
-      work.pass(tile.depth * tiles * kStepsPerTileRow);
+      work.pass((tile.depth + kRowsPerStore) * tiles * kStepsPerTileRow);
       addPart(tile, place.c, rows, sums);
     }
   // With alpha = 1 tiles start from the bias, except those that add to C.
