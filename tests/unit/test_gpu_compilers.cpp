@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vendors' own compilers: NVRTC and HIPRTC, which need no GPU. Skipped where they are not installed.
-#include <glob.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -16,29 +14,10 @@
 #include "kernel/cache.h"
 #include "kernel/cached_compile.h"
 #include "kernel/gpu_compilers.h"
+#include "vendor_compilers.h"
 
 namespace max {
 namespace {
-
-#if defined(__has_feature)
-#define MAX_TEST_FEATURE(name) __has_feature(name)
-#else
-#define MAX_TEST_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || MAX_TEST_FEATURE(address_sanitizer) || \
-    MAX_TEST_FEATURE(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
-// The one of the tests' Python packages, where no other is named.
-void nameNvrtc() {
-  glob_t found{};
-  const std::string pattern = MAX_TEST_DATA "/../../build/venv/lib/python3*/site-packages/nvidia/cu*/lib/libnvrtc.so.*";
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) setenv("MAX_NVRTC_LIBRARY", found.gl_pathv[0], 0);
-  globfree(&found);
-}
 
 struct Vendor {
   const char* name;
