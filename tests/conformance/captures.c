@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "conformance.h"
@@ -184,7 +185,7 @@ struct bystander {
   MaxEvent* event;
 };
 
-static void set_flag(void* flag) { *(volatile int*)flag = 1; }
+static void set_flag(void* flag) { atomic_store((atomic_int*)flag, 1); }
 
 /* All that a program does beside a capture: allocations, queries, waits, memory that goes. */
 static void* work_beside(void* argument) {
@@ -220,11 +221,11 @@ void test_captures_survive_other_work(void** state) {
   MaxBuffer *kept = bytes_on(device, stream), *borrowed = NULL;
   struct bystander b = {device, stream, NULL};
   CHECK(maxEventCreate(device, NULL, &b.event));
-  volatile int gone = 0;
+  atomic_int gone = 0;
   MaxBufferWrapOptions options = MAX_BUFFER_WRAP_OPTIONS_INIT;
   options.stream = stream;
   options.release = set_flag;
-  options.userData = (void*)&gone;
+  options.userData = &gone;
   CHECK(maxBufferWrap(device, address_of(kept), MAX_DTYPE_UINT8, 1, (const int64_t[]){COUNT}, &options, &borrowed));
   fill(kept, 1, stream);
   begin(stream, GLOBAL);
