@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace max {
@@ -169,9 +170,11 @@ void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& ar
 
 void GpuKernel::keepBuffers(const LaunchArguments& arguments, gpu::GpuStream& stream) {
   std::vector<Ref<const RefCounted>> borrowed;
+  const Storage* last = nullptr;  // arguments are often parts of the same memory
   for (int32_t i = 0; i < arguments.bufferCount; ++i) {
     const Ref<Storage>& memory = arguments.buffers[i]->memory();
-    if (memory && !stream.noteInBlock(memory)) borrowed.emplace_back(memory.get());
+    if (std::exchange(last, memory.get()) == memory.get()) continue;
+    if (!stream.noteInBlock(memory)) borrowed.emplace_back(memory.get());
   }
   if (!borrowed.empty()) stream.keepUntilDone(std::move(borrowed));
 }
