@@ -105,8 +105,9 @@ def share(case, threads, arguments):
     """Of the machine's limits, measured beside a profile."""
     programs = pathlib.Path(arguments.program).parent
     precision = "medium" if arguments.precision == "bf16" else "highest"
-    profile = run([programs / "max", "profile", str(case.model), "--json", "--threads", str(threads), "--precision", precision,
-                   *profile_arguments(case.make_inputs(np.random.default_rng(0)))])
+    with tempfile.TemporaryDirectory() as folder:
+        profile = run([programs / "max", "profile", str(case.model), "--json", "--threads", str(threads), "--precision", precision,
+                       *profile_arguments(case.make_inputs(np.random.default_rng(0)), folder)])
     return share_of_limit(profile, run([programs / "machine_limits", str(threads)]), arguments.precision)
 
 

@@ -2,6 +2,10 @@
 """How near a model's run comes to what the machine can do: its work as `max profile` counts it, at the rates that loops of
 their own measure (machine_limits)."""
 
+import pathlib
+
+import numpy as np
+
 
 def limit_of(operator, precision):
     """Which rate bounds the multiplications of a row of the profile."""
@@ -20,11 +24,11 @@ def share_of_limit(profile, limits, precision):
     return ms / profile["total_ms"]
 
 
-def profile_arguments(inputs):
-    """Inputs of these shapes for `max profile`, whole numbers as large as the given ones."""
+def profile_arguments(inputs, folder):
+    """The inputs as files in `folder` for `max profile`: values decide which branch a model takes."""
     arguments = []
     for name, value in inputs.items():
-        arguments += ["--shape", f"{name}={','.join(map(str, value.shape))}"]
-        if value.dtype.kind in "iu":
-            arguments += ["--max", f"{name}={max(int(value.max()), 1)}"]
+        file = pathlib.Path(folder) / f"{name}.npy"
+        np.save(file, value)
+        arguments += ["--input", f"{name}={file}"]
     return arguments

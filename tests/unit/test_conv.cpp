@@ -62,7 +62,7 @@ ConvCase randomCase(RandomTensors& random, int kind) {
   return c;
 }
 
-void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i) {
+void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i, bool isStem = false) {
   const char* activations[] = {"", "Relu", "Clip", "HardSwish", "Silu", "LeakyRelu"};
   NodeUnderTest node("max", "Conv");
   node->attributes.set("group", c.groups);
@@ -74,9 +74,9 @@ void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i) 
   node->attributes.set("activation_beta", 0.5f);
   const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()),
                           random.chance(0.7) ? random.floats({c.filters}) : nullptr,
-                          random.chance(0.3) ? random.floats(c.output()) : nullptr};
+                          !isStem && random.chance(0.3) ? random.floats(c.output()) : nullptr};
   const Tensors expected = node.run(inputs, {c.output()}, "reference");
-  const Tensors actual = node.run(inputs, {c.output()}, "conv_f32", 1 + i % 3, 2);
+  const Tensors actual = node.run(inputs, {c.output()}, isStem ? "stem_f32" : "conv_f32", 1 + i % 3, 2);
   expectNear(*actual[0], *expected[0], 3e-5f, concat(nameOf(target), " case ", i, " ", c.describe()));
 }
 
@@ -94,6 +94,27 @@ TEST(Conv, PointwiseMatchesReference) { compareRandomCases(0, 40); }
 TEST(Conv, DenseMatchesReference) { compareRandomCases(1, 80); }
 TEST(Conv, DepthwiseMatchesReference) { compareRandomCases(2, 80); }
 TEST(Conv, GroupedMatchesReference) { compareRandomCases(3, 40); }
+
+// Kernels for few channels: widths below, at and above a tile's pixels, filters of one vector to several blocks.
+TEST(Conv, StemsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(25);
+    int i = 0;
+    for (int64_t kernel : {1, 3, 6, 7})
+      for (int64_t stride : {1, 2, 4})
+        for (int64_t width : {7, 14, 33, 61}) {
+          if (testing::Test::HasFatalFailure()) return;
+          const int64_t channels = random.integer(1, 4), filters = random.integer(1, 90);
+          std::vector<int64_t> pads;
+          for (int p = 0; p < 4; ++p) pads.push_back(random.chance(0.3) ? 0 : random.integer(0, kernel));
+          ConvCase c{2,           random.integer(1, 2), channels,         filters, 1,
+                     {11, width}, {kernel, kernel},     {stride, stride}, {1, 1},  pads};
+          compare(c, random, target, i++, true);
+        }
+    const ConvCase outside{2, 1, 3, 5, 1, {2, 1}, {3, 3}, {1, 2}, {1, 1}, {4, 5, 4, 6}};
+    compare(outside, random, target, i, true);
+  });
+}
 
 TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   forEachCpuTarget([&](CpuTarget target) {

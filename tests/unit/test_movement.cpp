@@ -45,21 +45,24 @@ std::string errorOf(MaxStatus status, Body body) {
 }
 
 TEST(TensorCopy, TransposesLargeMatricesOnSeveralLanes) {
-  // Powers of two go through a buffer; odd sizes have tails on both sides.
-  for (const Shape& shape : {Shape{512, 1024}, Shape{301, 777}, Shape{3, 40000}, Shape{40000, 3}})
-    for (const size_t size : {1, 2, 4, 8, 16}) {
-      const int64_t rows = shape[0], columns = shape[1];
-      std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size());
-      for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 31 + i / 256);
-      const TensorCopy copy(size, {columns, rows}, {1, columns}, {rows, 1});
-      copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 3);
-      for (int64_t r = 0; r < rows; r += 7)
-        for (int64_t c = 0; c < columns; c += 5)
-          ASSERT_EQ(std::memcmp(&target[static_cast<size_t>(c * rows + r) * size],
-                                &source[static_cast<size_t>(r * columns + c) * size], size),
-                    0)
-              << r << " " << c << " of " << size;
-    }
+  // Powers of two go through a buffer; odd sizes have tails on both sides; a few rows or columns are interleaved.
+  forEachTarget([] {
+    for (const Shape& shape : {Shape{512, 1024}, Shape{301, 777}, Shape{2, 20001}, Shape{3, 20000}, Shape{4, 20003},
+                               Shape{20001, 2}, Shape{20000, 3}, Shape{20003, 4}})
+      for (const size_t size : {1, 2, 4, 8, 16}) {
+        const int64_t rows = shape[0], columns = shape[1];
+        std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size());
+        for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 31 + i / 256);
+        const TensorCopy copy(size, {columns, rows}, {1, columns}, {rows, 1});
+        copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 3);
+        for (int64_t r = 0; r<rows; r += rows> 4 ? 7 : 1)
+          for (int64_t c = 0; c<columns; c += columns> 4 ? 5 : 1)
+            ASSERT_EQ(std::memcmp(&target[static_cast<size_t>(c * rows + r) * size],
+                                  &source[static_cast<size_t>(r * columns + c) * size], size),
+                      0)
+                << r << " " << c << " of " << size;
+      }
+  });
 }
 
 TEST(TensorCopy, CopiesLargeBlocksAndRuns) {

@@ -110,7 +110,7 @@ TEST(Narrow, Convolutions) {
     int64_t channels, filters, groups, size, stride, pad;
   };
   for (const Case& c :
-       {Case{32, 40, 1, 1, 1, 0}, Case{18, 33, 1, 3, 2, 1}, Case{3, 24, 1, 3, 2, 1}, Case{3, 24, 1, 5, 1, 0},
+       {Case{32, 40, 1, 1, 1, 0}, Case{18, 33, 1, 3, 2, 1}, Case{3, 40, 1, 3, 2, 1}, Case{3, 40, 1, 5, 1, 0},
         Case{6, 50, 1, 3, 1, 1}, Case{24, 20, 1, 3, 1, 0}, Case{24, 36, 3, 3, 2, 1}, Case{500, 20, 1, 3, 2, 1}}) {
     NodeUnderTest node(kMaxDomain, "Conv");
     node->products = DType::BFloat16;
@@ -126,6 +126,24 @@ TEST(Narrow, Convolutions) {
     const unsigned narrow = c.channels / c.groups % 2 ? 0b1000 : 0b1001;
     checkNode(node, in, narrow, out, 0b110, concat(c.channels, " channels, size ", c.size));
   }
+}
+
+// Convolutions of few channels and filters are products of float32, whose results may be bfloat16.
+TEST(Narrow, Stems) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(94);
+  for (const char* activation : {"", "Clip", "HardSwish"})
+    for (const int64_t filters : {7, 16, 24, 32}) {
+      NodeUnderTest node(kMaxDomain, "Conv");
+      node->products = DType::BFloat16;
+      node->attributes.set("pads", std::vector<int64_t>(4, 1));
+      node->attributes.set("strides", std::vector<int64_t>(2, 2));
+      node->attributes.set("activation", std::string(activation));
+      node->attributes.set("activation_alpha", -0.5f);
+      node->attributes.set("activation_beta", 0.5f);
+      const Tensors in = {random.floats({2, 13, 41, 3}), random.floats({filters, 3, 3, 3}), random.floats({filters})};
+      checkNode(node, in, 0, {2, 7, 21, filters}, 0b110, concat(activation, " ", filters, " filters"));
+    }
 }
 
 TEST(Narrow, WinogradsConvolutions) {

@@ -9,6 +9,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_stem.h"
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -20,12 +21,6 @@ namespace {
 
 // With fewer channels than this, the taps of one kernel row are one longer tap.
 constexpr int64_t kChannelsWorthATap = 16;
-
-Spatial spatialDims(const Shape& shape, int first, int rank) {
-  Spatial result{1, 1, 1};
-  for (int i = 0; i < rank; ++i) result[static_cast<size_t>(3 - rank + i)] = shape[first + i];
-  return result;
-}
 
 bool canMergeTaps(const ConvShape& shape) {
   return shape.groups == 1 && shape.dilation[2] == 1 && shape.kernel[2] > 1 &&
@@ -260,6 +255,7 @@ bool acceptsWordsConv(const OpRequest& request) {
 NarrowOperands narrowOperands(const Node& node) {
   if (!mayBeNarrow(node)) return {};
   if (!node.prepared) return {};
+  if (dynamic_cast<const StemWeights*>(node.prepared.get())) return {0, operandBit(0)};
   const Shape& weights = node.inputs[1]->constant->shape();
   return dynamic_cast<const PackedWeights*>(node.prepared.get()) ? narrowProduct(weights[1])
                                                                  : narrowFloats(node, weights);
@@ -364,13 +360,15 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   if (!weights) return nullptr;
   const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
+  if (isStem(node, *weights)) return prepareStem(*weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;
   if (form->winogradSide != 0) return winogradWeights(*weights, form->winogradSide);
   return packFilters(form->table, node.attributes, *weights, groups, defaultLanes());
 }
 
-constexpr Implementation kConv[] = {{"conv_bf16", acceptsWordsConv, createWordsConv},
+constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
+                                    {"conv_bf16", acceptsWordsConv, createWordsConv},
                                     {"conv_f32", acceptsConv, createConv}};
 constexpr Implementation kChannelsFirst[] = {
     {"conv_bf16", acceptsChannelsFirst<acceptsWordsConv>, createChannelsFirst<createWordsConv>},
@@ -380,46 +378,12 @@ const OpRow kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters, nullptr, narr
 
 }  // namespace
 
-ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w, const Shape& output) {
-  const int rank = x.rank() - 2;
-  images = x[0];
-  channels = x.back();
-  filters = w[0];
-  groups = readers::readGroups(node.attributes);
-  in = spatialDims(x, 1, rank);
-  out = spatialDims(output, 1, rank);
-  const readers::Windows windows = readers::readWindows(node.attributes, w.dims().subspan(2));
-  for (size_t i = 0, at = 3 - windows.axes.size(); i < windows.axes.size(); ++i, ++at) {
-    const readers::Window& window = windows.axes[i];
-    kernel[at] = window.size;
-    stride[at] = window.stride;
-    dilation[at] = window.dilation;
-    before[at] = window.padBegin;
-    after[at] = window.padEnd;
-  }
-}
-
 std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* const> constants) {
   const bool isConv = node.isOwn("Conv") || node.is("Conv");
   const Tensor* weights = isConv ? filtersOf(node, constants) : nullptr;
   if (!weights || isDepthwise(weights->shape(), readers::readGroups(node.attributes))) return std::nullopt;
+  if (isStem(node, *weights)) return std::nullopt;
   return formOf(node, *weights);
-}
-
-bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatial{}; }
-
-ConvShape withBorders(const ConvShape& shape) {
-  ConvShape result = shape;
-  for (size_t i = 0; i < 3; ++i) {
-    result.in[i] += result.before[i] + result.after[i];
-    result.before[i] = result.after[i] = 0;
-  }
-  return result;
-}
-
-ConvShape asRowTaps(ConvShape shape) {
-  shape.kernel[2] = 1;
-  return shape;
 }
 
 template <class T>

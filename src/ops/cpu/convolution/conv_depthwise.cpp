@@ -2,6 +2,7 @@
 // Depthwise convolution: every channel has one filter. Vectors run along channels.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
@@ -33,16 +34,21 @@ constexpr bool kHasNarrow = true;
 #else
 constexpr bool kHasNarrow = false;  // no product of bfloat16, which make and read such values
 #endif
+constexpr int kTile = 4;           // pixels
 constexpr int64_t kAhead = 16;     // pixels that are prefetched
 constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
 
-// Bias, residual and limits of one vector of one pixel, then the store.
-HWY_INLINE void finish(const DepthwiseRow& row, V sum, int64_t pixel, int64_t c, int64_t count) {
+struct Limits {
+  V low, high;
+  explicit Limits(const DepthwiseRow& row) : low(hn::Set(D(), row.low)), high(hn::Set(D(), row.high)) {}
+};
+
+// Residual and limits of one vector of one pixel, then the store.
+HWY_INLINE void finish(const DepthwiseRow& row, const Limits& limits, V sum, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   const int64_t at = pixel * row.channels + c;
   if (row.residual) sum = hn::Add(sum, loadFirst(d, row.residual + at, count));
-  if (row.activation->clamps)
-    sum = hn::Min(hn::Set(d, row.activation->high), hn::Max(hn::Set(d, row.activation->low), sum));
+  sum = hn::Min(limits.high, hn::Max(limits.low, sum));
   if (row.narrow)
     storeNarrow(sum, row.narrow + at, count);
   else
@@ -63,6 +69,7 @@ HWY_INLINE V initial(const DepthwiseRow& row, int64_t c, int64_t count) {
 template <class T>
 void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t last) {
   const D d;
+  const Limits limits(row);
   const int64_t start = pixel * row.stride - row.before;
   for (int64_t c = 0; c < row.channels; c += kLanes) {
     const int64_t count = std::min(kLanes, row.channels - c);
@@ -71,32 +78,39 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
       for (int64_t w = first; w < last; ++w)
         sum = hn::MulAdd(loadWide(rowOf<T>(row, r) + (start + w * row.dilation) * row.channels + c, count),
                          loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
-    finish(row, sum, pixel, c, count);
+    finish(row, limits, sum, pixel, c, count);
   }
   if (last - first > kLongTaps) passWork((last - first) * row.rows * row.channels / kLanes);
 }
 
-// One vector of channels of kPixels pixels, all taps inside the row. Input vectors that neighbouring pixels share
-// are loaded once.
-template <class T, int kWidth, int kStride, int kPixels>
+// One vector of channels of kPixels pixels. Input vectors that neighbouring pixels share are loaded once. kEdge: the
+// first and last of them may lie outside the row.
+template <class T, int kWidth, int kStride, int kPixels, bool kEdge>
 HWY_INLINE void tileVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
   const D d;
-  const int64_t step = row.channels, start = (pixel * kStride - row.before) * step + c;
+  constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
+  const int64_t step = row.channels, column = pixel * kStride - row.before, start = column * step + c;
+  const int64_t first = kEdge ? -column : 0, last = kEdge ? row.inWidth - column : kInputs;
   V sum[kPixels];
   sum[0] = initial(row, c, count);
   MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
   for (int64_t r = 0; r < row.rows; ++r) {
-    constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
     const T* x = rowOf<T>(row, r) + start;
     const float* weights = row.weights[r] + c;
     V in[kInputs];
-    MAX_UNROLL for (int i = 0; i < kInputs; ++i) in[i] = loadWide(x + i * step, count);
+    MAX_UNROLL for (int i = 0; i < kInputs; ++i) {
+      if (kEdge && (i < first || i >= last))
+        in[i] = hn::Zero(d);
+      else
+        in[i] = loadWide(x + i * step, count);
+    }
     MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
       const V weight = loadFirst(d, weights + w * step, count);
       MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] = hn::MulAdd(in[p * kStride + w], weight, sum[p]);
     }
   }
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, sum[p], pixel + p, c, count);
+  const Limits limits(row);
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, limits, sum[p], pixel + p, c, count);
 }
 
 // The same for any kernel width, stride and dilation.
@@ -114,20 +128,24 @@ HWY_INLINE void anyVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int
       MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] =
           hn::MulAdd(loadWide(x + p * row.stride * row.channels, count), weight, sum[p]);
     }
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, sum[p], pixel + p, c, count);
+  const Limits limits(row);
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, limits, sum[p], pixel + p, c, count);
 }
 
-template <class T, int kWidth, int kStride, int kPixels>
+// The last channels take the way of the edges: another copy for them would be large.
+template <class T, int kWidth, int kStride, bool kEdge>
 void tile(const DepthwiseRow& row, int64_t pixel) {
-  const auto vector = [&](int64_t c, int64_t count) HWY_ATTR __attribute__((always_inline)) {
-    if constexpr (kWidth == 0)
-      anyVector<T, kPixels>(row, pixel, c, count);
-    else
-      tileVector<T, kWidth, kStride, kPixels>(row, pixel, c, count);
-  };
   int64_t c = 0;
-  for (; c + kLanes <= row.channels; c += kLanes) vector(c, kLanes);
-  if (c < row.channels) vector(c, row.channels - c);
+  if constexpr (!kEdge)
+    for (; c + kLanes <= row.channels; c += kLanes) tileVector<T, kWidth, kStride, kTile, false>(row, pixel, c, kLanes);
+  for (; c < row.channels; c += kLanes)
+    tileVector<T, kWidth, kStride, kTile, true>(row, pixel, c, std::min(kLanes, row.channels - c));
+}
+
+template <class T, int kPixels>
+void anyTile(const DepthwiseRow& row, int64_t pixel) {
+  for (int64_t c = 0; c < row.channels; c += kLanes)
+    anyVector<T, kPixels>(row, pixel, c, std::min(kLanes, row.channels - c));
 }
 
 // What the last kernel row reads of some pixels, which no other row has read before.
@@ -138,56 +156,79 @@ HWY_INLINE void prefetch(const DepthwiseRow& row, int64_t pixel, int64_t count) 
   for (int64_t i = 0; i < count * row.stride * row.channels; i += kLine) __builtin_prefetch(x + i, 0, 3);
 }
 
-// kWidth = 0: any kernel.
-template <class T, int kWidth, int kStride>
-void insidePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
-  WorkCounter work;
-  const int64_t steps = row.rows * row.kernelWidth * (row.channels / kLanes + 1);
-  int64_t pixel = begin;
-  for (; pixel + 4 <= end; pixel += 4, work.pass(2 * steps)) {
-    if (row.isFar && row.rows > 0) prefetch<T>(row, pixel + kAhead, 4);
-    tile<T, kWidth, kStride, 4>(row, pixel);
+// The output pixels of a row: those in [begin, end) have all their taps inside the input.
+struct Inside {
+  int64_t begin, end;
+  explicit Inside(const DepthwiseRow& row) {
+    begin = std::min((row.before + row.stride - 1) / row.stride, row.outWidth);
+    const int64_t room = row.inWidth + row.before - (row.kernelWidth - 1) * row.dilation - 1;
+    end = std::clamp<int64_t>(room < 0 ? 0 : room / row.stride + 1, begin, row.outWidth);
   }
-  for (; pixel < end; ++pixel, work.pass(steps)) tile<T, kWidth, kStride, 1>(row, pixel);
+};
+
+template <class T>
+void edgePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
+  for (int64_t pixel = begin; pixel < end; ++pixel) {
+    const int64_t start = pixel * row.stride - row.before;
+    const int64_t first = start < 0 ? (-start + row.dilation - 1) / row.dilation : 0;
+    const int64_t fit = row.inWidth - 1 - start;
+    const int64_t last = fit < 0 ? 0 : std::min(row.kernelWidth, fit / row.dilation + 1);
+    edgePixel<T>(row, pixel, first, last);
+  }
 }
 
-struct Inside {
+int64_t stepsOf(const DepthwiseRow& row) { return row.rows * row.kernelWidth * (row.channels / kLanes + 1); }
+
+// Any kernel.
+template <class T>
+void runAny(const DepthwiseRow& row) {
+  const Inside inside(row);
+  WorkCounter work;
+  edgePixels<T>(row, 0, inside.begin);
+  int64_t pixel = inside.begin;
+  for (; pixel + kTile <= inside.end; pixel += kTile, work.pass(2 * stepsOf(row))) {
+    if (row.isFar && row.rows > 0) prefetch<T>(row, pixel + kAhead, kTile);
+    anyTile<T, kTile>(row, pixel);
+  }
+  for (; pixel < inside.end; ++pixel, work.pass(stepsOf(row))) anyTile<T, 1>(row, pixel);
+  edgePixels<T>(row, inside.end, row.outWidth);
+}
+
+// The last tile overlaps the one before it.
+template <class T, int kWidth, int kStride>
+void runTiles(const DepthwiseRow& row) {
+  if (row.outWidth < kTile) return edgePixels<T>(row, 0, row.outWidth);
+  const Inside inside(row);
+  WorkCounter work;
+  for (int64_t next = 0; next < row.outWidth; next += kTile, work.pass(2 * stepsOf(row))) {
+    const int64_t pixel = std::min(next, row.outWidth - kTile);
+    if (row.isFar && row.rows > 0) prefetch<T>(row, pixel + kAhead, kTile);
+    if (pixel >= inside.begin && pixel + kTile <= inside.end)
+      tile<T, kWidth, kStride, false>(row, pixel);
+    else
+      tile<T, kWidth, kStride, true>(row, pixel);
+  }
+}
+
+struct Kernel {
   int64_t width, stride;
-  void (*run)(const DepthwiseRow& row, int64_t begin, int64_t end);
+  void (*run)(const DepthwiseRow& row);
 };
 template <class T>
-constexpr Inside kInside[] = {{3, 1, insidePixels<T, 3, 1>},
-                              {3, 2, insidePixels<T, 3, 2>},
-                              {5, 1, insidePixels<T, 5, 1>},
-                              {5, 2, insidePixels<T, 5, 2>}};
-
-template <class T>
-void runInside(const DepthwiseRow& row, int64_t begin, int64_t end) {
-  for (const Inside& entry : kInside<T>)
-    if (row.dilation == 1 && row.kernelWidth == entry.width && row.stride == entry.stride)
-      return entry.run(row, begin, end);
-  insidePixels<T, 0, 0>(row, begin, end);
-}
+constexpr Kernel kKernels[] = {{3, 1, runTiles<T, 3, 1>},
+                               {3, 2, runTiles<T, 3, 2>},
+#if HWY_TARGET <= HWY_AVX2  // the better, the smaller; others have too few registers for wide kernels
+                               {5, 1, runTiles<T, 5, 1>},
+                               {5, 2, runTiles<T, 5, 2>},
+                               {7, 1, runTiles<T, 7, 1>}
+#endif
+};
 
 template <class T>
 void runRowOf(const DepthwiseRow& row) {
-  const int64_t reach = (row.kernelWidth - 1) * row.dilation;
-  // Pixels [begin, end) have all their taps inside the row.
-  const int64_t begin = std::min((row.before + row.stride - 1) / row.stride, row.outWidth);
-  const int64_t room = row.inWidth + row.before - reach - 1;
-  const int64_t end = std::clamp<int64_t>(room < 0 ? 0 : room / row.stride + 1, begin, row.outWidth);
-  const auto edges = [&](int64_t from, int64_t to) {
-    for (int64_t pixel = from; pixel < to; ++pixel) {
-      const int64_t start = pixel * row.stride - row.before;
-      const int64_t first = start < 0 ? (-start + row.dilation - 1) / row.dilation : 0;
-      const int64_t fit = row.inWidth - 1 - start;
-      const int64_t last = fit < 0 ? 0 : std::min(row.kernelWidth, fit / row.dilation + 1);
-      edgePixel<T>(row, pixel, first, last);
-    }
-  };
-  edges(0, begin);
-  runInside<T>(row, begin, end);
-  edges(end, row.outWidth);
+  for (const Kernel& kernel : kKernels<T>)
+    if (row.dilation == 1 && row.kernelWidth == kernel.width && row.stride == kernel.stride) return kernel.run(row);
+  runAny<T>(row);
 }
 
 void runRow(const DepthwiseRow& row) {
@@ -310,7 +351,8 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_
                    narrow,
                    readsNarrow_,
                    isFar_,
-                   &activation_};
+                   activation_.clamps ? activation_.low : -INFINITY,
+                   activation_.clamps ? activation_.high : INFINITY};
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
     for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
       const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];

@@ -5,7 +5,7 @@
 // values, so that the tile is n x n products of channels instead of 9 m^2. m is 2 or 4.
 #pragma once
 
-#include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/convolution/conv_shape.h"
 #include "ops/cpu/matrix/matmul.h"
 
 namespace max {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/interrupt_point.h"
+#include "ops/cpu/movement/interleave.h"
 
 namespace max {
 
@@ -107,10 +108,28 @@ void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, i
     }
 }
 
+// Calls work(first, count) for parts of `count`.
+template <class Work>
+void inParts(int64_t count, const Work& work) {
+  constexpr int64_t kPart = 4096;
+  WorkCounter counter;
+  for (int64_t i = 0; i < count; i += kPart, counter.pass(kPart)) work(i, std::min(kPart, count - i));
+}
+
 }  // namespace
 
 void transposeTiles(int64_t elementSize, const std::byte* source, int64_t sourceStep, std::byte* target,
                     int64_t targetStep, int64_t rows, int64_t columns) {
+  if (isInterleaved(elementSize, rows) && targetStep == rows * elementSize)
+    return inParts(columns, [&](int64_t first, int64_t count) {
+      interleaveTable().join(elementSize, source + first * elementSize, sourceStep, target + first * targetStep, rows,
+                             count);
+    });
+  if (isInterleaved(elementSize, columns) && sourceStep == columns * elementSize)
+    return inParts(rows, [&](int64_t first, int64_t count) {
+      interleaveTable().split(elementSize, source + first * sourceStep, target + first * elementSize, targetStep,
+                              columns, count);
+    });
   switch (elementSize) {
     case 1:
       return transpose<uint8_t>(source, sourceStep, target, targetStep, rows, columns);

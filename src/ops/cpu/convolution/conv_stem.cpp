@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.Conv with few channels in float32: each element of the input is multiplied by a vector of filters. Rows of the
+// input are copied with their borders, unless they have none.
+#include "ops/cpu/convolution/conv_stem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/align.h"
+#include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/narrow.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/convolution/conv_stem.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/narrow-inl.h"
+#include "ops/cpu/vector-inl.h"
+
+#ifndef MAX_UNROLL
+#define MAX_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace {
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = hn::MaxLanes(D());
+constexpr int kVectors = 2;                     // of filters
+constexpr int kPixels = kLanes >= 16 ? 14 : 6;  // so that their sums are in registers
+
+// Where results go. T: an element of the output; kFull: all vectors of filters are.
+template <class T, bool kFull>
+struct Store {
+  T* out;
+
+  HWY_INLINE void operator()(const StemRow& row, V sum, int64_t at, int64_t v) const {
+    const D d;
+    const int64_t count = kFull ? kLanes : row.filters - v * kLanes;
+    if constexpr (sizeof(T) == 2)
+      storeNarrow(sum, out + at + v * kLanes, count);
+    else
+      storeFirst(d, sum, out + at + v * kLanes, count);
+  }
+};
+
+template <int kCount, int kWide, class S>
+HWY_INLINE void tile(const StemRow& row, S store, int64_t pixel) {
+  const D d;
+  V sum[kCount][kWide];
+  MAX_UNROLL for (int v = 0; v < kWide; ++v) {
+    const V bias = row.bias ? loadFirst(d, row.bias + v * kLanes, row.filters - v * kLanes) : hn::Zero(d);
+    MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p][v] = bias;
+  }
+  const int64_t step = row.step;
+  for (int64_t r = 0; r < row.rows; ++r) {
+    const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
+    for (int64_t tap = 0; tap < row.rowTaps; ++tap, ++x, weights += kWide * kLanes) {
+      V weight[kWide];
+      MAX_UNROLL for (int v = 0; v < kWide; ++v) weight[v] = hn::LoadU(d, weights + v * kLanes);
+      MAX_UNROLL for (int p = 0; p < kCount; ++p) {
+        const V value = hn::Set(d, x[p * step]);
+        MAX_UNROLL for (int v = 0; v < kWide; ++v) sum[p][v] = hn::MulAdd(value, weight[v], sum[p][v]);
+      }
+    }
+  }
+  const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) MAX_UNROLL for (int v = 0; v < kWide; ++v)
+      store(row, hn::Min(high, hn::Max(low, sum[p][v])), (pixel + p) * row.pixelSize, v);
+}
+
+// The last tile overlaps the one before it.
+template <int kWide, class S>
+void runPixels(const StemRow& row, S store) {
+  int64_t pixel = 0;
+  for (; pixel + kPixels <= row.pixels; pixel += kPixels) tile<kPixels, kWide>(row, store, pixel);
+  if (pixel < row.pixels && row.pixels >= kPixels) return tile<kPixels, kWide>(row, store, row.pixels - kPixels);
+  for (; pixel < row.pixels; ++pixel) tile<1, kWide>(row, store, pixel);
+}
+
+template <int kWide, class T>
+void runVectors(const StemRow& row, T* out) {
+  if (row.filters == kWide * kLanes)
+    runPixels<kWide>(row, Store<T, true>{out});
+  else
+    runPixels<kWide>(row, Store<T, false>{out});
+}
+
+template <class T>
+void runBlock(const StemRow& row, T* out) {
+  row.filters > kLanes ? runVectors<kVectors>(row, out) : runVectors<1>(row, out);
+}
+
+void run(const StemRow& row) {
+#if HWY_TARGET == HWY_AVX3
+  if (row.narrow) return runBlock(row, row.narrow);
+#endif
+  runBlock(row, row.out);
+}
+
+}  // namespace
+
+extern const StemTable kStem;
+constexpr StemTable kStem = {kVectors * kLanes, kLanes, run};
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+
+namespace {
+
+constexpr int64_t kMostChannels = 4, kMostTaps = 256;
+constexpr int64_t kMostKernelRows = 16;
+constexpr int64_t kMostBeforeWords = 32;  // filters; with more, products of bfloat16 are faster
+
+Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
+  auto* prepared = dynamic_cast<StemWeights*>(request.node.prepared.get());
+  if (prepared && prepared->fits(table)) return Ref<StemWeights>(prepared);
+  return makeRef<StemWeights>(table, *request.inputs[1].constant);
+}
+
+class StemOp final : public OpKernel {
+ public:
+  explicit StemOp(const OpRequest& request)
+      : table_(stemTable()),
+        shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
+        weights_(weightsOf(request, table_)),
+        activation_(fusedActivation(request.node)),
+        hasBias_(request.has(2)),
+        writesNarrow_(isNarrow(request.outputs[0])),
+        copiesRows_(shape_.before[2] > 0 || shape_.after[2] > 0),
+        rowFloats_(checkedMultiply(checkedAdd(shape_.in[2], shape_.before[2] + shape_.after[2]), shape_.channels)),
+        outFloats_(checkedMultiply(shape_.out[2], shape_.filters)) {
+    ringBytes_ = copiesRows_ ? alignUp(checkedMultiply<int64_t>(4 * shape_.kernel[1], rowFloats_)) : 0;
+    const bool hasFloats = writesNarrow_ && activation_.function;
+    laneBytes_ = checkedAdd(ringBytes_, hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0);
+    lanes_ = std::max(request.lanes, 1);
+  }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)); }
+
+  void run(const OpContext& context) const override {
+    const int64_t rows = shape_.images * shape_.out[1];
+    const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
+    const int lanes = rows * steps < 50'000 ? 1 : context.lanes;
+    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
+      std::byte* memory = context.scratch + lane * laneBytes_;
+      int64_t next = -1;  // the first row of the input, counted over all images, that was not copied
+      for (int64_t row = begin; row < end; ++row) {
+        runRow(context, row, next, memory);
+        passWork(steps);
+      }
+    });
+  }
+
+ private:
+  float* ringRow(std::byte* memory, int64_t h) const {
+    return reinterpret_cast<float*>(memory) + h % shape_.kernel[1] * rowFloats_;
+  }
+
+  const float* inputRow(const OpContext& context, int64_t image, int64_t h) const {
+    return context.in<float>(0) + (image * shape_.in[1] + h) * shape_.in[2] * shape_.channels;
+  }
+
+  void copyRow(const OpContext& context, int64_t image, int64_t h, float* to) const {
+    const int64_t before = shape_.before[2] * shape_.channels, width = shape_.in[2] * shape_.channels;
+    std::fill_n(to, before, 0.f);
+    std::memcpy(to + before, inputRow(context, image, h), static_cast<size_t>(width) * sizeof(float));
+    std::fill(to + before + width, to + rowFloats_, 0.f);
+  }
+
+  void runRow(const OpContext& context, int64_t index, int64_t& next, std::byte* memory) const {
+    const int64_t image = index / shape_.out[1], h = index % shape_.out[1];
+    const int64_t top = h * shape_.stride[1] - shape_.before[1];
+    const int64_t first = std::max<int64_t>(top, 0), last = std::min(top + shape_.kernel[1], shape_.in[1]);
+    const float* x[kMostKernelRows];
+    for (int64_t each = first; each < last; ++each) {
+      x[each - first] = copiesRows_ ? ringRow(memory, each) : inputRow(context, image, each);
+      const int64_t number = image * shape_.in[1] + each;
+      if (!copiesRows_ || number < next) continue;
+      copyRow(context, image, each, ringRow(memory, each));
+      next = number + 1;
+    }
+    const int64_t at = index * outFloats_;
+    auto* floats = reinterpret_cast<float*>(memory + ringBytes_);
+    StemRow row{x,
+                nullptr,
+                std::max<int64_t>(last - first, 0),
+                shape_.kernel[2] * shape_.channels,
+                shape_.stride[2] * shape_.channels,
+                shape_.out[2],
+                0,
+                shape_.filters,
+                nullptr,
+                nullptr,
+                nullptr,
+                activation_.clamps ? activation_.low : -INFINITY,
+                activation_.clamps ? activation_.high : INFINITY};
+    if (!activation_.function)
+      return runBlocks(context, row, first - top, writesNarrow_ ? nullptr : context.out<float>() + at,
+                       writesNarrow_ ? context.out<uint16_t>() + at : nullptr);
+    float* out = writesNarrow_ ? floats : context.out<float>() + at;
+    runBlocks(context, row, first - top, out, nullptr);
+    applyActivation(activation_, out, outFloats_);
+    if (writesNarrow_) bfloat16GemmTable()->narrow(out, outFloats_, context.out<uint16_t>() + at);
+  }
+
+  void runBlocks(const OpContext& context, StemRow row, int64_t kernelRow, float* out, uint16_t* narrow) const {
+    const float* weights[kMostKernelRows];
+    row.weights = weights;
+    for (int64_t filter = 0; filter < shape_.filters; filter += table_.blockFilters) {
+      for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, kernelRow + r);
+      row.filters = std::min(table_.blockFilters, shape_.filters - filter);
+      row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
+      row.out = out ? out + filter : nullptr;
+      row.narrow = narrow ? narrow + filter : nullptr;
+      table_.run(row);
+    }
+  }
+
+  const StemTable& table_;
+  ConvShape shape_;
+  Ref<StemWeights> weights_;
+  Activation activation_;
+  bool hasBias_, writesNarrow_;
+  bool copiesRows_;
+  int64_t rowFloats_, outFloats_;  // of a row with its borders, of a row of the output
+  int64_t ringBytes_, laneBytes_;
+  int lanes_;
+};
+
+}  // namespace
+
+StemWeights::StemWeights(const StemTable& table, const Tensor& weights)
+    : lanes_(table.lanes), blockFilters_(table.blockFilters), filters_(weights.shape()[0]) {
+  const Shape& shape = weights.shape();
+  const int64_t channels = shape[1], width = shape[3], taps = shape[2] * width;
+  kernelRows_ = shape[2];
+  rowTaps_ = width * channels;
+  values_ = Tensor::allocate(DType::Float32, Shape({checkedMultiply(alignUp(filters_, lanes_), taps * channels)}));
+  auto* values = static_cast<float*>(values_->mutableData());
+  std::fill_n(values, values_->count(), 0.f);
+  const float* from = weights.as<float>();
+  for (int64_t filter = 0; filter < filters_; ++filter) {
+    const int64_t block = filter / blockFilters_ * blockFilters_;
+    const int64_t padded = alignUp(std::min(blockFilters_, filters_ - block), lanes_);
+    float* to = values + block * taps * channels + filter - block;
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t c = 0; c < channels; ++c)
+        to[(tap * channels + c) * padded] = from[(filter * channels + c) * taps + tap];
+  }
+}
+
+const float* StemWeights::row(int64_t filter, int64_t kernelRow) const {
+  const int64_t padded = alignUp(std::min(blockFilters_, filters_ - filter), lanes_);
+  return values_->as<float>() + filter * kernelRows_ * rowTaps_ + kernelRow * rowTaps_ * padded;
+}
+
+const StemTable& stemTable() { return MAX_CHOOSE_TARGET(kStem); }
+
+bool isStem(const Node& node, const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  if (!node.isOwn("Conv") || node.input(3) || shape.rank() != 4 || shape[1] > kMostChannels) return false;
+  if (readers::readGroups(node.attributes) != 1 || shape[2] > kMostKernelRows || shape.product(1, 4) > kMostTaps)
+    return false;
+  if (mayBeNarrow(node) && shape[0] > kMostBeforeWords) return false;
+  const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
+  return std::all_of(windows.axes.begin(), windows.axes.end(),
+                     [](const readers::Window& window) { return window.dilation == 1; });
+}
+
+Ref<Prepared> prepareStem(const Tensor& weights) { return makeRef<StemWeights>(stemTable(), weights); }
+
+bool acceptsStem(const OpRequest& request) {
+  return dynamic_cast<const StemWeights*>(request.node.prepared.get()) && !request.has(3) &&
+         areFloats(request, {0, mayBeNarrow(request.node) ? operandBit(0) : 0});
+}
+
+std::unique_ptr<OpKernel> createStem(const OpRequest& request) { return std::make_unique<StemOp>(request); }
+
+}  // namespace max
+#endif
