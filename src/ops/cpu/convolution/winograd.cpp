@@ -16,7 +16,8 @@ namespace max {
 namespace {
 
 constexpr int64_t kFewestChannels = 16;
-constexpr int64_t kUnknownPixels = 32;      // of a side of an output whose size is not known at load
+// Of a side of an output whose size is not known at load: networks have more channels where images are small.
+constexpr int64_t kUnknownPixels = 2048, kFewestUnknown = 7, kMostUnknown = 32;
 constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
 constexpr int64_t kMostBlockTiles = 64;
 // Relative to a multiplication of vectors: reading a filter's value, and transforming a vector of values there or back.
@@ -308,7 +309,9 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
 
 // The convolution's output as far as it is known at load.
 Work workOf(const Node& node, const Tensor& weights) {
-  Work work{1, kUnknownPixels, kUnknownPixels, weights.shape()[1], weights.shape()[0]};
+  const int64_t channels = weights.shape()[1], filters = weights.shape()[0];
+  const int64_t side = std::clamp(kUnknownPixels / std::max(channels, filters), kFewestUnknown, kMostUnknown);
+  Work work{1, side, side, channels, filters};
   const Value* output = node.output();
   if (!node.isOwn("Conv") || !output || !output->type.ranked || output->type.rank() != 4) return work;
   int64_t* const sizes[] = {&work.images, &work.rows, &work.columns};
