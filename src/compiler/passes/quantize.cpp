@@ -130,8 +130,12 @@ Ref<Tensor> filtersOf(const Tensor& matrix, bool isTransposed, int rank) {
   Ref<Tensor> filters = Tensor::allocate(matrix.dtype(), result);
   const auto* from = static_cast<const uint8_t*>(matrix.data());
   auto* to = static_cast<uint8_t*>(filters->mutableData());
-  for (int64_t n = 0; n < result[0]; ++n)
-    for (int64_t k = 0; k < result[1]; ++k) *to++ = from[k * result[0] + n];
+  constexpr int64_t kBlock = 64;  // a cache line: each is read once
+  const int64_t columns = result[0], depth = result[1];
+  for (int64_t n0 = 0; n0 < columns; n0 += kBlock)
+    for (int64_t k0 = 0; k0 < depth; k0 += kBlock)
+      for (int64_t n = n0; n < std::min(n0 + kBlock, columns); ++n)
+        for (int64_t k = k0; k < std::min(k0 + kBlock, depth); ++k) to[n * depth + k] = from[k * columns + n];
   return filters;
 }
 

@@ -99,8 +99,11 @@ class PackedFilters final : public Prepared {
     const auto* from = static_cast<const uint8_t*>(weights.data()) + filter * channels * taps;
     WorkCounter work;
     for (int64_t piece = 0; piece < pieces.count; ++piece, row += width, work.pass(width)) {
-      for (int64_t tap = 0; tap < joined; ++tap)
-        for (int64_t c = 0; c < channels; ++c) row[tap * channels + c] = from[c * taps + piece * joined + tap];
+      if (taps == 1)
+        std::copy_n(from, channels, row);
+      else
+        for (int64_t tap = 0; tap < joined; ++tap)
+          for (int64_t c = 0; c < channels; ++c) row[tap * channels + c] = from[c * taps + piece * joined + tap];
       std::fill(row + pieces.elements, row + width, static_cast<uint8_t>(zeros[filter]));
     }
   }

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "base/thread_pool.h"
+#include "ops/cpu/movement/transpose_tile.h"
 
 namespace max {
 
@@ -39,7 +40,13 @@ class PanelPacker {
     for (int64_t n = 0; n < count; ++n) shifts[n] = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeros_[first + n];
     const int64_t parts = table_.usesBytes ? 4 : 2;
     WorkCounter work;
-    for (int64_t k = 0; k < depth_; k += parts, out += width, work.pass(width)) {
+    int64_t k = 0;
+    if (table_.usesBytes && b_.rowStride == 1 && depth_ >= parts) {
+      packWords(first, count, sums, out);
+      k = depth_ / parts * parts;
+      out += k / parts * width;
+    }
+    for (; k < depth_; k += parts, out += width, work.pass(width)) {
       if (table_.usesBytes && k + parts <= depth_ && b_.columnStride == 1) {
         packFour(first, count, k, sums, out);
         std::fill_n(out + count, width - count, 0);
@@ -76,6 +83,28 @@ class PanelPacker {
       out[n] = static_cast<int32_t>((byte(a[n]) | byte(b[n]) << 8 | byte(c[n]) << 16 | byte(d[n]) << 24) ^ flip);
       sums[n] += static_cast<uint32_t>(a[n] + b[n] + c[n] + d[n]);
     }
+  }
+
+  // Columns whose bytes are consecutive: their words are the rows of a matrix that is transposed.
+  void packWords(int64_t first, int64_t count, uint32_t* sums, int32_t* out) const {
+    const int64_t width = table_.panelColumns, words = depth_ / 4;
+    const auto* columns = static_cast<const std::byte*>(b_.data) + first * b_.columnStride;
+    transposeTiles(4, columns, b_.columnStride, reinterpret_cast<std::byte*>(out), width * 4, count, words);
+    const int32_t flip = b_.isSigned ? 0 : static_cast<int32_t>(0x80808080u);
+    for (int64_t k = 0; k < words; ++k, out += width) {
+      if (flip != 0)
+        for (int64_t n = 0; n < count; ++n) out[n] ^= flip;
+      std::fill_n(out + count, width - count, 0);
+    }
+    for (int64_t n = 0; n < count; ++n, columns += b_.columnStride)
+      sums[n] = b_.isSigned ? sumOf(reinterpret_cast<const int8_t*>(columns), words * 4)
+                            : sumOf(reinterpret_cast<const uint8_t*>(columns), words * 4);
+  }
+  template <class T>
+  static uint32_t sumOf(const T* values, int64_t count) {
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += static_cast<uint32_t>(values[i]);
+    return sum;
   }
 
   // Row k of B as part i of the words.
