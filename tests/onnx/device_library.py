@@ -4,7 +4,6 @@
 import contextlib
 import ctypes
 import gc
-import os
 
 import library
 from library import Handle, call
@@ -51,21 +50,10 @@ library.array_of = array_on_host
 
 class DeviceModel(library.Model):
     def __init__(self, data, api, limit=0):
-        self.session, self.model = Handle("maxSessionRelease"), Handle("maxModelRelease")
-        self.device, self.accelerator = device_named("cpu"), device_named(api)
-        self.nested = False
+        self.accelerator, self.nested = device_named(api), False
         devices = (ctypes.c_void_p * 1)(self.accelerator.value)
         # structSize, devices, deviceCount | threadCount << 32, memoryLimit
-        options = (ctypes.c_uint64 * 4)(32, ctypes.addressof(devices), 1 | 2 << 32, limit)
-        call("maxSessionCreate", options, ctypes.byref(self.session))
-        if isinstance(data, bytes):
-            call("maxModelLoadFromMemory", self.session, data, ctypes.c_size_t(len(data)), None, ctypes.byref(self.model))
-        else:
-            call("maxModelLoad", self.session, os.fsencode(data), None, ctypes.byref(self.model))
-        count = ctypes.c_int32()
-        call("maxModelGetOutputCount", self.model, ctypes.byref(count))
-        self.outputs = count.value
-        self.takes_values = self.has_values("Input") or self.has_values("Output")
+        self.load(data, (ctypes.c_uint64 * 4)(32, ctypes.addressof(devices), 1 | 2 << 32, limit))
 
     def execute(self, buffers, stream=None, function="maxModelExecute", arguments=(), given=None, timeout=0):
         kept = (ctypes.c_void_p * len(given))(*[buffer.value for buffer in given]) if given else None

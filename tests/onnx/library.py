@@ -84,7 +84,10 @@ class Model:
     def __init__(self, data, threads=2, memory=0, weights_cache=None):
         folder = ctypes.create_string_buffer(os.fsencode(weights_cache)) if weights_cache is not None else None
         # structSize, devices, deviceCount | threadCount << 32, memoryLimit, weightsCacheDir
-        options = (ctypes.c_uint64 * 5)(40, 0, threads << 32, memory, ctypes.addressof(folder) if folder else 0)
+        self.load(data, (ctypes.c_uint64 * 5)(40, 0, threads << 32, memory, ctypes.addressof(folder) if folder else 0))
+
+    def load(self, data, options):
+        """`options`: MaxSessionOptions."""
         self.session, self.model = Handle("maxSessionRelease"), Handle("maxModelRelease")
         self.device = Handle("maxDeviceRelease")
         call("maxDeviceCreate", b"cpu", ctypes.c_int32(-1), None, ctypes.byref(self.device))

@@ -87,6 +87,8 @@ void placeNodes(Rewriter& rewriter) {
   MaxDevice* device = rewriter.options().accelerator;
   const DeviceOperators* operators = device ? deviceOperators(*device) : nullptr;
   if (!operators || rewriter.graph().parent()) return;
+  // Kernels are made for the outputs that their nodes have.
+  if (rewriter.graph().eraseDead() > 0) rewriter.graph().sort();
   std::vector<Node*> candidates;
   std::map<std::string, int64_t> onHost;
   collect(rewriter.graph(), candidates, onHost);

@@ -1,57 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv and max.Conv, channels as the graph has them: a thread for each element of the result.
-#include <algorithm>
-
 #include "base/error.h"
-#include "graph/readers/windows.h"
 #include "ops/gpu/activation.h"
 #include "ops/gpu/elementwise_source.h"
 #include "ops/gpu/several.h"
+#include "ops/gpu/source.h"
 #include "ops/gpu/types.h"
+#include "ops/gpu/windows.h"
 
 namespace max {
 
 namespace {
 
-constexpr int kMostAxes = 3;
-
 constexpr const char* kConvolution = R"(
 struct Layout {
-  long long count, pixels, filters, channels, groups, rank;  // channels of a group
-  long long in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
-  long long xBatch, xPixel, xChannel;
+  Windows windows;
+  long long filters, channels, groups;  // channels of a group
   float activationAlpha, activationBeta;
 };
 
 extern "C" __global__ void gpu_conv(const Layout layout, const Input* x, const Element* w ADDENDS, Element* y) {
-  const long long step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < layout.count; i += step) {
-    const long long filter = CHANNELS_LAST ? i % layout.filters : i / layout.pixels % layout.filters;
-    const long long pixel = CHANNELS_LAST ? i / layout.filters % layout.pixels : i % layout.pixels;
-    const long long image = i / layout.filters / layout.pixels;
-    long long begin[3] = {0, 0, 0}, rest = pixel, taps = 1;
-    for (int d = (int)layout.rank - 1; d >= 0; --d) {
-      begin[d] = rest % layout.out[d] * layout.stride[d] - layout.pad[d];
-      rest /= layout.out[d];
-      taps *= layout.kernel[d];
-    }
-    const long long group = filter / (layout.filters / layout.groups);
-    const Input* from = x + image * layout.xBatch + group * layout.channels * layout.xChannel;
-    const Element* with = w + filter * layout.channels * taps;
+  const Windows& windows = layout.windows;
+  EACH(i, windows.count) {
+    const Place place = placeOf(windows, i, layout.filters);
+    const long long filter = place.channel, group = filter / (layout.filters / layout.groups);
+    const Input* from = x + place.image * windows.xBatch + group * layout.channels * windows.xChannel;
+    const Element* with = w + filter * layout.channels * windows.taps;
     Sum sum = 0;
-    for (long long tap = 0; tap < taps; ++tap) {
-      long long at = 0, size = 1, left = tap;
-      bool isInside = true;
-      for (int d = (int)layout.rank - 1; d >= 0; --d) {
-        const long long place = begin[d] + left % layout.kernel[d] * layout.dilation[d];
-        left /= layout.kernel[d];
-        isInside = isInside && place >= 0 && place < layout.in[d];
-        at += place * size;
-        size *= layout.in[d];
-      }
-      if (!isInside) continue;
+    for (long long k = 0; k < windows.taps; ++k) {
+      const Tap tap = tapOf(windows, place, k);
+      if (!tap.isInside) continue;
       for (long long c = 0; c < layout.channels; ++c)
-        sum += (Sum)from[at * layout.xPixel + c * layout.xChannel] * (Sum)with[c * taps + tap];
+        sum += (Sum)from[tap.pixel * windows.xPixel + c * windows.xChannel] * (Sum)with[c * windows.taps + k];
     }
     FINISH
     y[i] = (Element)activated(sum, layout.activationAlpha, layout.activationBeta);
@@ -60,10 +40,8 @@ extern "C" __global__ void gpu_conv(const Layout layout, const Input* x, const E
 )";
 
 struct ConvolutionLayout {
-  int64_t count = 0, pixels = 1, filters = 0, channels = 0, groups = 1, rank = 0;
-  int64_t in[kMostAxes] = {}, out[kMostAxes] = {}, kernel[kMostAxes] = {}, stride[kMostAxes] = {},
-          dilation[kMostAxes] = {}, pad[kMostAxes] = {};
-  int64_t xBatch = 0, xPixel = 0, xChannel = 0;
+  WindowLayout windows;
+  int64_t filters = 0, channels = 0, groups = 1;
   float activationAlpha = 0, activationBeta = 0;
 };
 
@@ -71,8 +49,7 @@ struct ConvolutionLayout {
 constexpr const char* kExpansion = R"(
 extern "C" __global__ void gpu_expand(const Element* x, const Element* w BIAS, Sum* y, long long count, long long channels,
                                       long long filters, float alpha, float beta) {
-  const long long step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+  EACH(i, count) {
     const long long filter = i % filters;
     const Element *from = x + i / filters * channels, *with = w + filter * channels;
     Sum sum = START;
@@ -97,7 +74,7 @@ struct Operands {
 
 std::string convolutionText(const Node& node) {
   const Operands operands = Operands::of(node);
-  std::string addends, finish, text = kConvolution;
+  std::string addends, finish;
   if (node.input(operands.bias)) {
     addends += ", const Element* bias";
     finish += "sum += (Sum)bias[filter];\n";
@@ -106,59 +83,38 @@ std::string convolutionText(const Node& node) {
     addends += ", const Element* residual";
     finish += "sum += (Sum)residual[i];\n";
   }
-  return text.replace(text.find("ADDENDS"), 7, addends).replace(text.find("FINISH"), 6, finish);
+  return filledIn(kConvolution, {{"ADDENDS", addends}, {"FINISH", finish}});
 }
 
 std::string expansionText(const Node& node) {
   const bool hasBias = node.input(3);
-  std::string text = kExpansion;
-  text.replace(text.find("BIAS"), 4, hasBias ? ", const Element* bias" : "");
-  return text.replace(text.find("START"), 5, hasBias ? "(Sum)bias[filter]" : "0");
+  return filledIn(kExpansion,
+                  {{"BIAS", hasBias ? ", const Element* bias" : ""}, {"START", hasBias ? "(Sum)bias[filter]" : "0"}});
 }
 
 // Empty if an activation is unknown.
-std::string sourceFor(const Node& node, const KernelType& type) {
+std::string sourceFor(const Node& node, DType dtype) {
   const bool expands = node.op() == "ExpandConv";
   const std::string activation = activationSource(readers::FusedActivation(node.attributes));
   const std::string expansion =
       expands ? activationSource(readers::FusedActivation(node.attributes, "expand_"), "expanded") : "\n";
   if (activation.empty() || expansion.empty()) return "";
-  return concat(kernelFunctions(), activation, expansion, "#define CHANNELS_LAST ",
-                node.domain() == kMaxDomain ? "true" : "false", "\ntypedef ", type.element, " Element;\ntypedef ",
-                type.accumulator, " Sum;\ntypedef ", expands ? "Sum" : "Element", " Input;\n",
-                expands ? expansionText(node) : std::string(), convolutionText(node));
+  return concat(kernelFunctions(), typesSource(dtype), activation, expansion, "typedef ", expands ? "Sum" : "Element",
+                " Input;\n", expands ? expansionText(node) : std::string(), windowSource(isChannelsLast(node), false),
+                convolutionText(node));
 }
 
 ConvolutionLayout layoutOf(const Node& node, const Shape& x, const Shape& w, const Shape& y) {
-  const bool isLast = node.domain() == kMaxDomain;
-  const size_t rank = static_cast<size_t>(x.rank() - 2), first = isLast ? 1 : 2;
-  const auto in = x.dims().subspan(first, rank), out = y.dims().subspan(first, rank), sizes = w.dims().subspan(2);
+  const bool isLast = isChannelsLast(node);
   const readers::FusedActivation activation(node.attributes);
-  const std::vector<readers::Window> windows = readers::readWindows(node.attributes, sizes).between(in, out);
-  ConvolutionLayout layout;
-  layout.count = y.count();
-  layout.filters = w[0];
-  layout.channels = w[1];
-  layout.groups = readers::readGroups(node.attributes);
-  layout.rank = static_cast<int64_t>(rank);
-  layout.activationAlpha = activation.alpha;
-  layout.activationBeta = activation.beta;
-  int64_t pixels = 1;
-  for (size_t d = 0; d < rank; ++d) {
-    layout.in[d] = in[d];
-    layout.out[d] = out[d];
-    layout.kernel[d] = windows[d].size;
-    layout.stride[d] = windows[d].stride;
-    layout.dilation[d] = windows[d].dilation;
-    layout.pad[d] = windows[d].padBegin;
-    layout.pixels *= out[d];
-    pixels *= in[d];
-  }
-  const int64_t all = isLast ? x.back() : x[1];
-  layout.xBatch = all * pixels;
-  layout.xPixel = isLast ? all : 1;
-  layout.xChannel = isLast ? 1 : pixels;
-  return layout;
+  const auto windows =
+      readers::readWindows(node.attributes, w.dims().subspan(2)).between(imageAxes(x, isLast), imageAxes(y, isLast));
+  return {windowLayout(x, y, windows, isLast),
+          w[0],
+          w[1],
+          readers::readGroups(node.attributes),
+          activation.alpha,
+          activation.beta};
 }
 
 void addConvolution(LaunchOp& op, const OpRequest& request, const Shape& x, size_t input) {
@@ -212,11 +168,10 @@ class PlacedExpansion final : public Placed {
 
 Ref<Placed> placeConvolution(const Node& node) {
   const DType dtype = node.input(0)->type.dtype;
-  const KernelType type = kernelType(dtype);
   const Value* w = node.input(Operands::of(node).weights);
-  if (!isFloat(dtype) || !type.element || !w || !w->type.ranked) return nullptr;
-  if (w->type.rank() < 3 || w->type.rank() > 2 + kMostAxes) return nullptr;
-  std::string source = sourceFor(node, type);
+  if (!isFloat(dtype) || !kernelType(dtype).element || !w || !w->type.ranked) return nullptr;
+  if (w->type.rank() < 3 || w->type.rank() > 2 + kMostWindowAxes) return nullptr;
+  std::string source = sourceFor(node, dtype);
   if (source.empty()) return nullptr;
   if (node.op() == "ExpandConv") return makeRef<PlacedExpansion>(std::move(source), dtype);
   return makeRef<PlacedConvolution>(std::move(source));

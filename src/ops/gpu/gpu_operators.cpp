@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/name_table.h"
 #include "base/thread_pool.h"
+#include "graph/schema.h"
 #include "kernel/module_registry.h"
 
 namespace max {
@@ -78,7 +79,33 @@ class GpuOperators final : public DeviceOperators {
   NameTable<PlaceRow> rows_;
 };
 
+class PlacedFunction final : public Placed {
+ public:
+  PlacedFunction(std::string source, std::initializer_list<const char*> kernels, CreateFunction function,
+                 uint64_t contents)
+      : Placed(std::move(source), kernels), function_(function), contents_(contents) {}
+
+  std::unique_ptr<OpKernel> create(const OpRequest& request) const override { return function_(*this, request); }
+  bool reads(size_t input) const override { return input >= 64 || (contents_ >> input & 1) != 0; }
+
+ private:
+  CreateFunction function_;
+  uint64_t contents_;
+};
+
 }  // namespace
+
+Ref<Placed> placedAs(std::string source, std::initializer_list<const char*> kernels, CreateFunction create,
+                     uint64_t contents) {
+  return makeRef<PlacedFunction>(std::move(source), kernels, create, contents);
+}
+
+// Plans stop until they know what shapes depend on.
+bool isKnownToPlan(const Node& node, size_t input) {
+  const Value* value = node.input(input);
+  return !value || (value->constant && value->constant->hasContents()) ||
+         (input < 32 && (node.schema->shapeInputs >> input & 1) != 0);
+}
 
 const DeviceOperators* deviceOperators(const MaxDevice& device) {
   if (device.isHost()) return nullptr;

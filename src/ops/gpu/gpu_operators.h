@@ -37,6 +37,14 @@ class Placed : public Prepared {
   Ref<MaxModule> module_;
 };
 
+// One whose op kernel depends on its request alone. `contents`: a bit for each input that kernels read.
+using CreateFunction = std::unique_ptr<OpKernel> (*)(const Placed& placed, const OpRequest& request);
+Ref<Placed> placedAs(std::string source, std::initializer_list<const char*> kernels, CreateFunction create,
+                     uint64_t contents = ~uint64_t{0});
+
+// Whether create() will know the input's contents, or that it is omitted.
+bool isKnownToPlan(const Node& node, size_t input);
+
 // How an operator gets onto an accelerator: NULL for a node that has to run on the host.
 struct PlaceRow {
   std::string_view domain;
@@ -55,7 +63,7 @@ struct PlaceRow {
   X(gpuTransposed)                 \
   X(gpuPools)                      \
   X(gpuResize)                     \
-  X(gpuGather)                     \
+  X(gpuIndexing)                   \
   X(gpuPad)                        \
   X(gpuAttention)
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "device/stream.h"
+#include "ops/gpu/row_source.h"
 
 namespace max {
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int32_t kThreads = 256;      // of a block, where it does not matter
 constexpr int64_t kMostBlocks = 8192;  // enough to fill any device
+constexpr int64_t kMostRowBlocks = 65536;
 constexpr size_t kMostArguments = 128;
 
 }  // namespace
@@ -25,6 +27,8 @@ void LaunchOp::coverElements(int64_t count) {
   setGrid(std::clamp<int64_t>((count + kThreads - 1) / kThreads, 1, kMostBlocks), 1, 1, kThreads);
 }
 
+void LaunchOp::coverRows(int64_t count) { setGrid(std::min(count, kMostRowBlocks), 1, 1, kRowThreads); }
+
 void LaunchOp::setGrid(int64_t x, int64_t y, int64_t z, int32_t threads) {
   config_.grid[0] = static_cast<int32_t>(x);
   config_.grid[1] = static_cast<int32_t>(y);
@@ -32,13 +36,13 @@ void LaunchOp::setGrid(int64_t x, int64_t y, int64_t z, int32_t threads) {
   config_.block[0] = threads;
 }
 
-void LaunchOp::run(const OpContext& context) const {
+void LaunchOp::run(const OpContext& context, std::initializer_list<uint64_t> last) const {
   std::array<const void*, kMostPointers> pointers;
   std::array<const void*, kMostArguments> arguments;
   std::array<size_t, kMostArguments> sizes;
   const size_t pointerCount = inputs_.size() + outputs_.size();
-  require(pointerCount <= kMostPointers && 1 + pointerCount + values_.size() <= kMostArguments, MAX_STATUS_INTERNAL,
-          "Kernel '", kernel_.name(), "' has too many arguments");
+  require(pointerCount <= kMostPointers && 1 + pointerCount + values_.size() + last.size() <= kMostArguments,
+          MAX_STATUS_INTERNAL, "Kernel '", kernel_.name(), "' has too many arguments");
   size_t count = 0;
   const auto add = [&](const void* value, size_t size) {
     arguments[count] = value;
@@ -52,6 +56,7 @@ void LaunchOp::run(const OpContext& context) const {
     add(&pointers[i], sizeof(void*));
   }
   for (const Bytes& value : values_) add(value.data(), value.size());
+  for (const uint64_t& value : last) add(&value, sizeof value);
   MaxLaunchConfig config = config_;
   kernel_.launch(config, arguments.data(), sizes.data(), static_cast<int32_t>(count), *context.place->stream);
 }

@@ -16,8 +16,7 @@ struct Layout {
 };
 
 extern "C" __global__ void gpu_copy(const Layout layout, const Element* in, Element* out) {
-  const long long step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < layout.count; i += step) {
+  EACH(i, layout.count) {
     long long from = layout.sourceOffset, to = layout.targetOffset, rest = i;
     for (long long d = layout.rank - 1; d >= 0; --d) {
       const long long whole = rest / layout.dims[d], place = rest - whole * layout.dims[d];
@@ -56,11 +55,9 @@ CopyLayout layoutOf(const Piece& piece) {
   return layout;
 }
 
-std::string sourceFor(size_t elementSize) { return concat("typedef ", movedType(elementSize), " Element;\n", kCopy); }
-
 class PlacedCopy final : public Placed {
  public:
-  PlacedCopy(size_t elementSize, const PiecesRow& row) : Placed(sourceFor(elementSize), "gpu_copy"), row_(row) {}
+  PlacedCopy(DType dtype, const PiecesRow& row) : Placed(movedSource(dtype) + kCopy, "gpu_copy"), row_(row) {}
 
   bool reads(size_t input) const override { return row_.op == "Concat" || input == 0; }
 
@@ -80,16 +77,14 @@ class PlacedCopy final : public Placed {
   const PiecesRow& row_;
 };
 
-bool isConstant(const Value* value) { return value && value->constant && value->constant->hasContents(); }
-
 Ref<Placed> placeCopy(const Node& node) {
   const DType dtype = node.input(0)->type.dtype;
-  if (holdsPointers(dtype) || bitsOf(dtype) < 8) return nullptr;
+  if (!isMovable(dtype)) return nullptr;
   for (const PiecesRow& row : piecesRows()) {
     if (row.op != node.op()) continue;
     for (size_t i = row.firstPlacing; i < node.inputs.size(); ++i)
-      if (node.inputs[i] && !isConstant(node.inputs[i])) return nullptr;
-    return makeRef<PlacedCopy>(sizeOf(dtype), row);
+      if (!isKnownToPlan(node, i)) return nullptr;
+    return makeRef<PlacedCopy>(dtype, row);
   }
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "graph/readers/movement.h"
 #include "ops/gpu/launch.h"
+#include "ops/gpu/source.h"
 #include "ops/gpu/types.h"
 #include "ops/request_inputs.h"
 
@@ -27,8 +28,7 @@ static inline __device__ long long sourceOf(long long i, long long size) {
 }
 
 extern "C" __global__ void gpu_pad(const Layout layout, const Element* in VALUE, Element* out) {
-  const long long step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < layout.count; i += step) {
+  EACH(i, layout.count) {
     long long from = 0, rest = i;
     bool isFilled = false;
     for (long long d = layout.rank - 1; d >= 0; --d) {
@@ -48,50 +48,36 @@ struct PadLayout {
 };
 
 std::string sourceFor(const Node& node) {
-  std::string text = kPad;
   const bool hasValue = node.input(2) != nullptr;
-  text.replace(text.find("VALUE"), 5, hasValue ? ", const Element* value" : "");
-  text.replace(text.find("FILL"), 4, hasValue ? "value[0]" : "Element()");
-  return concat("typedef ", movedType(sizeOf(node.input(0)->type.dtype)), " Element;\n#define MODE ",
-                static_cast<int>(readers::readPadMode(node.attributes)), "\n", text);
+  return concat(movedSource(node.input(0)->type.dtype), "#define MODE ",
+                static_cast<int>(readers::readPadMode(node.attributes)), "\n",
+                filledIn(kPad, {{"VALUE", hasValue ? ", const Element* value" : ""},
+                                {"FILL", hasValue ? "value[0]" : "Element()"}}));
 }
 
-class PlacedPad final : public Placed {
- public:
-  explicit PlacedPad(const Node& node) : Placed(sourceFor(node), "gpu_pad") {}
-
-  bool reads(size_t input) const override { return input == 0 || input == 2; }
-
-  std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    const Shape &in = request.inputs[0].shape, &out = request.outputs[0].shape;
-    const std::optional<readers::Padding> padding = readers::readPadding(*RequestInputs(request));
-    require(padding.has_value(), MAX_STATUS_INTERNAL, request.node.description(), ": its pads are unknown");
-    const Shape dense = contiguousStrides(in);
-    PadLayout layout;
-    layout.count = out.count();
-    layout.rank = out.rank();
-    for (int i = 0; i < out.rank(); ++i) {
-      layout.dims[i] = out[i];
-      layout.sizes[i] = in[i];
-      layout.before[i] = padding->before[static_cast<size_t>(i)].value();
-      layout.strides[i] = dense[i];
-    }
-    auto op = std::make_unique<LaunchOp>(*this);
-    op->addFirst(layout);
-    op->addInput(0);
-    if (request.has(2)) op->addInput(2);
-    op->addOutput(0);
-    op->coverElements(layout.count);
-    return op;
+std::unique_ptr<OpKernel> createPad(const Placed& placed, const OpRequest& request) {
+  const Shape &in = request.inputs[0].shape, &out = request.outputs[0].shape;
+  const std::optional<readers::Padding> padding = readers::readPadding(*RequestInputs(request));
+  require(padding.has_value(), MAX_STATUS_INTERNAL, request.node.description(), ": its pads are unknown");
+  const Shape dense = contiguousStrides(in);
+  PadLayout layout;
+  layout.count = out.count();
+  layout.rank = out.rank();
+  for (int i = 0; i < out.rank(); ++i) {
+    layout.dims[i] = out[i];
+    layout.sizes[i] = in[i];
+    layout.before[i] = padding->before[static_cast<size_t>(i)].value();
+    layout.strides[i] = dense[i];
   }
-};
-
-bool isKnown(const Value* value) { return !value || (value->constant && value->constant->hasContents()); }
+  auto op = launchOf(placed, request);
+  op->addFirst(layout);
+  op->coverElements(layout.count);
+  return op;
+}
 
 Ref<Placed> placePad(const Node& node) {
-  const DType dtype = node.input(0)->type.dtype;
-  if (holdsPointers(dtype) || bitsOf(dtype) < 8 || !isKnown(node.input(1)) || !isKnown(node.input(3))) return nullptr;
-  return makeRef<PlacedPad>(node);
+  if (!isMovable(node.input(0)->type.dtype) || !isKnownToPlan(node, 1) || !isKnownToPlan(node, 3)) return nullptr;
+  return placedAs(sourceFor(node), {"gpu_pad"}, createPad, 0b101);
 }
 
 constexpr PlaceRow kRows[] = {{"", "Pad", placePad}};

@@ -1,138 +1,238 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool and AveragePool, channels as the graph has them: a thread for each element of the result.
+// Pools, channels as the graph has them: a thread for each element of the result, or a block for each image and
+// channel. MaxUnpool.
 #include <algorithm>
 
 #include "base/error.h"
-#include "graph/readers/windows.h"
-#include "ops/gpu/launch.h"
+#include "graph/readers/normalization.h"
+#include "ops/gpu/row_source.h"
+#include "ops/gpu/several.h"
+#include "ops/gpu/source.h"
 #include "ops/gpu/types.h"
+#include "ops/gpu/windows.h"
 
 namespace max {
 
 namespace {
 
-constexpr int kMostAxes = 3;
 constexpr int64_t kMostTaps = 4096;  // files may ask for any number, far beyond the images
 
 constexpr const char* kPool = R"(
-struct Layout {
-  long long count, pixels, channels, rank;
-  long long in[3], out[3], kernel[3], stride[3], dilation[3], pad[3], padEnd[3];
-  long long xBatch, xPixel, xChannel;
-};
-
-extern "C" __global__ void gpu_pool(const Layout layout, const Element* x, Element* y) {
-  const long long step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < layout.count; i += step) {
-    const long long channel = CHANNELS_LAST ? i % layout.channels : i / layout.pixels % layout.channels;
-    const long long pixel = CHANNELS_LAST ? i / layout.channels % layout.pixels : i % layout.pixels;
-    const long long image = i / layout.channels / layout.pixels;
-    long long begin[3] = {0, 0, 0}, rest = pixel, taps = 1;
-    for (int d = (int)layout.rank - 1; d >= 0; --d) {
-      begin[d] = rest % layout.out[d] * layout.stride[d] - layout.pad[d];
-      rest /= layout.out[d];
-      taps *= layout.kernel[d];
+extern "C" __global__ void gpu_pool(const Windows windows, const Element* x OUTPUTS, long long channels, float power) {
+  EACH(i, windows.count) {
+    const Place place = placeOf(windows, i, channels);
+    const long long base = place.image * windows.xBatch + place.channel * windows.xChannel;
+    Sum result = START;
+    long long seen = 0, best = 0;  // pixels that count; the first one that has the maximum
+    for (long long k = 0; k < windows.taps; ++k) {
+      const Tap tap = tapOf(windows, place, k);
+      seen += INCLUDES_PADS ? tap.isPadded : tap.isInside;
+      if (!tap.isInside) continue;
+      const Sum value = (Sum)x[base + tap.pixel * windows.xPixel];
+      STEP
     }
-    const Element* from = x + image * layout.xBatch + channel * layout.xChannel;
-    Sum result = IS_MAXIMUM ? -(Sum)INFINITY : (Sum)0;
-    long long seen = 0;  // pixels that count
-    for (long long tap = 0; tap < taps; ++tap) {
-      long long at = 0, size = 1, left = tap;
-      bool isInside = true, isPadded = true;
-      for (int d = (int)layout.rank - 1; d >= 0; --d) {
-        const long long place = begin[d] + left % layout.kernel[d] * layout.dilation[d];
-        left /= layout.kernel[d];
-        isInside = isInside && place >= 0 && place < layout.in[d];
-        isPadded = isPadded && place < layout.in[d] + layout.padEnd[d];
-        at += place * size;
-        size *= layout.in[d];
-      }
-      seen += INCLUDES_PADS ? isPadded : isInside;
-      if (!isInside) continue;
-      const Sum value = (Sum)from[at * layout.xPixel];
-      if (IS_MAXIMUM)
-        result = value > result || value != value ? value : result;
-      else
-        result += value;
-    }
-    y[i] = (Element)(IS_MAXIMUM ? result : seen > 0 ? result / (Sum)seen : (Sum)0);
+    STORE
   }
 }
 )";
 
-struct PoolLayout {
-  int64_t count = 0, pixels = 1, channels = 0, rank = 0;
-  int64_t in[kMostAxes] = {}, out[kMostAxes] = {}, kernel[kMostAxes] = {}, stride[kMostAxes] = {},
-          dilation[kMostAxes] = {}, pad[kMostAxes] = {}, padEnd[kMostAxes] = {};
-  int64_t xBatch = 0, xPixel = 0, xChannel = 0;
+// In the order of the image, or of its transpose.
+constexpr const char* kIndex = R"(
+static inline __device__ long long indexOf(const Windows& windows, long long base, long long pixel) {
+  if (!COLUMN_MAJOR) return base + pixel;
+  long long index = 0, strides[3], stride = 1;
+  for (int d = 0; d < (int)windows.rank; ++d) {
+    strides[d] = stride;
+    stride *= windows.in[d];
+  }
+  for (int d = (int)windows.rank - 1; d >= 0; --d) {
+    index += pixel % windows.in[d] * strides[d];
+    pixel /= windows.in[d];
+  }
+  return base + index;
+}
+)";
+
+struct PoolRow {
+  std::string_view op;
+  const char *start, *step, *result;
+  bool takesIntegers = false;
+};
+constexpr PoolRow kPools[] = {
+    {"MaxPool", "LEAST", "if (value > result || value != value || seen == 1) result = value, best = tap.pixel;",
+     "result", true},
+    {"AveragePool", "(Sum)0", "result += value;", "seen > 0 ? result / (Sum)seen : (Sum)0"},
+    {"LpPool", "(Sum)0", "result += pow(value < 0 ? -value : value, (Sum)power);", "pow(result, (Sum)1 / (Sum)power)"},
 };
 
-bool isChannelsLast(const Node& node) { return node.domain() == kMaxDomain; }
-
-std::string sourceFor(const Node& node, const readers::Pool& pool) {
-  const KernelType type = kernelType(node.input(0)->type.dtype);
+std::string sourceFor(const PoolRow& row, const Node& node, const readers::Pool& pool) {
   const auto flag = [](bool value) { return value ? "true" : "false"; };
-  return concat("#include \"max_half.h\"\n#include <cmath>\ntypedef ", type.element, " Element;\ntypedef ",
-                type.accumulator, " Sum;\n#define CHANNELS_LAST ", flag(isChannelsLast(node)), "\n#define IS_MAXIMUM ",
-                flag(node.op() == "MaxPool"), "\n#define INCLUDES_PADS ", flag(pool.includesPads), "\n", kPool);
+  const bool hasResult = node.output(0), hasIndices = node.output(1);
+  const DType dtype = node.input(0)->type.dtype;
+  const std::string outputs = concat(hasResult ? ", Element* y" : "", hasIndices ? ", long long* indices" : "");
+  const std::string store = concat(hasResult ? concat("y[i] = (Element)(", row.result, ");\n") : std::string(),
+                                   hasIndices ? "indices[i] = indexOf(windows, base, best);\n" : "");
+  return concat(typesSource(dtype), limitsSource(dtype), windowSource(isChannelsLast(node), false),
+                filledIn(kIndex, {{"COLUMN_MAJOR", flag(pool.isColumnMajor)}}),
+                filledIn(kPool, {{"OUTPUTS", outputs},
+                                 {"START", row.start},
+                                 {"INCLUDES_PADS", flag(pool.includesPads)},
+                                 {"STEP", row.step},
+                                 {"STORE", store}}));
 }
 
-class PlacedPool final : public Placed {
- public:
-  PlacedPool(const Node& node, const readers::Pool& pool) : Placed(sourceFor(node, pool), "gpu_pool") {}
+std::unique_ptr<OpKernel> createPool(const Placed& placed, const OpRequest& request) {
+  const Shape& x = request.inputs[0].shape;
+  const Shape& y = request.outputs[request.outputs[0].present() ? 0 : 1].shape;
+  const bool isLast = isChannelsLast(request.node);
+  const auto in = imageAxes(x, isLast);
+  const auto windows = readers::Pool(request.node.attributes, in.size()).windows.between(in, imageAxes(y, isLast));
+  const auto power = static_cast<float>(readers::readPower(request.node.attributes));
+  auto op = launchOf(placed, request, isLast ? x.back() : x[1], power);
+  op->addFirst(windowLayout(x, y, windows, isLast));
+  op->coverElements(y.count());
+  return op;
+}
 
-  std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    auto op = std::make_unique<LaunchOp>(*this);
-    op->addFirst(layoutOf(request));
-    op->addInput(0);
-    op->addOutput(0);
-    op->coverElements(request.outputs[0].shape.count());
-    return op;
-  }
+Ref<Placed> placePool(const Node& node) {
+  const auto& row = *std::ranges::find(kPools, node.op(), &PoolRow::op);
+  const TensorType& x = node.input(0)->type;
+  if (!x.ranked || x.rank() < 3 || x.rank() > 2 + kMostWindowAxes || !kernelType(x.dtype).element) return nullptr;
+  if (!isFloat(x.dtype) && !row.takesIntegers) return nullptr;
+  const readers::Pool pool(node.attributes, static_cast<size_t>(x.rank() - 2));
+  if (pool.windows.taps() > kMostTaps) return nullptr;
+  return placedAs(sourceFor(row, node, pool), {"gpu_pool"}, createPool);
+}
 
- private:
-  static PoolLayout layoutOf(const OpRequest& request) {
-    const Shape &x = request.inputs[0].shape, &y = request.outputs[0].shape;
-    const bool isLast = isChannelsLast(request.node);
-    const size_t rank = static_cast<size_t>(x.rank() - 2), first = isLast ? 1 : 2;
-    const auto in = x.dims().subspan(first, rank), out = y.dims().subspan(first, rank);
-    const std::vector<readers::Window> windows = readers::Pool(request.node.attributes, rank).windows.between(in, out);
-    PoolLayout layout;
-    layout.count = y.count();
-    layout.channels = isLast ? x.back() : x[1];
-    layout.rank = static_cast<int64_t>(rank);
-    int64_t pixels = 1;
-    for (size_t d = 0; d < rank; ++d) {
-      layout.in[d] = in[d];
-      layout.out[d] = out[d];
-      layout.kernel[d] = windows[d].size;
-      layout.stride[d] = windows[d].stride;
-      layout.dilation[d] = windows[d].dilation;
-      layout.pad[d] = windows[d].padBegin;
-      layout.padEnd[d] = windows[d].padEnd;
-      layout.pixels *= out[d];
-      pixels *= in[d];
+constexpr const char* kGlobalPool = R"(
+extern "C" __global__ void gpu_global_pool(const Element* x, Element* y, long long images, long long pixels, float power) {
+  __shared__ Sum shared[128];
+  EACH_ROW(image, images) {
+    Sum sum = START;
+    for (long long i = threadIdx.x; i < pixels; i += 128) {
+      const Sum value = (Sum)x[image * pixels + i];
+      sum = Join::of(sum, MAP);
     }
-    layout.xBatch = layout.channels * pixels;
-    layout.xPixel = isLast ? layout.channels : 1;
-    layout.xChannel = isLast ? 1 : pixels;
-    return layout;
+    sum = joined<Join>(sum, shared);
+    if (threadIdx.x == 0) y[image] = (Element)(FINISH);
+  }
+}
+)";
+
+struct GlobalRow {
+  std::string_view op;
+  const char *start, *join, *map, *finish;
+};
+constexpr GlobalRow kGlobals[] = {
+    {"GlobalMaxPool", "-(Sum)INFINITY", "Largest", "value", "sum"},
+    {"GlobalAveragePool", "(Sum)0", "Total", "value", "sum / (Sum)pixels"},
+    {"GlobalLpPool", "(Sum)0", "Total", "pow(value < 0 ? -value : value, (Sum)power)", "pow(sum, (Sum)1 / (Sum)power)"},
+};
+
+std::unique_ptr<OpKernel> createGlobalPool(const Placed& placed, const OpRequest& request) {
+  const Shape& x = request.inputs[0].shape;
+  return rowLaunch(placed, request, x.product(0, 2), x.product(2, x.rank()),
+                   static_cast<float>(readers::readPower(request.node.attributes)));
+}
+
+Ref<Placed> placeGlobalPool(const Node& node) {
+  const auto& row = *std::ranges::find(kGlobals, node.op(), &GlobalRow::op);
+  const DType dtype = node.input(0)->type.dtype;
+  if (!kernelType(dtype).element || !isFloat(dtype)) return nullptr;
+  return placedAs(concat(typesSource(dtype), rowSource(), "typedef ", row.join, " Join;\n",
+                         filledIn(kGlobalPool, {{"START", row.start}, {"MAP", row.map}, {"FINISH", row.finish}})),
+                  {"gpu_global_pool"}, createGlobalPool);
+}
+
+// Of the elements that go to one place, the last one does.
+constexpr const char* kUnpool = R"(
+struct Layout {
+  long long count, results, places, rank, sizes[16], strides[16];  // strides of the result, for an unpooled size
+};
+static inline __device__ long long targetOf(const Layout& layout, long long index) {
+  if (index < 0 || index >= layout.places) return -1;
+  long long at = 0;
+  for (long long d = layout.rank - 1; d >= 0; --d) {
+    at += index % layout.sizes[d] * layout.strides[d];
+    index /= layout.sizes[d];
+  }
+  return at;
+}
+extern "C" __global__ void gpu_clear(const Layout layout, Element* y, unsigned long long* owners) {
+  EACH(i, layout.results) {
+    y[i] = Element();
+    owners[i] = 0;
+  }
+}
+extern "C" __global__ void gpu_claim_places(const Layout layout, const long long* indices, unsigned long long* owners) {
+  EACH(i, layout.count) {
+    const long long to = targetOf(layout, indices[i]);
+    if (to >= 0) atomicMax(owners + to, (unsigned long long)i + 1);
+  }
+}
+extern "C" __global__ void gpu_unpool(const Layout layout, const Element* x, const long long* indices,
+                                      const unsigned long long* owners, Element* y) {
+  EACH(i, layout.count) {
+    const long long to = targetOf(layout, indices[i]);
+    if (to >= 0 && owners[to] == (unsigned long long)i + 1) y[to] = x[i];
+  }
+}
+)";
+
+struct UnpoolLayout {
+  int64_t count, results, places = 1, rank, sizes[kMaxRank] = {}, strides[kMaxRank] = {};
+
+  explicit UnpoolLayout(const OpRequest& request)
+      : count(request.inputs[0].shape.count()), results(request.outputs[0].shape.count()) {
+    const Shape &x = request.inputs[0].shape, &y = request.outputs[0].shape, dense = contiguousStrides(y);
+    const readers::Pool pool(request.node.attributes, static_cast<size_t>(x.rank() - 2));
+    rank = x.rank();
+    for (int d = 0; d < x.rank(); ++d) {
+      sizes[d] = x[d];
+      if (d >= 2) {
+        const readers::Window& window = pool.windows.axes[static_cast<size_t>(d - 2)];
+        sizes[d] = window.stride * (x[d] - 1) + window.size - window.padBegin - window.padEnd;
+      }
+      require(sizes[d] <= y[d], MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": output_shape ", y,
+              " is smaller than the unpooled size");
+      strides[d] = dense[d];
+      places *= sizes[d];
+    }
   }
 };
 
-Ref<Placed> placePool(const Node& node) {
-  const TensorType& x = node.input(0)->type;
-  if (!x.ranked || x.rank() < 3 || x.rank() > 2 + kMostAxes || !isFloat(x.dtype) || !kernelType(x.dtype).element)
-    return nullptr;
-  if (!node.output(0) || node.output(1)) return nullptr;  // indices
-  const readers::Pool pool(node.attributes, static_cast<size_t>(x.rank() - 2));
-  return pool.windows.taps() > kMostTaps ? nullptr : makeRef<PlacedPool>(node, pool);
+std::unique_ptr<OpKernel> createUnpool(const Placed& placed, const OpRequest& request) {
+  const UnpoolLayout layout(request);
+  auto ops = std::make_unique<SeveralOps>(placed, static_cast<size_t>(layout.results) * sizeof(uint64_t));
+  LaunchOp &clear = ops->add(1), &claim = ops->add(2), &store = ops->add(0);
+  for (LaunchOp* op : {&clear, &claim, &store}) {
+    op->addFirst(layout);
+    op->coverElements(op == &clear ? layout.results : layout.count);
+  }
+  clear.addOutput(0);
+  clear.addOutput(LaunchOp::kScratch);
+  claim.addInput(1);
+  claim.addOutput(LaunchOp::kScratch);
+  for (const size_t input : {size_t{0}, size_t{1}, LaunchOp::kScratch}) store.addInput(input);
+  store.addOutput(0);
+  return ops;
+}
+
+Ref<Placed> placeUnpool(const Node& node) {
+  const DType dtype = node.input(0)->type.dtype;
+  if (!isMovable(dtype)) return nullptr;
+  return placedAs(movedSource(dtype) + kUnpool, {"gpu_unpool", "gpu_clear", "gpu_claim_places"}, createUnpool, 0b11);
 }
 
 constexpr PlaceRow kRows[] = {{"", "MaxPool", placePool},
                               {"", "AveragePool", placePool},
+                              {"", "LpPool", placePool},
                               {kMaxDomain, "MaxPool", placePool},
-                              {kMaxDomain, "AveragePool", placePool}};
+                              {kMaxDomain, "AveragePool", placePool},
+                              {"", "GlobalMaxPool", placeGlobalPool},
+                              {"", "GlobalAveragePool", placeGlobalPool},
+                              {"", "GlobalLpPool", placeGlobalPool},
+                              {"", "MaxUnpool", placeUnpool}};
 
 }  // namespace
 

@@ -5,8 +5,10 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "graph/readers/normalization.h"
 #include "graph/readers/reduction.h"
 #include "ops/gpu/launch.h"
+#include "ops/gpu/row_source.h"
 #include "ops/gpu/types.h"
 #include "ops/request_inputs.h"
 
@@ -14,11 +16,7 @@ namespace max {
 
 namespace {
 
-constexpr int32_t kThreads = 128;
-constexpr int64_t kMostBlocks = 65536;
-
-// Sums are made in a fixed order, so that results are the same each time.
-constexpr const char* kReduce = R"(
+constexpr const char* kLayout = R"(
 struct Layout {
   long long results, count, keptRank, rank;
   long long keptDims[16], keptStrides[16], dims[16], strides[16];
@@ -34,41 +32,29 @@ static inline __device__ long long offsetOf(long long index, long long rank, con
   return offset;
 }
 
-template <bool isMost>
-static inline __device__ Sum joined(Sum mine, Sum* shared) {
-  __syncthreads();
-  shared[threadIdx.x] = mine;
-  __syncthreads();
-  for (int half = 64; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      const Sum a = shared[threadIdx.x], b = shared[threadIdx.x + half];
-      shared[threadIdx.x] = isMost ? MOST(a, b) : JOIN(a, b);
-    }
-    __syncthreads();
-  }
-  return shared[0];
-}
+)";
 
+constexpr const char* kReduce = R"(
 extern "C" __global__ void gpu_reduce(const Layout layout, const Element* in, Element* out) {
   __shared__ Sum shared[128];
-  for (long long result = blockIdx.x; result < layout.results; result += gridDim.x) {
+  EACH_ROW(result, layout.results) {
     const Element* from = in + offsetOf(result, layout.keptRank, layout.keptDims, layout.keptStrides);
     Sum shift = 0;
     if (SHIFTS) {  // so that exponentials stay finite
       Sum most = LEAST;
       for (long long i = threadIdx.x; i < layout.count; i += 128) {
         const Sum x = (Sum)from[offsetOf(i, layout.rank, layout.dims, layout.strides)];
-        most = MOST(most, x);
+        most = Largest::of(most, x);
       }
-      most = joined<true>(most, shared);
+      most = joined<Largest>(most, shared);
       shift = most - most == (Sum)0 ? most : (Sum)0;
     }
     Sum sum = START;
     for (long long i = threadIdx.x; i < layout.count; i += 128) {
       const Sum x = (Sum)from[offsetOf(i, layout.rank, layout.dims, layout.strides)];
-      sum = JOIN(sum, (MAP));
+      sum = Join::of(sum, (MAP));
     }
-    sum = joined<false>(sum, shared);
+    sum = joined<Join>(sum, shared);
     if (threadIdx.x == 0) out[result] = (Element)(FINISH);
   }
 }
@@ -95,67 +81,90 @@ struct ReduceRow {
   bool takesIntegers;
 };
 constexpr const char kLeast[] = "LEAST", kLargest[] = "LARGEST";
-constexpr const char kSum[] = "((a) + (b))";
-constexpr const char kMax[] = "((a) != (a) ? (a) : (b) > (a) || (b) != (b) ? (b) : (a))";
-constexpr const char kMin[] = "((a) != (a) ? (a) : (b) < (a) || (b) != (b) ? (b) : (a))";
 constexpr ReduceRow kRows[] = {
-    {"ReduceSum", "(Sum)0", kSum, "x", "sum", true},
-    {"ReduceMean", "(Sum)0", kSum, "x", "sum / (Sum)layout.count", false},
-    {"ReduceProd", "(Sum)1", "((a) * (b))", "x", "sum", true},
-    {"ReduceMax", kLeast, kMax, "x", "sum", true},
-    {"ReduceMin", kLargest, kMin, "x", "sum", true},
-    {"ReduceSumSquare", "(Sum)0", kSum, "x * x", "sum", true},
-    {"ReduceL1", "(Sum)0", kSum, "x < (Sum)0 ? -x : x", "sum", true},
-    {"ReduceL2", "(Sum)0", kSum, "x * x", "sqrt(sum)", false},
-    {"ReduceLogSum", "(Sum)0", kSum, "x", "log(sum)", false},
-    {"ReduceLogSumExp", "(Sum)0", kSum, "exp(x - shift)", "log(sum) + shift", false},
+    {"ReduceSum", "(Sum)0", "Total", "x", "sum", true},
+    {"ReduceMean", "(Sum)0", "Total", "x", "sum / (Sum)layout.count", false},
+    {"ReduceProd", "(Sum)1", "Product", "x", "sum", true},
+    {"ReduceMax", kLeast, "Largest", "x", "sum", true},
+    {"ReduceMin", kLargest, "Smallest", "x", "sum", true},
+    {"ReduceSumSquare", "(Sum)0", "Total", "x * x", "sum", true},
+    {"ReduceL1", "(Sum)0", "Total", "x < (Sum)0 ? -x : x", "sum", true},
+    {"ReduceL2", "(Sum)0", "Total", "x * x", "sqrt(sum)", false},
+    {"ReduceLogSum", "(Sum)0", "Total", "x", "log(sum)", false},
+    {"ReduceLogSumExp", "(Sum)0", "Total", "exp(x - shift)", "log(sum) + shift", false},
 };
 
 std::string sourceFor(const ReduceRow& row, DType dtype) {
-  const KernelType type = kernelType(dtype);
-  const char* limits = isFloat(dtype) ? "#define LEAST (-(Sum)INFINITY)\n#define LARGEST ((Sum)INFINITY)\n"
-                                      : "#define LEAST ((Sum)(1ULL << 63))\n#define LARGEST ((Sum)(~0ULL >> 1))\n";
-  return max::concat("#include \"max_half.h\"\n#include <cmath>\ntypedef ", type.element, " Element;\ntypedef ",
-                     type.accumulator, " Sum;\n", limits, "#define START ", row.start, "\n#define JOIN(a, b) ",
-                     row.join, "\n#define MOST(a, b) ", kMax, "\n#define SHIFTS ",
+  return max::concat(typesSource(dtype == DType::Bool ? DType::UInt8 : dtype), rowSource(), limitsSource(dtype),
+                     "#define START ", row.start, "\ntypedef ", row.join, " Join;\n#define SHIFTS ",
                      row.op == "ReduceLogSumExp" ? "true" : "false", "\n#define MAP ", row.map, "\n#define FINISH ",
-                     row.finish, "\n", kReduce);
+                     row.finish, "\n", kLayout, kReduce);
 }
 
-class PlacedReduce final : public Placed {
- public:
-  PlacedReduce(const ReduceRow& row, DType dtype) : Placed(sourceFor(row, dtype), "gpu_reduce") {}
-
-  bool reads(size_t input) const override { return input == 0; }
-
-  std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    const Shape& shape = request.inputs[0].shape;
-    const std::optional<readers::Reduction> reduction = readers::readReduction(*RequestInputs(request));
-    require(reduction.has_value(), MAX_STATUS_INTERNAL, request.node.description(), ": its axes are unknown");
-    ReduceLayout layout;
-    const Shape strides = contiguousStrides(shape);
-    for (int i = 0; i < shape.rank(); ++i)
-      if (shape[i] != 1) layout.add(shape[i], strides[i], reduction->reduced[static_cast<size_t>(i)]);
-    auto op = std::make_unique<LaunchOp>(*this);
-    op->addFirst(layout);
-    op->addInput(0);
-    op->addOutput(0);
-    op->setGrid(std::min(layout.results, kMostBlocks), 1, 1, kThreads);
-    return op;
-  }
-};
+std::unique_ptr<OpKernel> createReduce(const Placed& placed, const OpRequest& request) {
+  const Shape &shape = request.inputs[0].shape, strides = contiguousStrides(shape);
+  const std::optional<readers::Reduction> reduction = readers::readReduction(*RequestInputs(request));
+  require(reduction.has_value(), MAX_STATUS_INTERNAL, request.node.description(), ": its axes are unknown");
+  ReduceLayout layout;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (shape[i] != 1) layout.add(shape[i], strides[i], reduction->reduced[static_cast<size_t>(i)]);
+  auto op = launchOf(placed, request);
+  op->addFirst(layout);
+  op->coverRows(layout.results);
+  return op;
+}
 
 Ref<Placed> placeReduce(const Node& node) {
   const DType dtype = node.input(0)->type.dtype;
   const auto* row = std::ranges::find(kRows, node.op(), &ReduceRow::op);
-  if (row == std::end(kRows) || !kernelType(dtype).element || (!isFloat(dtype) && !row->takesIntegers)) return nullptr;
-  const Value* axes = node.input(1);
-  if (axes && !(axes->constant && axes->constant->hasContents())) return nullptr;
-  return makeRef<PlacedReduce>(*row, dtype);
+  if (row == std::end(kRows) || !(kernelType(dtype).element || dtype == DType::Bool) ||
+      (!isFloat(dtype) && !row->takesIntegers))
+    return nullptr;
+  if (!isKnownToPlan(node, 1)) return nullptr;
+  return placedAs(sourceFor(*row, dtype), {"gpu_reduce"}, createReduce, 1);
+}
+
+// MeanVarianceNormalization, a block for the elements that share a mean.
+constexpr const char* kMoments = R"(
+#define PLACE first + offsetOf(i, layout.rank, layout.dims, layout.strides)
+extern "C" __global__ void gpu_mean_variance(const Layout layout, const Element* in, Element* out) {
+  __shared__ Sum shared[128];
+  EACH_ROW(group, layout.results) {
+    const long long first = offsetOf(group, layout.keptRank, layout.keptDims, layout.keptStrides);
+    Sum mean = 0, squares = 0;
+    for (long long i = threadIdx.x; i < layout.count; i += 128) mean += (Sum)in[PLACE];
+    mean = joined<Total>(mean, shared) / (Sum)layout.count;
+    for (long long i = threadIdx.x; i < layout.count; i += 128) {
+      const Sum x = (Sum)in[PLACE] - mean;
+      squares += x * x;
+    }
+    const Sum deviation = sqrt(joined<Total>(squares, shared) / (Sum)layout.count) + (Sum)1e-9;
+    for (long long i = threadIdx.x; i < layout.count; i += 128) out[PLACE] = (Element)(((Sum)in[PLACE] - mean) / deviation);
+  }
+}
+)";
+
+std::unique_ptr<OpKernel> createMeanVariance(const Placed& placed, const OpRequest& request) {
+  const Shape &shape = request.inputs[0].shape, strides = contiguousStrides(shape);
+  const std::vector<int> axes = readers::readNormalisedAxes(request.node.attributes, shape.rank());
+  ReduceLayout layout;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (shape[i] != 1) layout.add(shape[i], strides[i], std::ranges::find(axes, i) != axes.end());
+  auto op = launchOf(placed, request);
+  op->addFirst(layout);
+  op->coverRows(layout.results);
+  return op;
+}
+
+Ref<Placed> placeMeanVariance(const Node& node) {
+  const DType dtype = node.input(0)->type.dtype;
+  if (!isFloat(dtype) || !kernelType(dtype).element) return nullptr;
+  return placedAs(max::concat(typesSource(dtype), rowSource(), kLayout, kMoments), {"gpu_mean_variance"},
+                  createMeanVariance);
 }
 
 std::vector<PlaceRow> makeRows() {
-  std::vector<PlaceRow> rows;
+  std::vector<PlaceRow> rows{{"", "MeanVarianceNormalization", placeMeanVariance}};
   for (const ReduceRow& row : kRows) rows.push_back({"", row.op, placeReduce});
   return rows;
 }

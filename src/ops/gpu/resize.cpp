@@ -30,8 +30,7 @@ static inline __device__ double weightOf(double distance, double a) {
 }
 
 extern "C" __global__ void gpu_resize(const Layout layout, const Element* in, Element* out) {
-  const long long step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < layout.count; i += step) {
+  EACH(i, layout.count) {
     long long from = 0, rest = i;
 #if TAPS == 1
     for (long long d = layout.rank - 1; d >= 0; --d) {
@@ -121,55 +120,43 @@ const char* roundingOf(readers::NearestPixel nearest) {
 
 std::string sourceFor(const readers::Resize& resize, DType dtype) {
   const bool isNearest = resize.interpolation == readers::Interpolation::Nearest;
-  const KernelType type = isNearest ? KernelType{movedType(sizeOf(dtype)), "float"} : kernelType(dtype);
   const int taps = isNearest ? 1 : resize.interpolation == readers::Interpolation::Linear ? 2 : 4;
-  return concat("#include \"max_half.h\"\n#include <cmath>\ntypedef ", type.element, " Element;\ntypedef ",
-                type.accumulator, " Sum;\n#define TAPS ", taps, "\n#define ROUND ", roundingOf(resize.nearest), "\n",
-                kResize);
+  return concat(isNearest ? "#include <cmath>\ntypedef float Sum;\n" + movedSource(dtype) : typesSource(dtype),
+                "#define TAPS ", taps, "\n#define ROUND ", roundingOf(resize.nearest), "\n", kResize);
 }
 
-class PlacedResize final : public Placed {
- public:
-  PlacedResize(const readers::Resize& resize, DType dtype) : Placed(sourceFor(resize, dtype), "gpu_resize") {}
-
-  bool reads(size_t input) const override { return input == 0; }
-
-  std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    const Shape &in = request.inputs[0].shape, &out = request.outputs[0].shape;
-    require(in.count() > 0, MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": cannot resize ", in,
-            ", which has no elements");
-    const readers::Resize resize = resizeOf(request);
-    const Shape dense = contiguousStrides(in);
-    ResizeLayout layout;
-    layout.count = out.count();
-    layout.rank = out.rank();
-    layout.cubicFactor = static_cast<double>(resize.cubicFactor);
-    for (int i = 0; i < out.rank(); ++i) {
-      layout.dims[i] = out[i];
-      layout.sizes[i] = in[i];
-      layout.strides[i] = dense[i];
-    }
-    for (const ResizedAxis& axis : resizedAxes(MovementCall(request, nullptr), resize))
-      layout.place(axis, resize.place);
-    auto op = std::make_unique<LaunchOp>(*this);
-    op->addFirst(layout);
-    op->addInput(0);
-    op->addOutput(0);
-    op->coverElements(layout.count);
-    return op;
+std::unique_ptr<OpKernel> createResize(const Placed& placed, const OpRequest& request) {
+  const Shape &in = request.inputs[0].shape, &out = request.outputs[0].shape;
+  require(in.count() > 0, MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": cannot resize ", in,
+          ", which has no elements");
+  const readers::Resize resize = resizeOf(request);
+  const Shape dense = contiguousStrides(in);
+  ResizeLayout layout;
+  layout.count = out.count();
+  layout.rank = out.rank();
+  layout.cubicFactor = static_cast<double>(resize.cubicFactor);
+  for (int i = 0; i < out.rank(); ++i) {
+    layout.dims[i] = out[i];
+    layout.sizes[i] = in[i];
+    layout.strides[i] = dense[i];
   }
-};
+  for (const ResizedAxis& axis : resizedAxes(MovementCall(request, nullptr), resize)) layout.place(axis, resize.place);
+  auto op = launchOf(placed, request);
+  op->addFirst(layout);
+  op->coverElements(layout.count);
+  return op;
+}
 
 Ref<Placed> placeResize(const Node& node) {
   const TensorType& type = node.input(0)->type;
-  if (!type.ranked || holdsPointers(type.dtype) || bitsOf(type.dtype) < 8) return nullptr;
+  if (!type.ranked || !isMovable(type.dtype)) return nullptr;
   for (size_t i = 1; i < node.inputs.size(); ++i)
-    if (node.inputs[i] && !(node.inputs[i]->constant && node.inputs[i]->constant->hasContents())) return nullptr;
+    if (!isKnownToPlan(node, i)) return nullptr;
   const readers::Resize resize(node.attributes, type.rank());
   const bool isNearest = resize.interpolation == readers::Interpolation::Nearest;
   if (resize.crops() || resize.smooths || resize.excludesOutside) return nullptr;
   if (!isNearest && (!isFloat(type.dtype) || !kernelType(type.dtype).element)) return nullptr;
-  return makeRef<PlacedResize>(resize, type.dtype);
+  return placedAs(sourceFor(resize, type.dtype), {"gpu_resize"}, createResize, 1);
 }
 
 constexpr PlaceRow kRows[] = {{"", "Resize", placeResize}};

@@ -6,46 +6,25 @@
 #include "base/error.h"
 #include "graph/readers/normalization.h"
 #include "ops/gpu/launch.h"
+#include "ops/gpu/row_source.h"
+#include "ops/gpu/source.h"
 #include "ops/gpu/types.h"
 
 namespace max {
 
 namespace {
 
-constexpr int32_t kThreads = 128;
-constexpr int64_t kMostBlocks = 65536;
-
-constexpr const char* kSums = R"(
-static inline __device__ Sum largest(Sum a, Sum b) { return a != a ? a : b > a || b != b ? b : a; }
-
-// Of all threads, in a fixed order.
-template <bool isSum>
-static inline __device__ Sum joined(Sum mine, Sum* shared) {
-  __syncthreads();
-  shared[threadIdx.x] = mine;
-  __syncthreads();
-  for (int half = 64; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      const Sum a = shared[threadIdx.x], b = shared[threadIdx.x + half];
-      shared[threadIdx.x] = isSum ? a + b : largest(a, b);
-    }
-    __syncthreads();
-  }
-  return shared[0];
-}
-)";
-
 // Lines along an axis: [outer, size, inner].
 constexpr const char* kSoftmax = R"(
 extern "C" __global__ void gpu_softmax(const Element* in, Element* out, long long lines, long long size, long long inner) {
   __shared__ Sum shared[128];
-  for (long long line = blockIdx.x; line < lines; line += gridDim.x) {
+  EACH_ROW(line, lines) {
     const long long first = line / inner * size * inner + line % inner;
     Sum most = -(Sum)INFINITY, sum = 0;
-    for (long long i = threadIdx.x; i < size; i += 128) most = largest(most, (Sum)in[first + i * inner]);
-    most = joined<false>(most, shared);
+    for (long long i = threadIdx.x; i < size; i += 128) most = Largest::of(most, (Sum)in[first + i * inner]);
+    most = joined<Largest>(most, shared);
     for (long long i = threadIdx.x; i < size; i += 128) sum += exp((Sum)in[first + i * inner] - most);
-    sum = joined<true>(sum, shared);
+    sum = joined<Total>(sum, shared);
     for (long long i = threadIdx.x; i < size; i += 128) {
       const Sum x = (Sum)in[first + i * inner] - most;
       out[first + i * inner] = (Element)(RESULT);
@@ -59,33 +38,32 @@ constexpr const char* kNorm = R"(
 extern "C" __global__ void gpu_norm(const Element* in PARAMETERS, long long rows, long long size, float epsilon,
                                     long long groups, long long step, long long inner) {
   __shared__ Sum shared[128];
-  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+  EACH_ROW(row, rows) {
     const long long first = row * size;
     Sum mean = 0, squares = 0;
     if (SUBTRACTS) {
       for (long long i = threadIdx.x; i < size; i += 128) mean += VALUE;
-      mean = joined<true>(mean, shared) / (Sum)size;
+      mean = joined<Total>(mean, shared) / (Sum)size;
     }
     for (long long i = threadIdx.x; i < size; i += 128) {
       const Sum x = VALUE - mean;
       squares += x * x;
     }
-    const Sum factor = (Sum)1 / sqrt(joined<true>(squares, shared) / (Sum)size + (Sum)epsilon);
+    const Sum factor = (Sum)1 / sqrt(joined<Total>(squares, shared) / (Sum)size + (Sum)epsilon);
     for (long long i = threadIdx.x; i < size; i += 128) {
       const Sum x = VALUE;
       const long long at = row % groups * step + i / inner;
       STORE
       out[first + i] = (Element)((x - mean) * factor * (Sum)scale[at] BIAS);
     }
+    if (threadIdx.x == 0) {
+      MOMENTS
+    }
   }
 }
 )";
 
-std::string withTypes(DType dtype, const std::string& text) {
-  const KernelType type = kernelType(dtype);
-  return concat("#include \"max_half.h\"\n#include <cmath>\ntypedef ", type.element, " Element;\ntypedef ",
-                type.accumulator, " Sum;\n", kSums, text);
-}
+std::string withTypes(DType dtype, const std::string& text) { return concat(typesSource(dtype), rowSource(), text); }
 
 class PlacedSoftmax final : public Placed {
  public:
@@ -103,7 +81,7 @@ class PlacedSoftmax final : public Placed {
     op->addInput(0);
     op->addOutput(0);
     for (const int64_t value : {outer * inner, size, inner}) op->addValue(value);
-    op->setGrid(std::min(outer * inner, kMostBlocks), 1, 1, kThreads);
+    op->coverRows(outer * inner);
     return op;
   }
 };
@@ -126,12 +104,6 @@ constexpr NormRow kNorms[] = {{"", "LayerNormalization", true, 1},
                               {"", "InstanceNormalization", true, 1, true},
                               {"", "GroupNormalization", true, 1, true}};
 
-std::string replaced(std::string text, std::string_view name, const std::string& by) {
-  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + by.size()))
-    text.replace(at, name.size(), by);
-  return text;
-}
-
 std::string normSource(const NormRow& row, const Node& node, DType dtype) {
   const bool hasResidual = row.scale == 2, hasBias = node.input(row.scale + 1),
              storesSum = hasResidual && node.output(1);
@@ -139,33 +111,42 @@ std::string normSource(const NormRow& row, const Node& node, DType dtype) {
   parameters += ", const Element* scale";
   if (hasBias) parameters += ", const Element* bias";
   parameters += ", Element* out";
+  std::string moments;
   if (storesSum) parameters += ", Element* total";
-  std::string text = replaced(kNorm, "PARAMETERS", parameters);
-  text = replaced(std::move(text), "VALUE",
-                  hasResidual ? "((Sum)in[first + i] + (Sum)residual[first + i])" : "(Sum)in[first + i]");
-  text = replaced(std::move(text), "BIAS", hasBias ? "+ (Sum)bias[at]" : "");
-  text = replaced(std::move(text), "STORE", storesSum ? "total[first + i] = (Element)x;" : "");
-  return withTypes(dtype, replaced(std::move(text), "SUBTRACTS", row.subtracts ? "true" : "false"));
+  if (!hasResidual && node.output(1)) {
+    parameters += ", float* means";
+    moments += "means[row] = (float)mean;\n";
+  }
+  if (node.output(2)) {
+    parameters += ", float* factors";
+    moments += "factors[row] = (float)factor;\n";
+  }
+  return withTypes(dtype, filledIn(kNorm, {{"PARAMETERS", parameters},
+                                           {"VALUE", hasResidual ? "((Sum)in[first + i] + (Sum)residual[first + i])"
+                                                                 : "(Sum)in[first + i]"},
+                                           {"BIAS", hasBias ? "+ (Sum)bias[at]" : ""},
+                                           {"MOMENTS", moments},
+                                           {"STORE", storesSum ? "total[first + i] = (Element)x;" : ""},
+                                           {"SUBTRACTS", row.subtracts ? "true" : "false"}}));
 }
 
 class PlacedNorm final : public Placed {
  public:
   PlacedNorm(const NormRow& row, const Node& node, DType dtype)
-      : Placed(normSource(row, node, dtype), "gpu_norm"),
-        outputs_(row.scale == 2 && node.output(1) ? 2 : 1),
-        isOfChannels_(row.isOfChannels) {}
+      : Placed(normSource(row, node, dtype), "gpu_norm"), isOfChannels_(row.isOfChannels) {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
     const RowLayout layout = isOfChannels_ ? channelRows(request) : lastRows(request);
     auto op = std::make_unique<LaunchOp>(*this);
     for (size_t i = 0; i < request.inputs.size(); ++i)
       if (request.has(i)) op->addInput(i);
-    for (size_t i = 0; i < outputs_; ++i) op->addOutput(i);
+    for (size_t i = 0; i < request.outputs.size(); ++i)
+      if (request.outputs[i].present()) op->addOutput(i);
     op->addValue(layout.rows);
     op->addValue(layout.size);
     op->addValue(readers::readEpsilon(request.node.attributes));
     for (const int64_t value : {layout.groups, layout.step, layout.inner}) op->addValue(value);
-    op->setGrid(std::min(layout.rows, kMostBlocks), 1, 1, kThreads);
+    op->coverRows(layout.rows);
     return op;
   }
 
@@ -189,7 +170,6 @@ class PlacedNorm final : public Placed {
     return {shape[0] * groups, step * inner, groups, step, inner};
   }
 
-  size_t outputs_;
   bool isOfChannels_;
 };
 
@@ -207,8 +187,6 @@ Ref<Placed> placeNorm(const Node& node) {
   const TensorType& type = node.input(0)->type;
   if (row == std::end(kNorms) || !type.ranked || !isFloat(type.dtype) || !kernelType(type.dtype).element)
     return nullptr;
-  for (size_t i = 1; i < node.outputs.size(); ++i)
-    if (node.outputs[i] && (row->scale != 2 || i > 1)) return nullptr;  // means and deviations
   if (!node.output(0)) return nullptr;
   const int axis = row->isOfChannels ? 0 : readers::LayerNorm(node.attributes, type.rank()).axis;
   for (size_t i = 1; i < node.inputs.size(); ++i) {
@@ -219,8 +197,107 @@ Ref<Placed> placeNorm(const Node& node) {
   return node.input(row->scale) ? makeRef<PlacedNorm>(*row, node, type.dtype) : nullptr;
 }
 
+constexpr const char* kBatchNorm = R"(
+extern "C" __global__ void gpu_batch_norm(const Element* x, const Scale* scale, const Scale* bias, const Moment* mean,
+                                          const Moment* variance, Element* y, long long count, long long channels,
+                                          long long inner, float epsilon) {
+  EACH(i, count) {
+    const long long c = i / inner % channels;
+    const Sum factor = (Sum)1 / sqrt((Sum)variance[c] + (Sum)epsilon);
+    y[i] = (Element)(((Sum)x[i] - (Sum)mean[c]) * factor * (Sum)scale[c] + (Sum)bias[c]);
+  }
+}
+)";
+
+// The moments are those of the batch: a block for each channel.
+constexpr const char* kBatchNormTraining = R"(
+extern "C" __global__ void gpu_batch_norm(const Element* x, const Scale* scale, const Scale* bias, const Moment* oldMean,
+                                          const Moment* oldVariance OUTPUTS, long long count, long long channels,
+                                          long long inner, float epsilon, float momentum) {
+  __shared__ Sum shared[128];
+  const long long each = count / channels;
+  EACH_ROW(c, channels) {
+    Sum mean = 0, variance = 0;
+    for (long long k = threadIdx.x; k < each; k += 128) mean += (Sum)x[PLACE];
+    mean = joined<Total>(mean, shared) / (Sum)each;
+    for (long long k = threadIdx.x; k < each; k += 128) variance += ((Sum)x[PLACE] - mean) * ((Sum)x[PLACE] - mean);
+    variance = joined<Total>(variance, shared) / (Sum)each;
+    const Sum factor = (Sum)1 / sqrt(variance + (Sum)epsilon), kept = (Sum)momentum;
+    for (long long k = threadIdx.x; k < each; k += 128)
+      y[PLACE] = (Element)(((Sum)x[PLACE] - mean) * factor * (Sum)scale[c] + (Sum)bias[c]);
+    if (threadIdx.x > 0) continue;
+    STORE
+  }
+}
+)";
+
+std::unique_ptr<OpKernel> createBatchNorm(const Placed& placed, const OpRequest& request) {
+  const Shape& x = request.inputs[0].shape;
+  const readers::BatchNorm reader(request.node.attributes);
+  const int64_t channels = request.inputs[1].shape.count(), inner = x.product(std::min(2, x.rank()), x.rank());
+  if (!reader.isTraining) return elementLaunch(placed, request, x.count(), channels, inner, reader.epsilon);
+  auto op = launchOf(placed, request, x.count(), channels, inner, reader.epsilon, reader.momentum);
+  op->coverRows(channels);
+  return op;
+}
+
+std::string trainingSource(const Node& node) {
+  const bool hasMean = node.output(1), hasVariance = node.output(2);
+  return filledIn(
+      kBatchNormTraining,
+      {{"OUTPUTS",
+        concat(", Element* y", hasMean ? ", Moment* newMean" : "", hasVariance ? ", Moment* newVariance" : "")},
+       {"STORE",
+        concat(hasMean ? "newMean[c] = (Moment)((Sum)oldMean[c] * kept + mean * (1 - kept));\n" : "",
+               hasVariance ? "newVariance[c] = (Moment)((Sum)oldVariance[c] * kept + variance * (1 - kept));\n" : "")},
+       {"PLACE", "(k / inner * channels + c) * inner + k % inner"}});
+}
+
+Ref<Placed> placeBatchNorm(const Node& node) {
+  const DType dtype = node.input(0)->type.dtype;
+  const char *scale = kernelType(node.input(1)->type.dtype).element,
+             *moment = kernelType(node.input(3)->type.dtype).element;
+  if (!isFloat(dtype) || !kernelType(dtype).element || !scale || !moment || !node.output(0)) return nullptr;
+  const bool isTraining = readers::BatchNorm(node.attributes).isTraining;
+  return placedAs(withTypes(dtype, concat("typedef ", scale, " Scale;\ntypedef ", moment, " Moment;\n",
+                                          isTraining ? trainingSource(node) : std::string(kBatchNorm))),
+                  {"gpu_batch_norm"}, createBatchNorm);
+}
+
+// Over the channels around that of the element.
+constexpr const char* kResponse = R"(
+extern "C" __global__ void gpu_lrn(const Element* x, Element* y, long long count, long long channels, long long inner,
+                                   long long size, float alpha, float beta, float bias) {
+  EACH(i, count) {
+    const long long c = i / inner % channels, low = c - (size - 1) / 2, high = c + size / 2;
+    Sum squares = 0;
+    for (long long k = low < 0 ? 0 : low; k <= high && k < channels; ++k) {
+      const Sum value = (Sum)x[i + (k - c) * inner];
+      squares += value * value;
+    }
+    y[i] = (Element)((Sum)x[i] / pow((Sum)bias + (Sum)alpha / (Sum)size * squares, (Sum)beta));
+  }
+}
+)";
+
+std::unique_ptr<OpKernel> createResponse(const Placed& placed, const OpRequest& request) {
+  const Shape& x = request.inputs[0].shape;
+  const readers::LocalResponse reader(request.node.attributes);
+  return elementLaunch(placed, request, x.count(), x[1], x.product(2, x.rank()), reader.size, reader.alpha, reader.beta,
+                       reader.bias);
+}
+
+Ref<Placed> placeResponse(const Node& node) {
+  const DType dtype = node.input(0)->type.dtype;
+  if (!isFloat(dtype) || !kernelType(dtype).element) return nullptr;
+  return placedAs(typesSource(dtype) + kResponse, {"gpu_lrn"}, createResponse);
+}
+
 std::vector<PlaceRow> makeRows() {
-  std::vector<PlaceRow> rows{{"", "Softmax", placeSoftmax}, {"", "LogSoftmax", placeSoftmax}};
+  std::vector<PlaceRow> rows{{"", "Softmax", placeSoftmax},
+                             {"", "LogSoftmax", placeSoftmax},
+                             {"", "BatchNormalization", placeBatchNorm},
+                             {"", "LRN", placeResponse}};
   for (const NormRow& row : kNorms) rows.push_back({row.domain, row.op, placeNorm});
   return rows;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "base/dtype.h"
 
@@ -15,6 +16,20 @@ struct KernelType {
 
 // Of the numbers that kernels calculate with; without names for others.
 KernelType kernelType(DType dtype);
+
+// What kernels of one type of numbers begin with: `Element`, in memory, `Sum`, its accumulator, and the loops of
+// elementSource().
+std::string typesSource(DType dtype);
+
+// What kernels that only move elements begin with: `Element`, and EACH(i, count), the loop of a thread over its share
+// of `count` elements. EACH_ROW(row, count) is that of a block over its rows.
+std::string movedSource(DType dtype);
+
+// LEAST and LARGEST, the ends of a type as `Sum`.
+std::string limitsSource(DType dtype);
+
+// Whether kernels can move it: elements of whole bytes that point at nothing.
+bool isMovable(DType dtype);
 
 // For elements of 1 to 16 bytes that are only moved.
 const char* movedType(size_t bytes);
