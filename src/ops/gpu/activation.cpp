@@ -13,23 +13,29 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"", "x"},
+    {"Affine", "x * (T)alpha + (T)beta"},
     {"Clip", "opClip(x, (T)alpha, (T)beta)"},
+    {"Elu", "opElu(x, alpha, beta)"},
     {"Gelu", "opGelu(x)"},
     {"GeluTanh", "opGeluTanh(x)"},
     {"HardSigmoid", "opHardSigmoid(x, alpha, beta)"},
     {"HardSwish", "opHardSwish(x)"},
     {"LeakyRelu", "opLeakyRelu(x, alpha, beta)"},
     {"Relu", "opRelu(x)"},
+    {"ScaledTanh", "(T)alpha * opTanh((T)beta * x)"},
     {"Sigmoid", "opSigmoid(x)"},
     {"Silu", "opSwish(x, 1.0f, 0.0f)"},
+    {"Softplus", "opSoftplus(x)"},
+    {"Softsign", "opSoftsign(x)"},
     {"Tanh", "opTanh(x)"},
+    {"ThresholdedRelu", "opThresholdedRelu(x, alpha, beta)"},
 };
 
 }  // namespace
 
-std::string activationSource(const readers::FusedActivation& activation, const char* name) {
+std::string activationSource(std::string_view activation, std::string_view name) {
   for (const Row& row : kRows)
-    if (row.name == activation.name)
+    if (row.name == activation)
       return concat("template <class T>\nMAX_DEVICE T ", name, "(T x, float alpha, float beta) {\n  return ", row.code,
                     ";\n}\n");
   return "";

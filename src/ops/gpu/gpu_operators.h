@@ -64,6 +64,13 @@ struct PlaceRow {
   X(gpuPools)                      \
   X(gpuResize)                     \
   X(gpuIndexing)                   \
+  X(gpuGenerators)                 \
+  X(gpuLines)                      \
+  X(gpuQuantization)               \
+  X(gpuIntegerProducts)            \
+  X(gpuRecurrent)                  \
+  X(gpuImages)                     \
+  X(gpuRandom)                     \
   X(gpuPad)                        \
   X(gpuAttention)
 

@@ -15,6 +15,9 @@ class RandomSequence {
  public:
   RandomSequence(uint64_t key, uint64_t sequence) : key_(key), sequence_(sequence) {}
 
+  uint64_t key() const { return key_; }
+  uint64_t number() const { return sequence_; }
+
   std::array<uint32_t, 4> block(uint64_t index) const;
   // Two numbers in [0, 1) with 53 random bits each.
   std::array<double, 2> uniforms(uint64_t index) const;
