@@ -43,6 +43,8 @@ constexpr Pass kPasses[] = {
     {"depthwise", "Pointwise convolutions join the depthwise ones that read them", joinDepthwise, PassScope::Portable},
     {"squares", "Means of squares read their input once", joinSquares, PassScope::Portable},
     {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, PassScope::Target},
+    {"count", "What an accelerator selects is counted there, so that only the count comes back", countSelections,
+     PassScope::Target},
     {"place", "Nodes that the session's accelerator can run are prepared for it", placeNodes, PassScope::Target},
     {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, PassScope::Target,
      true},

@@ -26,6 +26,7 @@ void moveTransposes(Rewriter& rewriter);
 void fuseEpilogues(Rewriter& rewriter);
 void joinDepthwise(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
+void countSelections(Rewriter& rewriter);
 void placeNodes(Rewriter& rewriter);
 void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);

@@ -2,8 +2,11 @@
 #include "rtc.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -82,6 +85,13 @@ int compileForHost(RtcProgram& program, const max::KernelSource& source) {
   }
 }
 
+// FAKE_RTC_SOURCES names a folder for the texts of all programs, so that a test may compile them with the vendor's own.
+void keepSource(const std::string& source) {
+  const char* folder = std::getenv("FAKE_RTC_SOURCES");
+  if (!folder) return;
+  std::ofstream(std::string(folder) + "/" + std::to_string(std::hash<std::string>()(source)) + ".cu") << source;
+}
+
 }  // namespace
 
 int createProgram(RtcProgram** program, const char* source, const char* name, int headerCount,
@@ -90,6 +100,7 @@ int createProgram(RtcProgram** program, const char* source, const char* name, in
   auto* made = new RtcProgram;
   made->source = source;
   made->name = name ? name : "default_program";
+  keepSource(made->source);
   for (int i = 0; i < headerCount; ++i) made->headers.emplace_back(headerNames[i], headers[i]);
   *program = made;
   return kRtcSuccess;

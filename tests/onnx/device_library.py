@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import gc
+import types
 
 import library
 from library import Handle, call
@@ -84,3 +85,14 @@ class DeviceModel(library.Model):
             return super().value(data)
         finally:
             self.nested = outer
+
+
+@contextlib.contextmanager
+def used_by(module, api):
+    """The module's models, by its name `library`, are on the accelerator meanwhile."""
+    here = module.library
+    module.library = types.SimpleNamespace(**{**vars(here), "Model": lambda data: DeviceModel(data, api)})
+    try:
+        yield
+    finally:
+        module.library = here

@@ -2,8 +2,8 @@
 """Models on an accelerator: on a fake driver, whose kernels run on the host. The driver must see no race, and nothing may
 be left when all is released.
 
-`device_models.py API [_all]`: ONNX's node tests against their expectations, and models against the CPU; without `_all` a
-sample of both."""
+`device_models.py API [_all]`: models against the CPU, and operators against what defines them; without `_all` samples of
+both. All of ONNX's node tests run in device_coverage.py."""
 
 import ctypes
 import gc
@@ -12,7 +12,6 @@ import pathlib
 import subprocess
 import sys
 import threading
-import types
 import unittest
 
 API = sys.argv[1] if __name__ == "__main__" else os.environ.get("MAX_TEST_API", "cuda")
@@ -21,6 +20,7 @@ try:
     import onnx
     import device_library
     import library
+    import test_microsoft
     import test_nodes
     from device_library import DeviceModel
     from onnx import TensorProto, helper
@@ -30,7 +30,6 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL = "_all" in sys.argv
-STRIDE = 1 if ALL else 32
 DATA = ROOT / "tests/data/models"
 DRIVER = os.environ.get({"cuda": "MAX_CUDA_LIBRARY", "hip": "MAX_HIP_LIBRARY"}[API], "")
 
@@ -102,12 +101,21 @@ class OnDevice(unittest.TestCase):
         return self.random.standard_normal(shape).astype(np.float32)
 
     def test_nodes(self):
-        cases = load_model_tests(kind="node")[::STRIDE]
-        test_nodes.library = types.SimpleNamespace(**{**vars(library), "Model": lambda data: DeviceModel(data, API)})
-        results = [(case.name, *test_nodes.run_case(case)) for case in cases]
+        cases = load_model_tests(kind="node")[::32]  # device_coverage.py runs all of them
+        with device_library.used_by(test_nodes, API):
+            results = [(case.name, *test_nodes.run_case(case)) for case in cases]
         failed = [f"{name}: {detail}" for name, outcome, detail in results if outcome == "failed"]
         self.assertFalse(failed, "\n" + "\n".join(failed))
         self.assertGreater(sum(outcome == "passed" for _, outcome, _ in results), len(cases) // 2)
+
+    @unittest.skipUnless(onnx and test_microsoft.Case, "ONNX Runtime is not installed")
+    def test_microsoft_operators(self):
+        """Against ONNX Runtime."""
+        import microsoft_case
+        cases = [case for group in test_microsoft.GROUPS for case in group()]
+        with device_library.used_by(microsoft_case, API):
+            problems = [(case.name, test_microsoft.outcome(case, case.shapes()[-1])) for case in cases[::1 if ALL else 6]]
+        self.assertFalse([problem for problem in problems if problem[1]])
 
     def test_digits(self):
         images = np.load(ROOT / "examples/digits/images.npy").astype(np.float32)[:, None]
@@ -334,6 +342,134 @@ class OnDevice(unittest.TestCase):
                                             coordinate_transformation_mode=place)
                     self.compare(model_of([node], [tensor("x", [1, 2, 5, 6])], [tensor("y", None)],
                                           [("scales", np.array(scales, np.float32))]), [x])
+
+    def operator(self, op, inputs, outputs=1, domain="", constants=(), **attributes):
+        """One node of other sizes than ONNX's node tests, with shapes that the model leaves open."""
+        names = [f"x{i}" if x is not None else "" for i, x in enumerate(inputs)]
+        kinds = [helper.np_dtype_to_tensor_dtype(x.dtype) if x is not None else 0 for x in inputs]
+        values = [tensor(names[i], [f"{names[i]}_{k}" for k in range(x.ndim)], kinds[i]) for i, x in enumerate(inputs)
+                  if x is not None and i not in constants]
+        results = [f"y{i}" for i in range(outputs)]
+        node = helper.make_node(op, names, results, domain=domain, **attributes)
+        data = model_of([node], values, [helper.make_empty_tensor_value_info(y) for y in results],
+                        [(names[i], inputs[i]) for i in constants])
+        with self.subTest(op, **attributes):
+            self.compare(data, [x for i, x in enumerate(inputs) if x is not None and i not in constants])
+
+    def integers(self, low, high, *shape, dtype=np.int64):
+        return self.random.integers(low, high, shape).astype(dtype)
+
+    def test_lines(self):
+        """Longer than a block has threads, with equal elements, NaN and infinities."""
+        for dtype in (np.float32, np.float16, np.int32, np.int8):
+            x = self.integers(-9, 9, 3, 333, 5).astype(dtype)
+            for axis in (0, 1, -1):
+                for last in (0, 1):
+                    for op in ("ArgMax", "ArgMin"):
+                        self.operator(op, [x], axis=axis, select_last_index=last)
+                for largest in (0, 1):
+                    self.operator("TopK", [x, np.array([3])], 2, constants=(1,), axis=axis, largest=largest)
+        x = self.floats(4, 300)
+        x[1, 7], x[2, 0], x[3, 299], x[0, 5] = np.nan, np.nan, np.inf, -np.inf
+        for op in ("ArgMax", "ArgMin"):
+            self.operator(op, [x], axis=1)
+        self.operator("TopK", [x, np.array([300])], 2, constants=(1,))
+        for dtype in (np.float32, np.int32, np.int64):
+            x = self.integers(-3, 4, 3, 400, 2).astype(dtype)
+            for axis in (0, 1, 2):
+                for exclusive in (0, 1):
+                    for reverse in (0, 1):
+                        self.operator("CumSum", [x, np.array(axis)], exclusive=exclusive, reverse=reverse)
+        self.operator("Hardmax", [self.floats(5, 200, 3)], axis=1)
+        for p in (1, 2):
+            self.operator("LpNormalization", [self.floats(5, 200, 3)], axis=1, p=p)
+
+    def test_selections(self):
+        """The host reads their number alone."""
+        for x in (self.integers(0, 3, 40, 170), self.floats(3000) > 0.8, self.integers(0, 2, 5, 1, 300, dtype=np.uint8) * 200,
+                  np.zeros((60, 70), np.float32), np.zeros((0, 30), np.float32), np.ones((60, 70), np.float16), self.integers(0, 2, 2, 2)):
+            self.operator("NonZero", [x])
+        x = self.floats(30, 50)
+        for condition, axis in ((self.floats(30) > 0, 0), (self.floats(50) > 0, 1), (self.floats(20) > 0, -1)):
+            self.operator("Compress", [x, condition], axis=axis)
+        self.operator("Compress", [x, self.floats(1500) > 1])
+        model = model_of([helper.make_node("Exp", ["x"], ["e"]), helper.make_node("Greater", ["e", "one"], ["m"]),
+                          helper.make_node("Compress", ["e", "m"], ["c"], axis=0), helper.make_node("Log", ["c"], ["y"])],
+                         [tensor("x", ["n"])], [tensor("y", None)], [("one", np.float32(1))])
+        self.compare(model, *[[self.floats(n)] for n in (5000, 5000, 40, 5000)])
+
+    def test_scatters(self):
+        """Indices that repeat, negative ones, and all reductions."""
+        for dtype in (np.float32, np.int32, np.uint8):
+            data = self.integers(0, 9, 6, 40, 3).astype(dtype)
+            for reduction in ("none", "add", "mul", "max", "min"):
+                updates = self.integers(0, 3, 5, 25, 3).astype(dtype)
+                for axis in (0, 1, 2):
+                    size = data.shape[axis]
+                    self.operator("ScatterElements", [data, self.integers(-size, size, 5, 25, 3), updates], axis=axis,
+                                  reduction=reduction)
+                self.operator("ScatterND", [data, self.integers(-6, 6, 50, 1), self.integers(0, 3, 50, 40, 3).astype(dtype)],
+                              reduction=reduction)
+                self.operator("ScatterND", [data, self.integers(-3, 3, 4, 9, 3), self.integers(0, 3, 4, 9).astype(dtype)],
+                              reduction=reduction)
+        data = self.floats(4, 30, 7)
+        self.operator("GatherElements", [data, self.integers(-30, 30, 4, 50, 7)], axis=1)
+        self.operator("GatherND", [data, self.integers(-4, 4, 9, 5, 2)])
+        self.operator("GatherND", [data, self.integers(-7, 7, 4, 6, 2)], batch_dims=1)
+
+    def test_quantised_numbers(self):
+        for dtype in (np.uint8, np.int8, np.uint16, np.int16):
+            low = -100 if np.dtype(dtype).kind == "i" else 0
+            x, scale, zero = self.floats(5, 40, 3) * 20, np.abs(self.floats(40)) + 0.01, self.integers(low, 100, 40, dtype=dtype)
+            self.operator("QuantizeLinear", [x, scale, zero], axis=1)
+            self.operator("QuantizeLinear", [x, scale[0], zero[0]])
+            blocks = [np.abs(self.floats(5, 4, 3)) + 0.01, self.integers(low, 100, 5, 4, 3, dtype=dtype)]
+            self.operator("QuantizeLinear", [x, *blocks], axis=1, block_size=10)
+            y = self.integers(low, 100, 5, 40, 3, dtype=dtype)
+            self.operator("DequantizeLinear", [y, scale, zero], axis=1)
+            self.operator("DequantizeLinear", [y, *blocks], axis=1, block_size=10)
+        for n in (30, 3000, 70000):
+            self.operator("DynamicQuantizeLinear", [self.floats(n)], 3)
+
+    def test_integer_products(self):
+        a, b = self.integers(0, 256, 2, 1, 9, 70, dtype=np.uint8), self.integers(-128, 128, 3, 70, 11, dtype=np.int8)
+        for zeros in ([None, None], [np.uint8(7), np.int8(-3)], [np.uint8(7), self.integers(-9, 9, 11, dtype=np.int8)]):
+            zeros = [None if zero is None else np.asarray(zero) for zero in zeros]
+            self.operator("MatMulInteger", [a, b, *zeros])
+            first, second = (np.asarray(0, kind) if zero is None else zero for zero, kind in zip(zeros, (np.uint8, np.int8)))
+            self.operator("QLinearMatMul", [a, np.float32(0.02), first, b, np.float32(0.03), second, np.float32(2.5), np.uint8(90)])
+        x, w = self.integers(0, 256, 2, 6, 9, 8, dtype=np.uint8), self.integers(-128, 128, 4, 3, 3, 3, dtype=np.int8)
+        self.operator("ConvInteger", [x, w, np.uint8(120)], group=2, pads=[1, 1, 0, 1], strides=[2, 1])
+        self.operator("QLinearConv", [x, np.float32(0.02), np.uint8(120), w, np.abs(self.floats(4)) / 50, np.zeros(4, np.int8),
+                                      np.float32(0.5), np.uint8(128), self.integers(-500, 500, 4, dtype=np.int32)],
+                      constants=(3, 4, 5, 8), group=2, pads=[1, 1, 1, 1])
+
+    def test_recurrent_layers(self):
+        """Several directions, lengths, states and functions."""
+        for op, gates, functions in (("LSTM", 4, ["HardSigmoid", "ScaledTanh", "Softsign"]), ("GRU", 3, ["HardSigmoid", "Elu"]),
+                                     ("RNN", 1, ["LeakyRelu"])):
+            for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+                x, w, r = self.floats(6, 3, 5), self.floats(count, gates * 140, 5) / 3, self.floats(count, gates * 140, 140) / 9
+                more = [self.floats(count, 2 * gates * 140), np.array([6, 2, 0], np.int32), self.floats(count, 3, 140)]
+                if op == "LSTM":
+                    more += [self.floats(count, 3, 140), self.floats(count, 3 * 140)]
+                own = {"activations": functions * count, "clip": 2.0} if direction == "bidirectional" else {}
+                self.operator(op, [x, w, r, *more], 3 if op == "LSTM" else 2, constants=(1, 2), hidden_size=140,
+                              direction=direction, **own)
+
+    def test_random_numbers(self):
+        """They are those of the CPU."""
+        for op in ("RandomNormal", "RandomUniform"):
+            for seed in (1.0, 7.5):
+                node = helper.make_node(op, [], ["y"], shape=[3, 333], seed=seed)
+                data = model_of([node], [], [tensor("y", None)])
+                np.testing.assert_array_equal(DeviceModel(data, API).run([])[0], library.Model(data).run([])[0])
+        self.operator("Bernoulli", [self.random.random((50, 41), np.float32)], seed=3.0)
+        self.operator("Multinomial", [self.floats(5, 30)], seed=3.0, sample_size=40)
+        self.operator("Dropout", [self.floats(5, 301), np.float32(0.3), np.array(True)], 2, constants=(1, 2), seed=5)
+        node = helper.make_node("RandomUniform", [], ["y"], shape=[4])
+        model = DeviceModel(model_of([node], [], [tensor("y", None)]), API)
+        self.assertNotEqual(model.run([])[0].tolist(), model.run([])[0].tolist())
 
     def test_given_outputs(self):
         """They are written on the device; one elsewhere is refused."""

@@ -116,6 +116,70 @@ void addOthers(Sources& sources, DType dtype) {
   sources.add(b);
 }
 
+// What reads or writes at computed places, sorts, samples, draws, or has a state.
+void addIndexed(Sources& sources, DType dtype) {
+  Builder b;
+  Value *x = inputOf(b, dtype, {2, 8, 6, 6}), *indices = inputOf(b, DType::Int64, {2, 8, 6, 6});
+  for (const char* op : {"ArgMax", "ArgMin"}) b.output(b.op(op, {x}, attrs({{"axis", int64_t{1}}})));
+  b.output(b.node("TopK", {x, b.ints({3})}, {}, 2)->output(1));
+  b.output(b.op("CumSum", {x, inputOf(b, DType::Int64, {1})}, attrs({{"reverse", int64_t{1}}})));
+  b.output(b.op("GatherElements", {x, indices}));
+  b.output(b.op("GatherND", {x, inputOf(b, DType::Int64, {20, 2})}));
+  b.output(b.op("ScatterElements", {x, indices, x}, attrs({{"reduction", std::string("mul")}})));
+  for (const char* reduction : {"none", "max"})
+    b.output(b.op("ScatterND", {x, inputOf(b, DType::Int64, {20, 2}), inputOf(b, dtype, {20, 6, 6})},
+                  attrs({{"reduction", std::string(reduction)}})));
+  b.output(b.op("ReverseSequence", {x, inputOf(b, DType::Int64, {8})}));
+  b.output(b.op("Trilu", {x}));
+  b.output(b.op("OneHot", {indices, b.ints({20}), inputOf(b, dtype, {2})}));
+  b.output(b.op("TensorScatter", {x, inputOf(b, dtype, {2, 8, 3, 6}), inputOf(b, DType::Int64, {2})}));
+  sources.add(b);
+}
+
+void addLayers(Sources& sources, DType dtype) {
+  Builder b;
+  Value *x = inputOf(b, dtype, {2, 8, 6, 6}), *channels = inputOf(b, dtype, {8});
+  b.output(b.op("BatchNormalization", {x, channels, channels, channels, channels}));
+  b.output(b.op("LRN", {x}, attrs({{"size", int64_t{3}}})));
+  for (const char* op : {"MeanVarianceNormalization", "GlobalMaxPool", "GlobalLpPool", "Det"}) b.output(b.op(op, {x}));
+  for (const char* op : {"Hardmax", "LpNormalization"}) b.output(b.op(op, {x}, attrs({{"axis", int64_t{1}}})));
+  b.output(b.op("LpPool", {x}, attrs({{"kernel_shape", list({2, 2})}})));
+  b.output(b.node("MaxPool", {x}, attrs({{"kernel_shape", list({2, 2})}}), 2)->output(1));
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    b.output(b.op("GridSample", {x, inputOf(b, dtype, {2, 5, 5, 2})}, attrs({{"mode", std::string(mode)}})));
+  b.output(b.op("RoiAlign", {x, inputOf(b, dtype, {9, 4}), inputOf(b, DType::Int64, {9})}));
+  b.output(b.op("MaxRoiPool", {x, inputOf(b, dtype, {9, 5})}, attrs({{"pooled_shape", list({2, 2})}})));
+  b.output(b.op("DeformConv", {x, inputOf(b, dtype, {4, 8, 3, 3}), inputOf(b, dtype, {2, 18, 4, 4})}));
+  b.output(b.op("DFT", {inputOf(b, dtype, {3, 20, 1})}));
+  for (const auto& [op, gates] : {std::pair{"LSTM", int64_t{4}}, {"GRU", int64_t{3}}, {"RNN", int64_t{1}}})
+    b.output(b.node(op,
+                    {inputOf(b, dtype, {5, 2, 3}), inputOf(b, dtype, {1, gates * 7, 3}),
+                     inputOf(b, dtype, {1, gates * 7, 7}), inputOf(b, dtype, {1, gates * 14})},
+                    attrs({{"hidden_size", int64_t{7}}}), 1)
+                 ->output());
+  for (const char* op : {"RandomNormalLike", "RandomUniformLike", "Bernoulli"})
+    b.output(b.op(op, {x}, attrs({{"seed", 1.0f}})));
+  b.output(b.op("Multinomial", {inputOf(b, dtype, {4, 30})}, attrs({{"sample_size", int64_t{20}}})));
+  sources.add(b);
+}
+
+void addQuantised(Sources& sources, DType dtype) {
+  Builder b;
+  Value *x = inputOf(b, dtype, {2, 6, 9, 8}), *w = inputOf(b, DType::Int8, {4, 6, 3, 3});
+  Value *number = inputOf(b, DType::Float32, {1}), *zero = inputOf(b, dtype, {1}),
+        *wZero = inputOf(b, DType::Int8, {1});
+  Value *left = inputOf(b, dtype, {30, 40}), *right = inputOf(b, DType::Int8, {40, 50});
+  b.output(b.op("QuantizeLinear", {inputOf(b, DType::Float32, {2, 50}), number, zero}));
+  b.output(b.op("DequantizeLinear", {x, number, zero}));
+  b.output(b.op("MatMulInteger", {left, right, zero, wZero}));
+  b.output(b.op("QLinearMatMul", {left, number, zero, right, number, wZero, number, zero}));
+  b.output(b.op("ConvInteger", {x, w, zero}));
+  b.output(b.op("QLinearConv", {x, number, zero, w, number, wZero, number, zero, inputOf(b, DType::Int32, {4})}));
+  if (dtype == DType::UInt8)
+    b.output(b.node("DynamicQuantizeLinear", {inputOf(b, DType::Float32, {50})}, {}, 3)->output());
+  sources.add(b);
+}
+
 struct Vendor {
   const char* name;
   const KernelCompiler& (*compiler)();
@@ -132,7 +196,10 @@ TEST_P(GpuOperators, EveryKernelCompiles) {
   for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16, DType::Float64}) {
     addFloats(sources, dtype);
     addOthers(sources, dtype);
+    addIndexed(sources, dtype);
+    addLayers(sources, dtype);
   }
+  for (const DType dtype : {DType::Int8, DType::UInt8}) addQuantised(sources, dtype);
   for (const DType dtype : {DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::UInt8, DType::UInt32})
     addIntegers(sources, dtype);
   const std::vector<std::string> texts = sources.texts();

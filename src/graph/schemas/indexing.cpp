@@ -111,6 +111,13 @@ void inferNonZero(InferContext& context) {
   context.setShape(0, {rank, context.unknownDim()});
 }
 
+// All places that there may be; the second output is the number of those that are not zero, which come first.
+void inferCountedNonZero(InferContext& context) {
+  context.setShape(1, {1});
+  if (!context.ranked(0)) return context.setRank(0, 2);
+  context.setShape(0, {Dim(std::max(context.rank(0), 1)), product(context.dims(0))});
+}
+
 void inferUnique(InferContext& context) {
   const Dim count = context.unknownDim();
   for (size_t i : {size_t{1}, size_t{3}}) context.setShape(i, {count});
@@ -162,6 +169,7 @@ const OpSchema kSchemas[] = {
     {"", "Compress", 2, 2, 1, 1, "T,bool->T; T=any", inferCompress, kTraitDataDependent, 0, "axis=i"},
     {"", "NonMaxSuppression", 2, 5, 1, 1, "float32,float32,int64,float32,float32->int64", inferNonMaxSuppression,
      kTraitDataDependent, 0, "center_point_box=i"},
+    {kMaxDomain, "CountedNonZero", 1, 1, 2, 2, "number|bool->int64,int64", inferCountedNonZero, 0, 0, ""},
 };
 
 }  // namespace

@@ -70,6 +70,9 @@ struct PlaceRow {
   X(gpuIntegerProducts)            \
   X(gpuRecurrent)                  \
   X(gpuImages)                     \
+  X(gpuElimination)                \
+  X(gpuSignals)                    \
+  X(gpuStates)                     \
   X(gpuRandom)                     \
   X(gpuPad)                        \
   X(gpuAttention)

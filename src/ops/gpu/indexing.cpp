@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/readers/movement.h"
 #include "graph/schema.h"
+#include "ops/gpu/row_source.h"
 #include "ops/gpu/several.h"
 #include "ops/gpu/source.h"
 #include "ops/gpu/types.h"
@@ -353,9 +355,127 @@ Ref<Placed> placeTensorScatter(const Node& node) {
       {"gpu_tensor_scatter"}, createTensorScatter);
 }
 
-constexpr PlaceRow kRows[] = {{"", "Gather", placeGather},       {"", "GatherElements", placeGatherElements},
-                              {"", "GatherND", placeGatherND},   {"", "ScatterElements", placeScatterElements},
-                              {"", "ScatterND", placeScatterND}, {"", "TensorScatter", placeTensorScatter}};
+// Blocks of threads count what is not zero in parts of 1024 elements, one block adds the numbers up, and the places are
+// written in order.
+constexpr const char* kNonZero = R"(
+struct Layout {
+  long long count, parts, rank, dims[16];
+};
+static inline __device__ Sum countOf(const Layout& layout, const Number* x, long long first) {
+  Sum count = 0;
+  for (long long i = first; i < first + 8 && i < layout.count; ++i) count += x[i] != (Number)0;
+  return count;
+}
+extern "C" __global__ void gpu_count_parts(const Layout layout, const Number* x, Sum* counts) {
+  __shared__ Sum shared[128];
+  EACH_ROW(part, layout.parts) {
+    const Sum count = joined<Total>(countOf(layout, x, part * 1024 + threadIdx.x * 8), shared);
+    if (threadIdx.x == 0) counts[part] = count;
+  }
+}
+
+// What threads before this one have.
+static inline __device__ Sum before(Sum mine, Sum* shared) {
+  __syncthreads();
+  shared[threadIdx.x] = mine;
+  __syncthreads();
+  Sum sum = 0;
+  for (int k = 0; k < threadIdx.x; ++k) sum += shared[k];
+  return sum;
+}
+extern "C" __global__ void gpu_add_counts(const Layout layout, Sum* counts, Sum* total) {
+  __shared__ Sum shared[128];
+  const long long each = (layout.parts + 127) / 128, begin = threadIdx.x * each;
+  const long long end = begin + each < layout.parts ? begin + each : layout.parts;
+  Sum sum = 0;
+  for (long long i = begin; i < end; ++i) sum += counts[i];
+  sum = before(sum, shared);
+  for (long long i = begin; i < end; ++i) {
+    const Sum count = counts[i];
+    counts[i] = sum;
+    sum += count;
+  }
+  if (threadIdx.x == 127) *total = sum;
+}
+
+extern "C" __global__ void gpu_counted_non_zero(const Layout layout, const Number* x, const Sum* starts, Sum* places) {
+  __shared__ Sum shared[128];
+  EACH_ROW(part, layout.parts) {
+    const long long first = part * 1024 + threadIdx.x * 8;
+    Sum at = starts[part] + before(countOf(layout, x, first), shared);
+    for (long long i = first; i < first + 8 && i < layout.count; ++i) {
+      if (!(x[i] != (Number)0)) continue;
+      for (long long d = layout.rank - 1, rest = i; d >= 0; rest /= layout.dims[d--])
+        places[d * layout.count + at] = rest % layout.dims[d];
+      ++at;
+    }
+  }
+}
+)";
+
+struct NonZeroLayout {
+  int64_t count, parts, rank, dims[kMaxRank];
+};
+
+std::unique_ptr<OpKernel> createNonZero(const Placed& placed, const OpRequest& request) {
+  const Shape& shape = request.inputs[0].shape;
+  NonZeroLayout layout{shape.count(), (shape.count() + 1023) / 1024, std::max(shape.rank(), 1), {1}};
+  std::copy(shape.begin(), shape.end(), layout.dims);
+  auto ops = std::make_unique<SeveralOps>(placed, static_cast<size_t>(layout.parts) * sizeof(int64_t));
+  LaunchOp &count = ops->add(1), &add = ops->add(2), &store = ops->add(0);
+  for (LaunchOp* op : {&count, &add, &store}) op->addFirst(layout);
+  count.addInput(0);
+  count.addOutput(LaunchOp::kScratch);
+  count.coverRows(layout.parts);
+  add.addOutput(LaunchOp::kScratch);
+  add.addOutput(1);
+  add.setGrid(1, 1, 1, kRowThreads);
+  store.addInput(0);
+  store.addInput(LaunchOp::kScratch);
+  store.addOutput(0);
+  store.coverRows(layout.parts);
+  return ops;
+}
+
+Ref<Placed> placeNonZero(const Node& node) {
+  const DType dtype = node.input(0)->type.dtype == DType::Bool ? DType::UInt8 : node.input(0)->type.dtype;
+  if (!kernelType(dtype).element || !node.output(0) || !node.output(1)) return nullptr;
+  return placedAs(
+      concat(typesSource(DType::Int64), rowSource(), "typedef ", kernelType(dtype).element, " Number;\n", kNonZero),
+      {"gpu_counted_non_zero", "gpu_count_parts", "gpu_add_counts"}, createNonZero);
+}
+
+// The first `length` steps of each sequence turn around.
+constexpr const char* kReverse = R"(
+extern "C" __global__ void gpu_reverse(const Element* in, const long long* lengths, Element* out, long long count,
+                                       long long first, long long second, long long inner) {
+  EACH(i, count) {
+    const long long a = i / inner / second, b = i / inner % second;
+    const long long item = IS_BATCH_FIRST ? a : b, step = IS_BATCH_FIRST ? b : a;
+    const long long from = step < lengths[item] && lengths[item] <= (IS_BATCH_FIRST ? second : first) ? lengths[item] - 1 - step : step;
+    out[i] = in[((IS_BATCH_FIRST ? a : from) * second + (IS_BATCH_FIRST ? from : b)) * inner + i % inner];
+  }
+}
+)";
+
+std::unique_ptr<OpKernel> createReverse(const Placed& placed, const OpRequest& request) {
+  const Shape& shape = request.inputs[0].shape;
+  return elementLaunch(placed, request, shape.count(), shape[0], shape[1], shape.product(2, shape.rank()));
+}
+
+Ref<Placed> placeReverse(const Node& node) {
+  const TensorType& type = node.input(0)->type;
+  if (!isMovable(type.dtype) || !type.ranked) return nullptr;
+  const std::vector<InputType> types = inputTypes(node);
+  const bool isBatchFirst = readers::readReversal(NodeInputs(node, types)).batchAxis == 0;
+  return placedAs(movedSource(type.dtype) + filledIn(kReverse, {{"IS_BATCH_FIRST", isBatchFirst ? "true" : "false"}}),
+                  {"gpu_reverse"}, createReverse);
+}
+
+constexpr PlaceRow kRows[] = {{"", "Gather", placeGather},           {"", "GatherElements", placeGatherElements},
+                              {"", "GatherND", placeGatherND},       {"", "ScatterElements", placeScatterElements},
+                              {"", "ScatterND", placeScatterND},     {"", "TensorScatter", placeTensorScatter},
+                              {"", "ReverseSequence", placeReverse}, {kMaxDomain, "CountedNonZero", placeNonZero}};
 
 }  // namespace
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and convolutions of quantised numbers: a thread for each element of the result. Sums are exact, and what
-// follows them is rounded as on the CPU.
+// Products and convolutions of quantised numbers, mostly a thread for each element of the result. Sums of integers are
+// exact, and what follows them is rounded as on the CPU.
 #include <algorithm>
 
 #include "base/error.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/quantization.h"
 #include "ops/gpu/launch.h"
+#include "ops/gpu/row_source.h"
 #include "ops/gpu/source.h"
 #include "ops/gpu/types.h"
 #include "ops/gpu/windows.h"
@@ -249,11 +250,71 @@ Ref<Placed> placeConvolution(const Node& node) {
       {"gpu_integer_conv"}, createConvolution);
 }
 
+// Weights of 2, 4 or 8 bits, in blocks along the depth that share a scale and a zero point: a block of threads for a
+// column and a few rows, so that each weight is unpacked once for them.
+constexpr const char* kNBits = R"(
+struct Layout {
+  long long rows, columns, depth, block, blocks, zeroBits;
+};
+extern "C" __global__ void gpu_matmul_nbits(const Layout layout, const Element* a, const unsigned char* weights,
+                                            const Element* scales ZEROS, Element* y) {
+  __shared__ Sum shared[128];
+  const long long tiles = (layout.rows + 3) / 4, blockBytes = layout.block * BITS / 8;
+  EACH_ROW(task, layout.columns * tiles) {
+    const long long column = task / tiles, row = task % tiles * 4;
+    Sum sums[4] = {0, 0, 0, 0};
+    for (long long k = threadIdx.x; k < layout.depth; k += 128) {
+      const long long at = column * layout.blocks + k / layout.block, within = k % layout.block;
+      const int code = weights[at * blockBytes + within * BITS / 8] >> (within * BITS % 8) & ((1 << BITS) - 1);
+      const Sum weight = ((Sum)code - (Sum)(ZERO)) * (Sum)scales[at];
+      for (int i = 0; i < 4; ++i)
+        if (row + i < layout.rows) sums[i] += (Sum)a[(row + i) * layout.depth + k] * weight;
+    }
+    for (int i = 0; i < 4; ++i) {
+      const Sum sum = joined<Total>(sums[i], shared);
+      if (threadIdx.x == 0 && row + i < layout.rows) y[(row + i) * layout.columns + column] = (Element)sum;
+    }
+  }
+}
+)";
+
+struct NBitsLayout {
+  int64_t rows, columns, depth, block, blocks, zeroBits;
+};
+
+std::unique_ptr<OpKernel> createNBits(const Placed& placed, const OpRequest& request) {
+  const readers::PackedProduct product(request.node.attributes);
+  const int64_t rows = request.inputs[0].shape.count() / product.depth;
+  auto op = launchOf(placed, request);
+  op->addFirst(NBitsLayout{rows, product.columns, product.depth, product.block, product.blocks(),
+                           (product.blocks() * product.bits + 7) / 8 * 8});
+  op->coverRows(product.columns * ((rows + 3) / 4));
+  return op;
+}
+
+Ref<Placed> placeNBits(const Node& node) {
+  const readers::PackedProduct product(node.attributes);
+  const Value* zeros = node.input(3);
+  const bool isPacked = zeros && zeros->type.dtype == DType::UInt8;
+  const std::string zero =
+      !zeros ? std::to_string(1 << (product.bits - 1))
+      : isPacked
+          ? "zeros[(column * layout.zeroBits + k / layout.block * BITS) / 8] >> ((column * layout.zeroBits + k / "
+            "layout.block * BITS) % 8) & ((1 << BITS) - 1)"
+          : "zeros[at]";
+  return placedAs(concat(typesSource(DType::Float32), rowSource(), "#define BITS ", product.bits, "\n",
+                         filledIn(kNBits, {{"ZEROS", !zeros     ? ""
+                                                     : isPacked ? ", const unsigned char* zeros"
+                                                                : ", const Element* zeros"},
+                                           {"ZERO", zero}})),
+                  {"gpu_matmul_nbits"}, createNBits);
+}
+
 constexpr PlaceRow kRows[] = {
-    {"", "MatMulInteger", placeMatMulInteger},     {kMaxDomain, "MatMulInteger", placeMatMulInteger},
-    {"", "QLinearMatMul", placeQLinearMatMul},     {"", "ConvInteger", placeConvolution},
-    {kMaxDomain, "ConvInteger", placeConvolution}, {"", "QLinearConv", placeConvolution},
-    {kMaxDomain, "QLinearConv", placeConvolution}};
+    {"", "MatMulInteger", placeMatMulInteger}, {kMaxDomain, "MatMulInteger", placeMatMulInteger},
+    {"", "QLinearMatMul", placeQLinearMatMul}, {kMaxDomain, "MatMulNBits", placeNBits},
+    {"", "ConvInteger", placeConvolution},     {kMaxDomain, "ConvInteger", placeConvolution},
+    {"", "QLinearConv", placeConvolution},     {kMaxDomain, "QLinearConv", placeConvolution}};
 
 }  // namespace
 

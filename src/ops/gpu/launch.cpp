@@ -27,7 +27,7 @@ void LaunchOp::coverElements(int64_t count) {
   setGrid(std::clamp<int64_t>((count + kThreads - 1) / kThreads, 1, kMostBlocks), 1, 1, kThreads);
 }
 
-void LaunchOp::coverRows(int64_t count) { setGrid(std::min(count, kMostRowBlocks), 1, 1, kRowThreads); }
+void LaunchOp::coverRows(int64_t count) { setGrid(std::clamp<int64_t>(count, 1, kMostRowBlocks), 1, 1, kRowThreads); }
 
 void LaunchOp::setGrid(int64_t x, int64_t y, int64_t z, int32_t threads) {
   config_.grid[0] = static_cast<int32_t>(x);

@@ -25,7 +25,7 @@ static inline __device__ long long firstOf(long long line, long long size, long 
 }
 )";
 
-// The first of the greatest elements, or the last one. NaN is not greater than anything.
+// The first of the greatest elements, or the last one. NaN does not count.
 constexpr const char* kExtreme = R"(
 static inline __device__ bool isBetter(const Element* from, long long inner, long long i, long long j) {
   if (i < 0 || from[i * inner] != from[i * inner]) return false;
@@ -45,7 +45,7 @@ static inline __device__ long long extremeOf(const Element* from, long long size
       shared[threadIdx.x] = shared[threadIdx.x + half];
     __syncthreads();
   }
-  return from[0] != from[0] || shared[0] < 0 ? 0 : shared[0];
+  return shared[0] < 0 ? 0 : shared[0];
 }
 
 extern "C" __global__ void gpu_arg(const Element* in, long long* out, long long lines, long long size, long long inner) {

@@ -96,7 +96,7 @@ constexpr const char* kMultinomial = R"(
 extern "C" __global__ void gpu_multinomial_sums(const Element* logits, double* sums, long long rows, long long classes) {
   EACH(row, rows) {
     const Element* from = logits + row * classes;
-    double largest = -HUGE_VAL, sum = 0;
+    double largest = -INFINITY, sum = 0;
     for (long long i = 0; i < classes; ++i) largest = (double)from[i] > largest ? (double)from[i] : largest;
     for (long long i = 0; i < classes; ++i) {
       const double x = (double)from[i], weight = x == largest ? 1 : exp(x - largest);

@@ -3,7 +3,7 @@
 
 namespace max {
 
-std::string filledIn(std::string text, std::initializer_list<std::pair<std::string_view, std::string>> names) {
+std::string filledIn(std::string text, std::initializer_list<std::pair<std::string_view, std::string_view>> names) {
   for (const auto& [name, value] : names)
     for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + value.size()))
       text.replace(at, name.size(), value);

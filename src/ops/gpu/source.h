@@ -10,6 +10,6 @@
 namespace max {
 
 // The text with each of these names, wherever it is, replaced by what stands for it.
-std::string filledIn(std::string text, std::initializer_list<std::pair<std::string_view, std::string>> names);
+std::string filledIn(std::string text, std::initializer_list<std::pair<std::string_view, std::string_view>> names);
 
 }  // namespace max

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose output shapes are only known after running: NonZero, Unique, Compress, NonMaxSuppression.
+// Operators whose output shapes are only known after running: NonZero, Unique, Compress, NonMaxSuppression; and
+// max.CountedNonZero, whose are not.
 #include "graph/readers/indexing.h"
 
 #include <algorithm>
@@ -46,6 +47,25 @@ std::vector<double> lengthsOf(const Tensor& strings) {
   for (int64_t i = 0; i < strings.count(); ++i, work.pass(4))
     lengths.push_back(static_cast<double>(textAt(strings, i).size()));
   return lengths;
+}
+
+// The places of all elements that are not zero, in order; zeros follow them.
+void countedNonZero(const Call& call) {
+  const Shape shape = call.in().shape.rank() == 0 ? Shape{1} : call.in().shape;
+  const std::vector<double> values = load<double>(call.in());
+  const Shape dense = contiguousStrides(shape);
+  std::vector<int64_t> places = repeated<int64_t>(call.out(0).count());
+  int64_t count = 0;
+  WorkCounter work;
+  for (size_t k = 0; k < values.size(); ++k, work.pass(16)) {
+    if (values[k] == 0) continue;
+    for (int axis = 0; axis < shape.rank(); ++axis)
+      places[static_cast<size_t>(axis) * values.size() + static_cast<size_t>(count)] =
+          static_cast<int64_t>(k) / dense[axis] % shape[axis];
+    ++count;
+  }
+  store(call.out(0), places);
+  store(call.out(1), std::vector<int64_t>{count});
 }
 
 Results nonZero(const Node&, Inputs inputs) {
@@ -300,6 +320,7 @@ const OpRow kRows[] = {
     {"", "Unique", {}, nullptr, unique},
     {"", "Compress", {}, nullptr, compress},
     {"", "NonMaxSuppression", {}, nullptr, nonMaxSuppression},
+    {kMaxDomain, "CountedNonZero", kReference<countedNonZero>},
 };
 
 }  // namespace
