@@ -41,6 +41,8 @@ struct CompileOptions {
   CompileBudget* budget = nullptr;  // set by compile()
 
   bool isDisabled(std::string_view pass) const;
+  // Of what runs on the host: an accelerator's may be one that the host lacks.
+  MaxPrecision hostPrecision() const { return accelerator ? MAX_PRECISION_HIGHEST : precision; }
 };
 
 }  // namespace max

@@ -8,10 +8,10 @@
 // Generated from the files of headers/.
 extern const unsigned char kernel_header_max_cuda[], kernel_header_max_half[], kernel_header_max_half_arithmetic[],
     kernel_header_max_half_hip[], kernel_header_max_hip[], kernel_header_max_limits[], kernel_header_max_math[],
-    kernel_header_max_stdint[], kernel_header_max_warp[];
+    kernel_header_max_mma[], kernel_header_max_stdint[], kernel_header_max_warp[];
 extern const size_t kernel_header_max_cuda_size, kernel_header_max_half_size, kernel_header_max_half_arithmetic_size,
     kernel_header_max_half_hip_size, kernel_header_max_hip_size, kernel_header_max_limits_size,
-    kernel_header_max_math_size, kernel_header_max_stdint_size, kernel_header_max_warp_size;
+    kernel_header_max_math_size, kernel_header_max_mma_size, kernel_header_max_stdint_size, kernel_header_max_warp_size;
 
 namespace max {
 
@@ -50,6 +50,7 @@ std::span<const BuiltinHeader> builtinHeaders() {
       {"hip/hip_fp16.h", kHalf, false},
       {"hip/hip_bf16.h", "#include \"max_half.h\"\ntypedef __nv_bfloat16 __hip_bfloat16;\n", false},
       {"hip/hip_bfloat16.h", "#include \"max_half.h\"\ntypedef __nv_bfloat16 hip_bfloat16;\n", false},
+      {"max_mma.h", textOf(kernel_header_max_mma, kernel_header_max_mma_size), false},
       {"cuda_runtime.h", kNothing, false},
       {"device_launch_parameters.h", kNothing, false},
       {"hip/hip_runtime.h", kNothing, false},

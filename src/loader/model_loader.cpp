@@ -14,6 +14,7 @@
 #include "graph/schema.h"
 #include "loader/loading.h"
 #include "onnx/outline.h"
+#include "ops/device_operators.h"
 
 namespace max {
 
@@ -97,8 +98,10 @@ void addInfo(std::vector<TensorInfo>& list, MemoryCharge& charge, std::string_vi
 
 // The wanted one, or the next higher one that the target has.
 MaxPrecision precisionOf(const LoadRequest& request) {
-  if (!request.session.mainDevice().isHost()) return MAX_PRECISION_HIGHEST;
-  return cpuOperators().precisionFor(request.options.precision);
+  const MaxPrecision wanted = request.options.precision;
+  const MaxDevice& device = request.session.mainDevice();
+  const DeviceOperators* accelerator = deviceOperators(device);
+  return accelerator ? accelerator->precisionFor(device, wanted) : cpuOperators().precisionFor(wanted);
 }
 
 // From a source to a model, in the order in which things are known.

@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "graph/graph.h"
+#include "max/model.h"
 #include "ops/op_kernel.h"
 
 namespace max {
@@ -18,11 +19,15 @@ class DeviceOperators {
   DeviceOperators(const DeviceOperators&) = delete;
   DeviceOperators& operator=(const DeviceOperators&) = delete;
 
+  // The lowest precision that the device's products can be computed in, but not below the wanted one.
+  virtual MaxPrecision precisionFor(const MaxDevice& device, MaxPrecision wanted) const = 0;
   // Sets Node::placed of the nodes that the device can run, whatever the shapes of a call will be, and compiles their
   // kernels. Without a compiler it sets none and logs why.
-  virtual void place(std::span<Node* const> nodes, MaxDevice& device, int lanes) const = 0;
+  virtual void place(std::span<Node* const> nodes, MaxDevice& device, int lanes, MaxPrecision precision) const = 0;
   // Whether the op kernel of a placed node reads an input in the device's memory.
   virtual bool reads(const Node& node, size_t input) const = 0;
+  // A constant input as the op kernels of all its users read it; NULL = as it is.
+  virtual Ref<Tensor> packed(const Node& node, size_t input) const = 0;
   // An op kernel of a placed node. It enqueues on the stream of its place, with addresses of the device, and does not
   // wait.
   virtual std::unique_ptr<OpKernel> create(const OpRequest& request) const = 0;

@@ -61,7 +61,8 @@ bool isForAccelerators(std::string_view name, std::string_view text) {
 }
 
 void addHeader(const RtcDialect& dialect, const std::string& name, std::string text, max::KernelSource& source) {
-  if (!isForAccelerators(name, text) || dialect.takesHeader(name, text)) source.headers.emplace_back(name, text);
+  const bool isForBoth = !isForAccelerators(name, text);
+  if (dialect.takesHeader(name, text) || isForBoth) source.headers.emplace_back(name, text);
 }
 
 // The message of a failed compilation is a summary and the log.

@@ -17,12 +17,14 @@ constexpr int kComgrError = 1;
 uint32_t lanesOf(const std::string& architecture) { return architecture.starts_with("gfx9") ? 64 : 32; }
 
 fake::Macros macrosOf(const std::string& architecture) {
-  return {{"FAKE_LANES", std::to_string(lanesOf(architecture))}};
+  const uint32_t lanes = lanesOf(architecture);
+  return {{"FAKE_LANES", std::to_string(lanes)}, {lanes == 64 ? "__gfx90a__" : "MAX_MMA_IS_PLAIN", "1"}};
 }
 
 // The library's own, over a model of the hardware.
 bool takesHeader(std::string_view name, std::string& text) {
   if (name == "max_hip.h") text = fake::kWavefront + text + fake::kHostTraps;
+  if (name == "max_mma.h") text = fake::kMatrices + text;
   return name == "max_hip.h" || name == "max_warp.h";
 }
 

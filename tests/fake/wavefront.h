@@ -37,6 +37,46 @@ static inline int fakePermute(int place, int address, int word) {
 #undef __activemask
 )";
 
+// MFMA: the factors of a wavefront's lanes, 8 or 4 bytes of each, come together.
+inline constexpr char kMatrices[] = R"(
+#pragma once
+#if FAKE_LANES == 64
+#define MAX_MMA_VECTORS
+typedef short MaxMmaHalves __attribute__((vector_size(8)));
+typedef short MaxMmaShorts __attribute__((vector_size(8)));
+typedef float MaxMmaFloats __attribute__((vector_size(16)));
+typedef int MaxMmaInts __attribute__((vector_size(16)));
+static inline float fakeHalf(unsigned long long word, int i) {
+  const unsigned bits = (unsigned)(word >> 16 * i & 0xffff), rest = bits & 0x7fff;
+  const float magnitude = rest < 0x400u ? (float)rest * 0x1p-24f
+                          : __uint_as_float(rest >= 0x7c00u ? 0x7f800000u | rest << 13 : (rest << 13) + 0x38000000u);
+  return bits & 0x8000u ? -magnitude : magnitude;
+}
+static inline float fakeBfloat(unsigned long long word, int i) { return __uint_as_float((unsigned)(word >> 16 * i) << 16); }
+static inline float fakeFloat(unsigned long long word, int) { return __uint_as_float((unsigned)word); }
+static inline int fakeByte(unsigned long long word, int i) { return (signed char)(word >> 8 * i); }
+template <int kCount, class Vector, class Factor, class Value>
+static inline Vector fakeProduct(int first, int second, Factor a, Factor b, Vector sums, Value value) {
+  unsigned long long words[2] = {}, left[4][4];
+  memcpy(&words[0], &a, sizeof a);
+  memcpy(&words[1], &b, sizeof b);
+  const int lane = (int)__lane_id();
+  const MaxCpuWarp* wavefront = __max_meet(first, words[0]);
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 4; ++k) left[i][k] = wavefront->values[16 * k + lane / 16 * 4 + i];
+  wavefront = __max_meet(second, words[1]);
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 4; ++k)
+      for (int e = 0; e < kCount; ++e) sums[i] += value(left[i][k], e) * value(wavefront->values[16 * k + lane % 16], e);
+  return sums;
+}
+#define __builtin_amdgcn_mfma_f32_16x16x16f16(a, b, c, x, y, z) fakeProduct<4>(__max_place, __max_place, a, b, c, fakeHalf)
+#define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, x, y, z) fakeProduct<4>(__max_place, __max_place, a, b, c, fakeBfloat)
+#define __builtin_amdgcn_mfma_f32_16x16x4f32(a, b, c, x, y, z) fakeProduct<1>(__max_place, __max_place, a, b, c, fakeFloat)
+#define __builtin_amdgcn_mfma_i32_16x16x16i8(a, b, c, x, y, z) fakeProduct<4>(__max_place, __max_place, a, b, c, fakeByte)
+#endif
+)";
+
 // What the host ends a kernel with, in place of AMD's.
 inline constexpr char kHostTraps[] = R"(
 #undef __trap

@@ -7,9 +7,7 @@
 
 #include "compiler/compile.h"
 #include "device/device_registry.h"
-#include "device/stream.h"
-#include "executor/run.h"
-#include "executor_helpers.h"
+#include "device_helpers.h"
 #include "random_graph_steps.h"
 
 namespace max::test {
@@ -23,48 +21,6 @@ struct Api {
   const char* library;  // the variable that names its driver
 };
 void PrintTo(const Api& api, std::ostream* out) { *out << api.name; }
-
-// Outputs in the device's memory, which are brought to the host at the end.
-class DeviceOutputs final : public OutputProvider {
- public:
-  explicit DeviceOutputs(MaxDevice& device) : device_(device) {}
-
-  void* provide(size_t index, DType dtype, const Shape& shape) override {
-    if (outputs_.size() <= index) outputs_.resize(index + 1);
-    Ref<Tensor> tensor = Tensor::allocate(dtype, shape);
-    Ref<Storage> block = device_.allocate(tensor->bytes(), {}, device_.defaultStream());
-    outputs_[index] = {tensor, block};
-    return block->data();
-  }
-  std::vector<Ref<Tensor>> take() {
-    MaxStream& stream = device_.defaultStream();
-    std::vector<Ref<Tensor>> tensors;
-    for (auto& [tensor, block] : outputs_) {
-      stream.copy({tensor->mutableData(), tensor->storage()}, {block->data(), block}, tensor->bytes(),
-                  MAX_COPY_KIND_DEVICE_TO_HOST);
-      tensors.push_back(tensor);
-    }
-    stream.waitUntilIdle();
-    return tensors;
-  }
-
- private:
-  MaxDevice& device_;
-  std::vector<std::pair<Ref<Tensor>, Ref<Storage>>> outputs_;
-};
-
-std::vector<Ref<Tensor>> runThere(const PlannedProgram& program, MaxDevice& device,
-                                  const std::vector<Ref<Tensor>>& inputs) {
-  std::vector<Ref<Storage>> blocks;
-  std::vector<TensorArg> arguments;
-  for (const Ref<Tensor>& input : inputs) {
-    blocks.push_back(uploaded(*input, device));
-    arguments.push_back({input->dtype(), input->shape().dims(), blocks.back()->data()});
-  }
-  DeviceOutputs outputs(device);
-  program.runOn(device.defaultStream(), arguments, outputs);
-  return outputs.take();
-}
 
 double toleranceOf(const Tensor& tensor) {
   double largest = 0;

@@ -91,7 +91,7 @@ void keepTogether(const Graph& graph, const OperatorLibrary& operators, std::uno
 }  // namespace
 
 void narrowValues(Rewriter& rewriter) {
-  if (rewriter.options().precision != MAX_PRECISION_MEDIUM) return;
+  if (rewriter.options().hostPrecision() != MAX_PRECISION_MEDIUM) return;
   const OperatorLibrary& operators = rewriter.options().operators;
   std::unordered_set<Value*> chosen = candidates(rewriter.graph(), operators);
   keepTogether(rewriter.graph(), operators, chosen);

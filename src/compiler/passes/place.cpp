@@ -64,8 +64,10 @@ void upload(const std::vector<Node*>& nodes, const DeviceOperators& operators, M
   for (const Node* node : nodes)
     for (size_t i = 0; node->placed && i < node->inputs.size(); ++i) {
       Value* input = node->inputs[i];
-      if (input && input->constant && input->constant->hasContents() && !input->onDevice && operators.reads(*node, i))
-        input->onDevice = uploaded(*input->constant, device);
+      if (!input || !input->constant || !input->constant->hasContents() || input->onDevice) continue;
+      if (!operators.reads(*node, i)) continue;
+      const Ref<Tensor> packed = operators.packed(*node, i);
+      input->onDevice = uploaded(packed ? *packed : *input->constant, device);
     }
 }
 
@@ -92,7 +94,7 @@ void placeNodes(Rewriter& rewriter) {
   std::vector<Node*> candidates;
   std::map<std::string, int64_t> onHost;
   collect(rewriter.graph(), candidates, onHost);
-  operators->place(candidates, *device, rewriter.options().lanes);
+  operators->place(candidates, *device, rewriter.options().lanes, rewriter.options().precision);
   upload(candidates, *operators, *device);
   report(candidates, onHost, *device);
 }

@@ -216,7 +216,7 @@ class Packer {
 
 void prepareWeights(Rewriter& rewriter) {
   std::vector<Job> jobs;
-  const bool isMedium = rewriter.options().precision == MAX_PRECISION_MEDIUM;
+  const bool isMedium = rewriter.options().hostPrecision() == MAX_PRECISION_MEDIUM;
   for (Node* node : rewriter.graph().nodes()) {
     node->products = isMedium ? DType::BFloat16 : DType::Float32;
     const OpRow* row = rewriter.options().operators.find(node->domain(), node->op());

@@ -2,6 +2,7 @@
 // Conv and max.Conv, channels as the graph has them: a thread for each element of the result.
 #include "base/error.h"
 #include "ops/gpu/activation.h"
+#include "ops/gpu/convolution_product.h"
 #include "ops/gpu/elementwise_source.h"
 #include "ops/gpu/several.h"
 #include "ops/gpu/source.h"
@@ -167,6 +168,7 @@ class PlacedExpansion final : public Placed {
 };
 
 Ref<Placed> placeConvolution(const Node& node) {
+  if (Ref<Placed> product = placeConvolutionProduct(node)) return product;
   const DType dtype = node.input(0)->type.dtype;
   const Value* w = node.input(Operands::of(node).weights);
   if (!isFloat(dtype) || !kernelType(dtype).element || !w || !w->type.ranked) return nullptr;

@@ -12,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "graph/schema.h"
 #include "kernel/module_registry.h"
+#include "ops/gpu/product_source.h"
 
 namespace max {
 
@@ -20,7 +21,13 @@ namespace {
 // Nodes with the same source share its module.
 using Users = std::map<std::string_view, std::vector<Placed*>>;
 
-void compile(const Users& users, MaxDevice& device, int lanes) {
+// Only sources that depend on the precision are compiled once for each.
+void setPrecision(KernelSource& source, MaxPrecision precision) {
+  if (source.text.find(kFloat32Kind) != std::string::npos)
+    source.defines.emplace_back(kFloat32Kind, float32Kind(precision));
+}
+
+void compile(const Users& users, MaxDevice& device, int lanes, MaxPrecision precision) {
   std::vector<const Users::value_type*> sources;
   for (const Users::value_type& entry : users) sources.push_back(&entry);
   parallelFor(lanes, static_cast<int64_t>(sources.size()), 1, [&](int64_t begin, int64_t end, int) {
@@ -30,6 +37,7 @@ void compile(const Users& users, MaxDevice& device, int lanes) {
       KernelSource source;
       source.name = "operator.cu";
       source.text = text;
+      setPrecision(source, precision);
       const Ref<MaxModule> module = compileModule(device, std::move(source));
       // Found now: drivers may load a function when it is first asked for, and wait for their work.
       for (Placed* each : placed) {
@@ -49,7 +57,13 @@ class GpuOperators final : public DeviceOperators {
 #undef MAX_ADD_GPU_FAMILY
   }
 
-  void place(std::span<Node* const> nodes, MaxDevice& device, int lanes) const override {
+  MaxPrecision precisionFor(const MaxDevice& device, MaxPrecision wanted) const override {
+    const MmaFormats formats = mmaFormatsOf(device.architectureName());
+    if (wanted == MAX_PRECISION_MEDIUM && formats.hasBfloat16) return wanted;
+    return wanted != MAX_PRECISION_HIGHEST && formats.hasTf32 ? MAX_PRECISION_HIGH : MAX_PRECISION_HIGHEST;
+  }
+
+  void place(std::span<Node* const> nodes, MaxDevice& device, int lanes, MaxPrecision precision) const override {
     Users users;
     for (Node* node : nodes) {
       const PlaceRow* row = rows_.find(node->domain(), node->op());
@@ -58,7 +72,7 @@ class GpuOperators final : public DeviceOperators {
       node->placed = std::move(placed);
     }
     try {
-      compile(users, device, lanes);
+      compile(users, device, lanes, precision);
     } catch (const Error& error) {
       if (error.status() != MAX_STATUS_UNAVAILABLE) throw;
       logMessage(MAX_LOG_LEVEL_WARNING, "All operators run on the host, since there is no compiler for kernels of ",
@@ -69,6 +83,10 @@ class GpuOperators final : public DeviceOperators {
 
   bool reads(const Node& node, size_t input) const override {
     return static_cast<const Placed&>(*node.placed).reads(input);
+  }
+
+  Ref<Tensor> packed(const Node& node, size_t input) const override {
+    return static_cast<const Placed&>(*node.placed).packed(input, *node.inputs[input]->constant);
   }
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {

@@ -26,6 +26,9 @@ class Placed : public Prepared {
   // Whether the kernel reads the input's contents, rather than create() its shape or its constant.
   virtual bool reads(size_t) const { return true; }
 
+  // A constant as the kernel reads it; NULL = as it is. All nodes that read the constant want it so.
+  virtual Ref<Tensor> packed(size_t, const Tensor&) const { return nullptr; }
+
   const std::string& source() const { return source_; }
   const std::vector<const char*>& kernels() const { return kernels_; }
   void setModule(Ref<MaxModule> module) { module_ = std::move(module); }

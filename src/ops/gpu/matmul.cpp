@@ -1,97 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul, Gemm and max.MatMul: tiles of 64 x 64 results, summed in float32 or wider.
+// MatMul, Gemm and max.MatMul: tiles of results, or a row of them, summed in float32 or wider. Long sums of few results
+// are cut into parts that a second kernel adds in their order.
 #include <algorithm>
 
 #include "base/error.h"
 #include "graph/readers/matrix.h"
 #include "ops/gpu/activation.h"
 #include "ops/gpu/elementwise_source.h"
-#include "ops/gpu/launch.h"
+#include "ops/gpu/product_source.h"
+#include "ops/gpu/several.h"
 #include "ops/gpu/types.h"
 
 namespace max {
 
 namespace {
 
-constexpr int64_t kTile = 64;
-constexpr int32_t kThreads = 256;
 constexpr int64_t kMostBlocks = 65536;
 
 constexpr const char* kProduct = R"(
 struct Layout {
-  long long batch, rows, columns, depth;
-  long long aRow, aColumn, bRow, bColumn, cRow, cColumn;
+  long long batch, rows, columns, depth, splits, perSplit;
+  long long aStride, bStride, cRow, cColumn;  // of a and b across the axis along which elements lie together
   long long rank, dims[16], aBatch[16], bBatch[16];
   float alpha, beta, activationAlpha, activationBeta;
 };
 
-extern "C" __global__ void gpu_matmul(const Layout layout, const Element* a, const Element* b ADDENDS, Element* out) {
-  __shared__ Sum left[16][64], right[16][64];
-  const long long columnTiles = (layout.columns + 63) / 64, rowTiles = (layout.rows + 63) / 64;
-  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
-  for (long long tile = blockIdx.x; tile < layout.batch * rowTiles * columnTiles; tile += gridDim.x) {
-    const long long column0 = tile % columnTiles * 64, row0 = tile / columnTiles % rowTiles * 64;
-    const long long matrix = tile / columnTiles / rowTiles;
+MAX_DEVICE void finish(const Layout& layout, Sum sum, long long row, long long column, long long at ADDENDS, Element* out) {
+  FINISH
+  out[at] = (Element)sum;
+}
+// Whole sums, or a part of them.
+MAX_DEVICE void emit(const Layout& layout, Sum sum, long long matrix, long long split, long long row,
+                     long long column ADDENDS, Sum* partial, Element* out) {
+  const long long at = (matrix * layout.rows + row) * layout.columns + column;
+  if (layout.splits > 1)
+    partial[split * layout.batch * layout.rows * layout.columns + at] = sum;
+  else
+    finish(layout, sum, row, column, at GIVEN, out);
+}
+
+MAX_DEVICE void chooseMatrices(const Layout& layout, long long matrix, const Element*& a, const Element*& b) {
+  for (long long d = layout.rank - 1; d >= 0; matrix /= layout.dims[d--]) {
+    a += matrix % layout.dims[d] * layout.aBatch[d];
+    b += matrix % layout.dims[d] * layout.bBatch[d];
+  }
+}
+
+template <int kRows, int kColumns, int kThreads, int kTeamRows>
+MAX_DEVICE void product(const Layout& layout, const Element* a, const Element* b ADDENDS, Sum* partial, Element* out) {
+  typedef MatrixSource<Element, kRows, kThreads, A_INNER> Left;
+  const long long rowTiles = (layout.rows + kRows - 1) / kRows, columnTiles = (layout.columns + kColumns - 1) / kColumns;
+  const long long tiles = rowTiles * columnTiles;
+  for (long long number = blockIdx.x; number < layout.batch * layout.splits * tiles; number += gridDim.x) {
+    const long long split = number / tiles % layout.splits, matrix = number / tiles / layout.splits;
+    // Eight rows of tiles at a time share what they read of b.
+    const long long place = number % tiles, group = place / (8 * columnTiles) * 8;
+    const long long height = rowTiles - group < 8 ? rowTiles - group : 8, within = place - group * columnTiles;
+    const long long row0 = (group + within % height) * kRows, column0 = within / height * kColumns;
+    const long long begin = split * layout.perSplit, past = begin + layout.perSplit;
+    const long long end = past < layout.depth ? past : layout.depth;
     const Element *from = a, *with = b;
-    for (long long d = layout.rank - 1, rest = matrix; d >= 0; rest /= layout.dims[d--]) {
-      from += rest % layout.dims[d] * layout.aBatch[d];
-      with += rest % layout.dims[d] * layout.bBatch[d];
+    chooseMatrices(layout, matrix, from, with);
+    Left left(from, row0, layout.rows, layout.aStride, begin, end);
+    MatrixSource<Element, kColumns, kThreads, B_INNER> right(with, column0, layout.columns, layout.bStride, begin, end);
+    const long long steps = (end - begin + Left::Tile::kDepth - 1) / Left::Tile::kDepth;
+    multiplyTile<kRows, kColumns, kThreads, kTeamRows>(left, right, steps, [&](int i, int j, Sum sum) {
+      const long long row = row0 + i, column = column0 + j;
+      if (row < layout.rows && column < layout.columns)
+        emit(layout, sum, matrix, split, row, column GIVEN, partial, out);
+    });
+  }
+}
+
+#define MAX_PRODUCT(name, kRows, kColumns, kThreads, kTeamRows, kBlocks)                                  \
+  extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)                                         \
+      name(const Layout layout, const Element* a, const Element* b ADDENDS, Sum* partial, Element* out) { \
+    product<kRows, kColumns, kThreads, kTeamRows>(layout, a, b GIVEN, partial, out);                      \
+  }
+MAX_PRODUCT(gpu_matmul, 64, 64, 128, 2, 1)
+#if HAS_FORMS
+MAX_PRODUCT(gpu_matmul_large, 128, 128, 256, 2, sizeof(Element) == 2 ? 2 : 1)
+MAX_PRODUCT(gpu_matmul_skinny, 16, 128, 128, 1, 1)
+#endif
+
+// One row of a: a block has 128 bytes of the results' columns.
+extern "C" __global__ void __launch_bounds__(256) gpu_matmul_row(const Layout layout, const Element* a,
+                                                                 const Element* b ADDENDS, Sum* partial, Element* out) {
+  const int kPiece = 16 / (int)sizeof(Element), kColumns = 8 * kPiece, piece = threadIdx.x % 8, part = threadIdx.x / 8;
+  __shared__ Sum totals[32][8 * 16 / sizeof(Element)];
+  const long long aStep = A_INNER ? 1 : layout.aStride, tiles = (layout.columns + kColumns - 1) / kColumns;
+  for (long long number = blockIdx.x; number < layout.batch * layout.splits * tiles; number += gridDim.x) {
+    const long long split = number / tiles % layout.splits, matrix = number / tiles / layout.splits;
+    const long long column0 = number % tiles * kColumns, begin = split * layout.perSplit, past = begin + layout.perSplit;
+    const long long end = past < layout.depth ? past : layout.depth;
+    const Element *from = a, *with = b;
+    chooseMatrices(layout, matrix, from, with);
+    const bool aligned = isAligned(with, layout.bStride);
+    Element elements[16 / sizeof(Element)];
+    if (B_INNER) {  // a warp for each column
+      const int lane = threadIdx.x % 32;
+      for (int j = threadIdx.x / 32; j < kColumns; j += 8) {
+        Sum sum = 0;
+        const Element* line = with + (column0 + j) * layout.bStride;
+        for (long long k = begin + lane * kPiece; column0 + j < layout.columns && k < end; k += 32 * kPiece) {
+          takePiece(elements, line + k, end - k, aligned);
+          for (int i = 0; i < kPiece; ++i)
+            if (k + i < end) sum += (Sum)from[(k + i) * aStep] * (Sum)elements[i];
+        }
+        for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+        if (lane == 0 && column0 + j < layout.columns)
+          emit(layout, sum, matrix, split, 0, column0 + j GIVEN, partial, out);
+      }
+      continue;
     }
-    Sum sums[4][4] = {};
-    for (long long k0 = 0; k0 < layout.depth; k0 += 16) {
-      for (int e = threadIdx.x; e < 1024; e += 256) {
-        const long long row = row0 + e / 16, k = k0 + e % 16;
-        left[e % 16][e / 16] =
-            row < layout.rows && k < layout.depth ? (Sum)from[row * layout.aRow + k * layout.aColumn] : (Sum)0;
-      }
-      for (int e = threadIdx.x; e < 1024; e += 256) {
-        const long long k = k0 + e / 64, column = column0 + e % 64;
-        right[e / 64][e % 64] =
-            k < layout.depth && column < layout.columns ? (Sum)with[k * layout.bRow + column * layout.bColumn] : (Sum)0;
-      }
-      __syncthreads();
-      for (int k = 0; k < 16; ++k)
-        for (int i = 0; i < 4; ++i)
-          for (int j = 0; j < 4; ++j) sums[i][j] += left[k][ty * 4 + i] * right[k][tx + 16 * j];
-      __syncthreads();
+    const long long column = column0 + piece * kPiece;
+    Sum sums[16 / sizeof(Element)] = {};
+    for (long long k = begin + part; column < layout.columns && k < end; k += 32) {
+      const Sum factor = (Sum)from[k * aStep];
+      takePiece(elements, with + k * layout.bStride + column, layout.columns - column, aligned);
+      for (int i = 0; i < kPiece; ++i) sums[i] += factor * (Sum)elements[i];
     }
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) {
-        const long long row = row0 + ty * 4 + i, column = column0 + tx + 16 * j;
-        if (row >= layout.rows || column >= layout.columns) continue;
-        const long long at = (matrix * layout.rows + row) * layout.columns + column;
-        Sum sum = sums[i][j];
-        FINISH
-        out[at] = (Element)sum;
-      }
+    __syncthreads();
+    for (int i = 0; i < kPiece; ++i) totals[part][piece * kPiece + i] = sums[i];
+    __syncthreads();
+    if (threadIdx.x < kColumns && column0 + threadIdx.x < layout.columns) {
+      Sum sum = 0;
+      for (int i = 0; i < 32; ++i) sum += totals[i][threadIdx.x];
+      emit(layout, sum, matrix, split, 0, column0 + threadIdx.x GIVEN, partial, out);
+    }
+  }
+}
+
+// Adds the parts of sums.
+extern "C" __global__ void gpu_matmul_sum(const Layout layout, const Sum* partial ADDENDS, Element* out) {
+  const long long count = layout.batch * layout.rows * layout.columns, step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+    Sum sum = 0;
+    for (long long split = 0; split < layout.splits; ++split) sum += partial[split * count + i];
+    finish(layout, sum, i / layout.columns % layout.rows, i % layout.columns, i GIVEN, out);
   }
 }
 )";
 
 struct ProductLayout {
-  int64_t batch = 1, rows = 1, columns = 1, depth = 1;
-  int64_t aRow = 0, aColumn = 0, bRow = 0, bColumn = 0, cRow = 0, cColumn = 0;
+  int64_t batch = 1, rows = 1, columns = 1, depth = 1, splits = 1, perSplit = 1;
+  int64_t aStride = 0, bStride = 0, cRow = 0, cColumn = 0;
   int64_t rank = 0, dims[kMaxRank] = {}, aBatch[kMaxRank] = {}, bBatch[kMaxRank] = {};
   float alpha = 1, beta = 1, activationAlpha = 0, activationBeta = 0;
 };
 
-std::string sourceFor(const Node& node, const KernelType& type, const std::string& activation) {
-  const bool isInteger = std::string_view(type.accumulator) == "long long";
-  std::string addends, finish;
-  if (!isInteger) finish += "sum *= (Sum)layout.alpha;\n";
+std::string sourceFor(const Node& node, const std::string& activation) {
+  const DType dtype = node.input(0)->type.dtype;
+  const readers::Product product(node.attributes);
+  const bool isFloating = isFloat(dtype);
+  std::string addends, given, finish, text = kProduct;
+  if (isFloating) finish += "sum *= (Sum)layout.alpha;\n";
   if (node.input(2)) {
     addends += ", const Element* c";
+    given += ", c";
     finish += "sum += (Sum)layout.beta * (Sum)c[row * layout.cRow + column * layout.cColumn];\n";
   }
   if (node.input(3)) {
     addends += ", const Element* residual";
+    given += ", residual";
     finish += "sum += (Sum)residual[at];\n";
   }
-  if (!isInteger) finish += "sum = activated(sum, layout.activationAlpha, layout.activationBeta);\n";
-  std::string text = kProduct;
-  text.replace(text.find("ADDENDS"), 7, addends).replace(text.find("FINISH"), 6, finish);
-  return concat(kernelFunctions(), activation, "typedef ", type.element, " Element;\ntypedef ", type.accumulator,
-                " Sum;\n", text);
+  if (isFloating) finish += "sum = activated(sum, layout.activationAlpha, layout.activationBeta);\n";
+  replaceAll(text, " ADDENDS", addends);
+  replaceAll(text, " GIVEN", given);
+  replaceAll(text, "FINISH", finish);
+  return concat(kernelFunctions(), activation, productFunctions(dtype), "#define A_INNER ",
+                product.transposesA ? "false" : "true", "\n#define B_INNER ", product.transposesB ? "true" : "false",
+                "\n#define HAS_FORMS ", hasTensorForms(dtype) ? 1 : 0, "\n", text);
 }
 
 // A factor as a batch of matrices.
@@ -117,14 +197,64 @@ struct Factor {
   }
   // Along an axis of the whole batch, counted from its end.
   int64_t strideAt(int fromEnd) const { return fromEnd < batch.rank() ? strides[batch.rank() - 1 - fromEnd] : 0; }
+  bool isOne() const {
+    return std::all_of(batch.dims().begin(), batch.dims().end(), [](int64_t d) { return d == 1; });
+  }
   int64_t sizeAt(int fromEnd) const { return fromEnd < batch.rank() ? batch[batch.rank() - 1 - fromEnd] : 1; }
 };
 
+// The numbers of kernels in the list below.
+size_t kernelOf(ProductPlan::Form form) { return form == ProductPlan::Form::Small ? 0 : static_cast<size_t>(form) + 1; }
+
 class PlacedProduct final : public Placed {
  public:
-  explicit PlacedProduct(std::string source) : Placed(std::move(source), "gpu_matmul") {}
+  PlacedProduct(std::string source, DType dtype)
+      : Placed(std::move(source),
+               hasTensorForms(dtype)
+                   ? std::initializer_list<const char*>{"gpu_matmul", "gpu_matmul_sum", "gpu_matmul_row",
+                                                        "gpu_matmul_large", "gpu_matmul_skinny"}
+                   : std::initializer_list<const char*>{"gpu_matmul", "gpu_matmul_sum", "gpu_matmul_row"}),
+        dtype_(dtype) {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
+    ProductLayout layout = layoutOf(request);
+    const ProductPlan plan = planOf(layout);
+    layout.splits = plan.splits;
+    layout.perSplit = plan.perSplit;
+    const int64_t count = layout.batch * layout.rows * layout.columns;
+    const bool isSplit = plan.splits > 1;
+    auto ops = std::make_unique<SeveralOps>(*this, isSplit ? static_cast<size_t>(plan.splits * count) * sumBytes() : 0);
+    LaunchOp& product = ops->add(kernelOf(plan.form));
+    product.addFirst(layout);
+    addInputs(product, request, 0);
+    product.addOutput(LaunchOp::kScratch);
+    product.addOutput(0);
+    product.setGrid(std::clamp<int64_t>(plan.tiles, 1, kMostBlocks), 1, 1, plan.threads());
+    if (!isSplit) return ops;
+    LaunchOp& sum = ops->add(1);
+    sum.addFirst(layout);
+    sum.addInput(LaunchOp::kScratch);
+    addInputs(sum, request, 2);
+    sum.addOutput(0);
+    sum.coverElements(count);
+    return ops;
+  }
+
+ private:
+  static void addInputs(LaunchOp& op, const OpRequest& request, size_t first) {
+    for (size_t i = first; i < request.inputs.size(); ++i)
+      if (request.has(i)) op.addInput(i);
+  }
+  ProductPlan planOf(const ProductLayout& layout) const {
+    using enum ProductPlan::Form;
+    const auto plan = [&](std::initializer_list<ProductPlan::Form> forms) {
+      return ProductPlan(dtype_, layout.batch, layout.rows, layout.columns, layout.depth, forms);
+    };
+    return hasTensorForms(dtype_) ? plan({Row, Large, Skinny}) : plan({Row});
+  }
+  size_t sumBytes() const { return hasTensorForms(dtype_) ? sizeof(float) : sizeof(double); }
+
+  static ProductLayout layoutOf(const OpRequest& request) {
     const readers::Product product(request.node.attributes);
     const Factor a(request.inputs[0].shape, product.transposesA, true);
     const Factor b(request.inputs[1].shape, product.transposesB, false);
@@ -132,23 +262,14 @@ class PlacedProduct final : public Placed {
     layout.rows = a.rows;
     layout.columns = b.columns;
     layout.depth = a.columns;
-    layout.aRow = a.rowStride;
-    layout.aColumn = a.columnStride;
-    layout.bRow = b.rowStride;
-    layout.bColumn = b.columnStride;
+    layout.aStride = product.transposesA ? a.columnStride : a.rowStride;
+    layout.bStride = product.transposesB ? b.columnStride : b.rowStride;
     addBatch(layout, a, b);
     addFinish(layout, request, product);
-    auto op = std::make_unique<LaunchOp>(*this);
-    op->addFirst(layout);
-    for (size_t i = 0; i < request.inputs.size(); ++i)
-      if (request.has(i)) op->addInput(i);
-    op->addOutput(0);
-    const int64_t tiles = layout.batch * ((layout.rows + kTile - 1) / kTile) * ((layout.columns + kTile - 1) / kTile);
-    op->setGrid(std::min(tiles, kMostBlocks), 1, 1, kThreads);
-    return op;
+    if (!product.transposesA && layout.cRow == 0 && b.isOne()) joinRows(layout);
+    return layout;
   }
 
- private:
   static void addBatch(ProductLayout& layout, const Factor& a, const Factor& b) {
     layout.rank = std::max(a.batch.rank(), b.batch.rank());
     for (int64_t d = 0; d < layout.rank; ++d) {
@@ -158,6 +279,13 @@ class PlacedProduct final : public Placed {
       layout.bBatch[d] = b.strideAt(fromEnd);
       layout.batch *= layout.dims[d];
     }
+  }
+
+  // Matrices that are all multiplied by the same one are one matrix.
+  static void joinRows(ProductLayout& layout) {
+    layout.rows *= layout.batch;
+    layout.batch = 1;
+    layout.rank = 0;
   }
 
   static void addFinish(ProductLayout& layout, const OpRequest& request, const readers::Product& product) {
@@ -171,14 +299,15 @@ class PlacedProduct final : public Placed {
     if (c.rank() > 0 && c.back() != 1) layout.cColumn = 1;
     if (c.rank() > 1 && c[c.rank() - 2] != 1) layout.cRow = c.back();
   }
+
+  const DType dtype_;
 };
 
 Ref<Placed> placeProduct(const Node& node) {
   const DType dtype = node.input(0)->type.dtype;
-  const KernelType type = kernelType(dtype);
   const std::string activation = activationSource(readers::FusedActivation(node.attributes));
-  if (!type.element || activation.empty() || (node.is("Gemm") && !isFloat(dtype))) return nullptr;
-  return makeRef<PlacedProduct>(sourceFor(node, type, activation));
+  if (!kernelType(dtype).element || activation.empty() || (node.is("Gemm") && !isFloat(dtype))) return nullptr;
+  return makeRef<PlacedProduct>(sourceFor(node, activation), dtype);
 }
 
 constexpr PlaceRow kRows[] = {

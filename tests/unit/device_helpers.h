@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs programs on an accelerator.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "device/stream.h"
+#include "executor_helpers.h"
+#include "ops/device_operators.h"
+
+namespace max::test {
+
+// Outputs in the device's memory, which are brought to the host at the end.
+class DeviceOutputs final : public OutputProvider {
+ public:
+  explicit DeviceOutputs(MaxDevice& device) : device_(device) {}
+
+  void* provide(size_t index, DType dtype, const Shape& shape) override {
+    if (outputs_.size() <= index) outputs_.resize(index + 1);
+    Ref<Tensor> tensor = Tensor::allocate(dtype, shape);
+    Ref<Storage> block = device_.allocate(tensor->bytes(), {}, device_.defaultStream());
+    outputs_[index] = {tensor, block};
+    return block->data();
+  }
+  std::vector<Ref<Tensor>> take() {
+    MaxStream& stream = device_.defaultStream();
+    std::vector<Ref<Tensor>> tensors;
+    for (auto& [tensor, block] : outputs_) {
+      stream.copy({tensor->mutableData(), tensor->storage()}, {block->data(), block}, tensor->bytes(),
+                  MAX_COPY_KIND_DEVICE_TO_HOST);
+      tensors.push_back(tensor);
+    }
+    stream.waitUntilIdle();
+    return tensors;
+  }
+
+ private:
+  MaxDevice& device_;
+  std::vector<std::pair<Ref<Tensor>, Ref<Storage>>> outputs_;
+};
+
+inline std::vector<Ref<Tensor>> runThere(const PlannedProgram& program, MaxDevice& device,
+                                         const std::vector<Ref<Tensor>>& inputs) {
+  std::vector<Ref<Storage>> blocks;
+  std::vector<TensorArg> arguments;
+  for (const Ref<Tensor>& input : inputs) {
+    blocks.push_back(uploaded(*input, device));
+    arguments.push_back({input->dtype(), input->shape().dims(), blocks.back()->data()});
+  }
+  DeviceOutputs outputs(device);
+  program.runOn(device.defaultStream(), arguments, outputs);
+  return outputs.take();
+}
+
+}  // namespace max::test

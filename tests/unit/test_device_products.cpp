@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products on accelerators against exact ones, within the bounds of docs/numerics.md. The tests' environment names fake
+// drivers, where the instructions of matrix units are emulated.
+#include <cmath>
+
+#include "compiler/compile.h"
+#include "device/device_registry.h"
+#include "device_helpers.h"
+#include "interpreter.h"
+#include "op_harness.h"
+#include "ops/gpu/gpu_operators.h"
+
+namespace max::test {
+namespace {
+
+struct Format {
+  const char* name;
+  const char* api;
+  DType dtype;
+  MaxPrecision precision;
+  double bound;     // of the error, relative to the sum of the products' magnitudes
+  double rounding;  // of a result to its type
+};
+void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
+
+constexpr double kSums = 1e-6;  // of float32
+// Factors that are rounded to u: (1 + u)^2 - 1.
+constexpr double kTf32 = 0x1p-10 + 0x1p-22 + kSums, kBfloat = 0x1p-7 + 0x1p-16 + kSums;
+
+constexpr Format kFormats[] = {
+    {"cuda_float32", "cuda", DType::Float32, MAX_PRECISION_HIGHEST, kSums, 0},
+    {"cuda_tf32", "cuda", DType::Float32, MAX_PRECISION_HIGH, kTf32, 0},
+    {"cuda_narrow", "cuda", DType::Float32, MAX_PRECISION_MEDIUM, kBfloat, 0},
+    {"cuda_halves", "cuda", DType::Float16, MAX_PRECISION_HIGHEST, kSums, 0x1p-11},
+    {"cuda_bfloats", "cuda", DType::BFloat16, MAX_PRECISION_HIGHEST, kSums, 0x1p-8},
+    {"cuda_float64", "cuda", DType::Float64, MAX_PRECISION_HIGHEST, 1e-15, 0},
+    {"hip_float32", "hip", DType::Float32, MAX_PRECISION_HIGHEST, kSums, 0},
+    {"hip_narrow", "hip", DType::Float32, MAX_PRECISION_MEDIUM, kBfloat, 0},
+    {"hip_halves", "hip", DType::Float16, MAX_PRECISION_HIGHEST, kSums, 0x1p-11},
+    {"hip_bfloats", "hip", DType::BFloat16, MAX_PRECISION_HIGHEST, kSums, 0x1p-8},
+};
+
+class DeviceProducts : public testing::TestWithParam<Format> {
+ protected:
+  void SetUp() override {
+    if (deviceCount(GetParam().api) == 0) GTEST_SKIP() << "there is no accelerator";
+    device_ = openDevice(GetParam().api, 0);
+  }
+
+  // Numbers of both signs and several magnitudes, none of which the instructions' formats have exactly.
+  Ref<Tensor> random(const Shape& shape) {
+    Ref<Tensor> tensor = randomTensor(shape, random_);
+    if (GetParam().dtype == DType::Float32) return tensor;
+    Builder b;
+    Value* x = b.graph->addInput("x", TensorType::of(DType::Float32, symbolic(shape)));
+    Node* cast = b.node("Cast", {x}, attrs({{"to", onnxFromDType(GetParam().dtype)}}), 1);
+    const Tensor* pointers[] = {tensor.get()};
+    return evaluate(*cast, pointers).at(0);
+  }
+  Value* input(Builder& b, const Ref<Tensor>& tensor) {
+    return b.graph->addInput(concat("x", b.graph->inputs().size()),
+                             TensorType::of(tensor->dtype(), symbolic(tensor->shape())));
+  }
+
+  // What the device computes, all of it there.
+  std::vector<double> resultsOf(Builder& b, const std::vector<Ref<Tensor>>& inputs) {
+    CompileOptions options;
+    options.accelerator = device_.get();
+    options.precision = GetParam().precision;
+    b.graph->sort();
+    compile(*b.graph, options);
+    for (const Node* node : b.graph->nodes())
+      if (isLive(*node) && !hasTrait(*node, kTraitView)) {
+        EXPECT_TRUE(node->placed) << node->description();
+      }
+    const PlannedProgram program(b.graph, RunSettings(1, nullptr, device_));
+    const Ref<Tensor> result = runThere(program, *device_, inputs).at(0);
+    std::vector<double> values;
+    for (int64_t i = 0; i < result->count(); ++i) values.push_back(numberAt(*result, i));
+    return values;
+  }
+  // `magnitude`: the sum of the products' magnitudes.
+  void expectNear(double actual, double expected, double magnitude) {
+    ASSERT_NEAR(actual, expected, GetParam().bound * magnitude + GetParam().rounding * std::fabs(expected) * 1.001);
+    worst_ = std::max(worst_, std::fabs(actual - expected) / magnitude);
+  }
+
+  void checkGemm(int64_t rows, int64_t depth, int64_t columns, bool transposesA, bool transposesB, bool hasAddend) {
+    SCOPED_TRACE(concat(rows, " x ", depth, " x ", columns, transposesA ? ", a transposed" : "",
+                        transposesB ? ", b transposed" : "", hasAddend ? ", with an addend" : ""));
+    const Ref<Tensor> a = random(transposesA ? Shape{depth, rows} : Shape{rows, depth});
+    const Ref<Tensor> b = random(transposesB ? Shape{columns, depth} : Shape{depth, columns});
+    std::vector<Ref<Tensor>> inputs = {a, b};
+    if (hasAddend) inputs.push_back(random({columns}));
+    Builder builder;
+    std::vector<Value*> values;
+    for (const Ref<Tensor>& tensor : inputs) values.push_back(input(builder, tensor));
+    builder.output(
+        builder.op("Gemm", values, attrs({{"transA", int64_t{transposesA}}, {"transB", int64_t{transposesB}}})));
+    const std::vector<double> actual = resultsOf(builder, inputs);
+    ASSERT_EQ(static_cast<int64_t>(actual.size()), rows * columns);
+    for (int64_t i = 0; i < rows && !HasFatalFailure(); ++i)
+      for (int64_t j = 0; j < columns && !HasFatalFailure(); ++j) {
+        double sum = hasAddend ? numberAt(*inputs[2], j) : 0, magnitude = std::fabs(sum);
+        for (int64_t k = 0; k < depth; ++k) {
+          const double product = numberAt(*a, transposesA ? k * rows + i : i * depth + k) *
+                                 numberAt(*b, transposesB ? j * depth + k : k * columns + j);
+          sum += product;
+          magnitude += std::fabs(product);
+        }
+        expectNear(actual[static_cast<size_t>(i * columns + j)], sum, magnitude);
+      }
+  }
+
+  // As float64, or its magnitude.
+  static Ref<Tensor> widened(const Tensor& tensor, bool isMagnitude) {
+    Ref<Tensor> wide = Tensor::allocate(DType::Float64, tensor.shape());
+    for (int64_t i = 0; i < tensor.count(); ++i)
+      static_cast<double*>(wide->mutableData())[i] = isMagnitude ? std::fabs(numberAt(tensor, i)) : numberAt(tensor, i);
+    return wide;
+  }
+
+  // Of x with weights of this shape and a bias, then Relu.
+  void checkConv(const Shape& shape, const Shape& weightShape, const std::vector<int64_t>& strides, int64_t groups = 1,
+                 int64_t dilation = 1) {
+    SCOPED_TRACE(concat(shape, " with ", weightShape));
+    const size_t axes = strides.size();
+    const std::vector<Ref<Tensor>> all = {random(shape), random(weightShape), random({weightShape[0]})};
+    const Attributes attributes = attrs({{"strides", list(strides)},
+                                         {"pads", list(std::vector<int64_t>(2 * axes, 1))},
+                                         {"dilations", list(std::vector<int64_t>(axes, dilation))},
+                                         {"group", groups}});
+    Builder b;
+    Value* conv =
+        b.op("Conv", {input(b, all[0]), b.graph->addConstant(all[1]), b.graph->addConstant(all[2])}, attributes);
+    b.output(conv);
+    const std::vector<double> actual = resultsOf(b, {all[0]});
+    EXPECT_EQ(countImplementations(*b.graph, "gpu_conv_product"), 1);
+    std::vector<Ref<Tensor>> results;
+    for (const bool isMagnitude : {false, true}) {
+      Builder exact;
+      std::vector<Value*> values;
+      std::vector<Ref<Tensor>> tensors;
+      std::vector<const Tensor*> pointers;
+      for (const Ref<Tensor>& tensor : all) {
+        tensors.push_back(widened(*tensor, isMagnitude));
+        pointers.push_back(tensors.back().get());
+        values.push_back(input(exact, tensors.back()));
+      }
+      results.push_back(evaluate(*exact.node("Conv", values, attributes, 1), pointers).at(0));
+    }
+    ASSERT_EQ(static_cast<int64_t>(actual.size()), results[0]->count());
+    for (size_t i = 0; i < actual.size() && !HasFatalFailure(); ++i)
+      expectNear(actual[i], results[0]->as<double>()[i], results[1]->as<double>()[i]);
+  }
+  static int countImplementations(const Graph& graph, std::string_view name) {
+    int count = 0;
+    for (const Node* node : graph.nodes())
+      count += node->placed && static_cast<const Placed&>(*node->placed).kernels().front() == name;
+    return count;
+  }
+
+  Ref<MaxDevice> device_;
+  Random random_{5};
+  double worst_ = 0;  // error, relative to the magnitudes
+};
+
+// Each form of tiles, with sizes that fill them and sizes that do not, aligned and not.
+TEST_P(DeviceProducts, MatricesOfAllForms) {
+  for (const bool transposesA : {false, true})
+    for (const bool transposesB : {false, true}) {
+      checkGemm(64, 64, 64, transposesA, transposesB, true);
+      checkGemm(37, 45, 51, transposesA, transposesB, true);
+      checkGemm(7, 40, 136, transposesA, transposesB, true);
+      checkGemm(1, 80, 72, transposesA, transposesB, true);
+      checkGemm(1, 33, 5, transposesA, transposesB, true);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(DeviceProducts, LargeTiles) {
+  checkGemm(1100, 40, 1410, false, false, true);
+  // Factors are rounded where the precision allows it, which is what makes products fast.
+  if (GetParam().dtype != DType::Float32) return;
+  EXPECT_EQ(worst_ > 4 * kSums, GetParam().precision != MAX_PRECISION_HIGHEST);
+}
+
+TEST_P(DeviceProducts, LongSumsInParts) {
+  checkGemm(5, 2100, 24, false, false, true);
+  checkGemm(1, 3000, 9, false, true, true);
+  checkGemm(70, 2500, 40, false, true, false);
+}
+
+// Filters that are read by pieces and ones that are not, groups, and sums in parts.
+TEST_P(DeviceProducts, Convolutions) {
+  if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such convolutions";
+  checkConv({2, 16, 9, 7}, {24, 16, 3, 3}, {1, 1});
+  checkConv({1, 3, 20, 21}, {17, 3, 7, 7}, {2, 2});
+  checkConv({1, 32, 6, 6}, {70, 32, 1, 1}, {1, 2});
+  checkConv({2, 12, 8, 9}, {32, 6, 3, 2}, {1, 1}, 2, 2);
+  checkConv({1, 250, 4, 4}, {9, 250, 3, 3}, {1, 1});
+  checkConv({2, 24, 30}, {8, 24, 5}, {3});
+  checkConv({1, 8, 4, 5, 6}, {16, 8, 2, 3, 3}, {1, 2, 1});
+}
+
+TEST_P(DeviceProducts, LargeConvolution) {
+  if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such convolutions";
+  checkConv({1, 8, 100, 130}, {130, 8, 3, 3}, {1, 1});
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, DeviceProducts, testing::ValuesIn(kFormats));
+
+}  // namespace
+}  // namespace max::test
