@@ -28,6 +28,7 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   virtual const char* name() const = 0;
   virtual const char* architectureName() const = 0;
   virtual bool isCompatible() const = 0;
+  virtual bool isVirtual() const { return false; }  // declared, to compile for it: nothing runs there
   virtual bool canAccess(const MaxDevice& peer) const = 0;
   virtual void enablePeerAccess(const MaxDevice& peer) = 0;
   virtual int64_t attribute(MaxDeviceAttribute attribute) const = 0;

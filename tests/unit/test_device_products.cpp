@@ -153,6 +153,64 @@ class DeviceProducts : public testing::TestWithParam<Format> {
     for (size_t i = 0; i < actual.size() && !HasFatalFailure(); ++i)
       expectNear(actual[i], results[0]->as<double>()[i], results[1]->as<double>()[i]);
   }
+  // `mask`: of scores, by the key and the query; none, numbers, or whether a key counts.
+  void checkAttention(int64_t heads, int64_t groups, int64_t queries, int64_t keys, int64_t size, int64_t width,
+                      DType maskType) {
+    SCOPED_TRACE(concat(queries, " queries, ", keys, " keys, heads of ", size, " and ", width));
+    const Ref<Tensor> q = random({2, heads, queries, size}), k = random({2, groups, keys, size}),
+                      v = random({2, groups, keys, width});
+    std::vector<Ref<Tensor>> inputs = {q, k, v};
+    if (maskType == DType::Bool) {
+      inputs.push_back(Tensor::allocate(DType::Bool, {queries, keys}));
+      for (int64_t i = 0; i < queries * keys; ++i)
+        static_cast<uint8_t*>(inputs[3]->mutableData())[i] = i % keys <= i / keys + 20;
+    } else if (maskType != DType::Invalid) {
+      inputs.push_back(random({queries, keys}));
+    }
+    Builder builder;
+    std::vector<Value*> values;
+    for (const Ref<Tensor>& tensor : inputs) values.push_back(input(builder, tensor));
+    const float scale = 0.3f;
+    builder.output(builder.graph->addNode(kMaxDomain, "Attention", values, attrs({{"scale", scale}}))->output());
+    const std::vector<double> actual = resultsOf(builder, inputs);
+    ASSERT_EQ(static_cast<int64_t>(actual.size()), 2 * heads * queries * width);
+    const double weightRounding = GetParam().rounding, least = GetParam().dtype == DType::Float16 ? 0x1p-25 : 0;
+    for (int64_t row = 0; row < 2 * heads * queries && !HasFatalFailure(); ++row) {
+      const int64_t s = row % queries, head = row / queries % heads, batch = row / queries / heads;
+      const int64_t group = batch * groups + head * groups / heads;
+      std::vector<double> scores(static_cast<size_t>(keys));
+      double most = -INFINITY, off = 0, total = 0;  // off: the largest error of a score
+      for (int64_t t = 0; t < keys; ++t) {
+        double sum = 0, magnitude = 0;
+        for (int64_t d = 0; d < size; ++d) {
+          const double product = numberAt(*q, row * size + d) * numberAt(*k, (group * keys + t) * size + d);
+          sum += product;
+          magnitude += std::fabs(product);
+        }
+        const double added = inputs.size() > 3 ? numberAt(*inputs[3], s * keys + t) : 0;
+        double& score = scores[static_cast<size_t>(t)];
+        score = maskType == DType::Bool ? added != 0 ? sum * scale : -INFINITY : sum * scale + added;
+        if (score == -INFINITY) continue;
+        most = std::max(most, score);
+        off = std::max(off, GetParam().bound * magnitude * scale + 0x1p-22 * std::fabs(score));
+      }
+      for (double& score : scores) total += score = std::exp(score - most);
+      for (int64_t d = 0; d < width && !HasFatalFailure(); ++d) {
+        double sum = 0, magnitude = 0, all = 0;
+        for (int64_t t = 0; t < keys; ++t) {
+          const double value = numberAt(*v, (group * keys + t) * width + d);
+          sum += scores[static_cast<size_t>(t)] / total * value;
+          magnitude += scores[static_cast<size_t>(t)] / total * std::fabs(value);
+          all += std::fabs(value);
+        }
+        const double relative = std::exp(2 * off) * (1 + weightRounding) * (1 + GetParam().bound) * (1 + 1e-6) - 1;
+        ASSERT_NEAR(actual[static_cast<size_t>(row * width + d)], sum,
+                    relative * magnitude + least * all + GetParam().rounding * std::fabs(sum) * 1.001)
+            << "row " << row << ", column " << d;
+      }
+    }
+    EXPECT_EQ(countImplementations(*builder.graph, "gpu_attention"), 1);
+  }
   static int countImplementations(const Graph& graph, std::string_view name) {
     int count = 0;
     for (const Node* node : graph.nodes())
@@ -206,6 +264,15 @@ TEST_P(DeviceProducts, Convolutions) {
 TEST_P(DeviceProducts, LargeConvolution) {
   if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such convolutions";
   checkConv({1, 8, 100, 130}, {130, 8, 3, 3}, {1, 1});
+}
+
+// In tiles of queries and keys that are full or not, for narrow and wide heads, and one query at a time.
+TEST_P(DeviceProducts, Attention) {
+  if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "runs on the host";
+  checkAttention(4, 2, 70, 90, 40, 40, DType::Invalid);
+  checkAttention(2, 2, 128, 64, 64, 64, DType::Bool);
+  checkAttention(1, 1, 33, 150, 72, 100, GetParam().dtype);
+  checkAttention(2, 1, 3, 130, 30, 33, GetParam().dtype);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, DeviceProducts, testing::ValuesIn(kFormats));

@@ -95,7 +95,7 @@ void placeNodes(Rewriter& rewriter) {
   std::map<std::string, int64_t> onHost;
   collect(rewriter.graph(), candidates, onHost);
   operators->place(candidates, *device, rewriter.options().lanes, rewriter.options().precision);
-  upload(candidates, *operators, *device);
+  if (!device->isVirtual()) upload(candidates, *operators, *device);
   report(candidates, onHost, *device);
 }
 

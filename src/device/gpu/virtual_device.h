@@ -42,6 +42,7 @@ class VirtualDevice final : public MaxDevice {
   const char* name() const override { return name_.c_str(); }
   const char* architectureName() const override { return architecture_.c_str(); }
   bool isCompatible() const override { return false; }
+  bool isVirtual() const override { return true; }
   bool canAccess(const MaxDevice& peer) const override { return &peer == this; }
   void enablePeerAccess(const MaxDevice& peer) override;
   int64_t attribute(MaxDeviceAttribute) const override { refuse(); }

@@ -117,7 +117,9 @@ struct MaxMmaArithmetic {
 
   template <int kParts, class Tile>
   static inline __device__ void load(Element (&values)[kParts][kCount], const Tile& tile, int row, int apart, int step) {
+#pragma unroll
     for (int i = 0; i < kParts; ++i)
+#pragma unroll
       for (int k = 0; k < kCount; ++k) values[i][k] = tile.get(row + apart * i, step * kCount + k);
   }
   template <class Tile>
@@ -128,10 +130,14 @@ struct MaxMmaArithmetic {
   static inline __device__ void loadColumns(Columns& columns, const Tile& tile, int column, int step) {
     load(columns.values, tile, column + maxMmaLane() % 4, 4, step);
   }
+  static const int kLaneRows = kRows, kRowLanes = 4;
   static inline __device__ void multiply(Sum (&sums)[4 * kRows], const Rows& a, const Columns& b) {
+#pragma unroll
     for (int k = 0; k < kCount; ++k)
+#pragma unroll
       for (int i = 0; i < 4 * kRows; ++i) sums[i] += (Sum)a.values[i / 4][k] * (Sum)b.values[i % 4][k];
   }
+  static inline __device__ int laneRow(int i) { return i / 4; }
   static inline __device__ int row(int i) { return maxMmaLane() / 4 + i / 4 * 8; }
   static inline __device__ int column(int i) { return maxMmaLane() % 4 + i % 4 * 4; }
 };
@@ -269,7 +275,7 @@ template <class Kind>
 struct MaxMmaTensor {
   typedef typename Kind::Element Element;
   typedef typename Kind::Sum Sum;
-  static const int steps = 2;
+  static const int steps = 2, kLaneRows = 2, kRowLanes = 4;
   struct Rows {
     unsigned words[4];
   };
@@ -286,6 +292,7 @@ struct MaxMmaTensor {
   static inline __device__ void multiply(Sum (&sums)[8], const Rows& a, const Rows& b) {
     maxMultiplyWords(Kind(), sums, a.words, b.words);
   }
+  static inline __device__ int laneRow(int i) { return i / 2 % 2; }
   static inline __device__ int row(int i) { return maxMmaLane() / 4 + i / 2 % 2 * 8; }
   static inline __device__ int column(int i) { return maxMmaLane() % 4 * 2 + i % 2 + i / 4 * 8; }
 };
@@ -376,7 +383,7 @@ template <class Kind, class Vector = MaxMmaFloats>
 struct MaxMmaMatrix {
   typedef typename Kind::Element Element;
   typedef typename Kind::Sum Sum;
-  static const int steps = 2;
+  static const int steps = 2, kLaneRows = 4, kRowLanes = 16;
   struct Rows {
     unsigned words[2];
   };
@@ -395,6 +402,7 @@ struct MaxMmaMatrix {
     vector = maxMultiplyWords(Kind(), vector, a.words, b.words);
     for (int i = 0; i < 4; ++i) sums[i] = vector[i];
   }
+  static inline __device__ int laneRow(int i) { return i; }
   static inline __device__ int row(int i) { return maxMmaLane() / 16 * 4 + i; }
   static inline __device__ int column(int) { return maxMmaLane() % 16; }
 };
@@ -418,7 +426,8 @@ struct MaxMmaMatrixNarrow : MaxMmaMatrix<MaxMmaBfloat> {
 #endif
 
 // The body for a kind: `steps`, Rows, Columns, and functions that all lanes of a team call together. A lane's sums
-// belong to row(i) and column(i) of the 16 x 16.
+// belong to row(i) and column(i) of the 16 x 16: it has kLaneRows rows, and sum i is of its row laneRow(i). The other
+// sums of a row are those of the lanes next to it, kRowLanes in all.
 template <class Kind>
 struct MaxMma : MaxMmaArithmetic<Kind> {};
 #if defined(MAX_MMA_PTX)

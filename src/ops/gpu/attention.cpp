@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.Attention: a block for each query, which goes through the keys once, with a running maximum and sum.
+// max.Attention: a block goes through the keys once, with running maxima and sums. It has 64 queries, which the chip's
+// matrix instructions multiply, or one, where there are few or a head is large.
 #include "graph/readers/attention.h"
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "ops/gpu/launch.h"
+#include "ops/gpu/product_source.h"
 #include "ops/gpu/types.h"
 
 namespace max {
@@ -14,7 +16,9 @@ namespace {
 
 constexpr int32_t kThreads = 128;
 constexpr int64_t kMostBlocks = 65536;
-constexpr int64_t kMostSize = 512;  // of a head's values: four for each thread
+constexpr int64_t kMostSize = 512;   // of a head's values: four for each thread
+constexpr int64_t kFewQueries = 16;  // for which a tile would be mostly empty
+constexpr int64_t kTileWidths[] = {64, 128};
 
 constexpr const char* kAttention = R"(
 struct Layout {
@@ -86,6 +90,136 @@ extern "C" __global__ void gpu_attention(const Layout layout, const Element* q, 
     }
   }
 }
+
+#if TILE_WIDTH > 0
+// Weights of 64 keys from the scores of a team's queries, in memory; the running maxima, totals and sums follow.
+template <int kHeight, int kColumns>
+MAX_DEVICE void weigh(const Layout& layout, float (&scores)[kHeight][4][MAX_PER_LANE],
+                      float (&sums)[kHeight][kColumns][MAX_PER_LANE], float (&mosts)[kHeight][Mma::kLaneRows],
+                      float (&totals)[kHeight][Mma::kLaneRows], uint4* memory, long long s0, int row0, long long key0,
+                      long long h, long long b MORE) {
+  const int kDepth = 64 / (int)sizeof(Element);
+#pragma unroll
+  for (int i = 0; i < kHeight; ++i) {
+    float now[Mma::kLaneRows], factors[Mma::kLaneRows];
+    for (int r = 0; r < Mma::kLaneRows; ++r) now[r] = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int e = 0; e < MAX_PER_LANE; ++e) {
+        const long long s = s0 + 16 * i + Mma::row(e), t = key0 + 16 * j + Mma::column(e);
+        float score = -INFINITY;
+        if (s < layout.queries && t < layout.keys) {
+          score = scores[i][j][e] * layout.scale;
+          MASK
+        }
+        scores[i][j][e] = score;
+        now[Mma::laneRow(e)] = largest(now[Mma::laneRow(e)], score);
+      }
+#pragma unroll
+    for (int r = 0; r < Mma::kLaneRows; ++r) {
+      for (int apart = 1; apart < Mma::kRowLanes; apart *= 2)
+        now[r] = largest(now[r], __shfl_xor_sync(0xffffffffu, now[r], apart));
+      now[r] = largest(mosts[i][r], now[r]);
+      factors[r] = mosts[i][r] == now[r] ? 1.0f : expf(mosts[i][r] - now[r]);
+      mosts[i][r] = now[r];
+      totals[i][r] *= factors[r];
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int e = 0; e < MAX_PER_LANE; ++e) {
+        const float score = scores[i][j][e];
+        const float weight = score == -INFINITY ? 0.0f : expf(score - now[Mma::laneRow(e)]);
+        totals[i][Mma::laneRow(e)] += weight;
+        const int t = 16 * j + Mma::column(e);
+        const MaxTile<Element, 64, true> weights = {memory + t / kDepth * 256};
+        *(Element*)weights.at(row0 + 16 * i + Mma::row(e), t % kDepth) = (Element)weight;
+      }
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j)
+#pragma unroll
+      for (int e = 0; e < MAX_PER_LANE; ++e) sums[i][j][e] *= factors[Mma::laneRow(e)];
+  }
+}
+
+template <int kHeight, int kColumns>
+MAX_DEVICE void finish(const Layout& layout, const float (&sums)[kHeight][kColumns][MAX_PER_LANE],
+                       const float (&mosts)[kHeight][Mma::kLaneRows], float (&totals)[kHeight][Mma::kLaneRows],
+                       long long s0, long long h, long long b, Element* out) {
+#pragma unroll
+  for (int i = 0; i < kHeight; ++i) {
+    for (int r = 0; r < Mma::kLaneRows; ++r)
+      for (int apart = 1; apart < Mma::kRowLanes; apart *= 2)
+        totals[i][r] += __shfl_xor_sync(0xffffffffu, totals[i][r], apart);
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j)
+#pragma unroll
+      for (int e = 0; e < MAX_PER_LANE; ++e) {
+        const long long s = s0 + 16 * i + Mma::row(e);
+        const int d = 16 * j + Mma::column(e), r = Mma::laneRow(e);
+        if (s >= layout.queries || d >= layout.width) continue;
+        const float result = layout.zeroesMasked && mosts[i][r] == -INFINITY ? 0.0f : sums[i][j][e] / totals[i][r];
+        out[b * layout.out[0] + h * layout.out[1] + s * layout.out[2] + d * layout.out[3]] = (Element)result;
+      }
+  }
+}
+
+// A weight for each of 64 queries and 64 keys: the sums of the first product become a factor of the second one.
+extern "C" __global__ void __launch_bounds__(128)
+    gpu_attention_tile(const Layout layout, const Element* q, const Element* k, const Element* v MORE, Element* out) {
+  const int kThreads = 128, kTeams = kThreads / MAX_MMA_LANES, kHeight = 4 / kTeams, kColumns = TILE_WIDTH / 16;
+  const int kDepth = 64 / (int)sizeof(Element), kParts = 64 / kDepth;
+  __shared__ uint4 memory[2 * 4 * (64 + 64)];  // tiles of queries and keys, then the weights
+  __shared__ uint4 kept[kParts][4 * TILE_WIDTH];
+  const int row0 = threadIdx.x / MAX_MMA_LANES * (16 * kHeight);
+  const long long tiles = (layout.queries + 63) / 64, count = layout.queries > 0 ? layout.rows / layout.queries * tiles : 0;
+  for (long long number = blockIdx.x; number < count; number += gridDim.x) {
+    const long long first = number % tiles * 64, h = number / tiles % layout.heads, b = number / tiles / layout.heads;
+    const Element* queries = q + b * layout.q[0] + h * layout.q[1];
+    const Element* keys = k + b * layout.k[0] + h / layout.group * layout.k[1];
+    const Element* values = v + b * layout.v[0] + h / layout.group * layout.v[1];
+    float sums[kHeight][kColumns][MAX_PER_LANE] = {}, mosts[kHeight][Mma::kLaneRows], totals[kHeight][Mma::kLaneRows];
+    for (int i = 0; i < kHeight; ++i)
+      for (int r = 0; r < Mma::kLaneRows; ++r) {
+        float most = -INFINITY, total = 0;
+        SINK
+        mosts[i][r] = most;
+        totals[i][r] = maxMmaLane() % Mma::kRowLanes == 0 ? total : 0.0f;  // which is shared by a row's lanes
+      }
+    for (long long key0 = 0; key0 < layout.keys; key0 += 64) {
+      const long long past = layout.keys - key0 < 64 ? layout.keys : key0 + 64;
+      MatrixSource<Element, TILE_WIDTH, kThreads, false> valueSource(values, 0, layout.width, layout.v[2], key0, past);
+      for (int part = 0; part < kParts; ++part) valueSource.load({kept[part]});
+      maxCloseCopies();
+      float scores[kHeight][4][MAX_PER_LANE] = {};
+      MatrixSource<Element, 64, kThreads, true> querySource(queries, first, layout.queries, layout.q[2], 0, layout.size);
+      MatrixSource<Element, 64, kThreads, true> keySource(keys, key0, layout.keys, layout.k[2], 0, layout.size);
+      accumulate<64, 64, kThreads, kTeams, 2>(scores, memory, querySource, keySource,
+                                              (layout.size + kDepth - 1) / kDepth);
+      __syncthreads();
+      weigh(layout, scores, sums, mosts, totals, memory, first + row0, row0, key0, h, b GIVEN);
+      maxWaitForCopies<0>();
+      __syncthreads();
+      for (int part = 0; part < kParts; ++part)
+        for (int step = 0; step < Mma::steps; ++step) {
+          const MaxTile<Element, 64, true> weights = {memory + part * 256};
+          const MaxTile<Element, TILE_WIDTH, false> right = {kept[part]};
+          Mma::Rows rows[kHeight];
+          for (int i = 0; i < kHeight; ++i) Mma::loadRows(rows[i], weights, row0 + 16 * i, step);
+#pragma unroll
+          for (int j = 0; j < kColumns; ++j) {
+            Mma::Columns columns;
+            Mma::loadColumns(columns, right, 16 * j, step);
+            for (int i = 0; i < kHeight; ++i) Mma::multiply(sums[i][j], rows[i], columns);
+          }
+        }
+      __syncthreads();
+    }
+    finish(layout, sums, mosts, totals, first + row0, h, b, out);
+  }
+}
+#endif
 )";
 
 struct AttentionLayout {
@@ -95,21 +229,39 @@ struct AttentionLayout {
   int32_t zeroesMasked = 0;
 };
 
+int64_t widthOf(const Node& node) {
+  const TensorType& values = node.input(2)->type;
+  if (!values.ranked || values.rank() != 4) return -1;
+  const Dim width = values.dims[static_cast<size_t>(readers::Attention(node.attributes).values.size)];
+  return width.isKnown() ? width.value() : -1;
+}
+// Of the values' columns that a tile has; 0 = there are none for heads as large as these.
+int64_t tileWidthOf(const Node& node) {
+  for (const int64_t width : kTileWidths)
+    if (widthOf(node) <= width) return width;
+  return 0;
+}
+
 std::string sourceFor(const Node& node) {
-  const KernelType type = kernelType(node.input(0)->type.dtype);
-  std::string more, mask, sink, text = kAttention;
-  if (const Value* given = node.input(3)) {
-    const bool isBool = given->type.dtype == DType::Bool;
-    more += concat(", const ", isBool ? "unsigned char" : kernelType(given->type.dtype).element, "* mask");
+  std::string more, given, mask, sink, text = kAttention;
+  if (const Value* addend = node.input(3)) {
+    const bool isBool = addend->type.dtype == DType::Bool;
+    more += concat(", const ", isBool ? "unsigned char" : kernelType(addend->type.dtype).element, "* mask");
+    given += ", mask";
     const char* at = "mask[b * layout.mask[0] + h * layout.mask[1] + s * layout.mask[2] + t * layout.mask[3]]";
     mask = isBool ? concat("if (!", at, ") score = -INFINITY;") : concat("score += (float)", at, ";");
   }
   if (node.input(4)) {
     more += ", const Element* sinks";
+    given += ", sinks";
     sink = "most = (float)sinks[h], total = most == -INFINITY ? 0.0f : 1.0f;";
   }
-  text.replace(text.find("MORE"), 4, more).replace(text.find("SINK"), 4, sink).replace(text.find("MASK"), 4, mask);
-  return concat("#include \"max_half.h\"\n#include <cmath>\ntypedef ", type.element, " Element;\n", text);
+  replaceAll(text, " MORE", more);
+  replaceAll(text, " GIVEN", given);
+  replaceAll(text, "SINK", sink);
+  replaceAll(text, "MASK", mask);
+  return concat("#include <cmath>\n", productFunctions(node.input(0)->type.dtype), "#define TILE_WIDTH ",
+                tileWidthOf(node), "\n", text);
 }
 
 void setStrides(int64_t (&strides)[4], const Shape& shape, const readers::HeadLayout& layout) {
@@ -117,18 +269,26 @@ void setStrides(int64_t (&strides)[4], const Shape& shape, const readers::HeadLa
   for (size_t i = 0; i < 4; ++i) strides[i] = dense[layout.axes()[i]];
 }
 
+// Whether tiles can be read from the tensors, whose heads lie together.
+bool liesInRows(const AttentionLayout& layout) { return layout.q[3] == 1 && layout.k[3] == 1 && layout.v[3] == 1; }
+
 class PlacedAttention final : public Placed {
  public:
-  explicit PlacedAttention(const Node& node) : Placed(sourceFor(node), "gpu_attention") {}
+  explicit PlacedAttention(const Node& node)
+      : Placed(sourceFor(node), tileWidthOf(node) > 0
+                                    ? std::initializer_list<const char*>{"gpu_attention", "gpu_attention_tile"}
+                                    : std::initializer_list<const char*>{"gpu_attention"}) {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
     const AttentionLayout layout = layoutOf(request);
-    auto op = std::make_unique<LaunchOp>(*this);
+    const bool hasTiles = kernels().size() > 1 && layout.queries >= kFewQueries && liesInRows(layout);
+    auto op = std::make_unique<LaunchOp>(*this, hasTiles);
     op->addFirst(layout);
     for (size_t i = 0; i < request.inputs.size(); ++i)
       if (request.has(i)) op->addInput(i);
     op->addOutput(0);
-    op->setGrid(std::min(layout.rows, kMostBlocks), 1, 1, kThreads);
+    const int64_t blocks = hasTiles ? layout.rows / layout.queries * ((layout.queries + 63) / 64) : layout.rows;
+    op->setGrid(std::clamp<int64_t>(blocks, 1, kMostBlocks), 1, 1, kThreads);
     return op;
   }
 
@@ -163,11 +323,8 @@ class PlacedAttention final : public Placed {
 
 Ref<Placed> placeAttention(const Node& node) {
   const DType dtype = node.input(0)->type.dtype;
-  const TensorType& values = node.input(2)->type;
   if (dtype != DType::Float32 && dtype != DType::Float16 && dtype != DType::BFloat16) return nullptr;
-  if (!values.ranked || values.rank() != 4) return nullptr;
-  const Dim width = values.dims[static_cast<size_t>(readers::Attention(node.attributes).values.size)];
-  if (!width.isKnown() || width.value() > kMostSize) return nullptr;
+  if (widthOf(node) < 0 || widthOf(node) > kMostSize) return nullptr;
   if (const Value* mask = node.input(3))
     if (mask->type.dtype != DType::Bool && !kernelType(mask->type.dtype).element) return nullptr;
   return makeRef<PlacedAttention>(node);

@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t kAxes = 3;
 constexpr int64_t kMostBlocks = 65536;
+constexpr int64_t kMostPixels = int64_t{1} << 30;   // along an axis, with its borders
 constexpr int64_t kFewDepth = 16, kFewFilters = 8;  // below them most of a tile would be empty
 
 constexpr const char* kConvolution = R"(
@@ -38,8 +39,9 @@ struct PixelSource {
   static const int kEach = 4 * kRows / kThreads;  // pixels of a thread
   const Layout& layout;
   const Element* base;
-  long long image[kEach], corner[kEach][3];  // image: -1 = no pixel
-  long long k, end, channel, tap[3];         // of this thread's pieces
+  const Element* image[kEach];  // NULL = no pixel
+  int corner[kEach][3], tap[3];
+  long long k, end, channel;  // of this thread's pieces
   bool aligned;
 
   inline __device__ PixelSource(const Layout& shape, const Element* x, long long first, long long begin, long long past)
@@ -48,38 +50,44 @@ struct PixelSource {
         k(begin + threadIdx.x % 4 * Tile::kPiece),
         end(past),
         aligned(isAligned(x, shape.xPixel) && shape.channels % Tile::kPiece == 0) {
+#pragma unroll
     for (int i = 0; i < kEach; ++i) {
       long long rest = first + (threadIdx.x + i * kThreads) / 4;
       const bool isThere = rest < shape.pixels;
+#pragma unroll
       for (int d = 2; d >= 0; --d) {
-        corner[i][d] = rest % shape.out[d] * shape.stride[d] - shape.pad[d];
+        corner[i][d] = (int)(rest % shape.out[d] * shape.stride[d] - shape.pad[d]);
         rest /= shape.out[d];
       }
-      image[i] = isThere ? rest : -1;
+      image[i] = isThere ? x + rest * shape.xImage : nullptr;
     }
     channel = k % shape.channels;
-    long long rest = k / shape.channels;
-    for (int d = 2; d > 0; rest /= shape.kernel[d--]) tap[d] = rest % shape.kernel[d];
-    tap[0] = rest;
+    const long long number = k / shape.channels;
+    tap[2] = (int)(number % shape.kernel[2]);
+    tap[1] = (int)(number / shape.kernel[2] % shape.kernel[1]);
+    tap[0] = (int)(number / shape.kernel[2] / shape.kernel[1]);
   }
 
-  static inline __device__ void advance(const Layout& layout, long long& channel, long long (&tap)[3], int by) {
-    for (channel += by; channel >= layout.channels;) {
-      channel -= layout.channels;
-      for (int d = 2; d >= 0; tap[d--] = 0)
-        if (++tap[d] < layout.kernel[d] || d == 0) break;
+  static inline __device__ void advance(const Layout& layout, long long& channel, int (&tap)[3], int by) {
+    for (channel += by; channel >= layout.channels; channel -= layout.channels) {
+      if (++tap[2] < layout.kernel[2]) continue;
+      tap[2] = 0;
+      if (++tap[1] < layout.kernel[1]) continue;
+      tap[1] = 0;
+      ++tap[0];
     }
   }
   // Of a pixel's tap, or NULL outside of the image.
-  inline __device__ const Element* at(int i, const long long (&taps)[3]) const {
+  inline __device__ const Element* at(int i, const int (&taps)[3]) const {
     long long pixel = 0;
-    bool isInside = image[i] >= 0;
+    bool isInside = image[i];
+#pragma unroll
     for (int d = 0; d < 3; ++d) {
-      const long long place = corner[i][d] + taps[d] * layout.dilation[d];
+      const int place = corner[i][d] + taps[d] * (int)layout.dilation[d];
       isInside = isInside && place >= 0 && place < layout.in[d];
       pixel = pixel * layout.in[d] + place;
     }
-    return isInside ? base + image[i] * layout.xImage + pixel * layout.xPixel : nullptr;
+    return isInside ? image[i] + pixel * layout.xPixel : nullptr;
   }
   inline __device__ void load(const Tile& tile) {
 #pragma unroll
@@ -92,7 +100,9 @@ struct PixelSource {
         continue;
       }
       Element elements[Tile::kPiece];
-      long long c = channel, taps[3] = {tap[0], tap[1], tap[2]};
+      long long c = channel;
+      int taps[3] = {tap[0], tap[1], tap[2]};
+#pragma unroll
       for (int e = 0; e < Tile::kPiece; ++e) {
         const Element* from = k + e < end ? at(i, taps) : nullptr;
         elements[e] = from ? from[c] : Element(0.0f);
@@ -268,6 +278,9 @@ class PlacedConvolutionProduct final : public Placed {
     layout.activationBeta = activation.beta;
     for (size_t i = 0; i < rank; ++i) {
       const size_t d = kAxes - rank + i;
+      require(windows[i].extent() + in[i] + windows[i].padBegin + windows[i].padEnd < kMostPixels,
+              MAX_STATUS_UNIMPLEMENTED, "A convolution's axis of ", in[i], " pixels is too long for ",
+              request.node.description(), " on an accelerator; run the model on the CPU");
       layout.in[d] = in[i];
       layout.out[d] = out[i];
       layout.kernel[d] = windows[i].size;

@@ -41,7 +41,8 @@ void compile(const Users& users, MaxDevice& device, int lanes, MaxPrecision prec
       const Ref<MaxModule> module = compileModule(device, std::move(source));
       // Found now: drivers may load a function when it is first asked for, and wait for their work.
       for (Placed* each : placed) {
-        for (const char* kernel : each->kernels()) static_cast<void>(module->kernel(kernel));
+        for (const char* kernel : each->kernels())
+          if (!device.isVirtual()) static_cast<void>(module->kernel(kernel));
         each->setModule(module);
       }
     }

@@ -79,7 +79,7 @@ MAX_DEVICE void product(const Layout& layout, const Element* a, const Element* b
   }
 MAX_PRODUCT(gpu_matmul, 64, 64, 128, 2, 1)
 #if HAS_FORMS
-MAX_PRODUCT(gpu_matmul_large, 128, 128, 256, 2, sizeof(Element) == 2 ? 2 : 1)
+MAX_PRODUCT(gpu_matmul_large, 128, 128, 256, 2, MAX_LARGE_BLOCKS)
 MAX_PRODUCT(gpu_matmul_skinny, 16, 128, 128, 1, 1)
 #endif
 

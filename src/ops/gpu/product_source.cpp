@@ -10,8 +10,18 @@ namespace max {
 
 namespace {
 
-constexpr const char* kFunctions = R"(typedef MaxMma<Kind> Mma;
+constexpr const char* kFunctions = R"(
+#ifndef MAX_DEVICE
+#define MAX_DEVICE static inline __device__
+#endif
+typedef MaxMma<Kind> Mma;
 #define MAX_PER_LANE (256 / MAX_MMA_LANES)
+// Blocks with large tiles that one of CUDA's processors has registers for.
+#if defined(MAX_MMA_ASYNC)
+#define MAX_LARGE_BLOCKS (sizeof(Element) == 2 ? 2 : 1)
+#else
+#define MAX_LARGE_BLOCKS 1
+#endif
 
 // Elements as pieces of 16 bytes, and single ones where they do not lie so.
 template <class T>
@@ -22,6 +32,7 @@ MAX_DEVICE void loadPiece(uint4* to, const T* from, long long valid, bool isAlig
     return;
   }
   T piece[16 / sizeof(T)];
+#pragma unroll
   for (int i = 0; i < count; ++i) piece[i] = i < here ? from[i] : T(0.0f);
   memcpy(to, piece, 16);
 }
@@ -32,6 +43,7 @@ MAX_DEVICE void takePiece(T (&piece)[kCount], const T* from, long long valid, bo
     const uint4 memory = *(const uint4*)from;
     memcpy(piece, &memory, 16);
   } else {
+#pragma unroll
     for (int i = 0; i < kCount; ++i) piece[i] = i < valid ? from[i] : T(0.0f);
   }
 }
@@ -69,45 +81,57 @@ struct MatrixSource {
   }
 };
 
-// A tile of results of the block: the sums of `steps` pieces of k go to `store` with their places in the tile.
+// A tile of results of the block: adds the products of `steps` pieces of k. `memory`: kStages tiles of each factor.
+template <int kRows, int kColumns, int kThreads, int kTeamRows, int kStages, class A, class B, int kHeight, int kWidth>
+MAX_DEVICE void accumulate(Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint4* memory, A& a, B& b, long long steps) {
+  const int kTeamColumns = kThreads / MAX_MMA_LANES / kTeamRows, kStage = 4 * (kRows + kColumns);
+  const int team = threadIdx.x / MAX_MMA_LANES;
+  const int row0 = team / kTeamColumns * (16 * kHeight), column0 = team % kTeamColumns * (16 * kWidth);
+  for (int stage = 0; stage < kStages - 1; ++stage) {
+    if (stage < steps) {
+      a.load({memory + stage * kStage});
+      b.load({memory + stage * kStage + 4 * kRows});
+    }
+    maxCloseCopies();
+  }
+  int now = 0, next = kStages - 1;
+  for (long long step = 0; step < steps; ++step) {
+    maxWaitForCopies<kStages - 2>();
+    __syncthreads();
+    if (step + kStages - 1 < steps) {
+      a.load({memory + next * kStage});
+      b.load({memory + next * kStage + 4 * kRows});
+    }
+    maxCloseCopies();
+    const typename A::Tile left = {memory + now * kStage};
+    const typename B::Tile right = {memory + now * kStage + 4 * kRows};
+    for (int part = 0; part < Mma::steps; ++part) {
+      Mma::Rows rows[kHeight];
+#pragma unroll
+      for (int i = 0; i < kHeight; ++i) Mma::loadRows(rows[i], left, row0 + 16 * i, part);
+#pragma unroll
+      for (int j = 0; j < kWidth; ++j) {
+        Mma::Columns columns;
+        Mma::loadColumns(columns, right, column0 + 16 * j, part);
+#pragma unroll
+        for (int i = 0; i < kHeight; ++i) Mma::multiply(sums[i][j], rows[i], columns);
+      }
+    }
+    now = now + 1 == kStages ? 0 : now + 1;
+    next = next + 1 == kStages ? 0 : next + 1;
+  }
+}
+
+// The sums go to `store` with their places in the tile.
 template <int kRows, int kColumns, int kThreads, int kTeamRows, class A, class B, class Store>
 MAX_DEVICE void multiplyTile(A& a, B& b, long long steps, const Store& store) {
-  __shared__ uint4 memory[MAX_MMA_STAGES][4 * (kRows + kColumns)];
+  __shared__ uint4 memory[MAX_MMA_STAGES * 4 * (kRows + kColumns)];
   const int kTeamColumns = kThreads / MAX_MMA_LANES / kTeamRows;
   const int kHeight = kRows / kTeamRows / 16, kWidth = kColumns / kTeamColumns / 16;
   const int team = threadIdx.x / MAX_MMA_LANES;
   const int row0 = team / kTeamColumns * (16 * kHeight), column0 = team % kTeamColumns * (16 * kWidth);
   Sum sums[kHeight][kWidth][MAX_PER_LANE] = {};
-  for (int stage = 0; stage < MAX_MMA_STAGES - 1; ++stage) {
-    if (stage < steps) {
-      a.load({memory[stage]});
-      b.load({memory[stage] + 4 * kRows});
-    }
-    maxCloseCopies();
-  }
-  int now = 0, next = MAX_MMA_STAGES - 1;
-  for (long long step = 0; step < steps; ++step) {
-    maxWaitForCopies<MAX_MMA_STAGES - 2>();
-    __syncthreads();
-    if (step + MAX_MMA_STAGES - 1 < steps) {
-      a.load({memory[next]});
-      b.load({memory[next] + 4 * kRows});
-    }
-    maxCloseCopies();
-    const typename A::Tile left = {memory[now]};
-    const typename B::Tile right = {memory[now] + 4 * kRows};
-    for (int part = 0; part < Mma::steps; ++part) {
-      Mma::Rows rows[kHeight];
-      for (int i = 0; i < kHeight; ++i) Mma::loadRows(rows[i], left, row0 + 16 * i, part);
-      for (int j = 0; j < kWidth; ++j) {
-        Mma::Columns columns;
-        Mma::loadColumns(columns, right, column0 + 16 * j, part);
-        for (int i = 0; i < kHeight; ++i) Mma::multiply(sums[i][j], rows[i], columns);
-      }
-    }
-    now = now + 1 == MAX_MMA_STAGES ? 0 : now + 1;
-    next = next + 1 == MAX_MMA_STAGES ? 0 : next + 1;
-  }
+  accumulate<kRows, kColumns, kThreads, kTeamRows, MAX_MMA_STAGES>(sums, memory, a, b, steps);
 #pragma unroll
   for (int i = 0; i < kHeight; ++i)
 #pragma unroll

@@ -12,7 +12,7 @@
 namespace max {
 
 // The types Element, Sum and Kind of a product, and the device functions that its kernels share. They come after
-// kernelFunctions(). kFloat32Kind is a macro that fixes the precision of float32.
+// kernelFunctions(), if that is there. kFloat32Kind is a macro that fixes the precision of float32.
 std::string productFunctions(DType dtype);
 inline constexpr const char* kFloat32Kind = "MAX_FLOAT32_KIND";
 // What it is defined as.
