@@ -40,7 +40,6 @@ std::vector<max::Ref<MaxDevice>> devicesOf(const MaxSessionOptions& options) {
     devices.emplace_back(options.devices[i]);
   }
   if (devices.empty()) devices.push_back(max::hostDevice());
-  static_cast<void>(devices.front()->memoryInfo());  // virtual ones refuse
   return devices;
 }
 

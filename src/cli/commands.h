@@ -41,6 +41,7 @@ struct GraphOptions {
 
 struct CompileOptions : ModelOptions {
   std::string output;
+  std::string target;  // cuda:sm_90, hip:gfx90a; empty = none
 };
 
 // Registers their operators.

@@ -8,32 +8,12 @@
 #include "examples.h"
 #include "handle.h"
 #include "output.h"
+#include "target.h"
 
 namespace max::cli {
 namespace {
 
 using Module = Owned<MaxModule, maxModuleRelease>;
-
-struct Target {
-  std::string api;
-  std::string architecture;  // empty = the host's own
-};
-
-// NULL if there is no accelerator API of this name.
-const ApiName* findApi(const std::string& name) {
-  for (const ApiName& row : kApiNames)
-    if (name == row.api) return &row;
-  return nullptr;
-}
-
-Target parseTarget(const std::string& text) {
-  const size_t colon = text.find(':');
-  Target target = {text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
-  const bool needsChip = findApi(target.api) != nullptr;
-  if ((!needsChip && target.api != "cpu") || (target.architecture.empty() && (needsChip || colon != std::string::npos)))
-    throw UsageError("--target: \"" + text + "\" is not a target; write for example " + targetExamples() + " or cpu");
-  return target;
-}
 
 struct ArtifactName {
   const char* name;
@@ -106,18 +86,6 @@ Pairs readHeaders(const std::vector<std::string>& texts) {
   }
   pairs.finish();
   return pairs;
-}
-
-// The host, or a virtual device of the named architecture.
-Device openTarget(const Target& target) {
-  Device device;
-  if (target.api != "cpu") {
-    check(maxVirtualDeviceSetApi(target.api.c_str()));
-    check(maxVirtualDeviceSetArchitectureName(target.architecture.c_str()));
-    check(maxVirtualDeviceSetCount(1));
-  }
-  check(maxDeviceCreate(target.api.c_str(), 0, nullptr, device.out()));
-  return device;
 }
 
 void checkWithLog(MaxStatus status) {

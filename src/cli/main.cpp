@@ -132,6 +132,7 @@ void addCommands(CLI::App& app, Options& options) {
   CLI::App* compile = app.add_subcommand("compile", "Writes a compiled model, which loads without the original");
   compile->add_option("MODEL", options.compile.model, kModelHelp)->required();
   compile->add_option("-o,--output", options.compile.output, "FILE.maxc: the compiled model")->required();
+  compile->add_option("--target", options.compile.target, targetExamples() + ": adds the kernels for this chip");
   compile->add_option("--weights", options.compile.weights, kWeightsHelp);
   addJson(compile, options.compile.json);
   compile->callback([&] { options.action = [&] { compileModel(options.compile); }; });

@@ -8,6 +8,7 @@
 
 #include "base/load_budget.h"
 #include "graph/graph.h"
+#include "graph/kernel_code.h"
 #include "ops/operator_library.h"
 
 namespace max {
@@ -23,10 +24,11 @@ struct CompileBudget {
 struct CompileOptions {
   CompileOptions(const OperatorLibrary& target = cpuOperators()) : operators(target) {}
 
-  const OperatorLibrary& operators;  // of the target
-  MaxDevice* accelerator = nullptr;  // runs what it has operators for; NULL = the target is the host alone
-  bool optimise = true;              // false: only required passes
-  int lanes = 1;                     // threads that packing may use
+  const OperatorLibrary& operators;      // of the target
+  MaxDevice* accelerator = nullptr;      // runs what it has operators for; NULL = the target is the host alone
+  const KernelCodes* kernels = nullptr;  // that the model's file has; NULL = none
+  bool optimise = true;                  // false: only required passes
+  int lanes = 1;                         // threads that packing may use
   std::vector<std::string> disabledPasses;
   // Called between passes; an exception ends the compilation.
   void (*onPass)(void* userData, std::string_view pass) = nullptr;

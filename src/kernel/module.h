@@ -109,6 +109,8 @@ struct MaxModule : max::HandleOf<MaxModule> {
   virtual void setConstant(const std::string& name, const void* data, size_t bytes, MaxStream& stream) = 0;
   // Borrowed from the module; a NUL follows. Thread-safe.
   const std::string& artifact(MaxArtifactKind kind);
+  // What a driver loads.
+  const std::string& code() const { return artifacts_.at(kind_); }
 
  protected:
   MaxModule(max::Ref<MaxDevice> device, max::ModuleContent content);
@@ -119,7 +121,6 @@ struct MaxModule : max::HandleOf<MaxModule> {
   [[noreturn]] void failVariable(const std::string& name) const;
   // OUT_OF_RANGE if it is too small.
   void checkVariable(const std::string& name, size_t size, size_t bytes) const;
-  const std::string& code() const { return artifacts_.at(kind_); }
   // The name and version of the compiler; empty if it was loaded.
   std::string compilerName() const;
 

@@ -50,15 +50,16 @@ void requireContents(const Graph& graph) {
 }
 
 void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSource& source,
-                const SharedGraph* related, Graph& graph) {
+                const SharedGraph* related, const ImportedModel& imported) {
   CompileOptions options;
   if (!session.mainDevice().isHost()) options.accelerator = &session.mainDevice();
+  options.kernels = &imported.kernels;
   options.lanes = session.lanes();
   options.precision = precision;
   options.resumeStored = source.isStored();
   options.weightsFolder = session.weightsFolder();
   options.donor = related ? related->parts().graph.get() : nullptr;
-  compile(graph, options);
+  compile(*imported.graph, options);
 }
 
 }  // namespace max

@@ -21,7 +21,7 @@ void requireContents(const Graph& graph);
 // For the target of the session's first device, and a precision that it has. `related`: a graph of the same file, or
 // NULL.
 void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSource& source,
-                const SharedGraph* related, Graph& graph);
+                const SharedGraph* related, const ImportedModel& imported);
 
 // Budget for loading a source. Graphs built in code have no limit.
 class SourceBudget {

@@ -6,6 +6,7 @@
 #include "compiler/compile.h"
 #include "loader/loading.h"
 #include "loader/model_loader.h"
+#include "ops/device_operators.h"
 
 namespace max {
 
@@ -44,6 +45,16 @@ void keepReplaceable(Graph& graph, const std::map<std::string, size_t>& before) 
     }
 }
 
+// Those that the model runs on its accelerator, and what its file has for other chips.
+KernelCodes kernelsFor(const MaxDevice& device, const Graph& graph, const KernelCodes& stored) {
+  const DeviceOperators* accelerator = deviceOperators(device);
+  KernelCodes kernels = accelerator ? accelerator->kernels(graph, device) : KernelCodes();
+  const std::string chip = kernels.empty() ? "" : kernels.front().chip;
+  for (const KernelCode& kernel : stored)
+    if (kernel.chip != chip) kernels.push_back(kernel);
+  return kernels;
+}
+
 }  // namespace
 
 void replaceWeights(MaxModel& model, std::span<const char* const> names, std::span<MaxBuffer* const> buffers) {
@@ -57,7 +68,7 @@ void replaceWeights(MaxModel& model, std::span<const char* const> names, std::sp
   requireUsed(weights, *origin.source, *imported.graph);
   SharedGraph::Parts parts = origin.shared->parts();
   requireUnchanged(parts, imported);
-  compileFor(model.session(), model.precision(), *origin.source, origin.shared.get(), *imported.graph);
+  compileFor(model.session(), model.precision(), *origin.source, origin.shared.get(), imported);
   parts.hasOwnWeights = false;
   parts.graph = imported.graph;
   auto made = makeRef<SharedGraph>(std::move(parts));
@@ -82,7 +93,8 @@ void saveModel(const MaxModel& model, const std::string& path) {
     compile(*imported.graph, options);
     keepReplaceable(*imported.graph, before);
   }
-  saveCompiledModel(*imported.graph, imported.declaredOutputs, imported.info, path);
+  saveCompiledModel(*imported.graph, imported.declaredOutputs, imported.info,
+                    kernelsFor(model.session().mainDevice(), *origin.shared->parts().graph, imported.kernels), path);
 }
 
 }  // namespace max

@@ -157,7 +157,7 @@ class Loader {
     for (const Value* input : graph.inputs()) addInfo(parts.info->inputs, charge, input->name, input->type);
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       addInfo(parts.info->outputs, charge, graph.outputNames()[i], outputType(graph, i, imported.declaredOutputs));
-    compileFor(request_.session, precisionOf(request_), *source_, related, graph);
+    compileFor(request_.session, precisionOf(request_), *source_, related, imported);
     parts.graph = imported.graph;
     return parts;
   }

@@ -162,9 +162,9 @@ CompiledModel openCompiledModel(const Ref<Storage>& file, const std::string& nam
 }
 
 void saveCompiledModel(const Graph& graph, const std::vector<TensorType>& declaredOutputs, const ModelInfo& info,
-                       const std::string& path) {
+                       const KernelCodes& kernels, const std::string& path) {
   onnx::StoredTensors tensors;
-  const std::string proto = onnx::writeModel(graph, declaredOutputs, info, tensors);
+  const std::string proto = onnx::writeModel(graph, declaredOutputs, info, kernels, tensors);
   Header header{};
   header.magic = kMagic;
   header.version = kVersion;

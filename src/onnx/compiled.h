@@ -23,8 +23,8 @@ struct CompiledModel {
 CompiledModel openCompiledModel(const Ref<Storage>& file, const std::string& name);
 
 // Writes a graph that is compiled as far as a file can store it (CompileOptions::stopForStoring). Weights of the main
-// graph keep their names and can be replaced, everything else is constant.
+// graph keep their names and can be replaced, everything else is constant. `kernels`: code for accelerators.
 void saveCompiledModel(const Graph& graph, const std::vector<TensorType>& declaredOutputs, const ModelInfo& info,
-                       const std::string& path);
+                       const KernelCodes& kernels, const std::string& path);
 
 }  // namespace max

@@ -13,6 +13,7 @@
 #include "base/object.h"
 #include "graph/schema.h"
 #include "graph/subgraphs.h"
+#include "onnx/proto.h"
 
 namespace max::onnx {
 
@@ -271,7 +272,7 @@ uint64_t StoredTensors::add(const Tensor& tensor) {
 }
 
 std::string writeModel(const Graph& graph, const std::vector<TensorType>& declaredOutputs, const ModelInfo& info,
-                       StoredTensors& tensors) {
+                       const KernelCodes& kernels, StoredTensors& tensors) {
   GraphWriter writer(declaredOutputs, tensors);
   const std::string proto = writer.write(graph);
   std::string bytes;
@@ -285,6 +286,14 @@ std::string writeModel(const Graph& graph, const std::vector<TensorType>& declar
     opset.add_string(1, domain);
     opset.add_int64(2, domain.empty() ? kMaxOpset : kOtherVersion);
     model.add_message(8, entry);
+  }
+  for (const KernelCode& kernel : kernels) {
+    std::string entry;
+    Writer fields(entry);
+    fields.add_string(1, kernel.chip);
+    fields.add_string(2, kernel.source);
+    fields.add_bytes(3, kernel.code);
+    model.add_message(kKernelsField, entry);
   }
   return bytes;
 }

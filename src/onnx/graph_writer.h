@@ -28,6 +28,6 @@ struct StoredTensors {
 };
 
 std::string writeModel(const Graph& graph, const std::vector<TensorType>& declaredOutputs, const ModelInfo& info,
-                       StoredTensors& tensors);
+                       const KernelCodes& kernels, StoredTensors& tensors);
 
 }  // namespace max::onnx

@@ -103,6 +103,8 @@ ImportedModel importOnnx(const Ref<Storage>& file, const ImportOptions& options)
     if (!info.unsupported.empty()) fail(MAX_STATUS_UNIMPLEMENTED, onnx::listUnsupported(info.unsupported));
     ImportedModel imported = onnx::build(file, model, functions, options);
     imported.info = std::move(info);
+    if (options.compiledData)
+      for (const onnx::Bytes kernel : model.kernels) imported.kernels.push_back(onnx::parseKernel(kernel));
     return imported;
   });
 }

@@ -13,6 +13,7 @@
 
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "graph/kernel_code.h"
 
 namespace max {
 
@@ -70,6 +71,7 @@ struct ImportedModel {
   // The outputs' declared types, for metadata where inference knows less.
   std::vector<TensorType> declaredOutputs;
   std::vector<std::pair<std::string, Ref<Storage>>> externalFiles;  // by location
+  KernelCodes kernels;                                              // of a compiled model
 };
 
 // `file` contains the model; initialisers are views of it, large ones with any alignment, so it is kept alive. Errors

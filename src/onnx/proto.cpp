@@ -214,6 +214,9 @@ bool modelField(Reader& reader, ModelProto& model) {
     case 25:
       model.functions.push_back(viewOf(reader.get_view()));
       return true;
+    case kKernelsField:
+      model.kernels.push_back(viewOf(reader.get_view()));
+      return true;
     default:
       return false;
   }
@@ -436,6 +439,14 @@ bool sparseField(Reader& reader, SparseTensorProto& tensor) {
 std::string_view plainDomain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 ModelProto parseModel(Bytes bytes) { return parse<ModelProto>("ONNX model", bytes, modelField); }
+KernelCode parseKernel(Bytes bytes) {
+  return parse<KernelCode>("kernel", bytes, [](Reader& reader, KernelCode& kernel) {
+    std::string* const fields[] = {&kernel.chip, &kernel.source, &kernel.code};
+    if (reader.tag() < 1 || reader.tag() > 3) return false;
+    *fields[reader.tag() - 1] = viewOf(reader.get_view());
+    return true;
+  });
+}
 GraphProto parseGraph(Bytes bytes) {
   GraphProto graph = parse<GraphProto>("graph", bytes, graphField);
   graph.bytes = bytes.size();

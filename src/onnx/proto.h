@@ -13,6 +13,7 @@
 #include "base/tensor.h"
 #include "graph/dim.h"
 #include "graph/graph.h"
+#include "graph/kernel_code.h"
 
 namespace max::onnx {
 
@@ -89,7 +90,9 @@ struct ModelProto {
   bool hasGraph = false;
   Bytes graph;
   std::vector<Bytes> functions;
+  std::vector<Bytes> kernels;  // of a compiled model
 };
+inline constexpr uint32_t kKernelsField = 1000;  // not one of ONNX's
 
 // A function: an operator that the model defines from others.
 struct FunctionProto {
@@ -126,6 +129,7 @@ struct SparseTensorProto {
 
 // Each throws DATA_LOSS if the message is malformed.
 ModelProto parseModel(Bytes bytes);
+KernelCode parseKernel(Bytes bytes);
 GraphProto parseGraph(Bytes bytes);
 NodeProto parseNode(Bytes bytes);
 NodeNames parseNodeNames(Bytes bytes);

@@ -8,10 +8,17 @@
 
 #include "device/device.h"
 #include "graph/graph.h"
+#include "graph/kernel_code.h"
 #include "max/model.h"
 #include "ops/op_kernel.h"
 
 namespace max {
+
+struct PlaceOptions {
+  int lanes = 1;
+  MaxPrecision precision = MAX_PRECISION_HIGHEST;
+  const KernelCodes* stored = nullptr;
+};
 
 class DeviceOperators {
  public:
@@ -22,8 +29,10 @@ class DeviceOperators {
   // The lowest precision that the device's products can be computed in, but not below the wanted one.
   virtual MaxPrecision precisionFor(const MaxDevice& device, MaxPrecision wanted) const = 0;
   // Sets Node::placed of the nodes that the device can run, whatever the shapes of a call will be, and compiles their
-  // kernels. Without a compiler it sets none and logs why.
-  virtual void place(std::span<Node* const> nodes, MaxDevice& device, int lanes, MaxPrecision precision) const = 0;
+  // kernels, but for those that `stored` has for this chip. Without a compiler it sets none and logs why.
+  virtual void place(std::span<Node* const> nodes, MaxDevice& device, const PlaceOptions& options) const = 0;
+  // The kernels of a graph's placed nodes, for the device's chip.
+  virtual KernelCodes kernels(const Graph& graph, const MaxDevice& device) const = 0;
   // Whether the op kernel of a placed node reads an input in the device's memory.
   virtual bool reads(const Node& node, size_t input) const = 0;
   // A constant input as the op kernels of all its users read it; NULL = as it is.

@@ -11,6 +11,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
+import textwrap
 import threading
 import unittest
 
@@ -504,6 +506,50 @@ class OnDevice(unittest.TestCase):
         library.call("maxModelReplaceWeights", model.model, names, (ctypes.c_void_p * 1)(buffers[0].value),
                      ctypes.c_int32(1))
         np.testing.assert_allclose(model.run([x])[0], np.maximum(x @ w, 0), rtol=1e-4, atol=1e-5)
+
+    def test_saved_with_kernels(self):
+        """A model that was saved on an accelerator, or for a chip that is not here, has kernels, and needs no compiler."""
+        with tempfile.TemporaryDirectory() as folder:
+            here, there = f"{folder}/here.maxc", f"{folder}/there.maxc"
+            library.call("maxModelSave", DeviceModel(MIXED, API).model, here.encode())
+            other = {"cuda": "sm_80", "hip": "gfx1030"}[API]
+            self.run_program(f"""
+                for name, value in (("Api", API.encode()), ("ArchitectureName", b"{other}"), ("Count", ctypes.c_int32(1))):
+                    library.call("maxVirtualDeviceSet" + name, value)
+                model = d.DeviceModel(d.MIXED, API)
+                library.call("maxModelSave", model.model, b"{there}")
+                try:
+                    model.wrap(np.ones((2, 4), np.float32))
+                except library.Failure as failure:
+                    assert "is virtual" in str(failure), failure
+                else:
+                    raise SystemExit("memory of a virtual device")
+                """)
+            none = {"MAX_NVRTC_LIBRARY": "/none", "MAX_HIPRTC_LIBRARY": "/none", "MAX_CACHE_DIR": ""}
+            program = """
+                messages = []
+                heard = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p)(
+                    lambda _, level, text: messages.append(text.decode()))
+                library.call("maxLogAddCallback", heard, None, ctypes.c_int32(30), ctypes.byref(ctypes.c_int64()))
+                x = np.arange(8, dtype=np.float32).reshape(2, 4) / 8
+                result = d.DeviceModel(PATH, API).run([x])[0]
+                np.testing.assert_allclose(result, library.Model(d.MIXED).run([x])[0], rtol=1e-4)
+                print(" / ".join(messages))
+                """
+            self.assertIn(f"operators run on {API}:0", self.run_program(program.replace("PATH", repr(here)), none))
+            log = self.run_program(program.replace("PATH", repr(there)), none)
+            self.assertIn("All operators run on the host", log)
+            self.assertRegex(log, f"has kernels for {API}:{other}, not for {API}:.*max compile --target {API}:")
+            log = self.run_program(program.replace("PATH", repr(there)))
+            self.assertIn(f"operators run on {API}:0", log)
+            self.assertRegex(log, f"has kernels for {API}:{other}, not for .*compiled now")
+
+    def run_program(self, text, environment=()):
+        start = f"import ctypes, numpy as np, library, device_models as d; API = {API!r}\n"
+        done = subprocess.run([sys.executable, "-c", start + textwrap.dedent(text)], cwd=pathlib.Path(__file__).parent,
+                              env={**os.environ, "MAX_TEST_API": API, **dict(environment)}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
 
 if __name__ == "__main__":

@@ -94,7 +94,8 @@ void placeNodes(Rewriter& rewriter) {
   std::vector<Node*> candidates;
   std::map<std::string, int64_t> onHost;
   collect(rewriter.graph(), candidates, onHost);
-  operators->place(candidates, *device, rewriter.options().lanes, rewriter.options().precision);
+  const CompileOptions& options = rewriter.options();
+  operators->place(candidates, *device, {options.lanes, options.precision, options.kernels});
   if (!device->isVirtual()) upload(candidates, *operators, *device);
   report(candidates, onHost, *device);
 }

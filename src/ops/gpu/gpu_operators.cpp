@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gpu/gpu_operators.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +14,8 @@
 #include "base/name_table.h"
 #include "base/thread_pool.h"
 #include "graph/schema.h"
+#include "graph/subgraphs.h"
+#include "kernel/hash.h"
 #include "kernel/module_registry.h"
 #include "ops/gpu/product_source.h"
 
@@ -27,26 +32,77 @@ void setPrecision(KernelSource& source, MaxPrecision precision) {
     source.defines.emplace_back(kFloat32Kind, float32Kind(precision));
 }
 
-void compile(const Users& users, MaxDevice& device, int lanes, MaxPrecision precision) {
+std::string keyOf(const KernelSource& source) {
+  Hasher hasher;
+  hasher.add(source.text);
+  for (const auto& [name, value] : source.defines) {
+    hasher.add(name);
+    hasher.add(value);
+  }
+  return hexText(hasher.finish());
+}
+
+// "cuda:sm_90": the same for a chip's names with all of its features, or with some.
+std::string chipOf(const MaxDevice& device) {
+  std::string_view chip = device.architectureName();
+  chip = chip.substr(0, chip.find(':'));
+  if (chip.starts_with("sm_") && (chip.ends_with('a') || chip.ends_with('f'))) chip.remove_suffix(1);
+  return concat(device.api(), ":", chip);
+}
+
+const KernelCode* find(const KernelCodes* stored, const std::string& chip, const std::string& key) {
+  if (!stored) return nullptr;
+  const auto found = std::find_if(stored->begin(), stored->end(),
+                                  [&](const KernelCode& code) { return code.chip == chip && code.source == key; });
+  return found == stored->end() ? nullptr : &*found;
+}
+
+// What a file that has kernels for other chips alone has; empty if there is none or it has some for this one.
+std::string onlyOthers(const KernelCodes* stored, const std::string& chip) {
+  std::set<std::string> chips;
+  if (stored)
+    for (const KernelCode& code : *stored) chips.insert(code.chip);
+  if (chips.empty() || chips.contains(chip)) return "";
+  std::string text = "The model's file has kernels for ";
+  for (const std::string& each : chips) text += concat(each == *chips.begin() ? "" : ", ", each);
+  return concat(text, ", not for ", chip, " ('max compile --target ", chip, "' adds them)");
+}
+
+Ref<MaxModule> moduleOf(KernelSource source, const std::string& key, MaxDevice& device, const KernelCodes* stored) {
+  if (const KernelCode* code = find(stored, chipOf(device), key)) return loadModule(device, code->code);
+  return compileModule(device, std::move(source));
+}
+
+void compile(const Users& users, MaxDevice& device, const PlaceOptions& options) {
   std::vector<const Users::value_type*> sources;
   for (const Users::value_type& entry : users) sources.push_back(&entry);
-  parallelFor(lanes, static_cast<int64_t>(sources.size()), 1, [&](int64_t begin, int64_t end, int) {
+  parallelFor(options.lanes, static_cast<int64_t>(sources.size()), 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       checkInterrupt();
       const auto& [text, placed] = *sources[static_cast<size_t>(i)];
       KernelSource source;
       source.name = "operator.cu";
       source.text = text;
-      setPrecision(source, precision);
-      const Ref<MaxModule> module = compileModule(device, std::move(source));
+      setPrecision(source, options.precision);
+      const std::string key = keyOf(source);
+      const Ref<MaxModule> module = moduleOf(std::move(source), key, device, options.stored);
       // Found now: drivers may load a function when it is first asked for, and wait for their work.
       for (Placed* each : placed) {
         for (const char* kernel : each->kernels())
           if (!device.isVirtual()) static_cast<void>(module->kernel(kernel));
-        each->setModule(module);
+        each->setModule(module, key);
       }
     }
   });
+}
+
+void collect(const Graph& graph, const std::string& chip, std::set<std::string>& seen, KernelCodes& kernels) {
+  for (const Node* node : graph.nodes()) {
+    forEachSubgraph(*node, [&](const Graph& subgraph) { collect(subgraph, chip, seen, kernels); });
+    if (!node->placed) continue;
+    const auto& placed = static_cast<const Placed&>(*node->placed);
+    if (seen.insert(placed.key()).second) kernels.push_back({chip, placed.key(), placed.module()->code()});
+  }
 }
 
 class GpuOperators final : public DeviceOperators {
@@ -64,7 +120,7 @@ class GpuOperators final : public DeviceOperators {
     return wanted != MAX_PRECISION_HIGHEST && formats.hasTf32 ? MAX_PRECISION_HIGH : MAX_PRECISION_HIGHEST;
   }
 
-  void place(std::span<Node* const> nodes, MaxDevice& device, int lanes, MaxPrecision precision) const override {
+  void place(std::span<Node* const> nodes, MaxDevice& device, const PlaceOptions& options) const override {
     Users users;
     for (Node* node : nodes) {
       const PlaceRow* row = rows_.find(node->domain(), node->op());
@@ -72,14 +128,23 @@ class GpuOperators final : public DeviceOperators {
       if (placed) users[placed->source()].push_back(placed.get());
       node->placed = std::move(placed);
     }
+    const std::string others = onlyOthers(options.stored, chipOf(device));
     try {
-      compile(users, device, lanes, precision);
+      compile(users, device, options);
+      if (!others.empty() && !device.isVirtual()) logMessage(MAX_LOG_LEVEL_WARNING, others, "; they were compiled now");
     } catch (const Error& error) {
-      if (error.status() != MAX_STATUS_UNAVAILABLE) throw;
+      if (error.status() != MAX_STATUS_UNAVAILABLE || device.isVirtual()) throw;
       logMessage(MAX_LOG_LEVEL_WARNING, "All operators run on the host, since there is no compiler for kernels of ",
-                 device.displayName(), ": ", error.message());
+                 device.displayName(), ": ", error.message(), others.empty() ? "" : ". ", others);
       for (Node* node : nodes) node->placed = nullptr;
     }
+  }
+
+  KernelCodes kernels(const Graph& graph, const MaxDevice& device) const override {
+    std::set<std::string> seen;
+    KernelCodes kernels;
+    collect(graph, chipOf(device), seen, kernels);
+    return kernels;
   }
 
   bool reads(const Node& node, size_t input) const override {

@@ -31,13 +31,19 @@ class Placed : public Prepared {
 
   const std::string& source() const { return source_; }
   const std::vector<const char*>& kernels() const { return kernels_; }
-  void setModule(Ref<MaxModule> module) { module_ = std::move(module); }
+  // `key`: the hash of what the module is compiled from.
+  void setModule(Ref<MaxModule> module, std::string key) {
+    module_ = std::move(module);
+    key_ = std::move(key);
+  }
+  const std::string& key() const { return key_; }
   const Ref<MaxModule>& module() const { return module_; }
 
  private:
   std::string source_;
   std::vector<const char*> kernels_;
   Ref<MaxModule> module_;
+  std::string key_;
 };
 
 // One whose op kernel depends on its request alone. `contents`: a bit for each input that kernels read.
