@@ -41,6 +41,9 @@ void test_damaged_code(void** state);
 void test_whole_warps(void** state);
 void test_groups_in_warps(void** state);
 
+/* tiles.c */
+void test_tiles(void** state);
+
 /* halves.c */
 void test_halves(void** state);
 

@@ -614,6 +614,7 @@ int main(int argc, char** argv) {
       TEST(test_warps_and_atomics),
       TEST(test_whole_warps),
       TEST(test_groups_in_warps),
+      TEST(test_tiles),
       TEST(test_halves),
       TEST(test_variables),
       TEST(test_queued_launches_keep_what_they_need),
