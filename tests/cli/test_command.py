@@ -79,6 +79,8 @@ class Usage(CommandTest):
         self.fail_with(2, "INVALID_ARGUMENT", "bench", "m.onnx", "--threads", "-1", mentions=["--threads"])
         self.fail_with(2, "INVALID_ARGUMENT", "run", "m.onnx", "--precision", "low", mentions=["--precision", "low"])
         self.fail_with(2, "INVALID_ARGUMENT", "run", "m.onnx", "--device", "cpu:x", mentions=["--device", "cpu:x"])
+        self.fail_with(2, "INVALID_ARGUMENT", "compile", "m.onnx", "--output", "m.maxc", "--target", "sm_90",
+                       mentions=["--target", "sm_90"])
 
 
 class Devices(CommandTest):

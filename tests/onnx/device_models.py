@@ -24,6 +24,7 @@ try:
     import library
     import test_microsoft
     import test_nodes
+    import weights
     from device_library import DeviceModel
     from onnx import TensorProto, helper
     from onnx.backend.test.loader import load_model_tests
@@ -506,6 +507,26 @@ class OnDevice(unittest.TestCase):
         library.call("maxModelReplaceWeights", model.model, names, (ctypes.c_void_p * 1)(buffers[0].value),
                      ctypes.c_int32(1))
         np.testing.assert_allclose(model.run([x])[0], np.maximum(x @ w, 0), rtol=1e-4, atol=1e-5)
+
+    def test_precisions(self):
+        """Lower ones round the factors of float32 products, if the chip has such products."""
+        w, x = self.floats(64, 64), self.floats(32, 64)
+        data = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", ["n", 64])], [tensor("y", None)],
+                        [("w", w)])
+        exact, magnitude = x.astype(np.float64) @ w, np.abs(x).astype(np.float64) @ np.abs(w)
+        model, errors = DeviceModel(data, API), []
+        for wanted, expected in ((0, 0), (1, {"cuda": 1, "hip": 0}[API]), (2, 2)):
+            model.model, known = library.Handle("maxModelRelease"), ctypes.c_int32()
+            options = weights.LoadOptions(ctypes.sizeof(weights.LoadOptions), precision=wanted)
+            library.call("maxModelLoadFromMemory", model.session, data, ctypes.c_size_t(len(data)), ctypes.byref(options),
+                         ctypes.byref(model.model))
+            library.call("maxModelGetPrecision", model.model, ctypes.byref(known))
+            self.assertEqual(known.value, expected)
+            errors.append((np.abs(model.run([x])[0] - exact) / magnitude).max())
+        self.assertLess(errors[0], 1e-6)
+        self.assertEqual(errors[1] > 1e-5, API == "cuda")
+        self.assertLess(errors[1], 2**-10)
+        self.assertTrue(1e-4 < errors[2] < 2**-7, errors[2])
 
     def test_saved_with_kernels(self):
         """A model that was saved on an accelerator, or for a chip that is not here, has kernels, and needs no compiler."""

@@ -28,7 +28,7 @@ using Users = std::map<std::string_view, std::vector<Placed*>>;
 
 // Only sources that depend on the precision are compiled once for each.
 void setPrecision(KernelSource& source, MaxPrecision precision) {
-  if (source.text.find(kFloat32Kind) != std::string::npos)
+  if (precision != MAX_PRECISION_HIGHEST && source.text.find(kFloat32Kind) != std::string::npos)
     source.defines.emplace_back(kFloat32Kind, float32Kind(precision));
 }
 

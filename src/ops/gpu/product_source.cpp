@@ -194,8 +194,10 @@ bool hasTensorForms(DType dtype) {
 
 std::string productFunctions(DType dtype) {
   const KernelType type = kernelType(dtype);
-  return concat("#include \"max_mma.h\"\ntypedef ", type.element, " Element;\ntypedef ", type.accumulator,
-                " Sum;\ntypedef ", kindOf(dtype), " Kind;\n", kFunctions);
+  const std::string highest = concat("#ifndef ", kFloat32Kind, "\n#define ", kFloat32Kind, " ",
+                                     float32Kind(MAX_PRECISION_HIGHEST), "\n#endif\n");
+  return concat("#include \"max_mma.h\"\n", dtype == DType::Float32 ? highest : "", "typedef ", type.element,
+                " Element;\ntypedef ", type.accumulator, " Sum;\ntypedef ", kindOf(dtype), " Kind;\n", kFunctions);
 }
 
 ProductPlan::ProductPlan(DType dtype, int64_t batch, int64_t rows, int64_t columns, int64_t depth,
